@@ -43,6 +43,7 @@ if(GPUMC_SANITIZE)
     exact_test_ising2d_histogram    # one sweep of each kernel: exact_test_ising_bits
     exact_test_ising_operations
     exact_test_ising_spin_bits      # exact_test_ising_bits
+    exact_test_muca_empty           # resume_test_resume_muca
     exact_test_muca_small           # cli_test_configs, exact_test_muca_start, resume_test_resume_muca
     exact_test_muca_tables          # cli_test_configs, resume_test_resume_muca, unit_test_muca_join
     exact_test_pa_small             # cli_test_configs, cli_test_pa_keys, statistical_test_pa_runs

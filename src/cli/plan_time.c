@@ -30,9 +30,13 @@ static const double sweep_budget = 0.2, step_budget = 0.08, other_budget = 0.02;
 /* Longer than the start of the threads, and shorter than a turn of the scheduler's: where other
  * programs run, some repeats then have the processors for themselves. */
 static const double repeat_seconds = 0.001;
+/* A walk as long as those of a run: what it begins and ends with takes little of that. */
+static const double walk_seconds = 0.05;
 static const double probe_beta = 0.4;
 /* Of a core, for what an algorithm does with the values of one replica. */
 static const double value_seconds = 20e-9;
+/* Of a core, for a term of the sums that follow. */
+static const double term_seconds = 3e-9;
 
 /* The ensemble, smaller than that of the run where this one is large. */
 struct probe {
@@ -126,6 +130,7 @@ static enum gpumc_status measure(struct probe *probe, operation *operate, double
                                  double *seconds, struct gpumc_error *error)
 {
   enum { CALLS_MOST = 1 << 20 };
+  const double least = operate == walk_alone ? walk_seconds : repeat_seconds;
   const double begun = gpumc_clock();
   size_t calls = 1;
   *seconds = INFINITY;
@@ -134,7 +139,7 @@ static enum gpumc_status measure(struct probe *probe, operation *operate, double
     GPUMC_TRY(operate(probe, calls, error));
     GPUMC_TRY(probe->device->ops->synchronize(probe->device, error));
     const double elapsed = now(probe) - begin;
-    if (elapsed < repeat_seconds && calls < CALLS_MOST)
+    if (elapsed < least && calls < CALLS_MOST)
       calls *= 2;
     else
       *seconds = fmin(*seconds, elapsed / (double)calls);
@@ -218,14 +223,11 @@ make_table(struct probe *probe, const struct gpumc_model *model, struct gpumc_er
 {
   enum { BINS = 1 << 12 };
   const size_t channel = model->ops->tracked;
-  const struct gpumc_grid *grid = &model->grid[channel];
-  const int64_t bound = (int64_t)ceil(model->bound[channel]);
+  const bool spectrum = model->grid[channel].levels > 0;
+  const int64_t width = spectrum ? 0 : (int64_t)(2 * ceil(model->bound[channel]) / BINS) + 1;
+  const struct gpumc_grid levels = gpumc_model_bins(model, channel, width);
   struct gpumc_weight_table table = {
-      .channel = channel, .spacing = grid->spacing, .levels = grid->levels, .parts = 1};
-  if (grid->levels == 0) {
-    table.spacing = 2 * bound / BINS + 1;
-    table.levels = (size_t)(2 * bound / table.spacing) + 1;
-  }
+      .channel = channel, .spacing = levels.spacing, .levels = levels.levels, .parts = 1};
   const size_t runs = probe->ensemble.plan.runs, count = runs * table.levels;
   GPUMC_TRY(gpumc_allocate_array(&probe->log_weight, count, "weights", error));
   GPUMC_TRY(gpumc_allocate_array(&probe->lowest, runs, "levels of the runs", error));
@@ -233,7 +235,7 @@ make_table(struct probe *probe, const struct gpumc_model *model, struct gpumc_er
   GPUMC_TRY(gpumc_allocate_array(&probe->steps, runs, "steps of the runs", error));
   GPUMC_TRY(gpumc_device_array(probe->device, &table.visits, count, "visits", error));
   for (size_t m = 0; m < runs; m++)
-    probe->lowest[m] = grid->levels > 0 ? grid->lowest : -bound;
+    probe->lowest[m] = levels.lowest;
   table.lowest = probe->lowest;
   table.log_weight = probe->log_weight;
   table.time = probe->clock;
@@ -322,6 +324,7 @@ enum gpumc_status cli_plan_time_measure(struct gpumc_preparation *preparation,
 out:
   release(&probe);
   time->seconds += demand->work.values * value_seconds / (gpu ? 1 : preparation->device.threads);
+  time->seconds += demand->work.summed * term_seconds / preparation->device.threads;
   return status;
 }
 

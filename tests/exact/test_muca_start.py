@@ -169,6 +169,17 @@ class Start(ProgramCase):
         self.assertNotIn("replicas_to_fill_device", task)
         self.assertFalse(task["estimated_by_walks"])
 
+    def test_plan_counts_the_time_of_curves(self):
+        """Of 64 x 64 with blocks of 100 walkers' groups: 2049 levels, 101 sums over them at each temperature."""
+        def seconds(step):
+            keys = ("{name: muca, walkers: 3200, iteration: {maximum: 1}, production: {updates: 100, measurements: 100}, "
+                    f"beta: {{to: 1, from: 0, step: {step}}}}}")
+            task = json.loads(self.gpumc("plan", self.config, "--threads", "1", "--json", "--set", "model.shape=[64, 64]",
+                                         "--set", f"algorithm={keys}").out)["tasks"][0]
+            return task["estimated_seconds"]
+        terms = 2049 * 101 * 5e4
+        self.assertTrue(terms * 0.5e-9 < seconds(2e-5) - seconds(1) < terms * 20e-9)
+
     def test_is_no_output(self):
         self.gpumc("run", self.config, "--quiet")
         before = self.path("run.h5").read_bytes()

@@ -19,8 +19,8 @@
 
 #include "core/statistics/estimate.h"
 #include "support/density_of_states.h"
-#include "support/ising_fixture.h"
 #include "support/status.h"
+#include "support/walk_cases.h"
 
 enum {
   GROUPS = 20,
@@ -31,11 +31,6 @@ enum {
   STEPS = 4000
 };
 static const double expected = 19.0 / 17, bound = 0.5;
-
-static const struct gpumc_kernel_ops *walker(void)
-{
-  return test_device_is_cpu() ? &ising_walker_cpu : &ising_walker_cuda;
-}
 
 /* `steps` steps from `time` on. */
 static void walk(struct ising_fixture *fixture, const int64_t *log_weight, uint64_t *visits,
@@ -61,7 +56,7 @@ static void walk(struct ising_fixture *fixture, const int64_t *log_weight, uint6
 static void
 count(size_t repeat, size_t group, uint32_t number, const int64_t *log_weight, double *counted)
 {
-  struct ising_case with = fixture_square(walker(), 4, 4, WALKERS);
+  struct ising_case with = fixture_square(walk_kernel(), 4, 4, WALKERS);
   struct gpumc_error error = {0};
   struct ising_fixture fixture;
   uint64_t *visits, found[LEVELS];

@@ -69,6 +69,36 @@ static void instance_describes_its_spectrum(void **state)
   model.ops->destroy(&model);
 }
 
+static void expect_bins(const struct gpumc_model *model, int64_t width, int64_t lowest,
+                        int64_t spacing, size_t levels)
+{
+  const struct gpumc_grid bins = gpumc_model_bins(model, ISING_ENERGY, width);
+  assert_int_equal(bins.lowest, lowest);
+  assert_int_equal(bins.spacing, spacing);
+  assert_int_equal(bins.levels, levels);
+}
+
+/* Of a spectrum and of values without one; the last bin may be half empty. */
+static void bins_cover_all_values(void **state)
+{
+  (void)state;
+  struct gpumc_error error = {0};
+  struct gpumc_model model;
+  const size_t shape[2] = {6, 4};
+  assert_int_equal(ising2d_instance(shape, 1.0, 0.0, &model, &error), GPUMC_OK);
+  expect_bins(&model, 0, -48, 4, 25);
+  expect_bins(&model, 4, -48, 4, 25);
+  expect_bins(&model, 8, -48, 8, 13);
+  expect_bins(&model, 20, -48, 20, 5);
+  expect_bins(&model, (int64_t)1 << 62, -48, (int64_t)1 << 62, 1);
+  model.ops->destroy(&model);
+  assert_int_equal(ising2d_instance(shape, 1.0, 0.3, &model, &error), GPUMC_OK);
+  const int64_t bound = (int64_t)ceil(model.bound[ISING_ENERGY]);
+  expect_bins(&model, 0, -bound, 1, 0);
+  expect_bins(&model, bound, -bound, bound, 3);
+  model.ops->destroy(&model);
+}
+
 static void expect_measured(struct ising_case with, double coupling, double field)
 {
   struct reference reference;
@@ -401,6 +431,7 @@ int main(void)
   test_device_require();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(instance_describes_its_spectrum),
+      cmocka_unit_test(bins_cover_all_values),
       cmocka_unit_test(measures_like_the_reference),
       cmocka_unit_test(gather_copies_parents),
       cmocka_unit_test(set_and_get_are_inverse),

@@ -17,6 +17,7 @@ static const double visits = 1e6; /* of a level in a block */
 struct joined {
   struct muca muca;
   struct muca_table table[WINDOWS];
+  struct muca_progress progress[WINDOWS];
   int64_t log_weight[WINDOWS][WINDOW];
   uint64_t counted[WINDOWS][BLOCKS][WINDOW];
   double total[WINDOWS * WINDOW];
@@ -45,6 +46,7 @@ static void make(struct joined *joined, double wrong)
   for (size_t k = 0; k < WINDOWS; k++) {
     struct muca_table *table = &joined->table[k];
     table->first = muca_window_first(settings, k);
+    table->progress = &joined->progress[k];
     table->weights.log_weight = joined->log_weight[k];
     table->counted = joined->counted[k][0];
     for (size_t l = 0; l < WINDOW; l++) {
@@ -140,6 +142,31 @@ static void nothing_in_common_is_seen(void **state)
   free(joined);
 }
 
+/* Where no walker has come into a window, it has no part in the others. */
+static void closed_windows_are_left_out(void **state)
+{
+  struct joined *joined = calloc(1, sizeof *joined), *open = calloc(1, sizeof *open);
+  (void)state;
+  assert_true(joined != NULL && open != NULL);
+  make(open, 0);
+  join(open);
+  make(joined, 0);
+  joined->progress[0].phase = MUCA_CLOSED;
+  memset(joined->counted[0], 0, sizeof joined->counted[0]);
+  memset(joined->total, 0, WINDOW * sizeof *joined->total);
+  joined->density.levels = 0;
+  for (size_t level = joined->table[1].first; level < LEVELS; level++)
+    if (level != MISSING)
+      joined->level[joined->density.levels++] = level;
+  join(joined);
+  assert_true(farthest(joined) < 2e-3);
+  assert_true(isnan(joined->tilt[BLOCKS * (WINDOWS - 1)]));
+  assert_true(joined->tilt[BLOCKS * (WINDOWS - 1) + 1] == open->tilt[BLOCKS * (WINDOWS - 1) + 1]);
+  assert_true(muca_join_holds(&joined->muca, &joined->density, 1));
+  free(joined);
+  free(open);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -147,6 +174,7 @@ int main(void)
       cmocka_unit_test(one_density_comes_back),
       cmocka_unit_test(a_window_that_disagrees_is_seen),
       cmocka_unit_test(nothing_in_common_is_seen),
+      cmocka_unit_test(closed_windows_are_left_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,25 +8,12 @@
 
 #include <cmocka.h>
 
-#include "support/ising_fixture.h"
 #include "support/status.h"
+#include "support/walk_cases.h"
 
 enum { RUNS = 2, REPLICAS = 77, STEPS = 37, PARTS = 3, WALKS = 2, SITES_MOST = 64 };
 /* Of the clocks of the runs; that of the second passes 2^32 in the second walk. */
 static const uint64_t begin[RUNS] = {0, ((uint64_t)1 << 32) - STEPS - STEPS / 2};
-
-/* What is walked in. */
-struct walk_case {
-  const char *name;
-  size_t dimension, shape[3];
-  double coupling, field;
-  enum ising_distribution couplings;
-  bool random_field;
-  size_t channel;
-  int64_t wider; /* levels of the grid that one of the table has; of a spectrum without, quanta */
-  double beta;   /* of the weight below the table; 0: none */
-  uint32_t rounds;
-};
 
 static const struct walk_case cases[] = {
     {"square", 2, {6, 4}, 1.0, 0.0, ISING_UNIFORM, false, ISING_ENERGY, 1, 0, 10},
@@ -72,28 +59,6 @@ static const struct walk_case cases[] = {
      0.5,
      10},
 };
-
-static const struct gpumc_kernel_ops *walker(void)
-{
-  return test_device_is_cpu() ? &ising_walker_cpu : &ising_walker_cuda;
-}
-
-static struct ising_case case_of(const struct walk_case *of)
-{
-  struct ising_case with = fixture_case(walker(), of->dimension, of->shape, REPLICAS);
-  with.runs = RUNS;
-  with.first_run = 3;
-  with.rounds = of->rounds;
-  with.settings.coupling = of->coupling;
-  with.settings.field = of->field;
-  with.settings.disorder.couplings = of->couplings;
-  with.settings.disorder.positive = 0.5;
-  if (of->random_field) {
-    with.settings.disorder.fields = ISING_BIMODAL;
-    with.settings.disorder.width = 0.5;
-  }
-  return with;
-}
 
 /* ---- the reference ---- */
 
@@ -235,17 +200,15 @@ static void
 open_walking(struct ising_fixture *fixture, const struct walk_case *of, struct walking *walking)
 {
   const struct gpumc_model *model = &fixture->model;
-  const struct gpumc_grid *grid = &model->grid[of->channel];
-  const bool spectrum = grid->levels > 0;
-  const int64_t bound = (int64_t)ceil(model->bound[of->channel]);
+  const struct gpumc_grid bins = walk_levels(model, of);
   struct gpumc_weight_table *table = &walking->table;
   memset(walking, 0, sizeof *walking);
   table->channel = of->channel;
-  table->spacing = (spectrum ? grid->spacing : 1) * of->wider;
+  table->spacing = bins.spacing;
   for (size_t m = 0; m < RUNS; m++)
-    walking->lowest[m] = (spectrum ? grid->lowest : -bound) - (int64_t)m * table->spacing;
+    walking->lowest[m] = bins.lowest - (int64_t)m * bins.spacing;
   table->lowest = walking->lowest;
-  table->levels = (size_t)((bound - walking->lowest[1]) / table->spacing) + 1;
+  table->levels = bins.levels + RUNS - 1;
   table->parts = PARTS;
   walking->canonical = of->beta > 0;
   for (size_t m = 0; m < RUNS; m++) {
@@ -272,25 +235,22 @@ static void spins_of(const struct lattice *lattice, const uint8_t *portable, int
     spin[i] = portable[i / 8] >> i % 8 & 1 ? 1 : -1;
 }
 
-/* Two walks, the second from where the first one ended. `shared`: of replicas that stand in the
- * shared memory of a GPU if they fit. */
-static void
-compare_with_reference(const struct walk_case *of, struct test_setting setting, bool shared)
+/* Two walks, the second from where the first one ended. */
+static void compare_with_reference(const struct walk_case *of, struct walk_setting how)
 {
   struct gpumc_error error = {0};
-  struct ising_case with = case_of(of);
+  struct ising_case with = walk_ising_case(of, REPLICAS);
   struct ising_fixture fixture;
   struct walking walking;
   struct lattice lattice;
   uint64_t *visits;
   uint32_t *passages;
-  with.setting = setting;
-  fixture_open(&fixture, &with);
-  fixture_randomize(&fixture, &with, REPLICAS);
+  with.runs = RUNS;
+  with.first_run = 3;
+  walk_open(&fixture, with, how);
   make_lattice(&fixture.model, &lattice);
   open_walking(&fixture, of, &walking);
   struct gpumc_device *device = fixture.ensemble.device;
-  device->shared_bytes = shared ? device->shared_bytes : 0;
   const size_t counts = RUNS * PARTS * walking.table.levels;
   assert_ok(gpumc_device_array(device, &visits, counts, "visits", &error), &error);
   assert_ok(gpumc_device_array(device, &passages, RUNS * REPLICAS, "passages", &error), &error);
@@ -330,7 +290,7 @@ compare_with_reference(const struct walk_case *of, struct test_setting setting, 
       int8_t found[SITES_MOST];
       spins_of(&lattice, portable + r * fixture.model.portable_bytes, found);
       if (memcmp(found, spin[m * REPLICAS + r], lattice.sites) != 0)
-        fail_msg("%s, %s: replica %zu of run %zu", of->name, test_setting_text(setting), r, m);
+        fail_msg("%s, %s: replica %zu of run %zu", of->name, test_setting_text(how.setting), r, m);
     }
     free(portable);
   }
@@ -362,13 +322,8 @@ compare_with_reference(const struct walk_case *of, struct test_setting setting, 
 
 static void replicas_are_those_of_the_reference(void **state)
 {
-  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
-  const size_t settings = test_settings(1, 2, true, setting);
   (void)state;
-  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
-    for (size_t s = 0; s < settings; s++)
-      for (int shared = test_device_is_cpu(); shared < 2; shared++)
-        compare_with_reference(&cases[c], setting[s], shared);
+  walk_for_every_setting(cases, sizeof cases / sizeof *cases, compare_with_reference);
 }
 
 /* ---- refusals ---- */
@@ -400,7 +355,7 @@ static void expect_refusal(const struct ising_case *with, size_t channel, const 
 
 static void what_it_cannot_walk_with_is_refused(void **state)
 {
-  struct ising_case with = fixture_square(walker(), 4, 4, 8);
+  struct ising_case with = fixture_square(walk_kernel(), 4, 4, 8);
   (void)state;
   with.runs = 1;
   expect_refusal(&with, ISING_WAVE, "not by the wave");

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "support/ising_fixture.h"
 #include "support/status.h"
+#include "support/walk_cases.h"
 
 enum {
   RUNS = 6,
@@ -27,50 +27,39 @@ enum {
 static const uint32_t steps[WALKS][RUNS] = {{40, 0, 7, 64, 1, 33}, {0, 20, 9, 3, 0, 35}};
 static const uint64_t begin[RUNS] = {0, 5, 0xfffffffd, 0xffffffe2, 0x200000001, 12};
 
-struct runs_case {
-  const char *name;
-  size_t dimension, shape[3];
-  enum ising_distribution couplings;
-  bool random_field;
-  size_t channel;
-  int64_t wider; /* levels of the grid that one of the table has; of a spectrum without, quanta */
-  double beta;   /* of the weight below the tables; 0: none */
+static const struct walk_case cases[] = {
+    {"square", 2, {4, 6}, .channel = ISING_ENERGY, .wider = 1},
+    {"glass", 3, {4, 2, 4}, .couplings = ISING_BIMODAL, .channel = ISING_ENERGY, .wider = 1},
+    {"magnetization of a glass",
+     2,
+     {4, 4},
+     .couplings = ISING_BIMODAL,
+     .channel = ISING_MAGNETIZATION,
+     .wider = 1,
+     .beta = 0.4},
+    {"random field", 2, {4, 4}, .random_field = true, .channel = ISING_ENERGY, .wider = 1 << 20},
+    {"Gaussian",
+     3,
+     {4, 2, 4},
+     .couplings = ISING_GAUSSIAN,
+     .channel = ISING_ENERGY,
+     .wider = 1 << 30},
 };
 
-static const struct runs_case cases[] = {
-    {"square", 2, {4, 6}, ISING_UNIFORM, false, ISING_ENERGY, 1, 0},
-    {"glass", 3, {4, 2, 4}, ISING_BIMODAL, false, ISING_ENERGY, 1, 0},
-    {"magnetization of a glass", 2, {4, 4}, ISING_BIMODAL, false, ISING_MAGNETIZATION, 1, 0.4},
-    {"random field", 2, {4, 4}, ISING_UNIFORM, true, ISING_ENERGY, 1 << 20, 0},
-    {"Gaussian", 3, {4, 2, 4}, ISING_GAUSSIAN, false, ISING_ENERGY, 1 << 30, 0},
-};
-
-static const struct gpumc_kernel_ops *walker(void)
-{
-  return test_device_is_cpu() ? &ising_walker_cpu : &ising_walker_cuda;
-}
-
-static bool has_samples(const struct runs_case *of)
+static bool has_samples(const struct walk_case *of)
 {
   return of->couplings != ISING_UNIFORM || of->random_field;
 }
 
 /* Runs `first` to first + runs - 1 of all, in samples from number `sample` on. */
-static struct ising_case case_of(const struct runs_case *of, struct test_setting setting,
-                                 size_t first, size_t runs, size_t sample)
+static struct ising_case
+case_of(const struct walk_case *of, size_t first, size_t runs, size_t sample)
 {
-  struct ising_case with = fixture_case(walker(), of->dimension, of->shape, REPLICAS);
-  with.setting = setting;
+  struct ising_case with = walk_ising_case(of, REPLICAS);
   with.runs = runs;
   with.first_run = (uint32_t)(FIRST_RUN + first);
   with.samples = runs == RUNS && has_samples(of) ? SAMPLES : 0;
-  with.settings.disorder.couplings = of->couplings;
-  with.settings.disorder.positive = 0.5;
   with.settings.disorder.first_sample = FIRST_SAMPLE + sample;
-  if (of->random_field) {
-    with.settings.disorder.fields = ISING_BIMODAL;
-    with.settings.disorder.width = 0.5;
-  }
   return with;
 }
 
@@ -91,16 +80,15 @@ struct walking {
 
 /* Without weights. */
 static struct gpumc_weight_table
-table_of(const struct gpumc_model *model, const struct runs_case *of, int64_t lowest[RUNS])
+table_of(const struct gpumc_model *model, const struct walk_case *of, int64_t lowest[RUNS])
 {
-  const struct gpumc_grid *grid = &model->grid[of->channel];
-  const int64_t bound = (int64_t)ceil(model->bound[of->channel]);
+  const struct gpumc_grid bins = walk_levels(model, of);
   struct gpumc_weight_table table = {.channel = of->channel, .parts = PARTS};
   for (size_t i = 0; i < RUNS; i++)
-    lowest[i] = grid->levels > 0 ? grid->lowest : -bound;
+    lowest[i] = bins.lowest;
   table.lowest = lowest;
-  table.spacing = (grid->levels > 0 ? grid->spacing : 1) * of->wider;
-  table.levels = (size_t)((bound - lowest[0]) / table.spacing) + 1;
+  table.spacing = bins.spacing;
+  table.levels = bins.levels;
   return table;
 }
 
@@ -118,19 +106,16 @@ static void make_weights(struct walking *walking, size_t i, double beta)
   walking->control[i * ISING_CONTROLS + ISING_BETA] = beta * (double)(m + 1);
 }
 
-/* `shared`: of replicas that stand in the shared memory of a GPU if they fit. */
-static void open_walking(struct walking *walking, const struct runs_case *of,
-                         const struct ising_case *with, bool shared)
+static void open_walking(struct walking *walking, const struct walk_case *of,
+                         const struct ising_case *with, struct walk_setting how)
 {
   struct gpumc_error error = {0};
   memset(walking, 0, sizeof *walking);
   walking->first = with->first_run - FIRST_RUN;
   walking->runs = with->runs;
   walking->canonical = of->beta > 0;
-  fixture_open(&walking->fixture, with);
-  fixture_randomize(&walking->fixture, with, REPLICAS);
+  walk_open(&walking->fixture, *with, how);
   struct gpumc_device *device = walking->fixture.ensemble.device;
-  device->shared_bytes = shared ? device->shared_bytes : 0;
   walking->table = table_of(&walking->fixture.model, of, walking->lowest);
   const size_t runs = walking->runs, levels = walking->table.levels;
   walking->log_weight = calloc(runs * levels, sizeof *walking->log_weight);
@@ -247,23 +232,22 @@ static void expect_same(const char *text, struct walking *together, size_t m, st
 
 /* ---- the tests ---- */
 
-static size_t sample_of(const struct runs_case *of, size_t m)
+static size_t sample_of(const struct walk_case *of, size_t m)
 {
   return has_samples(of) ? m / (RUNS / SAMPLES) : 0;
 }
 
 /* Walks, and after them sweeps. */
-static void
-compare_with_each_alone(const struct runs_case *of, struct test_setting setting, bool shared)
+static void compare_with_each_alone(const struct walk_case *of, struct walk_setting how)
 {
-  const struct ising_case all = case_of(of, setting, 0, RUNS, 0);
+  const struct ising_case all = case_of(of, 0, RUNS, 0);
   struct walking together, alone[RUNS];
   char text[200];
-  snprintf(text, sizeof text, "%s, %s", of->name, test_setting_text(setting));
-  open_walking(&together, of, &all, shared);
+  snprintf(text, sizeof text, "%s, %s", of->name, test_setting_text(how.setting));
+  open_walking(&together, of, &all, how);
   for (size_t m = 0; m < RUNS; m++) {
-    const struct ising_case one = case_of(of, setting, m, 1, sample_of(of, m));
-    open_walking(&alone[m], of, &one, shared);
+    const struct ising_case one = case_of(of, m, 1, sample_of(of, m));
+    open_walking(&alone[m], of, &one, how);
     expect_same(text, &together, m, &alone[m]);
   }
   for (size_t number = 0; number < WALKS; number++) {
@@ -284,22 +268,23 @@ compare_with_each_alone(const struct runs_case *of, struct test_setting setting,
 
 static void each_run_is_what_it_is_alone(void **state)
 {
-  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
-  const size_t settings = test_settings(1, 2, true, setting);
   (void)state;
-  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
-    for (size_t s = 0; s < settings; s++)
-      for (int shared = test_device_is_cpu(); shared < 2; shared++)
-        compare_with_each_alone(&cases[c], setting[s], shared);
+  walk_for_every_setting(cases, sizeof cases / sizeof *cases, compare_with_each_alone);
+}
+
+/* Of tests that need no other. */
+static struct walk_setting usual(void)
+{
+  return (struct walk_setting){test_setting(), true};
 }
 
 static void a_run_without_steps_stands_still(void **state)
 {
-  const struct ising_case all = case_of(&cases[1], test_setting(), 0, RUNS, 0);
+  const struct ising_case all = case_of(&cases[1], 0, RUNS, 0);
   struct walking walking;
   struct seen before[RUNS], after;
   (void)state;
-  open_walking(&walking, &cases[1], &all, true);
+  open_walking(&walking, &cases[1], &all, usual());
   for (size_t m = 0; m < RUNS; m++)
     look(&walking, m, &before[m]);
   walk(&walking, 0, 0);
@@ -316,37 +301,39 @@ static void a_run_without_steps_stands_still(void **state)
   close_walking(&walking);
 }
 
+static void compare_in_fewer_parts(const struct walk_case *of, struct walk_setting how)
+{
+  static const uint32_t run_parts[RUNS] = {1, 1, PARTS, 1, PARTS, PARTS};
+  const struct ising_case all = case_of(of, 0, RUNS, 0);
+  struct walking apart, some;
+  open_walking(&apart, of, &all, how);
+  open_walking(&some, of, &all, how);
+  some.run_parts = run_parts;
+  walk(&apart, 0, 0);
+  walk(&some, 0, 0);
+  for (size_t m = 0; m < RUNS; m++) {
+    const size_t levels = apart.table.levels;
+    struct seen left, right;
+    look(&apart, m, &left);
+    look(&some, m, &right);
+    for (size_t l = 0; l < levels && run_parts[m] == 1; l++) {
+      left.visits[l] += left.visits[levels + l];
+      left.visits[levels + l] = 0;
+    }
+    if (memcmp(left.visits, right.visits, visits_bytes(&apart)) != 0)
+      fail_msg("%s: visits of run %zu in fewer parts", of->name, m);
+    release(&left);
+    release(&right);
+  }
+  close_walking(&apart);
+  close_walking(&some);
+}
+
 /* Of the runs counted in one part, that is the sum of the parts; nothing is in the others. */
 static void fewer_parts_have_the_same_visits(void **state)
 {
-  static const uint32_t run_parts[RUNS] = {1, 1, PARTS, 1, PARTS, PARTS};
   (void)state;
-  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
-    for (int shared = test_device_is_cpu(); shared < 2; shared++) {
-      const struct ising_case all = case_of(&cases[c], test_setting(), 0, RUNS, 0);
-      struct walking apart, some;
-      open_walking(&apart, &cases[c], &all, shared);
-      open_walking(&some, &cases[c], &all, shared);
-      some.run_parts = run_parts;
-      walk(&apart, 0, 0);
-      walk(&some, 0, 0);
-      for (size_t m = 0; m < RUNS; m++) {
-        const size_t levels = apart.table.levels;
-        struct seen left, right;
-        look(&apart, m, &left);
-        look(&some, m, &right);
-        for (size_t l = 0; l < levels && run_parts[m] == 1; l++) {
-          left.visits[l] += left.visits[levels + l];
-          left.visits[levels + l] = 0;
-        }
-        if (memcmp(left.visits, right.visits, visits_bytes(&apart)) != 0)
-          fail_msg("%s: visits of run %zu in fewer parts", cases[c].name, m);
-        release(&left);
-        release(&right);
-      }
-      close_walking(&apart);
-      close_walking(&some);
-    }
+  walk_for_both_memories(cases, sizeof cases / sizeof *cases, compare_in_fewer_parts);
 }
 
 /* Of run 3, whose clock passes 2^32, alone: as it is, in another sample, and at a time whose upper
@@ -359,12 +346,12 @@ static void other_samples_and_other_clocks_give_other_states(void **state)
     for (int change = SAME; change < CHANGES; change++) {
       const bool other_sample = change == OTHER_SAMPLE && has_samples(&cases[c]);
       const size_t sample = sample_of(&cases[c], RUN) + other_sample;
-      const struct ising_case all = case_of(&cases[c], test_setting(), 0, RUNS, 0);
-      const struct ising_case one = case_of(&cases[c], test_setting(), RUN, 1, sample);
+      const struct ising_case all = case_of(&cases[c], 0, RUNS, 0);
+      const struct ising_case one = case_of(&cases[c], RUN, 1, sample);
       struct walking together, alone;
       struct seen left, right;
-      open_walking(&together, &cases[c], &all, true);
-      open_walking(&alone, &cases[c], &one, true);
+      open_walking(&together, &cases[c], &all, usual());
+      open_walking(&alone, &cases[c], &one, usual());
       walk(&together, 0, 0);
       walk(&alone, 0, change == OTHER_CLOCK ? 0x100000000 : 0);
       look(&together, RUN, &left);

@@ -1,4 +1,4 @@
-/* Multicanonical sampling: what a run needs, its tables, checkpoints, its vtable. */
+/* Multicanonical sampling: the tables of a run, checkpoints, the vtable. */
 #include "algorithms/muca/muca.h"
 
 #include <math.h>
@@ -7,101 +7,6 @@
 
 #include "core/base/memory.h"
 #include "core/numerics/elementary.h"
-
-/* ---- what a run will need ---- */
-
-/* In units of w^z, as seen for square lattices of 16, 32 and 64 in one window, from 1024 to 67,584
- * walkers: of a passage; in all iterations of each walker, however many there are; and of all of
- * them together, times the divergence, what shows one as small with the growth by default. */
-static const double of_a_passage = 2.75, of_each = 1.7, of_all = 3.2;
-
-/* The sum of iterations until the last is long enough, over what it has to be. */
-static double cost_of_growth(double growth)
-{
-  const double least = 1.01, factor = growth > least ? growth : least;
-  return (1 + factor) * factor / (factor - 1);
-}
-
-/* Of each walker until its weights have converged. */
-static double estimated_iterations(const struct muca_settings *settings)
-{
-  enum { COVERING = 15 };
-  const double default_growth = 1.1, width = (double)settings->window;
-  const double relative = cost_of_growth(settings->growth) / cost_of_growth(default_growth);
-  const double enough =
-      muca_mean_updates(settings, width) *
-      (of_each + of_all * relative / (settings->divergence * (double)settings->walkers));
-  /* While the range grows; the plain scheme adds some levels with each. */
-  const double covering = COVERING + (settings->extrapolate ? 0 : 2 * sqrt(width));
-  double iterations = fmin(covering, (double)settings->iterations);
-  double updates = (double)muca_updates(settings, width, 0), sum = iterations * updates;
-  while (sum < enough && iterations < (double)settings->iterations) {
-    updates *= settings->growth;
-    sum += updates;
-    iterations++;
-  }
-  return sum + iterations * (double)muca_thermalization(settings, width);
-}
-
-/* Of all walkers of a table. */
-static double estimated_updates(const struct muca_settings *settings)
-{
-  const double passage = of_a_passage * muca_mean_updates(settings, (double)settings->window);
-  const double passages =
-      settings->parts > 1 ? MUCA_PASSAGES_OF_PRODUCTION : MUCA_PASSAGES_OF_A_BLOCK * MUCA_BLOCKS;
-  const double given = (double)settings->production;
-  const double production = given > 0 ? given + fmin(given, passage) : (1 + passages) * passage;
-  return (double)settings->walkers * (estimated_iterations(settings) + production);
-}
-
-static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
-                                const struct gpumc_device *device, struct gpumc_demand *demanded,
-                                struct gpumc_error *error)
-{
-  struct muca_settings settings;
-  (void)device, (void)error;
-  muca_settings_read(params, model, &settings);
-  const double tables = (double)muca_tables(&settings), samples = (double)settings.samples;
-  const double window = (double)settings.window, blocks = (double)settings.blocks;
-  const double levels = (double)settings.levels, width = (double)settings.width;
-  const double channels = (double)settings.observables.n_channels;
-  const double walkers = tables * (double)settings.walkers;
-  memset(demanded, 0, sizeof *demanded);
-  demanded->replicas = settings.walkers;
-  demanded->plan = (struct gpumc_ensemble_plan){.runs = muca_tables(&settings),
-                                                .capacity = settings.walkers,
-                                                .samples = settings.samples,
-                                                .sample_by_run = settings.samples > 1,
-                                                .moved = settings.moved.control,
-                                                .fixes = true};
-  memcpy(demanded->plan.fixed, settings.moved.fixed, sizeof demanded->plan.fixed);
-  const double sums = tables * blocks * window * (2 + width);
-  const double rows =
-      tables * (double)settings.iterations * (settings.write_weights ? window + 9 : 9);
-  const struct gpumc_range grid = gpumc_range_read(params, gpumc_ladder_block(params));
-  const double points = (double)gpumc_range_count(&grid);
-  const double averages = (double)gpumc_averages(&settings.observables) + 1;
-  /* With errors; those of each sample, too, where there are several. */
-  const double curves = 2 * points * ((double)settings.observables.n_quantities + 2) *
-                        (samples > 1 ? samples + 1 : 1);
-  /* The summary has the sums of one sample without each block, and a curve of each. */
-  demanded->host_bytes =
-      gpumc_demand_bytes((sums + blocks * levels * (2 + width) + walkers * (channels + 1) +
-                          18 * tables * levels + samples * points * averages + 2 * curves + rows) *
-                         sizeof(double));
-  demanded->device_bytes =
-      gpumc_demand_bytes(tables * (double)settings.parts * window * sizeof(uint64_t) +
-                         walkers * (sizeof(uint32_t) + channels * sizeof(int64_t)));
-  demanded->result_bytes = (rows + 7 * samples * levels + curves) * sizeof(double);
-  demanded->state_bytes =
-      (sums + rows + tables * window * ((double)settings.parts + 3) + walkers / 2) * sizeof(double);
-  demanded->updates = tables * estimated_updates(&settings);
-  demanded->estimated = true;
-  demanded->work.values = walkers * (double)settings.measurements;
-  demanded->work.measured = demanded->work.values * (double)model->sites;
-  demanded->work.n_channels = settings.observables.n_channels;
-  return GPUMC_OK;
-}
 
 /* ---- creation ---- */
 
@@ -138,6 +43,9 @@ static void destroy(void *state)
   }
   free(muca->host_visits);
   free(muca->host_passages);
+  free(muca->travels);
+  muca_curves_free(&muca->curves);
+  muca_density_free(&muca->density);
   free(muca);
 }
 
@@ -266,6 +174,7 @@ create(struct gpumc_context *context, void **state, struct gpumc_error *error)
   for (size_t i = 0; i < muca->tables; i++)
     set_table(muca, i);
   set_controls(muca);
+  muca->share = muca_share_of_curves(muca);
   if (muca->settings.start == MUCA_START_FILE)
     GPUMC_TRY(read_start(muca, context, error));
   return muca_rows_declare(muca, error);
@@ -308,7 +217,9 @@ save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_err
   struct muca *muca = (struct muca *)state;
   const struct parts parts = parts_of(muca);
   GPUMC_TRY(gpumc_parts_save(parts.host, parts.n_host, NULL, writer, "muca", error));
-  return gpumc_parts_save(parts.device, DEVICE_PARTS, muca->context.device, writer, "muca", error);
+  GPUMC_TRY(
+      gpumc_parts_save(parts.device, DEVICE_PARTS, muca->context.device, writer, "muca", error));
+  return muca_curves_save(muca, writer, error);
 }
 
 /* A checkpoint that is whole may still be wrong. */
@@ -316,7 +227,7 @@ static bool fits(const struct muca *muca, const struct muca_table *table)
 {
   const struct muca_progress *progress = table->progress;
   const struct gpumc_recorder *recorder = muca->context.recorder;
-  return progress->phase <= MUCA_READY &&
+  return progress->phase <= MUCA_CLOSED &&
          progress->iteration == gpumc_recorder_count(recorder, table->rows) &&
          progress->iteration <= muca->settings.iterations &&
          (muca->settings.start != MUCA_START_WANG_LANDAU ||
@@ -326,6 +237,15 @@ static bool fits(const struct muca *muca, const struct muca_table *table)
           progress->production > 0) &&
          (progress->phase == MUCA_DONE) == (progress->measured == muca->settings.measurements) &&
          isfinite(*table->divergence);
+}
+
+/* Programs of before iterations were counted in one part have left theirs in several. */
+static enum gpumc_status
+load_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
+{
+  const uint64_t phase = table->progress->phase;
+  return phase == MUCA_START || phase == MUCA_COUNT ? muca_join_visits(muca, table, error)
+                                                    : GPUMC_OK;
 }
 
 static enum gpumc_status
@@ -342,8 +262,11 @@ load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct
       return gpumc_error_set(error, GPUMC_FAILURE,
                              "the checkpoint's counters and rows contradict each other");
     muca_weights_recount(&muca->table[i].weights);
-    *finished = *finished && muca->progress[i].phase == MUCA_DONE;
+    GPUMC_TRY(load_visits(muca, &muca->table[i], error));
+    *finished = *finished && muca_has_ended(&muca->progress[i]);
   }
+  GPUMC_TRY(muca_curves_load(muca, reader, error));
+  *finished = *finished && muca_reweighted(muca) == 1;
   return GPUMC_OK;
 }
 
@@ -382,7 +305,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_muca = {
     .file_key = "iteration.file",
     .read_file = muca_read_file,
     .replicas = muca_replicas,
-    .demand = demand,
+    .demand = muca_demand,
     .create = create,
     .advance = muca_advance,
     .position = muca_position,

@@ -18,10 +18,12 @@
  *   sample 1: table 3        table 4         table 5       joined: ln Omega of sample 1
  *
  *   muca_keys.c      keys, checks, defaults, settings
- *   muca.c           demand, creation, checkpoints, vtable
+ *   muca_demand.c    what a run will need, memory and time
+ *   muca.c           creation, checkpoints, vtable
  *   muca_rows.c      tables of iterations and of the start
  *   muca_walk.c      units of work, in which all tables walk
  *   muca_enter.c     how walkers come into their windows
+ *   muca_begin.c     how iterations begin, and how weights do
  *   muca_phases.c    phases of a table, one after the other
  *   muca_weights.c   the weights, their iteration, how long iterations are
  *   muca_start.c     weights to begin with, from a file
@@ -29,7 +31,8 @@
  *   muca_density.c   ln Omega and averages by level
  *   muca_join.c      ln Omega of windows that overlap
  *   muca_reweight.c  canonical averages, of one sample and of many
- *   muca_samples.c   results of each sample, averages over samples
+ *   muca_curves.c    these over the grid, in units of work, checkpoints and the result
+ *   muca_samples.c   what is written of each sample
  *   muca_summary.c   what is written of the whole run
  *   muca_trust.c     whether to trust it, windows
  */
@@ -184,8 +187,9 @@ enum muca_phase {
   MUCA_PRODUCTION, /* production: measurements */
   /* In these it stands still. */
   MUCA_DONE,
-  MUCA_WAIT, /* for walkers of a neighbouring window */
-  MUCA_READY /* for production, which begins when all windows of a sample are */
+  MUCA_WAIT,  /* for walkers of a neighbouring window */
+  MUCA_READY, /* for production, which begins when all windows of a sample are */
+  MUCA_CLOSED /* for good, without walkers */
 };
 
 /* Counters of a table, which a checkpoint has. */
@@ -205,6 +209,10 @@ struct muca_progress {
   uint64_t updates;    /* of each walker, in all */
 };
 enum { MUCA_COUNTERS = sizeof(struct muca_progress) / sizeof(uint64_t) };
+static inline bool muca_has_ended(const struct muca_progress *progress)
+{
+  return progress->phase == MUCA_DONE || progress->phase == MUCA_CLOSED;
+}
 
 /* One table of weights and its walkers: a run of the ensemble. Arrays are those of struct muca at
  * its place. */
@@ -220,6 +228,57 @@ struct muca_table {
   uint64_t *measurements; /* [blocks][window] */
   double *sums;           /* [blocks][window][settings.width] of powers of values in quanta */
 };
+
+/* Of one sample: levels that were visited, V of them; B blocks. Rows 0 .. B - 1 are without that
+ * block, row B is of all of them. */
+struct muca_density {
+  size_t levels, blocks;
+  size_t first, last; /* of all levels: those of the windows that are open */
+  size_t *level;      /* [V] */
+  double *value;      /* [V] of the whole system, in the channel's unit */
+  double *visits;     /* [V] */
+  double *log_dos;    /* [B + 1][V] */
+  double *error_of;   /* [V] of log_dos */
+  double *average;    /* [B + 1][V][n_means] at the level; NaN where nothing was measured */
+  double *slope;      /* the same, covariances with the value within the level; NULL: not binned */
+  uint8_t *measured;  /* [B + 1][V] whether any walker was measured at the level */
+  double *ratio;      /* [B][V] exp(log_dos) over that of row B; NULL: binned */
+  double *tilt;       /* [B + 1][windows - 1] see muca_join.c */
+  bool normalised;    /* to the number of states; else to 1 */
+};
+enum muca_fault { MUCA_FAULT_NONE, MUCA_FAULT_CUT, MUCA_FAULT_BINS };
+
+/* Over the grid of the moved control: results are the model's quantities and, of all states, two
+ * potentials. Of many samples also what averages over them are formed of, NAN where there are none,
+ * and densities of states over all levels from the first one to the last, NAN where a sample has
+ * none; NULL of one sample. */
+struct muca_curves {
+  size_t points, results;          /* 0 until they are begun */
+  double *grid;                    /* [points] */
+  uint8_t *fault;                  /* [points] why one of the samples has no averages there */
+  double *value, *error_of;        /* [samples][points][results] */
+  double *averages;                /* [samples][points][width] */
+  double *log_dos, *log_dos_error; /* [samples][levels] */
+  double *tilted;                  /* [samples] joins of windows that do not hold */
+};
+
+/* How walkers of a table have gone from end to end in production. */
+struct muca_travels {
+  double round_trips, time; /* all of them; updates of a walker from one end to the other */
+  bool enough;
+};
+
+/* Whether walkers have never come into the window. */
+static inline bool muca_is_closed(const struct muca_table *table)
+{
+  return table->progress->phase == MUCA_CLOSED;
+}
+
+/* Whether the next window, which there is, is joined to that of a table. */
+static inline bool muca_are_joined(const struct muca_table *table)
+{
+  return !muca_is_closed(&table[0]) && !muca_is_closed(&table[1]);
+}
 
 struct muca {
   struct gpumc_context context;
@@ -247,7 +306,22 @@ struct muca {
   uint32_t *passages;      /* [tables][walkers] device memory */
   uint32_t *host_passages; /* [walkers] */
   int64_t *device_channel[GPUMC_CHANNELS_MAXIMUM], *channel[GPUMC_CHANNELS_MAXIMUM];
+  struct muca_curves curves;
+  uint64_t
+      reweighted; /* points of the grid, of one sample after the other, whose curves are there */
+  double share;   /* of the time that curves take, about, in that of the run */
+  struct muca_density density;  /* of a sample */
+  size_t opened;                /* its number and 1; 0: there is none */
+  struct muca_travels *travels; /* [tables] of the summary */
 };
+
+/* muca_demand.c: gpumc_algorithm_ops.demand, and the share of the time of a run that its curves
+ * take, about. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_demand(const struct gpumc_params *params, const struct gpumc_model *model,
+            const struct gpumc_device *device, struct gpumc_demand *demanded,
+            struct gpumc_error *error);
+double muca_share_of_curves(const struct muca *muca);
 
 /* muca_rows.c: declare the tables of the recorder, and append their rows. The weights of
  * an iteration are taken before it changes them. */
@@ -262,21 +336,43 @@ GPUMC_MUST_CHECK enum gpumc_status muca_rows_piece(struct muca *muca,
 
 /* Updates as whole steps, at least one of them. */
 uint64_t muca_rounded(double updates);
-/* The first phase after a table's walkers are in its window, and from the end of a phase on what
- * comes next; of entering and of production, walkers have been measured. */
+/* muca_begin.c: the first phase after a table's walkers are in its window; an iteration, and
+ * updates of each walker before it counts. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_begin(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
+void muca_begin_iteration(struct muca *muca, struct muca_table *table);
+uint64_t muca_settling(const struct muca *muca, const struct muca_table *table);
+/* How often the updates of eq. 7 have grown when they are w^z / divergence: as many show such a
+ * divergence, while fewer would spoil weights that are as good. */
+uint64_t muca_growths_for(const struct muca_settings *settings, double divergence);
+/* The histogram of a piece of Wang and Landau's scheme changes the weights, and where all since the
+ * last halving are flat the factor is halved. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_end_piece(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
+/* From the end of a phase on what comes next; of entering and of production, walkers have been
+ * measured. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_end_phase(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
 
 /* muca_enter.c: what follows when the walkers of a table have been led towards its window for a
- * while, having been measured; and when the weights of `from` have converged, the beginning of the
- * windows beside it that wait. They do not begin, and it `went` no further, where none of its
- * walkers stands in one of them, unless this is the last time. */
+ * while, having been measured: where too few have come in, it is closed, and with it those that
+ * wait for walkers from it; GPUMC_FAILURE when no other is open. And when the weights of `from`
+ * have converged, the beginning of the windows beside it that wait. They do not begin, and it
+ * `went` no further, where none of its walkers stands in one of them, unless this is the last time.
+ */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_end_entering(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status muca_go_on(struct muca *muca, const struct muca_table *from,
                                               bool at_last, bool *went, struct gpumc_error *error);
+
+/* Whether a table is closed though there may be states in its window: none beside it is open, or
+ * the one that is has seen levels that it shares with the closed ones. */
+bool muca_is_missing(const struct muca *muca, const struct muca_table *table);
+/* " of window 1 of sample 3", as far as there are several; what to do about one that is closed. */
+enum { MUCA_NAME_BYTES = 64 };
+const char *muca_table_name(const struct muca *muca, const struct muca_table *table,
+                            char text[static MUCA_NAME_BYTES]);
+extern const char muca_closed_remedy[];
 
 /* muca_walk.c: gpumc_algorithm_ops.advance and position. */
 extern const char *const muca_stages[];
@@ -301,6 +397,9 @@ muca_clear_visits(struct muca *muca, const struct muca_table *table, struct gpum
 /* Those of an iteration, into host_visits[window]. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_fetch_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error);
+/* Those of an iteration that stand in several parts become those of the first one. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_join_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error);
 
 /* Channels of all walkers of all tables, on the host. */
 GPUMC_MUST_CHECK enum gpumc_status muca_measure(struct muca *muca, struct gpumc_error *error);
@@ -317,20 +416,6 @@ muca_take_visits(struct muca *muca, struct muca_table *table, struct gpumc_error
 
 /* ---- the density of states ---- */
 
-/* Of one sample: levels that were visited, V of them; B blocks. Rows 0 .. B - 1 are without that
- * block, row B is of all of them. */
-struct muca_density {
-  size_t levels, blocks;
-  size_t *level;    /* [V] */
-  double *value;    /* [V] of the whole system, in the channel's unit */
-  double *visits;   /* [V] */
-  double *log_dos;  /* [B + 1][V] */
-  double *error_of; /* [V] of log_dos */
-  double *average;  /* [B + 1][V][n_means] at the level; NaN where nothing was measured */
-  double *slope;    /* the same, covariances with the value within the level; NULL: not binned */
-  double *tilt;     /* [B + 1][windows - 1] see muca_join.c */
-  bool normalised;  /* to the number of states; else to 1 */
-};
 /* Whether all states are sampled and their number is known, by which ln Omega is normalised. */
 bool muca_knows_all_states(const struct muca *muca);
 GPUMC_MUST_CHECK enum gpumc_status muca_density_make(const struct muca *muca, size_t sample,
@@ -357,82 +442,63 @@ void muca_join(const struct muca *muca, const struct muca_table *table, size_t b
                const double *total, const struct muca_density *density, double *log_dos,
                double *lift, double *tilt);
 
+/* Makes muca->density that of a sample. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_density_open(struct muca *muca, size_t sample, struct gpumc_error *error);
+
 /* ---- canonical averages (muca_reweight.c) ---- */
 
-enum muca_fault { MUCA_FAULT_NONE, MUCA_FAULT_CUT, MUCA_FAULT_BINS };
-
-/* Over the grid of the moved control: results are the model's quantities and, of all states, two
- * potentials. */
-struct muca_curves {
-  size_t points, results;
-  double *grid;             /* [points] */
-  double *value, *error_of; /* [points][results] */
-  uint8_t *fault;           /* [points] why one of the samples has no averages there */
-};
-GPUMC_MUST_CHECK enum gpumc_status
-muca_curves_create(const struct muca *muca, struct muca_curves *curves, struct gpumc_error *error);
-void muca_curves_free(struct muca_curves *curves);
-/* The grid as axis `axis` of the place, and over its axes value, error_of [..][points][results]. */
-GPUMC_MUST_CHECK enum gpumc_status
-muca_curves_write(const struct muca *muca, const struct muca_curves *curves,
-                  const struct gpumc_curve_place *place, size_t axis, const double *value,
-                  const double *error_of, struct gpumc_error *error);
-/* Of one sample, with errors from its blocks; averages[points][width] are what averages over
- * samples are formed of, NAN where there are none. */
+/* How many results there are, how they are called, and how many numbers averages are of. */
+size_t muca_results(const struct muca *muca);
+struct gpumc_label muca_result_label(const struct muca *muca, size_t result);
 size_t muca_averages_width(const struct muca *muca);
+/* Of one sample, the points first .. first + count - 1, with errors from its blocks. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_reweight(const struct muca *muca, const struct muca_density *density,
-              struct muca_curves *curves, double *averages, struct gpumc_error *error);
-/* Of all samples, averages[samples][points][width], with errors from these; faults as they are. */
+              struct muca_curves *curves, size_t sample, size_t first, size_t count,
+              struct gpumc_error *error);
+/* Averages over all samples with errors from these, value, error_of [points][results]. */
 GPUMC_MUST_CHECK enum gpumc_status
-muca_reweight_samples(const struct muca *muca, const double *averages, struct muca_curves *curves,
-                      struct gpumc_error *error);
+muca_reweight_samples(const struct muca *muca, const struct muca_curves *curves, double *value,
+                      double *error_of, struct gpumc_error *error);
 
-/* ---- results of each sample (muca_samples.c) ---- */
+/* ---- curves (muca_curves.c) ---- */
 
-/* Where there are several: value, error_of [samples][points][results] and log_dos, log_dos_error
- * [samples][levels from the first one to the last one], NAN where a sample has none. */
-struct muca_samples {
-  size_t points;
-  double *averages; /* [samples][points][averages] also of one sample */
-  double *value, *error_of, *log_dos, *log_dos_error;
-  size_t tilted;     /* joins of windows that do not hold */
-  double *of_sample; /* [samples] of these, in each */
-};
+GPUMC_MUST_CHECK enum gpumc_status muca_curves_create(struct muca *muca, struct gpumc_error *error);
+void muca_curves_free(struct muca_curves *curves);
+/* A unit of work after the last walk; `*finished` after the last one. How much of it is done. */
 GPUMC_MUST_CHECK enum gpumc_status
-muca_samples_create(const struct muca *muca, const struct muca_curves *curves,
-                    struct muca_samples *samples, struct gpumc_error *error);
-void muca_samples_free(struct muca_samples *samples);
-double *
-muca_samples_averages(const struct muca *muca, const struct muca_samples *samples, size_t sample);
-void muca_samples_take(const struct muca *muca, struct muca_samples *samples, size_t sample,
-                       const struct muca_density *density, const struct muca_curves *curves);
-/* The group `samples`; `curves` become those of averages over all of them. */
-GPUMC_MUST_CHECK enum gpumc_status
-muca_samples_write(struct muca *muca, const struct muca_samples *samples,
-                   struct muca_curves *curves, struct gpumc_error *error);
+muca_reweight_unit(struct muca *muca, bool *finished, struct gpumc_error *error);
+double muca_reweighted(const struct muca *muca);
+GPUMC_MUST_CHECK enum gpumc_status muca_curves_save(struct muca *muca,
+                                                    struct gpumc_checkpoint_writer *writer,
+                                                    struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status muca_curves_load(struct muca *muca,
+                                                    struct gpumc_checkpoint_reader *reader,
+                                                    struct gpumc_error *error);
+/* The grid, and over it value, error_of [points][results]; or over samples and it, `by_sample`,
+ * [samples][points][results]. */
+GPUMC_MUST_CHECK enum gpumc_status muca_curves_write(const struct muca *muca, const char *group,
+                                                     const double *value, const double *error_of,
+                                                     bool by_sample, struct gpumc_error *error);
 
 /* ---- the summary (muca_summary.c, muca_trust.c) ---- */
 
-/* How walkers of a table have gone from end to end in production. */
-struct muca_travels {
-  double round_trips, time; /* all of them; updates of a walker from one end to the other */
-  bool enough;
-};
-GPUMC_MUST_CHECK enum gpumc_status
-muca_travels_of(struct muca *muca, const struct muca_table *table, struct muca_travels *travels,
-                struct gpumc_error *error);
+/* Counts those of all tables, for what follows. */
+GPUMC_MUST_CHECK enum gpumc_status muca_travels_count(struct muca *muca, struct gpumc_error *error);
 /* Whether the tilt of join k is 0 within its error, one of as many comparisons as there are joins.
  */
 bool muca_join_holds(const struct muca *muca, const struct muca_density *density, size_t k);
 /* /summary/windows, of one sample in several windows. */
-GPUMC_MUST_CHECK enum gpumc_status muca_windows_write(struct muca *muca,
+GPUMC_MUST_CHECK enum gpumc_status muca_windows_write(const struct muca *muca,
                                                       const struct muca_density *density,
                                                       struct gpumc_error *error);
-/* What is found for and against results, `tilted` joins of windows among it. */
-GPUMC_MUST_CHECK enum gpumc_status muca_trust_write(struct muca *muca,
-                                                    const struct muca_curves *curves, size_t tilted,
-                                                    struct gpumc_error *error);
+/* What is found for and against results. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_trust_write(const struct muca *muca, struct gpumc_error *error);
+/* muca_samples.c: the group `samples`. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_samples_write(const struct muca *muca, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status muca_summarize(void *state, struct gpumc_error *error);
 
 #endif

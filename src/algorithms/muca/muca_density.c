@@ -20,6 +20,9 @@ void muca_density_free(struct muca_density *density)
   free(density->error_of);
   free(density->visits);
   free(density->tilt);
+  free(density->ratio);
+  free(density->measured);
+  *density = (struct muca_density){0};
 }
 
 /* What a density is made from: the tables of a sample, and their visits in all blocks. */
@@ -49,6 +52,22 @@ static void close_source(struct source *source)
 {
   free(source->total);
   free(source->lift);
+}
+
+/* Closed windows are at the ends. */
+static void find_range(const struct source *source, struct muca_density *density)
+{
+  const struct muca_settings *settings = &source->muca->settings;
+  density->first = settings->last;
+  density->last = settings->first;
+  for (size_t k = 0; k < settings->windows; k++) {
+    const struct muca_table *table = &source->table[k];
+    const size_t last = table->first + settings->window - 1;
+    if (muca_is_closed(table))
+      continue;
+    density->first = table->first < density->first ? table->first : density->first;
+    density->last = last;
+  }
 }
 
 /* Levels that were visited, and how often. */
@@ -98,6 +117,16 @@ static void fill_log_dos(const struct source *source, struct muca_density *densi
     for (size_t v = 0; v < density->levels; v++)
       row[v] += shift;
   }
+}
+
+/* The weight of each level without a block, over that with all of them. */
+static void fill_ratios(struct muca_density *density)
+{
+  const size_t levels = density->levels;
+  const double *all = density->log_dos + density->blocks * levels;
+  for (size_t b = 0; b < density->blocks; b++)
+    for (size_t v = 0; v < levels; v++)
+      density->ratio[b * levels + v] = gpumc_exp(density->log_dos[b * levels + v] - all[v]);
 }
 
 /* Levels of a spectrum know their value; means of it need no measurement. */
@@ -162,6 +191,7 @@ static void fill_level(const struct source *source, struct muca_density *density
     memcpy(rest, total, bytes);
     if (b < density->blocks)
       add_measurements(source, level, b, -1, rest);
+    density->measured[b * density->levels + v] = rest[0] > 0;
     for (size_t k = 0; k < n; k++)
       set_average(muca, rest + 1, rest[0], level, k, &density->average[place + k],
                   density->slope == NULL ? NULL : &density->slope[place + k]);
@@ -226,6 +256,7 @@ fill_density(struct source *source, struct muca_density *density, struct gpumc_e
   GPUMC_TRY(gpumc_allocate_array(&density->level, all, "levels", error));
   GPUMC_TRY(gpumc_allocate_array(&density->value, all, "levels", error));
   GPUMC_TRY(gpumc_allocate_array(&density->visits, all, "visits", error));
+  find_range(source, density);
   find_levels(source, density);
   const size_t numbers = (settings->blocks + 1) * density->levels;
   GPUMC_TRY(gpumc_allocate_array(&density->error_of, density->levels, "errors", error));
@@ -233,9 +264,14 @@ fill_density(struct source *source, struct muca_density *density, struct gpumc_e
   GPUMC_TRY(gpumc_allocate_array(&density->tilt, (settings->blocks + 1) * settings->windows,
                                  "joins", error));
   GPUMC_TRY(gpumc_allocate_array(&density->average, numbers * means, "averages by level", error));
+  GPUMC_TRY(gpumc_allocate_array(&density->measured, numbers, "averages by level", error));
   if (settings->binned)
     GPUMC_TRY(gpumc_allocate_array(&density->slope, numbers * means, "averages by level", error));
+  else
+    GPUMC_TRY(gpumc_allocate_array(&density->ratio, numbers, "the density of states", error));
   fill_log_dos(source, density);
+  if (!settings->binned)
+    fill_ratios(density);
   GPUMC_TRY(fill_averages(source, density, error));
   return muca_density_errors(density, density->log_dos, 1, density->error_of, error);
 }

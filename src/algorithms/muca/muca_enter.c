@@ -12,6 +12,7 @@
  * have what a level does not tell, such as stripes or a single domain, in about the right
  * proportion, while states that are quenched into a window forget only slowly how they came there
  * (Vogel et al., Phys. Rev. Lett. 110, 210603 (2013), exchange them for that reason). */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,22 +107,95 @@ static bool comes_first(const struct muca *muca, const struct muca_table *table)
   return has_enough(muca, table) || (none && table == nearest);
 }
 
-static enum gpumc_status
-stays_empty(const struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
+/* ---- windows that are closed ---- */
+
+const char muca_closed_remedy[] = "widen algorithm.range, towards the values at infinite "
+                                  "temperature, use fewer windows, or, where "
+                                  "no state may have such values, narrow it";
+
+const char *muca_table_name(const struct muca *muca, const struct muca_table *table,
+                            char text[static MUCA_NAME_BYTES])
 {
-  const double sites = (double)muca->context.model->sites;
-  const size_t first = table->first, last = first + muca->settings.window - 1;
-  return gpumc_error_set(
-      error, GPUMC_FAILURE,
-      "%zu of %zu walkers of window %zu of sample %zu came into its range, from %g to %g per site, "
-      "within %d sweeps from states drawn at random: widen algorithm.range, towards the values at "
-      "infinite temperature, use fewer windows, or, where no state may have such values, narrow it",
-      count_inside(muca, table, table), muca->settings.walkers,
-      table->index % muca->settings.windows, table->sample,
-      muca_level_value(&muca->settings, muca->context.model, first) / sites,
-      muca_level_value(&muca->settings, muca->context.model, last) / sites,
-      (ROUNDS_OF_ENTERING - 1) * SWEEPS_OF_ENTERING);
+  const struct muca_settings *settings = &muca->settings;
+  char window[32] = "", sample[32] = "";
+  if (settings->windows > 1)
+    snprintf(window, sizeof window, " of window %zu", table->index % settings->windows);
+  if (settings->samples > 1)
+    snprintf(sample, sizeof sample, " of sample %zu",
+             muca->context.model->first_sample + table->sample);
+  snprintf(text, MUCA_NAME_BYTES, "%s%s", window, sample);
+  return text;
 }
+
+/* Whether a table has seen a level that is in the window of another. */
+static bool has_seen(const struct muca_table *table, const struct muca_table *window)
+{
+  for (size_t l = 0; l < table->weights.levels; l++) {
+    const size_t level = table->first + l;
+    if (table->weights.seen[l] && level >= window->first &&
+        level < window->first + window->weights.levels)
+      return true;
+  }
+  return false;
+}
+
+bool muca_is_missing(const struct muca *muca, const struct muca_table *table)
+{
+  const struct muca_table *sample = table - table->index % muca->settings.windows;
+  const struct muca_table *end = sample + muca->settings.windows;
+  if (!muca_is_closed(table))
+    return false;
+  for (const struct muca_table *next = table + 1; next < end; next++)
+    if (!muca_is_closed(next))
+      return has_seen(next, next - 1);
+  for (const struct muca_table *next = table; next-- > sample;)
+    if (!muca_is_closed(next))
+      return has_seen(next, next + 1);
+  return true;
+}
+
+/* Those that wait with nothing but others that wait and closed ones beside them wait in vain. */
+static void close_in_vain(struct muca *muca, size_t sample)
+{
+  const size_t windows = muca->settings.windows, end = (sample + 1) * windows;
+  for (size_t first = sample * windows, last; first < end; first = last) {
+    bool open = false;
+    last = first;
+    for (; last < end && muca->progress[last].phase != MUCA_CLOSED; last++)
+      open = open || muca->progress[last].phase != MUCA_WAIT;
+    for (size_t i = first; i < last && !open; i++)
+      muca->progress[i].phase = MUCA_CLOSED;
+    last += last == first;
+  }
+}
+
+/* What has been found, and what to do about it. The run goes on with the windows and samples that
+ * are open; where there are none, it ends. */
+static enum gpumc_status
+close_window(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
+{
+  const struct muca_settings *settings = &muca->settings;
+  const double sites = (double)muca->context.model->sites;
+  const size_t first = table->first, last = first + settings->window - 1;
+  size_t open = 0;
+  char text[512], name[MUCA_NAME_BYTES];
+  table->progress->phase = MUCA_CLOSED;
+  close_in_vain(muca, table->sample);
+  for (size_t i = 0; i < muca->tables; i++)
+    open += muca->progress[i].phase != MUCA_CLOSED;
+  snprintf(text, sizeof text,
+           "%zu of %zu walkers%s came into the range from %g to %g per site within %d sweeps: %s",
+           count_inside(muca, table, table), settings->walkers, muca_table_name(muca, table, name),
+           muca_level_value(settings, muca->context.model, first) / sites,
+           muca_level_value(settings, muca->context.model, last) / sites,
+           (ROUNDS_OF_ENTERING - 1) * SWEEPS_OF_ENTERING, muca_closed_remedy);
+  if (open == 0)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s", text);
+  gpumc_observer_tell(muca->context.observer, GPUMC_WARNING, text);
+  return GPUMC_OK;
+}
+
+/* ---- from states drawn at random ---- */
 
 enum gpumc_status
 muca_end_entering(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
@@ -139,7 +213,7 @@ muca_end_entering(struct muca *muca, struct muca_table *table, struct gpumc_erro
     return GPUMC_OK;
   }
   if (!has_enough(muca, table))
-    return stays_empty(muca, table, error);
+    return close_window(muca, table, error);
   GPUMC_TRY(copy_inside(muca, table, error));
   return muca_begin(muca, table, error);
 }
@@ -216,10 +290,23 @@ static enum gpumc_status begin_beside(struct muca *muca, const struct muca_table
   return muca_begin(muca, table, error);
 }
 
+/* Where a window has no level that its neighbour has seen, of those that they share, there are no
+ * states in it or beyond, as where levels of a single window are never visited. */
+static void close_empty(struct muca *muca, const struct muca_table *from)
+{
+  struct muca_table *to[2];
+  const size_t n = waiting_beside(muca, from, to);
+  for (size_t k = 0; k < n; k++)
+    if (!has_seen(from, to[k]))
+      to[k]->progress->phase = MUCA_CLOSED;
+  close_in_vain(muca, from->sample);
+}
+
 enum gpumc_status muca_go_on(struct muca *muca, const struct muca_table *from, bool at_last,
                              bool *went, struct gpumc_error *error)
 {
   struct muca_table *to[2];
+  close_empty(muca, from);
   const size_t n = waiting_beside(muca, from, to);
   *went = true;
   if (n > 0)

@@ -9,6 +9,8 @@
  * mean of both by their visits. The blocks of all windows are left out together, as if a block were
  * one of all of them, so that errors go through the join.
  *
+ * Windows that no walker has entered are at the ends, and have no part in it.
+ *
  * Where two windows disagree on how ln Omega runs along their common levels, one of them has not
  * got to all of its states. The tilt of a join is what the upper half of the common levels would
  * have as the constant, less that of the lower half: 0 within its error. */
@@ -96,8 +98,12 @@ void muca_join(const struct muca *muca, const struct muca_table *table, size_t b
 {
   const size_t windows = muca->settings.windows;
   lift[0] = 0;
-  for (size_t k = 1; k < windows; k++)
-    lift[k] = lift[k - 1] + meet(muca, table, b, total, k, &tilt[k - 1]);
+  for (size_t k = 1; k < windows; k++) {
+    tilt[k - 1] = NAN;
+    lift[k] = lift[k - 1];
+    if (muca_are_joined(&table[k - 1]))
+      lift[k] += meet(muca, table, b, total, k, &tilt[k - 1]);
+  }
   for (size_t v = 0; v < density->levels; v++)
     log_dos[v] = log_dos_at(muca, table, b, total, density->level[v], lift);
 }

@@ -237,20 +237,16 @@ const struct gpumc_key muca_keys[] = {
 static void read_levels(const struct gpumc_params *params, const struct gpumc_model *model,
                         struct muca_settings *settings)
 {
-  const struct gpumc_grid *grid = &model->grid[settings->channel];
-  const double quantum = model->quantum[settings->channel], bound = model->bound[settings->channel];
-  settings->lowest = grid->levels > 0 ? grid->lowest : -(int64_t)ceil(bound);
-  settings->spacing = grid->levels > 0 ? grid->spacing : 1;
-  settings->levels = grid->levels;
+  int64_t width = 0;
   if (gpumc_params_has(params, "bin")) {
-    const int64_t highest = grid->levels > 0
-                                ? grid->lowest + grid->spacing * (int64_t)(grid->levels - 1)
-                                : (int64_t)ceil(bound);
-    const double wide = rint(gpumc_params_real(params, "bin") / quantum);
-    settings->spacing = wide < 1 ? 1 : wide < 0x1p62 ? (int64_t)wide : (int64_t)1 << 62;
-    settings->levels = (size_t)((highest - settings->lowest) / settings->spacing) + 1;
+    const double quanta = gpumc_params_real(params, "bin") / model->quantum[settings->channel];
+    width = (int64_t)fmin(fmax(rint(quanta), 1), 0x1p62);
   }
-  settings->binned = settings->spacing != (grid->levels > 0 ? grid->spacing : 1);
+  const struct gpumc_grid levels = gpumc_model_bins(model, settings->channel, width);
+  settings->lowest = levels.lowest;
+  settings->spacing = levels.spacing;
+  settings->levels = levels.levels;
+  settings->binned = levels.spacing != gpumc_model_bins(model, settings->channel, 0).spacing;
 }
 
 static void read_range(const struct gpumc_params *params, const struct gpumc_model *model,

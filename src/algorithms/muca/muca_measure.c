@@ -3,7 +3,10 @@
  * Blocks of the jackknife are groups of walkers, which are independent, where there are enough of
  * them; else pieces of the time, each several passages long. Sums are formed in the order of the
  * walkers, so that they depend on no device. */
+#include <stdlib.h>
+
 #include "algorithms/muca/muca.h"
+#include "core/base/memory.h"
 #include "core/numerics/power.h"
 
 enum gpumc_status muca_measure(struct muca *muca, struct gpumc_error *error)
@@ -81,31 +84,58 @@ void muca_add_measured(struct muca *muca, struct muca_table *table)
 
 /* ---- visits ---- */
 
-/* Those of a table on the device, and how many bytes. */
-static uint64_t *visits_of(const struct muca *muca, const struct muca_table *table, size_t *bytes)
+static size_t visits_count(const struct muca *muca)
 {
-  const size_t count = muca->settings.parts * muca->settings.window;
-  *bytes = count * sizeof *muca->visits;
-  return muca->visits + table->index * count;
+  return muca->settings.parts * muca->settings.window;
+}
+
+/* Those of a table on the device. */
+static uint64_t *visits_of(const struct muca *muca, const struct muca_table *table)
+{
+  return muca->visits + table->index * visits_count(muca);
+}
+
+static enum gpumc_status fetch(struct muca *muca, const struct muca_table *table, uint64_t *visits,
+                               size_t count, struct gpumc_error *error)
+{
+  struct gpumc_device *device = muca->context.device;
+  return device->ops->copy_to_host(device, visits, visits_of(muca, table), count * sizeof *visits,
+                                   error);
 }
 
 enum gpumc_status
 muca_clear_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
 {
   struct gpumc_device *device = muca->context.device;
-  size_t bytes;
-  uint64_t *visits = visits_of(muca, table, &bytes);
-  return device->ops->fill(device, visits, 0, bytes, error);
+  return device->ops->fill(device, visits_of(muca, table), 0,
+                           visits_count(muca) * sizeof *muca->visits, error);
 }
 
 enum gpumc_status
 muca_fetch_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
 {
+  return fetch(muca, table, muca->host_visits, muca->settings.window, error);
+}
+
+enum gpumc_status
+muca_join_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
+{
+  const struct muca_settings *settings = &muca->settings;
   struct gpumc_device *device = muca->context.device;
-  size_t bytes;
-  const uint64_t *visits = visits_of(muca, table, &bytes);
-  return device->ops->copy_to_host(device, muca->host_visits, visits,
-                                   muca->settings.window * sizeof *visits, error);
+  const size_t window = settings->window, count = visits_count(muca);
+  uint64_t *visits;
+  enum gpumc_status status;
+  GPUMC_TRY(gpumc_allocate_array(&visits, count, "visits", error));
+  GPUMC_TRY_OUT(status, fetch(muca, table, visits, count, error));
+  for (size_t i = window; i < count; i++) {
+    visits[i % window] += visits[i];
+    visits[i] = 0;
+  }
+  status = device->ops->copy_to_device(device, visits_of(muca, table), visits,
+                                       count * sizeof *visits, error);
+out:
+  free(visits);
+  return status;
 }
 
 /* Blocks of walkers are counted apart; a block of the time has what came since the one before. */
@@ -113,7 +143,6 @@ enum gpumc_status
 muca_take_visits(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
 {
   const struct muca_settings *settings = &muca->settings;
-  struct gpumc_device *device = muca->context.device;
   const size_t measured = (size_t)table->progress->measured;
   const size_t block = (measured - 1) * settings->blocks / settings->measurements;
   const bool ends = measured == settings->measurements ||
@@ -121,9 +150,7 @@ muca_take_visits(struct muca *muca, struct muca_table *table, struct gpumc_error
   if (!ends || (settings->parts > 1 && measured < settings->measurements))
     return GPUMC_OK;
   uint64_t *to = settings->parts > 1 ? table->counted : table->counted + block * settings->window;
-  size_t bytes;
-  const uint64_t *visits = visits_of(muca, table, &bytes);
-  GPUMC_TRY(device->ops->copy_to_host(device, to, visits, bytes, error));
+  GPUMC_TRY(fetch(muca, table, to, visits_count(muca), error));
   return muca_clear_visits(muca, table, error);
 }
 

@@ -1,65 +1,15 @@
 /* Multicanonical sampling: the phases of a table, what each of them begins and ends with. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "algorithms/muca/muca.h"
-#include "core/base/memory.h"
-#include "core/numerics/elementary.h"
 
 enum {
   /* The start is forgotten when walkers have gone from one end to the other once in the mean: a
    * random walk relaxes in a fifth of that time. */
   PASSAGES_OF_APPROACH = 1,
   APPROACH_MOST = 64, /* chunks of the approach, each twice the mean time of eq. 7 for one walker */
-  GROWTHS_MOST = 100000,
   PRODUCTION_MOST = 400, /* times the approach */
 };
-
-/* Of Wang and Landau's scheme. */
-enum {
-  HALVINGS = 10,          /* of the factor, from 1 */
-  PIECES_OF_A_FACTOR = 64 /* at most: what is not flat by then is left to the iterations */
-};
-static const double flat_enough = 0.8; /* the least visits over the mean */
-
-uint64_t muca_rounded(double updates)
-{
-  return gpumc_walk_steps((uint64_t)fmin(fmax(updates, 1), 0x1p60)) * GPUMC_WALK_UPDATES;
-}
-
-/* Of each walker before an iteration counts. Good weights of a file stay good only where walkers
- * have first forgotten the states from which they began: they need as long as one walker does by
- * eq. 7, which is about two relaxation times. */
-static uint64_t settling(const struct muca *muca, const struct muca_table *table)
-{
-  const double width = muca_weights_width(&table->weights);
-  const uint64_t updates = muca_thermalization(&muca->settings, width);
-  if (updates == 0)
-    return 0;
-  if (table->weights.guess != NULL && table->progress->iteration == 0)
-    return muca_rounded(fmax((double)updates, muca_mean_updates(&muca->settings, width)));
-  return muca_rounded((double)updates);
-}
-
-static void begin_iteration(struct muca *muca, struct muca_table *table)
-{
-  table->progress->phase = MUCA_SETTLE;
-  table->progress->left = settling(muca, table);
-}
-
-/* How often the updates of eq. 7 have grown when they are w^z / divergence: as many show such a
- * divergence, while fewer would spoil weights that are as good. */
-static uint64_t growths_for(const struct muca_settings *settings, double divergence)
-{
-  double updates = settings->updates;
-  uint64_t growths = 0;
-  while (settings->growth > 1 && updates * divergence < 1 && growths < GROWTHS_MOST) {
-    updates *= settings->growth;
-    growths++;
-  }
-  return growths;
-}
 
 static enum gpumc_status
 begin_counting(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
@@ -117,27 +67,35 @@ static enum gpumc_status begin_production(struct muca *muca, struct muca_table *
   return muca_clear_visits(muca, table, error);
 }
 
-/* The windows of a sample produce when they all can: until then they would only take time from
- * those that iterate. Where no walker stands in the next window, as may be where there are few, one
+/* The windows of a sample produce when all that are open can: until then they would only take time
+ * from those that iterate. */
+static enum gpumc_status
+produce_if_ready(struct muca *muca, size_t sample, struct gpumc_error *error)
+{
+  const size_t windows = muca->settings.windows, first = sample * windows;
+  for (size_t i = first; i < first + windows; i++)
+    if (muca->progress[i].phase != MUCA_READY && muca->progress[i].phase != MUCA_CLOSED)
+      return GPUMC_OK;
+  for (size_t i = first; i < first + windows; i++)
+    if (muca->progress[i].phase == MUCA_READY)
+      GPUMC_TRY(begin_approach(muca, &muca->table[i], error));
+  return GPUMC_OK;
+}
+
+/* Where no walker stands in the next window, as may be where there are few, one
  * may after a further iteration. */
 static enum gpumc_status
 end_iterations(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
 {
-  const size_t windows = muca->settings.windows, sample = table->index / windows * windows;
   bool went;
   GPUMC_TRY(muca_go_on(muca, table, table->progress->iteration == muca->settings.iterations, &went,
                        error));
   if (!went) {
-    begin_iteration(muca, table);
+    muca_begin_iteration(muca, table);
     return GPUMC_OK;
   }
   table->progress->phase = MUCA_READY;
-  for (size_t i = sample; i < sample + windows; i++)
-    if (muca->progress[i].phase != MUCA_READY)
-      return GPUMC_OK;
-  for (size_t i = sample; i < sample + windows; i++)
-    GPUMC_TRY(begin_approach(muca, &muca->table[i], error));
-  return GPUMC_OK;
+  return produce_if_ready(muca, table->sample, error);
 }
 
 /* Eq. 4, a row of the result, and what comes next. */
@@ -146,7 +104,7 @@ end_iteration(struct muca *muca, struct muca_table *table, struct gpumc_error *e
 {
   struct muca_progress *progress = table->progress;
   const struct muca_settings *settings = &muca->settings;
-  const uint64_t settled = settling(muca, table);
+  const uint64_t settled = muca_settling(muca, table);
   GPUMC_TRY(muca_fetch_visits(muca, table, error));
   muca_rows_weights(muca, table);
   const struct muca_flatness flatness =
@@ -156,77 +114,14 @@ end_iteration(struct muca *muca, struct muca_table *table, struct gpumc_error *e
   *table->divergence = flatness.divergence;
   progress->quiet = flatness.grew ? 0 : progress->quiet + 1;
   if (table->weights.guess != NULL) {
-    const uint64_t growths = growths_for(settings, fmax(flatness.divergence, settings->divergence));
+    const uint64_t growths =
+        muca_growths_for(settings, fmax(flatness.divergence, settings->divergence));
     progress->quiet = growths > progress->quiet ? growths : progress->quiet;
   }
   progress->converged = !flatness.grew && flatness.divergence < settings->divergence;
   if (progress->converged || progress->iteration == settings->iterations)
     return end_iterations(muca, table, error);
-  begin_iteration(muca, table);
-  return GPUMC_OK;
-}
-
-/* ---- the start ---- */
-
-/* Of a piece: walkers settle under the weights that the piece before has left. */
-static enum gpumc_status
-begin_piece(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
-{
-  const double width = muca_weights_width(&table->weights);
-  const double settling = (double)muca_thermalization(&muca->settings, width);
-  table->progress->phase = MUCA_START;
-  table->progress->left = muca_rounded(fmax(settling, width));
-  table->progress->started += table->progress->left;
-  return muca_clear_visits(muca, table, error);
-}
-
-enum gpumc_status muca_begin(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
-{
-  if (muca->settings.start == MUCA_START_WANG_LANDAU)
-    return begin_piece(muca, table, error);
-  if (table->weights.guess != NULL) {
-    muca_weights_begin(&table->weights);
-    table->progress->quiet = growths_for(&muca->settings, muca->settings.divergence);
-  }
-  begin_iteration(muca, table);
-  return GPUMC_OK;
-}
-
-static bool is_flat(const struct muca_table *table)
-{
-  double least = INFINITY, total = 0;
-  for (size_t l = 0; l < table->weights.levels; l++)
-    if (table->weights.seen[l]) {
-      least = fmin(least, (double)table->histogram[l]);
-      total += (double)table->histogram[l];
-    }
-  return least >= flat_enough * total / (double)table->weights.count;
-}
-
-/* The histogram of a piece changes the weights, and where all since the last halving are flat the
- * factor is halved. */
-static enum gpumc_status
-end_piece(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
-{
-  struct muca_progress *progress = table->progress;
-  const double factor = ldexp(1, -(int)progress->halvings);
-  const size_t levels = table->weights.levels;
-  GPUMC_TRY(muca_fetch_visits(muca, table, error));
-  progress->pieces++;
-  progress->unhalved++;
-  const bool grew = muca_weights_see(&table->weights, muca->host_visits);
-  for (size_t l = 0; l < levels; l++)
-    table->histogram[l] += muca->host_visits[l];
-  muca_weights_wang_landau(&table->weights, &muca->settings, muca->host_visits, factor);
-  if ((!grew && is_flat(table)) || progress->unhalved >= PIECES_OF_A_FACTOR) {
-    progress->halvings++;
-    progress->unhalved = 0;
-    memset(table->histogram, 0, levels * sizeof *table->histogram);
-  }
-  GPUMC_TRY(muca_rows_piece(muca, table, factor, error));
-  if (progress->halvings <= HALVINGS)
-    return begin_piece(muca, table, error);
-  begin_iteration(muca, table);
+  muca_begin_iteration(muca, table);
   return GPUMC_OK;
 }
 
@@ -267,9 +162,10 @@ muca_end_phase(struct muca *muca, struct muca_table *table, struct gpumc_error *
 {
   switch ((enum muca_phase)table->progress->phase) {
   case MUCA_ENTER:
-    return muca_end_entering(muca, table, error);
+    GPUMC_TRY(muca_end_entering(muca, table, error));
+    return muca_is_closed(table) ? produce_if_ready(muca, table->sample, error) : GPUMC_OK;
   case MUCA_START:
-    return end_piece(muca, table, error);
+    return muca_end_piece(muca, table, error);
   case MUCA_SETTLE:
     return begin_counting(muca, table, error);
   case MUCA_COUNT:
@@ -281,6 +177,7 @@ muca_end_phase(struct muca *muca, struct muca_table *table, struct gpumc_error *
   case MUCA_DONE:
   case MUCA_WAIT:
   case MUCA_READY:
+  case MUCA_CLOSED:
     break;
   }
   return GPUMC_OK;

@@ -27,82 +27,106 @@ static const double missing_share = 1e-4, cut_weight = 1e-4;
  * have cut_weight or more: beyond it averages within bins do not follow from two moments. */
 static const double wide_bin = 0.1;
 
-/* ln of the weight of level v in row b, and the shift of averages within a bin, to second order:
- * ln <exp(- c x)> = - c <x> + c^2 var(x) / 2. */
-static double log_weight_of(const struct point *point, size_t b, size_t v, double *variance)
+/* Weight beside the fullest level with which a level counts, and a logarithm below that one's. */
+static const double least_weight = 0x1p-80, log_least = -56;
+
+/* What a thread works with. */
+struct scratch {
+  double *weight, *without; /* [levels] of all blocks, and of all but one */
+  double *mean;             /* [blocks + 1][width] */
+  enum gpumc_status status;
+  struct gpumc_error error;
+};
+
+/* Of level v in row b, where levels are bins and it has been measured: the mean and the variance of
+ * the values in it, of the whole system. */
+static bool
+moments_of(const struct point *point, size_t b, size_t v, double *value, double *variance)
 {
   const struct muca_density *density = point->density;
   const struct muca *muca = point->muca;
+  const struct gpumc_model *model = muca->context.model;
   const struct gpumc_observables *observables = &muca->settings.observables;
-  const size_t n = observables->n_means, row = (b * density->levels + v);
-  const double c = point->coefficient;
-  *variance = 0;
-  double value = density->value[v];
-  if (density->slope != NULL) {
-    const size_t first = gpumc_observables_power(observables, muca->settings.channel, 1);
-    const struct gpumc_model *model = muca->context.model;
-    const double whole =
-        model->quantum[muca->settings.channel] / gpumc_mean_unit(observables->mean[first], model);
-    const double average = density->average[row * n + first];
-    if (isfinite(average)) {
-      value = average * whole;
-      *variance = density->slope[row * n + first] * whole;
-    }
-  }
-  return density->log_dos[row] - c * value + 0.5 * c * c * *variance;
+  const size_t channel = muca->settings.channel;
+  const size_t first = gpumc_observables_power(observables, channel, 1);
+  const size_t place = (b * density->levels + v) * observables->n_means + first;
+  if (!isfinite(density->average[place]))
+    return false;
+  const double whole = model->quantum[channel] / gpumc_mean_unit(observables->mean[first], model);
+  *value = density->average[place] * whole;
+  *variance = density->slope[place] * whole;
+  return true;
 }
 
-/* Canonical averages of row b. */
-struct canonical {
-  double sum, largest; /* of weights over exp(largest) */
-  double spread;       /* the largest square of coefficient times width, of levels that count */
-};
+/* log_weight[levels] of row b; returns the largest. Within a bin to second order: ln <exp(- c x)> =
+ * - c <x> + c^2 var(x) / 2. */
+static double find_log_weights(const struct point *point, size_t b, double *log_weight)
+{
+  const struct muca_density *density = point->density;
+  const double c = point->coefficient, *log_dos = density->log_dos + b * density->levels;
+  double largest = -INFINITY, value, variance;
+  for (size_t v = 0; v < density->levels; v++) {
+    log_weight[v] = log_dos[v] - c * density->value[v];
+    if (density->slope != NULL && moments_of(point, b, v, &value, &variance))
+      log_weight[v] = log_dos[v] - c * value + 0.5 * c * c * variance;
+    largest = log_weight[v] > largest ? log_weight[v] : largest;
+  }
+  return largest;
+}
 
-/* Sums of weight times average into mean[n_means], and the weight that has none in missing[]. */
+/* From ln of the weights weight[levels] relative to the largest; 0 where a level does not count. */
+static void find_weights(size_t levels, double largest, double *weight)
+{
+  for (size_t v = 0; v < levels; v++) {
+    const double difference = weight[v] - largest;
+    const double exponential = difference > log_least ? gpumc_exp(difference) : 0;
+    weight[v] = exponential < least_weight ? 0 : exponential;
+  }
+}
+
+/* Adds weight times average to sum[n_means], and the weight that has none to missing[]. `row`: b
+ * levels + v. */
 static void
-add_level(const struct point *point, size_t b, size_t v, double p, double *mean, double *missing)
+add_level(const struct point *point, size_t row, double weight, double *sum, double *missing)
 {
   const struct muca_density *density = point->density;
   const size_t n = point->muca->settings.observables.n_means;
-  const size_t place = (b * density->levels + v) * n;
+  const double c = point->coefficient, *average = density->average + row * n;
+  if (density->slope == NULL && density->measured[row]) {
+    for (size_t k = 0; k < n; k++)
+      sum[k] += weight * average[k];
+    return;
+  }
   for (size_t k = 0; k < n; k++) {
-    double average = density->average[place + k];
-    if (density->slope != NULL)
-      average -= point->coefficient * density->slope[place + k];
-    if (isfinite(average))
-      mean[k] += p * average;
+    const double shift = density->slope == NULL ? 0 : c * density->slope[row * n + k];
+    if (isfinite(average[k]))
+      sum[k] += weight * (average[k] - shift);
     else
-      missing[k] += p;
+      missing[k] += weight;
   }
 }
 
-/* mean[n_means], then ln Z, from row b. */
-static struct canonical reweight(const struct point *point, size_t b, double *mean)
+/* mean[n_means], then ln Z, of row b, from weight[levels] relative to exp(largest). */
+static void
+average_row(const struct point *point, size_t b, const double *weight, double largest, double *mean)
 {
   const struct muca_density *density = point->density;
   const size_t n = point->muca->settings.observables.n_means;
-  struct canonical canonical = {.largest = -INFINITY};
-  double missing[GPUMC_MEANS_MAXIMUM] = {0}, variance;
-  for (size_t v = 0; v < density->levels; v++)
-    canonical.largest = fmax(canonical.largest, log_weight_of(point, b, v, &variance));
+  double missing[GPUMC_MEANS_MAXIMUM] = {0}, sum = 0;
   for (size_t k = 0; k < n; k++)
     mean[k] = 0;
   for (size_t v = 0; v < density->levels; v++) {
-    const double p = gpumc_exp(log_weight_of(point, b, v, &variance) - canonical.largest);
-    if (p < 0x1p-80)
+    if (weight[v] == 0)
       continue;
-    canonical.sum += p;
-    if (p > cut_weight)
-      canonical.spread = fmax(canonical.spread, point->coefficient * point->coefficient * variance);
-    add_level(point, b, v, p, mean, missing);
+    sum += weight[v];
+    add_level(point, b * density->levels + v, weight[v], mean, missing);
   }
   /* A mean that all blocks together know is known without any of them: what is missing then is in
    * the error. */
-  const double most = b == density->blocks ? missing_share * canonical.sum : INFINITY;
+  const double most = b == density->blocks ? missing_share * sum : INFINITY;
   for (size_t k = 0; k < n; k++)
-    mean[k] = missing[k] > most ? (double)NAN : mean[k] / (canonical.sum - missing[k]);
-  mean[n] = canonical.largest + gpumc_log(canonical.sum);
-  return canonical;
+    mean[k] = missing[k] > most ? (double)NAN : mean[k] / (sum - missing[k]);
+  mean[n] = largest + gpumc_log(sum);
 }
 
 /* Levels without states that may lie between an end of the range and the next one that has some. */
@@ -110,30 +134,34 @@ enum { END_GAP = 2 };
 
 /* Whether states beyond the level were cut off: where the system's own end is in the range, levels
  * end before it does. */
-static bool is_cut(const struct muca_settings *settings, size_t level)
+static bool is_cut(const struct point *point, size_t level)
 {
-  const bool below = settings->first > 0 && level <= settings->first + END_GAP;
-  const bool above = settings->last + 1 < settings->levels && level + END_GAP >= settings->last;
+  const struct muca_density *density = point->density;
+  const size_t levels = point->muca->settings.levels;
+  const bool below = density->first > 0 && level <= density->first + END_GAP;
+  const bool above = density->last + 1 < levels && level + END_GAP >= density->last;
   return below || above;
 }
 
-/* What is wrong with averages at a point. */
-static enum muca_fault fault_of(const struct point *point, const struct canonical *canonical)
+/* What is wrong with averages at a point, from weights of all blocks. */
+static enum muca_fault fault_of(const struct point *point, const double *weight)
 {
-  const struct muca_settings *settings = &point->muca->settings;
   const struct muca_density *density = point->density;
-  const size_t all = density->blocks, top = density->levels - 1;
-  const double least = canonical->largest + gpumc_log(cut_weight);
-  double variance;
-  if (is_cut(settings, density->level[0]) && log_weight_of(point, all, 0, &variance) > least)
+  const size_t top = density->levels - 1;
+  const double c = point->coefficient;
+  double value, variance;
+  if (density->levels == 0 || (is_cut(point, density->level[0]) && weight[0] > cut_weight) ||
+      (is_cut(point, density->level[top]) && weight[top] > cut_weight))
     return MUCA_FAULT_CUT;
-  if (is_cut(settings, density->level[top]) && log_weight_of(point, all, top, &variance) > least)
-    return MUCA_FAULT_CUT;
-  return canonical->spread > wide_bin ? MUCA_FAULT_BINS : MUCA_FAULT_NONE;
+  for (size_t v = 0; density->slope != NULL && v < density->levels; v++)
+    if (weight[v] > cut_weight && moments_of(point, density->blocks, v, &value, &variance) &&
+        c * c * variance > wide_bin)
+      return MUCA_FAULT_BINS;
+  return MUCA_FAULT_NONE;
 }
 
 /* Free energies and entropies of a part of the states are none of the system's. */
-static size_t result_count(const struct muca *muca)
+size_t muca_results(const struct muca *muca)
 {
   return muca->settings.observables.n_quantities + (muca_knows_all_states(muca) ? POTENTIALS : 0);
 }
@@ -186,7 +214,7 @@ static void roundings(const void *state, const double *mean, double *rounding)
   for (size_t q = 0; q < n; q++)
     rounding[q] =
         gpumc_rounding(terms, gpumc_quantity_scale(observables, q, model, &point->controls, mean));
-  for (size_t i = n; i < result_count(muca); i++)
+  for (size_t i = n; i < muca_results(muca); i++)
     rounding[i] =
         gpumc_rounding(terms, fabs(mean[observables->n_means]) / (double)model->sites + 1);
 }
@@ -203,7 +231,7 @@ static bool is_known(const void *state, size_t result)
                                  &point->controls);
 }
 
-static struct gpumc_label result_label(const struct muca *muca, size_t result)
+struct gpumc_label muca_result_label(const struct muca *muca, size_t result)
 {
   static const struct gpumc_label labels[POTENTIALS] = {
       [FREE_ENERGY] = {"beta_free_energy", "free energy per site times beta, -ln(Z)/N", "1", "β f"},
@@ -213,37 +241,12 @@ static struct gpumc_label result_label(const struct muca *muca, size_t result)
                     : labels[result - n];
 }
 
-/* ---- the grid ---- */
-
 size_t muca_averages_width(const struct muca *muca)
 {
   return gpumc_averages(&muca->settings.observables) + 1;
 }
 
-enum gpumc_status
-muca_curves_create(const struct muca *muca, struct muca_curves *curves, struct gpumc_error *error)
-{
-  const struct gpumc_params *params = &muca->context.params;
-  const struct gpumc_range range = gpumc_range_read(params, gpumc_ladder_block(params));
-  *curves = (struct muca_curves){.points = (size_t)gpumc_range_count(&range),
-                                 .results = result_count(muca)};
-  GPUMC_TRY(gpumc_allocate_array(&curves->grid, curves->points, "the grid", error));
-  GPUMC_TRY(
-      gpumc_allocate_array(&curves->value, curves->points * curves->results, "the grid", error));
-  GPUMC_TRY(gpumc_allocate_array(&curves->fault, curves->points, "the grid", error));
-  for (size_t p = 0; p < curves->points; p++)
-    curves->grid[p] = gpumc_range_point(&range, p);
-  return gpumc_allocate_array(&curves->error_of, curves->points * curves->results, "the grid",
-                              error);
-}
-
-void muca_curves_free(struct muca_curves *curves)
-{
-  free(curves->grid);
-  free(curves->fault);
-  free(curves->value);
-  free(curves->error_of);
-}
+/* ---- over the grid ---- */
 
 static struct point
 point_at(const struct muca *muca, const struct muca_density *density, double control)
@@ -256,111 +259,169 @@ point_at(const struct muca *muca, const struct muca_density *density, double con
                         .controls = gpumc_controls_at(moved->fixed, moved->control, control)};
 }
 
-static void leave_open(struct muca_curves *curves, size_t p)
+static enum gpumc_status open_scratch(struct scratch *scratch, const struct muca_density *density,
+                                      size_t width, struct gpumc_error *error)
 {
-  for (size_t i = 0; i < curves->results; i++)
-    curves->value[p * curves->results + i] = curves->error_of[p * curves->results + i] = NAN;
+  const size_t levels = density->levels, blocks = density->blocks;
+  *scratch = (struct scratch){0};
+  GPUMC_TRY(gpumc_allocate_array(&scratch->weight, 2 * levels, "reweighting", error));
+  scratch->without = scratch->weight + levels;
+  return gpumc_allocate_array(&scratch->mean, (blocks + 1) * width, "reweighting", error);
 }
 
-/* Of one sample. average[width]: NAN where there are none. */
-static enum gpumc_status estimate_point(const struct point *point, struct muca_curves *curves,
-                                        size_t p, double *without, double *average,
-                                        struct gpumc_error *error)
+static void close_scratch(struct scratch *scratch)
+{
+  free(scratch->weight);
+  free(scratch->mean);
+  gpumc_error_free(&scratch->error);
+}
+
+/* Rows without a block. Their weights follow from those of all blocks in levels of a spectrum, by
+ * factors that the control has no part in; not in bins. */
+static void average_blocks(const struct point *point, double largest, struct scratch *scratch)
+{
+  const struct muca_density *density = point->density;
+  const size_t width = point->muca->settings.observables.n_means + 1, levels = density->levels;
+  for (size_t b = 0; b < density->blocks; b++) {
+    if (density->slope != NULL) {
+      largest = find_log_weights(point, b, scratch->without);
+      find_weights(levels, largest, scratch->without);
+    } else {
+      const double *ratio = density->ratio + b * levels;
+      for (size_t v = 0; v < levels; v++)
+        scratch->without[v] = scratch->weight[v] * ratio[v];
+    }
+    average_row(point, b, scratch->without, largest, scratch->mean + b * width);
+  }
+}
+
+/* Where what is found of one sample at a point goes: [results] with errors and [width] of averages,
+ * NULL: not wanted. */
+struct place {
+  double *value, *error_of, *average;
+  uint8_t *fault;
+};
+static struct place
+place_of(const struct muca *muca, const struct muca_curves *curves, size_t sample, size_t p)
+{
+  const size_t point = sample * curves->points + p;
+  return (struct place){.value = curves->value + point * curves->results,
+                        .error_of = curves->error_of + point * curves->results,
+                        .average = curves->averages == NULL
+                                       ? NULL
+                                       : curves->averages + point * muca_averages_width(muca),
+                        .fault = &curves->fault[p]};
+}
+
+/* value[n], error_of[n] and, unless it is NULL, average[width] of one sample at a point; NAN where
+ * there are none. */
+static enum gpumc_status estimate_point(const struct point *point, struct scratch *scratch,
+                                        const struct place *to, struct gpumc_error *error)
 {
   const struct muca *muca = point->muca;
   const struct muca_density *density = point->density;
   const struct gpumc_observables *observables = &muca->settings.observables;
-  const size_t width = observables->n_means + 1, n = curves->results;
-  const int threads = muca->context.device->threads;
-  double *mean = without + density->blocks * width;
-  const struct canonical all = reweight(point, density->blocks, mean);
-  const enum muca_fault fault = fault_of(point, &all);
+  const size_t width = observables->n_means + 1, n = muca_results(muca);
+  const size_t averages = to->average == NULL ? 0 : muca_averages_width(muca);
+  double *mean = scratch->mean + density->blocks * width;
+  const double largest = find_log_weights(point, density->blocks, scratch->weight);
+  find_weights(density->levels, largest, scratch->weight);
+  const enum muca_fault fault = fault_of(point, scratch->weight);
   if (fault != MUCA_FAULT_NONE) {
-    curves->fault[p] = (uint8_t)fault;
-    for (size_t k = 0; k < muca_averages_width(muca); k++)
-      average[k] = NAN;
-    leave_open(curves, p);
+    *to->fault = (uint8_t)fault;
+    for (size_t k = 0; k < averages; k++)
+      to->average[k] = NAN;
+    for (size_t i = 0; i < n; i++)
+      to->value[i] = to->error_of[i] = NAN;
     return GPUMC_OK;
   }
-  gpumc_averages_of_each(observables, muca->context.model, &point->controls, mean, average);
-  average[gpumc_averages(observables)] = mean[observables->n_means];
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (size_t b = 0; b < density->blocks; b++)
-    reweight(point, b, without + b * width);
+  average_row(point, density->blocks, scratch->weight, largest, mean);
+  average_blocks(point, largest, scratch);
+  if (averages > 0) {
+    gpumc_averages_of_each(observables, muca->context.model, &point->controls, mean, to->average);
+    to->average[averages - 1] = mean[observables->n_means];
+  }
   const struct gpumc_estimator estimator = {width, n, point, results, roundings, is_known};
   const struct gpumc_replicates blocks = {
-      .strata = 1, .blocks = density->blocks, .without = without, .freedom = INFINITY};
-  return gpumc_estimate(&estimator, mean, &blocks, 1, curves->value + p * n,
-                        curves->error_of + p * n, NULL, error);
+      .strata = 1, .blocks = density->blocks, .without = scratch->mean, .freedom = INFINITY};
+  return gpumc_estimate(&estimator, mean, &blocks, 1, to->value, to->error_of, NULL, error);
+}
+
+/* Every `threads`-th point belongs to a thread. */
+static void reweight_points(const struct muca *muca, const struct muca_density *density,
+                            struct muca_curves *curves, size_t sample, size_t first, size_t last,
+                            struct scratch *scratch)
+{
+  const size_t threads = (size_t)muca->context.device->threads;
+  for (size_t p = first; p < last && scratch->status == GPUMC_OK; p += threads) {
+    const struct point point = point_at(muca, density, curves->grid[p]);
+    const struct place to = place_of(muca, curves, sample, p);
+    scratch->status = estimate_point(&point, scratch, &to, &scratch->error);
+  }
 }
 
 enum gpumc_status muca_reweight(const struct muca *muca, const struct muca_density *density,
-                                struct muca_curves *curves, double *averages,
-                                struct gpumc_error *error)
+                                struct muca_curves *curves, size_t sample, size_t first,
+                                size_t count, struct gpumc_error *error)
 {
   const size_t width = muca->settings.observables.n_means + 1;
-  double *without;
-  GPUMC_TRY(gpumc_allocate_array(&without, (density->blocks + 1) * width, "reweighting", error));
+  const int threads = muca->context.device->threads;
+  struct scratch *scratch;
+  GPUMC_TRY(gpumc_allocate_array(&scratch, (size_t)threads, "reweighting", error));
   enum gpumc_status status = GPUMC_OK;
-  for (size_t p = 0; p < curves->points && status == GPUMC_OK; p++) {
-    const struct point point = point_at(muca, density, curves->grid[p]);
-    status =
-        estimate_point(&point, curves, p, without, averages + p * muca_averages_width(muca), error);
-  }
-  free(without);
+  for (int t = 0; t < threads && status == GPUMC_OK; t++)
+    status = open_scratch(&scratch[t], density, width, error);
+  if (status != GPUMC_OK)
+    goto out;
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+  for (int t = 0; t < threads; t++)
+    reweight_points(muca, density, curves, sample, first + (size_t)t, first + count, &scratch[t]);
+  for (int t = 0; t < threads && status == GPUMC_OK; t++)
+    if (scratch[t].status != GPUMC_OK)
+      status = gpumc_error_set(error, scratch[t].status, "%s", gpumc_error_text(&scratch[t].error));
+out:
+  for (int t = 0; t < threads; t++)
+    close_scratch(&scratch[t]);
+  free(scratch);
   return status;
 }
 
-enum gpumc_status muca_reweight_samples(const struct muca *muca, const double *averages,
-                                        struct muca_curves *curves, struct gpumc_error *error)
+/* The average over samples at point p: value[n] and error_of[n], NAN where one of them has none. */
+static enum gpumc_status average_samples(const struct muca *muca, const struct muca_curves *curves,
+                                         size_t p, double *work, double *value, double *error_of,
+                                         struct gpumc_error *error)
 {
   const size_t samples = muca->settings.samples, width = muca_averages_width(muca);
-  const size_t n = curves->results;
-  double *work;
-  GPUMC_TRY(gpumc_allocate_array(&work, (2 * samples + 1) * width, "a jackknife", error));
+  const struct point point = point_at(muca, NULL, curves->grid[p]);
   double *of_samples = work, *without = work + samples * width, *mean = without + samples * width;
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t p = 0; p < curves->points && status == GPUMC_OK; p++) {
-    const struct point point = point_at(muca, NULL, curves->grid[p]);
-    bool known = true;
-    for (size_t s = 0; s < samples; s++) {
-      const double *average = averages + (s * curves->points + p) * width;
-      known = known && isfinite(average[width - 1]);
-      memcpy(of_samples + s * width, average, width * sizeof *average);
-    }
-    leave_open(curves, p);
-    if (!known)
-      continue;
-    gpumc_leave_one_out(of_samples, NULL, samples, width, mean, without);
-    const struct gpumc_estimator estimator = {width, n, &point, results_of_samples, NULL, is_known};
-    const struct gpumc_replicates blocks = {
-        .strata = 1, .blocks = samples, .without = without, .freedom = INFINITY};
-    status = gpumc_estimate(&estimator, mean, &blocks, 1, curves->value + p * n,
-                            curves->error_of + p * n, NULL, error);
+  bool known = true;
+  for (size_t s = 0; s < samples; s++) {
+    const double *average = curves->averages + (s * curves->points + p) * width;
+    known = known && isfinite(average[width - 1]);
+    memcpy(of_samples + s * width, average, width * sizeof *average);
   }
-  free(work);
-  return status;
+  for (size_t i = 0; !known && i < curves->results; i++)
+    value[i] = error_of[i] = NAN;
+  if (!known)
+    return GPUMC_OK;
+  gpumc_leave_one_out(of_samples, NULL, samples, width, mean, without);
+  const struct gpumc_estimator estimator = {width, curves->results, &point, results_of_samples,
+                                            NULL,  is_known};
+  const struct gpumc_replicates blocks = {
+      .strata = 1, .blocks = samples, .without = without, .freedom = INFINITY};
+  return gpumc_estimate(&estimator, mean, &blocks, 1, value, error_of, NULL, error);
 }
 
-enum gpumc_status muca_curves_write(const struct muca *muca, const struct muca_curves *curves,
-                                    const struct gpumc_curve_place *place, size_t axis,
-                                    const double *value, const double *error_of,
-                                    struct gpumc_error *error)
+enum gpumc_status muca_reweight_samples(const struct muca *muca, const struct muca_curves *curves,
+                                        double *value, double *error_of, struct gpumc_error *error)
 {
-  const struct gpumc_label label = gpumc_moved_label(muca->context.model, &muca->settings.moved);
-  const size_t count = place->count[0] * (axis > 0 ? place->count[1] : 1), n = curves->results;
-  double *curve;
-  GPUMC_TRY(gpumc_allocate_array(&curve, 2 * count, "a curve", error));
-  enum gpumc_status status =
-      gpumc_curve_write_axis(place, axis, &label, false, curves->grid, error);
-  for (size_t r = 0; r < n && status == GPUMC_OK; r++) {
-    const struct gpumc_label result = result_label(muca, r);
-    for (size_t i = 0; i < count; i++) {
-      curve[i] = value[i * n + r];
-      curve[count + i] = error_of[i * n + r];
-    }
-    status = gpumc_curve_write_with_error(place, &result, curve, curve + count, error);
-  }
-  free(curve);
+  const size_t samples = muca->settings.samples, width = muca_averages_width(muca);
+  double *work;
+  GPUMC_TRY(gpumc_allocate_array(&work, (2 * samples + 1) * width, "a jackknife", error));
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t p = 0; p < curves->points && status == GPUMC_OK; p++)
+    status = average_samples(muca, curves, p, work, value + p * curves->results,
+                             error_of + p * curves->results, error);
+  free(work);
   return status;
 }

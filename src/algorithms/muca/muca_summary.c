@@ -7,8 +7,6 @@
 #include "core/base/memory.h"
 #include "core/simulation/curves.h"
 
-/* ---- over the grid ---- */
-
 static struct gpumc_curve_place place_of(const struct muca *muca, const char *axis, size_t count)
 {
   return (struct gpumc_curve_place){.recorder = muca->context.recorder,
@@ -16,16 +14,6 @@ static struct gpumc_curve_place place_of(const struct muca *muca, const char *ax
                                     .group = "summary",
                                     .axis = {axis},
                                     .count = {count}};
-}
-
-static enum gpumc_status
-write_grid(const struct muca *muca, const struct muca_curves *curves, struct gpumc_error *error)
-{
-  const char *name = gpumc_moved_label(muca->context.model, &muca->settings.moved).name;
-  char path[64];
-  snprintf(path, sizeof path, "summary/%s", name);
-  const struct gpumc_curve_place place = place_of(muca, path, curves->points);
-  return muca_curves_write(muca, curves, &place, 0, curves->value, curves->error_of, error);
 }
 
 /* ---- the density of states ---- */
@@ -97,44 +85,35 @@ static enum gpumc_status write_density(const struct muca *muca, const struct muc
   return write_levels(muca, density, path, error);
 }
 
-/* Its density of states as that of the run where there is but one sample. */
-static enum gpumc_status summarize_sample(struct muca *muca, size_t sample,
-                                          const struct muca_density *density,
-                                          struct muca_curves *curves, struct muca_samples *samples,
-                                          struct gpumc_error *error)
+/* ---- the whole ---- */
+
+/* Averages over samples, with errors from these. */
+static enum gpumc_status write_averages(const struct muca *muca, struct gpumc_error *error)
 {
-  if (muca->settings.samples == 1) {
-    GPUMC_TRY(write_density(muca, density, error));
-    GPUMC_TRY(muca_windows_write(muca, density, error));
-  }
-  GPUMC_TRY(
-      muca_reweight(muca, density, curves, muca_samples_averages(muca, samples, sample), error));
-  muca_samples_take(muca, samples, sample, density, curves);
-  return GPUMC_OK;
+  const size_t count = muca->curves.points * muca->curves.results;
+  double *value;
+  GPUMC_TRY(gpumc_allocate_array(&value, 2 * count, "averages over samples", error));
+  enum gpumc_status status =
+      muca_reweight_samples(muca, &muca->curves, value, value + count, error);
+  if (status == GPUMC_OK)
+    status = muca_curves_write(muca, "summary", value, value + count, false, error);
+  free(value);
+  return status;
 }
 
 enum gpumc_status muca_summarize(void *state, struct gpumc_error *error)
 {
   struct muca *muca = state;
-  struct muca_curves curves = {0};
-  struct muca_samples samples = {0};
-  enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY_OUT(status, muca_curves_create(muca, &curves, error));
-  GPUMC_TRY_OUT(status, muca_samples_create(muca, &curves, &samples, error));
-  for (size_t s = 0; s < muca->settings.samples; s++) {
-    struct muca_density density;
-    status = muca_density_make(muca, s, &density, error);
-    if (status == GPUMC_OK)
-      status = summarize_sample(muca, s, &density, &curves, &samples, error);
-    muca_density_free(&density);
-    GPUMC_TRY_OUT(status, status);
+  const struct muca_curves *curves = &muca->curves;
+  GPUMC_TRY(muca_travels_count(muca, error));
+  if (muca->settings.samples > 1) {
+    GPUMC_TRY(muca_samples_write(muca, error));
+    GPUMC_TRY(write_averages(muca, error));
+  } else {
+    GPUMC_TRY(muca_density_open(muca, 0, error));
+    GPUMC_TRY(write_density(muca, &muca->density, error));
+    GPUMC_TRY(muca_windows_write(muca, &muca->density, error));
+    GPUMC_TRY(muca_curves_write(muca, "summary", curves->value, curves->error_of, false, error));
   }
-  if (muca->settings.samples > 1)
-    GPUMC_TRY_OUT(status, muca_samples_write(muca, &samples, &curves, error));
-  GPUMC_TRY_OUT(status, write_grid(muca, &curves, error));
-  GPUMC_TRY_OUT(status, muca_trust_write(muca, &curves, samples.tilted, error));
-out:
-  muca_samples_free(&samples);
-  muca_curves_free(&curves);
-  return status;
+  return muca_trust_write(muca, error);
 }

@@ -14,8 +14,8 @@ enum {
   SAMPLES_LEAST = 8        /* whose scatter tells an error */
 };
 
-enum gpumc_status muca_travels_of(struct muca *muca, const struct muca_table *table,
-                                  struct muca_travels *travels, struct gpumc_error *error)
+static enum gpumc_status follow(struct muca *muca, const struct muca_table *table,
+                                struct muca_travels *travels, struct gpumc_error *error)
 {
   const double walkers = (double)muca->settings.walkers;
   struct muca_passages passages;
@@ -24,6 +24,15 @@ enum gpumc_status muca_travels_of(struct muca *muca, const struct muca_table *ta
   travels->enough = passages.round_trips >= ROUND_TRIPS_LEAST && passages.all >= walkers;
   travels->round_trips = passages.round_trips;
   travels->time = passages.all > 0 ? (double)table->progress->walked * walkers / passages.all : NAN;
+  return GPUMC_OK;
+}
+
+enum gpumc_status muca_travels_count(struct muca *muca, struct gpumc_error *error)
+{
+  if (muca->travels == NULL)
+    GPUMC_TRY(gpumc_allocate_array(&muca->travels, muca->tables, "travels of walkers", error));
+  for (size_t i = 0; i < muca->tables; i++)
+    GPUMC_TRY(follow(muca, &muca->table[i], &muca->travels[i], error));
   return GPUMC_OK;
 }
 
@@ -43,28 +52,25 @@ bool muca_join_holds(const struct muca *muca, const struct muca_density *density
 /* Columns of /summary/windows. */
 enum { FROM, TO, ITERATIONS, CONVERGED, ROUND_TRIPS, TIME, TILT, TILT_ERROR, COLUMNS };
 
-static enum gpumc_status fill_window(struct muca *muca, const struct muca_density *density,
-                                     size_t k, double *column[COLUMNS], struct gpumc_error *error)
+static void fill_window(const struct muca *muca, const struct muca_density *density, size_t k,
+                        double *column[COLUMNS])
 {
   const struct muca_settings *settings = &muca->settings;
   const struct gpumc_model *model = muca->context.model;
   const struct muca_table *table = &muca->table[k];
-  struct muca_travels travels;
-  GPUMC_TRY(muca_travels_of(muca, table, &travels, error));
   column[FROM][k] = muca_level_value(settings, model, table->first);
   column[TO][k] = muca_level_value(settings, model, table->first + settings->window - 1);
   column[ITERATIONS][k] = (double)table->progress->iteration;
   column[CONVERGED][k] = (double)table->progress->converged;
-  column[ROUND_TRIPS][k] = travels.round_trips;
-  column[TIME][k] = travels.time;
+  column[ROUND_TRIPS][k] = muca->travels[k].round_trips;
+  column[TIME][k] = muca->travels[k].time;
   column[TILT][k] = column[TILT_ERROR][k] = NAN;
   if (k > 0)
     column[TILT][k] = muca_density_tilt(muca, density, k - 1, &column[TILT_ERROR][k]);
-  return GPUMC_OK;
 }
 
-enum gpumc_status
-muca_windows_write(struct muca *muca, const struct muca_density *density, struct gpumc_error *error)
+enum gpumc_status muca_windows_write(const struct muca *muca, const struct muca_density *density,
+                                     struct gpumc_error *error)
 {
   const size_t windows = muca->settings.windows;
   const struct gpumc_label *channel =
@@ -101,7 +107,7 @@ muca_windows_write(struct muca *muca, const struct muca_density *density, struct
   enum gpumc_status status = GPUMC_OK;
   for (size_t k = 0; k < windows; k++) {
     number[k] = (double)k;
-    GPUMC_TRY_OUT(status, fill_window(muca, density, k, column, error));
+    fill_window(muca, density, k, column);
   }
   GPUMC_TRY_OUT(status, gpumc_curve_write_axis(&place, 0, &axis, true, number, error));
   for (size_t i = 0; i < TILT; i++) {
@@ -124,9 +130,11 @@ static enum gpumc_status write_warning(const struct muca *muca, const char *name
   return gpumc_recorder_text(muca->context.recorder, "summary", name, text, error);
 }
 
-/* Of all tables. */
+/* Of all tables that are not closed. */
 struct verdict {
-  size_t unconverged, resting;       /* tables whose weights or walkers are not as they should be */
+  size_t unconverged, resting; /* tables whose weights or walkers are not as they should be */
+  size_t closed, missing;
+  const struct muca_table *first_missing;
   const struct muca_table *farthest; /* the one with the least flat weights */
   double fewest;                     /* round trips of a resting table */
   double round_trips, time;          /* all of them; the mean tunnelling time */
@@ -141,28 +149,33 @@ static bool is_farther(const struct muca_table *table, const struct muca_table *
   return *table->divergence > *than->divergence;
 }
 
-static enum gpumc_status
-judge(struct muca *muca, struct verdict *verdict, struct gpumc_error *error)
+static void judge(const struct muca *muca, struct verdict *verdict)
 {
-  *verdict = (struct verdict){.farthest = &muca->table[0], .fewest = INFINITY};
+  *verdict = (struct verdict){.fewest = INFINITY};
   for (size_t i = 0; i < muca->tables; i++) {
     const struct muca_table *table = &muca->table[i];
     const struct muca_progress *progress = table->progress;
-    struct muca_travels travels;
-    GPUMC_TRY(muca_travels_of(muca, table, &travels, error));
-    if (is_farther(table, verdict->farthest))
+    const struct muca_travels *travels = &muca->travels[i];
+    if (muca_is_missing(muca, table)) {
+      verdict->first_missing = verdict->missing == 0 ? table : verdict->first_missing;
+      verdict->missing++;
+    }
+    verdict->closed += muca_is_closed(table);
+    if (muca_is_closed(table))
+      continue;
+    if (verdict->farthest == NULL || is_farther(table, verdict->farthest))
       verdict->farthest = table;
     verdict->unconverged += !progress->converged;
-    verdict->resting += !travels.enough;
-    if (!travels.enough)
-      verdict->fewest = fmin(verdict->fewest, travels.round_trips);
-    verdict->round_trips += travels.round_trips;
-    verdict->time += travels.time / (double)muca->tables;
+    verdict->resting += !travels->enough;
+    if (!travels->enough)
+      verdict->fewest = fmin(verdict->fewest, travels->round_trips);
+    verdict->round_trips += travels->round_trips;
+    verdict->time += travels->time;
     verdict->iterations =
         progress->iteration > verdict->iterations ? progress->iteration : verdict->iterations;
     verdict->walked = progress->walked > verdict->walked ? progress->walked : verdict->walked;
   }
-  return GPUMC_OK;
+  verdict->time /= (double)(muca->tables - verdict->closed);
 }
 
 enum { WHICH_BYTES = 96 };
@@ -210,6 +223,25 @@ write_travels(const struct muca *muca, const struct verdict *verdict, struct gpu
   return write_warning(muca, "round_trips_warning", text, error);
 }
 
+static enum gpumc_status
+write_missing(const struct muca *muca, const struct verdict *verdict, struct gpumc_error *error)
+{
+  char text[640], tables[WHICH_BYTES], name[MUCA_NAME_BYTES];
+  const struct muca_table *table = verdict->first_missing;
+  const double sites = (double)muca->context.model->sites;
+  if (verdict->missing == 0)
+    return GPUMC_OK;
+  const size_t last = table->first + muca->settings.window - 1;
+  snprintf(text, sizeof text,
+           "too few walkers%s came into the range from %g to %g per site, the first case%s: levels "
+           "there are missing, and averages where they may have weight are NaN; %s",
+           muca_table_name(muca, table, name),
+           muca_level_value(&muca->settings, muca->context.model, table->first) / sites,
+           muca_level_value(&muca->settings, muca->context.model, last) / sites,
+           which(muca, verdict->missing, tables), muca_closed_remedy);
+  return write_warning(muca, "entering_warning", text, error);
+}
+
 /* Points of the grid without averages: none of them is wrong, so that the result may be trusted. */
 static enum gpumc_status write_fault(const struct muca *muca, const struct muca_curves *curves,
                                      enum muca_fault fault, const char *name, const char *what,
@@ -245,13 +277,13 @@ write_faults(const struct muca *muca, const struct muca_curves *curves, struct g
 }
 
 static enum gpumc_status
-write_joins(const struct muca *muca, size_t tilted, struct gpumc_error *error)
+write_joins(const struct muca *muca, double tilted, struct gpumc_error *error)
 {
   char text[384];
   if (tilted == 0)
     return GPUMC_OK;
   snprintf(text, sizeof text,
-           "windows disagree at %zu joins on how ln Omega runs along their common levels, or have "
+           "windows disagree at %.0f joins on how ln Omega runs along their common levels, or have "
            "not visited these: in one "
            "of them walkers do not get to all states; use fewer windows, or a larger "
            "windows.overlap",
@@ -270,18 +302,20 @@ static enum gpumc_status write_few(const struct muca *muca, bool few, struct gpu
   return write_warning(muca, "samples_warning", text, error);
 }
 
-enum gpumc_status muca_trust_write(struct muca *muca, const struct muca_curves *curves,
-                                   size_t tilted, struct gpumc_error *error)
+enum gpumc_status muca_trust_write(const struct muca *muca, struct gpumc_error *error)
 {
   struct gpumc_recorder *recorder = muca->context.recorder;
   const size_t samples = muca->settings.samples;
   const bool few = samples > 1 && samples < SAMPLES_LEAST;
   struct verdict verdict;
-  GPUMC_TRY(judge(muca, &verdict, error));
-  const bool trusted = verdict.unconverged == 0 && verdict.resting == 0 && tilted == 0 && !few;
-  GPUMC_TRY(write_faults(muca, curves, error));
-  GPUMC_TRY(
-      gpumc_recorder_integer(recorder, "summary", "converged", verdict.unconverged == 0, error));
+  double tilted = 0;
+  for (size_t i = 0; i < samples; i++)
+    tilted += muca->curves.tilted[i];
+  judge(muca, &verdict);
+  const bool converged = verdict.unconverged == 0 && verdict.missing == 0;
+  const bool trusted = converged && verdict.resting == 0 && tilted == 0 && !few;
+  GPUMC_TRY(write_faults(muca, &muca->curves, error));
+  GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "converged", converged, error));
   GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "iterations", (int64_t)verdict.iterations,
                                    error));
   GPUMC_TRY(gpumc_recorder_number(recorder, "summary", "divergence", *verdict.farthest->divergence,
@@ -292,6 +326,7 @@ enum gpumc_status muca_trust_write(struct muca *muca, const struct muca_curves *
   GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "production_updates",
                                    (int64_t)verdict.walked, error));
   GPUMC_TRY(gpumc_trust_record(&muca->context, trusted, error));
+  GPUMC_TRY(write_missing(muca, &verdict, error));
   GPUMC_TRY(write_convergence(muca, &verdict, error));
   GPUMC_TRY(write_travels(muca, &verdict, error));
   GPUMC_TRY(write_joins(muca, tilted, error));

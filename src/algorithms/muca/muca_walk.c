@@ -3,19 +3,23 @@
 
 #include <math.h>
 
-/* Calls for walks into which a unit is cut, at most, where tables have phases of several lengths.
- */
+/* Calls for walks into which a unit is cut, at most, where tables have phases of several lengths:
+ * on a GPU, which a table that stands still leaves idle. */
 enum { CALLS_OF_A_UNIT = 16 };
 
 /* Of a walker in a unit between which a run answers signals: at most a tenth of a second, and long
  * against what a call takes for itself. Few walkers on a GPU take 0.1 us for an update, however
- * few. */
+ * few; on a CPU a call begins with the energies of all walkers, which take as long as some sweeps,
+ * and units of very many walkers may last a second. */
 static double unit_updates(const struct muca *muca)
 {
+  enum { SWEEPS = 64 };
   const bool on_cpu = muca->context.device->ops->kind == GPUMC_KIND_CPU;
   const double walkers = (double)muca->settings.walkers * (double)muca->tables;
-  const double updates = on_cpu ? 0x1p26 / walkers : fmin(0x1p36 / walkers, 0x1p18);
-  return fmax(updates, 4 * (double)muca->context.model->sites);
+  const double sites = (double)muca->context.model->sites;
+  const double updates = on_cpu ? fmax(0x1p26 / walkers, fmin(SWEEPS * sites, 0x1p30 / walkers))
+                                : fmin(0x1p36 / walkers, 0x1p18);
+  return fmax(updates, 4 * sites);
 }
 
 /* ---- walking ---- */
@@ -115,14 +119,16 @@ static bool walks_in(const struct call *call, const struct muca_progress *progre
 }
 
 /* How long it is, out of `most` updates: as the shortest phase, so that its table does not stand
- * still while others walk on, but not so short that calls take the time. */
+ * still while others walk on, but not so short that calls take the time. On a CPU that table's
+ * threads go on with the others. */
 static uint64_t length_of(const struct muca *muca, const struct call *call, uint64_t most)
 {
   uint64_t shortest = most;
   for (size_t i = 0; i < muca->tables; i++)
     if (walks_in(call, &muca->progress[i]) && muca->progress[i].left < shortest)
       shortest = muca->progress[i].left;
-  const uint64_t least = muca_rounded((double)most / CALLS_OF_A_UNIT);
+  const bool on_cpu = muca->context.device->ops->kind == GPUMC_KIND_CPU;
+  const uint64_t least = muca_rounded((double)most / (on_cpu ? 1 : CALLS_OF_A_UNIT));
   return shortest > least || muca->tables == 1 ? shortest : least < most ? least : most;
 }
 
@@ -172,7 +178,7 @@ end_call(struct muca *muca, const struct call *call, struct gpumc_error *error)
 static bool all_done(const struct muca *muca)
 {
   for (size_t i = 0; i < muca->tables; i++)
-    if (muca->progress[i].phase != MUCA_DONE)
+    if (!muca_has_ended(&muca->progress[i]))
       return false;
   return true;
 }
@@ -184,6 +190,8 @@ enum gpumc_status muca_advance(void *state, bool *finished, struct gpumc_error *
   double budget = unit_updates(muca);
   if (muca->context.ensemble->runs == 0)
     GPUMC_TRY(start(muca, error));
+  if (all_done(muca))
+    return muca_reweight_unit(muca, finished, error);
   while (budget > 0 && !all_done(muca)) {
     const struct call call = make_call(muca, muca_rounded(budget));
     device->ops->enter(device, call.produces ? STAGE_PRODUCE : STAGE_ITERATE);
@@ -193,7 +201,7 @@ enum gpumc_status muca_advance(void *state, bool *finished, struct gpumc_error *
     GPUMC_TRY(end_call(muca, &call, error));
     device->ops->enter(device, STAGE_OTHER);
   }
-  *finished = all_done(muca);
+  *finished = false;
   return GPUMC_OK;
 }
 
@@ -202,6 +210,8 @@ static double fraction_of(const struct muca *muca, const struct muca_table *tabl
 {
   const struct muca_progress *progress = table->progress;
   const double goal = muca->settings.divergence;
+  if (progress->phase == MUCA_CLOSED)
+    return 1;
   if (progress->phase == MUCA_PRODUCTION || progress->phase == MUCA_DONE)
     return 0.5 + 0.5 * (double)progress->walked / (double)progress->production;
   const double share = 1 - log(fmax(*table->divergence / goal, 1)) / log(1 / goal);
@@ -217,7 +227,7 @@ void muca_position(const void *state, struct gpumc_position *where)
     updates += (double)muca->progress[i].updates;
     iterations = fmax(iterations, (double)muca->progress[i].iteration);
   }
-  where->fraction = fraction;
+  where->fraction = (1 - muca->share) * fraction + muca->share * muca_reweighted(muca);
   where->updates = updates * (double)muca->settings.walkers;
   where->coordinate = "iteration";
   where->value = iterations;

@@ -15,6 +15,7 @@ struct gpumc_work {
   double compared;   /* pairs of sites of two replicas */
   double values;     /* replicas whose measurements are taken in */
   size_t n_channels; /* that a measurement has */
+  double summed; /* terms of sums that the host forms, all of its threads, when all is measured */
 };
 
 /* What an algorithm needs, known before anything is allocated. */

@@ -2,6 +2,8 @@
 #ifndef GPUMC_CORE_MODEL_H
 #define GPUMC_CORE_MODEL_H
 
+#include <math.h>
+
 #include "core/config/params.h"
 #include "core/simulation/kernel.h"
 #include "core/storage/recorder.h"
@@ -146,8 +148,8 @@ struct gpumc_model_ops {
   void (*coefficients)(const struct gpumc_model *model, const double *control, double *coefficient);
   const struct gpumc_kernel_ops *const *kernels; /* NULL-terminated, in order of preference */
   const struct gpumc_check *checks;              /* of its block, without an instance; NULL: none */
-  /* From keys without mistakes; see gpumc_model_create. GPUMC_INVALID is reported as a mistake of the
-   * configuration. */
+  /* From keys without mistakes; see gpumc_model_create. GPUMC_INVALID is reported as a mistake of
+   * the configuration. */
   GPUMC_MUST_CHECK enum gpumc_status (*create)(const struct gpumc_params *params,
                                                struct gpumc_model *model,
                                                struct gpumc_error *error);
@@ -173,6 +175,26 @@ gpumc_model_create(const struct gpumc_model_ops *ops, const struct gpumc_params 
 {
   *model = (struct gpumc_model){.ops = ops};
   return ops->create(params, model, error);
+}
+
+/* All values of a channel in bins of `width` quanta, which is a multiple of the spacing of its
+ * grid; 0: in the levels of the grid, of which there are none where the channel has no grid. */
+static inline struct gpumc_grid
+gpumc_model_bins(const struct gpumc_model *model, size_t channel, int64_t width)
+{
+  struct gpumc_grid bins = model->grid[channel];
+  const bool spectrum = bins.levels > 0;
+  const int64_t bound = (int64_t)ceil(model->bound[channel]);
+  const int64_t lowest = spectrum ? bins.lowest : -bound;
+  const int64_t highest = spectrum ? lowest + bins.spacing * (int64_t)(bins.levels - 1) : bound;
+  bins.lowest = lowest;
+  if (width == 0) {
+    bins.spacing = spectrum ? bins.spacing : 1;
+    return bins;
+  }
+  bins.spacing = width;
+  bins.levels = (size_t)((highest - lowest) / width) + 1;
+  return bins;
 }
 
 #endif
