@@ -290,14 +290,15 @@ static enum gpumc_status begin_beside(struct muca *muca, const struct muca_table
   return muca_begin(muca, table, error);
 }
 
-/* Where a window has no level that its neighbour has seen, of those that they share, there are no
- * states in it or beyond, as where levels of a single window are never visited. */
+/* Where a window has no level that its neighbour has seen, of those that they share, before its
+ * weights converged, there are no states in it or beyond, as where levels of a single window are
+ * never visited. */
 static void close_empty(struct muca *muca, const struct muca_table *from)
 {
   struct muca_table *to[2];
   const size_t n = waiting_beside(muca, from, to);
   for (size_t k = 0; k < n; k++)
-    if (!has_seen(from, to[k]))
+    if (from->progress->converged && !has_seen(from, to[k]))
       to[k]->progress->phase = MUCA_CLOSED;
   close_in_vain(muca, from->sample);
 }
