@@ -325,7 +325,7 @@ static cJSON *rate_json(const struct bench_case *measured)
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "kernel", measured->kernel->variant);
   cJSON_AddStringToObject(json, "device", measured->kernel->device);
-  cJSON_AddStringToObject(json, "trajectory", measured->kernel->trajectory);
+  cJSON_AddStringToObject(json, "trajectory", gpumc_kernel_trajectory(measured->kernel));
   if (measured->hits > 0)
     cJSON_AddNumberToObject(json, "hits", measured->hits);
   if (strcmp(measured->kernel->device, "cpu") == 0) {

@@ -169,9 +169,6 @@ static void destroy(struct gpumc_model *model)
   memset(model, 0, sizeof *model);
 }
 
-static const struct gpumc_kernel_ops *const kernels[] = {&heisenberg_double_cpu,
-                                                         &heisenberg_float_cpu, NULL};
-
 const struct gpumc_model_ops gpumc_model_heisenberg = {
     .name = "heisenberg",
     .summary = "Heisenberg and XY spins on periodic chains, square and cubic lattices",
@@ -196,7 +193,7 @@ const struct gpumc_model_ops gpumc_model_heisenberg = {
     .controls = heisenberg_controls,
     .n_controls = HEISENBERG_CONTROLS,
     .coefficients = heisenberg_coefficients,
-    .kernels = kernels,
+    .kernels = heisenberg_kernels,
     .checks = checks,
     .create = create,
     .destroy = destroy,
