@@ -105,8 +105,9 @@ struct gpumc_kernel_ops {
   const char *former;     /* a name that the variant had before, still accepted; NULL: none */
   const char *summary;    /* one line */
   const char *takes;      /* what it asks of instances; NULL: nothing */
-  /* Kernels with the same id produce the same replicas, bit for bit; NULL: it makes no such promise,
-   * and is only taken by name. */
+  /* Kernels with the same id produce the same replicas, bit for bit; NULL: it makes no such promise.
+   * Then it has no cost either and comes after a kernel that can do as much, so that it is only
+   * taken by name. */
   const char *trajectory;
   /* 0: it is in this build. Otherwise its operations in those that have it, of enum
    * gpumc_operation; it is named so that asking for it is told from a mistake. */

@@ -316,7 +316,7 @@ enum gpumc_status gpumc_kernel_choose(const struct gpumc_kernel_wish *wish, cons
     if (candidate->absent || strcmp(candidate->device, device) != 0)
       continue;
     on_device = true;
-    if (any ? candidate->trajectory == NULL : strcmp(candidate->variant, variant) != 0)
+    if (!any && strcmp(candidate->variant, variant) != 0)
       continue;
     if (does(wish, candidate, &why_not)) {
       if (*kernel == NULL || cost_of(wish, candidate) < cost_of(wish, *kernel))

@@ -169,6 +169,11 @@ static void destroy(struct gpumc_model *model)
   memset(model, 0, sizeof *model);
 }
 
+/* In order of preference. */
+static const struct gpumc_kernel_ops *const kernels[] = {
+    &heisenberg_double_cpu, &heisenberg_float_cpu, &heisenberg_double_cuda,
+    &heisenberg_float_cuda, &heisenberg_fast_cuda, NULL};
+
 const struct gpumc_model_ops gpumc_model_heisenberg = {
     .name = "heisenberg",
     .summary = "Heisenberg and XY spins on periodic chains, square and cubic lattices",
@@ -193,7 +198,7 @@ const struct gpumc_model_ops gpumc_model_heisenberg = {
     .controls = heisenberg_controls,
     .n_controls = HEISENBERG_CONTROLS,
     .coefficients = heisenberg_coefficients,
-    .kernels = heisenberg_kernels,
+    .kernels = kernels,
     .checks = checks,
     .create = create,
     .destroy = destroy,

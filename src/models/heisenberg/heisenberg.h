@@ -57,7 +57,6 @@ extern const struct gpumc_move heisenberg_moves[HEISENBERG_MOVES];
 extern const struct gpumc_kernel_ops heisenberg_double_cpu, heisenberg_float_cpu;
 extern const struct gpumc_kernel_ops heisenberg_double_cuda, heisenberg_float_cuda,
     heisenberg_fast_cuda;
-extern const struct gpumc_kernel_ops *const heisenberg_kernels[];
 extern const struct gpumc_model_ops gpumc_model_heisenberg;
 
 /* What a kernel on a CPU and one on a GPU have in common, as designated initialisers. */
