@@ -293,8 +293,8 @@ static void set_options(struct rate_request *request, uint32_t hits)
   cJSON_Delete(values);
 }
 
-static uint32_t move_of(const struct bench_settings *settings,
-                        const struct gpumc_kernel_ops *kernel)
+static uint32_t
+move_of(const struct bench_settings *settings, const struct gpumc_kernel_ops *kernel)
 {
   return settings->update != NULL
              ? (uint32_t)(gpumc_kernel_move(kernel, settings->update) - kernel->moves)

@@ -19,15 +19,15 @@ enum { SWEEPS = 19, RUN = 3, REPLICA = 1, REPLICAS = 2, SEED = 91 };
 static const double beta = 1.3;
 
 static const struct heisenberg_settings lattices[] = {
-    {.dimension = 1, .shape = {2}},          {.dimension = 1, .shape = {6}},
-    {.dimension = 1, .shape = {68}},         {.dimension = 1, .shape = {256}},
-    {.dimension = 2, .shape = {2, 2}},       {.dimension = 2, .shape = {4, 2}},
-    {.dimension = 2, .shape = {6, 8}},       {.dimension = 2, .shape = {12, 6}},
-    {.dimension = 2, .shape = {16, 16}},     {.dimension = 2, .shape = {64, 4}},
-    {.dimension = 2, .shape = {40, 10}},     {.dimension = 2, .shape = {128, 64}},
-    {.dimension = 3, .shape = {2, 2, 2}},    {.dimension = 3, .shape = {4, 4, 4}},
-    {.dimension = 3, .shape = {6, 4, 2}},    {.dimension = 3, .shape = {8, 2, 6}},
-    {.dimension = 3, .shape = {12, 10, 6}},  {.dimension = 3, .shape = {16, 16, 16}},
+    {.dimension = 1, .shape = {2}},         {.dimension = 1, .shape = {6}},
+    {.dimension = 1, .shape = {68}},        {.dimension = 1, .shape = {256}},
+    {.dimension = 2, .shape = {2, 2}},      {.dimension = 2, .shape = {4, 2}},
+    {.dimension = 2, .shape = {6, 8}},      {.dimension = 2, .shape = {12, 6}},
+    {.dimension = 2, .shape = {16, 16}},    {.dimension = 2, .shape = {64, 4}},
+    {.dimension = 2, .shape = {40, 10}},    {.dimension = 2, .shape = {128, 64}},
+    {.dimension = 3, .shape = {2, 2, 2}},   {.dimension = 3, .shape = {4, 4, 4}},
+    {.dimension = 3, .shape = {6, 4, 2}},   {.dimension = 3, .shape = {8, 2, 6}},
+    {.dimension = 3, .shape = {12, 10, 6}}, {.dimension = 3, .shape = {16, 16, 16}},
 };
 
 /* The replica of an ensemble on the CPU, and its portable form before and after the sweeps. */
@@ -89,15 +89,14 @@ static struct heisenberg_gpu_lattice lattice_of(const struct gpumc_checkerboard 
 }
 
 /* From portable form to spins[n][2][N/2] in the kernel's precision, or back. */
-static void convert(const struct gpumc_model *model, bool single, double *portable, void *spins,
-                    bool back)
+static void
+convert(const struct gpumc_model *model, bool single, double *portable, void *spins, bool back)
 {
   const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
   const size_t n = (size_t)parameters->components;
   for (size_t site = 0; site < model->sites; site++)
     for (size_t a = 0; a < n; a++) {
-      const size_t at =
-          a * model->sites + gpumc_checkerboard_position(&parameters->lattice, site);
+      const size_t at = a * model->sites + gpumc_checkerboard_position(&parameters->lattice, site);
       double *number = &portable[site * n + a];
       if (back)
         *number = single ? (double)((float *)spins)[at] : ((double *)spins)[at];

@@ -48,9 +48,12 @@ output: run.h5
 checkpoint: {every: 20 ms}
 """
 
+SPINS = CONFIG.replace("name: ising2d, shape: [12, 10]", "name: heisenberg, shape: [12, 10]").replace(
+    "population: 1501", "population: 301")
+
 PAIRS = [(two_devices.A, two_devices.B), (two_devices.B, two_devices.A)]
 CONFIGS = {**{f"pa, {variant}": CONFIG.format(variant=variant) for variant in ("multispin", "spin")},
-           "muca": MULTICANONICAL}
+           "pa, Heisenberg spins": SPINS.format(variant="float"), "muca": MULTICANONICAL}
 KILLS = 6
 
 

@@ -25,16 +25,15 @@ template <class KIND>
 static bool is_inside(const struct emulation<KIND> &emulation, uint32_t place, bool pair)
 {
   const size_t element = place / KIND::STEP;
-  const size_t end = KIND::SHARED
-                         ? emulation.colour_elements
-                         : emulation.memory.size() - emulation.colour_elements;
+  const size_t end = KIND::SHARED ? emulation.colour_elements
+                                  : emulation.memory.size() - emulation.colour_elements;
   return place % KIND::STEP == 0 && (!pair || element % 2 == 0) &&
          element + (KIND::COMPONENTS - 1) * emulation.stride + pair < end;
 }
 
 template <class KIND>
-static size_t count_outside(const struct emulation<KIND> &emulation,
-                            const struct heisenberg_four &four)
+static size_t
+count_outside(const struct emulation<KIND> &emulation, const struct heisenberg_four &four)
 {
   size_t outside = 0;
   for (const struct heisenberg_pair &pair : four.pair)
@@ -60,11 +59,10 @@ static size_t count_outside(const struct emulation<KIND> &emulation,
 
 template <class KIND>
 static struct heisenberg_colours<KIND>
-colours_of(struct emulation<KIND> &emulation, uint32_t colour)
-{
-  const struct heisenberg_colours<KIND> colours = {colour_at(emulation, colour),
-                                                   colour_at(emulation, 1 - colour),
-                                                   emulation.stride};
+colours_of(struct emulation<KIND> &emulation, uint32_t colour) {
+  const struct heisenberg_colours<KIND> colours = {
+    colour_at(emulation, colour), colour_at(emulation, 1 - colour), emulation.stride
+  };
   return colours;
 }
 
@@ -80,15 +78,15 @@ static void sweep_fours(struct emulation<KIND> &emulation, uint32_t time,
                                          colour, strength);
 }
 
-template <class KIND>
-static void sweep_at(struct emulation<KIND> &emulation, uint32_t time)
+template <class KIND> static void sweep_at(struct emulation<KIND> &emulation, uint32_t time)
 {
   typedef typename KIND::real real;
   const struct heisenberg_emulated *job = emulation.job;
   const enum heisenberg_move move = heisenberg_move_at(job->move, job->over_relaxations, time);
   const double beta = move == HEISENBERG_OVER_RELAXATION ? 1.0 : job->beta;
-  const struct heisenberg_strength<KIND> strength = {(real)(beta * job->coupling),
-                                                     (real)(beta * job->field)};
+  const struct heisenberg_strength<KIND> strength = {
+    (real)(beta * job->coupling), (real)(beta * job->field)
+  };
   if (move == HEISENBERG_METROPOLIS) {
     sweep_fours<KIND, HEISENBERG_METROPOLIS>(emulation, time, strength);
   } else if (move == HEISENBERG_HEAT_BATH) {
@@ -122,11 +120,15 @@ template <class KIND> static size_t emulate(const struct heisenberg_emulated *jo
 {
   const struct heisenberg_gpu_lattice *lattice = &job->lattice;
   const size_t n = lattice->colour;
-  struct emulation<KIND> emulation = {job, {}, 0, 0, {}, {}};
-  emulation.colour_elements = KIND::SHARED ? heisenberg_shared_colour<KIND::COMPONENTS>(lattice->colour) : n;
+  struct emulation<KIND> emulation = {
+    job, {}, 0, 0, {},
+    {
+    }
+  };
+  emulation.colour_elements =
+      KIND::SHARED ? heisenberg_shared_colour<KIND::COMPONENTS>(lattice->colour) : n;
   emulation.stride = KIND::SHARED ? HEISENBERG_SHARING : 2 * n;
-  emulation.memory.resize(KIND::SHARED ? 2 * emulation.colour_elements
-                                       : 2 * n * KIND::COMPONENTS);
+  emulation.memory.resize(KIND::SHARED ? 2 * emulation.colour_elements : 2 * n * KIND::COMPONENTS);
   size_t outside = 0;
   for (uint32_t q = 0; q < heisenberg_threads_of(lattice); q++) {
     emulation.fours.push_back(heisenberg_four_of<KIND>(lattice, q, 0));

@@ -86,9 +86,9 @@ static bool is_taken_by_name_only(const struct gpumc_kernel_ops *const *kernels,
   const uint32_t able = gpumc_kernel_operations(kernels[i]);
   bool found = false;
   for (size_t j = 0; j < i; j++)
-    found = found ||
-            (strcmp(kernels[i]->device, kernels[j]->device) == 0 &&
-             kernels[j]->trajectory != NULL && (gpumc_kernel_operations(kernels[j]) & able) == able);
+    found = found || (strcmp(kernels[i]->device, kernels[j]->device) == 0 &&
+                      kernels[j]->trajectory != NULL &&
+                      (gpumc_kernel_operations(kernels[j]) & able) == able);
   return found && kernels[i]->cost == NULL;
 }
 

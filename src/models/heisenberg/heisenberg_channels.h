@@ -49,8 +49,7 @@ GPUMC_HOST_DEVICE static inline void heisenberg_record(const struct heisenberg_u
     value[HEISENBERG_MAGNETIZATION_X + a] = m[a];
   }
   const double square = fma(m[2], m[2], fma(m[1], m[1], m[0] * m[0]));
-  value[HEISENBERG_ENERGY] =
-      -fma(units->coupling, unit * (double)sums->bonds, units->field * m[0]);
+  value[HEISENBERG_ENERGY] = -fma(units->coupling, unit * (double)sums->bonds, units->field * m[0]);
   value[HEISENBERG_MAGNETIZATION] = sqrt(square);
   value[HEISENBERG_MAGNETIZATION2] = square / units->sites;
   value[HEISENBERG_ALONG] = unit * (double)sums->along;

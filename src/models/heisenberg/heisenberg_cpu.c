@@ -106,8 +106,7 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
   const struct heisenberg_units units = heisenberg_units_of(ensemble->model);
   struct heisenberg_sums sums;
   ops_of(ensemble)->measure(&parameters->lattice, parameters->components, place->data, &sums);
-  heisenberg_record(&units, &sums, channel,
-                    place->run * ensemble->plan.capacity + place->first);
+  heisenberg_record(&units, &sums, channel, place->run * ensemble->plan.capacity + place->first);
 }
 
 #define KERNEL(precision, names)                                                                   \

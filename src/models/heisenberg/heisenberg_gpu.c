@@ -10,8 +10,8 @@
 
 enum { UNIT_BYTES = 16, COMPONENT_BYTES = sizeof(double) };
 
-typedef enum gpumc_status sweep_driver(const struct heisenberg_gpu_sweep *arguments,
-                                       struct gpumc_error *error);
+typedef enum gpumc_status
+sweep_driver(const struct heisenberg_gpu_sweep *arguments, struct gpumc_error *error);
 
 static struct heisenberg_gpu_lattice lattice_of(const struct gpumc_model *model)
 {
@@ -191,9 +191,9 @@ static enum gpumc_status sweep_by(sweep_driver *driver, struct gpumc_ensemble *e
 }
 
 #define KERNEL(name, names, layout)                                                                \
-  static enum gpumc_status sweep_##name(                                                           \
-      struct gpumc_ensemble *ensemble, const struct gpumc_target *target, uint32_t sweeps,         \
-      int64_t *const *channel, struct gpumc_error *error)                                          \
+  static enum gpumc_status sweep_##name(struct gpumc_ensemble *ensemble,                           \
+                                        const struct gpumc_target *target, uint32_t sweeps,        \
+                                        int64_t *const *channel, struct gpumc_error *error)        \
   {                                                                                                \
     return sweep_by(heisenberg_sweep_##name, ensemble, target, sweeps, channel, error);            \
   }                                                                                                \

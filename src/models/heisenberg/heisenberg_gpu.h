@@ -78,8 +78,8 @@ GPUMC_MUST_CHECK enum gpumc_status
 heisenberg_sweep_float(const struct heisenberg_gpu_sweep *arguments, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 heisenberg_sweep_fast(const struct heisenberg_gpu_sweep *arguments, struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status heisenberg_store_rules(const struct heisenberg_rules *arguments,
-                                                          struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_store_rules(const struct heisenberg_rules *arguments, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 heisenberg_measure(const struct heisenberg_gpu_measurement *arguments, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
@@ -94,8 +94,8 @@ heisenberg_to_portable(const struct heisenberg_transfer *arguments, struct gpumc
 #endif
 
 /* The place of the first component of a replica's first site. */
-GPUMC_HOST_DEVICE static inline void *heisenberg_replica(const struct heisenberg_replicas *replicas,
-                                                         uint32_t m, size_t replica)
+GPUMC_HOST_DEVICE static inline void *
+heisenberg_replica(const struct heisenberg_replicas *replicas, uint32_t m, size_t replica)
 {
   return (unsigned char *)replicas->spins +
          (m * replicas->batch.capacity + replica) * replicas->stride;
@@ -120,8 +120,8 @@ heisenberg_place_at(const struct heisenberg_gpu_lattice *lattice, uint32_t k)
 }
 
 /* Whether the side of a site is one step back (gpumc_checkerboard_side_is_back). */
-GPUMC_HOST_DEVICE static inline bool heisenberg_is_back(struct heisenberg_place place,
-                                                        uint32_t colour)
+GPUMC_HOST_DEVICE static inline bool
+heisenberg_is_back(struct heisenberg_place place, uint32_t colour)
 {
   return ((place.y + place.z + colour) & 1) == 0;
 }

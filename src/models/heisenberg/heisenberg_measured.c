@@ -58,9 +58,8 @@ void heisenberg_coefficients(const struct gpumc_model *model, const double *cont
 struct heisenberg_units heisenberg_units_of(const struct gpumc_model *model)
 {
   const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
-  struct heisenberg_units units = {.coupling = parameters->coupling,
-                                   .field = parameters->field,
-                                   .sites = (double)model->sites};
+  struct heisenberg_units units = {
+      .coupling = parameters->coupling, .field = parameters->field, .sites = (double)model->sites};
   for (size_t c = 0; c < HEISENBERG_CHANNELS; c++)
     units.quantum[c] = model->quantum[c];
   return units;

@@ -1,5 +1,5 @@
-/* The rules of O(n) spins in each precision as a type, for templates; and those of `fast`, which are
- * the ones of `float` with the GPU's own approximate functions. */
+/* The rules of O(n) spins in each precision as a type, for templates; and those of `fast`, which
+ * are the ones of `float` with the GPU's own approximate functions. */
 #ifndef GPUMC_HEISENBERG_PRECISION_CUH
 #define GPUMC_HEISENBERG_PRECISION_CUH
 

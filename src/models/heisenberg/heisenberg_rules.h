@@ -106,7 +106,8 @@ GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_turned)(VECTOR
 {
   VECTOR spin;
   const REAL sign = e.z < 0 ? (REAL)-1 : (REAL)1, axis = e.z + sign;
-  const REAL along = FMA(v.z, axis, FMA(v.x, e.x, v.y * e.y)), factor = QUOTIENT(along, sign * axis);
+  const REAL along = FMA(v.z, axis, FMA(v.x, e.x, v.y * e.y)),
+             factor = QUOTIENT(along, sign * axis);
   spin.x = sign * FMA(factor, e.x, -v.x);
   spin.y = sign * FMA(factor, e.y, -v.y);
   spin.z = sign * FMA(factor, axis, -v.z);

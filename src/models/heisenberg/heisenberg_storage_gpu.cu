@@ -51,8 +51,8 @@ static __global__ void __launch_bounds__(THREADS)
       RULES::words(lattice_batch_random(&replicas.batch, blockIdx.y), k, (uint32_t)replica, 0,
                    gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, heisenberg_draw(colour, 0))));
   real *spins = (real *)heisenberg_replica(&replicas, blockIdx.y, replica) + site;
-  const typename RULES::vector spin = replicas.components == 3 ? RULES::anywhere(3, uniform)
-                                                               : RULES::anywhere(2, uniform);
+  const typename RULES::vector spin =
+      replicas.components == 3 ? RULES::anywhere(3, uniform) : RULES::anywhere(2, uniform);
   spins[0] = spin.x;
   spins[sites] = spin.y;
   if (replicas.components == 3)
@@ -66,19 +66,19 @@ heisenberg_randomize(const struct heisenberg_replicas *arguments, struct gpumc_e
   const size_t sites = batch->capacity * 2 * arguments->lattice.colour;
   const dim3 grid(blocks_for(sites, THREADS), batch->runs);
   if (arguments->single)
-    randomize<struct heisenberg_in_float><<<grid, THREADS, 0, (cudaStream_t)batch->stream>>>(
-        *arguments);
+    randomize<struct heisenberg_in_float>
+        <<<grid, THREADS, 0, (cudaStream_t)batch->stream>>>(*arguments);
   else
-    randomize<struct heisenberg_in_double><<<grid, THREADS, 0, (cudaStream_t)batch->stream>>>(
-        *arguments);
+    randomize<struct heisenberg_in_double>
+        <<<grid, THREADS, 0, (cudaStream_t)batch->stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("randomize", error);
 }
 
 /* ---- portable form ---- */
 
 /* The element of the replica that piece i of the transfer is of, and the replica. */
-static __device__ inline size_t element_of(const struct heisenberg_transfer *transfer, size_t i,
-                                           size_t *replica)
+static __device__ inline size_t
+element_of(const struct heisenberg_transfer *transfer, size_t i, size_t *replica)
 {
   const struct heisenberg_replicas *replicas = &transfer->replicas;
   const struct heisenberg_gpu_lattice *lattice = &replicas->lattice;
@@ -168,8 +168,8 @@ add_magnetization(typename RULES::vector spin, struct heisenberg_sums *sums)
  * `twist`: the bonds along x as well. */
 template <class RULES, int N>
 static __device__ inline void
-add_site(const struct heisenberg_gpu_lattice *lattice, const typename RULES::real *spins, uint32_t k,
-         bool twist, struct heisenberg_sums *sums)
+add_site(const struct heisenberg_gpu_lattice *lattice, const typename RULES::real *spins,
+         uint32_t k, bool twist, struct heisenberg_sums *sums)
 {
   typedef typename RULES::vector vector;
   const size_t sites = 2 * (size_t)lattice->colour;
@@ -178,10 +178,9 @@ add_site(const struct heisenberg_gpu_lattice *lattice, const typename RULES::rea
   const bool back = heisenberg_is_back(place, 0);
   const vector spin = spin_at<RULES, N>(spins, sites, k);
   const vector same = spin_at<RULES, N>(other, sites, k);
-  const vector side =
-      spin_at<RULES, N>(other, sites,
-                        back ? heisenberg_before_in_row(lattice, k, place.x)
-                             : heisenberg_after_in_row(lattice, k, place.x));
+  const vector side = spin_at<RULES, N>(other, sites,
+                                        back ? heisenberg_before_in_row(lattice, k, place.x)
+                                             : heisenberg_after_in_row(lattice, k, place.x));
   const vector both = sum_of(same, side);
   vector sum = both;
   if (lattice->dimension >= 2) {
@@ -274,8 +273,8 @@ launch_measure(const struct heisenberg_gpu_measurement *measurement, struct gpum
   return GPUMC_CUDA_LAUNCHED("measure", error);
 }
 
-enum gpumc_status heisenberg_measure(const struct heisenberg_gpu_measurement *measurement,
-                                     struct gpumc_error *error)
+enum gpumc_status
+heisenberg_measure(const struct heisenberg_gpu_measurement *measurement, struct gpumc_error *error)
 {
   const struct lattice_batch *batch = &measurement->replicas.batch;
   cudaStream_t stream = (cudaStream_t)batch->stream;

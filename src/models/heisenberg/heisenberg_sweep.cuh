@@ -21,8 +21,7 @@ static __device__ inline uint32_t replicas_in(const struct lattice_batch *batch)
 
 template <class KIND>
 static __device__ inline struct heisenberg_strength<KIND>
-strength_of(const struct heisenberg_gpu_sweep *sweep, bool over_relaxation)
-{
+strength_of(const struct heisenberg_gpu_sweep *sweep, bool over_relaxation) {
   typedef typename KIND::real real;
   const struct heisenberg_rule *rule = &sweep->rules[blockIdx.y];
   struct heisenberg_strength<KIND> strength;
@@ -56,16 +55,16 @@ static __device__ inline uint32_t colour_bytes(const struct heisenberg_gpu_latti
 
 /* From device memory to shared memory, or back. Thread seat.q of `threads`. */
 template <class KIND, bool BACK>
-static __device__ inline void copy_replica(const struct heisenberg_gpu_lattice *lattice,
-                                           typename KIND::real *stored, const struct seat &seat,
-                                           uint32_t threads)
+static __device__ inline void
+copy_replica(const struct heisenberg_gpu_lattice *lattice, typename KIND::real *stored,
+             const struct seat &seat, uint32_t threads)
 {
   typedef typename KIND::real real;
   const uint32_t n = lattice->colour;
   for (uint32_t colour = 0; colour < 2; colour++)
     for (uint32_t k = seat.q; k < n; k += threads) {
-      real *here = KIND::at((real *)shared, seat.first + colour * colour_bytes<KIND>(lattice) +
-                                                KIND::place(k));
+      real *here = KIND::at((real *)shared,
+                            seat.first + colour * colour_bytes<KIND>(lattice) + KIND::place(k));
       real *there = stored + (size_t)colour * n + k;
 #pragma unroll
       for (int a = 0; a < KIND::COMPONENTS; a++)
@@ -78,13 +77,13 @@ static __device__ inline void copy_replica(const struct heisenberg_gpu_lattice *
 
 template <class KIND>
 static __device__ inline struct heisenberg_colours<KIND>
-colours_of(const struct heisenberg_gpu_lattice *lattice, uint32_t colour)
-{
+colours_of(const struct heisenberg_gpu_lattice *lattice, uint32_t colour) {
   typedef typename KIND::real real;
   const uint32_t bytes = colour_bytes<KIND>(lattice);
   const struct heisenberg_colours<KIND> colours = {
-      KIND::at((real *)shared, colour * bytes), KIND::at((real *)shared, (1 - colour) * bytes),
-      HEISENBERG_SHARING};
+    KIND::at((real *)shared, colour *bytes), KIND::at((real *)shared, (1 - colour) * bytes),
+        HEISENBERG_SHARING
+  };
   return colours;
 }
 
@@ -140,8 +139,7 @@ sweep_all(const struct heisenberg_gpu_sweep *sweep, const struct seat &seat)
     const uint32_t time = sweep->replicas.batch.time + s;
     if constexpr (METROPOLIS)
       sweep_four<KIND, HEISENBERG_METROPOLIS>(sweep, seat, four, time);
-    else if (heisenberg_move_at(sweep->move, sweep->over_relaxations, time) ==
-             HEISENBERG_HEAT_BATH)
+    else if (heisenberg_move_at(sweep->move, sweep->over_relaxations, time) == HEISENBERG_HEAT_BATH)
       sweep_four<KIND, HEISENBERG_HEAT_BATH>(sweep, seat, four, time);
     else if constexpr (KIND::PAIRED)
       sweep_rows<KIND>(sweep, seat, rows, time % HEISENBERG_RENORMALISATION == 0);
@@ -192,18 +190,19 @@ static __global__ void __launch_bounds__(DEVICE_THREADS)
     const uint32_t wide = lattice->row.value / HEISENBERG_SHARING, all = wide * fold;
     const uint32_t sharing = q / HEISENBERG_OF_SHARING, lines = sharing / all;
     const uint32_t within = sharing - lines * all, column = within / fold;
-    q += ((lines * fold + within - column * fold) * wide + column - sharing) *
-         HEISENBERG_OF_SHARING;
+    q +=
+        ((lines * fold + within - column * fold) * wide + column - sharing) * HEISENBERG_OF_SHARING;
   }
   const uint32_t n = lattice->colour;
   if (heisenberg_first_site(q) >= n)
     return;
   real *spins = (real *)heisenberg_replica(&sweep.replicas, blockIdx.y, replica);
   const struct heisenberg_colours<KIND> colours = {
-      spins + (size_t)colour * n, spins + (size_t)(1 - colour) * n, (size_t)2 * n};
+    spins + (size_t)colour *n, spins + (size_t)(1 - colour) * n, (size_t)2 * n
+  };
   const struct heisenberg_four four = heisenberg_four_of<KIND>(lattice, q, 0);
-  const struct heisenberg_stream stream =
-      heisenberg_stream_make(lattice_batch_random(&sweep.replicas.batch, blockIdx.y), replica, time);
+  const struct heisenberg_stream stream = heisenberg_stream_make(
+      lattice_batch_random(&sweep.replicas.batch, blockIdx.y), replica, time);
   heisenberg_update_four<KIND, MOVE>(lattice, colours, four, stream, colour,
                                      strength_of<KIND>(&sweep, MOVE == HEISENBERG_OVER_RELAXATION));
 }
@@ -250,8 +249,7 @@ sweep_in_device(const struct heisenberg_gpu_sweep *sweep, struct gpumc_error *er
 
 /* ---- the driver ---- */
 
-template <class KIND>
-static size_t replica_bytes(const struct heisenberg_gpu_lattice *lattice)
+template <class KIND> static size_t replica_bytes(const struct heisenberg_gpu_lattice *lattice)
 {
   return (size_t)2 * heisenberg_shared_colour<KIND::COMPONENTS>(lattice->colour) *
          sizeof(typename KIND::real);
@@ -291,9 +289,9 @@ sweep_in_shared(const struct heisenberg_gpu_sweep *sweep, struct gpumc_error *er
   void (*kernel)(struct heisenberg_gpu_sweep, struct shape) =
       sweep->move == HEISENBERG_METROPOLIS ? sweep_shared<KIND, true> : sweep_shared<KIND, false>;
   if (bytes > DEFAULT_SHARED_BYTES)
-    GPUMC_TRY(GPUMC_CUDA(cudaFuncSetAttribute(
-                             kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
-                         error));
+    GPUMC_TRY(GPUMC_CUDA(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
+        error));
   kernel<<<grid, threads, bytes, (cudaStream_t)batch->stream>>>(*sweep, shape);
   return GPUMC_CUDA_LAUNCHED("sweep_shared", error);
 }
