@@ -91,7 +91,7 @@ template <class KIND> static void sweep_at(struct emulation<KIND> &emulation, ui
     sweep_fours<KIND, HEISENBERG_METROPOLIS>(emulation, time, strength);
   } else if (move == HEISENBERG_HEAT_BATH) {
     sweep_fours<KIND, HEISENBERG_HEAT_BATH>(emulation, time, strength);
-  } else if constexpr (KIND::PAIRED && KIND::SHARED) {
+  } else if (KIND::SHARED && heisenberg_goes_by_rows<KIND>(&job->lattice)) {
     const bool renormalise = time % HEISENBERG_RENORMALISATION == 0;
     for (const struct heisenberg_rows &rows : emulation.rows)
       heisenberg_reflect_rows<KIND, 0>(colours_of(emulation, 0), rows, strength, renormalise);

@@ -206,6 +206,17 @@ GPUMC_HOST_DEVICE static inline void heisenberg_keep_rows(struct heisenberg_rows
   }
 }
 
+/* Whether over-relaxation goes by rows in shared memory: where it does, lanes reach different
+ * banks.
+ */
+template <class KIND>
+GPUMC_HOST_DEVICE static inline bool
+heisenberg_goes_by_rows(const struct heisenberg_gpu_lattice *lattice)
+{
+  return KIND::PAIRED && (lattice->row.value % HEISENBERG_SECOND == 0 ||
+                          (KIND::DIMENSION == 3 && lattice->plane == HEISENBERG_SHARING));
+}
+
 /* Sums of the neighbours, [row][site]. */
 template <class KIND, int COLOUR>
 GPUMC_HOST_DEVICE static inline void

@@ -43,14 +43,14 @@ template <class RULES, int N, int DIMENSION_OR_ANY, bool IN_SHARED> struct heise
   static const bool PAIRED = DIMENSION_OR_ANY != HEISENBERG_ANY, SHARED = IN_SHARED;
   static const uint32_t STEP = IN_SHARED ? sizeof(real) : 1; /* between places of a pair */
 
-  /* Sites of tiles with an odd sum of the last two bits of their number have changed halves in
-   * shared memory, so that lanes that follow each other and have four sites each, or a pair of
-   * every other row, reach different banks. */
+  /* The halves of every other tile have changed places in shared memory: lanes that follow each
+   * other reach different banks, 16 lanes with the first 16 sites of two tiles, or with 16 sites
+   * from any other on. */
   GPUMC_HOST_DEVICE static uint32_t place(uint32_t k)
   {
     if (!SHARED)
       return k;
-    const uint32_t tile = k / HEISENBERG_SHARING, halves = (tile ^ tile >> 1) & 1;
+    const uint32_t tile = k / HEISENBERG_SHARING, halves = tile & 1;
     return (tile * (N * HEISENBERG_SHARING) +
             ((k ^ halves * HEISENBERG_SECOND) % HEISENBERG_SHARING)) *
            STEP;
@@ -166,20 +166,6 @@ heisenberg_keep_four(const struct heisenberg_gpu_lattice *lattice, struct heisen
     }
 }
 
-/* The sides of a pair; `back`: bit i, whether that of site i is back. */
-template <class KIND>
-GPUMC_HOST_DEVICE static inline void
-heisenberg_sides(const struct heisenberg_pair &pair, uint32_t back, uint32_t side[2])
-{
-  if (KIND::PAIRED) {
-    side[0] = (back & 1) != 0 ? pair.back[0] : pair.same[0] + KIND::STEP;
-    side[1] = (back & 1) != 0 ? pair.same[0] : pair.forth[1];
-  } else {
-    for (int i = 0; i < HEISENBERG_PAIR; i++)
-      side[i] = (back >> i & 1) != 0 ? pair.back[i] : pair.forth[i];
-  }
-}
-
 /* ---- memory ---- */
 
 template <class REAL> struct __align__(2 * sizeof(REAL)) heisenberg_two
@@ -198,6 +184,24 @@ heisenberg_load(const REAL *from, const uint32_t at[2], REAL value[2])
   } else {
     value[0] = *KIND::at(from, at[0]);
     value[1] = *KIND::at(from, at[1]);
+  }
+}
+
+/* The sides of a pair whose neighbours of the same index are `same`; `back`: bit i, whether that of
+ * site i is back. Of a pair in a row one is among them. */
+template <class KIND, class REAL>
+GPUMC_HOST_DEVICE static inline void
+heisenberg_load_sides(const REAL *from, const struct heisenberg_pair &pair, uint32_t back,
+                      const REAL same[2], REAL side[2])
+{
+  if constexpr (KIND::PAIRED) {
+    const bool first = (back & 1) != 0;
+    const REAL end = *KIND::at(from, first ? pair.back[0] : pair.forth[1]);
+    side[0] = first ? end : same[1];
+    side[1] = first ? same[0] : end;
+  } else {
+    for (int i = 0; i < HEISENBERG_PAIR; i++)
+      side[i] = *KIND::at(from, (back >> i & 1) != 0 ? pair.back[i] : pair.forth[i]);
   }
 }
 
@@ -271,14 +275,13 @@ heisenberg_surround(const struct heisenberg_gpu_lattice *lattice,
                     const struct heisenberg_pair &pair, uint32_t back, typename KIND::vector sum[2])
 {
   typename KIND::real component[2][KIND::COMPONENTS];
-  uint32_t side[2];
-  heisenberg_sides<KIND>(pair, back, side);
   for (int a = 0; a < KIND::COMPONENTS; a++) {
     const typename KIND::real *other = colours.other + a * colours.stride;
-    typename KIND::real same[2], before[2], after[2];
+    typename KIND::real same[2], side[2], before[2], after[2];
     heisenberg_load<KIND>(other, pair.same, same);
+    heisenberg_load_sides<KIND>(other, pair, back, same, side);
     for (int i = 0; i < HEISENBERG_PAIR; i++)
-      component[i][a] = same[i] + *KIND::at(other, side[i]);
+      component[i][a] = same[i] + side[i];
     if (heisenberg_has<KIND>(lattice, 2)) {
       heisenberg_load<KIND>(other, pair.row_before, before);
       heisenberg_load<KIND>(other, pair.row_after, after);

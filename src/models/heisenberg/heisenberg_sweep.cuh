@@ -128,9 +128,10 @@ sweep_all(const struct heisenberg_gpu_sweep *sweep, const struct seat &seat)
 {
   const struct heisenberg_gpu_lattice *lattice = &sweep->replicas.lattice;
   struct heisenberg_four four = heisenberg_four_of<KIND>(lattice, seat.q, seat.first);
+  const bool by_rows = heisenberg_goes_by_rows<KIND>(lattice);
   struct heisenberg_rows rows = {};
   heisenberg_keep_four<KIND>(lattice, four);
-  if constexpr (!METROPOLIS && KIND::PAIRED) {
+  if (!METROPOLIS && by_rows) {
     rows = heisenberg_rows_of<KIND>(lattice, seat.q, seat.first);
     heisenberg_keep_rows<KIND>(rows);
   }
@@ -141,7 +142,7 @@ sweep_all(const struct heisenberg_gpu_sweep *sweep, const struct seat &seat)
       sweep_four<KIND, HEISENBERG_METROPOLIS>(sweep, seat, four, time);
     else if (heisenberg_move_at(sweep->move, sweep->over_relaxations, time) == HEISENBERG_HEAT_BATH)
       sweep_four<KIND, HEISENBERG_HEAT_BATH>(sweep, seat, four, time);
-    else if constexpr (KIND::PAIRED)
+    else if (KIND::PAIRED && by_rows)
       sweep_rows<KIND>(sweep, seat, rows, time % HEISENBERG_RENORMALISATION == 0);
     else
       sweep_four<KIND, HEISENBERG_OVER_RELAXATION>(sweep, seat, four, time);
