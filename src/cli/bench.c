@@ -22,6 +22,7 @@ enum {
   OPTION_SWEEPS,
   OPTION_BETA,
   OPTION_HITS,
+  OPTION_UPDATE,
   OPTION_THREADS,
   OPTION_ISA,
   OPTION_SECONDS,
@@ -61,6 +62,8 @@ static const struct argp_option options[] = {
     {"sweeps", OPTION_SWEEPS, "N", 0, "Sweeps of one repeat, at least (default: 10)", 0},
     {"beta", OPTION_BETA, "B", 0, "Inverse temperature (default: 0.44)", 0},
     {"hits", OPTION_HITS, "LIST", 0, "Hits of kernels with tiles, '1,10,100' (default: 1)", 0},
+    {"update", OPTION_UPDATE, "NAME", 0,
+     "Move of the kernels, as algorithm.update (default: the first of each)", 0},
     {"threads", OPTION_THREADS, "LIST", 0, "Thread counts, '1,2,4' (default: 1 and all)", 0},
     {"isa", OPTION_ISA, "LIST", 0,
      "Instruction sets, 'x86-64-v2,x86-64-v3' (default: all that this machine runs)", 0},
@@ -211,6 +214,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
   case OPTION_SECONDS:
     settings->seconds = positive_number(command, "--seconds", argument, seconds_maximum);
     return 0;
+  case OPTION_UPDATE:
+    settings->update = argument;
+    return 0;
   case OPTION_HITS:
     read_hits(arguments, argument);
     return 0;
@@ -245,6 +251,7 @@ static const struct argp parser = {
     "  gpumc bench --device cuda:1 --population 100000\n"
     "  gpumc bench --shape 128x128 --population 20000 --threads 1,2,4,8\n"
     "  gpumc bench --kernel packed --shape 65536x65536 --population 1\n"
+    "  gpumc bench --model heisenberg --update metropolis --beta 1\n"
     "  gpumc bench --isa x86-64-v3 --rng --json",
     NULL,
     NULL,
@@ -315,6 +322,8 @@ static cJSON *report_json(const struct bench_device *device, const struct bench_
   cJSON_AddNumberToObject(json, "population", (double)settings->population);
   cJSON_AddNumberToObject(json, "sweeps", settings->sweeps);
   cJSON_AddNumberToObject(json, "beta", settings->beta);
+  if (settings->update != NULL)
+    cJSON_AddStringToObject(json, "update", settings->update);
   cJSON_AddArrayToObject(json, "rates");
   return json;
 }
@@ -325,7 +334,7 @@ static cJSON *rate_json(const struct bench_case *measured)
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "kernel", measured->kernel->variant);
   cJSON_AddStringToObject(json, "device", measured->kernel->device);
-  cJSON_AddStringToObject(json, "trajectory", measured->kernel->trajectory);
+  cJSON_AddStringToObject(json, "trajectory", gpumc_kernel_trajectory(measured->kernel));
   if (measured->hits > 0)
     cJSON_AddNumberToObject(json, "hits", measured->hits);
   if (strcmp(measured->kernel->device, "cpu") == 0) {

@@ -10,6 +10,7 @@
 #include "core/base/machine.h"
 #include "core/base/memory.h"
 #include "core/simulation/registry.h"
+#include "core/simulation/shared_keys.h"
 
 enum { REPEATS_MINIMUM = 3, SWEEPS_MAXIMUM = 1 << 24, RATE_SEED = 1 };
 /* Shorter repeats would measure the start of the threads and the grain of the scheduler. */
@@ -143,6 +144,7 @@ bool bench_wants(const struct bench_settings *settings, const char *kind,
                  const struct gpumc_kernel_ops *kernel)
 {
   return strcmp(kernel->device, kind) == 0 && kernel->sweep != NULL &&
+         (settings->update == NULL || gpumc_kernel_move(kernel, settings->update) != NULL) &&
          (settings->variant == NULL || gpumc_kernel_is_named(kernel, settings->variant));
 }
 
@@ -170,8 +172,10 @@ enum gpumc_status bench_check_kernels(const struct bench_settings *settings,
   if (!exists)
     return gpumc_kernel_refuse_variant(bed->ops, kind, variant, error);
   enum gpumc_status status =
-      gpumc_error_set(error, GPUMC_INVALID, "no kernel%s%s of model %s on %s can be measured%s",
+      gpumc_error_set(error, GPUMC_INVALID, "no kernel%s%s of model %s on %s can be measured%s%s%s",
                       settings->variant != NULL ? " " : "", variant, bed->ops->name, kind,
+                      settings->update != NULL ? " with update " : "",
+                      settings->update != NULL ? settings->update : "",
                       why_not.length > 0 ? gpumc_text_string(&why_not) : "");
   gpumc_text_free(&why_not);
   return status;
@@ -186,6 +190,7 @@ struct rate_request {
   uint32_t sweeps;         /* of one repeat; more of them where that is too short to be timed */
   uint32_t rounds;         /* of Philox */
   struct gpumc_kernel_options options;
+  uint32_t move;
   double beta;
   double repeat_seconds; /* shorter repeats do not count */
   double seconds;        /* repeats take about that long together, */
@@ -261,6 +266,7 @@ measure_rate(const struct rate_request *request, struct bench_rate *rate, struct
   const struct gpumc_ensemble_plan plan = {.runs = request->runs,
                                            .capacity = request->population,
                                            .samples = 1,
+                                           .move = request->move,
                                            .options = request->options};
   enum gpumc_status status;
   GPUMC_TRY_OUT(
@@ -277,14 +283,22 @@ out:
   return status;
 }
 
-/* Of a kernel that has the key; the others of its keys are at their defaults. */
-static void set_hits(struct rate_request *request, uint32_t hits)
+/* The kernel's own keys at their defaults, but for the hits of kernels that have some. */
+static void set_options(struct rate_request *request, uint32_t hits)
 {
   cJSON *values = cJSON_CreateObject();
   const struct gpumc_params params = {.values = values};
-  if (cJSON_AddNumberToObject(values, "hits", hits) != NULL)
+  if (values != NULL && (hits == 0 || cJSON_AddNumberToObject(values, "hits", hits) != NULL))
     request->kernel->read(&params, &request->options);
   cJSON_Delete(values);
+}
+
+static uint32_t
+move_of(const struct bench_settings *settings, const struct gpumc_kernel_ops *kernel)
+{
+  return settings->update != NULL
+             ? (uint32_t)(gpumc_kernel_move(kernel, settings->update) - kernel->moves)
+             : 0;
 }
 
 enum gpumc_status bench_measure(const struct bench_settings *settings, const struct bench_bed *bed,
@@ -302,12 +316,13 @@ enum gpumc_status bench_measure(const struct bench_settings *settings, const str
                                  .population = settings->population,
                                  .sweeps = groups * hits,
                                  .rounds = measured->rounds,
+                                 .move = move_of(settings, measured->kernel),
                                  .beta = settings->beta,
                                  .repeat_seconds = repeat_seconds,
                                  .seconds = settings->seconds,
                                  .repeats = REPEATS_MINIMUM};
-  if (measured->hits > 0)
-    set_hits(&request, measured->hits);
+  if (measured->kernel->read != NULL)
+    set_options(&request, measured->hits);
   enum gpumc_status status = measure_rate(&request, &measured->rate, error);
   const struct gpumc_ensemble_plan plan = {
       .runs = 1, .capacity = settings->population, .samples = 1, .options = request.options};

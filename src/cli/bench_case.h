@@ -12,6 +12,7 @@ struct bench_settings {
   const char *model;
   const char *shape;              /* "64x64"; NULL: the default of the bench or of the model */
   const char *variant;            /* of the kernel; NULL: all */
+  const char *update;             /* a move; NULL: the first of each kernel */
   struct cli_config_options keys; /* of the model; no path */
   size_t population;
   uint32_t sweeps;

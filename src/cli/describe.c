@@ -209,7 +209,7 @@ static void add_model_json(cJSON *json, const struct gpumc_model_ops *model)
     cJSON *kernel = cJSON_CreateObject();
     cJSON_AddStringToObject(kernel, "device", (*k)->device);
     cJSON_AddStringToObject(kernel, "variant", (*k)->variant);
-    cJSON_AddStringToObject(kernel, "trajectory", (*k)->trajectory);
+    cJSON_AddStringToObject(kernel, "trajectory", gpumc_kernel_trajectory(*k));
     cJSON_AddStringToObject(kernel, "summary", (*k)->summary);
     cJSON_AddStringToObject(kernel, "takes", (*k)->takes != NULL ? (*k)->takes : "everything");
     cJSON_AddBoolToObject(kernel, "absent", (*k)->absent != 0);

@@ -42,7 +42,7 @@ static cJSON *kernel_json(const struct gpumc_kernel_ops *kernel)
   cJSON_AddStringToObject(json, "summary", kernel->summary);
   if (kernel->takes != NULL)
     cJSON_AddStringToObject(json, "takes", kernel->takes);
-  cJSON_AddStringToObject(json, "trajectory", kernel->trajectory);
+  cJSON_AddStringToObject(json, "trajectory", gpumc_kernel_trajectory(kernel));
   cJSON_AddItemToObject(json, "capabilities", operations_json(gpumc_kernel_operations(kernel)));
   cJSON_AddItemToObject(json, "moves", moves_json(kernel));
   cJSON_AddBoolToObject(json, "absent", kernel->absent != 0);

@@ -157,7 +157,7 @@ task_json(const struct task_plan *plan, const char *reason, const struct cli_pla
   cJSON_AddStringToObject(json, "algorithm", task->algorithm->name);
   cJSON_AddStringToObject(json, "kernel", preparation->kernel->variant);
   cJSON_AddStringToObject(json, "kernel_reason", reason);
-  cJSON_AddStringToObject(json, "trajectory", preparation->kernel->trajectory);
+  cJSON_AddStringToObject(json, "trajectory", gpumc_kernel_trajectory(preparation->kernel));
   cJSON_AddStringToObject(json, "device", preparation->device.ops->name);
   cJSON_AddStringToObject(json, "device_description", preparation->device.description);
   cJSON_AddNumberToObject(json, "runs_at_once", (double)demand->plan.runs);

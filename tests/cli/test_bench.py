@@ -25,6 +25,15 @@ class Bench(ProgramCase):
                                        "--json").out)
         self.assertEqual(report["sites"], 64)
 
+    def test_a_move(self):
+        small = ["--model", "heisenberg", "--shape", "8x8", "--population", 4, "--sweeps", 1, "--seconds", 0.01,
+                 "--device", device.NAME]
+        report = json.loads(self.gpumc("bench", *small, "--update", "over_relaxation", "--json").out)
+        self.assertEqual(report["update"], "over_relaxation")
+        self.assertGreaterEqual({r["kernel"] for r in report["rates"]}, {"double", "float"})
+        message = self.gpumc("bench", *small, "--update", "wolff", code=INVALID).err
+        self.assertIn("can be measured with update wolff", message)
+
     def test_one_kernel(self):
         packed = ["--kernel", "packed", "--population", 4, "--sweeps", 1, "--seconds", 0.01]
         report = json.loads(self.gpumc("bench", *packed, "--shape", "64x16", "--device",

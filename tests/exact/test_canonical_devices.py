@@ -21,7 +21,7 @@ algorithm:
   thermalization: 33
   sweeps: {sweeps}
   interval: 4
-  structure_factor: true
+  {request}
   series: true
   reweight: {{from: 0.1, to: 0.5, step: 0.05}}
   configurations: {{every: 40}}
@@ -30,7 +30,7 @@ output: out.h5
 """
 
 LARGE = dict(size="replicas: 2", sweeps=40)
-USUAL = dict(beta="{values: [0.2, 0.31, 0.44]}", update="metropolis", variant="multispin", sweeps=400,
+USUAL = dict(request="structure_factor: true", beta="{values: [0.2, 0.31, 0.44]}", update="metropolis", variant="multispin", sweeps=400,
              size="replicas: 33")
 
 CASES = {
@@ -53,6 +53,18 @@ CASES = {
     **{f"tiles, {generator}": dict(model="{name: ising2d, shape: [64, 64]}", **LARGE,
                                    variant=f"tiled, hits: 2, generator: {generator}")
        for generator in ["lcg32", "lcg64_random", "lagged_fibonacci_1279"]},
+    **{f"O({components}) spins, {update}, {variant}, {shape}":
+       dict(model=f"{{name: heisenberg, shape: {shape}, components: {components}}}", update=update, variant=variant,
+            request="helicity_modulus: true", size="replicas: 5", sweeps=80)
+       for components, update, variant, shape in [
+           (3, "mixed", "float", "[16, 16]"), (3, "metropolis", "float", "[64, 64]"), (2, "heat_bath", "float", "[12, 6]"),
+           (2, "mixed", "float", "[8, 8, 8]"), (3, "heat_bath", "float", "[100]"), (2, "metropolis", "float", "[22]"),
+           (3, "over_relaxation", "float", "[6, 10, 4]"), (3, "mixed", "double", "[12, 10]"),
+           (2, "metropolis", "double", "[8, 6, 4]"), (3, "heat_bath", "double", "[34]"),
+           (3, "metropolis", "float", "[128, 96]"), (2, "mixed", "float", "[98, 96]"),
+           (3, "mixed", "double", "[20, 18, 16]"), (3, "over_relaxation", "float", "[32, 20, 20]")]},
+    "O(3) spins in a field": dict(model="{name: heisenberg, shape: [10, 8], J: -1, h: 0.7}", variant="float",
+                                  update="mixed", request="", size="replicas: 5"),
 }
 
 # Units of 2^28 updates: 8192 sweeps.
@@ -60,6 +72,8 @@ UNITS = CONFIG.format(model="{name: ising2d, shape: [32, 32]}", **{**USUAL, "siz
                                                                    "beta": "{values: [0.2, 0.44]}",
                                                                    "sweeps": 40000})
 UNITS = UNITS.replace("{every: 40}", "{every: 10000}")
+SPINS = UNITS.replace("ising2d", "heisenberg").replace("structure_factor", "helicity_modulus").replace(
+    "multispin", "float").replace("update: metropolis", "update: mixed")
 
 
 class Canonical(two_devices.TwoDevices):
@@ -73,6 +87,7 @@ class Canonical(two_devices.TwoDevices):
         for kernel in ["multispin", "tiled, generator: lagged_fibonacci_521"]:
             with self.subTest(kernel=kernel):
                 self.change_devices(self.write("c.yaml", UNITS.replace("multispin", kernel)))
+        self.change_devices(self.write("c.yaml", SPINS))
 
     def change_devices(self, config):
         self.gpumc("run", config, "--quiet", "--device", two_devices.A, "-o", "whole.h5")

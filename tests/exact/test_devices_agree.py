@@ -13,7 +13,7 @@ CONFIG = """\
 gpumc: 1
 seed: 281474976710655
 rng: philox4x32-{rounds}
-model: {{name: ising2d, shape: {shape}, J: {coupling}, h: {field}}}
+model: {{name: {model}, shape: {shape}, J: {coupling}, h: {field}}}
 algorithm:
   name: pa
   population: {population}
@@ -27,7 +27,7 @@ kernel: {{variant: {variant}}}
 output: out.h5
 """
 
-USUAL = dict(rounds=10, coupling=1.0, field=0.0, sweeps=2, runs=1, blocks=16, reweight="",
+USUAL = dict(model="ising2d", rounds=10, coupling=1.0, field=0.0, sweeps=2, runs=1, blocks=16, reweight="",
              beta="{to: 0.6, step: 0.1}", resampling="nearest_integer")
 
 
@@ -69,6 +69,15 @@ CASES = {
                   beta="{to: 0.4, step: 0.01}", sweeps=1),
     "large, bytes": dict(variant="spin", shape="[256, 256]", population=33, runs=2,
                          beta="{to: 0.4, step: 0.01}", sweeps=1),
+    "Heisenberg ring": dict(model="heisenberg", variant="float", shape="[6]", population=101, runs=3, sweeps=5),
+    "XY square": dict(model="heisenberg", variant="float", shape="[16, 12], components: 2", population=200, runs=2,
+                      rounds=7, sweeps=5, reweight="  configurations: {every: 2}"),
+    "Heisenberg cubes, adaptive": dict(model="heisenberg", variant="float", shape="[8, 8, 8]", population=99, sweeps=5,
+                                       beta="{to: 0.6, overlap: 0.85}", resampling="systematic"),
+    "Heisenberg antiferromagnet in double": dict(model="heisenberg", variant="double", shape="[8, 4, 6]", population=77,
+                                                 coupling=-0.8, field=0.4, runs=2, sweeps=5),
+    "XY in double, beyond shared memory": dict(model="heisenberg", variant="double", shape="[90, 70], components: 2",
+                                               population=10, runs=2, sweeps=5, beta="{to: 0.3, step: 0.1}"),
 }
 
 

@@ -49,6 +49,15 @@ CASES = {
                                    algorithm="beta: {from: 0.4, to: 1.2, count: 6}, samples: 40, sweeps: 640, "
                                              "tune: {sweeps: 500}, "
                                              "configurations: {times: [10, 640], temperatures: [3, 5]}"),
+    "Heisenberg spins": dict(variant="float", model="name: heisenberg, shape: [8, 8, 8]",
+                             algorithm="beta: {from: 0.6, to: 0.75, count: 4}, samples: 9, sweeps: 640, exchange_every: 5, "
+                                       "thermalization: 7, helicity_modulus: true"),
+    "XY spins in a moved field": dict(variant="float", model="name: heisenberg, shape: [16, 6], components: 2",
+                                      algorithm="control: {name: h, beta: 0.8, values: [-0.3, 0, 0.2, 0.5]}, "
+                                                "samples: 17, sweeps: 640, exchange_every: 2, update: heat_bath"),
+    "Heisenberg spins in double": dict(variant="double", model="name: heisenberg, shape: [6, 10], J: -1",
+                                       algorithm="beta: {values: [0.5, 1, 1.5]}, samples: 5, sweeps: 320, "
+                                                 "exchange_every: 1, update: metropolis, configurations: {every: 160}"),
     "without exchange": dict(variant="spin", model="name: ea, shape: [4, 4]",
                              algorithm="beta: {values: [0.5, 1]}, samples: 9, exchange_every: 0, "
                                        "sweeps: 320, measure_every: 5"),

@@ -48,9 +48,12 @@ output: run.h5
 checkpoint: {every: 20 ms}
 """
 
+SPINS = CONFIG.replace("ising2d", "heisenberg").replace("1501", "301").replace(
+    "  reweight: {{from: 0.1, to: 0.5, step: 0.05}}\n", "")
+
 PAIRS = [(two_devices.A, two_devices.B), (two_devices.B, two_devices.A)]
 CONFIGS = {**{f"pa, {variant}": CONFIG.format(variant=variant) for variant in ("multispin", "spin")},
-           "muca": MULTICANONICAL}
+           "pa, Heisenberg spins": SPINS.format(variant="float"), "muca": MULTICANONICAL}
 KILLS = 6
 
 

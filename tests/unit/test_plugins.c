@@ -35,8 +35,6 @@ static const char *kernel_flaw(const struct gpumc_kernel_ops *kernel)
       return "a move without name or summary";
   if (kernel->absent != 0)
     return NULL;
-  if (kernel->trajectory == NULL)
-    return "a kernel without trajectory";
   if (kernel->bytes == NULL || kernel->create == NULL || kernel->destroy == NULL)
     return "a kernel without bytes, create or destroy";
   if ((kernel->get_state != NULL) != (kernel->state_bytes != NULL) ||
@@ -81,15 +79,31 @@ static const char *devices_flaw(const struct gpumc_kernel_ops *const *kernels)
   return NULL;
 }
 
+/* Whether an automatic choice never takes the kernel number i: it has no cost, and one before it
+ * can do as much. */
+static bool is_taken_by_name_only(const struct gpumc_kernel_ops *const *kernels, size_t i)
+{
+  const uint32_t able = gpumc_kernel_operations(kernels[i]);
+  bool found = false;
+  for (size_t j = 0; j < i; j++)
+    found = found || (strcmp(kernels[i]->device, kernels[j]->device) == 0 &&
+                      kernels[j]->trajectory != NULL &&
+                      (gpumc_kernel_operations(kernels[j]) & able) == able);
+  return found && kernels[i]->cost == NULL;
+}
+
 /* A task pins the variant, and each device has the same replicas of it. */
 static const char *trajectories_flaw(const struct gpumc_kernel_ops *const *kernels)
 {
-  for (size_t i = 0; kernels[i] != NULL; i++)
+  for (size_t i = 0; kernels[i] != NULL; i++) {
+    if (kernels[i]->trajectory == NULL && !is_taken_by_name_only(kernels, i))
+      return "a kernel without trajectory that may be chosen";
     for (size_t j = 0; j < i; j++)
       if (kernels[i]->absent == 0 && kernels[j]->absent == 0 &&
           strcmp(kernels[i]->variant, kernels[j]->variant) == 0 &&
-          strcmp(kernels[i]->trajectory, kernels[j]->trajectory) != 0)
+          strcmp(gpumc_kernel_trajectory(kernels[i]), gpumc_kernel_trajectory(kernels[j])) != 0)
         return "kernels of one variant with two trajectories";
+  }
   return NULL;
 }
 
@@ -288,12 +302,17 @@ static void test_flaws_are_found(void **state)
   assert_string_equal(model_flaw(&model), "a kernel that sweeps without moves");
   kernel = *good.kernels[0];
   kernel.trajectory = NULL;
-  assert_non_null(model_flaw(&model));
+  assert_string_equal(model_flaw(&model), "a kernel without trajectory that may be chosen");
   kernel = *good.kernels[0];
   kernel.trajectory = "another";
   const struct gpumc_kernel_ops *const twice[] = {good.kernels[0], &kernel, NULL};
   model.kernels = twice;
   assert_string_equal(model_flaw(&model), "kernels of one variant with two trajectories");
+  kernel.variant = "without";
+  kernel.trajectory = NULL;
+  assert_string_equal(model_flaw(&model), "a kernel without trajectory that may be chosen");
+  kernel.cost = NULL;
+  assert_null(model_flaw(&model));
   kernel = *good.kernels[0];
   kernel.gather = NULL;
   assert_string_equal(model_flaw(&model), "kernels of one variant with different operations");

@@ -22,16 +22,60 @@
 /* ln 2 in two parts for float; the first has 9 trailing zero bits. */
 #define GPUMC_LN2_HIGH_FLOAT 0x1.62e4p-1f
 #define GPUMC_LN2_LOW_FLOAT 0x1.7f7d1cp-20f
+/* 1.5 * 2^23, and the bits of 1. */
+#define GPUMC_WHOLE_FLOAT 0x1.8p23f
+#define GPUMC_ONE_FLOAT 0x3f800000u
+
+/* ---- quotients and roots of float ---- */
+
+/* What IEEE 754 says, for arguments such as these: x is 0 or 2^-90 <= |x| <= 2^120, likewise |y|
+ * and |x / y| without the 0. CUDA's own division and root have a branch for all others. Theirs are
+ * these steps from the GPU's approximation on, which end with the nearest number. */
+#ifdef __CUDA_ARCH__
+GPUMC_HOST_DEVICE static inline float gpumc_reciprocal_float(float x)
+{
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return fmaf(r, fmaf(-x, r, 1.0f), r);
+}
+GPUMC_HOST_DEVICE static inline float gpumc_quotient_float(float x, float y)
+{
+  const float r = gpumc_reciprocal_float(y);
+  /* With these signs a zero keeps its own. */
+  float q = x * r;
+  q = fmaf(-r, fmaf(y, q, -x), q);
+  return fmaf(-r, fmaf(y, q, -x), q);
+}
+GPUMC_HOST_DEVICE static inline float gpumc_root_float(float x)
+{
+  float r;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  const float root = x * r;
+  return x == 0.0f ? x : fmaf(fmaf(-root, root, x), 0.5f * r, root);
+}
+#else
+GPUMC_HOST_DEVICE static inline float gpumc_reciprocal_float(float x)
+{
+  return 1.0f / x;
+}
+GPUMC_HOST_DEVICE static inline float gpumc_quotient_float(float x, float y)
+{
+  return x / y;
+}
+GPUMC_HOST_DEVICE static inline float gpumc_root_float(float x)
+{
+  return sqrtf(x);
+}
+#endif
 
 /* ---- cos and sin of a part of a turn ---- */
 
 /* The nearest quarter of turn / 2^32 of the circle, and what is left of the angle, in units of 2 pi
- * / 2^32 between -2^29 and 2^29. */
+ * / 2^34 between -2^31 and 2^31. */
 GPUMC_HOST_DEVICE static inline uint32_t gpumc_turn_quarter(uint32_t turn, int32_t *rest)
 {
-  const uint32_t quarter = (turn + (UINT32_C(1) << 29)) >> 30;
-  *rest = (int32_t)(turn - (quarter << 30));
-  return quarter;
+  *rest = (int32_t)(turn << 2);
+  return (turn + (UINT32_C(1) << 29)) >> 30;
 }
 
 /* cos and sin of 2 pi turn / 2^32. */
@@ -40,7 +84,7 @@ GPUMC_HOST_DEVICE static inline void gpumc_turn_double(uint32_t turn, double *co
   int32_t rest;
   double c, s;
   const uint32_t quarter = gpumc_turn_quarter(turn, &rest);
-  gpumc_circle_series((double)rest * (GPUMC_PI * 0x1p-31), &c, &s);
+  gpumc_circle_series((double)rest * (GPUMC_PI * 0x1p-33), &c, &s);
   const double x = (quarter & 1) != 0 ? s : c, y = (quarter & 1) != 0 ? c : s;
   *cosine = ((quarter + 1) & 2) != 0 ? -x : x;
   *sine = (quarter & 2) != 0 ? -y : y;
@@ -50,7 +94,7 @@ GPUMC_HOST_DEVICE static inline void gpumc_turn_float(uint32_t turn, float *cosi
 {
   int32_t rest;
   const uint32_t quarter = gpumc_turn_quarter(turn, &rest);
-  const float a = (float)rest * (float)(GPUMC_PI * 0x1p-31), z = a * a;
+  const float a = (float)rest * (float)(GPUMC_PI * 0x1p-33), z = a * a;
   float c = 1.0f / 40320.0f;
   c = fmaf(c, z, -1.0f / 720.0f);
   c = fmaf(c, z, 1.0f / 24.0f);
@@ -85,7 +129,10 @@ gpumc_decay_double(double x, double *exponential, double *less_one)
 GPUMC_HOST_DEVICE static inline void gpumc_decay_float(float x, float *exponential, float *less_one)
 {
   const float within = x > (float)GPUMC_DECAY_LOWEST ? x : (float)GPUMC_DECAY_LOWEST;
-  const float k = rintf(within * (float)GPUMC_INVERSE_LN2);
+  /* Rounded to a whole number by a sum that has no bits behind the point; its own last bits are
+   * that number. */
+  const float shifted = within * (float)GPUMC_INVERSE_LN2 + GPUMC_WHOLE_FLOAT;
+  const float k = shifted - GPUMC_WHOLE_FLOAT;
   const float high = fmaf(-k, GPUMC_LN2_HIGH_FLOAT, within);
   const float r = fmaf(-k, GPUMC_LN2_LOW_FLOAT, high);
   float p = 1.0f / 5040.0f;
@@ -95,8 +142,10 @@ GPUMC_HOST_DEVICE static inline void gpumc_decay_float(float x, float *exponenti
   p = fmaf(p, r, 1.0f / 6.0f);
   p = fmaf(p, r, 0.5f);
   p = fmaf(p * r, r, r);
-  const uint32_t bits = (uint32_t)((int32_t)k + 127) << 23;
+  uint32_t bits;
   float power;
+  memcpy(&bits, &shifted, sizeof bits);
+  bits = (bits << 23) + GPUMC_ONE_FLOAT;
   memcpy(&power, &bits, sizeof power);
   *exponential = fmaf(power, p, power);
   *less_one = fmaf(power, p, power - 1.0f);
@@ -130,7 +179,7 @@ GPUMC_HOST_DEVICE static inline float gpumc_log_of_float(float a, float less_one
   const int32_t k = above >> 23;
   bits = ((uint32_t)above & 0x7fffffu) + GPUMC_ROOT_HALF_FLOAT;
   memcpy(&m, &bits, sizeof m);
-  const float f = k == 0 ? less_one : m - 1.0f, s = f / (2.0f + f), z = s * s;
+  const float f = k == 0 ? less_one : m - 1.0f, s = gpumc_quotient_float(f, 2.0f + f), z = s * s;
   float p = 2.0f / 9.0f;
   p = fmaf(p, z, 2.0f / 7.0f);
   p = fmaf(p, z, 2.0f / 5.0f);

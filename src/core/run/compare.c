@@ -23,7 +23,7 @@ static const char *trajectory_of(const struct gpumc_task *task, const char *devi
   for (size_t i = 0; i < sizeof devices / sizeof *devices && kernel == NULL; i++)
     if (gpumc_kernel_choose(&wish, devices[i], variant, &kernel, &ignored) != GPUMC_OK)
       gpumc_error_free(&ignored);
-  return kernel != NULL ? kernel->trajectory : "none";
+  return kernel != NULL ? gpumc_kernel_trajectory(kernel) : "none";
 }
 
 /* The same configuration gives other numbers with a kernel of another trajectory. */

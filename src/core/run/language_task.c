@@ -349,7 +349,11 @@ static bool choose_kernel(const struct gpumc_kernel_wish *wish, const char *vari
                           const struct gpumc_kernel_ops **kernel, struct gpumc_error *error)
 {
   const struct gpumc_kernel_ops *const *kernels = wish->model->kernels;
-  if (gpumc_kernel_choose(wish, "cpu", variant, kernel, error) == GPUMC_OK)
+  const struct gpumc_kernel_ops *const named = gpumc_kernel_named(wish->model, NULL, variant);
+  const bool elsewhere = named != NULL && named->absent == 0 &&
+                         gpumc_kernel_named(wish->model, "cpu", variant) == NULL;
+  if (gpumc_kernel_choose(wish, elsewhere ? named->device : "cpu", variant, kernel, error) ==
+      GPUMC_OK)
     return true;
   for (size_t i = 0; kernels[i] != NULL; i++) {
     struct gpumc_error unused = {0};

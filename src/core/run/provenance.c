@@ -68,7 +68,7 @@ record_work(const struct gpumc_provenance *provenance, struct gpumc_error *error
       {"device", preparation->device.description},
       {"kernel", preparation->kernel->variant},
       {"kernel_device", preparation->kernel->device},
-      {"trajectory", preparation->kernel->trajectory},
+      {"trajectory", gpumc_kernel_trajectory(preparation->kernel)},
       {"instruction_set", gpumc_isa_name(preparation->device.isa)},
       {"command_line", provenance->command_line},
       {"start", provenance->started},

@@ -88,7 +88,8 @@ save_all(struct run *run, struct gpumc_checkpoint_writer *writer, struct gpumc_e
                                    [COUNTER_TIME] = ensemble->time};
   double seconds = seconds_worked(run);
   GPUMC_TRY(gpumc_checkpoint_put_text(writer, "run/identity", run->identity, error));
-  GPUMC_TRY(gpumc_checkpoint_put_text(writer, "run/trajectory", ensemble->ops->trajectory, error));
+  GPUMC_TRY(gpumc_checkpoint_put_text(writer, "run/trajectory",
+                                      gpumc_kernel_trajectory(ensemble->ops), error));
   GPUMC_TRY(
       gpumc_checkpoint_put(writer, "run/read", GPUMC_UINT64, 1, 1, &run->read_checksum, error));
   GPUMC_TRY(gpumc_checkpoint_put_text(writer, "run/started", run->started, error));

@@ -358,7 +358,7 @@ static void append_kernels(struct gpumc_text *text, const struct gpumc_model_ops
   for (size_t i = 0; model->kernels[i] != NULL; i++) {
     const struct gpumc_kernel_ops *kernel = model->kernels[i];
     gpumc_text_append(text, "| %s | `%s` | `%s` | %s | %s |\n", kernel->device, kernel->variant,
-                      kernel->trajectory, kernel->summary,
+                      gpumc_kernel_trajectory(kernel), kernel->summary,
                       kernel->takes != NULL ? kernel->takes : "everything");
   }
   gpumc_text_append(text, "\n");

@@ -100,12 +100,15 @@ struct gpumc_ensemble {
  * [runs][capacity]; that of the CPU is ordinary memory. Random numbers of run m are those of
  * gpumc_ensemble_random(ensemble, m), with r in the counter and no run, since batches differ. */
 struct gpumc_kernel_ops {
-  const char *device;     /* "cpu", "cuda" */
-  const char *variant;    /* its name in `kernel.variant` */
-  const char *former;     /* a name that the variant had before, still accepted; NULL: none */
-  const char *summary;    /* one line */
-  const char *takes;      /* what it asks of instances; NULL: nothing */
-  const char *trajectory; /* kernels with the same id produce the same replicas, bit for bit */
+  const char *device;  /* "cpu", "cuda" */
+  const char *variant; /* its name in `kernel.variant` */
+  const char *former;  /* a name that the variant had before, still accepted; NULL: none */
+  const char *summary; /* one line */
+  const char *takes;   /* what it asks of instances; NULL: nothing */
+  /* Kernels with the same id produce the same replicas, bit for bit; NULL: it makes no such
+   * promise. Then it has no cost either and comes after a kernel that can do as much, so that it is
+   * only taken by name. */
+  const char *trajectory;
   /* 0: it is in this build. Otherwise its operations in those that have it, of enum
    * gpumc_operation; it is named so that asking for it is told from a mistake. */
   uint32_t absent;
@@ -202,6 +205,12 @@ struct gpumc_kernel_ops {
   /* That of its keys whose value /provenance states as well; NULL: none. */
   const char *recorded_key;
 };
+
+/* As results and tables state it. */
+static inline const char *gpumc_kernel_trajectory(const struct gpumc_kernel_ops *kernel)
+{
+  return kernel->trajectory != NULL ? kernel->trajectory : "none";
+}
 
 /* Words of 32 bits that hold one for each replica of a run. */
 static inline size_t gpumc_swap_words(size_t capacity)

@@ -169,8 +169,10 @@ static void destroy(struct gpumc_model *model)
   memset(model, 0, sizeof *model);
 }
 
-static const struct gpumc_kernel_ops *const kernels[] = {&heisenberg_double_cpu,
-                                                         &heisenberg_float_cpu, NULL};
+/* In order of preference. */
+static const struct gpumc_kernel_ops *const kernels[] = {
+    &heisenberg_double_cpu, &heisenberg_float_cpu, &heisenberg_double_cuda,
+    &heisenberg_float_cuda, &heisenberg_fast_cuda, NULL};
 
 const struct gpumc_model_ops gpumc_model_heisenberg = {
     .name = "heisenberg",

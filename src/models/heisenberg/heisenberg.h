@@ -7,6 +7,7 @@
 #define GPUMC_HEISENBERG_H
 
 #include "core/simulation/model.h"
+#include "models/heisenberg/heisenberg_channels.h"
 #include "models/heisenberg/heisenberg_physics.h"
 #include "models/lattice/checkerboard.h"
 
@@ -14,20 +15,6 @@ enum { HEISENBERG_DIMENSIONS_MAXIMUM = 3 };
 
 /* Sites of one colour are numbered with 32 bits, and so are counters. */
 #define HEISENBERG_SITES_LIMIT ((size_t)1 << 32)
-
-/* M = sum of all spins. The last two are of the bonds along x, for a twist of the boundary there.
- */
-enum heisenberg_channel {
-  HEISENBERG_ENERGY,
-  HEISENBERG_MAGNETIZATION_X,
-  HEISENBERG_MAGNETIZATION_Y,
-  HEISENBERG_MAGNETIZATION_Z, /* 0 with two components */
-  HEISENBERG_MAGNETIZATION,   /* |M| */
-  HEISENBERG_MAGNETIZATION2,  /* M^2 / N */
-  HEISENBERG_ALONG,           /* sum of S_i . S_j */
-  HEISENBERG_ACROSS,          /* (sum of S_i x S_j)^2 */
-  HEISENBERG_CHANNELS
-};
 
 /* What makes an instance. */
 struct heisenberg_settings {
@@ -55,17 +42,8 @@ GPUMC_MUST_CHECK enum gpumc_status heisenberg_instance(const struct heisenberg_s
                                                        struct gpumc_model *model,
                                                        struct gpumc_error *error);
 
-/* Sums over a replica in units of 2^-HEISENBERG_QUANTUM_BITS, exact: they depend on no order. */
-struct heisenberg_sums {
-  int64_t bonds;            /* S_i . S_j */
-  int64_t magnetization[3]; /* S_i */
-  int64_t along, across[3]; /* S_i . S_j and S_i x S_j, j one step from i along x */
-};
-
-/* Channels from sums, by the same arithmetic on every device, into channel[c][at] of those that are
- * not NULL. */
-void heisenberg_record(const struct gpumc_model *model, const struct heisenberg_sums *sums,
-                       int64_t *const *channel, size_t at);
+/* What heisenberg_record has to know of the model. */
+struct heisenberg_units heisenberg_units_of(const struct gpumc_model *model);
 
 /* The tables of the model (heisenberg_measured.c), of its moves, and its kernels. */
 enum { HEISENBERG_MEANS = 9, HEISENBERG_QUANTITIES = 11 };
@@ -76,7 +54,28 @@ extern const struct gpumc_channel heisenberg_channels[HEISENBERG_CHANNELS];
 extern const struct gpumc_mean heisenberg_means[HEISENBERG_MEANS];
 extern const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES];
 extern const struct gpumc_move heisenberg_moves[HEISENBERG_MOVES];
-extern const struct gpumc_kernel_ops heisenberg_float_cpu, heisenberg_double_cpu;
+extern const struct gpumc_kernel_ops heisenberg_double_cpu, heisenberg_float_cpu;
+extern const struct gpumc_kernel_ops heisenberg_double_cuda, heisenberg_float_cuda,
+    heisenberg_fast_cuda;
 extern const struct gpumc_model_ops gpumc_model_heisenberg;
+
+/* What a kernel on a CPU and one on a GPU have in common, as designated initialisers. */
+extern const struct gpumc_key heisenberg_keys[];
+void heisenberg_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel_options *options);
+double heisenberg_cost_double(const struct gpumc_model *model, size_t replicas);
+double heisenberg_cost_float(const struct gpumc_model *model, size_t replicas);
+#define HEISENBERG_KERNEL                                                                          \
+  .moves = heisenberg_moves, .n_moves = HEISENBERG_MOVES, .keys = heisenberg_keys,                 \
+  .read = heisenberg_read_keys
+#define HEISENBERG_DOUBLE_NAMES                                                                    \
+  HEISENBERG_KERNEL, .variant = "double", .summary = "components of spins in double precision",    \
+                     .trajectory = "heisenberg.double.1", .cost = heisenberg_cost_double
+#define HEISENBERG_FLOAT_NAMES                                                                     \
+  HEISENBERG_KERNEL, .variant = "float",                                                           \
+                     .summary = "components of spins in single precision, sums exact",             \
+                     .trajectory = "heisenberg.float.1", .cost = heisenberg_cost_float
+#define HEISENBERG_FAST_NAMES                                                                      \
+  HEISENBERG_KERNEL, .variant = "fast",                                                            \
+                     .summary = "as float, with the GPU's own approximate functions"
 
 #endif

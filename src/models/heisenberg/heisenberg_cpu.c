@@ -5,35 +5,6 @@
 #include "models/heisenberg/heisenberg_isa.h"
 #include "models/lattice/replicas_cpu.h"
 
-/* Nanoseconds of a spin in a sweep, about (docs/kernels/heisenberg.md). */
-#define SPIN_COST_DOUBLE 6.0
-#define SPIN_COST_FLOAT 4.5
-
-enum { OVER_RELAXATION_DEFAULT = 4 };
-
-/* ---- keys ---- */
-
-static const struct gpumc_key keys[] = {
-    {.name = "over_relaxation",
-     .type = GPUMC_KEY_INTEGER,
-     .doc = "Sweeps of over-relaxation after each one of heat bath, where `update` is `mixed`. "
-            "Kernels of O(n) spins only.",
-     .default_text = "4",
-     .unit = "sweeps",
-     .minimum = 0,
-     .maximum = 1000,
-     .sweepable = true},
-    {.name = NULL},
-};
-
-static void read_keys(const struct gpumc_params *kernel, struct gpumc_kernel_options *options)
-{
-  options->own[0] = gpumc_params_has(kernel, "over_relaxation")
-                        ? (uint64_t)gpumc_params_integer(kernel, "over_relaxation")
-                        : OVER_RELAXATION_DEFAULT;
-  options->together = 0;
-}
-
 /* ---- storage: a block is one replica, spins[n][2][N/2] ---- */
 
 static size_t
@@ -132,13 +103,13 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
                     int64_t *const *channel)
 {
   const struct heisenberg_parameters *parameters = heisenberg_parameters(ensemble->model);
+  const struct heisenberg_units units = heisenberg_units_of(ensemble->model);
   struct heisenberg_sums sums;
   ops_of(ensemble)->measure(&parameters->lattice, parameters->components, place->data, &sums);
-  heisenberg_record(ensemble->model, &sums, channel,
-                    place->run * ensemble->plan.capacity + place->first);
+  heisenberg_record(&units, &sums, channel, place->run * ensemble->plan.capacity + place->first);
 }
 
-#define KERNEL(precision, cost_of_spin, text)                                                      \
+#define KERNEL(precision, names)                                                                   \
   static const struct lattice_cpu_layout layout_##precision = {                                    \
       .replicas = 1,                                                                               \
       .buffers = 1,                                                                                \
@@ -160,22 +131,11 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
   {                                                                                                \
     return lattice_cpu_create(&layout_##precision, ensemble, error);                               \
   }                                                                                                \
-  static double cost_##precision(const struct gpumc_model *model, size_t replicas)                 \
-  {                                                                                                \
-    return (cost_of_spin) * (double)model->sites * (double)replicas;                               \
-  }                                                                                                \
   const struct gpumc_kernel_ops heisenberg_##precision##_cpu = {                                   \
       LATTICE_CPU_OPERATIONS,                                                                      \
-      .variant = #precision,                                                                       \
-      .summary = (text),                                                                           \
-      .trajectory = "heisenberg." #precision ".1",                                                 \
-      .moves = heisenberg_moves,                                                                   \
-      .n_moves = HEISENBERG_MOVES,                                                                 \
-      .cost = cost_##precision,                                                                    \
+      names,                                                                                       \
       .bytes = bytes_##precision,                                                                  \
       .create = create_##precision,                                                                \
-      .keys = keys,                                                                                \
-      .read = read_keys,                                                                           \
   };
-KERNEL(double, SPIN_COST_DOUBLE, "components of spins in double precision")
-KERNEL(float, SPIN_COST_FLOAT, "components of spins in single precision, sums exact")
+KERNEL(double, HEISENBERG_DOUBLE_NAMES)
+KERNEL(float, HEISENBERG_FLOAT_NAMES)

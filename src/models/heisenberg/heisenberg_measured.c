@@ -55,34 +55,14 @@ void heisenberg_coefficients(const struct gpumc_model *model, const double *cont
 
 /* ---- channels from sums ---- */
 
-/* In quanta of the channel. */
-static int64_t in_quanta(const struct gpumc_model *model, size_t channel, double value)
-{
-  return (int64_t)rint(value / model->quantum[channel]);
-}
-
-void heisenberg_record(const struct gpumc_model *model, const struct heisenberg_sums *sums,
-                       int64_t *const *channel, size_t at)
+struct heisenberg_units heisenberg_units_of(const struct gpumc_model *model)
 {
   const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
-  const double unit = ldexp(1.0, -HEISENBERG_QUANTUM_BITS);
-  double value[HEISENBERG_CHANNELS], m[3], current[3];
-  for (size_t a = 0; a < 3; a++) {
-    m[a] = unit * (double)sums->magnetization[a];
-    current[a] = unit * (double)sums->across[a];
-    value[HEISENBERG_MAGNETIZATION_X + a] = m[a];
-  }
-  const double square = fma(m[2], m[2], fma(m[1], m[1], m[0] * m[0]));
-  value[HEISENBERG_ENERGY] =
-      -fma(parameters->coupling, unit * (double)sums->bonds, parameters->field * m[0]);
-  value[HEISENBERG_MAGNETIZATION] = sqrt(square);
-  value[HEISENBERG_MAGNETIZATION2] = square / (double)model->sites;
-  value[HEISENBERG_ALONG] = unit * (double)sums->along;
-  value[HEISENBERG_ACROSS] =
-      fma(current[2], current[2], fma(current[1], current[1], current[0] * current[0]));
+  struct heisenberg_units units = {
+      .coupling = parameters->coupling, .field = parameters->field, .sites = (double)model->sites};
   for (size_t c = 0; c < HEISENBERG_CHANNELS; c++)
-    if (channel[c] != NULL)
-      channel[c][at] = in_quanta(model, c, value[c]);
+    units.quantum[c] = model->quantum[c];
+  return units;
 }
 
 /* ---- means and quantities ---- */

@@ -1,5 +1,12 @@
-/* The moves of O(n) spins, and what is known against them. */
+/* What the kernels of O(n) spins have in common: their moves, and what is known against them, their
+ * key, and what they cost. */
 #include "models/heisenberg/heisenberg.h"
+
+/* Nanoseconds of a spin in a sweep, about (docs/kernels/heisenberg.md). */
+#define SPIN_COST_DOUBLE 6.0
+#define SPIN_COST_FLOAT 4.5
+
+enum { OVER_RELAXATION_DEFAULT = 4 };
 
 /* gpumc_move.warn of over-relaxation. */
 static enum gpumc_status warn_of_over_relaxation(const struct gpumc_model *model, size_t samples,
@@ -26,3 +33,34 @@ const struct gpumc_move heisenberg_moves[HEISENBERG_MOVES] = {
                                                "neighbours, which keeps the energy",
                                     .warn = warn_of_over_relaxation},
 };
+
+const struct gpumc_key heisenberg_keys[] = {
+    {.name = "over_relaxation",
+     .type = GPUMC_KEY_INTEGER,
+     .doc = "Sweeps of over-relaxation after each one of heat bath, where `update` is `mixed`. "
+            "Kernels of O(n) spins only.",
+     .default_text = "4",
+     .unit = "sweeps",
+     .minimum = 0,
+     .maximum = 1000,
+     .sweepable = true},
+    {.name = NULL},
+};
+
+void heisenberg_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel_options *options)
+{
+  options->own[0] = gpumc_params_has(kernel, "over_relaxation")
+                        ? (uint64_t)gpumc_params_integer(kernel, "over_relaxation")
+                        : OVER_RELAXATION_DEFAULT;
+  options->together = 0;
+}
+
+double heisenberg_cost_double(const struct gpumc_model *model, size_t replicas)
+{
+  return SPIN_COST_DOUBLE * (double)model->sites * (double)replicas;
+}
+
+double heisenberg_cost_float(const struct gpumc_model *model, size_t replicas)
+{
+  return SPIN_COST_FLOAT * (double)model->sites * (double)replicas;
+}

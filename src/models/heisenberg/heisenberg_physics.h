@@ -204,7 +204,7 @@ GPUMC_HOST_DEVICE static inline double heisenberg_root_double(double x)
 }
 GPUMC_HOST_DEVICE static inline float heisenberg_root_float(float x)
 {
-  return sqrtf(x);
+  return gpumc_root_float(x);
 }
 GPUMC_HOST_DEVICE static inline double heisenberg_fma_double(double x, double y, double z)
 {
@@ -213,6 +213,22 @@ GPUMC_HOST_DEVICE static inline double heisenberg_fma_double(double x, double y,
 GPUMC_HOST_DEVICE static inline float heisenberg_fma_float(float x, float y, float z)
 {
   return fmaf(x, y, z);
+}
+GPUMC_HOST_DEVICE static inline double heisenberg_quotient_double(double x, double y)
+{
+  return x / y;
+}
+GPUMC_HOST_DEVICE static inline float heisenberg_quotient_float(float x, float y)
+{
+  return gpumc_quotient_float(x, y);
+}
+GPUMC_HOST_DEVICE static inline double heisenberg_reciprocal_double(double x)
+{
+  return 1.0 / x;
+}
+GPUMC_HOST_DEVICE static inline float heisenberg_reciprocal_float(float x)
+{
+  return gpumc_reciprocal_float(x);
 }
 GPUMC_HOST_DEVICE static inline int32_t heisenberg_whole_double(double x)
 {

@@ -1,9 +1,16 @@
 /* How spins are drawn, accepted and reflected, in one precision: included by heisenberg_physics.h
- * once for each, with HEISENBERG_PRECISION the type. No include guard, and for nobody else.
+ * and heisenberg_precision.cuh once for each. HEISENBERG_PRECISION is the end of its names, and the
+ * type itself unless HEISENBERG_REAL is. No include guard, and for nobody else.
  *
  * All functions are free of branches, so that loops over sites become vectors. `components`, 2 or
  * 3, is a constant where they are called; z is 0 and unused with 2. */
+#ifdef HEISENBERG_REAL
+#define REAL HEISENBERG_REAL
+#else
 #define REAL HEISENBERG_PRECISION
+#endif
+#define QUOTIENT HEISENBERG_NAME(heisenberg_quotient)
+#define RECIPROCAL HEISENBERG_NAME(heisenberg_reciprocal)
 #define FMA HEISENBERG_NAME(heisenberg_fma)
 #define ROOT HEISENBERG_NAME(heisenberg_root)
 #define VECTOR struct HEISENBERG_NAME(heisenberg_vector)
@@ -73,7 +80,7 @@ HEISENBERG_NAME(heisenberg_direction)(const int components, VECTOR g, VECTOR *di
 {
   const REAL square = HEISENBERG_NAME(heisenberg_dot)(components, g, g), least = (REAL)0x1p-100;
   const bool has_one = square > least;
-  const REAL length = ROOT(has_one ? square : least), inverse = (REAL)1 / length;
+  const REAL length = ROOT(has_one ? square : least), inverse = RECIPROCAL(length);
   direction->x = has_one ? g.x * inverse : (REAL)1;
   direction->y = has_one ? g.y * inverse : (REAL)0;
   direction->z = has_one ? g.z * inverse : (REAL)0;
@@ -88,7 +95,7 @@ GPUMC_HOST_DEVICE static inline REAL HEISENBERG_NAME(heisenberg_versine)(REAL le
   REAL exponential, less_one;
   HEISENBERG_NAME(gpumc_decay)((REAL)-2 * length, &exponential, &less_one);
   const REAL a = FMA(-u, less_one, exponential), a_less_one = ((REAL)1 - u) * less_one;
-  const REAL versine = -HEISENBERG_NAME(gpumc_log_of)(a, a_less_one) / length;
+  const REAL versine = QUOTIENT(-HEISENBERG_NAME(gpumc_log_of)(a, a_less_one), length);
   return versine < 2 ? versine : 2;
 }
 
@@ -99,7 +106,8 @@ GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_turned)(VECTOR
 {
   VECTOR spin;
   const REAL sign = e.z < 0 ? (REAL)-1 : (REAL)1, axis = e.z + sign;
-  const REAL along = FMA(v.z, axis, FMA(v.x, e.x, v.y * e.y)), factor = along / (sign * axis);
+  const REAL along = FMA(v.z, axis, FMA(v.x, e.x, v.y * e.y)),
+             factor = QUOTIENT(along, sign * axis);
   spin.x = sign * FMA(factor, e.x, -v.x);
   spin.y = sign * FMA(factor, e.y, -v.y);
   spin.z = sign * FMA(factor, axis, -v.z);
@@ -133,10 +141,10 @@ HEISENBERG_NAME(heisenberg_circle_trial)(VECTOR g, UNIFORM uniform, VECTOR *spin
   REAL cosine, sine, weight, less_one;
   const REAL length = HEISENBERG_NAME(heisenberg_direction)(2, g, &direction);
   const REAL twice = (REAL)2 * length, t = (REAL)1 + ROOT(FMA(twice, twice, (REAL)1));
-  const REAL sum = t + twice, difference = (REAL)2 * t / sum;
+  const REAL sum = t + twice, difference = QUOTIENT((REAL)2 * t, sum);
   HEISENBERG_NAME(gpumc_turn)(uniform.azimuth, &cosine, &sine);
   const REAL forward = sum * cosine * cosine, backward = difference * sine * sine;
-  const REAL inverse = (REAL)1 / (forward + backward), c = t * inverse;
+  const REAL inverse = RECIPROCAL(forward + backward), c = t * inverse;
   const REAL along = (forward - backward) * inverse;
   const REAL across = (REAL)2 * ROOT((REAL)2 * t) * cosine * sine * inverse;
   spin->x = FMA(along, direction.x, -(across * direction.y));
@@ -155,7 +163,7 @@ HEISENBERG_NAME(heisenberg_reflected)(const int components, VECTOR spin, VECTOR 
   VECTOR reflected;
   const REAL square = HEISENBERG_NAME(heisenberg_dot)(components, f, f), least = (REAL)0x1p-100;
   const REAL along = HEISENBERG_NAME(heisenberg_dot)(components, spin, f);
-  const REAL quotient = (REAL)2 * along / (square > least ? square : least);
+  const REAL quotient = QUOTIENT((REAL)2 * along, square > least ? square : least);
   const REAL factor = square > least ? quotient : 0;
   reflected.x = FMA(factor, f.x, -spin.x);
   reflected.y = FMA(factor, f.y, -spin.y);
@@ -177,6 +185,8 @@ GPUMC_HOST_DEVICE static inline int32_t HEISENBERG_NAME(heisenberg_quanta)(REAL 
 }
 
 #undef REAL
+#undef QUOTIENT
+#undef RECIPROCAL
 #undef FMA
 #undef ROOT
 #undef VECTOR

@@ -22,14 +22,14 @@ struct gpumc_philox_word {
 };
 
 /* The upper half of the product. */
-__device__ static inline uint32_t gpumc_philox_product(uint32_t a, uint32_t b, uint32_t *low)
+GPUMC_HOST_DEVICE static inline uint32_t gpumc_philox_product(uint32_t a, uint32_t b, uint32_t *low)
 {
   const uint64_t product = (uint64_t)a * b;
   *low = (uint32_t)product;
   return (uint32_t)(product >> 32);
 }
 
-__device__ static inline struct gpumc_philox_group
+GPUMC_HOST_DEVICE static inline struct gpumc_philox_group
 gpumc_philox_group(struct gpumc_random random, uint32_t group, uint32_t time)
 {
   const uint32_t *key = random.key;
@@ -45,7 +45,7 @@ gpumc_philox_group(struct gpumc_random random, uint32_t group, uint32_t time)
   return at;
 }
 
-__device__ static inline struct gpumc_philox_word
+GPUMC_HOST_DEVICE static inline struct gpumc_philox_word
 gpumc_philox_word(const struct gpumc_philox_group *group, uint32_t word)
 {
   struct gpumc_philox_word at;
@@ -58,7 +58,7 @@ gpumc_philox_word(const struct gpumc_philox_group *group, uint32_t word)
 
 /* Of one word and label, whatever the group: the lower and the upper half of a product of the
  * second round. `first`: of the word. */
-__device__ static inline uint2
+GPUMC_HOST_DEVICE static inline uint2
 gpumc_philox_label(const uint32_t key[2], uint32_t first, uint32_t label)
 {
   uint2 product;
@@ -67,35 +67,52 @@ gpumc_philox_label(const uint32_t key[2], uint32_t first, uint32_t label)
 }
 
 /* The same from the beginning. */
-__device__ static inline uint2
+GPUMC_HOST_DEVICE static inline uint2
 gpumc_philox_word_label(const uint32_t key[2], uint32_t word, uint32_t label)
 {
   uint32_t low;
   return gpumc_philox_label(key, gpumc_philox_product(PHILOX_M4x32_0, word, &low), label);
 }
 
-/* Four words. */
-template <uint32_t ROUNDS>
-__device__ static inline void
-gpumc_philox_draw(const struct gpumc_philox_group *group, const struct gpumc_philox_word *word,
-                  uint2 of_label, uint32_t drawn[4])
+/* The rounds FIRST, .., LAST - 1 of a counter. */
+template <uint32_t FIRST, uint32_t LAST>
+GPUMC_HOST_DEVICE static inline void gpumc_philox_rounds(const uint32_t key[2], uint32_t counter[4])
 {
-  uint32_t low;
-  const uint32_t high = gpumc_philox_product(PHILOX_M4x32_0, of_label.y ^ group->second0, &low);
-  uint32_t counter[4] = {word->third0 ^ of_label.x, word->third1, high ^ group->third2, low};
+#ifdef __CUDA_ARCH__
 #pragma unroll
-  for (uint32_t round = 3; round < ROUNDS; round++) {
+#endif
+  for (uint32_t round = FIRST; round < LAST; round++) {
     uint32_t low0, low1;
     const uint32_t high0 = gpumc_philox_product(PHILOX_M4x32_0, counter[0], &low0);
     const uint32_t high1 = gpumc_philox_product(PHILOX_M4x32_1, counter[2], &low1);
-    counter[0] = high1 ^ counter[1] ^ (group->key[0] + round * PHILOX_W32_0);
-    counter[2] = high0 ^ counter[3] ^ (group->key[1] + round * PHILOX_W32_1);
+    counter[0] = high1 ^ counter[1] ^ (key[0] + round * PHILOX_W32_0);
+    counter[2] = high0 ^ counter[3] ^ (key[1] + round * PHILOX_W32_1);
     counter[1] = low1;
     counter[3] = low0;
   }
-#pragma unroll
-  for (int i = 0; i < 4; i++)
-    drawn[i] = counter[i];
+}
+
+/* The counter after the first three rounds. */
+GPUMC_HOST_DEVICE static inline void gpumc_philox_begin(const struct gpumc_philox_group *group,
+                                                        const struct gpumc_philox_word *word,
+                                                        uint2 of_label, uint32_t counter[4])
+{
+  uint32_t low;
+  const uint32_t high = gpumc_philox_product(PHILOX_M4x32_0, of_label.y ^ group->second0, &low);
+  counter[0] = word->third0 ^ of_label.x;
+  counter[1] = word->third1;
+  counter[2] = high ^ group->third2;
+  counter[3] = low;
+}
+
+/* Four words. */
+template <uint32_t ROUNDS>
+GPUMC_HOST_DEVICE static inline void
+gpumc_philox_draw(const struct gpumc_philox_group *group, const struct gpumc_philox_word *word,
+                  uint2 of_label, uint32_t drawn[4])
+{
+  gpumc_philox_begin(group, word, of_label, drawn);
+  gpumc_philox_rounds<3, ROUNDS>(group->key, drawn);
 }
 
 #endif

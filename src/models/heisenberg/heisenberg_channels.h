@@ -1,0 +1,63 @@
+/* The channels of O(n) spins, and how they follow from sums over a replica: for both compilers, by
+ * the same arithmetic on every device. */
+#ifndef GPUMC_HEISENBERG_CHANNELS_H
+#define GPUMC_HEISENBERG_CHANNELS_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/numerics/host_device.h"
+#include "models/heisenberg/heisenberg_physics.h"
+
+/* M = sum of all spins. The last two are of the bonds along x, for a twist of the boundary there.
+ */
+enum heisenberg_channel {
+  HEISENBERG_ENERGY,
+  HEISENBERG_MAGNETIZATION_X,
+  HEISENBERG_MAGNETIZATION_Y,
+  HEISENBERG_MAGNETIZATION_Z, /* 0 with two components */
+  HEISENBERG_MAGNETIZATION,   /* |M| */
+  HEISENBERG_MAGNETIZATION2,  /* M^2 / N */
+  HEISENBERG_ALONG,           /* sum of S_i . S_j */
+  HEISENBERG_ACROSS,          /* (sum of S_i x S_j)^2 */
+  HEISENBERG_CHANNELS
+};
+
+/* Sums over a replica in units of 2^-HEISENBERG_QUANTUM_BITS, exact: they depend on no order. */
+struct heisenberg_sums {
+  int64_t bonds;            /* S_i . S_j */
+  int64_t magnetization[3]; /* S_i */
+  int64_t along, across[3]; /* S_i . S_j and S_i x S_j, j one step from i along x */
+};
+
+/* Of an instance: J and h, the sites, and the quanta of the channels. */
+struct heisenberg_units {
+  double coupling, field, sites, quantum[HEISENBERG_CHANNELS];
+};
+
+/* The channels of a replica into channel[c][at] of those that are not NULL. */
+GPUMC_HOST_DEVICE static inline void heisenberg_record(const struct heisenberg_units *units,
+                                                       const struct heisenberg_sums *sums,
+                                                       int64_t *const *channel, size_t at)
+{
+  const double unit = 1.0 / (double)(1 << HEISENBERG_QUANTUM_BITS);
+  double value[HEISENBERG_CHANNELS], m[3], current[3];
+  for (int a = 0; a < 3; a++) {
+    m[a] = unit * (double)sums->magnetization[a];
+    current[a] = unit * (double)sums->across[a];
+    value[HEISENBERG_MAGNETIZATION_X + a] = m[a];
+  }
+  const double square = fma(m[2], m[2], fma(m[1], m[1], m[0] * m[0]));
+  value[HEISENBERG_ENERGY] = -fma(units->coupling, unit * (double)sums->bonds, units->field * m[0]);
+  value[HEISENBERG_MAGNETIZATION] = sqrt(square);
+  value[HEISENBERG_MAGNETIZATION2] = square / units->sites;
+  value[HEISENBERG_ALONG] = unit * (double)sums->along;
+  value[HEISENBERG_ACROSS] =
+      fma(current[2], current[2], fma(current[1], current[1], current[0] * current[0]));
+  for (int c = 0; c < HEISENBERG_CHANNELS; c++)
+    if (channel[c] != NULL)
+      channel[c][at] = (int64_t)rint(value[c] / units->quantum[c]);
+}
+
+#endif

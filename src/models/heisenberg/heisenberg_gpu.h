@@ -1,0 +1,161 @@
+/* The kernels `double`, `float` and `fast` on a GPU below their operations: what the host asks of
+ * the drivers in heisenberg_*_gpu.cu.
+ *
+ * In device memory a replica is spins[n][2][N/2] in the kernel's precision, as on the CPU. A
+ * replica that is small enough is swept in shared memory by threads that have four sites of each
+ * colour, several sweeps in one launch; a larger one in device memory, a launch for each colour. */
+#ifndef GPUMC_HEISENBERG_GPU_H
+#define GPUMC_HEISENBERG_GPU_H
+
+#include "core/device/cuda_error.h"
+#include "models/heisenberg/heisenberg_channels.h"
+#include "models/heisenberg/heisenberg_physics.h"
+#include "models/lattice/batch.h"
+#include "models/lattice/divisor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* See struct gpumc_checkerboard; `height` rows of a plane. */
+struct heisenberg_gpu_lattice {
+  uint32_t dimension, plane, colour;
+  struct gpumc_divisor row, height;
+};
+
+/* Replica r of run m begins `stride` (m capacity + r) bytes from `spins` on. */
+struct heisenberg_replicas {
+  struct lattice_batch batch;
+  struct heisenberg_gpu_lattice lattice;
+  uint32_t components, single; /* single: in single precision, or in double */
+  void *spins;
+  size_t stride;
+};
+
+/* Of a run: beta J and beta h, and h. */
+struct heisenberg_rule {
+  double coupling, field, bare_field;
+};
+
+/* Rules of the runs first .. first + count - 1 on their way to the device, as arguments, which need
+ * no copy and no wait. */
+enum { HEISENBERG_RULES_AT_ONCE = 128 };
+struct heisenberg_rules {
+  struct heisenberg_rule *rules; /* [plan.runs], device memory */
+  uint32_t first, count;
+  struct heisenberg_rule rule[HEISENBERG_RULES_AT_ONCE];
+  void *stream;
+};
+
+/* Sweeps batch.time .. batch.time + sweeps - 1; `coupling` is J. */
+struct heisenberg_gpu_sweep {
+  struct heisenberg_replicas replicas;
+  const struct heisenberg_rule *rules; /* [runs], device memory */
+  enum heisenberg_move move;
+  uint32_t over_relaxations, sweeps;
+  double coupling;
+  uint32_t block_threads; /* 0: the driver's choice */
+  size_t shared_bytes;    /* that one block of threads may have */
+};
+
+/* sums[runs][capacity], device memory. */
+struct heisenberg_gpu_measurement {
+  struct heisenberg_replicas replicas;
+  struct heisenberg_sums *sums;
+  struct heisenberg_units units;
+  int64_t *channel[HEISENBERG_CHANNELS];
+};
+
+/* Pieces are components of sites: of piece i of a run sites * n belong to each replica. */
+struct heisenberg_transfer {
+  struct heisenberg_replicas replicas;
+  struct lattice_portable portable;
+};
+
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_sweep_double(const struct heisenberg_gpu_sweep *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_sweep_float(const struct heisenberg_gpu_sweep *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_sweep_fast(const struct heisenberg_gpu_sweep *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_store_rules(const struct heisenberg_rules *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_measure(const struct heisenberg_gpu_measurement *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_randomize(const struct heisenberg_replicas *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_from_portable(const struct heisenberg_transfer *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_to_portable(const struct heisenberg_transfer *arguments, struct gpumc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* The place of the first component of a replica's first site. */
+GPUMC_HOST_DEVICE static inline void *
+heisenberg_replica(const struct heisenberg_replicas *replicas, uint32_t m, size_t replica)
+{
+  return (unsigned char *)replicas->spins +
+         (m * replicas->batch.capacity + replica) * replicas->stride;
+}
+
+/* ---- geometry ---- */
+
+/* Line and plane of index k of a colour, and its place in the line. */
+struct heisenberg_place {
+  uint32_t x, y, z;
+};
+
+GPUMC_HOST_DEVICE static inline struct heisenberg_place
+heisenberg_place_at(const struct heisenberg_gpu_lattice *lattice, uint32_t k)
+{
+  struct heisenberg_place place;
+  const uint32_t line = gpumc_divide(k, lattice->row);
+  place.z = gpumc_divide(line, lattice->height);
+  place.x = k - line * lattice->row.value;
+  place.y = line - place.z * lattice->height.value;
+  return place;
+}
+
+/* Whether the side of a site is one step back (gpumc_checkerboard_side_is_back). */
+GPUMC_HOST_DEVICE static inline bool
+heisenberg_is_back(struct heisenberg_place place, uint32_t colour)
+{
+  return ((place.y + place.z + colour) & 1) == 0;
+}
+
+/* Neighbours of index k of a colour beside that of the same index, by their indices. */
+GPUMC_HOST_DEVICE static inline uint32_t
+heisenberg_before_in_row(const struct heisenberg_gpu_lattice *lattice, uint32_t k, uint32_t x)
+{
+  return x == 0 ? k + lattice->row.value - 1 : k - 1;
+}
+GPUMC_HOST_DEVICE static inline uint32_t
+heisenberg_after_in_row(const struct heisenberg_gpu_lattice *lattice, uint32_t k, uint32_t x)
+{
+  return x + 1 == lattice->row.value ? k + 1 - lattice->row.value : k + 1;
+}
+GPUMC_HOST_DEVICE static inline uint32_t
+heisenberg_row_before(const struct heisenberg_gpu_lattice *lattice, uint32_t k, uint32_t y)
+{
+  return (y == 0 ? k + lattice->plane : k) - lattice->row.value;
+}
+GPUMC_HOST_DEVICE static inline uint32_t
+heisenberg_row_after(const struct heisenberg_gpu_lattice *lattice, uint32_t k, uint32_t y)
+{
+  return (y + 1 == lattice->height.value ? k - lattice->plane : k) + lattice->row.value;
+}
+GPUMC_HOST_DEVICE static inline uint32_t
+heisenberg_plane_before(const struct heisenberg_gpu_lattice *lattice, uint32_t k)
+{
+  return (k < lattice->plane ? k + lattice->colour : k) - lattice->plane;
+}
+GPUMC_HOST_DEVICE static inline uint32_t
+heisenberg_plane_after(const struct heisenberg_gpu_lattice *lattice, uint32_t k)
+{
+  return (k + lattice->plane >= lattice->colour ? k - lattice->colour : k) + lattice->plane;
+}
+
+#endif

@@ -1,0 +1,302 @@
+/* Where a thread's spins and their neighbours are, in shared or in device memory, and the sums of
+ * neighbours: for both compilers.
+ *
+ * A thread has four sites of a colour: k, k + 1, k + 16 and k + 17, k even, which in single
+ * precision share two Philox counters. They are two pairs of neighbours in memory. In a `paired`
+ * lattice, whose lines have an even number of sites of a colour, the neighbours of a pair are pairs
+ * as well, except at its side, and are loaded as such. */
+#ifndef GPUMC_HEISENBERG_PLACES_CUH
+#define GPUMC_HEISENBERG_PLACES_CUH
+
+#include "models/heisenberg/heisenberg_gpu.h"
+#include "models/heisenberg/heisenberg_precision.cuh"
+
+#ifdef __CUDA_ARCH__
+#define HEISENBERG_UNROLL _Pragma("unroll")
+#else
+#define HEISENBERG_UNROLL
+#endif
+
+enum {
+  HEISENBERG_PAIR = 2,
+  HEISENBERG_SECOND = 16,   /* from a thread's first pair to its second */
+  HEISENBERG_SHARING = 32,  /* sites that share 16 counters */
+  HEISENBERG_ANY = 0,       /* dimension of a lattice that is not paired */
+  HEISENBERG_OF_SHARING = 8 /* threads that have them */
+};
+
+/* Elements of a colour in shared memory: tiles of 32 sites, [tile][n][32]. */
+template <int N> GPUMC_HOST_DEVICE static inline uint32_t heisenberg_shared_colour(uint32_t colour)
+{
+  return (colour + HEISENBERG_SHARING - 1) / HEISENBERG_SHARING * (N * HEISENBERG_SHARING);
+}
+
+/* A precision, the components, the dimension or HEISENBERG_ANY, and where spins are: in shared
+ * memory, or in device memory as heisenberg_gpu.h says. A place is that of a site's first component
+ * in its colour, as an element in device memory and as a byte in shared memory, where addresses
+ * have 32 bits. */
+template <class RULES, int N, int DIMENSION_OR_ANY, bool IN_SHARED> struct heisenberg_kind {
+  typedef RULES rules;
+  typedef typename RULES::real real;
+  typedef typename RULES::vector vector;
+  static const int COMPONENTS = N, DIMENSION = DIMENSION_OR_ANY;
+  static const bool PAIRED = DIMENSION_OR_ANY != HEISENBERG_ANY, SHARED = IN_SHARED;
+  static const uint32_t STEP = IN_SHARED ? sizeof(real) : 1; /* between places of a pair */
+
+  /* The halves of every other tile have changed places in shared memory: lanes that follow each
+   * other reach different banks, 16 lanes with the first 16 sites of two tiles, or with 16 sites
+   * from any other on. */
+  GPUMC_HOST_DEVICE static uint32_t place(uint32_t k)
+  {
+    if (!SHARED)
+      return k;
+    const uint32_t tile = k / HEISENBERG_SHARING, halves = tile & 1;
+    return (tile * (N * HEISENBERG_SHARING) +
+            ((k ^ halves * HEISENBERG_SECOND) % HEISENBERG_SHARING)) *
+           STEP;
+  }
+
+  GPUMC_HOST_DEVICE static const real *at(const real *colour, uint32_t place)
+  {
+    return SHARED ? (const real *)((const char *)colour + place) : colour + place;
+  }
+  GPUMC_HOST_DEVICE static real *at(real *colour, uint32_t place)
+  {
+    return SHARED ? (real *)((char *)colour + place) : colour + place;
+  }
+};
+
+/* Threads that have the sites of a colour. */
+GPUMC_HOST_DEVICE static inline uint32_t
+heisenberg_threads_of(const struct heisenberg_gpu_lattice *lattice)
+{
+  const uint32_t rest = lattice->colour % HEISENBERG_SHARING;
+  const uint32_t first = rest < HEISENBERG_SECOND ? rest : HEISENBERG_SECOND;
+  return lattice->colour / HEISENBERG_SHARING * HEISENBERG_OF_SHARING + (first + 1) / 2;
+}
+
+/* The first site of thread q. */
+GPUMC_HOST_DEVICE static inline uint32_t heisenberg_first_site(uint32_t q)
+{
+  return q / HEISENBERG_OF_SHARING * HEISENBERG_SHARING + 2 * (q % HEISENBERG_OF_SHARING);
+}
+
+/* ---- places ---- */
+
+template <class KIND>
+GPUMC_HOST_DEVICE static inline bool
+heisenberg_has(const struct heisenberg_gpu_lattice *lattice, int dimension)
+{
+  return KIND::PAIRED ? KIND::DIMENSION >= dimension : lattice->dimension >= (uint32_t)dimension;
+}
+
+/* Where the neighbours of a pair of sites are in the other colour; `back` and `forth` are those
+ * before and after each site in its row. In a paired lattice only the first element of each counts,
+ * and of `forth` the second. */
+struct heisenberg_pair {
+  uint32_t same[2], back[2], forth[2], row_before[2], row_after[2], plane_before[2], plane_after[2];
+};
+
+/* Of a thread's four sites from k on: bit i of `bits`, whether there is site i; bit 4 + i, whether
+ * its side is back in colour 0. */
+struct heisenberg_four {
+  struct heisenberg_pair pair[2];
+  uint32_t k, bits;
+};
+
+enum { HEISENBERG_PRESENT = 0xf, HEISENBERG_BACK = 4 };
+
+/* Sites that there are not stand for site 0. `from`: added to all places. */
+template <class KIND>
+GPUMC_HOST_DEVICE static inline struct heisenberg_four
+heisenberg_four_of(const struct heisenberg_gpu_lattice *lattice, uint32_t q, uint32_t from)
+{
+  struct heisenberg_four four;
+  four.k = heisenberg_first_site(q);
+  four.bits = 0;
+  for (uint32_t i = 0; i < 2 * HEISENBERG_PAIR; i++) {
+    const uint32_t k = four.k + HEISENBERG_SECOND * (i / 2) + i % 2;
+    const uint32_t site = k < lattice->colour ? k : 0;
+    const struct heisenberg_place place = heisenberg_place_at(lattice, site);
+    struct heisenberg_pair *pair = &four.pair[i / 2];
+    four.bits |= (uint32_t)(k < lattice->colour) << i | (uint32_t)heisenberg_is_back(place, 0)
+                                                            << (HEISENBERG_BACK + i);
+    pair->same[i % 2] = KIND::place(site) + from;
+    pair->back[i % 2] = KIND::place(heisenberg_before_in_row(lattice, site, place.x)) + from;
+    pair->forth[i % 2] = KIND::place(heisenberg_after_in_row(lattice, site, place.x)) + from;
+    pair->row_before[i % 2] = KIND::place(heisenberg_row_before(lattice, site, place.y)) + from;
+    pair->row_after[i % 2] = KIND::place(heisenberg_row_after(lattice, site, place.y)) + from;
+    pair->plane_before[i % 2] = KIND::place(heisenberg_plane_before(lattice, site)) + from;
+    pair->plane_after[i % 2] = KIND::place(heisenberg_plane_after(lattice, site)) + from;
+  }
+  return four;
+}
+
+/* A number that is kept in a register instead of being worked out again in every sweep. */
+GPUMC_HOST_DEVICE static inline void heisenberg_keep(uint32_t &number)
+{
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+r"(number));
+#endif
+}
+
+template <class KIND>
+GPUMC_HOST_DEVICE static inline void
+heisenberg_keep_four(const struct heisenberg_gpu_lattice *lattice, struct heisenberg_four &four)
+{
+  heisenberg_keep(four.k);
+  heisenberg_keep(four.bits);
+  for (int p = 0; p < 2; p++)
+    for (int i = 0; i < HEISENBERG_PAIR; i++) {
+      struct heisenberg_pair *pair = &four.pair[p];
+      if (!KIND::PAIRED || i == 1)
+        heisenberg_keep(pair->forth[i]);
+      if (KIND::PAIRED && i == 1)
+        continue;
+      heisenberg_keep(pair->same[i]);
+      heisenberg_keep(pair->back[i]);
+      if (heisenberg_has<KIND>(lattice, 2)) {
+        heisenberg_keep(pair->row_before[i]);
+        heisenberg_keep(pair->row_after[i]);
+      }
+      if (heisenberg_has<KIND>(lattice, 3)) {
+        heisenberg_keep(pair->plane_before[i]);
+        heisenberg_keep(pair->plane_after[i]);
+      }
+    }
+}
+
+/* ---- memory ---- */
+
+template <class REAL> struct __align__(2 * sizeof(REAL)) heisenberg_two
+{
+  REAL first, second;
+};
+
+template <class KIND, class REAL>
+GPUMC_HOST_DEVICE static inline void
+heisenberg_load(const REAL *from, const uint32_t at[2], REAL value[2])
+{
+  if constexpr (KIND::PAIRED) {
+    const heisenberg_two<REAL> both = *(const heisenberg_two<REAL> *)KIND::at(from, at[0]);
+    value[0] = both.first;
+    value[1] = both.second;
+  } else {
+    value[0] = *KIND::at(from, at[0]);
+    value[1] = *KIND::at(from, at[1]);
+  }
+}
+
+/* The sides of a pair whose neighbours of the same index are `same`; `back`: bit i, whether that of
+ * site i is back. Of a pair in a row one is among them. */
+template <class KIND, class REAL>
+GPUMC_HOST_DEVICE static inline void
+heisenberg_load_sides(const REAL *from, const struct heisenberg_pair &pair, uint32_t back,
+                      const REAL same[2], REAL side[2])
+{
+  if constexpr (KIND::PAIRED) {
+    const bool first = (back & 1) != 0;
+    const REAL end = *KIND::at(from, first ? pair.back[0] : pair.forth[1]);
+    side[0] = first ? end : same[1];
+    side[1] = first ? same[0] : end;
+  } else {
+    for (int i = 0; i < HEISENBERG_PAIR; i++)
+      side[i] = *KIND::at(from, (back >> i & 1) != 0 ? pair.back[i] : pair.forth[i]);
+  }
+}
+
+/* Those of a pair that are `present`, bits 0 and 1; in a paired lattice both are, or none. */
+template <class KIND, class REAL>
+GPUMC_HOST_DEVICE static inline void
+heisenberg_store(REAL *to, const uint32_t at[2], uint32_t present, const REAL value[2])
+{
+  if constexpr (KIND::PAIRED) {
+    const heisenberg_two<REAL> both = {value[0], value[1]};
+    if (present != 0)
+      *(heisenberg_two<REAL> *)KIND::at(to, at[0]) = both;
+  } else {
+    for (uint32_t i = 0; i < HEISENBERG_PAIR; i++)
+      if ((present >> i & 1) != 0)
+        *KIND::at(to, at[i]) = value[i];
+  }
+}
+
+/* A colour of a replica, and the other one; component a is a * stride elements further. */
+template <class KIND> struct heisenberg_colours {
+  typename KIND::real *own;
+  const typename KIND::real *other;
+  size_t stride;
+};
+
+template <class KIND>
+GPUMC_HOST_DEVICE static inline typename KIND::vector
+heisenberg_vector(const typename KIND::real component[KIND::COMPONENTS])
+{
+  typename KIND::vector vector = {component[0], component[1], 0};
+  if (KIND::COMPONENTS == 3)
+    vector.z = component[KIND::COMPONENTS - 1];
+  return vector;
+}
+
+template <class KIND>
+GPUMC_HOST_DEVICE static inline void
+heisenberg_load_spins(const struct heisenberg_colours<KIND> &colours, const uint32_t at[2],
+                      typename KIND::vector spin[2])
+{
+  typename KIND::real component[2][KIND::COMPONENTS];
+  for (int a = 0; a < KIND::COMPONENTS; a++) {
+    typename KIND::real value[2];
+    heisenberg_load<KIND>((const typename KIND::real *)colours.own + a * colours.stride, at, value);
+    component[0][a] = value[0];
+    component[1][a] = value[1];
+  }
+  spin[0] = heisenberg_vector<KIND>(component[0]);
+  spin[1] = heisenberg_vector<KIND>(component[1]);
+}
+
+template <class KIND>
+GPUMC_HOST_DEVICE static inline void
+heisenberg_store_spins(const struct heisenberg_colours<KIND> &colours, const uint32_t at[2],
+                       uint32_t present, const typename KIND::vector spin[2])
+{
+  const typename KIND::real x[2] = {spin[0].x, spin[1].x}, y[2] = {spin[0].y, spin[1].y},
+                            z[2] = {spin[0].z, spin[1].z};
+  heisenberg_store<KIND>(colours.own, at, present, x);
+  heisenberg_store<KIND>(colours.own + colours.stride, at, present, y);
+  if (KIND::COMPONENTS == 3)
+    heisenberg_store<KIND>(colours.own + 2 * colours.stride, at, present, z);
+}
+
+/* The sums of the neighbours of a pair, in the order of heisenberg_physics.h. */
+template <class KIND>
+GPUMC_HOST_DEVICE static inline void
+heisenberg_surround(const struct heisenberg_gpu_lattice *lattice,
+                    const struct heisenberg_colours<KIND> &colours,
+                    const struct heisenberg_pair &pair, uint32_t back, typename KIND::vector sum[2])
+{
+  typename KIND::real component[2][KIND::COMPONENTS];
+  for (int a = 0; a < KIND::COMPONENTS; a++) {
+    const typename KIND::real *other = colours.other + a * colours.stride;
+    typename KIND::real same[2], side[2], before[2], after[2];
+    heisenberg_load<KIND>(other, pair.same, same);
+    heisenberg_load_sides<KIND>(other, pair, back, same, side);
+    for (int i = 0; i < HEISENBERG_PAIR; i++)
+      component[i][a] = same[i] + side[i];
+    if (heisenberg_has<KIND>(lattice, 2)) {
+      heisenberg_load<KIND>(other, pair.row_before, before);
+      heisenberg_load<KIND>(other, pair.row_after, after);
+      for (int i = 0; i < HEISENBERG_PAIR; i++)
+        component[i][a] = component[i][a] + before[i] + after[i];
+    }
+    if (heisenberg_has<KIND>(lattice, 3)) {
+      heisenberg_load<KIND>(other, pair.plane_before, before);
+      heisenberg_load<KIND>(other, pair.plane_after, after);
+      for (int i = 0; i < HEISENBERG_PAIR; i++)
+        component[i][a] = component[i][a] + before[i] + after[i];
+    }
+  }
+  sum[0] = heisenberg_vector<KIND>(component[0]);
+  sum[1] = heisenberg_vector<KIND>(component[1]);
+}
+
+#endif

@@ -1,0 +1,289 @@
+/* Replicas of O(n) spins on a GPU: drawn uniformly, their portable form, their channels; and the
+ * rules of the runs on their way there. */
+#include <cuda_runtime.h>
+
+#include "models/heisenberg/heisenberg_gpu.h"
+#include "models/heisenberg/heisenberg_precision.cuh"
+
+enum {
+  THREADS = 256,
+  WARP = 32,
+  MEASURING_THREADS = 128,
+  MEASURING_STEPS = 16, /* sites of colour 0 that a thread measures, at most */
+};
+
+/* Of `n` threads together. */
+static uint32_t blocks_for(size_t n, size_t threads)
+{
+  return (uint32_t)lattice_parts(n, threads);
+}
+
+/* ---- rules ---- */
+
+static __global__ void store_rules(const __grid_constant__ struct heisenberg_rules arguments)
+{
+  if (threadIdx.x < arguments.count)
+    arguments.rules[arguments.first + threadIdx.x] = arguments.rule[threadIdx.x];
+}
+
+enum gpumc_status
+heisenberg_store_rules(const struct heisenberg_rules *arguments, struct gpumc_error *error)
+{
+  store_rules<<<1, HEISENBERG_RULES_AT_ONCE, 0, (cudaStream_t)arguments->stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("store_rules", error);
+}
+
+/* ---- states to begin with ---- */
+
+/* A thread for each site of the run's replicas. */
+template <class RULES>
+static __global__ void __launch_bounds__(THREADS)
+    randomize(const __grid_constant__ struct heisenberg_replicas replicas)
+{
+  typedef typename RULES::real real;
+  const uint32_t n = replicas.lattice.colour;
+  const size_t number = (size_t)blockIdx.x * THREADS + threadIdx.x, sites = 2 * (size_t)n;
+  const size_t replica = number / sites, site = number - replica * sites;
+  if (replica >= replicas.batch.size[blockIdx.y])
+    return;
+  const uint32_t colour = site >= n, k = (uint32_t)(site - (colour != 0 ? n : 0));
+  const typename RULES::uniform uniform = RULES::of_sphere(
+      RULES::words(lattice_batch_random(&replicas.batch, blockIdx.y), k, (uint32_t)replica, 0,
+                   gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, heisenberg_draw(colour, 0))));
+  real *spins = (real *)heisenberg_replica(&replicas, blockIdx.y, replica) + site;
+  const typename RULES::vector spin =
+      replicas.components == 3 ? RULES::anywhere(3, uniform) : RULES::anywhere(2, uniform);
+  spins[0] = spin.x;
+  spins[sites] = spin.y;
+  if (replicas.components == 3)
+    spins[2 * sites] = spin.z;
+}
+
+enum gpumc_status
+heisenberg_randomize(const struct heisenberg_replicas *arguments, struct gpumc_error *error)
+{
+  const struct lattice_batch *batch = &arguments->batch;
+  const size_t sites = batch->capacity * 2 * arguments->lattice.colour;
+  const dim3 grid(blocks_for(sites, THREADS), batch->runs);
+  if (arguments->single)
+    randomize<struct heisenberg_in_float>
+        <<<grid, THREADS, 0, (cudaStream_t)batch->stream>>>(*arguments);
+  else
+    randomize<struct heisenberg_in_double>
+        <<<grid, THREADS, 0, (cudaStream_t)batch->stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("randomize", error);
+}
+
+/* ---- portable form ---- */
+
+/* The element of the replica that piece i of the transfer is of, and the replica. */
+static __device__ inline size_t
+element_of(const struct heisenberg_transfer *transfer, size_t i, size_t *replica)
+{
+  const struct heisenberg_replicas *replicas = &transfer->replicas;
+  const struct heisenberg_gpu_lattice *lattice = &replicas->lattice;
+  const size_t sites = 2 * (size_t)lattice->colour, n = replicas->components;
+  const size_t number = transfer->portable.first + i;
+  *replica = number / (sites * n);
+  const size_t rest = number - *replica * sites * n, site = rest / n, a = rest - site * n;
+  /* Half the number of a site is its index, whichever its colour. */
+  const uint32_t k = (uint32_t)(site / 2);
+  const struct heisenberg_place place = heisenberg_place_at(lattice, k);
+  const size_t colour = (site + place.y + place.z) & 1;
+  return a * sites + colour * lattice->colour + k;
+}
+
+template <class REAL, bool BACK>
+static __global__ void __launch_bounds__(THREADS)
+    transfer(const __grid_constant__ struct heisenberg_transfer arguments)
+{
+  const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
+  if (i >= arguments.portable.count)
+    return;
+  size_t replica;
+  const size_t element = element_of(&arguments, i, &replica);
+  double *portable = (double *)arguments.portable.replica + i;
+  REAL *stored = (REAL *)heisenberg_replica(&arguments.replicas, arguments.portable.run, replica);
+  if (BACK)
+    *portable = (double)stored[element];
+  else
+    stored[element] = (REAL)*portable;
+}
+
+template <bool BACK>
+static enum gpumc_status
+launch_transfer(const struct heisenberg_transfer *arguments, struct gpumc_error *error)
+{
+  cudaStream_t stream = (cudaStream_t)arguments->replicas.batch.stream;
+  const uint32_t blocks = blocks_for(arguments->portable.count, THREADS);
+  if (arguments->replicas.single)
+    transfer<float, BACK><<<blocks, THREADS, 0, stream>>>(*arguments);
+  else
+    transfer<double, BACK><<<blocks, THREADS, 0, stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("transfer", error);
+}
+
+enum gpumc_status
+heisenberg_from_portable(const struct heisenberg_transfer *arguments, struct gpumc_error *error)
+{
+  return launch_transfer<false>(arguments, error);
+}
+
+enum gpumc_status
+heisenberg_to_portable(const struct heisenberg_transfer *arguments, struct gpumc_error *error)
+{
+  return launch_transfer<true>(arguments, error);
+}
+
+/* ---- measurement ---- */
+
+/* Spin k of a colour that begins at `colour`. */
+template <class RULES, int N>
+static __device__ inline typename RULES::vector
+spin_at(const typename RULES::real *colour, size_t sites, uint32_t k)
+{
+  typename RULES::vector spin = {colour[k], colour[sites + k], 0};
+  if (N == 3)
+    spin.z = colour[2 * sites + k];
+  return spin;
+}
+
+template <class VECTOR> static __device__ inline VECTOR sum_of(VECTOR a, VECTOR b)
+{
+  const VECTOR sum = {a.x + b.x, a.y + b.y, a.z + b.z};
+  return sum;
+}
+
+template <class RULES, int N>
+static __device__ inline void
+add_magnetization(typename RULES::vector spin, struct heisenberg_sums *sums)
+{
+  sums->magnetization[0] += RULES::quanta(spin.x);
+  sums->magnetization[1] += RULES::quanta(spin.y);
+  if (N == 3)
+    sums->magnetization[2] += RULES::quanta(spin.z);
+}
+
+/* What site k of colour 0 adds: its bonds, its spin, and that of the same index of colour 1.
+ * `twist`: the bonds along x as well. */
+template <class RULES, int N>
+static __device__ inline void
+add_site(const struct heisenberg_gpu_lattice *lattice, const typename RULES::real *spins,
+         uint32_t k, bool twist, struct heisenberg_sums *sums)
+{
+  typedef typename RULES::vector vector;
+  const size_t sites = 2 * (size_t)lattice->colour;
+  const typename RULES::real *other = spins + lattice->colour;
+  const struct heisenberg_place place = heisenberg_place_at(lattice, k);
+  const bool back = heisenberg_is_back(place, 0);
+  const vector spin = spin_at<RULES, N>(spins, sites, k);
+  const vector same = spin_at<RULES, N>(other, sites, k);
+  const vector side = spin_at<RULES, N>(other, sites,
+                                        back ? heisenberg_before_in_row(lattice, k, place.x)
+                                             : heisenberg_after_in_row(lattice, k, place.x));
+  const vector both = sum_of(same, side);
+  vector sum = both;
+  if (lattice->dimension >= 2) {
+    sum = sum_of(sum, spin_at<RULES, N>(other, sites, heisenberg_row_before(lattice, k, place.y)));
+    sum = sum_of(sum, spin_at<RULES, N>(other, sites, heisenberg_row_after(lattice, k, place.y)));
+  }
+  if (lattice->dimension == 3) {
+    sum = sum_of(sum, spin_at<RULES, N>(other, sites, heisenberg_plane_before(lattice, k)));
+    sum = sum_of(sum, spin_at<RULES, N>(other, sites, heisenberg_plane_after(lattice, k)));
+  }
+  add_magnetization<RULES, N>(spin, sums);
+  add_magnetization<RULES, N>(same, sums);
+  sums->bonds += RULES::quanta(RULES::dot(N, spin, sum));
+  if (!twist)
+    return;
+  /* The step forward leads to the same index where the side is one back. */
+  const typename RULES::real forward = back ? 1 : -1;
+  const vector step = {forward * (same.x - side.x), forward * (same.y - side.y),
+                       forward * (same.z - side.z)};
+  sums->along += RULES::quanta(RULES::dot(N, spin, both));
+  sums->across[2] += RULES::quanta(spin.x * step.y - spin.y * step.x);
+  if (N == 3) {
+    sums->across[0] += RULES::quanta(spin.y * step.z - spin.z * step.y);
+    sums->across[1] += RULES::quanta(spin.z * step.x - spin.x * step.z);
+  }
+}
+
+static __device__ inline void add_of_warp(int64_t value, int64_t *sum)
+{
+#pragma unroll
+  for (uint32_t width = WARP / 2; width != 0; width /= 2)
+    value += __shfl_xor_sync(UINT32_MAX, value, width);
+  if (threadIdx.x % WARP == 0)
+    atomicAdd((unsigned long long *)sum, (unsigned long long)value);
+}
+
+template <class RULES, int N>
+static __global__ void __launch_bounds__(MEASURING_THREADS)
+    measure(const __grid_constant__ struct heisenberg_gpu_measurement measurement, uint32_t parts,
+            uint32_t part)
+{
+  const struct heisenberg_replicas *replicas = &measurement.replicas;
+  const struct lattice_batch *batch = &replicas->batch;
+  const uint32_t replica = blockIdx.x / parts, n = replicas->lattice.colour;
+  const uint32_t begin = (blockIdx.x - replica * parts) * part;
+  if (replica >= batch->size[blockIdx.y])
+    return;
+  const uint32_t end = n - begin < part ? n : begin + part;
+  const typename RULES::real *spins =
+      (const typename RULES::real *)heisenberg_replica(replicas, blockIdx.y, replica);
+  const bool twist = measurement.channel[HEISENBERG_ALONG] != NULL ||
+                     measurement.channel[HEISENBERG_ACROSS] != NULL;
+  struct heisenberg_sums sums = {};
+  for (uint32_t k = begin + threadIdx.x; k < end; k += MEASURING_THREADS)
+    add_site<RULES, N>(&replicas->lattice, spins, k, twist, &sums);
+  struct heisenberg_sums *all = measurement.sums + blockIdx.y * batch->capacity + replica;
+  add_of_warp(sums.bonds, &all->bonds);
+  for (int a = 0; a < N; a++)
+    add_of_warp(sums.magnetization[a], &all->magnetization[a]);
+  if (!twist)
+    return;
+  add_of_warp(sums.along, &all->along);
+  for (int a = N == 3 ? 0 : 2; a < 3; a++)
+    add_of_warp(sums.across[a], &all->across[a]);
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    record(const __grid_constant__ struct heisenberg_gpu_measurement measurement)
+{
+  const struct lattice_batch *batch = &measurement.replicas.batch;
+  const uint32_t replica = blockIdx.x * THREADS + threadIdx.x;
+  if (replica >= batch->size[blockIdx.y])
+    return;
+  const size_t at = blockIdx.y * batch->capacity + replica;
+  heisenberg_record(&measurement.units, &measurement.sums[at], measurement.channel, at);
+}
+
+template <class RULES>
+static enum gpumc_status
+launch_measure(const struct heisenberg_gpu_measurement *measurement, struct gpumc_error *error)
+{
+  const struct heisenberg_replicas *replicas = &measurement->replicas;
+  const struct lattice_batch *batch = &replicas->batch;
+  const uint32_t part = MEASURING_THREADS * MEASURING_STEPS;
+  const uint32_t parts = blocks_for(replicas->lattice.colour, part);
+  const dim3 grid((uint32_t)batch->capacity * parts, batch->runs);
+  void (*kernel)(struct heisenberg_gpu_measurement, uint32_t, uint32_t) =
+      replicas->components == 3 ? measure<RULES, 3> : measure<RULES, 2>;
+  kernel<<<grid, MEASURING_THREADS, 0, (cudaStream_t)batch->stream>>>(*measurement, parts, part);
+  return GPUMC_CUDA_LAUNCHED("measure", error);
+}
+
+enum gpumc_status
+heisenberg_measure(const struct heisenberg_gpu_measurement *measurement, struct gpumc_error *error)
+{
+  const struct lattice_batch *batch = &measurement->replicas.batch;
+  cudaStream_t stream = (cudaStream_t)batch->stream;
+  const size_t bytes = batch->runs * batch->capacity * sizeof *measurement->sums;
+  const dim3 grid(blocks_for(batch->capacity, THREADS), batch->runs);
+  GPUMC_TRY(GPUMC_CUDA(cudaMemsetAsync(measurement->sums, 0, bytes, stream), error));
+  GPUMC_TRY(measurement->replicas.single
+                ? launch_measure<struct heisenberg_in_float>(measurement, error)
+                : launch_measure<struct heisenberg_in_double>(measurement, error));
+  record<<<grid, THREADS, 0, stream>>>(*measurement);
+  return GPUMC_CUDA_LAUNCHED("record", error);
+}

@@ -1,0 +1,186 @@
+/* What a thread of a GPU does for O(n) spins, run on the CPU thread by thread, has the bits of the
+ * CPU's kernels: every move and precision, lattices with lines of even and odd halves, with fewer
+ * sites than share counters and with more, spins in the order of shared and of device memory.
+ *
+ * This needs no GPU. That a GPU computes the same, exact_test_heisenberg_kernels_cuda shows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/simulation/ensemble.h"
+#include "models/heisenberg/heisenberg.h"
+#include "support/heisenberg_emulated.h"
+
+enum { SWEEPS = 19, RUN = 3, REPLICA = 1, REPLICAS = 2, SEED = 91 };
+
+static const double beta = 1.3;
+
+static const struct heisenberg_settings lattices[] = {
+    {.dimension = 1, .shape = {2}},         {.dimension = 1, .shape = {6}},
+    {.dimension = 1, .shape = {68}},        {.dimension = 1, .shape = {256}},
+    {.dimension = 2, .shape = {2, 2}},      {.dimension = 2, .shape = {4, 2}},
+    {.dimension = 2, .shape = {6, 8}},      {.dimension = 2, .shape = {12, 6}},
+    {.dimension = 2, .shape = {16, 16}},    {.dimension = 2, .shape = {64, 4}},
+    {.dimension = 2, .shape = {40, 10}},    {.dimension = 2, .shape = {128, 64}},
+    {.dimension = 3, .shape = {2, 2, 2}},   {.dimension = 3, .shape = {4, 4, 4}},
+    {.dimension = 3, .shape = {6, 4, 2}},   {.dimension = 3, .shape = {8, 2, 6}},
+    {.dimension = 3, .shape = {12, 10, 6}}, {.dimension = 3, .shape = {16, 16, 16}},
+};
+
+/* The replica of an ensemble on the CPU, and its portable form before and after the sweeps. */
+struct reference {
+  struct gpumc_device device;
+  struct gpumc_model model;
+  struct gpumc_ensemble ensemble;
+  double *before, *after;
+};
+
+static void get(struct reference *reference, double *portable)
+{
+  struct gpumc_error error = {0};
+  assert_int_equal(reference->ensemble.ops->get(&reference->ensemble, 0, REPLICA, 1,
+                                                (uint8_t *)portable, &error),
+                   GPUMC_OK);
+}
+
+static void open_reference(const struct heisenberg_settings *settings,
+                           const struct gpumc_kernel_ops *kernel, uint32_t move, uint32_t rounds,
+                           struct reference *reference)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_ensemble_plan plan = {
+      .runs = 1, .capacity = REPLICAS, .samples = 1, .move = move, .options = {.own = {2}}};
+  memset(reference, 0, sizeof *reference);
+  assert_int_equal(gpumc_device_open("cpu", 1, &reference->device, &error), GPUMC_OK);
+  assert_int_equal(heisenberg_instance(settings, &reference->model, &error), GPUMC_OK);
+  assert_int_equal(gpumc_ensemble_create(kernel, &reference->model, &reference->device, &plan, SEED,
+                                         rounds, &reference->ensemble, &error),
+                   GPUMC_OK);
+  assert_int_equal(gpumc_ensemble_start(&reference->ensemble, RUN, 1, REPLICAS, &error), GPUMC_OK);
+  reference->before = malloc(reference->model.portable_bytes);
+  reference->after = malloc(reference->model.portable_bytes);
+  get(reference, reference->before);
+  assert_int_equal(gpumc_ensemble_sweep(&reference->ensemble, SWEEPS, beta, NULL, &error),
+                   GPUMC_OK);
+  get(reference, reference->after);
+}
+
+static void close_reference(struct reference *reference)
+{
+  free(reference->before);
+  free(reference->after);
+  gpumc_ensemble_free(&reference->ensemble);
+  reference->model.ops->destroy(&reference->model);
+  gpumc_device_close(&reference->device);
+}
+
+static struct heisenberg_gpu_lattice lattice_of(const struct gpumc_checkerboard *lattice)
+{
+  return (struct heisenberg_gpu_lattice){
+      .dimension = (uint32_t)lattice->dimension,
+      .plane = (uint32_t)lattice->plane,
+      .colour = (uint32_t)lattice->colour,
+      .row = gpumc_divisor_make((uint32_t)lattice->row),
+      .height = gpumc_divisor_make((uint32_t)lattice->length_y),
+  };
+}
+
+/* From portable form to spins[n][2][N/2] in the kernel's precision, or back. */
+static void
+convert(const struct gpumc_model *model, bool single, double *portable, void *spins, bool back)
+{
+  const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
+  const size_t n = (size_t)parameters->components;
+  for (size_t site = 0; site < model->sites; site++)
+    for (size_t a = 0; a < n; a++) {
+      const size_t at = a * model->sites + gpumc_checkerboard_position(&parameters->lattice, site);
+      double *number = &portable[site * n + a];
+      if (back)
+        *number = single ? (double)((float *)spins)[at] : ((double *)spins)[at];
+      else if (single)
+        ((float *)spins)[at] = (float)*number;
+      else
+        ((double *)spins)[at] = *number;
+    }
+}
+
+/* The number of components of spins that are not those of the CPU. */
+static size_t differences(struct heisenberg_settings settings, bool single, uint32_t move,
+                          bool in_shared, uint32_t time)
+{
+  struct reference reference;
+  const uint32_t rounds = settings.shape[0] % 4 == 0 ? 10 : 7;
+  open_reference(&settings, single ? &heisenberg_float_cpu : &heisenberg_double_cpu, move, rounds,
+                 &reference);
+  const struct gpumc_model *model = &reference.model;
+  void *spins = malloc(model->portable_bytes);
+  convert(model, single, reference.before, spins, false);
+  const struct heisenberg_emulated job = {
+      .lattice = lattice_of(&heisenberg_parameters(model)->lattice),
+      .components = (uint32_t)settings.components,
+      .single = single,
+      .in_shared = in_shared,
+      .move = (enum heisenberg_move)move,
+      .over_relaxations = 2,
+      .sweeps = SWEEPS,
+      .replica = REPLICA,
+      .time = time,
+      .beta = beta,
+      .coupling = settings.coupling,
+      .field = settings.field,
+      .random = gpumc_ensemble_random(&reference.ensemble, 0),
+      .spins = spins,
+  };
+  assert_int_equal(heisenberg_emulate(&job), 0);
+  convert(model, single, reference.before, spins, true);
+  size_t different = 0;
+  for (size_t i = 0; i < model->portable_bytes / sizeof(double); i++)
+    different += memcmp(&reference.before[i], &reference.after[i], sizeof(double)) != 0;
+  free(spins);
+  close_reference(&reference);
+  return different;
+}
+
+static struct heisenberg_settings settings_of(size_t lattice, int components)
+{
+  struct heisenberg_settings settings = lattices[lattice];
+  settings.components = components;
+  settings.coupling = lattice % 2 == 0 ? 1.0 : -0.8;
+  settings.field = lattice % 3 == 0 ? 0.0 : 0.3;
+  return settings;
+}
+
+static void threads_have_the_bits_of_the_cpu(void **state)
+{
+  (void)state;
+  for (size_t lattice = 0; lattice < sizeof lattices / sizeof *lattices; lattice++)
+    for (int components = 2; components <= 3; components++)
+      for (uint32_t move = 0; move < HEISENBERG_MOVES; move++)
+        for (int way = 0; way < 4; way++) {
+          const struct heisenberg_settings settings = settings_of(lattice, components);
+          const size_t different = differences(settings, way % 2 == 0, move, way / 2 == 0, 0);
+          if (different > 0)
+            fail_msg("%zux%zux%zu, O(%d), move %u, way %d: %zu numbers differ", settings.shape[0],
+                     settings.shape[1], settings.shape[2], components, move, way, different);
+        }
+}
+
+/* Control: at other times there are other random numbers, and other sweeps of a mixed move. */
+static void another_time_is_noticed(void **state)
+{
+  (void)state;
+  for (uint32_t move = 0; move < HEISENBERG_OVER_RELAXATION; move++)
+    assert_true(differences(settings_of(8, 3), true, move, true, 1) > 256);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(threads_have_the_bits_of_the_cpu),
+      cmocka_unit_test(another_time_is_noticed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

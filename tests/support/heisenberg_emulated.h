@@ -1,0 +1,31 @@
+/* Sweeps of the kernels `double` and `float` as on a GPU, thread by thread on the CPU: the code of
+ * heisenberg_block.cuh, which both compilers read. */
+#ifndef TESTS_SUPPORT_HEISENBERG_EMULATED_H
+#define TESTS_SUPPORT_HEISENBERG_EMULATED_H
+
+#include "models/heisenberg/heisenberg_gpu.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Sweeps time .. time + sweeps - 1 of a replica spins[n][2][N/2]. `in_shared`: its spins are where
+ * they would be in shared memory. */
+struct heisenberg_emulated {
+  struct heisenberg_gpu_lattice lattice;
+  uint32_t components, single, in_shared;
+  enum heisenberg_move move;
+  uint32_t over_relaxations, sweeps, replica, time;
+  double beta, coupling, field;
+  struct gpumc_random random;
+  void *spins;
+};
+
+/* Returns how many places are outside of the replica, or not those that a pair needs: 0. */
+size_t heisenberg_emulate(const struct heisenberg_emulated *job);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
