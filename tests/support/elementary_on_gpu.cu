@@ -1,6 +1,7 @@
 #include "support/elementary_on_gpu.h"
 
 #include <cuda_runtime.h>
+#include <stdint.h>
 
 #include "core/device/cuda_error.h"
 #include "core/numerics/elementary_loops.h"
@@ -25,8 +26,9 @@ static __device__ bool differs(enum elementary_function function, uint32_t bits)
     return __float_as_uint(x * rsqrtf(x)) != __float_as_uint(__fsqrt_rn(x));
   uint32_t word[4];
   gpumc_random_draw(gpumc_random_make(5, 0, 10), bits, 0, 0, 0, word);
-  const float a = bits % 1024 == 0 ? 0.0f * number_of(word[0], 40) : number_of(word[0], word[2]);
-  const float b = number_of(word[1], word[3]);
+  const bool zero = bits % 1024 == 0;
+  const float a = zero ? 0.0f * number_of(word[0], 40) : number_of(word[0], word[2]);
+  const float b = number_of(zero ? word[1] & INT32_MAX : word[1], word[3]);
   return __float_as_uint(gpumc_quotient_float(a, b)) != __float_as_uint(__fdiv_rn(a, b));
 }
 

@@ -29,8 +29,9 @@
 /* ---- quotients and roots of float ---- */
 
 /* What IEEE 754 says, for arguments such as these: x is 0 or 2^-90 <= |x| <= 2^120, likewise |y|
- * and |x / y| without the 0. CUDA's own division and root have a branch for all others. Theirs are
- * these steps from the GPU's approximation on, which end with the nearest number. */
+ * and |x / y| without the 0, and y > 0 where x is 0. CUDA's own division and root have a branch for
+ * all others. Theirs are these steps from the GPU's approximation on, which end with the nearest
+ * number. */
 #ifdef __CUDA_ARCH__
 GPUMC_HOST_DEVICE static inline float gpumc_reciprocal_float(float x)
 {
@@ -41,7 +42,7 @@ GPUMC_HOST_DEVICE static inline float gpumc_reciprocal_float(float x)
 GPUMC_HOST_DEVICE static inline float gpumc_quotient_float(float x, float y)
 {
   const float r = gpumc_reciprocal_float(y);
-  /* With these signs a zero keeps its own. */
+  /* With these signs a zero keeps its own, over a positive y. */
   float q = x * r;
   q = fmaf(-r, fmaf(y, q, -x), q);
   return fmaf(-r, fmaf(y, q, -x), q);
