@@ -80,6 +80,16 @@ class Plot(Files):
                 self.assertEqual((result.returncode, result.stderr), (0, ""))
                 self.assert_picture(self.path(f"{name}.png"), 300)
 
+    def test_the_same_over_another_axis_is_no_twin(self):
+        """A quantity by temperature, its reweighted twin, and the same by level, which has a panel of its own."""
+        file = result_file.write(self.path("run.h5"), reweighted=True)
+        with h5py.File(file, "r+") as opened:
+            result_file.table(opened, "summary/microcanonical", np.arange(-16.0, 4.0, 4.0),
+                              {"energy": np.zeros(5), "energy_error": np.ones(5)}, "level_energy")
+        panels = load_plot().curves(gpumc_reader.read(file))
+        self.assertEqual(sorted(panels["energy"]), ["energy", "reweighted/energy"])
+        self.assertEqual(panels["microcanonical/energy"], ["microcanonical/energy"])
+
     def test_files_overlay(self):
         files = [result_file.write(self.path(f"{side}.h5"), shape=(side, side)) for side in (8, 16)]
         result = self.plot(*files, "-o", self.path("both.png"), "--quantities",
