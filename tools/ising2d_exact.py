@@ -119,6 +119,13 @@ def density_of_states(rows, columns):
     return coefficients
 
 
+def log_density(rows, columns, energies):
+    """ln of the number of states at each of these energies (in units of J); NaN at those that no state has."""
+    states = density_of_states(rows, columns)
+    levels = np.rint((np.asarray(energies) + 2 * rows * columns) / 4).astype(int)
+    return np.array([math.log(states[level]) if states[level] > 0 else math.nan for level in levels])
+
+
 def _polynomial_modulo(n, m, points, order, p):
     unit = _element_of_order(order, p)
     root = pow(unit, order // (2 * points), p)

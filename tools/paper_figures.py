@@ -451,10 +451,7 @@ def _ratios(campaigns, axes, value, title, y, told):
 
 def exact_log_dos(result):
     """At the levels of a result."""
-    shape = result.config["model"]["shape"]
-    states = ising2d_exact.density_of_states(*shape)
-    levels = np.rint((result.summary["level_energy"] + 2 * shape[0] * shape[1]) / 4).astype(int)
-    return np.array([math.log(states[level]) for level in levels])
+    return ising2d_exact.log_density(*result.config["model"]["shape"], result.summary["level_energy"])
 
 
 def density(campaigns, axes):

@@ -1,6 +1,7 @@
 """tools/plot and tools/gpumc_reader.py on files written by hand in the documented format."""
 import importlib.machinery
 import importlib.util
+import json
 import os
 import shutil
 import struct
@@ -15,7 +16,15 @@ import numpy as np
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 sys.path[:0] = [os.path.join(ROOT, "tests", "support"), os.path.join(ROOT, "tools")]
 import gpumc_reader  # noqa: E402
+import ising2d_exact  # noqa: E402
 import result_file  # noqa: E402
+
+
+def load_plot():
+    loader = importlib.machinery.SourceFileLoader("plot", os.path.join(ROOT, "tools", "plot"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("plot", loader))
+    loader.exec_module(module)
+    return module
 
 
 class Files(unittest.TestCase):
@@ -46,6 +55,40 @@ class Plot(Files):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual(result.stdout.strip(), self.path("run.png"))
         self.assert_picture(self.path("run.png"), 1500)
+
+    def test_density_of_states_beside_the_exact_one(self):
+        """Of all levels, of those of a range, and not of bins: on the levels, and with a picture."""
+        levels = np.arange(-32.0, 33.0, 4.0)[[0, *range(2, 15), 16]]
+        exact = np.log([count for count in ising2d_exact.density_of_states(4, 4) if count > 0])
+        for name, keys, part in (("all", {}, slice(None)), ("range", {"range": {"from": -1.5, "to": 0}}, slice(1, 8)),
+                                 ("bin", {"bin": 4}, slice(None))):
+            with self.subTest(name):
+                file = result_file.write(self.path(f"{name}.h5"), shape=(4, 4))
+                expected = exact[part] - (np.logaddexp.reduce(exact[part]) if "range" in keys else 0)
+                with h5py.File(file, "r+") as opened:
+                    config = json.loads(opened["config/resolved"][()])
+                    config["algorithm"] = {"name": "muca", **keys}
+                    del opened["config/resolved"]
+                    opened["config/resolved"] = json.dumps(config)
+                    columns = {"log_dos": expected + 0.05, "log_dos_error": np.full(expected.size, 0.1)}
+                    result_file.table(opened, "summary", levels[part], columns, "level_energy")
+                known = load_plot().exact_curves(gpumc_reader.read(file))
+                self.assertEqual("log_dos" in known, name != "bin")
+                if name != "bin":
+                    np.testing.assert_allclose(known["log_dos"](levels[part]), expected, atol=1e-12)
+                result = self.plot(file, "--exact", "--quantities", "log_dos")
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                self.assert_picture(self.path(f"{name}.png"), 300)
+
+    def test_the_same_over_another_axis_is_no_twin(self):
+        """A quantity by temperature, its reweighted twin, and the same by level, which has a panel of its own."""
+        file = result_file.write(self.path("run.h5"), reweighted=True)
+        with h5py.File(file, "r+") as opened:
+            result_file.table(opened, "summary/microcanonical", np.arange(-16.0, 4.0, 4.0),
+                              {"energy": np.zeros(5), "energy_error": np.ones(5)}, "level_energy")
+        panels = load_plot().curves(gpumc_reader.read(file))
+        self.assertEqual(sorted(panels["energy"]), ["energy", "reweighted/energy"])
+        self.assertEqual(panels["microcanonical/energy"], ["microcanonical/energy"])
 
     def test_files_overlay(self):
         files = [result_file.write(self.path(f"{side}.h5"), shape=(side, side)) for side in (8, 16)]
@@ -84,10 +127,7 @@ class Plot(Files):
         with h5py.File(file, "r+") as opened:
             for name in names:
                 opened[f"summary/{name}"].attrs["long_name"] = "twelve words " * 6
-        loader = importlib.machinery.SourceFileLoader("plot", os.path.join(ROOT, "tools", "plot"))
-        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("plot", loader))
-        loader.exec_module(module)
-        figure = module.draw([gpumc_reader.read(file)], names, [{}])
+        figure = load_plot().draw([gpumc_reader.read(file)], names, [{}])
         figure.canvas.draw()
         titles = [axes._left_title.get_window_extent() for axes in figure.axes]
         self.assertLess(max(title.x1 for title in titles), figure.bbox.width)

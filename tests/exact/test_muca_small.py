@@ -10,6 +10,7 @@ ten independent points each fail in one run of a thousand. Seeds are fixed; boun
 Negative controls: a density of states that is wrong by a tenth of a logarithm over its range; another field, and
 other temperatures; bins read at their centres.
 """
+import math
 import pathlib
 import sys
 import unittest
@@ -63,6 +64,15 @@ def exact_curves(energies, betas):
     return dict(zip(("energy", "specific_heat", "abs_magnetization", "beta_free_energy"), np.transpose(curves)))
 
 
+SMALLEST = """\
+gpumc: 1
+model: {{name: ising2d, shape: [8, 8]}}
+algorithm: {{name: muca, walkers: 1024}}
+seed: {seed}
+output: {output}
+"""
+
+
 class Small(unittest.TestCase):
     def run_muca(self, folder, model, keys, seed=1):
         output = pathlib.Path(folder) / "run.h5"
@@ -97,6 +107,24 @@ class Small(unittest.TestCase):
 
     def test_square(self):
         self.check_energies("{name: ising2d, shape: [4, 4]}", False, "walkers: 1024")
+
+    def test_smallest_configuration(self):
+        """Defaults end converged and trusted, without a warning, at all levels that there are; by Beale's numbers."""
+        states = gpumc.exact().density_of_states(8, 8)
+        value = np.arange(-128, 129, 4)[np.array(states, dtype=object) > 0]
+        log_dos = np.array([math.log(count) for count in states if count > 0])
+        for seed in (1, 2, 3):
+            with gpumc.folder() as folder:
+                output = pathlib.Path(folder) / "run.h5"
+                gpumc.run_config(SMALLEST.format(seed=seed, output=output), folder)
+                with h5py.File(output) as file:
+                    said = dict(file["summary"].attrs)
+                found = gpumc.summary(output)
+            self.trusted = int(said["trusted"])
+            self.assertEqual(said["converged"], 1)
+            self.assertEqual([name for name in said if "warning" in name], [])
+            self.assertAlmostEqual(np.logaddexp.reduce(found["log_dos"]), 64 * math.log(2), places=9)
+            self.check_levels(found, "level_energy", value, log_dos)
 
     def test_square_by_the_plain_scheme_on_few_walkers(self):
         self.check_energies("{name: ising2d, shape: [4, 4]}", False,

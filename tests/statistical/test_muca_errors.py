@@ -16,10 +16,7 @@ set on other seeds (1001 to 1100):
 
 16 x 16 in three runs: the mean of (deviation/error)^2 over levels and runs is below 3.0. In eight other runs it was
 0.9, with a standard deviation of 0.4 of one: a false alarm in 1e4 seeds at most. Control: errors a third of the size.
-Larger lattices: test_muca_large.py.
-
-Iterations without thermalization: divergences that oscillate (Gross et al., Fig. A.1) instead of weights that
-converge, and a result that says so. Seeds are fixed.
+Larger lattices: test_muca_large.py. Iterations without thermalization: test_muca_thermalization.py. Seeds are fixed.
 """
 import math
 import pathlib
@@ -109,26 +106,6 @@ class Errors(unittest.TestCase):
         print(f"mean square {mean:.3f}")
         self.assertLess(mean, LARGER)
         self.assertGreater(((deviations / (errors / 3))**2).mean(), LARGER)
-
-    def iterations(self, folder, thermalization):
-        """Divergences from the 15th iteration on, and what the result says."""
-        keys = (f"iteration: {{thermalization: {thermalization}, maximum: 45, divergence: 1e-2}}, "
-                "production: {updates: 1000, measurements: 100}")
-        output = self.run_muca(folder, seed=1, side=16, walkers=4096, keys=keys)
-        with h5py.File(output) as file:
-            return file["runs/0000/iterations/kullback_leibler"][15:], dict(file["summary"].attrs)
-
-    def test_weights_need_thermalization(self):
-        with gpumc.folder() as folder:
-            divergence, said = self.iterations(folder, 30)
-            self.assertEqual(said["converged"], 1)
-            self.assertLess(divergence.max(), 0.1)
-            divergence, said = self.iterations(folder, 0)
-        self.assertEqual((said["converged"], said["trusted"]), (0, 0))
-        self.assertIn("have not converged", str(said["warning"]))
-        self.assertGreater(divergence.min(), 0.1)
-        rise = (divergence / np.minimum.accumulate(divergence)).max()
-        self.assertGreater(rise, 1.2, "divergences do not rise again")
 
 
 if __name__ == "__main__":

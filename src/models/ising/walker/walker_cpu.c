@@ -178,6 +178,48 @@ static struct state state_of(const struct place *place, const uint32_t *words, u
   return state;
 }
 
+/* How often each lane was set in the words that were added: bit i of all counts is a word. */
+struct tally {
+  uint32_t bit[40];
+};
+
+static void tally_add(struct tally *tally, uint32_t word)
+{
+  for (size_t i = 0; word != 0; i++) {
+    const uint32_t carry = tally->bit[i] & word;
+    tally->bit[i] ^= word;
+    word = carry;
+  }
+}
+
+static int64_t tally_of(const struct tally *tally, uint32_t lane)
+{
+  int64_t count = 0;
+  for (size_t i = 0; i < sizeof tally->bit / sizeof *tally->bit; i++)
+    count |= (int64_t)(tally->bit[i] >> lane & 1) << i;
+  return count;
+}
+
+/* state_of all lanes at once, of couplings and fields that have signs alone. */
+static void
+states_of(const struct place *place, const uint32_t *words, struct state state[static LANES])
+{
+  const int64_t sites = (int64_t)place->ensemble->model->sites;
+  const size_t n = 2 * ising_parameters(place->ensemble->model)->lattice.dimension;
+  struct tally unlike = {0}, up = {0}, along = {0};
+  for (size_t p = 0; p < (size_t)sites; p++) {
+    const struct ising_walker_site *site = &place->site[p];
+    for (size_t i = 0; i < n; i++)
+      tally_add(&unlike, words[p] ^ words[site->neighbour[i]] ^ -(site->against >> i & 1));
+    tally_add(&up, words[p]);
+    tally_add(&along, field_sign(place, p) > 0 ? words[p] : ~words[p]);
+  }
+  for (uint32_t lane = 0; lane < LANES; lane++)
+    state[lane] = (struct state){.bonds = sites * (int64_t)n / 2 - tally_of(&unlike, lane),
+                                 .spins = 2 * tally_of(&up, lane) - sites,
+                                 .along = 2 * tally_of(&along, lane) - sites};
+}
+
 static struct state flipped(const struct place *place, const uint32_t *words, size_t p,
                             uint32_t lane, struct state state)
 {
@@ -253,9 +295,10 @@ static void walk_tabled(const struct place *place, uint32_t *words, uint32_t *vi
   const struct ising_walker_ops *ops = GPUMC_ISA_OBJECT(ising_walker, storage->isa);
   const struct ising_walk *walk = &place->call->walk;
   uint32_t base[LANES], passages[LANES] = {0}, *of_replicas = passages_of(place);
+  struct state state[LANES];
+  states_of(place, words, state);
   for (uint32_t i = 0; i < LANES; i++) {
-    const struct state state = state_of(place, words, i);
-    base[i] = (uint32_t)level_of(place, &state) * walk->stride;
+    base[i] = (uint32_t)level_of(place, &state[i]) * walk->stride;
     passages[i] = of_replicas != NULL && i < place->count ? of_replicas[i] : 0;
   }
   struct ising_walker_group group = {
