@@ -194,7 +194,8 @@ enum muca_phase {
 
 /* Counters of a table, which a checkpoint has. */
 struct muca_progress {
-  uint64_t phase, left; /* updates of each walker that are left of it */
+  /* Updates of each walker that are left of it; of a closed window, walkers that came into it. */
+  uint64_t phase, left;
   uint64_t iteration, quiet;
   uint64_t counted; /* updates of each walker in this iteration */
   uint64_t converged;

@@ -145,6 +145,8 @@ bool muca_is_missing(const struct muca *muca, const struct muca_table *table)
   const struct muca_table *end = sample + muca->settings.windows;
   if (!muca_is_closed(table))
     return false;
+  if (table->progress->left > 0)
+    return true;
   for (const struct muca_table *next = table + 1; next < end; next++)
     if (!muca_is_closed(next))
       return has_seen(next, next - 1);
@@ -180,22 +182,33 @@ close_window(struct muca *muca, struct muca_table *table, struct gpumc_error *er
   size_t open = 0;
   char text[512], name[MUCA_NAME_BYTES];
   table->progress->phase = MUCA_CLOSED;
+  table->progress->left = count_inside(muca, table, table);
   close_in_vain(muca, table->sample);
   for (size_t i = 0; i < muca->tables; i++)
     open += muca->progress[i].phase != MUCA_CLOSED;
   snprintf(text, sizeof text,
            "%zu of %zu walkers%s came into the range from %g to %g per site within %d sweeps: %s",
-           count_inside(muca, table, table), settings->walkers, muca_table_name(muca, table, name),
+           (size_t)table->progress->left, settings->walkers, muca_table_name(muca, table, name),
            muca_level_value(settings, muca->context.model, first) / sites,
            muca_level_value(settings, muca->context.model, last) / sites,
            (ROUNDS_OF_ENTERING - 1) * SWEEPS_OF_ENTERING, muca_closed_remedy);
   if (open == 0)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s", text);
-  gpumc_observer_tell(muca->context.observer, GPUMC_WARNING, text);
+  if (muca_is_missing(muca, table))
+    gpumc_observer_tell(muca->context.observer, GPUMC_WARNING, text);
   return GPUMC_OK;
 }
 
-/* ---- from states drawn at random ---- */
+/* Whether the neighbour from which walkers came has converged without a level of the window: there
+ * are no states in it, unless there is a gap between, over which nothing joins it. */
+static bool is_beyond(const struct muca *muca, const struct muca_table *table)
+{
+  const size_t window = table->index % muca->settings.windows;
+  const struct muca_table *below = window > 0 ? table - 1 : table;
+  const struct muca_table *above = window + 1 < muca->settings.windows ? table + 1 : table;
+  const struct muca_table *from = above->progress->phase == MUCA_READY ? above : below;
+  return from->progress->phase == MUCA_READY && from->progress->converged && !has_seen(from, table);
+}
 
 enum gpumc_status
 muca_end_entering(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
@@ -212,7 +225,7 @@ muca_end_entering(struct muca *muca, struct muca_table *table, struct gpumc_erro
     progress->left = muca_rounded((double)SWEEPS_OF_ENTERING * (double)muca->context.model->sites);
     return GPUMC_OK;
   }
-  if (!has_enough(muca, table))
+  if (!has_enough(muca, table) || is_beyond(muca, table))
     return close_window(muca, table, error);
   GPUMC_TRY(copy_inside(muca, table, error));
   return muca_begin(muca, table, error);
@@ -235,13 +248,15 @@ static enum gpumc_status put(struct muca *muca, const struct muca_table *table, 
   return GPUMC_OK;
 }
 
-/* The walkers of `from` that stand in the window of `table`, some at least, as often as needed. */
+/* The walkers of `from` that stand in the window of `table`, so many, as often as needed; all of
+ * them where none does. */
 static enum gpumc_status copy_from(struct muca *muca, const struct muca_table *from,
-                                   const struct muca_table *table, struct gpumc_error *error)
+                                   const struct muca_table *table, size_t inside,
+                                   struct gpumc_error *error)
 {
-  const size_t inside = count_inside(muca, from, table);
   struct gpumc_ensemble *ensemble = muca->context.ensemble;
   const size_t walkers = muca->settings.walkers, bytes = muca->context.model->portable_bytes;
+  const size_t apart = inside > 0 ? inside : walkers;
   uint8_t *states;
   size_t done = 0;
   enum gpumc_status status = GPUMC_OK;
@@ -251,10 +266,10 @@ static enum gpumc_status copy_from(struct muca *muca, const struct muca_table *f
     size_t kept = 0;
     status = ensemble->ops->get(ensemble, from->index, first, count, states, error);
     for (size_t r = 0; r < count; r++)
-      if (muca_is_inside(muca, from, first + r, table))
+      if (inside == 0 || muca_is_inside(muca, from, first + r, table))
         memmove(states + kept++ * bytes, states + r * bytes, bytes);
     if (status == GPUMC_OK && kept > 0)
-      status = put(muca, table, done, kept, inside, states, error);
+      status = put(muca, table, done, kept, apart, states, error);
     done += kept;
   }
   free(states);
@@ -274,46 +289,33 @@ static size_t waiting_beside(const struct muca *muca, const struct muca_table *t
   return n;
 }
 
-/* From a table, as measured, into the window of another; where there are none, weights lead those
- * that are there. */
+/* From a table, as measured, into the window of another; where none of its walkers is there, they
+ * are copied as they stand, and weights lead them. */
 static enum gpumc_status begin_beside(struct muca *muca, const struct muca_table *from,
                                       struct muca_table *table, struct gpumc_error *error)
 {
-  if (count_inside(muca, from, table) == 0) {
+  const size_t inside = count_inside(muca, from, table);
+  GPUMC_TRY(copy_from(muca, from, table, inside, error));
+  if (inside == 0) {
     table->progress->phase = MUCA_ENTER;
     table->progress->rounds = 1;
     return GPUMC_OK;
   }
-  GPUMC_TRY(copy_from(muca, from, table, error));
   muca_weights_continue(&table->weights, &muca->settings, &from->weights,
                         (int64_t)from->first - (int64_t)table->first);
   return muca_begin(muca, table, error);
-}
-
-/* Where a window has no level that its neighbour has seen, of those that they share, before its
- * weights converged, there are no states in it or beyond, as where levels of a single window are
- * never visited. */
-static void close_empty(struct muca *muca, const struct muca_table *from)
-{
-  struct muca_table *to[2];
-  const size_t n = waiting_beside(muca, from, to);
-  for (size_t k = 0; k < n; k++)
-    if (from->progress->converged && !has_seen(from, to[k]))
-      to[k]->progress->phase = MUCA_CLOSED;
-  close_in_vain(muca, from->sample);
 }
 
 enum gpumc_status muca_go_on(struct muca *muca, const struct muca_table *from, bool at_last,
                              bool *went, struct gpumc_error *error)
 {
   struct muca_table *to[2];
-  close_empty(muca, from);
   const size_t n = waiting_beside(muca, from, to);
   *went = true;
   if (n > 0)
     GPUMC_TRY(muca_measure(muca, error));
   for (size_t k = 0; k < n; k++)
-    *went = *went && (at_last || count_inside(muca, from, to[k]) > 0);
+    *went = *went && (at_last || !has_seen(from, to[k]) || count_inside(muca, from, to[k]) > 0);
   for (size_t k = 0; k < n && *went; k++)
     GPUMC_TRY(begin_beside(muca, from, to[k], error));
   return GPUMC_OK;

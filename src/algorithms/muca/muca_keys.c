@@ -282,11 +282,12 @@ static void read_windows(const struct gpumc_params *params, struct muca_settings
 }
 
 /* Where an iteration spends as much on settling as on counting it has w^1.25 / 5 walkers (eq. 7);
- * with five times as many a GPU is busier, and little is lost. */
+ * with five times as many a GPU is busier, and little is lost. Of several windows one or two
+ * iterate at a time, so that each may have more. */
 static size_t default_walkers(const struct muca_settings *settings)
 {
   const double width = (double)settings->window;
-  const double wanted = gpumc_exp(1.25 * gpumc_log(width));
+  const double wanted = gpumc_exp(1.25 * gpumc_log(width)) * (settings->windows > 1 ? 4 : 1);
   size_t walkers = WALKERS_LEAST;
   while ((double)walkers < wanted && walkers < WALKERS_MOST)
     walkers *= 2;

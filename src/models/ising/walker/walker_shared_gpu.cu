@@ -295,7 +295,8 @@ walk_group(const struct ising_walker_walk *walk, const struct ising_walker_run *
   const uint32_t end0 = passes ? run->end[0] * stride : UINT32_MAX;
   const uint32_t end1 = passes ? run->end[1] * stride : UINT32_MAX;
   load_words(stored, &walker);
-  walker.level = level_of<NEIGHBOURS, SIGNS>(walk, run, ahead.all, &walker) * stride;
+  /* Where no replica lives, thresholds of some level keep the thread among them. */
+  walker.level = lives ? level_of<NEIGHBOURS, SIGNS>(walk, run, ahead.all, &walker) * stride : 0;
   look_ahead(walk, random, group, ahead, 0);
   struct numbers next = draw<ROUNDS>(random, replica, ahead.time);
   struct around around = place_ahead<NEIGHBOURS>(ahead, 0, 0);
