@@ -46,8 +46,8 @@
 #include "core/simulation/observables.h"
 
 enum { MUCA_GRID_MAXIMUM = 100000, MUCA_BLOCKS = 100 };
-/* Of a production whose length follows from tunnelling, for each walker, and where its blocks are
- * pieces of the time, of each of these. */
+/* A production whose length follows from tunnelling takes so many passages of each walker; where
+ * its blocks are pieces of the time, each block takes so many. */
 enum { MUCA_PASSAGES_OF_PRODUCTION = 2, MUCA_PASSAGES_OF_A_BLOCK = 2 };
 
 /* How weights begin. */
@@ -112,8 +112,8 @@ static inline double muca_level_value(const struct muca_settings *settings,
 
 #define MUCA_WEIGHT_UNIT 0x1p32 /* of ln W, in fixed point */
 
-/* Of the levels of a window. `seen`: those that have been visited since the start, which are those
- * that are known to exist. */
+/* The weights of a window's levels. `seen` marks the levels visited since the start: only these are
+ * known to exist. */
 struct muca_weights {
   size_t levels;
   int64_t *log_weight;
@@ -200,8 +200,8 @@ struct muca_progress {
   uint64_t iteration, quiet;
   uint64_t counted; /* updates of each walker in this iteration */
   uint64_t converged;
-  /* Of the start by Wang and Landau's scheme: pieces done, updates of each walker in them, halvings
-   * of the factor, pieces since the last one. */
+  /* The start by Wang and Landau's scheme counts pieces done, updates of each walker in them,
+   * halvings of the factor, and pieces since the last halving. */
   uint64_t pieces, started, halvings, unhalved;
   uint64_t rounds;     /* of entering, or chunks of the approach */
   uint64_t walked;     /* updates of each walker in production so far, the approach not included */
@@ -254,15 +254,16 @@ struct muca {
   struct muca_settings settings;
   size_t tables;
   struct muca_table *table;
-  /* Of all tables, one after the other. */
+  /* Arrays that hold all tables, one after the other. */
   struct muca_progress *progress;
   double *divergence;
   int64_t *log_weight;
   uint8_t *seen;
   uint64_t *histogram, *counted, *measurements;
   double *sums;
-  /* Of calls for walks: a weight on top of which the tables' are, [tables][controls]; the lowest
-   * value, the clock, the steps, the parts of the visits and the ends of each table. */
+  /* Arguments of a call for walks: controls of the weight under the tables' own,
+   * [tables][controls]; for each table the lowest value, the clock, the steps, the parts of the
+   * visits and the ends. */
   double *control;
   int64_t *lowest;
   uint64_t *time;
@@ -318,7 +319,7 @@ uint64_t muca_growths_for(const struct muca_settings *settings, double divergenc
  * last halving are flat the factor is halved. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_end_piece(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
-/* From the end of a phase on what comes next; of entering and of production, walkers have been
+/* Begins what comes after a phase that has ended; after entering and production, walkers have been
  * measured. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_end_phase(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
@@ -349,8 +350,8 @@ GPUMC_MUST_CHECK enum gpumc_status
 muca_advance(void *state, bool *finished, struct gpumc_error *error);
 void muca_position(const void *state, struct gpumc_position *position);
 
-/* From one end of the window to the other, of all walkers of a table since they were cleared; two
- * of the same walker are a round trip. */
+/* Counts how often walkers of a table went from one end of the window to the other since passages
+ * were cleared; two of the same walker are a round trip. */
 struct muca_passages {
   double all, round_trips;
 };
@@ -363,10 +364,10 @@ GPUMC_MUST_CHECK enum gpumc_status muca_clear_passages(struct muca *muca,
                                                        struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 muca_clear_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error);
-/* Those of an iteration, into host_visits[window]. */
+/* Copies the visits of an iteration into host_visits[window]. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_fetch_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error);
-/* Those of an iteration that stand in several parts become those of the first one. */
+/* Adds up the visits of an iteration that stand in several parts, in the first of these. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_join_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error);
 
@@ -385,7 +386,7 @@ muca_take_visits(struct muca *muca, struct muca_table *table, struct gpumc_error
 
 /* ---- the summary (muca_summary.c, muca_trust.c) ---- */
 
-/* Counts those of all tables, for what follows. */
+/* Counts the travels of the walkers of all tables, which the summary and the verdict read. */
 GPUMC_MUST_CHECK enum gpumc_status muca_travels_count(struct muca *muca, struct gpumc_error *error);
 /* Whether the tilt of join k is 0 within its error, one of as many comparisons as there are joins.
  */

@@ -10,8 +10,8 @@
 struct muca;
 struct muca_table;
 
-/* Of one sample: levels that were visited, V of them; B blocks. Rows 0 .. B - 1 are without that
- * block, row B is of all of them. */
+/* What a sample's visits tell of the V levels that were visited, with B blocks. Rows 0 .. B - 1
+ * leave that block out, row B has all of them. */
 struct muca_density {
   size_t levels, blocks;
   size_t first, last; /* of all levels: those of the windows that are open */
@@ -29,10 +29,10 @@ struct muca_density {
 };
 enum muca_fault { MUCA_FAULT_NONE, MUCA_FAULT_CUT, MUCA_FAULT_BINS };
 
-/* Over the grid of the moved control: results are the model's quantities and, of all states, two
- * potentials. Of many samples also what averages over them are formed of, NAN where there are none,
- * and densities of states over all levels from the first one to the last, NAN where a sample has
- * none; NULL of one sample. */
+/* Curves over the grid of the moved control. Results are the model's quantities and, where all
+ * states are sampled, two potentials. Many samples also have the means that averages over them are
+ * formed from, NAN where there are none, and densities of states over all levels from the first one
+ * to the last, NAN where a sample has none; with one sample these are NULL. */
 struct muca_curves {
   size_t points, results;          /* 0 until they are begun */
   double *grid;                    /* [points] */
@@ -71,7 +71,7 @@ void muca_join(const struct muca *muca, const struct muca_table *table, size_t b
                const double *total, const struct muca_density *density, double *log_dos,
                double *lift, double *tilt);
 
-/* Makes muca->density that of a sample. */
+/* Makes muca->density the density of a sample. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_density_open(struct muca *muca, size_t sample, struct gpumc_error *error);
 
@@ -81,12 +81,12 @@ muca_density_open(struct muca *muca, size_t sample, struct gpumc_error *error);
 size_t muca_results(const struct muca *muca);
 struct gpumc_label muca_result_label(const struct muca *muca, size_t result);
 size_t muca_averages_width(const struct muca *muca);
-/* Of one sample, the points first .. first + count - 1, with errors from its blocks. */
+/* Reweights one sample to the points first .. first + count - 1, with errors from its blocks. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_reweight(const struct muca *muca, const struct muca_density *density,
               struct muca_curves *curves, size_t sample, size_t first, size_t count,
               struct gpumc_error *error);
-/* Averages over all samples with errors from these, value, error_of [points][results]. */
+/* Averages over all samples, with errors from their scatter: value, error_of [points][results]. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_reweight_samples(const struct muca *muca, const struct muca_curves *curves, double *value,
                       double *error_of, struct gpumc_error *error);
