@@ -86,6 +86,24 @@ class Empty(unittest.TestCase):
                 z = (found["energy"][row, t] - weight @ energies / weight.sum() / SITES) / found["energy_error"][row, t]
                 self.assertLess(abs(z), 5, (row, beta))
 
+    def test_windows_of_one_sample_say_which_are_empty(self):
+        keys = "range: {from: -2.6, to: 2.6}\n  windows: {count: 5, overlap: 0.3}"
+        with gpumc.folder() as folder, h5py.File(self.run_muca(folder, keys, samples=1, first=1)) as file:
+            windows = {name: file["summary/windows"][name][:] for name in file["summary/windows"]}
+            self.assertEqual(file["summary"].attrs["converged"], 1)
+        has_states = [((self.energies[1] > first - BIN / 2) & (self.energies[1] < last + BIN / 2)).any()
+                      for first, last in zip(windows["from"], windows["to"])]
+        self.assertEqual(windows["empty"].tolist(), [int(not has) for has in has_states])
+        self.assertEqual(windows["converged"].tolist(), [int(has) for has in has_states])
+        self.assertEqual(windows["empty"].sum(), 2)
+
+    def test_windows_that_may_have_states_are_not_called_empty(self):
+        with gpumc.folder() as folder:
+            found = self.read(self.run_muca(folder, "range: {from: -2.0, to: -1.25}\n  windows: {count: 2, overlap: 0.5}"))
+        self.assertEqual(found["converged"].tolist(), [1, 0, 0])
+        self.assertEqual(found["empty_windows"].tolist(), [0, 0, 0])
+        self.assertIn("in 4 of 6 windows of all samples", str(self.attributes["entering_warning"]))
+
     def test_samples_without_states_in_the_range(self):
         with gpumc.folder() as folder:
             found = self.read(self.run_muca(folder, "range: {from: -2.0, to: -1.25}"))

@@ -179,7 +179,7 @@ static void walk_reference(const struct ising_fixture *fixture, const struct lat
 
 /* Weights that pull towards the ends, differently in each run, with levels that are closed: at odd
  * numbers beyond a half of the rest, where no replica is at first. */
-static void make_weights(struct ising_fixture *fixture, struct walking *walking, bool close)
+static void make_weights(struct walking *walking, bool close)
 {
   struct gpumc_weight_table *table = &walking->table;
   for (size_t m = 0; m < RUNS; m++) {
@@ -193,7 +193,6 @@ static void make_weights(struct ising_fixture *fixture, struct walking *walking,
     walking->end[2 * m] = m + (table->levels - 1) * 2 / 5;
     walking->end[2 * m + 1] = m + (table->levels - 1) * 3 / 5;
   }
-  (void)fixture;
 }
 
 static void
@@ -219,7 +218,7 @@ open_walking(struct ising_fixture *fixture, const struct walk_case *of, struct w
   walking->visits = calloc(RUNS * PARTS * table->levels, sizeof *walking->visits);
   walking->passages = calloc(RUNS * REPLICAS, sizeof *walking->passages);
   assert_true(walking->log_weight != NULL && walking->visits != NULL && walking->passages != NULL);
-  make_weights(fixture, walking, of->channel == ISING_MAGNETIZATION);
+  make_weights(walking, of->channel == ISING_MAGNETIZATION);
 }
 
 static void close_walking(struct walking *walking)
@@ -235,89 +234,133 @@ static void spins_of(const struct lattice *lattice, const uint8_t *portable, int
     spin[i] = portable[i / 8] >> i % 8 & 1 ? 1 : -1;
 }
 
+/* A kernel and the reference side by side, with the same case. */
+struct comparison {
+  const struct walk_case *of;
+  struct walk_setting how;
+  struct ising_fixture fixture;
+  struct lattice lattice;
+  struct walking walking;     /* of the reference, and the weights and ends of both */
+  int8_t (*spin)[SITES_MOST]; /* [RUNS * REPLICAS] of the reference */
+  size_t counts;              /* RUNS * PARTS * levels */
+  uint64_t *visits;           /* [counts] of the kernel, device memory */
+  uint32_t *passages;         /* [RUNS * REPLICAS] of the kernel, device memory */
+};
+
+static void open_comparison(struct comparison *both)
+{
+  struct gpumc_error error = {0};
+  struct ising_case with = walk_ising_case(both->of, REPLICAS);
+  with.runs = RUNS;
+  with.first_run = 3;
+  walk_open(&both->fixture, with, both->how);
+  make_lattice(&both->fixture.model, &both->lattice);
+  open_walking(&both->fixture, both->of, &both->walking);
+  struct gpumc_device *device = both->fixture.ensemble.device;
+  both->counts = RUNS * PARTS * both->walking.table.levels;
+  assert_ok(gpumc_device_array(device, &both->visits, both->counts, "visits", &error), &error);
+  assert_ok(gpumc_device_array(device, &both->passages, RUNS * REPLICAS, "passages", &error),
+            &error);
+  both->spin = calloc(RUNS * REPLICAS, sizeof *both->spin);
+  assert_non_null(both->spin);
+  for (size_t m = 0; m < RUNS; m++) {
+    uint8_t *portable = fixture_get(&both->fixture, m);
+    for (size_t r = 0; r < REPLICAS; r++)
+      spins_of(&both->lattice, portable + r * both->fixture.model.portable_bytes,
+               both->spin[m * REPLICAS + r]);
+    free(portable);
+  }
+}
+
+static void close_comparison(struct comparison *both)
+{
+  struct gpumc_device *device = both->fixture.ensemble.device;
+  free(both->spin);
+  device->ops->release(device, both->visits);
+  device->ops->release(device, both->passages);
+  close_walking(&both->walking);
+  fixture_close(&both->fixture);
+}
+
+static void walk_both(struct comparison *both, uint32_t walk)
+{
+  struct gpumc_error error = {0};
+  struct ising_fixture *fixture = &both->fixture;
+  struct walking *walking = &both->walking;
+  struct gpumc_weight_table table = walking->table;
+  uint64_t time[RUNS];
+  uint32_t steps[RUNS];
+  for (size_t m = 0; m < RUNS; m++) {
+    time[m] = begin[m] + walk * STEPS;
+    steps[m] = STEPS;
+  }
+  table.log_weight = walking->log_weight;
+  table.time = time;
+  table.steps = steps;
+  table.visits = both->visits;
+  table.passages = both->passages;
+  table.end = walking->end;
+  const struct gpumc_target target = {.kind = GPUMC_TABULATED,
+                                      .control = walking->canonical ? walking->control : NULL,
+                                      .table = &table};
+  assert_ok(fixture->ensemble.ops->walk(&fixture->ensemble, &target, &error), &error);
+  for (size_t i = 0; i < RUNS * REPLICAS; i++)
+    walk_reference(fixture, &both->lattice, walking, i / REPLICAS, i % REPLICAS, time[i / REPLICAS],
+                   both->spin[i]);
+}
+
+static void compare_spins(struct comparison *both)
+{
+  const struct lattice *lattice = &both->lattice;
+  for (size_t m = 0; m < RUNS; m++) {
+    uint8_t *portable = fixture_get(&both->fixture, m);
+    for (size_t r = 0; r < REPLICAS; r++) {
+      int8_t found[SITES_MOST];
+      spins_of(lattice, portable + r * both->fixture.model.portable_bytes, found);
+      if (memcmp(found, both->spin[m * REPLICAS + r], lattice->sites) != 0)
+        fail_msg("%s, %s: replica %zu of run %zu", both->of->name,
+                 test_setting_text(both->how.setting), r, m);
+    }
+    free(portable);
+  }
+}
+
+static void compare_counts(const struct comparison *both)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_device *device = both->fixture.ensemble.device;
+  uint64_t *visits = calloc(both->counts, sizeof *visits), sum = 0;
+  uint32_t *passages = calloc(RUNS * REPLICAS, sizeof *passages), moved = 0;
+  assert_true(visits != NULL && passages != NULL);
+  assert_ok(device->ops->copy_to_host(device, visits, both->visits, both->counts * sizeof *visits,
+                                      &error),
+            &error);
+  assert_ok(device->ops->copy_to_host(device, passages, both->passages,
+                                      RUNS * REPLICAS * sizeof *passages, &error),
+            &error);
+  assert_memory_equal(visits, both->walking.visits, both->counts * sizeof *visits);
+  assert_memory_equal(passages, both->walking.passages, RUNS * REPLICAS * sizeof *passages);
+  for (size_t i = 0; i < both->counts; i++)
+    sum += visits[i];
+  for (size_t i = 0; i < RUNS * REPLICAS; i++)
+    moved += passages[i] >> 2;
+  assert_int_equal(sum, (uint64_t)RUNS * REPLICAS * WALKS * STEPS);
+  if (both->of->wider == 1)
+    assert_true(moved > 0);
+  free(visits);
+  free(passages);
+}
+
 /* Two walks, the second from where the first one ended. */
 static void compare_with_reference(const struct walk_case *of, struct walk_setting how)
 {
-  struct gpumc_error error = {0};
-  struct ising_case with = walk_ising_case(of, REPLICAS);
-  struct ising_fixture fixture;
-  struct walking walking;
-  struct lattice lattice;
-  uint64_t *visits;
-  uint32_t *passages;
-  with.runs = RUNS;
-  with.first_run = 3;
-  walk_open(&fixture, with, how);
-  make_lattice(&fixture.model, &lattice);
-  open_walking(&fixture, of, &walking);
-  struct gpumc_device *device = fixture.ensemble.device;
-  const size_t counts = RUNS * PARTS * walking.table.levels;
-  assert_ok(gpumc_device_array(device, &visits, counts, "visits", &error), &error);
-  assert_ok(gpumc_device_array(device, &passages, RUNS * REPLICAS, "passages", &error), &error);
-  int8_t(*spin)[SITES_MOST] = calloc(RUNS * REPLICAS, sizeof *spin);
-  assert_non_null(spin);
-  for (size_t m = 0; m < RUNS; m++) {
-    uint8_t *portable = fixture_get(&fixture, m);
-    for (size_t r = 0; r < REPLICAS; r++)
-      spins_of(&lattice, portable + r * fixture.model.portable_bytes, spin[m * REPLICAS + r]);
-    free(portable);
-  }
-  for (uint32_t walk = 0; walk < WALKS; walk++) {
-    struct gpumc_weight_table table = walking.table;
-    uint64_t time[RUNS];
-    uint32_t steps[RUNS];
-    for (size_t m = 0; m < RUNS; m++) {
-      time[m] = begin[m] + walk * STEPS;
-      steps[m] = STEPS;
-    }
-    table.log_weight = walking.log_weight;
-    table.time = time;
-    table.steps = steps;
-    table.visits = visits;
-    table.passages = passages;
-    table.end = walking.end;
-    const struct gpumc_target target = {.kind = GPUMC_TABULATED,
-                                        .control = walking.canonical ? walking.control : NULL,
-                                        .table = &table};
-    assert_ok(fixture.ensemble.ops->walk(&fixture.ensemble, &target, &error), &error);
-    for (size_t i = 0; i < RUNS * REPLICAS; i++)
-      walk_reference(&fixture, &lattice, &walking, i / REPLICAS, i % REPLICAS, time[i / REPLICAS],
-                     spin[i]);
-  }
-  for (size_t m = 0; m < RUNS; m++) {
-    uint8_t *portable = fixture_get(&fixture, m);
-    for (size_t r = 0; r < REPLICAS; r++) {
-      int8_t found[SITES_MOST];
-      spins_of(&lattice, portable + r * fixture.model.portable_bytes, found);
-      if (memcmp(found, spin[m * REPLICAS + r], lattice.sites) != 0)
-        fail_msg("%s, %s: replica %zu of run %zu", of->name, test_setting_text(how.setting), r, m);
-    }
-    free(portable);
-  }
-  uint64_t *found = calloc(counts, sizeof *found), sum = 0;
-  uint32_t *arrived = calloc(RUNS * REPLICAS, sizeof *arrived), moved = 0;
-  assert_true(found != NULL && arrived != NULL);
-  assert_ok(device->ops->copy_to_host(device, found, visits, counts * sizeof *found, &error),
-            &error);
-  assert_ok(device->ops->copy_to_host(device, arrived, passages, RUNS * REPLICAS * sizeof *arrived,
-                                      &error),
-            &error);
-  assert_memory_equal(found, walking.visits, counts * sizeof *found);
-  assert_memory_equal(arrived, walking.passages, RUNS * REPLICAS * sizeof *arrived);
-  for (size_t i = 0; i < counts; i++)
-    sum += found[i];
-  for (size_t i = 0; i < RUNS * REPLICAS; i++)
-    moved += arrived[i] >> 2;
-  assert_int_equal(sum, (uint64_t)RUNS * REPLICAS * WALKS * STEPS);
-  if (of->wider == 1)
-    assert_true(moved > 0);
-  free(found);
-  free(arrived);
-  free(spin);
-  device->ops->release(device, visits);
-  device->ops->release(device, passages);
-  close_walking(&walking);
-  fixture_close(&fixture);
+  struct comparison both = {.of = of, .how = how};
+  open_comparison(&both);
+  for (uint32_t walk = 0; walk < WALKS; walk++)
+    walk_both(&both, walk);
+  compare_spins(&both);
+  compare_counts(&both);
+  close_comparison(&both);
 }
 
 static void replicas_are_those_of_the_reference(void **state)

@@ -28,6 +28,7 @@
  *   muca_weights.c   the weights, their iteration, how long iterations are
  *   muca_start.c     weights to begin with, from a file
  *   muca_measure.c   production: sums by level
+ *   muca_density.h   what the next four sources offer to the others
  *   muca_density.c   ln Omega and averages by level
  *   muca_join.c      ln Omega of windows that overlap
  *   muca_reweight.c  canonical averages, of one sample and of many
@@ -39,13 +40,14 @@
 #ifndef GPUMC_MUCA_H
 #define GPUMC_MUCA_H
 
+#include "algorithms/muca/muca_density.h"
 #include "core/simulation/algorithm.h"
 #include "core/simulation/ladder.h"
 #include "core/simulation/observables.h"
 
 enum { MUCA_GRID_MAXIMUM = 100000, MUCA_BLOCKS = 100 };
-/* Of a production whose length follows from tunnelling, for each walker, and where its blocks are
- * pieces of the time, of each of these. */
+/* A production whose length follows from tunnelling takes so many passages of each walker; where
+ * its blocks are pieces of the time, each block takes so many. */
 enum { MUCA_PASSAGES_OF_PRODUCTION = 2, MUCA_PASSAGES_OF_A_BLOCK = 2 };
 
 /* How weights begin. */
@@ -110,8 +112,8 @@ static inline double muca_level_value(const struct muca_settings *settings,
 
 #define MUCA_WEIGHT_UNIT 0x1p32 /* of ln W, in fixed point */
 
-/* Of the levels of a window. `seen`: those that have been visited since the start, which are those
- * that are known to exist. */
+/* The weights of a window's levels. `seen` marks the levels visited since the start: only these are
+ * known to exist. */
 struct muca_weights {
   size_t levels;
   int64_t *log_weight;
@@ -199,8 +201,8 @@ struct muca_progress {
   uint64_t iteration, quiet;
   uint64_t counted; /* updates of each walker in this iteration */
   uint64_t converged;
-  /* Of the start by Wang and Landau's scheme: pieces done, updates of each walker in them, halvings
-   * of the factor, pieces since the last one. */
+  /* The start by Wang and Landau's scheme counts pieces done, updates of each walker in them,
+   * halvings of the factor, and pieces since the last halving. */
   uint64_t pieces, started, halvings, unhalved;
   uint64_t rounds;     /* of entering, or chunks of the approach */
   uint64_t walked;     /* updates of each walker in production so far, the approach not included */
@@ -230,39 +232,6 @@ struct muca_table {
   double *sums;           /* [blocks][window][settings.width] of powers of values in quanta */
 };
 
-/* Of one sample: levels that were visited, V of them; B blocks. Rows 0 .. B - 1 are without that
- * block, row B is of all of them. */
-struct muca_density {
-  size_t levels, blocks;
-  size_t first, last; /* of all levels: those of the windows that are open */
-  size_t *level;      /* [V] */
-  double *value;      /* [V] of the whole system, in the channel's unit */
-  double *visits;     /* [V] */
-  double *log_dos;    /* [B + 1][V] */
-  double *error_of;   /* [V] of log_dos */
-  double *average;    /* [B + 1][V][n_means] at the level; NaN where nothing was measured */
-  double *slope;      /* the same, covariances with the value within the level; NULL: not binned */
-  uint8_t *measured;  /* [B + 1][V] whether any walker was measured at the level */
-  double *ratio;      /* [B][V] exp(log_dos) over that of row B; NULL: binned */
-  double *tilt;       /* [B + 1][windows - 1] see muca_join.c */
-  bool normalised;    /* to the number of states; else to 1 */
-};
-enum muca_fault { MUCA_FAULT_NONE, MUCA_FAULT_CUT, MUCA_FAULT_BINS };
-
-/* Over the grid of the moved control: results are the model's quantities and, of all states, two
- * potentials. Of many samples also what averages over them are formed of, NAN where there are none,
- * and densities of states over all levels from the first one to the last, NAN where a sample has
- * none; NULL of one sample. */
-struct muca_curves {
-  size_t points, results;          /* 0 until they are begun */
-  double *grid;                    /* [points] */
-  uint8_t *fault;                  /* [points] why one of the samples has no averages there */
-  double *value, *error_of;        /* [samples][points][results] */
-  double *averages;                /* [samples][points][width] */
-  double *log_dos, *log_dos_error; /* [samples][levels] */
-  double *tilted;                  /* [samples] joins of windows that do not hold */
-};
-
 /* How walkers of a table have gone from end to end in production. */
 struct muca_travels {
   double round_trips, time; /* all of them; updates of a walker from one end to the other */
@@ -286,15 +255,16 @@ struct muca {
   struct muca_settings settings;
   size_t tables;
   struct muca_table *table;
-  /* Of all tables, one after the other. */
+  /* Arrays that hold all tables, one after the other. */
   struct muca_progress *progress;
   double *divergence;
   int64_t *log_weight;
   uint8_t *seen;
   uint64_t *histogram, *counted, *measurements;
   double *sums;
-  /* Of calls for walks: a weight on top of which the tables' are, [tables][controls]; the lowest
-   * value, the clock, the steps, the parts of the visits and the ends of each table. */
+  /* Arguments of a call for walks: controls of the weight under the tables' own,
+   * [tables][controls]; for each table the lowest value, the clock, the steps, the parts of the
+   * visits and the ends. */
   double *control;
   int64_t *lowest;
   uint64_t *time;
@@ -350,7 +320,7 @@ uint64_t muca_growths_for(const struct muca_settings *settings, double divergenc
  * last halving are flat the factor is halved. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_end_piece(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
-/* From the end of a phase on what comes next; of entering and of production, walkers have been
+/* Begins what comes after a phase that has ended; after entering and production, walkers have been
  * measured. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_end_phase(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
@@ -381,8 +351,8 @@ GPUMC_MUST_CHECK enum gpumc_status
 muca_advance(void *state, bool *finished, struct gpumc_error *error);
 void muca_position(const void *state, struct gpumc_position *position);
 
-/* From one end of the window to the other, of all walkers of a table since they were cleared; two
- * of the same walker are a round trip. */
+/* Counts how often walkers of a table went from one end of the window to the other since passages
+ * were cleared; two of the same walker are a round trip. */
 struct muca_passages {
   double all, round_trips;
 };
@@ -395,10 +365,10 @@ GPUMC_MUST_CHECK enum gpumc_status muca_clear_passages(struct muca *muca,
                                                        struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 muca_clear_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error);
-/* Those of an iteration, into host_visits[window]. */
+/* Copies the visits of an iteration into host_visits[window]. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_fetch_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error);
-/* Those of an iteration that stand in several parts become those of the first one. */
+/* Adds up the visits of an iteration that stand in several parts, in the first of these. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_join_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error);
 
@@ -415,77 +385,9 @@ bool muca_is_inside(const struct muca *muca, const struct muca_table *table, siz
 GPUMC_MUST_CHECK enum gpumc_status
 muca_take_visits(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
 
-/* ---- the density of states ---- */
-
-/* Whether all states are sampled and their number is known, by which ln Omega is normalised. */
-bool muca_knows_all_states(const struct muca *muca);
-GPUMC_MUST_CHECK enum gpumc_status muca_density_make(const struct muca *muca, size_t sample,
-                                                     struct muca_density *density,
-                                                     struct gpumc_error *error);
-void muca_density_free(struct muca_density *density);
-/* Jackknife errors of numbers[B + 1][V], each `stride` places after the one before. */
-GPUMC_MUST_CHECK enum gpumc_status muca_density_errors(const struct muca_density *density,
-                                                       const double *numbers, size_t stride,
-                                                       double *error_of, struct gpumc_error *error);
-/* Labels of ln Omega and of its axis, which borrows `texts`. */
-struct muca_level_texts {
-  char name[64], long_name[96];
-};
-struct gpumc_label muca_level_label(const struct muca *muca, struct muca_level_texts *texts);
-struct gpumc_label muca_log_dos_label(const struct muca *muca);
-/* The tilt of join k and its error. */
-double muca_density_tilt(const struct muca *muca, const struct muca_density *density, size_t k,
-                         double *error_of);
-/* muca_join.c: ln Omega, up to a constant, of row b at the levels of a density: log_dos[V], from
- * the tables of a sample, table[windows], whose visits in all blocks are total[windows][window].
- * What windows are lifted by for it, lift[windows], and tilts, tilt[windows - 1]. */
-void muca_join(const struct muca *muca, const struct muca_table *table, size_t b,
-               const double *total, const struct muca_density *density, double *log_dos,
-               double *lift, double *tilt);
-
-/* Makes muca->density that of a sample. */
-GPUMC_MUST_CHECK enum gpumc_status
-muca_density_open(struct muca *muca, size_t sample, struct gpumc_error *error);
-
-/* ---- canonical averages (muca_reweight.c) ---- */
-
-/* How many results there are, how they are called, and how many numbers averages are of. */
-size_t muca_results(const struct muca *muca);
-struct gpumc_label muca_result_label(const struct muca *muca, size_t result);
-size_t muca_averages_width(const struct muca *muca);
-/* Of one sample, the points first .. first + count - 1, with errors from its blocks. */
-GPUMC_MUST_CHECK enum gpumc_status
-muca_reweight(const struct muca *muca, const struct muca_density *density,
-              struct muca_curves *curves, size_t sample, size_t first, size_t count,
-              struct gpumc_error *error);
-/* Averages over all samples with errors from these, value, error_of [points][results]. */
-GPUMC_MUST_CHECK enum gpumc_status
-muca_reweight_samples(const struct muca *muca, const struct muca_curves *curves, double *value,
-                      double *error_of, struct gpumc_error *error);
-
-/* ---- curves (muca_curves.c) ---- */
-
-GPUMC_MUST_CHECK enum gpumc_status muca_curves_create(struct muca *muca, struct gpumc_error *error);
-void muca_curves_free(struct muca_curves *curves);
-/* A unit of work after the last walk; `*finished` after the last one. How much of it is done. */
-GPUMC_MUST_CHECK enum gpumc_status
-muca_reweight_unit(struct muca *muca, bool *finished, struct gpumc_error *error);
-double muca_reweighted(const struct muca *muca);
-GPUMC_MUST_CHECK enum gpumc_status muca_curves_save(struct muca *muca,
-                                                    struct gpumc_checkpoint_writer *writer,
-                                                    struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status muca_curves_load(struct muca *muca,
-                                                    struct gpumc_checkpoint_reader *reader,
-                                                    struct gpumc_error *error);
-/* The grid, and over it value, error_of [points][results]; or over samples and it, `by_sample`,
- * [samples][points][results]. */
-GPUMC_MUST_CHECK enum gpumc_status muca_curves_write(const struct muca *muca, const char *group,
-                                                     const double *value, const double *error_of,
-                                                     bool by_sample, struct gpumc_error *error);
-
 /* ---- the summary (muca_summary.c, muca_trust.c) ---- */
 
-/* Counts those of all tables, for what follows. */
+/* Counts the travels of the walkers of all tables, which the summary and the verdict read. */
 GPUMC_MUST_CHECK enum gpumc_status muca_travels_count(struct muca *muca, struct gpumc_error *error);
 /* Whether the tilt of join k is 0 within its error, one of as many comparisons as there are joins.
  */

@@ -9,6 +9,7 @@
 enum {
   WALKERS_LEAST = 1024, /* by default */
   WALKERS_MOST = 1 << 18,
+  LEVELS_LEAST = 3,
   LEVELS_MAXIMUM = 1 << 22, /* of a table of weights */
   WINDOWS_MOST = 1024,
   SAMPLES_MOST = GPUMC_RUN_MAXIMUM,
@@ -396,6 +397,19 @@ static void check_start(const struct gpumc_params *params, const struct gpumc_su
                          "file is read with start: file only; this start is %s", start);
 }
 
+/* Less than one update would be none, which stands for as many as tunnelling asks for. */
+static void check_production(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                             struct gpumc_report *report)
+{
+  const double updates = gpumc_params_real(params, "production.updates");
+  (void)subject;
+  if (updates > 0 && updates < 1)
+    gpumc_params_mistake(params, report, "production.updates",
+                         "updates = %g is less than one: give 1 or more, or 0 for as many as "
+                         "walkers need",
+                         updates);
+}
+
 /* Levels that two windows have in common, at least. */
 static void check_windows(const struct gpumc_params *params, const struct muca_settings *settings,
                           struct gpumc_report *report)
@@ -435,9 +449,14 @@ static void check_levels(const struct gpumc_params *params, const struct gpumc_s
                          "%zu levels are more than the %d that there may be: give a wider "
                          "algorithm.bin",
                          settings.levels, LEVELS_MAXIMUM);
-  else if (settings.last < settings.first + 2)
+  else if (settings.levels < LEVELS_LEAST && gpumc_params_has(params, "bin"))
+    gpumc_params_mistake(params, report, "bin",
+                         "bin = %g leaves fewer than %d levels of the %s: make it smaller",
+                         gpumc_params_real(params, "bin"), LEVELS_LEAST, name);
+  else if (settings.last + 1 < settings.first + LEVELS_LEAST)
     gpumc_params_mistake(params, report, "range",
-                         "fewer than 3 levels of the %s are in the range: widen it", name);
+                         "fewer than %d levels of the %s are in the range: widen it", LEVELS_LEAST,
+                         name);
   else if (settings.windows > 1)
     check_windows(params, &settings, report);
 }
@@ -471,6 +490,7 @@ const struct gpumc_check muca_checks[] = {
     {.reads = "beta control", .run = check_grid},
     {.reads = "range", .run = check_range},
     {.reads = "iteration", .run = check_start},
+    {.reads = "production", .run = check_production},
     {.reads = NULL, .needs = GPUMC_NEEDS_INSTANCE, .run = check_levels},
     {.reads = NULL, .needs = GPUMC_NEEDS_INSTANCE, .run = check_samples},
     {.run = NULL},

@@ -45,7 +45,7 @@ static enum gpumc_status write_progress(const struct muca *muca, struct gpumc_er
       "round_trips", "round trips of walkers between the ends of the range", "1", "n_rt"};
   const struct gpumc_label converged = {"converged", "whether the weights converged", "1", ""};
   const struct gpumc_label empty = {
-      "empty_windows", "windows without walkers, in which there are no states", "1", ""};
+      "empty_windows", "windows that were left out, in which there are no states", "1", ""};
   const size_t samples = muca->settings.samples;
   const struct gpumc_curve_place place = place_of(muca, NULL, 0);
   double *values;
@@ -62,7 +62,7 @@ static enum gpumc_status write_progress(const struct muca *muca, struct gpumc_er
       values[table->sample] = fmin(values[table->sample], muca->travels[i].round_trips);
     if (missing || (!closed && !table->progress->converged))
       values[samples + table->sample] = 0;
-    values[2 * samples + table->sample] += closed;
+    values[2 * samples + table->sample] += closed && !missing;
   }
   GPUMC_TRY_OUT(status, gpumc_curve_write(&place, &trips, true, values, error));
   GPUMC_TRY_OUT(status, gpumc_curve_write(&place, &converged, true, values + samples, error));

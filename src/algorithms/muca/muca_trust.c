@@ -50,7 +50,7 @@ bool muca_join_holds(const struct muca *muca, const struct muca_density *density
 }
 
 /* Columns of /summary/windows. */
-enum { FROM, TO, ITERATIONS, CONVERGED, ROUND_TRIPS, TIME, TILT, TILT_ERROR, COLUMNS };
+enum { FROM, TO, ITERATIONS, CONVERGED, EMPTY, ROUND_TRIPS, TIME, TILT, TILT_ERROR, COLUMNS };
 
 static void fill_window(const struct muca *muca, const struct muca_density *density, size_t k,
                         double *column[COLUMNS])
@@ -62,6 +62,7 @@ static void fill_window(const struct muca *muca, const struct muca_density *dens
   column[TO][k] = muca_level_value(settings, model, table->first + settings->window - 1);
   column[ITERATIONS][k] = (double)table->progress->iteration;
   column[CONVERGED][k] = (double)table->progress->converged;
+  column[EMPTY][k] = muca_is_closed(table) && !muca_is_missing(muca, table);
   column[ROUND_TRIPS][k] = muca->travels[k].round_trips;
   column[TIME][k] = muca->travels[k].time;
   column[TILT][k] = column[TILT_ERROR][k] = NAN;
@@ -83,6 +84,7 @@ enum gpumc_status muca_windows_write(const struct muca *muca, const struct muca_
               channel->symbol},
       [ITERATIONS] = {"iterations", "iterations of the weights", "1", "n"},
       [CONVERGED] = {"converged", "whether the weights converged", "1", ""},
+      [EMPTY] = {"empty", "whether the window was left out, as it has no states", "1", ""},
       [ROUND_TRIPS] = {"round_trips", "round trips of walkers between the ends of the window", "1",
                        "n_rt"},
       [TIME] = {"tunnelling_time", "updates from one end of the window to the other", "updates",
@@ -111,7 +113,7 @@ enum gpumc_status muca_windows_write(const struct muca *muca, const struct muca_
   }
   GPUMC_TRY_OUT(status, gpumc_curve_write_axis(&place, 0, &axis, true, number, error));
   for (size_t i = 0; i < TILT; i++) {
-    const bool whole = i == ITERATIONS || i == CONVERGED || i == ROUND_TRIPS;
+    const bool whole = i == ITERATIONS || i == CONVERGED || i == EMPTY || i == ROUND_TRIPS;
     GPUMC_TRY_OUT(status, gpumc_curve_write(&place, &labels[i], whole, column[i], error));
   }
   GPUMC_TRY_OUT(status, gpumc_curve_write_with_error(&place, &labels[TILT], column[TILT],

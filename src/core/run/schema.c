@@ -246,6 +246,8 @@ static const char *default_words(const struct gpumc_key *key)
     return "required";
   if (key->exactly_one_of != NULL)
     return "one of a group";
+  if (key->or_auto)
+    return "`auto`";
   return key->type == GPUMC_KEY_MAPPING ? "optional" : "none";
 }
 
