@@ -34,22 +34,24 @@ output: {output}
 """
 
 
-class Empty(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        numbers = np.random.default_rng(7)
-        cls.couplings = [(scale * numbers.standard_normal((SITES, 2))).round(6) for scale in SCALES]
-        cls.energies = [enumeration.energies(SHAPE, values, np.zeros(SITES)) for values in cls.couplings]
-
-    def run_muca(self, folder, keys, samples=len(SCALES), first=0, expect=0):
+class Glasses(unittest.TestCase):
+    def run_muca(self, folder, keys, samples=len(SCALES), first=0, expect=0, bin=BIN):
         path, output = pathlib.Path(folder) / "couplings.txt", pathlib.Path(folder) / "run.h5"
         lines = [f"shape {SHAPE[0]} {SHAPE[1]}"]
         for values in self.couplings:
             lines += ["couplings", *(f"{a} {b}" for a, b in values)]
         path.write_text("\n".join(lines) + "\n")
-        text = CONFIG.format(couplings=path, keys=keys, samples=samples, first=first, bin=BIN, output=output)
+        text = CONFIG.format(couplings=path, keys=keys, samples=samples, first=first, bin=bin, output=output)
         self.said = gpumc.run_config(text, folder, expect=expect).stderr
         return output
+
+
+class Empty(Glasses):
+    @classmethod
+    def setUpClass(cls):
+        numbers = np.random.default_rng(7)
+        cls.couplings = [(scale * numbers.standard_normal((SITES, 2))).round(6) for scale in SCALES]
+        cls.energies = [enumeration.energies(SHAPE, values, np.zeros(SITES)) for values in cls.couplings]
 
     def read(self, output):
         with h5py.File(output) as file:
@@ -131,6 +133,20 @@ class Empty(unittest.TestCase):
         with gpumc.folder() as folder:
             self.run_muca(folder, "range: {from: -2.0, to: -1.25}", samples=1, first=1, expect=1)
         self.assertIn("0 of 640 walkers came into the range from", self.said)
+
+
+class Gap(Glasses):
+    """No state in what two windows share, some beyond: not an empty window, and not trusted."""
+    @classmethod
+    def setUpClass(cls):
+        cls.couplings = [np.random.default_rng(26).standard_normal((SITES, 2)).round(6)]
+
+    def test_states_beyond_a_gap(self):
+        keys = "windows: {count: 16, overlap: 0.05}"
+        with gpumc.folder() as folder, h5py.File(self.run_muca(folder, keys, samples=1, bin=0.1)) as file:
+            summary = file["summary"]
+            self.assertEqual((summary.attrs["trusted"], summary["windows/empty"][0]), (0, 0))
+            self.assertIn("entering_warning", summary.attrs)
 
 
 if __name__ == "__main__":

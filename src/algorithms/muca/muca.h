@@ -337,7 +337,8 @@ GPUMC_MUST_CHECK enum gpumc_status muca_go_on(struct muca *muca, const struct mu
                                               bool at_last, bool *went, struct gpumc_error *error);
 
 /* Whether a table is closed though there may be states in its window: none beside it is open, or
- * the one that is has seen levels that it shares with the closed ones. */
+ * the one that is has seen levels that it shares with the closed ones, or walkers came into one of
+ * these. */
 bool muca_is_missing(const struct muca *muca, const struct muca_table *table);
 /* " of window 1 of sample 3", as far as there are several; what to do about one that is closed. */
 enum { MUCA_NAME_BYTES = 64 };

@@ -109,9 +109,9 @@ static bool comes_first(const struct muca *muca, const struct muca_table *table)
 
 /* ---- windows that are closed ---- */
 
-const char muca_closed_remedy[] = "widen algorithm.range, towards the values at infinite "
-                                  "temperature, use fewer windows, or, where "
-                                  "no state may have such values, narrow it";
+const char muca_closed_remedy[] =
+    "widen algorithm.range, towards the values at infinite temperature, use fewer windows or a "
+    "larger windows.overlap, or, where no state may have such values, narrow it";
 
 const char *muca_table_name(const struct muca *muca, const struct muca_table *table,
                             char text[static MUCA_NAME_BYTES])
@@ -148,11 +148,11 @@ bool muca_is_missing(const struct muca *muca, const struct muca_table *table)
   if (table->progress->left > 0)
     return true;
   for (const struct muca_table *next = table + 1; next < end; next++)
-    if (!muca_is_closed(next))
-      return has_seen(next, next - 1);
+    if (!muca_is_closed(next) || next->progress->left > 0)
+      return muca_is_closed(next) || has_seen(next, next - 1);
   for (const struct muca_table *next = table; next-- > sample;)
-    if (!muca_is_closed(next))
-      return has_seen(next, next + 1);
+    if (!muca_is_closed(next) || next->progress->left > 0)
+      return muca_is_closed(next) || has_seen(next, next + 1);
   return true;
 }
 
