@@ -141,14 +141,19 @@ susceptibility_along(const struct gpumc_model *model, const double *control, con
   return control[HEISENBERG_BETA] * (double)model->sites * (mean[1] - mean[0] * mean[0]);
 }
 
-/* Without a field all directions are alike: chi = beta N <m^2> / n. In one it is undetermined. */
+/* What follows from all directions being alike, which they are not in a field. */
+static bool has_no_field(const struct gpumc_model *model)
+{
+  return heisenberg_parameters(model)->field == 0.0;
+}
+#define WITHOUT_FIELD .applies = has_no_field, .applies_where = "model.h is 0", .controls = IN_BETA
+
+/* chi = beta N <m^2> / n. */
 static double
 susceptibility(const struct gpumc_model *model, const double *control, const double *mean)
 {
-  const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
-  return parameters->field == 0.0
-             ? control[HEISENBERG_BETA] * (double)model->sites * mean[0] / parameters->components
-             : (double)NAN;
+  return control[HEISENBERG_BETA] * (double)model->sites * mean[0] /
+         heisenberg_parameters(model)->components;
 }
 
 /* The second derivative of the free energy by a twist along x, per site: of the angle of O(2), N Y
@@ -163,12 +168,10 @@ static double helicity_terms(const struct gpumc_model *model, const double *cont
   return parameters->components == 2 ? along + sign * across : (2.0 * along + sign * across) / 3.0;
 }
 
-/* A twist means nothing in a field. */
 static double
 helicity_modulus(const struct gpumc_model *model, const double *control, const double *mean)
 {
-  return heisenberg_parameters(model)->field == 0.0 ? helicity_terms(model, control, mean, -1.0)
-                                                    : (double)NAN;
+  return helicity_terms(model, control, mean, -1.0);
 }
 
 static double
@@ -216,18 +219,19 @@ const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES] = {
      .n_uses = 1,
      .uses = {MEAN_MAGNETIZATION2},
      .value = susceptibility,
-     .controls = IN_BETA},
+     WITHOUT_FIELD},
     {.label = {"binder_parameter", "Binder parameter of the magnetization, 1 - <m^4>/(3 <m^2>^2)",
                "1", "U_4"},
      .n_uses = 2,
      .uses = {MEAN_MAGNETIZATION2, MEAN_MAGNETIZATION4},
      .value = lattice_binder_parameter,
-     .scale = lattice_binder_parameter_scale},
+     .scale = lattice_binder_parameter_scale,
+     WITHOUT_FIELD},
     {.label = {"helicity_modulus", "helicity modulus (spin stiffness) along x", GPUMC_UNIT_ENERGY,
                "Υ"},
      .n_uses = 2,
      .uses = {MEAN_ALONG, MEAN_ACROSS},
      .value = helicity_modulus,
      .scale = helicity_modulus_scale,
-     .controls = IN_BETA},
+     WITHOUT_FIELD},
 };

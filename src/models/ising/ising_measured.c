@@ -289,6 +289,7 @@ const struct gpumc_quantity ising_quantities[ISING_QUANTITIES] = {
      .value = gaussian_identity,
      .scale = gaussian_identity_scale,
      .applies = has_gaussian_bonds,
+     .applies_where = "couplings are Gaussian",
      .identity = "the Gaussian identity"},
 };
 
