@@ -105,6 +105,8 @@ describe_channels(struct gpumc_model *model, const struct heisenberg_parameters 
     describe_channel(model, c, longer * sites, CHANNEL_BITS);
   describe_channel(model, HEISENBERG_ALONG, longer * sites, CHANNEL_BITS);
   describe_channel(model, HEISENBERG_ACROSS, longer * sites * sites, ACROSS_BITS);
+  model->quantum[HEISENBERG_WAVE] = lattice_wave_quantum(sites);
+  model->bound[HEISENBERG_WAVE] = longer * sites * sites / model->quantum[HEISENBERG_WAVE];
 }
 
 /* At beta = 0, where <(S_i . S_j)^2> = <(S_i^x)^2> = 1/n. */

@@ -36,6 +36,10 @@ const struct gpumc_channel heisenberg_channels[HEISENBERG_CHANNELS] = {
                                      "1", "I_x^2"},
                            .request_key = request_key,
                            .request = request},
+    [HEISENBERG_WAVE] = {.label = {"wave",
+                                   "squared amplitude of the smallest waves, their mean, per site",
+                                   "1", "|M_k|^2"},
+                         LATTICE_WAVE_REQUEST},
 };
 
 const struct gpumc_control heisenberg_controls[HEISENBERG_CONTROLS] = {
@@ -65,6 +69,11 @@ struct heisenberg_units heisenberg_units_of(const struct gpumc_model *model)
   return units;
 }
 
+struct lattice_wave heisenberg_wave_of(const struct gpumc_model *model)
+{
+  return lattice_wave_of(&heisenberg_parameters(model)->lattice, model->quantum[HEISENBERG_WAVE]);
+}
+
 /* ---- means and quantities ---- */
 
 enum {
@@ -77,8 +86,9 @@ enum {
   MEAN_MAGNETIZATION4,
   MEAN_ALONG,
   MEAN_ACROSS,
+  MEAN_STRUCTURE_FACTOR,
 };
-_Static_assert(MEAN_ACROSS + 1 == HEISENBERG_MEANS, "as many as the header says");
+_Static_assert(MEAN_STRUCTURE_FACTOR + 1 == HEISENBERG_MEANS, "as many as the header says");
 
 /* What answers to the control that is moved. */
 enum { IN_BETA = 1 << HEISENBERG_BETA, IN_FIELD = 1 << HEISENBERG_FIELD };
@@ -124,6 +134,12 @@ const struct gpumc_mean heisenberg_means[HEISENBERG_MEANS] = {
                                "<I_x^2>/N"},
                      .index = HEISENBERG_ACROSS,
                      .power = 1},
+    [MEAN_STRUCTURE_FACTOR] = {.label = {"structure_factor",
+                                         "structure factor |M_k|^2 / N at the smallest wave "
+                                         "vectors, their mean",
+                                         "1", "S(k_min)"},
+                               .index = HEISENBERG_WAVE,
+                               .power = 1},
 };
 
 /* C = beta^2 N (<e^2> - <e>^2). */
@@ -180,6 +196,22 @@ helicity_modulus_scale(const struct gpumc_model *model, const double *control, c
   return fabs(helicity_terms(model, control, mean, 1.0));
 }
 
+static double
+correlation_length(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)control;
+  return lattice_correlation_length(
+      model, lattice_wave_number(&heisenberg_parameters(model)->lattice), mean);
+}
+
+static double
+correlation_length_scale(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)control;
+  return lattice_correlation_length_scale(
+      model, lattice_wave_number(&heisenberg_parameters(model)->lattice), mean);
+}
+
 #define MEAN(mean)                                                                                 \
   {                                                                                                \
     .n_uses = 1, .uses = {(mean) }                                                                 \
@@ -214,6 +246,7 @@ const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES] = {
     MEAN(MEAN_ABS_MAGNETIZATION),
     MEAN(MEAN_MAGNETIZATION2),
     MEAN(MEAN_MAGNETIZATION4),
+    MEAN(MEAN_STRUCTURE_FACTOR),
     {.label = {"susceptibility", "susceptibility without a field, beta N <m^2>/n", GPUMC_UNIT_BETA,
                "χ"},
      .n_uses = 1,
@@ -226,6 +259,13 @@ const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES] = {
      .uses = {MEAN_MAGNETIZATION2, MEAN_MAGNETIZATION4},
      .value = lattice_binder_parameter,
      .scale = lattice_binder_parameter_scale,
+     WITHOUT_FIELD},
+    {.label = {"correlation_length", "second-moment correlation length, in lattice spacings", "1",
+               "ξ"},
+     .n_uses = 2,
+     .uses = {MEAN_MAGNETIZATION2, MEAN_STRUCTURE_FACTOR},
+     .value = correlation_length,
+     .scale = correlation_length_scale,
      WITHOUT_FIELD},
     {.label = {"helicity_modulus", "helicity modulus (spin stiffness) along x", GPUMC_UNIT_ENERGY,
                "Υ"},
