@@ -131,6 +131,13 @@ static void expect(const struct heisenberg_settings *settings, const struct gpum
   value[HEISENBERG_MAGNETIZATION2] = dot(m, m) / (double)model->sites;
   value[HEISENBERG_ALONG] = along;
   value[HEISENBERG_ACROSS] = dot(current, current);
+  value[HEISENBERG_DRIFT] = 0;
+  for (size_t i = 0; i < model->sites; i++) {
+    double spin[3];
+    spin_at(spins, settings->components, i, spin);
+    value[HEISENBERG_DRIFT] =
+        fmax(value[HEISENBERG_DRIFT], (double)model->sites * fabs(sqrt(dot(spin, spin)) - 1));
+  }
   value[HEISENBERG_WAVE] = wave_of(settings, model->sites, spins);
 }
 
@@ -139,6 +146,8 @@ static double tolerance_of(const struct gpumc_model *model, size_t channel, bool
 {
   const double sites = (double)model->sites, rounded = single ? 0x1p-21 : 0x1p-27;
   const bool square = channel == HEISENBERG_ACROSS || channel == HEISENBERG_WAVE;
+  if (channel == HEISENBERG_DRIFT) /* worked out in double */
+    return 0x1p-50 * sites;
   return 6 * rounded * sites * (square ? 2 * sites : 1) + 2 * model->quantum[channel];
 }
 
@@ -242,6 +251,31 @@ static void sums_in_two_words_are_exact(void **state)
   }
 }
 
+/* One spin that is longer or shorter than the others. */
+static void a_length_that_is_wrong_is_seen(void **state)
+{
+  static const double lengths[] = {1.0, 1.001, 0.99, 3.0};
+  (void)state;
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    struct fixture fixture;
+    struct gpumc_error error = {0};
+    open(&fixture, &cases[5], &heisenberg_double_cpu);
+    const size_t sites = fixture.model.sites;
+    double *spins = calloc(1, fixture.model.portable_bytes);
+    assert_non_null(spins);
+    for (size_t k = 0; k < sites; k++)
+      spins[3 * k + k % 3] = k == 7 ? lengths[i] : 1.0;
+    const struct gpumc_kernel_ops *kernel = fixture.ensemble.ops;
+    assert_ok(kernel->set(&fixture.ensemble, 0, 0, 1, (uint8_t *)spins, &error), &error);
+    assert_ok(kernel->measure(&fixture.ensemble, fixture.channel, &error), &error);
+    const double found = (double)fixture.channel[HEISENBERG_DRIFT][0] *
+                         fixture.model.quantum[HEISENBERG_DRIFT] / (double)sites;
+    assert_true(fabs(found - fmin(1.0, fabs(lengths[i] - 1.0))) < 1e-15);
+    free(spins);
+    close(&fixture);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -249,6 +283,7 @@ int main(void)
       cmocka_unit_test(channels_do_not_depend_on_each_other),
       cmocka_unit_test(a_spiral_is_one_wave),
       cmocka_unit_test(sums_in_two_words_are_exact),
+      cmocka_unit_test(a_length_that_is_wrong_is_seen),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ struct heisenberg_units heisenberg_units_of(const struct gpumc_model *model);
 struct lattice_wave heisenberg_wave_of(const struct gpumc_model *model);
 
 /* The tables of the model (heisenberg_measured.c), of its moves, and its kernels. */
-enum { HEISENBERG_MEANS = 10, HEISENBERG_QUANTITIES = 13 };
+enum { HEISENBERG_MEANS = 11, HEISENBERG_QUANTITIES = 14 };
 extern const struct gpumc_control heisenberg_controls[HEISENBERG_CONTROLS];
 void heisenberg_coefficients(const struct gpumc_model *model, const double *control,
                              double *coefficient);

@@ -21,6 +21,7 @@ enum heisenberg_channel {
   HEISENBERG_MAGNETIZATION2,  /* M^2 / N */
   HEISENBERG_ALONG,           /* sum of S_i . S_j */
   HEISENBERG_ACROSS,          /* (sum of S_i x S_j)^2 */
+  HEISENBERG_DRIFT,           /* N max ||S_i| - 1|: what rounding has done to the lengths */
   HEISENBERG_WAVE,            /* |sum of S_i exp(i k r_i)|^2, k the smallest along each axis */
   HEISENBERG_CHANNELS
 };
@@ -30,6 +31,7 @@ struct heisenberg_sums {
   int64_t bonds;            /* S_i . S_j */
   int64_t magnetization[3]; /* S_i */
   int64_t along, across[3]; /* S_i . S_j and S_i x S_j, j one step from i along x */
+  int64_t drift;            /* the largest heisenberg_drift() */
   int64_t wave;             /* heisenberg_wave_square(), in quanta of its channel */
 };
 
@@ -57,6 +59,8 @@ GPUMC_HOST_DEVICE static inline void heisenberg_record(const struct heisenberg_u
   value[HEISENBERG_ALONG] = unit * (double)sums->along;
   value[HEISENBERG_ACROSS] =
       fma(current[2], current[2], fma(current[1], current[1], current[0] * current[0]));
+  value[HEISENBERG_DRIFT] =
+      units->sites * ((double)sums->drift / (double)((int64_t)1 << HEISENBERG_DRIFT_BITS));
   for (int c = 0; c < HEISENBERG_WAVE; c++)
     if (channel[c] != NULL)
       channel[c][at] = (int64_t)rint(value[c] / units->quantum[c]);

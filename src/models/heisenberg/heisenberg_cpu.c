@@ -178,6 +178,8 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
   const struct heisenberg_units units = heisenberg_units_of(ensemble->model);
   struct heisenberg_sums sums;
   ops_of(ensemble)->measure(&parameters->lattice, parameters->components, place->data, &sums);
+  if (channel[HEISENBERG_DRIFT] != NULL)
+    sums.drift = ops_of(ensemble)->drift(&parameters->lattice, parameters->components, place->data);
   if (channel[HEISENBERG_WAVE] != NULL) {
     const struct lattice_cpu_storage *storage = ensemble->storage;
     const struct tables *tables = storage->own;

@@ -31,6 +31,8 @@ struct heisenberg_ops {
   void (*sweep)(const struct heisenberg_sweep *sweep);
   void (*measure)(const struct gpumc_checkerboard *lattice, int components, const void *spins,
                   struct heisenberg_sums *sums);
+  /* The largest of heisenberg_drift(). */
+  int64_t (*drift)(const struct gpumc_checkerboard *lattice, int components, const void *spins);
   /* layers[components][heisenberg_layers()]: sums of a component over planes x = const, y = const
    * and z = const, in units of 2^-HEISENBERG_QUANTUM_BITS. Of the first ones, even x stand before
    * odd x, as the sites of a colour do in a row. */

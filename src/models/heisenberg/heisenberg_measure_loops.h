@@ -66,6 +66,24 @@ static void measure_replica(const struct gpumc_checkerboard *lattice, int compon
     measure_bonds(2, lattice, &own, &other, sums);
 }
 
+GPUMC_INLINE int64_t largest_drift(const int components, size_t sites, const REAL *spins)
+{
+  int64_t largest = 0;
+  for (size_t i = 0; i < sites; i++) {
+    const int64_t drift = heisenberg_drift((double)spins[i], (double)spins[sites + i],
+                                           components == 3 ? (double)spins[2 * sites + i] : 0.0);
+    largest = drift > largest ? drift : largest;
+  }
+  return largest;
+}
+
+static int64_t
+drift_of_replica(const struct gpumc_checkerboard *lattice, int components, const void *spins)
+{
+  const size_t sites = 2 * lattice->colour;
+  return components == 3 ? largest_drift(3, sites, spins) : largest_drift(2, sites, spins);
+}
+
 /* Adds a component of the sites of one colour to layers[Lx + Ly + Lz]. */
 static void add_layers(const struct gpumc_checkerboard *lattice, size_t colour,
                        const REAL *component, int64_t *layers)
@@ -101,4 +119,5 @@ extern const struct heisenberg_ops GPUMC_ISA_NAME(OPS);
 const struct heisenberg_ops GPUMC_ISA_NAME(OPS) = {.start = start_replica,
                                                    .sweep = sweep_replica,
                                                    .measure = measure_replica,
+                                                   .drift = drift_of_replica,
                                                    .layers = layers_of_replica};

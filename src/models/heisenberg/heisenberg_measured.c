@@ -36,6 +36,11 @@ const struct gpumc_channel heisenberg_channels[HEISENBERG_CHANNELS] = {
                                      "1", "I_x^2"},
                            .request_key = request_key,
                            .request = request},
+    [HEISENBERG_DRIFT] = {.label = {"norm_drift", "largest ||S_i| - 1| of a replica", "1",
+                                    "max ||S|-1|"},
+                          .request_key = "norm_drift",
+                          .request = "Whether the largest deviation of a spin's length from 1 is "
+                                     "measured, which rounding leads to."},
     [HEISENBERG_WAVE] = {.label = {"wave",
                                    "squared amplitude of the smallest waves, their mean, per site",
                                    "1", "|M_k|^2"},
@@ -86,6 +91,7 @@ enum {
   MEAN_MAGNETIZATION4,
   MEAN_ALONG,
   MEAN_ACROSS,
+  MEAN_DRIFT,
   MEAN_STRUCTURE_FACTOR,
 };
 _Static_assert(MEAN_STRUCTURE_FACTOR + 1 == HEISENBERG_MEANS, "as many as the header says");
@@ -134,6 +140,10 @@ const struct gpumc_mean heisenberg_means[HEISENBERG_MEANS] = {
                                "<I_x^2>/N"},
                      .index = HEISENBERG_ACROSS,
                      .power = 1},
+    [MEAN_DRIFT] = {.label = {"norm_drift", "largest ||S_i| - 1| of a replica", "1",
+                              "<max ||S|-1|>"},
+                    .index = HEISENBERG_DRIFT,
+                    .power = 1},
     [MEAN_STRUCTURE_FACTOR] = {.label = {"structure_factor",
                                          "structure factor |M_k|^2 / N at the smallest wave "
                                          "vectors, their mean",
@@ -247,6 +257,7 @@ const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES] = {
     MEAN(MEAN_MAGNETIZATION2),
     MEAN(MEAN_MAGNETIZATION4),
     MEAN(MEAN_STRUCTURE_FACTOR),
+    MEAN(MEAN_DRIFT),
     {.label = {"susceptibility", "susceptibility without a field, beta N <m^2>/n", GPUMC_UNIT_BETA,
                "χ"},
      .n_uses = 1,

@@ -164,12 +164,19 @@ add_magnetization(typename RULES::vector spin, struct heisenberg_sums *sums)
     sums->magnetization[2] += RULES::quanta(spin.z);
 }
 
+template <class RULES>
+static __device__ inline int64_t larger_drift(typename RULES::vector spin, int64_t largest)
+{
+  const int64_t drift = heisenberg_drift((double)spin.x, (double)spin.y, (double)spin.z);
+  return drift > largest ? drift : largest;
+}
+
 /* What site k of colour 0 adds: its bonds, its spin, and that of the same index of colour 1.
- * `twist`: the bonds along x as well. */
+ * `twist`: the bonds along x as well; `drift`: the lengths of both. */
 template <class RULES, int N>
 static __device__ inline void
 add_site(const struct heisenberg_gpu_lattice *lattice, const typename RULES::real *spins,
-         uint32_t k, bool twist, struct heisenberg_sums *sums)
+         uint32_t k, bool twist, bool drift, struct heisenberg_sums *sums)
 {
   typedef typename RULES::vector vector;
   const size_t sites = 2 * (size_t)lattice->colour;
@@ -194,6 +201,8 @@ add_site(const struct heisenberg_gpu_lattice *lattice, const typename RULES::rea
   add_magnetization<RULES, N>(spin, sums);
   add_magnetization<RULES, N>(same, sums);
   sums->bonds += RULES::quanta(RULES::dot(N, spin, sum));
+  if (drift)
+    sums->drift = larger_drift<RULES>(same, larger_drift<RULES>(spin, sums->drift));
   if (!twist)
     return;
   /* The step forward leads to the same index where the side is one back. */
@@ -217,6 +226,18 @@ static __device__ inline void add_of_warp(int64_t value, int64_t *sum)
     atomicAdd((unsigned long long *)sum, (unsigned long long)value);
 }
 
+/* Of numbers that are not negative. */
+static __device__ inline void largest_of_warp(int64_t value, int64_t *largest)
+{
+#pragma unroll
+  for (uint32_t width = WARP / 2; width != 0; width /= 2) {
+    const int64_t other = __shfl_xor_sync(UINT32_MAX, value, width);
+    value = other > value ? other : value;
+  }
+  if (threadIdx.x % WARP == 0)
+    atomicMax((unsigned long long *)largest, (unsigned long long)value);
+}
+
 template <class RULES, int N>
 static __global__ void __launch_bounds__(MEASURING_THREADS)
     measure(const __grid_constant__ struct heisenberg_gpu_measurement measurement, uint32_t parts,
@@ -233,13 +254,16 @@ static __global__ void __launch_bounds__(MEASURING_THREADS)
       (const typename RULES::real *)heisenberg_replica(replicas, blockIdx.y, replica);
   const bool twist = measurement.channel[HEISENBERG_ALONG] != NULL ||
                      measurement.channel[HEISENBERG_ACROSS] != NULL;
+  const bool drift = measurement.channel[HEISENBERG_DRIFT] != NULL;
   struct heisenberg_sums sums = {};
   for (uint32_t k = begin + threadIdx.x; k < end; k += MEASURING_THREADS)
-    add_site<RULES, N>(&replicas->lattice, spins, k, twist, &sums);
+    add_site<RULES, N>(&replicas->lattice, spins, k, twist, drift, &sums);
   struct heisenberg_sums *all = measurement.sums + blockIdx.y * batch->capacity + replica;
   add_of_warp(sums.bonds, &all->bonds);
   for (int a = 0; a < N; a++)
     add_of_warp(sums.magnetization[a], &all->magnetization[a]);
+  if (drift)
+    largest_of_warp(sums.drift, &all->drift);
   if (!twist)
     return;
   add_of_warp(sums.along, &all->along);
