@@ -12,10 +12,9 @@ import pathlib
 import sys
 import unittest
 
-import numpy as np
-
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import gpumc_program as gpumc  # noqa: E402
+from support.heisenberg_exact import correlations, exact, helicity, log_states, waves  # noqa: E402
 
 MODEL = "model: {{name: heisenberg, shape: [{sites}], components: {components}, J: {J}}}"
 CANONICAL = "gpumc: 1\nseed: 17\n" + MODEL + """
@@ -34,60 +33,6 @@ algorithm: {{name: pt, beta: {{values: [1.0, 1.5, 2.0]}}, samples: 64, sweeps: 2
 kernel: {{variant: {variant}}}
 output: {folder}/out.h5
 """
-
-
-def bessel(order, K):
-    """I_order(K), by its power series."""
-    return sum((K / 2) ** (2 * j + order) / (math.factorial(j) * math.gamma(order + j + 1)) for j in range(60))
-
-
-def log_states(components, sites, K):
-    """ln Z/N with the uniform measure 1."""
-    if components == 3:
-        terms = [(2 * l + 1) * (math.sqrt(math.pi / (2 * K)) * bessel(l + 0.5, K)) ** sites for l in range(40)]
-    else:
-        terms = [(1 if m == 0 else 2) * bessel(m, K) ** sites for m in range(40)]
-    return math.log(math.fsum(terms)) / sites
-
-
-def exact(components, sites, K, step=1e-3):
-    """e and C, by differences of fourth order."""
-    f = {j: log_states(components, sites, K + j * step) for j in range(-2, 3)}
-    first = (8 * (f[1] - f[-1]) - (f[2] - f[-2])) / (12 * step)
-    second = (16 * (f[1] + f[-1]) - (f[2] + f[-2]) - 30 * f[0]) / (12 * step ** 2)
-    return -first, K * K * second
-
-
-def helicity(components, sites, K):
-    """N <m^2>/beta: a twist phi of the ring multiplies the terms by exp(i m phi), of O(3) for each m = -l .. l."""
-    if components == 3:
-        weights = [((2 * l + 1) * (math.sqrt(math.pi / (2 * K)) * bessel(l + 0.5, K)) ** sites, l * (l + 1) / 3)
-                   for l in range(40)]
-    else:
-        weights = [((1 if m == 0 else 2) * bessel(m, K) ** sites, m * m) for m in range(40)]
-    return sites / K * math.fsum(w * square for w, square in weights) / math.fsum(w for w, _ in weights)
-
-
-def correlations(components, sites, K):
-    """<S_0 . S_r> for r = 0 .. sites - 1: terms in which r of the factors have a neighbouring order."""
-    if components == 3:
-        factor = [math.sqrt(math.pi / (2 * K)) * bessel(l + 0.5, K) for l in range(40)]
-        moves = [(l, l + 1, l + 1) for l in range(39)] + [(l, l - 1, l) for l in range(1, 40)]
-        partition = math.fsum((2 * l + 1) * factor[l] ** sites for l in range(40))
-    else:
-        factor = [bessel(m, K) for m in range(40)]
-        moves = [(abs(m), abs(m + 1), 1) for m in range(-38, 38)]
-        partition = math.fsum((1 if m == 0 else 2) * factor[m] ** sites for m in range(40))
-    return [math.fsum(w * factor[a] ** (sites - r) * factor[b] ** r for a, b, w in moves) / partition
-            for r in range(sites)]
-
-
-def waves(components, sites, K):
-    """<m^2>, S(k_min) and the second-moment correlation length."""
-    of = correlations(components, sites, K)
-    k = 2 * math.pi / sites
-    chi, wave = math.fsum(of), math.fsum(c * math.cos(k * r) for r, c in enumerate(of))
-    return chi / sites, wave, math.sqrt(chi / wave - 1) / (2 * math.sin(k / 2))
 
 
 class Reference(unittest.TestCase):
