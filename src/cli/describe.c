@@ -193,6 +193,9 @@ static void add_model_json(cJSON *json, const struct gpumc_model_ops *model)
     const char *moved = gpumc_declared_moved(model, q);
     if (moved != NULL)
       cJSON_AddStringToObject(quantity, "moved", moved);
+    const char *where = gpumc_declared_where(model, q);
+    if (where != NULL)
+      cJSON_AddStringToObject(quantity, "only_where", where);
     cJSON_AddItemToArray(model->quantities[q].value == NULL ? observables : derived, quantity);
   }
   cJSON *controls = cJSON_AddArrayToObject(json, "controls");
@@ -320,12 +323,13 @@ static void print_quantities(const char *title, const cJSON *quantities)
   cJSON_ArrayForEach(quantity, quantities)
   {
     const char *key = cli_text(quantity, "request_key"), *moved = cli_text(quantity, "moved");
-    printf("  %s  %s  (unit %s%s%s%s%s%s%s)\n      %s\n", cli_text(quantity, "name"),
+    const char *where = cli_text(quantity, "only_where");
+    printf("  %s  %s  (unit %s%s%s%s%s%s%s%s%s)\n      %s\n", cli_text(quantity, "name"),
            cli_text(quantity, "symbol"), cli_text(quantity, "units"),
            key[0] != '\0' ? ", on request: " : "", key,
            cli_true(quantity, "of_pairs") ? ", where copies are compared" : "",
            moved[0] != '\0' ? ", where " : "", moved, moved[0] != '\0' ? " is moved" : "",
-           cli_text(quantity, "long_name"));
+           where[0] != '\0' ? ", only where " : "", where, cli_text(quantity, "long_name"));
   }
 }
 

@@ -17,7 +17,7 @@ gpumc: 1
 seed: 3
 model: {{name: heisenberg, shape: {shape}, components: {components}, h: 0.3}}
 algorithm: {{name: canonical, beta: {{values: [0.7, 1.4]}}, replicas: 3, update: {update}, thermalization: 10,
-            sweeps: 60, series: true}}
+            sweeps: 60, series: true, structure_factor: true, norm_drift: true}}
 kernel: {{variant: {variant}}}
 output: {folder}/{name}.h5
 """

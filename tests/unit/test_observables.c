@@ -9,6 +9,7 @@
 
 #include "core/numerics/elementary.h"
 #include "core/simulation/observables.h"
+#include "models/heisenberg/heisenberg.h"
 #include "models/ising/ising.h"
 #include "models/ising2d/ising2d.h"
 #include "support/fake_plugins.h"
@@ -87,6 +88,42 @@ static void test_selection_in_the_field(void **state)
   assert_string_equal(gpumc_declared_moved(&gpumc_model_ising2d, 2), "h");
   assert_null(gpumc_declared_moved(&gpumc_model_ising2d, 0));
   assert_null(gpumc_declared_moved(&gpumc_model_ising2d, 1));
+}
+
+/* What an instance does not have is left out, and asking for it is a mistake. */
+static void test_quantities_of_an_instance(void **state)
+{
+  cJSON *block = cJSON_Parse("{\"helicity_modulus\": true}");
+  const struct gpumc_node node = {.mark = {"c.yaml", 3, 4}};
+  const struct gpumc_params params = {.values = block, .node = &node};
+  (void)state;
+  for (int in_field = 0; in_field < 2; in_field++) {
+    const struct heisenberg_settings settings = {
+        .dimension = 1, .shape = {4}, .components = 3, .coupling = 1, .field = 0.25 * in_field};
+    struct gpumc_model model;
+    struct gpumc_error error = {0};
+    struct gpumc_report report = {0};
+    if (heisenberg_instance(&settings, &model, &error) != GPUMC_OK)
+      fail_msg("%s", gpumc_error_text(&error));
+    const struct gpumc_observables selected =
+        gpumc_observables_of(&params, model.ops, NULL, HEISENBERG_BETA);
+    const struct gpumc_observables left = gpumc_observables_that_apply(&selected, &model);
+    assert_true(is_reported(&selected, "binder_parameter"));
+    assert_int_equal(is_reported(&left, "binder_parameter"), !in_field);
+    assert_int_equal(is_reported(&left, "susceptibility"), !in_field);
+    assert_int_equal(is_reported(&left, "helicity_modulus"), !in_field);
+    assert_true(is_reported(&left, "energy") && is_reported(&left, "magnetization4"));
+    assert_int_equal(left.n_means, selected.n_means);
+    gpumc_observables_check_instance(&params, "helicity_modulus", &model, &report);
+    assert_int_equal(report.mistakes, in_field);
+    if (in_field)
+      assert_string_equal(gpumc_text_string(&report.lines),
+                          "c.yaml:3:4: model heisenberg has helicity_modulus only where model.h is "
+                          "0: leave helicity_modulus out\n");
+    gpumc_report_free(&report);
+    model.ops->destroy(&model);
+  }
+  cJSON_Delete(block);
 }
 
 /* chi = beta N (<m^2> - <m>^2), and e - h m. */
@@ -297,6 +334,7 @@ int main(void)
       cmocka_unit_test(test_selection),
       cmocka_unit_test(test_selection_of_pairs),
       cmocka_unit_test(test_selection_in_the_field),
+      cmocka_unit_test(test_quantities_of_an_instance),
       cmocka_unit_test(test_quantities_in_the_field),
       cmocka_unit_test(test_model_without_means),
       cmocka_unit_test(test_places),

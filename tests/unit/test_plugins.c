@@ -164,6 +164,8 @@ static const char *means_flaw(const struct gpumc_model_ops *model)
         return "a quantity of no mean";
     if (quantity->value != NULL ? !is_label(&quantity->label) : quantity->label.name != NULL)
       return "a quantity without a label";
+    if ((quantity->applies == NULL) != (quantity->applies_where == NULL))
+      return "a quantity that says in one way only whether an instance has it";
   }
   return NULL;
 }

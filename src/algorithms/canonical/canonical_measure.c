@@ -22,12 +22,12 @@ void canonical_quantities_make(const struct gpumc_model *model,
 {
   memset(quantities, 0, sizeof *quantities);
   quantities->model = model;
-  quantities->observables = *observables;
+  quantities->observables = gpumc_observables_that_apply(observables, model);
   quantities->count = observables->n_means;
   for (size_t k = 0; k < observables->n_means; k++) {
-    const size_t result = gpumc_observables_reported(observables, k);
+    const size_t result = gpumc_observables_reported(&quantities->observables, k);
     quantities->unit[k] = gpumc_mean_unit(observables->mean[k], model);
-    if (result == observables->n_quantities)
+    if (result == quantities->observables.n_quantities)
       continue;
     quantities->series_mean[quantities->n_series] = k;
     quantities->series_result[quantities->n_series++] = result;

@@ -390,7 +390,9 @@ void pa_settings_read(const struct gpumc_params *params, const struct gpumc_mode
 {
   memset(settings, 0, sizeof *settings);
   gpumc_moved_read(params, model, &settings->moved);
-  settings->observables = gpumc_observables_of(params, model->ops, NULL, settings->moved.control);
+  const struct gpumc_observables observables =
+      gpumc_observables_of(params, model->ops, NULL, settings->moved.control);
+  settings->observables = gpumc_observables_that_apply(&observables, model);
   settings->population = (size_t)gpumc_params_integer(params, "population");
   settings->sweeps = (uint32_t)gpumc_params_integer(params, "sweeps");
   settings->runs = (size_t)gpumc_params_integer(params, "runs");

@@ -359,6 +359,7 @@ void pt_settings_read(const struct gpumc_params *params, const struct gpumc_mode
   settings->blocks = settings->by_time ? PT_BLOCKS : 1;
   if (gpumc_params_has(params, "blocks"))
     settings->blocks = (size_t)gpumc_params_integer(params, "blocks");
-  settings->observables = gpumc_observables_of(
+  const struct gpumc_observables observables = gpumc_observables_of(
       params, model->ops, settings->copies >= 2 ? model : NULL, settings->moved.control);
+  settings->observables = gpumc_observables_that_apply(&observables, model);
 }

@@ -196,16 +196,22 @@ static bool make_instance(struct gpumc_language *language, const struct gpumc_pa
   return status == GPUMC_OK || status == GPUMC_INVALID;
 }
 
-/* Requests of an algorithm that has these keys (GPUMC_REQUESTS_KEY). */
-static void check_requests(struct gpumc_language *language, const struct gpumc_params *algorithm)
+/* Requests of an algorithm that has these keys (GPUMC_REQUESTS_KEY), of the model or of
+ * `instance`, unless that is NULL. */
+static void check_requests(struct gpumc_language *language, const struct gpumc_params *algorithm,
+                           const struct gpumc_model *instance)
 {
   struct gpumc_report *report = &language->report;
   const struct gpumc_key *key = language->tables.requests;
   for (; key->name != NULL; key++) {
     struct gpumc_params view;
-    if (gpumc_params_narrow(algorithm, report, key->name, &view) &&
-        gpumc_params_has(&view, key->name))
+    if (!gpumc_params_narrow(algorithm, report, key->name, &view) ||
+        !gpumc_params_has(&view, key->name))
+      continue;
+    if (instance == NULL)
       gpumc_observables_check(&view, key->name, language->model, report);
+    else
+      gpumc_observables_check_instance(&view, key->name, instance, report);
   }
 }
 
@@ -249,7 +255,7 @@ static bool check_plugins(struct gpumc_language *language, const struct gpumc_no
   if (language->model == NULL)
     return true;
   gpumc_checks_run(language->model->checks, GPUMC_NEEDS_KEYS, &model, &subject, report);
-  check_requests(language, &algorithm);
+  check_requests(language, &algorithm, NULL);
   gpumc_checks_run(checks, GPUMC_NEEDS_MODEL, &algorithm, &subject, report);
   if (!gpumc_params_narrow(&model, report, NULL, &whole))
     return true;
@@ -258,6 +264,7 @@ static bool check_plugins(struct gpumc_language *language, const struct gpumc_no
   if (instance->ops == NULL)
     return true;
   subject.instance = instance;
+  check_requests(language, &algorithm, instance);
   gpumc_checks_run(checks, GPUMC_NEEDS_INSTANCE, &algorithm, &subject, report);
   return check_algorithm_file(language, &algorithm, instance);
 }

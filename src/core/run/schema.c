@@ -327,13 +327,16 @@ static void append_quantities(struct gpumc_text *text, const struct gpumc_model_
                           "| observable | symbol | unit | meaning |\n| --- | --- | --- | --- |\n");
   for (size_t q = 0; q < model->n_quantities; q++) {
     const char *key = gpumc_declared_request(model, q), *moved = gpumc_declared_moved(model, q);
-    char remark[96] = "";
+    const char *where = gpumc_declared_where(model, q);
+    char remark[160] = "";
     if (key != NULL)
       snprintf(remark, sizeof remark, " (with `algorithm.%s`)", key);
     else if (gpumc_declared_paired(model, q))
       snprintf(remark, sizeof remark, " (where copies are compared)");
     else if (moved != NULL)
       snprintf(remark, sizeof remark, " (where `%s` is moved)", moved);
+    if (where != NULL)
+      snprintf(remark + strlen(remark), sizeof remark - strlen(remark), " (only where %s)", where);
     append_label(text, gpumc_declared_label(model, q), remark);
   }
   gpumc_text_append(text, "\n");

@@ -60,8 +60,9 @@ struct gpumc_quantity {
   double (*scale)(const struct gpumc_model *model, const double *control, const double *mean);
   /* Whether its value is known without any measurement; NULL: never. */
   bool (*is_known)(const struct gpumc_model *model, const double *control);
-  /* Whether an instance has it; NULL: all have. */
+  /* Whether an instance has it, and when that is, for readers: "model.h is 0"; NULL: all have. */
   bool (*applies)(const struct gpumc_model *model);
+  const char *applies_where;
   uint32_t controls; /* as gpumc_mean.controls: a response to the control that is moved, say */
   /* Formed of each run or sample of the disorder by itself and then averaged, as fluctuations of
    * the energy are; otherwise of averages over all of them. */

@@ -48,6 +48,11 @@ static size_t needed_by(const struct gpumc_quantity *quantity)
   return quantity->n_needed > 0 ? quantity->n_needed : quantity->n_uses;
 }
 
+static bool applies(const struct gpumc_quantity *what, const struct gpumc_model *instance)
+{
+  return what->applies == NULL || what->applies(instance);
+}
+
 static void add_quantity(const struct selection *selection, const struct gpumc_quantity *what,
                          struct gpumc_observables *selected)
 {
@@ -60,7 +65,7 @@ static void add_quantity(const struct selection *selection, const struct gpumc_q
     if (i < needed && quantity.uses[i] == GPUMC_NOT_MEASURED)
       return;
   }
-  if (what->applies == NULL || (selection->paired != NULL && what->applies(selection->paired)))
+  if (selection->paired == NULL || applies(what, selection->paired))
     selected->quantity[selected->n_quantities++] = quantity;
 }
 
@@ -105,6 +110,17 @@ struct gpumc_observables gpumc_observables_of(const struct gpumc_params *params,
   return select_from(&selection);
 }
 
+struct gpumc_observables gpumc_observables_that_apply(const struct gpumc_observables *selected,
+                                                      const struct gpumc_model *instance)
+{
+  struct gpumc_observables left = *selected;
+  left.n_quantities = 0;
+  for (size_t q = 0; q < selected->n_quantities; q++)
+    if (applies(selected->quantity[q].what, instance))
+      left.quantity[left.n_quantities++] = selected->quantity[q];
+  return left;
+}
+
 const char *const gpumc_request_choices[] = {NULL};
 
 void gpumc_observables_check(const struct gpumc_params *params, const char *key,
@@ -117,6 +133,27 @@ void gpumc_observables_check(const struct gpumc_params *params, const char *key,
   if (!known && gpumc_params_boolean(params, key))
     gpumc_params_mistake(params, report, key, "model %s has no %s: leave %s out", model->name, key,
                          key);
+}
+
+void gpumc_observables_check_instance(const struct gpumc_params *params, const char *key,
+                                      const struct gpumc_model *instance,
+                                      struct gpumc_report *report)
+{
+  const struct gpumc_model_ops *model = instance->ops;
+  const struct gpumc_quantity *missing = NULL;
+  if (!gpumc_params_boolean(params, key))
+    return;
+  for (size_t q = 0; q < model->n_quantities; q++) {
+    const char *request = gpumc_declared_request(model, q);
+    if (request == NULL || strcmp(request, key) != 0)
+      continue;
+    if (applies(&model->quantities[q], instance))
+      return;
+    missing = &model->quantities[q];
+  }
+  if (missing != NULL)
+    gpumc_params_mistake(params, report, key, "model %s has %s only where %s: leave %s out",
+                         model->name, key, missing->applies_where, key);
 }
 
 size_t
@@ -176,6 +213,11 @@ const char *gpumc_declared_request(const struct gpumc_model_ops *model, size_t q
       return model->channels[mean->index].request_key;
   }
   return NULL;
+}
+
+const char *gpumc_declared_where(const struct gpumc_model_ops *model, size_t q)
+{
+  return model->quantities[q].applies_where;
 }
 
 bool gpumc_declared_paired(const struct gpumc_model_ops *model, size_t q)

@@ -33,7 +33,7 @@ struct gpumc_observables {
 /* All means of channels that are measured without request or are among `requested`, a bit each.
  * `paired`: an instance of which replicas are compared in pairs; NULL: no means of pairs. Products
  * are measured of instances with disorder, where they differ from products of means. Quantities as
- * far as their means are there. */
+ * far as their means are there, and as far as `paired` has them. */
 struct gpumc_observables gpumc_observables_select(const struct gpumc_model_ops *model,
                                                   uint32_t requested,
                                                   const struct gpumc_model *paired);
@@ -42,10 +42,16 @@ struct gpumc_observables gpumc_observables_select(const struct gpumc_model_ops *
 struct gpumc_observables gpumc_observables_of(const struct gpumc_params *params,
                                               const struct gpumc_model_ops *model,
                                               const struct gpumc_model *paired, size_t moved);
+/* Without the quantities that an instance does not have. */
+struct gpumc_observables gpumc_observables_that_apply(const struct gpumc_observables *selected,
+                                                      const struct gpumc_model *instance);
 /* A mistake where the key, one of those in an algorithm's block, asks for what the model does not
- * have. */
+ * have, or for quantities of which the instance has none. */
 void gpumc_observables_check(const struct gpumc_params *params, const char *key,
                              const struct gpumc_model_ops *model, struct gpumc_report *report);
+void gpumc_observables_check_instance(const struct gpumc_params *params, const char *key,
+                                      const struct gpumc_model *instance,
+                                      struct gpumc_report *report);
 
 /* The place of x^power of a channel among the selected means, n_means where it is not measured. */
 size_t gpumc_observables_power(const struct gpumc_observables *observables, size_t channel,
@@ -74,6 +80,8 @@ static inline bool gpumc_quantity_is_of_each(const struct gpumc_observables *obs
 struct gpumc_label gpumc_declared_label(const struct gpumc_model_ops *model, size_t q);
 const char *gpumc_declared_request(const struct gpumc_model_ops *model, size_t q);
 bool gpumc_declared_paired(const struct gpumc_model_ops *model, size_t q);
+/* Which instances have it (gpumc_quantity.applies_where); NULL: all. */
+const char *gpumc_declared_where(const struct gpumc_model_ops *model, size_t q);
 /* The control, other than the first, without the move of which it is not reported; NULL: none. */
 const char *gpumc_declared_moved(const struct gpumc_model_ops *model, size_t q);
 

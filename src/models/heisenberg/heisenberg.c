@@ -12,8 +12,8 @@ enum {
   /* The largest energy and the largest M are below 2^CHANNEL_BITS quanta, so that a tally has room
    * for the squares of all replicas. */
   CHANNEL_BITS = 40,
-  /* Of (sum of S_i x S_j)^2, whose square is not summed. */
-  ACROSS_BITS = 60,
+  /* Of those whose square is not summed. */
+  SUM_BITS = 60,
 };
 
 static const struct gpumc_key keys[] = {
@@ -104,7 +104,10 @@ describe_channels(struct gpumc_model *model, const struct heisenberg_parameters 
   for (size_t c = HEISENBERG_MAGNETIZATION_X; c <= HEISENBERG_MAGNETIZATION2; c++)
     describe_channel(model, c, longer * sites, CHANNEL_BITS);
   describe_channel(model, HEISENBERG_ALONG, longer * sites, CHANNEL_BITS);
-  describe_channel(model, HEISENBERG_ACROSS, longer * sites * sites, ACROSS_BITS);
+  describe_channel(model, HEISENBERG_ACROSS, longer * sites * sites, SUM_BITS);
+  describe_channel(model, HEISENBERG_DRIFT, sites, SUM_BITS);
+  model->quantum[HEISENBERG_WAVE] = lattice_wave_quantum(sites);
+  model->bound[HEISENBERG_WAVE] = longer * sites * sites / model->quantum[HEISENBERG_WAVE];
 }
 
 /* At beta = 0, where <(S_i . S_j)^2> = <(S_i^x)^2> = 1/n. */

@@ -10,6 +10,7 @@
 #include "models/heisenberg/heisenberg_channels.h"
 #include "models/heisenberg/heisenberg_physics.h"
 #include "models/lattice/checkerboard.h"
+#include "models/lattice/wave.h"
 
 enum { HEISENBERG_DIMENSIONS_MAXIMUM = 3 };
 
@@ -44,9 +45,10 @@ GPUMC_MUST_CHECK enum gpumc_status heisenberg_instance(const struct heisenberg_s
 
 /* What heisenberg_record has to know of the model. */
 struct heisenberg_units heisenberg_units_of(const struct gpumc_model *model);
+struct lattice_wave heisenberg_wave_of(const struct gpumc_model *model);
 
 /* The tables of the model (heisenberg_measured.c), of its moves, and its kernels. */
-enum { HEISENBERG_MEANS = 9, HEISENBERG_QUANTITIES = 11 };
+enum { HEISENBERG_MEANS = 11, HEISENBERG_QUANTITIES = 14 };
 extern const struct gpumc_control heisenberg_controls[HEISENBERG_CONTROLS];
 void heisenberg_coefficients(const struct gpumc_model *model, const double *control,
                              double *coefficient);

@@ -10,8 +10,8 @@
 #include "core/numerics/host_device.h"
 #include "models/heisenberg/heisenberg_physics.h"
 
-/* M = sum of all spins. The last two are of the bonds along x, for a twist of the boundary there.
- */
+/* M = sum of all spins. ALONG and ACROSS are of the bonds along x, for a twist of the boundary
+ * there. */
 enum heisenberg_channel {
   HEISENBERG_ENERGY,
   HEISENBERG_MAGNETIZATION_X,
@@ -21,6 +21,8 @@ enum heisenberg_channel {
   HEISENBERG_MAGNETIZATION2,  /* M^2 / N */
   HEISENBERG_ALONG,           /* sum of S_i . S_j */
   HEISENBERG_ACROSS,          /* (sum of S_i x S_j)^2 */
+  HEISENBERG_DRIFT,           /* N max ||S_i| - 1|: what rounding has done to the lengths */
+  HEISENBERG_WAVE,            /* |sum of S_i exp(i k r_i)|^2, k the smallest along each axis */
   HEISENBERG_CHANNELS
 };
 
@@ -29,6 +31,8 @@ struct heisenberg_sums {
   int64_t bonds;            /* S_i . S_j */
   int64_t magnetization[3]; /* S_i */
   int64_t along, across[3]; /* S_i . S_j and S_i x S_j, j one step from i along x */
+  int64_t drift;            /* the largest heisenberg_drift() */
+  int64_t wave;             /* heisenberg_wave_square(), in quanta of its channel */
 };
 
 /* Of an instance: J and h, the sites, and the quanta of the channels. */
@@ -42,7 +46,7 @@ GPUMC_HOST_DEVICE static inline void heisenberg_record(const struct heisenberg_u
                                                        int64_t *const *channel, size_t at)
 {
   const double unit = 1.0 / (double)(1 << HEISENBERG_QUANTUM_BITS);
-  double value[HEISENBERG_CHANNELS], m[3], current[3];
+  double value[HEISENBERG_WAVE], m[3], current[3];
   for (int a = 0; a < 3; a++) {
     m[a] = unit * (double)sums->magnetization[a];
     current[a] = unit * (double)sums->across[a];
@@ -55,9 +59,13 @@ GPUMC_HOST_DEVICE static inline void heisenberg_record(const struct heisenberg_u
   value[HEISENBERG_ALONG] = unit * (double)sums->along;
   value[HEISENBERG_ACROSS] =
       fma(current[2], current[2], fma(current[1], current[1], current[0] * current[0]));
-  for (int c = 0; c < HEISENBERG_CHANNELS; c++)
+  value[HEISENBERG_DRIFT] =
+      units->sites * ((double)sums->drift / (double)((int64_t)1 << HEISENBERG_DRIFT_BITS));
+  for (int c = 0; c < HEISENBERG_WAVE; c++)
     if (channel[c] != NULL)
       channel[c][at] = (int64_t)rint(value[c] / units->quantum[c]);
+  if (channel[HEISENBERG_WAVE] != NULL)
+    channel[HEISENBERG_WAVE][at] = sums->wave;
 }
 
 #endif

@@ -1,8 +1,11 @@
 /* The kernels `double` and `float` on the CPU: threads over replicas. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "models/heisenberg/heisenberg.h"
 #include "models/heisenberg/heisenberg_isa.h"
+#include "models/heisenberg/heisenberg_wave.h"
 #include "models/lattice/replicas_cpu.h"
 
 /* ---- storage: a block is one replica, spins[n][2][N/2] ---- */
@@ -52,6 +55,75 @@ static size_t place_of(const struct gpumc_model *model, size_t site, size_t a)
   }
 TRANSFER(double)
 TRANSFER(float)
+
+/* ---- waves ---- */
+
+/* lattice_cpu_storage.own. The scratch of a thread has layers[n][..] (heisenberg_isa.h). */
+struct tables {
+  struct lattice_wave wave;
+  int32_t *cosine, *sine; /* [wave.length] */
+};
+
+static size_t layers_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)plan;
+  const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
+  return (size_t)parameters->components * heisenberg_layers(&parameters->lattice) * sizeof(int64_t);
+}
+
+static size_t tables_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)plan;
+  return sizeof(struct tables) + 2 * heisenberg_wave_of(model).length * sizeof(int32_t);
+}
+
+static enum gpumc_status tables_create(const struct gpumc_model *model,
+                                       const struct gpumc_ensemble_plan *plan, void *own,
+                                       struct gpumc_error *error)
+{
+  struct tables *tables = own;
+  (void)plan;
+  tables->wave = heisenberg_wave_of(model);
+  const size_t length = tables->wave.length;
+  GPUMC_TRY(gpumc_allocate_array(&tables->cosine, 2 * length, "waves", error));
+  tables->sine = tables->cosine + length;
+  lattice_wave_table(&tables->wave, tables->cosine, tables->sine);
+  return GPUMC_OK;
+}
+
+static void tables_free(void *own)
+{
+  struct tables *tables = own;
+  free(tables->cosine);
+}
+
+/* The sum over the layers of one axis, layer[length], times table[length]. `row`: even layers that
+ * stand before odd ones; 0: in their order. */
+static struct heisenberg_wave_sum
+project(const int64_t *layer, const int32_t *table, size_t length, size_t row)
+{
+  __int128 sum = 0;
+  for (size_t x = 0; x < length; x++)
+    sum += (__int128)layer[row > 0 ? x % 2 * row + x / 2 : x] * table[x];
+  return (struct heisenberg_wave_sum){(int64_t)(sum >> 32), (int64_t)(uint32_t)sum};
+}
+
+static int64_t wave_of(const struct heisenberg_parameters *parameters, const struct tables *tables,
+                       const int64_t *layers)
+{
+  const struct gpumc_checkerboard *lattice = &parameters->lattice;
+  const size_t length[3] = {lattice->length_x, lattice->length_y, lattice->length_z};
+  const uint32_t components = (uint32_t)parameters->components;
+  struct heisenberg_wave_sums sums;
+  for (uint32_t a = 0; a < components; a++)
+    for (size_t axis = 0; axis < 3; layers += length[axis++])
+      if (tables->wave.along[axis]) {
+        const size_t row = axis == 0 ? lattice->row : 0;
+        sums.cosine[a][axis] = project(layers, tables->cosine, length[axis], row);
+        sums.sine[a][axis] = project(layers, tables->sine, length[axis], row);
+      }
+  return heisenberg_wave_square(&tables->wave, components, &sums);
+}
 
 /* ---- operations on a replica ---- */
 
@@ -106,6 +178,15 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
   const struct heisenberg_units units = heisenberg_units_of(ensemble->model);
   struct heisenberg_sums sums;
   ops_of(ensemble)->measure(&parameters->lattice, parameters->components, place->data, &sums);
+  if (channel[HEISENBERG_DRIFT] != NULL)
+    sums.drift = ops_of(ensemble)->drift(&parameters->lattice, parameters->components, place->data);
+  if (channel[HEISENBERG_WAVE] != NULL) {
+    const struct lattice_cpu_storage *storage = ensemble->storage;
+    const struct tables *tables = storage->own;
+    int64_t *layers = lattice_cpu_scratch(storage);
+    ops_of(ensemble)->layers(&parameters->lattice, parameters->components, place->data, layers);
+    sums.wave = wave_of(parameters, tables, layers);
+  }
   heisenberg_record(&units, &sums, channel, place->run * ensemble->plan.capacity + place->first);
 }
 
@@ -114,6 +195,11 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
       .replicas = 1,                                                                               \
       .buffers = 1,                                                                                \
       .block_bytes = block_bytes_##precision,                                                      \
+      .scratch_bytes = layers_bytes,                                                               \
+      .own_size = sizeof(struct tables),                                                           \
+      .own_bytes = tables_bytes,                                                                   \
+      .own_create = tables_create,                                                                 \
+      .own_free = tables_free,                                                                     \
       .set = set_##precision,                                                                      \
       .get = get_##precision,                                                                      \
       .start = start,                                                                              \

@@ -10,3 +10,4 @@
 #define HEISENBERG_PRECISION double
 #define HEISENBERG_SHARED_COUNTERS 0
 #include "models/heisenberg/heisenberg_loops.h"
+#include "models/heisenberg/heisenberg_measure_loops.h"

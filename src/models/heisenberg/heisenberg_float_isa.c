@@ -10,3 +10,4 @@
 #define HEISENBERG_PRECISION float
 #define HEISENBERG_SHARED_COUNTERS 1
 #include "models/heisenberg/heisenberg_loops.h"
+#include "models/heisenberg/heisenberg_measure_loops.h"

@@ -27,16 +27,21 @@ static struct heisenberg_gpu_lattice lattice_of(const struct gpumc_model *model)
 
 /* ---- storage ---- */
 
-/* lattice_gpu_storage.table: sums[plan.runs][plan.capacity], then the runs' rules. */
+/* lattice_gpu_storage.table: sums[plan.runs][plan.capacity], then the runs' rules, then cosines and
+ * sines of the waves. */
 static size_t place_of_rules(const struct gpumc_ensemble_plan *plan)
 {
   return plan->runs * plan->capacity * sizeof(struct heisenberg_sums);
 }
 
+static size_t place_of_waves(const struct gpumc_ensemble_plan *plan)
+{
+  return place_of_rules(plan) + plan->runs * sizeof(struct heisenberg_rule);
+}
+
 static size_t table_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  (void)model;
-  return place_of_rules(plan) + plan->runs * sizeof(struct heisenberg_rule);
+  return place_of_waves(plan) + 2 * heisenberg_wave_of(model).length * sizeof(int32_t);
 }
 
 /* Controls of the runs whose rules are on the device. */
@@ -49,10 +54,11 @@ static size_t notes_bytes(const struct gpumc_model *model, const struct gpumc_en
 static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   double *known = lattice_gpu_storage_of(ensemble)->notes;
-  (void)error;
+  const struct lattice_wave wave = heisenberg_wave_of(ensemble->model);
+  int32_t *cosine = lattice_gpu_table(ensemble, place_of_waves(&ensemble->plan));
   for (size_t i = 0; i < ensemble->plan.runs * HEISENBERG_CONTROLS; i++)
     known[i] = (double)NAN;
-  return GPUMC_OK;
+  return lattice_wave_bring(&wave, ensemble->device, cosine, cosine + wave.length, NULL, error);
 }
 
 static size_t units_double(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
@@ -136,6 +142,13 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
       .units = heisenberg_units_of(ensemble->model),
   };
   bool wanted = false;
+  arguments.wave = heisenberg_wave_of(ensemble->model);
+  arguments.cosine = lattice_gpu_table(ensemble, place_of_waves(&ensemble->plan));
+  arguments.sine = arguments.cosine + arguments.wave.length;
+  if (channel[HEISENBERG_WAVE] != NULL)
+    GPUMC_TRY(lattice_gpu_scratch(
+        ensemble, ensemble->runs * ensemble->plan.capacity * sizeof *arguments.waves,
+        (void **)&arguments.waves, error));
   for (size_t c = 0; c < HEISENBERG_CHANNELS; c++) {
     arguments.channel[c] = channel[c];
     wanted = wanted || channel[c] != NULL;

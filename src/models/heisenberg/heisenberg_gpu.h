@@ -10,6 +10,7 @@
 #include "core/device/cuda_error.h"
 #include "models/heisenberg/heisenberg_channels.h"
 #include "models/heisenberg/heisenberg_physics.h"
+#include "models/heisenberg/heisenberg_wave.h"
 #include "models/lattice/batch.h"
 #include "models/lattice/divisor.h"
 
@@ -58,10 +59,14 @@ struct heisenberg_gpu_sweep {
   size_t shared_bytes;    /* that one block of threads may have */
 };
 
-/* sums[runs][capacity], device memory. */
+/* sums[runs][capacity], device memory; waves the same, NULL where they are not wanted. cosine and
+ * sine[wave.length], device memory. */
 struct heisenberg_gpu_measurement {
   struct heisenberg_replicas replicas;
   struct heisenberg_sums *sums;
+  struct heisenberg_wave_sums *waves;
+  struct lattice_wave wave;
+  const int32_t *cosine, *sine;
   struct heisenberg_units units;
   int64_t *channel[HEISENBERG_CHANNELS];
 };

@@ -20,12 +20,24 @@ struct heisenberg_sweep {
   void *spins;
 };
 
+static inline size_t heisenberg_layers(const struct gpumc_checkerboard *lattice)
+{
+  return lattice->length_x + lattice->length_y + lattice->length_z;
+}
+
 struct heisenberg_ops {
   /* Spins drawn uniformly; of the sweep lattice, components, random, replica and spins are set. */
   void (*start)(const struct heisenberg_sweep *sweep);
   void (*sweep)(const struct heisenberg_sweep *sweep);
   void (*measure)(const struct gpumc_checkerboard *lattice, int components, const void *spins,
                   struct heisenberg_sums *sums);
+  /* The largest of heisenberg_drift(). */
+  int64_t (*drift)(const struct gpumc_checkerboard *lattice, int components, const void *spins);
+  /* layers[components][heisenberg_layers()]: sums of a component over planes x = const, y = const
+   * and z = const, in units of 2^-HEISENBERG_QUANTUM_BITS. Of the first ones, even x stand before
+   * odd x, as the sites of a colour do in a row. */
+  void (*layers)(const struct gpumc_checkerboard *lattice, int components, const void *spins,
+                 int64_t *layers);
 };
 
 #ifdef GPUMC_ISA_X86_64

@@ -36,6 +36,15 @@ const struct gpumc_channel heisenberg_channels[HEISENBERG_CHANNELS] = {
                                      "1", "I_x^2"},
                            .request_key = request_key,
                            .request = request},
+    [HEISENBERG_DRIFT] = {.label = {"norm_drift", "largest ||S_i| - 1| of a replica", "1",
+                                    "max ||S|-1|"},
+                          .request_key = "norm_drift",
+                          .request = "Whether the largest deviation of a spin's length from 1 is "
+                                     "measured, which rounding leads to."},
+    [HEISENBERG_WAVE] = {.label = {"wave",
+                                   "squared amplitude of the smallest waves, their mean, per site",
+                                   "1", "|M_k|^2"},
+                         LATTICE_WAVE_REQUEST},
 };
 
 const struct gpumc_control heisenberg_controls[HEISENBERG_CONTROLS] = {
@@ -65,6 +74,11 @@ struct heisenberg_units heisenberg_units_of(const struct gpumc_model *model)
   return units;
 }
 
+struct lattice_wave heisenberg_wave_of(const struct gpumc_model *model)
+{
+  return lattice_wave_of(&heisenberg_parameters(model)->lattice, model->quantum[HEISENBERG_WAVE]);
+}
+
 /* ---- means and quantities ---- */
 
 enum {
@@ -77,8 +91,10 @@ enum {
   MEAN_MAGNETIZATION4,
   MEAN_ALONG,
   MEAN_ACROSS,
+  MEAN_DRIFT,
+  MEAN_STRUCTURE_FACTOR,
 };
-_Static_assert(MEAN_ACROSS + 1 == HEISENBERG_MEANS, "as many as the header says");
+_Static_assert(MEAN_STRUCTURE_FACTOR + 1 == HEISENBERG_MEANS, "as many as the header says");
 
 /* What answers to the control that is moved. */
 enum { IN_BETA = 1 << HEISENBERG_BETA, IN_FIELD = 1 << HEISENBERG_FIELD };
@@ -124,6 +140,16 @@ const struct gpumc_mean heisenberg_means[HEISENBERG_MEANS] = {
                                "<I_x^2>/N"},
                      .index = HEISENBERG_ACROSS,
                      .power = 1},
+    [MEAN_DRIFT] = {.label = {"norm_drift", "largest ||S_i| - 1| of a replica", "1",
+                              "<max ||S|-1|>"},
+                    .index = HEISENBERG_DRIFT,
+                    .power = 1},
+    [MEAN_STRUCTURE_FACTOR] = {.label = {"structure_factor",
+                                         "structure factor |M_k|^2 / N at the smallest wave "
+                                         "vectors, their mean",
+                                         "1", "S(k_min)"},
+                               .index = HEISENBERG_WAVE,
+                               .power = 1},
 };
 
 /* C = beta^2 N (<e^2> - <e>^2). */
@@ -141,14 +167,19 @@ susceptibility_along(const struct gpumc_model *model, const double *control, con
   return control[HEISENBERG_BETA] * (double)model->sites * (mean[1] - mean[0] * mean[0]);
 }
 
-/* Without a field all directions are alike: chi = beta N <m^2> / n. In one it is undetermined. */
+/* What follows from all directions being alike, which they are not in a field. */
+static bool has_no_field(const struct gpumc_model *model)
+{
+  return heisenberg_parameters(model)->field == 0.0;
+}
+#define WITHOUT_FIELD .applies = has_no_field, .applies_where = "model.h is 0", .controls = IN_BETA
+
+/* chi = beta N <m^2> / n. */
 static double
 susceptibility(const struct gpumc_model *model, const double *control, const double *mean)
 {
-  const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
-  return parameters->field == 0.0
-             ? control[HEISENBERG_BETA] * (double)model->sites * mean[0] / parameters->components
-             : (double)NAN;
+  return control[HEISENBERG_BETA] * (double)model->sites * mean[0] /
+         heisenberg_parameters(model)->components;
 }
 
 /* The second derivative of the free energy by a twist along x, per site: of the angle of O(2), N Y
@@ -163,18 +194,32 @@ static double helicity_terms(const struct gpumc_model *model, const double *cont
   return parameters->components == 2 ? along + sign * across : (2.0 * along + sign * across) / 3.0;
 }
 
-/* A twist means nothing in a field. */
 static double
 helicity_modulus(const struct gpumc_model *model, const double *control, const double *mean)
 {
-  return heisenberg_parameters(model)->field == 0.0 ? helicity_terms(model, control, mean, -1.0)
-                                                    : (double)NAN;
+  return helicity_terms(model, control, mean, -1.0);
 }
 
 static double
 helicity_modulus_scale(const struct gpumc_model *model, const double *control, const double *mean)
 {
   return fabs(helicity_terms(model, control, mean, 1.0));
+}
+
+static double
+correlation_length(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)control;
+  return lattice_correlation_length(
+      model, lattice_wave_number(&heisenberg_parameters(model)->lattice), mean);
+}
+
+static double
+correlation_length_scale(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)control;
+  return lattice_correlation_length_scale(
+      model, lattice_wave_number(&heisenberg_parameters(model)->lattice), mean);
 }
 
 #define MEAN(mean)                                                                                 \
@@ -211,23 +256,33 @@ const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES] = {
     MEAN(MEAN_ABS_MAGNETIZATION),
     MEAN(MEAN_MAGNETIZATION2),
     MEAN(MEAN_MAGNETIZATION4),
+    MEAN(MEAN_STRUCTURE_FACTOR),
+    MEAN(MEAN_DRIFT),
     {.label = {"susceptibility", "susceptibility without a field, beta N <m^2>/n", GPUMC_UNIT_BETA,
                "χ"},
      .n_uses = 1,
      .uses = {MEAN_MAGNETIZATION2},
      .value = susceptibility,
-     .controls = IN_BETA},
+     WITHOUT_FIELD},
     {.label = {"binder_parameter", "Binder parameter of the magnetization, 1 - <m^4>/(3 <m^2>^2)",
                "1", "U_4"},
      .n_uses = 2,
      .uses = {MEAN_MAGNETIZATION2, MEAN_MAGNETIZATION4},
      .value = lattice_binder_parameter,
-     .scale = lattice_binder_parameter_scale},
+     .scale = lattice_binder_parameter_scale,
+     WITHOUT_FIELD},
+    {.label = {"correlation_length", "second-moment correlation length, in lattice spacings", "1",
+               "ξ"},
+     .n_uses = 2,
+     .uses = {MEAN_MAGNETIZATION2, MEAN_STRUCTURE_FACTOR},
+     .value = correlation_length,
+     .scale = correlation_length_scale,
+     WITHOUT_FIELD},
     {.label = {"helicity_modulus", "helicity modulus (spin stiffness) along x", GPUMC_UNIT_ENERGY,
                "Υ"},
      .n_uses = 2,
      .uses = {MEAN_ALONG, MEAN_ACROSS},
      .value = helicity_modulus,
      .scale = helicity_modulus_scale,
-     .controls = IN_BETA},
+     WITHOUT_FIELD},
 };

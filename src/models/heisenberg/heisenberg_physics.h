@@ -65,6 +65,7 @@ enum {
   /* Components and products of spins are counted in units of 2^-HEISENBERG_QUANTUM_BITS, of which
    * the products of a spin with its six neighbours have room in 32 bits. */
   HEISENBERG_QUANTUM_BITS = 28,
+  HEISENBERG_DRIFT_BITS = 52,
 };
 
 /* What the sweep at `time` does by a move. */
@@ -74,6 +75,13 @@ heisenberg_move_at(enum heisenberg_move move, uint32_t over_relaxations, uint32_
   if (move != HEISENBERG_MIXED)
     return move;
   return time % (1 + over_relaxations) == 0 ? HEISENBERG_HEAT_BATH : HEISENBERG_OVER_RELAXATION;
+}
+
+/* ||S| - 1| in units of 2^-HEISENBERG_DRIFT_BITS, at most 1. */
+GPUMC_HOST_DEVICE static inline int64_t heisenberg_drift(double x, double y, double z)
+{
+  const double off = fabs(sqrt(fma(z, z, fma(x, x, y * y))) - 1.0);
+  return (int64_t)rint((off < 1.0 ? off : 1.0) * (double)((int64_t)1 << HEISENBERG_DRIFT_BITS));
 }
 
 /* The number of the draw in the counter. */

@@ -164,12 +164,19 @@ add_magnetization(typename RULES::vector spin, struct heisenberg_sums *sums)
     sums->magnetization[2] += RULES::quanta(spin.z);
 }
 
+template <class RULES>
+static __device__ inline int64_t larger_drift(typename RULES::vector spin, int64_t largest)
+{
+  const int64_t drift = heisenberg_drift((double)spin.x, (double)spin.y, (double)spin.z);
+  return drift > largest ? drift : largest;
+}
+
 /* What site k of colour 0 adds: its bonds, its spin, and that of the same index of colour 1.
- * `twist`: the bonds along x as well. */
+ * `twist`: the bonds along x as well; `drift`: the lengths of both. */
 template <class RULES, int N>
 static __device__ inline void
 add_site(const struct heisenberg_gpu_lattice *lattice, const typename RULES::real *spins,
-         uint32_t k, bool twist, struct heisenberg_sums *sums)
+         uint32_t k, bool twist, bool drift, struct heisenberg_sums *sums)
 {
   typedef typename RULES::vector vector;
   const size_t sites = 2 * (size_t)lattice->colour;
@@ -194,6 +201,8 @@ add_site(const struct heisenberg_gpu_lattice *lattice, const typename RULES::rea
   add_magnetization<RULES, N>(spin, sums);
   add_magnetization<RULES, N>(same, sums);
   sums->bonds += RULES::quanta(RULES::dot(N, spin, sum));
+  if (drift)
+    sums->drift = larger_drift<RULES>(same, larger_drift<RULES>(spin, sums->drift));
   if (!twist)
     return;
   /* The step forward leads to the same index where the side is one back. */
@@ -217,6 +226,18 @@ static __device__ inline void add_of_warp(int64_t value, int64_t *sum)
     atomicAdd((unsigned long long *)sum, (unsigned long long)value);
 }
 
+/* Of numbers that are not negative. */
+static __device__ inline void largest_of_warp(int64_t value, int64_t *largest)
+{
+#pragma unroll
+  for (uint32_t width = WARP / 2; width != 0; width /= 2) {
+    const int64_t other = __shfl_xor_sync(UINT32_MAX, value, width);
+    value = other > value ? other : value;
+  }
+  if (threadIdx.x % WARP == 0)
+    atomicMax((unsigned long long *)largest, (unsigned long long)value);
+}
+
 template <class RULES, int N>
 static __global__ void __launch_bounds__(MEASURING_THREADS)
     measure(const __grid_constant__ struct heisenberg_gpu_measurement measurement, uint32_t parts,
@@ -233,18 +254,72 @@ static __global__ void __launch_bounds__(MEASURING_THREADS)
       (const typename RULES::real *)heisenberg_replica(replicas, blockIdx.y, replica);
   const bool twist = measurement.channel[HEISENBERG_ALONG] != NULL ||
                      measurement.channel[HEISENBERG_ACROSS] != NULL;
+  const bool drift = measurement.channel[HEISENBERG_DRIFT] != NULL;
   struct heisenberg_sums sums = {};
   for (uint32_t k = begin + threadIdx.x; k < end; k += MEASURING_THREADS)
-    add_site<RULES, N>(&replicas->lattice, spins, k, twist, &sums);
+    add_site<RULES, N>(&replicas->lattice, spins, k, twist, drift, &sums);
   struct heisenberg_sums *all = measurement.sums + blockIdx.y * batch->capacity + replica;
   add_of_warp(sums.bonds, &all->bonds);
   for (int a = 0; a < N; a++)
     add_of_warp(sums.magnetization[a], &all->magnetization[a]);
+  if (drift)
+    largest_of_warp(sums.drift, &all->drift);
   if (!twist)
     return;
   add_of_warp(sums.along, &all->along);
   for (int a = N == 3 ? 0 : 2; a < 3; a++)
     add_of_warp(sums.across[a], &all->across[a]);
+}
+
+/* Adds to the sums of one component, two of a site of each colour. */
+template <class RULES>
+static __device__ inline void
+add_wave(const struct heisenberg_gpu_measurement *measurement,
+         const typename RULES::real *component, uint32_t axis, uint32_t k,
+         struct heisenberg_wave_sum *cosine, struct heisenberg_wave_sum *sine)
+{
+  const struct heisenberg_gpu_lattice *lattice = &measurement->replicas.lattice;
+  const struct heisenberg_place place = heisenberg_place_at(lattice, k);
+  for (uint32_t colour = 0; colour < 2; colour++) {
+    const uint32_t x = 2 * place.x + (heisenberg_is_back(place, colour) ? 0 : 1);
+    const uint32_t layer = axis == 0 ? x : axis == 1 ? place.y : place.z;
+    const int32_t quanta = RULES::quanta(component[(size_t)colour * lattice->colour + k]);
+    heisenberg_wave_add(cosine, quanta, measurement->cosine[layer]);
+    heisenberg_wave_add(sine, quanta, measurement->sine[layer]);
+  }
+}
+
+static __device__ inline void
+add_wave_of_warp(const struct heisenberg_wave_sum *of_thread, struct heisenberg_wave_sum *sum)
+{
+  add_of_warp(of_thread->high, &sum->high);
+  add_of_warp(of_thread->low, &sum->low);
+}
+
+/* The same parts of the same replicas as above. */
+template <class RULES, int N>
+static __global__ void __launch_bounds__(MEASURING_THREADS)
+    measure_waves(const __grid_constant__ struct heisenberg_gpu_measurement measurement,
+                  uint32_t parts, uint32_t part)
+{
+  const struct heisenberg_replicas *replicas = &measurement.replicas;
+  const struct lattice_batch *batch = &replicas->batch;
+  const uint32_t replica = blockIdx.x / parts, n = replicas->lattice.colour;
+  const uint32_t begin = (blockIdx.x - replica * parts) * part;
+  if (replica >= batch->size[blockIdx.y])
+    return;
+  const uint32_t end = n - begin < part ? n : begin + part;
+  const typename RULES::real *spins =
+      (const typename RULES::real *)heisenberg_replica(replicas, blockIdx.y, replica);
+  struct heisenberg_wave_sums *all = measurement.waves + blockIdx.y * batch->capacity + replica;
+  for (uint32_t axis = 0; axis < 3; axis++)
+    for (int a = 0; a < N && measurement.wave.along[axis]; a++) {
+      struct heisenberg_wave_sum cosine = {0, 0}, sine = {0, 0};
+      for (uint32_t k = begin + threadIdx.x; k < end; k += MEASURING_THREADS)
+        add_wave<RULES>(&measurement, spins + (size_t)a * 2 * n, axis, k, &cosine, &sine);
+      add_wave_of_warp(&cosine, &all->cosine[a][axis]);
+      add_wave_of_warp(&sine, &all->sine[a][axis]);
+    }
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -255,7 +330,11 @@ static __global__ void __launch_bounds__(THREADS)
   if (replica >= batch->size[blockIdx.y])
     return;
   const size_t at = blockIdx.y * batch->capacity + replica;
-  heisenberg_record(&measurement.units, &measurement.sums[at], measurement.channel, at);
+  struct heisenberg_sums sums = measurement.sums[at];
+  if (measurement.waves != NULL)
+    sums.wave = heisenberg_wave_square(&measurement.wave, measurement.replicas.components,
+                                       &measurement.waves[at]);
+  heisenberg_record(&measurement.units, &sums, measurement.channel, at);
 }
 
 template <class RULES>
@@ -270,7 +349,12 @@ launch_measure(const struct heisenberg_gpu_measurement *measurement, struct gpum
   void (*kernel)(struct heisenberg_gpu_measurement, uint32_t, uint32_t) =
       replicas->components == 3 ? measure<RULES, 3> : measure<RULES, 2>;
   kernel<<<grid, MEASURING_THREADS, 0, (cudaStream_t)batch->stream>>>(*measurement, parts, part);
-  return GPUMC_CUDA_LAUNCHED("measure", error);
+  GPUMC_TRY(GPUMC_CUDA_LAUNCHED("measure", error));
+  if (measurement->waves == NULL)
+    return GPUMC_OK;
+  kernel = replicas->components == 3 ? measure_waves<RULES, 3> : measure_waves<RULES, 2>;
+  kernel<<<grid, MEASURING_THREADS, 0, (cudaStream_t)batch->stream>>>(*measurement, parts, part);
+  return GPUMC_CUDA_LAUNCHED("measure_waves", error);
 }
 
 enum gpumc_status
@@ -281,6 +365,11 @@ heisenberg_measure(const struct heisenberg_gpu_measurement *measurement, struct 
   const size_t bytes = batch->runs * batch->capacity * sizeof *measurement->sums;
   const dim3 grid(blocks_for(batch->capacity, THREADS), batch->runs);
   GPUMC_TRY(GPUMC_CUDA(cudaMemsetAsync(measurement->sums, 0, bytes, stream), error));
+  if (measurement->waves != NULL)
+    GPUMC_TRY(GPUMC_CUDA(cudaMemsetAsync(measurement->waves, 0,
+                                         batch->runs * batch->capacity * sizeof *measurement->waves,
+                                         stream),
+                         error));
   GPUMC_TRY(measurement->replicas.single
                 ? launch_measure<struct heisenberg_in_float>(measurement, error)
                 : launch_measure<struct heisenberg_in_double>(measurement, error));

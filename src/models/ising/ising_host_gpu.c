@@ -1,9 +1,6 @@
 /* What the CUDA kernels tell their drivers, and bring to the device. */
 #include "models/ising/ising_host_gpu.h"
 
-#include <stdlib.h>
-
-#include "core/base/memory.h"
 #include "models/ising/ising_channels.h"
 
 struct ising_channels ising_channels_of(const struct gpumc_model *model, int64_t *const *channel)
@@ -32,23 +29,8 @@ bool ising_one_temperature(const struct gpumc_ensemble *ensemble, const double *
 enum gpumc_status ising_bring_waves(const struct gpumc_ensemble *ensemble, int32_t *cosine,
                                     int32_t *sine, int64_t sum[2], struct gpumc_error *error)
 {
-  struct gpumc_device *device = ensemble->device;
-  const struct ising_wave wave = ising_wave_of(ensemble->model);
-  const size_t length = wave.length, bytes = length * sizeof(int32_t);
-  int32_t *table;
-  enum gpumc_status status;
-  GPUMC_TRY(gpumc_allocate_array(&table, 2 * length, "a table of waves", error));
-  ising_wave_table(&wave, table, table + length);
-  for (size_t i = 0; sum != NULL && i < 2; i++) {
-    sum[i] = 0;
-    for (size_t x = 0; x < length; x++)
-      sum[i] += table[i * length + x];
-  }
-  GPUMC_TRY_OUT(status, device->ops->copy_to_device(device, cosine, table, bytes, error));
-  GPUMC_TRY_OUT(status, device->ops->copy_to_device(device, sine, table + length, bytes, error));
-out:
-  free(table);
-  return status;
+  const struct lattice_wave wave = ising_wave_of(ensemble->model);
+  return lattice_wave_bring(&wave, ensemble->device, cosine, sine, sum, error);
 }
 
 enum gpumc_status ising_host_measure(struct gpumc_ensemble *ensemble, int64_t *const *channel,

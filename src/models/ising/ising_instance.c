@@ -9,14 +9,13 @@
 #include "models/ising/disorder/disorder.h"
 #include "models/ising/ising.h"
 #include "models/lattice/instance.h"
+#include "models/lattice/wave.h"
 
 enum {
   /* With a field or Gaussian disorder, the largest energy is between 2^(ENERGY_BITS - 1) and
    * 2^ENERGY_BITS quanta, and a bond or field below 2^TERM_BITS. */
   ENERGY_BITS = 40,
   TERM_BITS = 30,
-  /* |sum of spins|^2 is below 2^WAVE_BITS quanta of the wave channel. */
-  WAVE_BITS = 60,
 };
 
 /* The largest size of one bond and of one field. */
@@ -93,14 +92,9 @@ static void describe_controls(struct gpumc_model *model, const struct ising_para
 /* Amplitudes are those of spins and of overlaps. */
 static void describe_waves(struct gpumc_model *model, struct ising_parameters *parameters)
 {
-  const struct gpumc_checkerboard *lattice = &parameters->lattice;
   const double sites = (double)model->sites;
-  int exponent;
-  size_t longest = lattice->length_x > lattice->length_y ? lattice->length_x : lattice->length_y;
-  longest = longest > lattice->length_z ? longest : lattice->length_z;
-  frexp(sites * sites, &exponent);
-  parameters->wave_number = 2.0 * GPUMC_PI / (double)longest;
-  model->quantum[ISING_WAVE] = ldexp(1.0, exponent > WAVE_BITS - 20 ? exponent - WAVE_BITS : -20);
+  parameters->wave_number = lattice_wave_number(&parameters->lattice);
+  model->quantum[ISING_WAVE] = lattice_wave_quantum(sites);
   model->bound[ISING_WAVE] = sites * sites / model->quantum[ISING_WAVE];
 }
 

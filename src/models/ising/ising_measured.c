@@ -2,7 +2,6 @@
  * shared by ferromagnets and spin glasses; e, m, q are per site, q_l per bond. */
 #include <math.h>
 
-#include "core/numerics/elementary.h"
 #include "core/simulation/curves.h"
 #include "models/ising/ising.h"
 #include "models/ising/ising_channels.h"
@@ -17,9 +16,7 @@ const struct gpumc_channel ising_channels[ISING_CHANNELS] = {
     [ISING_WAVE] = {.label = {"wave",
                               "squared amplitude of the smallest waves, their mean, per site", "1",
                               "|M_k|^2"},
-                    .request_key = "structure_factor",
-                    .request = "Whether the structure factor at the smallest wave vectors is "
-                               "measured, and with it the correlation length."},
+                    LATTICE_WAVE_REQUEST},
 };
 
 const struct gpumc_control ising_controls[ISING_CONTROLS] = {
@@ -150,29 +147,19 @@ susceptibility(const struct gpumc_model *model, const double *control, const dou
   return control[ISING_BETA] * (double)model->sites * (mean[1] - square);
 }
 
-/* Twice the sine of half the smallest wave number. */
-static double smallest_wave(const struct gpumc_model *model)
-{
-  return 2.0 * sin(0.5 * ising_parameters(model)->wave_number);
-}
-
-/* Second-moment correlation length, chi(0) = N x2 and chi(k) = S: of the magnetization or of the
- * overlap. */
+/* Of the magnetization or of the overlap. */
 static double
 correlation_length(const struct gpumc_model *model, const double *control, const double *mean)
 {
   (void)control;
-  const double excess = (double)model->sites * mean[0] / mean[1] - 1.0;
-  return mean[1] > 0.0 && excess >= 0.0 ? sqrt(excess) / smallest_wave(model) : (double)NAN;
+  return lattice_correlation_length(model, ising_parameters(model)->wave_number, mean);
 }
 
-/* Its square is a difference from 1. */
 static double
 correlation_length_scale(const struct gpumc_model *model, const double *control, const double *mean)
 {
-  const double value = correlation_length(model, control, mean);
-  const double wave = smallest_wave(model) * value;
-  return value * (1.0 + wave * wave) / (2.0 * wave * wave);
+  (void)control;
+  return lattice_correlation_length_scale(model, ising_parameters(model)->wave_number, mean);
 }
 
 static double
@@ -289,34 +276,11 @@ const struct gpumc_quantity ising_quantities[ISING_QUANTITIES] = {
      .value = gaussian_identity,
      .scale = gaussian_identity_scale,
      .applies = has_gaussian_bonds,
+     .applies_where = "couplings are Gaussian",
      .identity = "the Gaussian identity"},
 };
 
-/* ---- tables of the smallest waves ---- */
-
-struct ising_wave ising_wave_of(const struct gpumc_model *model)
+struct lattice_wave ising_wave_of(const struct gpumc_model *model)
 {
-  const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
-  const size_t length[3] = {lattice->length_x, lattice->length_y, lattice->length_z};
-  struct ising_wave wave = {.bits = ISING_WAVE_BITS_MAXIMUM};
-  while (model->sites > (size_t)1 << (ISING_WAVE_SUM_BITS - wave.bits))
-    wave.bits--;
-  wave.shift = (uint32_t)(2 * (int)wave.bits + ilogb(model->quantum[ISING_WAVE]));
-  for (size_t axis = 0; axis < 3; axis++)
-    wave.length = length[axis] > wave.length ? (uint32_t)length[axis] : wave.length;
-  for (size_t axis = 0; axis < 3; axis++) {
-    wave.along[axis] = length[axis] == wave.length;
-    wave.axes += wave.along[axis];
-  }
-  return wave;
-}
-
-void ising_wave_table(const struct ising_wave *wave, int32_t *cosine, int32_t *sine)
-{
-  for (uint32_t x = 0; x < wave->length; x++) {
-    double c, s;
-    gpumc_circle(x, wave->length, &c, &s);
-    cosine[x] = (int32_t)rint(ldexp(c, (int)wave->bits));
-    sine[x] = (int32_t)rint(ldexp(s, (int)wave->bits));
-  }
+  return lattice_wave_of(&ising_parameters(model)->lattice, model->quantum[ISING_WAVE]);
 }

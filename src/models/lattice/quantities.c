@@ -46,3 +46,25 @@ double lattice_binder_parameter_scale(const struct gpumc_model *model, const dou
   (void)model, (void)control, (void)mean;
   return 1.0;
 }
+
+/* Twice the sine of half the wave number. */
+static double wave_of(double wave_number)
+{
+  return 2.0 * sin(0.5 * wave_number);
+}
+
+double
+lattice_correlation_length(const struct gpumc_model *model, double wave_number, const double *mean)
+{
+  const double excess = (double)model->sites * mean[0] / mean[1] - 1.0;
+  return mean[1] > 0.0 && excess >= 0.0 ? sqrt(excess) / wave_of(wave_number) : (double)NAN;
+}
+
+/* Its square is a difference from 1. */
+double lattice_correlation_length_scale(const struct gpumc_model *model, double wave_number,
+                                        const double *mean)
+{
+  const double value = lattice_correlation_length(model, wave_number, mean);
+  const double wave = wave_of(wave_number) * value;
+  return value * (1.0 + wave * wave) / (2.0 * wave * wave);
+}

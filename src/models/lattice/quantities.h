@@ -27,4 +27,17 @@ double lattice_binder_parameter(const struct gpumc_model *model, const double *c
 double lattice_binder_parameter_scale(const struct gpumc_model *model, const double *control,
                                       const double *mean);
 
+/* The second-moment correlation length from chi(0) = N x2 and chi(k) at the smallest wave number k,
+ * in lattice spacings; mean: x2, chi(k). */
+double
+lattice_correlation_length(const struct gpumc_model *model, double wave_number, const double *mean);
+double lattice_correlation_length_scale(const struct gpumc_model *model, double wave_number,
+                                        const double *mean);
+
+/* Of a channel of squared amplitudes of waves (wave.h): what asks for it. */
+#define LATTICE_WAVE_REQUEST                                                                       \
+  .request_key = "structure_factor",                                                               \
+  .request = "Whether the structure factor at the smallest wave vectors is measured, and with it " \
+             "the correlation length."
+
 #endif

@@ -89,12 +89,13 @@ struct ising_multispin_sums {
   int64_t unsatisfied[ISING_LANES]; /* bonds */
   int64_t up[ISING_LANES];          /* spins up */
   int64_t along[ISING_LANES];       /* spins in the direction of a uniform or their random field */
-  int64_t cosine[ISING_AXES][ISING_LANES], sine[ISING_AXES][ISING_LANES]; /* ising_wave_square() */
+  int64_t cosine[ISING_AXES][ISING_LANES],
+      sine[ISING_AXES][ISING_LANES]; /* lattice_wave_square() */
 };
 
 /* cosine[wave.length], sine[wave.length] */
 struct ising_multispin_waves {
-  struct ising_wave wave;
+  struct lattice_wave wave;
   const int32_t *cosine, *sine;
 };
 

@@ -149,8 +149,9 @@ ising_multispin_wave_share(const struct ising_multispin_replicas *lattice,
 /* More warps share planes of more words, which are worth it. */
 __device__ static inline void
 ising_multispin_wave_add(const struct ising_multispin_replicas *lattice,
-                         const struct ising_wave *wave, const int32_t *cosine, const int32_t *sine,
-                         const uint32_t *sites, struct ising_multispin_wave_sums *sums)
+                         const struct lattice_wave *wave, const int32_t *cosine,
+                         const int32_t *sine, const uint32_t *sites,
+                         struct ising_multispin_wave_sums *sums)
 {
   enum { WORTH = 2048 }; /* words */
   const uint32_t lane = threadIdx.x % 32, warps = blockDim.x / 32;
@@ -240,7 +241,7 @@ __device__ static inline int64_t wave_of_lane(const struct ising_multispin_compa
     cosine[axis] = 2 * (int64_t)sums->cosine[axis][lane] - of_plane * arguments->sum_cosine;
     sine[axis] = 2 * (int64_t)sums->sine[axis][lane] - of_plane * arguments->sum_sine;
   }
-  return ising_wave_square(&arguments->wave, cosine, sine);
+  return lattice_wave_square(&arguments->wave, cosine, sine);
 }
 
 /* By the first 32 threads of the block. */

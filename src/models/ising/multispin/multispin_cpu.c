@@ -108,7 +108,7 @@ static int64_t wave_of(const struct ising_multispin_waves *waves,
     cosine[axis] = sums->cosine[axis][lane];
     sine[axis] = sums->sine[axis][lane];
   }
-  return ising_wave_square(&waves->wave, cosine, sine);
+  return lattice_wave_square(&waves->wave, cosine, sine);
 }
 
 static void measure_as(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,

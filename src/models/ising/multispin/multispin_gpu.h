@@ -187,7 +187,7 @@ struct ising_multispin_transfer {
  * wanted; without pairs `square` alone may be. */
 struct ising_multispin_comparison {
   struct ising_multispin_replicas replicas;
-  struct ising_wave wave;
+  struct lattice_wave wave;
   const int32_t *cosine, *sine;
   int64_t sum_cosine, sum_sine;
   uint32_t pairs, first, second, runs;

@@ -176,10 +176,10 @@ static void set_edges(struct ising_multispin_tables *tables)
   }
 }
 
-static void set_waves(const struct ising_wave *wave, struct ising_multispin_tables *tables)
+static void set_waves(const struct lattice_wave *wave, struct ising_multispin_tables *tables)
 {
   int32_t *cosine = tables->wave_table, *sine = cosine + wave->length;
-  ising_wave_table(wave, cosine, sine);
+  lattice_wave_table(wave, cosine, sine);
   tables->waves = (struct ising_multispin_waves){*wave, cosine, sine};
 }
 
@@ -189,7 +189,7 @@ enum gpumc_status ising_multispin_tables_begin(const struct gpumc_model *model,
                                                struct gpumc_error *error)
 {
   const struct ising_disorder_traits traits = ising_disorder_traits(model);
-  const struct ising_wave wave = ising_wave_of(model);
+  const struct lattice_wave wave = ising_wave_of(model);
   GPUMC_TRY(gpumc_allocate_array(&tables->wave_table, (size_t)2 * wave.length, "waves", error));
   GPUMC_TRY(gpumc_allocate_array(&tables->rule, plan->runs, "rules of the runs", error));
   describe(model, plan, &traits, tables);

@@ -4,8 +4,8 @@
  * The spins of planes are counted in vertical counters. Across x each word of a row belongs to a
  * plane of its own. Across y and z a plane has a whole counter; as many as a vector has words are
  * folded into one, so that none is summed over its vector alone. There plane x is taken together
- * with plane x + L/2, where cosine and sine have the opposite sign (ising_wave_table): spins up in
- * the one and spins down in the other are counted together. */
+ * with plane x + L/2, where cosine and sine have the opposite sign (lattice_wave_table): spins up
+ * in the one and spins down in the other are counted together. */
 #include "models/ising/multispin/multispin_isa.h"
 
 enum { TAKEN = 8, LANE_VECTORS = ISING_LANES / GPUMC_VECTOR_WORDS };

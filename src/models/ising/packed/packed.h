@@ -59,7 +59,7 @@ struct ising_packed_part {
   uint32_t *scratch;
 };
 
-/* Of a replica: bonds between unlike spins, spins up, and what struct ising_wave wants. */
+/* Of a replica: bonds between unlike spins, spins up, and what struct lattice_wave wants. */
 struct ising_packed_counts {
   int64_t unlike, up, cosine[ISING_AXES], sine[ISING_AXES];
 };

@@ -168,7 +168,8 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
     if (channel[ISING_MAGNETIZATION] != NULL)
       channel[ISING_MAGNETIZATION][i] = spins;
     if (waves)
-      channel[ISING_WAVE][i] = ising_wave_square(&tables->waves.wave, counts->cosine, counts->sine);
+      channel[ISING_WAVE][i] =
+          lattice_wave_square(&tables->waves.wave, counts->cosine, counts->sine);
   }
   return GPUMC_OK;
 }
@@ -196,7 +197,7 @@ static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, 
       overlap[ISING_PAIR_LINK][i] = (int64_t)own->lattice.dimension * sites - 2 * counts->unlike;
     if (waves)
       overlap[ISING_PAIR_WAVE][i] =
-          ising_wave_square(&own->tables.waves.wave, counts->cosine, counts->sine);
+          lattice_wave_square(&own->tables.waves.wave, counts->cosine, counts->sine);
   }
   return GPUMC_OK;
 }

@@ -34,7 +34,7 @@ struct ising_packed_start {
   uint32_t stagger;
 };
 
-/* Bonds between unlike spins, spins up, and of the waves what struct ising_wave wants: sums of
+/* Bonds between unlike spins, spins up, and of the waves what struct lattice_wave wants: sums of
  * signed numbers as unsigned ones. */
 struct ising_packed_sums {
   unsigned long long unlike, up, cosine[3], sine[3];
@@ -46,7 +46,7 @@ struct ising_packed_sums {
 struct ising_packed_measurement {
   struct ising_multispin_replicas replicas;
   struct ising_packed_sums *sums;
-  struct ising_wave wave;
+  struct lattice_wave wave;
   const int32_t *cosine, *sine;
   uint32_t stagger, by_fours, pairs, first, second, runs;
   struct ising_channels channels;

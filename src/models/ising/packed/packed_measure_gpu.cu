@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(THREADS)
   const uint32_t replica = blockIdx.x / blocks, row = replicas->row.value;
   const uint32_t warp = ((blockIdx.x - replica * blocks) * THREADS + threadIdx.x) / 32;
   const uint32_t lines = lines_of(replicas), first = warp * WARP_ROWS;
-  const struct ising_wave *wave = &measurement.wave;
+  const struct lattice_wave *wave = &measurement.wave;
   struct subject subject;
   int64_t cosine[3] = {0}, sine[3] = {0};
   if (!find_subject(&measurement, replica, &subject))
@@ -224,7 +224,7 @@ __global__ void __launch_bounds__(THREADS)
   if (measurement.link != NULL)
     measurement.link[element] = bonds;
   if (measurement.square != NULL)
-    measurement.square[element] = ising_wave_square(&measurement.wave, cosine, sine);
+    measurement.square[element] = lattice_wave_square(&measurement.wave, cosine, sine);
 }
 
 template <class KIND>
@@ -254,7 +254,7 @@ launch_waves(const struct ising_packed_measurement *measurement, struct gpumc_er
 {
   const struct ising_multispin_replicas *replicas = &measurement->replicas;
   cudaStream_t stream = (cudaStream_t)replicas->batch.stream;
-  const struct ising_wave *wave = &measurement->wave;
+  const struct lattice_wave *wave = &measurement->wave;
   const size_t row = replicas->row.value, lines = replicas->colour / row;
   const uint32_t of_columns =
       (uint32_t)lattice_parts(lattice_parts(lines, ROWS) * 2 * row, THREADS);

@@ -14,7 +14,7 @@ struct tables {
   uint8_t *place;
   struct ising_spin_samples samples;
   struct ising_spin_rule *rule; /* [plan.runs] */
-  struct ising_wave wave;
+  struct lattice_wave wave;
   int32_t *cosine, *sine; /* [wave.length] */
 };
 
@@ -65,7 +65,7 @@ create_waves(const struct gpumc_model *model, struct tables *tables, struct gpum
   tables->wave = ising_wave_of(model);
   GPUMC_TRY(gpumc_allocate_array(&tables->cosine, 2 * tables->wave.length, "waves", error));
   tables->sine = tables->cosine + tables->wave.length;
-  ising_wave_table(&tables->wave, tables->cosine, tables->sine);
+  lattice_wave_table(&tables->wave, tables->cosine, tables->sine);
   return GPUMC_OK;
 }
 
@@ -143,7 +143,7 @@ static int64_t wave_of(const struct tables *tables, const uint32_t *layers)
       cosine[axis] += spins * tables->cosine[x];
       sine[axis] += spins * tables->sine[x];
     }
-  return ising_wave_square(&tables->wave, cosine, sine);
+  return lattice_wave_square(&tables->wave, cosine, sine);
 }
 
 /* In quanta. */

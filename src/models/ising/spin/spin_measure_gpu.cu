@@ -142,7 +142,7 @@ static __device__ inline void record(const struct ising_spin_gpu_measurement *ar
       cosine[axis] = (int64_t)sum[COSINE + axis];
       sine[axis] = (int64_t)sum[SINE + axis];
     }
-    measured->wave[element] = ising_wave_square(&arguments->tables.wave, cosine, sine);
+    measured->wave[element] = lattice_wave_square(&arguments->tables.wave, cosine, sine);
   }
 }
 

@@ -29,7 +29,7 @@ struct ising_tables {
   uint32_t dimension;
   struct ising_run_rule *rules; /* [plan.runs] */
   int32_t *cosine, *sine;       /* [wave.length] */
-  struct ising_wave wave;
+  struct lattice_wave wave;
   double coupling, field, width; /* J, h, and the size of random fields that are signs, in quanta */
   uint8_t *samples;
   size_t group_bytes;

@@ -87,7 +87,7 @@ static enum gpumc_status create_own(const struct gpumc_model *model,
   GPUMC_TRY(gpumc_allocate_array(&own->wave_table, 2 * length, "tables of waves", error));
   own->waves.cosine = own->wave_table;
   own->waves.sine = own->wave_table + length;
-  ising_wave_table(&own->waves.wave, own->wave_table, own->wave_table + length);
+  lattice_wave_table(&own->waves.wave, own->wave_table, own->wave_table + length);
   return GPUMC_OK;
 }
 
@@ -245,7 +245,7 @@ static void record(const struct gpumc_ensemble *ensemble, const struct ising_til
   if (channel[ISING_MAGNETIZATION] != NULL)
     channel[ISING_MAGNETIZATION][at] = ising_tiled_spins(&own->geometry, sums);
   if (channel[ISING_WAVE] != NULL)
-    channel[ISING_WAVE][at] = ising_wave_square(&own->waves.wave, sums->cosine, sums->sine);
+    channel[ISING_WAVE][at] = lattice_wave_square(&own->waves.wave, sums->cosine, sums->sine);
 }
 
 static enum gpumc_status

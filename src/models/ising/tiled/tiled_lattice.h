@@ -185,7 +185,7 @@ ising_tiled_initial(const struct ising_tiled_geometry *geometry, struct gpumc_ra
 
 /* cosine, sine: [wave.length], NULL where waves are not wanted (models/ising/ising_channels.h). */
 struct ising_tiled_waves {
-  struct ising_wave wave;
+  struct lattice_wave wave;
   const int32_t *cosine, *sine;
 };
 

@@ -190,7 +190,7 @@ static __global__ void finish(const __grid_constant__ struct ising_tiled_measure
   if (arguments.magnetization != NULL)
     arguments.magnetization[element] = ising_tiled_spins(geometry, sums);
   if (arguments.wave != NULL)
-    arguments.wave[element] = ising_wave_square(&arguments.waves.wave, sums->cosine, sums->sine);
+    arguments.wave[element] = lattice_wave_square(&arguments.waves.wave, sums->cosine, sums->sine);
 }
 
 extern "C" enum gpumc_status

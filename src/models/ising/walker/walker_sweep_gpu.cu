@@ -319,7 +319,7 @@ __global__ void __launch_bounds__(MEASURE_THREADS)
   if (measured->links != NULL)
     measured->links[element] = bonds;
   if (measured->wave != NULL)
-    measured->wave[element] = ising_wave_square(&arguments.tables.wave, sums.cosine, sums.sine);
+    measured->wave[element] = lattice_wave_square(&arguments.tables.wave, sums.cosine, sums.sine);
 }
 
 extern "C" enum gpumc_status

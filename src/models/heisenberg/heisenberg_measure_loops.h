@@ -1,0 +1,123 @@
+/* What is measured of a replica on the CPU, in one precision: included after heisenberg_loops.h by
+ * the same files. Sums are of integers, so that they depend on no order. */
+
+/* Sums over both colours: each bond has one end of colour 0, from which it is counted. */
+GPUMC_INLINE void measure_bonds(const int components, const struct gpumc_checkerboard *lattice,
+                                const struct colour *own, const struct colour *other,
+                                struct heisenberg_sums *sums)
+{
+  struct surroundings around;
+  for (size_t k = 0, n; k < lattice->colour; k += n) {
+    const size_t row = lattice->row, left = lattice->colour - k, in_row = row - k % row;
+    n = left < CHUNK ? left : CHUNK;
+    n = n < in_row ? n : in_row; /* all sides in the same direction */
+    const struct gpumc_checkerboard_place place = gpumc_checkerboard_place_at(lattice, 0, k);
+    /* The step forward leads to the same index where the side is one back. */
+    const REAL forward = gpumc_checkerboard_side_is_back(&place) ? 1 : -1;
+    surround(lattice, components, 0, k, n, other, &around);
+    int64_t bonds = 0, along = 0, across_x = 0, across_y = 0, across_z = 0;
+    for (size_t i = 0; i < n; i++) {
+      const VECTOR spin = spin_of(components, own, k + i);
+      const VECTOR same = spin_of(components, other, k + i);
+      const VECTOR side = {around.x.side[i], around.y.side[i],
+                           components == 3 ? around.z.side[i] : 0};
+      const VECTOR both = {same.x + side.x, same.y + side.y, same.z + side.z};
+      const VECTOR step = {forward * (same.x - side.x), forward * (same.y - side.y),
+                           forward * (same.z - side.z)};
+      bonds += HEISENBERG_NAME(heisenberg_quanta)(
+          HEISENBERG_NAME(heisenberg_dot)(components, spin, sum_of(components, &around, i)));
+      along += HEISENBERG_NAME(heisenberg_quanta)(
+          HEISENBERG_NAME(heisenberg_dot)(components, spin, both));
+      across_z += HEISENBERG_NAME(heisenberg_quanta)(spin.x * step.y - spin.y * step.x);
+      if (components == 3) {
+        across_x += HEISENBERG_NAME(heisenberg_quanta)(spin.y * step.z - spin.z * step.y);
+        across_y += HEISENBERG_NAME(heisenberg_quanta)(spin.z * step.x - spin.x * step.z);
+      }
+    }
+    sums->bonds += bonds;
+    sums->along += along;
+    sums->across[0] += across_x;
+    sums->across[1] += across_y;
+    sums->across[2] += across_z;
+  }
+}
+
+static int64_t sum_component(const REAL *component, size_t sites)
+{
+  int64_t sum = 0;
+  for (size_t i = 0; i < sites; i++)
+    sum += HEISENBERG_NAME(heisenberg_quanta)(component[i]);
+  return sum;
+}
+
+static void measure_replica(const struct gpumc_checkerboard *lattice, int components,
+                            const void *spins, struct heisenberg_sums *sums)
+{
+  /* Nothing is written through these. */
+  const struct colour own = colour_of(lattice, components, (void *)(uintptr_t)spins, 0);
+  const struct colour other = colour_of(lattice, components, (void *)(uintptr_t)spins, 1);
+  const size_t sites = 2 * lattice->colour;
+  *sums = (struct heisenberg_sums){0};
+  for (int a = 0; a < components; a++)
+    sums->magnetization[a] = sum_component((const REAL *)spins + (size_t)a * sites, sites);
+  if (components == 3)
+    measure_bonds(3, lattice, &own, &other, sums);
+  else
+    measure_bonds(2, lattice, &own, &other, sums);
+}
+
+GPUMC_INLINE int64_t largest_drift(const int components, size_t sites, const REAL *spins)
+{
+  int64_t largest = 0;
+  for (size_t i = 0; i < sites; i++) {
+    const int64_t drift = heisenberg_drift((double)spins[i], (double)spins[sites + i],
+                                           components == 3 ? (double)spins[2 * sites + i] : 0.0);
+    largest = drift > largest ? drift : largest;
+  }
+  return largest;
+}
+
+static int64_t
+drift_of_replica(const struct gpumc_checkerboard *lattice, int components, const void *spins)
+{
+  const size_t sites = 2 * lattice->colour;
+  return components == 3 ? largest_drift(3, sites, spins) : largest_drift(2, sites, spins);
+}
+
+/* Adds a component of the sites of one colour to layers[Lx + Ly + Lz]. */
+static void add_layers(const struct gpumc_checkerboard *lattice, size_t colour,
+                       const REAL *component, int64_t *layers)
+{
+  const size_t row = lattice->row;
+  int64_t *of_y = layers + lattice->length_x, *of_z = of_y + lattice->length_y;
+  for (size_t k = 0; k < lattice->colour; k += row) {
+    const struct gpumc_checkerboard_place place = gpumc_checkerboard_place_at(lattice, colour, k);
+    int64_t *of_x = layers + (gpumc_checkerboard_side_is_back(&place) ? 0 : row);
+    int64_t sum = 0;
+    for (size_t j = 0; j < row; j++) {
+      const int64_t quanta = HEISENBERG_NAME(heisenberg_quanta)(component[k + j]);
+      of_x[j] += quanta;
+      sum += quanta;
+    }
+    of_y[place.y] += sum;
+    of_z[place.z] += sum;
+  }
+}
+
+static void layers_of_replica(const struct gpumc_checkerboard *lattice, int components,
+                              const void *spins, int64_t *layers)
+{
+  const size_t count = heisenberg_layers(lattice);
+  memset(layers, 0, (size_t)components * count * sizeof *layers);
+  for (size_t a = 0; a < (size_t)components; a++)
+    for (size_t colour = 0; colour < 2; colour++)
+      add_layers(lattice, colour, (const REAL *)spins + (2 * a + colour) * lattice->colour,
+                 layers + a * count);
+}
+
+extern const struct heisenberg_ops GPUMC_ISA_NAME(OPS);
+const struct heisenberg_ops GPUMC_ISA_NAME(OPS) = {.start = start_replica,
+                                                   .sweep = sweep_replica,
+                                                   .measure = measure_replica,
+                                                   .drift = drift_of_replica,
+                                                   .layers = layers_of_replica};

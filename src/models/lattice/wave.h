@@ -1,0 +1,58 @@
+/* Squared amplitudes of the smallest waves, exactly: cosines and sines are integers, so that the
+ * result is the same on every device.
+ *
+ * What is measured is |sum over sites of v exp(i k r)|^2 with k = 2 pi / L along each of the
+ * longest sides, whose mean it is. v is a spin that is a sign, an overlap, or one component of a
+ * vector. */
+#ifndef GPUMC_LATTICE_WAVE_H
+#define GPUMC_LATTICE_WAVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/device/device.h"
+#include "core/numerics/host_device.h"
+
+/* cos(2 pi x / L) and sin(2 pi x / L) in units of 2^-bits, rounded, x < L: `bits` are these, fewer
+ * where there are more than 2^32 sites, so that sums over all of them keep below 2^62. */
+enum { LATTICE_WAVE_BITS_MAXIMUM = 30, LATTICE_WAVE_SUM_BITS = 62 };
+
+/* The waves run along the `axes` longest sides, whose length is `length`; `shift`: the quantum is
+ * 2^-(2 bits - shift). */
+struct lattice_wave {
+  uint32_t along[3]; /* whether along x, y, z */
+  uint32_t axes, length, bits, shift;
+};
+
+/* The mean over the axes of C^2 + S^2, in quanta, rounded down; cosine[axis] = C: the sum over all
+ * sites of v times the table's cosines, and sine[axis] = S likewise. */
+GPUMC_HOST_DEVICE static inline int64_t
+lattice_wave_square(const struct lattice_wave *wave, const int64_t *cosine, const int64_t *sine)
+{
+  unsigned __int128 total = 0;
+  for (uint32_t axis = 0; axis < 3; axis++)
+    if (wave->along[axis])
+      total += (unsigned __int128)((__int128)cosine[axis] * cosine[axis]) +
+               (unsigned __int128)((__int128)sine[axis] * sine[axis]);
+  /* Shifted first, so that most quotients are of 64 bits. */
+  total >>= wave->shift;
+  return (int64_t)(total >> 64 == 0 ? (uint64_t)total / wave->axes : total / wave->axes);
+}
+
+struct gpumc_checkerboard;
+/* The quantum of squared amplitudes where |v| <= 1: a power of two, of which the largest amplitude
+ * holds at most 2^60. */
+double lattice_wave_quantum(double sites);
+/* `quantum`: that of the channel. */
+struct lattice_wave lattice_wave_of(const struct gpumc_checkerboard *lattice, double quantum);
+/* cosine[length], sine[length] */
+void lattice_wave_table(const struct lattice_wave *wave, int32_t *cosine, int32_t *sine);
+/* The same into device memory, and their sums on request: sum[2]; NULL: not wanted. Done on return.
+ */
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_wave_bring(const struct lattice_wave *wave, struct gpumc_device *device, int32_t *cosine,
+                   int32_t *sine, int64_t *sum, struct gpumc_error *error);
+/* The smallest wave number, 2 pi / L. */
+double lattice_wave_number(const struct gpumc_checkerboard *lattice);
+
+#endif

@@ -1,0 +1,56 @@
+"""Mistakes of a configuration of Heisenberg spins, and which quantities a run in a field has."""
+import math
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import gpumc_program as gpumc  # noqa: E402
+
+MODEL = "gpumc: 1\nseed: 5\nmodel: {{name: heisenberg, shape: [4, 4], h: {h}}}\noutput: {folder}/out.h5\n"
+ALGORITHMS = {
+    "canonical": "{name: canonical, beta: {values: [0.5, 1.0]}, replicas: 16, thermalization: 20, sweeps: 640",
+    "pt": "{name: pt, beta: {values: [0.5, 1.0]}, samples: 32, sweeps: 640, exchange_every: 10",
+    "pa": "{name: pa, population: 100, sweeps: 5, runs: 16, beta: {from: 0, to: 0.5, step: 0.1}",
+}
+WITHOUT_FIELD = "susceptibility", "binder_parameter", "helicity_modulus"
+ALWAYS = "energy", "specific_heat", "abs_magnetization", "magnetization2", "magnetization4"
+
+
+class Field(unittest.TestCase):
+    def text(self, folder, algorithm, h, more=""):
+        return MODEL.format(folder=folder, h=h) + f"algorithm: {ALGORITHMS[algorithm]}{more}}}\n"
+
+    def test_what_means_nothing_in_a_field_is_absent(self):
+        for algorithm in ALGORITHMS:
+            for h in 0, 0.3:
+                more = ", helicity_modulus: true" if h == 0 else ""
+                with self.subTest(algorithm, h=h), gpumc.folder() as folder:
+                    gpumc.run_config(self.text(folder, algorithm, h, more), folder)
+                    found = gpumc.summary(f"{folder}/out.h5")
+                    for name in ALWAYS:
+                        self.assertTrue(all(map(math.isfinite, found[name][1:])), name)
+                    for name in WITHOUT_FIELD:
+                        self.assertEqual(name in found, h == 0, name)
+
+    def test_asking_for_it_is_a_mistake(self):
+        for algorithm in ALGORITHMS:
+            with self.subTest(algorithm), gpumc.folder() as folder:
+                done = gpumc.run_config(self.text(folder, algorithm, 0.3, ", helicity_modulus: true"), folder, expect=2)
+                self.assertIn("model heisenberg has helicity_modulus only where model.h is 0: leave helicity_modulus out",
+                              done.stderr)
+
+    def test_a_moved_field(self):
+        """The same of runs that move the field: what answers to it is there instead."""
+        with gpumc.folder() as folder:
+            text = self.text(folder, "pt", 0).replace("beta: {values: [0.5, 1.0]}",
+                                                      "control: {name: h, beta: 0.5, values: [0, 0.5]}")
+            gpumc.run_config(text, folder)
+            found = gpumc.summary(f"{folder}/out.h5")
+        self.assertIn("susceptibility_x", found)
+        for name in WITHOUT_FIELD:
+            self.assertNotIn(name, found)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
