@@ -13,7 +13,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import gpumc_program as gpumc  # noqa: E402
+from support import device, gpumc_program as gpumc  # noqa: E402
 from support.heisenberg_exact import correlations, exact, helicity, log_states, waves  # noqa: E402
 
 MODEL = "model: {{name: heisenberg, shape: [{sites}], components: {components}, J: {J}}}"
