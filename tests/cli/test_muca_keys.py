@@ -1,4 +1,4 @@
-"""Values of the keys of `muca` that cannot be are told with their place and a remedy, and those at the edge are taken."""
+"""Impossible values of the keys of `muca` are refused with their place and a remedy; values at the edge are accepted."""
 import pathlib
 import sys
 import unittest

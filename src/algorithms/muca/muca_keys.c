@@ -183,8 +183,8 @@ const struct gpumc_key muca_keys[] = {
      .proportional = true,
      .or_auto = true,
      .doc = "Parallel walkers under one weight, best a multiple of 32. By default, and with auto, "
-            "the power of two next above w^1.25, w the levels, or those of a window, from 1024 to "
-            "262144. This is the number of each window and each sample."},
+            "the power of two next above w^1.25 with w levels, or with several windows of w levels "
+            "4 w^1.25, from 1024 to 262144. This is the number of each window and each sample."},
     {.name = "samples",
      .type = GPUMC_KEY_INTEGER,
      .default_text = "1",
