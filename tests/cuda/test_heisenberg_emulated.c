@@ -77,17 +77,6 @@ static void close_reference(struct reference *reference)
   gpumc_device_close(&reference->device);
 }
 
-static struct heisenberg_gpu_lattice lattice_of(const struct gpumc_checkerboard *lattice)
-{
-  return (struct heisenberg_gpu_lattice){
-      .dimension = (uint32_t)lattice->dimension,
-      .plane = (uint32_t)lattice->plane,
-      .colour = (uint32_t)lattice->colour,
-      .row = gpumc_divisor_make((uint32_t)lattice->row),
-      .height = gpumc_divisor_make((uint32_t)lattice->length_y),
-  };
-}
-
 /* From portable form to spins[n][2][N/2] in the kernel's precision, or back. */
 static void
 convert(const struct gpumc_model *model, bool single, double *portable, void *spins, bool back)
@@ -119,7 +108,7 @@ static size_t differences(struct heisenberg_settings settings, bool single, uint
   void *spins = malloc(model->portable_bytes);
   convert(model, single, reference.before, spins, false);
   const struct heisenberg_emulated job = {
-      .lattice = lattice_of(&heisenberg_parameters(model)->lattice),
+      .lattice = heisenberg_gpu_lattice_of(&heisenberg_parameters(model)->lattice),
       .components = (uint32_t)settings.components,
       .single = single,
       .in_shared = in_shared,

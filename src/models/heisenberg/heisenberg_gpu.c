@@ -13,18 +13,6 @@ enum { UNIT_BYTES = 16, COMPONENT_BYTES = sizeof(double) };
 typedef enum gpumc_status
 sweep_driver(const struct heisenberg_gpu_sweep *arguments, struct gpumc_error *error);
 
-static struct heisenberg_gpu_lattice lattice_of(const struct gpumc_model *model)
-{
-  const struct gpumc_checkerboard *lattice = &heisenberg_parameters(model)->lattice;
-  return (struct heisenberg_gpu_lattice){
-      .dimension = (uint32_t)lattice->dimension,
-      .plane = (uint32_t)lattice->plane,
-      .colour = (uint32_t)lattice->colour,
-      .row = gpumc_divisor_make((uint32_t)lattice->row),
-      .height = gpumc_divisor_make((uint32_t)lattice->length_y),
-  };
-}
-
 /* ---- storage ---- */
 
 /* lattice_gpu_storage.table: sums[plan.runs][plan.capacity], then the runs' rules, then cosines and
@@ -80,7 +68,7 @@ static struct heisenberg_replicas replicas_of(const struct gpumc_ensemble *ensem
   const struct lattice_gpu_storage *storage = lattice_gpu_storage_of(ensemble);
   return (struct heisenberg_replicas){
       .batch = lattice_gpu_batch(ensemble),
-      .lattice = lattice_of(ensemble->model),
+      .lattice = heisenberg_gpu_lattice_of(&heisenberg_parameters(ensemble->model)->lattice),
       .components = (uint32_t)heisenberg_parameters(ensemble->model)->components,
       .single = storage->layout == &layout_float,
       .spins = storage->replicas,

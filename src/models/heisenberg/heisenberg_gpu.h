@@ -12,6 +12,7 @@
 #include "models/heisenberg/heisenberg_physics.h"
 #include "models/heisenberg/heisenberg_wave.h"
 #include "models/lattice/batch.h"
+#include "models/lattice/checkerboard.h"
 #include "models/lattice/divisor.h"
 
 #ifdef __cplusplus
@@ -23,6 +24,18 @@ struct heisenberg_gpu_lattice {
   uint32_t dimension, plane, colour;
   struct gpumc_divisor row, height;
 };
+
+static inline struct heisenberg_gpu_lattice
+heisenberg_gpu_lattice_of(const struct gpumc_checkerboard *lattice)
+{
+  struct heisenberg_gpu_lattice of_gpu;
+  of_gpu.dimension = (uint32_t)lattice->dimension;
+  of_gpu.plane = (uint32_t)lattice->plane;
+  of_gpu.colour = (uint32_t)lattice->colour;
+  of_gpu.row = gpumc_divisor_make((uint32_t)lattice->row);
+  of_gpu.height = gpumc_divisor_make((uint32_t)lattice->length_y);
+  return of_gpu;
+}
 
 /* Replica r of run m begins `stride` (m capacity + r) bytes from `spins` on. */
 struct heisenberg_replicas {

@@ -11,6 +11,7 @@
 #include "models/ising/spin/spin.h"
 #include "models/ising/walker/walker.h"
 #include "models/lattice/replicas_cpu.h"
+#include "models/lattice/word_counter.h"
 
 enum { LANES = GPUMC_WALK_GROUP };
 
@@ -178,46 +179,26 @@ static struct state state_of(const struct place *place, const uint32_t *words, u
   return state;
 }
 
-/* How often each lane was set in the words that were added: bit i of all counts is a word. */
-struct tally {
-  uint32_t bit[40];
-};
-
-static void tally_add(struct tally *tally, uint32_t word)
-{
-  for (size_t i = 0; word != 0; i++) {
-    const uint32_t carry = tally->bit[i] & word;
-    tally->bit[i] ^= word;
-    word = carry;
-  }
-}
-
-static int64_t tally_of(const struct tally *tally, uint32_t lane)
-{
-  int64_t count = 0;
-  for (size_t i = 0; i < sizeof tally->bit / sizeof *tally->bit; i++)
-    count |= (int64_t)(tally->bit[i] >> lane & 1) << i;
-  return count;
-}
-
 /* state_of all lanes at once, of couplings and fields that have signs alone. */
 static void
 states_of(const struct place *place, const uint32_t *words, struct state state[static LANES])
 {
   const int64_t sites = (int64_t)place->ensemble->model->sites;
   const size_t n = 2 * ising_parameters(place->ensemble->model)->lattice.dimension;
-  struct tally unlike = {0}, up = {0}, along = {0};
+  struct gpumc_word_counter unlike = {0}, up = {0}, along = {0};
   for (size_t p = 0; p < (size_t)sites; p++) {
     const struct ising_walker_site *site = &place->site[p];
     for (size_t i = 0; i < n; i++)
-      tally_add(&unlike, words[p] ^ words[site->neighbour[i]] ^ -(site->against >> i & 1));
-    tally_add(&up, words[p]);
-    tally_add(&along, field_sign(place, p) > 0 ? words[p] : ~words[p]);
+      gpumc_word_counter_add(&unlike,
+                             words[p] ^ words[site->neighbour[i]] ^ -(site->against >> i & 1));
+    gpumc_word_counter_add(&up, words[p]);
+    gpumc_word_counter_add(&along, field_sign(place, p) > 0 ? words[p] : ~words[p]);
   }
   for (uint32_t lane = 0; lane < LANES; lane++)
-    state[lane] = (struct state){.bonds = sites * (int64_t)n / 2 - tally_of(&unlike, lane),
-                                 .spins = 2 * tally_of(&up, lane) - sites,
-                                 .along = 2 * tally_of(&along, lane) - sites};
+    state[lane] =
+        (struct state){.bonds = sites * (int64_t)n / 2 - gpumc_word_counter_lane(&unlike, lane),
+                       .spins = 2 * gpumc_word_counter_lane(&up, lane) - sites,
+                       .along = 2 * gpumc_word_counter_lane(&along, lane) - sites};
 }
 
 static struct state flipped(const struct place *place, const uint32_t *words, size_t p,
