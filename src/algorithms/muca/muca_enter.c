@@ -22,7 +22,8 @@
 enum {
   ROUNDS_OF_ENTERING = 8, /* slopes are twice as steep in each */
   SWEEPS_OF_ENTERING = 64,
-  INSIDE_LEAST = 8,     /* one walker in so many must come in, the others become copies */
+  INSIDE_LEAST =
+      8, /* the part of the walkers that must come in is one over this; the others become copies */
   STATES_AT_ONCE = 1024 /* on their way from one window to another */
 };
 
@@ -36,7 +37,7 @@ count_inside(const struct muca *muca, const struct muca_table *of, const struct 
   return inside;
 }
 
-/* Whether so many walkers stand in their window that the others can become copies of them. */
+/* Whether enough walkers stand in their window for the others to become copies of them. */
 static bool has_enough(const struct muca *muca, const struct muca_table *table)
 {
   return count_inside(muca, table, table) * INSIDE_LEAST >= muca->settings.walkers;
@@ -97,14 +98,16 @@ static bool comes_first(const struct muca *muca, const struct muca_table *table)
 {
   const struct muca_table *sample = table - table->index % muca->settings.windows;
   const struct muca_table *nearest = sample;
+  if (has_enough(muca, table))
+    return true;
   const double level = mean_level(muca, sample);
-  bool none = true;
   for (const struct muca_table *other = sample; other < sample + muca->settings.windows; other++) {
-    none = none && !has_enough(muca, other);
+    if (has_enough(muca, other))
+      return false;
     if (distance_of(other, level) < distance_of(nearest, level))
       nearest = other;
   }
-  return has_enough(muca, table) || (none && table == nearest);
+  return table == nearest;
 }
 
 /* ---- windows that are closed ---- */
@@ -248,8 +251,8 @@ static enum gpumc_status put(struct muca *muca, const struct muca_table *table, 
   return GPUMC_OK;
 }
 
-/* The walkers of `from` that stand in the window of `table`, so many, as often as needed; all of
- * them where none does. */
+/* Walkers of `table` become copies of those of `from` that stand in its window, of which there are
+ * `inside`, each as often as needed; where there are none, of all. */
 static enum gpumc_status copy_from(struct muca *muca, const struct muca_table *from,
                                    const struct muca_table *table, size_t inside,
                                    struct gpumc_error *error)
@@ -276,7 +279,7 @@ static enum gpumc_status copy_from(struct muca *muca, const struct muca_table *f
   return status;
 }
 
-/* The windows that wait on either side of one, NULL where none does; as many as there are. */
+/* The windows that wait on either side of one; returns how many. */
 static size_t waiting_beside(const struct muca *muca, const struct muca_table *table,
                              struct muca_table *beside[2])
 {

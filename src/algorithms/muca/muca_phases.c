@@ -82,8 +82,7 @@ produce_if_ready(struct muca *muca, size_t sample, struct gpumc_error *error)
   return GPUMC_OK;
 }
 
-/* Where no walker stands in the next window, as may be where there are few, one
- * may after a further iteration. */
+/* With few walkers none may stand in the next window; after another iteration one may. */
 static enum gpumc_status
 end_iterations(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
 {

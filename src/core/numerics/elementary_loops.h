@@ -130,7 +130,7 @@ gpumc_decay_double(double x, double *exponential, double *less_one)
 GPUMC_HOST_DEVICE static inline void gpumc_decay_float(float x, float *exponential, float *less_one)
 {
   const float within = x > (float)GPUMC_DECAY_LOWEST ? x : (float)GPUMC_DECAY_LOWEST;
-  /* Rounded to a whole number by a sum that has no bits behind the point; its own last bits are
+  /* Rounded to a whole number by a sum that has no bits after the point; its own last bits are
    * that number. */
   const float shifted = within * (float)GPUMC_INVERSE_LN2 + GPUMC_WHOLE_FLOAT;
   const float k = shifted - GPUMC_WHOLE_FLOAT;
