@@ -30,7 +30,8 @@ heisenberg_wave_add(struct heisenberg_wave_sum *sum, int32_t quanta, int32_t tab
 GPUMC_HOST_DEVICE static inline int64_t
 heisenberg_wave_amplitude(const struct heisenberg_wave_sum *sum)
 {
-  return (int64_t)((((__int128)sum->high << 32) + sum->low) >> HEISENBERG_QUANTUM_BITS);
+  return (int64_t)(((__int128)sum->high * ((int64_t)1 << 32) + sum->low) >>
+                   HEISENBERG_QUANTUM_BITS);
 }
 
 /* In quanta of HEISENBERG_WAVE. */
