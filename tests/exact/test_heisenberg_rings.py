@@ -12,6 +12,8 @@ import pathlib
 import sys
 import unittest
 
+import numpy as np
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device, gpumc_program as gpumc  # noqa: E402
 from support.heisenberg_exact import correlations, exact, helicity, log_states, waves  # noqa: E402

@@ -106,7 +106,8 @@ struct heisenberg_four {
 
 enum { HEISENBERG_PRESENT = 0xf, HEISENBERG_BACK = 4 };
 
-/* Sites that there are not stand for site 0. `from`: added to all places. */
+/* For a site that there is not stands the thread's first: it has one, and no other thread writes
+ * it, while this one reads in vain. `from`: added to all places. */
 template <class KIND>
 GPUMC_HOST_DEVICE static inline struct heisenberg_four
 heisenberg_four_of(const struct heisenberg_gpu_lattice *lattice, uint32_t q, uint32_t from)
@@ -116,7 +117,7 @@ heisenberg_four_of(const struct heisenberg_gpu_lattice *lattice, uint32_t q, uin
   four.bits = 0;
   for (uint32_t i = 0; i < 2 * HEISENBERG_PAIR; i++) {
     const uint32_t k = four.k + HEISENBERG_SECOND * (i / 2) + i % 2;
-    const uint32_t site = k < lattice->colour ? k : 0;
+    const uint32_t site = k < lattice->colour ? k : four.k;
     const struct heisenberg_place place = heisenberg_place_at(lattice, site);
     struct heisenberg_pair *pair = &four.pair[i / 2];
     four.bits |= (uint32_t)(k < lattice->colour) << i | (uint32_t)heisenberg_is_back(place, 0)
