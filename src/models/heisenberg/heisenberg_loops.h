@@ -13,10 +13,13 @@
 #define OPS HEISENBERG_NAME(heisenberg_ops)
 
 enum {
-  CHUNK = 256,                          /* sites; a multiple of SHARED */
-  SHARED = 32,                          /* sites that share 16 counters */
-  LANES = SHARED / 2,                   /* these counters */
-  VECTORS = LANES / GPUMC_VECTOR_WORDS, /* that hold them */
+  CHUNK = 256,                                         /* sites; a multiple of SHARED */
+  SHARED = 32,                                         /* sites that share 16 counters */
+  LANES = SHARED / 2,                                  /* these counters */
+  VECTORS = LANES / GPUMC_VECTOR_WORDS,                /* that hold them */
+  GROUP = HEISENBERG_SHARED_COUNTERS ? SHARED : LANES, /* sites that have them */
+  /* Groups that are drawn together, so that two vectors or more are: one waits for its products. */
+  TOGETHER = VECTORS == 1 ? 2 : 1,
 };
 
 /* ---- random words ---- */
@@ -33,37 +36,39 @@ struct half_sweep {
   REAL coupling, field; /* of the move: J and h, times beta unless it is over-relaxation */
 };
 
-/* Of LANES counters from `first` on. */
-GPUMC_INLINE void draw_lanes(const struct half_sweep *half, const uint32_t rounds, uint32_t first,
-                             gpumc_v32 word[VECTORS][4])
+/* Those of `groups` (a constant) groups of sites from k on, which go to words->a[at] and so on. */
+GPUMC_INLINE void draw_groups(const struct half_sweep *half, const uint32_t rounds,
+                              const uint32_t groups, uint32_t k, struct words *words, size_t at)
 {
   const uint32_t label = gpumc_random_label(half->purpose, heisenberg_draw(half->colour, 0));
-  gpumc_v32 site[VECTORS];
-  uint32_t labels[VECTORS];
-  for (uint32_t v = 0; v < VECTORS; v++) {
+  const uint32_t first = HEISENBERG_SHARED_COUNTERS ? heisenberg_shared_counter(k) : k;
+  gpumc_v32 site[TOGETHER * VECTORS], word[TOGETHER * VECTORS][4];
+  uint32_t labels[TOGETHER * VECTORS];
+#pragma GCC unroll 8
+  for (uint32_t v = 0; v < groups * VECTORS; v++) {
     site[v] = gpumc_lane_numbers() + (first + v * GPUMC_VECTOR_WORDS);
     labels[v] = label;
   }
-  gpumc_philox_draws(&half->stream, rounds, VECTORS, site, labels, word);
+  gpumc_philox_draws(&half->stream, rounds, groups * VECTORS, site, labels, word);
+#pragma GCC unroll 8
+  for (size_t v = 0; v < groups * VECTORS; v++) {
+    const size_t to = at + v / VECTORS * GROUP + v % VECTORS * GPUMC_VECTOR_WORDS;
+    gpumc_store(words->a + to, word[v][0]);
+    gpumc_store(words->b + to, word[v][1]);
+    gpumc_store(HEISENBERG_SHARED_COUNTERS ? words->a + to + LANES : words->c + to, word[v][2]);
+    gpumc_store(HEISENBERG_SHARED_COUNTERS ? words->b + to + LANES : words->d + to, word[v][3]);
+  }
 }
 
 /* Those of n sites from k on, a multiple of SHARED, and of the sites up to the next one. */
 GPUMC_INLINE void fill_words(const struct half_sweep *half, const uint32_t rounds, size_t k,
                              size_t n, struct words *words)
 {
-  gpumc_v32 word[VECTORS][4];
-  for (size_t i = 0; i < n; i += HEISENBERG_SHARED_COUNTERS ? SHARED : LANES) {
-    const uint32_t site = (uint32_t)(k + i);
-    draw_lanes(half, rounds, HEISENBERG_SHARED_COUNTERS ? heisenberg_shared_counter(site) : site,
-               word);
-    for (size_t v = 0; v < VECTORS; v++) {
-      const size_t at = i + v * GPUMC_VECTOR_WORDS;
-      gpumc_store(words->a + at, word[v][0]);
-      gpumc_store(words->b + at, word[v][1]);
-      gpumc_store(HEISENBERG_SHARED_COUNTERS ? words->a + at + LANES : words->c + at, word[v][2]);
-      gpumc_store(HEISENBERG_SHARED_COUNTERS ? words->b + at + LANES : words->d + at, word[v][3]);
-    }
-  }
+  size_t i = 0;
+  for (; i + (TOGETHER - 1) * GROUP < n; i += TOGETHER * GROUP)
+    draw_groups(half, rounds, TOGETHER, (uint32_t)(k + i), words, i);
+  if (i < n)
+    draw_groups(half, rounds, 1, (uint32_t)(k + i), words, i);
 }
 
 static void draw_words(const struct half_sweep *half, size_t k, size_t n, struct words *words)
@@ -72,6 +77,38 @@ static void draw_words(const struct half_sweep *half, size_t k, size_t n, struct
     fill_words(half, 7, k, n, words);
   else
     fill_words(half, 10, k, n, words);
+}
+
+/* Those of n sites k[n] in a later attempt, n a multiple of LANES. */
+GPUMC_INLINE void fill_listed(const struct half_sweep *half, const uint32_t rounds,
+                              uint32_t attempt, const uint32_t *k, size_t n, struct words *words)
+{
+  const uint32_t label = gpumc_random_label(half->purpose, heisenberg_draw(half->colour, attempt));
+  uint32_t counter[CHUNK];
+  for (size_t i = 0; i < n; i++)
+    counter[i] = HEISENBERG_SHARED_COUNTERS ? heisenberg_shared_counter(k[i]) : k[i];
+  for (size_t i = 0; i < n; i += GPUMC_VECTOR_WORDS) {
+    gpumc_v32 word[4];
+    gpumc_philox_draw(&half->stream, rounds, gpumc_load(counter + i), label, word);
+    gpumc_store(words->a + i, word[0]);
+    gpumc_store(words->b + i, word[1]);
+    gpumc_store(words->c + i, word[2]);
+    gpumc_store(words->d + i, word[3]);
+  }
+  for (size_t i = 0; HEISENBERG_SHARED_COUNTERS && i < n; i++) {
+    const bool upper = heisenberg_shared_half(k[i]) != 0;
+    words->a[i] = upper ? words->c[i] : words->a[i];
+    words->b[i] = upper ? words->d[i] : words->b[i];
+  }
+}
+
+static void draw_listed(const struct half_sweep *half, uint32_t attempt, const uint32_t *k,
+                        size_t n, struct words *words)
+{
+  if (half->of->random.rounds == 7)
+    fill_listed(half, 7, attempt, k, n, words);
+  else
+    fill_listed(half, 10, attempt, k, n, words);
 }
 
 GPUMC_INLINE struct heisenberg_words words_of(const struct words *words, size_t i)
@@ -83,68 +120,7 @@ GPUMC_INLINE struct heisenberg_words words_of(const struct words *words, size_t 
 
 /* ---- sums of neighbours ---- */
 
-/* side[n] of a component: the sides of n sites from k on, `other` that component of the other
- * colour. Line by line, since they stand to the left and to the right in turns. */
-GPUMC_INLINE void copy_sides(const struct gpumc_checkerboard *lattice, size_t colour, size_t k,
-                             size_t n, const REAL *restrict other, REAL *restrict side)
-{
-  const size_t row = lattice->row;
-  for (size_t i = 0, count; i < n; i += count) {
-    const struct gpumc_checkerboard_place place =
-        gpumc_checkerboard_place_at(lattice, colour, k + i);
-    const size_t start = k + i, j = start % row;
-    const bool back = gpumc_checkerboard_side_is_back(&place);
-    count = row - j < n - i ? row - j : n - i;
-    const REAL *from = back ? other + start - 1 : other + start + 1;
-    const size_t first = back && j == 0 ? 1 : 0,
-                 last = !back && j + count == row ? count - 1 : count;
-    for (size_t l = first; l < last; l++)
-      side[i + l] = from[l];
-    if (first == 1) /* around the end of the line */
-      side[i] = other[start + row - 1];
-    if (last < count)
-      side[i + last] = other[start + last + 1 - row];
-  }
-}
-
-/* Adds to sum[n] the neighbours of n sites from k on that are `step` sites further, modulo
- * `period`. */
-GPUMC_INLINE void add_shifted(size_t period, size_t step, size_t k, size_t n,
-                              const REAL *restrict other, REAL *restrict sum)
-{
-  for (size_t i = 0, count; i < n; i += count) {
-    const size_t place = (k + i) % period;
-    const bool around = place + step >= period;
-    const size_t left = around ? period - place : period - step - place;
-    const REAL *from = other + (around ? k + i + step - period : k + i + step);
-    count = left < n - i ? left : n - i;
-    for (size_t l = 0; l < count; l++)
-      sum[i + l] += from[l];
-  }
-}
-
-/* One component of the neighbours of a chunk: those along x, and all. */
-struct neighbours {
-  REAL side[CHUNK], sum[CHUNK];
-};
-
-/* Of n sites from k on. The row before is a plane less one row further, and so on. */
-GPUMC_INLINE void add_neighbours(const struct gpumc_checkerboard *lattice, size_t colour, size_t k,
-                                 size_t n, const REAL *restrict other, struct neighbours *of)
-{
-  const size_t row = lattice->row, plane = lattice->plane, whole = lattice->colour;
-  copy_sides(lattice, colour, k, n, other, of->side);
-  for (size_t i = 0; i < n; i++)
-    of->sum[i] = other[k + i] + of->side[i];
-  if (lattice->dimension >= 2) {
-    add_shifted(plane, plane - row, k, n, other, of->sum);
-    add_shifted(plane, row, k, n, other, of->sum);
-  }
-  if (lattice->dimension == 3) {
-    add_shifted(whole, whole - plane, k, n, other, of->sum);
-    add_shifted(whole, plane, k, n, other, of->sum);
-  }
-}
+#include "models/heisenberg/heisenberg_neighbours.h"
 
 /* A colour of a replica, component by component. */
 struct colour {
@@ -163,14 +139,20 @@ struct surroundings {
   struct neighbours x, y, z;
 };
 
-GPUMC_INLINE void surround(const struct gpumc_checkerboard *lattice, const int components,
-                           size_t colour, size_t k, size_t n, const struct colour *other,
+/* Of n sites from k on, a multiple of CHUNK. `edges`: of the colour of these sites. */
+GPUMC_INLINE void surround(const struct gpumc_checkerboard *lattice,
+                           const struct gpumc_checkerboard_edges *edges, const int components,
+                           size_t k, size_t n, const struct colour *other,
                            struct surroundings *around)
 {
-  add_neighbours(lattice, colour, k, n, other->x, &around->x);
-  add_neighbours(lattice, colour, k, n, other->y, &around->y);
-  if (components == 3)
-    add_neighbours(lattice, colour, k, n, other->z, &around->z);
+  const struct short_rows rows = short_rows_of(lattice);
+  for (size_t i = 0; i < n; i += GPUMC_EDGE_SITES) {
+    const struct block block = block_at(lattice, edges, &rows, k + i);
+    add_neighbours(lattice, &block, other->x, &around->x, i);
+    add_neighbours(lattice, &block, other->y, &around->y, i);
+    if (components == 3)
+      add_neighbours(lattice, &block, other->z, &around->z, i);
+  }
 }
 
 GPUMC_INLINE VECTOR sum_of(const int components, const struct surroundings *around, size_t i)
@@ -216,17 +198,27 @@ GPUMC_INLINE void start_chunk(const int components, const struct chunk *chunk)
                  components, HEISENBERG_NAME(heisenberg_of_sphere)(words_of(chunk->words, i))));
 }
 
+/* Proposals before the rule: each loop alone is a chain of operations short enough for a processor
+ * to have several of its vectors in hand. */
 GPUMC_INLINE void metropolis_chunk(const int components, const struct chunk *chunk)
 {
-#pragma GCC ivdep
+  REAL x[CHUNK], y[CHUNK], z[CHUNK], other[CHUNK];
   for (size_t i = 0; i < chunk->n; i++) {
-    const VECTOR spin = spin_of(components, &chunk->own, chunk->k + i);
     const struct HEISENBERG_NAME(heisenberg_uniform) uniform =
         components == 3 ? HEISENBERG_NAME(heisenberg_of_proposal)(words_of(chunk->words, i))
                         : HEISENBERG_NAME(heisenberg_of_circle)(words_of(chunk->words, i));
     const VECTOR proposal = HEISENBERG_NAME(heisenberg_anywhere)(components, uniform);
+    x[i] = proposal.x;
+    y[i] = proposal.y;
+    z[i] = proposal.z;
+    other[i] = uniform.other;
+  }
+#pragma GCC ivdep
+  for (size_t i = 0; i < chunk->n; i++) {
+    const VECTOR spin = spin_of(components, &chunk->own, chunk->k + i);
+    const VECTOR proposal = {x[i], y[i], z[i]};
     const bool accepted = HEISENBERG_NAME(heisenberg_accepts)(
-        components, spin, proposal, field_of(components, chunk, i), uniform.other);
+        components, spin, proposal, field_of(components, chunk, i), other[i]);
     const VECTOR next = {accepted ? proposal.x : spin.x, accepted ? proposal.y : spin.y,
                          accepted ? proposal.z : spin.z};
     set_spin(components, &chunk->own, chunk->k + i, next);
@@ -243,25 +235,47 @@ GPUMC_INLINE void heat_bath_chunk_of_spheres(const struct chunk *chunk)
                  HEISENBERG_NAME(heisenberg_of_sphere)(words_of(chunk->words, i))));
 }
 
-/* Trials from the second one on. */
-static VECTOR try_again(const struct half_sweep *half, uint32_t k, VECTOR g)
+/* Sites of a chunk whose proposals have been turned down, and their fields, close together. Whole
+ * vectors are tried again: behind the last one there are others, of no matter which sites. */
+struct rejected {
+  size_t n;
+  uint32_t k[CHUNK];
+  REAL x[CHUNK], y[CHUNK];
+};
+
+/* One trial of each: a rejected site has its proposal, for the case that it was the last one, and
+ * stays in the list. */
+static void try_again(const struct half_sweep *half, uint32_t attempt, const struct colour *own,
+                      struct rejected *list)
 {
-  const struct heisenberg_sweep *sweep = half->of;
-  VECTOR spin = {0, 0, 0};
-  bool accepted = false;
-  for (uint32_t attempt = 1; attempt < HEISENBERG_ATTEMPTS && !accepted; attempt++) {
-    const struct heisenberg_words words = HEISENBERG_NAME(heisenberg_words)(
-        sweep->random, k, sweep->replica, half->time,
-        gpumc_random_label(half->purpose, heisenberg_draw(half->colour, attempt)));
-    accepted = HEISENBERG_NAME(heisenberg_circle_trial)(
-        g, HEISENBERG_NAME(heisenberg_of_circle)(words), &spin);
+  struct words words;
+  REAL x[CHUNK], y[CHUNK];
+  uint8_t accepted[CHUNK];
+  const size_t whole = (list->n + LANES - 1) / LANES * LANES;
+  draw_listed(half, attempt, list->k, whole, &words);
+  for (size_t i = 0; i < whole; i++) {
+    VECTOR spin;
+    accepted[i] = HEISENBERG_NAME(heisenberg_circle_trial)(
+        (VECTOR){list->x[i], list->y[i], 0},
+        HEISENBERG_NAME(heisenberg_of_circle)(words_of(&words, i)), &spin);
+    x[i] = spin.x;
+    y[i] = spin.y;
   }
-  return spin;
+  size_t left = 0;
+  for (size_t i = 0; i < list->n; i++) {
+    set_spin(2, own, list->k[i], (VECTOR){x[i], y[i], 0});
+    list->k[left] = list->k[i];
+    list->x[left] = list->x[i];
+    list->y[left] = list->y[i];
+    left += !accepted[i];
+  }
+  list->n = left;
 }
 
 GPUMC_INLINE void heat_bath_chunk_of_circles(const struct chunk *chunk)
 {
   uint8_t accepted[CHUNK];
+  struct rejected list = {0};
 #pragma GCC ivdep
   for (size_t i = 0; i < chunk->n; i++) {
     VECTOR spin;
@@ -270,10 +284,15 @@ GPUMC_INLINE void heat_bath_chunk_of_circles(const struct chunk *chunk)
         &spin);
     set_spin(2, &chunk->own, chunk->k + i, spin);
   }
-  for (size_t i = 0; i < chunk->n; i++)
-    if (!accepted[i])
-      set_spin(2, &chunk->own, chunk->k + i,
-               try_again(chunk->half, (uint32_t)(chunk->k + i), field_of(2, chunk, i)));
+  for (size_t i = 0; i < chunk->n; i++) {
+    const VECTOR g = field_of(2, chunk, i);
+    list.k[list.n] = (uint32_t)(chunk->k + i);
+    list.x[list.n] = g.x;
+    list.y[list.n] = g.y;
+    list.n += !accepted[i];
+  }
+  for (uint32_t attempt = 1; attempt < HEISENBERG_ATTEMPTS && list.n > 0; attempt++)
+    try_again(chunk->half, attempt, &chunk->own, &list);
 }
 
 GPUMC_INLINE void
@@ -308,6 +327,8 @@ GPUMC_INLINE void
 half_sweep_of(const int components, const enum heisenberg_move move, const struct half_sweep *half)
 {
   const struct gpumc_checkerboard *lattice = half->of->lattice;
+  const struct gpumc_checkerboard_edges *edges =
+      half->of->edges + half->colour * gpumc_checkerboard_edge_blocks(lattice);
   const struct colour other = colour_of(lattice, components, half->of->spins, 1 - half->colour);
   struct words words;
   struct surroundings around;
@@ -320,7 +341,7 @@ half_sweep_of(const int components, const enum heisenberg_move move, const struc
     chunk.n = left < CHUNK ? left : CHUNK;
     if (move != HEISENBERG_OVER_RELAXATION)
       draw_words(half, chunk.k, chunk.n, &words);
-    surround(lattice, components, half->colour, chunk.k, chunk.n, &other, &around);
+    surround(lattice, edges, components, chunk.k, chunk.n, &other, &around);
     move_chunk(components, move, &chunk);
   }
 }
