@@ -28,6 +28,11 @@ struct words {
   uint32_t a[CHUNK], b[CHUNK], c[CHUNK], d[CHUNK];
 };
 
+GPUMC_INLINE size_t whole_lanes(size_t n)
+{
+  return (n + LANES - 1) / LANES * LANES;
+}
+
 /* Of one colour of a replica in one sweep. */
 struct half_sweep {
   const struct heisenberg_sweep *of;
@@ -79,15 +84,16 @@ static void draw_words(const struct half_sweep *half, size_t k, size_t n, struct
     fill_words(half, 10, k, n, words);
 }
 
-/* Those of n sites k[n] in a later attempt, n a multiple of LANES. */
+/* Those of n sites k[n] in a later attempt, and of the entries up to the next multiple of LANES. */
 GPUMC_INLINE void fill_listed(const struct half_sweep *half, const uint32_t rounds,
                               uint32_t attempt, const uint32_t *k, size_t n, struct words *words)
 {
   const uint32_t label = gpumc_random_label(half->purpose, heisenberg_draw(half->colour, attempt));
+  const size_t whole = whole_lanes(n);
   uint32_t counter[CHUNK];
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < whole; i++)
     counter[i] = HEISENBERG_SHARED_COUNTERS ? heisenberg_shared_counter(k[i]) : k[i];
-  for (size_t i = 0; i < n; i += GPUMC_VECTOR_WORDS) {
+  for (size_t i = 0; i < whole; i += GPUMC_VECTOR_WORDS) {
     gpumc_v32 word[4];
     gpumc_philox_draw(&half->stream, rounds, gpumc_load(counter + i), label, word);
     gpumc_store(words->a + i, word[0]);
@@ -95,7 +101,7 @@ GPUMC_INLINE void fill_listed(const struct half_sweep *half, const uint32_t roun
     gpumc_store(words->c + i, word[2]);
     gpumc_store(words->d + i, word[3]);
   }
-  for (size_t i = 0; HEISENBERG_SHARED_COUNTERS && i < n; i++) {
+  for (size_t i = 0; HEISENBERG_SHARED_COUNTERS && i < whole; i++) {
     const bool upper = heisenberg_shared_half(k[i]) != 0;
     words->a[i] = upper ? words->c[i] : words->a[i];
     words->b[i] = upper ? words->d[i] : words->b[i];
@@ -235,64 +241,71 @@ GPUMC_INLINE void heat_bath_chunk_of_spheres(const struct chunk *chunk)
                  HEISENBERG_NAME(heisenberg_of_sphere)(words_of(chunk->words, i))));
 }
 
-/* Sites of a chunk whose proposals have been turned down, and their fields, close together. Whole
- * vectors are tried again: behind the last one there are others, of no matter which sites. */
-struct rejected {
+/* Trials of rejection: sites k[n], their fields, and what came of it. Whole vectors are tried:
+ * after the last site there are others, of no matter which sites. */
+struct trials {
   size_t n;
-  uint32_t k[CHUNK];
-  REAL x[CHUNK], y[CHUNK];
+  uint32_t k[CHUNK], rejected[CHUNK];
+  REAL field_x[CHUNK], field_y[CHUNK], x[CHUNK], y[CHUNK];
 };
 
-/* One trial of each: a rejected site has its proposal, for the case that it was the last one, and
- * stays in the list. */
-static void try_again(const struct half_sweep *half, uint32_t attempt, const struct colour *own,
-                      struct rejected *list)
+static void try_circles(const struct words *words, struct trials *trials)
 {
-  struct words words;
-  REAL x[CHUNK], y[CHUNK];
-  uint8_t accepted[CHUNK];
-  const size_t whole = (list->n + LANES - 1) / LANES * LANES;
-  draw_listed(half, attempt, list->k, whole, &words);
+  const size_t whole = whole_lanes(trials->n);
   for (size_t i = 0; i < whole; i++) {
     VECTOR spin;
-    accepted[i] = HEISENBERG_NAME(heisenberg_circle_trial)(
-        (VECTOR){list->x[i], list->y[i], 0},
-        HEISENBERG_NAME(heisenberg_of_circle)(words_of(&words, i)), &spin);
-    x[i] = spin.x;
-    y[i] = spin.y;
+    trials->rejected[i] = !HEISENBERG_NAME(heisenberg_circle_trial)(
+        (VECTOR){trials->field_x[i], trials->field_y[i], 0},
+        HEISENBERG_NAME(heisenberg_of_circle)(words_of(words, i)), &spin);
+    trials->x[i] = spin.x;
+    trials->y[i] = spin.y;
   }
-  size_t left = 0;
-  for (size_t i = 0; i < list->n; i++) {
-    set_spin(2, own, list->k[i], (VECTOR){x[i], y[i], 0});
-    list->k[left] = list->k[i];
-    list->x[left] = list->x[i];
-    list->y[left] = list->y[i];
-    left += !accepted[i];
-  }
-  list->n = left;
 }
 
+/* The accepted sites are no longer listed. */
+static void keep_rejected(struct trials *trials)
+{
+  uint32_t kept[CHUNK + GPUMC_VECTOR_WORDS];
+  size_t n = 0;
+  for (size_t i = 0; i < trials->n; i += GPUMC_VECTOR_WORDS) {
+    const size_t left = trials->n - i;
+    uint32_t keep = gpumc_nonzero_words(gpumc_load(trials->rejected + i));
+    keep &= left < GPUMC_VECTOR_WORDS ? (1u << left) - 1 : UINT32_MAX;
+    gpumc_compress(kept + n, gpumc_compression_of(keep), gpumc_lane_numbers() + (uint32_t)i);
+    n += (size_t)__builtin_popcount(keep);
+  }
+  for (size_t i = 0; i < n; i++) {
+    trials->k[i] = trials->k[kept[i]];
+    trials->field_x[i] = trials->field_x[kept[i]];
+    trials->field_y[i] = trials->field_y[kept[i]];
+  }
+  trials->n = n;
+}
+
+/* Rejected sites have their proposals too, which stay where they were the last ones. */
 GPUMC_INLINE void heat_bath_chunk_of_circles(const struct chunk *chunk)
 {
-  uint8_t accepted[CHUNK];
-  struct rejected list = {0};
-#pragma GCC ivdep
-  for (size_t i = 0; i < chunk->n; i++) {
-    VECTOR spin;
-    accepted[i] = HEISENBERG_NAME(heisenberg_circle_trial)(
-        field_of(2, chunk, i), HEISENBERG_NAME(heisenberg_of_circle)(words_of(chunk->words, i)),
-        &spin);
-    set_spin(2, &chunk->own, chunk->k + i, spin);
-  }
-  for (size_t i = 0; i < chunk->n; i++) {
+  const size_t whole = whole_lanes(chunk->n);
+  struct trials trials;
+  struct words words;
+  for (size_t i = 0; i < whole; i++) {
     const VECTOR g = field_of(2, chunk, i);
-    list.k[list.n] = (uint32_t)(chunk->k + i);
-    list.x[list.n] = g.x;
-    list.y[list.n] = g.y;
-    list.n += !accepted[i];
+    trials.k[i] = (uint32_t)(chunk->k + i);
+    trials.field_x[i] = g.x;
+    trials.field_y[i] = g.y;
   }
-  for (uint32_t attempt = 1; attempt < HEISENBERG_ATTEMPTS && list.n > 0; attempt++)
-    try_again(chunk->half, attempt, &chunk->own, &list);
+  trials.n = chunk->n;
+  try_circles(chunk->words, &trials);
+  for (size_t i = 0; i < chunk->n; i++)
+    set_spin(2, &chunk->own, chunk->k + i, (VECTOR){trials.x[i], trials.y[i], 0});
+  keep_rejected(&trials);
+  for (uint32_t attempt = 1; attempt < HEISENBERG_ATTEMPTS && trials.n > 0; attempt++) {
+    draw_listed(chunk->half, attempt, trials.k, trials.n, &words);
+    try_circles(&words, &trials);
+    for (size_t i = 0; i < trials.n; i++)
+      set_spin(2, &chunk->own, trials.k[i], (VECTOR){trials.x[i], trials.y[i], 0});
+    keep_rejected(&trials);
+  }
 }
 
 GPUMC_INLINE void
