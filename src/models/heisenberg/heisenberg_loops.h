@@ -145,19 +145,34 @@ struct surroundings {
   struct neighbours x, y, z;
 };
 
-/* Of n sites from k on, a multiple of CHUNK. `edges`: of the colour of these sites. */
+/* Of the block of sites from k on, which stands at place i of the chunk. */
+GPUMC_INLINE void surround_block(const struct gpumc_checkerboard *lattice,
+                                 const struct block *block, const int components, const bool sides,
+                                 const struct colour *other, struct surroundings *around, size_t i)
+{
+  add_neighbours(lattice, block, other->x, sides, &around->x, i);
+  add_neighbours(lattice, block, other->y, sides, &around->y, i);
+  if (components == 3)
+    add_neighbours(lattice, block, other->z, sides, &around->z, i);
+}
+
+/* Of n sites from k on, a multiple of CHUNK. `edges`: of the colour of these sites; `components`
+ * and `sides` (whether these are asked for): constants. */
 GPUMC_INLINE void surround(const struct gpumc_checkerboard *lattice,
                            const struct gpumc_checkerboard_edges *edges, const int components,
-                           size_t k, size_t n, const struct colour *other,
+                           const bool sides, size_t k, size_t n, const struct colour *other,
                            struct surroundings *around)
 {
   const struct short_rows rows = short_rows_of(lattice);
   for (size_t i = 0; i < n; i += GPUMC_EDGE_SITES) {
-    const struct block block = block_at(lattice, edges, &rows, k + i);
-    add_neighbours(lattice, &block, other->x, &around->x, i);
-    add_neighbours(lattice, &block, other->y, &around->y, i);
-    if (components == 3)
-      add_neighbours(lattice, &block, other->z, &around->z, i);
+    const struct gpumc_checkerboard_edges *edge = &edges[(k + i) / GPUMC_EDGE_SITES];
+    if (is_inner(lattice, edge, k + i)) {
+      const struct block block = block_at(lattice, edge, &rows, true, k + i);
+      surround_block(lattice, &block, components, sides, other, around, i);
+    } else {
+      const struct block block = block_at(lattice, edge, &rows, false, k + i);
+      surround_block(lattice, &block, components, sides, other, around, i);
+    }
   }
 }
 
@@ -354,7 +369,7 @@ half_sweep_of(const int components, const enum heisenberg_move move, const struc
     chunk.n = left < CHUNK ? left : CHUNK;
     if (move != HEISENBERG_OVER_RELAXATION)
       draw_words(half, chunk.k, chunk.n, &words);
-    surround(lattice, edges, components, chunk.k, chunk.n, &other, &around);
+    surround(lattice, edges, components, false, chunk.k, chunk.n, &other, &around);
     move_chunk(components, move, &chunk);
   }
 }

@@ -22,7 +22,7 @@ GPUMC_INLINE void measure_bonds(const int components, const struct gpumc_checker
     const size_t left = lattice->colour - k;
     n = left < CHUNK ? left : CHUNK;
     copy_directions(edges, k, n, forward);
-    surround(lattice, edges, components, k, n, other, &around);
+    surround(lattice, edges, components, true, k, n, other, &around);
     int64_t bonds = 0, along = 0, across_x = 0, across_y = 0, across_z = 0;
     for (size_t i = 0; i < n; i++) {
       const VECTOR spin = spin_of(components, own, k + i);

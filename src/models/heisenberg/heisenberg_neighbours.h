@@ -144,14 +144,23 @@ GPUMC_INLINE uint32_t sites_below(size_t end, size_t k)
   return end >= k + GPUMC_EDGE_SITES ? ALL_SITES : end > k ? (1u << (end - k)) - 1 : 0;
 }
 
-/* `edges`: those of the sites' colour. */
-GPUMC_INLINE struct block block_at(const struct gpumc_checkerboard *lattice,
-                                   const struct gpumc_checkerboard_edges *edges,
-                                   const struct short_rows *rows, size_t k)
+/* Whether no way from the block leads around the lattice but along x, and it has all its sites. */
+GPUMC_INLINE bool is_inner(const struct gpumc_checkerboard *lattice,
+                           const struct gpumc_checkerboard_edges *edge, size_t k)
 {
-  const struct gpumc_checkerboard_edges *edge = &edges[k / GPUMC_EDGE_SITES];
-  const uint32_t all = sites_below(lattice->colour, k);
+  const size_t halo = lattice->dimension == 3 ? lattice->plane : 0;
+  return (edge->first_row | edge->last_row) == 0 && k >= halo &&
+         k + GPUMC_EDGE_SITES + halo <= lattice->colour;
+}
+
+/* `inner`: a constant; where it is set, masks are constants too. */
+GPUMC_INLINE struct block block_at(const struct gpumc_checkerboard *lattice,
+                                   const struct gpumc_checkerboard_edges *edge,
+                                   const struct short_rows *rows, const bool inner, size_t k)
+{
+  const uint32_t all = inner ? ALL_SITES : sites_below(lattice->colour, k);
   const uint32_t around = (uint32_t)edge->back_around | edge->forward_around;
+  const size_t last = lattice->colour - lattice->plane;
   struct block block = {
       .k = k,
       .all = all,
@@ -159,10 +168,10 @@ GPUMC_INLINE struct block block_at(const struct gpumc_checkerboard *lattice,
       .forward_around = edge->forward_around,
       .back = edge->back & ~around,
       .back_around = edge->back_around,
-      .first_row = edge->first_row,
-      .last_row = edge->last_row,
-      .first_plane = sites_below(lattice->plane, k),
-      .last_plane = all & ~sites_below(lattice->colour - lattice->plane, k),
+      .first_row = inner ? 0 : edge->first_row,
+      .last_row = inner ? 0 : edge->last_row,
+      .first_plane = inner ? 0 : sites_below(lattice->plane, k),
+      .last_plane = inner ? 0 : all & ~sites_below(last, k),
       .within = rows->fill,
   };
   for (size_t p = 0; rows->fill && p < PARTS; p++)
@@ -215,14 +224,15 @@ GPUMC_INLINE void load_sides(const struct block *block, const REAL *at, size_t r
   }
 }
 
-/* One component of the neighbours of a chunk: those along x, and all. */
+/* One component of the neighbours of a chunk: those along x, if asked for, and all. */
 struct neighbours {
   REAL side[CHUNK], sum[CHUNK];
 };
 
-/* Those of a block, i sites into the chunk. `other`: that component of the other colour. */
+/* Those of a block, i sites into the chunk. `other`: that component of the other colour; `sides`: a
+ * constant, whether they are asked for. */
 GPUMC_INLINE void add_neighbours(const struct gpumc_checkerboard *lattice,
-                                 const struct block *block, const REAL *other,
+                                 const struct block *block, const REAL *other, const bool sides,
                                  struct neighbours *of, size_t i)
 {
   const size_t row = lattice->row, plane = lattice->plane, whole = lattice->colour;
@@ -232,7 +242,8 @@ GPUMC_INLINE void add_neighbours(const struct gpumc_checkerboard *lattice,
   load_sides(block, at, row, sum, side);
 #pragma GCC unroll 8
   for (size_t p = 0; p < PARTS; p++) {
-    store_reals(of->side + i + p * WIDTH, side[p]);
+    if (sides)
+      store_reals(of->side + i + p * WIDTH, side[p]);
     sum[p] += side[p];
   }
   if (lattice->dimension >= 2) {
