@@ -246,14 +246,28 @@ GPUMC_INLINE void metropolis_chunk(const int components, const struct chunk *chu
   }
 }
 
+/* heisenberg_sphere, in two loops too. */
 GPUMC_INLINE void heat_bath_chunk_of_spheres(const struct chunk *chunk)
 {
-#pragma GCC ivdep
-  for (size_t i = 0; i < chunk->n; i++)
+  REAL x[CHUNK], y[CHUNK], z[CHUNK], versine[CHUNK];
+  for (size_t i = 0; i < chunk->n; i++) {
+    VECTOR direction;
+    const REAL length =
+        HEISENBERG_NAME(heisenberg_direction)(3, field_of(3, chunk, i), &direction);
+    versine[i] = HEISENBERG_NAME(heisenberg_versine)(
+        length, HEISENBERG_NAME(heisenberg_of_sphere)(words_of(chunk->words, i)).u);
+    x[i] = direction.x;
+    y[i] = direction.y;
+    z[i] = direction.z;
+  }
+  for (size_t i = 0; i < chunk->n; i++) {
+    const uint32_t azimuth =
+        HEISENBERG_NAME(heisenberg_of_sphere)(words_of(chunk->words, i)).azimuth;
+    const VECTOR direction = {x[i], y[i], z[i]};
     set_spin(3, &chunk->own, chunk->k + i,
-             HEISENBERG_NAME(heisenberg_sphere)(
-                 field_of(3, chunk, i),
-                 HEISENBERG_NAME(heisenberg_of_sphere)(words_of(chunk->words, i))));
+             HEISENBERG_NAME(heisenberg_turned)(
+                 HEISENBERG_NAME(heisenberg_inclined)(versine[i], azimuth), direction));
+  }
 }
 
 /* Trials of rejection: sites k[n], their fields, and what came of it. Whole vectors are tried:
