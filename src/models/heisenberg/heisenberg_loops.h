@@ -246,20 +246,20 @@ GPUMC_INLINE void metropolis_chunk(const int components, const struct chunk *chu
   }
 }
 
-/* heisenberg_sphere, in two loops too. */
+/* heisenberg_sphere, in several loops too. */
 GPUMC_INLINE void heat_bath_chunk_of_spheres(const struct chunk *chunk)
 {
-  REAL x[CHUNK], y[CHUNK], z[CHUNK], versine[CHUNK];
+  REAL x[CHUNK], y[CHUNK], z[CHUNK], length[CHUNK], versine[CHUNK];
   for (size_t i = 0; i < chunk->n; i++) {
     VECTOR direction;
-    const REAL length =
-        HEISENBERG_NAME(heisenberg_direction)(3, field_of(3, chunk, i), &direction);
-    versine[i] = HEISENBERG_NAME(heisenberg_versine)(
-        length, HEISENBERG_NAME(heisenberg_of_sphere)(words_of(chunk->words, i)).u);
+    length[i] = HEISENBERG_NAME(heisenberg_direction)(3, field_of(3, chunk, i), &direction);
     x[i] = direction.x;
     y[i] = direction.y;
     z[i] = direction.z;
   }
+  for (size_t i = 0; i < chunk->n; i++)
+    versine[i] = HEISENBERG_NAME(heisenberg_versine)(
+        length[i], HEISENBERG_NAME(heisenberg_of_sphere)(words_of(chunk->words, i)).u);
   for (size_t i = 0; i < chunk->n; i++) {
     const uint32_t azimuth =
         HEISENBERG_NAME(heisenberg_of_sphere)(words_of(chunk->words, i)).azimuth;
