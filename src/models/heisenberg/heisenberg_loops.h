@@ -3,8 +3,10 @@
  * HEISENBERG_SHARED_COUNTERS where two sites share a counter.
  *
  * A colour is worked on in chunks of sites: random words, then the sums of neighbours, then the
- * rule, each a loop over the chunk without branches, which the compiler turns into vectors. Only
- * proposals that a rejection turned down are drawn again one by one. */
+ * rule in one or more loops over the chunk without branches, which the compiler turns into vectors.
+ * A rule is divided where that makes chains of operations short enough for a processor to have
+ * several vectors in hand at once. Proposals that a rejection turned down are gathered and drawn
+ * again together. */
 #include "core/numerics/simd_philox.h"
 #include "models/heisenberg/heisenberg_isa.h"
 
@@ -219,8 +221,7 @@ GPUMC_INLINE void start_chunk(const int components, const struct chunk *chunk)
                  components, HEISENBERG_NAME(heisenberg_of_sphere)(words_of(chunk->words, i))));
 }
 
-/* Proposals before the rule: each loop alone is a chain of operations short enough for a processor
- * to have several of its vectors in hand. */
+/* Proposals come before the rule, which they do not depend on. */
 GPUMC_INLINE void metropolis_chunk(const int components, const struct chunk *chunk)
 {
   REAL x[CHUNK], y[CHUNK], z[CHUNK], other[CHUNK];
