@@ -1,5 +1,5 @@
 /* Walks of O(n) spins: what the host makes of a call of gpumc_kernel_ops.walk, for both devices,
- * and the walk on a CPU. */
+ * and the walk on each. */
 #ifndef GPUMC_HEISENBERG_WALK_HOST_H
 #define GPUMC_HEISENBERG_WALK_HOST_H
 
@@ -29,5 +29,16 @@ int64_t
 heisenberg_walk_cpu_bonds(const struct gpumc_ensemble *ensemble, const void *spins, bool single);
 size_t heisenberg_walk_cpu_fills(const struct gpumc_model *model, const struct gpumc_device *device,
                                  const struct gpumc_ensemble_plan *plan);
+
+/* Of the kernels on a GPU, with `replicas` those of the ensemble. Device memory that walks take is
+ * what a plan says that has them. */
+struct heisenberg_replicas;
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_walk_gpu(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
+                    const struct heisenberg_replicas *replicas, struct gpumc_error *error);
+size_t heisenberg_walk_gpu_bytes(const struct gpumc_model *model,
+                                 const struct gpumc_ensemble_plan *plan, bool single);
+size_t heisenberg_walk_gpu_fills(const struct gpumc_model *model, const struct gpumc_device *device,
+                                 bool single);
 
 #endif
