@@ -1,5 +1,6 @@
 """Runs of Heisenberg spins in single precision that are killed end with the numbers of the uninterrupted run: a
-checkpoint holds spins as numbers, and at which sweep of a mixed move the run is.
+checkpoint holds spins as numbers, at which sweep of a mixed move the run is, and how small steps are by now, also within
+the warm-up in which they are tuned.
 """
 import pathlib
 import sys
@@ -26,16 +27,25 @@ checkpoint: {every: 20 ms}
 """
 
 
+TUNED = CONFIG.replace("sweeps: 15360", "sweeps: 3840\n  thermalization: 12000\n  update: metropolis_small")
+
+
 class Resumed(ResumeCase):
+    config = CONFIG
+
     def setUp(self):
         super().setUp()
-        self.use(CONFIG)
+        self.use(self.config)
 
     def test_tells_another_run_apart(self):
         self.tell_another_seed_apart()
 
     def test_killed_at_random_instants(self):
         self.kill_at_random_instants(most=4)
+
+
+class ResumedWhileStepsAreTuned(Resumed):
+    config = TUNED
 
 
 if __name__ == "__main__":

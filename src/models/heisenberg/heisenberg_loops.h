@@ -31,6 +31,7 @@ struct half_sweep {
   struct gpumc_philox_stream stream;
   uint32_t colour, time, purpose;
   REAL coupling, field; /* of the move: J and h, times beta unless it is over-relaxation */
+  REAL reach;
 };
 
 /* Of LANES counters from `first` on. */
@@ -216,21 +217,29 @@ GPUMC_INLINE void start_chunk(const int components, const struct chunk *chunk)
                  components, HEISENBERG_NAME(heisenberg_of_sphere)(words_of(chunk->words, i))));
 }
 
-GPUMC_INLINE void metropolis_chunk(const int components, const struct chunk *chunk)
+/* Counts what it takes of small steps. */
+GPUMC_INLINE void
+metropolis_chunk(const int components, const bool small, const struct chunk *chunk)
 {
+  uint32_t taken = 0;
 #pragma GCC ivdep
   for (size_t i = 0; i < chunk->n; i++) {
     const VECTOR spin = spin_of(components, &chunk->own, chunk->k + i);
     const struct HEISENBERG_NAME(heisenberg_uniform) uniform =
         components == 3 ? HEISENBERG_NAME(heisenberg_of_proposal)(words_of(chunk->words, i))
                         : HEISENBERG_NAME(heisenberg_of_circle)(words_of(chunk->words, i));
-    const VECTOR proposal = HEISENBERG_NAME(heisenberg_anywhere)(components, uniform);
+    const VECTOR proposal =
+        small ? HEISENBERG_NAME(heisenberg_near)(components, spin, uniform, chunk->half->reach)
+              : HEISENBERG_NAME(heisenberg_anywhere)(components, uniform);
     const bool accepted = HEISENBERG_NAME(heisenberg_accepts)(
         components, spin, proposal, field_of(components, chunk, i), uniform.other);
     const VECTOR next = {accepted ? proposal.x : spin.x, accepted ? proposal.y : spin.y,
                          accepted ? proposal.z : spin.z};
     set_spin(components, &chunk->own, chunk->k + i, next);
+    taken += accepted;
   }
+  if (small)
+    *chunk->half->of->accepted += taken;
 }
 
 GPUMC_INLINE void heat_bath_chunk_of_spheres(const struct chunk *chunk)
@@ -292,8 +301,8 @@ over_relax_chunk(const int components, const bool renormalise, const struct chun
 GPUMC_INLINE void
 move_chunk(const int components, const enum heisenberg_move move, const struct chunk *chunk)
 {
-  if (move == HEISENBERG_METROPOLIS)
-    metropolis_chunk(components, chunk);
+  if (move == HEISENBERG_METROPOLIS || move == HEISENBERG_METROPOLIS_SMALL)
+    metropolis_chunk(components, move == HEISENBERG_METROPOLIS_SMALL, chunk);
   else if (move == HEISENBERG_HEAT_BATH && components == 3)
     heat_bath_chunk_of_spheres(chunk);
   else if (move == HEISENBERG_HEAT_BATH)
@@ -332,6 +341,10 @@ static void choose_move(enum heisenberg_move move, const struct half_sweep *half
     half_sweep_of(3, HEISENBERG_METROPOLIS, half);
   else if (move == HEISENBERG_METROPOLIS)
     half_sweep_of(2, HEISENBERG_METROPOLIS, half);
+  else if (move == HEISENBERG_METROPOLIS_SMALL && sphere)
+    half_sweep_of(3, HEISENBERG_METROPOLIS_SMALL, half);
+  else if (move == HEISENBERG_METROPOLIS_SMALL)
+    half_sweep_of(2, HEISENBERG_METROPOLIS_SMALL, half);
   else if (move == HEISENBERG_HEAT_BATH && sphere)
     half_sweep_of(3, HEISENBERG_HEAT_BATH, half);
   else if (move == HEISENBERG_HEAT_BATH)
@@ -353,7 +366,8 @@ static void sweep_replica(const struct heisenberg_sweep *sweep)
                               .time = time,
                               .purpose = GPUMC_RANDOM_LATTICE_SWEEP,
                               .coupling = (REAL)(beta * sweep->coupling),
-                              .field = (REAL)(beta * sweep->field)};
+                              .field = (REAL)(beta * sweep->field),
+                              .reach = (REAL)sweep->reach};
     half.stream = gpumc_philox_stream_make(sweep->random, sweep->replica, time);
     for (half.colour = 0; half.colour < 2; half.colour++)
       choose_move(move, &half);

@@ -57,6 +57,66 @@ HEISENBERG_NAME(heisenberg_anywhere)(const int components, UNIFORM uniform)
   return spin;
 }
 
+/* A spin whose length is near 1 put right by one step of Newton's method. */
+GPUMC_HOST_DEVICE static inline VECTOR
+HEISENBERG_NAME(heisenberg_renormalised)(const int components, VECTOR spin)
+{
+  const REAL norm = HEISENBERG_NAME(heisenberg_dot)(components, spin, spin);
+  const REAL scale = FMA((REAL)-0.5, norm, (REAL)1.5);
+  spin.x *= scale;
+  spin.y *= scale;
+  spin.z *= scale;
+  return spin;
+}
+
+/* A spin with its z axis turned into the direction e: v reflected at the axis e + s e_z, times s,
+ * where s is the sign of e_z, so that the two never cancel. The azimuth of v is uniform, so any
+ * rotation or reflection that takes e_z to e will do. */
+GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_turned)(VECTOR v, VECTOR e)
+{
+  VECTOR spin;
+  const REAL sign = e.z < 0 ? (REAL)-1 : (REAL)1, axis = e.z + sign;
+  const REAL along = FMA(v.z, axis, FMA(v.x, e.x, v.y * e.y)),
+             factor = QUOTIENT(along, sign * axis);
+  spin.x = sign * FMA(factor, e.x, -v.x);
+  spin.y = sign * FMA(factor, e.y, -v.y);
+  spin.z = sign * FMA(factor, axis, -v.z);
+  return spin;
+}
+
+/* Turned from its z axis by an angle of the given 1 - cos, at that azimuth. */
+GPUMC_HOST_DEVICE static inline VECTOR
+HEISENBERG_NAME(heisenberg_inclined)(REAL versine, uint32_t azimuth, VECTOR e)
+{
+  VECTOR v;
+  const REAL sine = ROOT(versine * ((REAL)2 - versine));
+  HEISENBERG_NAME(gpumc_turn)(azimuth, &v.x, &v.y);
+  v.x *= sine;
+  v.y *= sine;
+  v.z = (REAL)1 - versine;
+  return HEISENBERG_NAME(heisenberg_turned)(v, e);
+}
+
+/* A proposal near a spin, as likely as the spin is from there: uniform in the cap of all directions
+ * with 1 - cos up to `reach` (n = 3), or turned by an angle uniform within `reach` < 1 half turns
+ * to both sides (n = 2). */
+GPUMC_HOST_DEVICE static inline VECTOR
+HEISENBERG_NAME(heisenberg_near)(const int components, VECTOR spin, UNIFORM uniform, REAL reach)
+{
+  VECTOR near = {0, 0, 0};
+  if (components == 3) {
+    near = HEISENBERG_NAME(heisenberg_inclined)(reach * uniform.u, uniform.azimuth, spin);
+  } else {
+    REAL cosine, sine;
+    const REAL angle = ((REAL)(int32_t)uniform.azimuth + (REAL)0.5) * reach;
+    HEISENBERG_NAME(gpumc_turn)
+    ((uint32_t)HEISENBERG_NAME(heisenberg_whole)(angle), &cosine, &sine);
+    near.x = FMA(cosine, spin.x, -(sine * spin.y));
+    near.y = FMA(cosine, spin.y, sine * spin.x);
+  }
+  return HEISENBERG_NAME(heisenberg_renormalised)(components, near);
+}
+
 /* Whether Metropolis takes `proposal` in place of `spin`. */
 GPUMC_HOST_DEVICE static inline bool
 HEISENBERG_NAME(heisenberg_accepts)(const int components, VECTOR spin, VECTOR proposal, VECTOR g,
@@ -99,33 +159,13 @@ GPUMC_HOST_DEVICE static inline REAL HEISENBERG_NAME(heisenberg_versine)(REAL le
   return versine < 2 ? versine : 2;
 }
 
-/* A spin with its z axis turned into the direction e: v reflected at the axis e + s e_z, times s,
- * where s is the sign of e_z, so that the two never cancel. The azimuth of v is uniform, so any
- * rotation or reflection that takes e_z to e will do. */
-GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_turned)(VECTOR v, VECTOR e)
-{
-  VECTOR spin;
-  const REAL sign = e.z < 0 ? (REAL)-1 : (REAL)1, axis = e.z + sign;
-  const REAL along = FMA(v.z, axis, FMA(v.x, e.x, v.y * e.y)),
-             factor = QUOTIENT(along, sign * axis);
-  spin.x = sign * FMA(factor, e.x, -v.x);
-  spin.y = sign * FMA(factor, e.y, -v.y);
-  spin.z = sign * FMA(factor, axis, -v.z);
-  return spin;
-}
-
 /* O(3): from the density exp(S . g). */
 GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_sphere)(VECTOR g, UNIFORM uniform)
 {
-  VECTOR direction, v;
+  VECTOR direction;
   const REAL length = HEISENBERG_NAME(heisenberg_direction)(3, g, &direction);
   const REAL versine = HEISENBERG_NAME(heisenberg_versine)(length, uniform.u);
-  const REAL sine = ROOT(versine * ((REAL)2 - versine));
-  HEISENBERG_NAME(gpumc_turn)(uniform.azimuth, &v.x, &v.y);
-  v.x *= sine;
-  v.y *= sine;
-  v.z = (REAL)1 - versine;
-  return HEISENBERG_NAME(heisenberg_turned)(v, direction);
+  return HEISENBERG_NAME(heisenberg_inclined)(versine, uniform.azimuth, direction);
 }
 
 /* O(2): one trial of rejection for the density exp(S . g), the von Mises distribution (Best and
@@ -168,14 +208,7 @@ HEISENBERG_NAME(heisenberg_reflected)(const int components, VECTOR spin, VECTOR 
   reflected.x = FMA(factor, f.x, -spin.x);
   reflected.y = FMA(factor, f.y, -spin.y);
   reflected.z = components == 3 ? FMA(factor, f.z, -spin.z) : 0;
-  if (renormalise) {
-    const REAL norm = HEISENBERG_NAME(heisenberg_dot)(components, reflected, reflected);
-    const REAL scale = FMA((REAL)-0.5, norm, (REAL)1.5);
-    reflected.x *= scale;
-    reflected.y *= scale;
-    reflected.z *= scale;
-  }
-  return reflected;
+  return renormalise ? HEISENBERG_NAME(heisenberg_renormalised)(components, reflected) : reflected;
 }
 
 /* x in quanta of 2^-HEISENBERG_QUANTUM_BITS. */
