@@ -1,6 +1,6 @@
-/* Steps: what of a move has a size that is free to choose, such as the angle by which a spin is
- * turned at most, or the distance by which a particle is moved. The configuration gives it, or it
- * is tuned in a warm-up so that half of the proposals are accepted.
+/* Steps: what of a move has a size that is free to choose, such as the largest angle of a rotation
+ * or the largest distance of a displacement. The configuration gives it, or it is tuned in a
+ * warm-up so that half of the proposals are accepted.
  *
  * A kernel with such a move (gpumc_move.step) reads the step of run m, ensemble->step[m], and adds
  * the proposals that it takes to ensemble->accepted[m]. gpumc_ensemble_sweep_target() adapts steps
