@@ -57,10 +57,11 @@ static size_t place_of(const struct gpumc_model *model, size_t site, size_t a)
 TRANSFER(double)
 TRANSFER(float)
 
-/* ---- waves ---- */
+/* ---- tables ---- */
 
 /* lattice_cpu_storage.own. The scratch of a thread has layers[n][..] (heisenberg_isa.h). */
 struct tables {
+  struct gpumc_checkerboard_edges *edges; /* [2][blocks], of each colour */
   struct lattice_wave wave;
   int32_t *cosine, *sine; /* [wave.length] */
 };
@@ -75,7 +76,9 @@ static size_t layers_bytes(const struct gpumc_model *model, const struct gpumc_e
 static size_t tables_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   (void)plan;
-  return sizeof(struct tables) + 2 * heisenberg_wave_of(model).length * sizeof(int32_t);
+  const size_t blocks = gpumc_checkerboard_edge_blocks(&heisenberg_parameters(model)->lattice);
+  return sizeof(struct tables) + 2 * blocks * sizeof(struct gpumc_checkerboard_edges) +
+         2 * heisenberg_wave_of(model).length * sizeof(int32_t);
 }
 
 static enum gpumc_status tables_create(const struct gpumc_model *model,
@@ -83,7 +86,12 @@ static enum gpumc_status tables_create(const struct gpumc_model *model,
                                        struct gpumc_error *error)
 {
   struct tables *tables = own;
+  const struct gpumc_checkerboard *lattice = &heisenberg_parameters(model)->lattice;
+  const size_t blocks = gpumc_checkerboard_edge_blocks(lattice);
   (void)plan;
+  GPUMC_TRY(gpumc_allocate_array(&tables->edges, 2 * blocks, "places of neighbours", error));
+  for (size_t colour = 0; colour < 2; colour++)
+    gpumc_checkerboard_edges_fill(lattice, colour, tables->edges + colour * blocks);
   tables->wave = heisenberg_wave_of(model);
   const size_t length = tables->wave.length;
   GPUMC_TRY(gpumc_allocate_array(&tables->cosine, 2 * length, "waves", error));
@@ -95,8 +103,11 @@ static enum gpumc_status tables_create(const struct gpumc_model *model,
 static void tables_free(void *own)
 {
   struct tables *tables = own;
+  free(tables->edges);
   free(tables->cosine);
 }
+
+/* ---- waves ---- */
 
 /* The sum over the layers of one axis, layer[length], times table[length]. `row`: even layers that
  * stand before odd ones; 0: in their order. */
@@ -137,6 +148,12 @@ static const struct heisenberg_ops *ops_of(const struct gpumc_ensemble *ensemble
                                           : GPUMC_ISA_OBJECT(heisenberg_ops_double, storage->isa);
 }
 
+static const struct tables *tables_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  return storage->own;
+}
+
 /* Without controls. */
 static struct heisenberg_sweep
 replica_of(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place)
@@ -144,6 +161,7 @@ replica_of(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place
   const struct heisenberg_parameters *parameters = heisenberg_parameters(ensemble->model);
   return (struct heisenberg_sweep){
       .lattice = &parameters->lattice,
+      .edges = tables_of(ensemble)->edges,
       .components = parameters->components,
       .move = (enum heisenberg_move)ensemble->plan.move,
       .over_relaxations = (uint32_t)ensemble->plan.options.own[0],
@@ -184,13 +202,13 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
   const struct heisenberg_parameters *parameters = heisenberg_parameters(ensemble->model);
   const struct heisenberg_units units = heisenberg_units_of(ensemble->model);
   struct heisenberg_sums sums;
-  ops_of(ensemble)->measure(&parameters->lattice, parameters->components, place->data, &sums);
+  const struct tables *tables = tables_of(ensemble);
+  ops_of(ensemble)->measure(&parameters->lattice, tables->edges, parameters->components,
+                            place->data, &sums);
   if (channel[HEISENBERG_DRIFT] != NULL)
     sums.drift = ops_of(ensemble)->drift(&parameters->lattice, parameters->components, place->data);
   if (channel[HEISENBERG_WAVE] != NULL) {
-    const struct lattice_cpu_storage *storage = ensemble->storage;
-    const struct tables *tables = storage->own;
-    int64_t *layers = lattice_cpu_scratch(storage);
+    int64_t *layers = lattice_cpu_scratch(ensemble->storage);
     ops_of(ensemble)->layers(&parameters->lattice, parameters->components, place->data, layers);
     sums.wave = wave_of(parameters, tables, layers);
   }

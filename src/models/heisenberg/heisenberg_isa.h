@@ -12,6 +12,7 @@
  * `accepted`, the number of proposals taken: of small steps. */
 struct heisenberg_sweep {
   const struct gpumc_checkerboard *lattice;
+  const struct gpumc_checkerboard_edges *edges; /* [2][blocks]: of each colour */
   int components;
   enum heisenberg_move move;
   uint32_t over_relaxations; /* of a mixed move: after each heat bath */
@@ -31,7 +32,9 @@ struct heisenberg_ops {
   /* Spins drawn uniformly; of the sweep lattice, components, random, replica and spins are set. */
   void (*start)(const struct heisenberg_sweep *sweep);
   void (*sweep)(const struct heisenberg_sweep *sweep);
-  void (*measure)(const struct gpumc_checkerboard *lattice, int components, const void *spins,
+  /* `edges`: as in heisenberg_sweep. */
+  void (*measure)(const struct gpumc_checkerboard *lattice,
+                  const struct gpumc_checkerboard_edges *edges, int components, const void *spins,
                   struct heisenberg_sums *sums);
   /* The largest of heisenberg_drift(). */
   int64_t (*drift)(const struct gpumc_checkerboard *lattice, int components, const void *spins);

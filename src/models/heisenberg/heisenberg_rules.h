@@ -84,9 +84,9 @@ GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_turned)(VECTOR
   return spin;
 }
 
-/* Turned from its z axis by an angle of the given 1 - cos, at that azimuth. */
+/* The spin at 1 - cos = `versine` from the z axis. */
 GPUMC_HOST_DEVICE static inline VECTOR
-HEISENBERG_NAME(heisenberg_inclined)(REAL versine, uint32_t azimuth, VECTOR e)
+HEISENBERG_NAME(heisenberg_inclined)(REAL versine, uint32_t azimuth)
 {
   VECTOR v;
   const REAL sine = ROOT(versine * ((REAL)2 - versine));
@@ -94,7 +94,7 @@ HEISENBERG_NAME(heisenberg_inclined)(REAL versine, uint32_t azimuth, VECTOR e)
   v.x *= sine;
   v.y *= sine;
   v.z = (REAL)1 - versine;
-  return HEISENBERG_NAME(heisenberg_turned)(v, e);
+  return v;
 }
 
 /* A proposal near a spin, as likely as the spin is from there: uniform in the cap of all directions
@@ -105,7 +105,8 @@ HEISENBERG_NAME(heisenberg_near)(const int components, VECTOR spin, UNIFORM unif
 {
   VECTOR near = {0, 0, 0};
   if (components == 3) {
-    near = HEISENBERG_NAME(heisenberg_inclined)(reach * uniform.u, uniform.azimuth, spin);
+    near = HEISENBERG_NAME(heisenberg_turned)(
+        HEISENBERG_NAME(heisenberg_inclined)(reach * uniform.u, uniform.azimuth), spin);
   } else {
     REAL cosine, sine;
     const REAL angle = ((REAL)(int32_t)uniform.azimuth + (REAL)0.5) * reach;
@@ -179,7 +180,8 @@ GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_sphere)(VECTOR
   REAL length;
   const REAL inverse = HEISENBERG_NAME(heisenberg_direction)(3, g, &length, &direction);
   const REAL versine = HEISENBERG_NAME(heisenberg_versine)(length, inverse, uniform.u);
-  return HEISENBERG_NAME(heisenberg_inclined)(versine, uniform.azimuth, direction);
+  return HEISENBERG_NAME(heisenberg_turned)(
+      HEISENBERG_NAME(heisenberg_inclined)(versine, uniform.azimuth), direction);
 }
 
 /* O(2): one trial of rejection for the density exp(S . g), the von Mises distribution (Best and
