@@ -166,6 +166,50 @@ def tempering_times(campaigns, axes):
                   "L", "seconds_units")
 
 
+def _by_precision(campaign, result):
+    return campaign.key(result, "kernel.variant"), campaign.key(result, "model.shape")[0]
+
+
+def heisenberg_times(campaigns, axes):
+    """The table of section 4, and how times depend on the size."""
+    rows = _times(campaigns["heisenberg-times"], axes, _by_precision, "2D Heisenberg, Metropolis", "L")
+    for line in list(axes.get_lines()):
+        variant, theirs = line.get_label(), 1000 * papers_published.WEIGEL_HEISENBERG_TIMES[line.get_label()][1]
+        axes.axhline(theirs, color=line.get_color(), linewidth=0.8, linestyle="--", label=f"{variant}, paper (GTX 480)")
+        low, high = axes.get_ylim()
+        axes.set_ylim(min(low, theirs / 2), max(high, 2 * theirs))
+        rows.append((f"2D Heisenberg, Metropolis, {variant}, least", f"{theirs:g} ps a flip (GTX 480)",
+                     f"{min(line.get_ydata()):.4g} ps a flip"))
+    axes.legend(fontsize=7)
+    return rows
+
+
+MOVES = {"metropolis": "-", "metropolis_small": "--", "mixed": ":"}
+
+
+def heisenberg_drift(campaigns, axes):
+    """The largest ||S| - 1| of all replicas against the number of sweeps."""
+    rows, campaign = [], campaigns["heisenberg-drift"]
+    colour = {variant: f"C{number}" for number, variant in enumerate(("double", "fast", "float"))}
+    for result in campaign.results.values():
+        move, variant = (campaign.key(result, key) for key in ("algorithm.update", "kernel.variant"))
+        series = result.runs[0]["norm_drift"]
+        sweeps = campaign.key(result, "algorithm.interval") * np.arange(1, len(series) + 1)
+        largest = series.max(axis=1)
+        some = np.unique(np.geomspace(1, len(series), 60).astype(int)) - 1
+        some = some[largest[some] > 0]
+        axes.plot(sweeps[some], largest[some], MOVES[move], color=colour[variant], linewidth=1,
+                  label=f"{variant}, {move}")
+        rows.append((f"largest ||S| - 1|, {move}, {variant}", "-", f"{series.max():.2g} in {sweeps[-1]} sweeps"))
+        for name in ("energy", "abs_magnetization", "specific_heat"):
+            rows.append((f"{name.replace('_', ' ')}, {move}, {variant}", "-",
+                         measured.text(result.summary[name][0], result.summary[name + "_error"][0])))
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    _finish(axes, "lengths of Heisenberg spins", "sweeps", r"largest $||S| - 1|$")
+    return rows
+
+
 # --- Barash et al. (2017) -------------------------------------------------------------------------
 
 def example(campaigns, axes):
@@ -563,7 +607,8 @@ PANELS = {
                     autocorrelation),
                    (("spin-times-2d",), spin_times_2d), (("spin-times-3d",), spin_times_3d),
                    (("spin-glass-times",), spin_glass_times),
-                   (("tempering-times",), tempering_times)],
+                   (("tempering-times",), tempering_times), (("heisenberg-times",), heisenberg_times),
+                   (("heisenberg-drift",), heisenberg_drift)],
     "barash2017": [(("example",), example), (("errors-spin", "errors-multispin"), errors),
                    (("families",), families), (("resampling",), resampling)],
     "gross2018": [(("spin-flip-times", "convergence-cpu"), flip_times),

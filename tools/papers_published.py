@@ -16,6 +16,10 @@ WEIGEL_TABLE_1 = {
     "lagged_fibonacci_1279": ("1.1060800(19)", 0.40, "0.86084(53)", -1.64),
 }
 
+# Weigel, the table of section 4: Metropolis updates of the Heisenberg model, ns a flip, by the names of our kernels (a
+# Tesla C1060, a GTX 480; on the CPU, an Intel Q9650, either precision takes 183.16 ns).
+WEIGEL_HEISENBERG_TIMES = {"float": (0.74, 0.50), "fast": (0.30, 0.18), "double": (4.66, 1.94)}
+
 # Barash et al., table 1, last section: p = 32 replicas a word, each with a number of its own, as in
 # gpumc's multispin: variance of the specific heat over that of single-spin coding.
 BARASH_VARIANCE_RATIO = 1.0
@@ -37,7 +41,8 @@ CUDAMUCA_TIMES = {8: 0.08, 16: 0.71, 32: 5.5, 64: 52.5}
 NOTES = {
     "weigel2012": "Weigel (2012): table 1, on the GPU; what the paper has no number for is -. In brackets deviations "
                   "from exact in errors; they grow with the length of a run, so that short ones (--quick) do "
-                  "not show what is wrong with a generator.",
+                  "not show what is wrong with a generator. Times of Heisenberg spins are those of its GTX 480; of drifts it "
+                  "has a figure only.",
     "barash2017": "Barash et al. (2017): table 1 for the ratio of variances, exact values of our own finite "
                   "lattice (Kaufman); what the paper has no number for is -; timings beside its tables 2 to 4 "
                   "by tools/time-pa.",

@@ -58,6 +58,15 @@ class ComparePapers(ProgramCase):
         self.assertRegex(shown.stdout, r"lcg32, energy .* -1\.0944121\(14\) \(\+8259\.05\), L = 1024 .*, L = 32\n")
         self.assertRegex(shown.stdout, r"philox, specific_heat .* - +[0-9.]+\([0-9.]+\) \([+-]")
 
+    def test_heisenberg(self):
+        shown = self.compare("weigel2012", "--only", "heisenberg-times", "heisenberg-drift")
+        self.assertRegex(shown.stdout, r"Metropolis, double, least +1940 ps a flip \(GTX 480\) +[0-9.e+]+ ps a flip\n")
+        longest = {match[0]: float(match[1]) for match in
+                   re.findall(r"\|, (\w+, \w+) +- +([0-9.e-]+) in 50000 sweeps", shown.stdout)}
+        self.assertLess(max(longest[f"{move}, float"] for move in paper_figures.MOVES), 2e-6)
+        self.assertLess(max(longest[f"{move}, double"] for move in paper_figures.MOVES), 1e-14)
+        self.assert_picture("weigel2012")
+
     def test_multicanonical_convergence(self):
         """The reference stays on the CPU, and each campaign runs once though several panels read it."""
         shown = self.compare("gross2018", "--only", "convergence", "convergence-cpu")

@@ -18,6 +18,40 @@ WITHOUT_FIELD = "susceptibility", "binder_parameter", "helicity_modulus"
 ALWAYS = "energy", "specific_heat", "abs_magnetization", "magnetization2", "magnetization4"
 
 
+class Width(unittest.TestCase):
+    def run_small(self, folder, algorithm, thermalization, kernel="", expect=0):
+        text = MODEL.format(folder=folder, h=0) + f"algorithm: {ALGORITHMS[algorithm]}, update: metropolis_small"
+        text = text.replace("thermalization: 20, ", "") + f", thermalization: {thermalization}}}\n"
+        return gpumc.run_config(text.replace("1.0]", "9.0]") + kernel, folder, expect=expect)
+
+    def test_tuned_or_given(self):
+        for algorithm in "canonical", "pt":
+            with self.subTest(algorithm), gpumc.folder() as folder:
+                self.run_small(folder, algorithm, 400)
+                found = gpumc.summary(f"{folder}/out.h5")
+                self.assertEqual(found["width"][0], math.pi)
+                self.assertLess(found["width"][1], 1.5)
+                self.assertGreater(found["move_acceptance"][0], 0.6)
+                self.assertAlmostEqual(found["move_acceptance"][1], 0.5, delta=0.05)
+            with self.subTest(algorithm), gpumc.folder() as folder:
+                self.run_small(folder, algorithm, 0, "kernel: {width: 0.25}\n")
+                found = gpumc.summary(f"{folder}/out.h5")
+                self.assertEqual(list(found["width"]), [0.25, 0.25])
+                self.assertGreater(found["move_acceptance"][1], 0.6)
+
+    def test_other_moves_have_none(self):
+        with gpumc.folder() as folder:
+            gpumc.run_config(MODEL.format(folder=folder, h=0) + f"algorithm: {ALGORITHMS['canonical']}}}\n", folder)
+            self.assertNotIn("width", gpumc.summary(f"{folder}/out.h5"))
+
+    def test_no_time_to_tune(self):
+        for algorithm in "canonical", "pt":
+            with self.subTest(algorithm), gpumc.folder() as folder:
+                done = self.run_small(folder, algorithm, 7, expect=2)
+                self.assertIn("metropolis_small tunes its width in the first 8 sweeps of the thermalization or more: make it "
+                              "longer, or set kernel.width", done.stderr)
+
+
 class Field(unittest.TestCase):
     def text(self, folder, algorithm, h, more=""):
         return MODEL.format(folder=folder, h=h) + f"algorithm: {ALGORITHMS[algorithm]}{more}}}\n"

@@ -14,9 +14,9 @@
 #include "models/heisenberg/heisenberg.h"
 #include "support/heisenberg_emulated.h"
 
-enum { SWEEPS = 19, RUN = 3, REPLICA = 1, REPLICAS = 2, SEED = 91 };
+enum { SWEEPS = 19, RUN = 3, REPLICAS = 2, SEED = 91 };
 
-static const double beta = 1.3;
+static const double beta = 1.3, width = 0.7;
 
 static const struct heisenberg_settings lattices[] = {
     {.dimension = 1, .shape = {2}},         {.dimension = 1, .shape = {6}},
@@ -30,7 +30,7 @@ static const struct heisenberg_settings lattices[] = {
     {.dimension = 3, .shape = {12, 10, 6}}, {.dimension = 3, .shape = {16, 16, 16}},
 };
 
-/* The replica of an ensemble on the CPU, and its portable form before and after the sweeps. */
+/* Replicas of an ensemble on the CPU, and their portable form before and after the sweeps. */
 struct reference {
   struct gpumc_device device;
   struct gpumc_model model;
@@ -41,7 +41,7 @@ struct reference {
 static void get(struct reference *reference, double *portable)
 {
   struct gpumc_error error = {0};
-  assert_int_equal(reference->ensemble.ops->get(&reference->ensemble, 0, REPLICA, 1,
+  assert_int_equal(reference->ensemble.ops->get(&reference->ensemble, 0, 0, REPLICAS,
                                                 (uint8_t *)portable, &error),
                    GPUMC_OK);
 }
@@ -53,6 +53,7 @@ static void open_reference(const struct heisenberg_settings *settings,
   struct gpumc_error error = {0};
   struct gpumc_ensemble_plan plan = {
       .runs = 1, .capacity = REPLICAS, .samples = 1, .move = move, .options = {.own = {2}}};
+  memcpy(&plan.options.own[1], &width, sizeof width);
   memset(reference, 0, sizeof *reference);
   assert_int_equal(gpumc_device_open("cpu", 1, &reference->device, &error), GPUMC_OK);
   assert_int_equal(heisenberg_instance(settings, &reference->model, &error), GPUMC_OK);
@@ -60,8 +61,8 @@ static void open_reference(const struct heisenberg_settings *settings,
                                          rounds, &reference->ensemble, &error),
                    GPUMC_OK);
   assert_int_equal(gpumc_ensemble_start(&reference->ensemble, RUN, 1, REPLICAS, &error), GPUMC_OK);
-  reference->before = malloc(reference->model.portable_bytes);
-  reference->after = malloc(reference->model.portable_bytes);
+  reference->before = malloc(REPLICAS * reference->model.portable_bytes);
+  reference->after = malloc(REPLICAS * reference->model.portable_bytes);
   get(reference, reference->before);
   assert_int_equal(gpumc_ensemble_sweep(&reference->ensemble, SWEEPS, beta, NULL, &error),
                    GPUMC_OK);
@@ -96,7 +97,8 @@ convert(const struct gpumc_model *model, bool single, double *portable, void *sp
     }
 }
 
-/* The number of components of spins that are not those of the CPU. */
+/* The number of components of spins that are not those of the CPU, and whether that of the
+ * proposals taken of small steps is not. */
 static size_t differences(struct heisenberg_settings settings, bool single, uint32_t move,
                           bool in_shared, uint32_t time)
 {
@@ -106,8 +108,8 @@ static size_t differences(struct heisenberg_settings settings, bool single, uint
                  &reference);
   const struct gpumc_model *model = &reference.model;
   void *spins = malloc(model->portable_bytes);
-  convert(model, single, reference.before, spins, false);
-  const struct heisenberg_emulated job = {
+  uint64_t accepted = 0;
+  struct heisenberg_emulated job = {
       .lattice = heisenberg_gpu_lattice_of(&heisenberg_parameters(model)->lattice),
       .components = (uint32_t)settings.components,
       .single = single,
@@ -115,19 +117,27 @@ static size_t differences(struct heisenberg_settings settings, bool single, uint
       .move = (enum heisenberg_move)move,
       .over_relaxations = 2,
       .sweeps = SWEEPS,
-      .replica = REPLICA,
       .time = time,
       .beta = beta,
+      .reach = heisenberg_reach(settings.components, width),
       .coupling = settings.coupling,
       .field = settings.field,
       .random = gpumc_ensemble_random(&reference.ensemble, 0),
       .spins = spins,
+      .accepted = &accepted,
   };
-  assert_int_equal(heisenberg_emulate(&job), 0);
-  convert(model, single, reference.before, spins, true);
+  const size_t numbers = model->portable_bytes / sizeof(double);
+  for (job.replica = 0; job.replica < REPLICAS; job.replica++) {
+    double *portable = reference.before + job.replica * numbers;
+    convert(model, single, portable, spins, false);
+    assert_int_equal(heisenberg_emulate(&job), 0);
+    convert(model, single, portable, spins, true);
+  }
   size_t different = 0;
-  for (size_t i = 0; i < model->portable_bytes / sizeof(double); i++)
+  for (size_t i = 0; i < REPLICAS * numbers; i++)
     different += memcmp(&reference.before[i], &reference.after[i], sizeof(double)) != 0;
+  if (move == HEISENBERG_METROPOLIS_SMALL)
+    different += accepted != reference.ensemble.accepted[0];
   free(spins);
   close_reference(&reference);
   return different;

@@ -1,6 +1,7 @@
 /* The kernels of O(n) spins on the device under test have the bits of the CPU's with one thread:
  * replicas and channels after sweeps of every move, copies, exchanges, and a way through the
- * portable form; in a moved temperature and in a moved field; on lattices of one to three
+ * portable form; small steps that are tuned meanwhile, and what is accepted of them; in a moved
+ * temperature and in a moved field; on lattices of one to three
  * dimensions that fit into a GPU's shared memory and that do not. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +60,13 @@ static void open_side(const struct job *job, struct gpumc_device device, struct 
 {
   struct gpumc_error error = {0};
   struct gpumc_ensemble_plan plan = {
-      .runs = RUNS, .capacity = ROOM, .samples = 1, .move = job->move, .options = {.own = {2}}};
+      .runs = RUNS,
+      .capacity = ROOM,
+      .samples = 1,
+      .move = job->move,
+      .warm_up = 16,
+      .options = {.own = {2}},
+  };
   if (job->in_field) {
     plan.moved = HEISENBERG_FIELD;
     plan.fixes = true;
@@ -164,6 +171,26 @@ static void expect_same_channels(struct side *a, struct side *b, const char *tex
   }
 }
 
+static size_t tuned; /* jobs with steps that are no longer what they were */
+
+static void expect_same_steps(struct side *a, struct side *b, const char *text)
+{
+  struct gpumc_error error = {0};
+  uint64_t accepted[2][RUNS];
+  struct side *const sides[2] = {a, b};
+  if (a->ensemble.step == NULL)
+    return;
+  for (size_t i = 0; i < 2; i++)
+    assert_ok(sides[i]->device.ops->copy_to_host(&sides[i]->device, accepted[i],
+                                                 sides[i]->ensemble.accepted, sizeof accepted[i],
+                                                 &error),
+              &error);
+  for (size_t m = 0; m < RUNS; m++)
+    if (accepted[0][m] != accepted[1][m] || a->ensemble.step[m] != b->ensemble.step[m])
+      fail_msg("%s: steps of run %zu differ", text, m);
+  tuned += a->ensemble.step[RUNS - 1] < GPUMC_PI;
+}
+
 static void expect_same_replicas(struct side *a, struct side *b, const char *text)
 {
   uint8_t *one = replicas_of(a), *other = replicas_of(b);
@@ -202,6 +229,7 @@ static void compare(const struct job *job)
     work(&side, job);
     expect_same_channels(&reference, &side, text);
     expect_same_replicas(&reference, &side, text);
+    expect_same_steps(&reference, &side, text);
     close_side(&side);
   }
   close_side(&reference);
@@ -243,6 +271,7 @@ static void in_float(void **state)
 {
   (void)state;
   compare_variant("float");
+  assert_true(tuned > 0);
 }
 
 /* Control: another precision has other bits. */

@@ -1,6 +1,7 @@
 """Runs of Heisenberg spins in single precision that are killed end with the numbers of the uninterrupted run: a
-checkpoint holds spins as numbers, and at which sweep of a mixed move the run is. Walks of muca form their energies anew
-after it, which are those of before to the last bit.
+checkpoint holds spins as numbers, at which sweep of a mixed move the run is, and how small steps are by now, also within
+the warm-up in which they are tuned. Walks of muca form their energies anew after it, which are those of before to the
+last bit.
 """
 import pathlib
 import sys
@@ -45,10 +46,15 @@ checkpoint: {every: 20 ms}
 """
 
 
+TUNED = CONFIG.replace("sweeps: 15360", "sweeps: 3840\n  thermalization: 12000\n  update: metropolis_small")
+
+
 class Resumed(ResumeCase):
+    config = CONFIG
+
     def setUp(self):
         super().setUp()
-        self.use(CONFIG)
+        self.use(self.config)
 
     def test_tells_another_run_apart(self):
         self.tell_another_seed_apart()
@@ -56,13 +62,21 @@ class Resumed(ResumeCase):
     def test_killed_at_random_instants(self):
         self.kill_at_random_instants(most=4)
 
-    def test_walks_killed_at_random_instants(self):
+
+class ResumedWhileStepsAreTuned(Resumed):
+    config = TUNED
+
+
+class ResumedWalks(ResumeCase):
+    def setUp(self):
+        super().setUp()
         self.use(WALKS)
+
+    def test_killed_at_random_instants(self):
         self.assertIn("summary/log_dos", self.reference)
         self.kill_at_random_instants(most=4)
 
-    def test_walks_stopped_after_every_unit(self):
-        self.use(WALKS)
+    def test_stopped_after_every_unit(self):
         self.stop_after_every_unit(1)
 
 

@@ -67,15 +67,17 @@ colours_of(struct emulation<KIND> &emulation, uint32_t colour) {
 }
 
 template <class KIND, enum heisenberg_move MOVE>
-static void sweep_fours(struct emulation<KIND> &emulation, uint32_t time,
-                        struct heisenberg_strength<KIND> strength)
+static uint32_t sweep_fours(struct emulation<KIND> &emulation, uint32_t time,
+                            struct heisenberg_strength<KIND> strength)
 {
+  uint32_t taken = 0;
   const struct heisenberg_emulated *job = emulation.job;
   const struct heisenberg_stream stream = heisenberg_stream_make(job->random, job->replica, time);
   for (uint32_t colour = 0; colour < 2; colour++)
     for (const struct heisenberg_four &four : emulation.fours)
-      heisenberg_update_four<KIND, MOVE>(&job->lattice, colours_of(emulation, colour), four, stream,
-                                         colour, strength);
+      taken += heisenberg_update_four<KIND, MOVE>(&job->lattice, colours_of(emulation, colour),
+                                                  four, stream, colour, strength);
+  return taken;
 }
 
 template <class KIND> static void sweep_at(struct emulation<KIND> &emulation, uint32_t time)
@@ -85,10 +87,13 @@ template <class KIND> static void sweep_at(struct emulation<KIND> &emulation, ui
   const enum heisenberg_move move = heisenberg_move_at(job->move, job->over_relaxations, time);
   const double beta = move == HEISENBERG_OVER_RELAXATION ? 1.0 : job->beta;
   const struct heisenberg_strength<KIND> strength = {
-    (real)(beta * job->coupling), KIND::rules::bias(move, (real)(beta * job->field))
+    (real)(beta * job->coupling), KIND::rules::bias(move, (real)(beta * job->field)),
+        (real)job->reach
   };
   if (move == HEISENBERG_METROPOLIS) {
     sweep_fours<KIND, HEISENBERG_METROPOLIS>(emulation, time, strength);
+  } else if (move == HEISENBERG_METROPOLIS_SMALL) {
+    *job->accepted += sweep_fours<KIND, HEISENBERG_METROPOLIS_SMALL>(emulation, time, strength);
   } else if (move == HEISENBERG_HEAT_BATH) {
     sweep_fours<KIND, HEISENBERG_HEAT_BATH>(emulation, time, strength);
   } else if (KIND::SHARED && heisenberg_goes_by_rows<KIND>(&job->lattice)) {

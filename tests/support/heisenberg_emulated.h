@@ -16,9 +16,10 @@ struct heisenberg_emulated {
   uint32_t components, single, in_shared;
   enum heisenberg_move move;
   uint32_t over_relaxations, sweeps, replica, time;
-  double beta, coupling, field;
+  double beta, coupling, field, reach;
   struct gpumc_random random;
   void *spins;
+  uint64_t *accepted; /* proposals taken of small steps are added */
 };
 
 /* Returns how many places are outside of the replica, or not those that a pair needs: 0. */

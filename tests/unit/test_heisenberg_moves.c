@@ -3,8 +3,9 @@
  *
  * Null: two spins with the weight exp(K S_1 . S_2) enclose an angle of density exp(K cos) sin (n =
  * 3) or exp(K cos) (n = 2). SAMPLES independent pairs go into BINS bins of equal probability.
- * Bound: chi^2 of BINS - 1 = 49 degrees of freedom exceeds 110 once in 10^6; 20 comparisons.
- * Controls, which must exceed it: proposals that are not uniform on the sphere, and a heat bath
+ * Bound: chi^2 of BINS - 1 = 49 degrees of freedom exceeds 110 once in 10^6; 52 comparisons.
+ * Controls, which must exceed it: proposals that are not uniform on the sphere, small steps whose
+ * width depends on the spin, so that they are not as likely in both directions, and a heat bath
  * whose tail is cut off. Seeds are fixed. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +18,9 @@
 
 enum { SAMPLES = 100000, BINS = 50, UPDATES = 60, GRID = 20000 };
 #define BOUND 110.0
+#define WIDTH 1.5 /* of small steps */
 
-enum control { RIGHT, NOT_UNIFORM, CUT_OFF };
+enum control { RIGHT, NOT_UNIFORM, CUT_OFF, BY_SPIN };
 
 /* Probability that the angle's cosine is below `cosine`. */
 static double distribution(int components, double K, double cosine)
@@ -36,6 +38,27 @@ static double distribution(int components, double K, double cosine)
   const double place = (GPUMC_PI - acos(fmax(-1, fmin(1, cosine)))) / step;
   const int i = place < GRID ? (int)place : GRID - 1;
   return (table[i] + (place - i) * (table[i + 1] - table[i])) / table[GRID];
+}
+
+/* Of a proposal `other` for a spin `own`; chords and not cosines, which know little of small
+ * angles. */
+static void
+find_place(int n, const double own[3], const double other[3], double width, double place[2])
+{
+  const double x = other[0] - own[0], y = other[1] - own[1], z = other[2] - own[2];
+  const double angle = 2 * asin(fmin(1, 0.5 * sqrt(x * x + y * y + z * z)));
+  const double turned = own[0] * other[1] - own[1] * other[0];
+  if (n == 2) {
+    place[0] = 0.5 + 0.5 * copysign(angle, turned) / width;
+    place[1] = 0.5;
+    return;
+  }
+  /* Axes across the spin: own x e_z, and own x that. */
+  const double length = hypot(own[0], own[1]), a[2] = {own[1] / length, -own[0] / length};
+  const double b[3] = {-own[2] * a[1], own[2] * a[0], own[0] * a[1] - own[1] * a[0]};
+  const double along_a = x * a[0] + y * a[1], along_b = x * b[0] + y * b[1] + z * b[2];
+  place[0] = pow(sin(angle / 2) / sin(width / 2), 2);
+  place[1] = 0.5 + atan2(along_b, along_a) / (2 * GPUMC_PI);
 }
 
 /* A spin of the pair `r` after update number `time` given g, and the words that are for it. */
@@ -81,6 +104,19 @@ static double distribution(int components, double K, double cosine)
     const vector_##precision proposal = heisenberg_anywhere_##precision(n, uniform);               \
     return heisenberg_accepts_##precision(n, spin, proposal, g, uniform.other) ? proposal : spin;  \
   }                                                                                                \
+  static vector_##precision small_##precision(int n, uint32_t r, uint32_t time,                    \
+                                              vector_##precision spin, vector_##precision g,       \
+                                              enum control control)                                \
+  {                                                                                                \
+    const struct heisenberg_words words = draw_##precision(r, time, 0);                            \
+    const struct heisenberg_uniform_##precision uniform =                                          \
+        n == 3 ? heisenberg_of_proposal_##precision(words)                                         \
+               : heisenberg_of_circle_##precision(words);                                          \
+    const double narrower = control == BY_SPIN ? 0.55 + 0.45 * (double)spin.x : 1.0;               \
+    const precision reach = (precision)heisenberg_reach(n, narrower * WIDTH);                      \
+    const vector_##precision proposal = heisenberg_near_##precision(n, spin, uniform, reach);      \
+    return heisenberg_accepts_##precision(n, spin, proposal, g, uniform.other) ? proposal : spin;  \
+  }                                                                                                \
   static vector_##precision times_##precision(enum heisenberg_move move, double K,                 \
                                               vector_##precision spin)                             \
   {                                                                                                \
@@ -101,6 +137,10 @@ static double distribution(int components, double K, double cosine)
         *own = metropolis_##precision(                                                             \
             n, r, time, *own, times_##precision(HEISENBERG_METROPOLIS, K, other), control);        \
         break;                                                                                     \
+      case HEISENBERG_METROPOLIS_SMALL:                                                            \
+        *own = small_##precision(                                                                  \
+            n, r, time, *own, times_##precision(HEISENBERG_METROPOLIS_SMALL, K, other), control);  \
+        break;                                                                                     \
       case HEISENBERG_HEAT_BATH:                                                                   \
         *own = heat_bath_##precision(n, r, time,                                                   \
                                      times_##precision(HEISENBERG_HEAT_BATH, K, other), control);  \
@@ -115,6 +155,24 @@ static double distribution(int components, double K, double cosine)
       assert_true(fabs(norm - 1) < (sizeof(precision) == 8 ? 1e-14 : 5e-6));                       \
     }                                                                                              \
     return (double)heisenberg_dot_##precision(n, spin[0], spin[1]);                                \
+  }                                                                                                \
+  /* Where a small step of spin r is: its share of the reach and of a turn round the spin, 0 to 1; \
+   * n = 2: of the angle, and 0.5. The spin is one of 16. */                                       \
+  static void place_##precision(int n, uint32_t r, double width, double place[2])                  \
+  {                                                                                                \
+    const vector_##precision spin = heisenberg_anywhere_##precision(                               \
+        n, heisenberg_of_sphere_##precision(draw_##precision(r % 16, 1, 0)));                      \
+    const struct heisenberg_words words = draw_##precision(r, 2, 0);                               \
+    const vector_##precision near =                                                                \
+        heisenberg_near_##precision(n, spin,                                                       \
+                                    n == 3 ? heisenberg_of_proposal_##precision(words)             \
+                                           : heisenberg_of_circle_##precision(words),              \
+                                    (precision)heisenberg_reach(n, width));                        \
+    const double own[3] = {(double)spin.x, (double)spin.y, (double)spin.z};                        \
+    const double other[3] = {(double)near.x, (double)near.y, (double)near.z};                      \
+    assert_true(fabs((double)heisenberg_dot_##precision(n, near, near) - 1) <                      \
+                (sizeof(precision) == 8 ? 1e-15 : 5e-7));                                          \
+    find_place(n, own, other, width, place);                                                       \
   }
 RULES(double)
 RULES(float)
@@ -142,7 +200,7 @@ static void angles_have_their_distribution(void **state)
 {
   (void)state;
   static const enum heisenberg_move moves[] = {HEISENBERG_HEAT_BATH, HEISENBERG_METROPOLIS,
-                                               HEISENBERG_MIXED};
+                                               HEISENBERG_MIXED, HEISENBERG_METROPOLIS_SMALL};
   for (int n = 2; n <= 3; n++)
     for (int single = 0; single < 2; single++) {
       for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
@@ -152,12 +210,54 @@ static void angles_have_their_distribution(void **state)
     }
 }
 
+/* Null: 1 - cos is uniform up to its largest, and the azimuth; n = 2: the angle is. Control: a
+ * width off by 3 %. */
+static void small_steps_are_uniform(void **state)
+{
+  (void)state;
+  static const double widths[] = {0.01, 0.5, 2.0, GPUMC_PI};
+  for (int way = 0; way < 4; way++)
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+      for (int wrong = 0; wrong < 2; wrong++) {
+        const int n = 2 + way / 2;
+        double count[2][BINS] = {{0}}, chi[2] = {0, 0};
+        for (uint32_t r = 0; r < SAMPLES; r++) {
+          double place[2];
+          const double width = widths[w] * (wrong ? 0.97 : 1.0);
+          if (way % 2 == 0)
+            place_double(n, r, width, place);
+          else
+            place_float(n, r, width, place);
+          if (wrong && n == 2)
+            place[0] = 0.5 + 0.97 * (place[0] - 0.5);
+          else if (wrong)
+            place[0] *= pow(sin(width / 2) / sin(widths[w] / 2), 2);
+          for (int k = 0; k < 2; k++) {
+            const int bin = (int)(BINS * place[k]);
+            count[k][bin < BINS ? bin : BINS - 1]++;
+          }
+        }
+        for (int k = 0; k < 2; k++)
+          for (int b = 0; b < BINS; b++)
+            chi[k] += pow(count[k][b] - (double)SAMPLES / BINS, 2) / ((double)SAMPLES / BINS);
+        print_message("O(%d) %s width %g%s: chi^2 = %.1f, azimuth %.1f\n", n,
+                      way % 2 == 0 ? "double" : "float", widths[w], wrong ? " off" : "", chi[0],
+                      n == 3 ? chi[1] : NAN);
+        /* Of the whole sphere 3 % of the width are a part in 500 of the reach. */
+        if (!wrong)
+          assert_true(chi[0] < BOUND && (n == 2 || chi[1] < BOUND));
+        else if (n == 2 || widths[w] < 3)
+          assert_true(chi[0] > BOUND);
+      }
+}
+
 static void wrong_moves_are_rejected(void **state)
 {
   (void)state;
   for (int n = 2; n <= 3; n++)
     for (int single = 0; single < 2; single++) {
       assert_true(chi_square(n, HEISENBERG_METROPOLIS, single, 2.0, NOT_UNIFORM) > BOUND);
+      assert_true(chi_square(n, HEISENBERG_METROPOLIS_SMALL, single, 2.0, BY_SPIN) > BOUND);
       assert_true(chi_square(n, HEISENBERG_HEAT_BATH, single, 2.0, CUT_OFF) > BOUND);
       assert_true(chi_square(n, HEISENBERG_OVER_RELAXATION, single, 2.0, RIGHT) > BOUND);
     }
@@ -209,6 +309,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(angles_have_their_distribution),
+      cmocka_unit_test(small_steps_are_uniform),
       cmocka_unit_test(wrong_moves_are_rejected),
       cmocka_unit_test(fields_without_a_length_are_no_harm),
       cmocka_unit_test(lengths_do_not_drift),

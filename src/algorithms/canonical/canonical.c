@@ -159,7 +159,8 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
   demanded->plan =
       (struct gpumc_ensemble_plan){.runs = canonical.betas.count,
                                    .capacity = settings->replicas,
-                                   .samples = settings->each_sample ? settings->replicas : 1};
+                                   .samples = settings->each_sample ? settings->replicas : 1,
+                                   .warm_up = settings->thermalization};
   demanded->host_bytes = gpumc_demand_bytes(host_bytes(&canonical, device));
   demanded->device_bytes = gpumc_demand_bytes(replicas * channels * sizeof(int64_t));
   demand_disk(&canonical, demanded);

@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/simulation/curves.h"
 #include "core/simulation/algorithm.h"
+#include "core/simulation/steps.h"
 
 /* ---- bins and replicas, from which results can be formed again, to merge files or analyse them
  * anew ---- */
@@ -296,7 +297,8 @@ static enum gpumc_status write_direct(const struct summary *summary, struct gpum
   const struct gpumc_curve_place place =
       place_of(summary, "summary", "summary/beta", summary->direct.count);
   GPUMC_TRY(write_curves(summary, &place, summary->canonical->betas.beta, &summary->direct, error));
-  return gpumc_curve_write(&place, &label, true, summary->converged, error);
+  GPUMC_TRY(gpumc_curve_write(&place, &label, true, summary->converged, error));
+  return gpumc_steps_write(summary->canonical->context.ensemble, &place, error);
 }
 
 static enum gpumc_status write_reweighted(const struct summary *summary, struct gpumc_error *error)

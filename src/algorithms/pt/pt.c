@@ -62,13 +62,18 @@ void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_mo
       plan->histogram[k] = histogram_of(model->pair[k].bound, model->pair[k].spacing);
 }
 
-static struct gpumc_ensemble_plan
-ensemble_plan(const struct pt_settings *settings, const struct gpumc_model *model)
+/* Steps are tuned before the first measurement, for the copies at a temperature together. */
+static struct gpumc_ensemble_plan ensemble_plan(const struct pt_settings *settings,
+                                                const struct pt_timeline *timeline,
+                                                const struct gpumc_model *model)
 {
+  const uint64_t lead = timeline->lead * settings->round_sweeps;
   struct gpumc_ensemble_plan plan = {.runs = settings->copies * settings->temperatures,
                                      .capacity = settings->samples,
                                      .samples = model->disorder ? settings->samples : 1,
                                      .moved = settings->moved.control,
+                                     .warm_up = lead < UINT32_MAX ? (uint32_t)lead : UINT32_MAX,
+                                     .alike = settings->temperatures,
                                      .fixes = true};
   memcpy(plan.fixed, settings->moved.fixed, sizeof plan.fixed);
   return plan;
@@ -142,7 +147,7 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
   pt_tempering_plan(&settings, model, &terms, &plan);
   GPUMC_TRY(pt_timeline_make(&settings, &timeline, error));
   memset(demanded, 0, sizeof *demanded);
-  demanded->plan = ensemble_plan(&settings, model);
+  demanded->plan = ensemble_plan(&settings, &timeline, model);
   demanded->replicas = settings.samples;
   demanded->host_bytes = gpumc_demand_bytes(host_bytes(&settings, &plan, &terms)) +
                          pt_tempering_host_bytes(device, &plan);

@@ -7,6 +7,7 @@
 #include "algorithms/pt/pt_output.h"
 #include "core/base/memory.h"
 #include "core/base/text.h"
+#include "core/simulation/steps.h"
 #include "core/statistics/significance.h"
 
 /* ---- what the summary warns of ---- */
@@ -372,7 +373,8 @@ static enum gpumc_status write_exchanges(struct pt *pt, double *values, struct g
     values[t] = counts->labelled[t] > 0
                     ? (double)counts->from_hottest[t] / (double)counts->labelled[t]
                     : NAN;
-  return gpumc_curve_write(&place, &flow, false, values, error);
+  GPUMC_TRY(gpumc_curve_write(&place, &flow, false, values, error));
+  return gpumc_steps_write(pt->context.ensemble, &place, error);
 }
 
 /* 0 or 1, [temperatures] */

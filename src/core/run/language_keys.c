@@ -27,7 +27,8 @@ static const struct gpumc_key kernel_keys[] = {
      .type = GPUMC_KEY_STRING,
      .doc = "Which kernel of the model runs; auto picks the one expected to be fastest for the "
             "lattice and the number of replicas, the same on every device.",
-     .default_text = "auto"},
+     .default_text = "auto",
+     .sweepable = true},
     {.name = "isa",
      .type = GPUMC_KEY_CHOICE,
      .doc = "The instruction set of CPU kernels. The results do not depend on it; "

@@ -10,11 +10,14 @@
 #include "core/simulation/observables.h"
 #include "core/simulation/registry.h"
 #include "core/simulation/shared_keys.h"
+#include "core/simulation/steps.h"
 
 /* ---- the keys that kernels add to their block, once the kernel of a task is known ---- */
 
 static bool is_default(const struct gpumc_key *key, const cJSON *value)
 {
+  if (key->default_text == NULL)
+    return false;
   if (cJSON_IsNumber(value))
     return value->valuedouble == strtod(key->default_text, NULL);
   return strcmp(cJSON_GetStringValue(value), key->default_text) == 0;
@@ -110,6 +113,26 @@ static bool check_kernel_keys(struct gpumc_language *language, const struct gpum
   const bool good = !names.failed;
   gpumc_text_free(&names);
   return good;
+}
+
+/* A step that is to be tuned takes a time for it; `params` and `algorithm` view the resolved
+ * blocks. */
+static void check_step(struct gpumc_language *language, const struct gpumc_params *params,
+                       const struct gpumc_params *algorithm, const struct gpumc_kernel_ops *kernel)
+{
+  struct gpumc_params times, key;
+  if (!gpumc_params_narrow(algorithm, &language->report, "update thermalization", &times))
+    return;
+  const struct gpumc_move *move = gpumc_kernel_move(kernel, gpumc_update_name(&times));
+  if (move == NULL || move->step == NULL || !gpumc_params_has(&times, "thermalization") ||
+      !gpumc_params_narrow(params, &language->report, move->step->key, &key) ||
+      gpumc_params_has(&key, move->step->key))
+    return;
+  if (gpumc_params_integer(&times, "thermalization") < GPUMC_STEP_FIRST)
+    gpumc_params_mistake(&times, &language->report, "thermalization",
+                         "%s tunes its %s in the first %d sweeps of the thermalization or more: "
+                         "make it longer, or set kernel.%s",
+                         move->name, move->step->label.name, GPUMC_STEP_FIRST, move->step->key);
 }
 
 /* ---- the task ---- */
@@ -471,6 +494,8 @@ static bool settle_plugins(struct gpumc_language *language, const struct gpumc_n
   good = good && pin_variant(language, root, &wish, resolved, &kernel);
   if (good && kernel != NULL)
     good = check_kernel_keys(language, &own, &algorithm, kernel);
+  if (good && kernel != NULL)
+    check_step(language, &own, &algorithm, kernel);
   if (good && language->report.calls == before)
     good = fill_defaults(language, wish.instance, task);
   if (good && language->report.calls == before)

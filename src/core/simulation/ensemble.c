@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/simulation/steps.h"
 
 /* Every run begins with those that stay; sweeps set the moved one. */
 static enum gpumc_status create_controls(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
@@ -38,6 +39,7 @@ gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_mod
   GPUMC_TRY_OUT(status, gpumc_device_array(device, &ensemble->size, plan->runs,
                                            "numbers of replicas", error));
   GPUMC_TRY_OUT(status, create_controls(ensemble, error));
+  GPUMC_TRY_OUT(status, gpumc_steps_create(ensemble, error));
   GPUMC_TRY_OUT(status, ops->create(ensemble, error));
   return GPUMC_OK;
 out:
@@ -82,6 +84,7 @@ enum gpumc_status gpumc_ensemble_start(struct gpumc_ensemble *ensemble, uint32_t
   ensemble->runs = runs;
   ensemble->time = 0;
   GPUMC_TRY(set_equal_sizes(ensemble, size, error));
+  GPUMC_TRY(gpumc_steps_start(ensemble, error));
   return ensemble->ops->start(ensemble, error);
 }
 
@@ -125,6 +128,14 @@ enum gpumc_status gpumc_ensemble_sweep_target(struct gpumc_ensemble *ensemble,
     return gpumc_error_set(error, GPUMC_FAILURE,
                            "%u sweeps after %u exceed the %u that a run may have", sweeps,
                            ensemble->time, UINT32_MAX);
+  for (uint32_t until; (until = gpumc_steps_until(ensemble)) <= sweeps; sweeps -= until) {
+    GPUMC_TRY(
+        ensemble->ops->sweep(ensemble, target, until, until == sweeps ? channel : NULL, error));
+    ensemble->time += until;
+    GPUMC_TRY(gpumc_steps_adapt(ensemble, error));
+    if (until == sweeps)
+      return GPUMC_OK;
+  }
   GPUMC_TRY(ensemble->ops->sweep(ensemble, target, sweeps, channel, error));
   ensemble->time += sweeps;
   return GPUMC_OK;
@@ -136,6 +147,7 @@ void gpumc_ensemble_free(struct gpumc_ensemble *ensemble)
     ensemble->ops->destroy(ensemble);
     ensemble->device->ops->release(ensemble->device, ensemble->size);
     free(ensemble->control);
+    gpumc_steps_free(ensemble);
   }
   memset(ensemble, 0, sizeof *ensemble);
 }
@@ -270,6 +282,9 @@ static enum gpumc_status copy_all(const struct transfer *transfer, struct gpumc_
   if (transfer->ensemble->runs == 0)
     return GPUMC_OK;
   GPUMC_TRY(copy_replicas(transfer, error));
+  GPUMC_TRY(transfer->writer != NULL
+                ? gpumc_steps_save(transfer->ensemble, transfer->writer, error)
+                : gpumc_steps_load(transfer->ensemble, transfer->reader, error));
   return copy_states(transfer, error);
 }
 

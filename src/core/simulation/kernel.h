@@ -52,6 +52,8 @@ struct gpumc_ensemble_plan {
   bool walks;    /* replicas are to walk: channels have to be exactly those that `walk` keeps */
   uint32_t move; /* of gpumc_kernel_ops.moves */
   size_t moved;
+  uint32_t warm_up; /* sweeps at the beginning of every run in which steps are tuned (steps.h) */
+  size_t alike;     /* runs m and m + alike have one step; 0: each has its own */
   bool fixes;
   double fixed[GPUMC_CONTROLS_MAXIMUM];
   struct gpumc_kernel_options options;
@@ -59,6 +61,7 @@ struct gpumc_ensemble_plan {
 
 struct gpumc_model;
 struct gpumc_kernel_ops;
+struct gpumc_step;
 
 /* A rule by which sweeps change replicas: a choice of the key `update`
  * (core/simulation/shared_keys.h). Kernels of one model that have a move of the same name mean the
@@ -74,6 +77,8 @@ struct gpumc_move {
    * GPUMC_FAILURE when memory ran out. */
   GPUMC_MUST_CHECK enum gpumc_status (*warn)(const struct gpumc_model *model, size_t samples,
                                              const char **warning, struct gpumc_error *error);
+  /* What of it has a size, given or tuned (steps.h); NULL: nothing. */
+  const struct gpumc_step *step;
 };
 
 /* The replicas of a batch of runs: the runs first_run .. first_run + runs - 1, which are all at the
@@ -92,6 +97,10 @@ struct gpumc_ensemble {
   struct gpumc_ensemble_plan plan;
   double *control; /* [plan.runs][n_controls] of the next sweep, host memory */
   uint32_t *size;  /* [plan.runs] replicas of each run, device memory */
+  /* [plan.runs] of a move that has steps: their size, host memory, and how many of them were
+   * accepted since that was last set, device memory; else NULL. */
+  double *step;
+  uint64_t *accepted;
   size_t expected; /* replicas of each run, about: for how work is spread, decides no result */
   void *storage;   /* the kernel's own */
 };

@@ -65,9 +65,9 @@ heisenberg_draw_four(const struct heisenberg_stream &stream, uint32_t colour, ui
 
 /* ---- moves ---- */
 
-/* J and h of a sweep, times beta unless it is over-relaxation. */
+/* J and h of a sweep, times beta unless it is over-relaxation, and the reach of small steps. */
 template <class KIND> struct heisenberg_strength {
-  typename KIND::real coupling, field;
+  typename KIND::real coupling, field, reach;
 };
 
 /* O(2) heat bath: trials from the second one on. */
@@ -87,20 +87,22 @@ heisenberg_try_again(const struct heisenberg_stream &stream, uint32_t colour, ui
   return spin;
 }
 
-template <class KIND>
-GPUMC_HOST_DEVICE static inline typename KIND::vector
-heisenberg_metropolis(typename KIND::vector spin, typename KIND::vector g,
-                      struct heisenberg_words words)
+/* Returns whether the proposal is taken. SMALL: near the spin, or anywhere. */
+template <class KIND, bool SMALL>
+GPUMC_HOST_DEVICE static inline bool
+heisenberg_metropolis(typename KIND::vector &spin, typename KIND::vector g,
+                      typename KIND::real reach, struct heisenberg_words words)
 {
   typedef typename KIND::rules rules;
   const typename rules::uniform uniform =
       KIND::COMPONENTS == 3 ? rules::of_proposal(words) : rules::of_circle(words);
-  const typename KIND::vector proposal = rules::anywhere(KIND::COMPONENTS, uniform);
+  const typename KIND::vector proposal = SMALL ? rules::near(KIND::COMPONENTS, spin, uniform, reach)
+                                               : rules::anywhere(KIND::COMPONENTS, uniform);
   const bool accepted = rules::accepts(KIND::COMPONENTS, spin, proposal, g, uniform.other);
   spin.x = accepted ? proposal.x : spin.x;
   spin.y = accepted ? proposal.y : spin.y;
   spin.z = accepted ? proposal.z : spin.z;
-  return spin;
+  return accepted;
 }
 
 template <class KIND>
@@ -117,9 +119,9 @@ heisenberg_heat_bath(const struct heisenberg_stream &stream, uint32_t colour, ui
   return spin;
 }
 
-/* Updates a thread's four sites. */
+/* Updates a thread's four sites. Returns how many proposals of Metropolis it took. */
 template <class KIND, enum heisenberg_move MOVE>
-GPUMC_HOST_DEVICE static inline void
+GPUMC_HOST_DEVICE static inline uint32_t
 heisenberg_update_four(const struct heisenberg_gpu_lattice *lattice,
                        const struct heisenberg_colours<KIND> &colours,
                        const struct heisenberg_four &four, const struct heisenberg_stream &stream,
@@ -127,6 +129,7 @@ heisenberg_update_four(const struct heisenberg_gpu_lattice *lattice,
 {
   const uint32_t turned = four.bits ^ (colour == 0 ? 0 : HEISENBERG_PRESENT << HEISENBERG_BACK);
   struct heisenberg_words words[2][2];
+  uint32_t taken = 0;
   if (MOVE != HEISENBERG_OVER_RELAXATION)
     heisenberg_draw_four<typename KIND::rules>(stream, colour, four.k, words);
   HEISENBERG_UNROLL
@@ -140,8 +143,10 @@ heisenberg_update_four(const struct heisenberg_gpu_lattice *lattice,
     HEISENBERG_UNROLL
     for (uint32_t i = 0; i < HEISENBERG_PAIR; i++) {
       const typename KIND::vector g = KIND::rules::field(sum[i], strength.coupling, strength.field);
-      if (MOVE == HEISENBERG_METROPOLIS)
-        spin[i] = heisenberg_metropolis<KIND>(spin[i], g, words[p][i]);
+      if (MOVE == HEISENBERG_METROPOLIS || MOVE == HEISENBERG_METROPOLIS_SMALL)
+        taken += heisenberg_metropolis<KIND, MOVE == HEISENBERG_METROPOLIS_SMALL>(
+                     spin[i], g, strength.reach, words[p][i]) &
+                 (present >> i & 1);
       else if (MOVE == HEISENBERG_HEAT_BATH)
         spin[i] = heisenberg_heat_bath<KIND>(stream, colour, four.k + HEISENBERG_SECOND * p + i,
                                              (present >> i & 1) != 0, g, words[p][i]);
@@ -151,6 +156,7 @@ heisenberg_update_four(const struct heisenberg_gpu_lattice *lattice,
     }
     heisenberg_store_spins<KIND>(colours, pair.same, present, spin);
   }
+  return taken;
 }
 
 /* ---- over-relaxation of two rows ---- */

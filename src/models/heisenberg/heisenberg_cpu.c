@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/simulation/steps.h"
 #include "models/heisenberg/heisenberg.h"
 #include "models/heisenberg/heisenberg_isa.h"
 #include "models/heisenberg/heisenberg_wave.h"
@@ -190,10 +191,16 @@ sweep(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *pla
 {
   const double *control = ensemble->control + place->run * HEISENBERG_CONTROLS;
   struct heisenberg_sweep replica = replica_of(ensemble, place);
+  uint64_t accepted = 0;
   replica.beta = control[HEISENBERG_BETA];
   replica.field = control[HEISENBERG_FIELD];
   replica.sweeps = sweeps;
+  replica.accepted = &accepted;
+  if (ensemble->step != NULL)
+    replica.reach = heisenberg_reach(replica.components, ensemble->step[place->run]);
   ops_of(ensemble)->sweep(&replica);
+  if (ensemble->step != NULL)
+    gpumc_steps_count(ensemble, place->run, accepted);
 }
 
 static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,

@@ -33,11 +33,16 @@ static size_t table_bytes(const struct gpumc_model *model, const struct gpumc_en
   return place_of_waves(plan) + 2 * heisenberg_wave_of(model).length * sizeof(int32_t);
 }
 
-/* Controls of the runs whose rules are on the device. */
+/* What rules on the device are of: the runs' controls, then their steps. */
+static size_t known_numbers(const struct gpumc_ensemble_plan *plan)
+{
+  return plan->runs * (HEISENBERG_CONTROLS + 1);
+}
+
 static size_t notes_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   (void)model;
-  return plan->runs * HEISENBERG_CONTROLS * sizeof(double);
+  return known_numbers(plan) * sizeof(double);
 }
 
 static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
@@ -45,7 +50,7 @@ static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_erro
   double *known = lattice_gpu_storage_of(ensemble)->notes;
   const struct lattice_wave wave = heisenberg_wave_of(ensemble->model);
   int32_t *cosine = lattice_gpu_table(ensemble, place_of_waves(&ensemble->plan));
-  for (size_t i = 0; i < ensemble->plan.runs * HEISENBERG_CONTROLS; i++)
+  for (size_t i = 0; i < known_numbers(&ensemble->plan); i++)
     known[i] = (double)NAN;
   return lattice_wave_bring(&wave, ensemble->device, cosine, cosine + wave.length, NULL, error);
 }
@@ -150,11 +155,15 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
 static enum gpumc_status bring_rules(struct gpumc_ensemble *ensemble, const double *control,
                                      struct heisenberg_rule *rules, struct gpumc_error *error)
 {
-  const double coupling = heisenberg_parameters(ensemble->model)->coupling;
+  const struct heisenberg_parameters *parameters = heisenberg_parameters(ensemble->model);
+  const double coupling = parameters->coupling, *step = ensemble->step;
   const size_t bytes = ensemble->runs * HEISENBERG_CONTROLS * sizeof *control;
+  const size_t step_bytes = step != NULL ? ensemble->runs * sizeof *step : 0;
   double *known = lattice_gpu_storage_of(ensemble)->notes;
+  double *known_step = known + ensemble->plan.runs * HEISENBERG_CONTROLS;
   struct heisenberg_rules arguments = {.rules = rules, .stream = ensemble->device->stream};
-  if (memcmp(known, control, bytes) == 0)
+  if (memcmp(known, control, bytes) == 0 &&
+      (step == NULL || memcmp(known_step, step, step_bytes) == 0))
     return GPUMC_OK;
   for (size_t m = 0; m < ensemble->runs; m += arguments.count) {
     const size_t left = ensemble->runs - m;
@@ -164,11 +173,15 @@ static enum gpumc_status bring_rules(struct gpumc_ensemble *ensemble, const doub
     for (size_t i = 0; i < arguments.count; i++) {
       const double *of_run = control + (m + i) * HEISENBERG_CONTROLS;
       const double beta = of_run[HEISENBERG_BETA], field = of_run[HEISENBERG_FIELD];
-      arguments.rule[i] = (struct heisenberg_rule){beta * coupling, beta * field, field};
+      const double reach =
+          step != NULL ? heisenberg_reach(parameters->components, step[m + i]) : 0.0;
+      arguments.rule[i] = (struct heisenberg_rule){beta * coupling, beta * field, field, reach};
     }
     GPUMC_TRY(heisenberg_store_rules(&arguments, error));
   }
   memcpy(known, control, bytes);
+  if (step != NULL)
+    memcpy(known_step, step, step_bytes);
   return GPUMC_OK;
 }
 
@@ -184,6 +197,7 @@ static enum gpumc_status sweep_by(sweep_driver *driver, struct gpumc_ensemble *e
       .over_relaxations = (uint32_t)ensemble->plan.options.own[0],
       .sweeps = sweeps,
       .coupling = heisenberg_parameters(ensemble->model)->coupling,
+      .accepted = ensemble->accepted,
       .block_threads = ensemble->device->block_threads,
       .shared_bytes = ensemble->device->shared_bytes,
   };

@@ -46,9 +46,9 @@ struct heisenberg_replicas {
   size_t stride;
 };
 
-/* Of a run: beta J and beta h, and h. */
+/* Of a run: beta J and beta h, h, and the reach of small steps. */
 struct heisenberg_rule {
-  double coupling, field, bare_field;
+  double coupling, field, bare_field, reach;
 };
 
 /* Rules of the runs first .. first + count - 1 on their way to the device, as arguments, which need
@@ -61,13 +61,15 @@ struct heisenberg_rules {
   void *stream;
 };
 
-/* Sweeps batch.time .. batch.time + sweeps - 1; `coupling` is J. */
+/* Sweeps batch.time .. batch.time + sweeps - 1; `coupling` is J. accepted[runs], device memory:
+ * proposals taken of small steps are added. */
 struct heisenberg_gpu_sweep {
   struct heisenberg_replicas replicas;
   const struct heisenberg_rule *rules; /* [runs], device memory */
   enum heisenberg_move move;
   uint32_t over_relaxations, sweeps;
   double coupling;
+  uint64_t *accepted;
   uint32_t block_threads; /* 0: the driver's choice */
   size_t shared_bytes;    /* that one block of threads may have */
 };

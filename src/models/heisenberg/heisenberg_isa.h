@@ -8,17 +8,19 @@
 
 /* A replica is spins[n][2][N/2] in the kernel's precision: components, colours, sites. */
 
-/* Sweeps time .. time + sweeps - 1 of a replica. `coupling` and `field` are J and h. */
+/* Sweeps time .. time + sweeps - 1 of a replica. `coupling` and `field` are J and h. `reach` and
+ * `accepted`, the number of proposals taken: of small steps. */
 struct heisenberg_sweep {
   const struct gpumc_checkerboard *lattice;
   const struct gpumc_checkerboard_edges *edges; /* [2][blocks]: of each colour */
   int components;
   enum heisenberg_move move;
   uint32_t over_relaxations; /* of a mixed move: after each heat bath */
-  double beta, coupling, field;
+  double beta, coupling, field, reach;
   struct gpumc_random random;
   uint32_t replica, time, sweeps;
   void *spins;
+  uint64_t *accepted;
 };
 
 static inline size_t heisenberg_layers(const struct gpumc_checkerboard *lattice)

@@ -41,6 +41,7 @@ struct half_sweep {
   struct gpumc_philox_stream stream;
   uint32_t colour, time, purpose;
   REAL coupling, field; /* of the move: J and h, times beta unless it is over-relaxation */
+  REAL reach;
 };
 
 /* Those of `groups` (a constant) groups of sites from k on, which go to words->a[at] and so on. */
@@ -221,15 +222,21 @@ GPUMC_INLINE void start_chunk(const int components, const struct chunk *chunk)
                  components, HEISENBERG_NAME(heisenberg_of_sphere)(words_of(chunk->words, i))));
 }
 
-/* Proposals come before the rule, which they do not depend on. */
-GPUMC_INLINE void metropolis_chunk(const int components, const struct chunk *chunk)
+/* Proposals come before the rule, which they do not depend on. Counts what it takes of small steps.
+ */
+GPUMC_INLINE void
+metropolis_chunk(const int components, const bool small, const struct chunk *chunk)
 {
   REAL x[CHUNK], y[CHUNK], z[CHUNK], other[CHUNK];
+  uint32_t taken = 0;
   for (size_t i = 0; i < chunk->n; i++) {
     const struct HEISENBERG_NAME(heisenberg_uniform) uniform =
         components == 3 ? HEISENBERG_NAME(heisenberg_of_proposal)(words_of(chunk->words, i))
                         : HEISENBERG_NAME(heisenberg_of_circle)(words_of(chunk->words, i));
-    const VECTOR proposal = HEISENBERG_NAME(heisenberg_anywhere)(components, uniform);
+    const VECTOR proposal = small ? HEISENBERG_NAME(heisenberg_near)(
+                                        components, spin_of(components, &chunk->own, chunk->k + i),
+                                        uniform, chunk->half->reach)
+                                  : HEISENBERG_NAME(heisenberg_anywhere)(components, uniform);
     x[i] = proposal.x;
     y[i] = proposal.y;
     z[i] = proposal.z;
@@ -244,7 +251,10 @@ GPUMC_INLINE void metropolis_chunk(const int components, const struct chunk *chu
     const VECTOR next = {accepted ? proposal.x : spin.x, accepted ? proposal.y : spin.y,
                          accepted ? proposal.z : spin.z};
     set_spin(components, &chunk->own, chunk->k + i, next);
+    taken += accepted;
   }
+  if (small)
+    *chunk->half->of->accepted += taken;
 }
 
 /* heisenberg_sphere, in several loops too. */
@@ -355,8 +365,8 @@ over_relax_chunk(const int components, const bool renormalise, const struct chun
 GPUMC_INLINE void
 move_chunk(const int components, const enum heisenberg_move move, const struct chunk *chunk)
 {
-  if (move == HEISENBERG_METROPOLIS)
-    metropolis_chunk(components, chunk);
+  if (move == HEISENBERG_METROPOLIS || move == HEISENBERG_METROPOLIS_SMALL)
+    metropolis_chunk(components, move == HEISENBERG_METROPOLIS_SMALL, chunk);
   else if (move == HEISENBERG_HEAT_BATH && components == 3)
     heat_bath_chunk_of_spheres(chunk);
   else if (move == HEISENBERG_HEAT_BATH)
@@ -397,6 +407,10 @@ static void choose_move(enum heisenberg_move move, const struct half_sweep *half
     half_sweep_of(3, HEISENBERG_METROPOLIS, half);
   else if (move == HEISENBERG_METROPOLIS)
     half_sweep_of(2, HEISENBERG_METROPOLIS, half);
+  else if (move == HEISENBERG_METROPOLIS_SMALL && sphere)
+    half_sweep_of(3, HEISENBERG_METROPOLIS_SMALL, half);
+  else if (move == HEISENBERG_METROPOLIS_SMALL)
+    half_sweep_of(2, HEISENBERG_METROPOLIS_SMALL, half);
   else if (move == HEISENBERG_HEAT_BATH && sphere)
     half_sweep_of(3, HEISENBERG_HEAT_BATH, half);
   else if (move == HEISENBERG_HEAT_BATH)
@@ -419,7 +433,8 @@ static void sweep_replica(const struct heisenberg_sweep *sweep)
         .time = time,
         .purpose = GPUMC_RANDOM_LATTICE_SWEEP,
         .coupling = (REAL)(beta * sweep->coupling),
-        .field = HEISENBERG_NAME(heisenberg_bias)(move, (REAL)(beta * sweep->field))};
+        .field = HEISENBERG_NAME(heisenberg_bias)(move, (REAL)(beta * sweep->field)),
+        .reach = (REAL)sweep->reach};
     half.stream = gpumc_philox_stream_make(sweep->random, sweep->replica, time);
     for (half.colour = 0; half.colour < 2; half.colour++)
       choose_move(move, &half);

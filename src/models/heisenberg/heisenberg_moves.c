@@ -1,5 +1,8 @@
 /* What the kernels of O(n) spins have in common: their moves, and what is known against them, their
- * key, and what they cost. */
+ * keys, and what they cost. */
+#include <string.h>
+
+#include "core/simulation/steps.h"
 #include "models/heisenberg/heisenberg.h"
 
 /* Nanoseconds of a spin in a sweep, about (docs/kernels/heisenberg.md). */
@@ -19,6 +22,22 @@ static enum gpumc_status warn_of_over_relaxation(const struct gpumc_model *model
   return GPUMC_OK;
 }
 
+/* Of small steps: the widest is no restriction, and what tuning begins with. */
+static double given_width(const struct gpumc_kernel_options *options)
+{
+  double width;
+  memcpy(&width, &options->own[1], sizeof width);
+  return width;
+}
+
+static const struct gpumc_step width = {
+    .label = {"width", "largest angle between a spin and a small step of it", "radians", "w"},
+    .key = "width",
+    .least = 1e-3,
+    .largest = GPUMC_PI,
+    .given = given_width,
+};
+
 const struct gpumc_move heisenberg_moves[HEISENBERG_MOVES] = {
     [HEISENBERG_MIXED] = {.name = "mixed",
                           .summary = "a sweep of heat_bath, then kernel.over_relaxation sweeps of "
@@ -32,6 +51,11 @@ const struct gpumc_move heisenberg_moves[HEISENBERG_MOVES] = {
                                     .summary = "a spin is reflected at the field of its "
                                                "neighbours, which keeps the energy",
                                     .warn = warn_of_over_relaxation},
+    [HEISENBERG_METROPOLIS_SMALL] = {.name = "metropolis_small",
+                                     .summary =
+                                         "a spin turned by an angle of up to kernel.width is "
+                                         "taken with probability min(1, exp(-beta dE))",
+                                     .step = &width},
 };
 
 const struct gpumc_key heisenberg_keys[] = {
@@ -44,6 +68,16 @@ const struct gpumc_key heisenberg_keys[] = {
      .minimum = 0,
      .maximum = 1000,
      .sweepable = true},
+    {.name = "width",
+     .type = GPUMC_KEY_REAL,
+     .doc =
+         "Largest angle between a spin and its proposals where `update` is `metropolis_small`. By "
+         "default it is tuned in the thermalization, so that half of the proposals are accepted. "
+         "Kernels of O(n) spins only.",
+     .unit = "radians",
+     .minimum = 1e-3,
+     .maximum = GPUMC_PI,
+     .sweepable = true},
     {.name = NULL},
 };
 
@@ -52,6 +86,8 @@ void heisenberg_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel
   options->own[0] = gpumc_params_has(kernel, "over_relaxation")
                         ? (uint64_t)gpumc_params_integer(kernel, "over_relaxation")
                         : OVER_RELAXATION_DEFAULT;
+  const double given = gpumc_params_has(kernel, "width") ? gpumc_params_real(kernel, "width") : 0.0;
+  memcpy(&options->own[1], &given, sizeof given);
   options->together = 0;
 }
 

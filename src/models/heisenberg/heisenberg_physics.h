@@ -9,6 +9,11 @@
  *
  * Metropolis: a spin S' drawn uniformly is taken iff u < exp(min(0, (S' - S) . g)).
  *
+ * Small steps of Metropolis: the same with a proposal near S, which S is as likely from: n = 3
+ * uniform in the cap of directions within an angle w, 1 - cos = u (1 - cos w) from S, at an azimuth
+ * drawn uniformly; n = 2 turned by an angle uniform in -w .. w. Its length is put right as below.
+ * Words mean what they do for other proposals.
+ *
  * Heat bath: S' has the density exp(S' . g), whatever S is. O(3): w = 1 - cos(S', g) from the
  * inverse of its distribution function, w = -ln(u + (1 - u) e^(-2|g|)) / |g|, and an azimuth drawn
  * uniformly; g has a tiny bias (heisenberg_bias). O(2): by rejection, exact for every |g|: see
@@ -57,6 +62,7 @@ enum heisenberg_move {
   HEISENBERG_HEAT_BATH,
   HEISENBERG_METROPOLIS,
   HEISENBERG_OVER_RELAXATION,
+  HEISENBERG_METROPOLIS_SMALL,
   HEISENBERG_MOVES
 };
 
@@ -78,6 +84,17 @@ heisenberg_move_at(enum heisenberg_move move, uint32_t over_relaxations, uint32_
   if (move != HEISENBERG_MIXED)
     return move;
   return time % (1 + over_relaxations) == 0 ? HEISENBERG_HEAT_BATH : HEISENBERG_OVER_RELAXATION;
+}
+
+/* `reach` of heisenberg_near() for proposals within an angle, 0 < width <= pi: 1 - cos with three
+ * components, with two the share of half a turn, below 1 by what rounding needs. */
+static inline double heisenberg_reach(int components, double width)
+{
+  double cosine, sine;
+  if (components == 2)
+    return fmin(width / GPUMC_PI, 1.0 - 0x1p-22);
+  gpumc_turn_double((uint32_t)rint(width * (0x1p30 / GPUMC_PI)), &cosine, &sine);
+  return 2.0 * sine * sine;
 }
 
 /* ||S| - 1| in units of 2^-HEISENBERG_DRIFT_BITS, at most 1. */

@@ -118,6 +118,11 @@ GPUMC_HOST_DEVICE static inline float gpumc_log_of_fast(float a, float less_one)
     {                                                                                              \
       return heisenberg_anywhere_##precision(components, drawn);                                   \
     }                                                                                              \
+    GPUMC_HOST_DEVICE static vector                                                                \
+    near(const int components, vector spin, uniform drawn, real reach)                             \
+    {                                                                                              \
+      return heisenberg_near_##precision(components, spin, drawn, reach);                          \
+    }                                                                                              \
     GPUMC_HOST_DEVICE static bool                                                                  \
     accepts(const int components, vector spin, vector proposal, vector g, real u)                  \
     {                                                                                              \

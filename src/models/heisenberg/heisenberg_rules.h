@@ -57,6 +57,67 @@ HEISENBERG_NAME(heisenberg_anywhere)(const int components, UNIFORM uniform)
   return spin;
 }
 
+/* A spin whose length is near 1 put right by one step of Newton's method. */
+GPUMC_HOST_DEVICE static inline VECTOR
+HEISENBERG_NAME(heisenberg_renormalised)(const int components, VECTOR spin)
+{
+  const REAL norm = HEISENBERG_NAME(heisenberg_dot)(components, spin, spin);
+  const REAL scale = FMA((REAL)-0.5, norm, (REAL)1.5);
+  spin.x *= scale;
+  spin.y *= scale;
+  spin.z *= scale;
+  return spin;
+}
+
+/* A spin with its z axis turned into the direction e: (v_x, v_y, s v_z) reflected at the axis e + s
+ * e_z, where s is the sign of e_z, so that the two never cancel. The azimuth of v is uniform, so
+ * any rotation or reflection that takes e_z to e will do. */
+GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_turned)(VECTOR v, VECTOR e)
+{
+  VECTOR spin;
+  const REAL sign = HEISENBERG_NAME(heisenberg_sign)(e.z), axis = e.z + sign;
+  const REAL half = HEISENBERG_NAME(heisenberg_size)(axis); /* of the square of e + s e_z */
+  const REAL factor = QUOTIENT(FMA(v.z, half, FMA(v.x, e.x, v.y * e.y)), half);
+  spin.x = FMA(factor, e.x, -v.x);
+  spin.y = FMA(factor, e.y, -v.y);
+  spin.z = FMA(factor, axis, -(sign * v.z));
+  return spin;
+}
+
+/* The spin at 1 - cos = `versine` from the z axis. */
+GPUMC_HOST_DEVICE static inline VECTOR
+HEISENBERG_NAME(heisenberg_inclined)(REAL versine, uint32_t azimuth)
+{
+  VECTOR v;
+  const REAL sine = ROOT(versine * ((REAL)2 - versine));
+  HEISENBERG_NAME(gpumc_turn)(azimuth, &v.x, &v.y);
+  v.x *= sine;
+  v.y *= sine;
+  v.z = (REAL)1 - versine;
+  return v;
+}
+
+/* A proposal near a spin, as likely as the spin is from there: uniform in the cap of all directions
+ * with 1 - cos up to `reach` (n = 3), or turned by an angle uniform within `reach` < 1 half turns
+ * to both sides (n = 2). */
+GPUMC_HOST_DEVICE static inline VECTOR
+HEISENBERG_NAME(heisenberg_near)(const int components, VECTOR spin, UNIFORM uniform, REAL reach)
+{
+  VECTOR near = {0, 0, 0};
+  if (components == 3) {
+    near = HEISENBERG_NAME(heisenberg_turned)(
+        HEISENBERG_NAME(heisenberg_inclined)(reach * uniform.u, uniform.azimuth), spin);
+  } else {
+    REAL cosine, sine;
+    const REAL angle = ((REAL)(int32_t)uniform.azimuth + (REAL)0.5) * reach;
+    HEISENBERG_NAME(gpumc_turn)
+    ((uint32_t)HEISENBERG_NAME(heisenberg_whole)(angle), &cosine, &sine);
+    near.x = FMA(cosine, spin.x, -(sine * spin.y));
+    near.y = FMA(cosine, spin.y, sine * spin.x);
+  }
+  return HEISENBERG_NAME(heisenberg_renormalised)(components, near);
+}
+
 /* Whether Metropolis takes `proposal` in place of `spin`. */
 GPUMC_HOST_DEVICE static inline bool
 HEISENBERG_NAME(heisenberg_accepts)(const int components, VECTOR spin, VECTOR proposal, VECTOR g,
@@ -112,34 +173,6 @@ HEISENBERG_NAME(heisenberg_versine)(REAL length, REAL inverse, REAL u)
   return versine < 2 ? versine : 2;
 }
 
-/* A spin with its z axis turned into the direction e: (v_x, v_y, s v_z) reflected at the axis e + s
- * e_z, where s is the sign of e_z, so that the two never cancel. The azimuth of v is uniform, so
- * any rotation or reflection that takes e_z to e will do. */
-GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_turned)(VECTOR v, VECTOR e)
-{
-  VECTOR spin;
-  const REAL sign = HEISENBERG_NAME(heisenberg_sign)(e.z), axis = e.z + sign;
-  const REAL half = HEISENBERG_NAME(heisenberg_size)(axis); /* of the square of e + s e_z */
-  const REAL factor = QUOTIENT(FMA(v.z, half, FMA(v.x, e.x, v.y * e.y)), half);
-  spin.x = FMA(factor, e.x, -v.x);
-  spin.y = FMA(factor, e.y, -v.y);
-  spin.z = FMA(factor, axis, -(sign * v.z));
-  return spin;
-}
-
-/* The spin at 1 - cos = `versine` from the z axis. */
-GPUMC_HOST_DEVICE static inline VECTOR
-HEISENBERG_NAME(heisenberg_inclined)(REAL versine, uint32_t azimuth)
-{
-  VECTOR v;
-  const REAL sine = ROOT(versine * ((REAL)2 - versine));
-  HEISENBERG_NAME(gpumc_turn)(azimuth, &v.x, &v.y);
-  v.x *= sine;
-  v.y *= sine;
-  v.z = (REAL)1 - versine;
-  return v;
-}
-
 /* O(3): from the density exp(S . g). */
 GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_sphere)(VECTOR g, UNIFORM uniform)
 {
@@ -191,14 +224,7 @@ HEISENBERG_NAME(heisenberg_reflected)(const int components, VECTOR spin, VECTOR 
   reflected.x = FMA(factor, f.x, -spin.x);
   reflected.y = FMA(factor, f.y, -spin.y);
   reflected.z = components == 3 ? FMA(factor, f.z, -spin.z) : 0;
-  if (renormalise) {
-    const REAL norm = HEISENBERG_NAME(heisenberg_dot)(components, reflected, reflected);
-    const REAL scale = FMA((REAL)-0.5, norm, (REAL)1.5);
-    reflected.x *= scale;
-    reflected.y *= scale;
-    reflected.z *= scale;
-  }
-  return reflected;
+  return renormalise ? HEISENBERG_NAME(heisenberg_renormalised)(components, reflected) : reflected;
 }
 
 /* x in quanta of 2^-HEISENBERG_QUANTUM_BITS. */

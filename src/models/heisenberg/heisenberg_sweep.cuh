@@ -29,7 +29,17 @@ strength_of(const struct heisenberg_gpu_sweep *sweep, enum heisenberg_move move)
   strength.coupling = (real)(over_relaxation ? sweep->coupling : rule->coupling);
   strength.field =
       KIND::rules::bias(move, (real)(over_relaxation ? rule->bare_field : rule->field));
+  strength.reach = (real)rule->reach;
   return strength;
+}
+
+/* Adds what the threads of a block took of small steps. */
+static __device__ inline void
+count_taken(const struct heisenberg_gpu_sweep *sweep, uint32_t taken)
+{
+  const uint32_t of_warp = __reduce_add_sync(UINT32_MAX, taken);
+  if (threadIdx.x % WARP == 0)
+    atomicAdd((unsigned long long *)&sweep->accepted[blockIdx.y], (unsigned long long)of_warp);
 }
 
 /* ---- in shared memory ---- */
@@ -87,8 +97,9 @@ static __device__ inline struct heisenberg_colours<KIND> colours_at(uint32_t own
   return colours;
 }
 
+/* Returns how many proposals of Metropolis the thread took. */
 template <class KIND, enum heisenberg_move MOVE>
-static __device__ inline void
+static __device__ inline uint32_t
 sweep_four(const struct heisenberg_gpu_sweep *sweep, const struct seat &seat,
            const struct heisenberg_four &four, uint32_t time)
 {
@@ -96,16 +107,18 @@ sweep_four(const struct heisenberg_gpu_sweep *sweep, const struct seat &seat,
   const struct heisenberg_stream stream = heisenberg_stream_make(
       lattice_batch_random(&sweep->replicas.batch, blockIdx.y), seat.replica, time);
   const struct heisenberg_strength<KIND> strength = strength_of<KIND>(sweep, MOVE);
+  uint32_t taken = 0;
 #pragma unroll 1
   for (uint32_t colour = 0; colour < 2; colour++) {
     uint32_t own = colour * colour_bytes<KIND>(lattice), other = colour_bytes<KIND>(lattice) - own;
     heisenberg_keep(own);
     heisenberg_keep(other);
     if (seat.active)
-      heisenberg_update_four<KIND, MOVE>(lattice, colours_at<KIND>(own, other), four, stream,
-                                         colour, strength);
+      taken += heisenberg_update_four<KIND, MOVE>(lattice, colours_at<KIND>(own, other), four,
+                                                  stream, colour, strength);
     __syncthreads();
   }
+  return taken;
 }
 
 template <class KIND>
@@ -124,8 +137,8 @@ sweep_rows(const struct heisenberg_gpu_sweep *sweep, const struct seat &seat,
   __syncthreads();
 }
 
-/* METROPOLIS: by that move, or by heat bath and over-relaxation. */
-template <class KIND, bool METROPOLIS>
+/* MOVE: Metropolis of either kind, or HEISENBERG_MIXED for heat bath and over-relaxation. */
+template <class KIND, enum heisenberg_move MOVE>
 static __device__ inline void
 sweep_all(const struct heisenberg_gpu_sweep *sweep, const struct seat &seat)
 {
@@ -133,16 +146,17 @@ sweep_all(const struct heisenberg_gpu_sweep *sweep, const struct seat &seat)
   struct heisenberg_four four = heisenberg_four_of<KIND>(lattice, seat.q, seat.first);
   const bool by_rows = heisenberg_goes_by_rows<KIND>(lattice);
   struct heisenberg_rows rows = {};
+  uint32_t taken = 0;
   heisenberg_keep_four<KIND>(lattice, four);
-  if (!METROPOLIS && by_rows) {
+  if (MOVE == HEISENBERG_MIXED && by_rows) {
     rows = heisenberg_rows_of<KIND>(lattice, seat.q, seat.first);
     heisenberg_keep_rows<KIND>(rows);
   }
 #pragma unroll 1
   for (uint32_t s = 0; s < sweep->sweeps; s++) {
     const uint32_t time = sweep->replicas.batch.time + s;
-    if constexpr (METROPOLIS)
-      sweep_four<KIND, HEISENBERG_METROPOLIS>(sweep, seat, four, time);
+    if constexpr (MOVE != HEISENBERG_MIXED)
+      taken += sweep_four<KIND, MOVE>(sweep, seat, four, time);
     else if (heisenberg_move_at(sweep->move, sweep->over_relaxations, time) == HEISENBERG_HEAT_BATH)
       sweep_four<KIND, HEISENBERG_HEAT_BATH>(sweep, seat, four, time);
     else if (KIND::PAIRED && by_rows)
@@ -150,9 +164,11 @@ sweep_all(const struct heisenberg_gpu_sweep *sweep, const struct seat &seat)
     else
       sweep_four<KIND, HEISENBERG_OVER_RELAXATION>(sweep, seat, four, time);
   }
+  if constexpr (MOVE == HEISENBERG_METROPOLIS_SMALL)
+    count_taken(sweep, taken);
 }
 
-template <class KIND, bool METROPOLIS>
+template <class KIND, enum heisenberg_move MOVE>
 static __global__ void __launch_bounds__(KIND::rules::THREADS)
     sweep_shared(const __grid_constant__ struct heisenberg_gpu_sweep sweep,
                  const __grid_constant__ struct shape shape)
@@ -170,7 +186,7 @@ static __global__ void __launch_bounds__(KIND::rules::THREADS)
   if (seat.active)
     copy_replica<KIND, false>(lattice, stored, seat, shape.threads);
   __syncthreads();
-  sweep_all<KIND, METROPOLIS>(&sweep, seat);
+  sweep_all<KIND, MOVE>(&sweep, seat);
   if (seat.active)
     copy_replica<KIND, true>(lattice, stored, seat, shape.threads);
 }
@@ -198,17 +214,20 @@ static __global__ void __launch_bounds__(DEVICE_THREADS)
         ((lines * fold + within - column * fold) * wide + column - sharing) * HEISENBERG_OF_SHARING;
   }
   const uint32_t n = lattice->colour;
-  if (heisenberg_first_site(q) >= n)
-    return;
-  real *spins = (real *)heisenberg_replica(&sweep.replicas, blockIdx.y, replica);
-  const struct heisenberg_colours<KIND> colours = {
-    spins + (size_t)colour *n, spins + (size_t)(1 - colour) * n, (size_t)2 * n
-  };
-  const struct heisenberg_four four = heisenberg_four_of<KIND>(lattice, q, 0);
-  const struct heisenberg_stream stream = heisenberg_stream_make(
-      lattice_batch_random(&sweep.replicas.batch, blockIdx.y), replica, time);
-  heisenberg_update_four<KIND, MOVE>(lattice, colours, four, stream, colour,
-                                     strength_of<KIND>(&sweep, MOVE));
+  uint32_t taken = 0;
+  if (heisenberg_first_site(q) < n) {
+    real *spins = (real *)heisenberg_replica(&sweep.replicas, blockIdx.y, replica);
+    const struct heisenberg_colours<KIND> colours = {
+      spins + (size_t)colour *n, spins + (size_t)(1 - colour) * n, (size_t)2 * n
+    };
+    const struct heisenberg_four four = heisenberg_four_of<KIND>(lattice, q, 0);
+    const struct heisenberg_stream stream = heisenberg_stream_make(
+        lattice_batch_random(&sweep.replicas.batch, blockIdx.y), replica, time);
+    taken = heisenberg_update_four<KIND, MOVE>(lattice, colours, four, stream, colour,
+                                               strength_of<KIND>(&sweep, MOVE));
+  }
+  if constexpr (MOVE == HEISENBERG_METROPOLIS_SMALL)
+    count_taken(&sweep, taken);
 }
 
 /* Lines that a block goes down: a power of two that divides their number. */
@@ -239,9 +258,10 @@ sweep_in_device(const struct heisenberg_gpu_sweep *sweep, struct gpumc_error *er
     const enum heisenberg_move move =
         heisenberg_move_at(sweep->move, sweep->over_relaxations, time);
     void (*kernel)(struct heisenberg_gpu_sweep, uint32_t, uint32_t, uint32_t, uint32_t) =
-        move == HEISENBERG_METROPOLIS  ? sweep_device<KIND, HEISENBERG_METROPOLIS>
-        : move == HEISENBERG_HEAT_BATH ? sweep_device<KIND, HEISENBERG_HEAT_BATH>
-                                       : sweep_device<KIND, HEISENBERG_OVER_RELAXATION>;
+        move == HEISENBERG_METROPOLIS         ? sweep_device<KIND, HEISENBERG_METROPOLIS>
+        : move == HEISENBERG_METROPOLIS_SMALL ? sweep_device<KIND, HEISENBERG_METROPOLIS_SMALL>
+        : move == HEISENBERG_HEAT_BATH        ? sweep_device<KIND, HEISENBERG_HEAT_BATH>
+                                              : sweep_device<KIND, HEISENBERG_OVER_RELAXATION>;
     for (uint32_t colour = 0; colour < 2; colour++) {
       kernel<<<grid, DEVICE_THREADS, 0, (cudaStream_t)batch->stream>>>(*sweep, colour, time, parts,
                                                                        fold);
@@ -291,7 +311,9 @@ sweep_in_shared(const struct heisenberg_gpu_sweep *sweep, struct gpumc_error *er
       (uint32_t)lattice_parts((size_t)shape.threads * shape.replicas, WARP) * WARP;
   const dim3 grid((uint32_t)lattice_parts(batch->capacity, shape.replicas), batch->runs);
   void (*kernel)(struct heisenberg_gpu_sweep, struct shape) =
-      sweep->move == HEISENBERG_METROPOLIS ? sweep_shared<KIND, true> : sweep_shared<KIND, false>;
+      sweep->move == HEISENBERG_METROPOLIS         ? sweep_shared<KIND, HEISENBERG_METROPOLIS>
+      : sweep->move == HEISENBERG_METROPOLIS_SMALL ? sweep_shared<KIND, HEISENBERG_METROPOLIS_SMALL>
+                                                   : sweep_shared<KIND, HEISENBERG_MIXED>;
   if (bytes > DEFAULT_SHARED_BYTES)
     GPUMC_TRY(GPUMC_CUDA(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),

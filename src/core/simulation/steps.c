@@ -1,0 +1,185 @@
+#include "core/simulation/steps.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/base/memory.h"
+#include "core/storage/checkpoint.h"
+
+/* Half of the proposals are to be accepted. A step whose share is a becomes ((a + EASE) / (TARGET +
+ * EASE))^(3/4) times as large: the share falls between the first and the second power of large
+ * steps and more slowly than with the first of small ones, so that the exponent neither overshoots
+ * nor crawls, and EASE bounds what few proposals can do. */
+#define TARGET 0.5
+#define EASE 0.02
+
+const struct gpumc_step *gpumc_step_of(const struct gpumc_ensemble *ensemble)
+{
+  return ensemble->plan.move < ensemble->ops->n_moves
+             ? ensemble->ops->moves[ensemble->plan.move].step
+             : NULL;
+}
+
+static size_t alike(const struct gpumc_ensemble *ensemble)
+{
+  const size_t apart = ensemble->plan.alike;
+  return apart > 0 && apart < ensemble->runs ? apart : ensemble->runs;
+}
+
+enum gpumc_status gpumc_steps_create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  if (gpumc_step_of(ensemble) == NULL)
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_allocate_array(&ensemble->step, ensemble->plan.runs, "steps", error));
+  return gpumc_device_array(ensemble->device, &ensemble->accepted, ensemble->plan.runs,
+                            "accepted proposals", error);
+}
+
+static enum gpumc_status count_anew(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  return ensemble->device->ops->fill(ensemble->device, ensemble->accepted, 0,
+                                     ensemble->plan.runs * sizeof *ensemble->accepted, error);
+}
+
+enum gpumc_status gpumc_steps_start(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const struct gpumc_step *step = gpumc_step_of(ensemble);
+  if (step == NULL)
+    return GPUMC_OK;
+  const double given = step->given(&ensemble->plan.options);
+  for (size_t m = 0; m < ensemble->plan.runs; m++)
+    ensemble->step[m] = given > 0 ? given : step->largest;
+  return count_anew(ensemble, error);
+}
+
+void gpumc_steps_free(struct gpumc_ensemble *ensemble)
+{
+  ensemble->device->ops->release(ensemble->device, ensemble->accepted);
+  free(ensemble->step);
+}
+
+/* When steps were adapted for the last time before `time`; 0: never. */
+static uint32_t adapted_before(const struct gpumc_ensemble *ensemble, uint32_t time)
+{
+  const struct gpumc_step *step = gpumc_step_of(ensemble);
+  uint64_t last = 0, next = GPUMC_STEP_FIRST;
+  for (; next < time && next <= ensemble->plan.warm_up; next *= 2)
+    last = next;
+  return step->given(&ensemble->plan.options) > 0 ? 0 : (uint32_t)last;
+}
+
+uint32_t gpumc_steps_until(const struct gpumc_ensemble *ensemble)
+{
+  const struct gpumc_step *step = gpumc_step_of(ensemble);
+  uint64_t next = GPUMC_STEP_FIRST;
+  if (step == NULL || step->given(&ensemble->plan.options) > 0)
+    return UINT32_MAX;
+  while (next <= ensemble->time)
+    next *= 2;
+  return next <= ensemble->plan.warm_up ? (uint32_t)next - ensemble->time : UINT32_MAX;
+}
+
+/* What runs that are alike accept of their proposals since time `since`: share[alike]. */
+static enum gpumc_status find_shares(const struct gpumc_ensemble *ensemble, uint32_t since,
+                                     double *share, struct gpumc_error *error)
+{
+  const size_t apart = alike(ensemble);
+  const double proposals = (double)(ensemble->runs / apart) * (double)ensemble->expected *
+                           (double)ensemble->model->sites * (double)(ensemble->time - since);
+  uint64_t *accepted = NULL;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&accepted, ensemble->runs, "accepted proposals", error));
+  GPUMC_TRY_OUT(status,
+                ensemble->device->ops->copy_to_host(ensemble->device, accepted, ensemble->accepted,
+                                                    ensemble->runs * sizeof *accepted, error));
+  for (size_t m = apart; m < ensemble->runs; m++)
+    accepted[m % apart] += accepted[m];
+  for (size_t t = 0; t < apart; t++)
+    share[t] = proposals > 0 ? (double)accepted[t] / proposals : NAN;
+out:
+  free(accepted);
+  return status;
+}
+
+enum gpumc_status gpumc_steps_adapt(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const struct gpumc_step *step = gpumc_step_of(ensemble);
+  const size_t apart = alike(ensemble);
+  double *share = NULL;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&share, apart, "shares of accepted proposals", error));
+  GPUMC_TRY_OUT(status,
+                find_shares(ensemble, adapted_before(ensemble, ensemble->time), share, error));
+  for (size_t m = 0; m < ensemble->runs; m++) {
+    const double root = sqrt((share[m % apart] + EASE) / (TARGET + EASE));
+    const double next = ensemble->step[m] * (root * sqrt(root));
+    ensemble->step[m] = fmin(fmax(next, step->least), step->largest);
+  }
+  GPUMC_TRY_OUT(status, count_anew(ensemble, error));
+out:
+  free(share);
+  return status;
+}
+
+/* ---- checkpoints ---- */
+
+static struct gpumc_part part_of_steps(const struct gpumc_ensemble *ensemble)
+{
+  return (struct gpumc_part){"sizes", GPUMC_FLOAT64, ensemble->runs, 1, ensemble->step};
+}
+
+static struct gpumc_part part_of_accepted(const struct gpumc_ensemble *ensemble)
+{
+  return (struct gpumc_part){"accepted", GPUMC_UINT64, ensemble->runs, 1, ensemble->accepted};
+}
+
+enum gpumc_status gpumc_steps_save(struct gpumc_ensemble *ensemble,
+                                   struct gpumc_checkpoint_writer *writer,
+                                   struct gpumc_error *error)
+{
+  const struct gpumc_part sizes = part_of_steps(ensemble), accepted = part_of_accepted(ensemble);
+  if (gpumc_step_of(ensemble) == NULL)
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_parts_save(&sizes, 1, NULL, writer, "ensemble/steps", error));
+  return gpumc_parts_save(&accepted, 1, ensemble->device, writer, "ensemble/steps", error);
+}
+
+enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensemble,
+                                   struct gpumc_checkpoint_reader *reader,
+                                   struct gpumc_error *error)
+{
+  const struct gpumc_step *step = gpumc_step_of(ensemble);
+  const struct gpumc_part sizes = part_of_steps(ensemble), accepted = part_of_accepted(ensemble);
+  if (step == NULL)
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_parts_load(&sizes, 1, NULL, reader, "ensemble/steps", error));
+  for (size_t m = 0; m < ensemble->runs; m++)
+    if (!(ensemble->step[m] >= step->least && ensemble->step[m] <= step->largest))
+      return gpumc_error_set(error, GPUMC_FAILURE, "a %s of %g is not possible", step->label.name,
+                             ensemble->step[m]);
+  return gpumc_parts_load(&accepted, 1, ensemble->device, reader, "ensemble/steps", error);
+}
+
+/* ---- results ---- */
+
+enum gpumc_status gpumc_steps_write(const struct gpumc_ensemble *ensemble,
+                                    const struct gpumc_curve_place *place,
+                                    struct gpumc_error *error)
+{
+  static const struct gpumc_label label = {
+      "move_acceptance", "share of the proposals of the moves that were accepted", "1", ""};
+  const struct gpumc_step *step = gpumc_step_of(ensemble);
+  double *share = NULL;
+  enum gpumc_status status = GPUMC_OK;
+  if (step == NULL)
+    return GPUMC_OK;
+  GPUMC_TRY_OUT(
+      status, gpumc_allocate_array(&share, alike(ensemble), "shares of accepted proposals", error));
+  GPUMC_TRY_OUT(status, find_shares(ensemble, adapted_before(ensemble, UINT32_MAX), share, error));
+  GPUMC_TRY_OUT(status, gpumc_curve_write(place, &step->label, false, ensemble->step, error));
+  GPUMC_TRY_OUT(status, gpumc_curve_write(place, &label, false, share, error));
+out:
+  free(share);
+  return status;
+}

@@ -1,0 +1,149 @@
+/* Steps of moves: when they are adapted, to what, and what runs have in common. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/simulation/ensemble.h"
+#include "core/simulation/steps.h"
+#include "models/heisenberg/heisenberg.h"
+
+enum { RUNS = 4, REPLICAS = 3, WARM_UP = 40 };
+
+static const double beta[RUNS] = {0.1, 4.0, 0.1, 4.0};
+
+struct fixture {
+  struct gpumc_device device;
+  struct gpumc_model model;
+  struct gpumc_ensemble ensemble;
+};
+
+static void assert_ok(enum gpumc_status status, struct gpumc_error *error)
+{
+  if (status != GPUMC_OK)
+    fail_msg("%s", gpumc_error_text(error));
+}
+
+static void open_fixture(struct fixture *fixture, uint32_t move, double given, size_t alike)
+{
+  static const struct heisenberg_settings settings = {
+      .dimension = 2, .shape = {8, 8}, .components = 3, .coupling = 1.0};
+  struct gpumc_error error = {0};
+  struct gpumc_ensemble_plan plan = {.runs = RUNS,
+                                     .capacity = REPLICAS,
+                                     .samples = 1,
+                                     .move = move,
+                                     .warm_up = WARM_UP,
+                                     .alike = alike};
+  memcpy(&plan.options.own[1], &given, sizeof given);
+  memset(fixture, 0, sizeof *fixture);
+  assert_ok(gpumc_device_open("cpu", 2, &fixture->device, &error), &error);
+  assert_ok(heisenberg_instance(&settings, &fixture->model, &error), &error);
+  assert_ok(gpumc_ensemble_create(&heisenberg_float_cpu, &fixture->model, &fixture->device, &plan,
+                                  5, 10, &fixture->ensemble, &error),
+            &error);
+  assert_ok(gpumc_ensemble_start(&fixture->ensemble, 0, RUNS, REPLICAS, &error), &error);
+}
+
+static void close_fixture(struct fixture *fixture)
+{
+  gpumc_ensemble_free(&fixture->ensemble);
+  fixture->model.ops->destroy(&fixture->model);
+  gpumc_device_close(&fixture->device);
+}
+
+static void sweep(struct fixture *fixture, uint32_t sweeps)
+{
+  struct gpumc_error error = {0};
+  assert_ok(gpumc_ensemble_sweep_each(&fixture->ensemble, sweeps, beta, NULL, &error), &error);
+}
+
+static void they_are_adapted_at_powers_of_two_of_the_warm_up(void **state)
+{
+  (void)state;
+  struct fixture fixture;
+  const struct gpumc_ensemble *ensemble = &fixture.ensemble;
+  double before = GPUMC_PI;
+  open_fixture(&fixture, HEISENBERG_METROPOLIS_SMALL, 0, 0);
+  for (uint32_t time = 1; time <= 100; time++) {
+    sweep(&fixture, 1);
+    const bool adapted = time == 8 || time == 16 || time == 32;
+    assert_int_equal(ensemble->step[1] != before, adapted);
+    assert_int_equal(ensemble->accepted[1] == 0, adapted);
+    assert_true(ensemble->step[0] == GPUMC_PI); /* more than half of its proposals are accepted */
+    before = ensemble->step[1];
+  }
+  assert_int_equal(gpumc_steps_until(ensemble), UINT32_MAX);
+  const double share = (double)ensemble->accepted[1] / (REPLICAS * 64.0 * (100 - 32));
+  print_message("width %.3f, accepted %.3f\n", ensemble->step[1], share);
+  assert_true(share > 0.4 && share < 0.6);
+  close_fixture(&fixture);
+}
+
+static void pieces_make_no_difference(void **state)
+{
+  (void)state;
+  struct fixture whole, pieces;
+  open_fixture(&whole, HEISENBERG_METROPOLIS_SMALL, 0, 0);
+  open_fixture(&pieces, HEISENBERG_METROPOLIS_SMALL, 0, 0);
+  sweep(&whole, 50);
+  for (int i = 0; i < 10; i++)
+    sweep(&pieces, 5);
+  assert_memory_equal(whole.ensemble.step, pieces.ensemble.step, RUNS * sizeof(double));
+  assert_memory_equal(whole.ensemble.accepted, pieces.ensemble.accepted, RUNS * sizeof(uint64_t));
+  close_fixture(&whole);
+  close_fixture(&pieces);
+}
+
+static void runs_that_are_alike_have_one(void **state)
+{
+  (void)state;
+  struct fixture alike, apart;
+  open_fixture(&alike, HEISENBERG_METROPOLIS_SMALL, 0, 2);
+  open_fixture(&apart, HEISENBERG_METROPOLIS_SMALL, 0, 0);
+  sweep(&alike, 50);
+  sweep(&apart, 50);
+  assert_true(alike.ensemble.step[1] == alike.ensemble.step[3]);
+  assert_true(apart.ensemble.step[1] != apart.ensemble.step[3]);
+  close_fixture(&alike);
+  close_fixture(&apart);
+}
+
+static void those_that_are_given_stay(void **state)
+{
+  (void)state;
+  struct fixture fixture;
+  open_fixture(&fixture, HEISENBERG_METROPOLIS_SMALL, 0.25, 0);
+  sweep(&fixture, 50);
+  for (size_t m = 0; m < RUNS; m++)
+    assert_true(fixture.ensemble.step[m] == 0.25);
+  assert_true(fixture.ensemble.accepted[0] > 0);
+  close_fixture(&fixture);
+}
+
+static void other_moves_have_none(void **state)
+{
+  (void)state;
+  struct fixture fixture;
+  open_fixture(&fixture, HEISENBERG_METROPOLIS, 0, 0);
+  sweep(&fixture, 50);
+  assert_null(fixture.ensemble.step);
+  assert_null(fixture.ensemble.accepted);
+  assert_int_equal(gpumc_steps_until(&fixture.ensemble), UINT32_MAX);
+  close_fixture(&fixture);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(they_are_adapted_at_powers_of_two_of_the_warm_up),
+      cmocka_unit_test(pieces_make_no_difference),
+      cmocka_unit_test(runs_that_are_alike_have_one),
+      cmocka_unit_test(those_that_are_given_stay),
+      cmocka_unit_test(other_moves_have_none),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
