@@ -1,6 +1,7 @@
 """Runs of Heisenberg spins in single precision that are killed end with the numbers of the uninterrupted run: a
 checkpoint holds spins as numbers, at which sweep of a mixed move the run is, and how small steps are by now, also within
-the warm-up in which they are tuned.
+the warm-up in which they are tuned. Walks of muca form their energies anew after it, which are those of before to the last
+bit.
 """
 import pathlib
 import sys
@@ -26,16 +27,32 @@ output: run.h5
 checkpoint: {every: 20 ms}
 """
 
+WALKS = """\
+gpumc: 1
+seed: 20180804
+model: {name: heisenberg, shape: [4, 4]}
+algorithm:
+  name: muca
+  walkers: 96
+  bin: 0.5
+  structure_factor: true
+  range: {from: -1.7, to: 0.5}
+  windows: {count: 2}
+  iteration: {divergence: 1e-2, write_weights: true}
+  production: {updates: 1.5e5, measurements: 200}
+kernel: {variant: float}
+output: run.h5
+checkpoint: {every: 20 ms}
+"""
+
 
 TUNED = CONFIG.replace("sweeps: 15360", "sweeps: 3840\n  thermalization: 12000\n  update: metropolis_small")
 
 
 class Resumed(ResumeCase):
-    config = CONFIG
-
     def setUp(self):
         super().setUp()
-        self.use(self.config)
+        self.use(CONFIG)
 
     def test_tells_another_run_apart(self):
         self.tell_another_seed_apart()
@@ -43,9 +60,18 @@ class Resumed(ResumeCase):
     def test_killed_at_random_instants(self):
         self.kill_at_random_instants(most=4)
 
+    def test_killed_while_steps_are_tuned(self):
+        self.use(TUNED)
+        self.kill_at_random_instants(most=4)
 
-class ResumedWhileStepsAreTuned(Resumed):
-    config = TUNED
+    def test_walks_killed_at_random_instants(self):
+        self.use(WALKS)
+        self.assertIn("summary/log_dos", self.reference)
+        self.kill_at_random_instants(most=4)
+
+    def test_walks_stopped_after_every_unit(self):
+        self.use(WALKS)
+        self.stop_after_every_unit(1)
 
 
 if __name__ == "__main__":
