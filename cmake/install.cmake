@@ -7,7 +7,7 @@ install(DIRECTORY configs schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc)
 install(PROGRAMS tools/compare-papers tools/merge-pt tools/plot tools/python tools/time-pa
   DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)
 install(FILES tools/correlation.py tools/crossing.py tools/gpumc_reader.py tools/helicity.py tools/interpreter.py
-  tools/ising2d_exact.py tools/pa_published.py
+  tools/ising2d_exact.py tools/measured.py tools/pa_published.py
   tools/pa_timings.py tools/pa_timings_plot.py tools/paper_figures.py tools/papers_published.py
   tools/pt_equilibrium.py tools/pt_quantities.py tools/transition.py
   DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)

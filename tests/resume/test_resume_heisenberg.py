@@ -1,7 +1,7 @@
 """Runs of Heisenberg spins in single precision that are killed end with the numbers of the uninterrupted run: a
 checkpoint holds spins as numbers, at which sweep of a mixed move the run is, and how small steps are by now, also within
-the warm-up in which they are tuned. Walks of muca form their energies anew after it, which are those of before to the
-last bit.
+the warm-up in which they are tuned. Walks of muca form their energies anew after it, which are those of before to the last
+bit.
 """
 import pathlib
 import sys
@@ -50,11 +50,9 @@ TUNED = CONFIG.replace("sweeps: 15360", "sweeps: 3840\n  thermalization: 12000\n
 
 
 class Resumed(ResumeCase):
-    config = CONFIG
-
     def setUp(self):
         super().setUp()
-        self.use(self.config)
+        self.use(CONFIG)
 
     def test_tells_another_run_apart(self):
         self.tell_another_seed_apart()
@@ -62,21 +60,17 @@ class Resumed(ResumeCase):
     def test_killed_at_random_instants(self):
         self.kill_at_random_instants(most=4)
 
+    def test_killed_while_steps_are_tuned(self):
+        self.use(TUNED)
+        self.kill_at_random_instants(most=4)
 
-class ResumedWhileStepsAreTuned(Resumed):
-    config = TUNED
-
-
-class ResumedWalks(ResumeCase):
-    def setUp(self):
-        super().setUp()
+    def test_walks_killed_at_random_instants(self):
         self.use(WALKS)
-
-    def test_killed_at_random_instants(self):
         self.assertIn("summary/log_dos", self.reference)
         self.kill_at_random_instants(most=4)
 
-    def test_stopped_after_every_unit(self):
+    def test_walks_stopped_after_every_unit(self):
+        self.use(WALKS)
         self.stop_after_every_unit(1)
 
 
