@@ -56,12 +56,15 @@ static size_t place_of(const struct gpumc_model *model, size_t site, size_t a)
 TRANSFER(double)
 TRANSFER(float)
 
-/* ---- waves ---- */
+/* ---- waves and couplings ---- */
 
-/* lattice_cpu_storage.own. The scratch of a thread has layers[n][..] (heisenberg_isa.h). */
+/* lattice_cpu_storage.own. The scratch of a thread has layers[n][..] (heisenberg_isa.h).
+ * couplings[plan.samples] (heisenberg_couplings_fill), NULL without any. */
 struct tables {
   struct lattice_wave wave;
   int32_t *cosine, *sine; /* [wave.length] */
+  void *couplings;
+  size_t sample_bytes; /* of them */
 };
 
 static size_t layers_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
@@ -71,30 +74,37 @@ static size_t layers_bytes(const struct gpumc_model *model, const struct gpumc_e
   return (size_t)parameters->components * heisenberg_layers(&parameters->lattice) * sizeof(int64_t);
 }
 
-static size_t tables_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+static size_t tables_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
+                           size_t number_bytes)
 {
-  (void)plan;
-  return sizeof(struct tables) + 2 * heisenberg_wave_of(model).length * sizeof(int32_t);
+  return sizeof(struct tables) + 2 * heisenberg_wave_of(model).length * sizeof(int32_t) +
+         plan->samples * heisenberg_couplings_count(model) * number_bytes;
 }
 
 static enum gpumc_status tables_create(const struct gpumc_model *model,
-                                       const struct gpumc_ensemble_plan *plan, void *own,
-                                       struct gpumc_error *error)
+                                       const struct gpumc_ensemble_plan *plan, size_t number_bytes,
+                                       void *own, struct gpumc_error *error)
 {
   struct tables *tables = own;
-  (void)plan;
   tables->wave = heisenberg_wave_of(model);
   const size_t length = tables->wave.length;
   GPUMC_TRY(gpumc_allocate_array(&tables->cosine, 2 * length, "waves", error));
   tables->sine = tables->cosine + length;
   lattice_wave_table(&tables->wave, tables->cosine, tables->sine);
-  return GPUMC_OK;
+  tables->sample_bytes = heisenberg_couplings_count(model) * number_bytes;
+  if (tables->sample_bytes == 0)
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_allocate(plan->samples, tables->sample_bytes, "quenched couplings",
+                           &tables->couplings, error));
+  return heisenberg_couplings_fill(model, 0, plan->samples, number_bytes == sizeof(float),
+                                   tables->couplings, error);
 }
 
 static void tables_free(void *own)
 {
   struct tables *tables = own;
   free(tables->cosine);
+  free(tables->couplings);
 }
 
 /* The sum over the layers of one axis, layer[length], times table[length]. `row`: even layers that
@@ -136,6 +146,18 @@ static const struct heisenberg_ops *ops_of(const struct gpumc_ensemble *ensemble
                                           : GPUMC_ISA_OBJECT(heisenberg_ops_double, storage->isa);
 }
 
+/* Those of a replica's sample; NULL without any. */
+static const void *
+couplings_of(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const struct tables *tables = storage->own;
+  const size_t sample = gpumc_ensemble_sample(&ensemble->plan, place->run, place->first);
+  return tables->couplings != NULL
+             ? (const unsigned char *)tables->couplings + sample * tables->sample_bytes
+             : NULL;
+}
+
 /* Without controls. */
 static struct heisenberg_sweep
 replica_of(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place)
@@ -146,10 +168,11 @@ replica_of(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place
       .components = parameters->components,
       .move = (enum heisenberg_move)ensemble->plan.move,
       .over_relaxations = (uint32_t)ensemble->plan.options.own[0],
-      .coupling = parameters->coupling,
+      .coupling = parameters->coupling * parameters->weight,
       .random = gpumc_ensemble_random(ensemble, place->run),
       .replica = (uint32_t)place->first,
       .time = ensemble->time,
+      .couplings = couplings_of(ensemble, place),
       .spins = place->data,
   };
 }
@@ -177,7 +200,8 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
   const struct heisenberg_parameters *parameters = heisenberg_parameters(ensemble->model);
   const struct heisenberg_units units = heisenberg_units_of(ensemble->model);
   struct heisenberg_sums sums;
-  ops_of(ensemble)->measure(&parameters->lattice, parameters->components, place->data, &sums);
+  ops_of(ensemble)->measure(&parameters->lattice, parameters->components,
+                            couplings_of(ensemble, place), place->data, &sums);
   if (channel[HEISENBERG_DRIFT] != NULL)
     sums.drift = ops_of(ensemble)->drift(&parameters->lattice, parameters->components, place->data);
   if (channel[HEISENBERG_WAVE] != NULL) {
@@ -191,14 +215,25 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
 }
 
 #define KERNEL(precision, names)                                                                   \
+  static size_t tables_bytes_##precision(const struct gpumc_model *model,                          \
+                                         const struct gpumc_ensemble_plan *plan)                   \
+  {                                                                                                \
+    return tables_bytes(model, plan, sizeof(precision));                                           \
+  }                                                                                                \
+  static enum gpumc_status tables_create_##precision(const struct gpumc_model *model,              \
+                                                     const struct gpumc_ensemble_plan *plan,       \
+                                                     void *own, struct gpumc_error *error)         \
+  {                                                                                                \
+    return tables_create(model, plan, sizeof(precision), own, error);                              \
+  }                                                                                                \
   static const struct lattice_cpu_layout layout_##precision = {                                    \
       .replicas = 1,                                                                               \
       .buffers = 1,                                                                                \
       .block_bytes = block_bytes_##precision,                                                      \
       .scratch_bytes = layers_bytes,                                                               \
       .own_size = sizeof(struct tables),                                                           \
-      .own_bytes = tables_bytes,                                                                   \
-      .own_create = tables_create,                                                                 \
+      .own_bytes = tables_bytes_##precision,                                                       \
+      .own_create = tables_create_##precision,                                                     \
       .own_free = tables_free,                                                                     \
       .set = set_##precision,                                                                      \
       .get = get_##precision,                                                                      \

@@ -191,6 +191,13 @@ static enum gpumc_status sweep_by(sweep_driver *driver, struct gpumc_ensemble *e
   return channel != NULL ? measure(ensemble, channel, error) : GPUMC_OK;
 }
 
+static const char *refuses(const struct gpumc_model *model,
+                           const struct gpumc_kernel_options *options, const char **key)
+{
+  (void)options, (void)key;
+  return model->disorder ? "on a GPU it takes the same coupling for all bonds" : NULL;
+}
+
 #define KERNEL(name, names, layout)                                                                \
   static enum gpumc_status sweep_##name(struct gpumc_ensemble *ensemble,                           \
                                         const struct gpumc_target *target, uint32_t sweeps,        \
@@ -209,6 +216,7 @@ static enum gpumc_status sweep_by(sweep_driver *driver, struct gpumc_ensemble *e
       .measure = measure,                                                                          \
       .gather = lattice_gpu_gather,                                                                \
       .exchange = lattice_gpu_exchange,                                                            \
+      .refuses = refuses,                                                                          \
   };
 KERNEL(double, HEISENBERG_DOUBLE_NAMES, double)
 KERNEL(float, HEISENBERG_FLOAT_NAMES, float)

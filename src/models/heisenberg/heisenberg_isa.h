@@ -8,7 +8,8 @@
 
 /* A replica is spins[n][2][N/2] in the kernel's precision: components, colours, sites. */
 
-/* Sweeps time .. time + sweeps - 1 of a replica. `coupling` and `field` are J and h. */
+/* Sweeps time .. time + sweeps - 1 of a replica. `coupling` and `field` are J and h. `couplings`:
+ * NULL, or those of its sample (heisenberg.h) in the kernel's precision; `coupling` is J w then. */
 struct heisenberg_sweep {
   const struct gpumc_checkerboard *lattice;
   int components;
@@ -17,6 +18,7 @@ struct heisenberg_sweep {
   double beta, coupling, field;
   struct gpumc_random random;
   uint32_t replica, time, sweeps;
+  const void *couplings;
   void *spins;
 };
 
@@ -29,8 +31,8 @@ struct heisenberg_ops {
   /* Spins drawn uniformly; of the sweep lattice, components, random, replica and spins are set. */
   void (*start)(const struct heisenberg_sweep *sweep);
   void (*sweep)(const struct heisenberg_sweep *sweep);
-  void (*measure)(const struct gpumc_checkerboard *lattice, int components, const void *spins,
-                  struct heisenberg_sums *sums);
+  void (*measure)(const struct gpumc_checkerboard *lattice, int components, const void *couplings,
+                  const void *spins, struct heisenberg_sums *sums);
   /* The largest of heisenberg_drift(). */
   int64_t (*drift)(const struct gpumc_checkerboard *lattice, int components, const void *spins);
   /* layers[components][heisenberg_layers()]: sums of a component over planes x = const, y = const

@@ -173,6 +173,8 @@ GPUMC_INLINE void surround(const struct gpumc_checkerboard *lattice, const int c
     add_neighbours(lattice, colour, k, n, other->z, &around->z);
 }
 
+#include "models/heisenberg/heisenberg_quenched_loops.h"
+
 GPUMC_INLINE VECTOR sum_of(const int components, const struct surroundings *around, size_t i)
 {
   return (VECTOR){around->x.sum[i], around->y.sum[i], components == 3 ? around->z.sum[i] : 0};
@@ -309,6 +311,7 @@ half_sweep_of(const int components, const enum heisenberg_move move, const struc
 {
   const struct gpumc_checkerboard *lattice = half->of->lattice;
   const struct colour other = colour_of(lattice, components, half->of->spins, 1 - half->colour);
+  const REAL *couplings = couplings_of(lattice, half->of->couplings, half->colour);
   struct words words;
   struct surroundings around;
   struct chunk chunk = {.half = half,
@@ -320,7 +323,10 @@ half_sweep_of(const int components, const enum heisenberg_move move, const struc
     chunk.n = left < CHUNK ? left : CHUNK;
     if (move != HEISENBERG_OVER_RELAXATION)
       draw_words(half, chunk.k, chunk.n, &words);
-    surround(lattice, components, half->colour, chunk.k, chunk.n, &other, &around);
+    if (couplings != NULL)
+      surround_quenched(lattice, couplings, half->colour, chunk.k, chunk.n, &other, &around);
+    else
+      surround(lattice, components, half->colour, chunk.k, chunk.n, &other, &around);
     move_chunk(components, move, &chunk);
   }
 }

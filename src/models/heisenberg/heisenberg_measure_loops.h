@@ -1,8 +1,15 @@
 /* What is measured of a replica on the CPU, in one precision: included after heisenberg_loops.h by
  * the same files. Sums are of integers, so that they depend on no order. */
 
-/* Sums over both colours: each bond has one end of colour 0, from which it is counted. */
-GPUMC_INLINE void measure_bonds(const int components, const struct gpumc_checkerboard *lattice,
+GPUMC_INLINE VECTOR scaled(VECTOR v, REAL factor)
+{
+  return (VECTOR){factor * v.x, factor * v.y, factor * v.z};
+}
+
+/* Sums over both colours: each bond has one end of colour 0, from which it is counted.
+ * `couplings`: those of colour 0 where `quenched`. */
+GPUMC_INLINE void measure_bonds(const int components, const bool quenched,
+                                const struct gpumc_checkerboard *lattice, const REAL *couplings,
                                 const struct colour *own, const struct colour *other,
                                 struct heisenberg_sums *sums)
 {
@@ -14,13 +21,19 @@ GPUMC_INLINE void measure_bonds(const int components, const struct gpumc_checker
     const struct gpumc_checkerboard_place place = gpumc_checkerboard_place_at(lattice, 0, k);
     /* The step forward leads to the same index where the side is one back. */
     const REAL forward = gpumc_checkerboard_side_is_back(&place) ? 1 : -1;
-    surround(lattice, components, 0, k, n, other, &around);
+    if (quenched)
+      surround_quenched(lattice, couplings, 0, k, n, other, &around);
+    else
+      surround(lattice, components, 0, k, n, other, &around);
     int64_t bonds = 0, along = 0, across_x = 0, across_y = 0, across_z = 0;
     for (size_t i = 0; i < n; i++) {
       const VECTOR spin = spin_of(components, own, k + i);
-      const VECTOR same = spin_of(components, other, k + i);
-      const VECTOR side = {around.x.side[i], around.y.side[i],
-                           components == 3 ? around.z.side[i] : 0};
+      VECTOR same = spin_of(components, other, k + i);
+      VECTOR side = {around.x.side[i], around.y.side[i], components == 3 ? around.z.side[i] : 0};
+      if (quenched) {
+        same = scaled(same, couplings[k + i]);
+        side = scaled(side, couplings[HEISENBERG_SIDE * lattice->colour + k + i]);
+      }
       const VECTOR both = {same.x + side.x, same.y + side.y, same.z + side.z};
       const VECTOR step = {forward * (same.x - side.x), forward * (same.y - side.y),
                            forward * (same.z - side.z)};
@@ -51,8 +64,9 @@ static int64_t sum_component(const REAL *component, size_t sites)
 }
 
 static void measure_replica(const struct gpumc_checkerboard *lattice, int components,
-                            const void *spins, struct heisenberg_sums *sums)
+                            const void *couplings, const void *spins, struct heisenberg_sums *sums)
 {
+  const REAL *of_colour = couplings_of(lattice, couplings, 0);
   /* Nothing is written through these. */
   const struct colour own = colour_of(lattice, components, (void *)(uintptr_t)spins, 0);
   const struct colour other = colour_of(lattice, components, (void *)(uintptr_t)spins, 1);
@@ -60,10 +74,14 @@ static void measure_replica(const struct gpumc_checkerboard *lattice, int compon
   *sums = (struct heisenberg_sums){0};
   for (int a = 0; a < components; a++)
     sums->magnetization[a] = sum_component((const REAL *)spins + (size_t)a * sites, sites);
-  if (components == 3)
-    measure_bonds(3, lattice, &own, &other, sums);
+  if (couplings != NULL && components == 3)
+    measure_bonds(3, true, lattice, of_colour, &own, &other, sums);
+  else if (couplings != NULL)
+    measure_bonds(2, true, lattice, of_colour, &own, &other, sums);
+  else if (components == 3)
+    measure_bonds(3, false, lattice, NULL, &own, &other, sums);
   else
-    measure_bonds(2, lattice, &own, &other, sums);
+    measure_bonds(2, false, lattice, NULL, &own, &other, sums);
 }
 
 GPUMC_INLINE int64_t largest_drift(const int components, size_t sites, const REAL *spins)

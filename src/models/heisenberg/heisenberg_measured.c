@@ -28,14 +28,18 @@ const struct gpumc_channel heisenberg_channels[HEISENBERG_CHANNELS] = {
     [HEISENBERG_MAGNETIZATION2] = {.label = {"magnetization2",
                                              "square of the magnetization per site", "1", "M^2/N"}},
     [HEISENBERG_ALONG] = {.label = {"bonds_along_x",
-                                    "sum of S_i . S_j over bonds along x, per site", "1", "B_x"},
+                                    "sum of S_i . S_j over bonds along x, times J_ij/J where "
+                                    "couplings are quenched, per site",
+                                    "1", "B_x"},
                           .request_key = request_key,
                           .request = request},
-    [HEISENBERG_ACROSS] = {.label = {"current2_along_x",
-                                     "square of the sum of S_i x S_j over bonds along x, per site",
-                                     "1", "I_x^2"},
-                           .request_key = request_key,
-                           .request = request},
+    [HEISENBERG_ACROSS] =
+        {.label = {"current2_along_x",
+                   "square of the sum of S_i x S_j over bonds along x, times J_ij/J "
+                   "where couplings are quenched, per site",
+                   "1", "I_x^2"},
+         .request_key = request_key,
+         .request = request},
     [HEISENBERG_DRIFT] = {.label = {"norm_drift", "largest ||S_i| - 1| of a replica", "1",
                                     "max ||S|-1|"},
                           .request_key = "norm_drift",
@@ -67,8 +71,10 @@ void heisenberg_coefficients(const struct gpumc_model *model, const double *cont
 struct heisenberg_units heisenberg_units_of(const struct gpumc_model *model)
 {
   const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
-  struct heisenberg_units units = {
-      .coupling = parameters->coupling, .field = parameters->field, .sites = (double)model->sites};
+  struct heisenberg_units units = {.coupling = parameters->coupling,
+                                   .weight = parameters->weight,
+                                   .field = parameters->field,
+                                   .sites = (double)model->sites};
   for (size_t c = 0; c < HEISENBERG_CHANNELS; c++)
     units.quantum[c] = model->quantum[c];
   return units;
