@@ -3,8 +3,9 @@
 Null: averages are those of the canonical ensemble of the couplings J_i of the bonds. O(3): Z/(4 pi)^N = sum over l of
 (2l + 1) prod_i lambda_l(beta J_i), O(2): Z/(2 pi)^N = sum over all m of prod_i I_m(beta J_i); correlations from matrix
 elements between neighbouring orders. Bounds are four reported standard errors: 8 comparisons of pa, 48 of canonical
-ones, 4 of +-J rings: false alarm below 0.5 %. Negative controls: with the sign of one coupling flipped, and for +-J
-rings with an odd number of negative bonds, the same bound is broken.
+ones, 4 of +-J rings, 12 and 20 of overlaps: false alarm below 0.7 %. Negative controls: with the sign of one coupling
+flipped, for +-J rings with an odd number of negative bonds, and for overlaps at a temperature wrong by 3 % and with
+the other number of components, the same bound is broken.
 """
 import math
 import pathlib
@@ -120,6 +121,76 @@ class Rings(unittest.TestCase):
                         self.assertLess(abs(deviation), 4)
                     elif row == 1:
                         self.assertGreater(abs(deviation), 4)
+
+
+PAIRED = """\
+gpumc: 1
+seed: 24
+{model}
+algorithm: {{name: pt, beta: {{values: {betas}}}, samples: 32, replicas: 2, thermalization: 100, sweeps: {sweeps},
+            exchange_every: 5, update: heat_bath}}
+kernel: {{variant: {variant}}}
+output: {folder}/out.h5
+"""
+
+
+def ring_overlaps(components, K):
+    """<q^2>, the link overlap and |sum of S_i S_i exp(i k r_i)|^2 / N at the smallest k: copies are independent, so that
+    squares of correlations are summed."""
+    square, sites = ring_correlations(components, K) ** 2, len(K)
+    wave = np.cos(2 * np.pi / sites * (np.arange(sites)[:, None] - np.arange(sites)))
+    return dict(overlap2=square.sum() / sites ** 2, link_overlap=np.mean([square[i, (i + 1) % sites] for i in range(sites)]),
+                overlap_structure_factor=(square * wave).sum() / sites)
+
+
+def hot_overlaps(components, sites):
+    """At beta = 0 on a square lattice. <q^4>: of <S_i.S_j S_k.S_l>^2 those of i = j, k = l are 1, and those of two equal
+    pairs of different sites 1/n^2, in two orders. Chiralities of O(3) have the variance 2/9 and are independent; those of
+    O(2) have 1/4, and those of plaquettes with a common bond the covariance -1/16."""
+    n2 = components ** 2
+    chirality = (2 / 9) ** 2 / (2 * sites) if components == 3 else (1 / 16 + 4 / 256) / sites
+    fourth = (1 + 2 * (sites - 1) / sites / n2) / sites ** 2
+    return dict(overlap2=1 / sites, overlap4=fourth, link_overlap=0.0, chirality_overlap2=chirality,
+                binder_overlap=(n2 + 2 - n2 * fourth * sites ** 2) / 2)
+
+
+class Overlaps(unittest.TestCase):
+    def deviations(self, found, row, values):
+        return {name: (found[name][row] - value) / found[name + "_error"][row] for name, value in values.items()}
+
+    def test_rings(self):
+        """32 times the same sample, so that errors are those of time and of samples alike."""
+        couplings = COUPLINGS[:6]
+        for components, variant in (3, "double"), (2, "float"):
+            with gpumc.folder() as folder:
+                one = f"couplings {' '.join(map(str, couplings))}\n"
+                pathlib.Path(folder, "ring.txt").write_text("shape 6\n" + 32 * one)
+                model = MODEL.format(folder=folder, sites=6, components=components)
+                gpumc.run_config(PAIRED.format(folder=folder, model=model, betas=[0.6, 1.2], sweeps=8000, variant=variant),
+                                 folder)
+                found = gpumc.summary(f"{folder}/out.h5")
+            wrong = 0
+            for row, beta in enumerate(found["beta"]):
+                right = self.deviations(found, row, ring_overlaps(components, [beta * J for J in couplings]))
+                print(f"O({components}) {variant} beta = {beta}", {name: round(d, 2) for name, d in right.items()})
+                self.assertLess(max(map(abs, right.values())), 4)
+                other = self.deviations(found, row, ring_overlaps(components, [1.03 * beta * J for J in couplings]))
+                wrong = max(wrong, *map(abs, other.values()))
+            self.assertGreater(wrong, 4)
+
+    def test_infinite_temperature(self):
+        for components, couplings in ((3, "bimodal"), (3, "gaussian"), (2, "bimodal"), (2, "gaussian")):
+            with gpumc.folder() as folder:
+                model = f"model: {{name: heisenberg, shape: [4, 4], components: {components}, couplings: {couplings}}}"
+                gpumc.run_config(PAIRED.format(folder=folder, model=model, betas=[0.0, 0.1], sweeps=8000, variant="float"),
+                                 folder)
+                found = gpumc.summary(f"{folder}/out.h5")
+            right = self.deviations(found, 0, hot_overlaps(components, 16))
+            wrong = self.deviations(found, 0, hot_overlaps(5 - components, 16))
+            print(f"O({components}) {couplings}", {name: round(d, 2) for name, d in right.items()})
+            self.assertLess(max(map(abs, right.values())), 4)
+            for name in "overlap4", "chirality_overlap2":
+                self.assertGreater(abs(wrong[name]), 4, name)
 
 
 UNIFORM = """\

@@ -210,6 +210,21 @@ static enum gpumc_status describe_samples(const struct heisenberg_settings *sett
   return GPUMC_OK;
 }
 
+/* Of chiralities there are as many as bonds, or as plaquettes. */
+static void
+describe_pairs(struct gpumc_model *model, const struct heisenberg_parameters *parameters)
+{
+  const double sites = (double)model->sites, bonds = sites * (double)parameters->lattice.dimension;
+  const double unit = ldexp(1.0, -HEISENBERG_QUANTUM_BITS),
+               chiralities = heisenberg_chiralities(model);
+  if (parameters->disorder == NULL)
+    return;
+  model->pair[HEISENBERG_PAIR_OVERLAP2].unit = ldexp(1.0, -HEISENBERG_OVERLAP2_BITS);
+  model->pair[HEISENBERG_PAIR_LINK].unit = unit / bonds;
+  model->pair[HEISENBERG_PAIR_CHIRALITY].unit = chiralities > 0 ? unit / chiralities : 0.0;
+  model->pair[HEISENBERG_PAIR_WAVE].unit = model->quantum[HEISENBERG_WAVE] / sites;
+}
+
 enum gpumc_status heisenberg_instance(const struct heisenberg_settings *settings,
                                       struct gpumc_model *model, struct gpumc_error *error)
 {
@@ -236,6 +251,7 @@ enum gpumc_status heisenberg_instance(const struct heisenberg_settings *settings
   GPUMC_TRY(describe_samples(settings, model, error));
   describe_channels(model, parameters);
   describe_variances(model, parameters);
+  describe_pairs(model, parameters);
   lattice_name_units(model, settings->coupling);
   return GPUMC_OK;
 }
@@ -290,6 +306,8 @@ const struct gpumc_model_ops gpumc_model_heisenberg = {
     .channels = heisenberg_channels,
     .n_channels = HEISENBERG_CHANNELS,
     .tracked = HEISENBERG_ENERGY,
+    .pairs = heisenberg_pairs,
+    .n_pairs = HEISENBERG_PAIRS,
     .means = heisenberg_means,
     .n_means = HEISENBERG_MEANS,
     .quantities = heisenberg_quantities,

@@ -8,6 +8,7 @@
 
 #include "core/simulation/model.h"
 #include "models/heisenberg/heisenberg_channels.h"
+#include "models/heisenberg/heisenberg_pairs.h"
 #include "models/heisenberg/heisenberg_physics.h"
 #include "models/lattice/checkerboard.h"
 #include "models/lattice/disorder/disorder.h"
@@ -67,16 +68,20 @@ GPUMC_MUST_CHECK enum gpumc_status heisenberg_sample_checksum(const struct gpumc
                                                               size_t number, uint64_t *checksum,
                                                               struct gpumc_error *error);
 
+/* Chiralities of a replica (heisenberg_pairs.h): of every site along each axis, or of every
+ * plaquette. */
+double heisenberg_chiralities(const struct gpumc_model *model);
 /* What heisenberg_record has to know of the model. */
 struct heisenberg_units heisenberg_units_of(const struct gpumc_model *model);
 struct lattice_wave heisenberg_wave_of(const struct gpumc_model *model);
 
 /* The tables of the model (heisenberg_measured.c), of its moves, and its kernels. */
-enum { HEISENBERG_MEANS = 11, HEISENBERG_QUANTITIES = 14 };
+enum { HEISENBERG_MEANS = 18, HEISENBERG_QUANTITIES = 25 };
 extern const struct gpumc_control heisenberg_controls[HEISENBERG_CONTROLS];
 void heisenberg_coefficients(const struct gpumc_model *model, const double *control,
                              double *coefficient);
 extern const struct gpumc_channel heisenberg_channels[HEISENBERG_CHANNELS];
+extern const struct gpumc_pair heisenberg_pairs[HEISENBERG_PAIRS];
 extern const struct gpumc_mean heisenberg_means[HEISENBERG_MEANS];
 extern const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES];
 extern const struct gpumc_move heisenberg_moves[HEISENBERG_MOVES];

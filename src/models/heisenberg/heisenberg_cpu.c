@@ -64,21 +64,43 @@ struct tables {
   struct lattice_wave wave;
   int32_t *cosine, *sine; /* [wave.length] */
   void *couplings;
-  size_t sample_bytes; /* of them */
+  size_t sample_bytes;      /* of them */
+  uint32_t *forward, *back; /* [dimension][N], of heisenberg_comparison; NULL without couplings */
 };
 
+/* Of one replica, or of products of two. */
 static size_t layers_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   (void)plan;
   const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
-  return (size_t)parameters->components * heisenberg_layers(&parameters->lattice) * sizeof(int64_t);
+  const size_t n = (size_t)parameters->components;
+  return n * (model->disorder ? n : 1) * heisenberg_layers(&parameters->lattice) * sizeof(int64_t);
 }
 
 static size_t tables_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
                            size_t number_bytes)
 {
   return sizeof(struct tables) + 2 * heisenberg_wave_of(model).length * sizeof(int32_t) +
-         plan->samples * heisenberg_couplings_count(model) * number_bytes;
+         heisenberg_couplings_count(model) * (plan->samples * number_bytes + sizeof(uint32_t));
+}
+
+/* Both ends of each bond: as many numbers as a sample has couplings. */
+static enum gpumc_status
+create_neighbours(const struct gpumc_model *model, struct tables *tables, struct gpumc_error *error)
+{
+  const struct gpumc_checkerboard *lattice = &heisenberg_parameters(model)->lattice;
+  const size_t count = lattice->dimension * model->sites;
+  GPUMC_TRY(gpumc_allocate_array(&tables->forward, 2 * count, "neighbours", error));
+  tables->back = tables->forward + count;
+  for (size_t axis = 0; axis < lattice->dimension; axis++)
+    for (size_t i = 0; i < model->sites; i++) {
+      const size_t next = gpumc_checkerboard_next(lattice, i, axis),
+                   from = gpumc_checkerboard_position(lattice, i),
+                   to = gpumc_checkerboard_position(lattice, next);
+      tables->forward[axis * model->sites + from] = (uint32_t)to;
+      tables->back[axis * model->sites + to] = (uint32_t)from;
+    }
+  return GPUMC_OK;
 }
 
 static enum gpumc_status tables_create(const struct gpumc_model *model,
@@ -94,6 +116,7 @@ static enum gpumc_status tables_create(const struct gpumc_model *model,
   tables->sample_bytes = heisenberg_couplings_count(model) * number_bytes;
   if (tables->sample_bytes == 0)
     return GPUMC_OK;
+  GPUMC_TRY(create_neighbours(model, tables, error));
   GPUMC_TRY(gpumc_allocate(plan->samples, tables->sample_bytes, "quenched couplings",
                            &tables->couplings, error));
   return heisenberg_couplings_fill(model, 0, plan->samples, number_bytes == sizeof(float),
@@ -105,6 +128,7 @@ static void tables_free(void *own)
   struct tables *tables = own;
   free(tables->cosine);
   free(tables->couplings);
+  free(tables->forward);
 }
 
 /* The sum over the layers of one axis, layer[length], times table[length]. `row`: even layers that
@@ -118,8 +142,8 @@ project(const int64_t *layer, const int32_t *table, size_t length, size_t row)
   return (struct heisenberg_wave_sum){(int64_t)(sum >> 32), (int64_t)(uint32_t)sum};
 }
 
-static int64_t wave_of(const struct heisenberg_parameters *parameters, const struct tables *tables,
-                       const int64_t *layers)
+static struct heisenberg_wave_sums waves_of(const struct heisenberg_parameters *parameters,
+                                            const struct tables *tables, const int64_t *layers)
 {
   const struct gpumc_checkerboard *lattice = &parameters->lattice;
   const size_t length[3] = {lattice->length_x, lattice->length_y, lattice->length_z};
@@ -132,7 +156,7 @@ static int64_t wave_of(const struct heisenberg_parameters *parameters, const str
         sums.cosine[a][axis] = project(layers, tables->cosine, length[axis], row);
         sums.sine[a][axis] = project(layers, tables->sine, length[axis], row);
       }
-  return heisenberg_wave_square(&tables->wave, components, &sums);
+  return sums;
 }
 
 /* ---- operations on a replica ---- */
@@ -209,9 +233,37 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
     const struct tables *tables = storage->own;
     int64_t *layers = lattice_cpu_scratch(storage);
     ops_of(ensemble)->layers(&parameters->lattice, parameters->components, place->data, layers);
-    sums.wave = wave_of(parameters, tables, layers);
+    const struct heisenberg_wave_sums waves = waves_of(parameters, tables, layers);
+    sums.wave = heisenberg_wave_square(&tables->wave, (uint32_t)parameters->components, &waves);
   }
   heisenberg_record(&units, &sums, channel, place->run * ensemble->plan.capacity + place->first);
+}
+
+/* lattice_cpu_layout.compare: with quenched couplings. */
+static void compare(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
+                    const void *other, size_t at, int64_t *const pair[GPUMC_PAIRS_MAXIMUM])
+{
+  const struct heisenberg_parameters *parameters = heisenberg_parameters(ensemble->model);
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const struct tables *tables = storage->own;
+  const size_t n = (size_t)parameters->components;
+  const struct heisenberg_comparison with = {
+      .lattice = &parameters->lattice,
+      .components = parameters->components,
+      .forward = tables->forward,
+      .back = tables->back,
+      .couplings = couplings_of(ensemble, place),
+      .one = place->data,
+      .other = other,
+      .layers = lattice_cpu_scratch(storage),
+  };
+  struct heisenberg_pair_sums sums;
+  ops_of(ensemble)->compare(&with, &sums);
+  for (size_t a = 0; a < n; a++)
+    sums.wave[a] =
+        waves_of(parameters, tables, with.layers + a * n * heisenberg_layers(&parameters->lattice));
+  heisenberg_record_pair(&tables->wave, (uint32_t)n, (double)ensemble->model->sites, &sums, pair,
+                         at);
 }
 
 #define KERNEL(precision, names)                                                                   \
@@ -240,6 +292,7 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
       .start = start,                                                                              \
       .sweep = sweep,                                                                              \
       .measure = measure,                                                                          \
+      .compare = compare,                                                                          \
   };                                                                                               \
   static size_t bytes_##precision(const struct gpumc_model *model,                                 \
                                   const struct gpumc_device *device,                               \
@@ -253,10 +306,9 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
     return lattice_cpu_create(&layout_##precision, ensemble, error);                               \
   }                                                                                                \
   const struct gpumc_kernel_ops heisenberg_##precision##_cpu = {                                   \
-      LATTICE_CPU_OPERATIONS,                                                                      \
-      names,                                                                                       \
-      .bytes = bytes_##precision,                                                                  \
-      .create = create_##precision,                                                                \
+      LATTICE_CPU_OPERATIONS,         names,                                                       \
+      .bytes = bytes_##precision,     .create = create_##precision,                                \
+      .compare = lattice_cpu_compare,                                                              \
   };
 KERNEL(double, HEISENBERG_DOUBLE_NAMES)
 KERNEL(float, HEISENBERG_FLOAT_NAMES)

@@ -5,6 +5,7 @@
 
 #include "core/numerics/isa.h"
 #include "models/heisenberg/heisenberg.h"
+#include "models/heisenberg/heisenberg_pairs.h"
 
 /* A replica is spins[n][2][N/2] in the kernel's precision: components, colours, sites. */
 
@@ -27,6 +28,16 @@ static inline size_t heisenberg_layers(const struct gpumc_checkerboard *lattice)
   return lattice->length_x + lattice->length_y + lattice->length_z;
 }
 
+/* Of two replicas with the same couplings. forward and back[dimension][N]: positions of the
+ * neighbours one step along each axis, of colour 0 first (gpumc_checkerboard_position). */
+struct heisenberg_comparison {
+  const struct gpumc_checkerboard *lattice;
+  int components;
+  const uint32_t *forward, *back;
+  const void *couplings, *one, *other;
+  int64_t *layers; /* [n][n][heisenberg_layers()], as those of `layers` below, of products */
+};
+
 struct heisenberg_ops {
   /* Spins drawn uniformly; of the sweep lattice, components, random, replica and spins are set. */
   void (*start)(const struct heisenberg_sweep *sweep);
@@ -40,6 +51,8 @@ struct heisenberg_ops {
    * odd x, as the sites of a colour do in a row. */
   void (*layers)(const struct gpumc_checkerboard *lattice, int components, const void *spins,
                  int64_t *layers);
+  /* All but sums->wave, and with->layers. */
+  void (*compare)(const struct heisenberg_comparison *with, struct heisenberg_pair_sums *sums);
 };
 
 #ifdef GPUMC_ISA_X86_64

@@ -102,9 +102,10 @@ drift_of_replica(const struct gpumc_checkerboard *lattice, int components, const
   return components == 3 ? largest_drift(3, sites, spins) : largest_drift(2, sites, spins);
 }
 
-/* Adds a component of the sites of one colour to layers[Lx + Ly + Lz]. */
+/* Adds a component of the sites of one colour to layers[Lx + Ly + Lz], or its product with
+ * another one's unless that is NULL. */
 static void add_layers(const struct gpumc_checkerboard *lattice, size_t colour,
-                       const REAL *component, int64_t *layers)
+                       const REAL *component, const REAL *factor, int64_t *layers)
 {
   const size_t row = lattice->row;
   int64_t *of_y = layers + lattice->length_x, *of_z = of_y + lattice->length_y;
@@ -113,7 +114,8 @@ static void add_layers(const struct gpumc_checkerboard *lattice, size_t colour,
     int64_t *of_x = layers + (gpumc_checkerboard_side_is_back(&place) ? 0 : row);
     int64_t sum = 0;
     for (size_t j = 0; j < row; j++) {
-      const int64_t quanta = HEISENBERG_NAME(heisenberg_quanta)(component[k + j]);
+      const REAL value = factor != NULL ? component[k + j] * factor[k + j] : component[k + j];
+      const int64_t quanta = HEISENBERG_NAME(heisenberg_quanta)(value);
       of_x[j] += quanta;
       sum += quanta;
     }
@@ -129,13 +131,6 @@ static void layers_of_replica(const struct gpumc_checkerboard *lattice, int comp
   memset(layers, 0, (size_t)components * count * sizeof *layers);
   for (size_t a = 0; a < (size_t)components; a++)
     for (size_t colour = 0; colour < 2; colour++)
-      add_layers(lattice, colour, (const REAL *)spins + (2 * a + colour) * lattice->colour,
+      add_layers(lattice, colour, (const REAL *)spins + (2 * a + colour) * lattice->colour, NULL,
                  layers + a * count);
 }
-
-extern const struct heisenberg_ops GPUMC_ISA_NAME(OPS);
-const struct heisenberg_ops GPUMC_ISA_NAME(OPS) = {.start = start_replica,
-                                                   .sweep = sweep_replica,
-                                                   .measure = measure_replica,
-                                                   .drift = drift_of_replica,
-                                                   .layers = layers_of_replica};
