@@ -85,7 +85,7 @@ template <class KIND> static void sweep_at(struct emulation<KIND> &emulation, ui
   const enum heisenberg_move move = heisenberg_move_at(job->move, job->over_relaxations, time);
   const double beta = move == HEISENBERG_OVER_RELAXATION ? 1.0 : job->beta;
   const struct heisenberg_strength<KIND> strength = {
-    (real)(beta * job->coupling), (real)(beta * job->field)
+    (real)(beta * job->coupling), KIND::rules::bias(move, (real)(beta * job->field))
   };
   if (move == HEISENBERG_METROPOLIS) {
     sweep_fours<KIND, HEISENBERG_METROPOLIS>(emulation, time, strength);

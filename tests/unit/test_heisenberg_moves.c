@@ -81,9 +81,10 @@ static double distribution(int components, double K, double cosine)
     const vector_##precision proposal = heisenberg_anywhere_##precision(n, uniform);               \
     return heisenberg_accepts_##precision(n, spin, proposal, g, uniform.other) ? proposal : spin;  \
   }                                                                                                \
-  static vector_##precision times_##precision(double K, vector_##precision spin)                   \
+  static vector_##precision times_##precision(enum heisenberg_move move, double K,                 \
+                                              vector_##precision spin)                             \
   {                                                                                                \
-    return heisenberg_field_##precision(spin, (precision)K, 0);                                    \
+    return heisenberg_field_##precision(spin, (precision)K, heisenberg_bias_##precision(move, 0)); \
   }                                                                                                \
   /* The cosine of pair r in the end; both spins are updated in turns. */                          \
   static double cosine_##precision(int n, enum heisenberg_move move, uint32_t r, double K,         \
@@ -97,10 +98,12 @@ static double distribution(int components, double K, double cosine)
       vector_##precision *own = &spin[time % 2], other = spin[1 - time % 2];                       \
       switch (heisenberg_move_at(move, 4, time)) {                                                 \
       case HEISENBERG_METROPOLIS:                                                                  \
-        *own = metropolis_##precision(n, r, time, *own, times_##precision(K, other), control);     \
+        *own = metropolis_##precision(                                                             \
+            n, r, time, *own, times_##precision(HEISENBERG_METROPOLIS, K, other), control);        \
         break;                                                                                     \
       case HEISENBERG_HEAT_BATH:                                                                   \
-        *own = heat_bath_##precision(n, r, time, times_##precision(K, other), control);            \
+        *own = heat_bath_##precision(n, r, time,                                                   \
+                                     times_##precision(HEISENBERG_HEAT_BATH, K, other), control);  \
         break;                                                                                     \
       default:                                                                                     \
         *own = heisenberg_reflected_##precision(n, *own, other,                                    \
@@ -163,14 +166,16 @@ static void wrong_moves_are_rejected(void **state)
 static void fields_without_a_length_are_no_harm(void **state)
 {
   (void)state;
-  static const float lengths[] = {0.0f, 1e-38f, 1e-30f, 1e-10f, 1e4f};
+  static const float lengths[] = {0.0f, 1e-38f, 1e-30f, 0x1p-50f, 1e-10f, 1e4f};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
     for (uint32_t r = 0; r < 1000; r++)
       for (int sign = -1; sign <= 1; sign += 2) {
         const vector_float g = {0, 0, (float)sign * lengths[i]},
                            flat = {(float)sign * lengths[i], 0, 0};
-        const vector_float sphere = heat_bath_float(3, r, 0, g, RIGHT);
-        const vector_float circle = heat_bath_float(2, r, 0, flat, RIGHT);
+        const vector_float sphere =
+            heat_bath_float(3, r, 0, times_float(HEISENBERG_HEAT_BATH, 1, g), RIGHT);
+        const vector_float circle =
+            heat_bath_float(2, r, 0, times_float(HEISENBERG_HEAT_BATH, 1, flat), RIGHT);
         const vector_float turned = heisenberg_reflected_float(3, sphere, g, false);
         assert_true(fabsf(heisenberg_dot_float(3, sphere, sphere) - 1.0f) < 1e-6f);
         assert_true(fabsf(heisenberg_dot_float(2, circle, circle) - 1.0f) < 1e-6f);

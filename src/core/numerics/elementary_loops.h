@@ -47,12 +47,16 @@ GPUMC_HOST_DEVICE static inline float gpumc_quotient_float(float x, float y)
   q = fmaf(-r, fmaf(y, q, -x), q);
   return fmaf(-r, fmaf(y, q, -x), q);
 }
-GPUMC_HOST_DEVICE static inline float gpumc_root_float(float x)
+GPUMC_HOST_DEVICE static inline float gpumc_positive_root_float(float x)
 {
   float r;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
   const float root = x * r;
-  return x == 0.0f ? x : fmaf(fmaf(-root, root, x), 0.5f * r, root);
+  return fmaf(fmaf(-root, root, x), 0.5f * r, root);
+}
+GPUMC_HOST_DEVICE static inline float gpumc_root_float(float x)
+{
+  return x == 0.0f ? x : gpumc_positive_root_float(x);
 }
 #else
 GPUMC_HOST_DEVICE static inline float gpumc_reciprocal_float(float x)
@@ -62,6 +66,10 @@ GPUMC_HOST_DEVICE static inline float gpumc_reciprocal_float(float x)
 GPUMC_HOST_DEVICE static inline float gpumc_quotient_float(float x, float y)
 {
   return x / y;
+}
+GPUMC_HOST_DEVICE static inline float gpumc_positive_root_float(float x)
+{
+  return sqrtf(x);
 }
 GPUMC_HOST_DEVICE static inline float gpumc_root_float(float x)
 {

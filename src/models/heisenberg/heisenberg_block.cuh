@@ -27,16 +27,20 @@ heisenberg_stream_make(struct gpumc_random random, uint32_t replica, uint32_t ti
   return stream;
 }
 
-GPUMC_HOST_DEVICE static inline void heisenberg_draw_counter(const struct heisenberg_stream &stream,
-                                                             uint32_t number, uint32_t label,
-                                                             uint32_t drawn[4])
+/* Of the counters `number` and number + 1. */
+GPUMC_HOST_DEVICE static inline void heisenberg_draw_two(const struct heisenberg_stream &stream,
+                                                         uint32_t number, uint32_t label,
+                                                         uint32_t drawn[2][4])
 {
-  const struct gpumc_philox_word word = gpumc_philox_word(&stream.group, number);
-  gpumc_philox_begin(&stream.group, &word, gpumc_philox_label(stream.group.key, word.first, label),
-                     drawn);
-  gpumc_philox_rounds<3, 7>(stream.group.key, drawn);
+  const uint32_t *key = stream.group.key;
+  for (uint32_t i = 0; i < 2; i++) {
+    const struct gpumc_philox_word word = gpumc_philox_word(&stream.group, number + i);
+    gpumc_philox_begin(&stream.group, &word, gpumc_philox_label(key, word.first, label), drawn[i]);
+    gpumc_philox_rounds<3, 7>(key, drawn[i]);
+  }
   if (stream.random.rounds != 7)
-    gpumc_philox_rounds<7, 10>(stream.group.key, drawn);
+    for (uint32_t i = 0; i < 2; i++)
+      gpumc_philox_rounds<7, 10>(key, drawn[i]);
 }
 
 /* The words of the four sites from k on, by pairs. */
@@ -46,18 +50,16 @@ heisenberg_draw_four(const struct heisenberg_stream &stream, uint32_t colour, ui
                      struct heisenberg_words words[2][2])
 {
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, heisenberg_draw(colour, 0));
-  for (uint32_t i = 0; i < HEISENBERG_PAIR; i++) {
-    uint32_t drawn[4];
-    if (RULES::SHARED) {
-      heisenberg_draw_counter(stream, heisenberg_shared_counter(k) + i, label, drawn);
-      words[0][i] = {drawn[0], drawn[1], 0, 0};
-      words[1][i] = {drawn[2], drawn[3], 0, 0};
-    } else {
-      heisenberg_draw_counter(stream, k + i, label, drawn);
-      words[0][i] = {drawn[0], drawn[1], drawn[2], drawn[3]};
-      heisenberg_draw_counter(stream, k + HEISENBERG_SECOND + i, label, drawn);
-      words[1][i] = {drawn[0], drawn[1], drawn[2], drawn[3]};
-    }
+  uint32_t drawn[2][4];
+  if (RULES::SHARED)
+    heisenberg_draw_two(stream, heisenberg_shared_counter(k), label, drawn);
+  for (uint32_t p = 0; p < 2; p++) {
+    if (!RULES::SHARED)
+      heisenberg_draw_two(stream, k + p * HEISENBERG_SECOND, label, drawn);
+    for (uint32_t i = 0; i < HEISENBERG_PAIR; i++)
+      words[p][i] = RULES::SHARED
+                        ? heisenberg_words{drawn[i][2 * p], drawn[i][2 * p + 1], 0, 0}
+                        : heisenberg_words{drawn[i][0], drawn[i][1], drawn[i][2], drawn[i][3]};
   }
 }
 

@@ -355,11 +355,12 @@ static void sweep_replica(const struct heisenberg_sweep *sweep)
     const enum heisenberg_move move =
         heisenberg_move_at(sweep->move, sweep->over_relaxations, time);
     const double beta = move == HEISENBERG_OVER_RELAXATION ? 1.0 : sweep->beta;
-    struct half_sweep half = {.of = sweep,
-                              .time = time,
-                              .purpose = GPUMC_RANDOM_LATTICE_SWEEP,
-                              .coupling = (REAL)(beta * sweep->coupling),
-                              .field = (REAL)(beta * sweep->field)};
+    struct half_sweep half = {
+        .of = sweep,
+        .time = time,
+        .purpose = GPUMC_RANDOM_LATTICE_SWEEP,
+        .coupling = (REAL)(beta * sweep->coupling),
+        .field = HEISENBERG_NAME(heisenberg_bias)(move, (REAL)(beta * sweep->field))};
     half.stream = gpumc_philox_stream_make(sweep->random, sweep->replica, time);
     for (half.colour = 0; half.colour < 2; half.colour++)
       choose_move(move, &half);

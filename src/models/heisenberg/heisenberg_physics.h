@@ -16,7 +16,8 @@
  *
  * Heat bath: S' has the density exp(S' . g), whatever S is. O(3): w = 1 - cos(S', g) from the
  * inverse of its distribution function, w = -ln(u + (1 - u) e^(-2|g|)) / |g|, and an azimuth drawn
- * uniformly. O(2): by rejection, exact for every |g|: see heisenberg_circle_trial.
+ * uniformly; g has a tiny bias (heisenberg_bias). O(2): by rejection, exact for every |g|: see
+ * heisenberg_circle_trial.
  *
  * Over-relaxation: S' = 2 (S . f) f / f^2 - S, which keeps the energy. In sweeps at times that are
  * multiples of HEISENBERG_RENORMALISATION the length of S' is put right by one step of Newton's
@@ -230,6 +231,30 @@ GPUMC_HOST_DEVICE static inline double heisenberg_root_double(double x)
 GPUMC_HOST_DEVICE static inline float heisenberg_root_float(float x)
 {
   return gpumc_root_float(x);
+}
+GPUMC_HOST_DEVICE static inline double heisenberg_positive_root_double(double x)
+{
+  return sqrt(x);
+}
+GPUMC_HOST_DEVICE static inline float heisenberg_positive_root_float(float x)
+{
+  return gpumc_positive_root_float(x);
+}
+GPUMC_HOST_DEVICE static inline double heisenberg_sign_double(double x)
+{
+  return copysign(1.0, x);
+}
+GPUMC_HOST_DEVICE static inline float heisenberg_sign_float(float x)
+{
+  return copysignf(1.0f, x);
+}
+GPUMC_HOST_DEVICE static inline double heisenberg_size_double(double x)
+{
+  return fabs(x);
+}
+GPUMC_HOST_DEVICE static inline float heisenberg_size_float(float x)
+{
+  return fabsf(x);
 }
 GPUMC_HOST_DEVICE static inline double heisenberg_fma_double(double x, double y, double z)
 {

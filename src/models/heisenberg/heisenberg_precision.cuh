@@ -64,6 +64,9 @@ GPUMC_HOST_DEVICE static inline float gpumc_log_of_fast(float a, float less_one)
 }
 
 #define heisenberg_fma_fast heisenberg_fma_float
+#define heisenberg_positive_root_fast heisenberg_root_fast
+#define heisenberg_sign_fast heisenberg_sign_float
+#define heisenberg_size_fast heisenberg_size_float
 #define heisenberg_whole_fast heisenberg_whole_float
 #define heisenberg_uniform_fast heisenberg_uniform_float
 #define heisenberg_of_sphere_fast heisenberg_of_sphere_float
@@ -102,6 +105,10 @@ GPUMC_HOST_DEVICE static inline float gpumc_log_of_fast(float a, float less_one)
     words(struct gpumc_random random, uint32_t k, uint32_t replica, uint32_t time, uint32_t label) \
     {                                                                                              \
       return heisenberg_words_##precision(random, k, replica, time, label);                        \
+    }                                                                                              \
+    GPUMC_HOST_DEVICE static real bias(enum heisenberg_move move, real field)                      \
+    {                                                                                              \
+      return heisenberg_bias_##precision(move, field);                                             \
     }                                                                                              \
     GPUMC_HOST_DEVICE static vector field(vector sum, real coupling, real along_x)                 \
     {                                                                                              \

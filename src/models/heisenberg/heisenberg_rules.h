@@ -74,43 +74,56 @@ HEISENBERG_NAME(heisenberg_accepts)(const int components, VECTOR spin, VECTOR pr
 
 /* ---- heat bath ---- */
 
-/* |g| and its direction; a direction of no matter where g is too short to have one. */
+/* h, times beta, as a move has it. For the heat bath it is larger by pi 2^-42 and by two units of
+ * its rounding, so that no sum of spins along x is opposite to it, and g always has a direction:
+ * that of e_x at beta = 0. */
 GPUMC_HOST_DEVICE static inline REAL
-HEISENBERG_NAME(heisenberg_direction)(const int components, VECTOR g, VECTOR *direction)
+HEISENBERG_NAME(heisenberg_bias)(enum heisenberg_move move, REAL field)
+{
+  const REAL rounding = (REAL)(sizeof(REAL) == sizeof(float) ? 0x1p-22 : 0x1p-51);
+  return move == HEISENBERG_HEAT_BATH ? FMA(field, rounding, field + (REAL)(GPUMC_PI * 0x1p-42))
+                                      : field;
+}
+
+/* |g|, its inverse, and the direction of g. */
+GPUMC_HOST_DEVICE static inline REAL HEISENBERG_NAME(heisenberg_direction)(const int components,
+                                                                           VECTOR g, REAL *length,
+                                                                           VECTOR *direction)
 {
   const REAL square = HEISENBERG_NAME(heisenberg_dot)(components, g, g), least = (REAL)0x1p-100;
-  const bool has_one = square > least;
-  const REAL length = ROOT(has_one ? square : least), inverse = RECIPROCAL(length);
-  direction->x = has_one ? g.x * inverse : (REAL)1;
-  direction->y = has_one ? g.y * inverse : (REAL)0;
-  direction->z = has_one ? g.z * inverse : (REAL)0;
-  return length;
+  *length = HEISENBERG_NAME(heisenberg_positive_root)(square > least ? square : least);
+  const REAL inverse = RECIPROCAL(*length);
+  direction->x = g.x * inverse;
+  direction->y = g.y * inverse;
+  direction->z = g.z * inverse;
+  return inverse;
 }
 
 /* 1 - cos(S', g) at u of its distribution, 0 to 2. With y = 1 - e^(-2 |g|) the argument of the
  * logarithm is a = e^(-2 |g|) + u y, and a - 1 = -(1 - u) y: neither cancels, so that the tail of
  * strong fields and the limit of weak ones, twice 1 - u, are as exact as u is. */
-GPUMC_HOST_DEVICE static inline REAL HEISENBERG_NAME(heisenberg_versine)(REAL length, REAL u)
+GPUMC_HOST_DEVICE static inline REAL
+HEISENBERG_NAME(heisenberg_versine)(REAL length, REAL inverse, REAL u)
 {
   REAL exponential, less_one;
   HEISENBERG_NAME(gpumc_decay)((REAL)-2 * length, &exponential, &less_one);
   const REAL a = FMA(-u, less_one, exponential), a_less_one = ((REAL)1 - u) * less_one;
-  const REAL versine = QUOTIENT(-HEISENBERG_NAME(gpumc_log_of)(a, a_less_one), length);
+  const REAL versine = -HEISENBERG_NAME(gpumc_log_of)(a, a_less_one) * inverse;
   return versine < 2 ? versine : 2;
 }
 
-/* A spin with its z axis turned into the direction e: v reflected at the axis e + s e_z, times s,
- * where s is the sign of e_z, so that the two never cancel. The azimuth of v is uniform, so any
- * rotation or reflection that takes e_z to e will do. */
+/* A spin with its z axis turned into the direction e: (v_x, v_y, s v_z) reflected at the axis e + s
+ * e_z, where s is the sign of e_z, so that the two never cancel. The azimuth of v is uniform, so
+ * any rotation or reflection that takes e_z to e will do. */
 GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_turned)(VECTOR v, VECTOR e)
 {
   VECTOR spin;
-  const REAL sign = e.z < 0 ? (REAL)-1 : (REAL)1, axis = e.z + sign;
-  const REAL along = FMA(v.z, axis, FMA(v.x, e.x, v.y * e.y)),
-             factor = QUOTIENT(along, sign * axis);
-  spin.x = sign * FMA(factor, e.x, -v.x);
-  spin.y = sign * FMA(factor, e.y, -v.y);
-  spin.z = sign * FMA(factor, axis, -v.z);
+  const REAL sign = HEISENBERG_NAME(heisenberg_sign)(e.z), axis = e.z + sign;
+  const REAL half = HEISENBERG_NAME(heisenberg_size)(axis); /* of the square of e + s e_z */
+  const REAL factor = QUOTIENT(FMA(v.z, half, FMA(v.x, e.x, v.y * e.y)), half);
+  spin.x = FMA(factor, e.x, -v.x);
+  spin.y = FMA(factor, e.y, -v.y);
+  spin.z = FMA(factor, axis, -(sign * v.z));
   return spin;
 }
 
@@ -118,8 +131,9 @@ GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_turned)(VECTOR
 GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_sphere)(VECTOR g, UNIFORM uniform)
 {
   VECTOR direction, v;
-  const REAL length = HEISENBERG_NAME(heisenberg_direction)(3, g, &direction);
-  const REAL versine = HEISENBERG_NAME(heisenberg_versine)(length, uniform.u);
+  REAL length;
+  const REAL inverse = HEISENBERG_NAME(heisenberg_direction)(3, g, &length, &direction);
+  const REAL versine = HEISENBERG_NAME(heisenberg_versine)(length, inverse, uniform.u);
   const REAL sine = ROOT(versine * ((REAL)2 - versine));
   HEISENBERG_NAME(gpumc_turn)(uniform.azimuth, &v.x, &v.y);
   v.x *= sine;
@@ -138,8 +152,8 @@ GPUMC_HOST_DEVICE static inline bool
 HEISENBERG_NAME(heisenberg_circle_trial)(VECTOR g, UNIFORM uniform, VECTOR *spin)
 {
   VECTOR direction;
-  REAL cosine, sine, weight, less_one;
-  const REAL length = HEISENBERG_NAME(heisenberg_direction)(2, g, &direction);
+  REAL cosine, sine, weight, less_one, length;
+  (void)HEISENBERG_NAME(heisenberg_direction)(2, g, &length, &direction);
   const REAL twice = (REAL)2 * length, t = (REAL)1 + ROOT(FMA(twice, twice, (REAL)1));
   const REAL sum = t + twice, difference = QUOTIENT((REAL)2 * t, sum);
   HEISENBERG_NAME(gpumc_turn)(uniform.azimuth, &cosine, &sine);

@@ -21,12 +21,14 @@ static __device__ inline uint32_t replicas_in(const struct lattice_batch *batch)
 
 template <class KIND>
 static __device__ inline struct heisenberg_strength<KIND>
-strength_of(const struct heisenberg_gpu_sweep *sweep, bool over_relaxation) {
+strength_of(const struct heisenberg_gpu_sweep *sweep, enum heisenberg_move move) {
   typedef typename KIND::real real;
   const struct heisenberg_rule *rule = &sweep->rules[blockIdx.y];
+  const bool over_relaxation = move == HEISENBERG_OVER_RELAXATION;
   struct heisenberg_strength<KIND> strength;
   strength.coupling = (real)(over_relaxation ? sweep->coupling : rule->coupling);
-  strength.field = (real)(over_relaxation ? rule->bare_field : rule->field);
+  strength.field =
+      KIND::rules::bias(move, (real)(over_relaxation ? rule->bare_field : rule->field));
   return strength;
 }
 
@@ -75,14 +77,12 @@ copy_replica(const struct heisenberg_gpu_lattice *lattice, typename KIND::real *
     }
 }
 
+/* By their first bytes in shared memory. */
 template <class KIND>
-static __device__ inline struct heisenberg_colours<KIND>
-colours_of(const struct heisenberg_gpu_lattice *lattice, uint32_t colour) {
+static __device__ inline struct heisenberg_colours<KIND> colours_at(uint32_t own, uint32_t other) {
   typedef typename KIND::real real;
-  const uint32_t bytes = colour_bytes<KIND>(lattice);
   const struct heisenberg_colours<KIND> colours = {
-    KIND::at((real *)shared, colour *bytes), KIND::at((real *)shared, (1 - colour) * bytes),
-        HEISENBERG_SHARING
+    KIND::at((real *)shared, own), KIND::at((real *)shared, other), HEISENBERG_SHARING
   };
   return colours;
 }
@@ -95,12 +95,14 @@ sweep_four(const struct heisenberg_gpu_sweep *sweep, const struct seat &seat,
   const struct heisenberg_gpu_lattice *lattice = &sweep->replicas.lattice;
   const struct heisenberg_stream stream = heisenberg_stream_make(
       lattice_batch_random(&sweep->replicas.batch, blockIdx.y), seat.replica, time);
-  const struct heisenberg_strength<KIND> strength =
-      strength_of<KIND>(sweep, MOVE == HEISENBERG_OVER_RELAXATION);
+  const struct heisenberg_strength<KIND> strength = strength_of<KIND>(sweep, MOVE);
 #pragma unroll 1
   for (uint32_t colour = 0; colour < 2; colour++) {
+    uint32_t own = colour * colour_bytes<KIND>(lattice), other = colour_bytes<KIND>(lattice) - own;
+    heisenberg_keep(own);
+    heisenberg_keep(other);
     if (seat.active)
-      heisenberg_update_four<KIND, MOVE>(lattice, colours_of<KIND>(lattice, colour), four, stream,
+      heisenberg_update_four<KIND, MOVE>(lattice, colours_at<KIND>(own, other), four, stream,
                                          colour, strength);
     __syncthreads();
   }
@@ -111,13 +113,14 @@ static __device__ inline void
 sweep_rows(const struct heisenberg_gpu_sweep *sweep, const struct seat &seat,
            const struct heisenberg_rows &rows, bool renormalise)
 {
-  const struct heisenberg_gpu_lattice *lattice = &sweep->replicas.lattice;
-  const struct heisenberg_strength<KIND> strength = strength_of<KIND>(sweep, true);
+  const uint32_t bytes = colour_bytes<KIND>(&sweep->replicas.lattice);
+  const struct heisenberg_strength<KIND> strength =
+      strength_of<KIND>(sweep, HEISENBERG_OVER_RELAXATION);
   if (seat.active)
-    heisenberg_reflect_rows<KIND, 0>(colours_of<KIND>(lattice, 0), rows, strength, renormalise);
+    heisenberg_reflect_rows<KIND, 0>(colours_at<KIND>(0, bytes), rows, strength, renormalise);
   __syncthreads();
   if (seat.active)
-    heisenberg_reflect_rows<KIND, 1>(colours_of<KIND>(lattice, 1), rows, strength, renormalise);
+    heisenberg_reflect_rows<KIND, 1>(colours_at<KIND>(bytes, 0), rows, strength, renormalise);
   __syncthreads();
 }
 
@@ -205,7 +208,7 @@ static __global__ void __launch_bounds__(DEVICE_THREADS)
   const struct heisenberg_stream stream = heisenberg_stream_make(
       lattice_batch_random(&sweep.replicas.batch, blockIdx.y), replica, time);
   heisenberg_update_four<KIND, MOVE>(lattice, colours, four, stream, colour,
-                                     strength_of<KIND>(&sweep, MOVE == HEISENBERG_OVER_RELAXATION));
+                                     strength_of<KIND>(&sweep, MOVE));
 }
 
 /* Lines that a block goes down: a power of two that divides their number. */
