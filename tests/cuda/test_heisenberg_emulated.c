@@ -1,6 +1,7 @@
 /* What a thread of a GPU does for O(n) spins, run on the CPU thread by thread, has the bits of the
  * CPU's kernels: every move and precision, lattices with lines of even and odd halves, with fewer
- * sites than share counters and with more, spins in the order of shared and of device memory.
+ * sites than share counters and with more, spins in the order of shared and of device memory,
+ * couplings that are all alike and quenched ones.
  *
  * This needs no GPU. That a GPU computes the same, exact_test_heisenberg_kernels_cuda shows. */
 #include <setjmp.h>
@@ -105,8 +106,15 @@ static size_t differences(struct heisenberg_settings settings, bool single, uint
   open_reference(&settings, single ? &heisenberg_float_cpu : &heisenberg_double_cpu, move, rounds,
                  &reference);
   const struct gpumc_model *model = &reference.model;
+  struct gpumc_error error = {0};
   void *spins = malloc(model->portable_bytes);
+  double *couplings = NULL; /* aligned for both precisions */
   convert(model, single, reference.before, spins, false);
+  if (model->disorder) {
+    couplings = malloc(heisenberg_couplings_count(model) * sizeof *couplings);
+    assert_non_null(couplings);
+    assert_int_equal(heisenberg_couplings_fill(model, 0, 1, single, couplings, &error), GPUMC_OK);
+  }
   const struct heisenberg_emulated job = {
       .lattice = heisenberg_gpu_lattice_of(&heisenberg_parameters(model)->lattice),
       .components = (uint32_t)settings.components,
@@ -118,9 +126,10 @@ static size_t differences(struct heisenberg_settings settings, bool single, uint
       .replica = REPLICA,
       .time = time,
       .beta = beta,
-      .coupling = settings.coupling,
+      .coupling = settings.coupling * heisenberg_parameters(model)->weight,
       .field = settings.field,
       .random = gpumc_ensemble_random(&reference.ensemble, 0),
+      .couplings = couplings,
       .spins = spins,
   };
   assert_int_equal(heisenberg_emulate(&job), 0);
@@ -129,6 +138,7 @@ static size_t differences(struct heisenberg_settings settings, bool single, uint
   for (size_t i = 0; i < model->portable_bytes / sizeof(double); i++)
     different += memcmp(&reference.before[i], &reference.after[i], sizeof(double)) != 0;
   free(spins);
+  free(couplings);
   close_reference(&reference);
   return different;
 }
@@ -142,19 +152,33 @@ static struct heisenberg_settings settings_of(size_t lattice, int components)
   return settings;
 }
 
-static void threads_have_the_bits_of_the_cpu(void **state)
+static void check_threads(bool quenched)
 {
-  (void)state;
   for (size_t lattice = 0; lattice < sizeof lattices / sizeof *lattices; lattice++)
     for (int components = 2; components <= 3; components++)
       for (uint32_t move = 0; move < HEISENBERG_MOVES; move++)
         for (int way = 0; way < 4; way++) {
-          const struct heisenberg_settings settings = settings_of(lattice, components);
+          struct heisenberg_settings settings = settings_of(lattice, components);
+          if (quenched)
+            settings.disorder = (struct lattice_disorder_settings){
+                .couplings = way % 2 == 0 ? LATTICE_GAUSSIAN : LATTICE_BIMODAL, .positive = 0.5};
           const size_t different = differences(settings, way % 2 == 0, move, way / 2 == 0, 0);
           if (different > 0)
             fail_msg("%zux%zux%zu, O(%d), move %u, way %d: %zu numbers differ", settings.shape[0],
                      settings.shape[1], settings.shape[2], components, move, way, different);
         }
+}
+
+static void threads_have_the_bits_of_the_cpu(void **state)
+{
+  (void)state;
+  check_threads(false);
+}
+
+static void threads_have_them_with_quenched_couplings(void **state)
+{
+  (void)state;
+  check_threads(true);
 }
 
 /* Control: at other times there are other random numbers, and other sweeps of a mixed move. */
@@ -169,6 +193,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(threads_have_the_bits_of_the_cpu),
+      cmocka_unit_test(threads_have_them_with_quenched_couplings),
       cmocka_unit_test(another_time_is_noticed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,8 +60,11 @@ count_outside(const struct emulation<KIND> &emulation, const struct heisenberg_f
 template <class KIND>
 static struct heisenberg_colours<KIND>
 colours_of(struct emulation<KIND> &emulation, uint32_t colour) {
+  const struct heisenberg_emulated *job = emulation.job;
   const struct heisenberg_colours<KIND> colours = {
-    colour_at(emulation, colour), colour_at(emulation, 1 - colour), emulation.stride
+    colour_at(emulation, colour), colour_at(emulation, 1 - colour), emulation.stride,
+        heisenberg_couplings_at<KIND>(&job->lattice, (const typename KIND::real *)job->couplings,
+                                      colour)
   };
   return colours;
 }
@@ -145,23 +148,31 @@ template <class KIND> static size_t emulate(const struct heisenberg_emulated *jo
   return 0;
 }
 
-template <class RULES, int N, bool SHARED>
+template <class RULES, int N, bool SHARED, bool QUENCHED>
 static size_t emulate_lattice(const struct heisenberg_emulated *job)
 {
   const struct heisenberg_gpu_lattice *lattice = &job->lattice;
   if (lattice->row.value % 2 != 0 || lattice->dimension == 1)
-    return emulate<struct heisenberg_kind<RULES, N, HEISENBERG_ANY, SHARED>>(job);
-  return lattice->dimension == 2 ? emulate<struct heisenberg_kind<RULES, N, 2, SHARED>>(job)
-                                 : emulate<struct heisenberg_kind<RULES, N, 3, SHARED>>(job);
+    return emulate<struct heisenberg_kind<RULES, N, HEISENBERG_ANY, SHARED, QUENCHED>>(job);
+  return lattice->dimension == 2
+             ? emulate<struct heisenberg_kind<RULES, N, 2, SHARED, QUENCHED>>(job)
+             : emulate<struct heisenberg_kind<RULES, N, 3, SHARED, QUENCHED>>(job);
+}
+
+template <class RULES, int N, bool SHARED>
+static size_t emulate_couplings(const struct heisenberg_emulated *job)
+{
+  return job->couplings != NULL ? emulate_lattice<RULES, N, SHARED, true>(job)
+                                : emulate_lattice<RULES, N, SHARED, false>(job);
 }
 
 template <class RULES> static size_t emulate_precision(const struct heisenberg_emulated *job)
 {
   if (job->components == 3)
-    return job->in_shared ? emulate_lattice<RULES, 3, true>(job)
-                          : emulate_lattice<RULES, 3, false>(job);
-  return job->in_shared ? emulate_lattice<RULES, 2, true>(job)
-                        : emulate_lattice<RULES, 2, false>(job);
+    return job->in_shared ? emulate_couplings<RULES, 3, true>(job)
+                          : emulate_couplings<RULES, 3, false>(job);
+  return job->in_shared ? emulate_couplings<RULES, 2, true>(job)
+                        : emulate_couplings<RULES, 2, false>(job);
 }
 
 size_t heisenberg_emulate(const struct heisenberg_emulated *job)

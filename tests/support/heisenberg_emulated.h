@@ -10,7 +10,8 @@ extern "C" {
 #endif
 
 /* Sweeps time .. time + sweeps - 1 of a replica spins[n][2][N/2]. `in_shared`: its spins are where
- * they would be in shared memory. */
+ * they would be in shared memory. `couplings`: NULL, or those of its sample; `coupling` is J w
+ * then. */
 struct heisenberg_emulated {
   struct heisenberg_gpu_lattice lattice;
   uint32_t components, single, in_shared;
@@ -18,6 +19,7 @@ struct heisenberg_emulated {
   uint32_t over_relaxations, sweeps, replica, time;
   double beta, coupling, field;
   struct gpumc_random random;
+  const void *couplings;
   void *spins;
 };
 

@@ -8,7 +8,7 @@
 
 #include "core/simulation/model.h"
 #include "models/heisenberg/heisenberg_channels.h"
-#include "models/heisenberg/heisenberg_pairs.h"
+#include "models/heisenberg/quenched/quenched_pairs.h"
 #include "models/heisenberg/heisenberg_physics.h"
 #include "models/lattice/checkerboard.h"
 #include "models/lattice/disorder/disorder.h"
@@ -68,7 +68,7 @@ GPUMC_MUST_CHECK enum gpumc_status heisenberg_sample_checksum(const struct gpumc
                                                               size_t number, uint64_t *checksum,
                                                               struct gpumc_error *error);
 
-/* Chiralities of a replica (heisenberg_pairs.h): of every site along each axis, or of every
+/* Chiralities of a replica (quenched_pairs.h): of every site along each axis, or of every
  * plaquette. */
 double heisenberg_chiralities(const struct gpumc_model *model);
 /* What heisenberg_record has to know of the model. */

@@ -5,7 +5,7 @@
 
 #include "core/numerics/isa.h"
 #include "models/heisenberg/heisenberg.h"
-#include "models/heisenberg/heisenberg_pairs.h"
+#include "models/heisenberg/quenched/quenched_pairs.h"
 
 /* A replica is spins[n][2][N/2] in the kernel's precision: components, colours, sites. */
 

@@ -173,7 +173,7 @@ GPUMC_INLINE void surround(const struct gpumc_checkerboard *lattice, const int c
     add_neighbours(lattice, colour, k, n, other->z, &around->z);
 }
 
-#include "models/heisenberg/heisenberg_quenched_loops.h"
+#include "models/heisenberg/quenched/quenched_loops.h"
 
 GPUMC_INLINE VECTOR sum_of(const int components, const struct surroundings *around, size_t i)
 {

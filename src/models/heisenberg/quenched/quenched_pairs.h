@@ -9,8 +9,8 @@
  * Rev. Lett. 102, 027202 (2009); Fernandez et al., Phys. Rev. B 80, 024422 (2009)). O(2): over all
  * plaquettes, kappa = 2^(-3/2) sum of sgn(J_ij) sin(theta_i - theta_j) over its bonds, in one
  * direction around it (Kawamura and Li, Phys. Rev. Lett. 87, 187204 (2001)); none on a chain. */
-#ifndef GPUMC_HEISENBERG_PAIRS_H
-#define GPUMC_HEISENBERG_PAIRS_H
+#ifndef GPUMC_HEISENBERG_QUENCHED_PAIRS_H
+#define GPUMC_HEISENBERG_QUENCHED_PAIRS_H
 
 #include "models/heisenberg/heisenberg_wave.h"
 
