@@ -15,7 +15,7 @@
 #include "models/heisenberg/heisenberg.h"
 #include "support/heisenberg_emulated.h"
 
-enum { SWEEPS = 19, RUN = 3, REPLICA = 1, REPLICAS = 2, SEED = 91 };
+enum { SWEEPS = 19, RUN = 3, RUNS = 2, REPLICA = 1, REPLICAS = 2, SEED = 91 };
 
 static const double beta = 1.3;
 
@@ -31,18 +31,21 @@ static const struct heisenberg_settings lattices[] = {
     {.dimension = 3, .shape = {12, 10, 6}}, {.dimension = 3, .shape = {16, 16, 16}},
 };
 
-/* The replica of an ensemble on the CPU, and its portable form before and after the sweeps. */
+/* The replica of the first run of an ensemble on the CPU, its portable form before and after the
+ * sweeps, and its channels; `other` is that of the second run after them, with which it is compared
+ * where couplings are quenched. */
 struct reference {
   struct gpumc_device device;
   struct gpumc_model model;
   struct gpumc_ensemble ensemble;
-  double *before, *after;
+  double *before, *after, *other;
+  int64_t channel[HEISENBERG_CHANNELS][RUNS * REPLICAS], pair[HEISENBERG_PAIRS][REPLICAS];
 };
 
-static void get(struct reference *reference, double *portable)
+static void get(struct reference *reference, size_t run, double *portable)
 {
   struct gpumc_error error = {0};
-  assert_int_equal(reference->ensemble.ops->get(&reference->ensemble, 0, REPLICA, 1,
+  assert_int_equal(reference->ensemble.ops->get(&reference->ensemble, run, REPLICA, 1,
                                                 (uint8_t *)portable, &error),
                    GPUMC_OK);
 }
@@ -53,26 +56,37 @@ static void open_reference(const struct heisenberg_settings *settings,
 {
   struct gpumc_error error = {0};
   struct gpumc_ensemble_plan plan = {
-      .runs = 1, .capacity = REPLICAS, .samples = 1, .move = move, .options = {.own = {2}}};
+      .runs = RUNS, .capacity = REPLICAS, .samples = 1, .move = move, .options = {.own = {2}}};
   memset(reference, 0, sizeof *reference);
   assert_int_equal(gpumc_device_open("cpu", 1, &reference->device, &error), GPUMC_OK);
   assert_int_equal(heisenberg_instance(settings, &reference->model, &error), GPUMC_OK);
   assert_int_equal(gpumc_ensemble_create(kernel, &reference->model, &reference->device, &plan, SEED,
                                          rounds, &reference->ensemble, &error),
                    GPUMC_OK);
-  assert_int_equal(gpumc_ensemble_start(&reference->ensemble, RUN, 1, REPLICAS, &error), GPUMC_OK);
+  assert_int_equal(gpumc_ensemble_start(&reference->ensemble, RUN, RUNS, REPLICAS, &error),
+                   GPUMC_OK);
   reference->before = malloc(reference->model.portable_bytes);
   reference->after = malloc(reference->model.portable_bytes);
-  get(reference, reference->before);
-  assert_int_equal(gpumc_ensemble_sweep(&reference->ensemble, SWEEPS, beta, NULL, &error),
+  reference->other = malloc(reference->model.portable_bytes);
+  int64_t *channel[HEISENBERG_CHANNELS], *pair[HEISENBERG_PAIRS];
+  for (size_t c = 0; c < HEISENBERG_CHANNELS; c++)
+    channel[c] = reference->channel[c];
+  for (size_t k = 0; k < HEISENBERG_PAIRS; k++)
+    pair[k] = reference->pair[k];
+  get(reference, 0, reference->before);
+  assert_int_equal(gpumc_ensemble_sweep(&reference->ensemble, SWEEPS, beta, channel, &error),
                    GPUMC_OK);
-  get(reference, reference->after);
+  get(reference, 0, reference->after);
+  get(reference, 1, reference->other);
+  if (reference->model.disorder)
+    assert_int_equal(kernel->compare(&reference->ensemble, 0, 1, 1, pair, &error), GPUMC_OK);
 }
 
 static void close_reference(struct reference *reference)
 {
   free(reference->before);
   free(reference->after);
+  free(reference->other);
   gpumc_ensemble_free(&reference->ensemble);
   reference->model.ops->destroy(&reference->model);
   gpumc_device_close(&reference->device);
@@ -97,7 +111,31 @@ convert(const struct gpumc_model *model, bool single, double *portable, void *sp
     }
 }
 
-/* The number of components of spins that are not those of the CPU. */
+/* How many channels and pairs are not those of the CPU; waves only of pairs. */
+static size_t
+measured_differences(const struct reference *reference, const struct heisenberg_emulated *job)
+{
+  const struct gpumc_model *model = &reference->model;
+  const struct heisenberg_units units = heisenberg_units_of(model);
+  int64_t channels[HEISENBERG_CHANNELS], pairs[HEISENBERG_PAIRS], *channel[HEISENBERG_CHANNELS],
+      *pair[HEISENBERG_PAIRS];
+  size_t different = 0;
+  for (size_t c = 0; c < HEISENBERG_CHANNELS; c++)
+    channel[c] = c != HEISENBERG_WAVE ? &channels[c] : NULL;
+  heisenberg_record(&units, job->sums, channel, 0);
+  for (size_t c = 0; c < HEISENBERG_CHANNELS; c++)
+    different += channel[c] != NULL && channels[c] != reference->channel[c][REPLICA];
+  if (!model->disorder)
+    return different;
+  for (size_t k = 0; k < HEISENBERG_PAIRS; k++)
+    pair[k] = &pairs[k];
+  heisenberg_record_pair(&job->wave, job->components, (double)model->sites, job->pair, pair, 0);
+  for (size_t k = 0; k < HEISENBERG_PAIRS; k++)
+    different += pairs[k] != reference->pair[k][REPLICA];
+  return different;
+}
+
+/* The number of components of spins, channels and pairs that are not those of the CPU. */
 static size_t differences(struct heisenberg_settings settings, bool single, uint32_t move,
                           bool in_shared, uint32_t time)
 {
@@ -107,9 +145,16 @@ static size_t differences(struct heisenberg_settings settings, bool single, uint
                  &reference);
   const struct gpumc_model *model = &reference.model;
   struct gpumc_error error = {0};
-  void *spins = malloc(model->portable_bytes);
+  void *spins = malloc(model->portable_bytes), *other = malloc(model->portable_bytes);
   double *couplings = NULL; /* aligned for both precisions */
+  const struct lattice_wave wave = heisenberg_wave_of(model);
+  int32_t *table = malloc(2 * wave.length * sizeof *table);
+  struct heisenberg_sums sums;
+  struct heisenberg_pair_sums pair;
+  assert_non_null(table);
+  lattice_wave_table(&wave, table, table + wave.length);
   convert(model, single, reference.before, spins, false);
+  convert(model, single, reference.other, other, false);
   if (model->disorder) {
     couplings = malloc(heisenberg_couplings_count(model) * sizeof *couplings);
     assert_non_null(couplings);
@@ -131,13 +176,21 @@ static size_t differences(struct heisenberg_settings settings, bool single, uint
       .random = gpumc_ensemble_random(&reference.ensemble, 0),
       .couplings = couplings,
       .spins = spins,
+      .sums = &sums,
+      .other = other,
+      .wave = wave,
+      .cosine = table,
+      .sine = table + wave.length,
+      .pair = &pair,
   };
   assert_int_equal(heisenberg_emulate(&job), 0);
   convert(model, single, reference.before, spins, true);
-  size_t different = 0;
+  size_t different = measured_differences(&reference, &job);
   for (size_t i = 0; i < model->portable_bytes / sizeof(double); i++)
     different += memcmp(&reference.before[i], &reference.after[i], sizeof(double)) != 0;
   free(spins);
+  free(other);
+  free(table);
   free(couplings);
   close_reference(&reference);
   return different;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "models/heisenberg/heisenberg_block.cuh"
+#include "models/heisenberg/quenched/quenched_compare.cuh"
 
 /* One replica, its threads, and what a launch would give them. */
 template <class KIND> struct emulation {
@@ -119,6 +120,41 @@ template <class KIND> static void copy(struct emulation<KIND> &emulation, bool b
       }
 }
 
+template <class KIND> static void measure(const struct heisenberg_emulated *job)
+{
+  typedef typename KIND::real real;
+  *job->sums = {};
+  for (uint32_t k = 0; k < job->lattice.colour; k++)
+    add_site<typename KIND::rules, KIND::COMPONENTS, KIND::QUENCHED>(
+        &job->lattice, (const real *)job->couplings, (const real *)job->spins, k, true, true,
+        job->sums);
+}
+
+template <class KIND> static void compare(const struct heisenberg_emulated *job)
+{
+  typedef typename KIND::real real;
+  typedef typename KIND::rules rules;
+  const int n = KIND::COMPONENTS;
+  const struct two<rules> both = {
+    &job->lattice, (const real *)job->spins, (const real *)job->other, (const real *)job->couplings
+  };
+  int64_t overlap[n][n] = {};
+  *job->pair = {};
+  for (uint32_t k = 0; k < job->lattice.colour; k++)
+    for (uint32_t colour = 0; colour < 2; colour++) {
+      add_overlap<rules, n>(both, colour, k, overlap);
+      add_bonds<rules, n>(both, colour, k, &job->pair->link, &job->pair->chirality);
+    }
+  for (uint32_t a = 0; a < n; a++)
+    for (uint32_t b = 0; b < n; b++) {
+      job->pair->overlap[a][b] = overlap[a][b];
+      for (uint32_t axis = 0; axis < 3; axis++)
+        for (uint32_t k = 0; k < job->lattice.colour && job->wave.along[axis]; k++)
+          add_waves<rules>(both, job->cosine, job->sine, a, b, axis, k,
+                           &job->pair->wave[a].cosine[b][axis], &job->pair->wave[a].sine[b][axis]);
+    }
+}
+
 template <class KIND> static size_t emulate(const struct heisenberg_emulated *job)
 {
   const struct heisenberg_gpu_lattice *lattice = &job->lattice;
@@ -145,6 +181,9 @@ template <class KIND> static size_t emulate(const struct heisenberg_emulated *jo
   for (uint32_t s = 0; s < job->sweeps; s++)
     sweep_at(emulation, job->time + s);
   copy(emulation, true);
+  measure<KIND>(job);
+  if constexpr (KIND::QUENCHED)
+    compare<KIND>(job);
   return 0;
 }
 
