@@ -26,6 +26,10 @@ checkpoint: {every: 20 ms}
 """
 
 
+GLASS = CONFIG.replace("shape: [8, 8, 8]", "shape: [4, 6, 4], couplings: gaussian, disorder_seed: 7") \
+    .replace("helicity_modulus: true", "replicas: 2")
+
+
 class Resumed(ResumeCase):
     def setUp(self):
         super().setUp()
@@ -33,6 +37,16 @@ class Resumed(ResumeCase):
 
     def test_tells_another_run_apart(self):
         self.tell_another_seed_apart()
+
+    def test_killed_at_random_instants(self):
+        self.kill_at_random_instants(most=4)
+
+
+class ResumedGlass(ResumeCase):
+    """With quenched couplings, whose samples are drawn anew, and overlaps of two copies."""
+    def setUp(self):
+        super().setUp()
+        self.use(GLASS)
 
     def test_killed_at_random_instants(self):
         self.kill_at_random_instants(most=4)
