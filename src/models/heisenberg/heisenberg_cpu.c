@@ -56,11 +56,12 @@ static size_t place_of(const struct gpumc_model *model, size_t site, size_t a)
 TRANSFER(double)
 TRANSFER(float)
 
-/* ---- waves and couplings ---- */
+/* ---- tables ---- */
 
 /* lattice_cpu_storage.own. The scratch of a thread has layers[n][..] (heisenberg_isa.h).
  * couplings[plan.samples] (heisenberg_couplings_fill), NULL without any. */
 struct tables {
+  struct gpumc_checkerboard_edges *edges; /* [2][blocks], of each colour */
   struct lattice_wave wave;
   int32_t *cosine, *sine; /* [wave.length] */
   void *couplings;
@@ -80,7 +81,9 @@ static size_t layers_bytes(const struct gpumc_model *model, const struct gpumc_e
 static size_t tables_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
                            size_t number_bytes)
 {
-  return sizeof(struct tables) + 2 * heisenberg_wave_of(model).length * sizeof(int32_t) +
+  const size_t blocks = gpumc_checkerboard_edge_blocks(&heisenberg_parameters(model)->lattice);
+  return sizeof(struct tables) + 2 * blocks * sizeof(struct gpumc_checkerboard_edges) +
+         2 * heisenberg_wave_of(model).length * sizeof(int32_t) +
          heisenberg_couplings_count(model) * (plan->samples * number_bytes + sizeof(uint32_t));
 }
 
@@ -108,6 +111,11 @@ static enum gpumc_status tables_create(const struct gpumc_model *model,
                                        void *own, struct gpumc_error *error)
 {
   struct tables *tables = own;
+  const struct gpumc_checkerboard *lattice = &heisenberg_parameters(model)->lattice;
+  const size_t blocks = gpumc_checkerboard_edge_blocks(lattice);
+  GPUMC_TRY(gpumc_allocate_array(&tables->edges, 2 * blocks, "places of neighbours", error));
+  for (size_t colour = 0; colour < 2; colour++)
+    gpumc_checkerboard_edges_fill(lattice, colour, tables->edges + colour * blocks);
   tables->wave = heisenberg_wave_of(model);
   const size_t length = tables->wave.length;
   GPUMC_TRY(gpumc_allocate_array(&tables->cosine, 2 * length, "waves", error));
@@ -126,10 +134,13 @@ static enum gpumc_status tables_create(const struct gpumc_model *model,
 static void tables_free(void *own)
 {
   struct tables *tables = own;
+  free(tables->edges);
   free(tables->cosine);
   free(tables->couplings);
   free(tables->forward);
 }
+
+/* ---- waves ---- */
 
 /* The sum over the layers of one axis, layer[length], times table[length]. `row`: even layers that
  * stand before odd ones; 0: in their order. */
@@ -170,12 +181,17 @@ static const struct heisenberg_ops *ops_of(const struct gpumc_ensemble *ensemble
                                           : GPUMC_ISA_OBJECT(heisenberg_ops_double, storage->isa);
 }
 
+static const struct tables *tables_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  return storage->own;
+}
+
 /* Those of a replica's sample; NULL without any. */
 static const void *
 couplings_of(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place)
 {
-  const struct lattice_cpu_storage *storage = ensemble->storage;
-  const struct tables *tables = storage->own;
+  const struct tables *tables = tables_of(ensemble);
   const size_t sample = gpumc_ensemble_sample(&ensemble->plan, place->run, place->first);
   return tables->couplings != NULL
              ? (const unsigned char *)tables->couplings + sample * tables->sample_bytes
@@ -189,6 +205,7 @@ replica_of(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place
   const struct heisenberg_parameters *parameters = heisenberg_parameters(ensemble->model);
   return (struct heisenberg_sweep){
       .lattice = &parameters->lattice,
+      .edges = tables_of(ensemble)->edges,
       .components = parameters->components,
       .move = (enum heisenberg_move)ensemble->plan.move,
       .over_relaxations = (uint32_t)ensemble->plan.options.own[0],
@@ -224,14 +241,13 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
   const struct heisenberg_parameters *parameters = heisenberg_parameters(ensemble->model);
   const struct heisenberg_units units = heisenberg_units_of(ensemble->model);
   struct heisenberg_sums sums;
-  ops_of(ensemble)->measure(&parameters->lattice, parameters->components,
+  const struct tables *tables = tables_of(ensemble);
+  ops_of(ensemble)->measure(&parameters->lattice, tables->edges, parameters->components,
                             couplings_of(ensemble, place), place->data, &sums);
   if (channel[HEISENBERG_DRIFT] != NULL)
     sums.drift = ops_of(ensemble)->drift(&parameters->lattice, parameters->components, place->data);
   if (channel[HEISENBERG_WAVE] != NULL) {
-    const struct lattice_cpu_storage *storage = ensemble->storage;
-    const struct tables *tables = storage->own;
-    int64_t *layers = lattice_cpu_scratch(storage);
+    int64_t *layers = lattice_cpu_scratch(ensemble->storage);
     ops_of(ensemble)->layers(&parameters->lattice, parameters->components, place->data, layers);
     const struct heisenberg_wave_sums waves = waves_of(parameters, tables, layers);
     sums.wave = heisenberg_wave_square(&tables->wave, (uint32_t)parameters->components, &waves);
@@ -244,8 +260,7 @@ static void compare(const struct gpumc_ensemble *ensemble, const struct lattice_
                     const void *other, size_t at, int64_t *const pair[GPUMC_PAIRS_MAXIMUM])
 {
   const struct heisenberg_parameters *parameters = heisenberg_parameters(ensemble->model);
-  const struct lattice_cpu_storage *storage = ensemble->storage;
-  const struct tables *tables = storage->own;
+  const struct tables *tables = tables_of(ensemble);
   const size_t n = (size_t)parameters->components;
   const struct heisenberg_comparison with = {
       .lattice = &parameters->lattice,
@@ -255,7 +270,7 @@ static void compare(const struct gpumc_ensemble *ensemble, const struct lattice_
       .couplings = couplings_of(ensemble, place),
       .one = place->data,
       .other = other,
-      .layers = lattice_cpu_scratch(storage),
+      .layers = lattice_cpu_scratch(ensemble->storage),
   };
   struct heisenberg_pair_sums sums;
   ops_of(ensemble)->compare(&with, &sums);

@@ -13,6 +13,7 @@
  * NULL, or those of its sample (heisenberg.h) in the kernel's precision; `coupling` is J w then. */
 struct heisenberg_sweep {
   const struct gpumc_checkerboard *lattice;
+  const struct gpumc_checkerboard_edges *edges; /* [2][blocks]: of each colour */
   int components;
   enum heisenberg_move move;
   uint32_t over_relaxations; /* of a mixed move: after each heat bath */
@@ -42,8 +43,10 @@ struct heisenberg_ops {
   /* Spins drawn uniformly; of the sweep lattice, components, random, replica and spins are set. */
   void (*start)(const struct heisenberg_sweep *sweep);
   void (*sweep)(const struct heisenberg_sweep *sweep);
-  void (*measure)(const struct gpumc_checkerboard *lattice, int components, const void *couplings,
-                  const void *spins, struct heisenberg_sums *sums);
+  /* `edges` and `couplings`: as in heisenberg_sweep. */
+  void (*measure)(const struct gpumc_checkerboard *lattice,
+                  const struct gpumc_checkerboard_edges *edges, int components,
+                  const void *couplings, const void *spins, struct heisenberg_sums *sums);
   /* The largest of heisenberg_drift(). */
   int64_t (*drift)(const struct gpumc_checkerboard *lattice, int components, const void *spins);
   /* layers[components][heisenberg_layers()]: sums of a component over planes x = const, y = const

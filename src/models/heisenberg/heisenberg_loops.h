@@ -3,8 +3,10 @@
  * HEISENBERG_SHARED_COUNTERS where two sites share a counter.
  *
  * A colour is worked on in chunks of sites: random words, then the sums of neighbours, then the
- * rule, each a loop over the chunk without branches, which the compiler turns into vectors. Only
- * proposals that a rejection turned down are drawn again one by one. */
+ * rule in one or more loops over the chunk without branches, which the compiler turns into vectors.
+ * A rule is divided where that makes chains of operations short enough for a processor to have
+ * several vectors in hand at once. Proposals that a rejection turned down are gathered and drawn
+ * again together. */
 #include "core/numerics/simd_philox.h"
 #include "models/heisenberg/heisenberg_isa.h"
 
@@ -13,10 +15,13 @@
 #define OPS HEISENBERG_NAME(heisenberg_ops)
 
 enum {
-  CHUNK = 256,                          /* sites; a multiple of SHARED */
-  SHARED = 32,                          /* sites that share 16 counters */
-  LANES = SHARED / 2,                   /* these counters */
-  VECTORS = LANES / GPUMC_VECTOR_WORDS, /* that hold them */
+  CHUNK = 256,                                         /* sites; a multiple of SHARED */
+  SHARED = 32,                                         /* sites that share 16 counters */
+  LANES = SHARED / 2,                                  /* these counters */
+  VECTORS = LANES / GPUMC_VECTOR_WORDS,                /* that hold them */
+  GROUP = HEISENBERG_SHARED_COUNTERS ? SHARED : LANES, /* sites that have them */
+  /* Groups that are drawn together, so that two vectors or more are: one waits for its products. */
+  TOGETHER = VECTORS == 1 ? 2 : 1,
 };
 
 /* ---- random words ---- */
@@ -24,6 +29,11 @@ enum {
 struct words {
   uint32_t a[CHUNK], b[CHUNK], c[CHUNK], d[CHUNK];
 };
+
+GPUMC_INLINE size_t whole_lanes(size_t n)
+{
+  return (n + LANES - 1) / LANES * LANES;
+}
 
 /* Of one colour of a replica in one sweep. */
 struct half_sweep {
@@ -33,37 +43,39 @@ struct half_sweep {
   REAL coupling, field; /* of the move: J and h, times beta unless it is over-relaxation */
 };
 
-/* Of LANES counters from `first` on. */
-GPUMC_INLINE void draw_lanes(const struct half_sweep *half, const uint32_t rounds, uint32_t first,
-                             gpumc_v32 word[VECTORS][4])
+/* Those of `groups` (a constant) groups of sites from k on, which go to words->a[at] and so on. */
+GPUMC_INLINE void draw_groups(const struct half_sweep *half, const uint32_t rounds,
+                              const uint32_t groups, uint32_t k, struct words *words, size_t at)
 {
   const uint32_t label = gpumc_random_label(half->purpose, heisenberg_draw(half->colour, 0));
-  gpumc_v32 site[VECTORS];
-  uint32_t labels[VECTORS];
-  for (uint32_t v = 0; v < VECTORS; v++) {
+  const uint32_t first = HEISENBERG_SHARED_COUNTERS ? heisenberg_shared_counter(k) : k;
+  gpumc_v32 site[TOGETHER * VECTORS], word[TOGETHER * VECTORS][4];
+  uint32_t labels[TOGETHER * VECTORS];
+#pragma GCC unroll 8
+  for (uint32_t v = 0; v < groups * VECTORS; v++) {
     site[v] = gpumc_lane_numbers() + (first + v * GPUMC_VECTOR_WORDS);
     labels[v] = label;
   }
-  gpumc_philox_draws(&half->stream, rounds, VECTORS, site, labels, word);
+  gpumc_philox_draws(&half->stream, rounds, groups * VECTORS, site, labels, word);
+#pragma GCC unroll 8
+  for (size_t v = 0; v < groups * VECTORS; v++) {
+    const size_t to = at + v / VECTORS * GROUP + v % VECTORS * GPUMC_VECTOR_WORDS;
+    gpumc_store(words->a + to, word[v][0]);
+    gpumc_store(words->b + to, word[v][1]);
+    gpumc_store(HEISENBERG_SHARED_COUNTERS ? words->a + to + LANES : words->c + to, word[v][2]);
+    gpumc_store(HEISENBERG_SHARED_COUNTERS ? words->b + to + LANES : words->d + to, word[v][3]);
+  }
 }
 
 /* Those of n sites from k on, a multiple of SHARED, and of the sites up to the next one. */
 GPUMC_INLINE void fill_words(const struct half_sweep *half, const uint32_t rounds, size_t k,
                              size_t n, struct words *words)
 {
-  gpumc_v32 word[VECTORS][4];
-  for (size_t i = 0; i < n; i += HEISENBERG_SHARED_COUNTERS ? SHARED : LANES) {
-    const uint32_t site = (uint32_t)(k + i);
-    draw_lanes(half, rounds, HEISENBERG_SHARED_COUNTERS ? heisenberg_shared_counter(site) : site,
-               word);
-    for (size_t v = 0; v < VECTORS; v++) {
-      const size_t at = i + v * GPUMC_VECTOR_WORDS;
-      gpumc_store(words->a + at, word[v][0]);
-      gpumc_store(words->b + at, word[v][1]);
-      gpumc_store(HEISENBERG_SHARED_COUNTERS ? words->a + at + LANES : words->c + at, word[v][2]);
-      gpumc_store(HEISENBERG_SHARED_COUNTERS ? words->b + at + LANES : words->d + at, word[v][3]);
-    }
-  }
+  size_t i = 0;
+  for (; i + (TOGETHER - 1) * GROUP < n; i += TOGETHER * GROUP)
+    draw_groups(half, rounds, TOGETHER, (uint32_t)(k + i), words, i);
+  if (i < n)
+    draw_groups(half, rounds, 1, (uint32_t)(k + i), words, i);
 }
 
 static void draw_words(const struct half_sweep *half, size_t k, size_t n, struct words *words)
@@ -72,6 +84,39 @@ static void draw_words(const struct half_sweep *half, size_t k, size_t n, struct
     fill_words(half, 7, k, n, words);
   else
     fill_words(half, 10, k, n, words);
+}
+
+/* Those of n sites k[n] in a later attempt, and of the entries up to the next multiple of LANES. */
+GPUMC_INLINE void fill_listed(const struct half_sweep *half, const uint32_t rounds,
+                              uint32_t attempt, const uint32_t *k, size_t n, struct words *words)
+{
+  const uint32_t label = gpumc_random_label(half->purpose, heisenberg_draw(half->colour, attempt));
+  const size_t whole = whole_lanes(n);
+  uint32_t counter[CHUNK];
+  for (size_t i = 0; i < whole; i++)
+    counter[i] = HEISENBERG_SHARED_COUNTERS ? heisenberg_shared_counter(k[i]) : k[i];
+  for (size_t i = 0; i < whole; i += GPUMC_VECTOR_WORDS) {
+    gpumc_v32 word[4];
+    gpumc_philox_draw(&half->stream, rounds, gpumc_load(counter + i), label, word);
+    gpumc_store(words->a + i, word[0]);
+    gpumc_store(words->b + i, word[1]);
+    gpumc_store(words->c + i, word[2]);
+    gpumc_store(words->d + i, word[3]);
+  }
+  for (size_t i = 0; HEISENBERG_SHARED_COUNTERS && i < whole; i++) {
+    const bool upper = heisenberg_shared_half(k[i]) != 0;
+    words->a[i] = upper ? words->c[i] : words->a[i];
+    words->b[i] = upper ? words->d[i] : words->b[i];
+  }
+}
+
+static void draw_listed(const struct half_sweep *half, uint32_t attempt, const uint32_t *k,
+                        size_t n, struct words *words)
+{
+  if (half->of->random.rounds == 7)
+    fill_listed(half, 7, attempt, k, n, words);
+  else
+    fill_listed(half, 10, attempt, k, n, words);
 }
 
 GPUMC_INLINE struct heisenberg_words words_of(const struct words *words, size_t i)
@@ -83,68 +128,7 @@ GPUMC_INLINE struct heisenberg_words words_of(const struct words *words, size_t 
 
 /* ---- sums of neighbours ---- */
 
-/* side[n] of a component: the sides of n sites from k on, `other` that component of the other
- * colour. Line by line, since they stand to the left and to the right in turns. */
-GPUMC_INLINE void copy_sides(const struct gpumc_checkerboard *lattice, size_t colour, size_t k,
-                             size_t n, const REAL *restrict other, REAL *restrict side)
-{
-  const size_t row = lattice->row;
-  for (size_t i = 0, count; i < n; i += count) {
-    const struct gpumc_checkerboard_place place =
-        gpumc_checkerboard_place_at(lattice, colour, k + i);
-    const size_t start = k + i, j = start % row;
-    const bool back = gpumc_checkerboard_side_is_back(&place);
-    count = row - j < n - i ? row - j : n - i;
-    const REAL *from = back ? other + start - 1 : other + start + 1;
-    const size_t first = back && j == 0 ? 1 : 0,
-                 last = !back && j + count == row ? count - 1 : count;
-    for (size_t l = first; l < last; l++)
-      side[i + l] = from[l];
-    if (first == 1) /* around the end of the line */
-      side[i] = other[start + row - 1];
-    if (last < count)
-      side[i + last] = other[start + last + 1 - row];
-  }
-}
-
-/* Adds to sum[n] the neighbours of n sites from k on that are `step` sites further, modulo
- * `period`. */
-GPUMC_INLINE void add_shifted(size_t period, size_t step, size_t k, size_t n,
-                              const REAL *restrict other, REAL *restrict sum)
-{
-  for (size_t i = 0, count; i < n; i += count) {
-    const size_t place = (k + i) % period;
-    const bool around = place + step >= period;
-    const size_t left = around ? period - place : period - step - place;
-    const REAL *from = other + (around ? k + i + step - period : k + i + step);
-    count = left < n - i ? left : n - i;
-    for (size_t l = 0; l < count; l++)
-      sum[i + l] += from[l];
-  }
-}
-
-/* One component of the neighbours of a chunk: those along x, and all. */
-struct neighbours {
-  REAL side[CHUNK], sum[CHUNK];
-};
-
-/* Of n sites from k on. The row before is a plane less one row further, and so on. */
-GPUMC_INLINE void add_neighbours(const struct gpumc_checkerboard *lattice, size_t colour, size_t k,
-                                 size_t n, const REAL *restrict other, struct neighbours *of)
-{
-  const size_t row = lattice->row, plane = lattice->plane, whole = lattice->colour;
-  copy_sides(lattice, colour, k, n, other, of->side);
-  for (size_t i = 0; i < n; i++)
-    of->sum[i] = other[k + i] + of->side[i];
-  if (lattice->dimension >= 2) {
-    add_shifted(plane, plane - row, k, n, other, of->sum);
-    add_shifted(plane, row, k, n, other, of->sum);
-  }
-  if (lattice->dimension == 3) {
-    add_shifted(whole, whole - plane, k, n, other, of->sum);
-    add_shifted(whole, plane, k, n, other, of->sum);
-  }
-}
+#include "models/heisenberg/heisenberg_neighbours.h"
 
 /* A colour of a replica, component by component. */
 struct colour {
@@ -163,14 +147,35 @@ struct surroundings {
   struct neighbours x, y, z;
 };
 
-GPUMC_INLINE void surround(const struct gpumc_checkerboard *lattice, const int components,
-                           size_t colour, size_t k, size_t n, const struct colour *other,
+/* Of the block of sites from k on, which stands at place i of the chunk. */
+GPUMC_INLINE void surround_block(const struct gpumc_checkerboard *lattice,
+                                 const struct block *block, const int components, const bool sides,
+                                 const struct colour *other, struct surroundings *around, size_t i)
+{
+  add_neighbours(lattice, block, other->x, sides, &around->x, i);
+  add_neighbours(lattice, block, other->y, sides, &around->y, i);
+  if (components == 3)
+    add_neighbours(lattice, block, other->z, sides, &around->z, i);
+}
+
+/* Of n sites from k on, a multiple of CHUNK. `edges`: of the colour of these sites; `components`
+ * and `sides` (whether these are asked for): constants. */
+GPUMC_INLINE void surround(const struct gpumc_checkerboard *lattice,
+                           const struct gpumc_checkerboard_edges *edges, const int components,
+                           const bool sides, size_t k, size_t n, const struct colour *other,
                            struct surroundings *around)
 {
-  add_neighbours(lattice, colour, k, n, other->x, &around->x);
-  add_neighbours(lattice, colour, k, n, other->y, &around->y);
-  if (components == 3)
-    add_neighbours(lattice, colour, k, n, other->z, &around->z);
+  const struct short_rows rows = short_rows_of(lattice);
+  for (size_t i = 0; i < n; i += GPUMC_EDGE_SITES) {
+    const struct gpumc_checkerboard_edges *edge = &edges[(k + i) / GPUMC_EDGE_SITES];
+    if (is_inner(lattice, edge, k + i)) {
+      const struct block block = block_at(lattice, edge, &rows, true, k + i);
+      surround_block(lattice, &block, components, sides, other, around, i);
+    } else {
+      const struct block block = block_at(lattice, edge, &rows, false, k + i);
+      surround_block(lattice, &block, components, sides, other, around, i);
+    }
+  }
 }
 
 #include "models/heisenberg/quenched/quenched_loops.h"
@@ -218,64 +223,122 @@ GPUMC_INLINE void start_chunk(const int components, const struct chunk *chunk)
                  components, HEISENBERG_NAME(heisenberg_of_sphere)(words_of(chunk->words, i))));
 }
 
+/* Proposals come before the rule, which they do not depend on. */
 GPUMC_INLINE void metropolis_chunk(const int components, const struct chunk *chunk)
 {
-#pragma GCC ivdep
+  REAL x[CHUNK], y[CHUNK], z[CHUNK], other[CHUNK];
   for (size_t i = 0; i < chunk->n; i++) {
-    const VECTOR spin = spin_of(components, &chunk->own, chunk->k + i);
     const struct HEISENBERG_NAME(heisenberg_uniform) uniform =
         components == 3 ? HEISENBERG_NAME(heisenberg_of_proposal)(words_of(chunk->words, i))
                         : HEISENBERG_NAME(heisenberg_of_circle)(words_of(chunk->words, i));
     const VECTOR proposal = HEISENBERG_NAME(heisenberg_anywhere)(components, uniform);
+    x[i] = proposal.x;
+    y[i] = proposal.y;
+    z[i] = proposal.z;
+    other[i] = uniform.other;
+  }
+#pragma GCC ivdep
+  for (size_t i = 0; i < chunk->n; i++) {
+    const VECTOR spin = spin_of(components, &chunk->own, chunk->k + i);
+    const VECTOR proposal = {x[i], y[i], z[i]};
     const bool accepted = HEISENBERG_NAME(heisenberg_accepts)(
-        components, spin, proposal, field_of(components, chunk, i), uniform.other);
+        components, spin, proposal, field_of(components, chunk, i), other[i]);
     const VECTOR next = {accepted ? proposal.x : spin.x, accepted ? proposal.y : spin.y,
                          accepted ? proposal.z : spin.z};
     set_spin(components, &chunk->own, chunk->k + i, next);
   }
 }
 
+/* heisenberg_sphere, in several loops too. */
 GPUMC_INLINE void heat_bath_chunk_of_spheres(const struct chunk *chunk)
 {
-#pragma GCC ivdep
-  for (size_t i = 0; i < chunk->n; i++)
-    set_spin(3, &chunk->own, chunk->k + i,
-             HEISENBERG_NAME(heisenberg_sphere)(
-                 field_of(3, chunk, i),
-                 HEISENBERG_NAME(heisenberg_of_sphere)(words_of(chunk->words, i))));
-}
-
-/* Trials from the second one on. */
-static VECTOR try_again(const struct half_sweep *half, uint32_t k, VECTOR g)
-{
-  const struct heisenberg_sweep *sweep = half->of;
-  VECTOR spin = {0, 0, 0};
-  bool accepted = false;
-  for (uint32_t attempt = 1; attempt < HEISENBERG_ATTEMPTS && !accepted; attempt++) {
-    const struct heisenberg_words words = HEISENBERG_NAME(heisenberg_words)(
-        sweep->random, k, sweep->replica, half->time,
-        gpumc_random_label(half->purpose, heisenberg_draw(half->colour, attempt)));
-    accepted = HEISENBERG_NAME(heisenberg_circle_trial)(
-        g, HEISENBERG_NAME(heisenberg_of_circle)(words), &spin);
+  REAL x[CHUNK], y[CHUNK], z[CHUNK], length[CHUNK], inverse[CHUNK], versine[CHUNK];
+  for (size_t i = 0; i < chunk->n; i++) {
+    VECTOR direction;
+    inverse[i] =
+        HEISENBERG_NAME(heisenberg_direction)(3, field_of(3, chunk, i), &length[i], &direction);
+    x[i] = direction.x;
+    y[i] = direction.y;
+    z[i] = direction.z;
   }
-  return spin;
+  for (size_t i = 0; i < chunk->n; i++)
+    versine[i] = HEISENBERG_NAME(heisenberg_versine)(
+        length[i], inverse[i], HEISENBERG_NAME(heisenberg_of_sphere)(words_of(chunk->words, i)).u);
+  for (size_t i = 0; i < chunk->n; i++) {
+    const uint32_t azimuth =
+        HEISENBERG_NAME(heisenberg_of_sphere)(words_of(chunk->words, i)).azimuth;
+    const VECTOR direction = {x[i], y[i], z[i]};
+    set_spin(3, &chunk->own, chunk->k + i,
+             HEISENBERG_NAME(heisenberg_turned)(
+                 HEISENBERG_NAME(heisenberg_inclined)(versine[i], azimuth), direction));
+  }
 }
 
+/* Trials of rejection: sites k[n], their fields, and what came of it. Whole vectors are tried:
+ * after the last site there are others, of no matter which sites. */
+struct trials {
+  size_t n;
+  uint32_t k[CHUNK], rejected[CHUNK];
+  REAL field_x[CHUNK], field_y[CHUNK], x[CHUNK], y[CHUNK];
+};
+
+static void try_circles(const struct words *words, struct trials *trials)
+{
+  const size_t whole = whole_lanes(trials->n);
+  for (size_t i = 0; i < whole; i++) {
+    VECTOR spin;
+    trials->rejected[i] = !HEISENBERG_NAME(heisenberg_circle_trial)(
+        (VECTOR){trials->field_x[i], trials->field_y[i], 0},
+        HEISENBERG_NAME(heisenberg_of_circle)(words_of(words, i)), &spin);
+    trials->x[i] = spin.x;
+    trials->y[i] = spin.y;
+  }
+}
+
+/* The accepted sites are no longer listed. */
+static void keep_rejected(struct trials *trials)
+{
+  uint32_t kept[CHUNK + GPUMC_VECTOR_WORDS];
+  size_t n = 0;
+  for (size_t i = 0; i < trials->n; i += GPUMC_VECTOR_WORDS) {
+    const size_t left = trials->n - i;
+    uint32_t keep = gpumc_nonzero_words(gpumc_load(trials->rejected + i));
+    keep &= left < GPUMC_VECTOR_WORDS ? (1u << left) - 1 : UINT32_MAX;
+    gpumc_compress(kept + n, gpumc_compression_of(keep), gpumc_lane_numbers() + (uint32_t)i);
+    n += (size_t)__builtin_popcount(keep);
+  }
+  for (size_t i = 0; i < n; i++) {
+    trials->k[i] = trials->k[kept[i]];
+    trials->field_x[i] = trials->field_x[kept[i]];
+    trials->field_y[i] = trials->field_y[kept[i]];
+  }
+  trials->n = n;
+}
+
+/* Rejected sites have their proposals too, which stay where they were the last ones. */
 GPUMC_INLINE void heat_bath_chunk_of_circles(const struct chunk *chunk)
 {
-  uint8_t accepted[CHUNK];
-#pragma GCC ivdep
-  for (size_t i = 0; i < chunk->n; i++) {
-    VECTOR spin;
-    accepted[i] = HEISENBERG_NAME(heisenberg_circle_trial)(
-        field_of(2, chunk, i), HEISENBERG_NAME(heisenberg_of_circle)(words_of(chunk->words, i)),
-        &spin);
-    set_spin(2, &chunk->own, chunk->k + i, spin);
+  const size_t whole = whole_lanes(chunk->n);
+  struct trials trials;
+  struct words words;
+  for (size_t i = 0; i < whole; i++) {
+    const VECTOR g = field_of(2, chunk, i);
+    trials.k[i] = (uint32_t)(chunk->k + i);
+    trials.field_x[i] = g.x;
+    trials.field_y[i] = g.y;
   }
+  trials.n = chunk->n;
+  try_circles(chunk->words, &trials);
   for (size_t i = 0; i < chunk->n; i++)
-    if (!accepted[i])
-      set_spin(2, &chunk->own, chunk->k + i,
-               try_again(chunk->half, (uint32_t)(chunk->k + i), field_of(2, chunk, i)));
+    set_spin(2, &chunk->own, chunk->k + i, (VECTOR){trials.x[i], trials.y[i], 0});
+  keep_rejected(&trials);
+  for (uint32_t attempt = 1; attempt < HEISENBERG_ATTEMPTS && trials.n > 0; attempt++) {
+    draw_listed(chunk->half, attempt, trials.k, trials.n, &words);
+    try_circles(&words, &trials);
+    for (size_t i = 0; i < trials.n; i++)
+      set_spin(2, &chunk->own, trials.k[i], (VECTOR){trials.x[i], trials.y[i], 0});
+    keep_rejected(&trials);
+  }
 }
 
 GPUMC_INLINE void
@@ -310,6 +373,8 @@ GPUMC_INLINE void
 half_sweep_of(const int components, const enum heisenberg_move move, const struct half_sweep *half)
 {
   const struct gpumc_checkerboard *lattice = half->of->lattice;
+  const struct gpumc_checkerboard_edges *edges =
+      half->of->edges + half->colour * gpumc_checkerboard_edge_blocks(lattice);
   const struct colour other = colour_of(lattice, components, half->of->spins, 1 - half->colour);
   const REAL *couplings = couplings_of(lattice, half->of->couplings, half->colour);
   struct words words;
@@ -326,7 +391,7 @@ half_sweep_of(const int components, const enum heisenberg_move move, const struc
     if (couplings != NULL)
       surround_quenched(lattice, couplings, half->colour, chunk.k, chunk.n, &other, &around);
     else
-      surround(lattice, components, half->colour, chunk.k, chunk.n, &other, &around);
+      surround(lattice, edges, components, false, chunk.k, chunk.n, &other, &around);
     move_chunk(components, move, &chunk);
   }
 }

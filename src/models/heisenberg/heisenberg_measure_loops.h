@@ -1,6 +1,15 @@
 /* What is measured of a replica on the CPU, in one precision: included after heisenberg_loops.h by
  * the same files. Sums are of integers, so that they depend on no order. */
 
+/* forward[n] of n sites from k on, a multiple of CHUNK: 1 where the neighbour with the same index
+ * is one step forward in x and the side one step back, -1 where it is the other way. */
+GPUMC_INLINE void
+copy_directions(const struct gpumc_checkerboard_edges *edges, size_t k, size_t n, REAL *forward)
+{
+  for (size_t i = 0; i < n; i++)
+    forward[i] = (edges[(k + i) / GPUMC_EDGE_SITES].back >> i % GPUMC_EDGE_SITES & 1) != 0 ? 1 : -1;
+}
+
 GPUMC_INLINE VECTOR scaled(VECTOR v, REAL factor)
 {
   return (VECTOR){factor * v.x, factor * v.y, factor * v.z};
@@ -8,23 +17,21 @@ GPUMC_INLINE VECTOR scaled(VECTOR v, REAL factor)
 
 /* Sums over both colours: each bond has one end of colour 0, from which it is counted.
  * `couplings`: those of colour 0 where `quenched`. */
-GPUMC_INLINE void measure_bonds(const int components, const bool quenched,
-                                const struct gpumc_checkerboard *lattice, const REAL *couplings,
-                                const struct colour *own, const struct colour *other,
-                                struct heisenberg_sums *sums)
+GPUMC_INLINE void
+measure_bonds(const int components, const bool quenched, const struct gpumc_checkerboard *lattice,
+              const struct gpumc_checkerboard_edges *edges, const REAL *couplings,
+              const struct colour *own, const struct colour *other, struct heisenberg_sums *sums)
 {
   struct surroundings around;
+  REAL forward[CHUNK];
   for (size_t k = 0, n; k < lattice->colour; k += n) {
-    const size_t row = lattice->row, left = lattice->colour - k, in_row = row - k % row;
+    const size_t left = lattice->colour - k;
     n = left < CHUNK ? left : CHUNK;
-    n = n < in_row ? n : in_row; /* all sides in the same direction */
-    const struct gpumc_checkerboard_place place = gpumc_checkerboard_place_at(lattice, 0, k);
-    /* The step forward leads to the same index where the side is one back. */
-    const REAL forward = gpumc_checkerboard_side_is_back(&place) ? 1 : -1;
+    copy_directions(edges, k, n, forward);
     if (quenched)
       surround_quenched(lattice, couplings, 0, k, n, other, &around);
     else
-      surround(lattice, components, 0, k, n, other, &around);
+      surround(lattice, edges, components, true, k, n, other, &around);
     int64_t bonds = 0, along = 0, across_x = 0, across_y = 0, across_z = 0;
     for (size_t i = 0; i < n; i++) {
       const VECTOR spin = spin_of(components, own, k + i);
@@ -35,8 +42,8 @@ GPUMC_INLINE void measure_bonds(const int components, const bool quenched,
         side = scaled(side, couplings[HEISENBERG_SIDE * lattice->colour + k + i]);
       }
       const VECTOR both = {same.x + side.x, same.y + side.y, same.z + side.z};
-      const VECTOR step = {forward * (same.x - side.x), forward * (same.y - side.y),
-                           forward * (same.z - side.z)};
+      const VECTOR step = {forward[i] * (same.x - side.x), forward[i] * (same.y - side.y),
+                           forward[i] * (same.z - side.z)};
       bonds += HEISENBERG_NAME(heisenberg_quanta)(
           HEISENBERG_NAME(heisenberg_dot)(components, spin, sum_of(components, &around, i)));
       along += HEISENBERG_NAME(heisenberg_quanta)(
@@ -63,7 +70,8 @@ static int64_t sum_component(const REAL *component, size_t sites)
   return sum;
 }
 
-static void measure_replica(const struct gpumc_checkerboard *lattice, int components,
+static void measure_replica(const struct gpumc_checkerboard *lattice,
+                            const struct gpumc_checkerboard_edges *edges, int components,
                             const void *couplings, const void *spins, struct heisenberg_sums *sums)
 {
   const REAL *of_colour = couplings_of(lattice, couplings, 0);
@@ -75,13 +83,13 @@ static void measure_replica(const struct gpumc_checkerboard *lattice, int compon
   for (int a = 0; a < components; a++)
     sums->magnetization[a] = sum_component((const REAL *)spins + (size_t)a * sites, sites);
   if (couplings != NULL && components == 3)
-    measure_bonds(3, true, lattice, of_colour, &own, &other, sums);
+    measure_bonds(3, true, lattice, edges, of_colour, &own, &other, sums);
   else if (couplings != NULL)
-    measure_bonds(2, true, lattice, of_colour, &own, &other, sums);
+    measure_bonds(2, true, lattice, edges, of_colour, &own, &other, sums);
   else if (components == 3)
-    measure_bonds(3, false, lattice, NULL, &own, &other, sums);
+    measure_bonds(3, false, lattice, edges, NULL, &own, &other, sums);
   else
-    measure_bonds(2, false, lattice, NULL, &own, &other, sums);
+    measure_bonds(2, false, lattice, edges, NULL, &own, &other, sums);
 }
 
 GPUMC_INLINE int64_t largest_drift(const int components, size_t sites, const REAL *spins)

@@ -127,19 +127,28 @@ GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_turned)(VECTOR
   return spin;
 }
 
-/* O(3): from the density exp(S . g). */
-GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_sphere)(VECTOR g, UNIFORM uniform)
+/* The spin at 1 - cos = `versine` from the z axis. */
+GPUMC_HOST_DEVICE static inline VECTOR
+HEISENBERG_NAME(heisenberg_inclined)(REAL versine, uint32_t azimuth)
 {
-  VECTOR direction, v;
-  REAL length;
-  const REAL inverse = HEISENBERG_NAME(heisenberg_direction)(3, g, &length, &direction);
-  const REAL versine = HEISENBERG_NAME(heisenberg_versine)(length, inverse, uniform.u);
+  VECTOR v;
   const REAL sine = ROOT(versine * ((REAL)2 - versine));
-  HEISENBERG_NAME(gpumc_turn)(uniform.azimuth, &v.x, &v.y);
+  HEISENBERG_NAME(gpumc_turn)(azimuth, &v.x, &v.y);
   v.x *= sine;
   v.y *= sine;
   v.z = (REAL)1 - versine;
-  return HEISENBERG_NAME(heisenberg_turned)(v, direction);
+  return v;
+}
+
+/* O(3): from the density exp(S . g). */
+GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_sphere)(VECTOR g, UNIFORM uniform)
+{
+  VECTOR direction;
+  REAL length;
+  const REAL inverse = HEISENBERG_NAME(heisenberg_direction)(3, g, &length, &direction);
+  const REAL versine = HEISENBERG_NAME(heisenberg_versine)(length, inverse, uniform.u);
+  return HEISENBERG_NAME(heisenberg_turned)(
+      HEISENBERG_NAME(heisenberg_inclined)(versine, uniform.azimuth), direction);
 }
 
 /* O(2): one trial of rejection for the density exp(S . g), the von Mises distribution (Best and
