@@ -290,15 +290,17 @@ quenched_job_of(size_t lattice, int components, const char *variant, uint32_t mo
 
 static void quenched(void **state)
 {
+  /* Of each kind; the large ones take long. */
+  static const size_t chosen[] = {0, 1, 2, 4, 5, 6, 8, 11, 13, 14, 15, 16};
   static const char *const variants[] = {"double", "float"};
   size_t number = 0;
   (void)state;
   for (size_t v = 0; v < 2; v++)
-    for (size_t lattice = 0; lattice < sizeof lattices / sizeof *lattices; lattice++)
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
       for (int components = 2; components <= 3; components++)
         for (uint32_t move = 0; move < HEISENBERG_MOVES; move++)
           if (share_has(number++)) {
-            const struct job job = quenched_job_of(lattice, components, variants[v], move);
+            const struct job job = quenched_job_of(chosen[i], components, variants[v], move);
             compare(&job);
           }
 }
