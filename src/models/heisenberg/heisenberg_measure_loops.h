@@ -29,9 +29,9 @@ measure_bonds(const int components, const bool quenched, const struct gpumc_chec
     n = left < CHUNK ? left : CHUNK;
     copy_directions(edges, k, n, forward);
     if (quenched)
-      surround_quenched(lattice, couplings, 0, k, n, other, &around);
+      surround_quenched(lattice, edges, couplings, k, n, other, &around);
     else
-      surround(lattice, edges, components, true, k, n, other, &around);
+      surround(lattice, edges, NULL, components, true, k, n, other, &around);
     int64_t bonds = 0, along = 0, across_x = 0, across_y = 0, across_z = 0;
     for (size_t i = 0; i < n; i++) {
       const VECTOR spin = spin_of(components, own, k + i);

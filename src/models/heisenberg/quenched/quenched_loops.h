@@ -1,5 +1,5 @@
-/* Sums of neighbours under quenched couplings on the CPU, in one precision: included by
- * heisenberg_loops.h. */
+/* Sums of neighbours under quenched couplings in vectors, in one precision: included by
+ * heisenberg_loops.h after heisenberg_neighbours.h. */
 
 /* Those of the sites of one colour, [2 d][N/2]; NULL without any. */
 GPUMC_INLINE const REAL *
@@ -10,103 +10,74 @@ couplings_of(const struct gpumc_checkerboard *lattice, const void *couplings, si
              : NULL;
 }
 
-/* Sites from k on whose neighbours of a kind follow each other from `from` on. */
-struct run {
-  size_t from, count;
-};
-
-/* `step` sites further, modulo `period`. */
-GPUMC_INLINE struct run run_of_shift(size_t period, size_t step, size_t k)
+/* x y + z, rounded once. */
+GPUMC_INLINE reals fused(reals x, reals y, reals z)
 {
-  const size_t place = k % period;
-  return place + step < period ? (struct run){k + step, period - step - place}
-                               : (struct run){k + step - period, period - place};
+#if defined(__AVX512F__)
+  return sizeof(REAL) == sizeof(float) ? (reals)_mm512_fmadd_ps((__m512)x, (__m512)y, (__m512)z)
+                                       : (reals)_mm512_fmadd_pd((__m512d)x, (__m512d)y, (__m512d)z);
+#elif defined(__AVX2__) && defined(__FMA__)
+  return sizeof(REAL) == sizeof(float) ? (reals)_mm256_fmadd_ps((__m256)x, (__m256)y, (__m256)z)
+                                       : (reals)_mm256_fmadd_pd((__m256d)x, (__m256d)y, (__m256d)z);
+#else
+  for (size_t i = 0; i < WIDTH; i++)
+    z[i] = HEISENBERG_NAME(heisenberg_fma)(x[i], y[i], z[i]);
+  return z;
+#endif
 }
 
-GPUMC_INLINE struct run
-run_of_sides(const struct gpumc_checkerboard *lattice, size_t colour, size_t k)
+/* The couplings of a block with a kind of its neighbours. */
+GPUMC_INLINE void load_couplings(const struct gpumc_checkerboard *lattice,
+                                 const struct block *block, const REAL *couplings,
+                                 enum heisenberg_neighbour neighbour, reals coupling[PARTS])
 {
-  const struct gpumc_checkerboard_place place = gpumc_checkerboard_place_at(lattice, colour, k);
-  const size_t row = lattice->row, x = k % row;
-  if (gpumc_checkerboard_side_is_back(&place))
-    return x == 0 ? (struct run){k + row - 1, 1} : (struct run){k - 1, row - x};
-  return x + 1 == row ? (struct run){k + 1 - row, 1} : (struct run){k + 1, row - 1 - x};
+  const REAL *at = couplings + (size_t)neighbour * lattice->colour + block->k;
+  load_shifted(block->all, at, 0, at, coupling);
 }
 
-/* The row before is a plane less one row further, and so on. */
-static struct run run_of(const struct gpumc_checkerboard *lattice,
-                         enum heisenberg_neighbour neighbour, size_t colour, size_t k)
+/* Adds to sum[PARTS] the products of near[PARTS], neighbours of a kind, with their couplings. */
+GPUMC_INLINE void add_coupled(const struct gpumc_checkerboard *lattice, const struct block *block,
+                              const REAL *couplings, enum heisenberg_neighbour neighbour,
+                              const reals near[PARTS], reals sum[PARTS])
+{
+  reals coupling[PARTS];
+  load_couplings(lattice, block, couplings, neighbour, coupling);
+#pragma GCC unroll 8
+  for (size_t p = 0; p < PARTS; p++)
+    sum[p] = fused(coupling[p], near[p], sum[p]);
+}
+
+/* As add_neighbours, with the couplings of the sites' colour. */
+GPUMC_INLINE void add_quenched(const struct gpumc_checkerboard *lattice, const struct block *block,
+                               const REAL *couplings, const REAL *other, struct neighbours *of,
+                               size_t i)
 {
   const size_t row = lattice->row, plane = lattice->plane, whole = lattice->colour;
-  switch (neighbour) {
-  case HEISENBERG_SAME:
-    return (struct run){k, whole - k};
-  case HEISENBERG_SIDE:
-    return run_of_sides(lattice, colour, k);
-  case HEISENBERG_ROW_BEFORE:
-    return run_of_shift(plane, plane - row, k);
-  case HEISENBERG_ROW_AFTER:
-    return run_of_shift(plane, row, k);
-  case HEISENBERG_PLANE_BEFORE:
-    return run_of_shift(whole, whole - plane, k);
-  case HEISENBERG_PLANE_AFTER:
-    return run_of_shift(whole, plane, k);
+  const uint32_t all = block->all;
+  const REAL *at = other + block->k;
+  reals near[PARTS], side[PARTS], sum[PARTS];
+  load_shifted(all, at, 0, at, near);
+  load_sides(block, at, row, near, side);
+  load_couplings(lattice, block, couplings, HEISENBERG_SAME, sum);
+#pragma GCC unroll 8
+  for (size_t p = 0; p < PARTS; p++) {
+    store_reals(of->side + i + p * WIDTH, side[p]);
+    sum[p] *= near[p];
   }
-  return (struct run){k, 1};
-}
-
-/* to[n]: a component of the neighbours of a kind of n sites from k on. */
-static void copy_neighbours(const struct gpumc_checkerboard *lattice,
-                            enum heisenberg_neighbour neighbour, size_t colour, size_t k, size_t n,
-                            const REAL *restrict other, REAL *restrict to)
-{
-  for (size_t i = 0; i < n;) {
-    const struct run run = run_of(lattice, neighbour, colour, k + i);
-    const size_t count = run.count < n - i ? run.count : n - i;
-    for (size_t l = 0; l < count; l++)
-      to[i + l] = other[run.from + l];
-    i += count;
+  add_coupled(lattice, block, couplings, HEISENBERG_SIDE, side, sum);
+  if (lattice->dimension >= 2) {
+    load_shifted(all, at - row, block->first_row, at + plane - row, near);
+    add_coupled(lattice, block, couplings, HEISENBERG_ROW_BEFORE, near, sum);
+    load_shifted(all, at + row, block->last_row, at + row - plane, near);
+    add_coupled(lattice, block, couplings, HEISENBERG_ROW_AFTER, near, sum);
   }
-}
-
-/* Adds to sum[n] these neighbours times coupling[n]. */
-static void add_coupled(const struct gpumc_checkerboard *lattice,
-                        enum heisenberg_neighbour neighbour, size_t colour, size_t k, size_t n,
-                        const REAL *restrict coupling, const REAL *restrict other,
-                        REAL *restrict sum)
-{
-  for (size_t i = 0; i < n;) {
-    const struct run run = run_of(lattice, neighbour, colour, k + i);
-    const size_t count = run.count < n - i ? run.count : n - i;
-    for (size_t l = 0; l < count; l++)
-      sum[i + l] =
-          HEISENBERG_NAME(heisenberg_fma)(coupling[i + l], other[run.from + l], sum[i + l]);
-    i += count;
+  if (lattice->dimension == 3) {
+    load_shifted(all, at - plane, block->first_plane, at + whole - plane, near);
+    add_coupled(lattice, block, couplings, HEISENBERG_PLANE_BEFORE, near, sum);
+    load_shifted(all, at + plane, block->last_plane, at + plane - whole, near);
+    add_coupled(lattice, block, couplings, HEISENBERG_PLANE_AFTER, near, sum);
   }
-}
-
-/* One component; `couplings`: of the sites' colour. */
-static void add_quenched(const struct gpumc_checkerboard *lattice, const REAL *couplings,
-                         size_t colour, size_t k, size_t n, const REAL *restrict other,
-                         struct neighbours *of)
-{
-  const int kinds = 2 * (int)lattice->dimension;
-  const REAL *side = couplings + HEISENBERG_SIDE * lattice->colour + k;
-  copy_neighbours(lattice, HEISENBERG_SIDE, colour, k, n, other, of->side);
-  for (size_t i = 0; i < n; i++)
-    of->sum[i] =
-        HEISENBERG_NAME(heisenberg_fma)(side[i], of->side[i], couplings[k + i] * other[k + i]);
-  for (int kind = HEISENBERG_ROW_BEFORE; kind < kinds; kind++)
-    add_coupled(lattice, (enum heisenberg_neighbour)kind, colour, k, n,
-                couplings + (size_t)kind * lattice->colour + k, other, of->sum);
-}
-
-static void surround_quenched(const struct gpumc_checkerboard *lattice, const REAL *couplings,
-                              size_t colour, size_t k, size_t n, const struct colour *other,
-                              struct surroundings *around)
-{
-  add_quenched(lattice, couplings, colour, k, n, other->x, &around->x);
-  add_quenched(lattice, couplings, colour, k, n, other->y, &around->y);
-  if (other->z != NULL)
-    add_quenched(lattice, couplings, colour, k, n, other->z, &around->z);
+#pragma GCC unroll 8
+  for (size_t p = 0; p < PARTS; p++)
+    store_reals(of->sum + i + p * WIDTH, sum[p]);
 }
