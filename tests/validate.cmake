@@ -43,6 +43,7 @@ if(GPUMC_SANITIZE)
     exact_test_heisenberg_field     # exact_test_heisenberg_rings, cli_test_heisenberg_keys
     exact_test_heisenberg_glass     # cli_test_heisenberg_keys, unit_test_heisenberg_quenched
     exact_test_heisenberg_hot
+    exact_test_heisenberg_muca      # exact_test_heisenberg_walk, resume_test_resume_heisenberg
     exact_test_ising2d_histogram    # one sweep of each kernel: exact_test_ising_bits
     exact_test_ising_operations
     exact_test_ising_spin_bits      # exact_test_ising_bits
@@ -80,6 +81,7 @@ set(shared_tests
   "exact_test_controls_small          3  1"
   "exact_test_disorder_small          2  1"
   "exact_test_heisenberg_kernels      5 15"
+  "exact_test_heisenberg_walk         1  5"
   "exact_test_ising2d_bits            1  5"
   "exact_test_ising2d_histogram       3  1"
   "exact_test_ising_bits              3  5"

@@ -1,5 +1,6 @@
-"""Mistakes of a configuration of Heisenberg spins, which quantities a run in a field has, and keys of quenched couplings:
-what is refused, samples that are written and read back, and the samples of each algorithm."""
+"""Mistakes of a configuration of Heisenberg spins, which quantities a run in a field has, bins by default, and keys of
+quenched couplings: what is refused, samples that are written and read back, and the samples of each algorithm."""
+import json
 import math
 import pathlib
 import sys
@@ -86,6 +87,7 @@ class Quenched(unittest.TestCase):
                 (", sample: 3", PT, "sample = 3 would change nothing: couplings are uniform"),
                 (", write_couplings: true", PT, "write_couplings needs quenched couplings: these are all J"),
                 ("", PT.replace("samples", "replicas: 2, samples"), "model heisenberg has no overlaps"),
+                (", couplings: bimodal", "{name: muca, walkers: 64}", "do not walk under a tabulated weight: use canonical, pt or pa"),
                 ("", CANONICAL, "model heisenberg has no quenched disorder as configured")):
             with self.subTest(model), gpumc.folder() as folder:
                 self.assertIn(message, self.run_glass(folder, model, algorithm, expect=2).stderr)
@@ -140,6 +142,40 @@ class Quenched(unittest.TestCase):
                     self.assertTrue(np.isfinite(found[name]).all(), name)
                 for name in "chirality_overlap2", "chirality_overlap4", "binder_chirality", "chi_chirality":
                     self.assertEqual(name in found, chirality, name)
+
+
+class Bins(unittest.TestCase):
+    """Weights at the far end of the grid change by a factor of e over a bin, or there are 64 of all values."""
+
+    def bin_of(self, more, keys=""):
+        with gpumc.folder() as folder:
+            path = pathlib.Path(folder) / "c.yaml"
+            path.write_text(f"gpumc: 1\nseed: 3\nmodel: {{name: heisenberg, {more}}}\n"
+                            f"algorithm: {{name: muca, walkers: 64, iteration: {{maximum: 1}}{keys},\n"
+                            "            production: {updates: 100, measurements: 100}}\n"
+                            f"kernel: {{device: cpu}}\noutput: {folder}/out.h5\n")
+            done = gpumc.run("run", path, "--quiet")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            config = json.loads(gpumc.run("info", f"{folder}/out.h5", "--json").stdout)["config"]
+            return config["algorithm"]["bin"], gpumc.summary(f"{folder}/out.h5")["level_energy"]
+
+    def test_by_default(self):
+        for more, keys, expected in (("shape: [2]", "", 4 / 64), ("shape: [8, 8]", "", 1),
+                                     ("shape: [8, 8]", ", beta: {from: 0, to: 4, step: 1}", 0.25),
+                                     ("shape: [8, 8], J: -0.001", "", 0.256 / 64)):
+            with self.subTest(more, keys=keys):
+                found, levels = self.bin_of(more, keys)
+                self.assertAlmostEqual(found / expected, 1, delta=1e-4)
+                self.assertAlmostEqual((levels[1:] - levels[:-1]).min() / expected, 1, delta=1e-4)
+
+    def test_no_bin_at_an_end_is_nearly_empty(self):
+        """They are symmetric, and the outermost ones reach beyond the largest energy by half a bin or less."""
+        for width in (0.1, 0.11, 0.4, 0.13):
+            with self.subTest(width=width):
+                found, levels = self.bin_of("shape: [2]", f", bin: {width}")
+                self.assertAlmostEqual(found, width)
+                self.assertAlmostEqual(levels[0], -levels[-1], delta=1e-9)
+                self.assertLess(levels[-1] - 1e-3, 2)
 
 
 if __name__ == "__main__":

@@ -39,6 +39,11 @@ CASES = {
     "several samples": dict(model="{name: ea, shape: [4, 4, 4]}", keys="samples: 3"),
     "several samples of Gaussian couplings": dict(model="{name: ea, shape: [4, 4], couplings: gaussian}",
                                                   keys="bin: 1\n  samples: 3"),
+    "Heisenberg spins": dict(model="{name: heisenberg, shape: [4, 4]}", keys="bin: 0.5"),
+    "XY spins in double precision": dict(model="{name: heisenberg, shape: [4, 2, 2], components: 2, h: 0.3}\n"
+                                               "kernel: {variant: double}", keys="bin: 1\n  windows: {count: 2}"),
+    "magnetization of Heisenberg spins": dict(model="{name: heisenberg, shape: [6]}", keys="bin: 0.25\n  control: "
+                                              "{name: h, beta: 0.4, from: -0.5, to: 0.5, step: 0.1}"),
     "Gaussian couplings in bins": dict(model="{name: ea, shape: [4, 4], couplings: gaussian}", keys="bin: 1"),
 }
 

@@ -1,5 +1,6 @@
 """Runs of Heisenberg spins in single precision that are killed end with the numbers of the uninterrupted run: a
-checkpoint holds spins as numbers, and at which sweep of a mixed move the run is.
+checkpoint holds spins as numbers, and at which sweep of a mixed move the run is. Walks of muca form their energies anew
+after it, which are those of before to the last bit.
 """
 import pathlib
 import sys
@@ -25,6 +26,24 @@ output: run.h5
 checkpoint: {every: 20 ms}
 """
 
+WALKS = """\
+gpumc: 1
+seed: 20180804
+model: {name: heisenberg, shape: [4, 4]}
+algorithm:
+  name: muca
+  walkers: 96
+  bin: 0.5
+  structure_factor: true
+  range: {from: -1.7, to: 0.5}
+  windows: {count: 2}
+  iteration: {divergence: 1e-2, write_weights: true}
+  production: {updates: 1.5e5, measurements: 200}
+kernel: {variant: float}
+output: run.h5
+checkpoint: {every: 20 ms}
+"""
+
 
 GLASS = CONFIG.replace("shape: [8, 8, 8]", "shape: [4, 6, 4], couplings: gaussian, disorder_seed: 7") \
     .replace("helicity_modulus: true", "replicas: 2")
@@ -40,6 +59,15 @@ class Resumed(ResumeCase):
 
     def test_killed_at_random_instants(self):
         self.kill_at_random_instants(most=4)
+
+    def test_walks_killed_at_random_instants(self):
+        self.use(WALKS)
+        self.assertIn("summary/log_dos", self.reference)
+        self.kill_at_random_instants(most=4)
+
+    def test_walks_stopped_after_every_unit(self):
+        self.use(WALKS)
+        self.stop_after_every_unit(1)
 
 
 class ResumedGlass(ResumeCase):

@@ -11,6 +11,7 @@ enum {
   WALKERS_MOST = 1 << 18,
   LEVELS_LEAST = 3,
   LEVELS_MAXIMUM = 1 << 22, /* of a table of weights */
+  BINS_LEAST = 64,          /* by default, of all values */
   WINDOWS_MOST = 1024,
   SAMPLES_MOST = GPUMC_RUN_MAXIMUM,
   /* A window, and what it has in common with the next one. */
@@ -19,6 +20,9 @@ enum {
   /* Blocks are groups of walkers from so many groups on: fewer tell too little of an error. */
   GROUPS_LEAST = 20
 };
+
+/* The last inverse temperature by default. */
+static const double beta_to = 1;
 
 static const struct gpumc_key beta_keys[] = {
     GPUMC_BETA_KEY("from", .required = true, .sweepable = true,
@@ -220,7 +224,9 @@ const struct gpumc_key muca_keys[] = {
      .maximum = 1e12,
      .sweepable = true,
      .doc = "Width of a level, of the whole system, where values are continuous, or levels of a "
-            "spectrum are to be taken together."},
+            "spectrum are to be taken together. Of continuous values by default what weights at "
+            "the far end of the grid change by a factor of e over, or a 64th of all values if that "
+            "is less."},
     GPUMC_REQUESTS_KEY,
     {.name = "iteration",
      .type = GPUMC_KEY_MAPPING,
@@ -234,14 +240,31 @@ const struct gpumc_key muca_keys[] = {
 
 /* ---- settings ---- */
 
-/* Levels of the channel's own grid, or bins of `bin`, the first one begins at the lower bound. */
+/* Bins of a channel without a grid, of the whole system: narrow enough for averages within a bin to
+ * follow from two moments wherever results are reweighted to. */
+static double default_bin(const struct gpumc_params *params, const struct gpumc_model *model,
+                          const struct muca_settings *settings)
+{
+  const char *block = gpumc_ladder_block(params);
+  const struct gpumc_range grid = gpumc_params_has(params, block)
+                                      ? gpumc_range_read(params, block)
+                                      : (struct gpumc_range){.to = beta_to};
+  const double steepest = fmax(fabs(gpumc_moved_coefficient(model, &settings->moved, grid.from)),
+                               fabs(gpumc_moved_coefficient(model, &settings->moved, grid.to)));
+  const double all = 2 * model->bound[settings->channel] * model->quantum[settings->channel];
+  return steepest * all > BINS_LEAST ? 1 / steepest : all / BINS_LEAST;
+}
+
+/* Levels of the channel's own grid, or bins. */
 static void read_levels(const struct gpumc_params *params, const struct gpumc_model *model,
                         struct muca_settings *settings)
 {
+  const bool given = gpumc_params_has(params, "bin");
   int64_t width = 0;
-  if (gpumc_params_has(params, "bin")) {
-    const double quanta = gpumc_params_real(params, "bin") / model->quantum[settings->channel];
-    width = (int64_t)fmin(fmax(rint(quanta), 1), 0x1p62);
+  if (given || model->grid[settings->channel].levels == 0) {
+    const double bin =
+        given ? gpumc_params_real(params, "bin") : default_bin(params, model, settings);
+    width = (int64_t)fmin(fmax(rint(bin / model->quantum[settings->channel]), 1), 0x1p62);
   }
   const struct gpumc_grid levels = gpumc_model_bins(model, settings->channel, width);
   settings->lowest = levels.lowest;
@@ -341,13 +364,16 @@ cJSON *muca_defaults(const struct gpumc_params *params, const struct gpumc_model
   if (good && !gpumc_params_has(params, "control")) {
     cJSON *beta = cJSON_AddObjectToObject(defaults, "beta");
     good = beta != NULL && cJSON_AddNumberToObject(beta, "from", 0) != NULL &&
-           cJSON_AddNumberToObject(beta, "to", 1) != NULL &&
+           cJSON_AddNumberToObject(beta, "to", beta_to) != NULL &&
            cJSON_AddNumberToObject(beta, "step", 0.01) != NULL;
   }
-  if (good && model != NULL && !gpumc_params_has(params, "walkers")) {
+  if (good && model != NULL) {
     struct muca_settings settings;
     muca_settings_read(params, model, &settings);
-    good = cJSON_AddNumberToObject(defaults, "walkers", (double)settings.walkers) != NULL;
+    const double quantum = model->quantum[settings.channel];
+    if (model->grid[settings.channel].levels == 0)
+      good = cJSON_AddNumberToObject(defaults, "bin", (double)settings.spacing * quantum) != NULL;
+    good = good && cJSON_AddNumberToObject(defaults, "walkers", (double)settings.walkers) != NULL;
   }
   if (good)
     return defaults;
@@ -433,13 +459,7 @@ static void check_levels(const struct gpumc_params *params, const struct gpumc_s
   const char *name = model->ops->channels[settings.channel].label.name;
   const struct gpumc_grid *grid = &model->grid[settings.channel];
   const double quantum = model->quantum[settings.channel];
-  if (settings.levels == 0)
-    gpumc_params_mistake(
-        params, report, "bin",
-        "the %s of %s with these parameters is continuous: give algorithm.bin, the "
-        "width of a level for the whole system",
-        name, model->ops->name);
-  else if (grid->levels > 0 && settings.spacing % grid->spacing != 0)
+  if (grid->levels > 0 && settings.spacing % grid->spacing != 0)
     gpumc_params_mistake(params, report, "bin",
                          "bin = %g is no multiple of the %g between levels of the %s: bins would "
                          "hold different numbers of them",

@@ -26,7 +26,7 @@ enum gpumc_random_purpose {
   GPUMC_RANDOM_LATTICE_COUPLINGS, /* site = site, group = sample, time = direction */
   GPUMC_RANDOM_LATTICE_FIELDS,    /* site = site, group = sample, time = 0 */
   GPUMC_RANDOM_LATTICE_GENERATOR, /* site = block, group = replica, time = 0, draw = thread */
-  GPUMC_RANDOM_LATTICE_WALK, /* site = replica (draw 0) or group of replicas (draw 1), group and
+  GPUMC_RANDOM_LATTICE_WALK, /* site = group of replicas (draw 1) or replica (others), group and
                                 time = the upper and the lower half of the clock */
 };
 

@@ -49,6 +49,7 @@ struct gpumc_kernel_options {
 struct gpumc_ensemble_plan {
   size_t runs, capacity, samples;
   bool sample_by_run;
+  bool walks;    /* replicas are to walk: channels have to be exactly those that `walk` keeps */
   uint32_t move; /* of gpumc_kernel_ops.moves */
   size_t moved;
   bool fixes;

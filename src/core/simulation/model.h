@@ -103,6 +103,9 @@ struct gpumc_model {
   double bound[GPUMC_CHANNELS_MAXIMUM];
   /* Of each channel; levels = 0: its values stand on no grid. */
   struct gpumc_grid grid[GPUMC_CHANNELS_MAXIMUM];
+  /* Channels without a grid have values up to their bounds: bins are laid symmetrically about 0,
+   * so that none at an end has next to no values. Else they begin at the lower bound. */
+  bool reaches_bounds;
   bool disorder;  /* quenched, so that averages over samples are those of different instances */
   size_t samples; /* of the disorder, from the first on; 1 without disorder */
   size_t first_sample; /* its number */
@@ -195,6 +198,8 @@ gpumc_model_bins(const struct gpumc_model *model, size_t channel, int64_t width)
   }
   bins.spacing = width;
   bins.levels = (size_t)((highest - lowest) / width) + 1;
+  if (!spectrum && model->reaches_bounds)
+    bins.lowest = -((int64_t)bins.levels * width / 2);
   return bins;
 }
 

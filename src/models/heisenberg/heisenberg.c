@@ -241,6 +241,7 @@ enum gpumc_status heisenberg_instance(const struct heisenberg_settings *settings
   model->sites = 2 * parameters->lattice.colour;
   model->portable_bytes = model->sites * (size_t)settings->components * sizeof(double);
   model->samples = 1;
+  model->reaches_bounds = true;
   /* ln of the surface of the sphere, or of the length of the circle. */
   model->log_states =
       (double)model->sites * log((settings->components == 3 ? 4.0 : 2.0) * GPUMC_PI);

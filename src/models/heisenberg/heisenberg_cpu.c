@@ -6,6 +6,7 @@
 #include "models/heisenberg/heisenberg.h"
 #include "models/heisenberg/heisenberg_isa.h"
 #include "models/heisenberg/heisenberg_wave.h"
+#include "models/heisenberg/walk/heisenberg_walk_host.h"
 #include "models/lattice/replicas_cpu.h"
 
 /* ---- storage: a block is one replica, spins[n][2][N/2] ---- */
@@ -174,11 +175,17 @@ static struct heisenberg_wave_sums waves_of(const struct heisenberg_parameters *
 
 static const struct lattice_cpu_layout layout_float;
 
+static bool is_single(const struct gpumc_ensemble *ensemble)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  return storage->layout == &layout_float;
+}
+
 static const struct heisenberg_ops *ops_of(const struct gpumc_ensemble *ensemble)
 {
   const struct lattice_cpu_storage *storage = ensemble->storage;
-  return storage->layout == &layout_float ? GPUMC_ISA_OBJECT(heisenberg_ops_float, storage->isa)
-                                          : GPUMC_ISA_OBJECT(heisenberg_ops_double, storage->isa);
+  return is_single(ensemble) ? GPUMC_ISA_OBJECT(heisenberg_ops_float, storage->isa)
+                             : GPUMC_ISA_OBJECT(heisenberg_ops_double, storage->isa);
 }
 
 static const struct tables *tables_of(const struct gpumc_ensemble *ensemble)
@@ -244,6 +251,8 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
   const struct tables *tables = tables_of(ensemble);
   ops_of(ensemble)->measure(&parameters->lattice, tables->edges, parameters->components,
                             couplings_of(ensemble, place), place->data, &sums);
+  if (ensemble->plan.walks)
+    sums.bonds = heisenberg_walk_cpu_bonds(ensemble, place->data, is_single(ensemble));
   if (channel[HEISENBERG_DRIFT] != NULL)
     sums.drift = ops_of(ensemble)->drift(&parameters->lattice, parameters->components, place->data);
   if (channel[HEISENBERG_WAVE] != NULL) {
@@ -281,6 +290,12 @@ static void compare(const struct gpumc_ensemble *ensemble, const struct lattice_
                          at);
 }
 
+static enum gpumc_status
+walk(struct gpumc_ensemble *ensemble, const struct gpumc_target *target, struct gpumc_error *error)
+{
+  return heisenberg_walk_cpu(ensemble, target, is_single(ensemble), error);
+}
+
 #define KERNEL(precision, names)                                                                   \
   static size_t tables_bytes_##precision(const struct gpumc_model *model,                          \
                                          const struct gpumc_ensemble_plan *plan)                   \
@@ -296,6 +311,7 @@ static void compare(const struct gpumc_ensemble *ensemble, const struct lattice_
   static const struct lattice_cpu_layout layout_##precision = {                                    \
       .replicas = 1,                                                                               \
       .buffers = 1,                                                                                \
+      .check = heisenberg_check_plan,                                                              \
       .block_bytes = block_bytes_##precision,                                                      \
       .scratch_bytes = layers_bytes,                                                               \
       .own_size = sizeof(struct tables),                                                           \
@@ -321,9 +337,13 @@ static void compare(const struct gpumc_ensemble *ensemble, const struct lattice_
     return lattice_cpu_create(&layout_##precision, ensemble, error);                               \
   }                                                                                                \
   const struct gpumc_kernel_ops heisenberg_##precision##_cpu = {                                   \
-      LATTICE_CPU_OPERATIONS,         names,                                                       \
-      .bytes = bytes_##precision,     .create = create_##precision,                                \
+      LATTICE_CPU_OPERATIONS,                                                                      \
+      names,                                                                                       \
+      .bytes = bytes_##precision,                                                                  \
+      .create = create_##precision,                                                                \
       .compare = lattice_cpu_compare,                                                              \
+      .walk = walk,                                                                                \
+      .fills = heisenberg_walk_cpu_fills,                                                          \
   };
 KERNEL(double, HEISENBERG_DOUBLE_NAMES)
 KERNEL(float, HEISENBERG_FLOAT_NAMES)

@@ -8,6 +8,7 @@
 
 #include "core/base/memory.h"
 #include "models/heisenberg/heisenberg.h"
+#include "models/heisenberg/walk/heisenberg_walk_host.h"
 #include "models/lattice/replicas_gpu.h"
 
 enum { UNIT_BYTES = 16, COMPONENT_BYTES = sizeof(double) };
@@ -151,6 +152,7 @@ static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
       .group = 1,                                                                                  \
       .unit_bytes = UNIT_BYTES,                                                                    \
       .sites_limit = LATTICE_GPU_SITES_LIMIT,                                                      \
+      .check = heisenberg_check_plan,                                                              \
       .piece_bytes = COMPONENT_BYTES,                                                              \
       .units = units_##precision,                                                                  \
       .table_bytes = table_bytes_##precision,                                                      \
@@ -163,7 +165,8 @@ static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
                                   const struct gpumc_ensemble_plan *plan)                          \
   {                                                                                                \
     (void)device;                                                                                  \
-    return lattice_gpu_bytes(&layout_##precision, model, plan);                                    \
+    return lattice_gpu_bytes(&layout_##precision, model, plan) +                                   \
+           heisenberg_walk_gpu_bytes(model, plan, &layout_##precision == &layout_float);           \
   }                                                                                                \
   static enum gpumc_status create_##precision(struct gpumc_ensemble *ensemble,                     \
                                               struct gpumc_error *error)                           \
@@ -188,6 +191,7 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
       .replicas = replicas_of(ensemble),
       .sums = lattice_gpu_table(ensemble, 0),
       .units = heisenberg_units_of(ensemble->model),
+      .walks = ensemble->plan.walks,
   };
   bool wanted = false;
   arguments.wave = heisenberg_wave_of(ensemble->model);
@@ -278,7 +282,29 @@ static enum gpumc_status sweep_by(sweep_driver *driver, struct gpumc_ensemble *e
   return channel != NULL ? measure(ensemble, channel, error) : GPUMC_OK;
 }
 
-#define KERNEL(name, names, layout)                                                                \
+static enum gpumc_status
+walk(struct gpumc_ensemble *ensemble, const struct gpumc_target *target, struct gpumc_error *error)
+{
+  const struct heisenberg_replicas replicas = replicas_of(ensemble);
+  return heisenberg_walk_gpu(ensemble, target, &replicas, error);
+}
+
+static size_t fills_double(const struct gpumc_model *model, const struct gpumc_device *device,
+                           const struct gpumc_ensemble_plan *plan)
+{
+  (void)plan;
+  return heisenberg_walk_gpu_fills(model, device, false);
+}
+
+static size_t fills_float(const struct gpumc_model *model, const struct gpumc_device *device,
+                          const struct gpumc_ensemble_plan *plan)
+{
+  (void)plan;
+  return heisenberg_walk_gpu_fills(model, device, true);
+}
+
+/* What follows the layout: operations that not all have. */
+#define KERNEL(name, names, layout, ...)                                                           \
   static enum gpumc_status sweep_##name(struct gpumc_ensemble *ensemble,                           \
                                         const struct gpumc_target *target, uint32_t sweeps,        \
                                         int64_t *const *channel, struct gpumc_error *error)        \
@@ -299,7 +325,8 @@ static enum gpumc_status sweep_by(sweep_driver *driver, struct gpumc_ensemble *e
       .gather = lattice_gpu_gather,                                                                \
       .exchange = lattice_gpu_exchange,                                                            \
       .compare = compare,                                                                          \
+      __VA_ARGS__,                                                                                 \
   };
-KERNEL(double, HEISENBERG_DOUBLE_NAMES, double)
-KERNEL(float, HEISENBERG_FLOAT_NAMES, float)
-KERNEL(fast, HEISENBERG_FAST_NAMES, float)
+KERNEL(double, HEISENBERG_DOUBLE_NAMES, double, .walk = walk, .fills = fills_double)
+KERNEL(float, HEISENBERG_FLOAT_NAMES, float, .walk = walk, .fills = fills_float)
+KERNEL(fast, HEISENBERG_FAST_NAMES, float, .walk = NULL)

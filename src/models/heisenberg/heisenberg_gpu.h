@@ -91,6 +91,7 @@ struct heisenberg_gpu_measurement {
   struct lattice_wave wave;
   const int32_t *cosine, *sine;
   struct heisenberg_units units;
+  uint32_t walks; /* bonds are summed as in walks */
   int64_t *channel[HEISENBERG_CHANNELS];
 };
 

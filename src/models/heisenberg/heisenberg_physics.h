@@ -25,6 +25,8 @@
  *
  * Mixed: heat bath at times that are multiples of 1 + k, k sweeps of over-relaxation between them.
  *
+ * Walks under a tabulated weight: walk/heisenberg_walk.h.
+ *
  * Trajectories "heisenberg.double.1" and "heisenberg.float.1": all arithmetic in that precision, in
  * the order in which it is written, with explicit fma; beta J and beta h are rounded to it from
  * double. Random numbers of site k of a colour, replica r:

@@ -4,6 +4,7 @@
 
 #include "models/heisenberg/heisenberg_gpu.h"
 #include "models/heisenberg/heisenberg_sums.cuh"
+#include "models/heisenberg/walk/heisenberg_walk_gpu.h"
 
 enum {
   THREADS = 256,
@@ -278,6 +279,8 @@ heisenberg_measure(const struct heisenberg_gpu_measurement *measurement, struct 
   GPUMC_TRY(measurement->replicas.single
                 ? launch_measure<struct heisenberg_in_float>(measurement, error)
                 : launch_measure<struct heisenberg_in_double>(measurement, error));
+  if (measurement->walks)
+    GPUMC_TRY(heisenberg_walk_bonds(measurement, error));
   record<<<grid, THREADS, 0, stream>>>(*measurement);
   return GPUMC_CUDA_LAUNCHED("record", error);
 }

@@ -134,6 +134,32 @@ gpumc_checkerboard_towards(const struct gpumc_checkerboard_place *place, size_t 
   return forward ? GPUMC_PLANE_AFTER : GPUMC_PLANE_BEFORE;
 }
 
+/* The positions of the neighbours of the site at a position (gpumc_checkerboard_position), by enum
+ * gpumc_neighbour; those that the lattice does not have are left alone: a chain has the same index
+ * and the side. */
+static inline void gpumc_checkerboard_positions_around(const struct gpumc_checkerboard *lattice,
+                                                       size_t position,
+                                                       uint32_t around[GPUMC_NEIGHBOURS_MAXIMUM])
+{
+  const size_t colour = position >= lattice->colour, k = position - colour * lattice->colour;
+  const struct gpumc_checkerboard_place at = gpumc_checkerboard_place_at(lattice, colour, k);
+  const size_t row = lattice->row, plane = lattice->plane, all = lattice->colour;
+  const size_t x = k % row, other = (1 - colour) * all;
+  const size_t side = gpumc_checkerboard_side_is_back(&at) ? (x + row - 1) % row : (x + 1) % row;
+  around[GPUMC_SAME_INDEX] = (uint32_t)(other + k);
+  around[GPUMC_SIDE] = (uint32_t)(other + k - x + side);
+  if (lattice->dimension == 1)
+    return;
+  around[GPUMC_ROW_BEFORE] = (uint32_t)(other + (at.y > 0 ? k : k + plane) - row);
+  around[GPUMC_ROW_AFTER] =
+      (uint32_t)(other + (at.y + 1 < lattice->length_y ? k : k - plane) + row);
+  if (lattice->dimension == 2)
+    return;
+  around[GPUMC_PLANE_BEFORE] = (uint32_t)(other + (at.z > 0 ? k : k + all) - plane);
+  around[GPUMC_PLANE_AFTER] =
+      (uint32_t)(other + (at.z + 1 < lattice->length_z ? k : k - all) + plane);
+}
+
 /* The site one step forward along `axis`, periodic. */
 static inline size_t
 gpumc_checkerboard_next(const struct gpumc_checkerboard *lattice, size_t site, size_t axis)

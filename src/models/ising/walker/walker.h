@@ -21,27 +21,22 @@
 #include "core/simulation/kernel.h"
 #include "models/ising/ising_physics.h"
 #include "models/ising/ising_takes.h"
+#include "models/lattice/walk.h"
 
 enum {
   ISING_WALKER_LIKE = 8,     /* classes by the number of neighbours like the spin */
   ISING_WALKER_CLASSES = 16, /* and by the spin: 8 more for those that are up */
-  /* Draws of the counter's label. */
-  ISING_WALKER_ACCEPTANCE = 0,
-  ISING_WALKER_SITES = 1
+  /* Draw of the counter's label from which numbers come; sites: lattice/walk.h. */
+  ISING_WALKER_ACCEPTANCE = 0
 };
 
 /* Sure moves are refused once in 2^32, so that a threshold has 32 bits. */
 #define ISING_WALKER_SURE 0xffffffffu
 
-/* ln of the weight on top of the table: - energy times E / quantum - magnetization times M. */
-struct ising_walker_canonical {
-  double energy, magnetization;
-};
-
 /* Threshold of a flip from weight `from` to weight `to`, which changes the energy and the
  * magnetization by so much. */
 GPUMC_HOST_DEVICE static inline uint32_t
-ising_walker_threshold(const struct ising_walker_canonical *canonical, int64_t from, int64_t to,
+ising_walker_threshold(const struct lattice_walk_canonical *canonical, int64_t from, int64_t to,
                        int64_t energy, int64_t magnetization)
 {
   if (to == GPUMC_WEIGHT_NONE)
@@ -64,7 +59,7 @@ struct ising_walk {
   int32_t step_base, step_like, step_up;
   uint32_t *threshold;                      /* [runs][levels][stride]; NULL unless tabled */
   const int64_t *log_weight;                /* [runs][levels] */
-  struct ising_walker_canonical *canonical; /* [runs] */
+  struct lattice_walk_canonical *canonical; /* [runs] */
 };
 
 /* GPUMC_INVALID: of a channel or an ensemble that the kernel does not walk with. The caller frees
@@ -109,18 +104,6 @@ extern const struct ising_walker_ops ising_walker_v2, ising_walker_v3, ising_wal
 #else
 extern const struct ising_walker_ops ising_walker_portable;
 #endif
-
-/* The sites of one step of a group. */
-GPUMC_HOST_DEVICE static inline void ising_walker_sites(struct gpumc_random random, uint32_t group,
-                                                        uint64_t time, uint32_t sites,
-                                                        uint32_t site[GPUMC_WALK_UPDATES])
-{
-  uint32_t word[GPUMC_WALK_UPDATES];
-  gpumc_random_draw(random, group, (uint32_t)(time >> 32), (uint32_t)time,
-                    gpumc_random_label(GPUMC_RANDOM_LATTICE_WALK, ISING_WALKER_SITES), word);
-  for (int j = 0; j < GPUMC_WALK_UPDATES; j++)
-    site[j] = (uint32_t)((uint64_t)word[j] * sites >> 32);
-}
 
 #define ISING_TAKES_WALKER                                                                         \
   ISING_TAKES_SPIN ". One thread sweeps a replica, so that thousands of replicas are needed"

@@ -1,7 +1,6 @@
 /* The walker kernel on the CPU: replicas as the spin kernel stores them, threads over groups of 32,
  * which become words for a walk. */
 #include <assert.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "models/ising/spin/spin.h"
 #include "models/ising/walker/walker.h"
 #include "models/lattice/replicas_cpu.h"
+#include "models/lattice/walk_cpu.h"
 #include "models/lattice/word_counter.h"
 
 enum { LANES = GPUMC_WALK_GROUP };
@@ -23,19 +23,13 @@ struct scratch {
   size_t sample;
 };
 
-/* A run, and the steps that it makes in the call. */
-struct job {
-  size_t run;
-  uint32_t steps;
-};
-
 /* A call. */
 struct call {
   const struct gpumc_ensemble *ensemble;
   const struct gpumc_weight_table *table;
   struct ising_walk walk;
   struct ising_walker_site *site; /* of all positions, without signs */
-  struct job *job;                /* [runs], the longest first */
+  struct scratch *scratch;        /* of each thread */
 };
 
 /* A group on its way: replicas first .. first + count - 1 of a run, in its sample. */
@@ -49,35 +43,13 @@ struct place {
   const struct ising_walker_site *site;
 };
 
-static void
-find_neighbours(const struct gpumc_checkerboard *lattice, size_t position, uint32_t neighbour[6])
-{
-  const size_t colour = position >= lattice->colour, k = position - colour * lattice->colour;
-  const struct gpumc_checkerboard_place at = gpumc_checkerboard_place_at(lattice, colour, k);
-  const size_t x = k % lattice->row, other = (1 - colour) * lattice->colour, plane = lattice->plane;
-  const bool back = gpumc_checkerboard_side_is_back(&at);
-  const size_t line = k - x, before = at.y > 0 ? k - lattice->row : k + plane - lattice->row;
-  const size_t after = at.y + 1 < lattice->length_y ? k + lattice->row : k + lattice->row - plane;
-  neighbour[GPUMC_ROW_BEFORE] = (uint32_t)(other + before);
-  neighbour[GPUMC_ROW_AFTER] = (uint32_t)(other + after);
-  neighbour[GPUMC_SAME_INDEX] = (uint32_t)(other + k);
-  neighbour[GPUMC_SIDE] =
-      (uint32_t)(other + line +
-                 (back ? (x + lattice->row - 1) % lattice->row : (x + 1) % lattice->row));
-  if (lattice->dimension == 2)
-    return;
-  const size_t all = lattice->colour;
-  neighbour[GPUMC_PLANE_BEFORE] = (uint32_t)(other + (at.z > 0 ? k - plane : k + all - plane));
-  neighbour[GPUMC_PLANE_AFTER] =
-      (uint32_t)(other + (at.z + 1 < lattice->length_z ? k + plane : k + plane - all));
-}
-
 static enum gpumc_status make_sites(struct call *call, struct gpumc_error *error)
 {
   const struct gpumc_model *model = call->ensemble->model;
   GPUMC_TRY(gpumc_allocate_array(&call->site, model->sites, "neighbours", error));
   for (size_t p = 0; p < model->sites; p++)
-    find_neighbours(&ising_parameters(model)->lattice, p, call->site[p].neighbour);
+    gpumc_checkerboard_positions_around(&ising_parameters(model)->lattice, p,
+                                        call->site[p].neighbour);
   return GPUMC_OK;
 }
 
@@ -319,7 +291,7 @@ walk_replica(const struct place *place, uint32_t *words, uint32_t lane, uint32_t
   for (uint32_t step = 0; step < place->steps; step++) {
     const uint64_t time = place->time + step;
     uint32_t site[GPUMC_WALK_UPDATES], number[4];
-    ising_walker_sites(random, (uint32_t)place->group, time, (uint32_t)ensemble->model->sites,
+    lattice_walk_sites(random, (uint32_t)place->group, time, (uint32_t)ensemble->model->sites,
                        site);
     gpumc_random_draw(random, replica, (uint32_t)(time >> 32), (uint32_t)time,
                       gpumc_random_label(GPUMC_RANDOM_LATTICE_WALK, ISING_WALKER_ACCEPTANCE),
@@ -345,101 +317,38 @@ walk_replica(const struct place *place, uint32_t *words, uint32_t lane, uint32_t
   }
 }
 
-static void flush_visits(const struct place *place, uint32_t *visits)
+static void walk_group(const void *context, size_t thread, const struct lattice_walk_group *group)
 {
-  const struct gpumc_weight_table *table = place->call->table;
-  const size_t part =
-      gpumc_walk_part(place->first, place->ensemble->size[place->run],
-                      table->run_parts != NULL ? table->run_parts[place->run] : table->parts);
-  uint64_t *to = table->visits + (place->run * table->parts + part) * table->levels;
-  for (size_t l = 0; l < table->levels; l++) {
-    if (visits[l] == 0)
-      continue;
-#pragma omp atomic
-    to[l] += visits[l];
-    visits[l] = 0;
-  }
-}
-
-static void walk_group(struct place *place, struct scratch *scratch)
-{
-  uint32_t *visits = place->call->table->visits != NULL ? scratch->visits : NULL;
-  bring_sample(place, scratch);
-  load_words(place, scratch->words);
-  if (place->call->walk.tabled)
-    walk_tabled(place, scratch->words, visits);
+  const struct call *call = context;
+  struct scratch *scratch = &call->scratch[thread];
+  uint32_t *visits = call->table->visits != NULL ? scratch->visits : NULL;
+  struct place place = {.call = call,
+                        .ensemble = call->ensemble,
+                        .run = group->run,
+                        .group = group->number,
+                        .first = group->first,
+                        .count = group->count,
+                        .time = group->time,
+                        .steps = group->steps};
+  bring_sample(&place, scratch);
+  load_words(&place, scratch->words);
+  if (call->walk.tabled)
+    walk_tabled(&place, scratch->words, visits);
   else
-    for (uint32_t lane = 0; lane < place->count; lane++)
-      walk_replica(place, scratch->words, lane, visits);
-  store_words(place, scratch->words);
+    for (uint32_t lane = 0; lane < place.count; lane++)
+      walk_replica(&place, scratch->words, lane, visits);
+  store_words(&place, scratch->words);
   if (visits != NULL)
-    flush_visits(place, visits);
+    lattice_walk_flush(call->ensemble, call->table, group, visits);
 }
 
 /* ---- all groups ---- */
 
-/* Steps of a part of a call: visits of a group by one thread stay below 2^32. */
-enum { STEPS_OF_A_PART = 1 << 24 };
-
-/* `steps` steps, or as many as are left, of the first `jobs` jobs, of which `done` are done. */
-static void walk_groups(const struct call *call, size_t jobs, uint32_t done, uint32_t steps,
-                        struct scratch *scratch)
-{
-  const struct gpumc_ensemble *ensemble = call->ensemble;
-  const struct lattice_cpu_storage *storage = ensemble->storage;
-  const size_t run_groups = (ensemble->plan.capacity + LANES - 1) / LANES;
-#pragma omp parallel for num_threads(storage->threads) schedule(dynamic, 1)
-  for (size_t i = 0; i < jobs * run_groups; i++) {
-    const struct job *job = &call->job[i / run_groups];
-    struct place place = {
-        .call = call, .ensemble = ensemble, .run = job->run, .group = i % run_groups};
-    const size_t size = ensemble->size[place.run];
-    place.time = call->table->time[place.run] + done;
-    place.steps = job->steps - done < steps ? job->steps - done : steps;
-    place.first = place.group * LANES;
-    place.count = size > place.first ? size - place.first : 0;
-    place.count = place.count < LANES ? place.count : LANES;
-    if (place.count > 0)
-      walk_group(&place, &scratch[omp_get_thread_num()]);
-  }
-}
-
-static void walk_all(const struct call *call, struct scratch *scratch)
-{
-  size_t jobs = call->ensemble->runs;
-  const uint32_t most = jobs > 0 ? call->job[0].steps : 0;
-  uint32_t steps;
-  for (uint32_t done = 0; done < most; done += steps) {
-    steps = most - done < STEPS_OF_A_PART ? most - done : STEPS_OF_A_PART;
-    while (call->job[jobs - 1].steps <= done)
-      jobs--;
-    walk_groups(call, jobs, done, steps, scratch);
-  }
-}
-
-static int longer_first(const void *left, const void *right)
-{
-  const struct job *a = left, *b = right;
-  if (a->steps != b->steps)
-    return a->steps > b->steps ? -1 : 1;
-  return a->run < b->run ? -1 : a->run > b->run;
-}
-
-/* So that at the end all threads have short ones. */
-static enum gpumc_status make_jobs(struct call *call, struct gpumc_error *error)
-{
-  const size_t runs = call->ensemble->runs;
-  GPUMC_TRY(gpumc_allocate_array(&call->job, runs, "runs of a walk", error));
-  for (size_t m = 0; m < runs; m++)
-    call->job[m] = (struct job){m, call->table->steps[m]};
-  qsort(call->job, runs, sizeof *call->job, longer_first);
-  return GPUMC_OK;
-}
-
-static enum gpumc_status make_scratch(const struct call *call, struct scratch *scratch,
-                                      size_t threads, struct gpumc_error *error)
+static enum gpumc_status make_scratch(struct call *call, size_t threads, struct gpumc_error *error)
 {
   const size_t sites = call->ensemble->model->sites;
+  GPUMC_TRY(gpumc_allocate_array(&call->scratch, threads, "scratch of the threads", error));
+  struct scratch *scratch = call->scratch;
   for (size_t t = 0; t < threads; t++) {
     GPUMC_TRY(gpumc_allocate_array(&scratch[t].words, sites, "words", error));
     GPUMC_TRY(gpumc_allocate_array(&scratch[t].visits, call->walk.levels, "visits", error));
@@ -456,23 +365,19 @@ walk(struct gpumc_ensemble *ensemble, const struct gpumc_target *target, struct 
   const struct lattice_cpu_storage *storage = ensemble->storage;
   const size_t threads = (size_t)storage->threads;
   struct call call = {.ensemble = ensemble, .table = target->table};
-  struct scratch *scratch = NULL;
   enum gpumc_status status = GPUMC_OK;
   GPUMC_TRY_OUT(status, ising_walk_make(ensemble, target, &call.walk, error));
   GPUMC_TRY_OUT(status, make_sites(&call, error));
-  GPUMC_TRY_OUT(status, make_jobs(&call, error));
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&scratch, threads, "scratch of the threads", error));
-  GPUMC_TRY_OUT(status, make_scratch(&call, scratch, threads, error));
-  walk_all(&call, scratch);
+  GPUMC_TRY_OUT(status, make_scratch(&call, threads, error));
+  GPUMC_TRY_OUT(status, lattice_walk_cpu(ensemble, target->table, walk_group, &call, error));
 out:
-  for (size_t t = 0; t < threads && scratch != NULL; t++) {
-    free(scratch[t].words);
-    free(scratch[t].visits);
-    free(scratch[t].site);
+  for (size_t t = 0; t < threads && call.scratch != NULL; t++) {
+    free(call.scratch[t].words);
+    free(call.scratch[t].visits);
+    free(call.scratch[t].site);
   }
-  free(scratch);
+  free(call.scratch);
   free(call.site);
-  free(call.job);
   ising_walk_free(&call.walk);
   return status;
 }

@@ -49,7 +49,7 @@ near_of(const struct walker *walker, uint32_t colour, uint32_t k)
 }
 
 static __device__ inline uint32_t level_of(const struct ising_walker_walk *walk,
-                                           const struct ising_walker_run *run, int64_t energy,
+                                           const struct lattice_walk_run *run, int64_t energy,
                                            int64_t spins)
 {
   const int64_t above = (walk->by_energy ? energy : spins) - run->lowest;
@@ -64,7 +64,7 @@ static __device__ inline int64_t energy_of(const struct ising_walker_walk *walk,
 /* Bonds, and couplings, are counted at their ends of colour 0. */
 template <int DIMENSION, int KIND>
 static __device__ inline void find_state(const struct ising_walker_walk *walk,
-                                         const struct ising_walker_run *run, struct walker *walker)
+                                         const struct lattice_walk_run *run, struct walker *walker)
 {
   struct state state = {0, 0, 0, 0};
   for (uint32_t colour = 0; colour < 2; colour++)
@@ -84,7 +84,7 @@ static __device__ inline void find_state(const struct ising_walker_walk *walk,
 /* The threshold of a flip by the table, and the level behind it. */
 template <int DIMENSION>
 static __device__ inline uint32_t
-threshold_by_table(const struct ising_walker_walk *walk, const struct ising_walker_run *run,
+threshold_by_table(const struct ising_walker_walk *walk, const struct lattice_walk_run *run,
                    uint32_t level, int64_t spin, struct near near, uint32_t *to)
 {
   const uint32_t unlike = (uint32_t)((2 * DIMENSION - spin * near.signs) / 2), up = spin > 0;
@@ -96,7 +96,7 @@ threshold_by_table(const struct ising_walker_walk *walk, const struct ising_walk
 
 template <int DIMENSION, int KIND>
 static __device__ inline void
-update(const struct ising_walker_walk *walk, const struct ising_walker_run *run,
+update(const struct ising_walker_walk *walk, const struct lattice_walk_run *run,
        struct walker *walker, uint32_t site, uint32_t number)
 {
   const uint32_t colour = site >= walker->lane.colour, k = site - colour * walker->lane.colour;
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(GPUMC_WALK_GROUP)
     walk_global(const __grid_constant__ struct ising_walker_walk walk)
 {
   const struct lattice_batch *batch = &walk.replicas.batch;
-  const struct ising_walker_run *run = &walk.run[blockIdx.y];
+  const struct lattice_walk_run *run = &walk.run[blockIdx.y];
   const uint32_t group = blockIdx.x, replica = group * GPUMC_WALK_GROUP + threadIdx.x;
   const uint32_t size = batch->size[run->number], sites = 2 * walk.replicas.colour;
   const struct stretch stretch = stretch_of(&walk, run);
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(GPUMC_WALK_GROUP)
   for (uint32_t step = 0; step < stretch.steps; step++) {
     const uint64_t time = stretch.time + step;
     uint32_t site[GPUMC_WALK_UPDATES], number[GPUMC_WALK_UPDATES];
-    ising_walker_sites(random, group, time, sites, site);
+    lattice_walk_sites(random, group, time, sites, site);
     gpumc_random_draw(random, replica, (uint32_t)(time >> 32), (uint32_t)time, label, number);
 #pragma unroll
     for (int j = 0; j < GPUMC_WALK_UPDATES; j++)

@@ -121,7 +121,7 @@ static size_t walk_bytes(const struct gpumc_model *model, const struct gpumc_ens
     levels = model->grid[c].levels > levels ? model->grid[c].levels : levels;
   return samples_of_walk(plan) * model->sites * sizeof(struct ising_walker_places) +
          plan->runs * levels * (GPUMC_NEIGHBOURS_MAXIMUM + 2) * sizeof(uint64_t) +
-         plan->runs * sizeof(struct ising_walker_run);
+         plan->runs * sizeof(struct lattice_walk_run);
 }
 
 static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
@@ -209,7 +209,7 @@ places_of_walk(const struct gpumc_ensemble *ensemble, const struct ising_walk *w
   at.log_weight = at.threshold +
                   (walk->tabled ? aligned(levels * classes_of(model, walk) * sizeof(uint32_t)) : 0);
   at.run = at.log_weight + aligned(levels * sizeof(int64_t));
-  at.end = at.run + aligned(runs * sizeof(struct ising_walker_run));
+  at.end = at.run + aligned(runs * sizeof(struct lattice_walk_run));
   return at;
 }
 
@@ -227,24 +227,11 @@ static void pack_thresholds(const struct gpumc_model *model, const struct ising_
 /* run[active]; returns how many walk. */
 static uint32_t make_runs(const struct gpumc_ensemble *ensemble,
                           const struct gpumc_weight_table *table, const struct ising_walk *walk,
-                          struct ising_walker_run *run)
+                          struct lattice_walk_run *run)
 {
-  uint32_t active = 0;
-  for (uint32_t m = 0; m < ensemble->runs; m++) {
-    if (table->steps[m] == 0)
-      continue;
-    run[active] = (struct ising_walker_run){
-        .canonical = walk->canonical[m],
-        .lowest = walk->lowest[m],
-        .time = table->time[m],
-        .number = m,
-        .steps = table->steps[m],
-        .parts = table->run_parts != NULL ? table->run_parts[m] : (uint32_t)table->parts,
-    };
-    for (size_t side = 0; side < 2 && table->end != NULL; side++)
-      run[active].end[side] = (uint32_t)table->end[2 * m + side];
-    active++;
-  }
+  const uint32_t active = lattice_walk_runs(table, ensemble->runs, run);
+  for (uint32_t i = 0; i < active; i++)
+    run[i].canonical = walk->canonical[run[i].number];
   return active;
 }
 

@@ -60,14 +60,6 @@ struct ising_walker_places {
   uint32_t row4, turn4, row5, turn5, row6, turn6, unused;
 };
 
-/* What a run does in a call; the levels and the parts as struct gpumc_weight_table has them. */
-struct ising_walker_run {
-  struct ising_walker_canonical canonical;
-  int64_t lowest;
-  uint64_t time;
-  uint32_t number, steps, parts, end[2];
-};
-
 /* A call of gpumc_kernel_ops.walk, struct ising_walk on the device. Device memory:
  * threshold[runs][levels][classes], classes being the numbers of unlike neighbours 0 .. 2d, then
  * the same of spins that are up where `by_spin`; log_weight[runs][levels]; run[active], those that
@@ -84,7 +76,7 @@ struct ising_walker_walk {
   struct ising_walker_places *places; /* [samples][sites], of one sample unless these go by runs */
   uint32_t *threshold;
   int64_t *log_weight;
-  struct ising_walker_run *run;
+  struct lattice_walk_run *run;
   uint64_t *visits;
   size_t parts;
   uint32_t *passages;

@@ -117,7 +117,7 @@ GPUMC_INLINE void walk_as(const struct variant as, const struct ising_walker_gro
         gpumc_philox_stream_make(group->random, (uint32_t)(time >> 32), (uint32_t)time);
     gpumc_v32 number[VECTORS][4];
     uint32_t sites[GPUMC_WALK_UPDATES];
-    ising_walker_sites(group->random, group->number, time, group->sites, sites);
+    lattice_walk_sites(group->random, group->number, time, group->sites, sites);
     gpumc_philox_draws(&stream, as.rounds, VECTORS, replica, labels, number);
 #pragma GCC unroll 4
     for (size_t j = 0; j < GPUMC_WALK_UPDATES; j++)

@@ -65,7 +65,7 @@ struct stretch {
 };
 
 static __device__ inline struct stretch
-stretch_of(const struct ising_walker_walk *walk, const struct ising_walker_run *run)
+stretch_of(const struct ising_walker_walk *walk, const struct lattice_walk_run *run)
 {
   const uint32_t left = run->steps > walk->done ? run->steps - walk->done : 0;
   return {run->time + walk->done, left < walk->steps ? left : walk->steps};

@@ -60,13 +60,9 @@ static enum gpumc_status make_canonical(const struct gpumc_ensemble *ensemble,
 {
   const struct gpumc_model *model = ensemble->model;
   GPUMC_TRY(gpumc_allocate_array(&walk->canonical, ensemble->runs, "weights of the runs", error));
-  for (size_t m = 0; m < ensemble->runs && target->control != NULL; m++) {
-    double coefficient[ISING_CHANNELS];
-    model->ops->coefficients(model, ising_controls_of(target->control, m), coefficient);
-    walk->canonical[m] = (struct ising_walker_canonical){
-        coefficient[ISING_ENERGY] * model->quantum[ISING_ENERGY],
-        coefficient[ISING_MAGNETIZATION] * model->quantum[ISING_MAGNETIZATION]};
-  }
+  for (size_t m = 0; m < ensemble->runs; m++)
+    walk->canonical[m] =
+        lattice_walk_canonical_of(model, target, m, ISING_ENERGY, ISING_MAGNETIZATION);
   return GPUMC_OK;
 }
 

@@ -182,7 +182,7 @@ static __device__ inline void store_words(struct lane lane, const struct walker 
 /* Bonds are counted at their ends of colour 0. */
 template <int NEIGHBOURS, bool SIGNS>
 static __device__ inline uint32_t
-level_of(const struct ising_walker_walk *walk, const struct ising_walker_run *run,
+level_of(const struct ising_walker_walk *walk, const struct lattice_walk_run *run,
          const struct ising_walker_places *places, const struct walker *walker)
 {
   const uint32_t colour = walk->replicas.colour;
@@ -229,7 +229,7 @@ static __device__ inline void look_ahead(const struct ising_walker_walk *walk,
   __syncwarp();
   if (step % WARP == 0) {
     uint32_t site[GPUMC_WALK_UPDATES];
-    ising_walker_sites(random, group, ahead.time + step + lane, 2 * walk->replicas.colour, site);
+    lattice_walk_sites(random, group, ahead.time + step + lane, 2 * walk->replicas.colour, site);
     *(uint2 *)&ahead.sites[lane * GPUMC_WALK_UPDATES] =
         make_uint2(site[0] | site[1] << 16, site[2] | site[3] << 16);
     __syncwarp();
@@ -271,7 +271,7 @@ draw(struct gpumc_random random, uint32_t replica, uint64_t time)
 
 template <int NEIGHBOURS, bool SIGNS, bool BY_SPIN, uint32_t ROUNDS>
 static __device__ inline void
-walk_group(const struct ising_walker_walk *walk, const struct ising_walker_run *run, uint32_t group,
+walk_group(const struct ising_walker_walk *walk, const struct lattice_walk_run *run, uint32_t group,
            uint32_t size, struct stretch stretch, const unsigned char *thresholds,
            unsigned char *shared, struct count count)
 {
@@ -336,7 +336,7 @@ __global__ void __launch_bounds__(WARPS_MOST *WARP)
   extern __shared__ uint4 memory[];
   uint32_t *thresholds = (uint32_t *)memory, n = walk.levels * walk.classes;
   uint32_t *visits = walk.visits != NULL ? thresholds + n : NULL;
-  const struct ising_walker_run *run = &walk.run[blockIdx.y];
+  const struct lattice_walk_run *run = &walk.run[blockIdx.y];
   const uint32_t warps = blockDim.x / WARP, warp = threadIdx.x / WARP;
   const uint32_t size = walk.replicas.batch.size[run->number], first = blockIdx.x * warps,
                  group = first + warp;

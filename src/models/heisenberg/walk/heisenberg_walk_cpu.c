@@ -1,0 +1,129 @@
+/* Walks of O(n) spins on the CPU: threads over groups of 32 replicas. */
+#include <stdlib.h>
+
+#include "core/base/memory.h"
+#include "models/heisenberg/walk/heisenberg_walk_host.h"
+#include "models/heisenberg/walk/heisenberg_walk_isa.h"
+#include "models/lattice/walk_cpu.h"
+
+/* Of one thread. */
+struct scratch {
+  void *spins;      /* [sites][n][32] */
+  uint32_t *visits; /* [levels] */
+};
+
+struct call {
+  const struct gpumc_ensemble *ensemble;
+  const struct gpumc_target *target;
+  const struct heisenberg_walk_ops *ops;
+  struct heisenberg_walk_rule rule;
+  double *weight;                               /* [runs][levels + 2] */
+  uint32_t (*around)[GPUMC_NEIGHBOURS_MAXIMUM]; /* [sites] */
+  struct scratch *scratch;                      /* of each thread */
+};
+
+static const struct heisenberg_walk_ops *ops_of(const struct gpumc_ensemble *ensemble, bool single)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  return single ? GPUMC_ISA_OBJECT(heisenberg_walk_float, storage->isa)
+                : GPUMC_ISA_OBJECT(heisenberg_walk_double, storage->isa);
+}
+
+static void walk_group(const void *context, size_t thread, const struct lattice_walk_group *at)
+{
+  const struct call *call = context;
+  const struct gpumc_ensemble *ensemble = call->ensemble;
+  const struct heisenberg_parameters *parameters = heisenberg_parameters(ensemble->model);
+  const struct gpumc_weight_table *table = call->target->table;
+  struct heisenberg_walk_group group = {
+      .rule = &call->rule,
+      .canonical = heisenberg_walk_canonical_of(ensemble->model, call->target, at->run),
+      .lowest = (double)table->lowest[at->run],
+      .weight = call->weight + at->run * (table->levels + 2),
+      .components = parameters->components,
+      .sites = (uint32_t)ensemble->model->sites,
+      .neighbours = 2 * (uint32_t)parameters->lattice.dimension,
+      .around = (const uint32_t(*)[GPUMC_NEIGHBOURS_MAXIMUM])call->around,
+      .first = parameters->lattice.dimension == 1 ? GPUMC_SAME_INDEX : 0,
+      .random = gpumc_ensemble_random(ensemble, at->run),
+      .number = (uint32_t)at->number,
+      .count = (uint32_t)at->count,
+      .steps = at->steps,
+      .time = at->time,
+      .spins = call->scratch[thread].spins,
+      .visits = table->visits != NULL ? call->scratch[thread].visits : NULL,
+  };
+  for (size_t i = 0; i < at->count; i++)
+    group.replica[i] = lattice_cpu_block(ensemble->storage, at->run, at->first + i);
+  if (table->passages != NULL)
+    group.passages = table->passages + at->run * ensemble->plan.capacity + at->first;
+  for (size_t side = 0; side < 2 && table->passages != NULL; side++)
+    group.end[side] = (uint32_t)table->end[2 * at->run + side];
+  call->ops->walk(&group);
+  if (group.visits != NULL)
+    lattice_walk_flush(ensemble, table, at, group.visits);
+}
+
+static enum gpumc_status make_scratch(struct call *call, size_t threads, struct gpumc_error *error)
+{
+  const struct gpumc_model *model = call->ensemble->model;
+  const size_t bytes = GPUMC_WALK_GROUP * model->portable_bytes; /* enough in either precision */
+  GPUMC_TRY(gpumc_allocate_array(&call->scratch, threads, "scratch of the threads", error));
+  for (size_t t = 0; t < threads; t++) {
+    GPUMC_TRY(gpumc_allocate(1, bytes, "spins of a walk", &call->scratch[t].spins, error));
+    GPUMC_TRY(gpumc_allocate_array(&call->scratch[t].visits, call->target->table->levels, "visits",
+                                   error));
+  }
+  return GPUMC_OK;
+}
+
+static enum gpumc_status make_tables(struct call *call, struct gpumc_error *error)
+{
+  const struct gpumc_model *model = call->ensemble->model;
+  const struct gpumc_weight_table *table = call->target->table;
+  const size_t runs = call->ensemble->runs;
+  GPUMC_TRY(heisenberg_walk_rule_make(model, table, &call->rule, error));
+  GPUMC_TRY(
+      gpumc_allocate_array(&call->weight, runs * (table->levels + 2), "weights of a walk", error));
+  heisenberg_walk_weights(table, runs, call->weight);
+  GPUMC_TRY(gpumc_allocate_array(&call->around, model->sites, "neighbours", error));
+  for (size_t p = 0; p < model->sites; p++)
+    gpumc_checkerboard_positions_around(&heisenberg_parameters(model)->lattice, p, call->around[p]);
+  return GPUMC_OK;
+}
+
+enum gpumc_status heisenberg_walk_cpu(struct gpumc_ensemble *ensemble,
+                                      const struct gpumc_target *target, bool single,
+                                      struct gpumc_error *error)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const size_t threads = (size_t)storage->threads;
+  struct call call = {.ensemble = ensemble, .target = target, .ops = ops_of(ensemble, single)};
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, make_tables(&call, error));
+  GPUMC_TRY_OUT(status, make_scratch(&call, threads, error));
+  GPUMC_TRY_OUT(status, lattice_walk_cpu(ensemble, target->table, walk_group, &call, error));
+out:
+  for (size_t t = 0; t < threads && call.scratch != NULL; t++) {
+    free(call.scratch[t].spins);
+    free(call.scratch[t].visits);
+  }
+  free(call.scratch);
+  free(call.weight);
+  free(call.around);
+  return status;
+}
+
+int64_t
+heisenberg_walk_cpu_bonds(const struct gpumc_ensemble *ensemble, const void *spins, bool single)
+{
+  const struct heisenberg_parameters *parameters = heisenberg_parameters(ensemble->model);
+  return ops_of(ensemble, single)->bonds(&parameters->lattice, parameters->components, spins);
+}
+
+size_t heisenberg_walk_cpu_fills(const struct gpumc_model *model, const struct gpumc_device *device,
+                                 const struct gpumc_ensemble_plan *plan)
+{
+  (void)model, (void)plan;
+  return (size_t)device->threads * GPUMC_WALK_GROUP;
+}

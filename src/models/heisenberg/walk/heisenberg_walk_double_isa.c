@@ -1,0 +1,11 @@
+/* Walks of the kernel `double` on the CPU. */
+#if defined(__GNUC__) && !defined(__clang__)
+/* Nobody looks at floating-point exceptions: see heisenberg_double_isa.c. */
+#pragma GCC optimize("no-trapping-math")
+#endif
+
+#include "models/heisenberg/heisenberg_physics.h"
+
+#define HEISENBERG_PRECISION double
+#define HEISENBERG_SHARED_COUNTERS 0
+#include "models/heisenberg/walk/heisenberg_walk_loops.h"

@@ -1,0 +1,44 @@
+/* Walks of O(n) spins: what the host makes of a call of gpumc_kernel_ops.walk, for both devices,
+ * and the walk on each. */
+#ifndef GPUMC_HEISENBERG_WALK_HOST_H
+#define GPUMC_HEISENBERG_WALK_HOST_H
+
+#include "models/heisenberg/heisenberg.h"
+#include "models/heisenberg/walk/heisenberg_walk.h"
+
+/* GPUMC_INVALID: of a channel or a lattice that the kernels do not walk with. */
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_walk_rule_make(const struct gpumc_model *model, const struct gpumc_weight_table *table,
+                          struct heisenberg_walk_rule *rule, struct gpumc_error *error);
+
+/* weight[runs][levels + 2] of the table: ln of the weights, as heisenberg_walk_rule has them. */
+void heisenberg_walk_weights(const struct gpumc_weight_table *table, size_t runs, double *weight);
+
+static inline struct lattice_walk_canonical
+heisenberg_walk_canonical_of(const struct gpumc_model *model, const struct gpumc_target *target,
+                             size_t m)
+{
+  return lattice_walk_canonical_of(model, target, m, HEISENBERG_ENERGY, HEISENBERG_MAGNETIZATION_X);
+}
+
+/* Of the kernels `double` and `float` on a CPU; `single`: the latter. */
+GPUMC_MUST_CHECK enum gpumc_status heisenberg_walk_cpu(struct gpumc_ensemble *ensemble,
+                                                       const struct gpumc_target *target,
+                                                       bool single, struct gpumc_error *error);
+int64_t
+heisenberg_walk_cpu_bonds(const struct gpumc_ensemble *ensemble, const void *spins, bool single);
+size_t heisenberg_walk_cpu_fills(const struct gpumc_model *model, const struct gpumc_device *device,
+                                 const struct gpumc_ensemble_plan *plan);
+
+/* Of the kernels on a GPU, with `replicas` those of the ensemble. Device memory that walks take is
+ * what a plan says that has them. */
+struct heisenberg_replicas;
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_walk_gpu(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
+                    const struct heisenberg_replicas *replicas, struct gpumc_error *error);
+size_t heisenberg_walk_gpu_bytes(const struct gpumc_model *model,
+                                 const struct gpumc_ensemble_plan *plan, bool single);
+size_t heisenberg_walk_gpu_fills(const struct gpumc_model *model, const struct gpumc_device *device,
+                                 bool single);
+
+#endif

@@ -1,0 +1,607 @@
+/* Walks of O(n) spins under a tabulated weight, against a slow reference written from the
+ * definition in models/heisenberg/walk/heisenberg_walk.h, which forms the sums of all bonds anew
+ * for every update: the same replicas, visits and passages, bit for bit, and channels that are
+ * those of the walk; on chains, squares and cubes, by the energy and by the magnetization. Control:
+ * a reference one step ahead. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/simulation/ensemble.h"
+#include "models/heisenberg/heisenberg.h"
+#include "support/share.h"
+#include "support/status.h"
+#include "support/test_device.h"
+
+enum { RUNS = 2, REPLICAS = 45, STEPS = 25, PARTS = 2, WALKS = 2, SITES_MOST = 72, FIRST_RUN = 3 };
+/* Of the clocks of the runs; that of the second passes 2^32 in the second walk. */
+static const uint64_t begin[RUNS] = {0, ((uint64_t)1 << 32) - STEPS - STEPS / 2};
+
+struct walk_case {
+  const char *name, *variant;
+  struct heisenberg_settings settings;
+  size_t channel, levels; /* about so many bins */
+  double beta;            /* of the weight below the table; 0: none */
+  uint32_t rounds;
+};
+
+static const struct walk_case cases[] = {
+    {"pair",
+     "float",
+     {.dimension = 1, .shape = {2}, .components = 3, .coupling = 1.0, .field = 0.0},
+     HEISENBERG_ENERGY,
+     12,
+     0,
+     10},
+    {"pair of rotors",
+     "double",
+     {.dimension = 1, .shape = {2}, .components = 2, .coupling = 1.0, .field = 0.0},
+     HEISENBERG_ENERGY,
+     12,
+     0,
+     7},
+    {"ring",
+     "double",
+     {.dimension = 1, .shape = {6}, .components = 3, .coupling = 1.0, .field = 0.0},
+     HEISENBERG_ENERGY,
+     100,
+     0,
+     7},
+    {"ring of rotors",
+     "float",
+     {.dimension = 1, .shape = {10}, .components = 2, .coupling = -0.8, .field = 0.0},
+     HEISENBERG_ENERGY,
+     37,
+     0,
+     10},
+    {"smallest square",
+     "float",
+     {.dimension = 2, .shape = {2, 2}, .components = 3, .coupling = 1.0, .field = 0.0},
+     HEISENBERG_ENERGY,
+     50,
+     0,
+     7},
+    {"square",
+     "float",
+     {.dimension = 2, .shape = {6, 4}, .components = 3, .coupling = -1.7, .field = 0.0},
+     HEISENBERG_ENERGY,
+     1000,
+     0,
+     10},
+    {"square in double",
+     "double",
+     {.dimension = 2, .shape = {6, 4}, .components = 3, .coupling = 1.0, .field = 0.0},
+     HEISENBERG_ENERGY,
+     1000,
+     0,
+     10},
+    {"long square",
+     "double",
+     {.dimension = 2, .shape = {34, 2}, .components = 2, .coupling = 1.0, .field = 0.0},
+     HEISENBERG_ENERGY,
+     64,
+     0,
+     10},
+    {"square in a field",
+     "float",
+     {.dimension = 2, .shape = {4, 6}, .components = 3, .coupling = 1.0, .field = 0.3},
+     HEISENBERG_ENERGY,
+     200,
+     0,
+     10},
+    {"cube",
+     "float",
+     {.dimension = 3, .shape = {4, 2, 6}, .components = 3, .coupling = 1.0, .field = 0.0},
+     HEISENBERG_ENERGY,
+     300,
+     0,
+     10},
+    {"cube in a field",
+     "double",
+     {.dimension = 3, .shape = {2, 4, 4}, .components = 3, .coupling = -1.0, .field = 2.0},
+     HEISENBERG_ENERGY,
+     300,
+     0,
+     7},
+    {"cube of rotors",
+     "float",
+     {.dimension = 3, .shape = {4, 4, 4}, .components = 2, .coupling = 1.0, .field = 0.0},
+     HEISENBERG_ENERGY,
+     300,
+     0,
+     7},
+    {"magnetization",
+     "float",
+     {.dimension = 2, .shape = {6, 4}, .components = 3, .coupling = 1.0, .field = 0.0},
+     HEISENBERG_MAGNETIZATION_X,
+     48,
+     0.6,
+     10},
+    {"magnetization in double",
+     "double",
+     {.dimension = 3, .shape = {4, 2, 2}, .components = 2, .coupling = 0.9, .field = 0.0},
+     HEISENBERG_MAGNETIZATION_X,
+     33,
+     0.4,
+     10},
+};
+
+/* ---- the reference ---- */
+
+/* Of one case: site i stands at position[i], and next[i] is one step forward. */
+struct lattice {
+  size_t sites, dimension, next[SITES_MOST][3], position[SITES_MOST];
+};
+
+/* What a replica's coordinate and weight follow from, in quanta of the channels. */
+struct state {
+  int64_t energy, magnetization;
+};
+
+static void make_lattice(const struct gpumc_model *model, struct lattice *lattice)
+{
+  const struct gpumc_checkerboard *board = &heisenberg_parameters(model)->lattice;
+  lattice->sites = model->sites;
+  lattice->dimension = board->dimension;
+  assert_true(model->sites <= SITES_MOST);
+  for (size_t i = 0; i < model->sites; i++) {
+    lattice->position[i] = gpumc_checkerboard_position(board, i);
+    for (size_t d = 0; d < board->dimension; d++)
+      lattice->next[i][d] = gpumc_checkerboard_next(board, i, d);
+  }
+}
+
+static void
+draw(struct gpumc_random random, size_t replica, uint64_t time, uint32_t number, uint32_t word[4])
+{
+  gpumc_random_draw(random, (uint32_t)replica, (uint32_t)(time >> 32), (uint32_t)time,
+                    gpumc_random_label(GPUMC_RANDOM_LATTICE_WALK, number), word);
+}
+
+/* What stands in spins[sites][3], and what update j of a step proposes and decides with. */
+#define REFERENCE(precision, words_of_sphere)                                                      \
+  static struct state state_##precision(const struct gpumc_model *model,                           \
+                                        const struct lattice *lattice, double(*spin)[3])           \
+  {                                                                                                \
+    const struct heisenberg_units units = heisenberg_units_of(model);                              \
+    struct heisenberg_sums sums = {0};                                                             \
+    struct state state;                                                                            \
+    int64_t *channel[HEISENBERG_CHANNELS] = {NULL};                                                \
+    channel[HEISENBERG_ENERGY] = &state.energy;                                                    \
+    channel[HEISENBERG_MAGNETIZATION_X] = &state.magnetization;                                    \
+    for (size_t i = 0; i < lattice->sites; i++) {                                                  \
+      const struct heisenberg_vector_##precision one = {                                           \
+          (precision)spin[i][0], (precision)spin[i][1], (precision)spin[i][2]};                    \
+      sums.magnetization[0] += heisenberg_quanta_##precision(one.x);                               \
+      for (size_t d = 0; d < lattice->dimension; d++) {                                            \
+        const double *next = spin[lattice->next[i][d]];                                            \
+        const struct heisenberg_vector_##precision two = {(precision)next[0], (precision)next[1],  \
+                                                          (precision)next[2]};                     \
+        sums.bonds += heisenberg_quanta_##precision(                                               \
+            heisenberg_dot_##precision(heisenberg_parameters(model)->components, one, two));       \
+      }                                                                                            \
+    }                                                                                              \
+    heisenberg_record(&units, &sums, channel, 0);                                                  \
+    return state;                                                                                  \
+  }                                                                                                \
+  static uint32_t propose_##precision(int components, struct gpumc_random random, size_t replica,  \
+                                      uint64_t time, uint32_t j, double proposal[3])               \
+  {                                                                                                \
+    struct heisenberg_uniform_##precision uniform = {0};                                           \
+    uint32_t word[4], decides;                                                                     \
+    if (components == 2) {                                                                         \
+      draw(random, replica, time, 2 + j / 2, word);                                                \
+      uniform.azimuth = word[2 * (j % 2)];                                                         \
+      decides = word[2 * (j % 2) + 1];                                                             \
+    } else {                                                                                       \
+      words_of_sphere;                                                                             \
+    }                                                                                              \
+    const struct heisenberg_vector_##precision spin =                                              \
+        heisenberg_anywhere_##precision(components, uniform);                                      \
+    proposal[0] = (double)spin.x;                                                                  \
+    proposal[1] = (double)spin.y;                                                                  \
+    proposal[2] = (double)spin.z;                                                                  \
+    return decides;                                                                                \
+  }
+REFERENCE(double, draw(random, replica, time, 2 + j, word);
+          uniform = heisenberg_of_sphere_double((struct heisenberg_words){word[0], word[1], word[2],
+                                                                          0});
+          decides = word[3])
+REFERENCE(float, draw(random, replica, time, 2 + j / 2, word);
+          uniform = heisenberg_of_sphere_float((struct heisenberg_words){
+              word[2 * (j % 2)], word[2 * (j % 2) + 1], 0, 0});
+          draw(random, replica, time, 0, word); decides = word[j])
+
+/* Under test: what a call is given, and what it leaves. */
+struct walking {
+  struct gpumc_weight_table table;
+  int64_t lowest[RUNS]; /* a level apart */
+  int64_t *log_weight;
+  uint64_t *visits;
+  uint32_t *passages;
+  size_t end[2 * RUNS];
+  double control[RUNS * HEISENBERG_CONTROLS];
+};
+
+/* A kernel and the reference side by side, with the same case. */
+struct comparison {
+  const struct walk_case *of;
+  bool single;
+  struct gpumc_device device;
+  struct gpumc_model model;
+  struct gpumc_ensemble ensemble;
+  struct lattice lattice;
+  struct walking walking;        /* of the reference, and the weights and ends of both */
+  double (*spin)[SITES_MOST][3]; /* [RUNS * REPLICAS] of the reference */
+  size_t counts;                 /* RUNS * PARTS * levels */
+  uint64_t *visits;              /* [counts] of the kernel, device memory */
+  uint32_t *passages;            /* [RUNS * REPLICAS] of the kernel, device memory */
+  int64_t *channel[HEISENBERG_CHANNELS];
+};
+
+static struct state state_of(const struct comparison *both, double (*spin)[3])
+{
+  return both->single ? state_float(&both->model, &both->lattice, spin)
+                      : state_double(&both->model, &both->lattice, spin);
+}
+
+/* The level, or -1 for a value that is on none with a weight. */
+static int64_t level_of(const struct comparison *both, size_t m, struct state state)
+{
+  const struct gpumc_weight_table *table = &both->walking.table;
+  const int64_t value = table->channel == HEISENBERG_ENERGY ? state.energy : state.magnetization;
+  const int64_t above = value - table->lowest[m], level = above / table->spacing;
+  if (above < 0 || level >= (int64_t)table->levels)
+    return -1;
+  return both->walking.log_weight[m * table->levels + (size_t)level] != GPUMC_WEIGHT_NONE ? level
+                                                                                          : -1;
+}
+
+/* ln of the ratio of weights. */
+static double ratio_of(const struct comparison *both, size_t m, struct state from, struct state to)
+{
+  const struct gpumc_model *model = &both->model;
+  const int64_t *weight = both->walking.log_weight + m * both->walking.table.levels;
+  const double *control = both->walking.control + m * HEISENBERG_CONTROLS;
+  const double beta = both->of->beta > 0 ? control[HEISENBERG_BETA] : 0;
+  const double energy = beta * model->quantum[HEISENBERG_ENERGY];
+  const double magnetization = -beta *
+                               (control[HEISENBERG_FIELD] - model->control[HEISENBERG_FIELD]) *
+                               model->quantum[HEISENBERG_MAGNETIZATION_X];
+  return (double)weight[level_of(both, m, to)] * 0x1p-32 -
+         (double)weight[level_of(both, m, from)] * 0x1p-32 -
+         fma(energy, (double)(to.energy - from.energy),
+             magnetization * (double)(to.magnetization - from.magnetization));
+}
+
+static void update(const struct comparison *both, size_t m, size_t r, uint64_t time, uint32_t j,
+                   size_t position, double (*spin)[3])
+{
+  const struct gpumc_random random = gpumc_ensemble_random(&both->ensemble, m);
+  const int components = both->of->settings.components;
+  double proposal[3], before[3];
+  const uint32_t number = both->single ? propose_float(components, random, r, time, j, proposal)
+                                       : propose_double(components, random, r, time, j, proposal);
+  size_t i = 0;
+  while (both->lattice.position[i] != position)
+    i++;
+  const struct state from = state_of(both, spin);
+  memcpy(before, spin[i], sizeof before);
+  memcpy(spin[i], proposal, sizeof before);
+  const struct state to = state_of(both, spin);
+  bool accepted = level_of(both, m, to) >= 0;
+  if (accepted) {
+    const double x = ratio_of(both, m, from, to);
+    double weight, less_one;
+    gpumc_decay_double(x < 0 ? x : 0, &weight, &less_one);
+    accepted = ((double)number + 0.5) / 0x1p32 < weight;
+  }
+  if (!accepted)
+    memcpy(spin[i], before, sizeof before);
+}
+
+static void
+walk_reference(struct comparison *both, size_t m, size_t r, uint64_t time, double (*spin)[3])
+{
+  struct walking *walking = &both->walking;
+  for (const uint64_t end = time + STEPS; time < end; time++) {
+    uint32_t site[4];
+    draw(gpumc_ensemble_random(&both->ensemble, m), r / 32, time, 1, site);
+    for (uint32_t j = 0; j < 4; j++)
+      update(both, m, r, time, j, (size_t)((uint64_t)site[j] * both->lattice.sites >> 32), spin);
+    const size_t level = (size_t)level_of(both, m, state_of(both, spin));
+    const size_t part = r / 32 * PARTS / ((REPLICAS + 31) / 32);
+    assert_true(level < walking->table.levels);
+    walking->visits[(m * PARTS + part) * walking->table.levels + level]++;
+    for (uint32_t side = 0; side < 2; side++)
+      if (level == walking->end[2 * m + side])
+        walking->passages[m * REPLICAS + r] =
+            gpumc_walk_arrive(walking->passages[m * REPLICAS + r], side);
+  }
+}
+
+/* ---- the kernel ---- */
+
+/* Weights that pull towards the ends, differently in each run, and differ from level to level; the
+ * last level is closed, where no replica is at first. */
+static void make_weights(struct walking *walking)
+{
+  struct gpumc_weight_table *table = &walking->table;
+  for (size_t m = 0; m < RUNS; m++) {
+    for (size_t l = 0; l < table->levels; l++) {
+      const double x = ((double)l - (double)m) / (double)(table->levels - 1) - 0.5;
+      walking->log_weight[m * table->levels + l] =
+          (int64_t)((m == 0 ? 20 : 9) * x * x * 0x1p32) + (int64_t)(l * 7919 % 1000) * 1000000;
+    }
+    if (table->levels > 30)
+      walking->log_weight[m * table->levels + table->levels - 1] = GPUMC_WEIGHT_NONE;
+    walking->end[2 * m] = m + (table->levels - 1) * 2 / 5;
+    walking->end[2 * m + 1] = m + (table->levels - 1) * 3 / 5;
+  }
+}
+
+static void open_walking(struct comparison *both)
+{
+  const struct walk_case *of = both->of;
+  struct walking *walking = &both->walking;
+  struct gpumc_weight_table *table = &walking->table;
+  const double width = 2 * both->model.bound[of->channel] / (double)of->levels;
+  const struct gpumc_grid bins = gpumc_model_bins(&both->model, of->channel, (int64_t)width);
+  *walking = (struct walking){.table = {.channel = of->channel,
+                                        .lowest = walking->lowest,
+                                        .spacing = bins.spacing,
+                                        .levels = bins.levels + RUNS - 1,
+                                        .parts = PARTS}};
+  for (size_t m = 0; m < RUNS; m++) {
+    walking->lowest[m] = bins.lowest - (int64_t)m * bins.spacing;
+    walking->control[m * HEISENBERG_CONTROLS + HEISENBERG_BETA] = of->beta * (double)(m + 1);
+    walking->control[m * HEISENBERG_CONTROLS + HEISENBERG_FIELD] = 0.1;
+  }
+  walking->log_weight = calloc(RUNS * table->levels, sizeof *walking->log_weight);
+  walking->visits = calloc(RUNS * PARTS * table->levels, sizeof *walking->visits);
+  walking->passages = calloc(RUNS * REPLICAS, sizeof *walking->passages);
+  assert_true(walking->log_weight != NULL && walking->visits != NULL && walking->passages != NULL);
+  make_weights(walking);
+}
+
+/* The replicas of a run in portable form, padded to three components. */
+static void get_spins(struct comparison *both, size_t m, double (*spin)[SITES_MOST][3])
+{
+  struct gpumc_error error = {0};
+  const size_t n = (size_t)both->of->settings.components, sites = both->model.sites;
+  double *portable = malloc(REPLICAS * both->model.portable_bytes);
+  assert_non_null(portable);
+  assert_ok(both->ensemble.ops->get(&both->ensemble, m, 0, REPLICAS, (uint8_t *)portable, &error),
+            &error);
+  memset(spin, 0, REPLICAS * sizeof *spin);
+  for (size_t r = 0; r < REPLICAS; r++)
+    for (size_t i = 0; i < sites * n; i++)
+      spin[r][i / n][i % n] = portable[r * sites * n + i];
+  free(portable);
+}
+
+static const struct gpumc_kernel_ops *kernel_of(const struct comparison *both)
+{
+  const struct gpumc_kernel_ops *const *kernel = both->model.ops->kernels;
+  while (strcmp((*kernel)->device, both->device.ops->name) != 0 ||
+         strcmp((*kernel)->variant, both->of->variant) != 0)
+    kernel++;
+  return *kernel;
+}
+
+static void
+open_comparison(const struct walk_case *of, struct test_setting setting, struct comparison *both)
+{
+  struct gpumc_error error = {0};
+  const struct gpumc_ensemble_plan plan = {
+      .runs = RUNS, .capacity = REPLICAS, .samples = 1, .walks = true};
+  *both = (struct comparison){.of = of, .device = test_device(setting)};
+  both->single = strcmp(of->variant, "float") == 0;
+  assert_ok(heisenberg_instance(&of->settings, &both->model, &error), &error);
+  assert_ok(gpumc_ensemble_create(kernel_of(both), &both->model, &both->device, &plan, 20180501,
+                                  of->rounds, &both->ensemble, &error),
+            &error);
+  assert_ok(gpumc_ensemble_start(&both->ensemble, FIRST_RUN, RUNS, REPLICAS, &error), &error);
+  make_lattice(&both->model, &both->lattice);
+  open_walking(both);
+  both->counts = RUNS * PARTS * both->walking.table.levels;
+  assert_ok(gpumc_device_array(&both->device, &both->visits, both->counts, "visits", &error),
+            &error);
+  assert_ok(gpumc_device_array(&both->device, &both->passages, RUNS * REPLICAS, "passages", &error),
+            &error);
+  for (size_t c = 0; c <= HEISENBERG_MAGNETIZATION_X; c++)
+    assert_ok(
+        gpumc_device_array(&both->device, &both->channel[c], RUNS * REPLICAS, "channel", &error),
+        &error);
+  both->spin = calloc(RUNS * REPLICAS, sizeof *both->spin);
+  assert_non_null(both->spin);
+  for (size_t m = 0; m < RUNS; m++)
+    get_spins(both, m, both->spin + m * REPLICAS);
+}
+
+static void close_comparison(struct comparison *both)
+{
+  free(both->spin);
+  free(both->walking.log_weight);
+  free(both->walking.visits);
+  free(both->walking.passages);
+  both->device.ops->release(&both->device, both->visits);
+  both->device.ops->release(&both->device, both->passages);
+  for (size_t c = 0; c <= HEISENBERG_MAGNETIZATION_X; c++)
+    both->device.ops->release(&both->device, both->channel[c]);
+  gpumc_ensemble_free(&both->ensemble);
+  both->model.ops->destroy(&both->model);
+}
+
+/* The reference is `ahead` steps further. */
+static void walk_both(struct comparison *both, uint32_t walk, uint64_t ahead)
+{
+  struct gpumc_error error = {0};
+  struct walking *walking = &both->walking;
+  struct gpumc_weight_table table = walking->table;
+  uint64_t time[RUNS];
+  uint32_t steps[RUNS];
+  for (size_t m = 0; m < RUNS; m++) {
+    time[m] = begin[m] + walk * STEPS;
+    steps[m] = STEPS;
+  }
+  table.log_weight = walking->log_weight;
+  table.time = time;
+  table.steps = steps;
+  table.visits = both->visits;
+  table.passages = both->passages;
+  table.end = walking->end;
+  const struct gpumc_target target = {.kind = GPUMC_TABULATED,
+                                      .control = both->of->beta > 0 ? walking->control : NULL,
+                                      .table = &table};
+  assert_ok(both->ensemble.ops->walk(&both->ensemble, &target, &error), &error);
+  for (size_t i = 0; i < RUNS * REPLICAS; i++)
+    walk_reference(both, i / REPLICAS, i % REPLICAS, time[i / REPLICAS] + ahead, both->spin[i]);
+}
+
+/* Replicas whose spins are not those of the reference. */
+static size_t different_replicas(struct comparison *both)
+{
+  double(*found)[SITES_MOST][3] = calloc(REPLICAS, sizeof *found);
+  size_t different = 0;
+  assert_non_null(found);
+  for (size_t m = 0; m < RUNS; m++) {
+    get_spins(both, m, found);
+    for (size_t r = 0; r < REPLICAS; r++)
+      different += memcmp(found[r], both->spin[m * REPLICAS + r], sizeof *found) != 0;
+  }
+  free(found);
+  return different;
+}
+
+static size_t different_counts(struct comparison *both)
+{
+  struct gpumc_error error = {0};
+  const struct gpumc_device_ops *ops = both->device.ops;
+  uint64_t *visits = calloc(both->counts, sizeof *visits);
+  uint32_t passages[RUNS * REPLICAS];
+  size_t different = 0;
+  assert_non_null(visits);
+  assert_ok(
+      ops->copy_to_host(&both->device, visits, both->visits, both->counts * sizeof *visits, &error),
+      &error);
+  assert_ok(ops->copy_to_host(&both->device, passages, both->passages, sizeof passages, &error),
+            &error);
+  for (size_t i = 0; i < both->counts; i++)
+    different += visits[i] != both->walking.visits[i];
+  for (size_t i = 0; i < RUNS * REPLICAS; i++)
+    different += passages[i] != both->walking.passages[i];
+  free(visits);
+  return different;
+}
+
+/* Replicas whose measured channels are not what the walk goes by. */
+static size_t different_channels(struct comparison *both)
+{
+  struct gpumc_error error = {0};
+  int64_t energy[RUNS * REPLICAS], magnetization[RUNS * REPLICAS];
+  size_t different = 0;
+  assert_ok(both->ensemble.ops->measure(&both->ensemble, both->channel, &error), &error);
+  assert_ok(both->device.ops->copy_to_host(&both->device, energy, both->channel[HEISENBERG_ENERGY],
+                                           sizeof energy, &error),
+            &error);
+  assert_ok(both->device.ops->copy_to_host(&both->device, magnetization,
+                                           both->channel[HEISENBERG_MAGNETIZATION_X],
+                                           sizeof magnetization, &error),
+            &error);
+  for (size_t i = 0; i < RUNS * REPLICAS; i++) {
+    const struct state state = state_of(both, both->spin[i]);
+    different += energy[i] != state.energy || magnetization[i] != state.magnetization;
+  }
+  return different;
+}
+
+static void compare(const struct walk_case *of, struct test_setting setting)
+{
+  struct comparison both;
+  open_comparison(of, setting, &both);
+  for (uint32_t walk = 0; walk < WALKS; walk++) {
+    walk_both(&both, walk, 0);
+    const size_t replicas = different_replicas(&both), counts = different_counts(&both);
+    const size_t channels = different_channels(&both);
+    if (replicas + counts + channels > 0)
+      fail_msg("%s, %s, walk %u: %zu replicas, %zu counts and channels of %zu replicas differ",
+               of->name, test_setting_text(setting), walk, replicas, counts, channels);
+  }
+  close_comparison(&both);
+}
+
+static void walks_are_those_of_the_reference(void **state)
+{
+  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
+  const size_t settings = test_settings(2, 2, true, setting);
+  size_t number = 0;
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    for (size_t s = 0; s < settings; s++)
+      if (share_has(number++))
+        compare(&cases[c], setting[s]);
+}
+
+static void another_time_is_noticed(void **state)
+{
+  struct comparison both;
+  (void)state;
+  open_comparison(&cases[9], test_setting(), &both);
+  walk_both(&both, 0, 1);
+  assert_true(different_replicas(&both) > RUNS * REPLICAS * 9 / 10);
+  close_comparison(&both);
+}
+
+/* Runs that make no steps stand still, and others are what they are beside them. */
+static void a_run_without_steps_stands_still(void **state)
+{
+  struct gpumc_error error = {0};
+  struct comparison both;
+  (void)state;
+  open_comparison(&cases[5], test_setting(), &both);
+  struct gpumc_weight_table table = both.walking.table;
+  const uint64_t time[RUNS] = {begin[0], begin[1]};
+  const uint32_t steps[RUNS] = {0, STEPS};
+  table.log_weight = both.walking.log_weight;
+  table.time = time;
+  table.steps = steps;
+  const struct gpumc_target target = {.kind = GPUMC_TABULATED, .table = &table};
+  assert_ok(both.ensemble.ops->walk(&both.ensemble, &target, &error), &error);
+  for (size_t r = 0; r < REPLICAS; r++)
+    walk_reference(&both, 1, r, time[1], both.spin[REPLICAS + r]);
+  assert_int_equal(different_replicas(&both), 0);
+  close_comparison(&both);
+}
+
+static void other_channels_are_refused(void **state)
+{
+  struct gpumc_error error = {0};
+  struct comparison both;
+  (void)state;
+  open_comparison(&cases[0], test_setting(), &both);
+  struct gpumc_weight_table table = both.walking.table;
+  table.channel = HEISENBERG_MAGNETIZATION;
+  const struct gpumc_target target = {.kind = GPUMC_TABULATED, .table = &table};
+  assert_int_equal(both.ensemble.ops->walk(&both.ensemble, &target, &error), GPUMC_INVALID);
+  assert_non_null(strstr(gpumc_error_text(&error), "not by the magnetization"));
+  gpumc_error_free(&error);
+  close_comparison(&both);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(walks_are_those_of_the_reference),
+      cmocka_unit_test(another_time_is_noticed),
+      cmocka_unit_test(a_run_without_steps_stands_still),
+      cmocka_unit_test(other_channels_are_refused),
+  };
+  test_device_require();
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
