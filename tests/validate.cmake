@@ -43,6 +43,7 @@ if(GPUMC_SANITIZE)
     exact_test_ergodicity           # exact_test_pt_ea of the release build, cli_test_couplings
     exact_test_exact_tool           # a tool of Python alone
     exact_test_heisenberg_field     # exact_test_heisenberg_rings, cli_test_heisenberg_keys
+    exact_test_heisenberg_glass     # cli_test_heisenberg_keys, unit_test_heisenberg_quenched
     exact_test_heisenberg_hot
     exact_test_heisenberg_muca      # exact_test_heisenberg_walk, resume_test_resume_heisenberg
     exact_test_ising2d_histogram    # one sweep of each kernel: exact_test_ising_bits

@@ -1,9 +1,13 @@
-"""Mistakes of a configuration of Heisenberg spins, which quantities a run in a field has, and bins by default."""
+"""Mistakes of a configuration of Heisenberg spins, which quantities a run in a field has, bins by default, and keys of
+quenched couplings: what is refused, samples that are written and read back, and the samples of each algorithm."""
 import json
 import math
 import pathlib
 import sys
 import unittest
+
+import h5py
+import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import gpumc_program as gpumc  # noqa: E402
@@ -85,6 +89,93 @@ class Field(unittest.TestCase):
         self.assertIn("susceptibility_x", found)
         for name in WITHOUT_FIELD:
             self.assertNotIn(name, found)
+
+
+GLASS = """\
+gpumc: 1
+seed: 6
+model: {{name: heisenberg, shape: {shape}{model}}}
+algorithm: {algorithm}
+output: {folder}/{name}.h5
+"""
+PT = "{name: pt, beta: {values: [0.5, 1.0]}, samples: 6, sweeps: 320, exchange_every: 10}"
+CANONICAL = "{name: canonical, beta: {values: [0.5, 1.0]}, samples: 6, thermalization: 20, sweeps: 640, update: heat_bath}"
+PA = "{name: pa, population: 100, sweeps: 5, runs: 4, beta: {from: 0, to: 0.5, step: 0.1}}"
+
+
+class Quenched(unittest.TestCase):
+    def run_glass(self, folder, model, algorithm=PT, shape="[4, 6]", name="out", expect=0):
+        text = GLASS.format(folder=folder, shape=shape, model=model, algorithm=algorithm, name=name)
+        return gpumc.run_config(text, folder, expect=expect)
+
+    def test_refused(self):
+        for model, algorithm, message in (
+                (", couplings: bimodal, J: -1", PT, "J must be above 0: it is the size of couplings of both signs"),
+                (", couplings: file", PT, "couplings: file needs the key 'file', the path of the couplings"),
+                (", couplings: file, file: ring.txt, J: 2", PT,
+                 "J must be left at 1: couplings that are read from a file are energies"),
+                (", file: ring.txt", PT, "file is read with couplings: file only; the couplings are uniform"),
+                (", p: 0.3", PT, "p applies to bimodal couplings only; these are uniform"),
+                (", couplings: gaussian, p: 0.3", PT, "p applies to bimodal couplings only; these are Gaussian"),
+                (", disorder_seed: 3", PT, "disorder_seed = 3 would change nothing: couplings are uniform"),
+                (", sample: 3", PT, "sample = 3 would change nothing: couplings are uniform"),
+                (", write_couplings: true", PT, "write_couplings needs quenched couplings: these are all J"),
+                ("", PT.replace("samples", "replicas: 2, samples"), "model heisenberg has no overlaps"),
+                (", couplings: bimodal", "{name: muca, walkers: 64}", "do not walk under a tabulated weight: use canonical, pt or pa"),
+                ("", CANONICAL, "model heisenberg has no quenched disorder as configured")):
+            with self.subTest(model), gpumc.folder() as folder:
+                self.assertIn(message, self.run_glass(folder, model, algorithm, expect=2).stderr)
+
+    def test_files_that_are_refused(self):
+        for text, message in (("shape 4\ncouplings 1 1 1 1\nfields 1 0 0 0\n", "holds random fields, which these spins do not have"),
+                              ("shape 4\ncouplings 1 1 1e-7 1e-7\n", "its values differ too much in size"),
+                              ("shape 6\ncouplings 1 1 1 1 1 1\n", "the shape is 6, but the lattice of the model is 4")):
+            with self.subTest(text), gpumc.folder() as folder:
+                pathlib.Path(folder, "ring.txt").write_text(text)
+                algorithm = PT.replace("samples: 6", "samples: 1")
+                done = self.run_glass(folder, f", couplings: file, file: {folder}/ring.txt", algorithm, "[4]", expect=2)
+                self.assertIn(message, done.stderr)
+
+    def test_couplings_that_were_written_give_the_same_run(self):
+        """Gaussian ones as well: they are rounded to what kernels have, which the way through the file does not change."""
+        for model, shape in ((", couplings: bimodal, disorder_seed: 2", "[4, 6]"), (", couplings: gaussian", "[4, 4, 4]"),
+                             (", couplings: gaussian", "[8]")):
+            with self.subTest(model, shape=shape), gpumc.folder() as folder:
+                self.run_glass(folder, model + ", write_couplings: true", shape=shape, name="first")
+                self.run_glass(folder, f", couplings: file, file: {folder}/first.h5, write_couplings: true", shape=shape,
+                               name="second")
+                with h5py.File(f"{folder}/first.h5") as first, h5py.File(f"{folder}/second.h5") as second:
+                    couplings = first["disorder/couplings"][...]
+                    np.testing.assert_array_equal(couplings, second["disorder/couplings"][...])
+                    self.assertEqual(len(np.unique(couplings, axis=0)), 6)
+                    if "bimodal" in model:
+                        self.assertEqual(set(couplings.ravel()), {-1.0, 1.0})
+                    for name in "magnetization2", "overlap2", "binder_overlap":
+                        np.testing.assert_array_equal(first["summary"][name], second["summary"][name], name)
+                    np.testing.assert_allclose(first["summary/energy"], second["summary/energy"], atol=1e-6)
+
+    def test_every_algorithm_has_samples(self):
+        """The samples of `pt` and `canonical` are those of their numbers; `pa` takes the one that is configured."""
+        written = {}
+        for name, algorithm, sample in (("pt", PT, 0), ("canonical", CANONICAL, 0), ("pa", PA, 3)):
+            with gpumc.folder() as folder:
+                self.run_glass(folder, f", couplings: gaussian, sample: {sample}, write_couplings: true", algorithm)
+                with h5py.File(f"{folder}/out.h5") as file:
+                    written[name] = file["disorder/couplings"][...]
+                    self.assertTrue(np.isfinite(file["summary/energy"][...]).all())
+        np.testing.assert_array_equal(written["pt"], written["canonical"])
+        np.testing.assert_array_equal(written["pt"][3], written["pa"][0])
+
+    def test_what_pt_reports(self):
+        """Chains of XY spins have no chirality."""
+        for components, shape, chirality in (3, "[4, 6]", True), (3, "[8]", True), (2, "[4, 6]", True), (2, "[8]", False):
+            with self.subTest(components=components, shape=shape), gpumc.folder() as folder:
+                self.run_glass(folder, f", couplings: bimodal, components: {components}", shape=shape)
+                found = gpumc.summary(f"{folder}/out.h5")
+                for name in "overlap2", "overlap4", "binder_overlap", "chi_overlap", "link_overlap", "overlap_structure_factor":
+                    self.assertTrue(np.isfinite(found[name]).all(), name)
+                for name in "chirality_overlap2", "chirality_overlap4", "binder_chirality", "chi_chirality":
+                    self.assertEqual(name in found, chirality, name)
 
 
 class Bins(unittest.TestCase):

@@ -1,6 +1,7 @@
 /* What a thread of a GPU does for O(n) spins, run on the CPU thread by thread, has the bits of the
  * CPU's kernels: every move and precision, lattices with lines of even and odd halves, with fewer
- * sites than share counters and with more, spins in the order of shared and of device memory.
+ * sites than share counters and with more, spins in the order of shared and of device memory,
+ * couplings that are all alike and quenched ones.
  *
  * This needs no GPU. That a GPU computes the same, exact_test_heisenberg_kernels_cuda shows. */
 #include <setjmp.h>
@@ -14,7 +15,7 @@
 #include "models/heisenberg/heisenberg.h"
 #include "support/heisenberg_emulated.h"
 
-enum { SWEEPS = 19, RUN = 3, REPLICAS = 2, SEED = 91 };
+enum { SWEEPS = 19, RUN = 3, RUNS = 2, REPLICAS = 2, SEED = 91 };
 
 static const double beta = 1.3, width = 0.7;
 
@@ -30,18 +31,21 @@ static const struct heisenberg_settings lattices[] = {
     {.dimension = 3, .shape = {12, 10, 6}}, {.dimension = 3, .shape = {16, 16, 16}},
 };
 
-/* Replicas of an ensemble on the CPU, and their portable form before and after the sweeps. */
+/* The replicas of the first run of an ensemble on the CPU, their portable form before and after the
+ * sweeps, and their channels; `other` are those of the second run after them, with which they are
+ * compared where couplings are quenched. */
 struct reference {
   struct gpumc_device device;
   struct gpumc_model model;
   struct gpumc_ensemble ensemble;
-  double *before, *after;
+  double *before, *after, *other;
+  int64_t channel[HEISENBERG_CHANNELS][RUNS * REPLICAS], pair[HEISENBERG_PAIRS][REPLICAS];
 };
 
-static void get(struct reference *reference, double *portable)
+static void get(struct reference *reference, size_t run, double *portable)
 {
   struct gpumc_error error = {0};
-  assert_int_equal(reference->ensemble.ops->get(&reference->ensemble, 0, 0, REPLICAS,
+  assert_int_equal(reference->ensemble.ops->get(&reference->ensemble, run, 0, REPLICAS,
                                                 (uint8_t *)portable, &error),
                    GPUMC_OK);
 }
@@ -52,7 +56,7 @@ static void open_reference(const struct heisenberg_settings *settings,
 {
   struct gpumc_error error = {0};
   struct gpumc_ensemble_plan plan = {
-      .runs = 1, .capacity = REPLICAS, .samples = 1, .move = move, .options = {.own = {2}}};
+      .runs = RUNS, .capacity = REPLICAS, .samples = 1, .move = move, .options = {.own = {2}}};
   memcpy(&plan.options.own[1], &width, sizeof width);
   memset(reference, 0, sizeof *reference);
   assert_int_equal(gpumc_device_open("cpu", 1, &reference->device, &error), GPUMC_OK);
@@ -60,19 +64,30 @@ static void open_reference(const struct heisenberg_settings *settings,
   assert_int_equal(gpumc_ensemble_create(kernel, &reference->model, &reference->device, &plan, SEED,
                                          rounds, &reference->ensemble, &error),
                    GPUMC_OK);
-  assert_int_equal(gpumc_ensemble_start(&reference->ensemble, RUN, 1, REPLICAS, &error), GPUMC_OK);
+  assert_int_equal(gpumc_ensemble_start(&reference->ensemble, RUN, RUNS, REPLICAS, &error),
+                   GPUMC_OK);
   reference->before = malloc(REPLICAS * reference->model.portable_bytes);
   reference->after = malloc(REPLICAS * reference->model.portable_bytes);
-  get(reference, reference->before);
-  assert_int_equal(gpumc_ensemble_sweep(&reference->ensemble, SWEEPS, beta, NULL, &error),
+  reference->other = malloc(REPLICAS * reference->model.portable_bytes);
+  int64_t *channel[HEISENBERG_CHANNELS], *pair[HEISENBERG_PAIRS];
+  for (size_t c = 0; c < HEISENBERG_CHANNELS; c++)
+    channel[c] = reference->channel[c];
+  for (size_t k = 0; k < HEISENBERG_PAIRS; k++)
+    pair[k] = reference->pair[k];
+  get(reference, 0, reference->before);
+  assert_int_equal(gpumc_ensemble_sweep(&reference->ensemble, SWEEPS, beta, channel, &error),
                    GPUMC_OK);
-  get(reference, reference->after);
+  get(reference, 0, reference->after);
+  get(reference, 1, reference->other);
+  if (reference->model.disorder)
+    assert_int_equal(kernel->compare(&reference->ensemble, 0, 1, 1, pair, &error), GPUMC_OK);
 }
 
 static void close_reference(struct reference *reference)
 {
   free(reference->before);
   free(reference->after);
+  free(reference->other);
   gpumc_ensemble_free(&reference->ensemble);
   reference->model.ops->destroy(&reference->model);
   gpumc_device_close(&reference->device);
@@ -97,8 +112,32 @@ convert(const struct gpumc_model *model, bool single, double *portable, void *sp
     }
 }
 
-/* The number of components of spins that are not those of the CPU, and whether that of the
- * proposals taken of small steps is not. */
+/* How many channels and pairs are not those of the CPU; waves only of pairs. */
+static size_t
+measured_differences(const struct reference *reference, const struct heisenberg_emulated *job)
+{
+  const struct gpumc_model *model = &reference->model;
+  const struct heisenberg_units units = heisenberg_units_of(model);
+  int64_t channels[HEISENBERG_CHANNELS], pairs[HEISENBERG_PAIRS], *channel[HEISENBERG_CHANNELS],
+      *pair[HEISENBERG_PAIRS];
+  size_t different = 0;
+  for (size_t c = 0; c < HEISENBERG_CHANNELS; c++)
+    channel[c] = c != HEISENBERG_WAVE ? &channels[c] : NULL;
+  heisenberg_record(&units, job->sums, channel, 0);
+  for (size_t c = 0; c < HEISENBERG_CHANNELS; c++)
+    different += channel[c] != NULL && channels[c] != reference->channel[c][job->replica];
+  if (!model->disorder)
+    return different;
+  for (size_t k = 0; k < HEISENBERG_PAIRS; k++)
+    pair[k] = &pairs[k];
+  heisenberg_record_pair(&job->wave, job->components, (double)model->sites, job->pair, pair, 0);
+  for (size_t k = 0; k < HEISENBERG_PAIRS; k++)
+    different += pairs[k] != reference->pair[k][job->replica];
+  return different;
+}
+
+/* The number of components of spins, channels and pairs that are not those of the CPU, and whether
+ * that of the proposals taken of small steps is not. */
 static size_t differences(struct heisenberg_settings settings, bool single, uint32_t move,
                           bool in_shared, uint32_t time)
 {
@@ -107,7 +146,20 @@ static size_t differences(struct heisenberg_settings settings, bool single, uint
   open_reference(&settings, single ? &heisenberg_float_cpu : &heisenberg_double_cpu, move, rounds,
                  &reference);
   const struct gpumc_model *model = &reference.model;
-  void *spins = malloc(model->portable_bytes);
+  struct gpumc_error error = {0};
+  void *spins = malloc(model->portable_bytes), *other = malloc(model->portable_bytes);
+  double *couplings = NULL; /* aligned for both precisions */
+  const struct lattice_wave wave = heisenberg_wave_of(model);
+  int32_t *table = malloc(2 * wave.length * sizeof *table);
+  struct heisenberg_sums sums;
+  struct heisenberg_pair_sums pair;
+  assert_non_null(table);
+  lattice_wave_table(&wave, table, table + wave.length);
+  if (model->disorder) {
+    couplings = malloc(heisenberg_couplings_count(model) * sizeof *couplings);
+    assert_non_null(couplings);
+    assert_int_equal(heisenberg_couplings_fill(model, 0, 1, single, couplings, &error), GPUMC_OK);
+  }
   uint64_t accepted = 0;
   struct heisenberg_emulated job = {
       .lattice = heisenberg_gpu_lattice_of(&heisenberg_parameters(model)->lattice),
@@ -120,25 +172,37 @@ static size_t differences(struct heisenberg_settings settings, bool single, uint
       .time = time,
       .beta = beta,
       .reach = heisenberg_reach(settings.components, width),
-      .coupling = settings.coupling,
+      .coupling = settings.coupling * heisenberg_parameters(model)->weight,
       .field = settings.field,
       .random = gpumc_ensemble_random(&reference.ensemble, 0),
+      .couplings = couplings,
       .spins = spins,
       .accepted = &accepted,
+      .sums = &sums,
+      .other = other,
+      .wave = wave,
+      .cosine = table,
+      .sine = table + wave.length,
+      .pair = &pair,
   };
   const size_t numbers = model->portable_bytes / sizeof(double);
-  for (job.replica = 0; job.replica < REPLICAS; job.replica++) {
-    double *portable = reference.before + job.replica * numbers;
-    convert(model, single, portable, spins, false);
-    assert_int_equal(heisenberg_emulate(&job), 0);
-    convert(model, single, portable, spins, true);
-  }
   size_t different = 0;
+  for (job.replica = 0; job.replica < REPLICAS; job.replica++) {
+    const size_t first = job.replica * numbers;
+    convert(model, single, reference.before + first, spins, false);
+    convert(model, single, reference.other + first, other, false);
+    assert_int_equal(heisenberg_emulate(&job), 0);
+    convert(model, single, reference.before + first, spins, true);
+    different += measured_differences(&reference, &job);
+  }
   for (size_t i = 0; i < REPLICAS * numbers; i++)
     different += memcmp(&reference.before[i], &reference.after[i], sizeof(double)) != 0;
   if (move == HEISENBERG_METROPOLIS_SMALL)
     different += accepted != reference.ensemble.accepted[0];
   free(spins);
+  free(other);
+  free(table);
+  free(couplings);
   close_reference(&reference);
   return different;
 }
@@ -152,19 +216,33 @@ static struct heisenberg_settings settings_of(size_t lattice, int components)
   return settings;
 }
 
-static void threads_have_the_bits_of_the_cpu(void **state)
+static void check_threads(bool quenched)
 {
-  (void)state;
   for (size_t lattice = 0; lattice < sizeof lattices / sizeof *lattices; lattice++)
     for (int components = 2; components <= 3; components++)
       for (uint32_t move = 0; move < HEISENBERG_MOVES; move++)
         for (int way = 0; way < 4; way++) {
-          const struct heisenberg_settings settings = settings_of(lattice, components);
+          struct heisenberg_settings settings = settings_of(lattice, components);
+          if (quenched)
+            settings.disorder = (struct lattice_disorder_settings){
+                .couplings = way % 2 == 0 ? LATTICE_GAUSSIAN : LATTICE_BIMODAL, .positive = 0.5};
           const size_t different = differences(settings, way % 2 == 0, move, way / 2 == 0, 0);
           if (different > 0)
             fail_msg("%zux%zux%zu, O(%d), move %u, way %d: %zu numbers differ", settings.shape[0],
                      settings.shape[1], settings.shape[2], components, move, way, different);
         }
+}
+
+static void threads_have_the_bits_of_the_cpu(void **state)
+{
+  (void)state;
+  check_threads(false);
+}
+
+static void threads_have_them_with_quenched_couplings(void **state)
+{
+  (void)state;
+  check_threads(true);
 }
 
 /* Control: at other times there are other random numbers, and other sweeps of a mixed move. */
@@ -179,6 +257,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(threads_have_the_bits_of_the_cpu),
+      cmocka_unit_test(threads_have_them_with_quenched_couplings),
       cmocka_unit_test(another_time_is_noticed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

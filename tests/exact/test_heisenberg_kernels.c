@@ -1,8 +1,8 @@
 /* The kernels of O(n) spins on the device under test have the bits of the CPU's with one thread:
  * replicas and channels after sweeps of every move, copies, exchanges, and a way through the
  * portable form; small steps that are tuned meanwhile, and what is accepted of them; in a moved
- * temperature and in a moved field; on lattices of one to three
- * dimensions that fit into a GPU's shared memory and that do not. */
+ * temperature and in a moved field; on lattices of one to three dimensions that fit into a GPU's
+ * shared memory and that do not; and with quenched couplings, where replicas are compared, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ struct side {
   struct gpumc_device device;
   struct gpumc_model model;
   struct gpumc_ensemble ensemble;
-  int64_t *channel[HEISENBERG_CHANNELS];
+  int64_t *channel[HEISENBERG_CHANNELS], *pair[HEISENBERG_PAIRS];
   uint32_t *parent, *swap;
 };
 
@@ -54,6 +54,7 @@ struct job {
   const char *variant;
   uint32_t move, rounds;
   bool in_field; /* the field is moved */
+  size_t samples;
 };
 
 static void open_side(const struct job *job, struct gpumc_device device, struct side *side)
@@ -62,7 +63,7 @@ static void open_side(const struct job *job, struct gpumc_device device, struct 
   struct gpumc_ensemble_plan plan = {
       .runs = RUNS,
       .capacity = ROOM,
-      .samples = 1,
+      .samples = job->samples,
       .move = job->move,
       .warm_up = 16,
       .options = {.own = {2}},
@@ -87,6 +88,8 @@ static void open_side(const struct job *job, struct gpumc_device device, struct 
   for (size_t c = 0; c < HEISENBERG_CHANNELS; c++)
     assert_ok(gpumc_device_array(&side->device, &side->channel[c], RUNS * ROOM, "channel", &error),
               &error);
+  for (size_t k = 0; k < HEISENBERG_PAIRS; k++)
+    assert_ok(gpumc_device_array(&side->device, &side->pair[k], ROOM, "pairs", &error), &error);
   assert_ok(gpumc_device_array(&side->device, &side->parent, RUNS * ROOM, "parents", &error),
             &error);
   assert_ok(gpumc_device_array(&side->device, &side->swap, RUNS * gpumc_swap_words(ROOM), "swaps",
@@ -100,6 +103,8 @@ static void close_side(struct side *side)
 {
   for (size_t c = 0; c < HEISENBERG_CHANNELS; c++)
     side->device.ops->release(&side->device, side->channel[c]);
+  for (size_t k = 0; k < HEISENBERG_PAIRS; k++)
+    side->device.ops->release(&side->device, side->pair[k]);
   side->device.ops->release(&side->device, side->parent);
   side->device.ops->release(&side->device, side->swap);
   gpumc_ensemble_free(&side->ensemble);
@@ -153,6 +158,8 @@ static void work(struct side *side, const struct job *job)
   assert_ok(ensemble->ops->set(ensemble, 2, 1, 2, portable + (size_t)ROOM * bytes, &error), &error);
   free(portable);
   sweep(side, job, 17, true);
+  if (side->model.disorder)
+    assert_ok(ensemble->ops->compare(ensemble, 0, 2, 1, side->pair, &error), &error);
 }
 
 static void expect_same_channels(struct side *a, struct side *b, const char *text)
@@ -191,6 +198,21 @@ static void expect_same_steps(struct side *a, struct side *b, const char *text)
   tuned += a->ensemble.step[RUNS - 1] < GPUMC_PI;
 }
 
+static void expect_same_pairs(struct side *a, struct side *b, const char *text)
+{
+  struct gpumc_error error = {0};
+  for (size_t k = 0; k < HEISENBERG_PAIRS && a->model.disorder; k++) {
+    int64_t value[2][ROOM];
+    struct side *const sides[2] = {a, b};
+    for (size_t i = 0; i < 2; i++)
+      assert_ok(sides[i]->device.ops->copy_to_host(&sides[i]->device, value[i], sides[i]->pair[k],
+                                                   sizeof value[i], &error),
+                &error);
+    if (memcmp(value[0], value[1], sizeof value[0]) != 0)
+      fail_msg("%s: %s differs", text, heisenberg_pairs[k].label.name);
+  }
+}
+
 static void expect_same_replicas(struct side *a, struct side *b, const char *text)
 {
   uint8_t *one = replicas_of(a), *other = replicas_of(b);
@@ -222,12 +244,13 @@ static void compare(const struct job *job)
   for (size_t i = 0; i < settings; i++) {
     struct side side;
     char text[256];
-    snprintf(text, sizeof text, "%s, %zu x %zu x %zu, O(%d), %s, %s", job->variant, shape[0],
+    snprintf(text, sizeof text, "%s, %zu x %zu x %zu, O(%d), %s, %s%s", job->variant, shape[0],
              shape[1], shape[2], job->settings.components, heisenberg_moves[job->move].name,
-             test_setting_text(setting[i]));
+             reference.model.disorder ? "quenched, " : "", test_setting_text(setting[i]));
     open_side(job, test_device(setting[i]), &side);
     work(&side, job);
     expect_same_channels(&reference, &side, text);
+    expect_same_pairs(&reference, &side, text);
     expect_same_replicas(&reference, &side, text);
     expect_same_steps(&reference, &side, text);
     close_side(&side);
@@ -242,7 +265,8 @@ static struct job job_of(size_t lattice, int components, const char *variant, ui
                     .variant = variant,
                     .move = move,
                     .rounds = (lattice + move) % 2 == 0 ? 10 : 7,
-                    .in_field = (lattice + move) % 3 == 1};
+                    .in_field = (lattice + move) % 3 == 1,
+                    .samples = 1};
   job.settings.components = components;
   job.settings.coupling = lattice % 4 == 1 ? -0.7 : 1.0;
   job.settings.field = job.in_field || lattice % 3 == 0 ? 0.0 : 0.25;
@@ -274,6 +298,38 @@ static void in_float(void **state)
   assert_true(tuned > 0);
 }
 
+/* +-J and Gaussian couplings in turns, of one sample or of one for each replica. */
+static struct job
+quenched_job_of(size_t lattice, int components, const char *variant, uint32_t move)
+{
+  struct job job = job_of(lattice, components, variant, move);
+  job.settings.coupling = 1.0;
+  job.settings.disorder = (struct lattice_disorder_settings){
+      .couplings = (lattice + move) % 2 == 0 ? LATTICE_BIMODAL : LATTICE_GAUSSIAN,
+      .positive = 0.5,
+      .seed = 11,
+      .first_sample = lattice};
+  job.samples = lattice % 4 < 2 ? ROOM : 1;
+  return job;
+}
+
+static void quenched(void **state)
+{
+  /* Of each kind; the large ones take long. */
+  static const size_t chosen[] = {0, 1, 2, 4, 5, 6, 8, 11, 13, 14, 15, 16};
+  static const char *const variants[] = {"double", "float"};
+  size_t number = 0;
+  (void)state;
+  for (size_t v = 0; v < 2; v++)
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
+      for (int components = 2; components <= 3; components++)
+        for (uint32_t move = 0; move < HEISENBERG_MOVES; move++)
+          if (share_has(number++)) {
+            const struct job job = quenched_job_of(chosen[i], components, variants[v], move);
+            compare(&job);
+          }
+}
+
 /* Control: another precision has other bits. */
 static void another_precision_is_noticed(void **state)
 {
@@ -298,6 +354,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(in_double),
       cmocka_unit_test(in_float),
+      cmocka_unit_test(quenched),
       cmocka_unit_test(another_precision_is_noticed),
   };
   test_device_require();

@@ -21,28 +21,28 @@ static const struct ising_shape shapes[] = {
 };
 
 static const struct ising_feeling feelings[] = {
-    {.coupling = 1.0, .couplings = ISING_GAUSSIAN, .sample_each = true},
-    {.coupling = 1.0, .couplings = ISING_GAUSSIAN},
-    {.coupling = 1.0, .field = -0.7, .couplings = ISING_GAUSSIAN, .sample_each = true},
-    {.coupling = -1.2, .fields = ISING_GAUSSIAN, .width = 0.8, .sample_each = true},
+    {.coupling = 1.0, .couplings = LATTICE_GAUSSIAN, .sample_each = true},
+    {.coupling = 1.0, .couplings = LATTICE_GAUSSIAN},
+    {.coupling = 1.0, .field = -0.7, .couplings = LATTICE_GAUSSIAN, .sample_each = true},
+    {.coupling = -1.2, .fields = LATTICE_GAUSSIAN, .width = 0.8, .sample_each = true},
     {.coupling = 1.0,
      .field = 0.3,
-     .couplings = ISING_BIMODAL,
+     .couplings = LATTICE_BIMODAL,
      .positive = 0.5,
-     .fields = ISING_GAUSSIAN,
+     .fields = LATTICE_GAUSSIAN,
      .width = 0.4},
     {.coupling = 1.0,
-     .couplings = ISING_GAUSSIAN,
-     .fields = ISING_BIMODAL,
+     .couplings = LATTICE_GAUSSIAN,
+     .fields = LATTICE_BIMODAL,
      .width = 1.0,
      .sample_each = true},
-    {.coupling = 1.0, .field = 0.5, .fields = ISING_BIMODAL, .width = 0.7, .sample_each = true},
-    {.coupling = -0.8, .field = -1.0, .fields = ISING_BIMODAL, .width = 0.9},
+    {.coupling = 1.0, .field = 0.5, .fields = LATTICE_BIMODAL, .width = 0.7, .sample_each = true},
+    {.coupling = -0.8, .field = -1.0, .fields = LATTICE_BIMODAL, .width = 0.9},
     {.coupling = 1.0,
      .field = 0.25,
-     .couplings = ISING_BIMODAL,
+     .couplings = LATTICE_BIMODAL,
      .positive = 0.7,
-     .fields = ISING_BIMODAL,
+     .fields = LATTICE_BIMODAL,
      .width = 0.7,
      .sample_each = true},
 };
@@ -159,8 +159,8 @@ static void beyond_shared_memory(void **state)
   static const struct ising_shape large[] = {{3, {128, 128, 128}}, {2, {1536, 1538, 1}}};
   static const struct ising_feeling kinds[] = {
       {.coupling = 1.0, .field = 0.1},
-      {.coupling = 1.0, .couplings = ISING_BIMODAL, .positive = 0.5},
-      {.coupling = 1.0, .couplings = ISING_GAUSSIAN},
+      {.coupling = 1.0, .couplings = LATTICE_BIMODAL, .positive = 0.5},
+      {.coupling = 1.0, .couplings = LATTICE_GAUSSIAN},
   };
   static const uint32_t swap[2] = {1, 0};
   static const bool wanted[ISING_PAIRS] = {true, true, true};

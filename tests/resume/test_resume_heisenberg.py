@@ -47,6 +47,8 @@ checkpoint: {every: 20 ms}
 
 
 TUNED = CONFIG.replace("sweeps: 15360", "sweeps: 3840\n  thermalization: 12000\n  update: metropolis_small")
+GLASS = CONFIG.replace("shape: [8, 8, 8]", "shape: [4, 6, 4], couplings: gaussian, disorder_seed: 7") \
+    .replace("helicity_modulus: true", "replicas: 2")
 
 
 class Resumed(ResumeCase):
@@ -72,6 +74,16 @@ class Resumed(ResumeCase):
     def test_walks_stopped_after_every_unit(self):
         self.use(WALKS)
         self.stop_after_every_unit(1)
+
+
+class ResumedGlass(ResumeCase):
+    """With quenched couplings, whose samples are drawn anew, and overlaps of two copies."""
+    def setUp(self):
+        super().setUp()
+        self.use(GLASS)
+
+    def test_killed_at_random_instants(self):
+        self.kill_at_random_instants(most=4)
 
 
 if __name__ == "__main__":

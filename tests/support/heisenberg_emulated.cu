@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "models/heisenberg/heisenberg_block.cuh"
+#include "models/heisenberg/quenched/quenched_compare.cuh"
 
 /* One replica, its threads, and what a launch would give them. */
 template <class KIND> struct emulation {
@@ -60,8 +61,11 @@ count_outside(const struct emulation<KIND> &emulation, const struct heisenberg_f
 template <class KIND>
 static struct heisenberg_colours<KIND>
 colours_of(struct emulation<KIND> &emulation, uint32_t colour) {
+  const struct heisenberg_emulated *job = emulation.job;
   const struct heisenberg_colours<KIND> colours = {
-    colour_at(emulation, colour), colour_at(emulation, 1 - colour), emulation.stride
+    colour_at(emulation, colour), colour_at(emulation, 1 - colour), emulation.stride,
+        heisenberg_couplings_at<KIND>(&job->lattice, (const typename KIND::real *)job->couplings,
+                                      colour)
   };
   return colours;
 }
@@ -121,6 +125,41 @@ template <class KIND> static void copy(struct emulation<KIND> &emulation, bool b
       }
 }
 
+template <class KIND> static void measure(const struct heisenberg_emulated *job)
+{
+  typedef typename KIND::real real;
+  *job->sums = {};
+  for (uint32_t k = 0; k < job->lattice.colour; k++)
+    add_site<typename KIND::rules, KIND::COMPONENTS, KIND::QUENCHED>(
+        &job->lattice, (const real *)job->couplings, (const real *)job->spins, k, true, true,
+        job->sums);
+}
+
+template <class KIND> static void compare(const struct heisenberg_emulated *job)
+{
+  typedef typename KIND::real real;
+  typedef typename KIND::rules rules;
+  const int n = KIND::COMPONENTS;
+  const struct two<rules> both = {
+    &job->lattice, (const real *)job->spins, (const real *)job->other, (const real *)job->couplings
+  };
+  int64_t overlap[n][n] = {};
+  *job->pair = {};
+  for (uint32_t k = 0; k < job->lattice.colour; k++)
+    for (uint32_t colour = 0; colour < 2; colour++) {
+      add_overlap<rules, n>(both, colour, k, overlap);
+      add_bonds<rules, n>(both, colour, k, &job->pair->link, &job->pair->chirality);
+    }
+  for (uint32_t a = 0; a < n; a++)
+    for (uint32_t b = 0; b < n; b++) {
+      job->pair->overlap[a][b] = overlap[a][b];
+      for (uint32_t axis = 0; axis < 3; axis++)
+        for (uint32_t k = 0; k < job->lattice.colour && job->wave.along[axis]; k++)
+          add_waves<rules>(both, job->cosine, job->sine, a, b, axis, k,
+                           &job->pair->wave[a].cosine[b][axis], &job->pair->wave[a].sine[b][axis]);
+    }
+}
+
 template <class KIND> static size_t emulate(const struct heisenberg_emulated *job)
 {
   const struct heisenberg_gpu_lattice *lattice = &job->lattice;
@@ -147,26 +186,37 @@ template <class KIND> static size_t emulate(const struct heisenberg_emulated *jo
   for (uint32_t s = 0; s < job->sweeps; s++)
     sweep_at(emulation, job->time + s);
   copy(emulation, true);
+  measure<KIND>(job);
+  if constexpr (KIND::QUENCHED)
+    compare<KIND>(job);
   return 0;
 }
 
-template <class RULES, int N, bool SHARED>
+template <class RULES, int N, bool SHARED, bool QUENCHED>
 static size_t emulate_lattice(const struct heisenberg_emulated *job)
 {
   const struct heisenberg_gpu_lattice *lattice = &job->lattice;
   if (lattice->row.value % 2 != 0 || lattice->dimension == 1)
-    return emulate<struct heisenberg_kind<RULES, N, HEISENBERG_ANY, SHARED>>(job);
-  return lattice->dimension == 2 ? emulate<struct heisenberg_kind<RULES, N, 2, SHARED>>(job)
-                                 : emulate<struct heisenberg_kind<RULES, N, 3, SHARED>>(job);
+    return emulate<struct heisenberg_kind<RULES, N, HEISENBERG_ANY, SHARED, QUENCHED>>(job);
+  return lattice->dimension == 2
+             ? emulate<struct heisenberg_kind<RULES, N, 2, SHARED, QUENCHED>>(job)
+             : emulate<struct heisenberg_kind<RULES, N, 3, SHARED, QUENCHED>>(job);
+}
+
+template <class RULES, int N, bool SHARED>
+static size_t emulate_couplings(const struct heisenberg_emulated *job)
+{
+  return job->couplings != NULL ? emulate_lattice<RULES, N, SHARED, true>(job)
+                                : emulate_lattice<RULES, N, SHARED, false>(job);
 }
 
 template <class RULES> static size_t emulate_precision(const struct heisenberg_emulated *job)
 {
   if (job->components == 3)
-    return job->in_shared ? emulate_lattice<RULES, 3, true>(job)
-                          : emulate_lattice<RULES, 3, false>(job);
-  return job->in_shared ? emulate_lattice<RULES, 2, true>(job)
-                        : emulate_lattice<RULES, 2, false>(job);
+    return job->in_shared ? emulate_couplings<RULES, 3, true>(job)
+                          : emulate_couplings<RULES, 3, false>(job);
+  return job->in_shared ? emulate_couplings<RULES, 2, true>(job)
+                        : emulate_couplings<RULES, 2, false>(job);
 }
 
 size_t heisenberg_emulate(const struct heisenberg_emulated *job)

@@ -114,3 +114,50 @@ def hot_energy(components, dimension, K, longest=6):
     for bonds, count in zip((4, 6), LOOPS[dimension]):
         energy += (bonds <= longest) * components * bonds * t ** (bonds - 1) * slope * count
     return -energy
+
+
+# Rings with a coupling for each bond, K[i] = beta J of the bond from site i to site i + 1: what all sites have alike above
+# is a product over the bonds here.
+
+ORDERS = 40
+
+
+def factors(components, K):
+    """Of each order, O(3): l = 0, 1, ..; O(2): m = 0, 1, .., and -m the same. Odd ones change their sign with K."""
+    size = abs(K)
+    sign = 1 if K > 0 else -1
+    if components == 3:
+        return [sign ** l * math.sqrt(math.pi / (2 * size)) * bessel(l + 0.5, size) for l in range(ORDERS)]
+    return [sign ** m * bessel(m, size) for m in range(ORDERS)]
+
+
+def weights(components):
+    return [2 * l + 1 for l in range(ORDERS)] if components == 3 else [1 if m == 0 else 2 for m in range(ORDERS)]
+
+
+def log_ring(components, K):
+    """ln Z with the uniform measure 1."""
+    of = [factors(components, k) for k in K]
+    return math.log(math.fsum(w * math.prod(f[l] for f in of) for l, w in enumerate(weights(components))))
+
+
+def ring(components, couplings, beta):
+    """Energy and specific heat per site."""
+    first, second = derivatives(lambda d: log_ring(components, [(beta + d) * J for J in couplings]))
+    return -first / len(couplings), beta ** 2 * second / len(couplings)
+
+
+def ring_correlations(components, K):
+    """<S_i . S_j> as a matrix."""
+    of, sites = [factors(components, k) for k in K], len(K)
+    if components == 3:
+        moves = [(l, l + 1, l + 1) for l in range(ORDERS - 1)] + [(l, l - 1, l) for l in range(1, ORDERS)]
+    else:
+        moves = [(abs(m), abs(m + 1), 1) for m in range(2 - ORDERS, ORDERS - 2)]
+    partition = math.exp(log_ring(components, K))
+    found = np.eye(sites)
+    for i in range(sites):
+        for j in range(i + 1, sites):
+            found[i, j] = found[j, i] = math.fsum(
+                w * math.prod(of[b][c if i <= b < j else a] for b in range(sites)) for a, c, w in moves) / partition
+    return found

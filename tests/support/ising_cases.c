@@ -17,26 +17,26 @@ const struct ising_feeling case_feelings[CASE_FEELINGS] = {
     {.coupling = 1.0},
     {.coupling = -1.3},
     {.coupling = 1.0, .field = 0.3},
-    {.coupling = 1.0, .couplings = ISING_BIMODAL, .positive = 0.5, .sample_each = true},
-    {.coupling = 1.0, .couplings = ISING_BIMODAL, .positive = 0.5},
+    {.coupling = 1.0, .couplings = LATTICE_BIMODAL, .positive = 0.5, .sample_each = true},
+    {.coupling = 1.0, .couplings = LATTICE_BIMODAL, .positive = 0.5},
     {.coupling = 1.0,
      .field = -0.4,
-     .couplings = ISING_BIMODAL,
+     .couplings = LATTICE_BIMODAL,
      .positive = 0.8,
      .sample_each = true},
-    {.coupling = 1.0, .field = 2.0, .couplings = ISING_BIMODAL, .positive = 0.3},
-    {.coupling = 1.0, .fields = ISING_BIMODAL, .width = 0.7, .sample_each = true},
-    {.coupling = -0.9, .fields = ISING_BIMODAL, .width = 1.5},
+    {.coupling = 1.0, .field = 2.0, .couplings = LATTICE_BIMODAL, .positive = 0.3},
+    {.coupling = 1.0, .fields = LATTICE_BIMODAL, .width = 0.7, .sample_each = true},
+    {.coupling = -0.9, .fields = LATTICE_BIMODAL, .width = 1.5},
     {.coupling = 1.0,
-     .couplings = ISING_BIMODAL,
+     .couplings = LATTICE_BIMODAL,
      .positive = 0.5,
-     .fields = ISING_BIMODAL,
+     .fields = LATTICE_BIMODAL,
      .width = 1.1,
      .sample_each = true},
     {.coupling = 1.0,
-     .couplings = ISING_BIMODAL,
+     .couplings = LATTICE_BIMODAL,
      .positive = 0.5,
-     .fields = ISING_BIMODAL,
+     .fields = LATTICE_BIMODAL,
      .width = 2.0},
 };
 
@@ -46,12 +46,12 @@ struct ising_case case_of(const struct gpumc_kernel_ops *kernel, const struct is
   struct ising_case with = fixture_case(kernel, shape->dimension, shape->shape, capacity);
   with.settings.coupling = feeling->coupling;
   with.settings.field = feeling->field;
-  with.settings.disorder = (struct ising_disorder_settings){.couplings = feeling->couplings,
-                                                            .fields = feeling->fields,
-                                                            .positive = feeling->positive,
-                                                            .width = feeling->width,
-                                                            .seed = 77,
-                                                            .first_sample = 3};
+  with.settings.disorder = (struct lattice_disorder_settings){.couplings = feeling->couplings,
+                                                              .fields = feeling->fields,
+                                                              .positive = feeling->positive,
+                                                              .width = feeling->width,
+                                                              .seed = 77,
+                                                              .first_sample = 3};
   with.sample_each = feeling->sample_each;
   return with;
 }

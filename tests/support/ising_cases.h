@@ -13,7 +13,7 @@ struct ising_shape {
 /* What the spins feel, with a sample for each replica or one for all. */
 struct ising_feeling {
   double coupling, field;
-  enum ising_distribution couplings, fields;
+  enum lattice_distribution couplings, fields;
   double positive, width;
   bool sample_each;
 };

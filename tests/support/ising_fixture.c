@@ -84,7 +84,7 @@ const char *fixture_text(const struct ising_case *with)
   static const char *const distribution[] = {"uniform", "bimodal", "Gaussian", "read"};
   static char text[400];
   const struct ising_settings *settings = &with->settings;
-  const struct ising_disorder_settings *disorder = &settings->disorder;
+  const struct lattice_disorder_settings *disorder = &settings->disorder;
   snprintf(text, sizeof text,
            "%s on %s, %zu x %zu x %zu, J = %g %s, h = %g and %s of width %g, %s, %u rounds",
            with->kernel->variant, test_setting_text(with->setting), settings->shape[0],

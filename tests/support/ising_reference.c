@@ -50,7 +50,7 @@ void reference_init_model(struct reference *reference, enum reference_trajectory
 {
   const struct ising_parameters *parameters = ising_parameters(model);
   const struct gpumc_checkerboard *lattice = &parameters->lattice;
-  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  const struct lattice_disorder_traits traits = ising_disorder_traits(model);
   const size_t shape[3] = {lattice->length_x, lattice->length_y, lattice->length_z};
   reference_init(reference, trajectory, lattice->dimension, shape, replicas);
   reference->coupling = parameters->coupling;

@@ -15,7 +15,7 @@ struct ising_case walk_ising_case(const struct walk_case *of, size_t replicas)
   with.settings.disorder.couplings = of->couplings;
   with.settings.disorder.positive = 0.5;
   if (of->random_field) {
-    with.settings.disorder.fields = ISING_BIMODAL;
+    with.settings.disorder.fields = LATTICE_BIMODAL;
     with.settings.disorder.width = 0.5;
   }
   return with;

@@ -9,7 +9,7 @@ struct walk_case {
   const char *name;
   size_t dimension, shape[3];
   double coupling, field; /* J; 0: 1 */
-  enum ising_distribution couplings;
+  enum lattice_distribution couplings;
   bool random_field;
   size_t channel;
   int64_t wider;   /* levels of the grid that one of the table has; of a spectrum without, quanta */

@@ -89,7 +89,7 @@ static void a_moved_field_is_that_of_an_instance(void **state)
         with.settings.coupling = variant & 2 ? -1.0 : 1.0;
         if (variant & 4) {
           with.settings.coupling = 1.0;
-          with.settings.disorder.couplings = ISING_BIMODAL;
+          with.settings.disorder.couplings = LATTICE_BIMODAL;
           with.settings.disorder.positive = 0.5;
         }
         compare_with_instances(with);

@@ -32,7 +32,7 @@ static void make_model(struct gpumc_model *model)
       .shape = {4, 4, 4},
       .coupling = 1.0,
       .field = 0.5,
-      .disorder = {.couplings = ISING_GAUSSIAN, .fields = ISING_GAUSSIAN, .width = 1.0}};
+      .disorder = {.couplings = LATTICE_GAUSSIAN, .fields = LATTICE_GAUSSIAN, .width = 1.0}};
   assert_int_equal(ising_instance(&settings, model, &error), GPUMC_OK);
 }
 

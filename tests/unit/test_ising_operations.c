@@ -215,11 +215,11 @@ static void bits_refuse_what_is_no_sign(void **state)
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = case_kernels(GPUMC_OPERATION_SWEEP, kernel);
   const struct ising_shape shape = {3, {4, 4, 4}};
-  const struct ising_feeling gaussian = {.coupling = 1.0, .couplings = ISING_GAUSSIAN};
+  const struct ising_feeling gaussian = {.coupling = 1.0, .couplings = LATTICE_GAUSSIAN};
   const struct ising_feeling gaussian_fields = {
-      .coupling = 1.0, .fields = ISING_GAUSSIAN, .width = 0.5};
+      .coupling = 1.0, .fields = LATTICE_GAUSSIAN, .width = 0.5};
   const struct ising_feeling both_fields = {
-      .coupling = 1.0, .field = 0.1, .fields = ISING_BIMODAL, .width = 0.5};
+      .coupling = 1.0, .field = 0.1, .fields = LATTICE_BIMODAL, .width = 0.5};
   for (size_t k = 0; k < kernels; k++)
     if (fixture_trajectory(kernel[k]) == REFERENCE_MULTISPIN) {
       expect_refused(case_of(kernel[k], &shape, &gaussian, ROOM), "a coupling as one bit");

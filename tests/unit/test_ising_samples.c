@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/simulation/registry.h"
-#include "models/ising/disorder/disorder.h"
+#include "models/lattice/disorder/disorder.h"
 #include "models/ising/ising_keys.h"
 #include "models/ising2d/ising2d.h"
 #include "support/work_directory.h"
@@ -68,8 +68,8 @@ static void test_sample_depends_on_seed_and_number_alone(void **state)
   struct ising_settings settings = square(8);
   struct gpumc_model from_zero, from_five, other_seed;
   (void)state;
-  settings.disorder.couplings = ISING_GAUSSIAN;
-  settings.disorder.fields = ISING_GAUSSIAN;
+  settings.disorder.couplings = LATTICE_GAUSSIAN;
+  settings.disorder.fields = LATTICE_GAUSSIAN;
   settings.disorder.width = 0.7;
   open_model(&settings, &from_zero);
   settings.disorder.first_sample = 5;
@@ -94,7 +94,7 @@ static void test_known_sample(void **state)
   struct ising_settings settings = square(4);
   struct gpumc_model model;
   (void)state;
-  settings.disorder.couplings = ISING_BIMODAL;
+  settings.disorder.couplings = LATTICE_BIMODAL;
   settings.disorder.seed = 12345;
   settings.disorder.first_sample = 3;
   open_model(&settings, &model);
@@ -102,7 +102,7 @@ static void test_known_sample(void **state)
   assert_memory_equal(values, known, sizeof known);
   free(values);
   ising_destroy(&model);
-  settings.disorder.couplings = ISING_GAUSSIAN;
+  settings.disorder.couplings = LATTICE_GAUSSIAN;
   open_model(&settings, &model);
   values = sample_of(&model, 0);
   assert_memory_equal(values, known_gaussian, sizeof known_gaussian);
@@ -140,8 +140,8 @@ static void test_gaussian_values(void **state)
   struct ising_settings settings = square(256);
   struct gpumc_model model;
   (void)state;
-  settings.disorder.couplings = ISING_GAUSSIAN;
-  settings.disorder.fields = ISING_GAUSSIAN;
+  settings.disorder.couplings = LATTICE_GAUSSIAN;
+  settings.disorder.fields = LATTICE_GAUSSIAN;
   settings.disorder.width = 0.3;
   open_model(&settings, &model);
   const size_t bonds = bonds_of(&model);
@@ -159,7 +159,7 @@ static void test_signs(void **state)
   struct ising_settings settings = square(256);
   struct gpumc_model model;
   (void)state;
-  settings.disorder.couplings = ISING_BIMODAL;
+  settings.disorder.couplings = LATTICE_BIMODAL;
   settings.disorder.positive = 0.8;
   open_model(&settings, &model);
   const size_t bonds = bonds_of(&model);
@@ -183,10 +183,10 @@ static void test_uniform_field_is_included(void **state)
   struct gpumc_model model;
   (void)state;
   settings.field = 0.25;
-  settings.disorder.fields = ISING_BIMODAL;
+  settings.disorder.fields = LATTICE_BIMODAL;
   settings.disorder.width = 1.5;
   open_model(&settings, &model);
-  const struct ising_disorder_traits traits = ising_disorder_traits(&model);
+  const struct lattice_disorder_traits traits = ising_disorder_traits(&model);
   int32_t *values = sample_of(&model, 0);
   const int32_t *field = values + bonds_of(&model);
   assert_false(traits.couplings);
@@ -204,7 +204,7 @@ static void test_all_couplings_of_one_sign(void **state)
 {
   struct ising_settings settings = square(16);
   (void)state;
-  settings.disorder.couplings = ISING_BIMODAL;
+  settings.disorder.couplings = LATTICE_BIMODAL;
   for (int sign = -1; sign <= 1; sign += 2) {
     struct gpumc_model model;
     settings.disorder.positive = sign > 0 ? 1.0 : 0.0;
@@ -221,7 +221,7 @@ static struct ising_settings of_file(const char *path)
 {
   const size_t shape[2] = {2, 4};
   struct ising_settings settings = settings_of(2, shape);
-  settings.disorder.couplings = ISING_FILE;
+  settings.disorder.couplings = LATTICE_FILE;
   settings.disorder.path = path;
   return settings;
 }
@@ -237,7 +237,7 @@ static void test_text_file(void **state)
   (void)state;
   write_file("c.txt", text, strlen(text));
   open_model(&settings, &model);
-  const struct ising_disorder_traits traits = ising_disorder_traits(&model);
+  const struct lattice_disorder_traits traits = ising_disorder_traits(&model);
   int32_t *values = sample_of(&model, 1);
   assert_int_equal(model.samples, 2);
   assert_true(traits.couplings_are_signs && traits.fields && !traits.fields_are_signs);
@@ -305,7 +305,7 @@ static void test_file_errors(void **state)
       "file"};
   (void)state;
   settings[1].disorder.first_sample = 1;
-  settings[2].disorder.fields = ISING_BIMODAL;
+  settings[2].disorder.fields = LATTICE_BIMODAL;
   settings[2].disorder.width = 1.0;
   write_file("c.txt", text, strlen(text));
   for (size_t i = 0; i < 3; i++) {
@@ -337,10 +337,10 @@ static void test_values_finer_than_the_quantum(void **state)
   struct ising_settings settings = square(8);
   struct gpumc_model model;
   (void)state;
-  settings.disorder.fields = ISING_BIMODAL;
+  settings.disorder.fields = LATTICE_BIMODAL;
   settings.disorder.width = 1e-12;
   assert_refused(&settings, "random_field.width = 1e-12 would become 0: ");
-  settings.disorder.fields = ISING_GAUSSIAN;
+  settings.disorder.fields = LATTICE_GAUSSIAN;
   assert_refused(&settings, "Gaussian random fields of standard deviation 1e-12 would be coarse");
   settings.disorder.width = 1e5;
   settings.coupling = 1e-4;
@@ -366,11 +366,11 @@ static void test_gaussian_couplings_of_large_lattices(void **state)
   struct ising_settings settings = square(2048);
   struct gpumc_model model;
   (void)state;
-  settings.disorder.couplings = ISING_GAUSSIAN;
+  settings.disorder.couplings = LATTICE_GAUSSIAN;
   open_model(&settings, &model);
   ising_destroy(&model);
   settings = square(8192);
-  settings.disorder.couplings = ISING_GAUSSIAN;
+  settings.disorder.couplings = LATTICE_GAUSSIAN;
   assert_refused(&settings, "Gaussian couplings of standard deviation 1 would be coarse");
 }
 
@@ -416,38 +416,42 @@ static void test_numbers_of_one_size_are_read_once(void **state)
   enum { LENGTH = 256, SAMPLES = 12 };
   const size_t shape[] = {LENGTH, LENGTH};
   const double size = 0.7, quantum = 0x1p-20;
-  struct ising_samples_file file;
+  struct lattice_samples_file file;
   struct gpumc_error error = {0};
   double square = 0;
   (void)state;
   for (int alike = 0; alike < 2; alike++) {
     write_signs("large.txt", LENGTH, SAMPLES, size, alike ? size : 0.5);
-    assert_int_equal(ising_samples_open("large.txt", 2, shape, 0, &file, &error), GPUMC_OK);
+    assert_int_equal(lattice_samples_open("large.txt", 2, shape, 0, &file, &error), GPUMC_OK);
     assert_true(file.kept_samples < file.samples);
     assert_int_equal(remove("large.txt"), 0);
-    assert_int_equal(ising_samples_weigh(&file, quantum, &error), alike ? GPUMC_OK : GPUMC_INVALID);
+    assert_int_equal(lattice_samples_weigh(&file, quantum, &error),
+                     alike ? GPUMC_OK : GPUMC_INVALID);
     gpumc_error_free(&error);
-    const struct ising_file_values *values = &file.values[ISING_FILE_COUPLINGS];
+    const struct lattice_file_values *values = &file.values[LATTICE_FILE_COUPLINGS];
     for (size_t i = 0; alike && i < values->count; i++)
       square += size * size / (double)values->count;
     assert_true(!alike || values->square == square);
     assert_true(!alike || fabs(values->rounding * size -
                                fabs(rint(size / quantum) * quantum - size)) < 1e-20);
-    ising_samples_file_free(&file);
+    lattice_samples_file_free(&file);
   }
 }
 
 static void test_refusals(void **state)
 {
   static const struct {
-    enum ising_distribution couplings, fields;
+    enum lattice_distribution couplings, fields;
     double field;
     bool refused;
   } cases[] = {
-      {ISING_UNIFORM, ISING_UNIFORM, 0.5, false},  {ISING_BIMODAL, ISING_UNIFORM, 0.5, false},
-      {ISING_BIMODAL, ISING_BIMODAL, 0.0, false},  {ISING_BIMODAL, ISING_BIMODAL, 0.5, true},
-      {ISING_GAUSSIAN, ISING_UNIFORM, 0.0, true},  {ISING_UNIFORM, ISING_GAUSSIAN, 0.0, true},
-      {ISING_GAUSSIAN, ISING_GAUSSIAN, 0.5, true},
+      {LATTICE_UNIFORM, LATTICE_UNIFORM, 0.5, false},
+      {LATTICE_BIMODAL, LATTICE_UNIFORM, 0.5, false},
+      {LATTICE_BIMODAL, LATTICE_BIMODAL, 0.0, false},
+      {LATTICE_BIMODAL, LATTICE_BIMODAL, 0.5, true},
+      {LATTICE_GAUSSIAN, LATTICE_UNIFORM, 0.0, true},
+      {LATTICE_UNIFORM, LATTICE_GAUSSIAN, 0.0, true},
+      {LATTICE_GAUSSIAN, LATTICE_GAUSSIAN, 0.5, true},
   };
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -16,43 +16,43 @@ enum { RUNS = 2, REPLICAS = 77, STEPS = 37, PARTS = 3, WALKS = 2, SITES_MOST = 6
 static const uint64_t begin[RUNS] = {0, ((uint64_t)1 << 32) - STEPS - STEPS / 2};
 
 static const struct walk_case cases[] = {
-    {"square", 2, {6, 4}, 1.0, 0.0, ISING_UNIFORM, false, ISING_ENERGY, 1, 0, 10},
-    {"antiferromagnet", 2, {4, 4}, -1.5, 0.0, ISING_UNIFORM, false, ISING_ENERGY, 1, 0, 7},
-    {"cube", 3, {4, 2, 4}, 1.0, 0.0, ISING_UNIFORM, false, ISING_ENERGY, 1, 0, 10},
-    {"glass", 2, {4, 6}, 1.0, 0.0, ISING_BIMODAL, false, ISING_ENERGY, 1, 0, 10},
+    {"square", 2, {6, 4}, 1.0, 0.0, LATTICE_UNIFORM, false, ISING_ENERGY, 1, 0, 10},
+    {"antiferromagnet", 2, {4, 4}, -1.5, 0.0, LATTICE_UNIFORM, false, ISING_ENERGY, 1, 0, 7},
+    {"cube", 3, {4, 2, 4}, 1.0, 0.0, LATTICE_UNIFORM, false, ISING_ENERGY, 1, 0, 10},
+    {"glass", 2, {4, 6}, 1.0, 0.0, LATTICE_BIMODAL, false, ISING_ENERGY, 1, 0, 10},
     {"glass in three dimensions",
      3,
      {4, 4, 4},
      2.0,
      0.0,
-     ISING_BIMODAL,
+     LATTICE_BIMODAL,
      false,
      ISING_ENERGY,
      1,
      0,
      7},
-    {"magnetization", 2, {6, 4}, 1.0, 0.0, ISING_UNIFORM, false, ISING_MAGNETIZATION, 1, 0.4, 10},
+    {"magnetization", 2, {6, 4}, 1.0, 0.0, LATTICE_UNIFORM, false, ISING_MAGNETIZATION, 1, 0.4, 10},
     {"magnetization of a glass",
      3,
      {4, 2, 2},
      1.0,
      0.0,
-     ISING_BIMODAL,
+     LATTICE_BIMODAL,
      false,
      ISING_MAGNETIZATION,
      1,
      0.7,
      10},
-    {"wide levels", 2, {6, 4}, 1.0, 0.0, ISING_UNIFORM, false, ISING_ENERGY, 3, 0, 10},
-    {"field", 2, {4, 4}, 1.0, 0.3, ISING_UNIFORM, false, ISING_ENERGY, 1 << 30, 0, 10},
-    {"random field", 2, {4, 4}, 1.0, 0.0, ISING_UNIFORM, true, ISING_ENERGY, 1 << 20, 0, 7},
-    {"Gaussian", 3, {4, 2, 4}, 1.0, 0.0, ISING_GAUSSIAN, false, ISING_ENERGY, 1 << 30, 0, 10},
+    {"wide levels", 2, {6, 4}, 1.0, 0.0, LATTICE_UNIFORM, false, ISING_ENERGY, 3, 0, 10},
+    {"field", 2, {4, 4}, 1.0, 0.3, LATTICE_UNIFORM, false, ISING_ENERGY, 1 << 30, 0, 10},
+    {"random field", 2, {4, 4}, 1.0, 0.0, LATTICE_UNIFORM, true, ISING_ENERGY, 1 << 20, 0, 7},
+    {"Gaussian", 3, {4, 2, 4}, 1.0, 0.0, LATTICE_GAUSSIAN, false, ISING_ENERGY, 1 << 30, 0, 10},
     {"magnetization, Gaussian",
      2,
      {4, 4},
      1.0,
      0.0,
-     ISING_GAUSSIAN,
+     LATTICE_GAUSSIAN,
      false,
      ISING_MAGNETIZATION,
      1,
@@ -402,7 +402,7 @@ static void what_it_cannot_walk_with_is_refused(void **state)
   (void)state;
   with.runs = 1;
   expect_refusal(&with, ISING_WAVE, "not by the wave");
-  with.settings.disorder.couplings = ISING_BIMODAL;
+  with.settings.disorder.couplings = LATTICE_BIMODAL;
   with.settings.disorder.positive = 0.5;
   with.sample_each = true;
   expect_refusal(&with, ISING_ENERGY, "one sample");

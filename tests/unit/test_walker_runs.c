@@ -29,11 +29,11 @@ static const uint64_t begin[RUNS] = {0, 5, 0xfffffffd, 0xffffffe2, 0x200000001, 
 
 static const struct walk_case cases[] = {
     {"square", 2, {4, 6}, .channel = ISING_ENERGY, .wider = 1},
-    {"glass", 3, {4, 2, 4}, .couplings = ISING_BIMODAL, .channel = ISING_ENERGY, .wider = 1},
+    {"glass", 3, {4, 2, 4}, .couplings = LATTICE_BIMODAL, .channel = ISING_ENERGY, .wider = 1},
     {"magnetization of a glass",
      2,
      {4, 4},
-     .couplings = ISING_BIMODAL,
+     .couplings = LATTICE_BIMODAL,
      .channel = ISING_MAGNETIZATION,
      .wider = 1,
      .beta = 0.4},
@@ -41,14 +41,14 @@ static const struct walk_case cases[] = {
     {"Gaussian",
      3,
      {4, 2, 4},
-     .couplings = ISING_GAUSSIAN,
+     .couplings = LATTICE_GAUSSIAN,
      .channel = ISING_ENERGY,
      .wider = 1 << 30},
 };
 
 static bool has_samples(const struct walk_case *of)
 {
-  return of->couplings != ISING_UNIFORM || of->random_field;
+  return of->couplings != LATTICE_UNIFORM || of->random_field;
 }
 
 /* Runs `first` to first + runs - 1 of all, in samples from number `sample` on. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "models/lattice/disorder/disorder_keys.h"
 #include "models/lattice/instance.h"
 
 enum {
@@ -15,6 +16,8 @@ enum {
   /* Of those whose square is not summed. */
   SUM_BITS = 60,
 };
+
+static const char *const distributions[] = {"uniform", "bimodal", "gaussian", "file", NULL};
 
 static const struct gpumc_key keys[] = {
     {.name = "shape",
@@ -37,7 +40,8 @@ static const struct gpumc_key keys[] = {
      .sweepable = true},
     {.name = "J",
      .type = GPUMC_KEY_REAL,
-     .doc = "Coupling of nearest neighbours, positive for a ferromagnet; must not be 0.",
+     .doc = "Coupling of nearest neighbours, positive for a ferromagnet; must not be 0. The size "
+            "of bimodal couplings and the standard deviation of Gaussian ones.",
      .default_text = "1.0",
      .unit = "energy",
      .minimum = -1e6,
@@ -51,6 +55,14 @@ static const struct gpumc_key keys[] = {
      .minimum = -1e6,
      .maximum = 1e6,
      .sweepable = true},
+    LATTICE_KEY_COUPLINGS(distributions,
+                          "J for every bond (uniform), or quenched: +J with probability p and -J "
+                          "otherwise (bimodal), Gaussian of mean 0, or read from a file."),
+    LATTICE_KEY_POSITIVE,
+    LATTICE_KEY_DISORDER_SEED,
+    LATTICE_KEY_SAMPLE,
+    LATTICE_KEY_FILE,
+    LATTICE_KEY_WRITE_COUPLINGS,
     {.name = NULL},
 };
 
@@ -76,12 +88,45 @@ static void check_coupling(const struct gpumc_params *params, const struct gpumc
   (void)subject;
   if (gpumc_params_real(params, "J") == 0.0)
     gpumc_params_mistake(params, report, "J", "J must not be 0: there would be no interaction");
+  else if (lattice_couplings_are(params, "file") && gpumc_params_real(params, "J") != 1.0)
+    gpumc_params_mistake(params, report, "J",
+                         "J must be left at 1: couplings that are read from a file are energies");
+  else if (!lattice_couplings_are(params, "uniform") && gpumc_params_real(params, "J") < 0.0)
+    gpumc_params_mistake(params, report, "J",
+                         "J must be above 0: it is the size of couplings of both signs");
+}
+
+static void check_unused(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                         struct gpumc_report *report)
+{
+  (void)subject;
+  const bool uniform = lattice_couplings_are(params, "uniform");
+  if (uniform || lattice_couplings_are(params, "file"))
+    lattice_check_unused(params, report, "disorder_seed",
+                         uniform ? "couplings are uniform" : "couplings are read from a file");
+  if (uniform)
+    lattice_check_unused(params, report, "sample", "couplings are uniform");
+  if (uniform && gpumc_params_boolean(params, "write_couplings"))
+    gpumc_params_mistake(params, report, "write_couplings",
+                         "write_couplings needs quenched couplings: these are all J");
 }
 
 static const struct gpumc_check checks[] = {
-    {.reads = "shape", .run = check_shape}, {.reads = "J", .run = check_coupling}, {.run = NULL}};
+    {.reads = "shape", .run = check_shape},
+    {.reads = "J couplings", .run = check_coupling},
+    LATTICE_CHECK_FILE,
+    LATTICE_CHECK_POSITIVE,
+    {.reads = "couplings disorder_seed sample write_couplings", .run = check_unused},
+    {.run = NULL}};
 
 /* ---- instances ---- */
+
+/* No |J_ij| is larger. */
+static double largest_coupling(const struct heisenberg_parameters *parameters)
+{
+  return parameters->disorder != NULL ? lattice_samples_largest_coupling(parameters->disorder)
+                                      : fabs(parameters->coupling);
+}
 
 /* The power of two of which `largest` is below 2^bits, and its size in it. */
 static void describe_channel(struct gpumc_model *model, size_t channel, double largest, int bits)
@@ -98,13 +143,15 @@ describe_channels(struct gpumc_model *model, const struct heisenberg_parameters 
 {
   const double sites = (double)model->sites, bonds = sites * (double)parameters->lattice.dimension;
   const double longer = 1.0 + 0x1p-16;
-  const double energy =
-      longer * (bonds * fabs(parameters->coupling) + sites * fabs(parameters->field));
+  const double strongest = largest_coupling(parameters);
+  /* Of bonds along x. */
+  const double along = sites * fmax(strongest / fabs(parameters->coupling), 1.0);
+  const double energy = longer * (bonds * strongest + sites * fabs(parameters->field));
   describe_channel(model, HEISENBERG_ENERGY, energy, CHANNEL_BITS);
   for (size_t c = HEISENBERG_MAGNETIZATION_X; c <= HEISENBERG_MAGNETIZATION2; c++)
     describe_channel(model, c, longer * sites, CHANNEL_BITS);
-  describe_channel(model, HEISENBERG_ALONG, longer * sites, CHANNEL_BITS);
-  describe_channel(model, HEISENBERG_ACROSS, longer * sites * sites, SUM_BITS);
+  describe_channel(model, HEISENBERG_ALONG, longer * along, CHANNEL_BITS);
+  describe_channel(model, HEISENBERG_ACROSS, longer * along * along, SUM_BITS);
   describe_channel(model, HEISENBERG_DRIFT, sites, SUM_BITS);
   model->quantum[HEISENBERG_WAVE] = lattice_wave_quantum(sites);
   model->bound[HEISENBERG_WAVE] = longer * sites * sites / model->quantum[HEISENBERG_WAVE];
@@ -117,10 +164,65 @@ describe_variances(struct gpumc_model *model, const struct heisenberg_parameters
   const double components = (double)parameters->components, sites = (double)model->sites;
   const double dimension = (double)parameters->lattice.dimension;
   const double coupling = parameters->coupling, field = parameters->field;
+  const bool quenched = parameters->disorder != NULL;
+  const double square = quenched ? lattice_samples_coupling_square(parameters->disorder) : coupling;
   model->variance[HEISENBERG_ENERGY] =
-      sites * fma(dimension * coupling, coupling, field * field) / components;
+      sites * fma(quenched ? dimension : dimension * coupling, square, field * field) / components;
   for (size_t c = HEISENBERG_MAGNETIZATION_X; c <= HEISENBERG_MAGNETIZATION_Z; c++)
     model->variance[c] = sites / components;
+}
+
+/* Of a file's values, by rounding to what kernels have: the mean over those that are not 0. */
+#define ROUNDING_LIMIT 0x1p-12
+
+/* What follows from the samples there are. */
+static enum gpumc_status describe_samples(const struct heisenberg_settings *settings,
+                                          struct gpumc_model *model, struct gpumc_error *error)
+{
+  struct heisenberg_parameters *parameters = model->parameters;
+  const struct lattice_disorder_settings *given = &settings->disorder;
+  parameters->weight = 1.0;
+  GPUMC_TRY(lattice_samples_create(given, &parameters->lattice, settings->coupling,
+                                   &parameters->disorder, error));
+  if (parameters->disorder == NULL)
+    return GPUMC_OK;
+  const double largest = largest_coupling(parameters) / fabs(settings->coupling);
+  if (largest > 0)
+    parameters->weight = exp2(ceil(log2(largest)));
+  const double quantum =
+      ldexp(fabs(settings->coupling) * parameters->weight, -HEISENBERG_COUPLING_BITS);
+  GPUMC_TRY(lattice_samples_complete(parameters->disorder, quantum, error));
+  model->disorder = true;
+  model->samples = lattice_samples_count(parameters->disorder);
+  model->first_sample = (size_t)given->first_sample;
+  model->reads_file = given->couplings == LATTICE_FILE;
+  if (settings->write_couplings)
+    model->recorded_bytes = model->sites * parameters->lattice.dimension * sizeof(double);
+  if (lattice_samples_traits(parameters->disorder).fields)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%s holds random fields, which these spins do not have", given->path);
+  if (model->reads_file && lattice_samples_rounding(parameters->disorder) > ROUNDING_LIMIT)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%s: its values differ too much in size: couplings are whole numbers "
+                           "of %.3g, and rounding would change them by %.2g of their size in the "
+                           "mean, more than 2^-12",
+                           given->path, quantum, lattice_samples_rounding(parameters->disorder));
+  return GPUMC_OK;
+}
+
+/* Of chiralities there are as many as bonds, or as plaquettes. */
+static void
+describe_pairs(struct gpumc_model *model, const struct heisenberg_parameters *parameters)
+{
+  const double sites = (double)model->sites, bonds = sites * (double)parameters->lattice.dimension;
+  const double unit = ldexp(1.0, -HEISENBERG_QUANTUM_BITS),
+               chiralities = heisenberg_chiralities(model);
+  if (parameters->disorder == NULL)
+    return;
+  model->pair[HEISENBERG_PAIR_OVERLAP2].unit = ldexp(1.0, -HEISENBERG_OVERLAP2_BITS);
+  model->pair[HEISENBERG_PAIR_LINK].unit = unit / bonds;
+  model->pair[HEISENBERG_PAIR_CHIRALITY].unit = chiralities > 0 ? unit / chiralities : 0.0;
+  model->pair[HEISENBERG_PAIR_WAVE].unit = model->quantum[HEISENBERG_WAVE] / sites;
 }
 
 enum gpumc_status heisenberg_instance(const struct heisenberg_settings *settings,
@@ -135,6 +237,7 @@ enum gpumc_status heisenberg_instance(const struct heisenberg_settings *settings
   parameters->components = settings->components;
   parameters->coupling = settings->coupling;
   parameters->field = settings->field;
+  parameters->write_couplings = settings->write_couplings;
   model->sites = 2 * parameters->lattice.colour;
   model->portable_bytes = model->sites * (size_t)settings->components * sizeof(double);
   model->samples = 1;
@@ -146,8 +249,10 @@ enum gpumc_status heisenberg_instance(const struct heisenberg_settings *settings
   model->control[HEISENBERG_FIELD] = settings->field;
   if (settings->field != 0.0)
     model->immovable[HEISENBERG_FIELD] = "model.h gives it a value of its own; leave model.h out";
+  GPUMC_TRY(describe_samples(settings, model, error));
   describe_channels(model, parameters);
   describe_variances(model, parameters);
+  describe_pairs(model, parameters);
   lattice_name_units(model, settings->coupling);
   return GPUMC_OK;
 }
@@ -161,7 +266,10 @@ create(const struct gpumc_params *params, struct gpumc_model *model, struct gpum
       .components = (int)gpumc_params_integer(params, "components"),
       .coupling = gpumc_params_real(params, "J"),
       .field = gpumc_params_real(params, "h"),
+      .write_couplings = gpumc_params_boolean(params, "write_couplings"),
   };
+  lattice_read_couplings(params, &settings.disorder);
+  lattice_read_sample(params, &settings.disorder);
   for (size_t d = 0; d < settings.dimension; d++)
     settings.shape[d] = (size_t)gpumc_list_integer(&shape);
   return heisenberg_instance(&settings, model, error);
@@ -169,7 +277,10 @@ create(const struct gpumc_params *params, struct gpumc_model *model, struct gpum
 
 static void destroy(struct gpumc_model *model)
 {
-  free(model->parameters);
+  struct heisenberg_parameters *parameters = model->parameters;
+  if (parameters != NULL)
+    lattice_samples_free(parameters->disorder);
+  free(parameters);
   memset(model, 0, sizeof *model);
 }
 
@@ -192,9 +303,12 @@ const struct gpumc_model_ops gpumc_model_heisenberg = {
                 "  doi = {10.1119/1.1970340}\n"
                 "}\n",
     .keys = keys,
+    .file_key = "file",
     .channels = heisenberg_channels,
     .n_channels = HEISENBERG_CHANNELS,
     .tracked = HEISENBERG_ENERGY,
+    .pairs = heisenberg_pairs,
+    .n_pairs = HEISENBERG_PAIRS,
     .means = heisenberg_means,
     .n_means = HEISENBERG_MEANS,
     .quantities = heisenberg_quantities,
@@ -205,5 +319,7 @@ const struct gpumc_model_ops gpumc_model_heisenberg = {
     .kernels = kernels,
     .checks = checks,
     .create = create,
+    .record = heisenberg_record_samples,
+    .sample_checksum = heisenberg_sample_checksum,
     .destroy = destroy,
 };

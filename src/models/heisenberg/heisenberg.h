@@ -1,15 +1,17 @@
 /* Classical O(n) spins on a periodic chain, square or simple cubic lattice,
  *
- *   E = -J sum_<ij> S_i . S_j - h sum_i S_i^x,   |S_i| = 1, n = 3 (Heisenberg) or 2 (XY):
+ *   E = -sum_<ij> J_ij S_i . S_j - h sum_i S_i^x,   |S_i| = 1, n = 3 (Heisenberg) or 2 (XY):
  *
- * what kernels and tests know of an instance. Couplings are the same for all bonds. */
+ * what kernels and tests know of an instance. Couplings are J for all bonds, or quenched. */
 #ifndef GPUMC_HEISENBERG_H
 #define GPUMC_HEISENBERG_H
 
 #include "core/simulation/model.h"
 #include "models/heisenberg/heisenberg_channels.h"
+#include "models/heisenberg/quenched/quenched_pairs.h"
 #include "models/heisenberg/heisenberg_physics.h"
 #include "models/lattice/checkerboard.h"
+#include "models/lattice/disorder/disorder.h"
 #include "models/lattice/wave.h"
 
 enum { HEISENBERG_DIMENSIONS_MAXIMUM = 3 };
@@ -22,6 +24,8 @@ struct heisenberg_settings {
   size_t dimension, shape[HEISENBERG_DIMENSIONS_MAXIMUM]; /* sides even, from 2 to 1048576 */
   int components;                                         /* n: 2 or 3 */
   double coupling, field;                                 /* J, not 0; h */
+  struct lattice_disorder_settings disorder;              /* zeroed: none; never fields */
+  bool write_couplings;                                   /* into the result */
 };
 
 /* gpumc_model.parameters. The portable form of a replica is S[sites][n] in doubles, sites in the
@@ -30,6 +34,9 @@ struct heisenberg_parameters {
   struct gpumc_checkerboard lattice;
   int components;
   double coupling, field;
+  double weight; /* w of heisenberg_physics.h; 1 without quenched couplings */
+  bool write_couplings;
+  struct lattice_disorder *disorder; /* NULL: J for all bonds */
 };
 
 static inline const struct heisenberg_parameters *
@@ -38,21 +45,43 @@ heisenberg_parameters(const struct gpumc_model *model)
   return (const struct heisenberg_parameters *)model->parameters;
 }
 
-/* GPUMC_FAILURE when memory ran out. */
+/* GPUMC_FAILURE when memory ran out; GPUMC_INVALID of a file that cannot be read, or whose values
+ * differ too much in size. */
 GPUMC_MUST_CHECK enum gpumc_status heisenberg_instance(const struct heisenberg_settings *settings,
                                                        struct gpumc_model *model,
                                                        struct gpumc_error *error);
 
+/* Numbers of a sample of quenched couplings as kernels have them: c[2][2 d][N/2], of
+ * heisenberg_physics.h, by colour, neighbour (enum heisenberg_neighbour) and site; 0 without any.
+ */
+size_t heisenberg_couplings_count(const struct gpumc_model *model);
+/* Samples first .. first + count - 1 after the first one, to float (`single`) or double
+ * c[count][heisenberg_couplings_count()]. */
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_couplings_fill(const struct gpumc_model *model, size_t first, size_t count, bool single,
+                          void *couplings, struct gpumc_error *error);
+/* gpumc_model_ops.record and sample_checksum: of J_ij as kernels have them. */
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_record_samples(const struct gpumc_model *model, size_t samples,
+                          struct gpumc_recorder *recorder, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status heisenberg_sample_checksum(const struct gpumc_model *model,
+                                                              size_t number, uint64_t *checksum,
+                                                              struct gpumc_error *error);
+
+/* Chiralities of a replica (quenched_pairs.h): of every site along each axis, or of every
+ * plaquette. */
+double heisenberg_chiralities(const struct gpumc_model *model);
 /* What heisenberg_record has to know of the model. */
 struct heisenberg_units heisenberg_units_of(const struct gpumc_model *model);
 struct lattice_wave heisenberg_wave_of(const struct gpumc_model *model);
 
 /* The tables of the model (heisenberg_measured.c), of its moves, and its kernels. */
-enum { HEISENBERG_MEANS = 11, HEISENBERG_QUANTITIES = 14 };
+enum { HEISENBERG_MEANS = 18, HEISENBERG_QUANTITIES = 25 };
 extern const struct gpumc_control heisenberg_controls[HEISENBERG_CONTROLS];
 void heisenberg_coefficients(const struct gpumc_model *model, const double *control,
                              double *coefficient);
 extern const struct gpumc_channel heisenberg_channels[HEISENBERG_CHANNELS];
+extern const struct gpumc_pair heisenberg_pairs[HEISENBERG_PAIRS];
 extern const struct gpumc_mean heisenberg_means[HEISENBERG_MEANS];
 extern const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES];
 extern const struct gpumc_move heisenberg_moves[HEISENBERG_MOVES];
@@ -63,6 +92,9 @@ extern const struct gpumc_model_ops gpumc_model_heisenberg;
 
 /* What a kernel on a CPU and one on a GPU have in common, as designated initialisers. */
 extern const struct gpumc_key heisenberg_keys[];
+/* GPUMC_INVALID of walks with quenched couplings, which no kernel has. */
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_check_plan(const struct gpumc_ensemble *ensemble, struct gpumc_error *error);
 void heisenberg_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel_options *options);
 double heisenberg_cost_double(const struct gpumc_model *model, size_t replicas);
 double heisenberg_cost_float(const struct gpumc_model *model, size_t replicas);

@@ -139,7 +139,16 @@ heisenberg_update_four(const struct heisenberg_gpu_lattice *lattice,
     typename KIND::vector sum[2], spin[2];
     if (MOVE != HEISENBERG_HEAT_BATH)
       heisenberg_load_spins<KIND>(colours, pair.same, spin);
-    heisenberg_surround<KIND>(lattice, colours, pair, turned >> (HEISENBERG_BACK + 2 * p), sum);
+    if constexpr (KIND::QUENCHED) {
+      /* For a site that there is not the thread's first, as elsewhere. */
+      const uint32_t first = four.k + HEISENBERG_SECOND * p;
+      const uint32_t k[2] = {(present & 1) != 0 ? first : four.k,
+                             (present >> 1 & 1) != 0 ? first + 1 : four.k};
+      heisenberg_surround_quenched<KIND>(lattice, colours, pair,
+                                         turned >> (HEISENBERG_BACK + 2 * p), k, sum);
+    } else {
+      heisenberg_surround<KIND>(lattice, colours, pair, turned >> (HEISENBERG_BACK + 2 * p), sum);
+    }
     HEISENBERG_UNROLL
     for (uint32_t i = 0; i < HEISENBERG_PAIR; i++) {
       const typename KIND::vector g = KIND::rules::field(sum[i], strength.coupling, strength.field);
@@ -215,14 +224,14 @@ GPUMC_HOST_DEVICE static inline void heisenberg_keep_rows(struct heisenberg_rows
 }
 
 /* Whether over-relaxation goes by rows in shared memory: where it does, lanes reach different
- * banks.
- */
+ * banks. Not with quenched couplings. */
 template <class KIND>
 GPUMC_HOST_DEVICE static inline bool
 heisenberg_goes_by_rows(const struct heisenberg_gpu_lattice *lattice)
 {
-  return KIND::PAIRED && (lattice->row.value % HEISENBERG_SECOND == 0 ||
-                          (KIND::DIMENSION == 3 && lattice->plane == HEISENBERG_SHARING));
+  return KIND::PAIRED && !KIND::QUENCHED &&
+         (lattice->row.value % HEISENBERG_SECOND == 0 ||
+          (KIND::DIMENSION == 3 && lattice->plane == HEISENBERG_SHARING));
 }
 
 /* Sums of the neighbours, [row][site]. */

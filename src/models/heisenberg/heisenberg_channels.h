@@ -19,8 +19,8 @@ enum heisenberg_channel {
   HEISENBERG_MAGNETIZATION_Z, /* 0 with two components */
   HEISENBERG_MAGNETIZATION,   /* |M| */
   HEISENBERG_MAGNETIZATION2,  /* M^2 / N */
-  HEISENBERG_ALONG,           /* sum of S_i . S_j */
-  HEISENBERG_ACROSS,          /* (sum of S_i x S_j)^2 */
+  HEISENBERG_ALONG,           /* sum of S_i . S_j, times J_ij / J where couplings are quenched */
+  HEISENBERG_ACROSS,          /* (sum of S_i x S_j)^2, likewise */
   HEISENBERG_DRIFT,           /* N max ||S_i| - 1|: what rounding has done to the lengths */
   HEISENBERG_WAVE,            /* |sum of S_i exp(i k r_i)|^2, k the smallest along each axis */
   HEISENBERG_CHANNELS
@@ -28,16 +28,17 @@ enum heisenberg_channel {
 
 /* Sums over a replica in units of 2^-HEISENBERG_QUANTUM_BITS, exact: they depend on no order. */
 struct heisenberg_sums {
-  int64_t bonds;            /* S_i . S_j */
+  int64_t bonds;            /* S_i . S_j, times c_ij where couplings are quenched */
   int64_t magnetization[3]; /* S_i */
   int64_t along, across[3]; /* S_i . S_j and S_i x S_j, j one step from i along x */
   int64_t drift;            /* the largest heisenberg_drift() */
   int64_t wave;             /* heisenberg_wave_square(), in quanta of its channel */
 };
 
-/* Of an instance: J and h, the sites, and the quanta of the channels. */
+/* Of an instance: J and h, the sites, and the quanta of the channels. `weight`: bonds are counted
+ * in units of it (heisenberg_physics.h, w); 1 without quenched couplings. */
 struct heisenberg_units {
-  double coupling, field, sites, quantum[HEISENBERG_CHANNELS];
+  double coupling, weight, field, sites, quantum[HEISENBERG_CHANNELS];
 };
 
 /* The channels of a replica into channel[c][at] of those that are not NULL. */
@@ -49,14 +50,15 @@ GPUMC_HOST_DEVICE static inline void heisenberg_record(const struct heisenberg_u
   double value[HEISENBERG_WAVE], m[3], current[3];
   for (int a = 0; a < 3; a++) {
     m[a] = unit * (double)sums->magnetization[a];
-    current[a] = unit * (double)sums->across[a];
+    current[a] = units->weight * unit * (double)sums->across[a];
     value[HEISENBERG_MAGNETIZATION_X + a] = m[a];
   }
   const double square = fma(m[2], m[2], fma(m[1], m[1], m[0] * m[0]));
-  value[HEISENBERG_ENERGY] = -fma(units->coupling, unit * (double)sums->bonds, units->field * m[0]);
+  value[HEISENBERG_ENERGY] =
+      -fma(units->coupling, units->weight * unit * (double)sums->bonds, units->field * m[0]);
   value[HEISENBERG_MAGNETIZATION] = sqrt(square);
   value[HEISENBERG_MAGNETIZATION2] = square / units->sites;
-  value[HEISENBERG_ALONG] = unit * (double)sums->along;
+  value[HEISENBERG_ALONG] = units->weight * unit * (double)sums->along;
   value[HEISENBERG_ACROSS] =
       fma(current[2], current[2], fma(current[1], current[1], current[0] * current[0]));
   value[HEISENBERG_DRIFT] =

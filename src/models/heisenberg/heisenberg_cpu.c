@@ -60,36 +60,61 @@ TRANSFER(float)
 
 /* ---- tables ---- */
 
-/* lattice_cpu_storage.own. The scratch of a thread has layers[n][..] (heisenberg_isa.h). */
+/* lattice_cpu_storage.own. The scratch of a thread has layers[n][..] (heisenberg_isa.h).
+ * couplings[plan.samples] (heisenberg_couplings_fill), NULL without any. */
 struct tables {
   struct gpumc_checkerboard_edges *edges; /* [2][blocks], of each colour */
   struct lattice_wave wave;
   int32_t *cosine, *sine; /* [wave.length] */
+  void *couplings;
+  size_t sample_bytes;      /* of them */
+  uint32_t *forward, *back; /* [dimension][N], of heisenberg_comparison; NULL without couplings */
 };
 
+/* Of one replica, or of products of two. */
 static size_t layers_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   (void)plan;
   const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
-  return (size_t)parameters->components * heisenberg_layers(&parameters->lattice) * sizeof(int64_t);
+  const size_t n = (size_t)parameters->components;
+  return n * (model->disorder ? n : 1) * heisenberg_layers(&parameters->lattice) * sizeof(int64_t);
 }
 
-static size_t tables_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+static size_t tables_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
+                           size_t number_bytes)
 {
-  (void)plan;
   const size_t blocks = gpumc_checkerboard_edge_blocks(&heisenberg_parameters(model)->lattice);
   return sizeof(struct tables) + 2 * blocks * sizeof(struct gpumc_checkerboard_edges) +
-         2 * heisenberg_wave_of(model).length * sizeof(int32_t);
+         2 * heisenberg_wave_of(model).length * sizeof(int32_t) +
+         heisenberg_couplings_count(model) * (plan->samples * number_bytes + sizeof(uint32_t));
+}
+
+/* Both ends of each bond: as many numbers as a sample has couplings. */
+static enum gpumc_status
+create_neighbours(const struct gpumc_model *model, struct tables *tables, struct gpumc_error *error)
+{
+  const struct gpumc_checkerboard *lattice = &heisenberg_parameters(model)->lattice;
+  const size_t count = lattice->dimension * model->sites;
+  GPUMC_TRY(gpumc_allocate_array(&tables->forward, 2 * count, "neighbours", error));
+  tables->back = tables->forward + count;
+  for (size_t axis = 0; axis < lattice->dimension; axis++)
+    for (size_t i = 0; i < model->sites; i++) {
+      const size_t next = gpumc_checkerboard_next(lattice, i, axis),
+                   from = gpumc_checkerboard_position(lattice, i),
+                   to = gpumc_checkerboard_position(lattice, next);
+      tables->forward[axis * model->sites + from] = (uint32_t)to;
+      tables->back[axis * model->sites + to] = (uint32_t)from;
+    }
+  return GPUMC_OK;
 }
 
 static enum gpumc_status tables_create(const struct gpumc_model *model,
-                                       const struct gpumc_ensemble_plan *plan, void *own,
-                                       struct gpumc_error *error)
+                                       const struct gpumc_ensemble_plan *plan, size_t number_bytes,
+                                       void *own, struct gpumc_error *error)
 {
   struct tables *tables = own;
   const struct gpumc_checkerboard *lattice = &heisenberg_parameters(model)->lattice;
   const size_t blocks = gpumc_checkerboard_edge_blocks(lattice);
-  (void)plan;
   GPUMC_TRY(gpumc_allocate_array(&tables->edges, 2 * blocks, "places of neighbours", error));
   for (size_t colour = 0; colour < 2; colour++)
     gpumc_checkerboard_edges_fill(lattice, colour, tables->edges + colour * blocks);
@@ -98,7 +123,14 @@ static enum gpumc_status tables_create(const struct gpumc_model *model,
   GPUMC_TRY(gpumc_allocate_array(&tables->cosine, 2 * length, "waves", error));
   tables->sine = tables->cosine + length;
   lattice_wave_table(&tables->wave, tables->cosine, tables->sine);
-  return GPUMC_OK;
+  tables->sample_bytes = heisenberg_couplings_count(model) * number_bytes;
+  if (tables->sample_bytes == 0)
+    return GPUMC_OK;
+  GPUMC_TRY(create_neighbours(model, tables, error));
+  GPUMC_TRY(gpumc_allocate(plan->samples, tables->sample_bytes, "quenched couplings",
+                           &tables->couplings, error));
+  return heisenberg_couplings_fill(model, 0, plan->samples, number_bytes == sizeof(float),
+                                   tables->couplings, error);
 }
 
 static void tables_free(void *own)
@@ -106,6 +138,8 @@ static void tables_free(void *own)
   struct tables *tables = own;
   free(tables->edges);
   free(tables->cosine);
+  free(tables->couplings);
+  free(tables->forward);
 }
 
 /* ---- waves ---- */
@@ -121,8 +155,8 @@ project(const int64_t *layer, const int32_t *table, size_t length, size_t row)
   return (struct heisenberg_wave_sum){(int64_t)(sum >> 32), (int64_t)(uint32_t)sum};
 }
 
-static int64_t wave_of(const struct heisenberg_parameters *parameters, const struct tables *tables,
-                       const int64_t *layers)
+static struct heisenberg_wave_sums waves_of(const struct heisenberg_parameters *parameters,
+                                            const struct tables *tables, const int64_t *layers)
 {
   const struct gpumc_checkerboard *lattice = &parameters->lattice;
   const size_t length[3] = {lattice->length_x, lattice->length_y, lattice->length_z};
@@ -135,7 +169,7 @@ static int64_t wave_of(const struct heisenberg_parameters *parameters, const str
         sums.cosine[a][axis] = project(layers, tables->cosine, length[axis], row);
         sums.sine[a][axis] = project(layers, tables->sine, length[axis], row);
       }
-  return heisenberg_wave_square(&tables->wave, components, &sums);
+  return sums;
 }
 
 /* ---- operations on a replica ---- */
@@ -161,6 +195,17 @@ static const struct tables *tables_of(const struct gpumc_ensemble *ensemble)
   return storage->own;
 }
 
+/* Those of a replica's sample; NULL without any. */
+static const void *
+couplings_of(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place)
+{
+  const struct tables *tables = tables_of(ensemble);
+  const size_t sample = gpumc_ensemble_sample(&ensemble->plan, place->run, place->first);
+  return tables->couplings != NULL
+             ? (const unsigned char *)tables->couplings + sample * tables->sample_bytes
+             : NULL;
+}
+
 /* Without controls. */
 static struct heisenberg_sweep
 replica_of(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place)
@@ -172,10 +217,11 @@ replica_of(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place
       .components = parameters->components,
       .move = (enum heisenberg_move)ensemble->plan.move,
       .over_relaxations = (uint32_t)ensemble->plan.options.own[0],
-      .coupling = parameters->coupling,
+      .coupling = parameters->coupling * parameters->weight,
       .random = gpumc_ensemble_random(ensemble, place->run),
       .replica = (uint32_t)place->first,
       .time = ensemble->time,
+      .couplings = couplings_of(ensemble, place),
       .spins = place->data,
   };
 }
@@ -211,7 +257,7 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
   struct heisenberg_sums sums;
   const struct tables *tables = tables_of(ensemble);
   ops_of(ensemble)->measure(&parameters->lattice, tables->edges, parameters->components,
-                            place->data, &sums);
+                            couplings_of(ensemble, place), place->data, &sums);
   if (ensemble->plan.walks)
     sums.bonds = heisenberg_walk_cpu_bonds(ensemble, place->data, is_single(ensemble));
   if (channel[HEISENBERG_DRIFT] != NULL)
@@ -219,9 +265,36 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
   if (channel[HEISENBERG_WAVE] != NULL) {
     int64_t *layers = lattice_cpu_scratch(ensemble->storage);
     ops_of(ensemble)->layers(&parameters->lattice, parameters->components, place->data, layers);
-    sums.wave = wave_of(parameters, tables, layers);
+    const struct heisenberg_wave_sums waves = waves_of(parameters, tables, layers);
+    sums.wave = heisenberg_wave_square(&tables->wave, (uint32_t)parameters->components, &waves);
   }
   heisenberg_record(&units, &sums, channel, place->run * ensemble->plan.capacity + place->first);
+}
+
+/* lattice_cpu_layout.compare: with quenched couplings. */
+static void compare(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
+                    const void *other, size_t at, int64_t *const pair[GPUMC_PAIRS_MAXIMUM])
+{
+  const struct heisenberg_parameters *parameters = heisenberg_parameters(ensemble->model);
+  const struct tables *tables = tables_of(ensemble);
+  const size_t n = (size_t)parameters->components;
+  const struct heisenberg_comparison with = {
+      .lattice = &parameters->lattice,
+      .components = parameters->components,
+      .forward = tables->forward,
+      .back = tables->back,
+      .couplings = couplings_of(ensemble, place),
+      .one = place->data,
+      .other = other,
+      .layers = lattice_cpu_scratch(ensemble->storage),
+  };
+  struct heisenberg_pair_sums sums;
+  ops_of(ensemble)->compare(&with, &sums);
+  for (size_t a = 0; a < n; a++)
+    sums.wave[a] =
+        waves_of(parameters, tables, with.layers + a * n * heisenberg_layers(&parameters->lattice));
+  heisenberg_record_pair(&tables->wave, (uint32_t)n, (double)ensemble->model->sites, &sums, pair,
+                         at);
 }
 
 static enum gpumc_status
@@ -231,20 +304,33 @@ walk(struct gpumc_ensemble *ensemble, const struct gpumc_target *target, struct 
 }
 
 #define KERNEL(precision, names)                                                                   \
+  static size_t tables_bytes_##precision(const struct gpumc_model *model,                          \
+                                         const struct gpumc_ensemble_plan *plan)                   \
+  {                                                                                                \
+    return tables_bytes(model, plan, sizeof(precision));                                           \
+  }                                                                                                \
+  static enum gpumc_status tables_create_##precision(const struct gpumc_model *model,              \
+                                                     const struct gpumc_ensemble_plan *plan,       \
+                                                     void *own, struct gpumc_error *error)         \
+  {                                                                                                \
+    return tables_create(model, plan, sizeof(precision), own, error);                              \
+  }                                                                                                \
   static const struct lattice_cpu_layout layout_##precision = {                                    \
       .replicas = 1,                                                                               \
       .buffers = 1,                                                                                \
+      .check = heisenberg_check_plan,                                                              \
       .block_bytes = block_bytes_##precision,                                                      \
       .scratch_bytes = layers_bytes,                                                               \
       .own_size = sizeof(struct tables),                                                           \
-      .own_bytes = tables_bytes,                                                                   \
-      .own_create = tables_create,                                                                 \
+      .own_bytes = tables_bytes_##precision,                                                       \
+      .own_create = tables_create_##precision,                                                     \
       .own_free = tables_free,                                                                     \
       .set = set_##precision,                                                                      \
       .get = get_##precision,                                                                      \
       .start = start,                                                                              \
       .sweep = sweep,                                                                              \
       .measure = measure,                                                                          \
+      .compare = compare,                                                                          \
   };                                                                                               \
   static size_t bytes_##precision(const struct gpumc_model *model,                                 \
                                   const struct gpumc_device *device,                               \
@@ -258,8 +344,13 @@ walk(struct gpumc_ensemble *ensemble, const struct gpumc_target *target, struct 
     return lattice_cpu_create(&layout_##precision, ensemble, error);                               \
   }                                                                                                \
   const struct gpumc_kernel_ops heisenberg_##precision##_cpu = {                                   \
-      LATTICE_CPU_OPERATIONS,       names,        .bytes = bytes_##precision,                      \
-      .create = create_##precision, .walk = walk, .fills = heisenberg_walk_cpu_fills,              \
+      LATTICE_CPU_OPERATIONS,                                                                      \
+      names,                                                                                       \
+      .bytes = bytes_##precision,                                                                  \
+      .create = create_##precision,                                                                \
+      .compare = lattice_cpu_compare,                                                              \
+      .walk = walk,                                                                                \
+      .fills = heisenberg_walk_cpu_fills,                                                          \
   };
 KERNEL(double, HEISENBERG_DOUBLE_NAMES)
 KERNEL(float, HEISENBERG_FLOAT_NAMES)

@@ -4,5 +4,5 @@
 enum gpumc_status
 heisenberg_sweep_float(const struct heisenberg_gpu_sweep *arguments, struct gpumc_error *error)
 {
-  return sweep_precision<struct heisenberg_in_float>(arguments, error);
+  return sweep_precision<struct heisenberg_in_float, false>(arguments, error);
 }

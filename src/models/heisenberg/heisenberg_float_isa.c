@@ -11,3 +11,4 @@
 #define HEISENBERG_SHARED_COUNTERS 1
 #include "models/heisenberg/heisenberg_loops.h"
 #include "models/heisenberg/heisenberg_measure_loops.h"
+#include "models/heisenberg/quenched/quenched_compare_loops.h"

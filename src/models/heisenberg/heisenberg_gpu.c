@@ -3,8 +3,10 @@
 #include "models/heisenberg/heisenberg_gpu.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "models/heisenberg/heisenberg.h"
 #include "models/heisenberg/walk/heisenberg_walk_host.h"
 #include "models/lattice/replicas_gpu.h"
@@ -17,7 +19,7 @@ sweep_driver(const struct heisenberg_gpu_sweep *arguments, struct gpumc_error *e
 /* ---- storage ---- */
 
 /* lattice_gpu_storage.table: sums[plan.runs][plan.capacity], then the runs' rules, then cosines and
- * sines of the waves. */
+ * sines of the waves, and last quenched couplings, with room to begin with a whole unit. */
 static size_t place_of_rules(const struct gpumc_ensemble_plan *plan)
 {
   return plan->runs * plan->capacity * sizeof(struct heisenberg_sums);
@@ -28,9 +30,18 @@ static size_t place_of_waves(const struct gpumc_ensemble_plan *plan)
   return place_of_rules(plan) + plan->runs * sizeof(struct heisenberg_rule);
 }
 
-static size_t table_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+static size_t
+place_of_couplings(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  return place_of_waves(plan) + 2 * heisenberg_wave_of(model).length * sizeof(int32_t);
+  const size_t end = place_of_waves(plan) + 2 * heisenberg_wave_of(model).length * sizeof(int32_t);
+  return lattice_parts(end, UNIT_BYTES) * UNIT_BYTES;
+}
+
+static size_t table_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
+                          size_t number_bytes)
+{
+  return place_of_couplings(model, plan) +
+         plan->samples * heisenberg_couplings_count(model) * number_bytes;
 }
 
 /* What rules on the device are of: the runs' controls, then their steps. */
@@ -45,14 +56,41 @@ static size_t notes_bytes(const struct gpumc_model *model, const struct gpumc_en
   return known_numbers(plan) * sizeof(double);
 }
 
-static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+/* Sample by sample. */
+static enum gpumc_status
+bring_couplings(struct gpumc_ensemble *ensemble, size_t number_bytes, struct gpumc_error *error)
+{
+  const size_t bytes = heisenberg_couplings_count(ensemble->model) * number_bytes;
+  struct gpumc_device *device = ensemble->device;
+  unsigned char *to =
+      lattice_gpu_table(ensemble, place_of_couplings(ensemble->model, &ensemble->plan));
+  void *couplings = NULL;
+  if (bytes == 0)
+    return GPUMC_OK;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_allocate(1, bytes, "couplings of a sample", &couplings, error));
+  for (size_t s = 0; s < ensemble->plan.samples; s++) {
+    GPUMC_TRY_OUT(status,
+                  heisenberg_couplings_fill(ensemble->model, s, 1, number_bytes == sizeof(float),
+                                            couplings, error));
+    GPUMC_TRY_OUT(status,
+                  device->ops->copy_to_device(device, to + s * bytes, couplings, bytes, error));
+  }
+out:
+  free(couplings);
+  return status;
+}
+
+static enum gpumc_status
+fill(struct gpumc_ensemble *ensemble, size_t number_bytes, struct gpumc_error *error)
 {
   double *known = lattice_gpu_storage_of(ensemble)->notes;
   const struct lattice_wave wave = heisenberg_wave_of(ensemble->model);
   int32_t *cosine = lattice_gpu_table(ensemble, place_of_waves(&ensemble->plan));
   for (size_t i = 0; i < known_numbers(&ensemble->plan); i++)
     known[i] = (double)NAN;
-  return lattice_wave_bring(&wave, ensemble->device, cosine, cosine + wave.length, NULL, error);
+  GPUMC_TRY(lattice_wave_bring(&wave, ensemble->device, cosine, cosine + wave.length, NULL, error));
+  return bring_couplings(ensemble, number_bytes, error);
 }
 
 static size_t units_double(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
@@ -69,6 +107,17 @@ static size_t units_float(const struct gpumc_model *model, const struct gpumc_en
 
 static const struct lattice_gpu_layout layout_float;
 
+static struct heisenberg_gpu_couplings couplings_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct gpumc_model *model = ensemble->model;
+  if (!model->disorder)
+    return (struct heisenberg_gpu_couplings){NULL, 0};
+  return (struct heisenberg_gpu_couplings){
+      .numbers = lattice_gpu_table(ensemble, place_of_couplings(model, &ensemble->plan)),
+      .stride = ensemble->plan.samples > 1 ? heisenberg_couplings_count(model) : 0,
+  };
+}
+
 static struct heisenberg_replicas replicas_of(const struct gpumc_ensemble *ensemble)
 {
   const struct lattice_gpu_storage *storage = lattice_gpu_storage_of(ensemble);
@@ -79,6 +128,7 @@ static struct heisenberg_replicas replicas_of(const struct gpumc_ensemble *ensem
       .single = storage->layout == &layout_float,
       .spins = storage->replicas,
       .stride = storage->units * UNIT_BYTES,
+      .couplings = couplings_of(ensemble),
   };
 }
 
@@ -93,15 +143,26 @@ static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
 }
 
 #define LAYOUT(precision)                                                                          \
+  static size_t table_bytes_##precision(const struct gpumc_model *model,                           \
+                                        const struct gpumc_ensemble_plan *plan)                    \
+  {                                                                                                \
+    return table_bytes(model, plan, sizeof(precision));                                            \
+  }                                                                                                \
+  static enum gpumc_status fill_##precision(struct gpumc_ensemble *ensemble,                       \
+                                            struct gpumc_error *error)                             \
+  {                                                                                                \
+    return fill(ensemble, sizeof(precision), error);                                               \
+  }                                                                                                \
   static const struct lattice_gpu_layout layout_##precision = {                                    \
       .group = 1,                                                                                  \
       .unit_bytes = UNIT_BYTES,                                                                    \
       .sites_limit = LATTICE_GPU_SITES_LIMIT,                                                      \
+      .check = heisenberg_check_plan,                                                              \
       .piece_bytes = COMPONENT_BYTES,                                                              \
       .units = units_##precision,                                                                  \
-      .table_bytes = table_bytes,                                                                  \
+      .table_bytes = table_bytes_##precision,                                                      \
       .notes_bytes = notes_bytes,                                                                  \
-      .fill = fill,                                                                                \
+      .fill = fill_##precision,                                                                    \
       .convert = convert,                                                                          \
   };                                                                                               \
   static size_t bytes_##precision(const struct gpumc_model *model,                                 \
@@ -152,11 +213,37 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
   return wanted ? heisenberg_measure(&arguments, error) : GPUMC_OK;
 }
 
+static enum gpumc_status compare(struct gpumc_ensemble *ensemble, size_t first, size_t second,
+                                 size_t runs, int64_t *const pair[GPUMC_PAIRS_MAXIMUM],
+                                 struct gpumc_error *error)
+{
+  struct heisenberg_gpu_comparison arguments = {
+      .replicas = replicas_of(ensemble),
+      .first = (uint32_t)first,
+      .second = (uint32_t)second,
+      .runs = (uint32_t)runs,
+      .wave = heisenberg_wave_of(ensemble->model),
+      .cosine = lattice_gpu_table(ensemble, place_of_waves(&ensemble->plan)),
+  };
+  arguments.sine = arguments.cosine + arguments.wave.length;
+  for (size_t k = 0; k < HEISENBERG_PAIRS; k++)
+    arguments.pair[k] = pair[k];
+  GPUMC_TRY(lattice_gpu_scratch(ensemble, runs * ensemble->plan.capacity * sizeof *arguments.sums,
+                                (void **)&arguments.sums, error));
+  return heisenberg_compare(&arguments, error);
+}
+
+/* J of uniform couplings, J w of quenched ones. */
+static double coupling_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct heisenberg_parameters *parameters = heisenberg_parameters(ensemble->model);
+  return parameters->coupling * parameters->weight;
+}
+
 static enum gpumc_status bring_rules(struct gpumc_ensemble *ensemble, const double *control,
                                      struct heisenberg_rule *rules, struct gpumc_error *error)
 {
-  const struct heisenberg_parameters *parameters = heisenberg_parameters(ensemble->model);
-  const double coupling = parameters->coupling, *step = ensemble->step;
+  const double coupling = coupling_of(ensemble), *step = ensemble->step;
   const size_t bytes = ensemble->runs * HEISENBERG_CONTROLS * sizeof *control;
   const size_t step_bytes = step != NULL ? ensemble->runs * sizeof *step : 0;
   double *known = lattice_gpu_storage_of(ensemble)->notes;
@@ -196,7 +283,7 @@ static enum gpumc_status sweep_by(sweep_driver *driver, struct gpumc_ensemble *e
       .move = (enum heisenberg_move)ensemble->plan.move,
       .over_relaxations = (uint32_t)ensemble->plan.options.own[0],
       .sweeps = sweeps,
-      .coupling = heisenberg_parameters(ensemble->model)->coupling,
+      .coupling = coupling_of(ensemble),
       .accepted = ensemble->accepted,
       .block_threads = ensemble->device->block_threads,
       .shared_bytes = ensemble->device->shared_bytes,
@@ -235,19 +322,24 @@ static size_t fills_float(const struct gpumc_model *model, const struct gpumc_de
                                         const struct gpumc_target *target, uint32_t sweeps,        \
                                         int64_t *const *channel, struct gpumc_error *error)        \
   {                                                                                                \
-    return sweep_by(heisenberg_sweep_##name, ensemble, target, sweeps, channel, error);            \
+    return sweep_by(ensemble->model->disorder ? heisenberg_sweep_quenched_##name                   \
+                                              : heisenberg_sweep_##name,                           \
+                    ensemble, target, sweeps, channel, error);                                     \
   }                                                                                                \
-  const struct gpumc_kernel_ops heisenberg_##name##_cuda = {names,                                 \
-                                                            .device = "cuda",                      \
-                                                            LATTICE_GPU_COMMON,                    \
-                                                            .bytes = bytes_##layout,               \
-                                                            .create = create_##layout,             \
-                                                            .start = randomize,                    \
-                                                            .sweep = sweep_##name,                 \
-                                                            .measure = measure,                    \
-                                                            .gather = lattice_gpu_gather,          \
-                                                            .exchange = lattice_gpu_exchange,      \
-                                                            __VA_ARGS__};
+  const struct gpumc_kernel_ops heisenberg_##name##_cuda = {                                       \
+      names,                                                                                       \
+      .device = "cuda",                                                                            \
+      LATTICE_GPU_COMMON,                                                                          \
+      .bytes = bytes_##layout,                                                                     \
+      .create = create_##layout,                                                                   \
+      .start = randomize,                                                                          \
+      .sweep = sweep_##name,                                                                       \
+      .measure = measure,                                                                          \
+      .gather = lattice_gpu_gather,                                                                \
+      .exchange = lattice_gpu_exchange,                                                            \
+      .compare = compare,                                                                          \
+      __VA_ARGS__,                                                                                 \
+  };
 KERNEL(double, HEISENBERG_DOUBLE_NAMES, double, .walk = walk, .fills = fills_double)
 KERNEL(float, HEISENBERG_FLOAT_NAMES, float, .walk = walk, .fills = fills_float)
 KERNEL(fast, HEISENBERG_FAST_NAMES, float, .walk = NULL)

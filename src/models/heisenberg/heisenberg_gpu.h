@@ -9,6 +9,7 @@
 
 #include "core/device/cuda_error.h"
 #include "models/heisenberg/heisenberg_channels.h"
+#include "models/heisenberg/quenched/quenched_pairs.h"
 #include "models/heisenberg/heisenberg_physics.h"
 #include "models/heisenberg/heisenberg_wave.h"
 #include "models/lattice/batch.h"
@@ -37,6 +38,14 @@ heisenberg_gpu_lattice_of(const struct gpumc_checkerboard *lattice)
   return of_gpu;
 }
 
+/* Quenched couplings, numbers[samples][2][2 d][N/2] in the kernel's precision (heisenberg.h),
+ * device memory; NULL without any. Those of replica r begin r * stride numbers from the first on, 0
+ * where all replicas have one sample. */
+struct heisenberg_gpu_couplings {
+  const void *numbers;
+  size_t stride;
+};
+
 /* Replica r of run m begins `stride` (m capacity + r) bytes from `spins` on. */
 struct heisenberg_replicas {
   struct lattice_batch batch;
@@ -44,6 +53,7 @@ struct heisenberg_replicas {
   uint32_t components, single; /* single: in single precision, or in double */
   void *spins;
   size_t stride;
+  struct heisenberg_gpu_couplings couplings;
 };
 
 /* Of a run: beta J and beta h, h, and the reach of small steps. */
@@ -61,8 +71,8 @@ struct heisenberg_rules {
   void *stream;
 };
 
-/* Sweeps batch.time .. batch.time + sweeps - 1; `coupling` is J. accepted[runs], device memory:
- * proposals taken of small steps are added. */
+/* Sweeps batch.time .. batch.time + sweeps - 1; `coupling` is J, or J w with quenched couplings.
+ * accepted[runs], device memory: proposals taken of small steps are added. */
 struct heisenberg_gpu_sweep {
   struct heisenberg_replicas replicas;
   const struct heisenberg_rule *rules; /* [runs], device memory */
@@ -87,6 +97,17 @@ struct heisenberg_gpu_measurement {
   int64_t *channel[HEISENBERG_CHANNELS];
 };
 
+/* Replicas of the runs first .. first + runs - 1 with those of the runs from `second` on, with
+ * quenched couplings. sums[runs][capacity], device memory; cosine and sine as above. */
+struct heisenberg_gpu_comparison {
+  struct heisenberg_replicas replicas;
+  uint32_t first, second, runs;
+  struct heisenberg_pair_sums *sums;
+  struct lattice_wave wave;
+  const int32_t *cosine, *sine;
+  int64_t *pair[HEISENBERG_PAIRS]; /* [runs][capacity]; NULL: not wanted */
+};
+
 /* Pieces are components of sites: of piece i of a run sites * n belong to each replica. */
 struct heisenberg_transfer {
   struct heisenberg_replicas replicas;
@@ -99,10 +120,22 @@ GPUMC_MUST_CHECK enum gpumc_status
 heisenberg_sweep_float(const struct heisenberg_gpu_sweep *arguments, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 heisenberg_sweep_fast(const struct heisenberg_gpu_sweep *arguments, struct gpumc_error *error);
+/* The same with quenched couplings. */
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_sweep_quenched_double(const struct heisenberg_gpu_sweep *arguments,
+                                 struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_sweep_quenched_float(const struct heisenberg_gpu_sweep *arguments,
+                                struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_sweep_quenched_fast(const struct heisenberg_gpu_sweep *arguments,
+                               struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 heisenberg_store_rules(const struct heisenberg_rules *arguments, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 heisenberg_measure(const struct heisenberg_gpu_measurement *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_compare(const struct heisenberg_gpu_comparison *arguments, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 heisenberg_randomize(const struct heisenberg_replicas *arguments, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
@@ -123,6 +156,11 @@ heisenberg_replica(const struct heisenberg_replicas *replicas, uint32_t m, size_
 }
 
 /* ---- geometry ---- */
+
+/* Indices of the neighbours of index k of a colour, one step forward and back along an axis. */
+struct heisenberg_steps {
+  uint32_t forward, back;
+};
 
 /* Line and plane of index k of a colour, and its place in the line. */
 struct heisenberg_place {
@@ -177,6 +215,26 @@ GPUMC_HOST_DEVICE static inline uint32_t
 heisenberg_plane_after(const struct heisenberg_gpu_lattice *lattice, uint32_t k)
 {
   return (k + lattice->plane >= lattice->colour ? k - lattice->colour : k) + lattice->plane;
+}
+
+GPUMC_HOST_DEVICE static inline struct heisenberg_steps
+heisenberg_steps_at(const struct heisenberg_gpu_lattice *lattice, uint32_t colour, uint32_t k,
+                    uint32_t axis)
+{
+  const struct heisenberg_place place = heisenberg_place_at(lattice, k);
+  struct heisenberg_steps steps;
+  if (axis == 0) {
+    const bool back = heisenberg_is_back(place, colour);
+    steps.forward = back ? k : heisenberg_after_in_row(lattice, k, place.x);
+    steps.back = back ? heisenberg_before_in_row(lattice, k, place.x) : k;
+  } else if (axis == 1) {
+    steps.forward = heisenberg_row_after(lattice, k, place.y);
+    steps.back = heisenberg_row_before(lattice, k, place.y);
+  } else {
+    steps.forward = heisenberg_plane_after(lattice, k);
+    steps.back = heisenberg_plane_before(lattice, k);
+  }
+  return steps;
 }
 
 #endif

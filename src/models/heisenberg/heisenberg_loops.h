@@ -130,6 +130,7 @@ GPUMC_INLINE struct heisenberg_words words_of(const struct words *words, size_t 
 /* ---- sums of neighbours ---- */
 
 #include "models/heisenberg/heisenberg_neighbours.h"
+#include "models/heisenberg/quenched/quenched_loops.h"
 
 /* A colour of a replica, component by component. */
 struct colour {
@@ -150,33 +151,53 @@ struct surroundings {
 
 /* Of the block of sites from k on, which stands at place i of the chunk. */
 GPUMC_INLINE void surround_block(const struct gpumc_checkerboard *lattice,
-                                 const struct block *block, const int components, const bool sides,
-                                 const struct colour *other, struct surroundings *around, size_t i)
+                                 const struct block *block, const REAL *couplings,
+                                 const int components, const bool sides, const struct colour *other,
+                                 struct surroundings *around, size_t i)
 {
+  if (couplings != NULL) {
+    add_quenched(lattice, block, couplings, other->x, &around->x, i);
+    add_quenched(lattice, block, couplings, other->y, &around->y, i);
+    if (components == 3)
+      add_quenched(lattice, block, couplings, other->z, &around->z, i);
+    return;
+  }
   add_neighbours(lattice, block, other->x, sides, &around->x, i);
   add_neighbours(lattice, block, other->y, sides, &around->y, i);
   if (components == 3)
     add_neighbours(lattice, block, other->z, sides, &around->z, i);
 }
 
-/* Of n sites from k on, a multiple of CHUNK. `edges`: of the colour of these sites; `components`
- * and `sides` (whether these are asked for): constants. */
+/* Of n sites from k on, a multiple of CHUNK. `edges`: of the colour of these sites; `couplings`:
+ * theirs, or NULL; `components` and `sides` (whether these are asked for): constants. */
 GPUMC_INLINE void surround(const struct gpumc_checkerboard *lattice,
-                           const struct gpumc_checkerboard_edges *edges, const int components,
-                           const bool sides, size_t k, size_t n, const struct colour *other,
-                           struct surroundings *around)
+                           const struct gpumc_checkerboard_edges *edges, const REAL *couplings,
+                           const int components, const bool sides, size_t k, size_t n,
+                           const struct colour *other, struct surroundings *around)
 {
   const struct short_rows rows = short_rows_of(lattice);
   for (size_t i = 0; i < n; i += GPUMC_EDGE_SITES) {
     const struct gpumc_checkerboard_edges *edge = &edges[(k + i) / GPUMC_EDGE_SITES];
     if (is_inner(lattice, edge, k + i)) {
       const struct block block = block_at(lattice, edge, &rows, true, k + i);
-      surround_block(lattice, &block, components, sides, other, around, i);
+      surround_block(lattice, &block, couplings, components, sides, other, around, i);
     } else {
       const struct block block = block_at(lattice, edge, &rows, false, k + i);
-      surround_block(lattice, &block, components, sides, other, around, i);
+      surround_block(lattice, &block, couplings, components, sides, other, around, i);
     }
   }
+}
+
+/* The same, sides included, with quenched couplings, those of the sites' colour. */
+static void surround_quenched(const struct gpumc_checkerboard *lattice,
+                              const struct gpumc_checkerboard_edges *edges, const REAL *couplings,
+                              size_t k, size_t n, const struct colour *other,
+                              struct surroundings *around)
+{
+  if (other->z != NULL)
+    surround(lattice, edges, couplings, 3, true, k, n, other, around);
+  else
+    surround(lattice, edges, couplings, 2, true, k, n, other, around);
 }
 
 GPUMC_INLINE VECTOR sum_of(const int components, const struct surroundings *around, size_t i)
@@ -384,6 +405,7 @@ half_sweep_of(const int components, const enum heisenberg_move move, const struc
   const struct gpumc_checkerboard_edges *edges =
       half->of->edges + half->colour * gpumc_checkerboard_edge_blocks(lattice);
   const struct colour other = colour_of(lattice, components, half->of->spins, 1 - half->colour);
+  const REAL *couplings = couplings_of(lattice, half->of->couplings, half->colour);
   struct words words;
   struct surroundings around;
   struct chunk chunk = {.half = half,
@@ -395,7 +417,10 @@ half_sweep_of(const int components, const enum heisenberg_move move, const struc
     chunk.n = left < CHUNK ? left : CHUNK;
     if (move != HEISENBERG_OVER_RELAXATION)
       draw_words(half, chunk.k, chunk.n, &words);
-    surround(lattice, edges, components, false, chunk.k, chunk.n, &other, &around);
+    if (couplings != NULL)
+      surround_quenched(lattice, edges, couplings, chunk.k, chunk.n, &other, &around);
+    else
+      surround(lattice, edges, NULL, components, false, chunk.k, chunk.n, &other, &around);
     move_chunk(components, move, &chunk);
   }
 }

@@ -10,11 +10,17 @@ copy_directions(const struct gpumc_checkerboard_edges *edges, size_t k, size_t n
     forward[i] = (edges[(k + i) / GPUMC_EDGE_SITES].back >> i % GPUMC_EDGE_SITES & 1) != 0 ? 1 : -1;
 }
 
-/* Sums over both colours: each bond has one end of colour 0, from which it is counted. */
-GPUMC_INLINE void measure_bonds(const int components, const struct gpumc_checkerboard *lattice,
-                                const struct gpumc_checkerboard_edges *edges,
-                                const struct colour *own, const struct colour *other,
-                                struct heisenberg_sums *sums)
+GPUMC_INLINE VECTOR scaled(VECTOR v, REAL factor)
+{
+  return (VECTOR){factor * v.x, factor * v.y, factor * v.z};
+}
+
+/* Sums over both colours: each bond has one end of colour 0, from which it is counted.
+ * `couplings`: those of colour 0 where `quenched`. */
+GPUMC_INLINE void
+measure_bonds(const int components, const bool quenched, const struct gpumc_checkerboard *lattice,
+              const struct gpumc_checkerboard_edges *edges, const REAL *couplings,
+              const struct colour *own, const struct colour *other, struct heisenberg_sums *sums)
 {
   struct surroundings around;
   REAL forward[CHUNK];
@@ -22,13 +28,19 @@ GPUMC_INLINE void measure_bonds(const int components, const struct gpumc_checker
     const size_t left = lattice->colour - k;
     n = left < CHUNK ? left : CHUNK;
     copy_directions(edges, k, n, forward);
-    surround(lattice, edges, components, true, k, n, other, &around);
+    if (quenched)
+      surround_quenched(lattice, edges, couplings, k, n, other, &around);
+    else
+      surround(lattice, edges, NULL, components, true, k, n, other, &around);
     int64_t bonds = 0, along = 0, across_x = 0, across_y = 0, across_z = 0;
     for (size_t i = 0; i < n; i++) {
       const VECTOR spin = spin_of(components, own, k + i);
-      const VECTOR same = spin_of(components, other, k + i);
-      const VECTOR side = {around.x.side[i], around.y.side[i],
-                           components == 3 ? around.z.side[i] : 0};
+      VECTOR same = spin_of(components, other, k + i);
+      VECTOR side = {around.x.side[i], around.y.side[i], components == 3 ? around.z.side[i] : 0};
+      if (quenched) {
+        same = scaled(same, couplings[k + i]);
+        side = scaled(side, couplings[HEISENBERG_SIDE * lattice->colour + k + i]);
+      }
       const VECTOR both = {same.x + side.x, same.y + side.y, same.z + side.z};
       const VECTOR step = {forward[i] * (same.x - side.x), forward[i] * (same.y - side.y),
                            forward[i] * (same.z - side.z)};
@@ -60,8 +72,9 @@ static int64_t sum_component(const REAL *component, size_t sites)
 
 static void measure_replica(const struct gpumc_checkerboard *lattice,
                             const struct gpumc_checkerboard_edges *edges, int components,
-                            const void *spins, struct heisenberg_sums *sums)
+                            const void *couplings, const void *spins, struct heisenberg_sums *sums)
 {
+  const REAL *of_colour = couplings_of(lattice, couplings, 0);
   /* Nothing is written through these. */
   const struct colour own = colour_of(lattice, components, (void *)(uintptr_t)spins, 0);
   const struct colour other = colour_of(lattice, components, (void *)(uintptr_t)spins, 1);
@@ -69,10 +82,14 @@ static void measure_replica(const struct gpumc_checkerboard *lattice,
   *sums = (struct heisenberg_sums){0};
   for (int a = 0; a < components; a++)
     sums->magnetization[a] = sum_component((const REAL *)spins + (size_t)a * sites, sites);
-  if (components == 3)
-    measure_bonds(3, lattice, edges, &own, &other, sums);
+  if (couplings != NULL && components == 3)
+    measure_bonds(3, true, lattice, edges, of_colour, &own, &other, sums);
+  else if (couplings != NULL)
+    measure_bonds(2, true, lattice, edges, of_colour, &own, &other, sums);
+  else if (components == 3)
+    measure_bonds(3, false, lattice, edges, NULL, &own, &other, sums);
   else
-    measure_bonds(2, lattice, edges, &own, &other, sums);
+    measure_bonds(2, false, lattice, edges, NULL, &own, &other, sums);
 }
 
 GPUMC_INLINE int64_t largest_drift(const int components, size_t sites, const REAL *spins)
@@ -93,9 +110,10 @@ drift_of_replica(const struct gpumc_checkerboard *lattice, int components, const
   return components == 3 ? largest_drift(3, sites, spins) : largest_drift(2, sites, spins);
 }
 
-/* Adds a component of the sites of one colour to layers[Lx + Ly + Lz]. */
+/* Adds a component of the sites of one colour to layers[Lx + Ly + Lz], or its product with
+ * another one's unless that is NULL. */
 static void add_layers(const struct gpumc_checkerboard *lattice, size_t colour,
-                       const REAL *component, int64_t *layers)
+                       const REAL *component, const REAL *factor, int64_t *layers)
 {
   const size_t row = lattice->row;
   int64_t *of_y = layers + lattice->length_x, *of_z = of_y + lattice->length_y;
@@ -104,7 +122,8 @@ static void add_layers(const struct gpumc_checkerboard *lattice, size_t colour,
     int64_t *of_x = layers + (gpumc_checkerboard_side_is_back(&place) ? 0 : row);
     int64_t sum = 0;
     for (size_t j = 0; j < row; j++) {
-      const int64_t quanta = HEISENBERG_NAME(heisenberg_quanta)(component[k + j]);
+      const REAL value = factor != NULL ? component[k + j] * factor[k + j] : component[k + j];
+      const int64_t quanta = HEISENBERG_NAME(heisenberg_quanta)(value);
       of_x[j] += quanta;
       sum += quanta;
     }
@@ -120,13 +139,6 @@ static void layers_of_replica(const struct gpumc_checkerboard *lattice, int comp
   memset(layers, 0, (size_t)components * count * sizeof *layers);
   for (size_t a = 0; a < (size_t)components; a++)
     for (size_t colour = 0; colour < 2; colour++)
-      add_layers(lattice, colour, (const REAL *)spins + (2 * a + colour) * lattice->colour,
+      add_layers(lattice, colour, (const REAL *)spins + (2 * a + colour) * lattice->colour, NULL,
                  layers + a * count);
 }
-
-extern const struct heisenberg_ops GPUMC_ISA_NAME(OPS);
-const struct heisenberg_ops GPUMC_ISA_NAME(OPS) = {.start = start_replica,
-                                                   .sweep = sweep_replica,
-                                                   .measure = measure_replica,
-                                                   .drift = drift_of_replica,
-                                                   .layers = layers_of_replica};

@@ -28,14 +28,18 @@ const struct gpumc_channel heisenberg_channels[HEISENBERG_CHANNELS] = {
     [HEISENBERG_MAGNETIZATION2] = {.label = {"magnetization2",
                                              "square of the magnetization per site", "1", "M^2/N"}},
     [HEISENBERG_ALONG] = {.label = {"bonds_along_x",
-                                    "sum of S_i . S_j over bonds along x, per site", "1", "B_x"},
+                                    "sum of S_i . S_j over bonds along x, times J_ij/J where "
+                                    "couplings are quenched, per site",
+                                    "1", "B_x"},
                           .request_key = request_key,
                           .request = request},
-    [HEISENBERG_ACROSS] = {.label = {"current2_along_x",
-                                     "square of the sum of S_i x S_j over bonds along x, per site",
-                                     "1", "I_x^2"},
-                           .request_key = request_key,
-                           .request = request},
+    [HEISENBERG_ACROSS] =
+        {.label = {"current2_along_x",
+                   "square of the sum of S_i x S_j over bonds along x, times J_ij/J "
+                   "where couplings are quenched, per site",
+                   "1", "I_x^2"},
+         .request_key = request_key,
+         .request = request},
     [HEISENBERG_DRIFT] = {.label = {"norm_drift", "largest ||S_i| - 1| of a replica", "1",
                                     "max ||S|-1|"},
                           .request_key = "norm_drift",
@@ -67,17 +71,43 @@ void heisenberg_coefficients(const struct gpumc_model *model, const double *cont
 struct heisenberg_units heisenberg_units_of(const struct gpumc_model *model)
 {
   const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
-  struct heisenberg_units units = {
-      .coupling = parameters->coupling, .field = parameters->field, .sites = (double)model->sites};
+  struct heisenberg_units units = {.coupling = parameters->coupling,
+                                   .weight = parameters->weight,
+                                   .field = parameters->field,
+                                   .sites = (double)model->sites};
   for (size_t c = 0; c < HEISENBERG_CHANNELS; c++)
     units.quantum[c] = model->quantum[c];
   return units;
+}
+
+double heisenberg_chiralities(const struct gpumc_model *model)
+{
+  const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
+  const double dimension = (double)parameters->lattice.dimension;
+  const double of_site = parameters->components == 3 ? dimension : dimension * (dimension - 1) / 2;
+  return of_site * (double)model->sites;
 }
 
 struct lattice_wave heisenberg_wave_of(const struct gpumc_model *model)
 {
   return lattice_wave_of(&heisenberg_parameters(model)->lattice, model->quantum[HEISENBERG_WAVE]);
 }
+
+/* ---- pairs ---- */
+
+const struct gpumc_pair heisenberg_pairs[HEISENBERG_PAIRS] = {
+    [HEISENBERG_PAIR_OVERLAP2] = {.label = {"q2",
+                                            "square of the overlap tensor of two copies, the sum "
+                                            "over its components",
+                                            "1", "q^2"}},
+    [HEISENBERG_PAIR_LINK] = {.label = {"q_link", "link overlap of two copies", "1", "q_l"}},
+    [HEISENBERG_PAIR_CHIRALITY] = {.label = {"q_chirality", "chirality overlap of two copies", "1",
+                                             "q_κ"}},
+    [HEISENBERG_PAIR_WAVE] = {.label = {"overlap_wave",
+                                        "squared amplitude of the smallest waves of the overlap "
+                                        "tensor, their mean, per site",
+                                        "1", "|q_k|^2"}},
+};
 
 /* ---- means and quantities ---- */
 
@@ -93,8 +123,15 @@ enum {
   MEAN_ACROSS,
   MEAN_DRIFT,
   MEAN_STRUCTURE_FACTOR,
+  MEAN_ENERGY_PRODUCT,
+  MEAN_OVERLAP2,
+  MEAN_OVERLAP4,
+  MEAN_LINK_OVERLAP,
+  MEAN_OVERLAP_WAVE,
+  MEAN_CHIRALITY_OVERLAP2,
+  MEAN_CHIRALITY_OVERLAP4,
 };
-_Static_assert(MEAN_STRUCTURE_FACTOR + 1 == HEISENBERG_MEANS, "as many as the header says");
+_Static_assert(MEAN_CHIRALITY_OVERLAP4 + 1 == HEISENBERG_MEANS, "as many as the header says");
 
 /* What answers to the control that is moved. */
 enum { IN_BETA = 1 << HEISENBERG_BETA, IN_FIELD = 1 << HEISENBERG_FIELD };
@@ -150,14 +187,59 @@ const struct gpumc_mean heisenberg_means[HEISENBERG_MEANS] = {
                                          "1", "S(k_min)"},
                                .index = HEISENBERG_WAVE,
                                .power = 1},
+    /* Copies are independent, so that <e_1 e_2> has the mean <e>^2, which the square of an average
+     * of n measurements exceeds by its variance. */
+    [MEAN_ENERGY_PRODUCT] = {.label = {"energy_product", "product of the energies of two copies",
+                                       GPUMC_UNIT_ENERGY2, "<e_1 e_2>"},
+                             .source = GPUMC_MEAN_PRODUCT,
+                             .index = HEISENBERG_ENERGY,
+                             .power = 1,
+                             .controls = IN_BETA},
+    [MEAN_OVERLAP2] = {.label = {"overlap2",
+                                 "second moment of the overlap tensor, the sum over its "
+                                 "components",
+                                 "1", "<q^2>"},
+                       .source = GPUMC_MEAN_PAIR,
+                       .index = HEISENBERG_PAIR_OVERLAP2,
+                       .power = 1,
+                       .watch = GPUMC_WATCH_ALWAYS},
+    [MEAN_OVERLAP4] = {.label = {"overlap4", "mean of the square of q^2", "1", "<q^4>"},
+                       .source = GPUMC_MEAN_PAIR,
+                       .index = HEISENBERG_PAIR_OVERLAP2,
+                       .power = 2},
+    [MEAN_LINK_OVERLAP] = {.label = {"link_overlap", "link overlap of two copies", "1", "<q_l>"},
+                           .source = GPUMC_MEAN_PAIR,
+                           .index = HEISENBERG_PAIR_LINK,
+                           .power = 1,
+                           .watch = GPUMC_WATCH_ALWAYS},
+    [MEAN_OVERLAP_WAVE] = {.label = {"overlap_structure_factor",
+                                     "sum over m and n of |sum of S_i^m S_i^n exp(i k r_i)|^2 / N "
+                                     "at the smallest wave vectors, their mean",
+                                     "1", "χ(k_min)"},
+                           .source = GPUMC_MEAN_PAIR,
+                           .index = HEISENBERG_PAIR_WAVE,
+                           .power = 1},
+    [MEAN_CHIRALITY_OVERLAP2] = {.label = {"chirality_overlap2",
+                                           "second moment of the chirality overlap", "1",
+                                           "<q_κ^2>"},
+                                 .source = GPUMC_MEAN_PAIR,
+                                 .index = HEISENBERG_PAIR_CHIRALITY,
+                                 .power = 2},
+    [MEAN_CHIRALITY_OVERLAP4] = {.label = {"chirality_overlap4",
+                                           "fourth moment of the chirality overlap", "1",
+                                           "<q_κ^4>"},
+                                 .source = GPUMC_MEAN_PAIR,
+                                 .index = HEISENBERG_PAIR_CHIRALITY,
+                                 .power = 4},
 };
 
-/* C = beta^2 N (<e^2> - <e>^2). */
+/* C = beta^2 N (<e^2> - <e>^2), with <e_1 e_2> for <e>^2 where it is measured. */
 static double
 specific_heat(const struct gpumc_model *model, const double *control, const double *mean)
 {
   const double beta = control[HEISENBERG_BETA];
-  return beta * beta * (double)model->sites * (mean[1] - mean[0] * mean[0]);
+  const double square = isnan(mean[2]) ? mean[0] * mean[0] : mean[2];
+  return beta * beta * (double)model->sites * (mean[1] - square);
 }
 
 /* chi = d<m_x>/dh = beta N (<m_x^2> - <m_x>^2). */
@@ -222,6 +304,68 @@ correlation_length_scale(const struct gpumc_model *model, const double *control,
       model, lattice_wave_number(&heisenberg_parameters(model)->lattice), mean);
 }
 
+/* ---- overlaps ---- */
+
+/* 0 where `components` numbers are Gaussian and independent of each other, q^2 the sum of their
+ * squares; 1 where q^2 does not fluctuate. */
+static double binder_of(double components, const double *mean)
+{
+  return 0.5 * (components + 2.0 - components * mean[1] / (mean[0] * mean[0]));
+}
+
+static double binder_scale(double components, const double *mean)
+{
+  return 0.5 * (components + 2.0) + fabs(binder_of(components, mean));
+}
+
+static double tensor_components(const struct gpumc_model *model)
+{
+  const double components = (double)heisenberg_parameters(model)->components;
+  return components * components;
+}
+
+static double
+binder_overlap(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)control;
+  return binder_of(tensor_components(model), mean);
+}
+
+static double
+binder_overlap_scale(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)control;
+  return binder_scale(tensor_components(model), mean);
+}
+
+static double
+binder_chirality(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)model, (void)control;
+  return binder_of(1.0, mean);
+}
+
+static double
+binder_chirality_scale(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)model, (void)control;
+  return binder_scale(1.0, mean);
+}
+
+static double
+chi_overlap(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)control;
+  return (double)model->sites * mean[0];
+}
+
+static double
+chi_chirality(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)control;
+  return heisenberg_chiralities(model) * mean[0];
+}
+
 #define MEAN(mean)                                                                                 \
   {                                                                                                \
     .n_uses = 1, .uses = {(mean) }                                                                 \
@@ -230,8 +374,9 @@ correlation_length_scale(const struct gpumc_model *model, const double *control,
 const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES] = {
     MEAN(MEAN_ENERGY),
     {.label = {"specific_heat", "specific heat per site", "k_B", "C"},
-     .n_uses = 2,
-     .uses = {MEAN_ENERGY, MEAN_ENERGY2},
+     .n_uses = 3,
+     .n_needed = 2,
+     .uses = {MEAN_ENERGY, MEAN_ENERGY2, MEAN_ENERGY_PRODUCT},
      .value = specific_heat,
      .scale = lattice_specific_heat_scale,
      .is_known = lattice_is_infinitely_hot,
@@ -285,4 +430,37 @@ const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES] = {
      .value = helicity_modulus,
      .scale = helicity_modulus_scale,
      WITHOUT_FIELD},
+    MEAN(MEAN_OVERLAP2),
+    MEAN(MEAN_OVERLAP4),
+    {.label = {"binder_overlap", "Binder parameter of the overlap, (n^2 + 2 - n^2 [q^4]/[q^2]^2)/2",
+               "1", "g"},
+     .n_uses = 2,
+     .uses = {MEAN_OVERLAP2, MEAN_OVERLAP4},
+     .value = binder_overlap,
+     .scale = binder_overlap_scale},
+    {.label = {"chi_overlap", "spin-glass susceptibility N [q^2]", "1", "χ_SG"},
+     .n_uses = 1,
+     .uses = {MEAN_OVERLAP2},
+     .value = chi_overlap},
+    MEAN(MEAN_OVERLAP_WAVE),
+    {.label = {"correlation_length_overlap", "second-moment correlation length of the overlap",
+               "sites", "ξ_SG"},
+     .n_uses = 2,
+     .uses = {MEAN_OVERLAP2, MEAN_OVERLAP_WAVE},
+     .value = correlation_length,
+     .scale = correlation_length_scale},
+    MEAN(MEAN_LINK_OVERLAP),
+    MEAN(MEAN_CHIRALITY_OVERLAP2),
+    MEAN(MEAN_CHIRALITY_OVERLAP4),
+    {.label = {"binder_chirality",
+               "Binder parameter of the chirality overlap, (3 - [q_κ^4]/[q_κ^2]^2)/2", "1", "g_κ"},
+     .n_uses = 2,
+     .uses = {MEAN_CHIRALITY_OVERLAP2, MEAN_CHIRALITY_OVERLAP4},
+     .value = binder_chirality,
+     .scale = binder_chirality_scale},
+    {.label = {"chi_chirality",
+               "chiral-glass susceptibility, the number of chiralities times [q_κ^2]", "1", "χ_CG"},
+     .n_uses = 1,
+     .uses = {MEAN_CHIRALITY_OVERLAP2},
+     .value = chi_chirality},
 };

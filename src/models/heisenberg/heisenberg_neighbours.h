@@ -179,22 +179,32 @@ GPUMC_INLINE struct block block_at(const struct gpumc_checkerboard *lattice,
   return block;
 }
 
-/* Adds to sum[PARTS] the values from `at` on, and for the sites `around` those from at_around on.
- */
-GPUMC_INLINE void
-add_shifted(uint32_t all, const REAL *at, uint32_t around, const REAL *at_around, reals sum[PARTS])
+/* near[PARTS]: the values from `at` on, and for the sites `around` those from at_around on. */
+GPUMC_INLINE void load_shifted(uint32_t all, const REAL *at, uint32_t around, const REAL *at_around,
+                               reals near[PARTS])
 {
   if ((all & ~around) == ALL_SITES) {
 #pragma GCC unroll 8
     for (size_t p = 0; p < PARTS; p++)
-      sum[p] += load_reals(at + p * WIDTH);
+      near[p] = load_reals(at + p * WIDTH);
     return;
   }
 #pragma GCC unroll 8
   for (size_t p = 0; p < PARTS; p++) {
     const reals usual = load_where((all & ~around) >> p * WIDTH, at + p * WIDTH, (reals){0});
-    sum[p] += load_where(around >> p * WIDTH, at_around + p * WIDTH, usual);
+    near[p] = load_where(around >> p * WIDTH, at_around + p * WIDTH, usual);
   }
+}
+
+/* Adds them to sum[PARTS]. */
+GPUMC_INLINE void
+add_shifted(uint32_t all, const REAL *at, uint32_t around, const REAL *at_around, reals sum[PARTS])
+{
+  reals near[PARTS];
+  load_shifted(all, at, around, at_around, near);
+#pragma GCC unroll 8
+  for (size_t p = 0; p < PARTS; p++)
+    sum[p] += near[p];
 }
 
 /* side[PARTS], of same[PARTS], those of the same indices, which are loaded from `at` on. */

@@ -4,8 +4,13 @@
  *
  * A sweep updates all sites of colour 0, then all of colour 1 (lattice/checkerboard.h: colour,
  * index k within the colour). Spin S sees the local field f = J (sum of its neighbours) + h e_x; g
- * = beta f. Neighbours are added in the order of enum gpumc_neighbour but for the first two: the
- * same index and the side first, then the rows before and after, then the planes.
+ * = beta f. Neighbours are added in the order of enum heisenberg_neighbour.
+ *
+ * Quenched couplings: f = J w (sum of c_ij S_j) + h e_x, where J_ij = J w c_ij. w is a power of two
+ * by which all |c_ij| <= 1, 1 where the couplings are +-J, and c_ij is a whole number of
+ * 2^-HEISENBERG_COUPLING_BITS, which both precisions hold exactly. The sum begins with the product
+ * for the same index and goes on with an fma for each further neighbour; where all c_ij are 1, it
+ * has the bits of the sum without them. Bonds along x: each S_j is multiplied by its c_ij first.
  *
  * Metropolis: a spin S' drawn uniformly is taken iff u < exp(min(0, (S' - S) . g)).
  *
@@ -56,6 +61,17 @@
 /* Controls. The energy channel has the instance's own field, also where an algorithm moves h. */
 enum heisenberg_control { HEISENBERG_BETA, HEISENBERG_FIELD, HEISENBERG_CONTROLS };
 
+/* Neighbours of a site in the order in which they are added: in the other colour that of the same
+ * index, the side, and those in the rows and planes before and after. */
+enum heisenberg_neighbour {
+  HEISENBERG_SAME,
+  HEISENBERG_SIDE,
+  HEISENBERG_ROW_BEFORE,
+  HEISENBERG_ROW_AFTER,
+  HEISENBERG_PLANE_BEFORE,
+  HEISENBERG_PLANE_AFTER
+};
+
 /* Numbers of heisenberg_moves (heisenberg.h). */
 enum heisenberg_move {
   HEISENBERG_MIXED,
@@ -75,6 +91,7 @@ enum {
    * the products of a spin with its six neighbours have room in 32 bits. */
   HEISENBERG_QUANTUM_BITS = 28,
   HEISENBERG_DRIFT_BITS = 52,
+  HEISENBERG_COUPLING_BITS = 24,
 };
 
 /* What the sweep at `time` does by a move. */

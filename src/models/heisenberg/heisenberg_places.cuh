@@ -32,15 +32,18 @@ template <int N> GPUMC_HOST_DEVICE static inline uint32_t heisenberg_shared_colo
 }
 
 /* A precision, the components, the dimension or HEISENBERG_ANY, and where spins are: in shared
- * memory, or in device memory as heisenberg_gpu.h says. A place is that of a site's first component
+ * memory, or in device memory as heisenberg_gpu.h says; and whether couplings are quenched, which
+ * stay in device memory. A place is that of a site's first component
  * in its colour, as an element in device memory and as a byte in shared memory, where addresses
  * have 32 bits. */
-template <class RULES, int N, int DIMENSION_OR_ANY, bool IN_SHARED> struct heisenberg_kind {
+template <class RULES, int N, int DIMENSION_OR_ANY, bool IN_SHARED, bool WITH_COUPLINGS = false>
+struct heisenberg_kind {
   typedef RULES rules;
   typedef typename RULES::real real;
   typedef typename RULES::vector vector;
   static const int COMPONENTS = N, DIMENSION = DIMENSION_OR_ANY;
-  static const bool PAIRED = DIMENSION_OR_ANY != HEISENBERG_ANY, SHARED = IN_SHARED;
+  static const bool PAIRED = DIMENSION_OR_ANY != HEISENBERG_ANY, SHARED = IN_SHARED,
+                    QUENCHED = WITH_COUPLINGS;
   static const uint32_t STEP = IN_SHARED ? sizeof(real) : 1; /* between places of a pair */
 
   /* The halves of every other tile have changed places in shared memory: lanes that follow each
@@ -222,12 +225,24 @@ heisenberg_store(REAL *to, const uint32_t at[2], uint32_t present, const REAL va
   }
 }
 
-/* A colour of a replica, and the other one; component a is a * stride elements further. */
+/* A colour of a replica, and the other one; component a is a * stride elements further. Of quenched
+ * couplings those of the colour, [2 d][N/2]. */
 template <class KIND> struct heisenberg_colours {
   typename KIND::real *own;
   const typename KIND::real *other;
   size_t stride;
+  const typename KIND::real *couplings;
 };
+
+/* `couplings` of a colour, from those of a sample. */
+template <class KIND>
+GPUMC_HOST_DEVICE static inline const typename KIND::real *
+heisenberg_couplings_at(const struct heisenberg_gpu_lattice *lattice,
+                        const typename KIND::real *of_sample, uint32_t colour)
+{
+  return KIND::QUENCHED ? of_sample + (size_t)colour * 2 * lattice->dimension * lattice->colour
+                        : NULL;
+}
 
 template <class KIND>
 GPUMC_HOST_DEVICE static inline typename KIND::vector
@@ -294,6 +309,74 @@ heisenberg_surround(const struct heisenberg_gpu_lattice *lattice,
       heisenberg_load<KIND>(other, pair.plane_after, after);
       for (int i = 0; i < HEISENBERG_PAIR; i++)
         component[i][a] = component[i][a] + before[i] + after[i];
+    }
+  }
+  sum[0] = heisenberg_vector<KIND>(component[0]);
+  sum[1] = heisenberg_vector<KIND>(component[1]);
+}
+
+/* The couplings of sites k[2] with a kind of their neighbours; a pair in device memory where the
+ * lattice is paired. */
+template <class KIND>
+GPUMC_HOST_DEVICE static inline void
+heisenberg_load_couplings(const struct heisenberg_gpu_lattice *lattice,
+                          const typename KIND::real *couplings, enum heisenberg_neighbour neighbour,
+                          const uint32_t k[2], typename KIND::real value[2])
+{
+  typedef typename KIND::real real;
+  const real *from = couplings + (size_t)neighbour * lattice->colour;
+  if constexpr (KIND::PAIRED) {
+    const heisenberg_two<real> both = *(const heisenberg_two<real> *)(from + k[0]);
+    value[0] = both.first;
+    value[1] = both.second;
+  } else {
+    value[0] = from[k[0]];
+    value[1] = from[k[1]];
+  }
+}
+
+/* The same sums with quenched couplings, of sites k[2]. */
+template <class KIND>
+GPUMC_HOST_DEVICE static inline void
+heisenberg_surround_quenched(const struct heisenberg_gpu_lattice *lattice,
+                             const struct heisenberg_colours<KIND> &colours,
+                             const struct heisenberg_pair &pair, uint32_t back, const uint32_t k[2],
+                             typename KIND::vector sum[2])
+{
+  typedef typename KIND::real real;
+  typedef typename KIND::rules rules;
+  real component[2][KIND::COMPONENTS], coupling[HEISENBERG_PLANE_AFTER + 1][2] = {};
+  const int kinds = heisenberg_has<KIND>(lattice, 3)   ? HEISENBERG_PLANE_AFTER + 1
+                    : heisenberg_has<KIND>(lattice, 2) ? HEISENBERG_ROW_AFTER + 1
+                                                       : HEISENBERG_SIDE + 1;
+  HEISENBERG_UNROLL
+  for (int n = 0; n <= HEISENBERG_PLANE_AFTER; n++)
+    if (n < kinds)
+      heisenberg_load_couplings<KIND>(lattice, colours.couplings, (enum heisenberg_neighbour)n, k,
+                                      coupling[n]);
+  for (int a = 0; a < KIND::COMPONENTS; a++) {
+    const real *other = colours.other + a * colours.stride;
+    real same[2], side[2], before[2], after[2];
+    heisenberg_load<KIND>(other, pair.same, same);
+    heisenberg_load_sides<KIND>(other, pair, back, same, side);
+    for (int i = 0; i < HEISENBERG_PAIR; i++)
+      component[i][a] = rules::fused(coupling[HEISENBERG_SIDE][i], side[i],
+                                     coupling[HEISENBERG_SAME][i] * same[i]);
+    if (heisenberg_has<KIND>(lattice, 2)) {
+      heisenberg_load<KIND>(other, pair.row_before, before);
+      heisenberg_load<KIND>(other, pair.row_after, after);
+      for (int i = 0; i < HEISENBERG_PAIR; i++)
+        component[i][a] = rules::fused(
+            coupling[HEISENBERG_ROW_AFTER][i], after[i],
+            rules::fused(coupling[HEISENBERG_ROW_BEFORE][i], before[i], component[i][a]));
+    }
+    if (heisenberg_has<KIND>(lattice, 3)) {
+      heisenberg_load<KIND>(other, pair.plane_before, before);
+      heisenberg_load<KIND>(other, pair.plane_after, after);
+      for (int i = 0; i < HEISENBERG_PAIR; i++)
+        component[i][a] = rules::fused(
+            coupling[HEISENBERG_PLANE_AFTER][i], after[i],
+            rules::fused(coupling[HEISENBERG_PLANE_BEFORE][i], before[i], component[i][a]));
     }
   }
   sum[0] = heisenberg_vector<KIND>(component[0]);

@@ -233,6 +233,38 @@ GPUMC_HOST_DEVICE static inline int32_t HEISENBERG_NAME(heisenberg_quanta)(REAL 
   return HEISENBERG_NAME(heisenberg_whole)(x * (REAL)(1 << HEISENBERG_QUANTUM_BITS));
 }
 
+/* ---- chirality ---- */
+
+/* a x b along the axis z: the sine of the angle from a to b where z = 0. */
+GPUMC_HOST_DEVICE static inline REAL HEISENBERG_NAME(heisenberg_turn_from)(VECTOR a, VECTOR b)
+{
+  return FMA(a.x, b.y, -(a.y * b.x));
+}
+
+/* forward . (spin x back) */
+GPUMC_HOST_DEVICE static inline REAL
+HEISENBERG_NAME(heisenberg_triple)(VECTOR back, VECTOR spin, VECTOR forward)
+{
+  VECTOR cross;
+  cross.x = FMA(spin.y, back.z, -(spin.z * back.y));
+  cross.y = FMA(spin.z, back.x, -(spin.x * back.z));
+  cross.z = HEISENBERG_NAME(heisenberg_turn_from)(spin, back);
+  return HEISENBERG_NAME(heisenberg_dot)(3, forward, cross);
+}
+
+/* Sum of sign times sine over the bonds from each corner of a plaquette to the next: 2^(3/2) times
+ * its chirality, or minus that. */
+GPUMC_HOST_DEVICE static inline REAL
+HEISENBERG_NAME(heisenberg_circulation)(const VECTOR spin[4], const REAL sign[4])
+{
+  REAL sum = 0;
+  for (int i = 0; i < 4; i++) {
+    const REAL sine = HEISENBERG_NAME(heisenberg_turn_from)(spin[i], spin[(i + 1) % 4]);
+    sum = FMA(sign[i], sine, sum);
+  }
+  return sum;
+}
+
 #undef REAL
 #undef QUOTIENT
 #undef RECIPROCAL

@@ -3,14 +3,11 @@
 #include <cuda_runtime.h>
 
 #include "models/heisenberg/heisenberg_gpu.h"
-#include "models/heisenberg/heisenberg_precision.cuh"
+#include "models/heisenberg/heisenberg_sums.cuh"
 #include "models/heisenberg/walk/heisenberg_walk_gpu.h"
 
 enum {
   THREADS = 256,
-  WARP = 32,
-  MEASURING_THREADS = 128,
-  MEASURING_STEPS = 16, /* sites of colour 0 that a thread measures, at most */
 };
 
 /* Of `n` threads together. */
@@ -138,95 +135,6 @@ heisenberg_to_portable(const struct heisenberg_transfer *arguments, struct gpumc
 
 /* ---- measurement ---- */
 
-/* Spin k of a colour that begins at `colour`. */
-template <class RULES, int N>
-static __device__ inline typename RULES::vector
-spin_at(const typename RULES::real *colour, size_t sites, uint32_t k)
-{
-  typename RULES::vector spin = {colour[k], colour[sites + k], 0};
-  if (N == 3)
-    spin.z = colour[2 * sites + k];
-  return spin;
-}
-
-template <class VECTOR> static __device__ inline VECTOR sum_of(VECTOR a, VECTOR b)
-{
-  const VECTOR sum = {a.x + b.x, a.y + b.y, a.z + b.z};
-  return sum;
-}
-
-template <class RULES, int N>
-static __device__ inline void
-add_magnetization(typename RULES::vector spin, struct heisenberg_sums *sums)
-{
-  sums->magnetization[0] += RULES::quanta(spin.x);
-  sums->magnetization[1] += RULES::quanta(spin.y);
-  if (N == 3)
-    sums->magnetization[2] += RULES::quanta(spin.z);
-}
-
-template <class RULES>
-static __device__ inline int64_t larger_drift(typename RULES::vector spin, int64_t largest)
-{
-  const int64_t drift = heisenberg_drift((double)spin.x, (double)spin.y, (double)spin.z);
-  return drift > largest ? drift : largest;
-}
-
-/* What site k of colour 0 adds: its bonds, its spin, and that of the same index of colour 1.
- * `twist`: the bonds along x as well; `drift`: the lengths of both. */
-template <class RULES, int N>
-static __device__ inline void
-add_site(const struct heisenberg_gpu_lattice *lattice, const typename RULES::real *spins,
-         uint32_t k, bool twist, bool drift, struct heisenberg_sums *sums)
-{
-  typedef typename RULES::vector vector;
-  const size_t sites = 2 * (size_t)lattice->colour;
-  const typename RULES::real *other = spins + lattice->colour;
-  const struct heisenberg_place place = heisenberg_place_at(lattice, k);
-  const bool back = heisenberg_is_back(place, 0);
-  const vector spin = spin_at<RULES, N>(spins, sites, k);
-  const vector same = spin_at<RULES, N>(other, sites, k);
-  const vector side = spin_at<RULES, N>(other, sites,
-                                        back ? heisenberg_before_in_row(lattice, k, place.x)
-                                             : heisenberg_after_in_row(lattice, k, place.x));
-  const vector both = sum_of(same, side);
-  vector sum = both;
-  if (lattice->dimension >= 2) {
-    sum = sum_of(sum, spin_at<RULES, N>(other, sites, heisenberg_row_before(lattice, k, place.y)));
-    sum = sum_of(sum, spin_at<RULES, N>(other, sites, heisenberg_row_after(lattice, k, place.y)));
-  }
-  if (lattice->dimension == 3) {
-    sum = sum_of(sum, spin_at<RULES, N>(other, sites, heisenberg_plane_before(lattice, k)));
-    sum = sum_of(sum, spin_at<RULES, N>(other, sites, heisenberg_plane_after(lattice, k)));
-  }
-  add_magnetization<RULES, N>(spin, sums);
-  add_magnetization<RULES, N>(same, sums);
-  sums->bonds += RULES::quanta(RULES::dot(N, spin, sum));
-  if (drift)
-    sums->drift = larger_drift<RULES>(same, larger_drift<RULES>(spin, sums->drift));
-  if (!twist)
-    return;
-  /* The step forward leads to the same index where the side is one back. */
-  const typename RULES::real forward = back ? 1 : -1;
-  const vector step = {forward * (same.x - side.x), forward * (same.y - side.y),
-                       forward * (same.z - side.z)};
-  sums->along += RULES::quanta(RULES::dot(N, spin, both));
-  sums->across[2] += RULES::quanta(spin.x * step.y - spin.y * step.x);
-  if (N == 3) {
-    sums->across[0] += RULES::quanta(spin.y * step.z - spin.z * step.y);
-    sums->across[1] += RULES::quanta(spin.z * step.x - spin.x * step.z);
-  }
-}
-
-static __device__ inline void add_of_warp(int64_t value, int64_t *sum)
-{
-#pragma unroll
-  for (uint32_t width = WARP / 2; width != 0; width /= 2)
-    value += __shfl_xor_sync(UINT32_MAX, value, width);
-  if (threadIdx.x % WARP == 0)
-    atomicAdd((unsigned long long *)sum, (unsigned long long)value);
-}
-
 /* Of numbers that are not negative. */
 static __device__ inline void largest_of_warp(int64_t value, int64_t *largest)
 {
@@ -239,7 +147,7 @@ static __device__ inline void largest_of_warp(int64_t value, int64_t *largest)
     atomicMax((unsigned long long *)largest, (unsigned long long)value);
 }
 
-template <class RULES, int N>
+template <class RULES, int N, bool QUENCHED>
 static __global__ void __launch_bounds__(MEASURING_THREADS)
     measure(const __grid_constant__ struct heisenberg_gpu_measurement measurement, uint32_t parts,
             uint32_t part)
@@ -253,12 +161,16 @@ static __global__ void __launch_bounds__(MEASURING_THREADS)
   const uint32_t end = n - begin < part ? n : begin + part;
   const typename RULES::real *spins =
       (const typename RULES::real *)heisenberg_replica(replicas, blockIdx.y, replica);
+  const typename RULES::real *couplings =
+      QUENCHED ? (const typename RULES::real *)replicas->couplings.numbers +
+                     replica * replicas->couplings.stride
+               : NULL;
   const bool twist = measurement.channel[HEISENBERG_ALONG] != NULL ||
                      measurement.channel[HEISENBERG_ACROSS] != NULL;
   const bool drift = measurement.channel[HEISENBERG_DRIFT] != NULL;
   struct heisenberg_sums sums = {};
   for (uint32_t k = begin + threadIdx.x; k < end; k += MEASURING_THREADS)
-    add_site<RULES, N>(&replicas->lattice, spins, k, twist, drift, &sums);
+    add_site<RULES, N, QUENCHED>(&replicas->lattice, couplings, spins, k, twist, drift, &sums);
   struct heisenberg_sums *all = measurement.sums + blockIdx.y * batch->capacity + replica;
   add_of_warp(sums.bonds, &all->bonds);
   for (int a = 0; a < N; a++)
@@ -280,21 +192,12 @@ add_wave(const struct heisenberg_gpu_measurement *measurement,
          struct heisenberg_wave_sum *cosine, struct heisenberg_wave_sum *sine)
 {
   const struct heisenberg_gpu_lattice *lattice = &measurement->replicas.lattice;
-  const struct heisenberg_place place = heisenberg_place_at(lattice, k);
   for (uint32_t colour = 0; colour < 2; colour++) {
-    const uint32_t x = 2 * place.x + (heisenberg_is_back(place, colour) ? 0 : 1);
-    const uint32_t layer = axis == 0 ? x : axis == 1 ? place.y : place.z;
+    const uint32_t layer = layer_of(lattice, colour, k, axis);
     const int32_t quanta = RULES::quanta(component[(size_t)colour * lattice->colour + k]);
     heisenberg_wave_add(cosine, quanta, measurement->cosine[layer]);
     heisenberg_wave_add(sine, quanta, measurement->sine[layer]);
   }
-}
-
-static __device__ inline void
-add_wave_of_warp(const struct heisenberg_wave_sum *of_thread, struct heisenberg_wave_sum *sum)
-{
-  add_of_warp(of_thread->high, &sum->high);
-  add_of_warp(of_thread->low, &sum->low);
 }
 
 /* The same parts of the same replicas as above. */
@@ -348,7 +251,9 @@ launch_measure(const struct heisenberg_gpu_measurement *measurement, struct gpum
   const uint32_t parts = blocks_for(replicas->lattice.colour, part);
   const dim3 grid((uint32_t)batch->capacity * parts, batch->runs);
   void (*kernel)(struct heisenberg_gpu_measurement, uint32_t, uint32_t) =
-      replicas->components == 3 ? measure<RULES, 3> : measure<RULES, 2>;
+      replicas->couplings.numbers != NULL
+          ? (replicas->components == 3 ? measure<RULES, 3, true> : measure<RULES, 2, true>)
+          : (replicas->components == 3 ? measure<RULES, 3, false> : measure<RULES, 2, false>);
   kernel<<<grid, MEASURING_THREADS, 0, (cudaStream_t)batch->stream>>>(*measurement, parts, part);
   GPUMC_TRY(GPUMC_CUDA_LAUNCHED("measure", error));
   if (measurement->waves == NULL)

@@ -42,6 +42,16 @@ count_taken(const struct heisenberg_gpu_sweep *sweep, uint32_t taken)
     atomicAdd((unsigned long long *)&sweep->accepted[blockIdx.y], (unsigned long long)of_warp);
 }
 
+/* Of a replica's sample. */
+template <class KIND>
+static __device__ inline const typename KIND::real *
+couplings_of(const struct heisenberg_replicas *replicas, uint32_t replica)
+{
+  return KIND::QUENCHED ? (const typename KIND::real *)replicas->couplings.numbers +
+                              replica * replicas->couplings.stride
+                        : NULL;
+}
+
 /* ---- in shared memory ---- */
 
 /* A block of threads has `replicas` replicas, `threads` threads each. */
@@ -89,10 +99,11 @@ copy_replica(const struct heisenberg_gpu_lattice *lattice, typename KIND::real *
 
 /* By their first bytes in shared memory. */
 template <class KIND>
-static __device__ inline struct heisenberg_colours<KIND> colours_at(uint32_t own, uint32_t other) {
+static __device__ inline struct heisenberg_colours<KIND>
+colours_at(uint32_t own, uint32_t other, const typename KIND::real *couplings) {
   typedef typename KIND::real real;
   const struct heisenberg_colours<KIND> colours = {
-    KIND::at((real *)shared, own), KIND::at((real *)shared, other), HEISENBERG_SHARING
+    KIND::at((real *)shared, own), KIND::at((real *)shared, other), HEISENBERG_SHARING, couplings
   };
   return colours;
 }
@@ -108,14 +119,17 @@ sweep_four(const struct heisenberg_gpu_sweep *sweep, const struct seat &seat,
       lattice_batch_random(&sweep->replicas.batch, blockIdx.y), seat.replica, time);
   const struct heisenberg_strength<KIND> strength = strength_of<KIND>(sweep, MOVE);
   uint32_t taken = 0;
+  const typename KIND::real *couplings = couplings_of<KIND>(&sweep->replicas, seat.replica);
 #pragma unroll 1
   for (uint32_t colour = 0; colour < 2; colour++) {
     uint32_t own = colour * colour_bytes<KIND>(lattice), other = colour_bytes<KIND>(lattice) - own;
     heisenberg_keep(own);
     heisenberg_keep(other);
     if (seat.active)
-      taken += heisenberg_update_four<KIND, MOVE>(lattice, colours_at<KIND>(own, other), four,
-                                                  stream, colour, strength);
+      taken += heisenberg_update_four<KIND, MOVE>(
+          lattice,
+          colours_at<KIND>(own, other, heisenberg_couplings_at<KIND>(lattice, couplings, colour)),
+          four, stream, colour, strength);
     __syncthreads();
   }
   return taken;
@@ -130,10 +144,10 @@ sweep_rows(const struct heisenberg_gpu_sweep *sweep, const struct seat &seat,
   const struct heisenberg_strength<KIND> strength =
       strength_of<KIND>(sweep, HEISENBERG_OVER_RELAXATION);
   if (seat.active)
-    heisenberg_reflect_rows<KIND, 0>(colours_at<KIND>(0, bytes), rows, strength, renormalise);
+    heisenberg_reflect_rows<KIND, 0>(colours_at<KIND>(0, bytes, NULL), rows, strength, renormalise);
   __syncthreads();
   if (seat.active)
-    heisenberg_reflect_rows<KIND, 1>(colours_at<KIND>(bytes, 0), rows, strength, renormalise);
+    heisenberg_reflect_rows<KIND, 1>(colours_at<KIND>(bytes, 0, NULL), rows, strength, renormalise);
   __syncthreads();
 }
 
@@ -218,7 +232,9 @@ static __global__ void __launch_bounds__(DEVICE_THREADS)
   if (heisenberg_first_site(q) < n) {
     real *spins = (real *)heisenberg_replica(&sweep.replicas, blockIdx.y, replica);
     const struct heisenberg_colours<KIND> colours = {
-      spins + (size_t)colour *n, spins + (size_t)(1 - colour) * n, (size_t)2 * n
+      spins + (size_t)colour *n, spins + (size_t)(1 - colour) * n, (size_t)2 * n,
+          heisenberg_couplings_at<KIND>(lattice, couplings_of<KIND>(&sweep.replicas, replica),
+                                        colour)
     };
     const struct heisenberg_four four = heisenberg_four_of<KIND>(lattice, q, 0);
     const struct heisenberg_stream stream = heisenberg_stream_make(
@@ -322,33 +338,33 @@ sweep_in_shared(const struct heisenberg_gpu_sweep *sweep, struct gpumc_error *er
   return GPUMC_CUDA_LAUNCHED("sweep_shared", error);
 }
 
-template <class RULES, int N, int DIMENSION_OR_ANY>
+template <class RULES, int N, int DIMENSION_OR_ANY, bool QUENCHED>
 static enum gpumc_status
 sweep_lattice(const struct heisenberg_gpu_sweep *sweep, struct gpumc_error *error)
 {
-  typedef struct heisenberg_kind<RULES, N, DIMENSION_OR_ANY, true> small;
-  typedef struct heisenberg_kind<RULES, N, DIMENSION_OR_ANY, false> large;
+  typedef struct heisenberg_kind<RULES, N, DIMENSION_OR_ANY, true, QUENCHED> small;
+  typedef struct heisenberg_kind<RULES, N, DIMENSION_OR_ANY, false, QUENCHED> large;
   return fits<small>(sweep) ? sweep_in_shared<small>(sweep, error)
                             : sweep_in_device<large>(sweep, error);
 }
 
-template <class RULES, int N>
+template <class RULES, int N, bool QUENCHED>
 static enum gpumc_status
 sweep_components(const struct heisenberg_gpu_sweep *sweep, struct gpumc_error *error)
 {
   const struct heisenberg_gpu_lattice *lattice = &sweep->replicas.lattice;
   if (lattice->row.value % HEISENBERG_PAIR != 0 || lattice->dimension == 1)
-    return sweep_lattice<RULES, N, HEISENBERG_ANY>(sweep, error);
-  return lattice->dimension == 2 ? sweep_lattice<RULES, N, 2>(sweep, error)
-                                 : sweep_lattice<RULES, N, 3>(sweep, error);
+    return sweep_lattice<RULES, N, HEISENBERG_ANY, QUENCHED>(sweep, error);
+  return lattice->dimension == 2 ? sweep_lattice<RULES, N, 2, QUENCHED>(sweep, error)
+                                 : sweep_lattice<RULES, N, 3, QUENCHED>(sweep, error);
 }
 
-template <class RULES>
+template <class RULES, bool QUENCHED>
 static enum gpumc_status
 sweep_precision(const struct heisenberg_gpu_sweep *sweep, struct gpumc_error *error)
 {
-  return sweep->replicas.components == 3 ? sweep_components<RULES, 3>(sweep, error)
-                                         : sweep_components<RULES, 2>(sweep, error);
+  return sweep->replicas.components == 3 ? sweep_components<RULES, 3, QUENCHED>(sweep, error)
+                                         : sweep_components<RULES, 2, QUENCHED>(sweep, error);
 }
 
 #endif

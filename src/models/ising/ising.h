@@ -10,8 +10,9 @@
 #include "core/simulation/model.h"
 #include "models/ising/ising_physics.h"
 #include "models/lattice/checkerboard.h"
+#include "models/lattice/disorder/disorder.h"
 
-enum { ISING_DIMENSIONS_MAXIMUM = 3 };
+enum { ISING_DIMENSIONS_MAXIMUM = LATTICE_DIMENSIONS_MAXIMUM };
 
 /* Lattices have fewer sites: a word of 32 of them is a word of the counter, and the packed kernel
  * numbers those of one colour with 31 bits. Kernels with a word for each site have 32 bits for
@@ -22,44 +23,11 @@ enum { ISING_DIMENSIONS_MAXIMUM = 3 };
 /* The wave channel is |sum_i s_i exp(i k r_i)|^2, the mean over the smallest wave vectors. */
 enum ising_channel { ISING_ENERGY, ISING_MAGNETIZATION, ISING_WAVE, ISING_CHANNELS };
 
-/* Quenched disorder of Ising spins: couplings J_ij and fields h_i of a sample.
- *
- * Everything is an integer number of quanta of the energy, so that energies are exact; a Gaussian
- * number is rounded to the next one. A sample is known by its number: it depends on the seed of the
- * disorder and this number alone, never on shape of a batch, kernel or device. */
+/* With disorder everything is an integer number of quanta of the energy, so that energies are
+ * exact; a Gaussian number is rounded to the next one. */
 
-enum ising_distribution {
-  ISING_UNIFORM,  /* the same value everywhere: no disorder */
-  ISING_BIMODAL,  /* +-width, + with probability p */
-  ISING_GAUSSIAN, /* mean 0, standard deviation width */
-  ISING_FILE      /* read */
-};
-
-/* The number of a sample is below 2^32: a word of the counter. */
-#define ISING_SAMPLES_MAXIMUM 4294967295
-
-struct ising_disorder_settings {
-  /* fields: never ISING_FILE, since a file of couplings may have fields too. */
-  enum ising_distribution couplings, fields;
-  double positive; /* p: probability of +J */
-  double width;    /* of the random fields, energy */
-  uint64_t seed;
-  uint64_t first_sample;
-  const char *path; /* of ISING_FILE; docs/file-format.md says what stands in it */
-};
-
-struct ising_disorder;
-
-/* What kernels must know before they see a sample. */
-struct ising_disorder_traits {
-  bool couplings; /* J_ij differ from bond to bond */
-  bool fields;    /* so do h_i from site to site */
-  /* Every J_ij is +1 or -1 times the coupling, every random field +1 or -1 times one width. */
-  bool couplings_are_signs, fields_are_signs;
-  double field_width; /* of random fields that are signs, in quanta; else 0 */
-};
-/* Of a model without disorder: all false. */
-struct ising_disorder_traits ising_disorder_traits(const struct gpumc_model *model);
+/* Of a model without disorder: all false; field_width is in quanta. */
+struct lattice_disorder_traits ising_disorder_traits(const struct gpumc_model *model);
 /* Why couplings and fields cannot be kept as one bit each, NULL where they can. */
 const char *ising_disorder_no_bits(const struct gpumc_model *model);
 
@@ -77,8 +45,8 @@ struct ising_settings {
   size_t dimension, shape[ISING_DIMENSIONS_MAXIMUM]; /* sides even, from 2 to 1048576 */
   double coupling; /* J where couplings are uniform, not 0; else J_ij are as drawn and this is 1 */
   double field;    /* h, the same for all sites; random fields come on top */
-  struct ising_disorder_settings disorder; /* zeroed: none */
-  bool write_disorder;                     /* into the result */
+  struct lattice_disorder_settings disorder; /* zeroed: none */
+  bool write_disorder;                       /* into the result */
 };
 
 /* gpumc_model.parameters. Quanta are those of the energy, gpumc_model.quantum[ISING_ENERGY].
@@ -92,7 +60,7 @@ struct ising_parameters {
   double wave_number; /* the smallest, 2 pi / L */
   /* Gaussian couplings and no field: sum of the couplings' variances, per site; else 0. */
   double bond_variance;
-  struct ising_disorder *disorder; /* NULL: uniform J and h, nothing else */
+  struct lattice_disorder *disorder; /* NULL: uniform J and h, nothing else */
 };
 
 static inline const struct ising_parameters *ising_parameters(const struct gpumc_model *model)

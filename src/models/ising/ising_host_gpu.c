@@ -6,7 +6,7 @@
 struct ising_channels ising_channels_of(const struct gpumc_model *model, int64_t *const *channel)
 {
   const struct ising_parameters *parameters = ising_parameters(model);
-  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  const struct lattice_disorder_traits traits = ising_disorder_traits(model);
   struct ising_channels channels = {
       .coupling = parameters->coupling_quanta,
       .field = traits.fields_are_signs ? traits.field_width : parameters->field_quanta,

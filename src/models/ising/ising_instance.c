@@ -6,7 +6,6 @@
 #include "core/base/memory.h"
 #include "core/numerics/elementary.h"
 #include "core/simulation/curves.h"
-#include "models/ising/disorder/disorder.h"
 #include "models/ising/ising.h"
 #include "models/lattice/instance.h"
 #include "models/lattice/wave.h"
@@ -21,14 +20,14 @@ enum {
 /* The largest size of one bond and of one field. */
 static double largest_coupling(const struct ising_parameters *parameters)
 {
-  return parameters->disorder != NULL ? ising_samples_largest_coupling(parameters->disorder)
+  return parameters->disorder != NULL ? lattice_samples_largest_coupling(parameters->disorder)
                                       : fabs(parameters->coupling);
 }
 
 static double largest_field(const struct ising_parameters *parameters)
 {
   return fabs(parameters->field) +
-         (parameters->disorder != NULL ? ising_samples_largest_field(parameters->disorder) : 0.0);
+         (parameters->disorder != NULL ? lattice_samples_largest_field(parameters->disorder) : 0.0);
 }
 
 /* A power of two. */
@@ -80,7 +79,7 @@ static void describe_controls(struct gpumc_model *model, const struct ising_para
   model->control[ISING_FIELD] = parameters->disorder == NULL
                                     ? parameters->field
                                     : parameters->field_quanta * model->quantum[ISING_ENERGY];
-  const struct ising_disorder_traits traits = ising_samples_traits(parameters->disorder);
+  const struct lattice_disorder_traits traits = lattice_samples_traits(parameters->disorder);
   if (parameters->field != 0.0)
     model->immovable[ISING_FIELD] = "model.h gives it a value of its own; leave model.h out";
   else if (traits.fields)
@@ -102,12 +101,12 @@ static void describe_waves(struct gpumc_model *model, struct ising_parameters *p
 static double
 energy_variance(const struct gpumc_model *model, const struct ising_parameters *parameters)
 {
-  const struct ising_disorder *disorder = parameters->disorder;
+  const struct lattice_disorder *disorder = parameters->disorder;
   const double coupling = parameters->coupling, field = parameters->field;
   double coupling_square = coupling * coupling, field_square = field * field;
   if (disorder != NULL) {
-    coupling_square = ising_samples_coupling_square(disorder);
-    field_square += ising_samples_field_square(disorder);
+    coupling_square = lattice_samples_coupling_square(disorder);
+    field_square += lattice_samples_field_square(disorder);
   }
   return (double)model->sites *
          fma((double)parameters->lattice.dimension, coupling_square, field_square);
@@ -122,8 +121,8 @@ static void describe_pairs(const struct ising_settings *settings, struct gpumc_m
   model->pair[ISING_PAIR_SPIN] = (struct gpumc_pair_scale){1.0 / (double)sites, sites, 2};
   model->pair[ISING_PAIR_LINK] = (struct gpumc_pair_scale){1.0 / (double)bonds, bonds, 4};
   model->pair[ISING_PAIR_WAVE].unit = model->quantum[ISING_WAVE] / (double)model->sites;
-  if (settings->disorder.couplings == ISING_GAUSSIAN && settings->field == 0.0 &&
-      settings->disorder.fields == ISING_UNIFORM)
+  if (settings->disorder.couplings == LATTICE_GAUSSIAN && settings->field == 0.0 &&
+      settings->disorder.fields == LATTICE_UNIFORM)
     parameters->bond_variance =
         (double)settings->dimension * settings->coupling * settings->coupling;
 }
@@ -131,7 +130,7 @@ static void describe_pairs(const struct ising_settings *settings, struct gpumc_m
 static void describe(const struct ising_settings *settings, struct gpumc_model *model,
                      struct ising_parameters *parameters)
 {
-  const struct ising_disorder_traits traits = ising_samples_traits(parameters->disorder);
+  const struct lattice_disorder_traits traits = lattice_samples_traits(parameters->disorder);
   parameters->plain =
       settings->field == 0.0 && !traits.fields && (!traits.couplings || traits.couplings_are_signs);
   model->quantum[ISING_MAGNETIZATION] = 1.0;
@@ -141,10 +140,10 @@ static void describe(const struct ising_settings *settings, struct gpumc_model *
   model->log_states = (double)model->sites * GPUMC_LN2;
   model->portable_bytes = (model->sites + 7) / 8;
   model->disorder = parameters->disorder != NULL;
-  model->samples = model->disorder ? ising_samples_count(parameters->disorder) : 1;
+  model->samples = model->disorder ? lattice_samples_count(parameters->disorder) : 1;
   if (model->disorder) {
     model->first_sample = (size_t)settings->disorder.first_sample;
-    model->reads_file = settings->disorder.couplings == ISING_FILE;
+    model->reads_file = settings->disorder.couplings == LATTICE_FILE;
     if (parameters->write_disorder)
       model->recorded_bytes =
           model->sites * (parameters->lattice.dimension + (traits.fields ? 1 : 0)) * sizeof(double);
@@ -188,10 +187,10 @@ check_gaussian(const char *name, double width, double quantum, struct gpumc_erro
 }
 
 static enum gpumc_status check_file(const struct ising_settings *settings,
-                                    const struct ising_disorder *disorder, double quantum,
+                                    const struct lattice_disorder *disorder, double quantum,
                                     struct gpumc_error *error)
 {
-  const double change = ising_samples_rounding(disorder);
+  const double change = lattice_samples_rounding(disorder);
   if (change <= RANDOM_LIMIT)
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_INVALID,
@@ -208,21 +207,21 @@ static enum gpumc_status check_file(const struct ising_settings *settings,
 static enum gpumc_status check_rounding(const struct ising_settings *settings,
                                         const struct gpumc_model *model, struct gpumc_error *error)
 {
-  const struct ising_disorder_settings *given = &settings->disorder;
-  const struct ising_disorder *disorder = ising_parameters(model)->disorder;
+  const struct lattice_disorder_settings *given = &settings->disorder;
+  const struct lattice_disorder *disorder = ising_parameters(model)->disorder;
   const double quantum = model->quantum[ISING_ENERGY];
   if (disorder == NULL)
     return GPUMC_OK;
   GPUMC_TRY(check_shared("h", settings->field, quantum, error));
-  if (given->couplings == ISING_FILE)
+  if (given->couplings == LATTICE_FILE)
     GPUMC_TRY(check_file(settings, disorder, quantum, error));
-  else if (given->couplings == ISING_GAUSSIAN)
+  else if (given->couplings == LATTICE_GAUSSIAN)
     GPUMC_TRY(check_gaussian("couplings", settings->coupling, quantum, error));
   else
     GPUMC_TRY(check_shared("J", settings->coupling, quantum, error));
-  if (given->fields == ISING_GAUSSIAN)
+  if (given->fields == LATTICE_GAUSSIAN)
     GPUMC_TRY(check_gaussian("random fields", given->width, quantum, error));
-  else if (given->fields == ISING_BIMODAL)
+  else if (given->fields == LATTICE_BIMODAL)
     GPUMC_TRY(check_shared("random_field.width", given->width, quantum, error));
   return GPUMC_OK;
 }
@@ -240,10 +239,11 @@ enum gpumc_status ising_instance(const struct ising_settings *settings, struct g
   model->ops = settings->ops;
   model->sites = 2 * parameters->lattice.colour;
   model->parameters = parameters;
-  GPUMC_TRY(ising_samples_create(settings, &parameters->disorder, error));
+  GPUMC_TRY(lattice_samples_create(&settings->disorder, &parameters->lattice, settings->coupling,
+                                   &parameters->disorder, error));
   describe(settings, model, parameters);
   if (parameters->disorder != NULL)
-    GPUMC_TRY(ising_samples_complete(parameters->disorder, model->quantum[ISING_ENERGY], error));
+    GPUMC_TRY(lattice_samples_complete(parameters->disorder, model->quantum[ISING_ENERGY], error));
   model->variance[ISING_ENERGY] = energy_variance(model, parameters);
   model->variance[ISING_MAGNETIZATION] = (double)model->sites;
   return check_rounding(settings, model, error);
@@ -253,7 +253,7 @@ void ising_destroy(struct gpumc_model *model)
 {
   struct ising_parameters *parameters = model->parameters;
   if (parameters != NULL)
-    ising_samples_free(parameters->disorder);
+    lattice_samples_free(parameters->disorder);
   free(parameters);
   memset(model, 0, sizeof *model);
 }

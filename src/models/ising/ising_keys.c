@@ -64,15 +64,6 @@ bool ising_has_random_field(const struct gpumc_params *params)
   return strcmp(gpumc_params_string(params, "random_field.distribution"), "none") != 0;
 }
 
-void ising_check_unused(const struct gpumc_params *params, struct gpumc_report *report,
-                        const char *key, const char *why)
-{
-  const long long value = (long long)gpumc_params_integer(params, key);
-  if (value != 0)
-    gpumc_params_mistake(params, report, key, "%s = %lld would change nothing: %s", key, value,
-                         why);
-}
-
 void ising_read_shape(const struct gpumc_params *params, struct ising_settings *settings)
 {
   struct gpumc_list shape = gpumc_params_list(params, "shape");
@@ -84,14 +75,13 @@ void ising_read_shape(const struct gpumc_params *params, struct ising_settings *
 void ising_read_fields(const struct gpumc_params *params, struct ising_settings *settings)
 {
   const char *distribution = gpumc_params_string(params, "random_field.distribution");
-  struct ising_disorder_settings *disorder = &settings->disorder;
+  struct lattice_disorder_settings *disorder = &settings->disorder;
   settings->field = gpumc_params_real(params, "h");
   settings->write_disorder = gpumc_params_boolean(params, "write_couplings");
-  disorder->seed = (uint64_t)gpumc_params_integer(params, "disorder_seed");
-  disorder->first_sample = (uint64_t)gpumc_params_integer(params, "sample");
+  lattice_read_sample(params, disorder);
   disorder->width = gpumc_params_real(params, "random_field.width");
   if (strcmp(distribution, "bimodal") == 0)
-    disorder->fields = ISING_BIMODAL;
+    disorder->fields = LATTICE_BIMODAL;
   if (strcmp(distribution, "gaussian") == 0)
-    disorder->fields = ISING_GAUSSIAN;
+    disorder->fields = LATTICE_GAUSSIAN;
 }

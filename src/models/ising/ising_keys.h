@@ -4,6 +4,7 @@
 #define GPUMC_ISING_KEYS_H
 
 #include "models/ising/ising.h"
+#include "models/lattice/disorder/disorder_keys.h"
 
 /* `least`, `most`: numbers of dimensions. */
 #define ISING_KEY_SHAPE(least, most, text)                                                         \
@@ -34,29 +35,6 @@ extern const struct gpumc_key ising_random_field_keys[];
     .doc = "A quenched random field at every site, on top of h."                                   \
   }
 
-#define ISING_KEY_DISORDER_SEED                                                                    \
-  {                                                                                                \
-    .name = "disorder_seed", .type = GPUMC_KEY_INTEGER,                                            \
-    .doc = "The seed of the quenched disorder, apart from that of the simulation.",                \
-    .default_text = "0", .minimum = 0, .maximum = (double)GPUMC_SEED_MAXIMUM, .sweepable = true    \
-  }
-
-#define ISING_KEY_SAMPLE                                                                           \
-  {                                                                                                \
-    .name = "sample", .type = GPUMC_KEY_INTEGER,                                                   \
-    .doc = "The number of the disorder sample, or of the first one where an "                      \
-           "algorithm takes several.",                                                             \
-    .default_text = "0", .minimum = 0, .maximum = (double)ISING_SAMPLES_MAXIMUM, .sweepable = true \
-  }
-
-#define ISING_KEY_WRITE_COUPLINGS                                                                  \
-  {                                                                                                \
-    .name = "write_couplings", .type = GPUMC_KEY_BOOLEAN,                                          \
-    .doc = "Whether couplings and random fields are written into the result, in a "                \
-           "form that can be read back.",                                                          \
-    .default_text = "false"                                                                        \
-  }
-
 /* Of models that have these keys; in their tables of checks. */
 void ising_check_shape(const struct gpumc_params *params, const struct gpumc_subject *subject,
                        struct gpumc_report *report);
@@ -78,9 +56,6 @@ void ising_check_random_field(const struct gpumc_params *params,
   }
 /* Whether random fields are drawn. */
 bool ising_has_random_field(const struct gpumc_params *params);
-/* disorder_seed or sample, not 0 where nothing depends on it: `why`. */
-void ising_check_unused(const struct gpumc_params *params, struct gpumc_report *report,
-                        const char *key, const char *why);
 
 /* Into `settings`: shape and dimension; h, random_field, disorder_seed, sample and
  * write_couplings. */

@@ -190,7 +190,7 @@ static bool is_stuck(struct graph *graph)
 static bool is_ergodic(const struct gpumc_model *model)
 {
   const struct ising_parameters *parameters = ising_parameters(model);
-  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  const struct lattice_disorder_traits traits = ising_disorder_traits(model);
   const struct gpumc_checkerboard *lattice = &parameters->lattice;
   const size_t length[] = {lattice->length_x, lattice->length_y, lattice->length_z};
   size_t joined = 1;

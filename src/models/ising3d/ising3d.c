@@ -8,9 +8,9 @@ static const struct gpumc_key keys[] = {
     ISING_KEY_COUPLING,
     ISING_KEY_FIELD,
     ISING_KEY_RANDOM_FIELD,
-    ISING_KEY_DISORDER_SEED,
-    ISING_KEY_SAMPLE,
-    ISING_KEY_WRITE_COUPLINGS,
+    LATTICE_KEY_DISORDER_SEED,
+    LATTICE_KEY_SAMPLE,
+    LATTICE_KEY_WRITE_COUPLINGS,
     {.name = NULL},
 };
 
@@ -19,7 +19,7 @@ static void check_seed(const struct gpumc_params *params, const struct gpumc_sub
 {
   (void)subject;
   if (!ising_has_random_field(params))
-    ising_check_unused(params, report, "disorder_seed", "there is no random_field");
+    lattice_check_unused(params, report, "disorder_seed", "there is no random_field");
 }
 
 static void check_sample(const struct gpumc_params *params, const struct gpumc_subject *subject,
@@ -27,7 +27,7 @@ static void check_sample(const struct gpumc_params *params, const struct gpumc_s
 {
   (void)subject;
   if (!ising_has_random_field(params))
-    ising_check_unused(params, report, "sample", "there is no random_field");
+    lattice_check_unused(params, report, "sample", "there is no random_field");
 }
 
 static void check_written(const struct gpumc_params *params, const struct gpumc_subject *subject,

@@ -23,6 +23,8 @@
 #include <stdint.h>
 #include <string.h>
 
+enum { LATTICE_DIMENSIONS_MAXIMUM = 3 };
+
 /* Sides are even. */
 struct gpumc_checkerboard {
   size_t dimension;                    /* 1, 2 or 3 */

@@ -80,7 +80,7 @@ out:
   return status;
 }
 
-static enum ising_signs signs_of(const struct ising_disorder_traits *traits)
+static enum ising_signs signs_of(const struct lattice_disorder_traits *traits)
 {
   if (traits->fields)
     return ISING_FIELD_SIGNS;
@@ -97,7 +97,7 @@ size_t ising_multispin_tables_bytes(const struct gpumc_model *model,
                                     const struct gpumc_ensemble_plan *plan)
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
-  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  const struct lattice_disorder_traits traits = ising_disorder_traits(model);
   return sizeof(struct ising_multispin_tables) +
          2 * gpumc_checkerboard_edge_blocks(lattice) * sizeof(struct gpumc_checkerboard_edges) +
          sign_words(lattice, signs_of(&traits), plan) * sizeof(uint32_t) +
@@ -149,7 +149,7 @@ set_samples(const struct gpumc_model *model, const struct gpumc_ensemble_plan *p
 }
 
 static void describe(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
-                     const struct ising_disorder_traits *traits,
+                     const struct lattice_disorder_traits *traits,
                      struct ising_multispin_tables *tables)
 {
   const struct ising_parameters *parameters = ising_parameters(model);
@@ -188,7 +188,7 @@ enum gpumc_status ising_multispin_tables_begin(const struct gpumc_model *model,
                                                struct ising_multispin_tables *tables,
                                                struct gpumc_error *error)
 {
-  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  const struct lattice_disorder_traits traits = ising_disorder_traits(model);
   const struct lattice_wave wave = ising_wave_of(model);
   GPUMC_TRY(gpumc_allocate_array(&tables->wave_table, (size_t)2 * wave.length, "waves", error));
   GPUMC_TRY(gpumc_allocate_array(&tables->rule, plan->runs, "rules of the runs", error));

@@ -31,7 +31,7 @@ struct ising_multispin_table
 ising_multispin_table_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
-  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  const struct lattice_disorder_traits traits = ising_disorder_traits(model);
   const size_t length = ising_wave_of(model).length;
   struct ising_multispin_table table = {.sets = ising_multispin_sign_groups(plan)};
   if (traits.couplings || traits.fields)
@@ -142,7 +142,7 @@ enum gpumc_status ising_multispin_table_fill(const struct gpumc_ensemble *ensemb
 struct ising_multispin_physics ising_multispin_physics_of(const struct gpumc_ensemble *ensemble)
 {
   const struct ising_parameters *parameters = ising_parameters(ensemble->model);
-  const struct ising_disorder_traits traits = ising_disorder_traits(ensemble->model);
+  const struct lattice_disorder_traits traits = ising_disorder_traits(ensemble->model);
   const bool heat_bath = ensemble->plan.move == ISING_MOVE_HEAT_BATH;
   struct ising_multispin_physics physics = {
       .coupling = parameters->coupling,

@@ -28,7 +28,7 @@ const char *ising_packed_refuses(const struct gpumc_model *model,
 {
   (void)options;
   (void)key;
-  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  const struct lattice_disorder_traits traits = ising_disorder_traits(model);
   if (ising_parameters(model)->lattice.length_x % ISING_PACKED_PAIR != 0)
     return "Lx must be a multiple of 64, since a word holds 32 sites of one colour of a row";
   if (traits.couplings || traits.fields)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "core/base/memory.h"
-#include "models/ising/disorder/disorder.h"
 #include "models/ising/ising.h"
 #include "models/lattice/checkerboard.h"
 
@@ -17,7 +16,7 @@
 
 enum ising_spin_kind ising_spin_kind(const struct gpumc_model *model)
 {
-  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  const struct lattice_disorder_traits traits = ising_disorder_traits(model);
   if (!traits.couplings && !traits.fields)
     return ISING_SPIN_UNIFORM;
   if ((traits.couplings && !traits.couplings_are_signs) ||
@@ -49,7 +48,7 @@ static void
 set_table(const struct gpumc_model *model, enum ising_move update, struct ising_spin_rule *rule)
 {
   const struct ising_parameters *parameters = ising_parameters(model);
-  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  const struct lattice_disorder_traits traits = ising_disorder_traits(model);
   const uint32_t neighbours = 2 * (uint32_t)parameters->lattice.dimension;
   double coupling = parameters->coupling, field[2] = {rule->field, rule->field};
   if (rule->kind == ISING_SPIN_SIGNS) {
@@ -67,8 +66,8 @@ static double largest_field(const struct gpumc_model *model)
 {
   const struct ising_parameters *parameters = ising_parameters(model);
   const double bonds = 2.0 * (double)parameters->lattice.dimension;
-  return bonds * ising_samples_largest_coupling(parameters->disorder) + fabs(parameters->field) +
-         ising_samples_largest_field(parameters->disorder) +
+  return bonds * lattice_samples_largest_coupling(parameters->disorder) + fabs(parameters->field) +
+         lattice_samples_largest_field(parameters->disorder) +
          (bonds + 1.0) * model->quantum[ISING_ENERGY];
 }
 

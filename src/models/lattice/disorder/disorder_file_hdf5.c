@@ -7,7 +7,7 @@
 #include "core/base/memory.h"
 #include "core/storage/hdf5_values.h"
 #include "core/storage/result_info.h"
-#include "models/ising/disorder/disorder.h"
+#include "models/lattice/disorder/disorder.h"
 
 /* ROOM: numbers that are read at a time. */
 enum { RANK_MAXIMUM = 3, ROOM = 1 << 19 };
@@ -124,10 +124,10 @@ static enum gpumc_status check_values(const struct gpumc_hdf5_file *file, const 
                                       struct gpumc_error *error)
 {
   for (size_t i = 0; i < count; i++)
-    if (!(fabs(values[i]) <= ISING_FILE_LARGEST))
+    if (!(fabs(values[i]) <= LATTICE_FILE_LARGEST))
       return gpumc_error_set(error, GPUMC_INVALID,
                              "%s: element %zu of the dataset %s is %g, beyond +-%g", file->path,
-                             at + i, name, values[i], ISING_FILE_LARGEST);
+                             at + i, name, values[i], LATTICE_FILE_LARGEST);
   return GPUMC_OK;
 }
 
@@ -173,8 +173,8 @@ static enum gpumc_status read_slab(const struct gpumc_hdf5_file *file, hid_t dat
 
 /* Where values go. */
 struct target {
-  struct ising_samples_pass *pass;
-  enum ising_file_kind kind;
+  struct lattice_samples_pass *pass;
+  enum lattice_file_kind kind;
   double *room; /* [ROOM] */
 };
 
@@ -192,7 +192,7 @@ static enum gpumc_status read_rows(const struct gpumc_hdf5_file *file, hid_t dat
   const hsize_t of_site = wanted->rank == 3 ? extent[2] : 1, of_row = extent[1] * of_site;
   const hsize_t rows = of_row < ROOM ? ROOM / of_row : 1;
   const hsize_t sites = fewer(extent[1], ROOM / of_site);
-  const struct ising_samples_pass *pass = target->pass;
+  const struct lattice_samples_pass *pass = target->pass;
   const hsize_t end = pass->all ? extent[0] : fewer(extent[0], pass->end);
   struct slab slab = {.count = {0, 0, of_site}};
   for (hsize_t row = pass->all ? 0 : pass->begin; row < end; row += slab.count[0]) {
@@ -233,9 +233,9 @@ static enum gpumc_status check_shape(const struct gpumc_hdf5_file *file, hid_t g
 {
   const struct wanted wanted = {"shape", "[dimension]", 1, {dimension}};
   const struct slab all = {.count = {dimension}};
-  double sides[ISING_DIMENSIONS_MAXIMUM];
+  double sides[LATTICE_DIMENSIONS_MAXIMUM];
   hsize_t extent[RANK_MAXIMUM];
-  char text[ISING_SHAPE_BYTES];
+  char text[LATTICE_SHAPE_BYTES];
   bool same = true;
   hid_t data;
   enum gpumc_status status;
@@ -247,20 +247,20 @@ static enum gpumc_status check_shape(const struct gpumc_hdf5_file *file, hid_t g
   if (!same)
     status = gpumc_error_set(error, GPUMC_INVALID,
                              "%s: the dataset shape does not match the lattice of the model, %s",
-                             file->path, ising_shape_text(dimension, shape, text));
+                             file->path, lattice_shape_text(dimension, shape, text));
 out:
   gpumc_hdf5_release(data);
   return status;
 }
 
 static enum gpumc_status read_values(const struct gpumc_hdf5_file *file, hid_t group,
-                                     struct ising_samples_pass *pass, double *room,
+                                     struct lattice_samples_pass *pass, double *room,
                                      struct gpumc_error *error)
 {
-  const struct ising_samples_file *samples = pass->file;
+  const struct lattice_samples_file *samples = pass->file;
   const struct wanted couplings = {
       "couplings", "[samples][sites][dimension]", 3, {0, samples->sites, samples->dimension}};
-  struct target target = {pass, ISING_FILE_COUPLINGS, room};
+  struct target target = {pass, LATTICE_FILE_COUPLINGS, room};
   size_t same;
   bool has_fields = false;
   GPUMC_TRY(read_dataset(file, group, &couplings, &target, &pass->samples, error));
@@ -269,12 +269,12 @@ static enum gpumc_status read_values(const struct gpumc_hdf5_file *file, hid_t g
   if (!has_fields)
     return GPUMC_OK;
   const struct wanted fields = {"fields", "[samples][sites]", 2, {pass->samples, samples->sites}};
-  target.kind = ISING_FILE_FIELDS;
+  target.kind = LATTICE_FILE_FIELDS;
   return read_dataset(file, group, &fields, &target, &same, error);
 }
 
 static enum gpumc_status read_group(const struct gpumc_hdf5_file *file, hid_t group,
-                                    struct ising_samples_pass *pass, struct gpumc_error *error)
+                                    struct lattice_samples_pass *pass, struct gpumc_error *error)
 {
   double *room = NULL;
   GPUMC_TRY(check_shape(file, group, pass->file->shape, pass->file->dimension, error));
@@ -285,7 +285,7 @@ static enum gpumc_status read_group(const struct gpumc_hdf5_file *file, hid_t gr
 }
 
 enum gpumc_status
-ising_samples_read_hdf5(struct ising_samples_pass *pass, struct gpumc_error *error)
+lattice_samples_read_hdf5(struct lattice_samples_pass *pass, struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
   struct gpumc_hdf5_file *file = NULL;

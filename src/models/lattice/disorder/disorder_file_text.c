@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "core/base/files.h"
-#include "models/ising/disorder/disorder.h"
+#include "models/lattice/disorder/disorder.h"
 
 /* Of UTF-8, which some editors write. */
 static const char byte_order_mark[] = "\xef\xbb\xbf";
@@ -25,9 +25,9 @@ static const char *const section_names[] = {
 
 /* What is being read: `filled` numbers of `section` so far. */
 struct text_reader {
-  struct ising_samples_pass *pass;
+  struct lattice_samples_pass *pass;
   const char *path; /* of the pass, as the next two */
-  const struct ising_samples_file *file;
+  const struct lattice_samples_file *file;
   const size_t *shape;
   FILE *stream;
   size_t line;         /* of the last byte that was read */
@@ -35,12 +35,12 @@ struct text_reader {
   bool has_fields;     /* samples up to here have */
   enum section section;
   size_t filled;
-  size_t shape_read[ISING_DIMENSIONS_MAXIMUM];
+  size_t shape_read[LATTICE_DIMENSIONS_MAXIMUM];
 };
 
 static size_t numbers_wanted(const struct text_reader *reader)
 {
-  const struct ising_samples_file *file = reader->file;
+  const struct lattice_samples_file *file = reader->file;
   switch (reader->section) {
   case NOTHING:
     return 0;
@@ -135,14 +135,14 @@ begin_section(struct text_reader *reader, const char *word, struct gpumc_error *
 
 static enum gpumc_status check_shape(const struct text_reader *reader, struct gpumc_error *error)
 {
-  char found[ISING_SHAPE_BYTES], wanted[ISING_SHAPE_BYTES];
+  char found[LATTICE_SHAPE_BYTES], wanted[LATTICE_SHAPE_BYTES];
   const size_t dimension = reader->file->dimension;
   for (size_t d = 0; d < dimension; d++)
     if (reader->shape_read[d] != reader->shape[d])
       return gpumc_error_set(
           error, GPUMC_INVALID, "%s:%zu: the shape is %s, but the lattice of the model is %s",
-          reader->path, reader->line, ising_shape_text(dimension, reader->shape_read, found),
-          ising_shape_text(dimension, reader->shape, wanted));
+          reader->path, reader->line, lattice_shape_text(dimension, reader->shape_read, found),
+          lattice_shape_text(dimension, reader->shape, wanted));
   return GPUMC_OK;
 }
 
@@ -152,7 +152,7 @@ refuse_size(const struct text_reader *reader, const char *word, struct gpumc_err
   return gpumc_error_set(
       error, GPUMC_INVALID, "%s:%zu: number %zu of the %zu %s of sample %zu is %.40s, beyond +-%g",
       reader->path, reader->line, reader->filled + 1, numbers_wanted(reader),
-      section_names[reader->section], reader->pass->samples - 1, word, ISING_FILE_LARGEST);
+      section_names[reader->section], reader->pass->samples - 1, word, LATTICE_FILE_LARGEST);
 }
 
 /* A number of the couplings or fields of the last sample. */
@@ -161,8 +161,9 @@ keep_number(struct text_reader *reader, double value, struct gpumc_error *error)
 {
   const bool is_coupling = reader->section == COUPLINGS;
   const size_t at = (reader->pass->samples - 1) * numbers_wanted(reader) + reader->filled;
-  return reader->pass->take(reader->pass, is_coupling ? ISING_FILE_COUPLINGS : ISING_FILE_FIELDS,
-                            at, &value, 1, error);
+  return reader->pass->take(reader->pass,
+                            is_coupling ? LATTICE_FILE_COUPLINGS : LATTICE_FILE_FIELDS, at, &value,
+                            1, error);
 }
 
 static enum gpumc_status
@@ -171,7 +172,7 @@ take_number(struct text_reader *reader, const char *word, struct gpumc_error *er
   char *end, found[SHOWN_BYTES];
   const double value = strtod(word, &end);
   const bool is_side = reader->section == SHAPE;
-  const bool is_small = fabs(value) <= ISING_FILE_LARGEST;
+  const bool is_small = fabs(value) <= LATTICE_FILE_LARGEST;
   if (*end == '\0' && !is_side && !is_small)
     return refuse_size(reader, word, error);
   if (*end != '\0' || (is_side && !(is_small && value >= 1.0 && value == trunc(value))))
@@ -276,7 +277,7 @@ static enum gpumc_status check_end(const struct text_reader *reader, struct gpum
 }
 
 enum gpumc_status
-ising_samples_read_text(struct ising_samples_pass *pass, struct gpumc_error *error)
+lattice_samples_read_text(struct lattice_samples_pass *pass, struct gpumc_error *error)
 {
   struct text_reader reader = {.pass = pass,
                                .path = pass->file->path,

@@ -1,5 +1,5 @@
 /* Samples of quenched disorder from a file: which kind it is, and what is done with its numbers. */
-#include "models/ising/disorder/disorder.h"
+#include "models/lattice/disorder/disorder.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -37,25 +37,25 @@ static size_t larger(size_t a, size_t b)
 }
 
 static enum gpumc_status
-run_pass(struct ising_samples_pass *pass, size_t begin, size_t end, struct gpumc_error *error)
+run_pass(struct lattice_samples_pass *pass, size_t begin, size_t end, struct gpumc_error *error)
 {
   bool hdf5 = false;
   pass->begin = begin;
   pass->end = end;
   pass->samples = 0;
   GPUMC_TRY(is_hdf5(pass->file->path, &hdf5, error));
-  return hdf5 ? ising_samples_read_hdf5(pass, error) : ising_samples_read_text(pass, error);
+  return hdf5 ? lattice_samples_read_hdf5(pass, error) : lattice_samples_read_text(pass, error);
 }
 
 static enum gpumc_status
-has_changed(const struct ising_samples_file *file, struct gpumc_error *error)
+has_changed(const struct lattice_samples_file *file, struct gpumc_error *error)
 {
   return gpumc_error_set(error, GPUMC_INVALID, "%s: changed while it was being read", file->path);
 }
 
 /* Room grows with the numbers that are there, not with those that a file declares. */
-static enum gpumc_status lengthen(const struct ising_samples_file *file,
-                                  struct ising_file_values *values, size_t count, size_t most,
+static enum gpumc_status lengthen(const struct lattice_samples_file *file,
+                                  struct lattice_file_values *values, size_t count, size_t most,
                                   struct gpumc_error *error)
 {
   enum { FIRST_CAPACITY = 1024 };
@@ -74,12 +74,12 @@ static enum gpumc_status lengthen(const struct ising_samples_file *file,
 }
 
 /* What of a block belongs to the samples of a pass. */
-static enum gpumc_status keep_block(struct ising_samples_pass *pass, enum ising_file_kind kind,
+static enum gpumc_status keep_block(struct lattice_samples_pass *pass, enum lattice_file_kind kind,
                                     size_t at, const double *block, size_t count,
                                     struct gpumc_error *error)
 {
-  struct ising_samples_file *file = pass->file;
-  struct ising_file_values *values = &file->values[kind];
+  struct lattice_samples_file *file = pass->file;
+  struct lattice_file_values *values = &file->values[kind];
   const size_t begin = larger(at, pass->begin * values->of_sample);
   size_t end = 0, most;
   if (__builtin_mul_overflow(pass->end, values->of_sample, &most))
@@ -95,11 +95,11 @@ static enum gpumc_status keep_block(struct ising_samples_pass *pass, enum ising_
 }
 
 /* The first pass: what all numbers have, and the first samples. */
-static enum gpumc_status survey(struct ising_samples_pass *pass, enum ising_file_kind kind,
+static enum gpumc_status survey(struct lattice_samples_pass *pass, enum lattice_file_kind kind,
                                 size_t at, const double *block, size_t count,
                                 struct gpumc_error *error)
 {
-  struct ising_file_values *values = &pass->file->values[kind];
+  struct lattice_file_values *values = &pass->file->values[kind];
   for (size_t i = 0; i < count; i++) {
     const double size = fabs(block[i]);
     values->alike = at + i == 0 || (values->alike && size == values->largest);
@@ -112,17 +112,17 @@ static enum gpumc_status survey(struct ising_samples_pass *pass, enum ising_file
 /* Sums of the second pass, in the order of the file; `rounding` is a sum first, and `changed`
  * counts its terms. */
 struct weights {
-  struct ising_samples_pass pass;
-  double changed[ISING_FILE_KINDS];
-  size_t found[ISING_FILE_KINDS];
+  struct lattice_samples_pass pass;
+  double changed[LATTICE_FILE_KINDS];
+  size_t found[LATTICE_FILE_KINDS];
 };
 
-static enum gpumc_status weigh(struct ising_samples_pass *pass, enum ising_file_kind kind,
+static enum gpumc_status weigh(struct lattice_samples_pass *pass, enum lattice_file_kind kind,
                                size_t at, const double *block, size_t count,
                                struct gpumc_error *error)
 {
   struct weights *weights = (struct weights *)pass;
-  struct ising_file_values *values = &pass->file->values[kind];
+  struct lattice_file_values *values = &pass->file->values[kind];
   (void)at;
   (void)error;
   for (size_t i = 0; i < count; i++) {
@@ -139,7 +139,7 @@ static enum gpumc_status weigh(struct ising_samples_pass *pass, enum ising_file_
 
 /* What weigh() makes of numbers that are all of the same size, from that size alone: the same bits
  * of `square`, for spectra are made of it. */
-static void weigh_alike(struct ising_file_values *values, double quantum)
+static void weigh_alike(struct lattice_file_values *values, double quantum)
 {
   const double size = values->largest, term = size * size / (double)values->count;
   for (size_t i = 0; i < values->count; i++)
@@ -148,32 +148,32 @@ static void weigh_alike(struct ising_file_values *values, double quantum)
     values->rounding = fabs(rint(size / quantum) * quantum - size) / size;
 }
 
-static bool all_are_alike(const struct ising_samples_file *file)
+static bool all_are_alike(const struct lattice_samples_file *file)
 {
   bool alike = true;
-  for (int kind = 0; kind < ISING_FILE_KINDS; kind++)
+  for (int kind = 0; kind < LATTICE_FILE_KINDS; kind++)
     alike = alike && (file->values[kind].count == 0 || file->values[kind].alike);
   return alike;
 }
 
 enum gpumc_status
-ising_samples_weigh(struct ising_samples_file *file, double quantum, struct gpumc_error *error)
+lattice_samples_weigh(struct lattice_samples_file *file, double quantum, struct gpumc_error *error)
 {
   struct weights weights = {.pass = {.file = file, .quantum = quantum, .take = weigh, .all = true}};
-  for (int kind = 0; kind < ISING_FILE_KINDS; kind++)
+  for (int kind = 0; kind < LATTICE_FILE_KINDS; kind++)
     file->values[kind].square = file->values[kind].rounding = 0.0;
   if (all_are_alike(file)) {
-    for (int kind = 0; kind < ISING_FILE_KINDS; kind++)
+    for (int kind = 0; kind < LATTICE_FILE_KINDS; kind++)
       weigh_alike(&file->values[kind], quantum);
     return GPUMC_OK;
   }
   if (file->kept_samples == file->samples)
-    for (enum ising_file_kind kind = 0; kind < ISING_FILE_KINDS; kind++)
+    for (enum lattice_file_kind kind = 0; kind < LATTICE_FILE_KINDS; kind++)
       GPUMC_TRY(weigh(&weights.pass, kind, 0, file->values[kind].kept,
                       file->values[kind].kept_count, error));
   else
     GPUMC_TRY(run_pass(&weights.pass, 0, SIZE_MAX, error));
-  for (int kind = 0; kind < ISING_FILE_KINDS; kind++) {
+  for (int kind = 0; kind < LATTICE_FILE_KINDS; kind++) {
     if (weights.found[kind] != file->values[kind].count)
       GPUMC_TRY(has_changed(file, error));
     if (weights.changed[kind] > 0.0)
@@ -183,7 +183,7 @@ ising_samples_weigh(struct ising_samples_file *file, double quantum, struct gpum
 }
 
 /* A later pass: numbers that are larger than those of the first would be no whole quanta. */
-static enum gpumc_status keep_again(struct ising_samples_pass *pass, enum ising_file_kind kind,
+static enum gpumc_status keep_again(struct lattice_samples_pass *pass, enum lattice_file_kind kind,
                                     size_t at, const double *block, size_t count,
                                     struct gpumc_error *error)
 {
@@ -194,20 +194,20 @@ static enum gpumc_status keep_again(struct ising_samples_pass *pass, enum ising_
 }
 
 enum gpumc_status
-ising_samples_keep(struct ising_samples_file *file, size_t number, struct gpumc_error *error)
+lattice_samples_keep(struct lattice_samples_file *file, size_t number, struct gpumc_error *error)
 {
-  struct ising_samples_pass pass = {.file = file, .take = keep_again};
+  struct lattice_samples_pass pass = {.file = file, .take = keep_again};
   const size_t wanted = number - file->first + 1;
   if (wanted <= file->kept_samples)
     return GPUMC_OK;
   const size_t samples =
       smaller(larger(wanted, 2 * file->kept_samples), file->samples - file->first);
   file->kept_samples = 0;
-  for (int kind = 0; kind < ISING_FILE_KINDS; kind++)
+  for (int kind = 0; kind < LATTICE_FILE_KINDS; kind++)
     file->values[kind].kept_count = 0;
   GPUMC_TRY(run_pass(&pass, file->first, file->first + samples, error));
-  for (int kind = 0; kind < ISING_FILE_KINDS; kind++) {
-    const struct ising_file_values *values = &file->values[kind];
+  for (int kind = 0; kind < LATTICE_FILE_KINDS; kind++) {
+    const struct lattice_file_values *values = &file->values[kind];
     if (values->kept_count != (values->count > 0 ? samples * values->of_sample : 0))
       GPUMC_TRY(has_changed(file, error));
   }
@@ -215,16 +215,16 @@ ising_samples_keep(struct ising_samples_file *file, size_t number, struct gpumc_
   return GPUMC_OK;
 }
 
-static size_t bytes_of_sample(const struct ising_samples_file *file)
+static size_t bytes_of_sample(const struct lattice_samples_file *file)
 {
   return file->sites * (file->dimension + 1) * sizeof(double);
 }
 
-enum gpumc_status ising_samples_open(const char *path, size_t dimension, const size_t *shape,
-                                     size_t first, struct ising_samples_file *file,
-                                     struct gpumc_error *error)
+enum gpumc_status lattice_samples_open(const char *path, size_t dimension, const size_t *shape,
+                                       size_t first, struct lattice_samples_file *file,
+                                       struct gpumc_error *error)
 {
-  struct ising_samples_pass pass = {.file = file, .take = survey, .all = true};
+  struct lattice_samples_pass pass = {.file = file, .take = survey, .all = true};
   memset(file, 0, sizeof *file);
   file->path = strdup(path);
   if (file->path == NULL)
@@ -234,23 +234,23 @@ enum gpumc_status ising_samples_open(const char *path, size_t dimension, const s
   file->sites = 1;
   for (size_t d = 0; d < dimension; d++)
     file->sites *= file->shape[d] = shape[d];
-  file->values[ISING_FILE_COUPLINGS].of_sample = file->sites * dimension;
-  file->values[ISING_FILE_FIELDS].of_sample = file->sites;
+  file->values[LATTICE_FILE_COUPLINGS].of_sample = file->sites * dimension;
+  file->values[LATTICE_FILE_FIELDS].of_sample = file->sites;
   const size_t window = larger(1, KEPT_BYTES / bytes_of_sample(file));
   enum gpumc_status status;
   GPUMC_TRY_OUT(status, run_pass(&pass, first, first + window, error));
   file->samples = pass.samples;
-  file->has_fields = file->values[ISING_FILE_FIELDS].largest > 0.0;
+  file->has_fields = file->values[LATTICE_FILE_FIELDS].largest > 0.0;
   file->kept_samples = first < file->samples ? smaller(window, file->samples - first) : 0;
 out:
   if (status != GPUMC_OK)
-    ising_samples_file_free(file);
+    lattice_samples_file_free(file);
   return status;
 }
 
-void ising_samples_file_free(struct ising_samples_file *file)
+void lattice_samples_file_free(struct lattice_samples_file *file)
 {
-  for (int kind = 0; kind < ISING_FILE_KINDS; kind++)
+  for (int kind = 0; kind < LATTICE_FILE_KINDS; kind++)
     free(file->values[kind].kept);
   free(file->path);
   memset(file, 0, sizeof *file);

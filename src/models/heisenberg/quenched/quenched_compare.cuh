@@ -1,0 +1,147 @@
+/* What a thread adds to the sums over two replicas with quenched couplings (quenched_pairs.h): for
+ * both compilers, so that tests can run it site by site. */
+#ifndef GPUMC_HEISENBERG_QUENCHED_COMPARE_CUH
+#define GPUMC_HEISENBERG_QUENCHED_COMPARE_CUH
+
+#include "models/heisenberg/heisenberg_sums.cuh"
+
+/* Two replicas as a thread sees them, and the couplings of their sample. */
+template <class RULES> struct two {
+  const struct heisenberg_gpu_lattice *lattice;
+  const typename RULES::real *one, *other, *couplings;
+};
+
+/* ---- bonds and chirality ---- */
+
+template <class RULES, int N>
+GPUMC_HOST_DEVICE static inline typename RULES::vector
+colour_spin(const struct heisenberg_gpu_lattice *lattice, const typename RULES::real *spins,
+            uint32_t colour, uint32_t k)
+{
+  return spin_at<RULES, N>(spins + (size_t)colour * lattice->colour, 2 * (size_t)lattice->colour,
+                           k);
+}
+
+/* O(3): chirality of a site. */
+template <class RULES>
+GPUMC_HOST_DEVICE static inline typename RULES::real
+triple_of(const struct heisenberg_gpu_lattice *lattice, const typename RULES::real *spins,
+          uint32_t colour, uint32_t k, struct heisenberg_steps steps)
+{
+  return RULES::triple(colour_spin<RULES, 3>(lattice, spins, 1 - colour, steps.back),
+                       colour_spin<RULES, 3>(lattice, spins, colour, k),
+                       colour_spin<RULES, 3>(lattice, spins, 1 - colour, steps.forward));
+}
+
+/* O(2): corners of a plaquette in one direction around it, and the signs of the couplings from each
+ * to the next. Corners 1 and 3 have the other colour. */
+template <class REAL> struct plaquette {
+  uint32_t corner[4];
+  REAL sign[4];
+};
+
+template <class REAL> GPUMC_HOST_DEVICE static inline REAL sign_of(REAL coupling)
+{
+  return coupling > 0 ? (REAL)1 : coupling < 0 ? (REAL)-1 : (REAL)0;
+}
+
+/* From index k of a colour along axis a, then along axis b. */
+template <class RULES>
+GPUMC_HOST_DEVICE static inline struct plaquette<typename RULES::real>
+plaquette_at(const struct two<RULES> &both, uint32_t colour, uint32_t k, uint32_t a, uint32_t b) {
+  typedef typename RULES::real real;
+  const struct heisenberg_gpu_lattice *lattice = both.lattice;
+  const uint32_t first = heisenberg_steps_at(lattice, colour, k, a).forward;
+  const uint32_t second = heisenberg_steps_at(lattice, colour, k, b).forward;
+  const uint32_t across = heisenberg_steps_at(lattice, 1 - colour, first, b).forward;
+  /* The same one row or one plane further in the other colour. */
+  const bool back = heisenberg_is_back(heisenberg_place_at(lattice, k), colour);
+  const uint32_t along_x = back ? HEISENBERG_SAME : HEISENBERG_SIDE;
+  const uint32_t kind_a = a == 0 ? along_x : (uint32_t)HEISENBERG_ROW_AFTER,
+                 kind_b = b == 1 ? HEISENBERG_ROW_AFTER : HEISENBERG_PLANE_AFTER;
+  const size_t half = lattice->colour, of_colour = 2 * lattice->dimension * half;
+  const real *own = both.couplings + colour * of_colour,
+             *other = both.couplings + (1 - colour) * of_colour;
+  const struct plaquette<real> of = {
+    {k, first, across, second},
+    {
+      sign_of(own[kind_a * half + k]), sign_of(other[kind_b * half + first]),
+          sign_of(other[kind_a * half + second]), sign_of(own[kind_b * half + k])
+    }
+  };
+  return of;
+}
+
+template <class RULES>
+GPUMC_HOST_DEVICE static inline typename RULES::real
+circulation(const struct heisenberg_gpu_lattice *lattice, const typename RULES::real *spins,
+            uint32_t colour, const struct plaquette<typename RULES::real> &of)
+{
+  typename RULES::vector spin[4];
+  for (uint32_t i = 0; i < 4; i++)
+    spin[i] = colour_spin<RULES, 2>(lattice, spins, i % 2 == 0 ? colour : 1 - colour, of.corner[i]);
+  return RULES::circulation(spin, of.sign);
+}
+
+/* What the site at index k of a colour adds: its bonds forward, and its chiralities, or those of
+ * the plaquettes of which it is the first corner. */
+template <class RULES, int N>
+GPUMC_HOST_DEVICE static inline void add_bonds(const struct two<RULES> &both, uint32_t colour,
+                                               uint32_t k, int64_t *link, int64_t *chirality)
+{
+  typedef typename RULES::real real;
+  const struct heisenberg_gpu_lattice *lattice = both.lattice;
+  for (uint32_t a = 0; a < lattice->dimension; a++) {
+    const struct heisenberg_steps steps = heisenberg_steps_at(lattice, colour, k, a);
+    const real here =
+        RULES::dot(N, colour_spin<RULES, N>(lattice, both.one, colour, k),
+                   colour_spin<RULES, N>(lattice, both.one, 1 - colour, steps.forward));
+    const real there =
+        RULES::dot(N, colour_spin<RULES, N>(lattice, both.other, colour, k),
+                   colour_spin<RULES, N>(lattice, both.other, 1 - colour, steps.forward));
+    *link += RULES::quanta(here * there);
+    if constexpr (N == 3)
+      *chirality += RULES::quanta(triple_of<RULES>(lattice, both.one, colour, k, steps) *
+                                  triple_of<RULES>(lattice, both.other, colour, k, steps));
+    else
+      for (uint32_t b = a + 1; b < lattice->dimension; b++) {
+        const struct plaquette<real> of = plaquette_at<RULES>(both, colour, k, a, b);
+        *chirality +=
+            RULES::quanta(circulation<RULES>(lattice, both.one, colour, of) *
+                          circulation<RULES>(lattice, both.other, colour, of) * (real)0.125);
+      }
+  }
+}
+
+template <class RULES, int N>
+GPUMC_HOST_DEVICE static inline void
+add_overlap(const struct two<RULES> &both, uint32_t colour, uint32_t k, int64_t overlap[N][N])
+{
+  const typename RULES::vector a = colour_spin<RULES, N>(both.lattice, both.one, colour, k),
+                               b = colour_spin<RULES, N>(both.lattice, both.other, colour, k);
+  const typename RULES::real one[3] = {a.x, a.y, a.z}, other[3] = {b.x, b.y, b.z};
+  for (int m = 0; m < N; m++)
+    for (int n = 0; n < N; n++)
+      overlap[m][n] += RULES::quanta(one[m] * other[n]);
+}
+
+/* ---- waves ---- */
+
+/* Of the components m and n of both; `cosines` and `sines` are the table's. */
+template <class RULES>
+GPUMC_HOST_DEVICE static inline void
+add_waves(const struct two<RULES> &both, const int32_t *cosines, const int32_t *sines, uint32_t m,
+          uint32_t n, uint32_t axis, uint32_t k, struct heisenberg_wave_sum *cosine,
+          struct heisenberg_wave_sum *sine)
+{
+  const size_t half = both.lattice->colour;
+  for (uint32_t colour = 0; colour < 2; colour++) {
+    const uint32_t layer = layer_of(both.lattice, colour, k, axis);
+    const int32_t quanta = RULES::quanta(both.one[(2 * m + colour) * half + k] *
+                                         both.other[(2 * n + colour) * half + k]);
+    heisenberg_wave_add(cosine, quanta, cosines[layer]);
+    heisenberg_wave_add(sine, quanta, sines[layer]);
+  }
+}
+
+#endif

@@ -1,0 +1,8 @@
+/* The kernel `double` on a GPU, with quenched couplings. */
+#include "models/heisenberg/heisenberg_sweep.cuh"
+
+enum gpumc_status heisenberg_sweep_quenched_double(const struct heisenberg_gpu_sweep *arguments,
+                                                   struct gpumc_error *error)
+{
+  return sweep_precision<struct heisenberg_in_double, true>(arguments, error);
+}

@@ -1,0 +1,194 @@
+/* Quenched disorder of spins on a lattice: couplings J_ij and fields h_i of a sample, drawn, or
+ * read from a file, text or HDF5 (docs/file-format.md).
+ *
+ * A sample is known by its number: it depends on the seed of the disorder and this number alone,
+ * never on shape of a batch, kernel or device. Values are energies; how a model rounds them is its
+ * own. A file is read from its beginning to its end in blocks, and only the requested samples stay
+ * in memory; what is known of all of them is gathered on the way. */
+#ifndef GPUMC_LATTICE_DISORDER_H
+#define GPUMC_LATTICE_DISORDER_H
+
+#include <stdio.h>
+
+#include "core/numerics/random.h"
+#include "core/simulation/model.h"
+#include "models/lattice/checkerboard.h"
+
+enum lattice_distribution {
+  LATTICE_UNIFORM,  /* the same value everywhere: no disorder */
+  LATTICE_BIMODAL,  /* +-width, + with probability p */
+  LATTICE_GAUSSIAN, /* mean 0, standard deviation width */
+  LATTICE_FILE      /* read */
+};
+
+/* The number of a sample is below 2^32: a word of the counter. */
+#define LATTICE_SAMPLES_MAXIMUM 4294967295
+
+struct lattice_disorder_settings {
+  /* fields: never LATTICE_FILE, since a file of couplings may have fields too. */
+  enum lattice_distribution couplings, fields;
+  double positive; /* p: probability of +J */
+  double width;    /* of the random fields, energy */
+  uint64_t seed;
+  uint64_t first_sample;
+  const char *path; /* of LATTICE_FILE; docs/file-format.md says what stands in it */
+};
+
+/* What kernels must know before they see a sample. */
+struct lattice_disorder_traits {
+  bool couplings; /* J_ij differ from bond to bond */
+  bool fields;    /* so do h_i from site to site */
+  /* Every J_ij is +1 or -1 times the coupling, every random field +1 or -1 times one width. */
+  bool couplings_are_signs, fields_are_signs;
+  double field_width; /* of random fields that are signs; else 0 */
+};
+
+/* ---- files ---- */
+
+enum lattice_file_kind { LATTICE_FILE_COUPLINGS, LATTICE_FILE_FIELDS, LATTICE_FILE_KINDS };
+
+/* The couplings, or the fields, of a file, in units of the energy. */
+struct lattice_file_values {
+  size_t of_sample; /* numbers of a sample */
+  /* Over all samples of the file. */
+  size_t count;
+  double largest;          /* size */
+  bool alike;              /* all have the same size */
+  double square, rounding; /* as lattice_samples_weigh finds them */
+  double *kept;            /* [kept_samples][of_sample] */
+  size_t kept_count, capacity;
+};
+
+struct lattice_samples_file {
+  char *path;
+  size_t dimension, shape[LATTICE_DIMENSIONS_MAXIMUM], sites, samples;
+  bool has_fields;            /* and they are not all 0 */
+  bool verified;              /* a result of gpumc, if it is one, has been found undamaged */
+  size_t first, kept_samples; /* in memory: samples from `first` on */
+  struct lattice_file_values values[LATTICE_FILE_KINDS];
+};
+
+/* No value of a file may be larger. */
+#define LATTICE_FILE_LARGEST 1e6
+
+/* Reads all numbers of a file for a lattice of this dimension and shape, and keeps samples from
+ * `first` on, of some megabytes. GPUMC_INVALID with the place in the file when it cannot be read,
+ * or holds anything else. */
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_samples_open(const char *path, size_t dimension, const size_t *shape, size_t first,
+                     struct lattice_samples_file *file, struct gpumc_error *error);
+/* Finds the mean square of all values, and the mean of their relative change when rounded to
+ * quanta, over those that are not 0. */
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_samples_weigh(struct lattice_samples_file *file, double quantum, struct gpumc_error *error);
+/* Has sample `number` >= first of the file in memory, and all between; GPUMC_INVALID where the file
+ * has changed meanwhile. May move what is kept. */
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_samples_keep(struct lattice_samples_file *file, size_t number, struct gpumc_error *error);
+/* Legal on a zeroed object; leaves it zeroed. */
+void lattice_samples_file_free(struct lattice_samples_file *file);
+
+/* One pass over a file, inside the functions above. */
+struct lattice_samples_pass {
+  struct lattice_samples_file *file;
+  size_t begin, end; /* samples that are kept */
+  bool all;          /* the others are read, too; else a reader may leave them out */
+  double quantum;
+  /* Takes the numbers at..at + count - 1 of all of a kind, in their order. */
+  enum gpumc_status (*take)(struct lattice_samples_pass *pass, enum lattice_file_kind kind,
+                            size_t at, const double *values, size_t count,
+                            struct gpumc_error *error);
+  size_t samples; /* that were found */
+};
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_samples_read_text(struct lattice_samples_pass *pass, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_samples_read_hdf5(struct lattice_samples_pass *pass, struct gpumc_error *error);
+/* Writes "8 x 8 x 8" into `text`, and returns it. */
+enum { LATTICE_SHAPE_BYTES = 64 };
+static inline const char *
+lattice_shape_text(size_t dimension, const size_t *shape, char text[static LATTICE_SHAPE_BYTES])
+{
+  const int room = LATTICE_SHAPE_BYTES;
+  int length = snprintf(text, (size_t)room, "%zu", shape[0]);
+  for (size_t d = 1; d < dimension && length > 0 && length < room; d++)
+    length += snprintf(text + length, (size_t)(room - length), " x %zu", shape[d]);
+  return text;
+}
+
+/* ---- samples ---- */
+
+struct lattice_disorder;
+
+/* *disorder is NULL where the settings have none; `coupling` is J, the size of bimodal and Gaussian
+ * couplings. Reads the file of LATTICE_FILE, and keeps some of its samples; GPUMC_INVALID when it
+ * does not hold the requested samples. */
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_samples_create(const struct lattice_disorder_settings *settings,
+                       const struct gpumc_checkerboard *lattice, double coupling,
+                       struct lattice_disorder **disorder, struct gpumc_error *error);
+/* What needs the quantum of the energy, which follows from the largest values: mean squares and
+ * rounding of the values of a file. */
+GPUMC_MUST_CHECK enum gpumc_status lattice_samples_complete(struct lattice_disorder *disorder,
+                                                            double quantum,
+                                                            struct gpumc_error *error);
+/* Legal on NULL. */
+void lattice_samples_free(struct lattice_disorder *disorder);
+/* All false for NULL. */
+struct lattice_disorder_traits lattice_samples_traits(const struct lattice_disorder *disorder);
+/* No |J_ij| and no random |h_i| of any sample is larger. */
+double lattice_samples_largest_coupling(const struct lattice_disorder *disorder);
+double lattice_samples_largest_field(const struct lattice_disorder *disorder);
+/* Means of J_ij^2 and of the square of a random field, over the samples there can be. */
+double lattice_samples_coupling_square(const struct lattice_disorder *disorder);
+double lattice_samples_field_square(const struct lattice_disorder *disorder);
+/* Of the values of a file, couplings or fields, whichever is more: the mean of their relative
+ * change when rounded to quanta, over those that are not 0. */
+double lattice_samples_rounding(const struct lattice_disorder *disorder);
+/* Samples from the first on: those of a file, or as many as have a number. */
+size_t lattice_samples_count(const struct lattice_disorder *disorder);
+
+/* The number of the sample that is `number` places after the first, and has it in memory where it
+ * is read from a file: calls for one instance must follow one another. */
+GPUMC_MUST_CHECK enum gpumc_status lattice_samples_find(struct lattice_disorder *disorder,
+                                                        size_t number, uint32_t *sample,
+                                                        struct gpumc_error *error);
+/* Of a sample that was found: J_ij of bond d + dimension i, from site i = x + Lx (y + Ly z) one
+ * step along axis d; the random field h_i of a site, 0 where there are none. */
+double
+lattice_samples_coupling(const struct lattice_disorder *disorder, uint32_t sample, size_t bond);
+double lattice_samples_field(const struct lattice_disorder *disorder, uint32_t sample, size_t site);
+
+struct lattice_disorder {
+  size_t dimension;
+  enum lattice_distribution couplings, fields; /* of the settings */
+  uint64_t positive;                           /* threshold of +J */
+  double coupling;                             /* J, where it is uniform */
+  double width;                                /* of the random fields; 0: none */
+  struct gpumc_random random;
+  uint64_t first_sample;
+  struct lattice_samples_file file; /* of LATTICE_FILE */
+  /* Over the file, or as the distributions have it. */
+  bool couplings_are_alike; /* the same in size */
+  bool couplings_are_signs, fields_are_signs;
+  double largest_coupling, largest_field, coupling_square, field_square;
+};
+
+/* ---- results ---- */
+
+/* How samples stand in results, in a form that can be read back. */
+struct lattice_disorder_record {
+  const struct gpumc_model *model;
+  const struct gpumc_checkerboard *lattice;
+  bool fields;
+  /* Sample `number` after the first, as the model has it: value[sites][dimension] of the couplings,
+   * or value[sites] of the random fields, energies. */
+  enum gpumc_status (*values)(const struct gpumc_model *model, size_t number, bool fields,
+                              double *value, struct gpumc_error *error);
+};
+/* Samples 0 .. samples - 1 into the group /disorder. */
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_disorder_write(const struct lattice_disorder_record *record, size_t samples,
+                       struct gpumc_recorder *recorder, struct gpumc_error *error);
+
+#endif
