@@ -39,8 +39,9 @@ def simulate(case):
     components, sites, update, variant = case
     beta, length = MOVES[update]
     with gpumc.folder() as folder:
-        gpumc.run_config(CONFIG.format(folder=folder, seed=20120605 + CASES.index(case), components=components, sites=sites, update=update, variant=variant,
-                                       beta=beta, sweeps=length // sites), folder, timeout=3000)
+        gpumc.run_config(CONFIG.format(folder=folder, seed=20120605 + CASES.index(case), components=components,
+                                       sites=sites, update=update, variant=variant, beta=beta,
+                                       sweeps=length // sites), folder, timeout=3000)
         return gpumc.summary(f"{folder}/out.h5")
 
 

@@ -21,8 +21,8 @@ CRITICAL, CORRECTION, LARGEST_ERROR = 0.693035, 3e-4, 1e-3
 class Crossings(unittest.TestCase):
     def test_critical_coupling(self):
         with gpumc.folder() as folder:
-            done = gpumc.run("run", ROOT / "configs/heisenberg/transition.yaml", "--quiet", "--device", device.NAME, "--set",
-                             f"output={folder}/{{model.shape}}.h5", timeout=3000)
+            done = gpumc.run("run", ROOT / "configs/heisenberg/transition.yaml", "--quiet", "--device", device.NAME,
+                             "--set", f"output={folder}/{{model.shape}}.h5", timeout=3000)
             self.assertEqual(done.returncode, 0, done.stderr)
             results = [gpumc_reader.read(path) for path in sorted(pathlib.Path(folder).glob("*.h5"))]
             panels = transition.panels(results)
