@@ -243,6 +243,7 @@ static double coupling_of(const struct gpumc_ensemble *ensemble)
 static enum gpumc_status bring_rules(struct gpumc_ensemble *ensemble, const double *control,
                                      struct heisenberg_rule *rules, struct gpumc_error *error)
 {
+  const int components = heisenberg_parameters(ensemble->model)->components;
   const double coupling = coupling_of(ensemble), *step = ensemble->step;
   const size_t bytes = ensemble->runs * HEISENBERG_CONTROLS * sizeof *control;
   const size_t step_bytes = step != NULL ? ensemble->runs * sizeof *step : 0;
@@ -260,8 +261,7 @@ static enum gpumc_status bring_rules(struct gpumc_ensemble *ensemble, const doub
     for (size_t i = 0; i < arguments.count; i++) {
       const double *of_run = control + (m + i) * HEISENBERG_CONTROLS;
       const double beta = of_run[HEISENBERG_BETA], field = of_run[HEISENBERG_FIELD];
-      const double reach =
-          step != NULL ? heisenberg_reach(parameters->components, step[m + i]) : 0.0;
+      const double reach = step != NULL ? heisenberg_reach(components, step[m + i]) : 0.0;
       arguments.rule[i] = (struct heisenberg_rule){beta * coupling, beta * field, field, reach};
     }
     GPUMC_TRY(heisenberg_store_rules(&arguments, error));
