@@ -20,9 +20,10 @@ GPUMC_INLINE reals fused(reals x, reals y, reals z)
   return sizeof(REAL) == sizeof(float) ? (reals)_mm256_fmadd_ps((__m256)x, (__m256)y, (__m256)z)
                                        : (reals)_mm256_fmadd_pd((__m256d)x, (__m256d)y, (__m256d)z);
 #else
+  reals sum = {0};
   for (size_t i = 0; i < WIDTH; i++)
-    z[i] = HEISENBERG_NAME(heisenberg_fma)(x[i], y[i], z[i]);
-  return z;
+    sum[i] = HEISENBERG_NAME(heisenberg_fma)(x[i], y[i], z[i]);
+  return sum;
 #endif
 }
 
