@@ -23,6 +23,8 @@ set(validate_tests
   statistical_test_pt_errors          # exact_test_pt_small, exact_test_pt_ea
   exact_test_heisenberg_rings_long    # exact_test_heisenberg_rings
   statistical_test_heisenberg_critical  # exact_test_heisenberg_rings, cli_test_transition
+  exact_test_heisenberg_rings_long_cuda  # exact_test_heisenberg_rings_cuda
+  statistical_test_heisenberg_critical_cuda
   statistical_test_main_job           # a shorter job with the same gates and a control: statistical_test_first_example
   statistical_test_muca_errors        # gates and controls on smaller lattices: exact_test_muca_small
   statistical_test_muca_large

@@ -75,9 +75,11 @@ GPUMC_INLINE lanes select_where(uint32_t where, lanes a, lanes b)
 #elif defined(__AVX2__)
   return (lanes)_mm256_blendv_epi8((__m256i)b, (__m256i)a, mask_of(where));
 #else
+  lanes selected = b;
   for (uint32_t i = 0; i < WIDTH; i++)
-    b[i] = (where >> i & 1) != 0 ? a[i] : b[i];
-  return b;
+    if ((where >> i & 1) != 0)
+      selected[i] = a[i];
+  return selected;
 #endif
 }
 

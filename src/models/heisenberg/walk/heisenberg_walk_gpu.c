@@ -80,9 +80,9 @@ heisenberg_walk_gpu(struct gpumc_ensemble *ensemble, const struct gpumc_target *
   struct places at = {.weight = lanes_bytes(ensemble->model, runs, capacity, replicas->single)};
   void *scratch;
   uint32_t most = 0;
+  GPUMC_TRY(heisenberg_walk_rule_make(ensemble->model, table, &walk.rule, error));
   for (size_t m = 0; m < runs; m++)
     most = table->steps[m] > most ? table->steps[m] : most;
-  GPUMC_TRY(heisenberg_walk_rule_make(ensemble->model, table, &walk.rule, error));
   at.run = at.weight + aligned(runs * (table->levels + 2) * sizeof(double));
   at.end = at.run + runs * sizeof(struct lattice_walk_run);
   GPUMC_TRY(lattice_gpu_scratch(ensemble, at.end, &scratch, error));
