@@ -71,13 +71,16 @@ struct tables {
   uint32_t *forward, *back; /* [dimension][N], of heisenberg_comparison; NULL without couplings */
 };
 
-/* Of one replica, or of products of two. */
-static size_t layers_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+/* Of a thread: layers of one replica, or of products of two, or the spins of a group that walks
+ * (enough in either precision). */
+static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  (void)plan;
   const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
   const size_t n = (size_t)parameters->components;
-  return n * (model->disorder ? n : 1) * heisenberg_layers(&parameters->lattice) * sizeof(int64_t);
+  const size_t layers =
+      n * (model->disorder ? n : 1) * heisenberg_layers(&parameters->lattice) * sizeof(int64_t);
+  const size_t group = plan->walks ? GPUMC_WALK_GROUP * model->portable_bytes : 0;
+  return layers > group ? layers : group;
 }
 
 static size_t tables_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
@@ -86,7 +89,8 @@ static size_t tables_bytes(const struct gpumc_model *model, const struct gpumc_e
   const size_t blocks = gpumc_checkerboard_edge_blocks(&heisenberg_parameters(model)->lattice);
   return sizeof(struct tables) + 2 * blocks * sizeof(struct gpumc_checkerboard_edges) +
          2 * heisenberg_wave_of(model).length * sizeof(int32_t) +
-         heisenberg_couplings_count(model) * (plan->samples * number_bytes + sizeof(uint32_t));
+         heisenberg_couplings_count(model) * (plan->samples * number_bytes + sizeof(uint32_t)) +
+         (plan->walks ? heisenberg_walk_cpu_bytes(model) : 0);
 }
 
 /* Both ends of each bond: as many numbers as a sample has couplings. */
@@ -320,7 +324,7 @@ walk(struct gpumc_ensemble *ensemble, const struct gpumc_target *target, struct 
       .buffers = 1,                                                                                \
       .check = heisenberg_check_plan,                                                              \
       .block_bytes = block_bytes_##precision,                                                      \
-      .scratch_bytes = layers_bytes,                                                               \
+      .scratch_bytes = scratch_bytes,                                                              \
       .own_size = sizeof(struct tables),                                                           \
       .own_bytes = tables_bytes_##precision,                                                       \
       .own_create = tables_create_##precision,                                                     \

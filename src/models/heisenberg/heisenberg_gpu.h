@@ -63,7 +63,7 @@ struct heisenberg_rule {
 
 /* Rules of the runs first .. first + count - 1 on their way to the device, as arguments, which need
  * no copy and no wait. */
-enum { HEISENBERG_RULES_AT_ONCE = 128 };
+enum { HEISENBERG_RULES_AT_ONCE = 64 };
 struct heisenberg_rules {
   struct heisenberg_rule *rules; /* [plan.runs], device memory */
   uint32_t first, count;

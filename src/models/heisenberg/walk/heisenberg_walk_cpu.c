@@ -6,12 +6,6 @@
 #include "models/heisenberg/walk/heisenberg_walk_isa.h"
 #include "models/lattice/walk_cpu.h"
 
-/* Of one thread. */
-struct scratch {
-  void *spins;      /* [sites][n][32] */
-  uint32_t *visits; /* [levels] */
-};
-
 struct call {
   const struct gpumc_ensemble *ensemble;
   const struct gpumc_target *target;
@@ -19,7 +13,7 @@ struct call {
   struct heisenberg_walk_rule rule;
   double *weight;                               /* [runs][levels + 2] */
   uint32_t (*around)[GPUMC_NEIGHBOURS_MAXIMUM]; /* [sites] */
-  struct scratch *scratch;                      /* of each thread */
+  uint32_t *visits;                             /* [threads][levels] */
 };
 
 static const struct heisenberg_walk_ops *ops_of(const struct gpumc_ensemble *ensemble, bool single)
@@ -50,8 +44,8 @@ static void walk_group(const void *context, size_t thread, const struct lattice_
       .count = (uint32_t)at->count,
       .steps = at->steps,
       .time = at->time,
-      .spins = call->scratch[thread].spins,
-      .visits = table->visits != NULL ? call->scratch[thread].visits : NULL,
+      .spins = lattice_cpu_scratch(ensemble->storage),
+      .visits = table->visits != NULL ? call->visits + thread * table->levels : NULL,
   };
   for (size_t i = 0; i < at->count; i++)
     group.replica[i] = lattice_cpu_block(ensemble->storage, at->run, at->first + i);
@@ -64,20 +58,7 @@ static void walk_group(const void *context, size_t thread, const struct lattice_
     lattice_walk_flush(ensemble, table, at, group.visits);
 }
 
-static enum gpumc_status make_scratch(struct call *call, size_t threads, struct gpumc_error *error)
-{
-  const struct gpumc_model *model = call->ensemble->model;
-  const size_t bytes = GPUMC_WALK_GROUP * model->portable_bytes; /* enough in either precision */
-  GPUMC_TRY(gpumc_allocate_array(&call->scratch, threads, "scratch of the threads", error));
-  for (size_t t = 0; t < threads; t++) {
-    GPUMC_TRY(gpumc_allocate(1, bytes, "spins of a walk", &call->scratch[t].spins, error));
-    GPUMC_TRY(gpumc_allocate_array(&call->scratch[t].visits, call->target->table->levels, "visits",
-                                   error));
-  }
-  return GPUMC_OK;
-}
-
-static enum gpumc_status make_tables(struct call *call, struct gpumc_error *error)
+static enum gpumc_status make_tables(struct call *call, size_t threads, struct gpumc_error *error)
 {
   const struct gpumc_model *model = call->ensemble->model;
   const struct gpumc_weight_table *table = call->target->table;
@@ -86,6 +67,7 @@ static enum gpumc_status make_tables(struct call *call, struct gpumc_error *erro
   GPUMC_TRY(
       gpumc_allocate_array(&call->weight, runs * (table->levels + 2), "weights of a walk", error));
   heisenberg_walk_weights(table, runs, call->weight);
+  GPUMC_TRY(gpumc_allocate_array(&call->visits, threads * table->levels, "visits", error));
   GPUMC_TRY(gpumc_allocate_array(&call->around, model->sites, "neighbours", error));
   for (size_t p = 0; p < model->sites; p++)
     gpumc_checkerboard_positions_around(&heisenberg_parameters(model)->lattice, p, call->around[p]);
@@ -100,15 +82,10 @@ enum gpumc_status heisenberg_walk_cpu(struct gpumc_ensemble *ensemble,
   const size_t threads = (size_t)storage->threads;
   struct call call = {.ensemble = ensemble, .target = target, .ops = ops_of(ensemble, single)};
   enum gpumc_status status;
-  GPUMC_TRY_OUT(status, make_tables(&call, error));
-  GPUMC_TRY_OUT(status, make_scratch(&call, threads, error));
+  GPUMC_TRY_OUT(status, make_tables(&call, threads, error));
   GPUMC_TRY_OUT(status, lattice_walk_cpu(ensemble, target->table, walk_group, &call, error));
 out:
-  for (size_t t = 0; t < threads && call.scratch != NULL; t++) {
-    free(call.scratch[t].spins);
-    free(call.scratch[t].visits);
-  }
-  free(call.scratch);
+  free(call.visits);
   free(call.weight);
   free(call.around);
   return status;
@@ -119,6 +96,11 @@ heisenberg_walk_cpu_bonds(const struct gpumc_ensemble *ensemble, const void *spi
 {
   const struct heisenberg_parameters *parameters = heisenberg_parameters(ensemble->model);
   return ops_of(ensemble, single)->bonds(&parameters->lattice, parameters->components, spins);
+}
+
+size_t heisenberg_walk_cpu_bytes(const struct gpumc_model *model)
+{
+  return model->sites * sizeof(uint32_t[GPUMC_NEIGHBOURS_MAXIMUM]);
 }
 
 size_t heisenberg_walk_cpu_fills(const struct gpumc_model *model, const struct gpumc_device *device,
