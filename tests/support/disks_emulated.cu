@@ -70,8 +70,9 @@ template <uint32_t ROUNDS> static void emulate_tiles(const struct disks_emulated
           task.tile = disks_tile_of(&tiling, task.sweep.direction, i, j);
           sweep_tile<ROUNDS>(job, &task, &block);
         }
-      memcpy(to, from, 2 * sizeof(int64_t));
-      disks_shift_offset(&job->box, &task.sweep, (int64_t *)to);
+      for (uint32_t axis = 0; axis < 2; axis++)
+        ((int64_t *)to)[axis] =
+            disks_shift_offset(&job->box, &task.sweep, axis, ((const int64_t *)from)[axis]);
       memcpy(from, to, stored.bytes);
     }
 }

@@ -30,10 +30,16 @@ struct disks_around {
   uint32_t row[3], column[3];
 };
 
+/* By comparisons, so that the numbers stay in registers. */
+GPUMC_HOST_DEVICE static inline uint32_t disks_choice(const uint32_t of[3], uint32_t i)
+{
+  return i == 0 ? of[0] : i == 1 ? of[1] : of[2];
+}
+
 GPUMC_HOST_DEVICE static inline uint32_t
 disks_place(const struct disks_around *around, uint32_t i, uint32_t j)
 {
-  return around->row[j] + around->column[i];
+  return disks_choice(around->row, j) + disks_choice(around->column, i);
 }
 
 /* What all cells of a replica have in common in a sweep. */
@@ -84,7 +90,7 @@ disks_overlap_any(const struct disks_cells *cells, const struct disks_around *ar
 GPUMC_HOST_DEVICE static inline bool
 disks_is_inside(const struct disks_rule *rule, float x, float y)
 {
-  return x >= 0.0f && x < rule->width_x && y >= 0.0f && y < rule->width_y;
+  return (x >= 0.0f) & (x < rule->width_x) & (y >= 0.0f) & (y < rule->width_y);
 }
 
 /* Random words of the trials 2 call and 2 call + 1. */
@@ -177,21 +183,22 @@ disks_least_square(const struct disks_neighbour neighbour[DISKS_NEIGHBOURS], flo
   return fminf(least[0], least[1]) + fmaf(x, x, y * y);
 }
 
-/* The disk that is moved, the other one of the cell, or nowhere, and the slot of the first. */
+/* The disk that is moved, the other one of the cell, or nowhere, and their places in shared memory.
+ */
 struct disks_two {
-  float2 disk, other;
-  uint32_t slot;
+  float2 disk, other, *place, *place_of_other;
 };
 
 GPUMC_HOST_DEVICE static inline void disks_change_places(struct disks_two *two)
 {
-  const float2 disk = two->disk;
-  two->disk = two->other;
-  two->other = disk;
-  two->slot ^= 1;
+  const struct disks_two before = *two;
+  two->disk = before.other;
+  two->place = before.place_of_other;
+  two->other = before.disk;
+  two->place_of_other = before.place;
 }
 
-/* Whether the trial is accepted. */
+/* Whether the trial is accepted. Conditions are joined without branches. */
 GPUMC_HOST_DEVICE static inline bool
 disks_try(const struct disks_cells *cells, const struct disks_around *around,
           const struct disks_rule *rule, const struct disks_neighbour neighbour[DISKS_NEIGHBOURS],
@@ -200,13 +207,13 @@ disks_try(const struct disks_cells *cells, const struct disks_around *around,
   const float x = two->disk.x + hard_disks_displacement(word_x, rule->scale);
   const float y = two->disk.y + hard_disks_displacement(word_y, rule->scale);
   const float square = disks_least_square(neighbour, x, y);
-  bool free = disks_is_inside(rule, x, y) && square >= HARD_DISKS_LIMIT - HARD_DISKS_DOUBT &&
+  bool free = disks_is_inside(rule, x, y) & (square >= HARD_DISKS_LIMIT - HARD_DISKS_DOUBT) &
               !hard_disks_overlap(two->other.x - x, two->other.y - y);
-  if (free && square < HARD_DISKS_LIMIT + HARD_DISKS_DOUBT)
-    free = !disks_overlap_any(cells, around, rule, two->slot, x, y);
+  if (free & (square < HARD_DISKS_LIMIT + HARD_DISKS_DOUBT))
+    free = !disks_overlap_any(cells, around, rule, two->place > two->place_of_other, x, y);
   if (free) {
     two->disk = make_float2(x, y);
-    *disks_slot(cells, disks_place(around, 1, 1), two->slot) = two->disk;
+    *two->place = two->disk;
   }
   return free;
 }
@@ -221,7 +228,8 @@ disks_move(const struct disks_cells *cells, const struct disks_around *around,
   const struct gpumc_philox_word word = gpumc_philox_word(&rule->group, cell);
   const float4 own = cells->first[disks_place(around, 1, 1)];
   const bool both = own.z != HARD_DISKS_NOWHERE;
-  struct disks_two two = {{own.x, own.y}, {own.z, own.w}, 0};
+  float2 *here = disks_slot(cells, disks_place(around, 1, 1), 0);
+  struct disks_two two = {{own.x, own.y}, {own.z, own.w}, here, here + 1};
   struct disks_neighbour neighbour[DISKS_NEIGHBOURS];
   uint32_t taken = 0;
   disks_gather(cells, around, rule, neighbour);
@@ -328,19 +336,20 @@ disks_shift(const struct disks_cells *cells, const struct hard_disks_sweep *swee
   return list;
 }
 
-/* Where the corner of cell (0, 0) stands afterwards, in quanta. */
-GPUMC_HOST_DEVICE static inline void disks_shift_offset(const struct hard_disks_box *box,
-                                                        const struct hard_disks_sweep *sweep,
-                                                        int64_t offset[2])
+/* Where the corner of cell (0, 0) stands afterwards along an axis, in quanta. */
+GPUMC_HOST_DEVICE static inline int64_t disks_shift_offset(const struct hard_disks_box *box,
+                                                           const struct hard_disks_sweep *sweep,
+                                                           uint32_t axis, int64_t offset)
 {
-  const uint32_t axis = sweep->direction <= HARD_DISKS_LEFT ? 0 : 1;
   const bool forward = sweep->direction == HARD_DISKS_RIGHT || sweep->direction == HARD_DISKS_UP;
   const float width = axis == 0 ? box->width_x : box->width_y;
   const int64_t length = (int64_t)(width * (float)HARD_DISKS_UNIT) *
                          (int64_t)(axis == 0 ? box->cells_x : box->cells_y);
   const int64_t distance = (int64_t)(sweep->distance * (float)HARD_DISKS_UNIT);
-  const int64_t to = forward ? offset[axis] + distance : offset[axis] - distance;
-  offset[axis] = to < 0 ? to + length : to >= length ? to - length : to;
+  if (axis != (sweep->direction <= HARD_DISKS_LEFT ? 0 : 1))
+    return offset;
+  const int64_t to = forward ? offset + distance : offset - distance;
+  return to < 0 ? to + length : to >= length ? to - length : to;
 }
 
 #endif

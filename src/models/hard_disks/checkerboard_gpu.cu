@@ -6,7 +6,8 @@
 
 enum {
   WARP = 32,
-  THREADS = 256,                /* of a block, at most */
+  THREADS = 320,                /* of a block, at most */
+  BLOCKS = 2,                   /* of as many threads that a multiprocessor has registers for */
   DEFAULT_SHARED_BYTES = 49152, /* that every block may have */
   PHILOX_SHORT = 7,             /* the other number of rounds */
   PHILOX_LONG = 10,
@@ -38,7 +39,7 @@ static __device__ inline struct disks_rule rule_of(const struct hard_disks_gpu_s
 /* ---- tiles ---- */
 
 template <uint32_t ROUNDS>
-static __global__ void __launch_bounds__(THREADS, 2)
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
     sweep_tiles(const __grid_constant__ struct hard_disks_gpu_sweep sweep,
                 const __grid_constant__ struct disks_tiling tiling, const unsigned char *from,
                 unsigned char *to, uint32_t time)
@@ -75,20 +76,16 @@ static __global__ void __launch_bounds__(THREADS, 2)
     __syncthreads();
   }
   disks_write(&task, &block, threadIdx.x, blockDim.x);
-  if (i == 0 && j == 0 && threadIdx.x == 0) {
-    const int64_t *before = (const int64_t *)task.from;
-    int64_t offset[2] = {before[0], before[1]};
-    disks_shift_offset(task.box, &task.sweep, offset);
-    ((int64_t *)task.to)[0] = offset[0];
-    ((int64_t *)task.to)[1] = offset[1];
-  }
+  if (i == 0 && j == 0 && threadIdx.x < 2)
+    ((int64_t *)task.to)[threadIdx.x] = disks_shift_offset(
+        task.box, &task.sweep, threadIdx.x, ((const int64_t *)task.from)[threadIdx.x]);
   count_taken(&sweep, taken);
 }
 
 /* ---- whole replicas ---- */
 
 template <uint32_t ROUNDS>
-static __global__ void __launch_bounds__(THREADS, 2)
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
     sweep_whole(const __grid_constant__ struct hard_disks_gpu_sweep sweep,
                 const __grid_constant__ struct disks_whole whole)
 {
@@ -146,7 +143,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
 /* Cells that have disks at the densities of interest, and threads that a multiprocessor has
  * registers for. */
 #define FILLED 0.75
-#define THREADS_TOGETHER 640.0
+#define THREADS_TOGETHER ((double)(THREADS * BLOCKS))
 
 enum { SIDE_LEAST = 8, SIDE_MOST = 48, SIDE_STEP = 4, LISTED_ENOUGH = 128 };
 

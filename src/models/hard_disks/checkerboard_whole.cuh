@@ -237,21 +237,19 @@ disks_shift_all(const struct disks_class *all, const struct disks_hall *hall,
     const struct disks_around around = disks_around_at(&all->whole, at.replica, at.a, at.b);
     const struct hard_disks_sweep *sweep = &hall->pupil[at.replica].sweep;
     const uint32_t place = disks_place(&around, 1, 1);
-    const uint32_t i = disks_source_column(sweep->direction);
-    const uint32_t j = disks_source_row(sweep->direction);
-    const uint32_t column = i == 0   ? around.column[0]
-                            : i == 1 ? around.column[1]
-                                     : around.column[2];
-    const uint32_t row = j == 0 ? around.row[0] : j == 1 ? around.row[1] : around.row[2];
+    const uint32_t source = disks_place(&around, disks_source_column(sweep->direction),
+                                        disks_source_row(sweep->direction));
     const struct disks_list list =
-        disks_shift(from, sweep, all->box->width_x, all->box->width_y, place, row + column);
+        disks_shift(from, sweep, all->box->width_x, all->box->width_y, place, source);
     to->first[place] = list.first;
     if (list.count > 2)
       to->second[place] = list.second;
     to->count[place] = (uint8_t)list.count;
   }
   for (uint32_t i = thread; i < all->present; i += threads)
-    disks_shift_offset(all->box, &hall->pupil[i].sweep, hall->pupil[i].offset);
+    for (uint32_t axis = 0; axis < 2; axis++)
+      hall->pupil[i].offset[axis] =
+          disks_shift_offset(all->box, &hall->pupil[i].sweep, axis, hall->pupil[i].offset[axis]);
 }
 
 #endif
