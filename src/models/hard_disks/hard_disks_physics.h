@@ -88,11 +88,14 @@ GPUMC_HOST_DEVICE static inline uint32_t hard_disks_digit(uint32_t *u, uint32_t 
   return (uint32_t)(product >> 32);
 }
 
+/* The permutation 0, 1, 2, 3. */
+#define HARD_DISKS_UNSHUFFLED 0xe4u
+
 /* A permutation of 0 .. n-1, n <= 4, by Fisher and Yates from the end: number i is at bits 2i and
  * 2i + 1. Each of the n! has probability 1 / n! to within 2^-32. */
 GPUMC_HOST_DEVICE static inline uint32_t hard_disks_shuffle(uint32_t u, uint32_t n)
 {
-  uint32_t order = 0xe4; /* 3, 2, 1, 0 */
+  uint32_t order = HARD_DISKS_UNSHUFFLED;
   for (uint32_t i = n > 0 ? n - 1 : 0; i > 0; i--) {
     const uint32_t j = hard_disks_digit(&u, i + 1);
     const uint32_t differ = (order >> 2 * i ^ order >> 2 * j) & 3;
