@@ -11,7 +11,7 @@
 #define GPUMC_HARD_DISKS_CHECKERBOARD_GPU_H
 
 #include "core/device/cuda_error.h"
-#include "models/hard_disks/hard_disks_physics.h"
+#include "models/hard_disks/hard_disks_channels.h"
 #include "models/lattice/batch.h"
 #include "models/lattice/divisor.h"
 
@@ -62,10 +62,24 @@ struct hard_disks_gpu_sweep {
   size_t shared_bytes; /* that one block of threads may have */
 };
 
+/* Channels of all replicas, by the same arithmetic as hard_disks_measure(). */
+struct hard_disks_gpu_measurement {
+  struct hard_disks_replicas replicas;
+  struct hard_disks_units units;
+  /* Of hard_disks_pressure.h, [HARD_DISKS_BINS] in quanta of the channels; device memory. */
+  const int64_t *contact_weight, *scaling_weight;
+  struct hard_disks_sums *sums; /* [runs][capacity], device memory */
+  int64_t *channel[HARD_DISKS_CHANNELS];
+  uint64_t *lost; /* device memory: replicas without the disks that they must have are added */
+};
+
 /* *turned: whether the replicas are in `other` now. */
 GPUMC_MUST_CHECK enum gpumc_status
 hard_disks_sweep_checkerboard(const struct hard_disks_gpu_sweep *arguments, bool *turned,
                               struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+hard_disks_measure_on_gpu(const struct hard_disks_gpu_measurement *arguments,
+                          struct gpumc_error *error);
 
 #ifdef __cplusplus
 }

@@ -312,8 +312,8 @@ coefficients(const struct gpumc_model *model, const double *control, double *coe
 }
 
 /* In order of preference. */
-static const struct gpumc_kernel_ops *const kernels[] = {&hard_disks_checkerboard_cpu,
-                                                         &hard_disks_serial_cpu, NULL};
+static const struct gpumc_kernel_ops *const kernels[] = {
+    &hard_disks_checkerboard_cpu, &hard_disks_checkerboard_cuda, &hard_disks_serial_cpu, NULL};
 
 const struct gpumc_model_ops gpumc_model_hard_disks = {
     .name = "hard_disks",

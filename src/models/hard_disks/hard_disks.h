@@ -123,7 +123,8 @@ void hard_disks_describe_channels(struct gpumc_model *model);
 
 /* ---- kernels ---- */
 
-extern const struct gpumc_kernel_ops hard_disks_serial_cpu, hard_disks_checkerboard_cpu;
+extern const struct gpumc_kernel_ops hard_disks_serial_cpu, hard_disks_checkerboard_cpu,
+    hard_disks_checkerboard_cuda;
 extern const struct gpumc_model_ops gpumc_model_hard_disks;
 
 /* Options of `checkerboard`. */
