@@ -151,8 +151,8 @@ slot_of(const struct hard_disks_stored *stored, unsigned char *replica, size_t c
   return (float *)(void *)(pairs + cell * HARD_DISKS_PAIR_BYTES) + slot % 2 * 2;
 }
 
-static void pack(const struct hard_disks_stored *stored, const struct hard_disks_replica *from,
-                 size_t cells, unsigned char *to)
+void hard_disks_store(const struct hard_disks_stored *stored, const struct hard_disks_replica *from,
+                      size_t cells, unsigned char *to)
 {
   memcpy(to, from->offset, 2 * sizeof *from->offset);
   for (size_t cell = 0; cell < cells; cell++) {
@@ -162,15 +162,15 @@ static void pack(const struct hard_disks_stored *stored, const struct hard_disks
       float *disk = slot_of(stored, to, cell, s);
       disk[0] = from->x[place];
       disk[1] = from->y[place];
-      count += from->x[place] >= 0.0f;
+      if (disk[0] >= 0.0f)
+        count++;
     }
     to[stored->count + cell] = count;
   }
 }
 
-/* Returns the number of disks. */
-static uint64_t unpack(const struct hard_disks_stored *stored, unsigned char *from, size_t cells,
-                       const struct hard_disks_replica *to)
+uint64_t hard_disks_restore(const struct hard_disks_stored *stored, unsigned char *from,
+                            size_t cells, const struct hard_disks_replica *to)
 {
   uint64_t disks = 0;
   memcpy(to->offset, from, 2 * sizeof *to->offset);
@@ -210,7 +210,7 @@ static enum gpumc_status pass(const struct passage *passage, struct gpumc_error 
   enum gpumc_status status;
   GPUMC_TRY(disks_of(&layout, &replica.x, &replica.y, error));
   if (passage->out != NULL) {
-    const uint64_t disks = unpack(&stored, passage->stored, cells, &replica);
+    const uint64_t disks = hard_disks_restore(&stored, passage->stored, cells, &replica);
     if (disks != model->sites)
       GPUMC_TRY_OUT(status, hard_disks_lost(model, disks, error));
     hard_disks_get(box, &replica, passage->out);
@@ -224,7 +224,7 @@ static enum gpumc_status pass(const struct passage *passage, struct gpumc_error 
                                                  (uint32_t)passage->r, begin, error));
   }
   GPUMC_TRY_OUT(status, hard_disks_set(box, begin != NULL ? begin : passage->in, &replica, error));
-  pack(&stored, &replica, cells, passage->stored);
+  hard_disks_store(&stored, &replica, cells, passage->stored);
 out:
   free(begin);
   free(replica.x);

@@ -41,6 +41,14 @@ static inline struct hard_disks_stored hard_disks_stored_of(const struct hard_di
   return stored;
 }
 
+/* On the host, from a replica in the plain layout (hard_disks_plain_layout) with so many cells, or
+ * back to one, which returns the number of disks. */
+struct hard_disks_replica;
+void hard_disks_store(const struct hard_disks_stored *stored, const struct hard_disks_replica *from,
+                      size_t cells, unsigned char *to);
+uint64_t hard_disks_restore(const struct hard_disks_stored *stored, unsigned char *from,
+                            size_t cells, const struct hard_disks_replica *to);
+
 /* Replica r of run m begins stored.bytes (m capacity + r) bytes from `replicas` on. */
 struct hard_disks_replicas {
   struct lattice_batch batch;
