@@ -1,5 +1,7 @@
 #include "support/disks_emulated.h"
 
+#include <string.h>
+
 #include <vector>
 
 #include "models/hard_disks/checkerboard_whole.cuh"
@@ -44,8 +46,7 @@ static void sweep_tile(const struct disks_emulated *job, struct disks_task *task
 template <uint32_t ROUNDS> static void emulate_tiles(const struct disks_emulated *job)
 {
   const struct hard_disks_stored stored = hard_disks_stored_of(&job->box);
-  const struct disks_tiling tiling = {disks_cut_of(job->box.cells_x, job->side[0]),
-                                      disks_cut_of(job->box.cells_y, job->side[1])};
+  const struct disks_tiling tiling = disks_tiling_of(&job->box, job->side[0], job->side[1]);
   std::vector<float4> memory = memory_of(disks_block_bytes(&tiling));
   const struct disks_block block = disks_block_at(memory.data(), &tiling);
   std::vector<float4> after((stored.bytes) / sizeof(float4));

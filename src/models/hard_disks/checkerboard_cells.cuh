@@ -8,6 +8,8 @@
 #ifndef GPUMC_HARD_DISKS_CHECKERBOARD_CELLS_CUH
 #define GPUMC_HARD_DISKS_CHECKERBOARD_CELLS_CUH
 
+#include <string.h>
+
 #include "core/numerics/philox.cuh"
 #include "models/hard_disks/hard_disks_physics.h"
 
@@ -87,10 +89,31 @@ disks_overlap_any(const struct disks_cells *cells, const struct disks_around *ar
 
 /* ---- trials ---- */
 
+/* As a number by its bits, the sign above all: what is negative is larger than any that is not. */
+GPUMC_HOST_DEVICE static inline uint32_t disks_bits(float x)
+{
+#ifdef __CUDA_ARCH__
+  return __float_as_uint(x);
+#else
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+#endif
+}
+
+/* Whether 0 <= x < w and so on: sums that are 0 have no sign. */
 GPUMC_HOST_DEVICE static inline bool
 disks_is_inside(const struct disks_rule *rule, float x, float y)
 {
-  return (x >= 0.0f) & (x < rule->width_x) & (y >= 0.0f) & (y < rule->width_y);
+  return (disks_bits(x) < disks_bits(rule->width_x)) & (disks_bits(y) < disks_bits(rule->width_y));
+}
+
+/* hard_disks_displacement() in fewer steps: with s = u - 2^23, (2u + 1 - 2^24) scale = (2^8 s)
+ * (scale 2^-7) + scale, rounded once. */
+GPUMC_HOST_DEVICE static inline float disks_displacement(uint32_t word, float scale)
+{
+  const int32_t times256 = (int32_t)((word & 0xffffff00u) ^ 0x80000000u);
+  return (1.5f + fmaf((float)times256, scale * 0x1p-7f, scale)) - 1.5f;
 }
 
 /* Random words of the trials 2 call and 2 call + 1. */
@@ -147,6 +170,12 @@ GPUMC_HOST_DEVICE static inline struct disks_neighbour disks_neighbour_at(float 
   return neighbour;
 }
 
+/* A coordinate in cell `at` of three, relative to the one in the middle. */
+GPUMC_HOST_DEVICE static inline float disks_moved(float x, uint32_t at, float width)
+{
+  return at == 0 ? x - width : at == 1 ? x : x + width;
+}
+
 enum { DISKS_NEIGHBOURS = 16 }; /* two in each of the eight cells around */
 
 GPUMC_HOST_DEVICE static inline void
@@ -159,10 +188,10 @@ disks_gather(const struct disks_cells *cells, const struct disks_around *around,
   for (uint32_t k = 0; k < 8; k++) {
     const uint32_t at = k < 4 ? k : k + 1, j = at / 3, i = at % 3;
     const float4 pair = cells->first[disks_place(around, i, j)];
-    const float shift_x = ((float)i - 1.0f) * rule->width_x;
-    const float shift_y = ((float)j - 1.0f) * rule->width_y;
-    neighbour[2 * k] = disks_neighbour_at(pair.x + shift_x, pair.y + shift_y);
-    neighbour[2 * k + 1] = disks_neighbour_at(pair.z + shift_x, pair.w + shift_y);
+    neighbour[2 * k] = disks_neighbour_at(disks_moved(pair.x, i, rule->width_x),
+                                          disks_moved(pair.y, j, rule->width_y));
+    neighbour[2 * k + 1] = disks_neighbour_at(disks_moved(pair.z, i, rule->width_x),
+                                              disks_moved(pair.w, j, rule->width_y));
   }
 }
 
@@ -183,38 +212,24 @@ disks_least_square(const struct disks_neighbour neighbour[DISKS_NEIGHBOURS], flo
   return fminf(least[0], least[1]) + fmaf(x, x, y * y);
 }
 
-/* The disk that is moved, the other one of the cell, or nowhere, and their places in shared memory.
- */
-struct disks_two {
-  float2 disk, other, *place, *place_of_other;
-};
-
-GPUMC_HOST_DEVICE static inline void disks_change_places(struct disks_two *two)
-{
-  const struct disks_two before = *two;
-  two->disk = before.other;
-  two->place = before.place_of_other;
-  two->other = before.disk;
-  two->place_of_other = before.place;
-}
-
-/* Whether the trial is accepted. Conditions are joined without branches. */
+/* Whether a disk in `slot` at the place *disk, with `other` in its cell, moves by the two words; if
+ * so, *disk is where it is then. Conditions are joined without branches. */
 GPUMC_HOST_DEVICE static inline bool
 disks_try(const struct disks_cells *cells, const struct disks_around *around,
           const struct disks_rule *rule, const struct disks_neighbour neighbour[DISKS_NEIGHBOURS],
-          struct disks_two *two, uint32_t word_x, uint32_t word_y)
+          float2 *slot, float2 other, uint32_t word_x, uint32_t word_y, float2 *disk)
 {
-  const float x = two->disk.x + hard_disks_displacement(word_x, rule->scale);
-  const float y = two->disk.y + hard_disks_displacement(word_y, rule->scale);
+  const float x = disk->x + disks_displacement(word_x, rule->scale);
+  const float y = disk->y + disks_displacement(word_y, rule->scale);
   const float square = disks_least_square(neighbour, x, y);
   bool free = disks_is_inside(rule, x, y) & (square >= HARD_DISKS_LIMIT - HARD_DISKS_DOUBT) &
-              !hard_disks_overlap(two->other.x - x, two->other.y - y);
-  if (free & (square < HARD_DISKS_LIMIT + HARD_DISKS_DOUBT))
-    free = !disks_overlap_any(cells, around, rule, two->place > two->place_of_other, x, y);
-  if (free) {
-    two->disk = make_float2(x, y);
-    *two->place = two->disk;
+              !hard_disks_overlap(other.x - x, other.y - y);
+  if (free & (square < HARD_DISKS_LIMIT + HARD_DISKS_DOUBT)) {
+    const float2 *first = disks_slot(cells, disks_place(around, 1, 1), 0);
+    free = !disks_overlap_any(cells, around, rule, slot != first, x, y);
   }
+  if (free)
+    *slot = *disk = make_float2(x, y);
   return free;
 }
 
@@ -226,10 +241,12 @@ disks_move(const struct disks_cells *cells, const struct disks_around *around,
            const struct disks_rule *rule, uint32_t cell)
 {
   const struct gpumc_philox_word word = gpumc_philox_word(&rule->group, cell);
-  const float4 own = cells->first[disks_place(around, 1, 1)];
+  const uint32_t here = disks_place(around, 1, 1);
+  const float4 own = cells->first[here];
   const bool both = own.z != HARD_DISKS_NOWHERE;
-  float2 *here = disks_slot(cells, disks_place(around, 1, 1), 0);
-  struct disks_two two = {{own.x, own.y}, {own.z, own.w}, here, here + 1};
+  /* The disks that trials 0 and 1 move; nowhere: there is one. */
+  float2 even = make_float2(own.x, own.y), odd = make_float2(own.z, own.w);
+  float2 *slot_even = disks_slot(cells, here, 0), *slot_odd = slot_even + 1;
   struct disks_neighbour neighbour[DISKS_NEIGHBOURS];
   uint32_t taken = 0;
   disks_gather(cells, around, rule, neighbour);
@@ -239,16 +256,25 @@ disks_move(const struct disks_cells *cells, const struct disks_around *around,
   for (uint32_t s = 0; s < rule->moves; s += 2) {
     uint32_t drawn[4];
     disks_draw<ROUNDS>(rule, &word, s / 2, drawn);
-    if (s == 0 && both && rule->shuffle &&
-        hard_disks_number(hard_disks_shuffle(hard_disks_shuffle_bits(drawn), 2), 0) == 1)
-      disks_change_places(&two);
-    taken += disks_try(cells, around, rule, neighbour, &two, drawn[0], drawn[1]);
-    if (both)
-      disks_change_places(&two);
-    if (s + 1 < rule->moves)
-      taken += disks_try(cells, around, rule, neighbour, &two, drawn[2], drawn[3]);
-    if (both)
-      disks_change_places(&two);
+    /* hard_disks_shuffle() for two: they change places where the upper bit is 0. */
+    if (s == 0 && both && rule->shuffle && hard_disks_shuffle_bits(drawn) >> 31 == 0) {
+      const float2 disk = even;
+      even = odd;
+      odd = disk;
+      slot_even++;
+      slot_odd--;
+    }
+    taken += disks_try(cells, around, rule, neighbour, slot_even, odd, drawn[0], drawn[1], &even);
+    if (s + 1 == rule->moves)
+      break;
+    float2 disk = both ? odd : even;
+    const bool free = disks_try(cells, around, rule, neighbour, both ? slot_odd : slot_even,
+                                both ? even : odd, drawn[2], drawn[3], &disk);
+    if (free) {
+      odd = both ? disk : odd;
+      even = both ? even : disk;
+    }
+    taken += free;
   }
   return taken;
 }
@@ -322,17 +348,63 @@ GPUMC_HOST_DEVICE static inline uint32_t disks_source_row(enum hard_disks_direct
   return direction == HARD_DISKS_UP ? 2 : direction == HARD_DISKS_DOWN ? 0 : 1;
 }
 
+/* What a shift does to the coordinates of a replica along its axis: hard_disks_shifted() in fewer
+ * steps. Disks come to (x + before) + by, which is exact, and a width further where that is
+ * negative; forward those are the ones that leave, else the others. */
+struct disks_step {
+  float before, by, width;
+  bool along_x, forward;
+};
+
+GPUMC_HOST_DEVICE static inline struct disks_step
+disks_step_of(const struct hard_disks_sweep *sweep, float width_x, float width_y)
+{
+  struct disks_step step;
+  step.along_x = sweep->direction <= HARD_DISKS_LEFT;
+  step.forward = sweep->direction == HARD_DISKS_RIGHT || sweep->direction == HARD_DISKS_UP;
+  step.width = step.along_x ? width_x : width_y;
+  step.before = step.forward ? 0.0f : -step.width;
+  step.by = step.forward ? -sweep->distance : sweep->distance;
+  return step;
+}
+
+/* Whether a disk leaves its cell; *disk moves with the grid. */
+GPUMC_HOST_DEVICE static inline bool disks_step_one(const struct disks_step *step, float2 *disk)
+{
+  const float to = ((step->along_x ? disk->x : disk->y) + step->before) + step->by;
+  const bool negative = to < 0.0f;
+  const float there = negative ? to + step->width : to;
+  disk->x = step->along_x ? there : disk->x;
+  disk->y = step->along_x ? disk->y : there;
+  return negative == step->forward;
+}
+
+/* The cell at `place` afterwards; disks come from the cell at `source`. */
 GPUMC_HOST_DEVICE static inline struct disks_list
 disks_shift(const struct disks_cells *cells, const struct hard_disks_sweep *sweep, float width_x,
             float width_y, uint32_t place, uint32_t source)
 {
-  const float width = sweep->direction <= HARD_DISKS_LEFT ? width_x : width_y;
+  const struct disks_step step = disks_step_of(sweep, width_x, width_y);
   const float nowhere = HARD_DISKS_NOWHERE;
   struct disks_list list;
   list.first = list.second = make_float4(nowhere, nowhere, nowhere, nowhere);
   list.count = 0;
-  disks_append_some(cells, sweep, width, place, false, &list);
-  disks_append_some(cells, sweep, width, source, true, &list);
+  if (cells->count[place] > 2 || cells->count[source] > 2) {
+    disks_append_some(cells, sweep, step.width, place, false, &list);
+    disks_append_some(cells, sweep, step.width, source, true, &list);
+    return list;
+  }
+  const float4 own = cells->first[place], other = cells->first[source];
+  float2 disk[4] = {{own.x, own.y}, {own.z, own.w}, {other.x, other.y}, {other.z, other.w}};
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+  for (uint32_t k = 0; k < 4; k++) {
+    const bool there_is = disk[k].x != nowhere;
+    const bool leaves = disks_step_one(&step, &disk[k]);
+    if (there_is & (leaves == (k >= 2)))
+      disks_append(&list, disk[k]);
+  }
   return list;
 }
 

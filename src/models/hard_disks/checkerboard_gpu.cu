@@ -225,9 +225,8 @@ static struct plan find_tiling(const struct hard_disks_gpu_sweep *sweep, struct 
       /* Tiles of one size, none of them mostly beyond the box. */
       const uint32_t in_x = (box->cells_x + wide - 1) / wide;
       const uint32_t in_y = (box->cells_y + high - 1) / high;
-      const struct disks_tiling tiling = {
-          disks_cut_of(box->cells_x, (box->cells_x + in_x - 1) / in_x),
-          disks_cut_of(box->cells_y, (box->cells_y + in_y - 1) / in_y)};
+      const struct disks_tiling tiling =
+          disks_tiling_of(box, (box->cells_x + in_x - 1) / in_x, (box->cells_y + in_y - 1) / in_y);
       const struct plan plan = plan_tiling(sweep, &tiling);
       if (plan.bytes > sweep->shared_bytes || (best.threads > 0 && plan.cycles >= best.cycles))
         continue;

@@ -27,6 +27,7 @@ enum {
   DISKS_BORDER = HARD_DISKS_COLOURS,
   DISKS_READS = 4, /* cells that a thread reads at once */
   DISKS_NO_COLOUR = HARD_DISKS_COLOURS,
+  DISKS_WARP = 32,
 };
 
 /* ---- tiles ---- */
@@ -40,6 +41,7 @@ struct disks_cut {
 
 struct disks_tiling {
   struct disks_cut x, y;
+  uint32_t half; /* columns of one parity */
 };
 
 static inline struct disks_cut disks_cut_of(uint32_t cells, uint32_t side)
@@ -52,19 +54,24 @@ static inline struct disks_cut disks_cut_of(uint32_t cells, uint32_t side)
   return cut;
 }
 
-/* Columns of one parity. */
-GPUMC_HOST_DEVICE static inline uint32_t disks_half(const struct disks_tiling *tiling)
+static inline struct disks_tiling
+disks_tiling_of(const struct hard_disks_box *box, uint32_t side_x, uint32_t side_y)
 {
-  return (tiling->x.width[1].value + 1) / 2;
+  struct disks_tiling tiling;
+  tiling.x = disks_cut_of(box->cells_x, side_x);
+  tiling.y = disks_cut_of(box->cells_y, side_y);
+  tiling.half = (tiling.x.width[1].value + 1) / 2;
+  return tiling;
 }
+
 GPUMC_HOST_DEVICE static inline uint32_t disks_places(const struct disks_tiling *tiling)
 {
-  return 2 * disks_half(tiling) * tiling->y.width[1].value;
+  return 2 * tiling->half * tiling->y.width[1].value;
 }
 /* Cells of a colour that are moved, at most. */
 GPUMC_HOST_DEVICE static inline uint32_t disks_list_room(const struct disks_tiling *tiling)
 {
-  return disks_half(tiling) * ((tiling->y.width[1].value + 1) / 2);
+  return tiling->half * ((tiling->y.width[1].value + 1) / 2);
 }
 
 /* What is read of one axis: the cell of the box at which it begins, from -5 on; where the tile
@@ -98,7 +105,7 @@ GPUMC_HOST_DEVICE static inline struct disks_tile disks_tile_of(const struct dis
   struct disks_tile tile;
   tile.x = disks_line_of(&tiling->x, i, along_x, direction == HARD_DISKS_LEFT);
   tile.y = disks_line_of(&tiling->y, j, !along_x, direction == HARD_DISKS_DOWN);
-  tile.half = disks_half(tiling);
+  tile.half = tiling->half;
   return tile;
 }
 
@@ -195,7 +202,7 @@ GPUMC_HOST_DEVICE static inline void
 disks_note(ENTRY *list, uint32_t room, uint32_t *listed, uint32_t turn, uint32_t entry)
 {
 #ifdef __CUDA_ARCH__
-  const uint32_t lane = threadIdx.x % 32;
+  const uint32_t lane = threadIdx.x % DISKS_WARP;
   uint32_t mine = 0, of_lane = 0, first = 0;
 #pragma unroll
   for (uint32_t k = 0; k < HARD_DISKS_COLOURS; k++) {
@@ -210,6 +217,26 @@ disks_note(ENTRY *list, uint32_t room, uint32_t *listed, uint32_t turn, uint32_t
     list[turn * room + first + __popc(mine & ((1u << lane) - 1))] = (ENTRY)entry;
 #else
   if (turn < HARD_DISKS_COLOURS)
+    list[turn * room + listed[turn]++] = (ENTRY)entry;
+#endif
+}
+
+/* The same where lanes of equal parity have equal turns; `wanted`: whether the cell is added. */
+template <class ENTRY>
+GPUMC_HOST_DEVICE static inline void disks_note_of_two(ENTRY *list, uint32_t room, uint32_t *listed,
+                                                       uint32_t turn, bool wanted, uint32_t entry)
+{
+#ifdef __CUDA_ARCH__
+  const uint32_t lane = threadIdx.x % DISKS_WARP;
+  const uint32_t alike = __ballot_sync(UINT32_MAX, wanted) & 0x55555555u << (lane & 1);
+  uint32_t first = 0;
+  if (lane < 2)
+    first = atomicAdd(&listed[turn], __popc(alike));
+  first = __shfl_sync(UINT32_MAX, first, lane & 1);
+  if (wanted)
+    list[turn * room + first + __popc(alike & ((1u << lane) - 1))] = (ENTRY)entry;
+#else
+  if (wanted)
     list[turn * room + listed[turn]++] = (ENTRY)entry;
 #endif
 }
@@ -267,44 +294,52 @@ GPUMC_HOST_DEVICE static inline void disks_wait(void)
 #endif
 }
 
+/* Warps go down rows; their lanes have a column each, so that neighbours alternate between two
+ * colours. A warp that is not all there (on the host, of one thread) goes through all columns. */
 GPUMC_HOST_DEVICE static inline void disks_read(const struct disks_task *task,
                                                 const struct disks_block *block, uint32_t thread,
                                                 uint32_t threads)
 {
   const struct disks_tile *tile = &task->tile;
-  const uint32_t room = disks_list_room(task->tiling);
-  const uint32_t total = tile->x.width.value * tile->y.width.value;
-  for (uint32_t begin = 0; begin < total; begin += DISKS_READS * threads) {
-    uint32_t count[DISKS_READS], entry[DISKS_READS];
+  const uint32_t lanes = threads % DISKS_WARP == 0 ? DISKS_WARP : 1, warps = threads / lanes;
+  const uint32_t lane = thread % lanes, width = tile->x.width.value, height = tile->y.width.value;
+  const uint32_t colours = task->sweep.colours;
+  for (uint32_t begin = 0; begin < width; begin += lanes) {
+    const uint32_t a = begin + lane;
+    const bool is_column = a < width;
+    const uint32_t column = is_column ? block->column[a] : 0, place_a = disks_column(a, tile->half);
+    const uint32_t turn_even = disks_turn_in(tile, colours, a, 0);
+    const uint32_t turn_odd = disks_turn_in(tile, colours, a, 1);
+    for (uint32_t first = thread / lanes; first < height; first += DISKS_READS * warps) {
+      uint32_t count[DISKS_READS];
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-    for (uint32_t k = 0; k < DISKS_READS; k++) {
-      const uint32_t at = begin + k * threads + thread;
-      const uint32_t b = gpumc_divide(at, tile->x.width), a = at - b * tile->x.width.value;
-      entry[k] = a | b << 8;
-      count[k] = 0;
-      if (at < total)
-        count[k] = disks_bring(task, &block->cells, block->row[b] + block->column[a],
-                               disks_place_in(tile, a, b));
-    }
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
-    for (uint32_t k = 0; k < DISKS_READS; k++) {
-      const uint32_t a = entry[k] & 0xff, b = entry[k] >> 8, place = disks_place_in(tile, a, b);
-      const bool is_there = begin + k * threads + thread < total;
-      uint32_t turn = disks_turn_in(tile, task->sweep.colours, a, b);
-      if (is_there)
-        block->cells.count[place] = (uint8_t)count[k];
-      if (count[k] > 2) {
-        block->listed[HARD_DISKS_COLOURS] = 1;
-        block->cells.second[place] =
-            ((const float4 *)(task->from + task->stored->second))[block->row[b] + block->column[a]];
+      for (uint32_t k = 0; k < DISKS_READS; k++) {
+        const uint32_t b = first + k * warps;
+        count[k] = 0;
+        if (b < height && is_column)
+          count[k] = disks_bring(task, &block->cells, block->row[b] + column,
+                                 b * 2 * tile->half + place_a);
       }
-      if (count[k] == 0 || !disks_is_moved(tile, turn, a, b))
-        turn = DISKS_NO_COLOUR;
-      disks_note(block->list, room, block->listed, turn, entry[k]);
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+      for (uint32_t k = 0; k < DISKS_READS; k++) {
+        const uint32_t b = first + k * warps, place = b * 2 * tile->half + place_a;
+        if (b >= height)
+          break;
+        if (is_column)
+          block->cells.count[place] = (uint8_t)count[k];
+        if (count[k] > 2) {
+          block->listed[HARD_DISKS_COLOURS] = 1;
+          block->cells.second[place] =
+              ((const float4 *)(task->from + task->stored->second))[block->row[b] + column];
+        }
+        const uint32_t turn = b % 2 == 0 ? turn_even : turn_odd;
+        disks_note_of_two(block->list, disks_list_room(task->tiling), block->listed, turn,
+                          count[k] > 0 && disks_is_moved(tile, turn, a, b), a | b << 8);
+      }
     }
   }
   disks_wait();
