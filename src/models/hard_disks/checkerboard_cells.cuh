@@ -20,6 +20,20 @@
  * else is rounded is smaller than 4, six times 2^-23. Together this is below 2^-18. */
 #define HARD_DISKS_DOUBT 0x1p-18f
 
+/* Keeps a number in a register, where the compiler would rather compute it again each time. */
+template <class NUMBER> GPUMC_HOST_DEVICE static inline void disks_keep(NUMBER &number)
+{
+#ifdef __CUDA_ARCH__
+  static_assert(sizeof number == 4 || sizeof number == 8, "a register or two");
+  if constexpr (sizeof number == 8)
+    asm volatile("" : "+l"(number));
+  else
+    asm volatile("" : "+r"(number));
+#else
+  (void)number;
+#endif
+}
+
 /* Cells in shared memory, in the order of their places. */
 struct disks_cells {
   float4 *first, *second; /* slots 0 and 1; slots 2 and 3, set where they are in use */
@@ -379,32 +393,44 @@ GPUMC_HOST_DEVICE static inline bool disks_step_one(const struct disks_step *ste
   return negative == step->forward;
 }
 
-/* The cell at `place` afterwards; disks come from the cell at `source`. */
-GPUMC_HOST_DEVICE static inline struct disks_list
-disks_shift(const struct disks_cells *cells, const struct hard_disks_sweep *sweep, float width_x,
-            float width_y, uint32_t place, uint32_t source)
+GPUMC_HOST_DEVICE static inline float2 disks_either(bool is_first, float2 first, float2 second)
 {
-  const struct disks_step step = disks_step_of(sweep, width_x, width_y);
-  const float nowhere = HARD_DISKS_NOWHERE;
-  struct disks_list list;
-  list.first = list.second = make_float4(nowhere, nowhere, nowhere, nowhere);
-  list.count = 0;
-  if (cells->count[place] > 2 || cells->count[source] > 2) {
-    disks_append_some(cells, sweep, step.width, place, false, &list);
-    disks_append_some(cells, sweep, step.width, source, true, &list);
-    return list;
-  }
+  return make_float2(is_first ? first.x : second.x, is_first ? first.y : second.y);
+}
+
+/* The cell at `place` afterwards; disks come from the cell at `source`. `crowded`: there may be
+ * cells with more than two disks. */
+GPUMC_HOST_DEVICE static inline struct disks_list
+disks_shift(const struct disks_cells *cells, const struct hard_disks_sweep *sweep,
+            const struct disks_step *step, bool crowded, uint32_t place, uint32_t source)
+{
   const float4 own = cells->first[place], other = cells->first[source];
+  const float2 nowhere = make_float2(HARD_DISKS_NOWHERE, HARD_DISKS_NOWHERE);
   float2 disk[4] = {{own.x, own.y}, {own.z, own.w}, {other.x, other.y}, {other.z, other.w}};
+  bool is[4];
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
   for (uint32_t k = 0; k < 4; k++) {
-    const bool there_is = disk[k].x != nowhere;
-    const bool leaves = disks_step_one(&step, &disk[k]);
-    if (there_is & (leaves == (k >= 2)))
-      disks_append(&list, disk[k]);
+    const bool there_is = disk[k].x != nowhere.x;
+    is[k] = there_is & (disks_step_one(step, &disk[k]) == (k >= 2));
   }
+  struct disks_list list;
+  list.count = (uint32_t)is[0] + is[1] + is[2] + is[3];
+  if ((crowded && (cells->count[place] > 2 || cells->count[source] > 2)) || list.count > 2) {
+    list.first = list.second = make_float4(nowhere.x, nowhere.y, nowhere.x, nowhere.y);
+    list.count = 0;
+    disks_append_some(cells, sweep, step->width, place, false, &list);
+    disks_append_some(cells, sweep, step->width, source, true, &list);
+    return list;
+  }
+  const float2 last = disks_either(is[3], disk[3], nowhere);
+  const float2 came = disks_either(is[2], disk[2], last);
+  const float2 first = disks_either(is[0], disk[0], disks_either(is[1], disk[1], came));
+  const float2 second =
+      disks_either(is[0] & is[1], disk[1],
+                   disks_either(is[0] | is[1], came, disks_either(is[2], last, nowhere)));
+  list.first = make_float4(first.x, first.y, second.x, second.y);
   return list;
 }
 

@@ -51,7 +51,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   if (replica >= batch->size[blockIdx.y])
     return;
   const struct gpumc_random random = lattice_batch_random(batch, blockIdx.y);
-  const size_t place = (blockIdx.y * batch->capacity + replica) * replicas->stored.bytes;
+  size_t place = (blockIdx.y * batch->capacity + replica) * replicas->stored.bytes;
+  disks_keep(place);
   const struct disks_block block = disks_block_at(shared, &tiling);
   struct disks_task task;
   task.box = &replicas->box;
@@ -69,6 +70,10 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   __syncthreads();
   disks_read(&task, &block, threadIdx.x, blockDim.x);
   __syncthreads();
+  if (disks_has_more_than_two(&block)) {
+    disks_read_rest(&task, &block, threadIdx.x, blockDim.x);
+    __syncthreads();
+  }
   uint32_t taken = 0;
 #pragma unroll 1
   for (uint32_t turn = 0; turn < HARD_DISKS_COLOURS; turn++) {

@@ -153,14 +153,6 @@ disks_turn_in(const struct disks_tile *tile, uint32_t colours, uint32_t a, uint3
   return disks_turn(colours, parity_x + 2 * parity_y);
 }
 
-/* Whether the cell is moved when its colour has its turn. */
-GPUMC_HOST_DEVICE static inline bool
-disks_is_moved(const struct disks_tile *tile, uint32_t turn, uint32_t a, uint32_t b)
-{
-  return a > turn && a + 1 + turn < tile->x.width.value && b > turn &&
-         b + 1 + turn < tile->y.width.value;
-}
-
 /* ---- shared memory of a block ---- */
 
 struct disks_block {
@@ -221,23 +213,49 @@ disks_note(ENTRY *list, uint32_t room, uint32_t *listed, uint32_t turn, uint32_t
 #endif
 }
 
-/* The same where lanes of equal parity have equal turns; `wanted`: whether the cell is added. */
-template <class ENTRY>
-GPUMC_HOST_DEVICE static inline void disks_note_of_two(ENTRY *list, uint32_t room, uint32_t *listed,
-                                                       uint32_t turn, bool wanted, uint32_t entry)
+/* When the cells of a column in rows of one parity have their turn: row b is moved if b - first <
+ * rows; where their list begins. */
+struct disks_column_turn {
+  uint32_t turn, first, rows, list;
+};
+
+GPUMC_HOST_DEVICE static inline struct disks_column_turn
+disks_column_turn_of(const struct disks_tile *tile, uint32_t colours, uint32_t room, uint32_t a,
+                     uint32_t parity)
+{
+  struct disks_column_turn column;
+  const uint32_t turn = disks_turn_in(tile, colours, a, parity);
+  const uint32_t height = tile->y.width.value;
+  const bool is_moved = (a > turn) & (a + 1 + turn < tile->x.width.value);
+  column.turn = turn;
+  column.first = turn + 1;
+  column.rows = is_moved & (height > 2 * (turn + 1)) ? height - 2 * (turn + 1) : 0;
+  column.list = turn * room;
+  disks_keep(column.turn);
+  disks_keep(column.first);
+  disks_keep(column.rows);
+  disks_keep(column.list);
+  return column;
+}
+
+/* disks_note() of a warp that is in one row: lanes of equal parity have equal turns. `wanted`:
+ * whether the cell is added. */
+GPUMC_HOST_DEVICE static inline void disks_note_in_row(uint16_t *list, uint32_t *listed,
+                                                       const struct disks_column_turn *column,
+                                                       bool wanted, uint32_t entry)
 {
 #ifdef __CUDA_ARCH__
   const uint32_t lane = threadIdx.x % DISKS_WARP;
   const uint32_t alike = __ballot_sync(UINT32_MAX, wanted) & 0x55555555u << (lane & 1);
   uint32_t first = 0;
   if (lane < 2)
-    first = atomicAdd(&listed[turn], __popc(alike));
+    first = atomicAdd(&listed[column->turn], __popc(alike));
   first = __shfl_sync(UINT32_MAX, first, lane & 1);
   if (wanted)
-    list[turn * room + first + __popc(alike & ((1u << lane) - 1))] = (ENTRY)entry;
+    list[column->list + first + __popc(alike & ((1u << lane) - 1))] = (uint16_t)entry;
 #else
   if (wanted)
-    list[turn * room + listed[turn]++] = (ENTRY)entry;
+    list[column->list + listed[column->turn]++] = (uint16_t)entry;
 #endif
 }
 
@@ -270,20 +288,14 @@ GPUMC_HOST_DEVICE static inline void disks_prepare(const struct disks_task *task
     block->row[b] = disks_cell_of(&tile->y, b, task->box->cells_y) * cells_x;
 }
 
-/* Brings a cell, and returns how many disks it has. What comes by itself has come after
- * disks_wait(). */
-GPUMC_HOST_DEVICE static inline uint32_t disks_bring(const struct disks_task *task,
-                                                     const struct disks_cells *cells, uint32_t cell,
-                                                     uint32_t place)
+/* Brings a pair to shared memory, where it is after disks_wait(). */
+GPUMC_HOST_DEVICE static inline void disks_bring(float4 *to, const float4 *from)
 {
-  const unsigned char *from = task->from;
-  const float4 *first = (const float4 *)(from + task->stored->first) + cell;
 #ifdef __CUDA_ARCH__
-  __pipeline_memcpy_async(&cells->first[place], first, sizeof *first);
+  __pipeline_memcpy_async(to, from, sizeof *to);
 #else
-  cells->first[place] = *first;
+  *to = *from;
 #endif
-  return from[task->stored->count + cell];
 }
 
 GPUMC_HOST_DEVICE static inline void disks_wait(void)
@@ -295,21 +307,28 @@ GPUMC_HOST_DEVICE static inline void disks_wait(void)
 }
 
 /* Warps go down rows; their lanes have a column each, so that neighbours alternate between two
- * colours. A warp that is not all there (on the host, of one thread) goes through all columns. */
+ * colours. On the host a thread may be a warp of one. */
 GPUMC_HOST_DEVICE static inline void disks_read(const struct disks_task *task,
                                                 const struct disks_block *block, uint32_t thread,
                                                 uint32_t threads)
 {
   const struct disks_tile *tile = &task->tile;
   const uint32_t lanes = threads % DISKS_WARP == 0 ? DISKS_WARP : 1, warps = threads / lanes;
-  const uint32_t lane = thread % lanes, width = tile->x.width.value, height = tile->y.width.value;
-  const uint32_t colours = task->sweep.colours;
-  for (uint32_t begin = 0; begin < width; begin += lanes) {
-    const uint32_t a = begin + lane;
+  const uint32_t width = tile->x.width.value, height = tile->y.width.value;
+  const uint32_t room = disks_list_room(task->tiling), pitch = 2 * tile->half;
+  for (uint32_t a = thread % lanes; a < width + lanes - 1 - (width - 1) % lanes; a += lanes) {
     const bool is_column = a < width;
-    const uint32_t column = is_column ? block->column[a] : 0, place_a = disks_column(a, tile->half);
-    const uint32_t turn_even = disks_turn_in(tile, colours, a, 0);
-    const uint32_t turn_odd = disks_turn_in(tile, colours, a, 1);
+    const uint32_t column = is_column ? block->column[a] : 0;
+    const struct disks_column_turn even =
+        disks_column_turn_of(tile, task->sweep.colours, room, a, 0);
+    const struct disks_column_turn odd =
+        disks_column_turn_of(tile, task->sweep.colours, room, a, 1);
+    size_t first_at = task->stored->first + (size_t)column * sizeof(float4);
+    size_t count_at = task->stored->count + column;
+    uint32_t place_a = disks_column(a, tile->half);
+    disks_keep(first_at);
+    disks_keep(count_at);
+    disks_keep(place_a);
     for (uint32_t first = thread / lanes; first < height; first += DISKS_READS * warps) {
       uint32_t count[DISKS_READS];
 #ifdef __CUDA_ARCH__
@@ -318,31 +337,56 @@ GPUMC_HOST_DEVICE static inline void disks_read(const struct disks_task *task,
       for (uint32_t k = 0; k < DISKS_READS; k++) {
         const uint32_t b = first + k * warps;
         count[k] = 0;
-        if (b < height && is_column)
-          count[k] = disks_bring(task, &block->cells, block->row[b] + column,
-                                 b * 2 * tile->half + place_a);
+        if (b < height && is_column) {
+          const uint32_t row = block->row[b];
+          disks_bring(&block->cells.first[b * pitch + place_a],
+                      (const float4 *)(task->from + first_at) + row);
+          count[k] = (task->from + count_at)[row];
+        }
       }
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
       for (uint32_t k = 0; k < DISKS_READS; k++) {
-        const uint32_t b = first + k * warps, place = b * 2 * tile->half + place_a;
+        const uint32_t b = first + k * warps;
         if (b >= height)
           break;
         if (is_column)
-          block->cells.count[place] = (uint8_t)count[k];
-        if (count[k] > 2) {
+          block->cells.count[b * pitch + place_a] = (uint8_t)count[k];
+        if (count[k] > 2)
           block->listed[HARD_DISKS_COLOURS] = 1;
-          block->cells.second[place] =
-              ((const float4 *)(task->from + task->stored->second))[block->row[b] + column];
-        }
-        const uint32_t turn = b % 2 == 0 ? turn_even : turn_odd;
-        disks_note_of_two(block->list, disks_list_room(task->tiling), block->listed, turn,
-                          count[k] > 0 && disks_is_moved(tile, turn, a, b), a | b << 8);
+        struct disks_column_turn turn;
+        turn.turn = b % 2 == 0 ? even.turn : odd.turn;
+        turn.first = b % 2 == 0 ? even.first : odd.first;
+        turn.rows = b % 2 == 0 ? even.rows : odd.rows;
+        turn.list = b % 2 == 0 ? even.list : odd.list;
+        disks_note_in_row(block->list, block->listed, &turn,
+                          (count[k] > 0) & (b - turn.first < turn.rows), a | b << 8);
       }
     }
   }
   disks_wait();
+}
+
+/* After that, slots 2 and 3, where there are such cells. */
+GPUMC_HOST_DEVICE static inline void disks_read_rest(const struct disks_task *task,
+                                                     const struct disks_block *block,
+                                                     uint32_t thread, uint32_t threads)
+{
+  const struct disks_tile *tile = &task->tile;
+  const float4 *second = (const float4 *)(task->from + task->stored->second);
+  const uint32_t total = tile->x.width.value * tile->y.width.value;
+  for (uint32_t k = thread; k < total; k += threads) {
+    const uint32_t b = gpumc_divide(k, tile->x.width), a = k - b * tile->x.width.value;
+    const uint32_t place = disks_place_in(tile, a, b);
+    if (block->cells.count[place] > 2)
+      block->cells.second[place] = second[block->row[b] + block->column[a]];
+  }
+}
+
+GPUMC_HOST_DEVICE static inline bool disks_has_more_than_two(const struct disks_block *block)
+{
+  return block->listed[HARD_DISKS_COLOURS] != 0;
 }
 
 /* The colour that has its turn. Returns how many trials were accepted in cells of the tile. */
@@ -354,7 +398,7 @@ disks_move_turn(const struct disks_task *task, const struct disks_block *block, 
   const struct disks_tile *tile = &task->tile;
   const uint16_t *list = block->list + turn * disks_list_room(task->tiling);
   const uint32_t listed = block->listed[turn];
-  const bool crowded = block->listed[HARD_DISKS_COLOURS] != 0;
+  const bool crowded = disks_has_more_than_two(block);
   uint32_t taken = 0;
   for (uint32_t k = thread; k < listed; k += threads) {
     const uint32_t a = list[k] & 0xff, b = list[k] >> 8;
@@ -375,30 +419,39 @@ disks_move_turn(const struct disks_task *task, const struct disks_block *block, 
   return taken;
 }
 
-/* Shifts the grid, from shared memory to where the replica is afterwards. */
+/* Shifts the grid, from shared memory to where the replica is afterwards; warps go down rows. */
 GPUMC_HOST_DEVICE static inline void disks_write(const struct disks_task *task,
                                                  const struct disks_block *block, uint32_t thread,
                                                  uint32_t threads)
 {
   const struct disks_tile *tile = &task->tile;
-  const struct disks_tiling *tiling = task->tiling;
-  const uint32_t total = tiling->x.side.value * tiling->y.side.value;
-  for (uint32_t k = thread; k < total; k += threads) {
-    const uint32_t in_y = gpumc_divide(k, tiling->x.side), in_x = k - in_y * tiling->x.side.value;
-    const uint32_t a = in_x + tile->x.begin, b = in_y + tile->y.begin;
-    const uint32_t x = (uint32_t)tile->x.first + a, y = (uint32_t)tile->y.first + b;
-    if (x >= task->box->cells_x || y >= task->box->cells_y)
-      continue;
-    const uint32_t source = disks_place_in(tile, a + disks_source_column(task->sweep.direction) - 1,
-                                           b + disks_source_row(task->sweep.direction) - 1);
-    const struct disks_list list =
-        disks_shift(&block->cells, &task->sweep, task->box->width_x, task->box->width_y,
-                    disks_place_in(tile, a, b), source);
-    const uint32_t cell = y * task->box->cells_x + x;
-    ((float4 *)(task->to + task->stored->first))[cell] = list.first;
-    if (list.count > 2)
-      ((float4 *)(task->to + task->stored->second))[cell] = list.second;
-    task->to[task->stored->count + cell] = (uint8_t)list.count;
+  const struct hard_disks_box *box = task->box;
+  const uint32_t lanes = threads % DISKS_WARP == 0 ? DISKS_WARP : 1, warps = threads / lanes;
+  const uint32_t side_x = task->tiling->x.side.value, side_y = task->tiling->y.side.value;
+  const uint32_t first_x = (uint32_t)tile->x.first + tile->x.begin;
+  const uint32_t first_y = (uint32_t)tile->y.first + tile->y.begin, pitch = 2 * tile->half;
+  const uint32_t most_x = box->cells_x - first_x < side_x ? box->cells_x - first_x : side_x;
+  const uint32_t most_y = box->cells_y - first_y < side_y ? box->cells_y - first_y : side_y;
+  const struct disks_step step = disks_step_of(&task->sweep, box->width_x, box->width_y);
+  const bool crowded = disks_has_more_than_two(block);
+  const uint32_t source_x = disks_source_column(task->sweep.direction) - 1;
+  const uint32_t source_y = disks_source_row(task->sweep.direction) - 1;
+  float4 *first = (float4 *)(task->to + task->stored->first);
+  float4 *second = (float4 *)(task->to + task->stored->second);
+  unsigned char *count = task->to + task->stored->count;
+  for (uint32_t x = thread % lanes; x < most_x; x += lanes) {
+    const uint32_t a = x + tile->x.begin, column = disks_column(a, tile->half);
+    const uint32_t from = disks_column(a + source_x, tile->half) + source_y * pitch;
+    for (uint32_t y = thread / lanes; y < most_y; y += warps) {
+      const uint32_t row = (y + tile->y.begin) * pitch;
+      const struct disks_list list =
+          disks_shift(&block->cells, &task->sweep, &step, crowded, row + column, row + from);
+      const uint32_t cell = (first_y + y) * box->cells_x + first_x + x;
+      first[cell] = list.first;
+      if (list.count > 2)
+        second[cell] = list.second;
+      count[cell] = (uint8_t)list.count;
+    }
   }
 }
 

@@ -232,6 +232,7 @@ disks_shift_all(const struct disks_class *all, const struct disks_hall *hall,
                 const struct disks_cells *from, const struct disks_cells *to, uint32_t thread,
                 uint32_t threads)
 {
+  const bool crowded = hall->listed[HARD_DISKS_COLOURS] != 0;
   for (uint32_t k = thread; k < all->present * all->whole.cells.value; k += threads) {
     const struct disks_address at = disks_address_of(&all->whole, k);
     const struct disks_around around = disks_around_at(&all->whole, at.replica, at.a, at.b);
@@ -239,8 +240,8 @@ disks_shift_all(const struct disks_class *all, const struct disks_hall *hall,
     const uint32_t place = disks_place(&around, 1, 1);
     const uint32_t source = disks_place(&around, disks_source_column(sweep->direction),
                                         disks_source_row(sweep->direction));
-    const struct disks_list list =
-        disks_shift(from, sweep, all->box->width_x, all->box->width_y, place, source);
+    const struct disks_step step = disks_step_of(sweep, all->box->width_x, all->box->width_y);
+    const struct disks_list list = disks_shift(from, sweep, &step, crowded, place, source);
     to->first[place] = list.first;
     if (list.count > 2)
       to->second[place] = list.second;
