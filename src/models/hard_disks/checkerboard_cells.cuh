@@ -21,16 +21,22 @@
 #define HARD_DISKS_DOUBT 0x1p-18f
 
 /* Keeps a number in a register, where the compiler would rather compute it again each time. */
-template <class NUMBER> GPUMC_HOST_DEVICE static inline void disks_keep(NUMBER &number)
+GPUMC_HOST_DEVICE static inline void disks_keep(uint32_t &number)
 {
 #ifdef __CUDA_ARCH__
-  static_assert(sizeof number == 4 || sizeof number == 8, "a register or two");
-  if constexpr (sizeof number == 8)
-    asm volatile("" : "+l"(number));
-  else
-    asm volatile("" : "+r"(number));
-#else
-  (void)number;
+  asm volatile("" : "+r"(number));
+#endif
+}
+GPUMC_HOST_DEVICE static inline void disks_keep(size_t &number)
+{
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+l"(number));
+#endif
+}
+GPUMC_HOST_DEVICE static inline void disks_keep(float &number)
+{
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+f"(number));
 #endif
 }
 
@@ -180,7 +186,9 @@ struct disks_neighbour {
 
 GPUMC_HOST_DEVICE static inline struct disks_neighbour disks_neighbour_at(float x, float y)
 {
-  const struct disks_neighbour neighbour = {x, y, fmaf(y, y, x * x)};
+  struct disks_neighbour neighbour = {x, y, fmaf(y, y, x * x)};
+  disks_keep(neighbour.x);
+  disks_keep(neighbour.y);
   return neighbour;
 }
 
