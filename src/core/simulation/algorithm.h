@@ -75,6 +75,9 @@ struct gpumc_context {
   struct gpumc_recorder *recorder;
   const struct gpumc_observer *observer;
   const cJSON *warnings; /* gpumc_task.warnings; reported by the run */
+  /* Worked so far, earlier parts of the run included, once the last unit is finished: no result may
+   * depend on it. */
+  const double *seconds;
   /* `create` sets it where the algorithm reads a file (gpumc_algorithm_ops.file_key). */
   uint64_t file_checksum;
 };

@@ -245,7 +245,8 @@ struct gpumc_controls gpumc_controls_at(const double *fixed, size_t moved, doubl
 {
   struct gpumc_controls controls;
   memcpy(controls.value, fixed, sizeof controls.value);
-  controls.value[moved] = value;
+  if (moved != GPUMC_CONTROL_NONE)
+    controls.value[moved] = value;
   return controls;
 }
 

@@ -37,8 +37,8 @@ struct gpumc_observables {
 struct gpumc_observables gpumc_observables_select(const struct gpumc_model_ops *model,
                                                   uint32_t requested,
                                                   const struct gpumc_model *paired);
-/* What the keys request of an algorithm's block that moves control number `moved`; it is 0 in the
- * function above. */
+/* What the keys request of an algorithm's block that moves control number `moved`, or none; it is 0
+ * in the function above. */
 struct gpumc_observables gpumc_observables_of(const struct gpumc_params *params,
                                               const struct gpumc_model_ops *model,
                                               const struct gpumc_model *paired, size_t moved);
@@ -90,7 +90,7 @@ struct gpumc_controls {
   double value[GPUMC_CONTROLS_MAXIMUM];
 };
 /* fixed[GPUMC_CONTROLS_MAXIMUM], the instance's own (gpumc_model.control) or those of a plan, but
- * for the one that is moved. */
+ * for the one that is moved, unless none is. */
 struct gpumc_controls gpumc_controls_at(const double *fixed, size_t moved, double value);
 
 /* Quantity q from the selected means, mean[n_means]. */

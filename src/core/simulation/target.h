@@ -11,7 +11,8 @@
 
 #include "core/numerics/host_device.h"
 
-enum { GPUMC_CONTROLS_MAXIMUM = 4 };
+/* GPUMC_CONTROL_NONE: which one is moved where none is. */
+enum { GPUMC_CONTROLS_MAXIMUM = 4, GPUMC_CONTROL_NONE = GPUMC_CONTROLS_MAXIMUM };
 
 enum gpumc_target_kind {
   GPUMC_ATHERMAL,  /* every allowed state with the same weight */
