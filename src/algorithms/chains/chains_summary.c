@@ -265,7 +265,7 @@ static enum gpumc_status write_series(const struct summary *summary, struct gpum
       {"summary/autocorrelation_time", "summary/autocorrelation_time/beta",
        "integrated autocorrelation time", "sweeps", summary->time, summary->time_error},
       {"provenance/autocorrelation_time", "provenance/autocorrelation_time/beta",
-       "integrated autocorrelation time in the time that the run took,", "s", summary->seconds,
+       "time of the run per integrated autocorrelation time", "s", summary->seconds,
        summary->seconds_error},
       {"summary/effective_samples", "summary/effective_samples/beta", "independent measurements",
        "1", summary->samples, NULL},

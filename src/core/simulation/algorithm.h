@@ -99,6 +99,9 @@ struct gpumc_algorithm_ops {
    * it enters as stage i + 1 (core/device/device.h), is /provenance/seconds_NAME. NULL: none. */
   const char *const *stages;
   uint32_t required; /* operations of the kernel, of enum gpumc_operation */
+  /* What its sweeps are for, GPUMC_BOLTZMANN or GPUMC_ATHERMAL: models and moves that do not serve
+   * it are refused. */
+  enum gpumc_target_kind target;
   /* Whether nothing but sweeps takes it from one state to the next, so that what is known against
    * the move that its key `update` names (gpumc_move.warn) is known against its results. */
   bool sweeps_alone;

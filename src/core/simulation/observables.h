@@ -6,13 +6,14 @@
 #include "core/simulation/model.h"
 
 /* Where the keys stand in an algorithm's table that ask for channels on request
- * (gpumc_channel.request_key): those of all models, which the language puts into its copy of the
- * table in place of this one. */
-extern const char *const gpumc_request_choices[];
-#define GPUMC_REQUESTS_KEY                                                                         \
+ * (gpumc_channel.request_key): those of all models that have what the algorithm's target is, which
+ * the language puts into its copy of the table in place of this one. */
+extern const char *const gpumc_request_choices[GPUMC_SWEPT_TARGETS][1];
+#define GPUMC_REQUESTS_KEY_FOR(target)                                                             \
   {                                                                                                \
-    .name = "requests", .type = GPUMC_KEY_CHOICE, .choices = gpumc_request_choices                 \
+    .name = "requests", .type = GPUMC_KEY_CHOICE, .choices = gpumc_request_choices[target]         \
   }
+#define GPUMC_REQUESTS_KEY GPUMC_REQUESTS_KEY_FOR(GPUMC_BOLTZMANN)
 
 enum { GPUMC_NOT_MEASURED = UINT8_MAX };
 
