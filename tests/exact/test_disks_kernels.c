@@ -34,7 +34,7 @@ static const struct {
     {{.lattice = {80, 90}, .packing_fraction = 0.75, .aspect = 1.0, .start = HARD_DISKS_LATTICE},
      10,
      4},
-    {{.lattice = {200, 160}, .packing_fraction = 0.7, .aspect = 1.0, .start = HARD_DISKS_LATTICE},
+    {{.lattice = {120, 130}, .packing_fraction = 0.7, .aspect = 1.0, .start = HARD_DISKS_LATTICE},
      10,
      4},
 };

@@ -155,7 +155,7 @@ disks_move_plainly(const struct disks_cells *cells, const struct disks_around *a
 {
   const struct gpumc_philox_word word = gpumc_philox_word(&rule->group, cell);
   const uint32_t here = disks_place(around, 1, 1), count = cells->count[here];
-  uint32_t drawn[4], order = 0xe4, taken = 0, turn = 0;
+  uint32_t drawn[4] = {0, 0, 0, 0}, order = 0xe4, taken = 0, turn = 0;
 #ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif
