@@ -234,8 +234,9 @@ disks_least_square(const struct disks_neighbour neighbour[DISKS_NEIGHBOURS], flo
   return fminf(least[0], least[1]) + fmaf(x, x, y * y);
 }
 
-/* Whether a disk in `slot` at the place *disk, with `other` in its cell, moves by the two words; if
- * so, *disk is where it is then. Conditions are joined without branches. */
+/* Whether a disk in `slot` at the place *disk, with `other` in its cell unless it is ALONE, moves
+ * by the two words; if so, *disk is where it is then. Conditions are joined without branches. */
+template <bool ALONE>
 GPUMC_HOST_DEVICE static inline bool
 disks_try(const struct disks_cells *cells, const struct disks_around *around,
           const struct disks_rule *rule, const struct disks_neighbour neighbour[DISKS_NEIGHBOURS],
@@ -244,8 +245,9 @@ disks_try(const struct disks_cells *cells, const struct disks_around *around,
   const float x = disk->x + disks_displacement(word_x, rule->scale);
   const float y = disk->y + disks_displacement(word_y, rule->scale);
   const float square = disks_least_square(neighbour, x, y);
-  bool free = disks_is_inside(rule, x, y) & (square >= HARD_DISKS_LIMIT - HARD_DISKS_DOUBT) &
-              !hard_disks_overlap(other.x - x, other.y - y);
+  bool free = disks_is_inside(rule, x, y) & (square >= HARD_DISKS_LIMIT - HARD_DISKS_DOUBT);
+  if (!ALONE)
+    free = free & !hard_disks_overlap(other.x - x, other.y - y);
   if (free & (square < HARD_DISKS_LIMIT + HARD_DISKS_DOUBT)) {
     const float2 *first = disks_slot(cells, disks_place(around, 1, 1), 0);
     free = !disks_overlap_any(cells, around, rule, slot != first, x, y);
@@ -255,9 +257,9 @@ disks_try(const struct disks_cells *cells, const struct disks_around *around,
   return free;
 }
 
-/* A cell with one or two disks, none of whose neighbours has more than two. Returns how many trials
- * were accepted. */
-template <uint32_t ROUNDS>
+/* A cell with one disk that is ALONE, or with one or two, none of whose neighbours has more than
+ * two. Returns how many trials were accepted. */
+template <uint32_t ROUNDS, bool ALONE>
 GPUMC_HOST_DEVICE static inline uint32_t
 disks_move(const struct disks_cells *cells, const struct disks_around *around,
            const struct disks_rule *rule, uint32_t cell)
@@ -265,7 +267,7 @@ disks_move(const struct disks_cells *cells, const struct disks_around *around,
   const struct gpumc_philox_word word = gpumc_philox_word(&rule->group, cell);
   const uint32_t here = disks_place(around, 1, 1);
   const float4 own = cells->first[here];
-  const bool both = own.z != HARD_DISKS_NOWHERE;
+  const bool both = !ALONE && own.z != HARD_DISKS_NOWHERE;
   /* The disks that trials 0 and 1 move; nowhere: there is one. */
   float2 even = make_float2(own.x, own.y), odd = make_float2(own.z, own.w);
   float2 *slot_even = disks_slot(cells, here, 0), *slot_odd = slot_even + 1;
@@ -286,12 +288,13 @@ disks_move(const struct disks_cells *cells, const struct disks_around *around,
       slot_even++;
       slot_odd--;
     }
-    taken += disks_try(cells, around, rule, neighbour, slot_even, odd, drawn[0], drawn[1], &even);
+    taken +=
+        disks_try<ALONE>(cells, around, rule, neighbour, slot_even, odd, drawn[0], drawn[1], &even);
     if (s + 1 == rule->moves)
       break;
     float2 disk = both ? odd : even;
-    const bool free = disks_try(cells, around, rule, neighbour, both ? slot_odd : slot_even,
-                                both ? even : odd, drawn[2], drawn[3], &disk);
+    const bool free = disks_try<ALONE>(cells, around, rule, neighbour, both ? slot_odd : slot_even,
+                                       both ? even : odd, drawn[2], drawn[3], &disk);
     if (free) {
       odd = both ? disk : odd;
       even = both ? even : disk;

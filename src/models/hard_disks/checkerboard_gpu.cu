@@ -150,7 +150,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 #define FILLED 0.75
 #define THREADS_TOGETHER ((double)(THREADS * BLOCKS))
 
-enum { SIDE_LEAST = 8, SIDE_MOST = 48, SIDE_STEP = 4 };
+enum { SIDE_LEAST = 8, SIDE_MOST = 56, SIDE_STEP = 4 };
 
 /* How blocks work: threads, shared memory, and cycles of a sweep. */
 struct plan {
