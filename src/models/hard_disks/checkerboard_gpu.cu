@@ -140,7 +140,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
  * cells that is read, or written, and for 32 cells that are moved; cycles of an instruction from
  * its beginning to its end; how many end in a cycle of a multiprocessor; a launch in cycles. */
 #define READ_WORK 70.0
-#define MOVE_WORK 620.0
+#define MOVE_WORK 590.0
 #define WRITE_WORK 90.0
 #define LATENCY 4.5
 #define AT_ONCE 2.4
