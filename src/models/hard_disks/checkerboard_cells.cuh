@@ -210,23 +210,35 @@ GPUMC_HOST_DEVICE static inline float disks_moved(float x, uint32_t at, float wi
   return at == 0 ? x - width : at == 1 ? x : x + width;
 }
 
-enum { DISKS_NEIGHBOURS = 16 }; /* two in each of the eight cells around */
+/* Those in slot 0 of the eight cells around, and in slots 1, of which there are few. */
+enum { DISKS_CELLS_AROUND = 8, DISKS_SECONDS = 2, DISKS_NEIGHBOURS = 10 };
 
-GPUMC_HOST_DEVICE static inline void
+/* Returns how many there are in slots 1: with more than DISKS_SECONDS, some are left out. */
+GPUMC_HOST_DEVICE static inline uint32_t
 disks_gather(const struct disks_cells *cells, const struct disks_around *around,
              const struct disks_rule *rule, struct disks_neighbour neighbour[DISKS_NEIGHBOURS])
 {
+  float2 second[DISKS_SECONDS] = {{HARD_DISKS_NOWHERE, HARD_DISKS_NOWHERE},
+                                  {HARD_DISKS_NOWHERE, HARD_DISKS_NOWHERE}};
+  uint32_t seconds = 0;
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-  for (uint32_t k = 0; k < 8; k++) {
+  for (uint32_t k = 0; k < DISKS_CELLS_AROUND; k++) {
     const uint32_t at = k < 4 ? k : k + 1, j = at / 3, i = at % 3;
     const float4 pair = cells->first[disks_place(around, i, j)];
-    neighbour[2 * k] = disks_neighbour_at(disks_moved(pair.x, i, rule->width_x),
-                                          disks_moved(pair.y, j, rule->width_y));
-    neighbour[2 * k + 1] = disks_neighbour_at(disks_moved(pair.z, i, rule->width_x),
-                                              disks_moved(pair.w, j, rule->width_y));
+    neighbour[k] = disks_neighbour_at(disks_moved(pair.x, i, rule->width_x),
+                                      disks_moved(pair.y, j, rule->width_y));
+    if (pair.z != HARD_DISKS_NOWHERE) {
+      second[1] = second[0];
+      second[0] =
+          make_float2(disks_moved(pair.z, i, rule->width_x), disks_moved(pair.w, j, rule->width_y));
+      seconds++;
+    }
   }
+  for (uint32_t k = 0; k < DISKS_SECONDS; k++)
+    neighbour[DISKS_CELLS_AROUND + k] = disks_neighbour_at(second[k].x, second[k].y);
+  return seconds;
 }
 
 /* The least squared distance of (x, y) to any of them, about. */
@@ -269,8 +281,11 @@ disks_try(const struct disks_cells *cells, const struct disks_around *around,
   return free;
 }
 
+/* Neighbours are too many for disks_move(). */
+#define DISKS_NOT_MOVED UINT32_MAX
+
 /* A cell with one disk that is ALONE, or with one or two, none of whose neighbours has more than
- * two. Returns how many trials were accepted. */
+ * two. Returns how many trials were accepted, or DISKS_NOT_MOVED. */
 template <uint32_t ROUNDS, bool ALONE>
 GPUMC_HOST_DEVICE static inline uint32_t
 disks_move(const struct disks_cells *cells, const struct disks_around *around,
@@ -285,7 +300,8 @@ disks_move(const struct disks_cells *cells, const struct disks_around *around,
   float2 *slot_even = disks_slot(cells, here, 0), *slot_odd = slot_even + 1;
   struct disks_neighbour neighbour[DISKS_NEIGHBOURS];
   uint32_t taken = 0;
-  disks_gather(cells, around, rule, neighbour);
+  if (disks_gather(cells, around, rule, neighbour) > DISKS_SECONDS)
+    return DISKS_NOT_MOVED;
 #ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif

@@ -6,8 +6,8 @@
 
 enum {
   WARP = 32,
-  THREADS = 320,                /* of a block, at most */
-  BLOCKS = 2,                   /* of as many threads that a multiprocessor has registers for */
+  THREADS = 256,                /* of a block, at most */
+  BLOCKS = 3,                   /* of as many threads that a multiprocessor has registers for */
   DEFAULT_SHARED_BYTES = 49152, /* that every block may have */
   SWEEPS_AT_ONCE = 1024,        /* of whole replicas: counts of a warp stay below 2^32 */
   PHILOX_SHORT = 7,             /* the other number of rounds */
@@ -149,14 +149,14 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
  * cells that is read, or written, and for 32 cells that are moved; cycles of an instruction from
  * its beginning to its end; how many end in a cycle of a multiprocessor; a launch in cycles. */
 #define READ_WORK 70.0
-#define MOVE_WORK 590.0
+#define MOVE_WORK 530.0
 #define WRITE_WORK 90.0
 #define LATENCY 4.5
 #define AT_ONCE 2.4
 #define LAUNCH_CYCLES 3000.0
 /* Cells that have disks at the densities of interest, and threads that a multiprocessor has
  * registers for. */
-#define FILLED 0.75
+#define FILLED 0.85
 #define THREADS_TOGETHER ((double)(THREADS * BLOCKS))
 
 enum { SIDE_LEAST = 8, SIDE_MOST = 56, SIDE_STEP = 4 };

@@ -415,11 +415,11 @@ disks_move_entry(const struct disks_task *task, const struct disks_block *block,
   const struct disks_tile *tile = &task->tile;
   const uint32_t a = entry & 0xff, b = entry >> 8, cell = block->row[b] + block->column[a];
   const struct disks_around around = disks_around_in(tile, a, b);
-  uint32_t accepted;
-  if (crowded && disks_is_crowded(&block->cells, &around))
-    accepted = disks_move_plainly<ROUNDS>(&block->cells, &around, &task->rule, cell);
-  else
+  uint32_t accepted = DISKS_NOT_MOVED;
+  if (!(crowded && disks_is_crowded(&block->cells, &around)))
     accepted = disks_move<ROUNDS, ALONE>(&block->cells, &around, &task->rule, cell);
+  if (accepted == DISKS_NOT_MOVED)
+    accepted = disks_move_plainly<ROUNDS>(&block->cells, &around, &task->rule, cell);
   const bool is_own = (a - tile->x.begin < task->tiling->x.side.value) &
                       (b - tile->y.begin < task->tiling->y.side.value) &
                       ((uint32_t)tile->x.first + a < task->box->cells_x) &

@@ -214,9 +214,12 @@ disks_move_in_hall(const struct disks_class *all, const struct disks_hall *hall,
   const struct disks_around around = disks_around_at(&all->whole, replica, a, b);
   struct disks_rule rule = all->rule;
   rule.group = hall->pupil[replica].group;
-  return crowded && disks_is_crowded(cells, &around)
-             ? disks_move_plainly<ROUNDS>(cells, &around, &rule, cell)
-             : disks_move<ROUNDS, ALONE>(cells, &around, &rule, cell);
+  uint32_t accepted = DISKS_NOT_MOVED;
+  if (!(crowded && disks_is_crowded(cells, &around)))
+    accepted = disks_move<ROUNDS, ALONE>(cells, &around, &rule, cell);
+  if (accepted == DISKS_NOT_MOVED)
+    accepted = disks_move_plainly<ROUNDS>(cells, &around, &rule, cell);
+  return accepted;
 }
 
 /* The colours that have their turns. */
