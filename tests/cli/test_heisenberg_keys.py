@@ -121,7 +121,6 @@ class Quenched(unittest.TestCase):
                 (", sample: 3", PT, "sample = 3 would change nothing: couplings are uniform"),
                 (", write_couplings: true", PT, "write_couplings needs quenched couplings: these are all J"),
                 ("", PT.replace("samples", "replicas: 2, samples"), "model heisenberg has no overlaps"),
-                (", couplings: bimodal", "{name: muca, walkers: 64}", "do not walk under a tabulated weight: use canonical, pt or pa"),
                 ("", CANONICAL, "model heisenberg has no quenched disorder as configured")):
             with self.subTest(model), gpumc.folder() as folder:
                 self.assertIn(message, self.run_glass(folder, model, algorithm, expect=2).stderr)
@@ -176,6 +175,33 @@ class Quenched(unittest.TestCase):
                     self.assertTrue(np.isfinite(found[name]).all(), name)
                 for name in "chirality_overlap2", "chirality_overlap4", "binder_chirality", "chi_chirality":
                     self.assertEqual(name in found, chirality, name)
+
+
+def validate(text, expect=2):
+    """What `gpumc validate` says of the text, which is c.yaml."""
+    with gpumc.folder() as folder:
+        path = pathlib.Path(folder) / "c.yaml"
+        path.write_text(text)
+        done = gpumc.run("validate", path)
+        assert done.returncode == expect, (done.returncode, done.stderr)
+        return done.stderr.replace(str(path), "c.yaml")
+
+
+class Walks(unittest.TestCase):
+    TEXT = ("gpumc: 1\nseed: 3\nmodel: {{name: heisenberg, {model}}}\n"
+            "algorithm: {{name: muca, walkers: 64, bin: {bin}}}\noutput: out.h5\n")
+
+    def test_what_does_not_walk_is_refused_with_its_place(self):
+        for model, size, message in (
+                ("shape: [4, 6], couplings: bimodal", 1,
+                 "its couplings are quenched; leave model.couplings at uniform, or use algorithm canonical, pt or pa"),
+                ("shape: [256, 256, 256]", 1000,
+                 "it has 50331648 bonds, and exact sums over them need fewer than 2^24 = 16777216; use a smaller model.shape")):
+            with self.subTest(model):
+                self.assertEqual(validate(self.TEXT.format(model=model, bin=size)),
+                                 "c.yaml:4:19: algorithm muca cannot run model heisenberg, which does not walk under a tabulated "
+                                 f"weight: {message}\n")
+        self.assertEqual(validate(self.TEXT.format(model="shape: [4, 6]", bin=1), expect=0), "")
 
 
 class Bins(unittest.TestCase):

@@ -177,6 +177,60 @@ static void test_moves_in_schema_and_reference(void **state)
   gpumc_text_free(&reference);
 }
 
+static enum gpumc_status never_walk(struct gpumc_ensemble *ensemble,
+                                    const struct gpumc_target *target, struct gpumc_error *error)
+{
+  (void)ensemble, (void)target;
+  return gpumc_error_set(error, GPUMC_FAILURE, "kernels of fake models do nothing");
+}
+
+static enum gpumc_status create_standing(const struct gpumc_params *params,
+                                         struct gpumc_model *model, struct gpumc_error *error)
+{
+  const enum gpumc_status status = fake_chain.create(params, model, error);
+  model->unwalkable = model->sites > 32 ? "it is too long; make it shorter" : NULL;
+  return status;
+}
+
+/* Only where the algorithm has replicas walk, and with place and remedy. */
+static void test_walks_of_an_instance_that_does_not(void **state)
+{
+  struct gpumc_kernel_ops kernel = *fake_chain.kernels[1];
+  const struct gpumc_kernel_ops *const kernels[] = {&kernel, NULL};
+  struct gpumc_model_ops standing = fake_chain;
+  const struct gpumc_model_ops *const models[] = {&standing, NULL};
+  struct gpumc_algorithm_ops walker = fake_look;
+  const struct gpumc_algorithm_ops *const algorithms[] = {&walker, &fake_anneal, NULL};
+  const struct gpumc_plugins plugins = {.models = models, .algorithms = algorithms};
+  static const struct {
+    const char *text, *expected;
+  } cases[] = {
+      {HEAD MODEL "algorithm: {name: walker}\n", NULL},
+      {HEAD "model: {name: chain, shape: [8, 6]}\nalgorithm: {name: walker}\n",
+       "c.yaml:5:19: algorithm walker cannot run model chain, which does not walk under a "
+       "tabulated weight: it is too long; make it shorter"},
+      {HEAD "model: {name: chain, shape: [8, 6]}\n" ALGORITHM, NULL},
+  };
+  (void)state;
+  kernel.walk = never_walk;
+  standing.kernels = kernels;
+  standing.create = create_standing;
+  walker.name = "walker";
+  walker.required = GPUMC_OPERATION_WALK;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct gpumc_config config;
+    struct gpumc_error error = {0};
+    const char *text = cases[i].text, *expected = cases[i].expected;
+    assert_int_equal(
+        gpumc_config_parse_with(&plugins, "c.yaml", text, strlen(text), NULL, 0, &config, &error),
+        expected == NULL ? GPUMC_OK : GPUMC_INVALID);
+    if (expected != NULL)
+      assert_string_equal(gpumc_error_text(&error), expected);
+    gpumc_error_free(&error);
+    gpumc_config_free(&config);
+  }
+}
+
 /* Every build has "auto" and lacks some level. */
 static void test_instruction_set_errors(void **state)
 {
@@ -214,6 +268,7 @@ int main(void)
       cmocka_unit_test(test_updates_that_one_kernel_has),
       cmocka_unit_test(test_default_move),
       cmocka_unit_test(test_moves_in_schema_and_reference),
+      cmocka_unit_test(test_walks_of_an_instance_that_does_not),
       cmocka_unit_test(test_instruction_set_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

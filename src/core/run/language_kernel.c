@@ -267,6 +267,18 @@ static bool pin_variant(struct gpumc_language *language, const struct gpumc_node
   return good;
 }
 
+/* Of an algorithm that has replicas walk, for an instance that does not. */
+static void check_walk(struct gpumc_language *language, const struct gpumc_node *root,
+                       const struct gpumc_kernel_wish *wish)
+{
+  if (wish->model != NULL && wish->instance != NULL && wish->instance->unwalkable != NULL &&
+      wish->algorithm != NULL && (wish->algorithm->required & GPUMC_OPERATION_WALK) != 0)
+    gpumc_report_mistake(&language->report, gpumc_node_find(root, "algorithm.name")->mark,
+                         "algorithm %s cannot run model %s, which does not walk under a tabulated "
+                         "weight: %s",
+                         wish->algorithm->name, wish->model->name, wish->instance->unwalkable);
+}
+
 bool gpumc_language_settle_kernel(struct gpumc_language *language, const struct gpumc_node *root,
                                   const struct gpumc_model *instance, cJSON *resolved,
                                   const struct gpumc_kernel_ops **kernel)
@@ -282,6 +294,7 @@ bool gpumc_language_settle_kernel(struct gpumc_language *language, const struct 
   };
   *kernel = NULL;
   check_instruction_set(language, root, resolved);
+  check_walk(language, root, &wish);
   if (!pin_variant(language, root, &wish, resolved, kernel))
     return false;
   if (*kernel == NULL)

@@ -51,7 +51,8 @@ static bool make_instance(struct gpumc_language *language, const struct gpumc_pa
   if (!kernels_ask(language->model) &&
       (language->algorithm == NULL ||
        (language->algorithm->checks == NULL && language->algorithm->defaults == NULL &&
-        !language->algorithm->sweeps_alone)))
+        !language->algorithm->sweeps_alone &&
+        (language->algorithm->required & GPUMC_OPERATION_WALK) == 0)))
     return true;
   if (language->look && gpumc_language_reads_file(language, params))
     return true;

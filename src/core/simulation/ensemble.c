@@ -36,6 +36,10 @@ gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_mod
       .plan = *plan,
   };
   enum gpumc_status status;
+  if (plan->walks && model->unwalkable != NULL)
+    GPUMC_TRY_OUT(status, gpumc_error_set(error, GPUMC_INVALID,
+                                          "model %s does not walk under a tabulated weight: %s",
+                                          model->ops->name, model->unwalkable));
   GPUMC_TRY_OUT(status, gpumc_device_array(device, &ensemble->size, plan->runs,
                                            "numbers of replicas", error));
   GPUMC_TRY_OUT(status, create_controls(ensemble, error));

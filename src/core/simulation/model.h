@@ -116,6 +116,9 @@ struct gpumc_model {
   /* Where each control stays unless an algorithm moves it; NaN: it has no value of its own. */
   double control[GPUMC_CONTROLS_MAXIMUM];
   const char *immovable[GPUMC_CONTROLS_MAXIMUM]; /* why no algorithm can move it; NULL: it can */
+  /* Why replicas do not walk under a tabulated weight, with the remedy; NULL: they do, by kernels
+   * that have `walk`. */
+  const char *unwalkable;
   struct gpumc_pair_scale pair[GPUMC_PAIRS_MAXIMUM]; /* zeroed: not measured */
   /* Of each channel in states of equal weight, in its unit squared; 0: unknown. */
   double variance[GPUMC_CHANNELS_MAXIMUM];

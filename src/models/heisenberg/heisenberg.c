@@ -2,10 +2,12 @@
 #include "models/heisenberg/heisenberg.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "models/heisenberg/walk/heisenberg_walk.h"
 #include "models/lattice/disorder/disorder_keys.h"
 #include "models/lattice/instance.h"
 
@@ -225,6 +227,21 @@ describe_pairs(struct gpumc_model *model, const struct heisenberg_parameters *pa
   model->pair[HEISENBERG_PAIR_WAVE].unit = model->quantum[HEISENBERG_WAVE] / sites;
 }
 
+static void describe_walks(struct gpumc_model *model, struct heisenberg_parameters *parameters)
+{
+  const size_t bonds = model->sites * parameters->lattice.dimension;
+  if (model->disorder) {
+    model->unwalkable = "its couplings are quenched; leave model.couplings at uniform, or use "
+                        "algorithm canonical, pt or pa";
+  } else if (bonds >= HEISENBERG_WALK_BONDS_LIMIT) {
+    snprintf(parameters->unwalkable, sizeof parameters->unwalkable,
+             "it has %zu bonds, and exact sums over them need fewer than 2^24 = %zu; use a smaller "
+             "model.shape",
+             bonds, HEISENBERG_WALK_BONDS_LIMIT);
+    model->unwalkable = parameters->unwalkable;
+  }
+}
+
 enum gpumc_status heisenberg_instance(const struct heisenberg_settings *settings,
                                       struct gpumc_model *model, struct gpumc_error *error)
 {
@@ -253,6 +270,7 @@ enum gpumc_status heisenberg_instance(const struct heisenberg_settings *settings
   describe_channels(model, parameters);
   describe_variances(model, parameters);
   describe_pairs(model, parameters);
+  describe_walks(model, parameters);
   lattice_name_units(model, settings->coupling);
   return GPUMC_OK;
 }

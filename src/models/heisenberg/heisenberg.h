@@ -37,6 +37,7 @@ struct heisenberg_parameters {
   double weight; /* w of heisenberg_physics.h; 1 without quenched couplings */
   bool write_couplings;
   struct lattice_disorder *disorder; /* NULL: J for all bonds */
+  char unwalkable[128];              /* gpumc_model.unwalkable where it has a number */
 };
 
 static inline const struct heisenberg_parameters *
@@ -92,9 +93,6 @@ extern const struct gpumc_model_ops gpumc_model_heisenberg;
 
 /* What a kernel on a CPU and one on a GPU have in common, as designated initialisers. */
 extern const struct gpumc_key heisenberg_keys[];
-/* GPUMC_INVALID of walks with quenched couplings, which no kernel has. */
-GPUMC_MUST_CHECK enum gpumc_status
-heisenberg_check_plan(const struct gpumc_ensemble *ensemble, struct gpumc_error *error);
 void heisenberg_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel_options *options);
 double heisenberg_cost_double(const struct gpumc_model *model, size_t replicas);
 double heisenberg_cost_float(const struct gpumc_model *model, size_t replicas);

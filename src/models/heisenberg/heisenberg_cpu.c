@@ -322,7 +322,6 @@ walk(struct gpumc_ensemble *ensemble, const struct gpumc_target *target, struct 
   static const struct lattice_cpu_layout layout_##precision = {                                    \
       .replicas = 1,                                                                               \
       .buffers = 1,                                                                                \
-      .check = heisenberg_check_plan,                                                              \
       .block_bytes = block_bytes_##precision,                                                      \
       .scratch_bytes = scratch_bytes,                                                              \
       .own_size = sizeof(struct tables),                                                           \

@@ -157,7 +157,6 @@ static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
       .group = 1,                                                                                  \
       .unit_bytes = UNIT_BYTES,                                                                    \
       .sites_limit = LATTICE_GPU_SITES_LIMIT,                                                      \
-      .check = heisenberg_check_plan,                                                              \
       .piece_bytes = COMPONENT_BYTES,                                                              \
       .units = units_##precision,                                                                  \
       .table_bytes = table_bytes_##precision,                                                      \

@@ -91,16 +91,6 @@ void heisenberg_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel
   options->together = 0;
 }
 
-enum gpumc_status
-heisenberg_check_plan(const struct gpumc_ensemble *ensemble, struct gpumc_error *error)
-{
-  if (ensemble->plan.walks && ensemble->model->disorder)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "O(n) spins with quenched couplings do not walk under a tabulated "
-                           "weight: use canonical, pt or pa");
-  return GPUMC_OK;
-}
-
 double heisenberg_cost_double(const struct gpumc_model *model, size_t replicas)
 {
   return SPIN_COST_DOUBLE * (double)model->sites * (double)replicas;

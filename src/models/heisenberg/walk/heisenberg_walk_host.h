@@ -6,7 +6,7 @@
 #include "models/heisenberg/heisenberg.h"
 #include "models/heisenberg/walk/heisenberg_walk.h"
 
-/* GPUMC_INVALID: of a channel or a lattice that the kernels do not walk with. */
+/* GPUMC_INVALID: of a channel that the kernels do not walk with. */
 GPUMC_MUST_CHECK enum gpumc_status
 heisenberg_walk_rule_make(const struct gpumc_model *model, const struct gpumc_weight_table *table,
                           struct heisenberg_walk_rule *rule, struct gpumc_error *error);

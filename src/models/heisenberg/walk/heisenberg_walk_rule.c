@@ -15,9 +15,6 @@ heisenberg_walk_rule_make(const struct gpumc_model *model, const struct gpumc_we
                            "O(n) spins walk under weights by the energy or the magnetization along "
                            "x, not by the %s",
                            heisenberg_channels[table->channel].label.name);
-  if (model->sites * parameters->lattice.dimension >= HEISENBERG_WALK_BONDS_LIMIT)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "lattices of O(n) spins that walk have fewer than 2^24 bonds");
   *rule = (struct heisenberg_walk_rule){
       .coupling = parameters->coupling * per_quantum,
       .field = parameters->field * per_quantum,
