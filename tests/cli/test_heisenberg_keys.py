@@ -204,6 +204,49 @@ class Walks(unittest.TestCase):
         self.assertEqual(validate(self.TEXT.format(model="shape: [4, 6]", bin=1), expect=0), "")
 
 
+class KeysOfMoves(unittest.TestCase):
+    """Keys of the kernel that only one move reads are refused with others, but for their defaults."""
+    CANONICAL = "{{name: canonical, sweeps: 100, thermalization: 9, update: {}, beta: {{values: [1]}}}}"
+    PA = "{name: pa, population: 100, beta: {to: 1, step: 0.1}}"
+    MUCA = "{name: muca}"
+
+    def check(self, algorithm, kernel, expected, campaign=""):
+        text = (f"gpumc: 1\nseed: 3\nmodel: {{name: heisenberg, shape: [4, 4]}}\nalgorithm: {algorithm}\nkernel: {{{kernel}}}\n"
+                f"output: out{'{algorithm.update}' if campaign else ''}.h5\n{campaign}")
+        said = validate(text, expect=2 if expected else 0)
+        self.assertEqual(said, f"c.yaml:5:{10 + kernel.index(':') + 2}: {expected}\n" if expected else "")
+
+    def test_other_moves(self):
+        for update in "mixed", "heat_bath", "metropolis", "over_relaxation":
+            self.check(self.CANONICAL.format(update), "width: 0.5",
+                       f"kernel.width changes nothing with update: {update}, only with metropolis_small: set algorithm.update to "
+                       "that, or leave kernel.width out")
+        for update in "heat_bath", "metropolis", "over_relaxation", "metropolis_small":
+            self.check(self.CANONICAL.format(update), "over_relaxation: 1",
+                       f"kernel.over_relaxation changes nothing with update: {update}, only with mixed: set algorithm.update to "
+                       "that, or leave kernel.over_relaxation out")
+
+    def test_accepted(self):
+        self.check(self.CANONICAL.format("metropolis_small"), "width: 0.5", "")
+        self.check(self.CANONICAL.format("mixed"), "over_relaxation: 1", "")
+        self.check(self.CANONICAL.format("metropolis"), "over_relaxation: 4", "")
+        self.check(self.PA, "over_relaxation: 1", "")
+
+    def test_algorithms_without_a_choice(self):
+        self.check(self.PA, "width: 0.5", "kernel.width changes nothing with algorithm pa, which sweeps by mixed, only with update: "
+                                          "metropolis_small: leave kernel.width out")
+        for key, move in ("width", "metropolis_small"), ("over_relaxation", "mixed"):
+            self.check(self.MUCA, f"{key}: 1", f"kernel.{key} changes nothing with algorithm muca, which does not sweep, only with "
+                                               f"update: {move}: leave kernel.{key} out")
+
+    def test_campaigns(self):
+        """The task that has no use for the key is refused, as one of another kernel would be."""
+        self.check(self.CANONICAL.format("mixed"), "over_relaxation: 1",
+                   "kernel.over_relaxation changes nothing with update: metropolis, only with mixed: set algorithm.update to that, "
+                   "or leave kernel.over_relaxation out",
+                   "campaign: {algorithm.update: [mixed, metropolis]}\n")
+
+
 class Bins(unittest.TestCase):
     """Weights at the far end of the grid change by a factor of e over a bin, or there are 64 of all values."""
 

@@ -177,6 +177,38 @@ static void test_moves_in_schema_and_reference(void **state)
   gpumc_text_free(&reference);
 }
 
+static const struct gpumc_key keys_of_some[] = {
+    {.name = "depth", .type = GPUMC_KEY_INTEGER, .doc = "Of heat baths.", .default_text = "2"},
+    {.name = "stride", .type = GPUMC_KEY_INTEGER, .doc = "Of all moves.", .default_text = "1"},
+    {0}};
+static void read_nothing(const struct gpumc_params *kernel, struct gpumc_kernel_options *options)
+{
+  (void)kernel, (void)options;
+}
+
+/* Keys that moves name are for these alone, but for their defaults, and others for all. */
+static void test_keys_of_moves(void **state)
+{
+  static const char *const depth[] = {"depth", NULL};
+  static const struct gpumc_move some[] = {{.name = "metropolis"},
+                                           {.name = "heat_bath", .keys = depth},
+                                           {.name = "deep", .keys = depth}};
+  struct gpumc_kernel_ops kernel = *fake_chain.kernels[1];
+  const struct gpumc_kernel_ops *const kernels[] = {&kernel, NULL};
+  struct gpumc_model_ops model = fake_chain;
+  (void)state;
+  kernel.moves = some;
+  kernel.n_moves = 3;
+  kernel.keys = keys_of_some;
+  kernel.read = read_nothing;
+  model.kernels = kernels;
+  check_update(&model, HEAD MODEL BATH "kernel: {depth: 3, stride: 2}\n", "wide", NULL);
+  check_update(&model, HEAD MODEL UPDATING "kernel: {depth: 2, stride: 2}\n", "wide", NULL);
+  check_update(&model, HEAD MODEL UPDATING "kernel: {stride: 2, depth: 3}\n", NULL,
+               "c.yaml:6:28: kernel.depth changes nothing with update: metropolis, only with "
+               "heat_bath, deep: set algorithm.update to that, or leave kernel.depth out");
+}
+
 static enum gpumc_status never_walk(struct gpumc_ensemble *ensemble,
                                     const struct gpumc_target *target, struct gpumc_error *error)
 {
@@ -268,6 +300,7 @@ int main(void)
       cmocka_unit_test(test_updates_that_one_kernel_has),
       cmocka_unit_test(test_default_move),
       cmocka_unit_test(test_moves_in_schema_and_reference),
+      cmocka_unit_test(test_keys_of_moves),
       cmocka_unit_test(test_walks_of_an_instance_that_does_not),
       cmocka_unit_test(test_instruction_set_errors),
   };

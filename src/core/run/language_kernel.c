@@ -114,6 +114,73 @@ static bool check_kernel_keys(struct gpumc_language *language, const struct gpum
   return good;
 }
 
+/* Whether the key is for this move, among others perhaps. */
+static bool is_for(const struct gpumc_move *move, const char *key)
+{
+  bool named = move->step != NULL && strcmp(move->step->key, key) == 0;
+  for (size_t i = 0; move->keys != NULL && move->keys[i] != NULL; i++)
+    named = named || strcmp(move->keys[i], key) == 0;
+  return named;
+}
+
+/* "this, that": the kernel's moves that the key is for; "" where it is for all. */
+static void
+list_moves(const struct gpumc_kernel_ops *kernel, const char *key, struct gpumc_text *names)
+{
+  for (size_t i = 0; i < kernel->n_moves; i++)
+    if (is_for(&kernel->moves[i], key))
+      gpumc_text_append(names, "%s%s", names->length == 0 ? "" : ", ", kernel->moves[i].name);
+}
+
+/* Reports a key that is for `names` only where the task makes `move`, the choice `update` of the
+ * algorithm or the one that it has without such a key, or NULL, none. */
+static void refuse_for_move(struct gpumc_language *language, const struct gpumc_params *params,
+                            const char *key, const char *names, const struct gpumc_move *move,
+                            const char *update)
+{
+  struct gpumc_report *report = &language->report;
+  if (update != NULL && move != NULL)
+    gpumc_params_mistake(params, report, key,
+                         "kernel.%s changes nothing with update: %s, only with %s: set "
+                         "algorithm.update to that, or leave kernel.%s out",
+                         key, update, names, key);
+  else
+    gpumc_params_mistake(params, report, key,
+                         "kernel.%s changes nothing with algorithm %s, which %s%s, only with "
+                         "update: %s: leave kernel.%s out",
+                         key, language->algorithm->name,
+                         move != NULL ? "sweeps by " : "does not sweep",
+                         move != NULL ? move->name : "", names, key);
+}
+
+/* Keys for moves that the task does not make have no value but their default; `params` and
+ * `algorithm` view the resolved blocks. False when memory ran out. */
+static bool check_keys_of_moves(struct gpumc_language *language, const struct gpumc_params *params,
+                                const struct gpumc_params *algorithm,
+                                const struct gpumc_kernel_ops *kernel)
+{
+  struct gpumc_params chosen;
+  bool good = true;
+  if (kernel->keys == NULL || !gpumc_params_narrow(algorithm, &language->report, "update", &chosen))
+    return true;
+  const char *update = gpumc_update_name(&chosen);
+  const bool sweeps = (language->algorithm->required & GPUMC_OPERATION_SWEEP) != 0;
+  const struct gpumc_move *move = sweeps ? gpumc_kernel_move(kernel, update) : NULL;
+  for (const struct gpumc_key *key = kernel->keys; key->name != NULL; key++) {
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(params->values, key->name);
+    struct gpumc_text names = {0};
+    if (value == NULL || gpumc_wrong_has(&language->report, params->block, key->name) ||
+        is_default(key, value) || (move != NULL && is_for(move, key->name)))
+      continue;
+    list_moves(kernel, key->name, &names);
+    if (names.length > 0)
+      refuse_for_move(language, params, key->name, gpumc_text_string(&names), move, update);
+    good = good && !names.failed;
+    gpumc_text_free(&names);
+  }
+  return good;
+}
+
 /* A step that is to be tuned takes a time for it; `params` and `algorithm` view the resolved
  * blocks. */
 static void check_step(struct gpumc_language *language, const struct gpumc_params *params,
@@ -299,7 +366,8 @@ bool gpumc_language_settle_kernel(struct gpumc_language *language, const struct 
     return false;
   if (*kernel == NULL)
     return true;
-  if (!check_kernel_keys(language, &own, &algorithm, *kernel))
+  if (!check_kernel_keys(language, &own, &algorithm, *kernel) ||
+      !check_keys_of_moves(language, &own, &algorithm, *kernel))
     return false;
   check_step(language, &own, &algorithm, *kernel);
   return true;

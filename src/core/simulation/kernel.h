@@ -79,6 +79,10 @@ struct gpumc_move {
                                              const char **warning, struct gpumc_error *error);
   /* What of it has a size, given or tuned (steps.h); NULL: nothing. */
   const struct gpumc_step *step;
+  /* Those of the kernel's own keys that are for this move, that of `step` not included,
+   * NULL-terminated; NULL: none. With other moves they are refused; keys that no move names are for
+   * all. */
+  const char *const *keys;
 };
 
 /* The replicas of a batch of runs: the runs first_run .. first_run + runs - 1, which are all at the
