@@ -125,9 +125,24 @@ class Quenched(unittest.TestCase):
             with self.subTest(model), gpumc.folder() as folder:
                 self.assertIn(message, self.run_glass(folder, model, algorithm, expect=2).stderr)
 
+    def test_couplings_that_are_too_small(self):
+        """Reflections at fields of their size would underflow."""
+        for value, model in ((-1e-13, "J: -1e-13"), (9.9e-13, "J: 9.9e-13, couplings: gaussian"), (1e-300, "J: 1e-300")):
+            with self.subTest(model):
+                text = GLASS.format(folder=".", shape="[4, 6]", model=f", {model}", algorithm=PT, name="out")
+                self.assertEqual(validate(text), f"c.yaml:3:45: J = {value:g} is too small, kernels need a size of 1e-12 or more: give "
+                                                 "energies in a smaller unit, such as J itself\n")
+        text = GLASS.format(folder=".", shape="[4, 6]", model=", J: 0", algorithm=PT, name="out")
+        self.assertEqual(validate(text), "c.yaml:3:45: J must not be 0: there would be no interaction\n")
+        for model in ", J: -1e-12", ", J: 1e-12, couplings: bimodal":
+            text = GLASS.format(folder=".", shape="[4, 6]", model=model, algorithm=PT, name="out")
+            self.assertEqual(validate(text, expect=0), "")
+
     def test_files_that_are_refused(self):
         for text, message in (("shape 4\ncouplings 1 1 1 1\nfields 1 0 0 0\n", "holds random fields, which these spins do not have"),
                               ("shape 4\ncouplings 1 1 1e-7 1e-7\n", "its values differ too much in size"),
+                              ("shape 4\ncouplings 1e-13 1e-13 -2e-13 0\n",
+                               "the largest coupling is 2e-13, and kernels need a size of 1e-12 or more: give energies in a smaller unit"),
                               ("shape 6\ncouplings 1 1 1 1 1 1\n", "the shape is 6, but the lattice of the model is 4")):
             with self.subTest(text), gpumc.folder() as folder:
                 pathlib.Path(folder, "ring.txt").write_text(text)

@@ -42,8 +42,8 @@ static const struct gpumc_key keys[] = {
      .sweepable = true},
     {.name = "J",
      .type = GPUMC_KEY_REAL,
-     .doc = "Coupling of nearest neighbours, positive for a ferromagnet; must not be 0. The size "
-            "of bimodal couplings and the standard deviation of Gaussian ones.",
+     .doc = "Coupling of nearest neighbours, positive for a ferromagnet; its size must be 1e-12 or "
+            "more. The size of bimodal couplings and the standard deviation of Gaussian ones.",
      .default_text = "1.0",
      .unit = "energy",
      .minimum = -1e6,
@@ -88,12 +88,18 @@ static void check_coupling(const struct gpumc_params *params, const struct gpumc
                            struct gpumc_report *report)
 {
   (void)subject;
-  if (gpumc_params_real(params, "J") == 0.0)
+  const double J = gpumc_params_real(params, "J");
+  if (J == 0.0)
     gpumc_params_mistake(params, report, "J", "J must not be 0: there would be no interaction");
-  else if (lattice_couplings_are(params, "file") && gpumc_params_real(params, "J") != 1.0)
+  else if (fabs(J) < HEISENBERG_COUPLING_LEAST)
+    gpumc_params_mistake(params, report, "J",
+                         "J = %g is too small, kernels need a size of %g or more: give energies in "
+                         "a smaller unit, such as J itself",
+                         J, HEISENBERG_COUPLING_LEAST);
+  else if (lattice_couplings_are(params, "file") && J != 1.0)
     gpumc_params_mistake(params, report, "J",
                          "J must be left at 1: couplings that are read from a file are energies");
-  else if (!lattice_couplings_are(params, "uniform") && gpumc_params_real(params, "J") < 0.0)
+  else if (!lattice_couplings_are(params, "uniform") && J < 0.0)
     gpumc_params_mistake(params, report, "J",
                          "J must be above 0: it is the size of couplings of both signs");
 }
@@ -189,6 +195,11 @@ static enum gpumc_status describe_samples(const struct heisenberg_settings *sett
   if (parameters->disorder == NULL)
     return GPUMC_OK;
   const double largest = largest_coupling(parameters) / fabs(settings->coupling);
+  if (largest > 0 && largest_coupling(parameters) < HEISENBERG_COUPLING_LEAST)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%s: the largest coupling is %g, and kernels need a size of %g or more: "
+                           "give energies in a smaller unit",
+                           given->path, largest_coupling(parameters), HEISENBERG_COUPLING_LEAST);
   if (largest > 0)
     parameters->weight = exp2(ceil(log2(largest)));
   const double quantum =
