@@ -64,7 +64,7 @@ static const struct gpumc_key keys[] = {
     LATTICE_KEY_DISORDER_SEED,
     LATTICE_KEY_SAMPLE,
     LATTICE_KEY_FILE,
-    LATTICE_KEY_WRITE_COUPLINGS,
+    LATTICE_KEY_WRITE_COUPLINGS("couplings"),
     {.name = NULL},
 };
 
