@@ -355,7 +355,8 @@ walk(struct gpumc_ensemble *ensemble, const struct gpumc_target *target, struct 
                                   const struct gpumc_device *device,                               \
                                   const struct gpumc_ensemble_plan *plan)                          \
   {                                                                                                \
-    return lattice_cpu_bytes(&layout_##precision, model, device, plan);                            \
+    return lattice_cpu_bytes(&layout_##precision, model, device, plan) +                           \
+           heisenberg_walk_cpu_bytes(device, plan);                                                \
   }                                                                                                \
   static enum gpumc_status create_##precision(struct gpumc_ensemble *ensemble,                     \
                                               struct gpumc_error *error)                           \

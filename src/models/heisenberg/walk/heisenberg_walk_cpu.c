@@ -97,6 +97,15 @@ heisenberg_walk_cpu_bonds(const struct gpumc_ensemble *ensemble, const void *spi
   return ops_of(ensemble, single)->bonds(&parameters->lattice, parameters->components, spins);
 }
 
+size_t
+heisenberg_walk_cpu_bytes(const struct gpumc_device *device, const struct gpumc_ensemble_plan *plan)
+{
+  return plan->walks ? plan->runs * (plan->levels + 2) * sizeof(double) +
+                           (size_t)device->threads * plan->levels * sizeof(uint32_t) +
+                           lattice_walk_cpu_bytes(plan->runs)
+                     : 0;
+}
+
 size_t heisenberg_walk_cpu_fills(const struct gpumc_model *model, const struct gpumc_device *device,
                                  const struct gpumc_ensemble_plan *plan)
 {

@@ -30,11 +30,14 @@ GPUMC_MUST_CHECK enum gpumc_status heisenberg_walk_cpu(struct gpumc_ensemble *en
                                                        bool single, struct gpumc_error *error);
 int64_t
 heisenberg_walk_cpu_bonds(const struct gpumc_ensemble *ensemble, const void *spins, bool single);
+/* Of a call, for weights and visits; 0 where the plan has no walks. */
+size_t heisenberg_walk_cpu_bytes(const struct gpumc_device *device,
+                                 const struct gpumc_ensemble_plan *plan);
 size_t heisenberg_walk_cpu_fills(const struct gpumc_model *model, const struct gpumc_device *device,
                                  const struct gpumc_ensemble_plan *plan);
 
-/* Of the kernels on a GPU, with `replicas` those of the ensemble. Device memory that walks take is
- * what a plan says that has them. */
+/* Of the kernels on a GPU, with `replicas` those of the ensemble. Bytes: of lattice_gpu_scratch,
+ * for the spins of all groups, weights and runs; 0 where the plan has no walks. */
 struct heisenberg_replicas;
 GPUMC_MUST_CHECK enum gpumc_status
 heisenberg_walk_gpu(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
