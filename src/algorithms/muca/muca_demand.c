@@ -97,6 +97,7 @@ enum gpumc_status muca_demand(const struct gpumc_params *params, const struct gp
                                                 .samples = settings.samples,
                                                 .sample_by_run = settings.samples > 1,
                                                 .walks = true,
+                                                .levels = settings.levels,
                                                 .moved = settings.moved.control,
                                                 .fixes = true};
   memcpy(demanded->plan.fixed, settings.moved.fixed, sizeof demanded->plan.fixed);

@@ -132,7 +132,8 @@ enum gpumc_status gpumc_ensemble_sweep_target(struct gpumc_ensemble *ensemble,
     return gpumc_error_set(error, GPUMC_FAILURE,
                            "%u sweeps after %u exceed the %u that a run may have", sweeps,
                            ensemble->time, UINT32_MAX);
-  for (uint32_t until; (until = gpumc_steps_until(ensemble)) <= sweeps; sweeps -= until) {
+  for (uint32_t until; (until = gpumc_steps_until(ensemble)) < UINT32_MAX && until <= sweeps;
+       sweeps -= until) {
     GPUMC_TRY(
         ensemble->ops->sweep(ensemble, target, until, until == sweeps ? channel : NULL, error));
     ensemble->time += until;

@@ -45,12 +45,17 @@ struct gpumc_kernel_options {
  * them. Only kernels with `walk` are given a plan with samples by run. `options`: what the
  * kernel has read from keys of its own, zeroed where it has none. `moved`: the control that sweeps
  * are given, which differs between runs and from sweep to sweep; all others stay at the instance's
- * own values (gpumc_model.control), or where `fixes`, at `fixed`. */
+ * own values (gpumc_model.control), or where `fixes`, at `fixed`. `levels`, `channels` and
+ * `compared` say what is asked for beside sweeps, so that memory for it is planned: an operation
+ * that needs more than was planned takes it nevertheless. */
 struct gpumc_ensemble_plan {
   size_t runs, capacity, samples;
   bool sample_by_run;
-  bool walks;    /* replicas are to walk: channels have to be exactly those that `walk` keeps */
-  uint32_t move; /* of gpumc_kernel_ops.moves */
+  bool walks;      /* replicas are to walk: channels have to be exactly those that `walk` keeps */
+  size_t levels;   /* of the tables under which they walk, the most that one has */
+  size_t channels; /* 0 .. channels - 1 of the model's are measured */
+  size_t compared; /* runs that `compare` is asked for at once, at most */
+  uint32_t move;   /* of gpumc_kernel_ops.moves */
   size_t moved;
   uint32_t warm_up; /* sweeps at the beginning of every run in which steps are tuned (steps.h) */
   size_t alike;     /* runs m and m + alike have one step; 0: each has its own */

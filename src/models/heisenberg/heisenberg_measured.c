@@ -396,6 +396,7 @@ const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES] = {
      .uses = {MEAN_MAGNETIZATION_X, MEAN_MAGNETIZATION_X2},
      .value = susceptibility_along,
      .scale = lattice_susceptibility_scale,
+     .is_known = lattice_is_infinitely_hot,
      .controls = IN_FIELD,
      .of_each = true},
     MEAN(MEAN_ABS_MAGNETIZATION),
@@ -408,6 +409,7 @@ const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES] = {
      .n_uses = 1,
      .uses = {MEAN_MAGNETIZATION2},
      .value = susceptibility,
+     .is_known = lattice_is_infinitely_hot,
      WITHOUT_FIELD},
     {.label = {"binder_parameter",
                "Binder parameter of the magnetization, 1 - <m^4>/(3 <m^2>^2): 2/3 with order, "

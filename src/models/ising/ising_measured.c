@@ -230,6 +230,7 @@ const struct gpumc_quantity ising_quantities[ISING_QUANTITIES] = {
               ISING_MEAN_MAGNETIZATION_PRODUCT},
      .value = susceptibility,
      .scale = lattice_susceptibility_scale,
+     .is_known = lattice_is_infinitely_hot,
      .controls = IN_FIELD,
      .of_each = true},
     MEAN(ISING_MEAN_ABS_MAGNETIZATION),

@@ -72,6 +72,11 @@ enum gpumc_status lattice_walk_cpu(const struct gpumc_ensemble *ensemble,
   return GPUMC_OK;
 }
 
+size_t lattice_walk_cpu_bytes(size_t runs)
+{
+  return runs * sizeof(struct job);
+}
+
 void lattice_walk_flush(const struct gpumc_ensemble *ensemble,
                         const struct gpumc_weight_table *table,
                         const struct lattice_walk_group *group, uint32_t *visits)

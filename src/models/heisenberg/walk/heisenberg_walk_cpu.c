@@ -11,9 +11,9 @@ struct call {
   const struct gpumc_target *target;
   const struct heisenberg_walk_ops *ops;
   struct heisenberg_walk_rule rule;
-  double *weight;                               /* [runs][levels + 2] */
-  uint32_t (*around)[GPUMC_NEIGHBOURS_MAXIMUM]; /* [sites] */
-  uint32_t *visits;                             /* [threads][levels] */
+  const uint32_t (*around)[GPUMC_NEIGHBOURS_MAXIMUM]; /* [sites] */
+  double *weight;                                     /* [runs][levels + 2] */
+  uint32_t *visits;                                   /* [threads][levels] */
 };
 
 static const struct heisenberg_walk_ops *ops_of(const struct gpumc_ensemble *ensemble, bool single)
@@ -37,7 +37,7 @@ static void walk_group(const void *context, size_t thread, const struct lattice_
       .components = parameters->components,
       .sites = (uint32_t)ensemble->model->sites,
       .neighbours = 2 * (uint32_t)parameters->lattice.dimension,
-      .around = (const uint32_t(*)[GPUMC_NEIGHBOURS_MAXIMUM])call->around,
+      .around = call->around,
       .first = parameters->lattice.dimension == 1 ? GPUMC_SAME_INDEX : 0,
       .random = gpumc_ensemble_random(ensemble, at->run),
       .number = (uint32_t)at->number,
@@ -67,27 +67,26 @@ static enum gpumc_status make_tables(struct call *call, size_t threads, struct g
   GPUMC_TRY(
       gpumc_allocate_array(&call->weight, runs * (table->levels + 2), "weights of a walk", error));
   heisenberg_walk_weights(table, runs, call->weight);
-  GPUMC_TRY(gpumc_allocate_array(&call->visits, threads * table->levels, "visits", error));
-  GPUMC_TRY(gpumc_allocate_array(&call->around, model->sites, "neighbours", error));
-  for (size_t p = 0; p < model->sites; p++)
-    gpumc_checkerboard_positions_around(&heisenberg_parameters(model)->lattice, p, call->around[p]);
-  return GPUMC_OK;
+  return gpumc_allocate_array(&call->visits, threads * table->levels, "visits", error);
 }
 
 enum gpumc_status heisenberg_walk_cpu(struct gpumc_ensemble *ensemble,
-                                      const struct gpumc_target *target, bool single,
+                                      const struct gpumc_target *target,
+                                      uint32_t (*around)[GPUMC_NEIGHBOURS_MAXIMUM], bool single,
                                       struct gpumc_error *error)
 {
   const struct lattice_cpu_storage *storage = ensemble->storage;
   const size_t threads = (size_t)storage->threads;
-  struct call call = {.ensemble = ensemble, .target = target, .ops = ops_of(ensemble, single)};
+  struct call call = {.ensemble = ensemble,
+                      .target = target,
+                      .ops = ops_of(ensemble, single),
+                      .around = (const uint32_t(*)[GPUMC_NEIGHBOURS_MAXIMUM])around};
   enum gpumc_status status;
   GPUMC_TRY_OUT(status, make_tables(&call, threads, error));
   GPUMC_TRY_OUT(status, lattice_walk_cpu(ensemble, target->table, walk_group, &call, error));
 out:
   free(call.visits);
   free(call.weight);
-  free(call.around);
   return status;
 }
 
@@ -98,9 +97,13 @@ heisenberg_walk_cpu_bonds(const struct gpumc_ensemble *ensemble, const void *spi
   return ops_of(ensemble, single)->bonds(&parameters->lattice, parameters->components, spins);
 }
 
-size_t heisenberg_walk_cpu_bytes(const struct gpumc_model *model)
+size_t
+heisenberg_walk_cpu_bytes(const struct gpumc_device *device, const struct gpumc_ensemble_plan *plan)
 {
-  return model->sites * sizeof(uint32_t[GPUMC_NEIGHBOURS_MAXIMUM]);
+  return plan->walks ? plan->runs * (plan->levels + 2) * sizeof(double) +
+                           (size_t)device->threads * plan->levels * sizeof(uint32_t) +
+                           lattice_walk_cpu_bytes(plan->runs)
+                     : 0;
 }
 
 size_t heisenberg_walk_cpu_fills(const struct gpumc_model *model, const struct gpumc_device *device,
