@@ -18,17 +18,6 @@ size_t heisenberg_couplings_count(const struct gpumc_model *model)
   return parameters->disorder != NULL ? 2 * parameters->lattice.dimension * model->sites : 0;
 }
 
-/* What the neighbour of a site is that lies one step along `axis`, forward or back. */
-static enum heisenberg_neighbour
-towards(const struct gpumc_checkerboard_place *place, size_t axis, bool forward)
-{
-  if (axis == 0)
-    return forward == gpumc_checkerboard_side_is_back(place) ? HEISENBERG_SAME : HEISENBERG_SIDE;
-  if (axis == 1)
-    return forward ? HEISENBERG_ROW_AFTER : HEISENBERG_ROW_BEFORE;
-  return forward ? HEISENBERG_PLANE_AFTER : HEISENBERG_PLANE_BEFORE;
-}
-
 static void fill_sample(const struct gpumc_model *model, uint32_t sample, bool single, size_t at,
                         void *couplings)
 {
@@ -40,7 +29,8 @@ static void fill_sample(const struct gpumc_model *model, uint32_t sample, bool s
       const size_t ends[2] = {i, gpumc_checkerboard_next(lattice, i, axis)};
       for (size_t end = 0; end < 2; end++) {
         const struct gpumc_checkerboard_place place = gpumc_checkerboard_place(lattice, ends[end]);
-        const size_t neighbour = towards(&place, axis, end == 0);
+        const size_t neighbour =
+            heisenberg_towards(gpumc_checkerboard_side_is_back(&place), (uint32_t)axis, end == 0);
         const size_t to = at + (place.colour * 2 * dimension + neighbour) * half + place.k;
         if (single)
           ((float *)couplings)[to] = (float)coupling;
