@@ -262,6 +262,26 @@ class KeysOfMoves(unittest.TestCase):
                    "campaign: {algorithm.update: [mixed, metropolis]}\n")
 
 
+class Plan(unittest.TestCase):
+    """Updates of walks: runs without a range had 1.33e10 (a ring of 8) and 8.5e9 (of 16) of them."""
+
+    def updates(self, shape, keys=""):
+        with gpumc.folder() as folder:
+            path = pathlib.Path(folder) / "c.yaml"
+            path.write_text(f"gpumc: 1\nseed: 3\nmodel: {{name: heisenberg, shape: {shape}}}\n"
+                            f"algorithm: {{name: muca, beta: {{from: 0.1, to: 1, step: 0.1}}{keys}}}\n"
+                            f"kernel: {{device: cpu}}\noutput: {folder}/out.h5\n")
+            done = gpumc.run("plan", path, "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return json.loads(done.stdout)["tasks"][0]["updates"]
+
+    def test_rare_states_at_the_ends_are_counted(self):
+        for shape, seen in ("[8]", 1.33e10), ("[16]", 8.5e9), ("[4, 4]", 1.03e10):
+            found = self.updates(shape)
+            self.assertTrue(0.5 < found / seen < 2, (shape, found, seen))
+            self.assertLess(self.updates(shape, ", range: {from: -0.8, to: 0.8}"), found / 10)
+
+
 class Bins(unittest.TestCase):
     """Weights at the far end of the grid change by a factor of e over a bin, or there are 64 of all values."""
 
