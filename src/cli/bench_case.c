@@ -140,11 +140,18 @@ void bench_bed_free(struct bench_bed *bed)
   memset(bed, 0, sizeof *bed);
 }
 
+/* Whatever target it serves; NULL: there is none. */
+static const struct gpumc_move *move_named(const struct gpumc_kernel_ops *kernel, const char *name)
+{
+  const struct gpumc_move *move = gpumc_kernel_move(kernel, name, GPUMC_BOLTZMANN);
+  return move != NULL ? move : gpumc_kernel_move(kernel, name, GPUMC_ATHERMAL);
+}
+
 bool bench_wants(const struct bench_settings *settings, const char *kind,
                  const struct gpumc_kernel_ops *kernel)
 {
   return strcmp(kernel->device, kind) == 0 && kernel->sweep != NULL &&
-         (settings->update == NULL || gpumc_kernel_move(kernel, settings->update) != NULL) &&
+         (settings->update == NULL || move_named(kernel, settings->update) != NULL) &&
          (settings->variant == NULL || gpumc_kernel_is_named(kernel, settings->variant));
 }
 
@@ -213,7 +220,7 @@ static enum gpumc_status time_sweeps(const struct rate_request *request,
     ensemble->time = 0; /* the same random numbers again do no harm here */
   GPUMC_TRY(device->ops->synchronize(device, error));
   const double begin = gpumc_clock();
-  GPUMC_TRY(gpumc_ensemble_sweep(ensemble, sweeps, request->beta, NULL, error));
+  GPUMC_TRY(gpumc_ensemble_sweep_any(ensemble, sweeps, request->beta, NULL, error));
   GPUMC_TRY(device->ops->synchronize(device, error));
   *seconds = gpumc_clock() - begin;
   return GPUMC_OK;
@@ -296,9 +303,8 @@ static void set_options(struct rate_request *request, uint32_t hits)
 static uint32_t
 move_of(const struct bench_settings *settings, const struct gpumc_kernel_ops *kernel)
 {
-  return settings->update != NULL
-             ? (uint32_t)(gpumc_kernel_move(kernel, settings->update) - kernel->moves)
-             : 0;
+  return settings->update != NULL ? (uint32_t)(move_named(kernel, settings->update) - kernel->moves)
+                                  : 0;
 }
 
 enum gpumc_status bench_measure(const struct bench_settings *settings, const struct bench_bed *bed,

@@ -49,7 +49,7 @@ static cJSON *kernel_json(const struct gpumc_kernel_ops *kernel)
   cJSON *algorithms = cJSON_AddObjectToObject(json, "algorithms");
   for (const struct gpumc_algorithm_ops *const *a = gpumc_algorithms(); *a != NULL; a++) {
     struct gpumc_text missing = {0};
-    bool serves = gpumc_kernel_serves(kernel, (*a)->required, &missing);
+    bool serves = gpumc_kernel_serves(kernel, *a, &missing);
     cJSON *cell = cJSON_AddObjectToObject(algorithms, (*a)->name);
     cJSON_AddBoolToObject(cell, "serves", serves);
     cJSON_AddStringToObject(cell, "missing", gpumc_text_string(&missing));

@@ -65,7 +65,7 @@ sweep(struct probe *probe, uint32_t sweeps, int64_t *const *channel, struct gpum
 {
   if (probe->ensemble.time > UINT32_MAX - sweeps)
     probe->ensemble.time = 0; /* the same random numbers again do no harm here */
-  return gpumc_ensemble_sweep(&probe->ensemble, sweeps, probe_beta, channel, error);
+  return gpumc_ensemble_sweep_any(&probe->ensemble, sweeps, probe_beta, channel, error);
 }
 
 /* Many sweeps are one call: threads that start together for each are held up by other programs. */

@@ -14,6 +14,7 @@ MODELS = {"ising2d": "shape: [64, 4]", "ising3d": "shape: [64, 4, 4]", "ea": "sh
 ALGORITHMS = {"canonical": "thermalization: 2, sweeps: 8, beta: {values: [0.1, 0.2]}",
               "muca": "walkers: 32, iteration: {maximum: 2}, production: {updates: 100, measurements: 100}, "
                       "range: {from: -0.2, to: 0.2}",
+              "mpmc": "thermalization: 2, sweeps: 8",
               "pa": "population: 64, sweeps: 1, beta: {from: 0, to: 0.2, step: 0.1}",
               "pt": "samples: 2, sweeps: 80, beta: {values: [0.1, 0.2]}"}
 # The same in another control, of algorithms that move one.
@@ -60,11 +61,22 @@ class Cells(ProgramCase):
                     with self.subTest("-".join(names)):
                         self.check(kernel, *names, keys)
 
+    def is_sampled(self, model, algorithm):
+        """Whether one of the model's kernels has a move for the algorithm's target."""
+        kernels, = (m["kernels"] for m in self.lists["models"] if m["name"] == model)
+        return any("sample states of equal weight" not in k["algorithms"][algorithm]["missing"] and
+                   "sample Boltzmann weights" not in k["algorithms"][algorithm]["missing"] for k in kernels)
+
     def check(self, kernel, model, algorithm, device, variant, keys):
         config = self.write("c.yaml", CONFIG.format(
             model=model, model_keys=MODELS[model], algorithm=algorithm,
             algorithm_keys=keys, device=device, variant=variant))
         cell = kernel["algorithms"][algorithm]
+        if not self.is_sampled(model, algorithm):
+            process = self.gpumc("run", config, code=INVALID)
+            self.assertRegex(process.err, f"c.yaml:4:19: (algorithm {algorithm} gives all states the same weight, but those of model {model} "
+                             f"have weights by their .*|model {model} has no temperature, by which algorithm {algorithm} gives weights.*): use ")
+            return
         if kernel["absent"]:
             process = self.start("run", config)
             process.out, process.err = process.communicate(timeout=120)

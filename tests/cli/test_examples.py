@@ -1,6 +1,7 @@
 """The examples of docs/examples, copied out of the tree and built into a program with
 GPUMC_PLUGINS: a Potts model, exact in every algorithm, a kernel of it that does nothing, which the
-same comparison rejects, and an algorithm that walks at random.
+same comparison rejects, an algorithm that walks at random, and hard rods, whose states have equal
+weight, exact in mpmc, with a kernel that is not balanced, which the same comparison rejects.
 
 Comparisons are within 4.5 errors (false alarm 7e-6 each, below 1e-3 for all together).
 """
@@ -24,7 +25,7 @@ from support.sanitizers import SANITIZED  # noqa: E402
 EXAMPLES = ROOT / "docs/examples"
 BOUND = 4.5
 BETAS = [0.4, 0.8, 1.2]
-LINES = {"potts/potts.c": 250, "random_walk/random_walk.c": 150}
+LINES = {"potts/potts.c": 250, "random_walk/random_walk.c": 150, "rods/rods.c": 300}
 
 POTTS = """\
 gpumc: 1
@@ -41,11 +42,21 @@ ALGORITHMS = {
           f"beta: {{values: {BETAS}}}",
     "pa": "pa, population: 20000, sweeps: 5, runs: 4, beta: {from: 0, to: 1.2, step: 0.05}"}
 
+RODS = """\
+gpumc: 1
+seed: 5
+model: {{name: rods, particles: {particles}, length: {length}}}
+algorithm: {algorithm}
+kernel: {{device: cpu, variant: {variant}}}
+output: {output}
+"""
+MPMC = "{{name: mpmc, thermalization: 500, sweeps: {sweeps}, interval: 2, replicas: {replicas}{more}}}"
+
 
 def build(folder):
     """A program with the examples, which stand in `folder`; the tree's own build is not touched."""
     shutil.copytree(EXAMPLES, folder / "own")
-    plugins = ";".join(str(folder / "own" / name) for name in ("potts", "random_walk"))
+    plugins = ";".join(str(folder / "own" / name) for name in ("potts", "random_walk", "rods"))
     for command in (["cmake", "-S", ROOT, "-B", folder / "build", "-DCMAKE_BUILD_TYPE=Debug",
                      "-DGPUMC_CUDA=OFF", "-DGPUMC_TESTS=OFF", f"-DGPUMC_PLUGINS={plugins}"],
                     ["cmake", "--build", folder / "build", "--parallel", "2"]):
@@ -72,6 +83,14 @@ def exact():
         curves["order"].append(mean(order))
         curves["beta_free_energy"].append(-np.log(weight.sum()) / 9)
     return {name: np.array(values) for name, values in curves.items()}
+
+
+def exact_rods(particles, length):
+    """Of the gaps, uniform on the simplex of those that fill what the rods leave free (rods.c)."""
+    free, width = length - particles, 1 / 8
+    contact = 1 - (1 - width / free)**(particles - 1)
+    return {"gap2": 2 * free**2 / (particles * (particles + 1)), "contact": contact,
+            "pressure": -np.log1p(-contact) / width}
 
 
 def accepted(off):
@@ -130,6 +149,62 @@ class Examples(unittest.TestCase):
         for algorithm in ALGORITHMS:
             with self.subTest(algorithm):
                 self.assertFalse(accepted(self.deviations(algorithm, "frozen")))
+
+    def run_rods(self, output, particles=4, length=6, variant="serial", sweeps=40000, replicas=8, more="", options=(),
+                 code=0):
+        config = self.folder / f"{output}.yaml"
+        config.write_text(RODS.format(particles=particles, length=length, variant=variant, output=output,
+                                      algorithm=MPMC.format(sweeps=sweeps, replicas=replicas, more=more)))
+        self.gpumc("run", config, "--quiet", *options, code=code)
+        return self.folder / output
+
+    def rods_off(self, particles, length, variant="serial", replicas=8):
+        """(value - exact)/error by name."""
+        path = self.run_rods(f"rods-{variant}-{particles}-{replicas}.h5", particles, length, variant, replicas=replicas)
+        with h5py.File(path) as file:
+            summary = file["summary"]
+            self.assertNotIn("beta", summary)
+            self.assertEqual(summary["pressure"].shape, ())
+            if variant == "serial":
+                self.assertEqual(summary.attrs["trusted"], 1)
+            return {name: (summary[name][()] - value) / summary[f"{name}_error"][()]
+                    for name, value in exact_rods(particles, length).items()}
+
+    def test_rods_are_exact(self):
+        for particles, length, replicas in (2, 3, 8), (4, 6, 1), (16, 20, 12):
+            with self.subTest(particles):
+                off = self.rods_off(particles, length, replicas=replicas)
+                print("rods", particles, {name: round(float(z), 2) for name, z in off.items()})
+                self.assertTrue(accepted(off), off)
+
+    def test_rods_that_are_not_balanced_are_rejected(self):
+        self.assertFalse(accepted(self.rods_off(4, 6, "scaled")))
+
+    def test_rods_are_resumed(self):
+        long = {"particles": 1000, "length": 1024, "sweeps": 40000, "more": ", series: true, configurations: {every: 20000}"}
+        whole = self.run_rods("rods-whole.h5", **long)
+        self.run_rods("rods-parts.h5", **long, options=["--max-time", "1 ms"], code=75)
+        parts = self.run_rods("rods-parts.h5", **long)
+        self.assertEqual(numeric_datasets(whole), numeric_datasets(parts))
+
+    def test_what_does_not_go_together_is_refused(self):
+        def refused(model, algorithm, message):
+            (self.folder / "refused.yaml").write_text(
+                f"gpumc: 1\nseed: 1\nmodel: {{{model}}}\nalgorithm: {{{algorithm}}}\noutput: refused.h5\n")
+            done = subprocess.run([self.program, "validate", "refused.yaml"], cwd=self.folder, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(message, done.stderr)
+        times = "thermalization: 10, sweeps: 10"
+        rods, potts = "name: rods, particles: 4, length: 8", "name: potts, shape: [4, 4], q: 3"
+        refused(potts, f"name: mpmc, {times}", "refused.yaml:4:19: algorithm mpmc gives all states the same weight, but those of "
+                "model potts have weights by their energy: use pa, canonical, pt")
+        for algorithm in (f"name: canonical, {times}, beta: {{values: [1]}}", "name: pa, population: 100, sweeps: 1, beta: {from: "
+                          "0, to: 1, step: 0.1}", f"name: pt, {times}, beta: {{values: [1, 2]}}"):
+            name = algorithm.split(",")[0].split()[1]
+            refused(rods, algorithm, f"refused.yaml:4:19: model rods has no temperature, by which algorithm {name} gives weights: "
+                    "all its allowed states have the same: use mpmc\n")
+        refused(rods, f"name: mpmc, {times}, update: heat_bath", "refused.yaml:4:")
+        refused("name: rods, particles: 4, length: 4", f"name: mpmc, {times}", "4 rods need a ring longer than 4")
 
     def test_configs(self):
         for config in sorted(EXAMPLES.glob("*/*.yaml")):

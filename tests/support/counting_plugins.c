@@ -106,10 +106,13 @@ struct gpumc_kernel_ops counting_kernel = {
 };
 static const struct gpumc_kernel_ops *const kernels[] = {&counting_kernel, NULL};
 static const struct gpumc_key no_keys[] = {{0}};
+static const struct gpumc_control controls[] = {{{"beta", "inverse temperature", "1", "β"}}};
 const struct gpumc_model_ops counting_model = {
     .name = "counter",
     .summary = "counts sweeps",
     .keys = no_keys,
+    .controls = controls,
+    .n_controls = 1,
     .kernels = kernels,
     .create = create_model,
     .destroy = destroy_model,

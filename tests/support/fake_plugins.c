@@ -278,6 +278,8 @@ static const struct gpumc_mean means[] = {
      .power = 1,
      .absolute = true}};
 static const struct gpumc_quantity quantities[] = {{.n_uses = 1}};
+static const struct gpumc_control controls[] = {
+    {{"beta", "inverse temperature", GPUMC_UNIT_BETA, "β"}}};
 
 const struct gpumc_model_ops fake_chain = {.name = "chain",
                                            .summary = "A chain that does nothing.",
@@ -289,6 +291,8 @@ const struct gpumc_model_ops fake_chain = {.name = "chain",
                                            .n_means = 1,
                                            .quantities = quantities,
                                            .n_quantities = 1,
+                                           .controls = controls,
+                                           .n_controls = 1,
                                            .kernels = chain_kernels,
                                            .checks = chain_checks,
                                            .create = create_chain,
@@ -296,6 +300,8 @@ const struct gpumc_model_ops fake_chain = {.name = "chain",
 const struct gpumc_model_ops fake_frozen = {.name = "frozen",
                                             .summary = "Has no keys and cannot move.",
                                             .keys = look_keys,
+                                            .controls = controls,
+                                            .n_controls = 1,
                                             .kernels = frozen_kernels,
                                             .create = create_frozen,
                                             .destroy = destroy_model};

@@ -69,12 +69,12 @@ def resolved(path):
 
 
 def numeric_datasets(path):
-    """Every numeric dataset of a file by path, as raw bytes with type and shape; one NaN is as good
-    as another."""
+    """Every numeric dataset of a file by path, but for timings, as raw bytes with type and shape; one
+    NaN is as good as another."""
     found = {}
 
     def visit(name, item):
-        if isinstance(item, h5py.Dataset) and item.dtype.kind in "iuf":
+        if isinstance(item, h5py.Dataset) and item.dtype.kind in "iuf" and not name.startswith("provenance/"):
             values = item[...]
             if item.dtype.kind == "f":
                 values[np.isnan(values)] = np.nan

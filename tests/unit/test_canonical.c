@@ -26,32 +26,35 @@ static void release(struct gpumc_params *params)
   cJSON_Delete((cJSON *)params->values);
 }
 
+#define TIMES                                                                                      \
+  "\"update\":\"heat_bath\",\"thermalization\":100,\"sweeps\":60,\"interval\":20,\"series\":"      \
+  "false,"                                                                                         \
+  "\"samples\":1"
+
 /* Every point once, in order, at the temperature nearest to it. */
 static void check_grid(const char *json, size_t points)
 {
   struct gpumc_error error = {0};
   struct gpumc_params params = params_of(json);
-  struct canonical_betas betas;
-  struct canonical_grid grid;
-  assert_ok(canonical_betas_make(&params, &betas, &error), &error);
-  assert_ok(canonical_grid_make(&params, &betas, &grid, &error), &error);
-  assert_int_equal(grid.points, points);
-  assert_int_equal(grid.first[0], 0);
-  assert_int_equal(grid.first[betas.count], points);
-  for (size_t m = 0; m < betas.count; m++)
-    for (size_t p = grid.first[m]; p < grid.first[m + 1]; p++)
-      for (size_t other = 0; other < betas.count; other++)
-        if (fabs(betas.beta[other] - grid.beta[p]) < fabs(betas.beta[m] - grid.beta[p]))
+  struct chains chains = {0};
+  assert_ok(canonical_read(&params, &chains, &error), &error);
+  const struct chains_grid *const grid = &chains.grid;
+  assert_int_equal(grid->points, points);
+  assert_int_equal(grid->first[0], 0);
+  assert_int_equal(grid->first[chains.runs], points);
+  for (size_t m = 0; m < chains.runs; m++)
+    for (size_t p = grid->first[m]; p < grid->first[m + 1]; p++)
+      for (size_t other = 0; other < chains.runs; other++)
+        if (fabs(chains.beta[other] - grid->beta[p]) < fabs(chains.beta[m] - grid->beta[p]))
           fail_msg("%s: point %zu is nearer to temperature %zu than %zu", json, p, other, m);
-  canonical_grid_free(&grid);
-  canonical_betas_free(&betas);
+  chains_settings_free(&chains);
   release(&params);
 }
 
 static void test_grid(void **state)
 {
   (void)state;
-#define GRID "\"reweight\":{\"from\":0.2,\"to\":0.6,\"step\":0.01}}"
+#define GRID TIMES ",\"reweight\":{\"from\":0.2,\"to\":0.6,\"step\":0.01}}"
   check_grid("{\"beta\":{\"values\":[0.4]}," GRID, 41);
   check_grid("{\"beta\":{\"values\":[0.1, 0.3, 0.31, 0.5, 0.9]}," GRID, 41);
   check_grid("{\"beta\":{\"values\":[0.01, 0.02, 0.03]}," GRID, 41);
@@ -63,31 +66,30 @@ static void test_grid(void **state)
 static void test_no_grid(void **state)
 {
   struct gpumc_error error = {0};
-  struct gpumc_params params = params_of("{\"beta\":{\"values\":[0.4]}}");
-  struct canonical_betas betas;
-  struct canonical_grid grid;
+  struct gpumc_params params = params_of("{\"beta\":{\"values\":[0.4]}," TIMES "}");
+  struct chains chains = {0};
   (void)state;
-  assert_ok(canonical_betas_make(&params, &betas, &error), &error);
-  assert_ok(canonical_grid_make(&params, &betas, &grid, &error), &error);
-  assert_int_equal(grid.points, 0);
-  assert_int_equal(canonical_grid_count(&grid, 0), 0);
-  canonical_grid_free(&grid);
-  canonical_betas_free(&betas);
+  assert_ok(canonical_read(&params, &chains, &error), &error);
+  assert_int_equal(chains.grid.points, 0);
+  assert_int_equal(chains_grid_count(&chains.grid, 0), 0);
+  chains_settings_free(&chains);
   release(&params);
 }
 
-static struct canonical_settings settings_of(const char *sizes)
+static struct chains_settings settings_of(const char *sizes)
 {
   char json[512];
-  struct canonical_settings settings;
+  struct chains chains = {0};
+  struct gpumc_error error = {0};
   snprintf(json, sizeof json,
-           "{%s,\"update\":\"heat_bath\",\"thermalization\":100,\"sweeps\":60,\"interval\":20,"
-           "\"series\":false}",
+           "{\"beta\":{\"values\":[0.4]},%s,\"update\":\"heat_bath\",\"thermalization\":100,"
+           "\"sweeps\":60,\"interval\":20,\"series\":false}",
            sizes);
   struct gpumc_params params = params_of(json);
-  canonical_settings_read(&params, &settings);
+  assert_ok(canonical_read(&params, &chains, &error), &error);
+  chains_settings_free(&chains);
   release(&params);
-  return settings;
+  return chains.settings;
 }
 
 static void test_replicas_and_chains(void **state)
@@ -107,15 +109,14 @@ static void test_replicas_and_chains(void **state)
   };
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    const struct canonical_settings settings = settings_of(cases[i].sizes);
+    const struct chains_settings settings = settings_of(cases[i].sizes);
     assert_int_equal(settings.replicas, cases[i].replicas);
     assert_int_equal(settings.chains, cases[i].chains);
     assert_int_equal(settings.each_sample, strstr(cases[i].sizes, "\"samples\":1,") == NULL &&
                                                strcmp(cases[i].sizes, "\"samples\":1") != 0);
-    assert_int_equal(canonical_chain_first(&settings, settings.chains), cases[i].replicas);
+    assert_int_equal(chains_first(&settings, settings.chains), cases[i].replicas);
     for (size_t b = 0; b < settings.chains; b++) {
-      const size_t members =
-          canonical_chain_first(&settings, b + 1) - canonical_chain_first(&settings, b);
+      const size_t members = chains_first(&settings, b + 1) - chains_first(&settings, b);
       assert_in_range(members, settings.replicas / settings.chains,
                       (settings.replicas - 1) / settings.chains + 1);
     }
@@ -124,13 +125,13 @@ static void test_replicas_and_chains(void **state)
 
 static void test_times(void **state)
 {
-  const struct canonical_settings settings = settings_of("\"samples\":1");
+  const struct chains_settings settings = settings_of("\"samples\":1");
   (void)state;
-  assert_int_equal(canonical_end(&settings), 160);
-  assert_int_equal(canonical_measurements(&settings, 0), 0);
-  assert_int_equal(canonical_measurements(&settings, 119), 0);
-  assert_int_equal(canonical_measurements(&settings, 120), 1);
-  assert_int_equal(canonical_measurements(&settings, 160), 3);
+  assert_int_equal(chains_end(&settings), 160);
+  assert_int_equal(chains_measurements(&settings, 0), 0);
+  assert_int_equal(chains_measurements(&settings, 119), 0);
+  assert_int_equal(chains_measurements(&settings, 120), 1);
+  assert_int_equal(chains_measurements(&settings, 160), 3);
 }
 
 /* A unit is 2^28 updates, a sweep at least, and not more than there is to do. */
@@ -138,16 +139,16 @@ static void test_units(void **state)
 {
   struct gpumc_error error = {0};
   struct gpumc_model model;
-  struct canonical_settings settings = settings_of("\"samples\":1");
+  struct chains_settings settings = settings_of("\"samples\":1");
   (void)state;
   assert_ok(ising2d_instance((size_t[]){1024, 1024}, 1, 0, &model, &error), &error);
-  assert_int_equal(canonical_unit(&settings, &model, 1), 8);
-  assert_int_equal(canonical_unit(&settings, &model, 2), 4);
-  assert_int_equal(canonical_unit(&settings, &model, 100), 1);
+  assert_int_equal(chains_unit(&settings, &model, 1), 8);
+  assert_int_equal(chains_unit(&settings, &model, 2), 4);
+  assert_int_equal(chains_unit(&settings, &model, 100), 1);
   settings.replicas = 1;
-  assert_int_equal(canonical_unit(&settings, &model, 1), 160);
+  assert_int_equal(chains_unit(&settings, &model, 1), 160);
   settings.sweeps = 4000000000u;
-  assert_int_equal(canonical_unit(&settings, &model, 1), 256);
+  assert_int_equal(chains_unit(&settings, &model, 1), 256);
   model.ops->destroy(&model);
 }
 
@@ -166,7 +167,7 @@ static void test_moments_of_channels(void **state)
   (void)state;
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     double value[4];
-    canonical_moments_of(&cases[k].mean, 0.5, channel, 4, value);
+    chains_moments_of(&cases[k].mean, 0.5, channel, 4, value);
     for (size_t i = 0; i < 4; i++)
       assert_true(value[i] == cases[k].expected[i]);
   }
@@ -176,7 +177,7 @@ static void test_results(void **state)
 {
   struct gpumc_error error = {0};
   struct gpumc_model model;
-  struct canonical_quantities quantities;
+  struct chains_quantities quantities;
   const double mean[GPUMC_MEANS_MAXIMUM] = {-1.5, 2.5, 0.75, 0.5, 0.375};
   double average[GPUMC_MEANS_MAXIMUM + GPUMC_QUANTITIES_MAXIMUM];
   double result[GPUMC_QUANTITIES_MAXIMUM];
@@ -184,7 +185,7 @@ static void test_results(void **state)
   assert_ok(ising2d_instance((size_t[]){4, 4}, 1, 0, &model, &error), &error);
   const struct gpumc_observables observables = gpumc_observables_select(model.ops, 0, NULL);
   const struct gpumc_controls controls = gpumc_controls_at(model.control, 0, 0.5);
-  canonical_quantities_make(&model, &observables, &quantities);
+  chains_quantities_make(&model, &observables, &quantities);
   assert_int_equal(quantities.count, 5);
   assert_int_equal(quantities.n_series, 4);
   assert_string_equal(gpumc_quantity_label(&observables, 1).name, "specific_heat");
@@ -214,22 +215,23 @@ static void test_weights_follow_the_conjugate_channel(void **state)
   assert_ok(ising2d_instance((size_t[]){4, 4}, 1, 0, &model, &error), &error);
   assert_ok(gpumc_device_open("cpu", 1, &device, &error), &error);
   model.quantum[1] = 0.5;
-  struct canonical canonical = {.context = {.model = &model, .device = &device},
-                                .settings = {.replicas = 2, .chains = 1, .interval = 1},
-                                .conjugate = 1,
-                                .betas = {&temperature, 1},
-                                .grid = {1, &point, first}};
+  struct chains chains = {.context = {.model = &model, .device = &device},
+                          .settings = {.replicas = 2, .chains = 1, .interval = 1},
+                          .conjugate = 1,
+                          .runs = 1,
+                          .beta = &temperature,
+                          .grid = {1, &point, first}};
   const struct gpumc_observables observables = gpumc_observables_select(model.ops, 0, NULL);
-  canonical_quantities_make(&model, &observables, &canonical.quantities);
-  assert_ok(canonical_sums_make(&canonical, &error), &error);
-  memcpy(canonical.channel[0], (int64_t[]){-100, 100}, 2 * sizeof(int64_t));
-  memcpy(canonical.channel[1], (int64_t[]){2, 6}, 2 * sizeof(int64_t));
-  assert_ok(canonical_digest(&canonical, &error), &error);
-  assert_int_equal(canonical.sums[0].reference, 4);
-  const double *weight = canonical.sums[0].replica + 2 * canonical.quantities.count;
+  chains_quantities_make(&model, &observables, &chains.quantities);
+  assert_ok(chains_sums_make(&chains, &error), &error);
+  memcpy(chains.channel[0], (int64_t[]){-100, 100}, 2 * sizeof(int64_t));
+  memcpy(chains.channel[1], (int64_t[]){2, 6}, 2 * sizeof(int64_t));
+  chains_digest(&chains);
+  assert_int_equal(chains.sums[0].reference, 4);
+  const double *weight = chains.sums[0].replica + 2 * chains.quantities.count;
   assert_true(fabs(weight[0] - exp(0.25)) < 1e-14);
   assert_true(fabs(weight[1] - exp(-0.25)) < 1e-14);
-  canonical_sums_free(&canonical);
+  chains_sums_free(&chains);
   gpumc_device_close(&device);
   model.ops->destroy(&model);
 }

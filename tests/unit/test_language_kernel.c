@@ -60,6 +60,14 @@ static const struct gpumc_algorithm_ops updating = {.name = "updating",
                                                     .keys = update_keys,
                                                     .required = GPUMC_OPERATION_SWEEP};
 
+static const struct gpumc_key shaking_keys[] = {
+    GPUMC_UPDATE_KEY_FOR(GPUMC_ATHERMAL, "How a state is updated."), {0}};
+static const struct gpumc_algorithm_ops shaking = {.name = "shaking",
+                                                   .summary = "Knows no temperature.",
+                                                   .keys = shaking_keys,
+                                                   .target = GPUMC_ATHERMAL,
+                                                   .required = GPUMC_OPERATION_SWEEP};
+
 /* The chain's kernels have one move, and that of another model two. */
 static const struct gpumc_move both[] = {{.name = "metropolis", .summary = "The first."},
                                          {.name = "heat_bath", .summary = "The second."}};
@@ -71,15 +79,20 @@ static const struct gpumc_kernel_ops bathing_kernel = {.device = "cpu",
                                                        .n_moves = 2};
 static const struct gpumc_kernel_ops *const bathing_kernels[] = {&bathing_kernel, NULL};
 static const struct gpumc_key no_keys[] = {{0}};
-static const struct gpumc_model_ops bathing = {
-    .name = "bathing", .summary = "Has two moves.", .keys = no_keys, .kernels = bathing_kernels};
+static const struct gpumc_control controls[] = {{{"beta", "inverse temperature", "1", "β"}}};
+static const struct gpumc_model_ops bathing = {.name = "bathing",
+                                               .summary = "Has two moves.",
+                                               .keys = no_keys,
+                                               .controls = controls,
+                                               .n_controls = 1,
+                                               .kernels = bathing_kernels};
 
 /* The mistakes of an algorithm with the key `update` where there are any, else the variant. */
 static void check_update(const struct gpumc_model_ops *model, const char *text, const char *variant,
                          const char *expected)
 {
   const struct gpumc_model_ops *const models[] = {model, &bathing, NULL};
-  static const struct gpumc_algorithm_ops *const algorithms[] = {&updating, NULL};
+  static const struct gpumc_algorithm_ops *const algorithms[] = {&updating, &shaking, NULL};
   const struct gpumc_plugins plugins = {.models = models, .algorithms = algorithms};
   struct gpumc_config config;
   struct gpumc_error error = {0};
@@ -152,6 +165,41 @@ static void test_default_move(void **state)
                "c.yaml:5:19: no kernel of model chain on cpu can run algorithm updating: plain "
                "cannot do update: metropolis; kernels that can: none; or use algorithm.update: "
                "heat_bath");
+}
+
+/* Weights by a temperature and states of equal weight: algorithms and moves are for one of them,
+ * and a model without controls has the latter. */
+static void test_targets(void **state)
+{
+  static const struct gpumc_move moves[] = {
+      {.name = "metropolis", .targets = 1u << GPUMC_BOLTZMANN},
+      {.name = "shake", .targets = 1u << GPUMC_ATHERMAL},
+      {.name = "stir", .targets = 1u << GPUMC_ATHERMAL | 1u << GPUMC_BOLTZMANN}};
+  struct gpumc_kernel_ops kernel = *fake_chain.kernels[0];
+  const struct gpumc_kernel_ops *const kernels[] = {&kernel, NULL};
+  struct gpumc_model_ops model = fake_chain;
+  (void)state;
+  check_update(
+      &model, HEAD MODEL "algorithm: {name: shaking}\n", NULL,
+      "c.yaml:5:19: algorithm shaking gives all states the same weight, but those of model "
+      "chain have weights by their energy: use updating");
+  kernel.moves = moves;
+  kernel.n_moves = 3;
+  model.kernels = kernels;
+  check_update(&model, HEAD MODEL "algorithm: {name: shaking}\n", "plain", NULL);
+  check_update(&model, HEAD MODEL "algorithm: {name: shaking, update: stir}\n", "plain", NULL);
+  check_update(&model, HEAD MODEL "algorithm: {name: updating, update: stir}\n", "plain", NULL);
+  check_update(&model, HEAD MODEL "algorithm: {name: shaking, update: metropolis}\n", NULL,
+               "c.yaml:5:36: algorithm.update: expected one of shake, stir, found text "
+               "'metropolis'");
+  model.n_controls = 0;
+  check_update(&model, HEAD MODEL "algorithm: {name: shaking}\n", "plain", NULL);
+  check_update(&model, HEAD MODEL UPDATING, NULL,
+               "c.yaml:5:19: model chain has no temperature, by which algorithm updating gives "
+               "weights: all its allowed states have the same: use shaking");
+  kernel.n_moves = 1;
+  model.n_controls = 1;
+  check_update(&model, HEAD MODEL UPDATING, "plain", NULL);
 }
 
 /* Where no model is known, all moves there are, and the default is the first. */
@@ -299,6 +347,7 @@ int main(void)
       cmocka_unit_test(test_updates_that_no_kernel_has),
       cmocka_unit_test(test_updates_that_one_kernel_has),
       cmocka_unit_test(test_default_move),
+      cmocka_unit_test(test_targets),
       cmocka_unit_test(test_moves_in_schema_and_reference),
       cmocka_unit_test(test_keys_of_moves),
       cmocka_unit_test(test_walks_of_an_instance_that_does_not),

@@ -52,12 +52,14 @@ static bool moves_agree(const struct gpumc_kernel_ops *one, const struct gpumc_k
   size_t shared = 0;
   for (size_t i = 0; i < one->n_moves; i++) {
     const struct gpumc_move *move = &one->moves[i];
-    const struct gpumc_move *same = gpumc_kernel_move(other, move->name);
+    const struct gpumc_move *same = gpumc_kernel_move(
+        other, move->name,
+        gpumc_move_serves(move, GPUMC_BOLTZMANN) ? GPUMC_BOLTZMANN : GPUMC_ATHERMAL);
     if (same == NULL)
       continue;
     shared++;
     if ((move->at_zero != NULL) != (same->at_zero != NULL) || move->warn != same->warn ||
-        strcmp(move->summary, same->summary) != 0)
+        move->targets != same->targets || strcmp(move->summary, same->summary) != 0)
       return false;
   }
   return strcmp(one->variant, other->variant) != 0 ||
@@ -113,14 +115,20 @@ static bool is_label(const struct gpumc_label *label)
          label->long_name != NULL;
 }
 
+/* Of others all allowed states have the same weight. */
+static bool has_energy(const struct gpumc_model_ops *model)
+{
+  return gpumc_model_samples(model, GPUMC_BOLTZMANN);
+}
+
 static const char *channels_flaw(const struct gpumc_model_ops *model)
 {
   if (model->n_channels < 1 || model->n_channels > GPUMC_CHANNELS_MAXIMUM)
     return "no channel, or too many";
   if (model->channels[0].request_key != NULL)
     return "the energy on request";
-  if (model->channels[0].label.units == NULL ||
-      strcmp(model->channels[0].label.units, GPUMC_UNIT_ENERGY) != 0)
+  if (has_energy(model) && (model->channels[0].label.units == NULL ||
+                            strcmp(model->channels[0].label.units, GPUMC_UNIT_ENERGY) != 0))
     return "an energy in another unit";
   for (size_t c = 0; c < model->n_channels; c++)
     if (!is_label(&model->channels[c].label))
@@ -152,7 +160,7 @@ static const char *means_flaw(const struct gpumc_model_ops *model)
     if (mean->source == GPUMC_MEAN_CHANNEL && mean->index == 0 && mean->power <= 2)
       energy[mean->power] = true;
   }
-  if (!energy[1] || !energy[2])
+  if (has_energy(model) && (!energy[1] || !energy[2]))
     return "no mean of the energy or its square";
   for (size_t q = 0; q < model->n_quantities; q++) {
     const struct gpumc_quantity *quantity = &model->quantities[q];
@@ -170,6 +178,12 @@ static const char *means_flaw(const struct gpumc_model_ops *model)
   return NULL;
 }
 
+/* Whether it has what one of the targets of sweeps needs. */
+static bool is_sampled(const struct gpumc_model_ops *model)
+{
+  return gpumc_model_samples(model, GPUMC_BOLTZMANN) || gpumc_model_samples(model, GPUMC_ATHERMAL);
+}
+
 static const char *model_flaw(const struct gpumc_model_ops *model)
 {
   if (model->name == NULL || model->summary == NULL || model->citation == NULL)
@@ -181,6 +195,8 @@ static const char *model_flaw(const struct gpumc_model_ops *model)
   for (size_t i = 0; model->kernels[i] != NULL; i++)
     if (kernel_flaw(model->kernels[i]) != NULL)
       return kernel_flaw(model->kernels[i]);
+  if (!is_sampled(model))
+    return "weights that no move serves";
   if (trajectories_flaw(model->kernels) != NULL)
     return trajectories_flaw(model->kernels);
   if (devices_flaw(model->kernels) != NULL)
@@ -198,7 +214,7 @@ static const char *algorithm_flaw(const struct gpumc_algorithm_ops *algorithm)
       algorithm->summarize == NULL || algorithm->destroy == NULL)
     return "an operation that is not optional";
   for (const struct gpumc_key *key = algorithm->keys; key->name != NULL; key++)
-    if (strcmp(key->name, "update") == 0 && key->choices != gpumc_update_choices)
+    if (strcmp(key->name, "update") == 0 && key->choices != gpumc_update_choices[algorithm->target])
       return "the key update with choices of its own";
   return NULL;
 }
@@ -217,9 +233,9 @@ static const char *instance_flaw(const struct gpumc_model *model)
 {
   if (model->sites == 0 || model->portable_bytes == 0 || model->samples == 0)
     return "no sites, portable_bytes or samples";
-  if (model->log_states == 0 || !isfinite(model->log_states))
+  if (has_energy(model->ops) && (model->log_states == 0 || !isfinite(model->log_states)))
     return "log_states";
-  if (model->energy_unit[0] == '\0' || model->beta_unit[0] == '\0')
+  if (has_energy(model->ops) && (model->energy_unit[0] == '\0' || model->beta_unit[0] == '\0'))
     return "no units";
   for (size_t c = 0; c < model->ops->n_channels; c++)
     if (!(model->quantum[c] > 0) || !(model->bound[c] > 0))

@@ -423,7 +423,7 @@ static void test_models_without_overlaps(void **state)
   const struct gpumc_model_ops ops = {.name = "plain", .n_channels = 1};
   struct gpumc_model model = {.ops = &ops, .sites = 16, .quantum = {1.0}, .samples = 1};
   struct gpumc_text missing = {0};
-  assert_true(gpumc_kernel_serves(&kernel, gpumc_algorithm_find("pt")->required, &missing));
+  assert_true(gpumc_kernel_serves(&kernel, gpumc_algorithm_find("pt"), &missing));
   gpumc_text_free(&missing);
   assert_int_equal(mistakes_with_copies(&model, "1"), 0);
   assert_int_equal(mistakes_with_copies(&model, "2"), 1);

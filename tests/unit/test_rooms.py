@@ -25,7 +25,7 @@ BUILD = pathlib.Path(os.environ.get("GPUMC_BUILD", ROOT / "build/release"))
 
 # From the ground up. Rooms of one line stand side by side: neither includes the other.
 STOREYS = [["core/base"], ["core/numerics"], ["core/config"], ["core/statistics"], ["core/device"], ["core/storage"],
-           ["core/simulation"], ["core/run"], ["models/lattice"], ["models", "algorithms"], ["cli"]]
+           ["core/simulation"], ["core/run"], ["models/lattice", "algorithms/chains"], ["models", "algorithms"], ["cli"]]
 GENERATED = {"build_info.h"}  # written by cmake
 SUFFIXES = {".c", ".h", ".cu", ".cuh", ".def"}
 FILES_OF_A_FOLDER = 30
@@ -272,7 +272,8 @@ class Planted(unittest.TestCase):
         self.write("models/gas/gas.h", '#include "models/lattice/lattice.h"\n')
         self.write("models/gas/gas.c", '#include "core/base/error.h"\n#include "models/gas/gas.h"\n'
                    "int plugin(void) { return base_error(); }\n")
-        self.write("algorithms/walk/walk.h", "")
+        self.write("algorithms/chains/chains.h", "")
+        self.write("algorithms/walk/walk.h", '#include "algorithms/chains/chains.h"\n')
         self.write("core/simulation/registry.c", '#include "models/models.def"\nint plugin(void);\n'
                    "int registry(void) { return plugin(); }\n")
         self.assertEqual([check_includes(self.tree), check_words(self.tree), check_folders(self.tree)], [{}, {}, {}])
@@ -307,6 +308,10 @@ class Planted(unittest.TestCase):
     def test_lattice_includes_a_model(self):
         self.write("models/lattice/grid.c", '#include "models/gas/gas.h"\n')
         self.assertEqual(check_includes(self.tree), {"models/lattice/grid.c includes models/gas/gas.h": 1})
+
+    def test_chains_include_an_algorithm(self):
+        self.write("algorithms/chains/series.c", '#include "algorithms/walk/walk.h"\n')
+        self.assertEqual(check_includes(self.tree), {"algorithms/chains/series.c includes algorithms/walk/walk.h": 1})
 
     def test_models_and_algorithms_include_each_other(self):
         self.write("models/gas/gas.c", '#include "algorithms/walk/walk.h"\n')

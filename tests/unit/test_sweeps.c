@@ -47,12 +47,12 @@ static void test_moves_at_infinite_temperature(void **state)
 static void test_moves_by_name(void **state)
 {
   (void)state;
-  assert_ptr_equal(gpumc_kernel_move(&both, "metropolis"), &moves[0]);
-  assert_ptr_equal(gpumc_kernel_move(&both, "heat_bath"), &moves[1]);
-  assert_ptr_equal(gpumc_kernel_move(&both, NULL), &moves[0]);
-  assert_ptr_equal(gpumc_kernel_move(&one, NULL), &moves[1]);
-  assert_null(gpumc_kernel_move(&one, "metropolis"));
-  assert_null(gpumc_kernel_move(&none, NULL));
+  assert_ptr_equal(gpumc_kernel_move(&both, "metropolis", GPUMC_BOLTZMANN), &moves[0]);
+  assert_ptr_equal(gpumc_kernel_move(&both, "heat_bath", GPUMC_BOLTZMANN), &moves[1]);
+  assert_ptr_equal(gpumc_kernel_move(&both, NULL, GPUMC_BOLTZMANN), &moves[0]);
+  assert_ptr_equal(gpumc_kernel_move(&one, NULL, GPUMC_BOLTZMANN), &moves[1]);
+  assert_null(gpumc_kernel_move(&one, "metropolis", GPUMC_BOLTZMANN));
+  assert_null(gpumc_kernel_move(&none, NULL, GPUMC_BOLTZMANN));
 }
 
 static void test_blocks_with_and_without_the_key(void **state)

@@ -70,10 +70,13 @@ cJSON *gpumc_task_close(const struct gpumc_task *task, const char *resolved);
  * reference. */
 enum { GPUMC_ROOT_KEYS = 16, GPUMC_KERNEL_KEYS = 48, GPUMC_MOVES = 32, GPUMC_REQUESTS = 16 };
 struct gpumc_language_tables {
-  struct gpumc_key requests[GPUMC_REQUESTS]; /* by which models are asked for channels */
+  /* By which models that have a target are asked for channels. */
+  struct gpumc_key requests[GPUMC_SWEPT_TARGETS][GPUMC_REQUESTS];
   struct gpumc_key root[GPUMC_ROOT_KEYS], kernel[GPUMC_KERNEL_KEYS];
-  const char *moves[GPUMC_MOVES]; /* names of those of all kernels, NULL-terminated */
-  const char *default_move;       /* NULL: there are none */
+  /* Names of those of all kernels that serve a target, NULL-terminated; default NULL: there are
+   * none. */
+  const char *moves[GPUMC_SWEPT_TARGETS][GPUMC_MOVES];
+  const char *default_move[GPUMC_SWEPT_TARGETS];
 };
 void gpumc_language_tables_fill(struct gpumc_language_tables *tables,
                                 const struct gpumc_model_ops *const *models);

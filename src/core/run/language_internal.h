@@ -84,10 +84,11 @@ gpumc_language_reads_file(const struct gpumc_language *language, const struct gp
   return key != NULL && gpumc_params_has(params, key);
 }
 /* The kernel of a task, in whose resolved configuration its variant is pinned, with mistakes where
- * none serves, or where its keys do not suit it. `instance`: NULL where there is none. `*kernel`:
- * NULL where there is none or it stays open. False when memory ran out. */
+ * none serves, or where its keys do not suit it. `instance`: NULL where there is none. `suits`:
+ * whether model and algorithm go together; else no kernel is chosen. `*kernel`: NULL where there is
+ * none or it stays open. False when memory ran out. */
 bool gpumc_language_settle_kernel(struct gpumc_language *language, const struct gpumc_node *root,
-                                  const struct gpumc_model *instance, cJSON *resolved,
+                                  const struct gpumc_model *instance, bool suits, cJSON *resolved,
                                   const struct gpumc_kernel_ops **kernel);
 /* What the task has; not the task. */
 void gpumc_task_free(struct gpumc_task *task);

@@ -165,7 +165,8 @@ static bool check_keys_of_moves(struct gpumc_language *language, const struct gp
     return true;
   const char *update = gpumc_update_name(&chosen);
   const bool sweeps = (language->algorithm->required & GPUMC_OPERATION_SWEEP) != 0;
-  const struct gpumc_move *move = sweeps ? gpumc_kernel_move(kernel, update) : NULL;
+  const struct gpumc_move *move =
+      sweeps ? gpumc_kernel_move(kernel, update, language->algorithm->target) : NULL;
   for (const struct gpumc_key *key = kernel->keys; key->name != NULL; key++) {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(params->values, key->name);
     struct gpumc_text names = {0};
@@ -189,7 +190,8 @@ static void check_step(struct gpumc_language *language, const struct gpumc_param
   struct gpumc_params times, key;
   if (!gpumc_params_narrow(algorithm, &language->report, "update thermalization", &times))
     return;
-  const struct gpumc_move *move = gpumc_kernel_move(kernel, gpumc_update_name(&times));
+  const struct gpumc_move *move =
+      gpumc_kernel_move(kernel, gpumc_update_name(&times), language->algorithm->target);
   if (move == NULL || move->step == NULL || !gpumc_params_has(&times, "thermalization") ||
       !gpumc_params_narrow(params, &language->report, move->step->key, &key) ||
       gpumc_params_has(&key, move->step->key))
@@ -347,7 +349,7 @@ static void check_walk(struct gpumc_language *language, const struct gpumc_node 
 }
 
 bool gpumc_language_settle_kernel(struct gpumc_language *language, const struct gpumc_node *root,
-                                  const struct gpumc_model *instance, cJSON *resolved,
+                                  const struct gpumc_model *instance, bool suits, cJSON *resolved,
                                   const struct gpumc_kernel_ops **kernel)
 {
   struct gpumc_params whole;
@@ -356,7 +358,7 @@ bool gpumc_language_settle_kernel(struct gpumc_language *language, const struct 
   const struct gpumc_kernel_wish wish = {
       .model = language->model_is_guess ? NULL : language->model,
       .instance = instance,
-      .algorithm = language->algorithm_is_guess ? NULL : language->algorithm,
+      .algorithm = language->algorithm_is_guess || !suits ? NULL : language->algorithm,
       .params = gpumc_params_narrow(&algorithm, &language->report, NULL, &whole) ? &whole : NULL,
   };
   *kernel = NULL;

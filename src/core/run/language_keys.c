@@ -117,39 +117,47 @@ static void add_keys(struct gpumc_language_tables *tables, const struct gpumc_ke
   }
 }
 
-static void add_moves(struct gpumc_language_tables *tables, const struct gpumc_kernel_ops *kernel)
+static void add_move(const char *names[GPUMC_MOVES], const char *name)
 {
-  for (size_t i = 0; i < kernel->n_moves; i++) {
-    size_t m = 0;
-    while (tables->moves[m] != NULL && strcmp(tables->moves[m], kernel->moves[i].name) != 0)
-      m++;
-    assert(m + 1 < GPUMC_MOVES && "there is room for the moves of all kernels");
-    if (m + 1 < GPUMC_MOVES)
-      tables->moves[m] = kernel->moves[i].name;
-  }
+  size_t m = 0;
+  while (names[m] != NULL && strcmp(names[m], name) != 0)
+    m++;
+  assert(m + 1 < GPUMC_MOVES && "there is room for the moves of all kernels");
+  if (m + 1 < GPUMC_MOVES)
+    names[m] = name;
 }
 
-static void add_requests(struct gpumc_language_tables *tables, const struct gpumc_model_ops *model)
+static void add_moves(struct gpumc_language_tables *tables, const struct gpumc_kernel_ops *kernel)
+{
+  for (size_t i = 0; i < kernel->n_moves; i++)
+    for (int target = 0; target < GPUMC_SWEPT_TARGETS; target++)
+      if (gpumc_move_serves(&kernel->moves[i], (enum gpumc_target_kind)target))
+        add_move(tables->moves[target], kernel->moves[i].name);
+}
+
+static void
+add_requests(struct gpumc_key table[GPUMC_REQUESTS], const struct gpumc_model_ops *model)
 {
   for (size_t c = 0; c < model->n_channels; c++) {
     const struct gpumc_channel *channel = &model->channels[c];
-    const size_t count = gpumc_key_count(tables->requests);
-    if (channel->request_key == NULL ||
-        gpumc_key_find(tables->requests, channel->request_key) != NULL)
+    const size_t count = gpumc_key_count(table);
+    if (channel->request_key == NULL || gpumc_key_find(table, channel->request_key) != NULL)
       continue;
     assert(count + 1 < GPUMC_REQUESTS && "there is room for the requests of all models");
     if (count + 1 < GPUMC_REQUESTS)
-      tables->requests[count] = (struct gpumc_key){.name = channel->request_key,
-                                                   .type = GPUMC_KEY_BOOLEAN,
-                                                   .default_text = "false",
-                                                   .doc = channel->request};
+      table[count] = (struct gpumc_key){.name = channel->request_key,
+                                        .type = GPUMC_KEY_BOOLEAN,
+                                        .default_text = "false",
+                                        .doc = channel->request};
   }
 }
 
 void gpumc_language_tables_add(struct gpumc_language_tables *tables,
                                const struct gpumc_model_ops *model)
 {
-  add_requests(tables, model);
+  for (int target = 0; target < GPUMC_SWEPT_TARGETS; target++)
+    if (model->kernels != NULL && gpumc_model_samples(model, (enum gpumc_target_kind)target))
+      add_requests(tables->requests[target], model);
   for (size_t k = 0; model->kernels != NULL && model->kernels[k] != NULL; k++) {
     add_keys(tables, model->kernels[k]->keys);
     add_moves(tables, model->kernels[k]);
@@ -165,7 +173,8 @@ void gpumc_language_tables_fill(struct gpumc_language_tables *tables,
   memcpy(tables->kernel, kernel_keys, sizeof kernel_keys);
   for (size_t i = 0; models[i] != NULL; i++)
     gpumc_language_tables_add(tables, models[i]);
-  tables->default_move = tables->moves[0];
+  for (int target = 0; target < GPUMC_SWEPT_TARGETS; target++)
+    tables->default_move[target] = tables->moves[target][0];
   for (struct gpumc_key *key = tables->root; key->name != NULL; key++)
     if (strcmp(key->name, "kernel") == 0)
       key->children = tables->kernel;
@@ -203,28 +212,35 @@ const char **gpumc_algorithm_names(const struct gpumc_plugins *plugins)
   return names;
 }
 
+/* Appends the keys that `key` stands for to `composed`. Returns their number. */
+static size_t compose_key(const struct gpumc_language_tables *tables, const struct gpumc_key *key,
+                          struct gpumc_key *composed)
+{
+  composed[0] = *key;
+  for (int target = 0; target < GPUMC_SWEPT_TARGETS; target++) {
+    const struct gpumc_key *requests = tables->requests[target];
+    if (key->choices == gpumc_request_choices[target]) {
+      memcpy(composed, requests, gpumc_key_count(requests) * sizeof *composed);
+      return gpumc_key_count(requests);
+    }
+    if (key->choices == gpumc_update_choices[target]) {
+      composed[0].choices = tables->moves[target];
+      composed[0].default_text = tables->default_move[target];
+    }
+  }
+  return 1;
+}
+
 /* The keys of a plugin, NULL for none, with what kernels and models add to them, after `before`
  * entries that stay zeroed. */
 static struct gpumc_key *composed_keys(const struct gpumc_language_tables *tables,
                                        const struct gpumc_key *keys, size_t before)
 {
   const size_t count = keys == NULL ? 0 : gpumc_key_count(keys);
-  const size_t requests = gpumc_key_count(tables->requests);
-  struct gpumc_key *composed = calloc(before + count + requests + 1, sizeof *composed);
+  struct gpumc_key *composed = calloc(before + count + GPUMC_REQUESTS + 1, sizeof *composed);
   size_t n = before;
-  for (size_t i = 0; i < count && composed != NULL; i++) {
-    if (keys[i].choices == gpumc_request_choices) {
-      memcpy(composed + n, tables->requests, requests * sizeof *composed);
-      n += requests;
-      continue;
-    }
-    composed[n] = keys[i];
-    if (keys[i].choices == gpumc_update_choices) {
-      composed[n].choices = tables->moves;
-      composed[n].default_text = tables->default_move;
-    }
-    n++;
-  }
+  for (size_t i = 0; i < count && composed != NULL; i++)
+    n += compose_key(tables, &keys[i], composed + n);
   return composed;
 }
 
@@ -481,9 +497,12 @@ static bool find_model(struct gpumc_language *language)
   if (i == SIZE_MAX)
     return done;
   language->model = language->plugins->models[i];
-  const struct gpumc_kernel_ops *kernel = language->model->kernels[0];
-  if (kernel->n_moves > 0)
-    language->tables.default_move = kernel->moves[0].name;
+  for (int target = 0; target < GPUMC_SWEPT_TARGETS; target++) {
+    const struct gpumc_move *move =
+        gpumc_kernel_move(language->model->kernels[0], NULL, (enum gpumc_target_kind)target);
+    if (move != NULL)
+      language->tables.default_move[target] = move->name;
+  }
   return done;
 }
 

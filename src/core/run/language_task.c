@@ -76,7 +76,9 @@ static void check_requests(struct gpumc_language *language, const struct gpumc_p
                            const struct gpumc_model *instance)
 {
   struct gpumc_report *report = &language->report;
-  const struct gpumc_key *key = language->tables.requests;
+  if (language->algorithm == NULL)
+    return;
+  const struct gpumc_key *key = language->tables.requests[language->algorithm->target];
   for (; key->name != NULL; key++) {
     struct gpumc_params view;
     if (!gpumc_params_narrow(algorithm, report, key->name, &view) ||
@@ -110,10 +112,56 @@ static bool check_algorithm_file(struct gpumc_language *language,
   return status == GPUMC_OK || status == GPUMC_INVALID;
 }
 
-/* Checks run where the keys that they read have no mistake; `instance` is made where no key of the
- * model has one, or stays zeroed. False when memory ran out. */
+/* The algorithms that sample what the model has: ", use algorithm a, b or c". */
+static void append_remedy(const struct gpumc_language *language, struct gpumc_text *text)
+{
+  const struct gpumc_algorithm_ops *const *algorithms = language->plugins->algorithms;
+  const char *last = NULL, *before = ": use ";
+  for (size_t i = 0; algorithms[i] != NULL; i++) {
+    if (!gpumc_model_samples(language->model, algorithms[i]->target))
+      continue;
+    if (last != NULL) {
+      gpumc_text_append(text, "%s%s", before, last);
+      before = ", ";
+    }
+    last = algorithms[i]->name;
+  }
+  if (last != NULL)
+    gpumc_text_append(text, "%s%s", strcmp(before, ", ") == 0 ? " or " : before, last);
+}
+
+/* Whether the model has what the algorithm samples, weights that follow controls or states of equal
+ * weight; else a mistake at the algorithm's name. */
+static bool check_target(struct gpumc_language *language, const struct gpumc_node *root)
+{
+  const struct gpumc_model_ops *model = language->model;
+  const struct gpumc_algorithm_ops *algorithm = language->algorithm;
+  const struct gpumc_node *name = gpumc_node_find(root, "algorithm.name");
+  struct gpumc_text text = {0};
+  if (model == NULL || algorithm == NULL || gpumc_model_samples(model, algorithm->target))
+    return true;
+  if (algorithm->target == GPUMC_ATHERMAL)
+    gpumc_text_append(&text,
+                      "algorithm %s gives all states the same weight, but those of model %s have "
+                      "weights by their %s",
+                      algorithm->name, model->name, model->channels[model->tracked].label.name);
+  else
+    gpumc_text_append(&text,
+                      "model %s has no temperature, by which algorithm %s gives weights: all its "
+                      "allowed states have the same",
+                      model->name, algorithm->name);
+  append_remedy(language, &text);
+  if (name != NULL && !language->model_is_guess && !language->algorithm_is_guess)
+    gpumc_report_mistake(&language->report, name->mark, "%s", gpumc_text_string(&text));
+  gpumc_text_free(&text);
+  return false;
+}
+
+/* Checks run where the keys that they read have no mistake, those of the algorithm beside the model
+ * only where it `suits` it; `instance` is made where no key of the model has a mistake, or stays
+ * zeroed. False when memory ran out. */
 static bool check_plugins(struct gpumc_language *language, const struct gpumc_node *root,
-                          cJSON *resolved, struct gpumc_model *instance)
+                          bool suits, cJSON *resolved, struct gpumc_model *instance)
 {
   struct gpumc_report *report = &language->report;
   if (!resolve_plugin(language, root, "model", language->model_keys, resolved) ||
@@ -130,12 +178,13 @@ static bool check_plugins(struct gpumc_language *language, const struct gpumc_no
     return true;
   gpumc_checks_run(language->model->checks, GPUMC_NEEDS_KEYS, &model, &subject, report);
   check_requests(language, &algorithm, NULL);
-  gpumc_checks_run(checks, GPUMC_NEEDS_MODEL, &algorithm, &subject, report);
+  if (suits)
+    gpumc_checks_run(checks, GPUMC_NEEDS_MODEL, &algorithm, &subject, report);
   if (!gpumc_params_narrow(&model, report, NULL, &whole))
     return true;
   if (!make_instance(language, &whole, instance))
     return false;
-  if (instance->ops == NULL)
+  if (instance->ops == NULL || !suits)
     return true;
   subject.instance = instance;
   check_requests(language, &algorithm, instance);
@@ -164,10 +213,11 @@ static bool add_warning(struct gpumc_task *task, const char *name, const char *t
 /* What is known against sweeps of the instance's samples; `*warning` is NULL where that is nothing.
  */
 static enum gpumc_status
-ask_move(const struct gpumc_kernel_ops *kernel, const struct gpumc_params *algorithm,
-         const struct gpumc_model *instance, const char **warning, struct gpumc_error *error)
+ask_move(const struct gpumc_kernel_ops *kernel, enum gpumc_target_kind target,
+         const struct gpumc_params *algorithm, const struct gpumc_model *instance,
+         const char **warning, struct gpumc_error *error)
 {
-  const struct gpumc_move *move = gpumc_kernel_move(kernel, gpumc_update_name(algorithm));
+  const struct gpumc_move *move = gpumc_kernel_move(kernel, gpumc_update_name(algorithm), target);
   if (move == NULL || move->warn == NULL)
     return GPUMC_OK;
   const bool many = gpumc_params_has(algorithm, "samples");
@@ -198,7 +248,8 @@ static bool fill_warnings(const struct gpumc_language *language, const struct gp
     warning = NULL;
   }
   if (good && kernel != NULL && instance != NULL && language->algorithm->sweeps_alone)
-    good = ask_move(kernel, &algorithm, instance, &warning, error) == GPUMC_OK;
+    good = ask_move(kernel, language->algorithm->target, &algorithm, instance, &warning, error) ==
+           GPUMC_OK;
   return good && add_warning(task, "ergodicity_warning", warning);
 }
 
@@ -210,9 +261,10 @@ static bool settle_plugins(struct gpumc_language *language, const struct gpumc_n
   cJSON *resolved = task->resolved;
   struct gpumc_model instance = {0};
   const struct gpumc_kernel_ops *kernel = NULL;
-  bool good = check_plugins(language, root, resolved, &instance);
+  const bool suits = check_target(language, root);
+  bool good = check_plugins(language, root, suits, resolved, &instance);
   const struct gpumc_model *made = instance.ops != NULL ? &instance : NULL;
-  good = good && gpumc_language_settle_kernel(language, root, made, resolved, &kernel);
+  good = good && gpumc_language_settle_kernel(language, root, made, suits, resolved, &kernel);
   if (good && language->report.calls == before)
     good = fill_defaults(language, made, task);
   if (good && language->report.calls == before)

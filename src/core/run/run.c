@@ -40,6 +40,7 @@ struct run {
   /* Of this invocation, on the monotonic clock. */
   double begun, begun_fraction, checkpointed, status_written;
   double unit_seconds; /* spent in units: without start, checkpoints and end */
+  double seconds;      /* gpumc_context.seconds */
 };
 
 /* Seconds worked so far, earlier invocations included. */
@@ -209,7 +210,8 @@ static enum gpumc_status build(struct run *run, struct gpumc_error *error)
                                         .ensemble = &run->ensemble,
                                         .recorder = run->recorder,
                                         .observer = run->options->observer,
-                                        .warnings = run->task->warnings};
+                                        .warnings = run->task->warnings,
+                                        .seconds = &run->seconds};
   GPUMC_TRY(run->task->algorithm->create(&run->context, &run->state, error));
   run->read_checksum = gpumc_checksum_of_files(run->task, samples, run->context.file_checksum);
   /* Again: what has been allocated may have left no room for their stacks. */
@@ -313,6 +315,7 @@ static enum gpumc_status finish(struct run *run, struct gpumc_error *error)
   if (run->task->model->record != NULL)
     GPUMC_TRY(run->task->model->record(&run->preparation.model, run->ensemble.plan.samples,
                                        run->recorder, error));
+  run->seconds = seconds_worked(run);
   GPUMC_TRY(run->task->algorithm->summarize(run->state, error));
   const struct gpumc_provenance provenance = provenance_of(run);
   GPUMC_TRY(gpumc_provenance_end(&provenance, error));

@@ -75,6 +75,9 @@ struct gpumc_context {
   struct gpumc_recorder *recorder;
   const struct gpumc_observer *observer;
   const cJSON *warnings; /* gpumc_task.warnings; reported by the run */
+  /* Worked so far, earlier parts of the run included, once the last unit is finished: no result may
+   * depend on it. */
+  const double *seconds;
   /* `create` sets it where the algorithm reads a file (gpumc_algorithm_ops.file_key). */
   uint64_t file_checksum;
 };
@@ -96,6 +99,9 @@ struct gpumc_algorithm_ops {
    * it enters as stage i + 1 (core/device/device.h), is /provenance/seconds_NAME. NULL: none. */
   const char *const *stages;
   uint32_t required; /* operations of the kernel, of enum gpumc_operation */
+  /* What its sweeps are for, GPUMC_BOLTZMANN or GPUMC_ATHERMAL: models and moves that do not serve
+   * it are refused. */
+  enum gpumc_target_kind target;
   /* Whether nothing but sweeps takes it from one state to the next, so that what is known against
    * the move that its key `update` names (gpumc_move.warn) is known against its results. */
   bool sweeps_alone;

@@ -11,15 +11,17 @@
 #include "core/simulation/shared_keys.h"
 #include "core/simulation/ladder.h"
 
+#define TIMES_KEYS                                                                                 \
+  GPUMC_SWEEPS_KEY("every", 1, .exactly_one_of = "moments",                                        \
+                   .doc = "Number of sweeps between configurations, counted from the end of the "  \
+                          "thermalization."),                                                      \
+      GPUMC_SWEEPS_KEY(                                                                            \
+          "times", 1, .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM, .ascending = true,    \
+          .exactly_one_of = "moments",                                                             \
+          .doc = "After these numbers of sweeps, counted from the end of the thermalization.")
+const struct gpumc_key gpumc_configurations_times_keys[] = {TIMES_KEYS, {0}};
 const struct gpumc_key gpumc_configurations_keys[] = {
-    GPUMC_SWEEPS_KEY(
-        "every", 1, .exactly_one_of = "moments",
-        .doc =
-            "Number of sweeps between configurations, counted from the end of the thermalization."),
-    GPUMC_SWEEPS_KEY(
-        "times", 1, .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM, .ascending = true,
-        .exactly_one_of = "moments",
-        .doc = "After these numbers of sweeps, counted from the end of the thermalization."),
+    TIMES_KEYS,
     {.name = "temperatures",
      .type = GPUMC_KEY_INTEGER,
      .minimum = 0,

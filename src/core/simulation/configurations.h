@@ -7,7 +7,8 @@
 
 #include "core/simulation/algorithm.h"
 
-/* Keys of the block where time is counted in sweeps and temperatures stand side by side. */
+/* Keys of the block where time is counted in sweeps, and where temperatures stand side by side. */
+extern const struct gpumc_key gpumc_configurations_times_keys[];
 extern const struct gpumc_key gpumc_configurations_keys[];
 
 /* What the key beside `every` lists, at which configurations are written: `times`, in sweeps, or

@@ -82,7 +82,9 @@ enum gpumc_status gpumc_curve_write(const struct gpumc_curve_place *place,
                                     const struct gpumc_label *label, bool integer,
                                     const double *values, struct gpumc_error *error)
 {
-  const struct gpumc_dataset dataset = {.rank = place->count[1] > 0 ? 2 : 1,
+  const struct gpumc_dataset dataset = {.rank = place->axis[0] == NULL ? 0
+                                                : place->count[1] > 0  ? 2
+                                                                       : 1,
                                         .shape = {place->count[0], place->count[1]},
                                         .axes = {place->axis[0], place->axis[1]},
                                         .integer = integer,

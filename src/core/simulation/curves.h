@@ -37,7 +37,7 @@ gpumc_curve_add_series(struct gpumc_recorder *recorder, const struct gpumc_model
                        size_t *table, struct gpumc_error *error);
 
 /* Where curves over the same axes go: `axis` has the paths of these, count their lengths; count[1]
- * = 0: there is but one. */
+ * = 0: there is but one. axis[0] NULL, count[0] = 1: there is none, and a curve is a number. */
 struct gpumc_curve_place {
   struct gpumc_recorder *recorder;
   const struct gpumc_model *model;

@@ -124,6 +124,17 @@ enum gpumc_status gpumc_ensemble_sweep_each(struct gpumc_ensemble *ensemble, uin
   return sweep_boltzmann(ensemble, sweeps, channel, error);
 }
 
+enum gpumc_status gpumc_ensemble_sweep_any(struct gpumc_ensemble *ensemble, uint32_t sweeps,
+                                           double value, int64_t *const *channel,
+                                           struct gpumc_error *error)
+{
+  static const struct gpumc_target athermal = {.kind = GPUMC_ATHERMAL};
+  const struct gpumc_kernel_ops *ops = ensemble->ops;
+  if (ops->n_moves > 0 && !gpumc_move_serves(&ops->moves[ensemble->plan.move], GPUMC_BOLTZMANN))
+    return gpumc_ensemble_sweep_target(ensemble, &athermal, sweeps, channel, error);
+  return gpumc_ensemble_sweep(ensemble, sweeps, value, channel, error);
+}
+
 enum gpumc_status gpumc_ensemble_sweep_target(struct gpumc_ensemble *ensemble,
                                               const struct gpumc_target *target, uint32_t sweeps,
                                               int64_t *const *channel, struct gpumc_error *error)

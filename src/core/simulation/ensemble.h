@@ -27,6 +27,10 @@ gpumc_ensemble_sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double va
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_ensemble_sweep_each(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *value,
                           int64_t *const *channel, struct gpumc_error *error);
+/* For timings: under a target that the plan's move serves, Boltzmann weights or none. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_ensemble_sweep_any(struct gpumc_ensemble *ensemble, uint32_t sweeps, double value,
+                         int64_t *const *channel, struct gpumc_error *error);
 /* The same for any target. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_ensemble_sweep_target(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,

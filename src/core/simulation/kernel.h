@@ -74,6 +74,7 @@ struct gpumc_step;
 struct gpumc_move {
   const char *name;    /* "gibbs" */
   const char *summary; /* one line */
+  uint32_t targets;    /* that it serves, 1u << kind of each (target.h); 0: GPUMC_BOLTZMANN */
   /* Why sweeps of it alone are of no use where the moved control is 0, with the remedy; NULL: they
    * are of use. */
   const char *at_zero;
@@ -89,6 +90,11 @@ struct gpumc_move {
    * all. */
   const char *const *keys;
 };
+
+static inline bool gpumc_move_serves(const struct gpumc_move *move, enum gpumc_target_kind target)
+{
+  return ((move->targets != 0 ? move->targets : 1u << GPUMC_BOLTZMANN) >> target & 1) != 0;
+}
 
 /* The replicas of a batch of runs: the runs first_run .. first_run + runs - 1, which are all at the
  * same time, the sweeps done in these runs; walks have clocks of their own, which their table

@@ -148,7 +148,9 @@ struct gpumc_model_ops {
   size_t n_means;
   const struct gpumc_quantity *quantities; /* in the order in which they are reported */
   size_t n_quantities;
-  const struct gpumc_control *controls; /* the first is moved by default */
+  /* The first is moved by default. None: all allowed states have the same weight, and neither
+   * `coefficients` nor `tracked` is looked at. */
+  const struct gpumc_control *controls;
   size_t n_controls;
   /* ln of the weight of a state is - sum of coefficient[c] times the value of channel c, under
    * control[n_controls]. Fills coefficient[n_channels]. */

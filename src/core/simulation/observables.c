@@ -121,7 +121,7 @@ struct gpumc_observables gpumc_observables_that_apply(const struct gpumc_observa
   return left;
 }
 
-const char *const gpumc_request_choices[] = {NULL};
+const char *const gpumc_request_choices[GPUMC_SWEPT_TARGETS][1] = {{NULL}};
 
 void gpumc_observables_check(const struct gpumc_params *params, const char *key,
                              const struct gpumc_model_ops *model, struct gpumc_report *report)
@@ -245,7 +245,8 @@ struct gpumc_controls gpumc_controls_at(const double *fixed, size_t moved, doubl
 {
   struct gpumc_controls controls;
   memcpy(controls.value, fixed, sizeof controls.value);
-  controls.value[moved] = value;
+  if (moved != GPUMC_CONTROL_NONE)
+    controls.value[moved] = value;
   return controls;
 }
 

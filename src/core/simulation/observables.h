@@ -6,13 +6,14 @@
 #include "core/simulation/model.h"
 
 /* Where the keys stand in an algorithm's table that ask for channels on request
- * (gpumc_channel.request_key): those of all models, which the language puts into its copy of the
- * table in place of this one. */
-extern const char *const gpumc_request_choices[];
-#define GPUMC_REQUESTS_KEY                                                                         \
+ * (gpumc_channel.request_key): those of all models that have what the algorithm's target is, which
+ * the language puts into its copy of the table in place of this one. */
+extern const char *const gpumc_request_choices[GPUMC_SWEPT_TARGETS][1];
+#define GPUMC_REQUESTS_KEY_FOR(target)                                                             \
   {                                                                                                \
-    .name = "requests", .type = GPUMC_KEY_CHOICE, .choices = gpumc_request_choices                 \
+    .name = "requests", .type = GPUMC_KEY_CHOICE, .choices = gpumc_request_choices[target]         \
   }
+#define GPUMC_REQUESTS_KEY GPUMC_REQUESTS_KEY_FOR(GPUMC_BOLTZMANN)
 
 enum { GPUMC_NOT_MEASURED = UINT8_MAX };
 
@@ -37,8 +38,8 @@ struct gpumc_observables {
 struct gpumc_observables gpumc_observables_select(const struct gpumc_model_ops *model,
                                                   uint32_t requested,
                                                   const struct gpumc_model *paired);
-/* What the keys request of an algorithm's block that moves control number `moved`; it is 0 in the
- * function above. */
+/* What the keys request of an algorithm's block that moves control number `moved`, or none; it is 0
+ * in the function above. */
 struct gpumc_observables gpumc_observables_of(const struct gpumc_params *params,
                                               const struct gpumc_model_ops *model,
                                               const struct gpumc_model *paired, size_t moved);
@@ -90,7 +91,7 @@ struct gpumc_controls {
   double value[GPUMC_CONTROLS_MAXIMUM];
 };
 /* fixed[GPUMC_CONTROLS_MAXIMUM], the instance's own (gpumc_model.control) or those of a plan, but
- * for the one that is moved. */
+ * for the one that is moved, unless none is. */
 struct gpumc_controls gpumc_controls_at(const double *fixed, size_t moved, double value);
 
 /* Quantity q from the selected means, mean[n_means]. */

@@ -101,14 +101,18 @@ static void append_missing(struct gpumc_text *missing, const char *verb)
   gpumc_text_append(missing, "%s%s", missing->length == 0 ? "" : ", ", verb);
 }
 
-bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel, uint32_t required,
-                         struct gpumc_text *missing)
+bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel,
+                         const struct gpumc_algorithm_ops *algorithm, struct gpumc_text *missing)
 {
-  const uint32_t lacking = required & ~gpumc_kernel_operations(kernel);
+  const uint32_t lacking = algorithm->required & ~gpumc_kernel_operations(kernel);
+  const bool samples = gpumc_kernel_samples(kernel, algorithm->target);
   for (size_t i = 0; i < OPERATIONS; i++)
     if ((lacking & operations[i].bit) != 0)
       append_missing(missing, operations[i].verb);
-  return lacking == 0;
+  if (!samples)
+    append_missing(missing, algorithm->target == GPUMC_ATHERMAL ? "sample states of equal weight"
+                                                                : "sample Boltzmann weights");
+  return lacking == 0 && samples;
 }
 
 /* Each variant (or device) of the kernels in this build once. `device`: NULL for all. */
@@ -241,8 +245,8 @@ static bool does(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel
   const char *separator = why_not->length == 0 ? "" : "; ";
   const char *refusal = gpumc_kernel_refusal(kernel, wish->instance);
   const char *update = wish->params != NULL ? gpumc_update_name(wish->params) : NULL;
-  bool serves = gpumc_kernel_serves(kernel, wish->algorithm->required, &missing);
-  if (update != NULL && gpumc_kernel_move(kernel, update) == NULL) {
+  bool serves = gpumc_kernel_serves(kernel, wish->algorithm, &missing);
+  if (update != NULL && gpumc_kernel_move(kernel, update, wish->algorithm->target) == NULL) {
     serves = false;
     append_missing(&missing, "do update: ");
     gpumc_text_append(&missing, "%s", update);
@@ -264,9 +268,10 @@ remedy_of(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel_ops *k
   struct gpumc_kernel_wish without = *wish;
   struct gpumc_text unused = {0};
   without.params = NULL;
-  const bool helps = kernel->n_moves > 0 && does(&without, kernel, &unused);
+  const struct gpumc_move *move = gpumc_kernel_move(kernel, NULL, wish->algorithm->target);
+  const bool helps = move != NULL && does(&without, kernel, &unused);
   gpumc_text_free(&unused);
-  return helps ? kernel->moves[0].name : NULL;
+  return helps ? move->name : NULL;
 }
 
 /* `why_not`: of each kernel that was considered; `remedy`: the move with which one of them would

@@ -16,10 +16,11 @@ const struct gpumc_algorithm_ops *gpumc_algorithm_find(const char *name);
 uint32_t gpumc_kernel_operations(const struct gpumc_kernel_ops *kernel);
 /* The name of one operation, "gather"; NULL of a bit that is none. */
 const char *gpumc_operation_name(uint32_t operation);
-/* Whether a kernel has all `required` operations; what it cannot do without those that it lacks
- * ("save replicas, exchange replicas") is appended to `missing`. */
-bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel, uint32_t required,
-                         struct gpumc_text *missing);
+/* Whether a kernel has all operations that an algorithm requires, and a move for its target; what
+ * it cannot do without those that it lacks ("save replicas, exchange replicas") is appended to
+ * `missing`. */
+bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel,
+                         const struct gpumc_algorithm_ops *algorithm, struct gpumc_text *missing);
 
 /* Whether that is the variant's name, or one that it had before. */
 bool gpumc_kernel_is_named(const struct gpumc_kernel_ops *kernel, const char *variant);

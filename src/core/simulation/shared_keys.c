@@ -5,27 +5,44 @@
 #include "core/base/checksum.h"
 #include "core/numerics/random.h"
 
-const char *const gpumc_update_choices[] = {NULL};
+const char *const gpumc_update_choices[GPUMC_SWEPT_TARGETS][1] = {{NULL}};
 
 const char *gpumc_update_name(const struct gpumc_params *params)
 {
   return gpumc_params_has(params, "update") ? gpumc_params_string(params, "update") : NULL;
 }
 
-const struct gpumc_move *gpumc_kernel_move(const struct gpumc_kernel_ops *kernel, const char *name)
+const struct gpumc_move *gpumc_kernel_move(const struct gpumc_kernel_ops *kernel, const char *name,
+                                           enum gpumc_target_kind target)
 {
   for (size_t i = 0; i < kernel->n_moves; i++)
-    if (name == NULL || strcmp(kernel->moves[i].name, name) == 0)
+    if (gpumc_move_serves(&kernel->moves[i], target) &&
+        (name == NULL || strcmp(kernel->moves[i].name, name) == 0))
       return &kernel->moves[i];
   return NULL;
 }
 
-/* Of any kernel: those of one model mean the same by a name. */
+bool gpumc_kernel_samples(const struct gpumc_kernel_ops *kernel, enum gpumc_target_kind target)
+{
+  return kernel->n_moves == 0 ? target == GPUMC_BOLTZMANN
+                              : gpumc_kernel_move(kernel, NULL, target) != NULL;
+}
+
+bool gpumc_model_samples(const struct gpumc_model_ops *model, enum gpumc_target_kind target)
+{
+  bool any = false;
+  for (size_t k = 0; model->kernels[k] != NULL; k++)
+    any = any || gpumc_kernel_samples(model->kernels[k], target);
+  return any && (target != GPUMC_BOLTZMANN || model->n_controls > 0);
+}
+
+/* Of any kernel: those of one model mean the same by a name. Of such weights as have a temperature.
+ */
 static const struct gpumc_move *find_move(const struct gpumc_model_ops *model, const char *name)
 {
   const struct gpumc_move *move = NULL;
   for (size_t k = 0; model->kernels[k] != NULL && move == NULL; k++)
-    move = gpumc_kernel_move(model->kernels[k], name);
+    move = gpumc_kernel_move(model->kernels[k], name, GPUMC_BOLTZMANN);
   return move;
 }
 

@@ -16,19 +16,28 @@
   }
 
 /* The key `update`, the same in every algorithm that has it. Its choices are the names of the moves
- * of all kernels, its default is the first move of the model's first kernel: the language puts both
- * into its copy of the table, where it finds these choices, which are none. */
-extern const char *const gpumc_update_choices[];
-#define GPUMC_UPDATE_KEY(text)                                                                     \
+ * of all kernels that serve the algorithm's target, its default is the first of them of the model's
+ * first kernel: the language puts both into its copy of the table, where it finds these choices,
+ * which are none. */
+extern const char *const gpumc_update_choices[GPUMC_SWEPT_TARGETS][1];
+#define GPUMC_UPDATE_KEY_FOR(target, text)                                                         \
   {                                                                                                \
-    .name = "update", .type = GPUMC_KEY_CHOICE, .choices = gpumc_update_choices,                   \
+    .name = "update", .type = GPUMC_KEY_CHOICE, .choices = gpumc_update_choices[target],           \
     .sweepable = true, .doc = (text)                                                               \
   }
+#define GPUMC_UPDATE_KEY(text) GPUMC_UPDATE_KEY_FOR(GPUMC_BOLTZMANN, text)
 
 /* The move that a block asks for, or NULL where it has no key `update`. */
 const char *gpumc_update_name(const struct gpumc_params *params);
-/* The kernel's move of that name, its first for NULL; NULL where it has none. */
-const struct gpumc_move *gpumc_kernel_move(const struct gpumc_kernel_ops *kernel, const char *name);
+/* The kernel's move of that name, for NULL its first, of those that serve the target; NULL where it
+ * has none. */
+const struct gpumc_move *gpumc_kernel_move(const struct gpumc_kernel_ops *kernel, const char *name,
+                                           enum gpumc_target_kind target);
+/* Whether the kernel has a move for the target; one without any is for GPUMC_BOLTZMANN. */
+bool gpumc_kernel_samples(const struct gpumc_kernel_ops *kernel, enum gpumc_target_kind target);
+/* Whether the model has weights that its controls give, or needs none, and a kernel that samples
+ * them, one that this build lacks included. */
+bool gpumc_model_samples(const struct gpumc_model_ops *model, enum gpumc_target_kind target);
 
 /* A mistake where sweeps would be made at beta = 0 by a move that is of no use there
  * (gpumc_move.at_zero), of a block with `update` and the temperatures of ladder.h. Its check must

@@ -11,13 +11,15 @@
 
 #include "core/numerics/host_device.h"
 
-enum { GPUMC_CONTROLS_MAXIMUM = 4 };
+/* GPUMC_CONTROL_NONE: which one is moved where none is. */
+enum { GPUMC_CONTROLS_MAXIMUM = 4, GPUMC_CONTROL_NONE = GPUMC_CONTROLS_MAXIMUM };
 
 enum gpumc_target_kind {
-  GPUMC_ATHERMAL,  /* every allowed state with the same weight */
   GPUMC_BOLTZMANN, /* the weight that the controls give */
+  GPUMC_ATHERMAL,  /* every allowed state with the same weight */
   GPUMC_TABULATED  /* a weight by the level of one channel */
 };
+enum { GPUMC_SWEPT_TARGETS = 2 }; /* the first of these kinds are those that sweeps are for */
 
 /* A weight that no state has: levels that have it are never entered. */
 #define GPUMC_WEIGHT_NONE INT64_MIN

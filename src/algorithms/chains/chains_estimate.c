@@ -1,4 +1,4 @@
-/* Canonical runs: values with errors from the sums of one temperature.
+/* Chains: values with errors from the sums of one temperature.
  *
  * Replicas of the same system are averaged together. Plain means have the errors of their time
  * series; the others pool two jackknife estimates, over bins of the time and over the chains, which
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/canonical/canonical.h"
+#include "algorithms/chains/chains.h"
 #include "core/base/memory.h"
 #include "core/statistics/estimate.h"
 
@@ -18,7 +18,7 @@
 /* Arrays of averages are [points][averages + 1], of results [points][results + 1]: those of a point
  * (core/simulation/observables.h), and its share. */
 struct evaluation {
-  const struct canonical *canonical;
+  const struct chains *chains;
   size_t m, points;
   size_t averages, results; /* of all points */
 };
@@ -29,28 +29,30 @@ averages_at(const struct evaluation *evaluation, const double *averages, size_t 
   return averages + point * (evaluation->averages / evaluation->points);
 }
 
-static struct evaluation evaluation_of(const struct canonical *canonical, size_t m)
+static struct evaluation evaluation_of(const struct chains *chains, size_t m)
 {
-  const struct gpumc_observables *observables = &canonical->quantities.observables;
-  const size_t points = 1 + canonical_grid_count(&canonical->grid, m);
-  return (struct evaluation){canonical, m, points, points * (gpumc_averages(observables) + 1),
+  const struct gpumc_observables *observables = &chains->quantities.observables;
+  const size_t points = 1 + chains_grid_count(&chains->grid, m);
+  return (struct evaluation){chains, m, points, points * (gpumc_averages(observables) + 1),
                              points * (observables->n_quantities + 1)};
 }
 
 static struct gpumc_controls controls_of(const struct evaluation *evaluation, size_t point)
 {
-  const struct canonical *canonical = evaluation->canonical;
-  const double beta = point == 0
-                          ? canonical->betas.beta[evaluation->m]
-                          : canonical->grid.beta[canonical->grid.first[evaluation->m] + point - 1];
-  return gpumc_controls_at(canonical->context.model->control, 0, beta);
+  const struct chains *chains = evaluation->chains;
+  const double *stay = chains->context.model->control;
+  if (chains->beta == NULL)
+    return gpumc_controls_at(stay, GPUMC_CONTROL_NONE, 0);
+  const double beta = point == 0 ? chains->beta[evaluation->m]
+                                 : chains->grid.beta[chains->grid.first[evaluation->m] + point - 1];
+  return gpumc_controls_at(stay, 0, beta);
 }
 
 /* At one point, from its means. */
 static void average_point(const struct evaluation *evaluation, size_t point, const double *mean,
                           double share, double *averages)
 {
-  const struct canonical_quantities *quantities = &evaluation->canonical->quantities;
+  const struct chains_quantities *quantities = &evaluation->chains->quantities;
   const struct gpumc_controls controls = controls_of(evaluation, point);
   const size_t width = gpumc_averages(&quantities->observables);
   double *at = averages + point * (width + 1);
@@ -62,7 +64,7 @@ static void average_point(const struct evaluation *evaluation, size_t point, con
 static void
 average_vector(const struct evaluation *evaluation, const double *mean, double *averages)
 {
-  const struct canonical_quantities *quantities = &evaluation->canonical->quantities;
+  const struct chains_quantities *quantities = &evaluation->chains->quantities;
   const double *sums = mean + quantities->count;
   double ratio[GPUMC_MEANS_MAXIMUM];
   average_point(evaluation, 0, mean, 1, averages);
@@ -70,7 +72,7 @@ average_vector(const struct evaluation *evaluation, const double *mean, double *
     for (size_t k = 0; k < quantities->count; k++)
       ratio[k] = sums[2 + k] / sums[0];
     average_point(evaluation, p, ratio, sums[0] * sums[0] / sums[1], averages);
-    sums += canonical_point_width(quantities);
+    sums += chains_point_width(quantities);
   }
 }
 
@@ -78,7 +80,7 @@ average_vector(const struct evaluation *evaluation, const double *mean, double *
 static void results_of_averages(const void *state, const double *averages, double *results)
 {
   const struct evaluation *evaluation = state;
-  const struct canonical_quantities *quantities = &evaluation->canonical->quantities;
+  const struct chains_quantities *quantities = &evaluation->chains->quantities;
   const struct gpumc_observables *observables = &quantities->observables;
   for (size_t p = 0; p < evaluation->points; p++) {
     const struct gpumc_controls controls = controls_of(evaluation, p);
@@ -92,7 +94,7 @@ static void results_of_averages(const void *state, const double *averages, doubl
 static bool is_known_result(const void *state, size_t result)
 {
   const struct evaluation *evaluation = state;
-  const struct canonical_quantities *quantities = &evaluation->canonical->quantities;
+  const struct chains_quantities *quantities = &evaluation->chains->quantities;
   const size_t stride = quantities->observables.n_quantities + 1;
   const struct gpumc_controls controls = controls_of(evaluation, result / stride);
   return result % stride < stride - 1 &&
@@ -112,11 +114,11 @@ enum { WHOLE, FIRST_HALF, SECOND_HALF, PARTS };
 static void
 part_of_sample(const struct evaluation *evaluation, size_t r, int part, double count, double *mean)
 {
-  const struct canonical *canonical = evaluation->canonical;
-  const struct canonical_sums *sums = &canonical->sums[evaluation->m];
-  const size_t width = canonical_vector_width(canonical, evaluation->m);
+  const struct chains *chains = evaluation->chains;
+  const struct chains_sums *sums = &chains->sums[evaluation->m];
+  const size_t width = chains_vector_width(chains, evaluation->m);
   for (size_t v = 0; v < width; v++) {
-    const size_t at = v * canonical->settings.replicas + r;
+    const size_t at = v * chains->settings.replicas + r;
     mean[v] = part == FIRST_HALF ? sums->half[at]
                                  : sums->replica[at] - (part == WHOLE ? 0 : sums->half[at]);
     mean[v] /= count;
@@ -127,7 +129,7 @@ part_of_sample(const struct evaluation *evaluation, size_t r, int part, double c
  * SIZE_MAX where there is none. */
 static size_t fluctuation(const struct evaluation *evaluation)
 {
-  const struct gpumc_observables *observables = &evaluation->canonical->quantities.observables;
+  const struct gpumc_observables *observables = &evaluation->chains->quantities.observables;
   for (size_t q = 0; q < observables->n_quantities; q++)
     if (observables->quantity[q].what->of_each)
       return observables->n_means + q;
@@ -141,9 +143,9 @@ static size_t fluctuation(const struct evaluation *evaluation)
 static double
 correct_sample(const struct evaluation *evaluation, size_t r, double *mean, double *averages[PARTS])
 {
-  const struct canonical *canonical = evaluation->canonical;
-  const double measured = (double)canonical->measured;
-  const double half = (double)canonical_half(&canonical->settings, canonical->measured);
+  const struct chains *chains = evaluation->chains;
+  const double measured = (double)chains->measured;
+  const double half = (double)chains_half(&chains->settings, chains->measured);
   const double count[PARTS] = {measured, half, measured - half};
   const size_t stride = evaluation->averages / evaluation->points;
   const size_t at = fluctuation(evaluation);
@@ -169,13 +171,13 @@ static enum gpumc_status average_samples(const struct evaluation *evaluation, do
                                          double *squares, struct gpumc_error *error)
 {
   const size_t width = evaluation->averages;
-  const size_t samples = evaluation->canonical->settings.replicas;
+  const size_t samples = evaluation->chains->settings.replicas;
   double *mean = NULL, *halves = NULL;
   enum gpumc_status status = GPUMC_OK;
   *squares = 0;
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(
-                            &mean, canonical_vector_width(evaluation->canonical, evaluation->m),
-                            "the means of a sample", error));
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&mean, chains_vector_width(evaluation->chains, evaluation->m),
+                                     "the means of a sample", error));
   GPUMC_TRY_OUT(status,
                 gpumc_allocate_array(&halves, 2 * width, "the averages of a sample", error));
   for (size_t r = 0; r < samples; r++) {
@@ -191,20 +193,20 @@ out:
 
 /* With correlations that decay in tau the corrected specific heat is low by (2 tau/n)^2 C; the
  * correction, 2 tau/n C on average, has three times the square of that as its mean square. */
-static bool is_biased(const struct evaluation *evaluation,
-                      const struct canonical_estimates *estimates, double squares)
+static bool is_biased(const struct evaluation *evaluation, const struct chains_estimates *estimates,
+                      double squares)
 {
   const size_t at = fluctuation(evaluation);
   if (at == SIZE_MAX)
     return false;
-  const size_t result = at - evaluation->canonical->quantities.observables.n_means;
+  const size_t result = at - evaluation->chains->quantities.observables.n_means;
   return squares / (3 * estimates->value[result]) > largest_bias * estimates->error[result];
 }
 
 static bool
-errors_are_known(const struct evaluation *evaluation, const struct canonical_estimates *estimates)
+errors_are_known(const struct evaluation *evaluation, const struct chains_estimates *estimates)
 {
-  const struct gpumc_observables *observables = &evaluation->canonical->quantities.observables;
+  const struct gpumc_observables *observables = &evaluation->chains->quantities.observables;
   bool known = true;
   for (size_t q = 0; q < observables->n_quantities; q++)
     if (gpumc_quantity_is_of_each(observables, q))
@@ -213,10 +215,10 @@ errors_are_known(const struct evaluation *evaluation, const struct canonical_est
 }
 
 static enum gpumc_status estimate_samples(const struct evaluation *evaluation,
-                                          struct canonical_estimates *estimates,
+                                          struct chains_estimates *estimates,
                                           struct gpumc_error *error)
 {
-  const size_t samples = evaluation->canonical->settings.replicas;
+  const size_t samples = evaluation->chains->settings.replicas;
   const size_t width = evaluation->averages;
   const struct gpumc_estimator estimator = {.width = width,
                                             .n_results = evaluation->results,
@@ -265,12 +267,12 @@ static double sum_of(const double *values, size_t first, size_t end)
 static void
 means_without(const struct evaluation *evaluation, size_t first, size_t end, double *means)
 {
-  const struct canonical *canonical = evaluation->canonical;
-  const size_t width = canonical_vector_width(canonical, evaluation->m);
-  const size_t replicas = canonical->settings.replicas;
-  const double values = (double)(replicas - (end - first)) * (double)canonical->measured;
+  const struct chains *chains = evaluation->chains;
+  const size_t width = chains_vector_width(chains, evaluation->m);
+  const size_t replicas = chains->settings.replicas;
+  const double values = (double)(replicas - (end - first)) * (double)chains->measured;
   for (size_t v = 0; v < width; v++) {
-    const double *sum = canonical->sums[evaluation->m].replica + v * replicas;
+    const double *sum = chains->sums[evaluation->m].replica + v * replicas;
     means[v] = (sum_of(sum, 0, first) + sum_of(sum, end, replicas)) / values;
   }
 }
@@ -291,22 +293,22 @@ static bool is_known(const void *state, size_t result)
 
 /* Means without each chain, and how far their replicas stretch where they are not as many. */
 static void leave_out_chains(const struct evaluation *evaluation, double *without,
-                             double stretch[CANONICAL_CHAINS_MAXIMUM])
+                             double stretch[CHAINS_MAXIMUM])
 {
-  const struct canonical *canonical = evaluation->canonical;
-  const struct canonical_settings *settings = &canonical->settings;
-  const size_t width = canonical_vector_width(canonical, evaluation->m);
-  double members[CANONICAL_CHAINS_MAXIMUM];
+  const struct chains *chains = evaluation->chains;
+  const struct chains_settings *settings = &chains->settings;
+  const size_t width = chains_vector_width(chains, evaluation->m);
+  double members[CHAINS_MAXIMUM];
   for (size_t b = 0; b < settings->chains; b++) {
-    const size_t first = canonical_chain_first(settings, b);
-    const size_t end = canonical_chain_first(settings, b + 1);
+    const size_t first = chains_first(settings, b);
+    const size_t end = chains_first(settings, b + 1);
     members[b] = (double)(end - first);
     means_without(evaluation, first, end, without + b * width);
   }
   gpumc_stretch(members, settings->chains, stretch);
 }
 
-static double longest_time(const struct canonical_estimates *estimates, size_t series)
+static double longest_time(const struct chains_estimates *estimates, size_t series)
 {
   double longest = 0;
   for (size_t k = 0; k < series; k++)
@@ -315,8 +317,8 @@ static double longest_time(const struct canonical_estimates *estimates, size_t s
 }
 
 /* Plain means have the errors of their time series. */
-static void take_errors_of_series(const struct canonical_quantities *quantities,
-                                  struct canonical_estimates *estimates)
+static void take_errors_of_series(const struct chains_quantities *quantities,
+                                  struct chains_estimates *estimates)
 {
   for (size_t k = 0; k < quantities->n_series; k++) {
     const struct gpumc_series_estimate *mean = &estimates->mean[k];
@@ -328,14 +330,14 @@ static void take_errors_of_series(const struct canonical_quantities *quantities,
 
 /* All replicas are one system: bins of the time and chains. */
 static enum gpumc_status estimate_system(const struct evaluation *evaluation,
-                                         struct canonical_estimates *estimates,
+                                         struct chains_estimates *estimates,
                                          struct gpumc_error *error)
 {
-  const struct canonical *canonical = evaluation->canonical;
-  const struct canonical_quantities *quantities = &canonical->quantities;
-  const struct gpumc_bins *bins = &canonical->sums[evaluation->m].bins;
-  const size_t width = canonical_vector_width(canonical, evaluation->m);
-  const size_t chains = canonical->settings.chains;
+  const struct chains *chains = evaluation->chains;
+  const struct chains_quantities *quantities = &chains->quantities;
+  const struct gpumc_bins *bins = &chains->sums[evaluation->m].bins;
+  const size_t width = chains_vector_width(chains, evaluation->m);
+  const size_t n_chains = chains->settings.chains;
   const size_t blocks =
       gpumc_bins_blocks(bins, bin_times * longest_time(estimates, quantities->n_series));
   struct system system = {.evaluation = evaluation};
@@ -345,25 +347,26 @@ static enum gpumc_status estimate_system(const struct evaluation *evaluation,
                                             .results = results_of_vector,
                                             .is_known = is_known};
   double *mean = NULL, *mean_of_chains = NULL, *without = NULL, *without_chain = NULL;
-  double stretch[CANONICAL_CHAINS_MAXIMUM];
+  double stretch[CHAINS_MAXIMUM];
   enum gpumc_status status = GPUMC_OK;
   GPUMC_TRY_OUT(status,
                 gpumc_allocate_array(&system.averages, evaluation->averages, "averages", error));
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&mean, width, "means", error));
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&without, blocks * width + 1, "a jackknife", error));
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&without_chain, chains * width, "a jackknife", error));
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&without_chain, n_chains * width, "a jackknife", error));
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&mean_of_chains, width, "means", error));
   gpumc_bins_mean_of_all(bins, mean);
   means_without(evaluation, 0, 0, mean_of_chains);
   average_vector(evaluation, mean, estimates->average);
   if (blocks > 1)
     gpumc_bins_leave_out(bins, blocks, without);
-  if (chains > 1)
+  if (n_chains > 1)
     leave_out_chains(evaluation, without_chain, stretch);
   const struct gpumc_replicates replicates[] = {
       {.strata = 1, .blocks = blocks, .without = without, .freedom = INFINITY},
       {.strata = 1,
-       .blocks = chains,
+       .blocks = n_chains,
        .without = without_chain,
        .stretch = stretch,
        .mean = mean_of_chains,
@@ -382,33 +385,31 @@ out:
 
 /* Merged chains count alike, averages weight them with their replicas: harmonic over arithmetic
  * mean of their numbers. */
-static double weighting(const struct canonical_settings *settings)
+static double weighting(const struct chains_settings *settings)
 {
   double inverse = 0;
   for (size_t b = 0; b < settings->chains; b++)
-    inverse +=
-        1 / (double)(canonical_chain_first(settings, b + 1) - canonical_chain_first(settings, b));
+    inverse += 1 / (double)(chains_first(settings, b + 1) - chains_first(settings, b));
   return (double)settings->chains * (double)settings->chains /
          (inverse * (double)settings->replicas);
 }
 
 /* The chains of every plain mean put together. What a chain averages are `members` replicas. */
-static void
-estimate_means(const struct evaluation *evaluation, struct canonical_estimates *estimates)
+static void estimate_means(const struct evaluation *evaluation, struct chains_estimates *estimates)
 {
-  const struct canonical *canonical = evaluation->canonical;
-  const size_t means = canonical->quantities.n_series;
-  const size_t chains = canonical->settings.chains;
-  const double members = (double)canonical->settings.replicas / (double)chains;
-  const double scale = sqrt(weighting(&canonical->settings));
+  const struct chains *chains = evaluation->chains;
+  const size_t means = chains->quantities.n_series;
+  const size_t n_chains = chains->settings.chains;
+  const double members = (double)chains->settings.replicas / (double)n_chains;
+  const double scale = sqrt(weighting(&chains->settings));
   estimates->converged = true;
   for (size_t k = 0; k < means; k++) {
     struct gpumc_series together = {0};
-    for (size_t b = 0; b < chains; b++)
-      gpumc_series_merge(&together, &canonical->sums[evaluation->m].chain[b * means + k]);
-    together.members = (canonical->settings.replicas + chains - 1) / chains;
-    gpumc_series_estimate_among(&together, canonical->betas.count * means, &estimates->mean[k]);
-    if (canonical->settings.each_sample)
+    for (size_t b = 0; b < n_chains; b++)
+      gpumc_series_merge(&together, &chains->sums[evaluation->m].chain[b * means + k]);
+    together.members = (chains->settings.replicas + n_chains - 1) / n_chains;
+    gpumc_series_estimate_among(&together, chains->runs * means, &estimates->mean[k]);
+    if (chains->settings.each_sample)
       together.between = 0;
     estimates->still[k] = gpumc_series_is_constant(&together);
     estimates->mean[k].error *= scale;
@@ -421,17 +422,17 @@ estimate_means(const struct evaluation *evaluation, struct canonical_estimates *
  * sample, over the whole time. In n of them equal numbers lose n/4 epsilon at most. */
 static double roundings_of(const struct evaluation *evaluation)
 {
-  const struct canonical *canonical = evaluation->canonical;
-  const struct gpumc_bins *bins = &canonical->sums[evaluation->m].bins;
-  const double longest = canonical->settings.each_sample ? (double)canonical->measured
-                                                         : (double)bins->state[GPUMC_BINS_LENGTH];
-  return longest / 4 + GPUMC_BINS_MOST + (double)canonical->settings.replicas;
+  const struct chains *chains = evaluation->chains;
+  const struct gpumc_bins *bins = &chains->sums[evaluation->m].bins;
+  const double longest = chains->settings.each_sample ? (double)chains->measured
+                                                      : (double)bins->state[GPUMC_BINS_LENGTH];
+  return longest / 4 + GPUMC_BINS_MOST + (double)chains->settings.replicas;
 }
 
 /* Whether a result never fluctuated: as the time series of its mean says, of what is formed of each
  * sample that of the mean it fluctuates about; of others nothing but the error tells. */
-static bool is_still(const struct canonical_quantities *quantities,
-                     const struct canonical_estimates *estimates, size_t result, double error,
+static bool is_still(const struct chains_quantities *quantities,
+                     const struct chains_estimates *estimates, size_t result, double error,
                      double rounding)
 {
   const struct gpumc_selected_quantity *quantity = &quantities->observables.quantity[result];
@@ -446,9 +447,9 @@ static bool is_still(const struct canonical_quantities *quantities,
 
 /* Errors are no less than what rounding may amount to, and unknown of what never fluctuated. */
 static void
-regard_roundings(const struct evaluation *evaluation, struct canonical_estimates *estimates)
+regard_roundings(const struct evaluation *evaluation, struct chains_estimates *estimates)
 {
-  const struct canonical_quantities *quantities = &evaluation->canonical->quantities;
+  const struct chains_quantities *quantities = &evaluation->chains->quantities;
   const double roundings = roundings_of(evaluation);
   for (size_t p = 0; p < evaluation->points; p++) {
     const struct gpumc_controls controls = controls_of(evaluation, p);
@@ -468,35 +469,35 @@ regard_roundings(const struct evaluation *evaluation, struct canonical_estimates
   }
 }
 
-enum gpumc_status canonical_estimates_make(const struct canonical *canonical, size_t m,
-                                           struct canonical_estimates *estimates,
-                                           struct gpumc_error *error)
+enum gpumc_status chains_estimates_make(const struct chains *chains, size_t m,
+                                        struct chains_estimates *estimates,
+                                        struct gpumc_error *error)
 {
-  const struct evaluation evaluation = evaluation_of(canonical, m);
+  const struct evaluation evaluation = evaluation_of(chains, m);
   enum gpumc_status status = GPUMC_OK;
   memset(estimates, 0, sizeof *estimates);
   estimates->points = evaluation.points;
-  estimates->results = canonical->quantities.observables.n_quantities;
+  estimates->results = chains->quantities.observables.n_quantities;
   GPUMC_TRY_OUT(status,
                 gpumc_allocate_array(&estimates->average, evaluation.averages, "averages", error));
   GPUMC_TRY_OUT(status,
                 gpumc_allocate_array(&estimates->value, evaluation.results, "results", error));
   GPUMC_TRY_OUT(status,
                 gpumc_allocate_array(&estimates->error, evaluation.results, "results", error));
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&estimates->mean, canonical->quantities.n_series,
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&estimates->mean, chains->quantities.n_series,
                                              "results", error));
   estimate_means(&evaluation, estimates);
-  GPUMC_TRY_OUT(status, canonical->settings.each_sample
+  GPUMC_TRY_OUT(status, chains->settings.each_sample
                             ? estimate_samples(&evaluation, estimates, error)
                             : estimate_system(&evaluation, estimates, error));
   regard_roundings(&evaluation, estimates);
 out:
   if (status != GPUMC_OK)
-    canonical_estimates_free(estimates);
+    chains_estimates_free(estimates);
   return status;
 }
 
-void canonical_estimates_free(struct canonical_estimates *estimates)
+void chains_estimates_free(struct chains_estimates *estimates)
 {
   free(estimates->average);
   free(estimates->value);

@@ -1,116 +1,16 @@
-/* Canonical runs: what a finished run writes - averages over bins and of each replica, averages
+/* Chains: what a finished run writes - averages over bins and of each replica, averages
  * with errors, autocorrelation times, what has not converged, reweighted curves. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/canonical/canonical.h"
+#include "algorithms/chains/chains.h"
 #include "core/base/memory.h"
 #include "core/base/text.h"
 #include "core/simulation/curves.h"
 #include "core/simulation/algorithm.h"
 #include "core/simulation/steps.h"
-
-/* ---- bins and replicas, from which results can be formed again, to merge files or analyse them
- * anew ---- */
-
-enum { LONGEST_PATH = 64 };
-
-/* table[quantities][place->count[0]] over the axis. */
-static enum gpumc_status write_table(const struct canonical *canonical,
-                                     const struct gpumc_curve_place *place,
-                                     const struct gpumc_label *axis, const double *along,
-                                     const double *table, struct gpumc_error *error)
-{
-  GPUMC_TRY(gpumc_curve_write_axis(place, 0, axis, true, along, error));
-  for (size_t q = 0; q < canonical->quantities.count; q++) {
-    const struct gpumc_label *label = &canonical->quantities.observables.mean[q]->label;
-    GPUMC_TRY(gpumc_curve_write(place, label, false, table + q * place->count[0], error));
-  }
-  return GPUMC_OK;
-}
-
-struct paths {
-  char group[LONGEST_PATH], axis[LONGEST_PATH];
-};
-
-static struct gpumc_curve_place table_place(const struct canonical *canonical, size_t m,
-                                            const char *table, const char *axis, size_t count,
-                                            struct paths *paths)
-{
-  snprintf(paths->group, sizeof paths->group, "runs/%04zu/%s", m, table);
-  snprintf(paths->axis, sizeof paths->axis, "runs/%04zu/%s/%s", m, table, axis);
-  return (struct gpumc_curve_place){.recorder = canonical->context.recorder,
-                                    .model = canonical->context.model,
-                                    .group = paths->group,
-                                    .axis = {paths->axis},
-                                    .count = {count}};
-}
-
-/* The complete bins, averages over the replicas. */
-static enum gpumc_status
-write_bins(const struct canonical *canonical, size_t m, double *scratch, struct gpumc_error *error)
-{
-  static const struct gpumc_label axis = {"sweep",
-                                          "sweeps from the end of the thermalization to the end of "
-                                          "the bin",
-                                          "sweeps", "t"};
-  const struct gpumc_bins *bins = &canonical->sums[m].bins;
-  const size_t count = (size_t)bins->state[GPUMC_BINS_COUNT];
-  const double length =
-      (double)bins->state[GPUMC_BINS_LENGTH] * (double)canonical->settings.interval;
-  struct paths paths;
-  const struct gpumc_curve_place place =
-      table_place(canonical, m, "bins", axis.name, count, &paths);
-  double *along = scratch, *table = along + count;
-  double *mean = table + canonical->quantities.count * count;
-  for (size_t b = 0; b < count; b++) {
-    along[b] = (double)(b + 1) * length;
-    gpumc_bins_mean(bins, b, mean);
-    for (size_t q = 0; q < canonical->quantities.count; q++)
-      table[q * count + b] = mean[q];
-  }
-  return write_table(canonical, &place, &axis, along, table, error);
-}
-
-static enum gpumc_status write_replicas(const struct canonical *canonical, size_t m,
-                                        double *scratch, struct gpumc_error *error)
-{
-  static const struct gpumc_label axis = {"replica", "index of the replica, from 0", "1", ""};
-  const size_t replicas = canonical->settings.replicas;
-  struct paths paths;
-  const struct gpumc_curve_place place =
-      table_place(canonical, m, "replicas", axis.name, replicas, &paths);
-  double *along = scratch, *table = along + replicas;
-  for (size_t r = 0; r < replicas; r++)
-    along[r] = (double)r;
-  for (size_t i = 0; i < canonical->quantities.count * replicas; i++)
-    table[i] = canonical->sums[m].replica[i] / (double)canonical->measured;
-  return write_table(canonical, &place, &axis, along, table, error);
-}
-
-/* runs/NNNN/bins and runs/NNNN/replicas of every temperature. */
-static enum gpumc_status write_runs(const struct canonical *canonical, struct gpumc_error *error)
-{
-  const size_t replicas = canonical->settings.replicas;
-  const size_t most = replicas > GPUMC_BINS_MOST ? replicas : GPUMC_BINS_MOST;
-  double *scratch = NULL;
-  enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&scratch,
-                                             (1 + canonical->quantities.count) * most +
-                                                 canonical_scratch_width(canonical),
-                                             "tables of the result", error));
-  for (size_t m = 0; m < canonical->betas.count; m++) {
-    GPUMC_TRY_OUT(status, write_bins(canonical, m, scratch, error));
-    GPUMC_TRY_OUT(status, write_replicas(canonical, m, scratch, error));
-  }
-out:
-  free(scratch);
-  return status;
-}
-
-/* ---- the summary ---- */
 
 /* The least share of the measurements that must count at a point of the grid for it to be reported:
  * that of histograms 1.5 standard deviations apart, which overlap by 45 %. */
@@ -124,11 +24,12 @@ struct curves {
 
 /* M plain means, at the temperatures. */
 struct summary {
-  const struct canonical *canonical;
+  const struct chains *chains;
   size_t results, means;
   struct curves direct, reweighted;
   double *share, *served_by;                     /* [points of the grid] */
-  double *time, *time_error;                     /* [M][T]: autocorrelation time */
+  double *time, *time_error;                     /* [M][T]: autocorrelation time in sweeps */
+  double *seconds, *seconds_error;               /* [M][T]: the same as the run took them */
   double *samples;                               /* [M][T]: effective samples */
   double *drift;                                 /* [M][T]: of the beginning, as a normal deviate */
   double *drift_sweeps;                          /* [M][T]: length of that beginning */
@@ -148,6 +49,8 @@ static void summary_free(struct summary *summary)
   free(summary->served_by);
   free(summary->time);
   free(summary->time_error);
+  free(summary->seconds);
+  free(summary->seconds_error);
   free(summary->drift);
   free(summary->drift_sweeps);
   free(summary->samples);
@@ -155,12 +58,12 @@ static void summary_free(struct summary *summary)
 }
 
 static enum gpumc_status
-summary_init(struct summary *summary, const struct canonical *canonical, struct gpumc_error *error)
+summary_init(struct summary *summary, const struct chains *chains, struct gpumc_error *error)
 {
-  const size_t results = canonical->quantities.observables.n_quantities;
-  const size_t means = canonical->quantities.n_series;
-  const size_t temperatures = canonical->betas.count, points = canonical->grid.points;
-  *summary = (struct summary){.canonical = canonical,
+  const size_t results = chains->quantities.observables.n_quantities;
+  const size_t means = chains->quantities.n_series;
+  const size_t temperatures = chains->runs, points = chains->grid.points;
+  *summary = (struct summary){.chains = chains,
                               .results = results,
                               .means = means,
                               .direct = {.count = temperatures},
@@ -177,6 +80,8 @@ summary_init(struct summary *summary, const struct canonical *canonical, struct 
       {&summary->served_by, points + 1},
       {&summary->time, means * temperatures},
       {&summary->time_error, means * temperatures},
+      {&summary->seconds, means * temperatures},
+      {&summary->seconds_error, means * temperatures},
       {&summary->drift, means * temperatures},
       {&summary->drift_sweeps, means * temperatures},
       {&summary->samples, means * temperatures},
@@ -188,8 +93,8 @@ summary_init(struct summary *summary, const struct canonical *canonical, struct 
 }
 
 /* Point `point` of a temperature's estimates becomes number `at` of the curves. */
-static void take_point(struct curves *curves, size_t at,
-                       const struct canonical_estimates *estimates, size_t point, bool known)
+static void take_point(struct curves *curves, size_t at, const struct chains_estimates *estimates,
+                       size_t point, bool known)
 {
   for (size_t q = 0; q < estimates->results; q++) {
     const size_t from = point * (estimates->results + 1) + q;
@@ -198,17 +103,16 @@ static void take_point(struct curves *curves, size_t at,
   }
 }
 
-static void
-take_grid(struct summary *summary, size_t m, const struct canonical_estimates *estimates)
+static void take_grid(struct summary *summary, size_t m, const struct chains_estimates *estimates)
 {
-  const struct canonical *canonical = summary->canonical;
+  const struct chains *chains = summary->chains;
   for (size_t p = 1; p < estimates->points; p++) {
-    const size_t at = canonical->grid.first[m] + p - 1;
+    const size_t at = chains->grid.first[m] + p - 1;
     const double share = estimates->value[p * (estimates->results + 1) + estimates->results];
     const bool known = share >= least_share;
     take_point(&summary->reweighted, at, estimates, p, known);
     summary->share[at] = isnan(share) ? 0 : share;
-    summary->served_by[at] = canonical->betas.beta[m];
+    summary->served_by[at] = chains->beta[m];
     summary->unserved += !known;
   }
 }
@@ -216,20 +120,23 @@ take_grid(struct summary *summary, size_t m, const struct canonical_estimates *e
 /* Whether it was known from the start that results cannot be trusted, by the attribute's name. */
 static bool is_warned(const struct summary *summary, const char *name)
 {
-  return cJSON_GetObjectItemCaseSensitive(summary->canonical->context.warnings, name) != NULL;
+  return cJSON_GetObjectItemCaseSensitive(summary->chains->context.warnings, name) != NULL;
 }
 
-static void
-take_series(struct summary *summary, size_t m, const struct canonical_estimates *estimates)
+static void take_series(struct summary *summary, size_t m, const struct chains_estimates *estimates)
 {
   const size_t temperatures = summary->direct.count;
-  const double interval = (double)summary->canonical->settings.interval;
+  const double interval = (double)summary->chains->settings.interval;
+  const double seconds =
+      *summary->chains->context.seconds / (double)chains_end(&summary->chains->settings);
   bool drifts = false, doubted[GPUMC_SERIES_DOUBTS] = {false};
   for (size_t k = 0; k < summary->means; k++) {
     const struct gpumc_series_estimate *mean = &estimates->mean[k];
     const size_t at = k * temperatures + m;
     summary->time[at] = mean->autocorrelation_time * interval;
     summary->time_error[at] = mean->time_error * interval;
+    summary->seconds[at] = summary->time[at] * seconds;
+    summary->seconds_error[at] = summary->time_error[at] * seconds;
     summary->samples[at] = mean->effective_samples;
     summary->drift[at] = mean->drift;
     summary->drift_sweeps[at] = (double)mean->drift_length * interval;
@@ -248,39 +155,48 @@ take_series(struct summary *summary, size_t m, const struct canonical_estimates 
 static enum gpumc_status take_temperatures(struct summary *summary, struct gpumc_error *error)
 {
   for (size_t m = 0; m < summary->direct.count; m++) {
-    struct canonical_estimates estimates;
-    GPUMC_TRY(canonical_estimates_make(summary->canonical, m, &estimates, error));
+    struct chains_estimates estimates;
+    GPUMC_TRY(chains_estimates_make(summary->chains, m, &estimates, error));
     take_point(&summary->direct, m, &estimates, 0, true);
     take_grid(summary, m, &estimates);
     take_series(summary, m, &estimates);
-    canonical_estimates_free(&estimates);
+    chains_estimates_free(&estimates);
   }
   return GPUMC_OK;
 }
 
-static struct gpumc_label label_of_series(const struct canonical_quantities *quantities, size_t k)
+static struct gpumc_label label_of_series(const struct chains_quantities *quantities, size_t k)
 {
   return quantities->observables.mean[quantities->series_mean[k]]->label;
 }
 
+/* Curves over the temperatures, or of an athermal target single numbers. */
 static struct gpumc_curve_place
 place_of(const struct summary *summary, const char *group, const char *axis, size_t count)
 {
-  return (struct gpumc_curve_place){.recorder = summary->canonical->context.recorder,
-                                    .model = summary->canonical->context.model,
+  return (struct gpumc_curve_place){.recorder = summary->chains->context.recorder,
+                                    .model = summary->chains->context.model,
                                     .group = group,
-                                    .axis = {axis},
+                                    .axis = {summary->chains->beta != NULL ? axis : NULL},
                                     .count = {count}};
+}
+
+static enum gpumc_status
+write_axis(const struct gpumc_curve_place *place, const double *beta, struct gpumc_error *error)
+{
+  return place->axis[0] == NULL
+             ? GPUMC_OK
+             : gpumc_curve_write_axis(place, 0, &gpumc_label_beta, false, beta, error);
 }
 
 static enum gpumc_status write_curves(const struct summary *summary,
                                       const struct gpumc_curve_place *place, const double *beta,
                                       const struct curves *curves, struct gpumc_error *error)
 {
-  GPUMC_TRY(gpumc_curve_write_axis(place, 0, &gpumc_label_beta, false, beta, error));
+  GPUMC_TRY(write_axis(place, beta, error));
   for (size_t q = 0; q < summary->results; q++) {
     const struct gpumc_label label =
-        gpumc_quantity_label(&summary->canonical->quantities.observables, q);
+        gpumc_quantity_label(&summary->chains->quantities.observables, q);
     GPUMC_TRY(gpumc_curve_write_with_error(place, &label, curves->value + q * curves->count,
                                            curves->error + q * curves->count, error));
   }
@@ -296,9 +212,9 @@ static enum gpumc_status write_direct(const struct summary *summary, struct gpum
                                     "1", ""};
   const struct gpumc_curve_place place =
       place_of(summary, "summary", "summary/beta", summary->direct.count);
-  GPUMC_TRY(write_curves(summary, &place, summary->canonical->betas.beta, &summary->direct, error));
+  GPUMC_TRY(write_curves(summary, &place, summary->chains->beta, &summary->direct, error));
   GPUMC_TRY(gpumc_curve_write(&place, &label, true, summary->converged, error));
-  return gpumc_steps_write(summary->canonical->context.ensemble, &place, error);
+  return gpumc_steps_write(summary->chains->context.ensemble, &place, error);
 }
 
 static enum gpumc_status write_reweighted(const struct summary *summary, struct gpumc_error *error)
@@ -311,8 +227,7 @@ static enum gpumc_status write_reweighted(const struct summary *summary, struct 
     return GPUMC_OK;
   const struct gpumc_curve_place place =
       place_of(summary, "summary/reweighted", "summary/reweighted/beta", summary->reweighted.count);
-  GPUMC_TRY(
-      write_curves(summary, &place, summary->canonical->grid.beta, &summary->reweighted, error));
+  GPUMC_TRY(write_curves(summary, &place, summary->chains->grid.beta, &summary->reweighted, error));
   GPUMC_TRY(gpumc_curve_write(&place, &share, false, summary->share, error));
   return gpumc_curve_write(&place, &served_by, false, summary->served_by, error);
 }
@@ -329,10 +244,9 @@ static enum gpumc_status write_of_series(const struct summary *summary,
 {
   const size_t count = summary->direct.count;
   const struct gpumc_curve_place place = place_of(summary, curves->group, curves->axis, count);
-  GPUMC_TRY(gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false,
-                                   summary->canonical->betas.beta, error));
+  GPUMC_TRY(write_axis(&place, summary->chains->beta, error));
   for (size_t k = 0; k < summary->means; k++) {
-    const struct gpumc_label mean = label_of_series(&summary->canonical->quantities, k);
+    const struct gpumc_label mean = label_of_series(&summary->chains->quantities, k);
     char long_name[256];
     snprintf(long_name, sizeof long_name, "%s of the %s", curves->what, mean.long_name);
     const struct gpumc_label label = {mean.name, long_name, curves->units, ""};
@@ -350,6 +264,9 @@ static enum gpumc_status write_series(const struct summary *summary, struct gpum
   const struct curves_of_series all[] = {
       {"summary/autocorrelation_time", "summary/autocorrelation_time/beta",
        "integrated autocorrelation time", "sweeps", summary->time, summary->time_error},
+      {"provenance/autocorrelation_time", "provenance/autocorrelation_time/beta",
+       "time of the run per integrated autocorrelation time", "s", summary->seconds,
+       summary->seconds_error},
       {"summary/effective_samples", "summary/effective_samples/beta", "independent measurements",
        "1", summary->samples, NULL},
       {"summary/drift", "summary/drift/beta", "excess of the beginning, in standard errors,", "1",
@@ -365,7 +282,7 @@ static enum gpumc_status write_series(const struct summary *summary, struct gpum
 static enum gpumc_status write_warning(const struct summary *summary, const char *name,
                                        const char *text, struct gpumc_error *error)
 {
-  const struct gpumc_context *context = &summary->canonical->context;
+  const struct gpumc_context *context = &summary->chains->context;
   gpumc_observer_tell(context->observer, GPUMC_WARNING, text);
   return gpumc_recorder_text(context->recorder, "summary", name, text, error);
 }
@@ -373,7 +290,7 @@ static enum gpumc_status write_warning(const struct summary *summary, const char
 /* The label of the first quantity that is formed of each sample, of which there is one. */
 static struct gpumc_label fluctuation_label(const struct summary *summary)
 {
-  const struct gpumc_observables *observables = &summary->canonical->quantities.observables;
+  const struct gpumc_observables *observables = &summary->chains->quantities.observables;
   size_t q = 0;
   while (q + 1 < observables->n_quantities && !observables->quantity[q].what->of_each)
     q++;
@@ -389,7 +306,7 @@ write_sample_warnings(const struct summary *summary, struct gpumc_error *error)
     snprintf(text, sizeof text,
              "%zu of %zu temperatures have averages without errors, since %zu samples are too few "
              "to tell how samples scatter: errors that are NaN are unknown; use more samples",
-             summary->unknown, summary->direct.count, summary->canonical->settings.replicas);
+             summary->unknown, summary->direct.count, summary->chains->settings.replicas);
     GPUMC_TRY(write_warning(summary, "samples_warning", text, error));
   }
   if (summary->biased > 0) {
@@ -408,25 +325,27 @@ write_sample_warnings(const struct summary *summary, struct gpumc_error *error)
 static enum gpumc_status write_drift(const struct summary *summary, struct gpumc_error *error)
 {
   const size_t temperatures = summary->direct.count;
+  const double *beta = summary->chains->beta;
   size_t worst = 0;
-  char text[512];
+  char which[96] = "the run is", where[48] = "", text[512];
   for (size_t i = 1; i < summary->means * temperatures; i++)
     if (isnan(summary->drift[worst]) || fabs(summary->drift[i]) > fabs(summary->drift[worst]))
       worst = i;
   const struct gpumc_label label =
-      label_of_series(&summary->canonical->quantities, worst / temperatures);
+      label_of_series(&summary->chains->quantities, worst / temperatures);
+  if (beta != NULL) {
+    snprintf(which, sizeof which, "%zu of %zu temperatures are", summary->drifting, temperatures);
+    snprintf(where, sizeof where, " at beta = %.6g", beta[worst % temperatures]);
+  }
   snprintf(text, sizeof text,
-           "%zu of %zu temperatures are not stationary: %s at beta = %.6g is %s by %.1f standard "
-           "errors in the first %.0f sweeps after the thermalization than later; use a longer "
-           "thermalization",
-           summary->drifting, temperatures, label.name,
-           summary->canonical->betas.beta[worst % temperatures],
-           summary->drift[worst] > 0 ? "higher" : "lower", fabs(summary->drift[worst]),
-           summary->drift_sweeps[worst]);
+           "%s not stationary: %s%s is %s by %.1f standard errors in the first %.0f sweeps after "
+           "the thermalization than later; use a longer thermalization",
+           which, label.name, where, summary->drift[worst] > 0 ? "higher" : "lower",
+           fabs(summary->drift[worst]), summary->drift_sweeps[worst]);
   return write_warning(summary, "drift_warning", text, error);
 }
 
-/* Says at how many temperatures which test of the time series failed. */
+/* Says which test of the time series failed, and at how many temperatures. */
 static enum gpumc_status write_unconverged(const struct summary *summary, struct gpumc_error *error)
 {
   static const char *const reasons[GPUMC_SERIES_DOUBTS] = {
@@ -434,14 +353,19 @@ static enum gpumc_status write_unconverged(const struct summary *summary, struct
       [GPUMC_SERIES_STILL] = "next to nothing fluctuated",
       [GPUMC_SERIES_CONTRADICTS] = "the replicas contradict each other",
       [GPUMC_SERIES_DRIFTS] = "a time series drifts"};
+  const bool many = summary->chains->beta != NULL;
   struct gpumc_text text = {0};
   const char *before = ": ";
-  gpumc_text_append(&text, "at %zu of %zu temperatures errors are unknown or may be too small",
-                    summary->unconverged, summary->direct.count);
+  if (many)
+    gpumc_text_append(&text, "at %zu of %zu temperatures ", summary->unconverged,
+                      summary->direct.count);
+  gpumc_text_append(&text, "errors are unknown or may be too small");
   for (size_t doubt = GPUMC_SERIES_SHORT; doubt < GPUMC_SERIES_DOUBTS; doubt++) {
     if (summary->doubted[doubt] == 0)
       continue;
-    gpumc_text_append(&text, "%s%s at %zu", before, reasons[doubt], summary->doubted[doubt]);
+    gpumc_text_append(&text, "%s%s", before, reasons[doubt]);
+    if (many)
+      gpumc_text_append(&text, " at %zu", summary->doubted[doubt]);
     before = ", ";
   }
   gpumc_text_append(&text, "; use more sweeps or a longer thermalization");
@@ -455,12 +379,12 @@ static enum gpumc_status write_unconverged(const struct summary *summary, struct
 /* Says how much was measured and what to beware of. */
 static enum gpumc_status write_trust(const struct summary *summary, struct gpumc_error *error)
 {
-  struct gpumc_recorder *recorder = summary->canonical->context.recorder;
+  struct gpumc_recorder *recorder = summary->chains->context.recorder;
   const bool trusted = summary->unconverged + summary->unknown + summary->biased == 0;
   char text[512];
   GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "measurements",
-                                   (int64_t)summary->canonical->measured, error));
-  GPUMC_TRY(gpumc_trust_record(&summary->canonical->context, trusted, error));
+                                   (int64_t)summary->chains->measured, error));
+  GPUMC_TRY(gpumc_trust_record(&summary->chains->context, trusted, error));
   GPUMC_TRY(write_sample_warnings(summary, error));
   if (summary->drifting > 0)
     GPUMC_TRY(write_drift(summary, error));
@@ -478,14 +402,14 @@ static enum gpumc_status write_trust(const struct summary *summary, struct gpumc
   return GPUMC_OK;
 }
 
-enum gpumc_status canonical_summarize(void *state, struct gpumc_error *error)
+enum gpumc_status chains_summarize(void *state, struct gpumc_error *error)
 {
-  const struct canonical *canonical = state;
+  const struct chains *chains = state;
   struct summary summary;
   enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY_OUT(status, summary_init(&summary, canonical, error));
+  GPUMC_TRY_OUT(status, summary_init(&summary, chains, error));
   GPUMC_TRY_OUT(status, take_temperatures(&summary, error));
-  GPUMC_TRY_OUT(status, write_runs(canonical, error));
+  GPUMC_TRY_OUT(status, chains_runs_write(chains, error));
   GPUMC_TRY_OUT(status, write_direct(&summary, error));
   GPUMC_TRY_OUT(status, write_series(&summary, error));
   GPUMC_TRY_OUT(status, write_reweighted(&summary, error));

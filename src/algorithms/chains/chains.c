@@ -1,0 +1,325 @@
+/* Chains: from creation to checkpoint: units of progress, configurations, and the state. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/chains/chains.h"
+#include "core/base/memory.h"
+#include "core/simulation/ladder.h"
+#include "core/storage/checkpoint.h"
+
+/* ---- configurations ---- */
+
+static enum gpumc_status configurations_declare(struct chains *chains, struct gpumc_error *error)
+{
+  const char *const which =
+      chains->beta != NULL ? "index of the temperature, from 0" : "index of the run: 0";
+  const struct gpumc_column labels[CHAINS_LABELS] = {
+      [CHAINS_SWEEP] = GPUMC_CONFIGURATIONS_SWEEP,
+      [CHAINS_RUN] = {.label = {"run", which, "1", ""}, .width = 1, .integer = true},
+      [CHAINS_REPLICA] = {.label = {"replica", "index of the replica, from 0", "1", ""},
+                          .width = 1,
+                          .integer = true},
+  };
+  if (!gpumc_configurations_request_any(&chains->request))
+    return GPUMC_OK;
+  return gpumc_configurations_declare(&chains->context, labels, CHAINS_LABELS,
+                                      &chains->configurations, error);
+}
+
+static enum gpumc_status configurations_write(struct chains *chains, struct gpumc_error *error)
+{
+  const struct gpumc_configurations_request *request = &chains->request;
+  const struct gpumc_configurations_chains all = chains_all_replicas(chains);
+  const uint32_t sweep = chains->context.ensemble->time - chains->settings.thermalization;
+  if (!gpumc_configurations_request_due(request, sweep - chains->settings.interval, sweep))
+    return GPUMC_OK;
+  return gpumc_configurations_write_chains(&chains->configurations, request, &all, sweep, error);
+}
+
+/* ---- creation ---- */
+
+void chains_destroy(void *state)
+{
+  struct chains *chains = state;
+  if (chains == NULL)
+    return;
+  chains_sums_free(chains);
+  gpumc_configurations_free(&chains->configurations);
+  chains_settings_free(chains);
+  free(chains->table);
+  free(chains->row);
+  free(chains);
+}
+
+uint32_t
+chains_unit(const struct chains_settings *settings, const struct gpumc_model *model, size_t runs)
+{
+  static const double updates = 0x1p28;
+  const double sweep = (double)runs * (double)settings->replicas * (double)model->sites;
+  const double unit = fmax(floor(updates / sweep), 1);
+  return unit < chains_end(settings) ? (uint32_t)unit : chains_end(settings);
+}
+
+static enum gpumc_status build(chains_read *read, struct chains *chains, struct gpumc_error *error)
+{
+  GPUMC_TRY(
+      chains_settings_make(read, &chains->context.params, chains->context.model, chains, error));
+  GPUMC_TRY(chains_sums_make(chains, error));
+  GPUMC_TRY(chains_tables_declare(chains, error));
+  GPUMC_TRY(configurations_declare(chains, error));
+  chains->unit = chains_unit(&chains->settings, chains->context.model, chains->runs);
+  return GPUMC_OK;
+}
+
+/* Leaves nothing half-made: the position of a state may be asked for at any time. */
+enum gpumc_status chains_create(chains_read *read, struct gpumc_context *context, void **state,
+                                struct gpumc_error *error)
+{
+  struct chains *chains;
+  GPUMC_TRY(gpumc_allocate_array(&chains, 1, "chains", error));
+  chains->context = *context;
+  const enum gpumc_status status = build(read, chains, error);
+  if (status == GPUMC_OK)
+    *state = chains;
+  else
+    chains_destroy(chains);
+  return status;
+}
+
+/* ---- progress ---- */
+
+/* What the device's time goes to. */
+enum stage { STAGE_OTHER = GPUMC_STAGE_OTHER, STAGE_SWEEP, STAGE_TALLY };
+const char *const chains_stages[] = {"sweep", "tally", NULL};
+
+static void enter(const struct chains *chains, enum stage stage)
+{
+  chains->context.device->ops->enter(chains->context.device, stage);
+}
+
+/* The time of the first measurement after `time`. */
+static uint32_t next_measurement(const struct chains_settings *settings, uint32_t time)
+{
+  const uint64_t done = chains_measurements(settings, time);
+  return settings->thermalization + (uint32_t)(done + 1) * settings->interval;
+}
+
+/* `end`, or later so as not to split sweeps that the kernel does together. */
+static uint32_t after_whole_groups(const struct gpumc_ensemble *ensemble, uint32_t end)
+{
+  const uint32_t together = ensemble->plan.options.together;
+  const uint64_t group = together > 1 ? together : 1;
+  const uint64_t whole = ensemble->time + (end - ensemble->time + group - 1) / group * group;
+  return whole < UINT32_MAX ? (uint32_t)whole : UINT32_MAX;
+}
+
+/* Sweeps under the target of the chains. */
+static enum gpumc_status sweep(const struct chains *chains, uint32_t sweeps,
+                               int64_t *const *channel, struct gpumc_error *error)
+{
+  static const struct gpumc_target athermal = {.kind = GPUMC_ATHERMAL};
+  struct gpumc_ensemble *ensemble = chains->context.ensemble;
+  if (chains->beta == NULL)
+    return gpumc_ensemble_sweep_target(ensemble, &athermal, sweeps, channel, error);
+  return gpumc_ensemble_sweep_each(ensemble, sweeps, chains->beta, channel, error);
+}
+
+/* The measurement that is on the host, into sums and time series. */
+static enum gpumc_status take_in(struct chains *chains, struct gpumc_error *error)
+{
+  chains_digest(chains);
+  return chains_series_record(chains, error);
+}
+
+/* Sweeps up to `end`, a little further, or the next measurement. Meanwhile the measurement before
+ * goes into the sums. */
+static enum gpumc_status sweep_to(struct chains *chains, uint32_t end, struct gpumc_error *error)
+{
+  struct gpumc_ensemble *ensemble = chains->context.ensemble;
+  const uint32_t next = next_measurement(&chains->settings, ensemble->time);
+  const uint32_t whole = after_whole_groups(ensemble, end);
+  const uint32_t to = next < whole ? next : whole;
+  const bool pending = chains->pending;
+  chains->pending = false;
+  if (pending)
+    GPUMC_TRY(chains_fetch(chains, error));
+  enter(chains, STAGE_SWEEP);
+  GPUMC_TRY(sweep(chains, to - ensemble->time, to == next ? chains->device_channel : NULL, error));
+  enter(chains, STAGE_TALLY);
+  if (pending)
+    GPUMC_TRY(take_in(chains, error));
+  enter(chains, STAGE_OTHER);
+  if (to == next)
+    GPUMC_TRY(configurations_write(chains, error));
+  chains->pending = to == next;
+  return GPUMC_OK;
+}
+
+enum gpumc_status chains_settle(void *state, struct gpumc_error *error)
+{
+  struct chains *chains = state;
+  if (!chains->pending)
+    return GPUMC_OK;
+  chains->pending = false;
+  GPUMC_TRY(chains_fetch(chains, error));
+  return take_in(chains, error);
+}
+
+enum gpumc_status chains_advance(void *state, bool *finished, struct gpumc_error *error)
+{
+  struct chains *chains = state;
+  struct gpumc_ensemble *ensemble = chains->context.ensemble;
+  const uint32_t total = chains_end(&chains->settings);
+  *finished = false;
+  if (ensemble->runs == 0)
+    GPUMC_TRY(gpumc_ensemble_start(ensemble, 0, chains->runs, chains->settings.replicas, error));
+  const uint32_t left = total - ensemble->time;
+  const uint32_t end = ensemble->time + (left < chains->unit ? left : chains->unit);
+  while (ensemble->time < end)
+    GPUMC_TRY(sweep_to(chains, end, error));
+  *finished = ensemble->time == total;
+  return *finished ? chains_settle(chains, error) : GPUMC_OK;
+}
+
+void chains_position(const void *state, struct gpumc_position *where)
+{
+  const struct chains *chains = state;
+  const struct gpumc_ensemble *ensemble = chains->context.ensemble;
+  const double time = ensemble->runs > 0 ? (double)ensemble->time : 0;
+  where->fraction = time / (double)chains_end(&chains->settings);
+  where->updates = time * (double)chains->runs * (double)chains->settings.replicas *
+                   (double)chains->context.model->sites;
+  where->coordinate = "sweep";
+  where->value = time;
+}
+
+/* ---- checkpoints ---- */
+
+enum { LONGEST_NAME = 64 };
+
+static const char *prefix_of(const struct chains *chains, size_t m, char text[static LONGEST_NAME])
+{
+  snprintf(text, LONGEST_NAME, "%s/%zu", chains->name, m);
+  return text;
+}
+
+static const char *name_of_count(const struct chains *chains, char text[static LONGEST_NAME])
+{
+  snprintf(text, LONGEST_NAME, "%s/measured", chains->name);
+  return text;
+}
+
+static size_t chain_count(const struct chains *chains)
+{
+  return chains->settings.chains * chains->quantities.n_series;
+}
+
+enum { PARTS_MAXIMUM = 6 };
+
+/* Lists what a temperature's sums consist of, halves only where every replica has a sample. Returns
+ * their number. */
+static size_t
+list_parts(const struct chains *chains, size_t m, struct gpumc_part part[PARTS_MAXIMUM])
+{
+  struct chains_sums *sums = &chains->sums[m];
+  const size_t width = chains_vector_width(chains, m);
+  const size_t replicas = chains->settings.replicas;
+  const struct gpumc_part all[PARTS_MAXIMUM] = {
+      {"reference", GPUMC_INT64, 1, 1, &sums->reference},
+      {"series", GPUMC_UINT64, chain_count(chains), GPUMC_SERIES_WORDS, sums->chain},
+      {"bins_state", GPUMC_UINT64, GPUMC_BINS_STATE, 1, sums->bins.state},
+      {"bins", GPUMC_FLOAT64, GPUMC_BINS_MOST, width, sums->bins.sums},
+      {"replicas", GPUMC_FLOAT64, width, replicas, sums->replica},
+      {"halves", GPUMC_FLOAT64, width, replicas, sums->half},
+  };
+  memcpy(part, all, sizeof all);
+  return sums->half != NULL ? PARTS_MAXIMUM : PARTS_MAXIMUM - 1;
+}
+
+static enum gpumc_status save_sums(const struct chains *chains, size_t m,
+                                   struct gpumc_checkpoint_writer *writer,
+                                   struct gpumc_error *error)
+{
+  struct gpumc_part part[PARTS_MAXIMUM];
+  char prefix[LONGEST_NAME];
+  const size_t parts = list_parts(chains, m, part);
+  return gpumc_parts_save(part, parts, NULL, writer, prefix_of(chains, m, prefix), error);
+}
+
+static enum gpumc_status load_sums(struct chains *chains, size_t m,
+                                   struct gpumc_checkpoint_reader *reader,
+                                   struct gpumc_error *error)
+{
+  struct gpumc_part part[PARTS_MAXIMUM];
+  char prefix[LONGEST_NAME];
+  const size_t parts = list_parts(chains, m, part);
+  GPUMC_TRY(gpumc_parts_load(part, parts, NULL, reader, prefix_of(chains, m, prefix), error));
+  return gpumc_bins_check(&chains->sums[m].bins, error);
+}
+
+enum gpumc_status
+chains_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
+{
+  const struct chains *chains = state;
+  char name[LONGEST_NAME];
+  GPUMC_TRY(gpumc_checkpoint_put(writer, name_of_count(chains, name), GPUMC_UINT64, 1, 1,
+                                 &chains->measured, error));
+  for (size_t m = 0; m < chains->runs; m++)
+    GPUMC_TRY(save_sums(chains, m, writer, error));
+  return GPUMC_OK;
+}
+
+static uint64_t values_in(const struct gpumc_bins *bins)
+{
+  return bins->state[GPUMC_BINS_COUNT] * bins->state[GPUMC_BINS_LENGTH] +
+         bins->state[GPUMC_BINS_FILLED];
+}
+
+/* Rows that the recorder must have. */
+static bool rows_fit(const struct chains *chains)
+{
+  const struct gpumc_recorder *recorder = chains->context.recorder;
+  const uint64_t sweeps = chains->measured * chains->settings.interval;
+  bool good = true;
+  for (size_t m = 0; m < chains->runs && chains->settings.series; m++)
+    good = good && gpumc_recorder_count(recorder, chains->table[m]) == chains->measured;
+  return good && gpumc_configurations_count(&chains->configurations) ==
+                     (uint64_t)chains_configurations_rows(chains, (uint32_t)sweeps);
+}
+
+/* A checkpoint that reads well may still be wrong. */
+static bool fits(const struct chains *chains)
+{
+  const struct gpumc_ensemble *ensemble = chains->context.ensemble;
+  bool good = ensemble->runs == 0 || ensemble->runs == chains->runs;
+  good = good && ensemble->first_run == 0 && ensemble->time <= chains_end(&chains->settings) &&
+         chains->measured == chains_measurements(&chains->settings, ensemble->time);
+  good = good && rows_fit(chains);
+  for (size_t m = 0; m < chains->runs && good; m++) {
+    const struct chains_sums *sums = &chains->sums[m];
+    good = values_in(&sums->bins) == chains->measured;
+    for (size_t i = 0; i < chain_count(chains) && good; i++)
+      good = sums->chain[i].level[0].bins == chains->measured &&
+             sums->chain[i].merged == (chains->measured > 0);
+  }
+  return good;
+}
+
+enum gpumc_status chains_load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished,
+                              struct gpumc_error *error)
+{
+  struct chains *chains = state;
+  char name[LONGEST_NAME];
+  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, name_of_count(chains, name), GPUMC_UINT64, 0, 1, 1,
+                                      &chains->measured, error));
+  for (size_t m = 0; m < chains->runs; m++)
+    GPUMC_TRY(load_sums(chains, m, reader, error));
+  if (!fits(chains))
+    return gpumc_error_set(error, GPUMC_FAILURE,
+                           "the checkpoint's counters, sums and rows contradict each other");
+  *finished = chains->context.ensemble->runs > 0 &&
+              chains->context.ensemble->time == chains_end(&chains->settings);
+  return GPUMC_OK;
+}

@@ -1,0 +1,278 @@
+/* Chains: what is the same for all algorithms that sweep replicas at fixed targets and average what
+ * they measure in between: sums, bins and time series, errors and what has not converged, units of
+ * progress, checkpoints, configurations, the summary.
+ *
+ * Run m of the ensemble is temperature m of the list, its replicas are independent copies there, or
+ * one disorder sample each; of an athermal target there is one run. An algorithm declares its keys
+ * (CHAINS_TIMES_KEYS and so on), reads from them what is its own (chains_read), and has the
+ * functions of the engine in its vtable. */
+#ifndef GPUMC_ALGORITHMS_CHAINS_H
+#define GPUMC_ALGORITHMS_CHAINS_H
+
+#include "core/simulation/algorithm.h"
+#include "core/simulation/configurations.h"
+#include "core/simulation/observables.h"
+#include "core/simulation/shared_keys.h"
+#include "core/statistics/bins.h"
+#include "core/statistics/estimate.h"
+#include "core/statistics/series.h"
+
+enum {
+  /* Groups of replicas of which each is a time series by itself, so that their scatter tells what a
+   * single series cannot know. */
+  CHAINS_MAXIMUM = 8
+};
+
+/* What the configuration says. Times are in sweeps. */
+struct chains_settings {
+  size_t replicas;
+  size_t chains;    /* of a temperature; 1 with a sample for each replica */
+  bool each_sample; /* of quenched disorder: replica r has the r-th */
+  uint32_t thermalization, sweeps, interval;
+  bool series;
+};
+
+/* Means are summed up, results are the quantities of the model that follow from them. Means that
+ * are results themselves have time series, from which their errors come. */
+struct chains_quantities {
+  const struct gpumc_model *model;
+  struct gpumc_observables observables;
+  size_t count; /* of means */
+  double unit[GPUMC_MEANS_MAXIMUM];
+  size_t n_series;
+  size_t series_mean[GPUMC_MEANS_MAXIMUM];   /* [n_series] which mean it is */
+  size_t series_result[GPUMC_MEANS_MAXIMUM]; /* [n_series] which result */
+};
+
+/* Chain b has the replicas from the first of b up to that of b + 1: their numbers differ by one at
+ * most. */
+static inline size_t chains_first(const struct chains_settings *settings, size_t b)
+{
+  return b * settings->replicas / settings->chains;
+}
+
+/* Points of the grid of reweighting, in the order of the temperatures that serve them: those of
+ * temperature m are first[m] .. first[m + 1] - 1. */
+struct chains_grid {
+  size_t points; /* 0: none, and no arrays */
+  double *beta;  /* [points] */
+  size_t *first; /* [temperatures + 1] */
+};
+
+/* One temperature's accumulators. `vector`: what is averaged, chains_vector_width() numbers for
+ * each measurement: the quantities, then for each point of the grid the weight, its square, and the
+ * weight times each quantity. */
+struct chains_sums {
+  int64_t reference;          /* of the conjugate channel, in quanta: weights refer to it */
+  struct gpumc_series *chain; /* [chains][series] */
+  struct gpumc_bins bins;     /* of the vectors, averaged over the replicas */
+  double *replica;            /* [vector][replicas] over the time */
+  double *half;               /* the same over its first half; NULL without `samples` */
+};
+
+struct chains {
+  struct gpumc_context context;
+  const char *name; /* of the algorithm: that of its states in checkpoints */
+  struct chains_settings settings;
+  struct chains_quantities quantities;
+  size_t runs;
+  double *beta;     /* [runs] the inverse temperatures; NULL: the target is athermal */
+  size_t conjugate; /* channel by which weights follow them */
+  struct chains_grid grid;
+  struct gpumc_configurations_request request;
+  struct gpumc_configurations configurations;
+  uint32_t unit;            /* sweeps between which the run may stop */
+  struct chains_sums *sums; /* [temperatures] */
+  uint64_t measured;        /* measurements that are in the sums */
+  /* The measurement at the ensemble's time is on its way, but not in the sums yet. */
+  bool pending;
+  int64_t *device_channel[GPUMC_CHANNELS_MAXIMUM]; /* [runs][replicas]; NULL: not measured */
+  int64_t *channel[GPUMC_CHANNELS_MAXIMUM];        /* the same on the host */
+  double *scratch;                                 /* [threads][chains_scratch_width()] */
+  size_t *table;                                   /* [temperatures] of the time series */
+  double *row;                                     /* of a time series */
+};
+
+static inline size_t chains_grid_count(const struct chains_grid *grid, size_t m)
+{
+  return grid->points > 0 ? grid->first[m + 1] - grid->first[m] : 0;
+}
+
+/* Sums of one point of the grid: w, w^2, and w times each quantity. */
+static inline size_t chains_point_width(const struct chains_quantities *quantities)
+{
+  return 2 + quantities->count;
+}
+
+static inline size_t chains_vector_width(const struct chains *chains, size_t m)
+{
+  return chains->quantities.count +
+         chains_grid_count(&chains->grid, m) * chains_point_width(&chains->quantities);
+}
+
+/* ---- keys (chains_keys.c) ---- */
+
+/* How long chains are, and when they are measured. */
+#define CHAINS_TIMES_KEYS                                                                          \
+  GPUMC_SWEEPS_KEY("thermalization", 0, .required = true, .sweepable = true,                       \
+                   .doc = "Sweeps after the random start, before measuring begins."),              \
+      GPUMC_SWEEPS_KEY(                                                                            \
+          "sweeps", 1, .required = true, .sweepable = true,                                        \
+          .doc = "Sweeps during which measurements are taken, a multiple of `interval`."),         \
+      GPUMC_SWEEPS_KEY("interval", 1, .default_text = "1", .sweepable = true,                      \
+                       .doc = "Sweeps from one measurement to the next.")
+#define CHAINS_SERIES_KEY                                                                          \
+  {                                                                                                \
+    .name = "series", .type = GPUMC_KEY_BOOLEAN, .default_text = "false",                          \
+    .doc =                                                                                         \
+        "Write the time series of every replica into the result: all channels that are measured, " \
+        "those on request included."                                                               \
+  }
+#define CHAINS_CONFIGURATIONS_KEY(keys)                                                            \
+  {                                                                                                \
+    .name = "configurations", .type = GPUMC_KEY_MAPPING, .children = (keys),                       \
+    .doc = "Write configurations of all replicas into the result, at times that are multiples of " \
+           "`interval`."                                                                           \
+  }
+void chains_check_interval(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                           struct gpumc_report *report);
+void chains_check_length(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                         struct gpumc_report *report);
+void chains_check_configurations(const struct gpumc_params *params,
+                                 const struct gpumc_subject *subject, struct gpumc_report *report);
+#define CHAINS_CHECKS                                                                              \
+  {.reads = "sweeps interval", .run = chains_check_interval},                                      \
+      {.reads = "sweeps thermalization", .run = chains_check_length},                              \
+  {                                                                                                \
+    .reads = "configurations sweeps interval", .run = chains_check_configurations                  \
+  }
+/* Of a block without mistakes; `samples` is more than 1 where every replica has a sample of its
+ * own, in place of so many replicas. */
+struct chains_settings
+chains_settings_read(const struct gpumc_params *params, size_t replicas, size_t samples);
+
+/* What an algorithm reads from its block: name, settings, runs and, of a target with temperatures,
+ * these and the grid. What it allocates the engine frees, after a failure too. */
+typedef enum gpumc_status
+chains_read(const struct gpumc_params *params, struct chains *chains, struct gpumc_error *error);
+
+/* ---- what an algorithm does (chains.c, chains_demand.c, chains_summary.c) ---- */
+
+/* `demand` and `create` of struct gpumc_algorithm_ops, of what `read` says; the others as they are.
+ */
+GPUMC_MUST_CHECK enum gpumc_status
+chains_demand(chains_read *read, const struct gpumc_params *params, const struct gpumc_model *model,
+              const struct gpumc_device *device, struct gpumc_demand *demanded,
+              struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status chains_create(chains_read *read, struct gpumc_context *context,
+                                                 void **state, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+chains_advance(void *state, bool *finished, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status chains_settle(void *state, struct gpumc_error *error);
+void chains_position(const void *state, struct gpumc_position *position);
+GPUMC_MUST_CHECK enum gpumc_status
+chains_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status chains_load(void *state, struct gpumc_checkpoint_reader *reader,
+                                               bool *finished, struct gpumc_error *error);
+/* Values, errors, warnings: everything below /summary and, for merging, /runs. */
+GPUMC_MUST_CHECK enum gpumc_status chains_summarize(void *state, struct gpumc_error *error);
+void chains_destroy(void *state);
+extern const char *const chains_stages[];
+#define CHAINS_OPERATIONS                                                                          \
+  .stages = chains_stages,                                                                         \
+  .required = GPUMC_OPERATION_START | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |           \
+              GPUMC_OPERATION_MEASURE,                                                             \
+  .sweeps_alone = true, .advance = chains_advance, .position = chains_position,                    \
+  .settle = chains_settle, .save = chains_save, .load = chains_load,                               \
+  .summarize = chains_summarize, .destroy = chains_destroy
+
+/* ---- what its files share ---- */
+
+/* What the configuration says: everything but memory and tables. Legal to free when zeroed or when
+ * making it failed. */
+GPUMC_MUST_CHECK enum gpumc_status
+chains_settings_make(chains_read *read, const struct gpumc_params *params,
+                     const struct gpumc_model *model, struct chains *chains,
+                     struct gpumc_error *error);
+void chains_settings_free(struct chains *chains);
+
+/* The columns of configurations, and how the runs stand in them. */
+enum { CHAINS_SWEEP, CHAINS_RUN, CHAINS_REPLICA, CHAINS_LABELS };
+static inline struct gpumc_configurations_chains chains_all_replicas(const struct chains *chains)
+{
+  return (struct gpumc_configurations_chains){
+      .temperatures = chains->runs, .copies = 1, .replicas = chains->settings.replicas};
+}
+double chains_configurations_rows(const struct chains *chains, uint32_t sweep);
+
+/* Sweeps of a unit: 2^28 updates, which take two processors or a slow kernel up to a second, and a
+ * measurement at least. */
+uint32_t
+chains_unit(const struct chains_settings *settings, const struct gpumc_model *model, size_t runs);
+size_t chains_threads(const struct gpumc_device *device);
+size_t chains_scratch_width(const struct chains *chains);
+
+/* Sums for every temperature, and room for measurements. */
+GPUMC_MUST_CHECK enum gpumc_status
+chains_sums_make(struct chains *chains, struct gpumc_error *error);
+void chains_sums_free(struct chains *chains);
+
+/* Sweeps in all, and how many of them the time `time` has measured. */
+static inline uint32_t chains_end(const struct chains_settings *settings)
+{
+  return settings->thermalization + settings->sweeps;
+}
+static inline uint64_t chains_measurements(const struct chains_settings *settings, uint32_t time)
+{
+  return time > settings->thermalization ? (time - settings->thermalization) / settings->interval
+                                         : 0;
+}
+/* Of them those that the sums of the first half contain. */
+static inline uint64_t chains_half(const struct chains_settings *settings, uint64_t measured)
+{
+  const uint64_t half = settings->sweeps / settings->interval / 2;
+  return measured < half ? measured : half;
+}
+/* Bring the measurement to the host, and from there into the sums. */
+GPUMC_MUST_CHECK enum gpumc_status chains_fetch(struct chains *chains, struct gpumc_error *error);
+void chains_digest(struct chains *chains);
+
+/* runs/NNNN: declares it, with the time series if requested; appends to these the measurement that
+ * went into the sums last; and writes the averages of bins and replicas at the end. */
+GPUMC_MUST_CHECK enum gpumc_status
+chains_tables_declare(struct chains *chains, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+chains_series_record(struct chains *chains, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+chains_runs_write(const struct chains *chains, struct gpumc_error *error);
+
+void chains_quantities_make(const struct gpumc_model *model,
+                            const struct gpumc_observables *observables,
+                            struct chains_quantities *quantities);
+
+/* What mean k is made of, of `count` values of its channel. */
+void chains_moments_of(const struct gpumc_mean *mean, double unit, const int64_t *channel,
+                       size_t count, double *values);
+
+/* The points of a temperature: the temperature itself first, then those of the grid. Of each point
+ * the results (chains_quantities) and the share of the measurements that count there. */
+struct chains_estimates {
+  size_t points, results;             /* results of a point, the share not included */
+  double *average;                    /* of all points (chains_estimate.c) */
+  double *value, *error;              /* [points][results + 1]; the share has no error */
+  struct gpumc_series_estimate *mean; /* [series] replicas together */
+  bool converged;                     /* all of them */
+  /* [series] it never changed: of samples, that of none of them. */
+  bool still[GPUMC_MEANS_MAXIMUM];
+  /* With a sample for each replica: too few of them for errors; so short a time series that what is
+   * formed of each sample is still off. */
+  bool unknown, biased;
+};
+
+GPUMC_MUST_CHECK enum gpumc_status chains_estimates_make(const struct chains *chains, size_t m,
+                                                         struct chains_estimates *estimates,
+                                                         struct gpumc_error *error);
+/* Legal on a zeroed object. */
+void chains_estimates_free(struct chains_estimates *estimates);
+
+#endif

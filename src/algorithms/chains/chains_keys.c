@@ -1,0 +1,85 @@
+/* Chains: checks of the keys that algorithms share which run them, and what a configuration says.
+ */
+#include <stdlib.h>
+
+#include "algorithms/chains/chains.h"
+#include "core/simulation/ladder.h"
+
+void chains_check_interval(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                           struct gpumc_report *report)
+{
+  const int64_t sweeps = gpumc_params_integer(params, "sweeps");
+  const int64_t interval = gpumc_params_integer(params, "interval");
+  (void)subject;
+  if (sweeps % interval != 0)
+    gpumc_params_mistake(params, report, "sweeps",
+                         "sweeps = %lld must be a multiple of interval = %lld", (long long)sweeps,
+                         (long long)interval);
+}
+
+void chains_check_length(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                         struct gpumc_report *report)
+{
+  const int64_t thermalization = gpumc_params_integer(params, "thermalization");
+  const int64_t sweeps = gpumc_params_integer(params, "sweeps");
+  (void)subject;
+  if ((double)thermalization + (double)sweeps > GPUMC_SWEEPS_MAXIMUM)
+    gpumc_params_mistake(params, report, "sweeps",
+                         "%lld sweeps after %lld of thermalization exceed the %.0f that a run may "
+                         "have; a longer `interval` saves none of them",
+                         (long long)sweeps, (long long)thermalization, GPUMC_SWEEPS_MAXIMUM);
+}
+
+void chains_check_configurations(const struct gpumc_params *params,
+                                 const struct gpumc_subject *subject, struct gpumc_report *report)
+{
+  (void)subject;
+  gpumc_configurations_check_times(params, "interval", gpumc_params_integer(params, "interval"),
+                                   report);
+}
+
+struct chains_settings
+chains_settings_read(const struct gpumc_params *params, size_t replicas, size_t samples)
+{
+  struct chains_settings settings = {.replicas = replicas, .each_sample = samples > 1};
+  if (settings.each_sample)
+    settings.replicas = samples;
+  settings.chains = settings.replicas < CHAINS_MAXIMUM ? settings.replicas : CHAINS_MAXIMUM;
+  if (settings.each_sample)
+    settings.chains = 1;
+  settings.thermalization = (uint32_t)gpumc_params_integer(params, "thermalization");
+  settings.sweeps = (uint32_t)gpumc_params_integer(params, "sweeps");
+  settings.interval = (uint32_t)gpumc_params_integer(params, "interval");
+  settings.series = gpumc_params_boolean(params, "series");
+  return settings;
+}
+
+enum gpumc_status chains_settings_make(chains_read *read, const struct gpumc_params *params,
+                                       const struct gpumc_model *model, struct chains *chains,
+                                       struct gpumc_error *error)
+{
+  struct gpumc_moved moved = {.control = GPUMC_CONTROL_NONE};
+  GPUMC_TRY(read(params, chains, error));
+  if (chains->beta != NULL)
+    gpumc_moved_read(params, model, &moved);
+  chains->conjugate = moved.conjugate;
+  const struct gpumc_observables observables =
+      gpumc_observables_of(params, model->ops, NULL, moved.control);
+  chains_quantities_make(model, &observables, &chains->quantities);
+  return gpumc_configurations_request_read(params, GPUMC_CONFIGURATIONS_TIMES, chains->runs,
+                                           &chains->request, error);
+}
+
+void chains_settings_free(struct chains *chains)
+{
+  gpumc_configurations_request_free(&chains->request);
+  free(chains->beta);
+  free(chains->grid.beta);
+  free(chains->grid.first);
+}
+
+double chains_configurations_rows(const struct chains *chains, uint32_t sweep)
+{
+  const struct gpumc_configurations_chains all = chains_all_replicas(chains);
+  return gpumc_configurations_chain_rows(&chains->request, &all, sweep);
+}

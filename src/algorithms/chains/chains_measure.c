@@ -1,0 +1,295 @@
+/* Chains: what is measured of a replica, the sums that it goes into, and their memory.
+ *
+ * All arithmetic is in a fixed order, replica by replica and chain by chain, on the host: the same
+ * bits on every device and for any number of threads. */
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/chains/chains.h"
+#include "core/base/memory.h"
+#include "core/numerics/elementary.h"
+#include "core/numerics/power.h"
+
+/* ---- what is measured ---- */
+
+void chains_quantities_make(const struct gpumc_model *model,
+                            const struct gpumc_observables *observables,
+                            struct chains_quantities *quantities)
+{
+  memset(quantities, 0, sizeof *quantities);
+  quantities->model = model;
+  quantities->observables = gpumc_observables_that_apply(observables, model);
+  quantities->count = observables->n_means;
+  for (size_t k = 0; k < observables->n_means; k++) {
+    const size_t result = gpumc_observables_reported(&quantities->observables, k);
+    quantities->unit[k] = gpumc_mean_unit(observables->mean[k], model);
+    if (result == quantities->observables.n_quantities)
+      continue;
+    quantities->series_mean[quantities->n_series] = k;
+    quantities->series_result[quantities->n_series++] = result;
+  }
+}
+
+/* With a power that the compiler knows. */
+static inline void fill(double unit, const int64_t *channel, size_t count, unsigned power,
+                        bool absolute, double *values)
+{
+  for (size_t i = 0; i < count; i++)
+    values[i] = gpumc_power((double)channel[i] * unit, power, absolute);
+}
+
+void chains_moments_of(const struct gpumc_mean *mean, double unit, const int64_t *channel,
+                       size_t count, double *values)
+{
+  if (mean->power == 1 && mean->absolute)
+    fill(unit, channel, count, 1, true, values);
+  else if (mean->power == 1)
+    fill(unit, channel, count, 1, false, values);
+  else if (mean->power == 2)
+    fill(unit, channel, count, 2, false, values);
+  else
+    fill(unit, channel, count, 4, false, values);
+}
+
+/* ---- memory of the sums ---- */
+
+size_t chains_threads(const struct gpumc_device *device)
+{
+  return device->threads > 1 ? (size_t)device->threads : 1;
+}
+
+static size_t widest_vector(const struct chains *chains)
+{
+  size_t width = 0;
+  for (size_t m = 0; m < chains->runs; m++)
+    if (chains_vector_width(chains, m) > width)
+      width = chains_vector_width(chains, m);
+  return width;
+}
+
+/* The quantities of all replicas, weights, weighted quantities, and a vector. */
+size_t chains_scratch_width(const struct chains *chains)
+{
+  return (chains->quantities.count + 2) * chains->settings.replicas + widest_vector(chains);
+}
+
+static enum gpumc_status
+make_channels(struct chains *chains, size_t channel, struct gpumc_error *error)
+{
+  size_t values = chains->runs * chains->settings.replicas;
+  GPUMC_TRY(gpumc_device_array(chains->context.device, &chains->device_channel[channel], values,
+                               "measured quantities", error));
+  return gpumc_allocate_array(&chains->channel[channel], values, "measured quantities", error);
+}
+
+static enum gpumc_status make_sums(struct chains *chains, size_t m, struct gpumc_error *error)
+{
+  struct chains_sums *sums = &chains->sums[m];
+  const size_t width = chains_vector_width(chains, m);
+  const size_t series = chains->settings.chains * chains->quantities.n_series;
+  GPUMC_TRY(gpumc_allocate_array(&sums->chain, series, "time series", error));
+  GPUMC_TRY(gpumc_bins_init(&sums->bins, width, error));
+  GPUMC_TRY(gpumc_allocate_array(&sums->replica, width * chains->settings.replicas,
+                                 "sums of the replicas", error));
+  if (chains->settings.each_sample)
+    GPUMC_TRY(gpumc_allocate_array(&sums->half, width * chains->settings.replicas,
+                                   "sums of the samples", error));
+  return GPUMC_OK;
+}
+
+enum gpumc_status chains_sums_make(struct chains *chains, struct gpumc_error *error)
+{
+  const size_t threads = chains_threads(chains->context.device);
+  GPUMC_TRY(gpumc_allocate_array(&chains->sums, chains->runs, "sums", error));
+  for (size_t m = 0; m < chains->runs; m++)
+    GPUMC_TRY(make_sums(chains, m, error));
+  for (size_t c = 0; c < chains->quantities.observables.n_channels; c++)
+    GPUMC_TRY(make_channels(chains, c, error));
+  return gpumc_allocate_array(&chains->scratch, threads * chains_scratch_width(chains),
+                              "work space of the threads", error);
+}
+
+void chains_sums_free(struct chains *chains)
+{
+  for (size_t m = 0; chains->sums != NULL && m < chains->runs; m++) {
+    free(chains->sums[m].chain);
+    gpumc_bins_free(&chains->sums[m].bins);
+    free(chains->sums[m].replica);
+    free(chains->sums[m].half);
+  }
+  free(chains->sums);
+  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++) {
+    chains->context.device->ops->release(chains->context.device, chains->device_channel[c]);
+    free(chains->channel[c]);
+  }
+  free(chains->scratch);
+}
+
+/* ---- from the channels of a measurement into the sums ---- */
+
+/* Numbers of a measurement, a nanosecond or two each, below which a second thread does not pay. */
+static const double least_parallel = 0x1p17;
+
+/* What one temperature's measurement works with. */
+struct work {
+  const struct chains *chains;
+  struct chains_sums *sums;
+  size_t m, replicas;
+  double *quantity; /* [quantities][replicas] */
+  double *weight;   /* [replicas] */
+  double *weighted; /* [replicas] */
+  double *vector;   /* averages over the replicas */
+};
+
+static struct work work_of(const struct chains *chains, size_t m, double *scratch)
+{
+  const size_t replicas = chains->settings.replicas;
+  struct work work = {.chains = chains, .sums = &chains->sums[m], .m = m, .replicas = replicas};
+  work.quantity = scratch;
+  work.weight = work.quantity + chains->quantities.count * replicas;
+  work.weighted = work.weight + replicas;
+  work.vector = work.weighted + replicas;
+  return work;
+}
+
+static const int64_t *channel_of(const struct work *work, size_t channel)
+{
+  return work->chains->channel[channel] + work->m * work->replicas;
+}
+
+/* Component v of the vector: to the sums of the replicas, and averaged; chain_mean[chains]. */
+static void
+accumulate(struct work *work, size_t v, const double *value, double chain_mean[CHAINS_MAXIMUM])
+{
+  const struct chains_settings *settings = &work->chains->settings;
+  double *sum = work->sums->replica + v * work->replicas;
+  double total = 0;
+  for (size_t b = 0; b < settings->chains; b++) {
+    const size_t first = chains_first(settings, b);
+    const size_t end = chains_first(settings, b + 1);
+    double of_chain = 0;
+    for (size_t r = first; r < end; r++) {
+      sum[r] += value[r];
+      of_chain += value[r];
+    }
+    chain_mean[b] = of_chain / (double)(end - first);
+    total += of_chain;
+  }
+  work->vector[v] = total / (double)work->replicas;
+}
+
+static void add_quantities(struct work *work)
+{
+  const struct chains_quantities *quantities = &work->chains->quantities;
+  const size_t chains = work->chains->settings.chains, series = quantities->n_series;
+  double chain_mean[CHAINS_MAXIMUM];
+  size_t k = 0;
+  for (size_t q = 0; q < quantities->count; q++) {
+    const struct gpumc_mean *mean = quantities->observables.mean[q];
+    double *value = work->quantity + q * work->replicas;
+    chains_moments_of(mean, quantities->unit[q], channel_of(work, mean->index), work->replicas,
+                      value);
+    accumulate(work, q, value, chain_mean);
+    if (k == series || quantities->series_mean[k] != q)
+      continue;
+    for (size_t b = 0; b < chains; b++)
+      gpumc_series_add(&work->sums->chain[b * series + k], chain_mean[b]);
+    k++;
+  }
+}
+
+static void multiply(const double *a, const double *b, size_t count, double *product)
+{
+  for (size_t i = 0; i < count; i++)
+    product[i] = a[i] * b[i];
+}
+
+/* exp(-(beta' - beta)(E - E0)), E the conjugate channel, E0 the temperature's reference. */
+static void find_weights(struct work *work, double distance)
+{
+  const size_t conjugate = work->chains->conjugate;
+  const int64_t *value = channel_of(work, conjugate);
+  const double scale = -distance * work->chains->context.model->quantum[conjugate];
+  for (size_t r = 0; r < work->replicas; r++)
+    work->weight[r] = gpumc_exp(scale * (double)(value[r] - work->sums->reference));
+}
+
+static void add_point(struct work *work, size_t point, size_t first)
+{
+  const struct chains *chains = work->chains;
+  double unused[CHAINS_MAXIMUM];
+  find_weights(work, chains->grid.beta[point] - chains->beta[work->m]);
+  accumulate(work, first, work->weight, unused);
+  multiply(work->weight, work->weight, work->replicas, work->weighted);
+  accumulate(work, first + 1, work->weighted, unused);
+  for (size_t q = 0; q < chains->quantities.count; q++) {
+    multiply(work->weight, work->quantity + q * work->replicas, work->replicas, work->weighted);
+    accumulate(work, first + 2 + q, work->weighted, unused);
+  }
+}
+
+/* About the mean of the conjugate channel, so that no weight is far from one. */
+static int64_t mean_conjugate(const struct work *work)
+{
+  const int64_t *value = channel_of(work, work->chains->conjugate);
+  double sum = 0;
+  for (size_t r = 0; r < work->replicas; r++)
+    sum += (double)value[r];
+  return (int64_t)rint(sum / (double)work->replicas);
+}
+
+static void add_temperature(const struct chains *chains, size_t m, double *scratch)
+{
+  struct work work = work_of(chains, m, scratch);
+  const struct chains_settings *settings = &chains->settings;
+  const size_t points = chains_grid_count(&chains->grid, m);
+  size_t component = chains->quantities.count;
+  if (chains->measured == 0)
+    work.sums->reference = mean_conjugate(&work);
+  add_quantities(&work);
+  for (size_t p = 0; p < points; p++) {
+    add_point(&work, chains->grid.first[m] + p, component);
+    component += chains_point_width(&chains->quantities);
+  }
+  gpumc_bins_add(&work.sums->bins, work.vector);
+  if (settings->each_sample && chains->measured + 1 == chains_half(settings, UINT64_MAX))
+    memcpy(work.sums->half, work.sums->replica,
+           component * settings->replicas * sizeof *work.sums->half);
+}
+
+enum gpumc_status chains_fetch(struct chains *chains, struct gpumc_error *error)
+{
+  struct gpumc_device *device = chains->context.device;
+  const size_t values = chains->runs * chains->settings.replicas;
+  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
+    if (chains->channel[c] != NULL)
+      GPUMC_TRY(device->ops->copy_to_host(device, chains->channel[c], chains->device_channel[c],
+                                          values * sizeof(int64_t), error));
+  return GPUMC_OK;
+}
+
+static int threads_for(const struct chains *chains)
+{
+  double numbers = 0;
+  for (size_t m = 0; m < chains->runs; m++)
+    numbers += (double)chains_vector_width(chains, m);
+  numbers *= (double)chains->settings.replicas;
+  return numbers >= least_parallel ? (int)chains_threads(chains->context.device) : 1;
+}
+
+void chains_digest(struct chains *chains)
+{
+  const size_t temperatures = chains->runs;
+  const size_t width = chains_scratch_width(chains);
+  const int threads = threads_for(chains);
+  if (threads == 1)
+    for (size_t m = 0; m < temperatures; m++)
+      add_temperature(chains, m, chains->scratch);
+  else
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+    for (size_t m = 0; m < temperatures; m++)
+      add_temperature(chains, m, chains->scratch + (size_t)omp_get_thread_num() * width);
+  chains->measured++;
+}

@@ -1,0 +1,81 @@
+/* Monte Carlo of an athermal target, in which all allowed states have the same weight, as those of
+ * hard particles have: chains (algorithms/chains) without temperatures. Its name is that of
+ * massively parallel Monte Carlo, by whose kernels it is meant to sweep. */
+#include "algorithms/chains/chains.h"
+
+static const struct gpumc_key keys[] = {
+    {.name = "replicas",
+     .type = GPUMC_KEY_INTEGER,
+     .default_text = "1",
+     .minimum = 1,
+     .maximum = 2147483647,
+     .unit = "replicas",
+     .sweepable = true,
+     .proportional = true,
+     .doc = "Independent systems side by side."},
+    GPUMC_UPDATE_KEY_FOR(GPUMC_ATHERMAL,
+                         "The move that a sweep consists of, one that gives all allowed states the "
+                         "same weight."),
+    CHAINS_TIMES_KEYS,
+    GPUMC_REQUESTS_KEY_FOR(GPUMC_ATHERMAL),
+    CHAINS_SERIES_KEY,
+    CHAINS_CONFIGURATIONS_KEY(gpumc_configurations_times_keys),
+    {0}};
+
+static const struct gpumc_check checks[] = {
+    CHAINS_CHECKS,
+    {.run = NULL},
+};
+
+static size_t replicas_of(const struct gpumc_params *params)
+{
+  return (size_t)gpumc_params_integer(params, "replicas");
+}
+
+static enum gpumc_status
+read_keys(const struct gpumc_params *params, struct chains *chains, struct gpumc_error *error)
+{
+  (void)error;
+  chains->name = "mpmc";
+  chains->settings = chains_settings_read(params, replicas_of(params), 1);
+  chains->runs = 1;
+  return GPUMC_OK;
+}
+
+static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
+                                const struct gpumc_device *device, struct gpumc_demand *demanded,
+                                struct gpumc_error *error)
+{
+  return chains_demand(read_keys, params, model, device, demanded, error);
+}
+
+static enum gpumc_status
+create(struct gpumc_context *context, void **state, struct gpumc_error *error)
+{
+  return chains_create(read_keys, context, state, error);
+}
+
+static const char citation[] =
+    "@article{anderson2013massively,\n"
+    "  author  = {Anderson, Joshua A. and Jankowski, Eric and Grubb, Thomas L. and Engel, Michael "
+    "and Glotzer, Sharon C.},\n"
+    "  title   = {Massively parallel {Monte} {Carlo} for many-particle simulations on {GPUs}},\n"
+    "  journal = {Journal of Computational Physics},\n"
+    "  volume  = {254},\n"
+    "  pages   = {27--38},\n"
+    "  year    = {2013},\n"
+    "  doi     = {10.1016/j.jcp.2013.07.023}\n"
+    "}\n";
+
+const struct gpumc_algorithm_ops gpumc_algorithm_mpmc = {
+    CHAINS_OPERATIONS,
+    .name = "mpmc",
+    .summary = "updates of hard particles, whose states have equal weight: averages, time series",
+    .citation = citation,
+    .keys = keys,
+    .target = GPUMC_ATHERMAL,
+    .checks = checks,
+    .replicas = replicas_of,
+    .demand = demand,
+    .create = create,
+};
