@@ -7,8 +7,8 @@
 #ifndef GPUMC_HEISENBERG_BLOCK_CUH
 #define GPUMC_HEISENBERG_BLOCK_CUH
 
+#include "core/numerics/philox.cuh"
 #include "models/heisenberg/heisenberg_places.cuh"
-#include "models/lattice/philox.cuh"
 
 /* ---- random words ---- */
 

@@ -5,9 +5,9 @@
 #ifndef GPUMC_ISING_MULTISPIN_UPDATE_CUH
 #define GPUMC_ISING_MULTISPIN_UPDATE_CUH
 
+#include "core/numerics/philox.cuh"
 #include "models/ising/ising_channels.h"
 #include "models/ising/multispin/multispin_situation.cuh"
-#include "models/lattice/philox.cuh"
 
 enum { ISING_MULTISPIN_FIRST_DRAWS = 2, ISING_MULTISPIN_DRAWS = 8 };
 

@@ -3,9 +3,9 @@
 #ifndef GPUMC_ISING_SPIN_BLOCK_CUH
 #define GPUMC_ISING_SPIN_BLOCK_CUH
 
+#include "core/numerics/philox.cuh"
 #include "models/ising/ising_channels.h"
 #include "models/ising/spin/spin_gpu.h"
-#include "models/lattice/philox.cuh"
 
 enum { ISING_SPIN_COUNTERS = 16 };
 

@@ -1,6 +1,6 @@
 /* Updates of the tiled kernel on a GPU: a launch for each visit of one half of the tiles. */
+#include "core/numerics/philox.cuh"
 #include "models/ising/tiled/tiled_block.cuh"
-#include "models/lattice/philox.cuh"
 
 /* Instead of rounds of Philox: one of the other generators. */
 enum { UNSAFE = 0 };

@@ -9,8 +9,8 @@
  * All threads of a warp update the same site, so that they read neighbouring words, without
  * conflicts; where it is they read from one address. Only thresholds and visits are scattered, as
  * the levels of the replicas are. */
+#include "core/numerics/philox.cuh"
 #include "models/ising/walker/walker_lane.cuh"
-#include "models/lattice/philox.cuh"
 
 enum {
   WARP = GPUMC_WALK_GROUP,

@@ -4,8 +4,8 @@
  * The first round multiplies the word and the time. The second multiplies what came of group and
  * time, and what came of word and label. In the third these meet: one product is the same for all
  * labels of a word. Of 20 products 16 or 17 are left for every draw. */
-#ifndef GPUMC_LATTICE_PHILOX_CUH
-#define GPUMC_LATTICE_PHILOX_CUH
+#ifndef GPUMC_CORE_PHILOX_CUH
+#define GPUMC_CORE_PHILOX_CUH
 
 #include "core/numerics/random.h"
 

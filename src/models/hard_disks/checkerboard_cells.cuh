@@ -1,0 +1,427 @@
+/* Trials of a cell whose surroundings are in shared memory, and its part of a shift of the grid:
+ * what a thread does, for both compilers, so that tests can run it cell by cell.
+ *
+ * Whether a disk may move to p is first found out from |p - q|^2 = |p|^2 + (|q|^2 - 2 p q), which
+ * takes two fused operations for each neighbour q whose square is known, and the least of all. The
+ * result is rounded otherwise than hard_disks_overlap() rounds. Where the difference could matter,
+ * once in ten thousand trials, every pair is looked at again by hard_disks_overlap(). */
+#ifndef GPUMC_HARD_DISKS_CHECKERBOARD_CELLS_CUH
+#define GPUMC_HARD_DISKS_CHECKERBOARD_CELLS_CUH
+
+#include <string.h>
+
+#include "core/numerics/philox.cuh"
+#include "models/hard_disks/hard_disks_physics.h"
+
+/* More than the two ways to compute a squared distance near 1 differ by. Coordinates are relative
+ * to the cell of p: |p| <= 2 and |q| <= 3, since w < 2^(1/2) and the distance is about 1. So |q|^2,
+ * its sum and the product with q are numbers up to 9 and have errors of 2^-21 at most, three of
+ * them. A coordinate q of 2 or more is rounded, by 2^-23 at most, and with it the distance. What
+ * else is rounded is smaller than 4, six times 2^-23. Together this is below 2^-18. */
+#define HARD_DISKS_DOUBT 0x1p-18f
+
+/* Cells in shared memory, in the order of their places. */
+struct disks_cells {
+  float4 *first, *second; /* slots 0 and 1; slots 2 and 3, set where they are in use */
+  uint8_t *count;
+};
+
+/* A cell and those around it: the place of the cell in row j and column i is row[j] + column[i];
+ * the cell itself has j = i = 1. */
+struct disks_around {
+  uint32_t row[3], column[3];
+};
+
+/* By comparisons, so that the numbers stay in registers. */
+GPUMC_HOST_DEVICE static inline uint32_t disks_choice(const uint32_t of[3], uint32_t i)
+{
+  return i == 0 ? of[0] : i == 1 ? of[1] : of[2];
+}
+
+GPUMC_HOST_DEVICE static inline uint32_t
+disks_place(const struct disks_around *around, uint32_t i, uint32_t j)
+{
+  return disks_choice(around->row, j) + disks_choice(around->column, i);
+}
+
+/* What all cells of a replica have in common in a sweep. */
+struct disks_rule {
+  struct gpumc_philox_group group;
+  float width_x, width_y, scale;
+  uint32_t moves, shuffle;
+};
+
+GPUMC_HOST_DEVICE static inline float2 *
+disks_slot(const struct disks_cells *cells, uint32_t place, uint32_t slot)
+{
+  return (float2 *)(slot < 2 ? cells->first : cells->second) + 2 * (size_t)place + (slot & 1);
+}
+
+/* Columns of a row are stored by parity, so that neighbours of one colour lie side by side. */
+GPUMC_HOST_DEVICE static inline uint32_t disks_column(uint32_t column, uint32_t half)
+{
+  return (column & 1) * half + (column >> 1);
+}
+
+/* ---- overlaps, as they are defined ---- */
+
+/* Whether a disk at (x, y) of the cell in the middle overlaps any but the one in `slot`. */
+GPUMC_HOST_DEVICE static inline bool
+disks_overlap_any(const struct disks_cells *cells, const struct disks_around *around,
+                  const struct disks_rule *rule, uint32_t slot, float x, float y)
+{
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
+  for (uint32_t k = 0; k < 9; k++) {
+    const uint32_t j = k / 3, i = k - 3 * j, place = disks_place(around, i, j);
+    const uint32_t count = cells->count[place];
+    for (uint32_t s = 0; s < count; s++) {
+      const float2 other = *disks_slot(cells, place, s);
+      const float dx = hard_disks_apart(other.x, x, (float)i - 1.0f, rule->width_x);
+      const float dy = hard_disks_apart(other.y, y, (float)j - 1.0f, rule->width_y);
+      if ((k != 4 || s != slot) && hard_disks_overlap(dx, dy))
+        return true;
+    }
+  }
+  return false;
+}
+
+/* ---- trials ---- */
+
+/* As a number by its bits, the sign above all: what is negative is larger than any that is not. */
+GPUMC_HOST_DEVICE static inline uint32_t disks_bits(float x)
+{
+#ifdef __CUDA_ARCH__
+  return __float_as_uint(x);
+#else
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+#endif
+}
+
+/* Whether 0 <= x < w and so on: sums that are 0 have no sign. */
+GPUMC_HOST_DEVICE static inline bool
+disks_is_inside(const struct disks_rule *rule, float x, float y)
+{
+  return (disks_bits(x) < disks_bits(rule->width_x)) & (disks_bits(y) < disks_bits(rule->width_y));
+}
+
+/* hard_disks_displacement() in fewer steps: with s = u - 2^23, (2u + 1 - 2^24) scale = (2^8 s)
+ * (scale 2^-7) + scale, rounded once. */
+GPUMC_HOST_DEVICE static inline float disks_displacement(uint32_t word, float scale)
+{
+  const int32_t times256 = (int32_t)((word & 0xffffff00u) ^ 0x80000000u);
+  return (1.5f + fmaf((float)times256, scale * 0x1p-7f, scale)) - 1.5f;
+}
+
+/* Random words of the trials 2 call and 2 call + 1. */
+template <uint32_t ROUNDS>
+GPUMC_HOST_DEVICE static inline void
+disks_draw(const struct disks_rule *rule, const struct gpumc_philox_word *word, uint32_t call,
+           uint32_t drawn[4])
+{
+  const uint32_t label = gpumc_random_label(GPUMC_RANDOM_DISKS_MOVE, call);
+  gpumc_philox_draw<ROUNDS>(&rule->group, word,
+                            gpumc_philox_label(rule->group.key, word->first, label), drawn);
+}
+
+/* Any cell, slowly. Returns how many trials were accepted. */
+template <uint32_t ROUNDS>
+GPUMC_HOST_DEVICE static inline uint32_t
+disks_move_plainly(const struct disks_cells *cells, const struct disks_around *around,
+                   const struct disks_rule *rule, uint32_t cell)
+{
+  const struct gpumc_philox_word word = gpumc_philox_word(&rule->group, cell);
+  const uint32_t here = disks_place(around, 1, 1), count = cells->count[here];
+  uint32_t drawn[4], order = 0xe4, taken = 0, turn = 0;
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
+  for (uint32_t s = 0; s < rule->moves; s++) {
+    if (s % 2 == 0)
+      disks_draw<ROUNDS>(rule, &word, s / 2, drawn);
+    if (s == 0 && rule->shuffle)
+      order = hard_disks_shuffle(hard_disks_shuffle_bits(drawn), count);
+    const uint32_t slot = hard_disks_number(order, turn);
+    float2 *disk = disks_slot(cells, here, slot);
+    const float x =
+        disk->x + hard_disks_displacement(s % 2 == 0 ? drawn[0] : drawn[2], rule->scale);
+    const float y =
+        disk->y + hard_disks_displacement(s % 2 == 0 ? drawn[1] : drawn[3], rule->scale);
+    if (disks_is_inside(rule, x, y) && !disks_overlap_any(cells, around, rule, slot, x, y)) {
+      *disk = make_float2(x, y);
+      taken++;
+    }
+    turn = turn + 1 < count ? turn + 1 : 0;
+  }
+  return taken;
+}
+
+/* A disk q around, relative to the corner of the cell in the middle, and its square. */
+struct disks_neighbour {
+  float x, y, square;
+};
+
+GPUMC_HOST_DEVICE static inline struct disks_neighbour disks_neighbour_at(float x, float y)
+{
+  const struct disks_neighbour neighbour = {x, y, fmaf(y, y, x * x)};
+  return neighbour;
+}
+
+/* A coordinate in cell `at` of three, relative to the one in the middle. */
+GPUMC_HOST_DEVICE static inline float disks_moved(float x, uint32_t at, float width)
+{
+  return at == 0 ? x - width : at == 1 ? x : x + width;
+}
+
+enum { DISKS_NEIGHBOURS = 16 }; /* two in each of the eight cells around */
+
+GPUMC_HOST_DEVICE static inline void
+disks_gather(const struct disks_cells *cells, const struct disks_around *around,
+             const struct disks_rule *rule, struct disks_neighbour neighbour[DISKS_NEIGHBOURS])
+{
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+  for (uint32_t k = 0; k < 8; k++) {
+    const uint32_t at = k < 4 ? k : k + 1, j = at / 3, i = at % 3;
+    const float4 pair = cells->first[disks_place(around, i, j)];
+    neighbour[2 * k] = disks_neighbour_at(disks_moved(pair.x, i, rule->width_x),
+                                          disks_moved(pair.y, j, rule->width_y));
+    neighbour[2 * k + 1] = disks_neighbour_at(disks_moved(pair.z, i, rule->width_x),
+                                              disks_moved(pair.w, j, rule->width_y));
+  }
+}
+
+/* The least squared distance of (x, y) to any of them, about. */
+GPUMC_HOST_DEVICE static inline float
+disks_least_square(const struct disks_neighbour neighbour[DISKS_NEIGHBOURS], float x, float y)
+{
+  const float minus_x = -2.0f * x, minus_y = -2.0f * y;
+  float least[2];
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+  for (uint32_t k = 0; k < DISKS_NEIGHBOURS; k++) {
+    const float square =
+        fmaf(minus_x, neighbour[k].x, fmaf(minus_y, neighbour[k].y, neighbour[k].square));
+    least[k % 2] = k < 2 ? square : fminf(least[k % 2], square);
+  }
+  return fminf(least[0], least[1]) + fmaf(x, x, y * y);
+}
+
+/* Whether a disk in `slot` at the place *disk, with `other` in its cell, moves by the two words; if
+ * so, *disk is where it is then. Conditions are joined without branches. */
+GPUMC_HOST_DEVICE static inline bool
+disks_try(const struct disks_cells *cells, const struct disks_around *around,
+          const struct disks_rule *rule, const struct disks_neighbour neighbour[DISKS_NEIGHBOURS],
+          float2 *slot, float2 other, uint32_t word_x, uint32_t word_y, float2 *disk)
+{
+  const float x = disk->x + disks_displacement(word_x, rule->scale);
+  const float y = disk->y + disks_displacement(word_y, rule->scale);
+  const float square = disks_least_square(neighbour, x, y);
+  bool free = disks_is_inside(rule, x, y) & (square >= HARD_DISKS_LIMIT - HARD_DISKS_DOUBT) &
+              !hard_disks_overlap(other.x - x, other.y - y);
+  if (free & (square < HARD_DISKS_LIMIT + HARD_DISKS_DOUBT)) {
+    const float2 *first = disks_slot(cells, disks_place(around, 1, 1), 0);
+    free = !disks_overlap_any(cells, around, rule, slot != first, x, y);
+  }
+  if (free)
+    *slot = *disk = make_float2(x, y);
+  return free;
+}
+
+/* A cell with one or two disks, none of whose neighbours has more than two. Returns how many trials
+ * were accepted. */
+template <uint32_t ROUNDS>
+GPUMC_HOST_DEVICE static inline uint32_t
+disks_move(const struct disks_cells *cells, const struct disks_around *around,
+           const struct disks_rule *rule, uint32_t cell)
+{
+  const struct gpumc_philox_word word = gpumc_philox_word(&rule->group, cell);
+  const uint32_t here = disks_place(around, 1, 1);
+  const float4 own = cells->first[here];
+  const bool both = own.z != HARD_DISKS_NOWHERE;
+  /* The disks that trials 0 and 1 move; nowhere: there is one. */
+  float2 even = make_float2(own.x, own.y), odd = make_float2(own.z, own.w);
+  float2 *slot_even = disks_slot(cells, here, 0), *slot_odd = slot_even + 1;
+  struct disks_neighbour neighbour[DISKS_NEIGHBOURS];
+  uint32_t taken = 0;
+  disks_gather(cells, around, rule, neighbour);
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
+  for (uint32_t s = 0; s < rule->moves; s += 2) {
+    uint32_t drawn[4];
+    disks_draw<ROUNDS>(rule, &word, s / 2, drawn);
+    /* hard_disks_shuffle() for two: they change places where the upper bit is 0. */
+    if (s == 0 && both && rule->shuffle && hard_disks_shuffle_bits(drawn) >> 31 == 0) {
+      const float2 disk = even;
+      even = odd;
+      odd = disk;
+      slot_even++;
+      slot_odd--;
+    }
+    taken += disks_try(cells, around, rule, neighbour, slot_even, odd, drawn[0], drawn[1], &even);
+    if (s + 1 == rule->moves)
+      break;
+    float2 disk = both ? odd : even;
+    const bool free = disks_try(cells, around, rule, neighbour, both ? slot_odd : slot_even,
+                                both ? even : odd, drawn[2], drawn[3], &disk);
+    if (free) {
+      odd = both ? disk : odd;
+      even = both ? even : disk;
+    }
+    taken += free;
+  }
+  return taken;
+}
+
+/* Whether the cell or one around it has more than two disks. */
+GPUMC_HOST_DEVICE static inline bool
+disks_is_crowded(const struct disks_cells *cells, const struct disks_around *around)
+{
+  uint32_t most = 0;
+  for (uint32_t j = 0; j < 3; j++)
+    for (uint32_t i = 0; i < 3; i++) {
+      const uint32_t count = cells->count[disks_place(around, i, j)];
+      most = count > most ? count : most;
+    }
+  return most > 2;
+}
+
+/* ---- the shift of the grid ---- */
+
+/* A cell afterwards. */
+struct disks_list {
+  float4 first, second;
+  uint32_t count;
+};
+
+GPUMC_HOST_DEVICE static inline void disks_append(struct disks_list *list, float2 disk)
+{
+  if (list->count == 0) {
+    list->first.x = disk.x;
+    list->first.y = disk.y;
+  } else if (list->count == 1) {
+    list->first.z = disk.x;
+    list->first.w = disk.y;
+  } else if (list->count == 2) {
+    list->second.x = disk.x;
+    list->second.y = disk.y;
+  } else {
+    list->second.z = disk.x;
+    list->second.w = disk.y;
+  }
+  /* There is no fifth one; if there were, the number of disks would not be right any more. */
+  list->count += list->count < HARD_DISKS_SLOTS;
+}
+
+/* Disks at `place` that leave their cell, or stay. */
+GPUMC_HOST_DEVICE static inline void
+disks_append_some(const struct disks_cells *cells, const struct hard_disks_sweep *sweep,
+                  float width, uint32_t place, bool that_leave, struct disks_list *list)
+{
+  const bool along_x = sweep->direction <= HARD_DISKS_LEFT;
+  const bool forward = sweep->direction == HARD_DISKS_RIGHT || sweep->direction == HARD_DISKS_UP;
+  const uint32_t count = cells->count[place];
+  for (uint32_t s = 0; s < count; s++) {
+    float2 disk = *disks_slot(cells, place, s);
+    float coordinate = along_x ? disk.x : disk.y;
+    const bool leaves = hard_disks_shifted(forward, sweep->distance, width, &coordinate);
+    disk.x = along_x ? coordinate : disk.x;
+    disk.y = along_x ? disk.y : coordinate;
+    if (leaves == that_leave)
+      disks_append(list, disk);
+  }
+}
+
+/* The cell from which disks come: one step from the middle, column and row. */
+GPUMC_HOST_DEVICE static inline uint32_t disks_source_column(enum hard_disks_direction direction)
+{
+  return direction == HARD_DISKS_RIGHT ? 2 : direction == HARD_DISKS_LEFT ? 0 : 1;
+}
+GPUMC_HOST_DEVICE static inline uint32_t disks_source_row(enum hard_disks_direction direction)
+{
+  return direction == HARD_DISKS_UP ? 2 : direction == HARD_DISKS_DOWN ? 0 : 1;
+}
+
+/* What a shift does to the coordinates of a replica along its axis: hard_disks_shifted() in fewer
+ * steps. Disks come to (x + before) + by, which is exact, and a width further where that is
+ * negative; forward those are the ones that leave, else the others. */
+struct disks_step {
+  float before, by, width;
+  bool along_x, forward;
+};
+
+GPUMC_HOST_DEVICE static inline struct disks_step
+disks_step_of(const struct hard_disks_sweep *sweep, float width_x, float width_y)
+{
+  struct disks_step step;
+  step.along_x = sweep->direction <= HARD_DISKS_LEFT;
+  step.forward = sweep->direction == HARD_DISKS_RIGHT || sweep->direction == HARD_DISKS_UP;
+  step.width = step.along_x ? width_x : width_y;
+  step.before = step.forward ? 0.0f : -step.width;
+  step.by = step.forward ? -sweep->distance : sweep->distance;
+  return step;
+}
+
+/* Whether a disk leaves its cell; *disk moves with the grid. */
+GPUMC_HOST_DEVICE static inline bool disks_step_one(const struct disks_step *step, float2 *disk)
+{
+  const float to = ((step->along_x ? disk->x : disk->y) + step->before) + step->by;
+  const bool negative = to < 0.0f;
+  const float there = negative ? to + step->width : to;
+  disk->x = step->along_x ? there : disk->x;
+  disk->y = step->along_x ? disk->y : there;
+  return negative == step->forward;
+}
+
+/* The cell at `place` afterwards; disks come from the cell at `source`. */
+GPUMC_HOST_DEVICE static inline struct disks_list
+disks_shift(const struct disks_cells *cells, const struct hard_disks_sweep *sweep, float width_x,
+            float width_y, uint32_t place, uint32_t source)
+{
+  const struct disks_step step = disks_step_of(sweep, width_x, width_y);
+  const float nowhere = HARD_DISKS_NOWHERE;
+  struct disks_list list;
+  list.first = list.second = make_float4(nowhere, nowhere, nowhere, nowhere);
+  list.count = 0;
+  if (cells->count[place] > 2 || cells->count[source] > 2) {
+    disks_append_some(cells, sweep, step.width, place, false, &list);
+    disks_append_some(cells, sweep, step.width, source, true, &list);
+    return list;
+  }
+  const float4 own = cells->first[place], other = cells->first[source];
+  float2 disk[4] = {{own.x, own.y}, {own.z, own.w}, {other.x, other.y}, {other.z, other.w}};
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+  for (uint32_t k = 0; k < 4; k++) {
+    const bool there_is = disk[k].x != nowhere;
+    const bool leaves = disks_step_one(&step, &disk[k]);
+    if (there_is & (leaves == (k >= 2)))
+      disks_append(&list, disk[k]);
+  }
+  return list;
+}
+
+/* Where the corner of cell (0, 0) stands afterwards along an axis, in quanta. */
+GPUMC_HOST_DEVICE static inline int64_t disks_shift_offset(const struct hard_disks_box *box,
+                                                           const struct hard_disks_sweep *sweep,
+                                                           uint32_t axis, int64_t offset)
+{
+  const bool forward = sweep->direction == HARD_DISKS_RIGHT || sweep->direction == HARD_DISKS_UP;
+  const float width = axis == 0 ? box->width_x : box->width_y;
+  const int64_t length = (int64_t)(width * (float)HARD_DISKS_UNIT) *
+                         (int64_t)(axis == 0 ? box->cells_x : box->cells_y);
+  const int64_t distance = (int64_t)(sweep->distance * (float)HARD_DISKS_UNIT);
+  if (axis != (sweep->direction <= HARD_DISKS_LEFT ? 0 : 1))
+    return offset;
+  const int64_t to = forward ? offset + distance : offset - distance;
+  return to < 0 ? to + length : to >= length ? to - length : to;
+}
+
+#endif

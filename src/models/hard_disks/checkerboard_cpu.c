@@ -1,0 +1,356 @@
+/* The kernel `checkerboard` of hard disks on the CPU: threads over replicas, or over the rows of a
+ * few large ones. */
+#include <string.h>
+
+#include "core/simulation/steps.h"
+#include "models/hard_disks/checkerboard_isa.h"
+#include "models/hard_disks/hard_disks_cpu.h"
+
+/* A block is a replica: the offset of its grid, from HEAD_BYTES on x[count] and y[count], and
+ * used[m_y][2] (checkerboard_isa.h). */
+enum { HEAD_BYTES = 64, LANES = CHECKERBOARD_LANES };
+/* From so many cells on, a replica keeps several threads busy. */
+enum { CELLS_OF_A_TEAM = 4096 };
+
+/* Rows of cells one after the other; in a row the even columns, then the odd ones; of each the
+ * slots, whose columns are consecutive, so that vectors hold cells of one colour. After the columns
+ * there is room for whole vectors, for a copy of the first one, and for that of the last one, which
+ * stands before the columns of the next slot. */
+static struct hard_disks_layout layout_of(const struct gpumc_model *model)
+{
+  const struct hard_disks_box *box = &hard_disks_parameters(model)->box;
+  const size_t columns = (box->cells_x / 2 + LANES - 1) / LANES * LANES + 2;
+  return (struct hard_disks_layout){.count =
+                                        2 * LANES + 2 * HARD_DISKS_SLOTS * columns * box->cells_y,
+                                    .first = LANES,
+                                    .slot = columns,
+                                    .row = 2 * HARD_DISKS_SLOTS * columns,
+                                    .parity = HARD_DISKS_SLOTS * columns,
+                                    .column = 1};
+}
+
+static size_t block_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)plan;
+  const size_t bytes = HEAD_BYTES + 2 * layout_of(model).count * sizeof(float) +
+                       2 * (size_t)hard_disks_parameters(model)->box.cells_y;
+  return (bytes + HEAD_BYTES - 1) / HEAD_BYTES * HEAD_BYTES;
+}
+
+/* Of a thread: a row, or a replica where trials leave their cells. */
+static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const struct hard_disks_layout layout = layout_of(model);
+  const bool confine = hard_disks_options_of(&plan->options).confine;
+  return 2 * (confine ? layout.row : layout.count) * sizeof(float);
+}
+
+static struct hard_disks_replica replica_in(const struct hard_disks_layout *layout, void *block)
+{
+  float *x = (float *)(void *)((unsigned char *)block + HEAD_BYTES);
+  return (struct hard_disks_replica){layout, x, x + layout->count, block};
+}
+
+static struct checkerboard_rows
+rows_of(const struct gpumc_model *model, const struct hard_disks_replica *replica)
+{
+  const struct hard_disks_layout *layout = replica->layout;
+  const struct hard_disks_box *box = &hard_disks_parameters(model)->box;
+  return (struct checkerboard_rows){.box = box,
+                                    .row = layout->row,
+                                    .parity = layout->parity,
+                                    .slot = layout->slot,
+                                    .columns = box->cells_x / 2,
+                                    .x = replica->x + layout->first,
+                                    .y = replica->y + layout->first,
+                                    .used = (uint8_t *)(void *)(replica->y + layout->count)};
+}
+
+static void
+get(const struct gpumc_model *model, const void *block, uint8_t *const portable[LATTICE_CPU_BLOCK])
+{
+  const struct hard_disks_layout layout = layout_of(model);
+  /* Only read. */
+  const struct hard_disks_replica replica = replica_in(&layout, (void *)(uintptr_t)block);
+  hard_disks_get(&hard_disks_parameters(model)->box, &replica, portable[0]);
+}
+
+/* Copies of columns, and the slots in use, of a replica that was set. */
+static void complete(const struct checkerboard_rows *rows)
+{
+  for (size_t i = 0; i < 2 * (size_t)rows->box->cells_y; i++) {
+    rows->used[i] = 0;
+    for (size_t s = 0; s < HARD_DISKS_SLOTS; s++) {
+      const size_t start = i / 2 * rows->row + i % 2 * rows->parity + s * rows->slot;
+      float *const of[2] = {rows->x + start, rows->y + start};
+      for (size_t d = 0; d < 2; d++) {
+        of[d][-1] = of[d][rows->columns - 1];
+        of[d][rows->columns] = of[d][0];
+      }
+      for (size_t column = 0; column < rows->columns; column++)
+        if (of[0][column] >= 0.0f)
+          rows->used[i] = (uint8_t)(s + 1);
+    }
+  }
+}
+
+static enum gpumc_status set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
+                             const uint8_t *portable, struct gpumc_error *error)
+{
+  const struct hard_disks_layout layout = layout_of(ensemble->model);
+  for (size_t r = 0; r < count; r++) {
+    const struct hard_disks_replica replica =
+        replica_in(&layout, lattice_cpu_block(ensemble->storage, m, first + r));
+    const struct checkerboard_rows rows = rows_of(ensemble->model, &replica);
+    GPUMC_TRY(hard_disks_set(&hard_disks_parameters(ensemble->model)->box,
+                             portable + r * ensemble->model->portable_bytes, &replica, error));
+    complete(&rows);
+  }
+  return GPUMC_OK;
+}
+
+/* ---- sweeps ---- */
+
+/* lattice_cpu_storage.own: whether a cell had too many disks. */
+struct findings {
+  bool full;
+};
+
+static size_t own_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)model, (void)plan;
+  return sizeof(struct findings);
+}
+
+static enum gpumc_status own_create(const struct gpumc_model *model,
+                                    const struct gpumc_ensemble_plan *plan, void *own,
+                                    struct gpumc_error *error)
+{
+  (void)model, (void)plan, (void)own, (void)error;
+  return GPUMC_OK;
+}
+
+static void own_free(void *own)
+{
+  (void)own;
+}
+
+static void note_full(const struct gpumc_ensemble *ensemble)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  struct findings *findings = storage->own;
+#pragma omp atomic write
+  findings->full = true;
+}
+
+static void sweep_plain(const struct gpumc_ensemble *ensemble,
+                        const struct lattice_cpu_place *place, uint32_t sweeps)
+{
+  const struct hard_disks_layout layout = layout_of(ensemble->model);
+  const struct hard_disks_replica replica = replica_in(&layout, place->data);
+  const struct checkerboard_rows rows = rows_of(ensemble->model, &replica);
+  const struct checkerboard_sweeps job = {
+      .box = &hard_disks_parameters(ensemble->model)->box,
+      .options = hard_disks_options_of(&ensemble->plan.options),
+      .scale = hard_disks_scale(ensemble->step[place->run]),
+      .random = gpumc_ensemble_random(ensemble, place->run),
+      .replica = (uint32_t)place->first,
+      .time = ensemble->time,
+      .sweeps = sweeps,
+  };
+  uint64_t accepted = 0;
+  if (!checkerboard_plain(&job, &replica, lattice_cpu_scratch(ensemble->storage), &accepted))
+    note_full(ensemble);
+  complete(&rows);
+  gpumc_steps_count(ensemble, place->run, accepted);
+}
+
+/* Threads that sweep one replica, each with rows of its own, an even number of them. */
+struct team {
+  const struct lattice_cpu_storage *storage;
+  const struct checkerboard_ops *ops;
+  size_t threads, thread, begin, end;
+};
+
+static struct team team_of(const struct gpumc_ensemble *ensemble, size_t threads, size_t thread)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const size_t pairs = hard_disks_parameters(ensemble->model)->box.cells_y / 2;
+  return (struct team){.storage = storage,
+                       .ops = GPUMC_ISA_OBJECT(checkerboard_ops, storage->isa),
+                       .threads = threads,
+                       .thread = thread,
+                       .begin = 2 * (pairs * thread / threads),
+                       .end = 2 * (pairs * (thread + 1) / threads)};
+}
+
+/* The row that thread `thread` of the team keeps for its neighbour: x[row], y[row]. A team of one
+ * may be any thread of another team. */
+static float *kept_row(const struct team *team, size_t thread)
+{
+  if (team->threads == 1)
+    return lattice_cpu_scratch(team->storage);
+  return (float *)(void *)((unsigned char *)team->storage->scratch +
+                           thread * team->storage->scratch_bytes);
+}
+
+/* Waits for all threads of the team. */
+static void meet(const struct team *team)
+{
+  if (team->threads > 1) {
+#pragma omp barrier
+  }
+}
+
+/* All threads of a team call this. */
+static bool shift(const struct team *team, const struct checkerboard_job *job)
+{
+  const struct checkerboard_rows *rows = &job->rows;
+  const bool up = job->sweep.direction == HARD_DISKS_UP;
+  const size_t threads = team->threads, kept = up ? team->begin : team->end - 1;
+  float *const row = kept_row(team, team->thread);
+  memcpy(row, rows->x + kept * rows->row, rows->row * sizeof *row);
+  memcpy(row + rows->row, rows->y + kept * rows->row, rows->row * sizeof *row);
+  meet(team);
+  const bool fits =
+      team->ops->shift(job, team->begin, team->end,
+                       kept_row(team, (team->thread + (up ? 1 : threads - 1)) % threads));
+  meet(team);
+  return fits;
+}
+
+/* The part of a thread of the team. Returns the accepted trials. */
+static uint64_t sweep_rows(const struct gpumc_ensemble *ensemble,
+                           const struct lattice_cpu_place *place, uint32_t sweeps,
+                           const struct team *team)
+{
+  const struct hard_disks_layout layout = layout_of(ensemble->model);
+  const struct hard_disks_replica replica = replica_in(&layout, place->data);
+  struct checkerboard_job job = {
+      .rows = rows_of(ensemble->model, &replica),
+      .options = hard_disks_options_of(&ensemble->plan.options),
+      .scale = hard_disks_scale(ensemble->step[place->run]),
+      .random = gpumc_ensemble_random(ensemble, place->run),
+      .replica = (uint32_t)place->first,
+  };
+  uint64_t accepted = 0;
+  for (uint32_t t = 0; t < sweeps; t++) {
+    job.time = ensemble->time + t;
+    job.sweep = hard_disks_sweep_of(job.random, job.rows.box, job.replica, job.time);
+    for (uint32_t c = 0; c < HARD_DISKS_COLOURS; c++) {
+      const uint32_t colour = hard_disks_number(job.sweep.colours, c);
+      accepted += team->ops->move(&job, colour, team->begin + colour / 2, team->end);
+      meet(team);
+    }
+    if (!job.options.shift)
+      continue;
+    if (!shift(team, &job))
+      note_full(ensemble);
+    if (team->thread == 0)
+      checkerboard_move_grid(job.rows.box, &job.sweep, replica.offset);
+  }
+  return accepted;
+}
+
+static void
+sweep(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place, uint32_t sweeps)
+{
+  if (!hard_disks_options_of(&ensemble->plan.options).confine) {
+    sweep_plain(ensemble, place, sweeps);
+    return;
+  }
+  const struct team team = team_of(ensemble, 1, 0);
+  gpumc_steps_count(ensemble, place->run, sweep_rows(ensemble, place, sweeps, &team));
+}
+
+/* Replicas one after the other, each by all threads. */
+static void sweep_by_team(const struct gpumc_ensemble *ensemble, uint32_t sweeps, size_t threads)
+{
+  const size_t places = lattice_cpu_places(ensemble);
+  for (size_t i = 0; i < places; i++) {
+    const struct lattice_cpu_place place = lattice_cpu_place(ensemble, i);
+    if (place.count == 0)
+      continue;
+#pragma omp parallel num_threads((int)threads)
+    {
+      const struct team team =
+          team_of(ensemble, (size_t)omp_get_num_threads(), (size_t)omp_get_thread_num());
+      gpumc_steps_count(ensemble, place.run, sweep_rows(ensemble, &place, sweeps, &team));
+    }
+  }
+}
+
+/* Threads of a team for each replica; 1: threads have replicas of their own. */
+static size_t team_threads(const struct gpumc_ensemble *ensemble)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const struct hard_disks_box *box = &hard_disks_parameters(ensemble->model)->box;
+  const size_t threads = (size_t)storage->threads, pairs = box->cells_y / 2;
+  const bool large = (size_t)box->cells_x * box->cells_y >= CELLS_OF_A_TEAM;
+  const bool few = lattice_cpu_places(ensemble) < 2 * threads;
+  if (!few || !large || !hard_disks_options_of(&ensemble->plan.options).confine)
+    return 1;
+  return threads < pairs ? threads : pairs;
+}
+
+static enum gpumc_status measure_place(const struct gpumc_ensemble *ensemble,
+                                       const struct lattice_cpu_place *place,
+                                       int64_t *const *channel, struct gpumc_error *error)
+{
+  const struct hard_disks_layout layout = layout_of(ensemble->model);
+  const struct hard_disks_replica replica = replica_in(&layout, place->data);
+  return hard_disks_measure(ensemble->model, &replica, channel,
+                            place->run * ensemble->plan.capacity + place->first, error);
+}
+
+static const struct lattice_cpu_layout layout = {.replicas = 1,
+                                                 .buffers = 1,
+                                                 .block_bytes = block_bytes,
+                                                 .scratch_bytes = scratch_bytes,
+                                                 .get = get,
+                                                 .own_size = sizeof(struct findings),
+                                                 .own_bytes = own_bytes,
+                                                 .own_create = own_create,
+                                                 .own_free = own_free,
+                                                 .sweep = sweep};
+LATTICE_CPU_BYTES_AND_CREATE(layout)
+
+static enum gpumc_status
+measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
+{
+  return hard_disks_measure_places(ensemble, measure_place, channel, error);
+}
+
+static enum gpumc_status sweep_all(struct gpumc_ensemble *ensemble,
+                                   const struct gpumc_target *target, uint32_t sweeps,
+                                   int64_t *const *channel, struct gpumc_error *error)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const struct findings *findings = storage->own;
+  const size_t threads = team_threads(ensemble);
+  if (threads > 1)
+    sweep_by_team(ensemble, sweeps, threads);
+  else
+    GPUMC_TRY(lattice_cpu_sweep(ensemble, target, sweeps, NULL, error));
+  if (findings->full)
+    return gpumc_error_set(error, GPUMC_FAILURE,
+                           "a cell has more than %d disks: disks overlap, which is an error of "
+                           "gpumc or of the replicas that it was given",
+                           HARD_DISKS_SLOTS);
+  return channel != NULL ? measure(ensemble, channel, error) : GPUMC_OK;
+}
+
+const struct gpumc_kernel_ops hard_disks_checkerboard_cpu = {
+    HARD_DISKS_CHECKERBOARD_NAMES,
+    .device = "cpu",
+    .bytes = bytes,
+    .create = create,
+    .destroy = lattice_cpu_destroy,
+    .start = hard_disks_start,
+    .set = set,
+    .get = lattice_cpu_get,
+    .sweep = sweep_all,
+    .measure = measure,
+    .gather = lattice_cpu_gather,
+    .exchange = lattice_cpu_exchange,
+};

@@ -1,0 +1,324 @@
+/* Sweeps of the kernel `checkerboard` on a GPU: launches, and which of the two ways replicas go. */
+#include <cuda_runtime.h>
+#include <math.h>
+
+#include "models/hard_disks/checkerboard_whole.cuh"
+
+enum {
+  WARP = 32,
+  THREADS = 320,                /* of a block, at most */
+  BLOCKS = 2,                   /* of as many threads that a multiprocessor has registers for */
+  DEFAULT_SHARED_BYTES = 49152, /* that every block may have */
+  PHILOX_SHORT = 7,             /* the other number of rounds */
+  PHILOX_LONG = 10,
+};
+
+static_assert(sizeof(float4) == HARD_DISKS_PAIR_BYTES, "pairs of disks");
+
+extern __shared__ float4 shared[];
+
+/* Adds what the threads of a block took. */
+static __device__ inline void count_taken(const struct hard_disks_gpu_sweep *sweep, uint32_t taken)
+{
+  const uint32_t of_warp = __reduce_add_sync(UINT32_MAX, taken);
+  if (threadIdx.x % WARP == 0 && of_warp > 0)
+    atomicAdd((unsigned long long *)&sweep->accepted[blockIdx.y], (unsigned long long)of_warp);
+}
+
+static __device__ inline struct disks_rule rule_of(const struct hard_disks_gpu_sweep *sweep)
+{
+  struct disks_rule rule = {};
+  rule.width_x = sweep->replicas.box.width_x;
+  rule.width_y = sweep->replicas.box.width_y;
+  rule.scale = sweep->scale[blockIdx.y];
+  rule.moves = sweep->moves;
+  rule.shuffle = sweep->shuffle;
+  return rule;
+}
+
+/* ---- tiles ---- */
+
+template <uint32_t ROUNDS>
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
+    sweep_tiles(const __grid_constant__ struct hard_disks_gpu_sweep sweep,
+                const __grid_constant__ struct disks_tiling tiling, const unsigned char *from,
+                unsigned char *to, uint32_t time)
+{
+  const struct hard_disks_replicas *replicas = &sweep.replicas;
+  const struct lattice_batch *batch = &replicas->batch;
+  const uint32_t row = blockIdx.x / tiling.x.tiles, i = blockIdx.x - row * tiling.x.tiles;
+  const uint32_t replica = row / tiling.y.tiles, j = row - replica * tiling.y.tiles;
+  if (replica >= batch->size[blockIdx.y])
+    return;
+  const struct gpumc_random random = lattice_batch_random(batch, blockIdx.y);
+  const size_t place = (blockIdx.y * batch->capacity + replica) * replicas->stored.bytes;
+  const struct disks_block block = disks_block_at(shared, &tiling);
+  struct disks_task task;
+  task.box = &replicas->box;
+  task.stored = &replicas->stored;
+  task.tiling = &tiling;
+  task.from = from + place;
+  task.to = to + place;
+  task.sweep = hard_disks_sweep_of(random, task.box, replica, time);
+  if (!sweep.shift)
+    task.sweep.distance = 0.0f;
+  task.rule = rule_of(&sweep);
+  task.rule.group = gpumc_philox_group(random, replica, time);
+  task.tile = disks_tile_of(&tiling, task.sweep.direction, i, j);
+  disks_prepare(&task, &block, threadIdx.x, blockDim.x);
+  __syncthreads();
+  disks_read(&task, &block, threadIdx.x, blockDim.x);
+  __syncthreads();
+  uint32_t taken = 0;
+#pragma unroll 1
+  for (uint32_t turn = 0; turn < HARD_DISKS_COLOURS; turn++) {
+    taken += disks_move_turn<ROUNDS>(&task, &block, turn, threadIdx.x, blockDim.x);
+    __syncthreads();
+  }
+  disks_write(&task, &block, threadIdx.x, blockDim.x);
+  if (i == 0 && j == 0 && threadIdx.x < 2)
+    ((int64_t *)task.to)[threadIdx.x] = disks_shift_offset(
+        task.box, &task.sweep, threadIdx.x, ((const int64_t *)task.from)[threadIdx.x]);
+  count_taken(&sweep, taken);
+}
+
+/* ---- whole replicas ---- */
+
+template <uint32_t ROUNDS>
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
+    sweep_whole(const __grid_constant__ struct hard_disks_gpu_sweep sweep,
+                const __grid_constant__ struct disks_whole whole)
+{
+  const struct hard_disks_replicas *replicas = &sweep.replicas;
+  const struct lattice_batch *batch = &replicas->batch;
+  const uint32_t size = batch->size[blockIdx.y], first = blockIdx.x * whole.replicas;
+  if (first >= size)
+    return;
+  const struct disks_hall hall = disks_hall_at(shared, &whole);
+  struct disks_class all;
+  all.box = &replicas->box;
+  all.stored = &replicas->stored;
+  all.whole = whole;
+  all.present = size - first < whole.replicas ? size - first : whole.replicas;
+  all.first = first;
+  all.from = replicas->replicas + (blockIdx.y * batch->capacity + first) * replicas->stored.bytes;
+  all.random = lattice_batch_random(batch, blockIdx.y);
+  all.rule = rule_of(&sweep);
+  all.shift = sweep.shift;
+  struct disks_cells cells = hall.cells[0], next = hall.cells[1];
+  uint32_t taken = 0;
+  disks_carry<false>(&all, &hall, &cells, threadIdx.x, blockDim.x);
+#pragma unroll 1
+  for (uint32_t s = 0; s < sweep.sweeps; s++) {
+    disks_begin_sweep(&all, &hall, batch->time + s, threadIdx.x, blockDim.x);
+    __syncthreads();
+    disks_list_cells(&all, &hall, &cells, threadIdx.x, blockDim.x);
+    __syncthreads();
+#pragma unroll 1
+    for (uint32_t turn = 0; turn < HARD_DISKS_COLOURS; turn++) {
+      taken += disks_move_listed<ROUNDS>(&all, &hall, &cells, turn, threadIdx.x, blockDim.x);
+      __syncthreads();
+    }
+    disks_shift_all(&all, &hall, &cells, &next, threadIdx.x, blockDim.x);
+    __syncthreads();
+    const struct disks_cells before = cells;
+    cells = next;
+    next = before;
+  }
+  disks_carry<true>(&all, &hall, &cells, threadIdx.x, blockDim.x);
+  count_taken(&sweep, taken);
+}
+
+/* ---- which way, with how many threads ---- */
+
+/* Estimates that only decide how fast sweeps are, in cycles of a multiprocessor: instructions of a
+ * warp for 32 cells that are read, moved or written, how long one of these takes from its beginning
+ * to its end, how many instructions end in a cycle, and a launch. */
+#define READ_WORK 60.0
+#define MOVE_WORK 480.0
+#define WRITE_WORK 90.0
+#define LATENCY 4.5
+#define AT_ONCE 2.4
+#define LAUNCH_CYCLES 3000.0
+/* Cells that have disks at the densities of interest, and threads that a multiprocessor has
+ * registers for. */
+#define FILLED 0.75
+#define THREADS_TOGETHER ((double)(THREADS * BLOCKS))
+
+enum { SIDE_LEAST = 8, SIDE_MOST = 48, SIDE_STEP = 4, LISTED_ENOUGH = 128 };
+
+/* How blocks work: threads, shared memory, and cycles of a sweep. */
+struct plan {
+  uint32_t threads;
+  size_t bytes;
+  double cycles;
+};
+
+static double parts_of(double count, double part)
+{
+  return ceil(count / part);
+}
+
+/* Threads that move so many cells in as few rounds as possible, none of them idle for long. */
+static uint32_t threads_for(const struct hard_disks_gpu_sweep *sweep, double cells)
+{
+  const double most = sweep->block_threads > 0 && sweep->block_threads < THREADS
+                          ? (double)sweep->block_threads
+                          : (double)THREADS;
+  const double rounds = parts_of(cells, most);
+  const double threads = WARP * parts_of(parts_of(cells, rounds), WARP);
+  return (uint32_t)(threads < most ? threads : WARP * parts_of(most, WARP));
+}
+
+/* Of `blocks` blocks that read, move and write so many cells each. */
+static double cycles_of(const struct hard_disks_gpu_sweep *sweep, const struct plan *plan,
+                        double blocks, double read, double moved, double written)
+{
+  const double threads = plan->threads;
+  const double work = (READ_WORK * read + MOVE_WORK * moved + WRITE_WORK * written) / WARP;
+  const double latency = LATENCY * (READ_WORK * parts_of(read, threads) +
+                                    4 * MOVE_WORK * parts_of(moved / 4, threads) +
+                                    WRITE_WORK * parts_of(written, threads));
+  const double of_memory =
+      floor((double)(sweep->shared_bytes + 1024) / (double)(plan->bytes + 1024));
+  const double of_threads = floor(THREADS_TOGETHER / threads);
+  const double together = of_memory < of_threads ? of_memory : of_threads;
+  const double each = parts_of(blocks, (double)sweep->multiprocessors);
+  const double busy = each * work / AT_ONCE, waiting = parts_of(each, together) * latency;
+  return busy > waiting ? busy : waiting;
+}
+
+static double replicas_in(const struct lattice_batch *batch)
+{
+  const double replicas = (double)batch->runs * (double)batch->expected;
+  return replicas >= 1.0 ? replicas : 1.0;
+}
+
+static struct plan
+plan_tiling(const struct hard_disks_gpu_sweep *sweep, const struct disks_tiling *tiling)
+{
+  const double x = tiling->x.side.value, y = tiling->y.side.value;
+  const double blocks =
+      replicas_in(&sweep->replicas.batch) * (double)tiling->x.tiles * (double)tiling->y.tiles;
+  struct plan plan;
+  double moved = 0.0;
+  for (int turn = 0; turn < HARD_DISKS_COLOURS; turn++) {
+    const double border = 2 * (DISKS_BORDER - turn) - 1.5;
+    moved += FILLED / HARD_DISKS_COLOURS * (x + border) * (y + border);
+  }
+  plan.threads = threads_for(sweep, 1.1 * moved / HARD_DISKS_COLOURS);
+  plan.bytes = disks_block_bytes(tiling);
+  plan.cycles =
+      LAUNCH_CYCLES + cycles_of(sweep, &plan, blocks,
+                                (x + 2 * DISKS_BORDER + 0.5) * (y + 2 * DISKS_BORDER + 0.5), moved,
+                                x * y);
+  return plan;
+}
+
+/* The fastest, as it seems, of those that shared memory has room for; the smallest always fit. */
+static struct plan find_tiling(const struct hard_disks_gpu_sweep *sweep, struct disks_tiling *found)
+{
+  const struct hard_disks_box *box = &sweep->replicas.box;
+  struct plan best = {};
+  for (uint32_t high = SIDE_LEAST; high <= SIDE_MOST; high += SIDE_STEP)
+    for (uint32_t wide = SIDE_LEAST; wide <= SIDE_MOST; wide += SIDE_STEP) {
+      /* Tiles of one size, none of them mostly beyond the box. */
+      const uint32_t in_x = (box->cells_x + wide - 1) / wide;
+      const uint32_t in_y = (box->cells_y + high - 1) / high;
+      const struct disks_tiling tiling =
+          disks_tiling_of(box, (box->cells_x + in_x - 1) / in_x, (box->cells_y + in_y - 1) / in_y);
+      const struct plan plan = plan_tiling(sweep, &tiling);
+      if (plan.bytes > sweep->shared_bytes || (best.threads > 0 && plan.cycles >= best.cycles))
+        continue;
+      best = plan;
+      *found = tiling;
+    }
+  return best;
+}
+
+/* threads = 0: they don't fit. */
+static struct plan find_whole(const struct hard_disks_gpu_sweep *sweep, struct disks_whole *found)
+{
+  const struct hard_disks_box *box = &sweep->replicas.box;
+  const double cells = (double)box->cells_x * (double)box->cells_y;
+  const double replicas = replicas_in(&sweep->replicas.batch);
+  struct plan best = {};
+  if (box->cells_x > DISKS_SIDE_MAXIMUM || box->cells_y > DISKS_SIDE_MAXIMUM)
+    return best;
+  for (uint32_t together = 1; together <= DISKS_TOGETHER_MAXIMUM; together++) {
+    const struct disks_whole whole = disks_whole_of(box, together);
+    struct plan plan;
+    plan.bytes = disks_hall_bytes(&whole);
+    plan.threads = threads_for(sweep, FILLED / HARD_DISKS_COLOURS * cells * together);
+    if (plan.bytes > sweep->shared_bytes)
+      break;
+    const double blocks = parts_of(replicas, (double)together);
+    plan.cycles = cycles_of(sweep, &plan, blocks, cells * together, FILLED * cells * together,
+                            cells * together);
+    if (best.threads > 0 && plan.cycles >= best.cycles)
+      continue;
+    best = plan;
+    *found = whole;
+  }
+  return best;
+}
+
+/* ---- launches ---- */
+
+template <class KERNEL>
+static enum gpumc_status
+allow_shared(KERNEL kernel, const struct plan *plan, struct gpumc_error *error)
+{
+  if (plan->bytes <= DEFAULT_SHARED_BYTES)
+    return GPUMC_OK;
+  return GPUMC_CUDA(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)plan->bytes),
+      error);
+}
+
+template <uint32_t ROUNDS>
+static enum gpumc_status
+sweep_by_tiles(const struct hard_disks_gpu_sweep *sweep, const struct disks_tiling *tiling,
+               const struct plan *plan, struct gpumc_error *error)
+{
+  const struct lattice_batch *batch = &sweep->replicas.batch;
+  const dim3 grid((uint32_t)batch->capacity * tiling->x.tiles * tiling->y.tiles, batch->runs);
+  GPUMC_TRY(allow_shared(sweep_tiles<ROUNDS>, plan, error));
+  for (uint32_t s = 0; s < sweep->sweeps; s++) {
+    unsigned char *from = s % 2 == 0 ? sweep->replicas.replicas : sweep->other;
+    unsigned char *to = s % 2 == 0 ? sweep->other : sweep->replicas.replicas;
+    sweep_tiles<ROUNDS><<<grid, plan->threads, plan->bytes, (cudaStream_t)batch->stream>>>(
+        *sweep, *tiling, from, to, batch->time + s);
+    GPUMC_TRY(GPUMC_CUDA_LAUNCHED("sweep_tiles", error));
+  }
+  return GPUMC_OK;
+}
+
+template <uint32_t ROUNDS>
+static enum gpumc_status
+sweep_wholly(const struct hard_disks_gpu_sweep *sweep, const struct disks_whole *whole,
+             const struct plan *plan, struct gpumc_error *error)
+{
+  const struct lattice_batch *batch = &sweep->replicas.batch;
+  const dim3 grid((uint32_t)lattice_parts(batch->capacity, whole->replicas), batch->runs);
+  GPUMC_TRY(allow_shared(sweep_whole<ROUNDS>, plan, error));
+  sweep_whole<ROUNDS>
+      <<<grid, plan->threads, plan->bytes, (cudaStream_t)batch->stream>>>(*sweep, *whole);
+  return GPUMC_CUDA_LAUNCHED("sweep_whole", error);
+}
+
+enum gpumc_status hard_disks_sweep_checkerboard(const struct hard_disks_gpu_sweep *sweep,
+                                                bool *turned, struct gpumc_error *error)
+{
+  struct disks_tiling tiling;
+  struct disks_whole whole;
+  const struct plan by_tiles = find_tiling(sweep, &tiling), wholly = find_whole(sweep, &whole);
+  const bool short_one = sweep->replicas.batch.rounds == PHILOX_SHORT;
+  const bool fits = wholly.threads > 0 && wholly.cycles <= by_tiles.cycles;
+  *turned = !fits && sweep->sweeps % 2 == 1;
+  if (fits)
+    return short_one ? sweep_wholly<PHILOX_SHORT>(sweep, &whole, &wholly, error)
+                     : sweep_wholly<PHILOX_LONG>(sweep, &whole, &wholly, error);
+  return short_one ? sweep_by_tiles<PHILOX_SHORT>(sweep, &tiling, &by_tiles, error)
+                   : sweep_by_tiles<PHILOX_LONG>(sweep, &tiling, &by_tiles, error);
+}

@@ -1,0 +1,96 @@
+/* The kernel `checkerboard` on a GPU below its operations: what the host asks of the driver in
+ * checkerboard_gpu.cu.
+ *
+ * Replicas are small enough that a block of threads keeps a few of them in shared memory for all
+ * sweeps of a call, or else they are cut into tiles. A block of threads then makes a whole sweep of
+ * its tile in shared memory: it reads the tile with a border of cells around it, moves what lies
+ * within reach of the tile colour by colour, shifts the grid, and writes the tile to a second
+ * buffer. The border is moved by several blocks, alike, because random numbers come from counters.
+ */
+#ifndef GPUMC_HARD_DISKS_CHECKERBOARD_GPU_H
+#define GPUMC_HARD_DISKS_CHECKERBOARD_GPU_H
+
+#include "core/device/cuda_error.h"
+#include "models/hard_disks/hard_disks_channels.h"
+#include "models/lattice/batch.h"
+#include "models/lattice/divisor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Disks of a cell that lie together: slots 0 and 1, or 2 and 3, as {x, y, x, y}. */
+enum { HARD_DISKS_PAIR_BYTES = 4 * sizeof(float), HARD_DISKS_UNIT_BYTES = 16 };
+
+/* A replica in device memory, in bytes: the offset of the grid (struct hard_disks_replica),
+ * pair[m_y][m_x] of the slots 0 and 1 with HARD_DISKS_NOWHERE where they are not in use, pair[m_y]
+ * [m_x] of the slots 2 and 3, which are set where they are in use, and the number of disks
+ * count[m_y][m_x], one byte each. */
+struct hard_disks_stored {
+  size_t first, second, count, bytes;
+};
+
+static inline struct hard_disks_stored hard_disks_stored_of(const struct hard_disks_box *box)
+{
+  const size_t cells = (size_t)box->cells_x * box->cells_y;
+  struct hard_disks_stored stored;
+  stored.first = 2 * sizeof(int64_t);
+  stored.second = stored.first + cells * HARD_DISKS_PAIR_BYTES;
+  stored.count = stored.second + cells * HARD_DISKS_PAIR_BYTES;
+  stored.bytes = lattice_parts(stored.count + cells, HARD_DISKS_UNIT_BYTES) * HARD_DISKS_UNIT_BYTES;
+  return stored;
+}
+
+/* On the host, from a replica in the plain layout (hard_disks_plain_layout) with so many cells, or
+ * back to one, which returns the number of disks. */
+struct hard_disks_replica;
+void hard_disks_store(const struct hard_disks_stored *stored, const struct hard_disks_replica *from,
+                      size_t cells, unsigned char *to);
+uint64_t hard_disks_restore(const struct hard_disks_stored *stored, unsigned char *from,
+                            size_t cells, const struct hard_disks_replica *to);
+
+/* Replica r of run m begins stored.bytes (m capacity + r) bytes from `replicas` on. */
+struct hard_disks_replicas {
+  struct lattice_batch batch;
+  struct hard_disks_box box;
+  struct hard_disks_stored stored;
+  unsigned char *replicas;
+};
+
+/* Sweeps batch.time .. batch.time + sweeps - 1. */
+struct hard_disks_gpu_sweep {
+  struct hard_disks_replicas replicas;
+  unsigned char *other; /* of the same size; takes turns with replicas.replicas */
+  const float *scale;   /* [runs], device memory: hard_disks_scale of the runs' steps */
+  uint32_t sweeps, moves;
+  uint32_t shuffle, shift; /* 1, or the sweep is wrong on purpose */
+  uint64_t *accepted;      /* [runs], device memory: what is accepted is added */
+  uint32_t block_threads;  /* 0: the driver's choice */
+  uint32_t multiprocessors;
+  size_t shared_bytes; /* that one block of threads may have */
+};
+
+/* Channels of all replicas, by the same arithmetic as hard_disks_measure(). */
+struct hard_disks_gpu_measurement {
+  struct hard_disks_replicas replicas;
+  struct hard_disks_units units;
+  /* Of hard_disks_pressure.h, [HARD_DISKS_BINS] in quanta of the channels; device memory. */
+  const int64_t *contact_weight, *scaling_weight;
+  struct hard_disks_sums *sums; /* [runs][capacity], device memory */
+  int64_t *channel[HARD_DISKS_CHANNELS];
+  uint64_t *lost; /* device memory: replicas without the disks that they must have are added */
+};
+
+/* *turned: whether the replicas are in `other` now. */
+GPUMC_MUST_CHECK enum gpumc_status
+hard_disks_sweep_checkerboard(const struct hard_disks_gpu_sweep *arguments, bool *turned,
+                              struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+hard_disks_measure_on_gpu(const struct hard_disks_gpu_measurement *arguments,
+                          struct gpumc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

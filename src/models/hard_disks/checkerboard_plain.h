@@ -1,0 +1,27 @@
+/* The sweep of `checkerboard` in plain loops over cells, for any layout: what vectors are held to,
+ * and what trials that leave their cells need. */
+#ifndef GPUMC_HARD_DISKS_CHECKERBOARD_PLAIN_H
+#define GPUMC_HARD_DISKS_CHECKERBOARD_PLAIN_H
+
+#include "models/hard_disks/hard_disks.h"
+
+/* Sweeps of one replica, in turn. */
+struct checkerboard_sweeps {
+  const struct hard_disks_box *box;
+  struct hard_disks_options options;
+  float scale; /* hard_disks_scale() */
+  struct gpumc_random random;
+  uint32_t replica, time, sweeps;
+};
+
+/* scratch[2][layout.count]. Adds to *accepted. Returns false where a cell has more disks than it
+ * has slots. */
+bool checkerboard_plain(const struct checkerboard_sweeps *sweeps,
+                        const struct hard_disks_replica *replica, float *scratch,
+                        uint64_t *accepted);
+
+/* offset + a shift of the grid, in the box. */
+void checkerboard_move_grid(const struct hard_disks_box *box, const struct hard_disks_sweep *sweep,
+                            int64_t *offset);
+
+#endif

@@ -1,0 +1,255 @@
+/* How a block of threads sweeps a few whole replicas in shared memory, one sweep after the other:
+ * for both compilers, so that tests can run it with one thread. Replicas of a block have their
+ * sweeps in step, each with colours and a shift of its own. */
+#ifndef GPUMC_HARD_DISKS_CHECKERBOARD_WHOLE_CUH
+#define GPUMC_HARD_DISKS_CHECKERBOARD_WHOLE_CUH
+
+#include "models/hard_disks/checkerboard_tile.cuh"
+
+enum {
+  DISKS_SIDE_MAXIMUM = 256,    /* cells of a row or a column: entries of lists have 8 bits each */
+  DISKS_TOGETHER_MAXIMUM = 32, /* replicas of a block */
+};
+
+/* Replicas of a block, of cells_x times cells_y cells. */
+struct disks_whole {
+  struct gpumc_divisor cells, cells_x;
+  uint32_t replicas;
+};
+
+static inline struct disks_whole disks_whole_of(const struct hard_disks_box *box, uint32_t replicas)
+{
+  struct disks_whole whole;
+  whole.cells = gpumc_divisor_make(box->cells_x * box->cells_y);
+  whole.cells_x = gpumc_divisor_make(box->cells_x);
+  whole.replicas = replicas;
+  return whole;
+}
+
+/* What threads know of a replica: its generator, and its present sweep. */
+struct disks_pupil {
+  struct gpumc_philox_group group;
+  struct hard_disks_sweep sweep;
+  int64_t offset[2];
+};
+
+/* Shared memory: cells before a shift and after it take turns. */
+struct disks_hall {
+  struct disks_cells cells[2]; /* [replicas][m_y][m_x], columns by parity */
+  struct disks_pupil *pupil;   /* [replicas] */
+  uint32_t *listed;            /* as struct disks_block */
+  uint32_t *list;              /* [colours][room]: a + 256 b + 65536 replica */
+};
+
+GPUMC_HOST_DEVICE static inline uint32_t disks_hall_room(const struct disks_whole *whole)
+{
+  return whole->replicas * (whole->cells.value / HARD_DISKS_COLOURS);
+}
+
+static inline size_t disks_hall_bytes(const struct disks_whole *whole)
+{
+  const size_t places = (size_t)whole->replicas * whole->cells.value;
+  return places * 2 * (2 * sizeof(float4) + 1) + whole->replicas * sizeof(struct disks_pupil) +
+         (DISKS_NUMBERS + HARD_DISKS_COLOURS * disks_hall_room(whole)) * sizeof(uint32_t);
+}
+
+GPUMC_HOST_DEVICE static inline struct disks_hall
+disks_hall_at(float4 *memory, const struct disks_whole *whole)
+{
+  struct disks_hall hall;
+  const uint32_t places = whole->replicas * whole->cells.value;
+  for (uint32_t i = 0; i < 2; i++) {
+    hall.cells[i].first = memory + 2 * i * places;
+    hall.cells[i].second = memory + (2 * i + 1) * places;
+  }
+  hall.pupil = (struct disks_pupil *)(memory + 4 * places);
+  hall.listed = (uint32_t *)(hall.pupil + whole->replicas);
+  hall.list = hall.listed + DISKS_NUMBERS;
+  for (uint32_t i = 0; i < 2; i++)
+    hall.cells[i].count =
+        (uint8_t *)(hall.list + HARD_DISKS_COLOURS * disks_hall_room(whole)) + i * places;
+  return hall;
+}
+
+/* ---- places ---- */
+
+/* A cell of a replica of the block by its number. */
+struct disks_address {
+  uint32_t replica, a, b, cell;
+};
+
+GPUMC_HOST_DEVICE static inline struct disks_address
+disks_address_of(const struct disks_whole *whole, uint32_t k)
+{
+  struct disks_address address;
+  address.replica = gpumc_divide(k, whole->cells);
+  address.cell = k - address.replica * whole->cells.value;
+  address.b = gpumc_divide(address.cell, whole->cells_x);
+  address.a = address.cell - address.b * whole->cells_x.value;
+  return address;
+}
+
+GPUMC_HOST_DEVICE static inline uint32_t disks_before(uint32_t at, uint32_t cells)
+{
+  return at == 0 ? cells - 1 : at - 1;
+}
+GPUMC_HOST_DEVICE static inline uint32_t disks_after(uint32_t at, uint32_t cells)
+{
+  return at + 1 == cells ? 0 : at + 1;
+}
+
+GPUMC_HOST_DEVICE static inline struct disks_around
+disks_around_at(const struct disks_whole *whole, uint32_t replica, uint32_t a, uint32_t b)
+{
+  struct disks_around around;
+  const uint32_t m = whole->cells_x.value, first = replica * whole->cells.value;
+  const uint32_t cells_y = whole->cells.value / m;
+  around.row[0] = first + disks_before(b, cells_y) * m;
+  around.row[1] = first + b * m;
+  around.row[2] = first + disks_after(b, cells_y) * m;
+  around.column[0] = disks_column(disks_before(a, m), m / 2);
+  around.column[1] = disks_column(a, m / 2);
+  around.column[2] = disks_column(disks_after(a, m), m / 2);
+  return around;
+}
+
+/* ---- sweeps, in parts ---- */
+
+struct disks_class {
+  const struct hard_disks_box *box;
+  const struct hard_disks_stored *stored;
+  struct disks_whole whole;
+  uint32_t present;    /* replicas of the block that there are */
+  uint32_t first;      /* number of the first of them in its run */
+  unsigned char *from; /* that replica */
+  struct gpumc_random random;
+  struct disks_rule rule; /* without `group` */
+  uint32_t shift;
+};
+
+/* The replica's part of the sweep at `time`. */
+GPUMC_HOST_DEVICE static inline void disks_begin_sweep(const struct disks_class *all,
+                                                       const struct disks_hall *hall, uint32_t time,
+                                                       uint32_t thread, uint32_t threads)
+{
+  for (uint32_t k = thread; k < DISKS_NUMBERS; k += threads)
+    hall->listed[k] = 0;
+  for (uint32_t i = thread; i < all->present; i += threads) {
+    struct disks_pupil *pupil = &hall->pupil[i];
+    pupil->group = gpumc_philox_group(all->random, all->first + i, time);
+    pupil->sweep = hard_disks_sweep_of(all->random, all->box, all->first + i, time);
+    if (!all->shift)
+      pupil->sweep.distance = 0.0f;
+  }
+}
+
+/* From device memory, or back. */
+template <bool BACK>
+GPUMC_HOST_DEVICE static inline void
+disks_carry(const struct disks_class *all, const struct disks_hall *hall,
+            const struct disks_cells *cells, uint32_t thread, uint32_t threads)
+{
+  for (uint32_t k = thread; k < all->present * all->whole.cells.value; k += threads) {
+    const struct disks_address at = disks_address_of(&all->whole, k);
+    const uint32_t place = at.replica * all->whole.cells.value + at.b * all->whole.cells_x.value +
+                           disks_column(at.a, all->whole.cells_x.value / 2);
+    unsigned char *from = all->from + at.replica * all->stored->bytes;
+    float4 *first = (float4 *)(from + all->stored->first) + at.cell;
+    float4 *second = (float4 *)(from + all->stored->second) + at.cell;
+    unsigned char *count = from + all->stored->count + at.cell;
+    if (BACK) {
+      *first = cells->first[place];
+      *count = cells->count[place];
+      if (*count > 2)
+        *second = cells->second[place];
+    } else {
+      cells->first[place] = *first;
+      cells->count[place] = *count;
+      if (*count > 2)
+        cells->second[place] = *second;
+    }
+  }
+  for (uint32_t i = thread; i < all->present; i += threads) {
+    int64_t *offset = (int64_t *)(all->from + i * all->stored->bytes);
+    for (uint32_t axis = 0; axis < 2; axis++)
+      if (BACK)
+        offset[axis] = hall->pupil[i].offset[axis];
+      else
+        hall->pupil[i].offset[axis] = offset[axis];
+  }
+}
+
+/* Who is to move when. */
+GPUMC_HOST_DEVICE static inline void
+disks_list_cells(const struct disks_class *all, const struct disks_hall *hall,
+                 const struct disks_cells *cells, uint32_t thread, uint32_t threads)
+{
+  const uint32_t total = all->present * all->whole.cells.value;
+  for (uint32_t begin = 0; begin < total; begin += threads) {
+    uint32_t turn = DISKS_NO_COLOUR, entry = 0;
+    if (begin + thread < total) {
+      const struct disks_address at = disks_address_of(&all->whole, begin + thread);
+      const uint32_t m = all->whole.cells_x.value;
+      const uint32_t count =
+          cells->count[at.replica * all->whole.cells.value + at.b * m + disks_column(at.a, m / 2)];
+      if (count > 0)
+        turn = disks_turn(hall->pupil[at.replica].sweep.colours, (at.a & 1) + 2 * (at.b & 1));
+      if (count > 2)
+        hall->listed[HARD_DISKS_COLOURS] = 1;
+      entry = at.a | at.b << 8 | at.replica << 16;
+    }
+    disks_note(hall->list, disks_hall_room(&all->whole), hall->listed, turn, entry);
+  }
+}
+
+/* Returns how many trials were accepted. */
+template <uint32_t ROUNDS>
+GPUMC_HOST_DEVICE static inline uint32_t
+disks_move_listed(const struct disks_class *all, const struct disks_hall *hall,
+                  const struct disks_cells *cells, uint32_t turn, uint32_t thread, uint32_t threads)
+{
+  const uint32_t *list = hall->list + turn * disks_hall_room(&all->whole);
+  const uint32_t listed = hall->listed[turn];
+  const bool crowded = hall->listed[HARD_DISKS_COLOURS] != 0;
+  uint32_t taken = 0;
+  for (uint32_t k = thread; k < listed; k += threads) {
+    const uint32_t a = list[k] & 0xff, b = list[k] >> 8 & 0xff, replica = list[k] >> 16;
+    const uint32_t cell = b * all->whole.cells_x.value + a;
+    const struct disks_around around = disks_around_at(&all->whole, replica, a, b);
+    struct disks_rule rule = all->rule;
+    rule.group = hall->pupil[replica].group;
+    if (crowded && disks_is_crowded(cells, &around))
+      taken += disks_move_plainly<ROUNDS>(cells, &around, &rule, cell);
+    else
+      taken += disks_move<ROUNDS>(cells, &around, &rule, cell);
+  }
+  return taken;
+}
+
+/* Shifts the grids, from some cells to others. */
+GPUMC_HOST_DEVICE static inline void
+disks_shift_all(const struct disks_class *all, const struct disks_hall *hall,
+                const struct disks_cells *from, const struct disks_cells *to, uint32_t thread,
+                uint32_t threads)
+{
+  for (uint32_t k = thread; k < all->present * all->whole.cells.value; k += threads) {
+    const struct disks_address at = disks_address_of(&all->whole, k);
+    const struct disks_around around = disks_around_at(&all->whole, at.replica, at.a, at.b);
+    const struct hard_disks_sweep *sweep = &hall->pupil[at.replica].sweep;
+    const uint32_t place = disks_place(&around, 1, 1);
+    const uint32_t source = disks_place(&around, disks_source_column(sweep->direction),
+                                        disks_source_row(sweep->direction));
+    const struct disks_list list =
+        disks_shift(from, sweep, all->box->width_x, all->box->width_y, place, source);
+    to->first[place] = list.first;
+    if (list.count > 2)
+      to->second[place] = list.second;
+    to->count[place] = (uint8_t)list.count;
+  }
+  for (uint32_t i = thread; i < all->present; i += threads)
+    for (uint32_t axis = 0; axis < 2; axis++)
+      hall->pupil[i].offset[axis] =
+          disks_shift_offset(all->box, &hall->pupil[i].sweep, axis, hall->pupil[i].offset[axis]);
+}
+
+#endif

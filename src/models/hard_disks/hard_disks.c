@@ -1,0 +1,346 @@
+/* Hard disks: keys and instances. */
+#include "models/hard_disks/hard_disks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/memory.h"
+#include "core/numerics/elementary.h"
+
+static const char *const starts[] = {"compressed", "lattice", "file", NULL};
+
+/* Of the closest packing, pi / 12^(1/2) = 0.9069, what rounding leaves. */
+#define PACKING_MAXIMUM 0.9068
+
+static const char disks[] = "particles or lattice", density[] = "packing_fraction or box";
+
+static const struct gpumc_key keys[] = {
+    {.name = "particles",
+     .type = GPUMC_KEY_INTEGER,
+     .doc = "Number of disks.",
+     .unit = "disks",
+     .minimum = 1,
+     .maximum = HARD_DISKS_PARTICLES_MAXIMUM,
+     .exactly_one_of = disks,
+     .sweepable = true},
+    {.name = "lattice",
+     .type = GPUMC_KEY_INTEGER,
+     .doc = "Columns and rows [nx, ny] of a triangular lattice, of nx ny disks, that fits into the "
+            "box. The number of rows is even.",
+     .unit = "disks",
+     .minimum = 1,
+     .maximum = 65536,
+     .list_minimum = 2,
+     .list_maximum = 2,
+     .exactly_one_of = disks,
+     .sweepable = true},
+    {.name = "packing_fraction",
+     .type = GPUMC_KEY_REAL,
+     .doc = "Share of the box that the disks cover.",
+     .minimum = 1e-6,
+     .maximum = PACKING_MAXIMUM,
+     .exactly_one_of = density,
+     .sweepable = true},
+    {.name = "box",
+     .type = GPUMC_KEY_REAL,
+     .doc = "Sides [Lx, Ly] of the periodic box, which are rounded to 1e-7 or so.",
+     .unit = "diameters",
+     .minimum = 2,
+     .maximum = HARD_DISKS_CELLS_MAXIMUM,
+     .list_minimum = 2,
+     .list_maximum = 2,
+     .exactly_one_of = density,
+     .sweepable = true},
+    {.name = "aspect",
+     .type = GPUMC_KEY_REAL,
+     .doc = "Ly / Lx where `particles` and `packing_fraction` are given. With `lattice` the box "
+            "has the sides of the lattice.",
+     .default_text = "1.0",
+     .minimum = 1e-3,
+     .maximum = 1e3,
+     .sweepable = true},
+    {.name = "start",
+     .type = GPUMC_KEY_CHOICE,
+     .doc = "States to begin with: compressed from a random state of low density, a triangular "
+            "lattice, with evenly spread vacancies where its sites are more than the disks, or "
+            "read from a file.",
+     .default_text = starts[0],
+     .choices = starts,
+     .sweepable = true},
+    {.name = "file",
+     .type = GPUMC_KEY_STRING,
+     .doc = "Path of the text file with the positions, two numbers x y for each disk; "
+            "docs/file-format.md describes its form.",
+     .sweepable = true},
+    {.name = NULL},
+};
+
+/* ---- the box ---- */
+
+/* The largest even number of cells that are not narrower than a disk, and their width. */
+static bool make_grid(double length, uint32_t *cells, float *width)
+{
+  if (!(length >= 2.0 && length < (double)HARD_DISKS_CELLS_MAXIMUM + 2.0))
+    return false;
+  *cells = 2 * (uint32_t)floor(0.5 * length);
+  const double quanta = rint(length * (double)HARD_DISKS_UNIT / *cells);
+  *width = (float)(quanta / (double)HARD_DISKS_UNIT);
+  /* Five centres fit into a square of 2^(1/2). */
+  return quanta * quanta < 2.0 * (double)HARD_DISKS_UNIT * (double)HARD_DISKS_UNIT;
+}
+
+static size_t particles_of(const struct hard_disks_settings *settings)
+{
+  return settings->particles > 0 ? settings->particles
+                                 : settings->lattice[0] * settings->lattice[1];
+}
+
+static void sides_of(const struct hard_disks_settings *settings, double length[2])
+{
+  const double fraction = settings->packing_fraction;
+  memcpy(length, settings->length, 2 * sizeof *length);
+  if (fraction == 0.0)
+    return;
+  const double area = (double)particles_of(settings) * 0.25 * GPUMC_PI / fraction;
+  const double aspect = settings->particles > 0 ? settings->aspect
+                                                : sqrt(0.75) * (double)settings->lattice[1] /
+                                                      (double)settings->lattice[0];
+  length[0] = sqrt(area / aspect);
+  length[1] = area / length[0];
+}
+
+/* Of the parameters what follows from particles and sides; GPUMC_INVALID where there is no such
+ * box. */
+static enum gpumc_status make_box(const struct hard_disks_settings *settings,
+                                  struct hard_disks_parameters *parameters,
+                                  struct gpumc_error *error)
+{
+  struct hard_disks_box *box = &parameters->box;
+  double length[2];
+  sides_of(settings, length);
+  box->particles = (uint32_t)particles_of(settings);
+  for (size_t d = 0; d < 2; d++)
+    if (!(length[d] >= 2.0))
+      return gpumc_error_set(error, GPUMC_INVALID,
+                             "a box of %.7g x %.7g is too small: its sides are at least two "
+                             "diameters",
+                             length[0], length[1]);
+  for (size_t d = 0; d < 2; d++)
+    if (!make_grid(length[d], d == 0 ? &box->cells_x : &box->cells_y,
+                   d == 0 ? &box->width_x : &box->width_y))
+      return gpumc_error_set(
+          error, GPUMC_INVALID,
+          length[d] < 8.0 ? "a box of %.7g x %.7g cannot be divided into an even number of cells "
+                            "between 1 and 1.414 diameters wide: sides from 2.83 to 4 and from "
+                            "5.66 to 6 diameters are not possible"
+                          : "a box of %.7g x %.7g is too large: sides are below 32768 diameters",
+          length[0], length[1]);
+  parameters->length[0] = (double)box->width_x * box->cells_x;
+  parameters->length[1] = (double)box->width_y * box->cells_y;
+  parameters->density = box->particles / (parameters->length[0] * parameters->length[1]);
+  parameters->packing_fraction = 0.25 * GPUMC_PI * parameters->density;
+  if (parameters->packing_fraction > PACKING_MAXIMUM + 1e-6)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%u disks in a box of %.7g x %.7g have a packing fraction of %.4g, and "
+                           "no more than %g is possible",
+                           box->particles, length[0], length[1], parameters->packing_fraction,
+                           PACKING_MAXIMUM);
+  return GPUMC_OK;
+}
+
+/* ---- checks ---- */
+
+/* Of the keys that a check may read, up to `file`, which is not. */
+static struct hard_disks_settings settings_of(const struct gpumc_params *params)
+{
+  struct hard_disks_settings settings = {.aspect = gpumc_params_real(params, "aspect")};
+  if (gpumc_params_has(params, "particles")) {
+    settings.particles = (size_t)gpumc_params_integer(params, "particles");
+  } else {
+    struct gpumc_list lattice = gpumc_params_list(params, "lattice");
+    for (size_t d = 0; d < 2; d++)
+      settings.lattice[d] = (size_t)gpumc_list_integer(&lattice);
+  }
+  if (gpumc_params_has(params, "packing_fraction")) {
+    settings.packing_fraction = gpumc_params_real(params, "packing_fraction");
+  } else {
+    struct gpumc_list box = gpumc_params_list(params, "box");
+    for (size_t d = 0; d < 2; d++)
+      settings.length[d] = gpumc_list_real(&box);
+  }
+  return settings;
+}
+
+static void check_lattice(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                          struct gpumc_report *report)
+{
+  (void)subject;
+  if (!gpumc_params_has(params, "lattice"))
+    return;
+  struct gpumc_list lattice = gpumc_params_list(params, "lattice");
+  const int64_t columns = gpumc_list_integer(&lattice), rows = gpumc_list_integer(&lattice);
+  if (rows % 2 != 0)
+    gpumc_params_mistake(params, report, "lattice",
+                         "lattice: %lld rows do not fit into a periodic box: every other row is "
+                         "shifted by half a column, so that their number is even",
+                         (long long)rows);
+  else if (columns * rows > HARD_DISKS_PARTICLES_MAXIMUM)
+    gpumc_params_mistake(params, report, "lattice",
+                         "lattice: %lld disks are too many: there is room for %d",
+                         (long long)(columns * rows), HARD_DISKS_PARTICLES_MAXIMUM);
+}
+
+static void check_aspect(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                         struct gpumc_report *report)
+{
+  (void)subject;
+  if (gpumc_params_real(params, "aspect") == 1.0)
+    return;
+  if (gpumc_params_has(params, "box"))
+    gpumc_params_mistake(params, report, "aspect", "aspect is not used: `box` has both sides");
+  else if (gpumc_params_has(params, "lattice"))
+    gpumc_params_mistake(params, report, "aspect",
+                         "aspect is not used: the box has the sides of the `lattice`");
+}
+
+static void check_box(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                      struct gpumc_report *report)
+{
+  (void)subject;
+  struct hard_disks_parameters parameters = {0};
+  struct gpumc_error error = {0};
+  const struct hard_disks_settings settings = settings_of(params);
+  const char *key = gpumc_params_has(params, "box") ? "box" : "packing_fraction";
+  if (make_box(&settings, &parameters, &error) != GPUMC_OK)
+    gpumc_params_mistake(params, report, key, "%s: %s", key, gpumc_error_text(&error));
+}
+
+static bool starts_with(const struct gpumc_params *params, const char *start)
+{
+  return strcmp(gpumc_params_string(params, "start"), start) == 0;
+}
+
+static void check_start(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                        struct gpumc_report *report)
+{
+  (void)subject;
+  struct hard_disks_parameters parameters = {0};
+  struct gpumc_error error = {0};
+  const struct hard_disks_settings settings = settings_of(params);
+  parameters.start = starts_with(params, "lattice") ? HARD_DISKS_LATTICE : HARD_DISKS_COMPRESSED;
+  if (starts_with(params, "file") || make_box(&settings, &parameters, &error) != GPUMC_OK)
+    return;
+  if (hard_disks_find_start(&settings, &parameters, &error) != GPUMC_OK)
+    gpumc_params_mistake(params, report, "start", "start: %s", gpumc_error_text(&error));
+}
+
+static void check_file(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                       struct gpumc_report *report)
+{
+  (void)subject;
+  const bool wanted = starts_with(params, "file"), given = gpumc_params_has(params, "file");
+  if (wanted && !given)
+    gpumc_params_mistake(params, report, "start",
+                         "start: file needs the key 'file', the path of the positions");
+  else if (wanted && gpumc_params_string(params, "file")[0] == '\0')
+    gpumc_params_mistake(params, report, "file", "file must be the path of the positions");
+  else if (given && !wanted)
+    gpumc_params_mistake(params, report, "file",
+                         "file is read with start: file only; this start is %s",
+                         gpumc_params_string(params, "start"));
+}
+
+#define READS_BOX "particles lattice packing_fraction box aspect"
+static const struct gpumc_check checks[] = {{.reads = "lattice", .run = check_lattice},
+                                            {.reads = "aspect lattice box", .run = check_aspect},
+                                            {.reads = READS_BOX, .run = check_box},
+                                            {.reads = READS_BOX " start", .run = check_start},
+                                            {.reads = "start file", .run = check_file},
+                                            {.run = NULL}};
+
+/* ---- instances ---- */
+
+enum gpumc_status hard_disks_instance(const struct hard_disks_settings *settings,
+                                      struct gpumc_model *model, struct gpumc_error *error)
+{
+  struct hard_disks_parameters *parameters;
+  memset(model, 0, sizeof *model);
+  model->ops = &gpumc_model_hard_disks;
+  GPUMC_TRY(gpumc_allocate_array(&parameters, 1, "parameters of the model", error));
+  model->parameters = parameters;
+  GPUMC_TRY(make_box(settings, parameters, error));
+  parameters->start = settings->start;
+  GPUMC_TRY(hard_disks_find_start(settings, parameters, error));
+  model->sites = parameters->box.particles;
+  model->portable_bytes = (HARD_DISKS_PORTABLE_HEAD + 2 * model->sites) * sizeof(double);
+  model->samples = 1;
+  model->reads_file = settings->start == HARD_DISKS_FILE;
+  model->log_states = NAN;
+  hard_disks_describe_channels(model);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status
+create(const struct gpumc_params *params, struct gpumc_model *model, struct gpumc_error *error)
+{
+  struct hard_disks_settings settings = settings_of(params);
+  settings.start = starts_with(params, "file")      ? HARD_DISKS_FILE
+                   : starts_with(params, "lattice") ? HARD_DISKS_LATTICE
+                                                    : HARD_DISKS_COMPRESSED;
+  if (settings.start == HARD_DISKS_FILE)
+    settings.file = gpumc_params_string(params, "file");
+  return hard_disks_instance(&settings, model, error);
+}
+
+static void destroy(struct gpumc_model *model)
+{
+  struct hard_disks_parameters *parameters = model->parameters;
+  if (parameters != NULL)
+    free(parameters->positions);
+  free(parameters);
+  memset(model, 0, sizeof *model);
+}
+
+/* There is no control that a weight depends on. */
+static void
+coefficients(const struct gpumc_model *model, const double *control, double *coefficient)
+{
+  (void)model, (void)control;
+  for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++)
+    coefficient[c] = 0.0;
+}
+
+/* In order of preference. */
+static const struct gpumc_kernel_ops *const kernels[] = {
+    &hard_disks_checkerboard_cpu, &hard_disks_checkerboard_cuda, &hard_disks_serial_cpu, NULL};
+
+const struct gpumc_model_ops gpumc_model_hard_disks = {
+    .name = "hard_disks",
+    .summary = "Hard disks in a periodic box at constant volume",
+    .citation = "@article{Anderson2013,\n"
+                "  author = {Anderson, Joshua A. and Jankowski, Eric and Grubb, Thomas L. and "
+                "Engel, Michael and Glotzer, Sharon C.},\n"
+                "  title = {Massively Parallel {M}onte {C}arlo for Many-Particle Simulations on "
+                "{GPU}s},\n"
+                "  journal = {Journal of Computational Physics},\n"
+                "  volume = {254},\n"
+                "  pages = {27--38},\n"
+                "  year = {2013},\n"
+                "  doi = {10.1016/j.jcp.2013.07.023}\n"
+                "}\n",
+    .keys = keys,
+    .file_key = "file",
+    .channels = hard_disks_channels,
+    .n_channels = HARD_DISKS_CHANNELS,
+    .tracked = HARD_DISKS_SCALING,
+    .means = hard_disks_means,
+    .n_means = HARD_DISKS_MEANS,
+    .quantities = hard_disks_quantities,
+    .n_quantities = HARD_DISKS_QUANTITIES,
+    .coefficients = coefficients,
+    .kernels = kernels,
+    .checks = checks,
+    .create = create,
+    .destroy = destroy,
+};

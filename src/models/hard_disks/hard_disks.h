@@ -1,0 +1,155 @@
+/* Hard disks of diameter 1 in a periodic box at constant volume: what kernels and tests know of an
+ * instance. */
+#ifndef GPUMC_HARD_DISKS_H
+#define GPUMC_HARD_DISKS_H
+
+#include "core/simulation/model.h"
+#include "models/hard_disks/hard_disks_channels.h"
+#include "models/hard_disks/hard_disks_physics.h"
+
+/* Cells along a side, at most, and disks: cells are numbered with 32 bits in counters. */
+#define HARD_DISKS_CELLS_MAXIMUM 32768
+#define HARD_DISKS_PARTICLES_MAXIMUM 1000000000
+
+enum hard_disks_start { HARD_DISKS_COMPRESSED, HARD_DISKS_LATTICE, HARD_DISKS_FILE };
+
+/* What makes an instance. */
+struct hard_disks_settings {
+  size_t particles, lattice[2]; /* disks, or rows and columns of a triangular lattice; else 0 */
+  double packing_fraction;      /* else 0 */
+  double aspect;                /* Ly / Lx, with the packing fraction */
+  double length[2];             /* Lx, Ly, without */
+  enum hard_disks_start start;
+  const char *file;
+};
+
+/* gpumc_model.parameters. */
+struct hard_disks_parameters {
+  struct hard_disks_box box;
+  double length[2]; /* Lx, Ly: exactly those of the cells */
+  double density;   /* N / (Lx Ly) */
+  double packing_fraction;
+  enum hard_disks_start start;
+  size_t lattice[2]; /* columns and rows of the triangular lattice that a start has */
+  /* Of hard_disks_pressure.h, in quanta of the channels. */
+  int64_t contact_weight[HARD_DISKS_BINS], scaling_weight[HARD_DISKS_BINS];
+  double *positions; /* [N][2] of a file; NULL without one */
+};
+
+static inline const struct hard_disks_parameters *
+hard_disks_parameters(const struct gpumc_model *model)
+{
+  return (const struct hard_disks_parameters *)model->parameters;
+}
+
+/* GPUMC_INVALID of a box that has no grid of cells, of a start that is not possible there, and of a
+ * file that cannot be used; GPUMC_FAILURE when memory ran out. */
+GPUMC_MUST_CHECK enum gpumc_status hard_disks_instance(const struct hard_disks_settings *settings,
+                                                       struct gpumc_model *model,
+                                                       struct gpumc_error *error);
+
+/* ---- replicas ---- */
+
+/* Where a kernel has slot s of cell (a, b) in its arrays x[count] and y[count]. Columns of equal
+ * parity may stand together, so that vectors hold cells of one colour. */
+struct hard_disks_layout {
+  size_t count, first, slot, row, parity, column;
+};
+
+static inline size_t
+hard_disks_place(const struct hard_disks_layout *layout, size_t slot, size_t a, size_t b)
+{
+  return layout->first + slot * layout->slot + b * layout->row + a % 2 * layout->parity +
+         a / 2 * layout->column;
+}
+
+/* [slots][m_y][m_x] */
+struct hard_disks_layout hard_disks_plain_layout(const struct hard_disks_box *box);
+
+/* A replica in host memory. `offset`: where the corner of cell (0, 0) stands, in quanta, from 0 to
+ * below the side of the box. */
+struct hard_disks_replica {
+  const struct hard_disks_layout *layout;
+  float *x, *y;
+  int64_t *offset; /* [2] */
+};
+
+/* The portable form of a replica, doubles: Lx, Ly, the offsets, and x, y of each disk in the box, 0
+ * <= x < Lx, 0 <= y < Ly; in the order of cells, row by row, and slots, or of the list of a kernel
+ * without cells. All of them are whole quanta, so that nothing is rounded. */
+enum { HARD_DISKS_PORTABLE_HEAD = 4 };
+void hard_disks_get(const struct hard_disks_box *box, const struct hard_disks_replica *replica,
+                    uint8_t *portable);
+/* GPUMC_FAILURE of a box or of positions that cannot be those of such a replica; overlaps are not
+ * looked for. */
+GPUMC_MUST_CHECK enum gpumc_status
+hard_disks_set(const struct hard_disks_box *box, const uint8_t *portable,
+               const struct hard_disks_replica *replica, struct gpumc_error *error);
+
+/* How an instance begins: the lattice of `start: lattice`, the positions of a file. GPUMC_INVALID
+ * where its start is not possible, or the file cannot be used. */
+GPUMC_MUST_CHECK enum gpumc_status hard_disks_find_start(const struct hard_disks_settings *settings,
+                                                         struct hard_disks_parameters *parameters,
+                                                         struct gpumc_error *error);
+/* The positions of a text file (docs/file-format.md) into parameters->positions. */
+GPUMC_MUST_CHECK enum gpumc_status hard_disks_read_file(const char *path,
+                                                        struct hard_disks_parameters *parameters,
+                                                        struct gpumc_error *error);
+/* The state in portable form in which replica r of a run with this generator begins: the same for
+ * all kernels. GPUMC_FAILURE when memory ran out, or a compression got stuck. */
+GPUMC_MUST_CHECK enum gpumc_status
+hard_disks_start_state(const struct gpumc_model *model, struct gpumc_random random, uint32_t r,
+                       uint8_t *portable, struct gpumc_error *error);
+
+/* ---- what is measured (hard_disks_measured.c) ---- */
+
+struct hard_disks_units hard_disks_units_of(const struct gpumc_model *model);
+/* The error of a replica that has another number of disks than it must have. */
+enum gpumc_status
+hard_disks_lost(const struct gpumc_model *model, uint64_t found, struct gpumc_error *error);
+/* Channels of a replica to channel[c][at] of those that are not NULL, by plain host arithmetic; the
+ * same whatever its layout. GPUMC_FAILURE if it does not have the number of disks that it must
+ * have. */
+GPUMC_MUST_CHECK enum gpumc_status
+hard_disks_measure(const struct gpumc_model *model, const struct hard_disks_replica *replica,
+                   int64_t *const *channel, size_t at, struct gpumc_error *error);
+
+enum { HARD_DISKS_MEANS = 8, HARD_DISKS_QUANTITIES = 7 };
+extern const struct gpumc_channel hard_disks_channels[HARD_DISKS_CHANNELS];
+extern const struct gpumc_mean hard_disks_means[HARD_DISKS_MEANS];
+extern const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES];
+/* Quanta, bounds, and the weights of histograms. */
+void hard_disks_describe_channels(struct gpumc_model *model);
+
+/* ---- kernels ---- */
+
+extern const struct gpumc_kernel_ops hard_disks_serial_cpu, hard_disks_checkerboard_cpu,
+    hard_disks_checkerboard_cuda;
+extern const struct gpumc_model_ops gpumc_model_hard_disks;
+
+/* Options of `checkerboard`. */
+struct hard_disks_options {
+  uint32_t moves;               /* trials of a cell that has disks, in a sweep */
+  bool shuffle, shift, confine; /* true, or the sweep is wrong on purpose */
+};
+void hard_disks_pack_options(const struct hard_disks_options *from, double move_size,
+                             struct gpumc_kernel_options *options);
+struct hard_disks_options hard_disks_options_of(const struct gpumc_kernel_options *options);
+
+/* What kernels have in common, as designated initialisers. */
+enum { HARD_DISKS_MOVES = 1 };
+extern const struct gpumc_move hard_disks_moves[HARD_DISKS_MOVES];
+extern const struct gpumc_key hard_disks_kernel_keys[];
+void hard_disks_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel_options *options);
+const char *hard_disks_warning(const struct gpumc_kernel_options *options, const char **name);
+double hard_disks_cost(const struct gpumc_model *model, size_t replicas);
+#define HARD_DISKS_KERNEL                                                                          \
+  .moves = hard_disks_moves, .n_moves = HARD_DISKS_MOVES, .keys = hard_disks_kernel_keys,          \
+  .read = hard_disks_read_keys
+#define HARD_DISKS_CHECKERBOARD_NAMES                                                              \
+  HARD_DISKS_KERNEL, .variant = "checkerboard",                                                    \
+                     .summary = "cells of a checkerboard at a time, massively parallel",           \
+                     .trajectory = "disks.checkerboard.1", .cost = hard_disks_cost,                \
+                     .warning = hard_disks_warning
+
+#endif

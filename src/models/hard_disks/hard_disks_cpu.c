@@ -1,0 +1,65 @@
+#include "models/hard_disks/hard_disks_cpu.h"
+
+#include <stdlib.h>
+
+#include "core/base/memory.h"
+
+static enum gpumc_status
+start_replica(struct gpumc_ensemble *ensemble, size_t m, size_t r, struct gpumc_error *error)
+{
+  uint8_t *portable = NULL;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&portable, ensemble->model->portable_bytes,
+                                             "a state to begin with", error));
+  GPUMC_TRY_OUT(status, hard_disks_start_state(ensemble->model, gpumc_ensemble_random(ensemble, m),
+                                               (uint32_t)r, portable, error));
+  status = ensemble->ops->set(ensemble, m, r, 1, portable, error);
+out:
+  free(portable);
+  return status;
+}
+
+/* Keeps the first error that comes. */
+static void keep_error(enum gpumc_status found, const struct gpumc_error *of,
+                       enum gpumc_status *status, struct gpumc_error *error)
+{
+  if (found == GPUMC_OK)
+    return;
+#pragma omp critical(hard_disks_error)
+  if (*status == GPUMC_OK) {
+    *status = found;
+    *error = *of;
+  }
+}
+
+enum gpumc_status hard_disks_start(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const size_t places = lattice_cpu_places(ensemble);
+  enum gpumc_status status = GPUMC_OK;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(storage->threads)
+  for (size_t i = 0; i < places; i++) {
+    const struct lattice_cpu_place place = lattice_cpu_place(ensemble, i);
+    struct gpumc_error of = {0};
+    if (place.count > 0)
+      keep_error(start_replica(ensemble, place.run, place.first, &of), &of, &status, error);
+  }
+  return status;
+}
+
+enum gpumc_status hard_disks_measure_places(struct gpumc_ensemble *ensemble,
+                                            hard_disks_work measure, int64_t *const *channel,
+                                            struct gpumc_error *error)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const size_t places = lattice_cpu_places(ensemble);
+  enum gpumc_status status = GPUMC_OK;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(storage->threads)
+  for (size_t i = 0; i < places; i++) {
+    const struct lattice_cpu_place place = lattice_cpu_place(ensemble, i);
+    struct gpumc_error of = {0};
+    if (place.count > 0)
+      keep_error(measure(ensemble, &place, channel, &of), &of, &status, error);
+  }
+  return status;
+}

@@ -1,0 +1,137 @@
+/* What the kernels of hard disks have in common: the move, and their keys. */
+#include <string.h>
+
+#include "core/simulation/steps.h"
+#include "models/hard_disks/hard_disks.h"
+
+/* As in the paper, where the orientational order decays fastest with this size and four trials. */
+#define MOVE_SIZE_DEFAULT 0.16
+#define MOVE_SIZE_TEXT "0.16"
+
+enum { SHUFFLE = 1, SHIFT = 2, CONFINE = 4 };
+
+static double given_size(const struct gpumc_kernel_options *options)
+{
+  double size;
+  memcpy(&size, &options->own[1], sizeof size);
+  return size;
+}
+
+static const struct gpumc_step size = {
+    .label = {"move_size", "largest displacement of a disk along each axis", "diameters", "d"},
+    .key = "move_size",
+    .least = 1e-4,
+    .largest = 0.49,
+    .given = given_size,
+};
+
+const struct gpumc_move hard_disks_moves[HARD_DISKS_MOVES] = {
+    {.name = "displacement",
+     .summary = "a disk is displaced by up to kernel.move_size along each axis, unless it would "
+                "overlap another",
+     .step = &size},
+};
+
+const struct gpumc_key hard_disks_kernel_keys[] = {
+    {.name = "move_size",
+     .type = GPUMC_KEY_REAL,
+     .doc = "Largest displacement of a disk along each axis. Kernels of hard disks only.",
+     .default_text = MOVE_SIZE_TEXT,
+     .unit = "diameters",
+     .minimum = 1e-4,
+     .maximum = 0.49,
+     .sweepable = true},
+    {.name = "moves_per_cell",
+     .type = GPUMC_KEY_INTEGER,
+     .doc = "Trials of each cell with disks in a sweep. The kernel `checkerboard` of hard disks "
+            "only.",
+     .default_text = "4",
+     .unit = "trials",
+     .minimum = 1,
+     .maximum = HARD_DISKS_MOVES_MAXIMUM,
+     .sweepable = true},
+    {.name = "shuffle",
+     .type = GPUMC_KEY_BOOLEAN,
+     .doc = "Whether the disks of a cell are shuffled before its trials. Without it results are "
+            "wrong. The kernel `checkerboard` of hard disks only.",
+     .default_text = "true",
+     .sweepable = true},
+    {.name = "shift",
+     .type = GPUMC_KEY_BOOLEAN,
+     .doc = "Whether the grid of cells is shifted after each sweep. Without it no disk leaves its "
+            "cell, and results are wrong. The kernel `checkerboard` of hard disks only.",
+     .default_text = "true",
+     .sweepable = true},
+    {.name = "confine",
+     .type = GPUMC_KEY_BOOLEAN,
+     .doc = "Whether trials stay within their cell. Without it results are wrong, and slow: one "
+            "thread, no vectors, no GPU. The kernel `checkerboard` of hard disks only.",
+     .default_text = "true",
+     .sweepable = true},
+    {.name = NULL},
+};
+
+static bool is_left_on(const struct gpumc_params *kernel, const char *key)
+{
+  return !gpumc_params_has(kernel, key) || gpumc_params_boolean(kernel, key);
+}
+
+void hard_disks_pack_options(const struct hard_disks_options *from, double move_size,
+                             struct gpumc_kernel_options *options)
+{
+  options->own[0] = from->moves;
+  memcpy(&options->own[1], &move_size, sizeof move_size);
+  options->own[2] =
+      (from->shuffle ? SHUFFLE : 0u) | (from->shift ? SHIFT : 0u) | (from->confine ? CONFINE : 0u);
+}
+
+void hard_disks_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel_options *options)
+{
+  const struct hard_disks_options read = {
+      .moves = gpumc_params_has(kernel, "moves_per_cell")
+                   ? (uint32_t)gpumc_params_integer(kernel, "moves_per_cell")
+                   : HARD_DISKS_MOVES_DEFAULT,
+      .shuffle = is_left_on(kernel, "shuffle"),
+      .shift = is_left_on(kernel, "shift"),
+      .confine = is_left_on(kernel, "confine"),
+  };
+  hard_disks_pack_options(&read,
+                          gpumc_params_has(kernel, "move_size")
+                              ? gpumc_params_real(kernel, "move_size")
+                              : MOVE_SIZE_DEFAULT,
+                          options);
+}
+
+struct hard_disks_options hard_disks_options_of(const struct gpumc_kernel_options *options)
+{
+  return (struct hard_disks_options){
+      .moves = (uint32_t)options->own[0],
+      .shuffle = (options->own[2] & SHUFFLE) != 0,
+      .shift = (options->own[2] & SHIFT) != 0,
+      .confine = (options->own[2] & CONFINE) != 0,
+  };
+}
+
+const char *hard_disks_warning(const struct gpumc_kernel_options *options, const char **name)
+{
+  const struct hard_disks_options read = hard_disks_options_of(options);
+  *name = "checkerboard_warning";
+  if (!read.confine)
+    return "trials leave their cells (kernel.confine: false), which violates balance: the disks "
+           "order too early";
+  if (!read.shift)
+    return "the grid of cells is not shifted (kernel.shift: false), so that no disk ever leaves "
+           "its cell";
+  if (!read.shuffle)
+    return "the disks of a cell are not shuffled (kernel.shuffle: false), which violates balance: "
+           "pressures are wrong near the transition";
+  return NULL;
+}
+
+/* Nanoseconds of a disk in a sweep of `checkerboard`, about. */
+#define DISK_COST 20.0
+
+double hard_disks_cost(const struct gpumc_model *model, size_t replicas)
+{
+  return DISK_COST * (double)model->sites * (double)replicas;
+}

@@ -1,0 +1,152 @@
+/* Replicas of hard disks between cells and portable form. */
+#include <assert.h>
+#include <string.h>
+
+#include "models/hard_disks/hard_disks.h"
+
+/* Quanta of a length that is a whole number of them. */
+static int64_t quanta(double length)
+{
+  return (int64_t)(length * (double)HARD_DISKS_UNIT);
+}
+
+static double length_of(int64_t quanta)
+{
+  return (double)quanta / (double)HARD_DISKS_UNIT;
+}
+
+/* One axis of a box: the width of a cell and the side, in quanta, and the cells. */
+struct axis {
+  int64_t width, side;
+  uint32_t cells;
+};
+
+static void axes_of(const struct hard_disks_box *box, struct axis axis[2])
+{
+  const float width[2] = {box->width_x, box->width_y};
+  const uint32_t cells[2] = {box->cells_x, box->cells_y};
+  for (int d = 0; d < 2; d++)
+    axis[d] =
+        (struct axis){quanta((double)width[d]), quanta((double)width[d]) * cells[d], cells[d]};
+}
+
+struct hard_disks_layout hard_disks_plain_layout(const struct hard_disks_box *box)
+{
+  const size_t cells = (size_t)box->cells_x * box->cells_y;
+  return (struct hard_disks_layout){.count = HARD_DISKS_SLOTS * cells,
+                                    .slot = cells,
+                                    .row = box->cells_x,
+                                    .parity = 1,
+                                    .column = 2};
+}
+
+static void put(uint8_t *portable, size_t i, double value)
+{
+  memcpy(portable + i * sizeof value, &value, sizeof value);
+}
+
+static double take(const uint8_t *portable, size_t i)
+{
+  double value;
+  memcpy(&value, portable + i * sizeof value, sizeof value);
+  return value;
+}
+
+/* Where a coordinate of a cell is in the box. */
+static double in_box(const struct axis *axis, size_t cell, float x, int64_t offset)
+{
+  const int64_t at = (int64_t)cell * axis->width + quanta((double)x) + offset;
+  return length_of(at % axis->side);
+}
+
+void hard_disks_get(const struct hard_disks_box *box, const struct hard_disks_replica *replica,
+                    uint8_t *portable)
+{
+  struct axis axis[2];
+  size_t n = HARD_DISKS_PORTABLE_HEAD;
+  axes_of(box, axis);
+  for (size_t d = 0; d < 2; d++) {
+    put(portable, d, length_of(axis[d].side));
+    put(portable, 2 + d, length_of(replica->offset[d]));
+  }
+  for (size_t b = 0; b < box->cells_y; b++)
+    for (size_t a = 0; a < box->cells_x; a++)
+      for (size_t s = 0; s < HARD_DISKS_SLOTS; s++) {
+        const size_t place = hard_disks_place(replica->layout, s, a, b);
+        if (replica->x[place] < 0.0f)
+          break;
+        assert(n < HARD_DISKS_PORTABLE_HEAD + 2 * (size_t)box->particles);
+        put(portable, n++, in_box(&axis[0], a, replica->x[place], replica->offset[0]));
+        put(portable, n++, in_box(&axis[1], b, replica->y[place], replica->offset[1]));
+      }
+}
+
+static void clear(const struct hard_disks_replica *replica)
+{
+  for (size_t i = 0; i < replica->layout->count; i++)
+    replica->x[i] = replica->y[i] = HARD_DISKS_NOWHERE;
+}
+
+/* Whether `value` is a whole number of quanta from 0 to below the side, and which. */
+static bool is_inside(const struct axis *axis, double value, int64_t *at)
+{
+  if (!(value >= 0.0 && value < length_of(axis->side)))
+    return false;
+  *at = quanta(value);
+  return length_of(*at) == value;
+}
+
+/* The cell, and the coordinate in it, of a place in the box. */
+static size_t cell_of(const struct axis *axis, int64_t at, int64_t offset, float *x)
+{
+  const int64_t from_corner = (at - offset + axis->side) % axis->side;
+  *x = (float)length_of(from_corner % axis->width);
+  return (size_t)(from_corner / axis->width);
+}
+
+static enum gpumc_status insert(const struct axis axis[2], const int64_t at[2],
+                                const struct hard_disks_replica *replica, struct gpumc_error *error)
+{
+  float x, y;
+  const size_t a = cell_of(&axis[0], at[0], replica->offset[0], &x);
+  const size_t b = cell_of(&axis[1], at[1], replica->offset[1], &y);
+  for (size_t s = 0; s < HARD_DISKS_SLOTS; s++) {
+    const size_t place = hard_disks_place(replica->layout, s, a, b);
+    if (replica->x[place] < 0.0f) {
+      replica->x[place] = x;
+      replica->y[place] = y;
+      return GPUMC_OK;
+    }
+  }
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "a replica of hard disks has more than %d disks in one cell: they overlap",
+                         HARD_DISKS_SLOTS);
+}
+
+static enum gpumc_status wrong(struct gpumc_error *error, const char *what)
+{
+  return gpumc_error_set(error, GPUMC_FAILURE, "a replica of hard disks has %s", what);
+}
+
+enum gpumc_status hard_disks_set(const struct hard_disks_box *box, const uint8_t *portable,
+                                 const struct hard_disks_replica *replica,
+                                 struct gpumc_error *error)
+{
+  struct axis axis[2];
+  axes_of(box, axis);
+  clear(replica);
+  for (size_t d = 0; d < 2; d++) {
+    if (take(portable, d) != length_of(axis[d].side))
+      return wrong(error, "another box than that of the model");
+    if (!is_inside(&axis[d], take(portable, 2 + d), &replica->offset[d]))
+      return wrong(error, "a grid that cannot be");
+  }
+  for (size_t i = 0; i < box->particles; i++) {
+    int64_t at[2];
+    for (size_t d = 0; d < 2; d++)
+      if (!is_inside(&axis[d], take(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i + d), &at[d]))
+        return wrong(error, "a position that is not in the box");
+    GPUMC_TRY(insert(axis, at, replica, error));
+  }
+  return GPUMC_OK;
+}

@@ -1,0 +1,300 @@
+/* States of hard disks to begin with, from counters alone: a triangular lattice, positions of a
+ * file, or a random state that is compressed. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/memory.h"
+#include "core/numerics/elementary.h"
+#include "models/hard_disks/hard_disks.h"
+
+/* Up to here compression takes a short time (docs/kernels/checkerboard.md). */
+#define COMPRESSED_MAXIMUM 0.8
+/* Disks of a lattice are so far apart at least, so that rounding makes none overlap. */
+#define LATTICE_SPACING (1.0 + 0x1p-19)
+
+static void put(uint8_t *portable, size_t i, double value)
+{
+  memcpy(portable + i * sizeof value, &value, sizeof value);
+}
+
+/* The nearest whole number of quanta, in the box. */
+static double in_box(double x, double length)
+{
+  const double quanta = rint(x * (double)HARD_DISKS_UNIT) / (double)HARD_DISKS_UNIT;
+  const double inside = quanta - length * floor(quanta / length);
+  return inside < length ? inside : inside - length;
+}
+
+/* ---- lattice ---- */
+
+/* The square of the smallest distance in a triangular lattice of that many columns and rows in the
+ * box. */
+static double spacing2(const double length[2], size_t columns, size_t rows)
+{
+  const double a = length[0] / (double)columns, h = length[1] / (double)rows;
+  return fmin(fmin(a * a, 0.25 * a * a + h * h), 4.0 * h * h);
+}
+
+/* Columns and rows, an even number, of at least that many sites with the largest spacing. */
+static void find_lattice(const double length[2], size_t particles, size_t lattice[2])
+{
+  double best = 0.0;
+  for (size_t columns = 1; columns <= particles && (double)columns <= length[0]; columns++) {
+    const size_t rows = 2 * ((particles + 2 * columns - 1) / (2 * columns));
+    const double square = spacing2(length, columns, rows);
+    if (square > best) {
+      best = square;
+      lattice[0] = columns;
+      lattice[1] = rows;
+    }
+  }
+}
+
+/* A lattice with more sites than disks has evenly spread vacancies. */
+static void start_lattice(const struct hard_disks_parameters *parameters, uint8_t *portable)
+{
+  const size_t particles = parameters->box.particles, columns = parameters->lattice[0],
+               sites = columns * parameters->lattice[1];
+  for (size_t i = 0; i < particles; i++) {
+    const size_t site = (size_t)(((unsigned __int128)i * sites) / particles);
+    const size_t a = site % columns, b = site / columns;
+    const double x = ((double)a + 0.25 + 0.5 * (double)(b % 2)) / (double)columns,
+                 y = ((double)b + 0.5) / (double)parameters->lattice[1];
+    put(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i,
+        in_box(x * parameters->length[0], parameters->length[0]));
+    put(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i + 1,
+        in_box(y * parameters->length[1], parameters->length[1]));
+  }
+}
+
+enum gpumc_status hard_disks_find_start(const struct hard_disks_settings *settings,
+                                        struct hard_disks_parameters *parameters,
+                                        struct gpumc_error *error)
+{
+  const size_t particles = parameters->box.particles;
+  memcpy(parameters->lattice, settings->lattice, sizeof parameters->lattice);
+  if (parameters->start == HARD_DISKS_FILE)
+    return hard_disks_read_file(settings->file, parameters, error);
+  if (parameters->start == HARD_DISKS_COMPRESSED)
+    return parameters->packing_fraction <= COMPRESSED_MAXIMUM
+               ? GPUMC_OK
+               : gpumc_error_set(error, GPUMC_INVALID,
+                                 "compression from a random state does not reach a packing "
+                                 "fraction of %.4g, but only %g; use start: lattice",
+                                 parameters->packing_fraction, COMPRESSED_MAXIMUM);
+  if (settings->particles > 0)
+    find_lattice(parameters->length, particles, parameters->lattice);
+  if (spacing2(parameters->length, parameters->lattice[0], parameters->lattice[1]) <
+      LATTICE_SPACING * LATTICE_SPACING)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "no triangular lattice of %zu disks fits into a box of %.7g x %.7g; use "
+                           "`lattice` in place of `particles`, with a packing fraction",
+                           particles, parameters->length[0], parameters->length[1]);
+  return GPUMC_OK;
+}
+
+/* ---- compression ---- */
+
+enum {
+  GROWTHS = 24,            /* diameters on the way to 1 */
+  SWEEPS_MAXIMUM = 100000, /* of all of them */
+  NOBODY = -1,
+};
+/* The packing fraction of random positions that compression begins with, and the largest
+ * displacement in diameters. */
+#define LOOSE 0.2
+#define REACH 0.2
+
+/* Disks in lists of the cells of the box, in an order in which neighbours are near each other in
+ * memory. `pair2`: squared diameter. */
+struct gas {
+  const struct hard_disks_parameters *parameters;
+  double width[2];
+  int32_t cells[2];
+  double *x, *y;
+  int32_t *first, *next; /* of a cell, of a disk; NOBODY */
+  double pair2, reach;
+};
+
+static int32_t cell_along(const struct gas *gas, int axis, double x)
+{
+  const int32_t cell = (int32_t)(x / gas->width[axis]);
+  return cell < gas->cells[axis] ? cell : gas->cells[axis] - 1;
+}
+
+static int32_t cell_at(const struct gas *gas, double x, double y)
+{
+  return cell_along(gas, 1, y) * gas->cells[0] + cell_along(gas, 0, x);
+}
+
+/* Overlaps of disk i at (x, y) as an energy: the sum of (D^2 - r^2)^2. */
+static double energy_at(const struct gas *gas, int32_t i, double x, double y)
+{
+  const double *length = gas->parameters->length;
+  const int32_t a = cell_along(gas, 0, x), b = cell_along(gas, 1, y);
+  double energy = 0.0;
+  for (int32_t v = -1; v <= 1; v++)
+    for (int32_t u = -1; u <= 1; u++) {
+      const int32_t column = a + u < 0 ? gas->cells[0] - 1 : a + u == gas->cells[0] ? 0 : a + u;
+      const int32_t row = b + v < 0 ? gas->cells[1] - 1 : b + v == gas->cells[1] ? 0 : b + v;
+      const double shift_x = a + u < 0 ? -length[0] : a + u == gas->cells[0] ? length[0] : 0.0;
+      const double shift_y = b + v < 0 ? -length[1] : b + v == gas->cells[1] ? length[1] : 0.0;
+      for (int32_t j = gas->first[row * gas->cells[0] + column]; j != NOBODY; j = gas->next[j]) {
+        const double dx = gas->x[j] + shift_x - x, dy = gas->y[j] + shift_y - y;
+        const double depth = gas->pair2 - (dx * dx + dy * dy);
+        if (j != i && depth > 0.0)
+          energy += depth * depth;
+      }
+    }
+  return energy;
+}
+
+static void unlink_disk(struct gas *gas, int32_t cell, int32_t i)
+{
+  int32_t *link = &gas->first[cell];
+  while (*link != i)
+    link = &gas->next[*link];
+  *link = gas->next[i];
+}
+
+static void link_disk(struct gas *gas, int32_t cell, int32_t i)
+{
+  gas->next[i] = gas->first[cell];
+  gas->first[cell] = i;
+}
+
+static double displaced(const struct gas *gas, double x, double length, uint32_t word)
+{
+  return in_box(x + gas->reach * ((double)(int32_t)word * 0x1p-31), length);
+}
+
+/* One trial of a disk: it moves where it does not overlap more than before. Returns whether it
+ * overlapped. */
+static bool try_disk(struct gas *gas, int32_t i, const uint32_t word[2])
+{
+  const double *length = gas->parameters->length;
+  const double before = energy_at(gas, i, gas->x[i], gas->y[i]);
+  const double x = displaced(gas, gas->x[i], length[0], word[0]),
+               y = displaced(gas, gas->y[i], length[1], word[1]);
+  const double after = energy_at(gas, i, x, y);
+  if (after > before)
+    return before > 0.0;
+  const int32_t from = cell_at(gas, gas->x[i], gas->y[i]), to = cell_at(gas, x, y);
+  gas->x[i] = x;
+  gas->y[i] = y;
+  if (from != to) {
+    unlink_disk(gas, from, i);
+    link_disk(gas, to, i);
+  }
+  return after > 0.0;
+}
+
+/* Sweeps until disks of the present diameter do not overlap; `*sweep` counts them. */
+static bool separate(struct gas *gas, struct gpumc_random random, uint32_t r, uint32_t *sweep)
+{
+  const int32_t particles = (int32_t)gas->parameters->box.particles;
+  for (size_t overlapping = 1; overlapping > 0; (*sweep)++) {
+    if (*sweep == SWEEPS_MAXIMUM)
+      return false;
+    overlapping = 0;
+    for (int32_t i = 0; i < particles; i++) {
+      uint32_t word[4];
+      gpumc_random_draw(random, (uint32_t)i, r, *sweep,
+                        gpumc_random_label(GPUMC_RANDOM_DISKS_INITIAL, 1), word);
+      overlapping += try_disk(gas, i, word);
+    }
+  }
+  return true;
+}
+
+/* Disks at random places, row of cells by row, so that neighbours are near each other in memory. */
+static void scatter(struct gas *gas, struct gpumc_random random, uint32_t r)
+{
+  const double *length = gas->parameters->length;
+  const int32_t particles = (int32_t)gas->parameters->box.particles, rows = gas->cells[1];
+  for (int32_t c = 0; c < gas->cells[0] * rows; c++)
+    gas->first[c] = NOBODY;
+  for (int32_t i = 0; i < particles; i++) {
+    uint32_t word[4];
+    gpumc_random_draw(random, (uint32_t)i, r, 0, gpumc_random_label(GPUMC_RANDOM_DISKS_INITIAL, 0),
+                      word);
+    const double row = (double)((int64_t)i * rows / particles);
+    gas->x[i] = in_box((double)word[0] * 0x1p-32 * length[0], length[0]);
+    gas->y[i] = in_box((row + (double)word[1] * 0x1p-32) * gas->width[1], length[1]);
+    link_disk(gas, cell_at(gas, gas->x[i], gas->y[i]), i);
+  }
+}
+
+/* Their diameter grows from a low packing fraction to 1, and a little more, which rounding needs.
+ */
+static enum gpumc_status
+compress(struct gas *gas, struct gpumc_random random, uint32_t r, struct gpumc_error *error)
+{
+  const double fraction = gas->parameters->packing_fraction;
+  const double growth = fraction > LOOSE ? gpumc_log(fraction / LOOSE) / GROWTHS : 0.0;
+  uint32_t sweep = 0;
+  scatter(gas, random, r);
+  for (int k = fraction > LOOSE ? 0 : GROWTHS; k <= GROWTHS; k++) {
+    const double diameter2 = LATTICE_SPACING * LATTICE_SPACING * gpumc_exp(growth * (k - GROWTHS));
+    gas->pair2 = diameter2;
+    gas->reach = REACH * sqrt(diameter2);
+    if (!separate(gas, random, r, &sweep))
+      return gpumc_error_set(error, GPUMC_FAILURE,
+                             "disks still overlap after %d sweeps of compression to a packing "
+                             "fraction of %.4g: use start: lattice",
+                             SWEEPS_MAXIMUM, fraction);
+  }
+  return GPUMC_OK;
+}
+
+static enum gpumc_status start_compressed(const struct hard_disks_parameters *parameters,
+                                          struct gpumc_random random, uint32_t r, uint8_t *portable,
+                                          struct gpumc_error *error)
+{
+  const struct hard_disks_box *box = &parameters->box;
+  const size_t particles = box->particles;
+  struct gas gas = {.parameters = parameters,
+                    .width = {(double)box->width_x, (double)box->width_y},
+                    .cells = {(int32_t)box->cells_x, (int32_t)box->cells_y}};
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&gas.x, 2 * particles, "disks", error));
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&gas.first, (size_t)gas.cells[0] * (size_t)gas.cells[1],
+                                     "cells of disks", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&gas.next, particles, "lists of disks", error));
+  gas.y = gas.x + particles;
+  GPUMC_TRY_OUT(status, compress(&gas, random, r, error));
+  for (size_t i = 0; i < particles; i++) {
+    put(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i, gas.x[i]);
+    put(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i + 1, gas.y[i]);
+  }
+out:
+  free(gas.x);
+  free(gas.first);
+  free(gas.next);
+  return status;
+}
+
+enum gpumc_status hard_disks_start_state(const struct gpumc_model *model,
+                                         struct gpumc_random random, uint32_t r, uint8_t *portable,
+                                         struct gpumc_error *error)
+{
+  const struct hard_disks_parameters *parameters = hard_disks_parameters(model);
+  for (size_t d = 0; d < 2; d++) {
+    put(portable, d, parameters->length[d]);
+    put(portable, 2 + d, 0.0);
+  }
+  switch (parameters->start) {
+  case HARD_DISKS_COMPRESSED:
+    return start_compressed(parameters, random, r, portable, error);
+  case HARD_DISKS_LATTICE:
+    start_lattice(parameters, portable);
+    return GPUMC_OK;
+  case HARD_DISKS_FILE:
+    memcpy(portable + HARD_DISKS_PORTABLE_HEAD * sizeof(double), parameters->positions,
+           2 * model->sites * sizeof(double));
+    return GPUMC_OK;
+  }
+  return GPUMC_OK;
+}

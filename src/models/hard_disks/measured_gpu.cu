@@ -1,0 +1,191 @@
+/* Channels of hard disks on a GPU: a thread for each cell, whose disks it looks at one after the
+ * other, in the order of hard_disks_measured.c. */
+#include <cuda_runtime.h>
+
+#include "models/hard_disks/checkerboard_gpu.h"
+
+enum { WARP = 32, THREADS = 128 };
+
+/* A replica, and the disk that is looked at: its place, in `slot` of cell (a, b). */
+struct view {
+  const struct hard_disks_box *box;
+  const float4 *first, *second;
+  const uint8_t *count;
+  int32_t a, b;
+  uint32_t slot;
+  double x, y;
+};
+
+static __device__ inline double2 disk_in(const struct view *view, uint32_t cell, uint32_t slot)
+{
+  const float2 *pair = (const float2 *)(slot < 2 ? view->first : view->second) + 2 * (size_t)cell;
+  const float2 disk = pair[slot & 1];
+  return make_double2((double)disk.x, (double)disk.y);
+}
+
+static __device__ inline uint32_t around(int32_t cell, int32_t step, uint32_t cells)
+{
+  return (uint32_t)(cell + step + HARD_DISKS_RINGS * (int32_t)cells) % cells;
+}
+
+/* SEE is called with the difference to each disk of the cell that is (u, v) from the disk's own. */
+template <class SEE>
+static __device__ inline void see_cell(const struct view *view, int32_t u, int32_t v, SEE *with)
+{
+  const uint32_t cell = around(view->b, v, view->box->cells_y) * view->box->cells_x +
+                        around(view->a, u, view->box->cells_x);
+  const uint32_t count = view->count[cell];
+  for (uint32_t s = 0; s < count; s++) {
+    if (s == view->slot && u == 0 && v == 0)
+      continue;
+    const double2 other = disk_in(view, cell, s);
+    with->see(other.x - view->x + u * (double)view->box->width_x,
+              other.y - view->y + v * (double)view->box->width_y);
+  }
+}
+
+/* The cells of a ring: max(|u|, |v|) = ring, row by row. */
+template <class SEE>
+static __device__ inline void see_ring(const struct view *view, int32_t ring, SEE *with)
+{
+#pragma unroll 1
+  for (int32_t v = -ring; v <= ring; v++)
+#pragma unroll 1
+    for (int32_t u = -ring; u <= ring; u += abs(v) == ring ? 1 : 2 * ring)
+      see_cell(view, u, v, with);
+}
+
+struct near {
+  const int64_t *weight;
+  int64_t contact;
+  double least;
+  __device__ inline void see(double dx, double dy)
+  {
+    const double square = dx * dx + dy * dy;
+    if (square >= HARD_DISKS_NEAR)
+      return;
+    const uint32_t bin = hard_disks_contact_bin(square);
+    contact += bin < HARD_DISKS_BINS ? weight[bin] : 0;
+    least = square < least ? square : least;
+  }
+};
+
+struct order {
+  struct hard_disks_polygon polygon;
+  __device__ inline void see(double dx, double dy)
+  {
+    hard_disks_polygon_cut(&polygon, dx, dy);
+  }
+};
+
+static __device__ inline void add_pressure(const struct hard_disks_gpu_measurement *measurement,
+                                           const struct view *view, struct hard_disks_sums *sums)
+{
+  struct near near = {measurement->contact_weight, 0, HARD_DISKS_NEAR};
+  see_cell(view, 0, 0, &near);
+  see_ring(view, 1, &near);
+  const uint32_t bin = hard_disks_scaling_bin(near.least);
+  sums->contact2 += near.contact;
+  sums->scaling += bin < HARD_DISKS_BINS ? measurement->scaling_weight[bin] : 0;
+}
+
+static __device__ inline void add_order(const struct view *view, struct hard_disks_sums *sums)
+{
+  struct order order;
+  int64_t psi6[2], length;
+  hard_disks_polygon_begin(&order.polygon);
+  see_cell(view, 0, 0, &order);
+  for (int32_t ring = 1; ring <= HARD_DISKS_RINGS; ring++)
+    see_ring(view, ring, &order);
+  hard_disks_polygon_psi6(&order.polygon, psi6, &length);
+  sums->psi6[0] += psi6[0];
+  sums->psi6[1] += psi6[1];
+  sums->local += length;
+}
+
+static __device__ inline void add_of_warp(int64_t value, int64_t *sum)
+{
+#pragma unroll
+  for (uint32_t width = WARP / 2; width != 0; width /= 2)
+    value += __shfl_xor_sync(UINT32_MAX, value, width);
+  if (threadIdx.x % WARP == 0 && value != 0)
+    atomicAdd((unsigned long long *)sum, (unsigned long long)value);
+}
+
+template <bool ORDERED>
+static __global__ void __launch_bounds__(THREADS)
+    measure(const __grid_constant__ struct hard_disks_gpu_measurement measurement, uint32_t parts)
+{
+  const struct hard_disks_replicas *replicas = &measurement.replicas;
+  const struct lattice_batch *batch = &replicas->batch;
+  const uint32_t replica = blockIdx.x / parts;
+  if (replica >= batch->size[blockIdx.y])
+    return;
+  const uint32_t cells = replicas->box.cells_x * replicas->box.cells_y;
+  const uint32_t cell = (blockIdx.x - replica * parts) * THREADS + threadIdx.x;
+  const size_t at = blockIdx.y * batch->capacity + replica;
+  const unsigned char *stored = replicas->replicas + at * replicas->stored.bytes;
+  struct hard_disks_sums sums = {};
+  struct view view;
+  view.box = &replicas->box;
+  view.first = (const float4 *)(stored + replicas->stored.first);
+  view.second = (const float4 *)(stored + replicas->stored.second);
+  view.count = stored + replicas->stored.count;
+  view.b = (int32_t)(cell / replicas->box.cells_x);
+  view.a = (int32_t)(cell - (uint32_t)view.b * replicas->box.cells_x);
+  const uint32_t count = cell < cells ? view.count[cell] : 0;
+  for (view.slot = 0; view.slot < count; view.slot++) {
+    const double2 disk = disk_in(&view, cell, view.slot);
+    view.x = disk.x;
+    view.y = disk.y;
+    sums.disks++;
+    add_pressure(&measurement, &view, &sums);
+    if (ORDERED)
+      add_order(&view, &sums);
+  }
+  struct hard_disks_sums *all = &measurement.sums[at];
+  add_of_warp((int64_t)sums.disks, (int64_t *)&all->disks);
+  add_of_warp(sums.contact2, &all->contact2);
+  add_of_warp(sums.scaling, &all->scaling);
+  if (!ORDERED)
+    return;
+  add_of_warp(sums.psi6[0], &all->psi6[0]);
+  add_of_warp(sums.psi6[1], &all->psi6[1]);
+  add_of_warp(sums.local, &all->local);
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    record(const __grid_constant__ struct hard_disks_gpu_measurement measurement)
+{
+  const struct lattice_batch *batch = &measurement.replicas.batch;
+  const uint32_t replica = blockIdx.x * THREADS + threadIdx.x;
+  if (replica >= batch->size[blockIdx.y])
+    return;
+  const size_t at = blockIdx.y * batch->capacity + replica;
+  if (measurement.sums[at].disks != measurement.replicas.box.particles)
+    atomicAdd((unsigned long long *)measurement.lost, 1ull);
+  hard_disks_record(&measurement.units, &measurement.sums[at], measurement.channel, at);
+}
+
+enum gpumc_status hard_disks_measure_on_gpu(const struct hard_disks_gpu_measurement *measurement,
+                                            struct gpumc_error *error)
+{
+  const struct hard_disks_replicas *replicas = &measurement->replicas;
+  const struct lattice_batch *batch = &replicas->batch;
+  const cudaStream_t stream = (cudaStream_t)batch->stream;
+  const size_t bytes = batch->runs * batch->capacity * sizeof *measurement->sums;
+  const uint32_t parts = (uint32_t)lattice_parts(
+      (size_t)replicas->box.cells_x * replicas->box.cells_y, (size_t)THREADS);
+  const dim3 grid((uint32_t)batch->capacity * parts, batch->runs);
+  bool ordered = false;
+  for (int c = HARD_DISKS_PSI6_REAL; c <= HARD_DISKS_PSI6_LOCAL; c++)
+    ordered = ordered || measurement->channel[c] != NULL;
+  void (*kernel)(struct hard_disks_gpu_measurement, uint32_t) =
+      ordered ? measure<true> : measure<false>;
+  GPUMC_TRY(GPUMC_CUDA(cudaMemsetAsync(measurement->sums, 0, bytes, stream), error));
+  kernel<<<grid, THREADS, 0, stream>>>(*measurement, parts);
+  GPUMC_TRY(GPUMC_CUDA_LAUNCHED("measure", error));
+  const dim3 few((uint32_t)lattice_parts(batch->capacity, (size_t)THREADS), batch->runs);
+  record<<<few, THREADS, 0, stream>>>(*measurement);
+  return GPUMC_CUDA_LAUNCHED("record", error);
+}

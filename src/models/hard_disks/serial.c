@@ -1,0 +1,202 @@
+/* The kernel `serial` of hard disks on the CPU: the plain reference. A sweep is N trials, each of a
+ * disk drawn uniformly, displaced uniformly in a square about its place; threads over replicas.
+ *
+ * Trajectory "disks.serial.1". Trial i of a sweep has the counter {i, replica, time, (DISKS_MOVE,
+ * 0)}: word 0 is the disk, words 1 and 2 are its displacements along x and y
+ * (hard_disks_displacement). A replica is its portable form, without a grid: offsets are 0. */
+#include <string.h>
+
+#include "core/simulation/steps.h"
+#include "models/hard_disks/hard_disks.h"
+#include "models/hard_disks/hard_disks_cpu.h"
+#include "models/lattice/replicas_cpu.h"
+
+enum { NOBODY = UINT32_MAX };
+
+/* A replica in lists of its cells: first[cells], next[particles], in the scratch of a thread. */
+struct lists {
+  const struct hard_disks_parameters *parameters;
+  double *place; /* [N][2] */
+  uint32_t *first, *next;
+};
+
+static size_t cells_of(const struct gpumc_model *model)
+{
+  const struct hard_disks_box *box = &hard_disks_parameters(model)->box;
+  return (size_t)box->cells_x * box->cells_y;
+}
+
+static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)plan;
+  const size_t lists = (cells_of(model) + model->sites) * sizeof(uint32_t),
+               cells = 2 * HARD_DISKS_SLOTS * cells_of(model) * sizeof(float);
+  return lists > cells ? lists : cells;
+}
+
+static void cell_of(const struct lists *lists, const double place[2], uint32_t cell[2])
+{
+  const struct hard_disks_box *box = &lists->parameters->box;
+  cell[0] = (uint32_t)(place[0] / (double)box->width_x);
+  cell[1] = (uint32_t)(place[1] / (double)box->width_y);
+}
+
+static uint32_t *list_of(const struct lists *lists, const double place[2])
+{
+  uint32_t cell[2];
+  cell_of(lists, place, cell);
+  return &lists->first[(size_t)cell[1] * lists->parameters->box.cells_x + cell[0]];
+}
+
+static void link_disk(struct lists *lists, uint32_t i)
+{
+  uint32_t *list = list_of(lists, lists->place + 2 * (size_t)i);
+  lists->next[i] = *list;
+  *list = i;
+}
+
+static void unlink_disk(struct lists *lists, uint32_t i)
+{
+  uint32_t *list = list_of(lists, lists->place + 2 * (size_t)i);
+  while (*list != i)
+    list = &lists->next[*list];
+  *list = lists->next[i];
+}
+
+static struct lists lists_of(const struct gpumc_ensemble *ensemble, uint8_t *portable)
+{
+  struct lists lists = {.parameters = hard_disks_parameters(ensemble->model)};
+  lists.place = (double *)(void *)portable + HARD_DISKS_PORTABLE_HEAD;
+  lists.first = lattice_cpu_scratch(ensemble->storage);
+  lists.next = lists.first + cells_of(ensemble->model);
+  for (size_t c = 0; c < cells_of(ensemble->model); c++)
+    lists.first[c] = NOBODY;
+  for (uint32_t i = 0; i < ensemble->model->sites; i++)
+    link_disk(&lists, i);
+  return lists;
+}
+
+/* Whether disk i at `place` overlaps a disk of the cell that is (u, v) from its own; images of that
+ * cell that stand on the other side of the box are where the disk sees them. */
+static bool overlaps_in(const struct lists *lists, uint32_t i, const double place[2], int u, int v)
+{
+  const struct hard_disks_box *box = &lists->parameters->box;
+  const double *length = lists->parameters->length;
+  uint32_t cell[2];
+  cell_of(lists, place, cell);
+  const int64_t a = (int64_t)cell[0] + u, b = (int64_t)cell[1] + v;
+  const double shift_x = a < 0               ? -length[0]
+                         : a == box->cells_x ? length[0]
+                                             : 0.0,
+               shift_y = b < 0               ? -length[1]
+                         : b == box->cells_y ? length[1]
+                                             : 0.0;
+  const size_t column = (size_t)((a + box->cells_x) % box->cells_x),
+               row = (size_t)((b + box->cells_y) % box->cells_y);
+  for (uint32_t j = lists->first[row * box->cells_x + column]; j != NOBODY; j = lists->next[j]) {
+    const double dx = lists->place[2 * (size_t)j] + shift_x - place[0],
+                 dy = lists->place[2 * (size_t)j + 1] + shift_y - place[1];
+    if (j != i && hard_disks_overlap((float)dx, (float)dy))
+      return true;
+  }
+  return false;
+}
+
+static bool is_free(const struct lists *lists, uint32_t i, const double place[2])
+{
+  for (int v = -1; v <= 1; v++)
+    for (int u = -1; u <= 1; u++)
+      if (overlaps_in(lists, i, place, u, v))
+        return false;
+  return true;
+}
+
+static double wrapped(double x, double length)
+{
+  return x < 0.0 ? x + length : x >= length ? x - length : x;
+}
+
+/* Trial number `trial` of a sweep; whether it is accepted. */
+static bool try_disk(struct lists *lists, const uint32_t word[4], float scale)
+{
+  const double *length = lists->parameters->length;
+  uint32_t u = word[0];
+  const uint32_t i = hard_disks_digit(&u, lists->parameters->box.particles);
+  double *place = lists->place + 2 * (size_t)i;
+  const double to[2] = {
+      wrapped(place[0] + (double)hard_disks_displacement(word[1], scale), length[0]),
+      wrapped(place[1] + (double)hard_disks_displacement(word[2], scale), length[1])};
+  if (!is_free(lists, i, to))
+    return false;
+  const bool stays = list_of(lists, place) == list_of(lists, to);
+  if (!stays)
+    unlink_disk(lists, i);
+  memcpy(place, to, sizeof to);
+  if (!stays)
+    link_disk(lists, i);
+  return true;
+}
+
+static void
+sweep(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place, uint32_t sweeps)
+{
+  const struct gpumc_random random = gpumc_ensemble_random(ensemble, place->run);
+  const float scale = hard_disks_scale(ensemble->step[place->run]);
+  struct lists lists = lists_of(ensemble, place->data);
+  uint64_t accepted = 0;
+  for (uint32_t t = 0; t < sweeps; t++)
+    for (uint32_t i = 0; i < ensemble->model->sites; i++) {
+      uint32_t word[4];
+      hard_disks_draw(random, i, (uint32_t)place->first, ensemble->time + t, 0, word);
+      accepted += try_disk(&lists, word, scale);
+    }
+  gpumc_steps_count(ensemble, place->run, accepted);
+}
+
+/* By way of cells. */
+static enum gpumc_status measure_place(const struct gpumc_ensemble *ensemble,
+                                       const struct lattice_cpu_place *place,
+                                       int64_t *const *channel, struct gpumc_error *error)
+{
+  const struct hard_disks_box *box = &hard_disks_parameters(ensemble->model)->box;
+  const struct hard_disks_layout layout = hard_disks_plain_layout(box);
+  float *x = lattice_cpu_scratch(ensemble->storage);
+  int64_t offset[2];
+  const struct hard_disks_replica replica = {&layout, x, x + layout.count, offset};
+  GPUMC_TRY(hard_disks_set(box, place->data, &replica, error));
+  return hard_disks_measure(ensemble->model, &replica, channel,
+                            place->run * ensemble->plan.capacity + place->first, error);
+}
+
+static const struct lattice_cpu_layout layout = {
+    .replicas = 1, .buffers = 1, .scratch_bytes = scratch_bytes, .sweep = sweep};
+LATTICE_CPU_BYTES_AND_CREATE(layout)
+
+static enum gpumc_status
+measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
+{
+  return hard_disks_measure_places(ensemble, measure_place, channel, error);
+}
+
+static enum gpumc_status sweep_all(struct gpumc_ensemble *ensemble,
+                                   const struct gpumc_target *target, uint32_t sweeps,
+                                   int64_t *const *channel, struct gpumc_error *error)
+{
+  GPUMC_TRY(lattice_cpu_sweep(ensemble, target, sweeps, NULL, error));
+  return channel != NULL ? measure(ensemble, channel, error) : GPUMC_OK;
+}
+
+const struct gpumc_kernel_ops hard_disks_serial_cpu = {
+    LATTICE_CPU_COMMON,
+    HARD_DISKS_KERNEL,
+    .variant = "serial",
+    .summary = "one disk after the other, in random order: slow, the reference",
+    .trajectory = "disks.serial.1",
+    .bytes = bytes,
+    .create = create,
+    .start = hard_disks_start,
+    .sweep = sweep_all,
+    .measure = measure,
+    .gather = lattice_cpu_gather,
+    .exchange = lattice_cpu_exchange,
+};

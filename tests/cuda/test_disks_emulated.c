@@ -1,0 +1,205 @@
+/* What the threads of a GPU do for hard disks, run on the CPU one after the other, has the bits of
+ * the CPU's kernel: whole replicas and tiles of several sizes, also of boxes that are smaller than
+ * a tile with its border, for small and large cells, and any number of trials.
+ *
+ * This needs no GPU. That a GPU computes the same, exact_test_disks_kernels_cuda shows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/disks_emulated.h"
+#include "support/disks_fixture.h"
+
+enum { REPLICAS = 3, SEED = 17, THREADS = 37 };
+
+/* Boxes by their cells. */
+struct box {
+  uint32_t cells[2];
+  double width[2], packing_fraction;
+  uint32_t sweeps;
+};
+static const struct box boxes[] = {
+    {{2, 2}, {1.3, 1.2}, 0.5, 60},     {{4, 4}, {1.01, 1.01}, 0.6, 60},
+    {{6, 6}, {1.12, 1.08}, 0.7, 40},   {{16, 16}, {1.002, 1.01}, 0.7, 20},
+    {{2, 14}, {1.4, 1.02}, 0.6, 40},   {{22, 6}, {1.01, 1.1}, 0.65, 20},
+    {{40, 40}, {1.001, 1.01}, 0.7, 8},
+};
+/* Of tiles; 0: whole replicas. */
+static const uint32_t sides[][2] = {{0, 0}, {8, 8}, {16, 11}, {5, 24}, {40, 40}};
+static const uint32_t moves[] = {1, 4, 7, 64};
+
+/* A replica as in device memory. */
+struct cells {
+  const struct hard_disks_box *box;
+  struct hard_disks_layout layout;
+  struct hard_disks_stored stored;
+  struct hard_disks_replica replica;
+  int64_t offset[2];
+  size_t count;
+};
+
+static void open_cells(const struct gpumc_model *model, struct cells *cells)
+{
+  cells->box = &hard_disks_parameters(model)->box;
+  cells->layout = hard_disks_plain_layout(cells->box);
+  cells->stored = hard_disks_stored_of(cells->box);
+  cells->count = (size_t)cells->box->cells_x * cells->box->cells_y;
+  cells->replica.layout = &cells->layout;
+  cells->replica.x = calloc(cells->layout.count, sizeof(float));
+  cells->replica.y = calloc(cells->layout.count, sizeof(float));
+  cells->replica.offset = cells->offset;
+  assert_non_null(cells->replica.x);
+  assert_non_null(cells->replica.y);
+}
+
+static void close_cells(struct cells *cells)
+{
+  free(cells->replica.x);
+  free(cells->replica.y);
+}
+
+/* All replicas, stored; the caller frees them. */
+static unsigned char *store_all(struct cells *cells, const uint8_t *portable, size_t bytes)
+{
+  struct gpumc_error error = {0};
+  unsigned char *stored = aligned_alloc(64, (REPLICAS * cells->stored.bytes + 63) / 64 * 64);
+  assert_non_null(stored);
+  for (size_t r = 0; r < REPLICAS; r++) {
+    assert_int_equal(hard_disks_set(cells->box, portable + r * bytes, &cells->replica, &error),
+                     GPUMC_OK);
+    hard_disks_store(&cells->stored, &cells->replica, cells->count,
+                     stored + r * cells->stored.bytes);
+  }
+  return stored;
+}
+
+static size_t
+differences_of(struct cells *cells, unsigned char *stored, const uint8_t *portable, size_t bytes)
+{
+  size_t different = 0;
+  uint8_t *found = calloc(1, bytes);
+  assert_non_null(found);
+  for (size_t r = 0; r < REPLICAS; r++) {
+    if (hard_disks_restore(&cells->stored, stored + r * cells->stored.bytes, cells->count,
+                           &cells->replica) != cells->box->particles)
+      return bytes;
+    hard_disks_get(cells->box, &cells->replica, found);
+    for (size_t i = 0; i < bytes; i += sizeof(double))
+      different += memcmp(found + i, portable + r * bytes + i, sizeof(double)) != 0;
+  }
+  free(found);
+  return different;
+}
+
+static void open_box(const struct box *box, uint32_t trials, const struct hard_disks_options *wrong,
+                     struct disks *disks)
+{
+  const double area = box->cells[0] * box->width[0] * box->cells[1] * box->width[1];
+  struct disks_job job = {
+      .settings = {.particles = (size_t)(box->packing_fraction * area / 0.785398),
+                   .length = {box->cells[0] * box->width[0], box->cells[1] * box->width[1]}},
+      .variant = "checkerboard",
+      .options = {trials, true, true, true},
+      .replicas = REPLICAS,
+      .seed = SEED,
+  };
+  if (wrong != NULL)
+    job.options = *wrong;
+  disks_open(&job, test_setting(), disks);
+}
+
+/* The number of coordinates that are not those of the CPU, and whether that of accepted trials is
+ * not; `late`: with the random numbers of another time. */
+static size_t differences(struct disks *disks, const struct hard_disks_options *options,
+                          uint32_t sweeps, size_t side, uint32_t late)
+{
+  struct cells cells;
+  const size_t bytes = disks->model.portable_bytes;
+  open_cells(&disks->model, &cells);
+  uint8_t *before = disks_replicas(disks);
+  unsigned char *stored = store_all(&cells, before, bytes);
+  const uint64_t accepted_before = disks_accepted(disks, 0);
+  uint64_t accepted = 0;
+  const struct disks_emulated job = {
+      .box = *cells.box,
+      .random = gpumc_ensemble_random(&disks->ensemble, 0),
+      .count = REPLICAS,
+      .time = disks->ensemble.time + late,
+      .sweeps = sweeps,
+      .moves = options->moves,
+      .shuffle = options->shuffle,
+      .shift = options->shift,
+      .scale = hard_disks_scale(disks->ensemble.step[0]),
+      .side = {sides[side][0], sides[side][1]},
+      .threads = THREADS,
+      .replicas = stored,
+      .accepted = &accepted,
+  };
+  disks_emulate(&job);
+  disks_sweep(disks, sweeps);
+  uint8_t *after = disks_replicas(disks);
+  size_t different = differences_of(&cells, stored, after, bytes);
+  different += accepted != disks_accepted(disks, 0) - accepted_before;
+  free(before);
+  free(stored);
+  free(after);
+  close_cells(&cells);
+  return different;
+}
+
+static void threads_have_the_bits_of_the_cpu(void **state)
+{
+  (void)state;
+  for (size_t b = 0; b < sizeof boxes / sizeof *boxes; b++)
+    for (size_t k = 0; k < sizeof moves / sizeof *moves; k++) {
+      struct disks disks;
+      const struct hard_disks_options options = {moves[k], true, true, true};
+      open_box(&boxes[b], moves[k], NULL, &disks);
+      for (size_t side = 0; side < sizeof sides / sizeof *sides; side++) {
+        const size_t different = differences(&disks, &options, boxes[b].sweeps, side, 0);
+        if (different > 0)
+          fail_msg("%ux%u cells, tiles of %ux%u, %u trials: %zu numbers differ", boxes[b].cells[0],
+                   boxes[b].cells[1], sides[side][0], sides[side][1], moves[k], different);
+      }
+      disks_close(&disks);
+    }
+}
+
+static void sweeps_that_are_wrong_are_wrong_alike(void **state)
+{
+  (void)state;
+  static const struct hard_disks_options wrong[] = {{4, false, true, true}, {4, true, false, true}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    struct disks disks;
+    open_box(&boxes[3], 0, &wrong[i], &disks);
+    for (size_t side = 0; side < 3; side++)
+      assert_int_equal(differences(&disks, &wrong[i], 20, side, 0), 0);
+    disks_close(&disks);
+  }
+}
+
+/* Control: at other times there are other random numbers. */
+static void another_time_is_noticed(void **state)
+{
+  (void)state;
+  for (size_t side = 0; side < 2; side++) {
+    struct disks disks;
+    const struct hard_disks_options options = {4, true, true, true};
+    open_box(&boxes[3], 4, NULL, &disks);
+    assert_true(differences(&disks, &options, 1, side, 1) > 256);
+    disks_close(&disks);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(threads_have_the_bits_of_the_cpu),
+      cmocka_unit_test(sweeps_that_are_wrong_are_wrong_alike),
+      cmocka_unit_test(another_time_is_noticed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

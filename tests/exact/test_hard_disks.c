@@ -1,0 +1,412 @@
+/* The kernels of hard disks sample the uniform weight of all states without overlap.
+ *
+ * One disk: its place relative to the cells is uniform. Two disks in a square box: where one is,
+ * seen from the other, is uniform outside of the unit circle, and P / (rho kT) = (1 - phi) / (1 - 2
+ * phi). 64 disks: `checkerboard` against `serial`, at two densities: pressures, orientational order
+ * and the distribution of |Psi_6|. Disks of a cell are moved equally often. After many sweeps no
+ * disks overlap, and none is lost.
+ *
+ * Gates: chi-square and t with a probability of 1e-5 in each of 22 comparisons, a false alarm in
+ * 4500 seeds; seeds are fixed. What must be rejected: trials that leave their cells, a grid that is
+ * not shifted, disks that are not shuffled. Replicas are independent, and begin on the same
+ * lattice; samples of a replica are some correlation times apart. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/statistics/significance.h"
+#include "support/disks_fixture.h"
+
+static const double gate = 1e-5;
+static const struct hard_disks_options right = {HARD_DISKS_MOVES_DEFAULT, true, true, true};
+
+static struct test_setting all_threads(void)
+{
+  struct test_setting setting = test_setting();
+  setting.threads = test_device_is_cpu() ? 2 : setting.threads;
+  return setting;
+}
+
+/* The probability of such a chi-square, or a larger one. */
+static double chi_square_tail(double chi_square, double freedom)
+{
+  return gpumc_fisher_tail(chi_square / freedom, freedom, 1e9);
+}
+
+/* ---- one disk ---- */
+
+enum { PLACES = 24 };
+
+/* The probability that a disk's place relative to its cell is uniform. */
+static double uniform_in_cells(const char *variant, struct hard_disks_options options)
+{
+  enum { REPLICAS = 2000, SAMPLES = 60 };
+  struct disks disks;
+  double count[2][PLACES] = {{0}}, chi_square = 0.0;
+  disks_open(&(struct disks_job){.settings = {.particles = 1,
+                                              .packing_fraction = 0.15,
+                                              .aspect = 1.0,
+                                              .start = HARD_DISKS_LATTICE},
+                                 .variant = variant,
+                                 .options = options,
+                                 .move_size = 0.4,
+                                 .replicas = REPLICAS,
+                                 .seed = 20130801},
+             all_threads(), &disks);
+  const struct hard_disks_box *box = &hard_disks_parameters(&disks.model)->box;
+  const double width[2] = {(double)box->width_x, (double)box->width_y};
+  for (int s = 0; s < SAMPLES; s++) {
+    disks_sweep(&disks, 20);
+    uint8_t *replicas = disks_replicas(&disks);
+    for (size_t r = 0; r < REPLICAS; r++) {
+      const double *head =
+          (const double *)(const void *)(replicas + r * disks.model.portable_bytes);
+      for (size_t d = 0; d < 2; d++) {
+        const double place = fmod(head[4 + d] - head[2 + d] + head[d], width[d]);
+        count[d][(size_t)(place / width[d] * PLACES)]++;
+      }
+    }
+    free(replicas);
+  }
+  for (size_t d = 0; d < 2; d++)
+    for (size_t i = 0; i < PLACES; i++) {
+      const double expected = (double)REPLICAS * SAMPLES / PLACES;
+      chi_square += (count[d][i] - expected) * (count[d][i] - expected) / expected;
+    }
+  disks_close(&disks);
+  return chi_square_tail(chi_square, 2 * (PLACES - 1));
+}
+
+static void one_disk_is_anywhere_in_its_cell(void **state)
+{
+  (void)state;
+  const double found = uniform_in_cells("checkerboard", right);
+  if (!(found > gate))
+    fail_msg("a probability of %.2g", found);
+}
+
+static void trials_that_leave_their_cells_are_found(void **state)
+{
+  (void)state;
+  struct hard_disks_options wrong = right;
+  wrong.confine = false;
+  const double found = uniform_in_cells("checkerboard", wrong);
+  if (!(found < gate))
+    fail_msg("a probability of %.2g", found);
+}
+
+/* ---- two disks ---- */
+
+enum { SIDE = 10, FINE = 200 };
+
+/* expected[x][y]: shares of |dx|, |dy| in SIDE bins up to L/2, outside of the unit circle. */
+static void find_shares(double length, double expected[SIDE][SIDE])
+{
+  double all = 0.0;
+  for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {
+    double inside = 0.0;
+    for (size_t k = 0; k < (size_t)FINE * FINE; k++) {
+      const size_t x = i % SIDE * FINE + k % FINE, y = i / SIDE * FINE + k / FINE;
+      const double dx = 0.5 * length * ((double)x + 0.5) / (SIDE * FINE),
+                   dy = 0.5 * length * ((double)y + 0.5) / (SIDE * FINE);
+      inside += dx * dx + dy * dy >= 1.0;
+    }
+    expected[i / SIDE][i % SIDE] = inside;
+    all += inside;
+  }
+  for (size_t i = 0; i < (size_t)SIDE * SIDE; i++)
+    expected[i / SIDE][i % SIDE] /= all;
+}
+
+struct two {
+  double probability;      /* of the distribution of the difference */
+  double contact, scaling; /* deviations of the pressure in standard errors */
+};
+
+static double deviation(const double *sum, size_t n, double factor, double expected)
+{
+  const double mean = sum[0] / (double)n, square = sum[1] / (double)n - mean * mean;
+  return (factor * mean - expected) / (factor * sqrt(square / (double)(n - 1)));
+}
+
+static struct two two_disks(const char *variant, struct hard_disks_options options)
+{
+  enum { REPLICAS = 4000, SAMPLES = 12 };
+  const double fraction = 0.3;
+  struct disks disks;
+  double expected[SIDE][SIDE], count[SIDE][SIDE] = {{0}}, chi_square = 0.0, freedom = -1.0;
+  double contact[2] = {0}, scaling[2] = {0};
+  disks_open(&(struct disks_job){.settings = {.particles = 2,
+                                              .packing_fraction = fraction,
+                                              .aspect = 1.0,
+                                              .start = HARD_DISKS_LATTICE},
+                                 .variant = variant,
+                                 .options = options,
+                                 .move_size = 0.4,
+                                 .replicas = REPLICAS,
+                                 .seed = 20130802},
+             all_threads(), &disks);
+  const double length = hard_disks_parameters(&disks.model)->length[0];
+  find_shares(length, expected);
+  for (int s = 0; s < SAMPLES; s++) {
+    disks_sweep(&disks, 40);
+    disks_measure(&disks);
+    uint8_t *replicas = disks_replicas(&disks);
+    for (size_t r = 0; r < REPLICAS; r++) {
+      const double *place = disks_places(replicas + r * disks.model.portable_bytes);
+      const double c = disks_value(&disks, HARD_DISKS_CONTACT, r),
+                   l = disks_value(&disks, HARD_DISKS_SCALING, r);
+      const double x = fabs(remainder(place[2] - place[0], length)) / length * (2 * SIDE),
+                   y = fabs(remainder(place[3] - place[1], length)) / length * (2 * SIDE);
+      count[(size_t)fmin(y, SIDE - 1)][(size_t)fmin(x, SIDE - 1)]++;
+      contact[0] += c;
+      contact[1] += c * c;
+      scaling[0] += l;
+      scaling[1] += l * l;
+    }
+    free(replicas);
+  }
+  const double samples = (double)REPLICAS * SAMPLES;
+  for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {
+    const double mean = samples * expected[i / SIDE][i % SIDE];
+    const double difference = count[i / SIDE][i % SIDE] - mean;
+    if (mean < 10.0)
+      continue;
+    chi_square += difference * difference / mean;
+    freedom++;
+  }
+  disks_close(&disks);
+  /* P / (rho kT) = 1 + pi c = 1 + s / 4. */
+  const double excess = (1.0 - fraction) / (1.0 - 2.0 * fraction) - 1.0;
+  return (struct two){chi_square_tail(chi_square, freedom),
+                      deviation(contact, (size_t)samples, M_PI, excess),
+                      deviation(scaling, (size_t)samples, 0.25, excess)};
+}
+
+static void expect_two_disks(const char *variant)
+{
+  const struct two two = two_disks(variant, right);
+  if (!(two.probability > gate && fabs(two.contact) < 4.4 && fabs(two.scaling) < 4.4))
+    fail_msg("%s: a probability of %.2g, pressures off by %.1f and %.1f errors", variant,
+             two.probability, two.contact, two.scaling);
+}
+
+static void two_disks_are_anywhere(void **state)
+{
+  (void)state;
+  if (test_device_is_cpu())
+    expect_two_disks("serial");
+  expect_two_disks("checkerboard");
+}
+
+static void a_grid_that_stays_is_found(void **state)
+{
+  (void)state;
+  struct hard_disks_options wrong = right;
+  wrong.shift = false;
+  const struct two two = two_disks("checkerboard", wrong);
+  if (!(two.probability < gate))
+    fail_msg("a probability of %.2g", two.probability);
+}
+
+/* ---- 64 disks ---- */
+
+enum { COPIES = 256, ORDERS = 8 };
+
+/* Of a channel, mean and squared error over replicas; |Psi_6| of single samples. */
+struct fluid {
+  double mean[HARD_DISKS_CHANNELS], error2[HARD_DISKS_CHANNELS];
+  double order[COPIES * 8];
+};
+
+static void sample_fluid(const char *variant, double fraction, struct fluid *fluid)
+{
+  enum { SAMPLES = 8 };
+  struct disks disks;
+  double sum[HARD_DISKS_CHANNELS][COPIES] = {{0}};
+  disks_open(&(struct disks_job){.settings = {.particles = 64,
+                                              .packing_fraction = fraction,
+                                              .aspect = 1.0,
+                                              .start = HARD_DISKS_LATTICE},
+                                 .variant = variant,
+                                 .move_size = 0.25,
+                                 .replicas = COPIES,
+                                 .seed = 20130803},
+             all_threads(), &disks);
+  /* Sweeps of `serial` have a quarter of the trials. */
+  const uint32_t sweeps = strcmp(variant, "serial") == 0 ? 200 : 60;
+  disks_sweep(&disks, 5 * sweeps);
+  for (size_t s = 0; s < SAMPLES; s++) {
+    disks_sweep(&disks, sweeps);
+    disks_measure(&disks);
+    for (size_t r = 0; r < COPIES; r++) {
+      for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++)
+        sum[c][r] += disks_value(&disks, c, r) / SAMPLES;
+      fluid->order[s * COPIES + r] = disks_value(&disks, HARD_DISKS_PSI6, r);
+    }
+  }
+  for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++) {
+    double mean = 0.0, square = 0.0;
+    for (size_t r = 0; r < COPIES; r++)
+      mean += sum[c][r] / COPIES;
+    for (size_t r = 0; r < COPIES; r++)
+      square += (sum[c][r] - mean) * (sum[c][r] - mean);
+    fluid->mean[c] = mean;
+    fluid->error2[c] = square / COPIES / (COPIES - 1);
+  }
+  uint8_t *replicas = disks_replicas(&disks);
+  for (size_t r = 0; r < COPIES; r++) {
+    const char *flaw = disks_flaw(&disks.model, replicas + r * disks.model.portable_bytes);
+    if (flaw != NULL)
+      fail_msg("%s, replica %zu: %s", variant, r, flaw);
+  }
+  free(replicas);
+  disks_close(&disks);
+}
+
+static int ascending(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Whether two samples are of one distribution: in bins that hold equal shares of the first. */
+static double same_distribution(double *one, double *other, size_t n)
+{
+  double chi_square = 0.0;
+  size_t j = 0;
+  qsort(one, n, sizeof *one, ascending);
+  qsort(other, n, sizeof *other, ascending);
+  for (size_t bin = 1; bin <= ORDERS; bin++) {
+    const size_t begin = j, in_one = n / ORDERS;
+    while (j < n && (bin == ORDERS || other[j] < one[bin * in_one]))
+      j++;
+    const double difference = (double)in_one - (double)(j - begin);
+    chi_square += difference * difference / ((double)in_one + (double)(j - begin));
+  }
+  return chi_square_tail(chi_square, ORDERS - 1);
+}
+
+static void the_checkerboard_agrees_with_serial(void **state)
+{
+  (void)state;
+  static struct fluid serial, checkerboard;
+  static const double fractions[] = {0.3, 0.6};
+  for (size_t f = 0; f < sizeof fractions / sizeof *fractions; f++) {
+    sample_fluid("serial", fractions[f], &serial);
+    sample_fluid("checkerboard", fractions[f], &checkerboard);
+    for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++) {
+      const double off =
+          (checkerboard.mean[c] - serial.mean[c]) / sqrt(checkerboard.error2[c] + serial.error2[c]);
+      if (c != HARD_DISKS_VOLUME && !(gpumc_student_tail(fabs(off), COPIES - 1) > 0.5 * gate))
+        fail_msg("phi = %g, %s: %g and %g, %.1f errors apart", fractions[f],
+                 hard_disks_channels[c].label.name, serial.mean[c], checkerboard.mean[c], off);
+    }
+    const double same = same_distribution(serial.order, checkerboard.order, COPIES * 8);
+    if (!(same > gate))
+      fail_msg("phi = %g: |Psi_6| has a probability of %.2g", fractions[f], same);
+  }
+}
+
+/* ---- shuffles ---- */
+
+/* The probability that of two disks in a cell the first and the second are moved equally often, in
+ * sweeps of one trial a cell. The order of the portable form is that of the slots. */
+static double moved_equally(struct hard_disks_options options)
+{
+  enum { REPLICAS = 4000 };
+  struct disks disks;
+  double moved[2] = {0};
+  options.moves = 1;
+  options.shift = false;
+  disks_open(&(struct disks_job){.settings = {.particles = 2,
+                                              .packing_fraction = 0.3,
+                                              .aspect = 1.0,
+                                              .start = HARD_DISKS_COMPRESSED},
+                                 .variant = "checkerboard",
+                                 .options = options,
+                                 .replicas = REPLICAS,
+                                 .seed = 20130804},
+             all_threads(), &disks);
+  const struct hard_disks_box *box = &hard_disks_parameters(&disks.model)->box;
+  uint8_t *before = disks_replicas(&disks);
+  disks_sweep(&disks, 1);
+  uint8_t *after = disks_replicas(&disks);
+  for (size_t r = 0; r < REPLICAS; r++) {
+    const double *from = disks_places(before + r * disks.model.portable_bytes),
+                 *to = disks_places(after + r * disks.model.portable_bytes);
+    const bool together = (from[0] < (double)box->width_x) == (from[2] < (double)box->width_x) &&
+                          (from[1] < (double)box->width_y) == (from[3] < (double)box->width_y);
+    for (size_t i = 0; together && i < 2; i++)
+      moved[i] += memcmp(from + 2 * i, to + 2 * i, 2 * sizeof *from) != 0;
+  }
+  free(before);
+  free(after);
+  disks_close(&disks);
+  const double difference = moved[0] - moved[1];
+  return chi_square_tail(difference * difference / (moved[0] + moved[1]), 1);
+}
+
+static void disks_of_a_cell_are_shuffled(void **state)
+{
+  (void)state;
+  struct hard_disks_options wrong = right;
+  wrong.shuffle = false;
+  const double shuffled = moved_equally(right), unshuffled = moved_equally(wrong);
+  if (!(shuffled > gate && unshuffled < gate))
+    fail_msg("probabilities of %.2g with, and %.2g without shuffles", shuffled, unshuffled);
+}
+
+/* ---- long runs ---- */
+
+static void disks_do_not_overlap_and_none_is_lost(void **state)
+{
+  (void)state;
+  static const struct {
+    size_t particles;
+    double fraction, aspect;
+    uint32_t sweeps;
+  } runs[] = {{1000, 0.72, 1.0, 400}, {300, 0.55, 0.37, 1000}, {3000, 0.05, 2.0, 100}};
+  for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+    struct disks disks;
+    disks_open(&(struct disks_job){.settings = {.particles = runs[i].particles,
+                                                .packing_fraction = runs[i].fraction,
+                                                .aspect = runs[i].aspect},
+                                   .variant = "checkerboard",
+                                   .replicas = 2,
+                                   .seed = 20130805},
+               all_threads(), &disks);
+    for (int k = 0; k < 2; k++) {
+      uint8_t *replicas = disks_replicas(&disks);
+      for (size_t r = 0; r < 2; r++) {
+        const char *flaw = disks_flaw(&disks.model, replicas + r * disks.model.portable_bytes);
+        if (flaw != NULL)
+          fail_msg("%zu disks, %s: %s", runs[i].particles, k == 0 ? "start" : "end", flaw);
+      }
+      free(replicas);
+      disks_sweep(&disks, runs[i].sweeps);
+    }
+    disks_measure(&disks); /* counts them */
+    disks_close(&disks);
+  }
+}
+
+int main(void)
+{
+  test_device_require();
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_disk_is_anywhere_in_its_cell),
+      cmocka_unit_test(trials_that_leave_their_cells_are_found),
+      cmocka_unit_test(two_disks_are_anywhere),
+      cmocka_unit_test(a_grid_that_stays_is_found),
+      cmocka_unit_test(the_checkerboard_agrees_with_serial),
+      cmocka_unit_test(disks_of_a_cell_are_shuffled),
+      cmocka_unit_test(disks_do_not_overlap_and_none_is_lost),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

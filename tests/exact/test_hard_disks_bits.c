@@ -1,0 +1,199 @@
+/* The kernel `checkerboard` of hard disks has the bits of plain loops over cells: replicas,
+ * accepted trials and channels after sweeps, copies, exchanges and a way through the portable form;
+ * in boxes with two cells a side up to several vectors of them, dilute and dense; for any number of
+ * trials a cell, without shuffles or shifts, and with trials that leave their cells; at every level
+ * of the instruction set, for any number of threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "models/hard_disks/checkerboard_plain.h"
+#include "support/disks_fixture.h"
+#include "support/share.h"
+#include "support/status.h"
+
+enum { RUNS = 2, REPLICAS = 3 };
+
+static const struct {
+  size_t particles;
+  double fraction, aspect, move_size;
+  struct hard_disks_options options;
+} cases[] = {
+    {1, 0.15, 1.0, 0.16, {4, true, true, true}},
+    {2, 0.35, 1.0, 0.3, {4, true, true, true}},
+    {5, 0.55, 1.0, 0.16, {7, true, true, true}},
+    {40, 0.5, 0.3, 0.2, {3, true, true, true}},
+    {64, 0.7, 1.0, 0.1, {1, true, true, true}},
+    {64, 0.3, 1.0, 0.49, {2, true, true, true}},
+    {200, 0.05, 1.0, 0.3, {4, true, true, true}},
+    {1000, 0.7, 1.0, 0.16, {4, true, true, true}},
+    {1000, 0.72, 0.25, 0.16, {8, true, true, true}},
+    {1100, 0.6, 4.0, 0.16, {5, true, true, true}},
+    {5000, 0.71, 1.0, 0.16, {4, true, true, true}},
+    {5000, 0.71, 1.0, 0.16, {9, false, true, true}},
+    {300, 0.6, 1.0, 0.16, {4, true, false, true}},
+    {300, 0.6, 1.0, 0.16, {4, true, true, false}},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static void open_case(size_t i, struct test_setting setting, struct disks *disks)
+{
+  disks_open(&(struct disks_job){.settings = {.particles = cases[i].particles,
+                                              .packing_fraction = cases[i].fraction,
+                                              .aspect = cases[i].aspect},
+                                 .variant = "checkerboard",
+                                 .options = cases[i].options,
+                                 .move_size = cases[i].move_size,
+                                 .runs = RUNS,
+                                 .replicas = REPLICAS,
+                                 .seed = 42},
+             setting, disks);
+}
+
+/* Sweeps replicas in portable form by plain loops. */
+static void sweep_plainly(size_t i, const struct disks *disks, uint32_t time, uint32_t sweeps,
+                          uint8_t *replicas, uint64_t accepted[RUNS])
+{
+  const struct hard_disks_box *box = &hard_disks_parameters(&disks->model)->box;
+  const struct hard_disks_layout layout = hard_disks_plain_layout(box);
+  float *x = malloc(4 * layout.count * sizeof *x);
+  int64_t offset[2];
+  assert_non_null(x);
+  const struct hard_disks_replica replica = {&layout, x, x + layout.count, offset};
+  for (size_t r = 0; r < disks->count; r++) {
+    struct gpumc_error error = {0};
+    const struct checkerboard_sweeps job = {
+        .box = box,
+        .options = cases[i].options,
+        .scale = hard_disks_scale(cases[i].move_size),
+        .random = gpumc_ensemble_random(&disks->ensemble, r / REPLICAS),
+        .replica = (uint32_t)(r % REPLICAS),
+        .time = time,
+        .sweeps = sweeps,
+    };
+    uint8_t *portable = replicas + r * disks->model.portable_bytes;
+    assert_ok(hard_disks_set(box, portable, &replica, &error), &error);
+    assert_true(checkerboard_plain(&job, &replica, x + 2 * layout.count, &accepted[r / REPLICAS]));
+    hard_disks_get(box, &replica, portable);
+  }
+  free(x);
+}
+
+static void expect_same(size_t i, const struct disks *disks, const uint8_t *one,
+                        const uint8_t *other, const char *when, struct test_setting setting)
+{
+  for (size_t r = 0; r < disks->count; r++)
+    if (memcmp(one + r * disks->model.portable_bytes, other + r * disks->model.portable_bytes,
+               disks->model.portable_bytes) != 0)
+      fail_msg("case %zu, %s, %s: replica %zu differs", i, when, test_setting_text(setting), r);
+}
+
+static void sweeps_have_the_bits_of_plain_loops(void **state)
+{
+  (void)state;
+  static const uint32_t pieces[] = {1, 4, 20};
+  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
+  const size_t settings = test_settings(1, 3, true, setting);
+  for (size_t i = 0; i < CASES; i++)
+    for (size_t k = 0; share_has(i) && k < settings; k++) {
+      struct disks disks;
+      uint64_t accepted[RUNS] = {0};
+      if (!test_device_is_cpu() && !cases[i].options.confine)
+        continue;
+      open_case(i, setting[k], &disks);
+      uint8_t *plain = disks_replicas(&disks);
+      for (size_t p = 0, time = 0; p < 3; time += pieces[p++]) {
+        disks_sweep(&disks, pieces[p]);
+        sweep_plainly(i, &disks, (uint32_t)time, pieces[p], plain, accepted);
+        uint8_t *replicas = disks_replicas(&disks);
+        expect_same(i, &disks, plain, replicas, "sweeps", setting[k]);
+        free(replicas);
+      }
+      for (size_t m = 0; m < RUNS; m++)
+        if (disks_accepted(&disks, m) != accepted[m])
+          fail_msg("case %zu: %llu accepted trials, should be %llu", i,
+                   (unsigned long long)disks_accepted(&disks, m), (unsigned long long)accepted[m]);
+      free(plain);
+      disks_close(&disks);
+    }
+}
+
+static void replicas_come_back_from_their_portable_form(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < CASES; i++) {
+    struct disks one, other;
+    struct test_setting setting = test_setting();
+    if (!share_has(i) || (!test_device_is_cpu() && !cases[i].options.confine))
+      continue;
+    open_case(i, setting, &one);
+    open_case(i, setting, &other);
+    disks_sweep(&one, 7);
+    disks_sweep(&other, 7);
+    uint8_t *before = disks_replicas(&one);
+    disks_set(&one, before);
+    uint8_t *set = disks_replicas(&one);
+    expect_same(i, &one, before, set, "set and got", setting);
+    free(set);
+    disks_sweep(&one, 5);
+    disks_sweep(&other, 5);
+    uint8_t *a = disks_replicas(&one), *b = disks_replicas(&other);
+    expect_same(i, &one, a, b, "set and swept", setting);
+    disks_measure(&one);
+    disks_measure(&other);
+    for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++)
+      assert_memory_equal(one.measured[c], other.measured[c], one.count * sizeof(int64_t));
+    free(before);
+    free(a);
+    free(b);
+    disks_close(&one);
+    disks_close(&other);
+  }
+}
+
+static void replicas_are_copied_and_exchanged(void **state)
+{
+  (void)state;
+  static const uint32_t parent[RUNS][REPLICAS] = {{0, 0, 0}, {2, 1, 2}}, swap[RUNS] = {1 << 1, 0};
+  static const size_t from[RUNS * REPLICAS] = {0, 4, 0, 5, 0, 5};
+  struct gpumc_error error = {0};
+  struct disks disks;
+  uint32_t *on_device;
+  open_case(5, test_setting(), &disks);
+  struct gpumc_ensemble *ensemble = &disks.ensemble;
+  disks_sweep(&disks, 3);
+  uint8_t *before = disks_replicas(&disks);
+  assert_ok(gpumc_device_array(&disks.device, &on_device, RUNS * REPLICAS, "parents", &error),
+            &error);
+  assert_ok(
+      disks.device.ops->copy_to_device(&disks.device, on_device, parent, sizeof parent, &error),
+      &error);
+  assert_ok(ensemble->ops->gather(ensemble, on_device, &error), &error);
+  assert_ok(disks.device.ops->copy_to_device(&disks.device, on_device, swap, sizeof swap, &error),
+            &error);
+  assert_ok(ensemble->ops->exchange(ensemble, on_device, &error), &error);
+  uint8_t *after = disks_replicas(&disks);
+  const size_t bytes = disks.model.portable_bytes;
+  for (size_t r = 0; r < RUNS * REPLICAS; r++)
+    if (memcmp(after + r * bytes, before + from[r] * bytes, bytes) != 0)
+      fail_msg("replica %zu is not what %zu was", r, from[r]);
+  disks.device.ops->release(&disks.device, on_device);
+  free(before);
+  free(after);
+  disks_close(&disks);
+}
+
+int main(void)
+{
+  test_device_require();
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sweeps_have_the_bits_of_plain_loops),
+      cmocka_unit_test(replicas_come_back_from_their_portable_form),
+      cmocka_unit_test(replicas_are_copied_and_exchanged),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+#include "support/disks_emulated.h"
+
+#include <string.h>
+
+#include <vector>
+
+#include "models/hard_disks/checkerboard_whole.cuh"
+
+enum { PHILOX_SHORT = 7, PHILOX_LONG = 10, POISON = 0x5a };
+
+static struct disks_rule rule_of(const struct disks_emulated *job)
+{
+  struct disks_rule rule = {};
+  rule.width_x = job->box.width_x;
+  rule.width_y = job->box.width_y;
+  rule.scale = job->scale;
+  rule.moves = job->moves;
+  rule.shuffle = job->shuffle;
+  return rule;
+}
+
+/* Shared memory, with nothing useful in it. */
+static std::vector<float4> memory_of(size_t bytes)
+{
+  std::vector<float4> memory(bytes / sizeof(float4) + 1);
+  memset(memory.data(), POISON, memory.size() * sizeof(float4));
+  return memory;
+}
+
+template <uint32_t ROUNDS>
+static void sweep_tile(const struct disks_emulated *job, struct disks_task *task,
+                       const struct disks_block *block)
+{
+  const uint32_t threads = job->threads;
+  for (uint32_t thread = 0; thread < threads; thread++)
+    disks_prepare(task, block, thread, threads);
+  for (uint32_t thread = 0; thread < threads; thread++)
+    disks_read(task, block, thread, threads);
+  for (uint32_t turn = 0; turn < HARD_DISKS_COLOURS; turn++)
+    for (uint32_t thread = 0; thread < threads; thread++)
+      *job->accepted += disks_move_turn<ROUNDS>(task, block, turn, thread, threads);
+  for (uint32_t thread = 0; thread < threads; thread++)
+    disks_write(task, block, thread, threads);
+}
+
+template <uint32_t ROUNDS> static void emulate_tiles(const struct disks_emulated *job)
+{
+  const struct hard_disks_stored stored = hard_disks_stored_of(&job->box);
+  const struct disks_tiling tiling = disks_tiling_of(&job->box, job->side[0], job->side[1]);
+  std::vector<float4> memory = memory_of(disks_block_bytes(&tiling));
+  const struct disks_block block = disks_block_at(memory.data(), &tiling);
+  std::vector<float4> after((stored.bytes) / sizeof(float4));
+  unsigned char *to = (unsigned char *)after.data();
+  for (uint32_t r = 0; r < job->count; r++)
+    for (uint32_t s = 0; s < job->sweeps; s++) {
+      const uint32_t replica = job->first + r, time = job->time + s;
+      unsigned char *from = job->replicas + r * stored.bytes;
+      struct disks_task task;
+      task.box = &job->box;
+      task.stored = &stored;
+      task.tiling = &tiling;
+      task.from = from;
+      task.to = to;
+      task.sweep = hard_disks_sweep_of(job->random, &job->box, replica, time);
+      if (!job->shift)
+        task.sweep.distance = 0.0f;
+      task.rule = rule_of(job);
+      task.rule.group = gpumc_philox_group(job->random, replica, time);
+      for (uint32_t j = 0; j < tiling.y.tiles; j++)
+        for (uint32_t i = 0; i < tiling.x.tiles; i++) {
+          task.tile = disks_tile_of(&tiling, task.sweep.direction, i, j);
+          sweep_tile<ROUNDS>(job, &task, &block);
+        }
+      for (uint32_t axis = 0; axis < 2; axis++)
+        ((int64_t *)to)[axis] =
+            disks_shift_offset(&job->box, &task.sweep, axis, ((const int64_t *)from)[axis]);
+      memcpy(from, to, stored.bytes);
+    }
+}
+
+template <uint32_t ROUNDS> static void emulate_whole(const struct disks_emulated *job)
+{
+  const struct hard_disks_stored stored = hard_disks_stored_of(&job->box);
+  const uint32_t threads = job->threads;
+  struct disks_class all;
+  all.box = &job->box;
+  all.stored = &stored;
+  all.whole = disks_whole_of(&job->box, job->count + 1);
+  all.present = job->count;
+  all.first = job->first;
+  all.from = job->replicas;
+  all.random = job->random;
+  all.rule = rule_of(job);
+  all.shift = job->shift;
+  std::vector<float4> memory = memory_of(disks_hall_bytes(&all.whole));
+  const struct disks_hall hall = disks_hall_at(memory.data(), &all.whole);
+  for (uint32_t thread = 0; thread < threads; thread++)
+    disks_carry<false>(&all, &hall, &hall.cells[0], thread, threads);
+  for (uint32_t s = 0; s < job->sweeps; s++) {
+    const struct disks_cells *cells = &hall.cells[s % 2], *next = &hall.cells[(s + 1) % 2];
+    for (uint32_t thread = 0; thread < threads; thread++)
+      disks_begin_sweep(&all, &hall, job->time + s, thread, threads);
+    for (uint32_t thread = 0; thread < threads; thread++)
+      disks_list_cells(&all, &hall, cells, thread, threads);
+    for (uint32_t turn = 0; turn < HARD_DISKS_COLOURS; turn++)
+      for (uint32_t thread = 0; thread < threads; thread++)
+        *job->accepted += disks_move_listed<ROUNDS>(&all, &hall, cells, turn, thread, threads);
+    for (uint32_t thread = 0; thread < threads; thread++)
+      disks_shift_all(&all, &hall, cells, next, thread, threads);
+  }
+  for (uint32_t thread = 0; thread < threads; thread++)
+    disks_carry<true>(&all, &hall, &hall.cells[job->sweeps % 2], thread, threads);
+}
+
+void disks_emulate(const struct disks_emulated *job)
+{
+  if (job->random.rounds == PHILOX_SHORT)
+    job->side[0] > 0 ? emulate_tiles<PHILOX_SHORT>(job) : emulate_whole<PHILOX_SHORT>(job);
+  else
+    job->side[0] > 0 ? emulate_tiles<PHILOX_LONG>(job) : emulate_whole<PHILOX_LONG>(job);
+}

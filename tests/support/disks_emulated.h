@@ -1,0 +1,32 @@
+/* Sweeps of the kernel `checkerboard` of hard disks as on a GPU, thread by thread on the CPU: the
+ * code of checkerboard_tile.cuh and checkerboard_whole.cuh, which both compilers read. */
+#ifndef TESTS_SUPPORT_DISKS_EMULATED_H
+#define TESTS_SUPPORT_DISKS_EMULATED_H
+
+#include "models/hard_disks/checkerboard_gpu.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Sweeps time .. time + sweeps - 1 of the replicas first .. first + count - 1 of a run, each
+ * `stored` as in device memory, one after the other in `replicas`. */
+struct disks_emulated {
+  struct hard_disks_box box;
+  struct gpumc_random random;
+  uint32_t first, count, time, sweeps, moves;
+  uint32_t shuffle, shift;
+  float scale;
+  uint32_t side[2]; /* of tiles; 0: whole replicas, all in one block */
+  uint32_t threads; /* of a block */
+  unsigned char *replicas;
+  uint64_t *accepted; /* added to */
+};
+
+void disks_emulate(const struct disks_emulated *job);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

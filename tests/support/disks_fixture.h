@@ -1,0 +1,49 @@
+/* Ensembles of hard disks on the device under test, and a checker of their states that shares no
+ * arithmetic with their kernels. */
+#ifndef TESTS_SUPPORT_DISKS_FIXTURE_H
+#define TESTS_SUPPORT_DISKS_FIXTURE_H
+
+#include "core/simulation/ensemble.h"
+#include "models/hard_disks/hard_disks.h"
+#include "support/test_device.h"
+
+struct disks_job {
+  struct hard_disks_settings settings;
+  const char *variant;               /* "serial", "checkerboard" */
+  struct hard_disks_options options; /* moves = 0: the default ones */
+  double move_size;                  /* 0: 0.16 */
+  size_t runs, replicas;             /* 0: 1 */
+  uint64_t seed;
+};
+
+struct disks {
+  struct gpumc_device device;
+  struct gpumc_model model;
+  struct gpumc_ensemble ensemble;
+  size_t count;                           /* of replicas of all runs */
+  int64_t *channel[HARD_DISKS_CHANNELS];  /* device memory */
+  int64_t *measured[HARD_DISKS_CHANNELS]; /* host memory: after disks_measure() */
+};
+
+/* Started. */
+void disks_open(const struct disks_job *job, struct test_setting setting, struct disks *disks);
+void disks_close(struct disks *disks);
+
+void disks_sweep(struct disks *disks, uint32_t sweeps);
+/* Channels into `measured`. */
+void disks_measure(struct disks *disks);
+/* The value of a channel of one replica, per disk. */
+double disks_value(const struct disks *disks, size_t channel, size_t replica);
+/* Portable forms of all replicas, [count][portable_bytes]; the caller frees them. */
+uint8_t *disks_replicas(struct disks *disks);
+void disks_set(struct disks *disks, const uint8_t *replicas);
+/* Accepted trials of run m. */
+uint64_t disks_accepted(struct disks *disks, size_t m);
+
+/* NULL, or what is wrong with a replica: a disk outside of the box, a pair closer than 1. In
+ * doubles, by cells of its own. */
+const char *disks_flaw(const struct gpumc_model *model, const uint8_t *portable);
+/* The number of disks and the box of a plain replica, as doubles: x0, y0, ... */
+const double *disks_places(const uint8_t *portable);
+
+#endif
