@@ -7,6 +7,7 @@ Comparisons are within 4.5 errors (false alarm 7e-6 each, below 1e-3 for all tog
 """
 import itertools
 import json
+import math
 import pathlib
 import shutil
 import subprocess
@@ -93,6 +94,17 @@ def exact_rods(particles, length):
             "pressure": -np.log1p(-contact) / width}
 
 
+def exact_pair_correlation(particles, length, bins=32, width=1 / 8):
+    """k gaps in a row are the free length times a number of the beta distribution with k and N - k."""
+    edges = 1 + width * np.arange(bins + 1)
+    found = np.zeros(bins)
+    for k in range(1, particles):
+        x = np.clip((edges - k) / (length - particles), 0, 1)
+        below = sum(math.comb(particles - 1, j) * x**j * (1 - x)**(particles - 1 - j) for j in range(k, particles))
+        found += np.diff(below)
+    return found * length / particles / width
+
+
 def accepted(off):
     """Whether all deviations are known and within the bound."""
     return all((np.abs(z) < BOUND).all() for z in off.values())
@@ -177,11 +189,40 @@ class Examples(unittest.TestCase):
                 print("rods", particles, {name: round(float(z), 2) for name, z in off.items()})
                 self.assertTrue(accepted(off), off)
 
+    def pair_correlation_off(self, output, exact, replicas, **more):
+        path = self.run_rods(output, 4, 6, replicas=replicas, more=", pair_correlation: true", **more)
+        with h5py.File(path) as file:
+            found, error = (file[f"summary/pair_correlation{suffix}"][...] for suffix in ("", "_error"))
+            distance = file["summary/pair_correlation"].dims[0][0]
+            self.assertEqual(distance.name, "/summary/distance")
+            np.testing.assert_allclose(distance[...], 1 + (np.arange(32) + 0.5) / 8)
+        self.assertTrue(((found == 0) == (exact == 0)).all())
+        self.assertTrue((np.isnan(error) <= (exact == 0)).all())
+        return {"pair_correlation": ((found - exact) / error)[exact > 0]}
+
+    def test_profiles_are_exact(self):
+        exact = exact_pair_correlation(4, 6)
+        for replicas in 1, 12:
+            off = self.pair_correlation_off(f"rods-pairs-{replicas}.h5", exact, replicas)["pair_correlation"]
+            print("pair correlation", replicas, np.round(off, 2).tolist())
+            self.assertTrue(accepted({"": off}), off)
+            # chi^2 of 24 to 32 numbers, correlated: errors are neither half nor twice as large as they should be
+            self.assertTrue(0.25 < np.mean(off**2) < 4, off)
+
+    def test_a_profile_of_another_length_is_rejected(self):
+        shorter = exact_pair_correlation(4, 5.98)
+        exact = exact_pair_correlation(4, 6)
+        off = self.pair_correlation_off("rods-pairs-other.h5", exact, 12)["pair_correlation"]
+        path = self.folder / "rods-pairs-other.h5"
+        with h5py.File(path) as file:
+            error = file["summary/pair_correlation_error"][...][exact > 0]
+        self.assertFalse(accepted({"": off + (exact - shorter)[exact > 0] / error}))
+
     def test_rods_that_are_not_balanced_are_rejected(self):
         self.assertFalse(accepted(self.rods_off(4, 6, "scaled")))
 
     def test_rods_are_resumed(self):
-        long = {"particles": 1000, "length": 1024, "sweeps": 40000, "more": ", series: true, configurations: {every: 20000}"}
+        long = {"particles": 1000, "length": 1024, "sweeps": 40000, "more": ", series: true, pair_correlation: true, configurations: {every: 20000}"}
         whole = self.run_rods("rods-whole.h5", **long)
         self.run_rods("rods-parts.h5", **long, options=["--max-time", "1 ms"], code=75)
         parts = self.run_rods("rods-parts.h5", **long)
