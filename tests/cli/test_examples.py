@@ -26,7 +26,7 @@ from support.sanitizers import SANITIZED  # noqa: E402
 EXAMPLES = ROOT / "docs/examples"
 BOUND = 4.5
 BETAS = [0.4, 0.8, 1.2]
-LINES = {"potts/potts.c": 250, "random_walk/random_walk.c": 150, "rods/rods.c": 300}
+LINES = {"potts/potts.c": 300, "random_walk/random_walk.c": 150, "rods/rods.c": 300}
 
 POTTS = """\
 gpumc: 1
@@ -38,7 +38,7 @@ output: {output}
 """
 ALGORITHMS = {
     "canonical": "canonical, thermalization: 200, sweeps: 20000, replicas: 16, "
-                 f"update: heat_bath, beta: {{values: {BETAS}}}",
+                 f"update: heat_bath, agreement: true, beta: {{values: {BETAS}}}",
     "pt": "pt, samples: 16, sweeps: 20000, exchange_every: 5, update: heat_bath, "
           f"beta: {{values: {BETAS}}}",
     "pa": "pa, population: 20000, sweeps: 5, runs: 4, beta: {from: 0, to: 1.2, step: 0.05}"}
@@ -75,13 +75,16 @@ def exact():
     energy = -sum((states[:, i] == states[:, j]).astype(float) for i, j in bonds)
     largest = np.max([(states == s).sum(axis=1) for s in range(3)], axis=0)
     order = (3 * largest / 9 - 1) / 2
-    curves = {"energy": [], "specific_heat": [], "order": [], "beta_free_energy": []}
+    curves = {"energy": [], "specific_heat": [], "order": [], "beta_free_energy": [], "agreement": []}
+    squares = states.reshape(-1, 3, 3)
+    agreement = np.array([(squares == np.roll(squares, -1, axis=2)).mean(axis=(1, 2))] * 2).T
     for beta in BETAS:
         weight = np.exp(-beta * energy)
         mean = lambda x: (weight * x).sum() / weight.sum()  # noqa: E731
         curves["energy"].append(mean(energy) / 9)
         curves["specific_heat"].append(beta**2 * (mean(energy**2) - mean(energy)**2) / 9)
         curves["order"].append(mean(order))
+        curves["agreement"].append([mean(agreement[:, i]) for i in range(2)])
         curves["beta_free_energy"].append(-np.log(weight.sum()) / 9)
     return {name: np.array(values) for name, values in curves.items()}
 
@@ -134,8 +137,13 @@ class Examples(unittest.TestCase):
         with h5py.File(self.folder / output) as file:
             summary = file["summary"]
             at = [int(np.abs(summary["beta"][...] - beta).argmin()) for beta in BETAS]
-            return {name: (summary[name][...][at] - values) / summary[f"{name}_error"][...][at]
-                    for name, values in exact().items() if name in summary}
+            found = {name: [summary[name + of][...][at] for of in ("", "_error")] for name in exact() if name in summary}
+            if "agreement" in found:  # a site agrees with itself, which never changes
+                self.assertEqual([scale[0].name for scale in summary["agreement"].dims], ["/summary/beta", "/summary/distance"])
+                if variant == "plain":
+                    self.assertTrue((found["agreement"][0][:, 0] == 1).all() and np.isnan(found["agreement"][1][:, 0]).all())
+                found["agreement"] = [values[:, 1:] for values in found["agreement"]]
+            return {name: (values - exact()[name]) / error for name, (values, error) in found.items()}
 
     def test_lengths(self):
         for name, most in LINES.items():
@@ -155,6 +163,7 @@ class Examples(unittest.TestCase):
                 print(algorithm, {name: np.round(z, 2).tolist() for name, z in off.items()})
                 self.assertLessEqual({"energy", "specific_heat", "order"}, set(off))
                 self.assertEqual("beta_free_energy" in off, algorithm == "pa")
+                self.assertEqual("agreement" in off, algorithm == "canonical")
                 self.assertTrue(accepted(off), off)
 
     def test_a_kernel_that_does_nothing_is_rejected(self):
@@ -244,6 +253,8 @@ class Examples(unittest.TestCase):
             name = algorithm.split(",")[0].split()[1]
             refused(rods, algorithm, f"refused.yaml:4:19: model rods has no temperature, by which algorithm {name} gives weights: "
                     "all its allowed states have the same: use mpmc\n")
+        refused(potts, "name: pa, population: 100, sweeps: 1, beta: {from: 0, to: 1, step: 0.1}, agreement: true", "refused.yaml:4:"
+                "97: algorithm pa averages no profiles, and agreement is one: leave it out, or use canonical\n")
         refused(rods, f"name: mpmc, {times}, update: heat_bath", "refused.yaml:4:")
         refused("name: rods, particles: 4, length: 4", f"name: mpmc, {times}", "4 rods need a ring longer than 4")
 
