@@ -64,6 +64,26 @@ char *gpumc_language_nearest(const struct gpumc_language *language, const char *
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_language_add_task(struct gpumc_language *language, const struct gpumc_node *root,
                         const char *const *axes, size_t n_axes, struct gpumc_error *error);
+
+/* The keys of kernels in `block`, the resolved `kernel` block that `params` views: mistakes where a
+ * kernel is given one of another, or where its own do not suit the instance (NULL: there is none).
+ * False when memory ran out. */
+bool gpumc_language_settle_kernel_keys(struct gpumc_language *language,
+                                       const struct gpumc_params *params, cJSON *block,
+                                       const struct gpumc_model *instance,
+                                       const struct gpumc_kernel_ops *kernel);
+/* Mistakes of its keys beside the algorithm's `interval`; `params` and `algorithm` view the
+ * resolved blocks. False when memory ran out. */
+bool gpumc_language_check_kernel_keys(struct gpumc_language *language,
+                                      const struct gpumc_params *params,
+                                      const struct gpumc_params *algorithm,
+                                      const struct gpumc_kernel_ops *kernel);
+/* A step that is to be tuned takes a time for it; `params` and `algorithm` view the resolved
+ * blocks. */
+void gpumc_language_check_step(struct gpumc_language *language, const struct gpumc_params *params,
+                               const struct gpumc_params *algorithm,
+                               const struct gpumc_kernel_ops *kernel);
+
 /* What the task has; not the task. */
 void gpumc_task_free(struct gpumc_task *task);
 
