@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "core/numerics/isa.h"
+#include "core/simulation/curves.h"
+#include "core/simulation/observables.h"
 #include "core/simulation/shared_keys.h"
 #include "support/language_fixture.h"
 
@@ -87,17 +89,14 @@ static const struct gpumc_model_ops bathing = {.name = "bathing",
                                                .n_controls = 1,
                                                .kernels = bathing_kernels};
 
-/* The mistakes of an algorithm with the key `update` where there are any, else the variant. */
-static void check_update(const struct gpumc_model_ops *model, const char *text, const char *variant,
-                         const char *expected)
+/* The mistakes where there are any, else the variant. */
+static void check(const struct gpumc_plugins *plugins, const char *text, const char *variant,
+                  const char *expected)
 {
-  const struct gpumc_model_ops *const models[] = {model, &bathing, NULL};
-  static const struct gpumc_algorithm_ops *const algorithms[] = {&updating, &shaking, NULL};
-  const struct gpumc_plugins plugins = {.models = models, .algorithms = algorithms};
   struct gpumc_config config;
   struct gpumc_error error = {0};
   const enum gpumc_status status =
-      gpumc_config_parse_with(&plugins, "c.yaml", text, strlen(text), NULL, 0, &config, &error);
+      gpumc_config_parse_with(plugins, "c.yaml", text, strlen(text), NULL, 0, &config, &error);
   assert_int_equal(status, expected == NULL ? GPUMC_OK : GPUMC_INVALID);
   if (status == GPUMC_OK) {
     const struct gpumc_params kernel = gpumc_task_params(&config.tasks[0], "kernel");
@@ -107,6 +106,16 @@ static void check_update(const struct gpumc_model_ops *model, const char *text, 
   }
   gpumc_error_free(&error);
   gpumc_config_free(&config);
+}
+
+/* Of an algorithm with the key `update`. */
+static void check_update(const struct gpumc_model_ops *model, const char *text, const char *variant,
+                         const char *expected)
+{
+  const struct gpumc_model_ops *const models[] = {model, &bathing, NULL};
+  static const struct gpumc_algorithm_ops *const algorithms[] = {&updating, &shaking, NULL};
+  const struct gpumc_plugins plugins = {.models = models, .algorithms = algorithms};
+  check(&plugins, text, variant, expected);
 }
 
 #define UPDATING "algorithm: {name: updating}\n"
@@ -200,6 +209,38 @@ static void test_targets(void **state)
   kernel.n_moves = 1;
   model.n_controls = 1;
   check_update(&model, HEAD MODEL UPDATING, "plain", NULL);
+}
+
+/* Profiles are asked of algorithms that average them. */
+static void test_profiles(void **state)
+{
+  static const struct gpumc_key asking_keys[] = {GPUMC_REQUESTS_KEY, {0}};
+  static const struct gpumc_channel channels[] = {
+      {.label = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "E"}},
+      {.label = {"correlation", "correlation function", "1", "g"},
+       .request_key = "correlation",
+       .request = "Whether it is measured.",
+       .axis = {"distance", "distance", "1", "r"}}};
+  struct gpumc_algorithm_ops averaging = {
+      .name = "averaging", .keys = asking_keys, .profiles = true};
+  struct gpumc_algorithm_ops asking = {.name = "asking", .keys = asking_keys};
+  struct gpumc_model_ops model = fake_chain;
+  const struct gpumc_model_ops *const models[] = {&model, NULL};
+  const struct gpumc_algorithm_ops *const algorithms[] = {&averaging, &asking, NULL};
+  const struct gpumc_plugins plugins = {.models = models, .algorithms = algorithms};
+  (void)state;
+  model.channels = channels;
+  model.n_channels = 2;
+  model.n_means = model.n_quantities = 0;
+#define ASK "algorithm: {name: asking, correlation: true}\n"
+  check(&plugins, HEAD MODEL "algorithm: {name: averaging, correlation: true}\n", "plain", NULL);
+  check(&plugins, HEAD MODEL "algorithm: {name: asking, correlation: false}\n", "plain", NULL);
+  check(&plugins, HEAD MODEL ASK, NULL,
+        "c.yaml:5:40: algorithm asking averages no profiles, and correlation is one: leave it out, "
+        "or use averaging");
+  averaging.profiles = false;
+  check(&plugins, HEAD MODEL ASK, NULL,
+        "c.yaml:5:40: algorithm asking averages no profiles, and correlation is one: leave it out");
 }
 
 /* Where no model is known, all moves there are, and the default is the first. */
@@ -348,6 +389,7 @@ int main(void)
       cmocka_unit_test(test_updates_that_one_kernel_has),
       cmocka_unit_test(test_default_move),
       cmocka_unit_test(test_targets),
+      cmocka_unit_test(test_profiles),
       cmocka_unit_test(test_moves_in_schema_and_reference),
       cmocka_unit_test(test_keys_of_moves),
       cmocka_unit_test(test_walks_of_an_instance_that_does_not),

@@ -185,7 +185,8 @@ struct gpumc_kernel_ops {
    * not known. */
   size_t (*fills)(const struct gpumc_model *model, const struct gpumc_device *device,
                   const struct gpumc_ensemble_plan *plan);
-  /* channel[c][runs][plan.capacity] for every channel c of the model; NULL: not wanted. */
+  /* channel[c][runs][plan.capacity] for every channel c of the model, [width] numbers each of one
+   * that is a profile; NULL: not wanted. */
   GPUMC_MUST_CHECK enum gpumc_status (*measure)(struct gpumc_ensemble *ensemble,
                                                 int64_t *const *channel, struct gpumc_error *error);
   /* Replica r of run m becomes a copy of replica parent[m][r] of that run, r < size[m], in place;
