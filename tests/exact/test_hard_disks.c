@@ -45,7 +45,7 @@ enum { PLACES = 24 };
 /* The probability that a disk's place relative to its cell is uniform. */
 static double uniform_in_cells(const char *variant, struct hard_disks_options options)
 {
-  enum { REPLICAS = 2000, SAMPLES = 60 };
+  enum { REPLICAS = 2000, SAMPLES = 30 };
   struct disks disks;
   double count[2][PLACES] = {{0}}, chi_square = 0.0;
   disks_open(&(struct disks_job){.settings = {.particles = 1,
@@ -371,7 +371,7 @@ static void disks_do_not_overlap_and_none_is_lost(void **state)
     size_t particles;
     double fraction, aspect;
     uint32_t sweeps;
-  } runs[] = {{1000, 0.72, 1.0, 400}, {300, 0.55, 0.37, 1000}, {3000, 0.05, 2.0, 100}};
+  } runs[] = {{400, 0.72, 1.0, 1000}, {300, 0.55, 0.37, 1000}, {3000, 0.05, 2.0, 100}};
   for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
     struct disks disks;
     disks_open(&(struct disks_job){.settings = {.particles = runs[i].particles,

@@ -36,6 +36,8 @@ static void sweep_tile(const struct disks_emulated *job, struct disks_task *task
     disks_prepare(task, block, thread, threads);
   for (uint32_t thread = 0; thread < threads; thread++)
     disks_read(task, block, thread, threads);
+  for (uint32_t thread = 0; thread < threads && disks_has_more_than_two(block); thread++)
+    disks_read_rest(task, block, thread, threads);
   for (uint32_t turn = 0; turn < HARD_DISKS_COLOURS; turn++)
     for (uint32_t thread = 0; thread < threads; thread++)
       *job->accepted += disks_move_turn<ROUNDS>(task, block, turn, thread, threads);

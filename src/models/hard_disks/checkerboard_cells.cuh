@@ -20,6 +20,26 @@
  * else is rounded is smaller than 4, six times 2^-23. Together this is below 2^-18. */
 #define HARD_DISKS_DOUBT 0x1p-18f
 
+/* Keeps a number in a register, where the compiler would rather compute it again each time. */
+GPUMC_HOST_DEVICE static inline void disks_keep(uint32_t &number)
+{
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+r"(number));
+#endif
+}
+GPUMC_HOST_DEVICE static inline void disks_keep(size_t &number)
+{
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+l"(number));
+#endif
+}
+GPUMC_HOST_DEVICE static inline void disks_keep(float &number)
+{
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+f"(number));
+#endif
+}
+
 /* Cells in shared memory, in the order of their places. */
 struct disks_cells {
   float4 *first, *second; /* slots 0 and 1; slots 2 and 3, set where they are in use */
@@ -135,7 +155,7 @@ disks_move_plainly(const struct disks_cells *cells, const struct disks_around *a
 {
   const struct gpumc_philox_word word = gpumc_philox_word(&rule->group, cell);
   const uint32_t here = disks_place(around, 1, 1), count = cells->count[here];
-  uint32_t drawn[4], order = 0xe4, taken = 0, turn = 0;
+  uint32_t drawn[4] = {0, 0, 0, 0}, order = 0xe4, taken = 0, turn = 0;
 #ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif
@@ -166,7 +186,9 @@ struct disks_neighbour {
 
 GPUMC_HOST_DEVICE static inline struct disks_neighbour disks_neighbour_at(float x, float y)
 {
-  const struct disks_neighbour neighbour = {x, y, fmaf(y, y, x * x)};
+  struct disks_neighbour neighbour = {x, y, fmaf(y, y, x * x)};
+  disks_keep(neighbour.x);
+  disks_keep(neighbour.y);
   return neighbour;
 }
 
@@ -212,8 +234,9 @@ disks_least_square(const struct disks_neighbour neighbour[DISKS_NEIGHBOURS], flo
   return fminf(least[0], least[1]) + fmaf(x, x, y * y);
 }
 
-/* Whether a disk in `slot` at the place *disk, with `other` in its cell, moves by the two words; if
- * so, *disk is where it is then. Conditions are joined without branches. */
+/* Whether a disk in `slot` at the place *disk, with `other` in its cell unless it is ALONE, moves
+ * by the two words; if so, *disk is where it is then. Conditions are joined without branches. */
+template <bool ALONE>
 GPUMC_HOST_DEVICE static inline bool
 disks_try(const struct disks_cells *cells, const struct disks_around *around,
           const struct disks_rule *rule, const struct disks_neighbour neighbour[DISKS_NEIGHBOURS],
@@ -222,8 +245,9 @@ disks_try(const struct disks_cells *cells, const struct disks_around *around,
   const float x = disk->x + disks_displacement(word_x, rule->scale);
   const float y = disk->y + disks_displacement(word_y, rule->scale);
   const float square = disks_least_square(neighbour, x, y);
-  bool free = disks_is_inside(rule, x, y) & (square >= HARD_DISKS_LIMIT - HARD_DISKS_DOUBT) &
-              !hard_disks_overlap(other.x - x, other.y - y);
+  bool free = disks_is_inside(rule, x, y) & (square >= HARD_DISKS_LIMIT - HARD_DISKS_DOUBT);
+  if (!ALONE)
+    free = free & !hard_disks_overlap(other.x - x, other.y - y);
   if (free & (square < HARD_DISKS_LIMIT + HARD_DISKS_DOUBT)) {
     const float2 *first = disks_slot(cells, disks_place(around, 1, 1), 0);
     free = !disks_overlap_any(cells, around, rule, slot != first, x, y);
@@ -233,9 +257,9 @@ disks_try(const struct disks_cells *cells, const struct disks_around *around,
   return free;
 }
 
-/* A cell with one or two disks, none of whose neighbours has more than two. Returns how many trials
- * were accepted. */
-template <uint32_t ROUNDS>
+/* A cell with one disk that is ALONE, or with one or two, none of whose neighbours has more than
+ * two. Returns how many trials were accepted. */
+template <uint32_t ROUNDS, bool ALONE>
 GPUMC_HOST_DEVICE static inline uint32_t
 disks_move(const struct disks_cells *cells, const struct disks_around *around,
            const struct disks_rule *rule, uint32_t cell)
@@ -243,7 +267,7 @@ disks_move(const struct disks_cells *cells, const struct disks_around *around,
   const struct gpumc_philox_word word = gpumc_philox_word(&rule->group, cell);
   const uint32_t here = disks_place(around, 1, 1);
   const float4 own = cells->first[here];
-  const bool both = own.z != HARD_DISKS_NOWHERE;
+  const bool both = !ALONE && own.z != HARD_DISKS_NOWHERE;
   /* The disks that trials 0 and 1 move; nowhere: there is one. */
   float2 even = make_float2(own.x, own.y), odd = make_float2(own.z, own.w);
   float2 *slot_even = disks_slot(cells, here, 0), *slot_odd = slot_even + 1;
@@ -264,12 +288,13 @@ disks_move(const struct disks_cells *cells, const struct disks_around *around,
       slot_even++;
       slot_odd--;
     }
-    taken += disks_try(cells, around, rule, neighbour, slot_even, odd, drawn[0], drawn[1], &even);
+    taken +=
+        disks_try<ALONE>(cells, around, rule, neighbour, slot_even, odd, drawn[0], drawn[1], &even);
     if (s + 1 == rule->moves)
       break;
     float2 disk = both ? odd : even;
-    const bool free = disks_try(cells, around, rule, neighbour, both ? slot_odd : slot_even,
-                                both ? even : odd, drawn[2], drawn[3], &disk);
+    const bool free = disks_try<ALONE>(cells, around, rule, neighbour, both ? slot_odd : slot_even,
+                                       both ? even : odd, drawn[2], drawn[3], &disk);
     if (free) {
       odd = both ? disk : odd;
       even = both ? even : disk;
@@ -379,32 +404,44 @@ GPUMC_HOST_DEVICE static inline bool disks_step_one(const struct disks_step *ste
   return negative == step->forward;
 }
 
-/* The cell at `place` afterwards; disks come from the cell at `source`. */
-GPUMC_HOST_DEVICE static inline struct disks_list
-disks_shift(const struct disks_cells *cells, const struct hard_disks_sweep *sweep, float width_x,
-            float width_y, uint32_t place, uint32_t source)
+GPUMC_HOST_DEVICE static inline float2 disks_either(bool is_first, float2 first, float2 second)
 {
-  const struct disks_step step = disks_step_of(sweep, width_x, width_y);
-  const float nowhere = HARD_DISKS_NOWHERE;
-  struct disks_list list;
-  list.first = list.second = make_float4(nowhere, nowhere, nowhere, nowhere);
-  list.count = 0;
-  if (cells->count[place] > 2 || cells->count[source] > 2) {
-    disks_append_some(cells, sweep, step.width, place, false, &list);
-    disks_append_some(cells, sweep, step.width, source, true, &list);
-    return list;
-  }
+  return make_float2(is_first ? first.x : second.x, is_first ? first.y : second.y);
+}
+
+/* The cell at `place` afterwards; disks come from the cell at `source`. `crowded`: there may be
+ * cells with more than two disks. */
+GPUMC_HOST_DEVICE static inline struct disks_list
+disks_shift(const struct disks_cells *cells, const struct hard_disks_sweep *sweep,
+            const struct disks_step *step, bool crowded, uint32_t place, uint32_t source)
+{
   const float4 own = cells->first[place], other = cells->first[source];
+  const float2 nowhere = make_float2(HARD_DISKS_NOWHERE, HARD_DISKS_NOWHERE);
   float2 disk[4] = {{own.x, own.y}, {own.z, own.w}, {other.x, other.y}, {other.z, other.w}};
+  bool is[4];
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
   for (uint32_t k = 0; k < 4; k++) {
-    const bool there_is = disk[k].x != nowhere;
-    const bool leaves = disks_step_one(&step, &disk[k]);
-    if (there_is & (leaves == (k >= 2)))
-      disks_append(&list, disk[k]);
+    const bool there_is = disk[k].x != nowhere.x;
+    is[k] = there_is & (disks_step_one(step, &disk[k]) == (k >= 2));
   }
+  struct disks_list list;
+  list.count = (uint32_t)is[0] + is[1] + is[2] + is[3];
+  if ((crowded && (cells->count[place] > 2 || cells->count[source] > 2)) || list.count > 2) {
+    list.first = list.second = make_float4(nowhere.x, nowhere.y, nowhere.x, nowhere.y);
+    list.count = 0;
+    disks_append_some(cells, sweep, step->width, place, false, &list);
+    disks_append_some(cells, sweep, step->width, source, true, &list);
+    return list;
+  }
+  const float2 last = disks_either(is[3], disk[3], nowhere);
+  const float2 came = disks_either(is[2], disk[2], last);
+  const float2 first = disks_either(is[0], disk[0], disks_either(is[1], disk[1], came));
+  const float2 second =
+      disks_either(is[0] & is[1], disk[1],
+                   disks_either(is[0] | is[1], came, disks_either(is[2], last, nowhere)));
+  list.first = make_float4(first.x, first.y, second.x, second.y);
   return list;
 }
 

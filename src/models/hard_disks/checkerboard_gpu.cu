@@ -51,7 +51,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   if (replica >= batch->size[blockIdx.y])
     return;
   const struct gpumc_random random = lattice_batch_random(batch, blockIdx.y);
-  const size_t place = (blockIdx.y * batch->capacity + replica) * replicas->stored.bytes;
+  size_t place = (blockIdx.y * batch->capacity + replica) * replicas->stored.bytes;
+  disks_keep(place);
   const struct disks_block block = disks_block_at(shared, &tiling);
   struct disks_task task;
   task.box = &replicas->box;
@@ -69,6 +70,10 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   __syncthreads();
   disks_read(&task, &block, threadIdx.x, blockDim.x);
   __syncthreads();
+  if (disks_has_more_than_two(&block)) {
+    disks_read_rest(&task, &block, threadIdx.x, blockDim.x);
+    __syncthreads();
+  }
   uint32_t taken = 0;
 #pragma unroll 1
   for (uint32_t turn = 0; turn < HARD_DISKS_COLOURS; turn++) {
@@ -131,11 +136,11 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 
 /* ---- which way, with how many threads ---- */
 
-/* Estimates that only decide how fast sweeps are, in cycles of a multiprocessor: instructions of a
- * warp for 32 cells that are read, moved or written, how long one of these takes from its beginning
- * to its end, how many instructions end in a cycle, and a launch. */
-#define READ_WORK 60.0
-#define MOVE_WORK 480.0
+/* Estimates that only decide how fast sweeps are: instructions of a warp for a row of up to 32
+ * cells that is read, or written, and for 32 cells that are moved; cycles of an instruction from
+ * its beginning to its end; how many end in a cycle of a multiprocessor; a launch in cycles. */
+#define READ_WORK 70.0
+#define MOVE_WORK 620.0
 #define WRITE_WORK 90.0
 #define LATENCY 4.5
 #define AT_ONCE 2.4
@@ -145,7 +150,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 #define FILLED 0.75
 #define THREADS_TOGETHER ((double)(THREADS * BLOCKS))
 
-enum { SIDE_LEAST = 8, SIDE_MOST = 48, SIDE_STEP = 4, LISTED_ENOUGH = 128 };
+enum { SIDE_LEAST = 8, SIDE_MOST = 56, SIDE_STEP = 4 };
 
 /* How blocks work: threads, shared memory, and cycles of a sweep. */
 struct plan {
@@ -170,15 +175,15 @@ static uint32_t threads_for(const struct hard_disks_gpu_sweep *sweep, double cel
   return (uint32_t)(threads < most ? threads : WARP * parts_of(most, WARP));
 }
 
-/* Of `blocks` blocks that read, move and write so many cells each. */
+/* Of `blocks` blocks that read and write so many rows and move so many cells each. */
 static double cycles_of(const struct hard_disks_gpu_sweep *sweep, const struct plan *plan,
                         double blocks, double read, double moved, double written)
 {
-  const double threads = plan->threads;
-  const double work = (READ_WORK * read + MOVE_WORK * moved + WRITE_WORK * written) / WARP;
-  const double latency = LATENCY * (READ_WORK * parts_of(read, threads) +
-                                    4 * MOVE_WORK * parts_of(moved / 4, threads) +
-                                    WRITE_WORK * parts_of(written, threads));
+  const double threads = plan->threads, warps = threads / WARP, colours = HARD_DISKS_COLOURS;
+  const double work = READ_WORK * read + MOVE_WORK * moved / WARP + WRITE_WORK * written;
+  const double latency = LATENCY * (READ_WORK * parts_of(read, warps) +
+                                    colours * MOVE_WORK * parts_of(moved / colours, threads) +
+                                    WRITE_WORK * parts_of(written, warps));
   const double of_memory =
       floor((double)(sweep->shared_bytes + 1024) / (double)(plan->bytes + 1024));
   const double of_threads = floor(THREADS_TOGETHER / threads);
@@ -208,10 +213,9 @@ plan_tiling(const struct hard_disks_gpu_sweep *sweep, const struct disks_tiling 
   }
   plan.threads = threads_for(sweep, 1.1 * moved / HARD_DISKS_COLOURS);
   plan.bytes = disks_block_bytes(tiling);
-  plan.cycles =
-      LAUNCH_CYCLES + cycles_of(sweep, &plan, blocks,
-                                (x + 2 * DISKS_BORDER + 0.5) * (y + 2 * DISKS_BORDER + 0.5), moved,
-                                x * y);
+  const double read = parts_of(x + 2 * DISKS_BORDER + 1, WARP) * (y + 2 * DISKS_BORDER);
+  const double written = parts_of(x, WARP) * y;
+  plan.cycles = LAUNCH_CYCLES + cycles_of(sweep, &plan, blocks, read, moved, written);
   return plan;
 }
 
@@ -253,8 +257,8 @@ static struct plan find_whole(const struct hard_disks_gpu_sweep *sweep, struct d
     if (plan.bytes > sweep->shared_bytes)
       break;
     const double blocks = parts_of(replicas, (double)together);
-    plan.cycles = cycles_of(sweep, &plan, blocks, cells * together, FILLED * cells * together,
-                            cells * together);
+    plan.cycles = cycles_of(sweep, &plan, blocks, cells * together / WARP,
+                            FILLED * cells * together, cells * together / WARP);
     if (best.threads > 0 && plan.cycles >= best.cycles)
       continue;
     best = plan;

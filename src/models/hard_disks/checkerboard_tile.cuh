@@ -26,8 +26,8 @@
 enum {
   DISKS_BORDER = HARD_DISKS_COLOURS,
   DISKS_READS = 4, /* cells that a thread reads at once */
-  DISKS_NO_COLOUR = HARD_DISKS_COLOURS,
   DISKS_WARP = 32,
+  DISKS_SORTED_FROM = 1000, /* cells of a tile, or of the replicas of a block */
 };
 
 /* ---- tiles ---- */
@@ -42,6 +42,7 @@ struct disks_cut {
 struct disks_tiling {
   struct disks_cut x, y;
   uint32_t half; /* columns of one parity */
+  uint32_t sorted;
 };
 
 static inline struct disks_cut disks_cut_of(uint32_t cells, uint32_t side)
@@ -61,6 +62,7 @@ disks_tiling_of(const struct hard_disks_box *box, uint32_t side_x, uint32_t side
   tiling.x = disks_cut_of(box->cells_x, side_x);
   tiling.y = disks_cut_of(box->cells_y, side_y);
   tiling.half = (tiling.x.width[1].value + 1) / 2;
+  tiling.sorted = side_x * side_y >= DISKS_SORTED_FROM;
   return tiling;
 }
 
@@ -153,24 +155,32 @@ disks_turn_in(const struct disks_tile *tile, uint32_t colours, uint32_t a, uint3
   return disks_turn(colours, parity_x + 2 * parity_y);
 }
 
-/* Whether the cell is moved when its colour has its turn. */
-GPUMC_HOST_DEVICE static inline bool
-disks_is_moved(const struct disks_tile *tile, uint32_t turn, uint32_t a, uint32_t b)
-{
-  return a > turn && a + 1 + turn < tile->x.width.value && b > turn &&
-         b + 1 + turn < tile->y.width.value;
-}
-
 /* ---- shared memory of a block ---- */
 
 struct disks_block {
   struct disks_cells cells;
   uint32_t *column, *row; /* the cell of the box in columns and rows of the tile */
-  uint32_t *listed;       /* [colours], by turns; and whether a cell has more than two disks */
+  uint32_t *listed;       /* [DISKS_NUMBERS] */
   uint16_t *list;         /* [colours][room]: a + 256 b of cells that have disks */
 };
 
-enum { DISKS_NUMBERS = HARD_DISKS_COLOURS + 1 };
+/* Lists of cells go by turns of colours. In large tiles they are `sorted`: cells with one disk are
+ * at the beginning, and cells with more at the end, backwards, so that most warps have cells of one
+ * kind. In small ones, which would have no whole warps of both, all are at the end. `listed` has
+ * the numbers of both kinds, kind by kind, and whether a cell has more than two disks. */
+enum {
+  DISKS_CROWDED = 2 * HARD_DISKS_COLOURS,
+  DISKS_NUMBERS = DISKS_CROWDED + 1,
+  DISKS_NOT_LISTED = DISKS_CROWDED,
+};
+
+/* Where number `index` of a kind of a turn is; kind = turn, or turn + colours. */
+GPUMC_HOST_DEVICE static inline uint32_t
+disks_listed_at(uint32_t room, uint32_t kind, uint32_t index)
+{
+  return kind < HARD_DISKS_COLOURS ? kind * room + index
+                                   : (kind - HARD_DISKS_COLOURS + 1) * room - 1 - index;
+}
 
 static inline size_t disks_block_bytes(const struct disks_tiling *tiling)
 {
@@ -196,48 +206,75 @@ disks_block_at(float4 *memory, const struct disks_tiling *tiling)
 
 /* ---- lists ---- */
 
-/* Adds the cells of the threads of a warp, all of which are here, to the lists of their turns. */
+/* Adds the cells of the threads of a warp, all of which are here, to the lists of their kinds. */
 template <class ENTRY>
 GPUMC_HOST_DEVICE static inline void
-disks_note(ENTRY *list, uint32_t room, uint32_t *listed, uint32_t turn, uint32_t entry)
+disks_note(ENTRY *list, uint32_t room, uint32_t *listed, uint32_t kind, uint32_t entry)
 {
 #ifdef __CUDA_ARCH__
   const uint32_t lane = threadIdx.x % DISKS_WARP;
   uint32_t mine = 0, of_lane = 0, first = 0;
 #pragma unroll
-  for (uint32_t k = 0; k < HARD_DISKS_COLOURS; k++) {
-    const uint32_t those = __ballot_sync(UINT32_MAX, turn == k);
-    mine = turn == k ? those : mine;
+  for (uint32_t k = 0; k < DISKS_NOT_LISTED; k++) {
+    const uint32_t those = __ballot_sync(UINT32_MAX, kind == k);
+    mine = kind == k ? those : mine;
     of_lane = lane == k ? those : of_lane;
   }
   if (of_lane != 0)
     first = atomicAdd(&listed[lane], __popc(of_lane));
-  first = __shfl_sync(UINT32_MAX, first, turn);
-  if (turn < HARD_DISKS_COLOURS)
-    list[turn * room + first + __popc(mine & ((1u << lane) - 1))] = (ENTRY)entry;
+  first = __shfl_sync(UINT32_MAX, first, kind);
+  if (kind != DISKS_NOT_LISTED)
+    list[disks_listed_at(room, kind, first + __popc(mine & ((1u << lane) - 1)))] = (ENTRY)entry;
 #else
-  if (turn < HARD_DISKS_COLOURS)
-    list[turn * room + listed[turn]++] = (ENTRY)entry;
+  if (kind != DISKS_NOT_LISTED)
+    list[disks_listed_at(room, kind, listed[kind]++)] = (ENTRY)entry;
 #endif
 }
 
-/* The same where lanes of equal parity have equal turns; `wanted`: whether the cell is added. */
-template <class ENTRY>
-GPUMC_HOST_DEVICE static inline void disks_note_of_two(ENTRY *list, uint32_t room, uint32_t *listed,
-                                                       uint32_t turn, bool wanted, uint32_t entry)
+/* When the cells of a column in rows of one parity have their turn: row b is moved if b - first <
+ * rows. */
+struct disks_column_turn {
+  uint32_t turn, first, rows;
+};
+
+GPUMC_HOST_DEVICE static inline struct disks_column_turn
+disks_column_turn_of(const struct disks_tile *tile, uint32_t colours, uint32_t a, uint32_t parity)
+{
+  struct disks_column_turn column;
+  const uint32_t turn = disks_turn_in(tile, colours, a, parity);
+  const uint32_t height = tile->y.width.value;
+  const bool is_moved = (a > turn) & (a + 1 + turn < tile->x.width.value);
+  column.turn = turn;
+  column.first = turn + 1;
+  column.rows = is_moved & (height > 2 * (turn + 1)) ? height - 2 * (turn + 1) : 0;
+  disks_keep(column.turn);
+  disks_keep(column.first);
+  disks_keep(column.rows);
+  return column;
+}
+
+/* disks_note() of a warp that is in one row: lanes of equal parity have equal turns. `count` disks;
+ * 0: the cell is not added. Lanes 0 to 3 count cells with one disk of both parities, and those
+ * with more. */
+GPUMC_HOST_DEVICE static inline void disks_note_in_row(uint16_t *list, uint32_t room,
+                                                       uint32_t *listed, uint32_t turn,
+                                                       uint32_t count, uint32_t entry)
 {
 #ifdef __CUDA_ARCH__
-  const uint32_t lane = threadIdx.x % DISKS_WARP;
-  const uint32_t alike = __ballot_sync(UINT32_MAX, wanted) & 0x55555555u << (lane & 1);
+  const uint32_t lane = threadIdx.x % DISKS_WARP, parity = 0x55555555u << (lane & 1);
+  const uint32_t ones = __ballot_sync(UINT32_MAX, count == 1) & parity;
+  const uint32_t more = __ballot_sync(UINT32_MAX, count > 1) & parity;
   uint32_t first = 0;
-  if (lane < 2)
-    first = atomicAdd(&listed[turn], __popc(alike));
-  first = __shfl_sync(UINT32_MAX, first, lane & 1);
-  if (wanted)
-    list[turn * room + first + __popc(alike & ((1u << lane) - 1))] = (ENTRY)entry;
+  if (lane < 4)
+    first = atomicAdd(&listed[turn + (lane < 2 ? 0 : HARD_DISKS_COLOURS)],
+                      __popc(lane < 2 ? ones : more));
+  first = __shfl_sync(UINT32_MAX, first, (lane & 1) + (count > 1 ? 2 : 0));
+  const uint32_t index = first + __popc((count > 1 ? more : ones) & ((1u << lane) - 1));
+  if (count > 0)
+    list[count > 1 ? (turn + 1) * room - 1 - index : turn * room + index] = (uint16_t)entry;
 #else
-  if (wanted)
-    list[turn * room + listed[turn]++] = (ENTRY)entry;
+  if (count > 0)
+    disks_note(list, room, listed, turn + (count > 1 ? HARD_DISKS_COLOURS : 0), entry);
 #endif
 }
 
@@ -270,20 +307,14 @@ GPUMC_HOST_DEVICE static inline void disks_prepare(const struct disks_task *task
     block->row[b] = disks_cell_of(&tile->y, b, task->box->cells_y) * cells_x;
 }
 
-/* Brings a cell, and returns how many disks it has. What comes by itself has come after
- * disks_wait(). */
-GPUMC_HOST_DEVICE static inline uint32_t disks_bring(const struct disks_task *task,
-                                                     const struct disks_cells *cells, uint32_t cell,
-                                                     uint32_t place)
+/* Brings a pair to shared memory, where it is after disks_wait(). */
+GPUMC_HOST_DEVICE static inline void disks_bring(float4 *to, const float4 *from)
 {
-  const unsigned char *from = task->from;
-  const float4 *first = (const float4 *)(from + task->stored->first) + cell;
 #ifdef __CUDA_ARCH__
-  __pipeline_memcpy_async(&cells->first[place], first, sizeof *first);
+  __pipeline_memcpy_async(to, from, sizeof *to);
 #else
-  cells->first[place] = *first;
+  *to = *from;
 #endif
-  return from[task->stored->count + cell];
 }
 
 GPUMC_HOST_DEVICE static inline void disks_wait(void)
@@ -295,21 +326,26 @@ GPUMC_HOST_DEVICE static inline void disks_wait(void)
 }
 
 /* Warps go down rows; their lanes have a column each, so that neighbours alternate between two
- * colours. A warp that is not all there (on the host, of one thread) goes through all columns. */
+ * colours. On the host a thread may be a warp of one. */
 GPUMC_HOST_DEVICE static inline void disks_read(const struct disks_task *task,
                                                 const struct disks_block *block, uint32_t thread,
                                                 uint32_t threads)
 {
   const struct disks_tile *tile = &task->tile;
   const uint32_t lanes = threads % DISKS_WARP == 0 ? DISKS_WARP : 1, warps = threads / lanes;
-  const uint32_t lane = thread % lanes, width = tile->x.width.value, height = tile->y.width.value;
-  const uint32_t colours = task->sweep.colours;
-  for (uint32_t begin = 0; begin < width; begin += lanes) {
-    const uint32_t a = begin + lane;
+  const uint32_t width = tile->x.width.value, height = tile->y.width.value;
+  const uint32_t room = disks_list_room(task->tiling), pitch = 2 * tile->half;
+  for (uint32_t a = thread % lanes; a < width + lanes - 1 - (width - 1) % lanes; a += lanes) {
     const bool is_column = a < width;
-    const uint32_t column = is_column ? block->column[a] : 0, place_a = disks_column(a, tile->half);
-    const uint32_t turn_even = disks_turn_in(tile, colours, a, 0);
-    const uint32_t turn_odd = disks_turn_in(tile, colours, a, 1);
+    const uint32_t column = is_column ? block->column[a] : 0;
+    const struct disks_column_turn even = disks_column_turn_of(tile, task->sweep.colours, a, 0);
+    const struct disks_column_turn odd = disks_column_turn_of(tile, task->sweep.colours, a, 1);
+    size_t first_at = task->stored->first + (size_t)column * sizeof(float4);
+    size_t count_at = task->stored->count + column;
+    uint32_t place_a = disks_column(a, tile->half);
+    disks_keep(first_at);
+    disks_keep(count_at);
+    disks_keep(place_a);
     for (uint32_t first = thread / lanes; first < height; first += DISKS_READS * warps) {
       uint32_t count[DISKS_READS];
 #ifdef __CUDA_ARCH__
@@ -318,87 +354,132 @@ GPUMC_HOST_DEVICE static inline void disks_read(const struct disks_task *task,
       for (uint32_t k = 0; k < DISKS_READS; k++) {
         const uint32_t b = first + k * warps;
         count[k] = 0;
-        if (b < height && is_column)
-          count[k] = disks_bring(task, &block->cells, block->row[b] + column,
-                                 b * 2 * tile->half + place_a);
+        if (b < height && is_column) {
+          const uint32_t row = block->row[b];
+          disks_bring(&block->cells.first[b * pitch + place_a],
+                      (const float4 *)(task->from + first_at) + row);
+          count[k] = (task->from + count_at)[row];
+        }
       }
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
       for (uint32_t k = 0; k < DISKS_READS; k++) {
-        const uint32_t b = first + k * warps, place = b * 2 * tile->half + place_a;
+        const uint32_t b = first + k * warps;
         if (b >= height)
           break;
         if (is_column)
-          block->cells.count[place] = (uint8_t)count[k];
-        if (count[k] > 2) {
-          block->listed[HARD_DISKS_COLOURS] = 1;
-          block->cells.second[place] =
-              ((const float4 *)(task->from + task->stored->second))[block->row[b] + column];
-        }
-        const uint32_t turn = b % 2 == 0 ? turn_even : turn_odd;
-        disks_note_of_two(block->list, disks_list_room(task->tiling), block->listed, turn,
-                          count[k] > 0 && disks_is_moved(tile, turn, a, b), a | b << 8);
+          block->cells.count[b * pitch + place_a] = (uint8_t)count[k];
+        if (count[k] > 2)
+          block->listed[DISKS_CROWDED] = 1;
+        const uint32_t turn = b % 2 == 0 ? even.turn : odd.turn;
+        const uint32_t from = b % 2 == 0 ? even.first : odd.first;
+        const uint32_t rows = b % 2 == 0 ? even.rows : odd.rows;
+        const uint32_t kind = count[k] == 1 && !task->tiling->sorted ? 2 : count[k];
+        disks_note_in_row(block->list, room, block->listed, turn, b - from < rows ? kind : 0,
+                          a | b << 8);
       }
     }
   }
   disks_wait();
 }
 
-/* The colour that has its turn. Returns how many trials were accepted in cells of the tile. */
+/* After that, slots 2 and 3, where there are such cells. */
+GPUMC_HOST_DEVICE static inline void disks_read_rest(const struct disks_task *task,
+                                                     const struct disks_block *block,
+                                                     uint32_t thread, uint32_t threads)
+{
+  const struct disks_tile *tile = &task->tile;
+  const float4 *second = (const float4 *)(task->from + task->stored->second);
+  const uint32_t total = tile->x.width.value * tile->y.width.value;
+  for (uint32_t k = thread; k < total; k += threads) {
+    const uint32_t b = gpumc_divide(k, tile->x.width), a = k - b * tile->x.width.value;
+    const uint32_t place = disks_place_in(tile, a, b);
+    if (block->cells.count[place] > 2)
+      block->cells.second[place] = second[block->row[b] + block->column[a]];
+  }
+}
+
+GPUMC_HOST_DEVICE static inline bool disks_has_more_than_two(const struct disks_block *block)
+{
+  return block->listed[DISKS_CROWDED] != 0;
+}
+
+/* An entry of a list. Returns how many trials were accepted, if the cell is one of the tile's own:
+ * of cells of the box that the tile has twice, one counts. */
+template <uint32_t ROUNDS, bool ALONE>
+GPUMC_HOST_DEVICE static inline uint32_t
+disks_move_entry(const struct disks_task *task, const struct disks_block *block, bool crowded,
+                 uint32_t entry)
+{
+  const struct disks_tile *tile = &task->tile;
+  const uint32_t a = entry & 0xff, b = entry >> 8, cell = block->row[b] + block->column[a];
+  const struct disks_around around = disks_around_in(tile, a, b);
+  uint32_t taken;
+  if (crowded && disks_is_crowded(&block->cells, &around))
+    taken = disks_move_plainly<ROUNDS>(&block->cells, &around, &task->rule, cell);
+  else
+    taken = disks_move<ROUNDS, ALONE>(&block->cells, &around, &task->rule, cell);
+  const bool is_own = (a - tile->x.begin < task->tiling->x.side.value) &
+                      (b - tile->y.begin < task->tiling->y.side.value) &
+                      ((uint32_t)tile->x.first + a < task->box->cells_x) &
+                      ((uint32_t)tile->y.first + b < task->box->cells_y);
+  return is_own ? taken : 0;
+}
+
+/* The colour that has its turn. The threads that have fewer cells with one disk begin with those
+ * that have more. Returns how many trials were accepted. */
 template <uint32_t ROUNDS>
 GPUMC_HOST_DEVICE static inline uint32_t
 disks_move_turn(const struct disks_task *task, const struct disks_block *block, uint32_t turn,
                 uint32_t thread, uint32_t threads)
 {
-  const struct disks_tile *tile = &task->tile;
-  const uint16_t *list = block->list + turn * disks_list_room(task->tiling);
-  const uint32_t listed = block->listed[turn];
-  const bool crowded = block->listed[HARD_DISKS_COLOURS] != 0;
+  const uint32_t room = disks_list_room(task->tiling);
+  const uint32_t ones = block->listed[turn], more = block->listed[turn + HARD_DISKS_COLOURS];
+  const bool crowded = disks_has_more_than_two(block);
   uint32_t taken = 0;
-  for (uint32_t k = thread; k < listed; k += threads) {
-    const uint32_t a = list[k] & 0xff, b = list[k] >> 8;
-    const uint32_t column = block->column[a], row = block->row[b];
-    const struct disks_around around = disks_around_in(tile, a, b);
-    uint32_t here;
-    if (crowded && disks_is_crowded(&block->cells, &around))
-      here = disks_move_plainly<ROUNDS>(&block->cells, &around, &task->rule, row + column);
-    else
-      here = disks_move<ROUNDS>(&block->cells, &around, &task->rule, row + column);
-    /* Of cells of the box that the tile has twice, one counts. */
-    const uint32_t in_x = a - tile->x.begin, in_y = b - tile->y.begin;
-    if (in_x < task->tiling->x.side.value && in_y < task->tiling->y.side.value &&
-        (uint32_t)tile->x.first + a < task->box->cells_x &&
-        (uint32_t)tile->y.first + b < task->box->cells_y)
-      taken += here;
-  }
+  for (uint32_t k = thread; k < ones; k += threads)
+    taken += disks_move_entry<ROUNDS, true>(task, block, crowded,
+                                            block->list[disks_listed_at(room, turn, k)]);
+  for (uint32_t k = threads - 1 - thread; k < more; k += threads)
+    taken += disks_move_entry<ROUNDS, false>(
+        task, block, crowded, block->list[disks_listed_at(room, turn + HARD_DISKS_COLOURS, k)]);
   return taken;
 }
 
-/* Shifts the grid, from shared memory to where the replica is afterwards. */
+/* Shifts the grid, from shared memory to where the replica is afterwards; warps go down rows. */
 GPUMC_HOST_DEVICE static inline void disks_write(const struct disks_task *task,
                                                  const struct disks_block *block, uint32_t thread,
                                                  uint32_t threads)
 {
   const struct disks_tile *tile = &task->tile;
-  const struct disks_tiling *tiling = task->tiling;
-  const uint32_t total = tiling->x.side.value * tiling->y.side.value;
-  for (uint32_t k = thread; k < total; k += threads) {
-    const uint32_t in_y = gpumc_divide(k, tiling->x.side), in_x = k - in_y * tiling->x.side.value;
-    const uint32_t a = in_x + tile->x.begin, b = in_y + tile->y.begin;
-    const uint32_t x = (uint32_t)tile->x.first + a, y = (uint32_t)tile->y.first + b;
-    if (x >= task->box->cells_x || y >= task->box->cells_y)
-      continue;
-    const uint32_t source = disks_place_in(tile, a + disks_source_column(task->sweep.direction) - 1,
-                                           b + disks_source_row(task->sweep.direction) - 1);
-    const struct disks_list list =
-        disks_shift(&block->cells, &task->sweep, task->box->width_x, task->box->width_y,
-                    disks_place_in(tile, a, b), source);
-    const uint32_t cell = y * task->box->cells_x + x;
-    ((float4 *)(task->to + task->stored->first))[cell] = list.first;
-    if (list.count > 2)
-      ((float4 *)(task->to + task->stored->second))[cell] = list.second;
-    task->to[task->stored->count + cell] = (uint8_t)list.count;
+  const struct hard_disks_box *box = task->box;
+  const uint32_t lanes = threads % DISKS_WARP == 0 ? DISKS_WARP : 1, warps = threads / lanes;
+  const uint32_t side_x = task->tiling->x.side.value, side_y = task->tiling->y.side.value;
+  const uint32_t first_x = (uint32_t)tile->x.first + tile->x.begin;
+  const uint32_t first_y = (uint32_t)tile->y.first + tile->y.begin, pitch = 2 * tile->half;
+  const uint32_t most_x = box->cells_x - first_x < side_x ? box->cells_x - first_x : side_x;
+  const uint32_t most_y = box->cells_y - first_y < side_y ? box->cells_y - first_y : side_y;
+  const struct disks_step step = disks_step_of(&task->sweep, box->width_x, box->width_y);
+  const bool crowded = disks_has_more_than_two(block);
+  const uint32_t source_x = disks_source_column(task->sweep.direction) - 1;
+  const uint32_t source_y = disks_source_row(task->sweep.direction) - 1;
+  float4 *first = (float4 *)(task->to + task->stored->first);
+  float4 *second = (float4 *)(task->to + task->stored->second);
+  unsigned char *count = task->to + task->stored->count;
+  for (uint32_t x = thread % lanes; x < most_x; x += lanes) {
+    const uint32_t a = x + tile->x.begin, column = disks_column(a, tile->half);
+    const uint32_t from = disks_column(a + source_x, tile->half) + source_y * pitch;
+    for (uint32_t y = thread / lanes; y < most_y; y += warps) {
+      const uint32_t row = (y + tile->y.begin) * pitch;
+      const struct disks_list list =
+          disks_shift(&block->cells, &task->sweep, &step, crowded, row + column, row + from);
+      const uint32_t cell = (first_y + y) * box->cells_x + first_x + x;
+      first[cell] = list.first;
+      if (list.count > 2)
+        second[cell] = list.second;
+      count[cell] = (uint8_t)list.count;
+    }
   }
 }
 

@@ -14,7 +14,7 @@ enum {
 /* Replicas of a block, of cells_x times cells_y cells. */
 struct disks_whole {
   struct gpumc_divisor cells, cells_x;
-  uint32_t replicas;
+  uint32_t replicas, sorted;
 };
 
 static inline struct disks_whole disks_whole_of(const struct hard_disks_box *box, uint32_t replicas)
@@ -23,6 +23,7 @@ static inline struct disks_whole disks_whole_of(const struct hard_disks_box *box
   whole.cells = gpumc_divisor_make(box->cells_x * box->cells_y);
   whole.cells_x = gpumc_divisor_make(box->cells_x);
   whole.replicas = replicas;
+  whole.sorted = whole.cells.value * replicas >= DISKS_SORTED_FROM;
   return whole;
 }
 
@@ -186,20 +187,36 @@ disks_list_cells(const struct disks_class *all, const struct disks_hall *hall,
 {
   const uint32_t total = all->present * all->whole.cells.value;
   for (uint32_t begin = 0; begin < total; begin += threads) {
-    uint32_t turn = DISKS_NO_COLOUR, entry = 0;
+    uint32_t kind = DISKS_NOT_LISTED, entry = 0;
     if (begin + thread < total) {
       const struct disks_address at = disks_address_of(&all->whole, begin + thread);
       const uint32_t m = all->whole.cells_x.value;
       const uint32_t count =
           cells->count[at.replica * all->whole.cells.value + at.b * m + disks_column(at.a, m / 2)];
       if (count > 0)
-        turn = disks_turn(hall->pupil[at.replica].sweep.colours, (at.a & 1) + 2 * (at.b & 1));
+        kind = disks_turn(hall->pupil[at.replica].sweep.colours, (at.a & 1) + 2 * (at.b & 1)) +
+               (count > 1 || !all->whole.sorted ? HARD_DISKS_COLOURS : 0);
       if (count > 2)
-        hall->listed[HARD_DISKS_COLOURS] = 1;
+        hall->listed[DISKS_CROWDED] = 1;
       entry = at.a | at.b << 8 | at.replica << 16;
     }
-    disks_note(hall->list, disks_hall_room(&all->whole), hall->listed, turn, entry);
+    disks_note(hall->list, disks_hall_room(&all->whole), hall->listed, kind, entry);
   }
+}
+
+template <uint32_t ROUNDS, bool ALONE>
+GPUMC_HOST_DEVICE static inline uint32_t
+disks_move_in_hall(const struct disks_class *all, const struct disks_hall *hall,
+                   const struct disks_cells *cells, bool crowded, uint32_t entry)
+{
+  const uint32_t a = entry & 0xff, b = entry >> 8 & 0xff, replica = entry >> 16;
+  const uint32_t cell = b * all->whole.cells_x.value + a;
+  const struct disks_around around = disks_around_at(&all->whole, replica, a, b);
+  struct disks_rule rule = all->rule;
+  rule.group = hall->pupil[replica].group;
+  return crowded && disks_is_crowded(cells, &around)
+             ? disks_move_plainly<ROUNDS>(cells, &around, &rule, cell)
+             : disks_move<ROUNDS, ALONE>(cells, &around, &rule, cell);
 }
 
 /* Returns how many trials were accepted. */
@@ -208,21 +225,16 @@ GPUMC_HOST_DEVICE static inline uint32_t
 disks_move_listed(const struct disks_class *all, const struct disks_hall *hall,
                   const struct disks_cells *cells, uint32_t turn, uint32_t thread, uint32_t threads)
 {
-  const uint32_t *list = hall->list + turn * disks_hall_room(&all->whole);
-  const uint32_t listed = hall->listed[turn];
-  const bool crowded = hall->listed[HARD_DISKS_COLOURS] != 0;
+  const uint32_t room = disks_hall_room(&all->whole);
+  const uint32_t ones = hall->listed[turn], more = hall->listed[turn + HARD_DISKS_COLOURS];
+  const bool crowded = hall->listed[DISKS_CROWDED] != 0;
   uint32_t taken = 0;
-  for (uint32_t k = thread; k < listed; k += threads) {
-    const uint32_t a = list[k] & 0xff, b = list[k] >> 8 & 0xff, replica = list[k] >> 16;
-    const uint32_t cell = b * all->whole.cells_x.value + a;
-    const struct disks_around around = disks_around_at(&all->whole, replica, a, b);
-    struct disks_rule rule = all->rule;
-    rule.group = hall->pupil[replica].group;
-    if (crowded && disks_is_crowded(cells, &around))
-      taken += disks_move_plainly<ROUNDS>(cells, &around, &rule, cell);
-    else
-      taken += disks_move<ROUNDS>(cells, &around, &rule, cell);
-  }
+  for (uint32_t k = thread; k < ones; k += threads)
+    taken += disks_move_in_hall<ROUNDS, true>(all, hall, cells, crowded,
+                                              hall->list[disks_listed_at(room, turn, k)]);
+  for (uint32_t k = threads - 1 - thread; k < more; k += threads)
+    taken += disks_move_in_hall<ROUNDS, false>(
+        all, hall, cells, crowded, hall->list[disks_listed_at(room, turn + HARD_DISKS_COLOURS, k)]);
   return taken;
 }
 
@@ -232,6 +244,7 @@ disks_shift_all(const struct disks_class *all, const struct disks_hall *hall,
                 const struct disks_cells *from, const struct disks_cells *to, uint32_t thread,
                 uint32_t threads)
 {
+  const bool crowded = hall->listed[DISKS_CROWDED] != 0;
   for (uint32_t k = thread; k < all->present * all->whole.cells.value; k += threads) {
     const struct disks_address at = disks_address_of(&all->whole, k);
     const struct disks_around around = disks_around_at(&all->whole, at.replica, at.a, at.b);
@@ -239,8 +252,8 @@ disks_shift_all(const struct disks_class *all, const struct disks_hall *hall,
     const uint32_t place = disks_place(&around, 1, 1);
     const uint32_t source = disks_place(&around, disks_source_column(sweep->direction),
                                         disks_source_row(sweep->direction));
-    const struct disks_list list =
-        disks_shift(from, sweep, all->box->width_x, all->box->width_y, place, source);
+    const struct disks_step step = disks_step_of(sweep, all->box->width_x, all->box->width_y);
+    const struct disks_list list = disks_shift(from, sweep, &step, crowded, place, source);
     to->first[place] = list.first;
     if (list.count > 2)
       to->second[place] = list.second;

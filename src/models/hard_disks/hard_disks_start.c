@@ -97,14 +97,19 @@ enum gpumc_status hard_disks_find_start(const struct hard_disks_settings *settin
 /* ---- compression ---- */
 
 enum {
-  GROWTHS = 24,            /* diameters on the way to 1 */
+  GROWTHS = 100,           /* diameters on the way to 1 */
   SWEEPS_MAXIMUM = 100000, /* of all of them */
   NOBODY = -1,
+  /* Disks of so many cells around an overlap are tried for so many sweeps; of one more after each
+   * WIDEN sweeps. */
+  WOKEN = 2,
+  AWAKE = 3,
+  WIDEN = 32,
 };
 /* The packing fraction of random positions that compression begins with, and the largest
  * displacement in diameters. */
 #define LOOSE 0.2
-#define REACH 0.2
+#define REACH 0.1
 
 /* Disks in lists of the cells of the box, in an order in which neighbours are near each other in
  * memory. `pair2`: squared diameter. */
@@ -114,7 +119,9 @@ struct gas {
   int32_t cells[2];
   double *x, *y;
   int32_t *first, *next; /* of a cell, of a disk; NOBODY */
+  uint8_t *until;        /* of a cell: its disks are tried for so many more sweeps */
   double pair2, reach;
+  int32_t woken; /* cells around an overlap whose disks are tried */
 };
 
 static int32_t cell_along(const struct gas *gas, int axis, double x)
@@ -128,8 +135,9 @@ static int32_t cell_at(const struct gas *gas, double x, double y)
   return cell_along(gas, 1, y) * gas->cells[0] + cell_along(gas, 0, x);
 }
 
-/* Overlaps of disk i at (x, y) as an energy: the sum of (D^2 - r^2)^2. */
-static double energy_at(const struct gas *gas, int32_t i, double x, double y)
+/* Overlaps of disk i at (x, y) as an energy: the sum of (D^2 - r^2)^2, of as many as exceed `most`.
+ */
+static double energy_at(const struct gas *gas, int32_t i, double x, double y, double most)
 {
   const double *length = gas->parameters->length;
   const int32_t a = cell_along(gas, 0, x), b = cell_along(gas, 1, y);
@@ -146,6 +154,8 @@ static double energy_at(const struct gas *gas, int32_t i, double x, double y)
         if (j != i && depth > 0.0)
           energy += depth * depth;
       }
+      if (energy > most)
+        return energy;
     }
   return energy;
 }
@@ -169,18 +179,36 @@ static double displaced(const struct gas *gas, double x, double length, uint32_t
   return in_box(x + gas->reach * ((double)(int32_t)word * 0x1p-31), length);
 }
 
+static int32_t periodic(int32_t cell, int32_t cells)
+{
+  const int32_t rest = cell % cells;
+  return rest < 0 ? rest + cells : rest;
+}
+
+/* Disks around an overlap make room for it. */
+static void wake(struct gas *gas, int32_t cell)
+{
+  const int32_t a = cell % gas->cells[0], b = cell / gas->cells[0], woken = gas->woken;
+  for (int32_t v = -woken; v <= woken; v++)
+    for (int32_t u = -woken; u <= woken; u++)
+      gas->until[periodic(b + v, gas->cells[1]) * gas->cells[0] + periodic(a + u, gas->cells[0])] =
+          AWAKE;
+}
+
 /* One trial of a disk: it moves where it does not overlap more than before. Returns whether it
- * overlapped. */
+ * overlaps. */
 static bool try_disk(struct gas *gas, int32_t i, const uint32_t word[2])
 {
   const double *length = gas->parameters->length;
-  const double before = energy_at(gas, i, gas->x[i], gas->y[i]);
+  const double before = energy_at(gas, i, gas->x[i], gas->y[i], (double)INFINITY);
   const double x = displaced(gas, gas->x[i], length[0], word[0]),
                y = displaced(gas, gas->y[i], length[1], word[1]);
-  const double after = energy_at(gas, i, x, y);
+  const double after = energy_at(gas, i, x, y, before);
+  const int32_t from = cell_at(gas, gas->x[i], gas->y[i]), to = cell_at(gas, x, y);
+  if (before > 0.0)
+    wake(gas, from);
   if (after > before)
     return before > 0.0;
-  const int32_t from = cell_at(gas, gas->x[i], gas->y[i]), to = cell_at(gas, x, y);
   gas->x[i] = x;
   gas->y[i] = y;
   if (from != to) {
@@ -190,20 +218,36 @@ static bool try_disk(struct gas *gas, int32_t i, const uint32_t word[2])
   return after > 0.0;
 }
 
+/* A sweep over the disks of cells that are awake; whether none of them overlaps. */
+static bool sweep_awake(struct gas *gas, struct gpumc_random random, uint32_t r, uint32_t sweep)
+{
+  const int32_t cells = gas->cells[0] * gas->cells[1];
+  bool apart = true;
+  for (int32_t cell = 0; cell < cells; cell++) {
+    if (gas->until[cell] == 0)
+      continue;
+    gas->until[cell]--;
+    for (int32_t i = gas->first[cell], next; i != NOBODY; i = next) {
+      uint32_t word[4];
+      next = gas->next[i];
+      gpumc_random_draw(random, (uint32_t)i, r, sweep,
+                        gpumc_random_label(GPUMC_RANDOM_DISKS_INITIAL, 1), word);
+      apart = !try_disk(gas, i, word) && apart;
+    }
+  }
+  return apart;
+}
+
 /* Sweeps until disks of the present diameter do not overlap; `*sweep` counts them. */
 static bool separate(struct gas *gas, struct gpumc_random random, uint32_t r, uint32_t *sweep)
 {
-  const int32_t particles = (int32_t)gas->parameters->box.particles;
-  for (size_t overlapping = 1; overlapping > 0; (*sweep)++) {
+  memset(gas->until, 1, (size_t)gas->cells[0] * (size_t)gas->cells[1]);
+  const uint32_t begin = *sweep;
+  for (bool apart = false; !apart; (*sweep)++) {
     if (*sweep == SWEEPS_MAXIMUM)
       return false;
-    overlapping = 0;
-    for (int32_t i = 0; i < particles; i++) {
-      uint32_t word[4];
-      gpumc_random_draw(random, (uint32_t)i, r, *sweep,
-                        gpumc_random_label(GPUMC_RANDOM_DISKS_INITIAL, 1), word);
-      overlapping += try_disk(gas, i, word);
-    }
+    gas->woken = WOKEN + (int32_t)((*sweep - begin) / WIDEN);
+    apart = sweep_awake(gas, random, r, *sweep);
   }
   return true;
 }
@@ -262,6 +306,9 @@ static enum gpumc_status start_compressed(const struct hard_disks_parameters *pa
   GPUMC_TRY_OUT(status,
                 gpumc_allocate_array(&gas.first, (size_t)gas.cells[0] * (size_t)gas.cells[1],
                                      "cells of disks", error));
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&gas.until, (size_t)gas.cells[0] * (size_t)gas.cells[1],
+                                     "cells of disks", error));
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&gas.next, particles, "lists of disks", error));
   gas.y = gas.x + particles;
   GPUMC_TRY_OUT(status, compress(&gas, random, r, error));
@@ -273,6 +320,7 @@ out:
   free(gas.x);
   free(gas.first);
   free(gas.next);
+  free(gas.until);
   return status;
 }
 
