@@ -70,6 +70,43 @@ static bool make_instance(struct gpumc_language *language, const struct gpumc_pa
   return status == GPUMC_OK || status == GPUMC_INVALID;
 }
 
+/* The algorithms that sample what the model has, and average profiles where those are wanted: "use
+ * a, b or c". */
+static void
+append_remedy(const struct gpumc_language *language, bool profiles, struct gpumc_text *text)
+{
+  const struct gpumc_algorithm_ops *const *algorithms = language->plugins->algorithms;
+  const char *last = NULL, *before = "use ";
+  for (size_t i = 0; algorithms[i] != NULL; i++) {
+    if (!gpumc_model_samples(language->model, algorithms[i]->target) ||
+        (profiles && !algorithms[i]->profiles))
+      continue;
+    if (last != NULL) {
+      gpumc_text_append(text, "%s%s", before, last);
+      before = ", ";
+    }
+    last = algorithms[i]->name;
+  }
+  if (last != NULL)
+    gpumc_text_append(text, "%s%s", strcmp(before, ", ") == 0 ? " or " : before, last);
+}
+
+/* A mistake where a profile is asked of an algorithm that averages none. */
+static void
+check_profile(struct gpumc_language *language, const struct gpumc_params *view, const char *key)
+{
+  struct gpumc_text text = {0};
+  if (language->algorithm->profiles || !gpumc_params_boolean(view, key) ||
+      !gpumc_observables_is_profile(language->model, key))
+    return;
+  append_remedy(language, true, &text);
+  gpumc_params_mistake(view, &language->report, key,
+                       "algorithm %s averages no profiles, and %s is one: leave it out%s%s",
+                       language->algorithm->name, key, text.length > 0 ? ", or " : "",
+                       gpumc_text_string(&text));
+  gpumc_text_free(&text);
+}
+
 /* Requests of an algorithm that has these keys (GPUMC_REQUESTS_KEY), of the model or of
  * `instance`, unless that is NULL. */
 static void check_requests(struct gpumc_language *language, const struct gpumc_params *algorithm,
@@ -84,9 +121,10 @@ static void check_requests(struct gpumc_language *language, const struct gpumc_p
     if (!gpumc_params_narrow(algorithm, report, key->name, &view) ||
         !gpumc_params_has(&view, key->name))
       continue;
-    if (instance == NULL)
+    if (instance == NULL) {
       gpumc_observables_check(&view, key->name, language->model, report);
-    else
+      check_profile(language, &view, key->name);
+    } else
       gpumc_observables_check_instance(&view, key->name, instance, report);
   }
 }
@@ -112,24 +150,6 @@ static bool check_algorithm_file(struct gpumc_language *language,
   return status == GPUMC_OK || status == GPUMC_INVALID;
 }
 
-/* The algorithms that sample what the model has: ", use algorithm a, b or c". */
-static void append_remedy(const struct gpumc_language *language, struct gpumc_text *text)
-{
-  const struct gpumc_algorithm_ops *const *algorithms = language->plugins->algorithms;
-  const char *last = NULL, *before = ": use ";
-  for (size_t i = 0; algorithms[i] != NULL; i++) {
-    if (!gpumc_model_samples(language->model, algorithms[i]->target))
-      continue;
-    if (last != NULL) {
-      gpumc_text_append(text, "%s%s", before, last);
-      before = ", ";
-    }
-    last = algorithms[i]->name;
-  }
-  if (last != NULL)
-    gpumc_text_append(text, "%s%s", strcmp(before, ", ") == 0 ? " or " : before, last);
-}
-
 /* Whether the model has what the algorithm samples, weights that follow controls or states of equal
  * weight; else a mistake at the algorithm's name. */
 static bool check_target(struct gpumc_language *language, const struct gpumc_node *root)
@@ -150,7 +170,8 @@ static bool check_target(struct gpumc_language *language, const struct gpumc_nod
                       "model %s has no temperature, by which algorithm %s gives weights: all its "
                       "allowed states have the same",
                       model->name, algorithm->name);
-  append_remedy(language, &text);
+  gpumc_text_append(&text, ": ");
+  append_remedy(language, false, &text);
   if (name != NULL && !language->model_is_guess && !language->algorithm_is_guess)
     gpumc_report_mistake(&language->report, name->mark, "%s", gpumc_text_string(&text));
   gpumc_text_free(&text);
