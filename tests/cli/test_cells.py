@@ -10,7 +10,7 @@ from support.program import DEVICE, INVALID, OK, ProgramCase
 
 # A new plugin adds its smallest job here, one that all its kernels take.
 MODELS = {"ising2d": "shape: [64, 4]", "ising3d": "shape: [64, 4, 4]", "ea": "shape: [4, 4, 4]",
-          "heisenberg": "shape: [4, 4]"}
+          "heisenberg": "shape: [4, 4]", "hard_disks": "particles: 8, packing_fraction: 0.3"}
 ALGORITHMS = {"canonical": "thermalization: 2, sweeps: 8, beta: {values: [0.1, 0.2]}",
               "muca": "walkers: 32, iteration: {maximum: 2}, production: {updates: 100, measurements: 100}, "
                       "range: {from: -0.2, to: 0.2}",

@@ -111,8 +111,8 @@ static void open_box(const struct box *box, uint32_t trials, const struct hard_d
   disks_open(&job, test_setting(), disks);
 }
 
-/* The number of coordinates that are not those of the CPU, and whether that of accepted trials is
- * not; `late`: with the random numbers of another time. */
+/* The number of coordinates, and of counts of trials, that are not those of the CPU; `late`: with
+ * the random numbers of another time. */
 static size_t differences(struct disks *disks, const struct hard_disks_options *options,
                           uint32_t sweeps, size_t side, uint32_t late)
 {
@@ -121,8 +121,8 @@ static size_t differences(struct disks *disks, const struct hard_disks_options *
   open_cells(&disks->model, &cells);
   uint8_t *before = disks_replicas(disks);
   unsigned char *stored = store_all(&cells, before, bytes);
-  const uint64_t accepted_before = disks_accepted(disks, 0);
-  uint64_t accepted = 0;
+  const struct checkerboard_counts counts_before = disks_counts(disks, 0);
+  struct checkerboard_counts counts = {0};
   const struct disks_emulated job = {
       .box = *cells.box,
       .random = gpumc_ensemble_random(&disks->ensemble, 0),
@@ -136,13 +136,16 @@ static size_t differences(struct disks *disks, const struct hard_disks_options *
       .side = {sides[side][0], sides[side][1]},
       .threads = THREADS,
       .replicas = stored,
-      .accepted = &accepted,
+      .accepted = &counts.accepted,
+      .proposed = &counts.proposed,
   };
   disks_emulate(&job);
   disks_sweep(disks, sweeps);
   uint8_t *after = disks_replicas(disks);
   size_t different = differences_of(&cells, stored, after, bytes);
-  different += accepted != disks_accepted(disks, 0) - accepted_before;
+  const struct checkerboard_counts counts_after = disks_counts(disks, 0);
+  different += counts.accepted != counts_after.accepted - counts_before.accepted;
+  different += counts.proposed != counts_after.proposed - counts_before.proposed;
   free(before);
   free(stored);
   free(after);

@@ -1,7 +1,7 @@
 /* The kernel `checkerboard` of hard disks on the device under test has the bits of the CPU's with
- * one thread: replicas, accepted trials and channels after sweeps in pieces, copies, exchanges and
- * a way through the portable form; few disks and many, of which a GPU has whole replicas in shared
- * memory, or tiles; runs with different numbers of replicas. */
+ * one thread: replicas, numbers of trials and channels after sweeps in pieces, copies, exchanges
+ * and a way through the portable form; few disks and many, of which a GPU has whole replicas in
+ * shared memory, or tiles; runs with different numbers of replicas. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -146,7 +146,7 @@ static void read_device(struct side *side, void *to, const void *from, size_t by
 static void
 compare(size_t i, struct side *side, struct side *reference, struct test_setting setting)
 {
-  uint64_t accepted[2][RUNS];
+  uint64_t counts[2][2][RUNS];
   for (size_t m = 0; m < RUNS; m++) {
     uint8_t *found = replicas_of(side, m), *expected = replicas_of(reference, m);
     if (memcmp(found, expected, ROOM * side->model.portable_bytes) != 0)
@@ -165,9 +165,12 @@ compare(size_t i, struct side *side, struct side *reference, struct test_setting
                    test_setting_text(setting), c, r, m, (long long)found[m][r],
                    (long long)expected[m][r]);
   }
-  read_device(side, accepted[0], side->ensemble.accepted, sizeof accepted[0]);
-  read_device(reference, accepted[1], reference->ensemble.accepted, sizeof accepted[1]);
-  assert_memory_equal(accepted[0], accepted[1], sizeof accepted[0]);
+  struct side *both[2] = {side, reference};
+  for (size_t k = 0; k < 2; k++) {
+    read_device(both[k], counts[k][0], both[k]->ensemble.accepted, sizeof counts[k][0]);
+    read_device(both[k], counts[k][1], both[k]->ensemble.proposed, sizeof counts[k][1]);
+  }
+  assert_memory_equal(counts[0], counts[1], sizeof counts[0]);
 }
 
 static void it_has_the_bits_of_one_thread(void **state)

@@ -58,7 +58,7 @@ static void open_case(size_t i, struct test_setting setting, struct disks *disks
 
 /* Sweeps replicas in portable form by plain loops. */
 static void sweep_plainly(size_t i, const struct disks *disks, uint32_t time, uint32_t sweeps,
-                          uint8_t *replicas, uint64_t accepted[RUNS])
+                          uint8_t *replicas, struct checkerboard_counts counts[RUNS])
 {
   const struct hard_disks_box *box = &hard_disks_parameters(&disks->model)->box;
   const struct hard_disks_layout layout = hard_disks_plain_layout(box);
@@ -79,7 +79,7 @@ static void sweep_plainly(size_t i, const struct disks *disks, uint32_t time, ui
     };
     uint8_t *portable = replicas + r * disks->model.portable_bytes;
     assert_ok(hard_disks_set(box, portable, &replica, &error), &error);
-    assert_true(checkerboard_plain(&job, &replica, x + 2 * layout.count, &accepted[r / REPLICAS]));
+    assert_true(checkerboard_plain(&job, &replica, x + 2 * layout.count, &counts[r / REPLICAS]));
     hard_disks_get(box, &replica, portable);
   }
   free(x);
@@ -103,22 +103,25 @@ static void sweeps_have_the_bits_of_plain_loops(void **state)
   for (size_t i = 0; i < CASES; i++)
     for (size_t k = 0; share_has(i) && k < settings; k++) {
       struct disks disks;
-      uint64_t accepted[RUNS] = {0};
+      struct checkerboard_counts counts[RUNS] = {{0}};
       if (!test_device_is_cpu() && !cases[i].options.confine)
         continue;
       open_case(i, setting[k], &disks);
       uint8_t *plain = disks_replicas(&disks);
       for (size_t p = 0, time = 0; p < 3; time += pieces[p++]) {
         disks_sweep(&disks, pieces[p]);
-        sweep_plainly(i, &disks, (uint32_t)time, pieces[p], plain, accepted);
+        sweep_plainly(i, &disks, (uint32_t)time, pieces[p], plain, counts);
         uint8_t *replicas = disks_replicas(&disks);
         expect_same(i, &disks, plain, replicas, "sweeps", setting[k]);
         free(replicas);
       }
-      for (size_t m = 0; m < RUNS; m++)
-        if (disks_accepted(&disks, m) != accepted[m])
-          fail_msg("case %zu: %llu accepted trials, should be %llu", i,
-                   (unsigned long long)disks_accepted(&disks, m), (unsigned long long)accepted[m]);
+      for (size_t m = 0; m < RUNS; m++) {
+        const struct checkerboard_counts of = disks_counts(&disks, m);
+        if (of.accepted != counts[m].accepted || of.proposed != counts[m].proposed)
+          fail_msg("case %zu: %llu of %llu trials accepted, should be %llu of %llu", i,
+                   (unsigned long long)of.accepted, (unsigned long long)of.proposed,
+                   (unsigned long long)counts[m].accepted, (unsigned long long)counts[m].proposed);
+      }
       free(plain);
       disks_close(&disks);
     }

@@ -8,6 +8,12 @@
 
 enum { PHILOX_SHORT = 7, PHILOX_LONG = 10, POISON = 0x5a };
 
+static void add_counts(const struct disks_emulated *job, const struct disks_counts *counts)
+{
+  *job->accepted += counts->accepted;
+  *job->proposed += (uint64_t)counts->cells * job->moves;
+}
+
 static struct disks_rule rule_of(const struct disks_emulated *job)
 {
   struct disks_rule rule = {};
@@ -32,6 +38,7 @@ static void sweep_tile(const struct disks_emulated *job, struct disks_task *task
                        const struct disks_block *block)
 {
   const uint32_t threads = job->threads;
+  struct disks_counts counts = {0, 0};
   for (uint32_t thread = 0; thread < threads; thread++)
     disks_prepare(task, block, thread, threads);
   for (uint32_t thread = 0; thread < threads; thread++)
@@ -40,9 +47,10 @@ static void sweep_tile(const struct disks_emulated *job, struct disks_task *task
     disks_read_rest(task, block, thread, threads);
   for (uint32_t turn = 0; turn < HARD_DISKS_COLOURS; turn++)
     for (uint32_t thread = 0; thread < threads; thread++)
-      *job->accepted += disks_move_turn<ROUNDS>(task, block, turn, thread, threads);
+      disks_move_turn<ROUNDS>(task, block, turn, thread, threads, &counts);
   for (uint32_t thread = 0; thread < threads; thread++)
     disks_write(task, block, thread, threads);
+  add_counts(job, &counts);
 }
 
 template <uint32_t ROUNDS> static void emulate_tiles(const struct disks_emulated *job)
@@ -84,6 +92,7 @@ template <uint32_t ROUNDS> static void emulate_whole(const struct disks_emulated
 {
   const struct hard_disks_stored stored = hard_disks_stored_of(&job->box);
   const uint32_t threads = job->threads;
+  struct disks_counts counts = {0, 0};
   struct disks_class all;
   all.box = &job->box;
   all.stored = &stored;
@@ -106,12 +115,13 @@ template <uint32_t ROUNDS> static void emulate_whole(const struct disks_emulated
       disks_list_cells(&all, &hall, cells, thread, threads);
     for (uint32_t turn = 0; turn < HARD_DISKS_COLOURS; turn++)
       for (uint32_t thread = 0; thread < threads; thread++)
-        *job->accepted += disks_move_listed<ROUNDS>(&all, &hall, cells, turn, thread, threads);
+        disks_move_listed<ROUNDS>(&all, &hall, cells, turn, thread, threads, &counts);
     for (uint32_t thread = 0; thread < threads; thread++)
       disks_shift_all(&all, &hall, cells, next, thread, threads);
   }
   for (uint32_t thread = 0; thread < threads; thread++)
     disks_carry<true>(&all, &hall, &hall.cells[job->sweeps % 2], thread, threads);
+  add_counts(job, &counts);
 }
 
 void disks_emulate(const struct disks_emulated *job)

@@ -20,7 +20,7 @@ struct disks_emulated {
   uint32_t side[2]; /* of tiles; 0: whole replicas, all in one block */
   uint32_t threads; /* of a block */
   unsigned char *replicas;
-  uint64_t *accepted; /* added to */
+  uint64_t *accepted, *proposed; /* trials, added to */
 };
 
 void disks_emulate(const struct disks_emulated *job);

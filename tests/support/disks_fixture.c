@@ -110,14 +110,19 @@ void disks_set(struct disks *disks, const uint8_t *replicas)
               &error);
 }
 
-uint64_t disks_accepted(struct disks *disks, size_t m)
+static uint64_t number_at(struct disks *disks, const uint64_t *at)
 {
   struct gpumc_error error = {0};
-  uint64_t accepted = 0;
-  assert_ok(disks->device.ops->copy_to_host(&disks->device, &accepted, disks->ensemble.accepted + m,
-                                            sizeof accepted, &error),
+  uint64_t number = 0;
+  assert_ok(disks->device.ops->copy_to_host(&disks->device, &number, at, sizeof number, &error),
             &error);
-  return accepted;
+  return number;
+}
+
+struct checkerboard_counts disks_counts(struct disks *disks, size_t m)
+{
+  return (struct checkerboard_counts){number_at(disks, disks->ensemble.accepted + m),
+                                      number_at(disks, disks->ensemble.proposed + m)};
 }
 
 /* ---- the checker ---- */

@@ -4,7 +4,7 @@
 #define TESTS_SUPPORT_DISKS_FIXTURE_H
 
 #include "core/simulation/ensemble.h"
-#include "models/hard_disks/hard_disks.h"
+#include "models/hard_disks/checkerboard_plain.h"
 #include "support/test_device.h"
 
 struct disks_job {
@@ -37,8 +37,8 @@ double disks_value(const struct disks *disks, size_t channel, size_t replica);
 /* Portable forms of all replicas, [count][portable_bytes]; the caller frees them. */
 uint8_t *disks_replicas(struct disks *disks);
 void disks_set(struct disks *disks, const uint8_t *replicas);
-/* Accepted trials of run m. */
-uint64_t disks_accepted(struct disks *disks, size_t m);
+/* Trials of run m. */
+struct checkerboard_counts disks_counts(struct disks *disks, size_t m);
 
 /* NULL, or what is wrong with a replica: a disk outside of the box, a pair closer than 1. In
  * doubles, by cells of its own. */

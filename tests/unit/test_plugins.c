@@ -21,7 +21,8 @@ static const struct {
 } instances[] = {{"ising2d", "{shape: [4, 4]}"},
                  {"ising3d", "{shape: [4, 4, 4]}"},
                  {"ea", "{shape: [4, 4, 4]}"},
-                 {"heisenberg", "{shape: [4]}"}};
+                 {"heisenberg", "{shape: [4]}"},
+                 {"hard_disks", "{particles: 8, packing_fraction: 0.3}"}};
 
 /* NULL: none. */
 static const char *kernel_flaw(const struct gpumc_kernel_ops *kernel)

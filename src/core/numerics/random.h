@@ -28,9 +28,9 @@ enum gpumc_random_purpose {
   GPUMC_RANDOM_LATTICE_GENERATOR, /* site = block, group = replica, time = 0, draw = thread */
   GPUMC_RANDOM_LATTICE_WALK, /* site = group of replicas (draw 1) or replica (others), group and
                                 time = the upper and the lower half of the clock */
-  GPUMC_RANDOM_DISKS_INITIAL, /* site = disk or pass, group = replica, time = stage */
-  GPUMC_RANDOM_DISKS_SWEEP,   /* site = 0xffffffff, group = replica: once in a sweep */
-  GPUMC_RANDOM_DISKS_MOVE,    /* site = cell or number of the trial, group = replica */
+  GPUMC_RANDOM_PARTICLES_INITIAL, /* site = particle, group = replica, time = pass */
+  GPUMC_RANDOM_PARTICLES_SWEEP,   /* site = 0xffffffff, group = replica: once in a sweep */
+  GPUMC_RANDOM_PARTICLES_MOVE,    /* site = cell or number of the trial, group = replica */
 };
 
 /* What a generator is: the key and the number of rounds (10, or 7). Plain data, passed by value. */

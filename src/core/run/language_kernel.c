@@ -19,6 +19,8 @@ static bool is_default(const struct gpumc_key *key, const cJSON *value)
     return false;
   if (cJSON_IsNumber(value))
     return value->valuedouble == strtod(key->default_text, NULL);
+  if (cJSON_IsBool(value))
+    return cJSON_IsTrue(value) == (strcmp(key->default_text, "true") == 0);
   return strcmp(cJSON_GetStringValue(value), key->default_text) == 0;
 }
 

@@ -116,6 +116,9 @@ struct gpumc_ensemble {
    * accepted since that was last set, device memory; else NULL. */
   double *step;
   uint64_t *accepted;
+  /* [plan.runs] how many were proposed meanwhile, device memory; NULL: one for each site in a sweep
+   * (gpumc_step.counts). */
+  uint64_t *proposed;
   size_t expected; /* replicas of each run, about: for how work is spread, decides no result */
   void *storage;   /* the kernel's own */
 };

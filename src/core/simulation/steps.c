@@ -31,14 +31,20 @@ enum gpumc_status gpumc_steps_create(struct gpumc_ensemble *ensemble, struct gpu
   if (gpumc_step_of(ensemble) == NULL)
     return GPUMC_OK;
   GPUMC_TRY(gpumc_allocate_array(&ensemble->step, ensemble->plan.runs, "steps", error));
+  if (gpumc_step_of(ensemble)->counts)
+    GPUMC_TRY(gpumc_device_array(ensemble->device, &ensemble->proposed, ensemble->plan.runs,
+                                 "proposals", error));
   return gpumc_device_array(ensemble->device, &ensemble->accepted, ensemble->plan.runs,
                             "accepted proposals", error);
 }
 
 static enum gpumc_status count_anew(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  return ensemble->device->ops->fill(ensemble->device, ensemble->accepted, 0,
-                                     ensemble->plan.runs * sizeof *ensemble->accepted, error);
+  const struct gpumc_device_ops *ops = ensemble->device->ops;
+  const size_t bytes = ensemble->plan.runs * sizeof(uint64_t);
+  if (ensemble->proposed != NULL)
+    GPUMC_TRY(ops->fill(ensemble->device, ensemble->proposed, 0, bytes, error));
+  return ops->fill(ensemble->device, ensemble->accepted, 0, bytes, error);
 }
 
 enum gpumc_status gpumc_steps_start(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
@@ -55,6 +61,7 @@ enum gpumc_status gpumc_steps_start(struct gpumc_ensemble *ensemble, struct gpum
 void gpumc_steps_free(struct gpumc_ensemble *ensemble)
 {
   ensemble->device->ops->release(ensemble->device, ensemble->accepted);
+  ensemble->device->ops->release(ensemble->device, ensemble->proposed);
   free(ensemble->step);
 }
 
@@ -79,26 +86,44 @@ uint32_t gpumc_steps_until(const struct gpumc_ensemble *ensemble)
   return next <= ensemble->plan.warm_up ? (uint32_t)next - ensemble->time : UINT32_MAX;
 }
 
+/* Numbers of each run, added up over those that are alike, sum[alike]. */
+static enum gpumc_status add_alike(const struct gpumc_ensemble *ensemble, const uint64_t *numbers,
+                                   double *sum, struct gpumc_error *error)
+{
+  const size_t apart = alike(ensemble);
+  uint64_t *of_runs = NULL;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&of_runs, ensemble->runs, "proposals", error));
+  GPUMC_TRY_OUT(status,
+                ensemble->device->ops->copy_to_host(ensemble->device, of_runs, numbers,
+                                                    ensemble->runs * sizeof *of_runs, error));
+  for (size_t m = apart; m < ensemble->runs; m++)
+    of_runs[m % apart] += of_runs[m];
+  for (size_t t = 0; t < apart; t++)
+    sum[t] = (double)of_runs[t];
+out:
+  free(of_runs);
+  return status;
+}
+
 /* What runs that are alike accept of their proposals since time `since`: share[alike]. */
 static enum gpumc_status find_shares(const struct gpumc_ensemble *ensemble, uint32_t since,
                                      double *share, struct gpumc_error *error)
 {
   const size_t apart = alike(ensemble);
-  const double proposals = (double)(ensemble->runs / apart) * (double)ensemble->expected *
-                           (double)ensemble->model->sites * (double)(ensemble->time - since);
-  uint64_t *accepted = NULL;
+  double *proposals = NULL;
   enum gpumc_status status;
-  GPUMC_TRY_OUT(status,
-                gpumc_allocate_array(&accepted, ensemble->runs, "accepted proposals", error));
-  GPUMC_TRY_OUT(status,
-                ensemble->device->ops->copy_to_host(ensemble->device, accepted, ensemble->accepted,
-                                                    ensemble->runs * sizeof *accepted, error));
-  for (size_t m = apart; m < ensemble->runs; m++)
-    accepted[m % apart] += accepted[m];
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&proposals, apart, "proposals", error));
   for (size_t t = 0; t < apart; t++)
-    share[t] = proposals > 0 ? (double)accepted[t] / proposals : NAN;
+    proposals[t] = (double)(ensemble->runs / apart) * (double)ensemble->expected *
+                   (double)ensemble->model->sites * (double)(ensemble->time - since);
+  if (ensemble->proposed != NULL)
+    GPUMC_TRY_OUT(status, add_alike(ensemble, ensemble->proposed, proposals, error));
+  GPUMC_TRY_OUT(status, add_alike(ensemble, ensemble->accepted, share, error));
+  for (size_t t = 0; t < apart; t++)
+    share[t] = proposals[t] > 0 ? share[t] / proposals[t] : NAN;
 out:
-  free(accepted);
+  free(proposals);
   return status;
 }
 
@@ -134,14 +159,22 @@ static struct gpumc_part part_of_accepted(const struct gpumc_ensemble *ensemble)
   return (struct gpumc_part){"accepted", GPUMC_UINT64, ensemble->runs, 1, ensemble->accepted};
 }
 
+static struct gpumc_part part_of_proposed(const struct gpumc_ensemble *ensemble)
+{
+  return (struct gpumc_part){"proposed", GPUMC_UINT64, ensemble->runs, 1, ensemble->proposed};
+}
+
 enum gpumc_status gpumc_steps_save(struct gpumc_ensemble *ensemble,
                                    struct gpumc_checkpoint_writer *writer,
                                    struct gpumc_error *error)
 {
-  const struct gpumc_part sizes = part_of_steps(ensemble), accepted = part_of_accepted(ensemble);
+  const struct gpumc_part sizes = part_of_steps(ensemble), accepted = part_of_accepted(ensemble),
+                          proposed = part_of_proposed(ensemble);
   if (gpumc_step_of(ensemble) == NULL)
     return GPUMC_OK;
   GPUMC_TRY(gpumc_parts_save(&sizes, 1, NULL, writer, "ensemble/steps", error));
+  if (ensemble->proposed != NULL)
+    GPUMC_TRY(gpumc_parts_save(&proposed, 1, ensemble->device, writer, "ensemble/steps", error));
   return gpumc_parts_save(&accepted, 1, ensemble->device, writer, "ensemble/steps", error);
 }
 
@@ -150,7 +183,8 @@ enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensemble,
                                    struct gpumc_error *error)
 {
   const struct gpumc_step *step = gpumc_step_of(ensemble);
-  const struct gpumc_part sizes = part_of_steps(ensemble), accepted = part_of_accepted(ensemble);
+  const struct gpumc_part sizes = part_of_steps(ensemble), accepted = part_of_accepted(ensemble),
+                          proposed = part_of_proposed(ensemble);
   if (step == NULL)
     return GPUMC_OK;
   GPUMC_TRY(gpumc_parts_load(&sizes, 1, NULL, reader, "ensemble/steps", error));
@@ -158,6 +192,8 @@ enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensemble,
     if (!(ensemble->step[m] >= step->least && ensemble->step[m] <= step->largest))
       return gpumc_error_set(error, GPUMC_FAILURE, "a %s of %g is not possible", step->label.name,
                              ensemble->step[m]);
+  if (ensemble->proposed != NULL)
+    GPUMC_TRY(gpumc_parts_load(&proposed, 1, ensemble->device, reader, "ensemble/steps", error));
   return gpumc_parts_load(&accepted, 1, ensemble->device, reader, "ensemble/steps", error);
 }
 

@@ -21,6 +21,9 @@ struct gpumc_step {
   struct gpumc_label label; /* of the step in results */
   const char *key;          /* the kernel's own key that gives it */
   double least, largest;
+  /* Sweeps make another number of proposals than one for each site, and add it to
+   * ensemble->proposed. */
+  bool counts;
   /* The step that the options give; 0: it is tuned. */
   double (*given)(const struct gpumc_kernel_options *options);
 };
@@ -47,6 +50,14 @@ gpumc_steps_count(const struct gpumc_ensemble *ensemble, size_t m, uint64_t acce
 {
 #pragma omp atomic
   ensemble->accepted[m] += accepted;
+}
+
+/* Adds proposals of run m, likewise, where they are counted. */
+static inline void
+gpumc_steps_propose(const struct gpumc_ensemble *ensemble, size_t m, uint64_t proposed)
+{
+#pragma omp atomic
+  ensemble->proposed[m] += proposed;
 }
 
 /* Steps and what is accepted since they were adapted, to and from a checkpoint. */

@@ -109,6 +109,18 @@ disks_overlap_any(const struct disks_cells *cells, const struct disks_around *ar
 
 /* ---- trials ---- */
 
+/* Of a thread: trials that were accepted, and cells in which there were any. */
+struct disks_counts {
+  uint32_t accepted, cells;
+};
+
+GPUMC_HOST_DEVICE static inline void
+disks_count(struct disks_counts *counts, bool counts_here, uint32_t accepted)
+{
+  counts->accepted += counts_here ? accepted : 0;
+  counts->cells += counts_here;
+}
+
 /* As a number by its bits, the sign above all: what is negative is larger than any that is not. */
 GPUMC_HOST_DEVICE static inline uint32_t disks_bits(float x)
 {
@@ -142,7 +154,7 @@ GPUMC_HOST_DEVICE static inline void
 disks_draw(const struct disks_rule *rule, const struct gpumc_philox_word *word, uint32_t call,
            uint32_t drawn[4])
 {
-  const uint32_t label = gpumc_random_label(GPUMC_RANDOM_DISKS_MOVE, call);
+  const uint32_t label = gpumc_random_label(GPUMC_RANDOM_PARTICLES_MOVE, call);
   gpumc_philox_draw<ROUNDS>(&rule->group, word,
                             gpumc_philox_label(rule->group.key, word->first, label), drawn);
 }
@@ -155,7 +167,7 @@ disks_move_plainly(const struct disks_cells *cells, const struct disks_around *a
 {
   const struct gpumc_philox_word word = gpumc_philox_word(&rule->group, cell);
   const uint32_t here = disks_place(around, 1, 1), count = cells->count[here];
-  uint32_t drawn[4] = {0, 0, 0, 0}, order = 0xe4, taken = 0, turn = 0;
+  uint32_t drawn[4] = {0, 0, 0, 0}, order = HARD_DISKS_UNSHUFFLED, taken = 0, turn = 0;
 #ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif

@@ -143,6 +143,13 @@ static void note_full(const struct gpumc_ensemble *ensemble)
   findings->full = true;
 }
 
+static void add_counts(const struct gpumc_ensemble *ensemble, size_t m,
+                       const struct checkerboard_counts *counts)
+{
+  gpumc_steps_count(ensemble, m, counts->accepted);
+  gpumc_steps_propose(ensemble, m, counts->proposed);
+}
+
 static void sweep_plain(const struct gpumc_ensemble *ensemble,
                         const struct lattice_cpu_place *place, uint32_t sweeps)
 {
@@ -158,11 +165,11 @@ static void sweep_plain(const struct gpumc_ensemble *ensemble,
       .time = ensemble->time,
       .sweeps = sweeps,
   };
-  uint64_t accepted = 0;
-  if (!checkerboard_plain(&job, &replica, lattice_cpu_scratch(ensemble->storage), &accepted))
+  struct checkerboard_counts counts = {0};
+  if (!checkerboard_plain(&job, &replica, lattice_cpu_scratch(ensemble->storage), &counts))
     note_full(ensemble);
   complete(&rows);
-  gpumc_steps_count(ensemble, place->run, accepted);
+  add_counts(ensemble, place->run, &counts);
 }
 
 /* Threads that sweep one replica, each with rows of its own, an even number of them. */
@@ -219,10 +226,9 @@ static bool shift(const struct team *team, const struct checkerboard_job *job)
   return fits;
 }
 
-/* The part of a thread of the team. Returns the accepted trials. */
-static uint64_t sweep_rows(const struct gpumc_ensemble *ensemble,
-                           const struct lattice_cpu_place *place, uint32_t sweeps,
-                           const struct team *team)
+/* The part of a thread of the team. */
+static void sweep_rows(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
+                       uint32_t sweeps, const struct team *team)
 {
   const struct hard_disks_layout layout = layout_of(ensemble->model);
   const struct hard_disks_replica replica = replica_in(&layout, place->data);
@@ -233,13 +239,16 @@ static uint64_t sweep_rows(const struct gpumc_ensemble *ensemble,
       .random = gpumc_ensemble_random(ensemble, place->run),
       .replica = (uint32_t)place->first,
   };
-  uint64_t accepted = 0;
+  struct checkerboard_counts counts = {0};
   for (uint32_t t = 0; t < sweeps; t++) {
     job.time = ensemble->time + t;
     job.sweep = hard_disks_sweep_of(job.random, job.rows.box, job.replica, job.time);
     for (uint32_t c = 0; c < HARD_DISKS_COLOURS; c++) {
       const uint32_t colour = hard_disks_number(job.sweep.colours, c);
-      accepted += team->ops->move(&job, colour, team->begin + colour / 2, team->end);
+      const struct checkerboard_counts of_colour =
+          team->ops->move(&job, colour, team->begin + colour / 2, team->end);
+      counts.accepted += of_colour.accepted;
+      counts.proposed += of_colour.proposed;
       meet(team);
     }
     if (!job.options.shift)
@@ -249,7 +258,7 @@ static uint64_t sweep_rows(const struct gpumc_ensemble *ensemble,
     if (team->thread == 0)
       checkerboard_move_grid(job.rows.box, &job.sweep, replica.offset);
   }
-  return accepted;
+  add_counts(ensemble, place->run, &counts);
 }
 
 static void
@@ -260,7 +269,7 @@ sweep(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *pla
     return;
   }
   const struct team team = team_of(ensemble, 1, 0);
-  gpumc_steps_count(ensemble, place->run, sweep_rows(ensemble, place, sweeps, &team));
+  sweep_rows(ensemble, place, sweeps, &team);
 }
 
 /* Replicas one after the other, each by all threads. */
@@ -275,7 +284,7 @@ static void sweep_by_team(const struct gpumc_ensemble *ensemble, uint32_t sweeps
     {
       const struct team team =
           team_of(ensemble, (size_t)omp_get_num_threads(), (size_t)omp_get_thread_num());
-      gpumc_steps_count(ensemble, place.run, sweep_rows(ensemble, &place, sweeps, &team));
+      sweep_rows(ensemble, &place, sweeps, &team);
     }
   }
 }

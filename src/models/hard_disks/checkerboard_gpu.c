@@ -394,6 +394,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
       .shuffle = options.shuffle,
       .shift = options.shift,
       .accepted = ensemble->accepted,
+      .proposed = ensemble->proposed,
       .block_threads = ensemble->device->block_threads,
       .multiprocessors = (uint32_t)ensemble->device->multiprocessors,
       .shared_bytes = ensemble->device->shared_bytes,

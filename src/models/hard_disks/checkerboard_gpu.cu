@@ -9,6 +9,7 @@ enum {
   THREADS = 320,                /* of a block, at most */
   BLOCKS = 2,                   /* of as many threads that a multiprocessor has registers for */
   DEFAULT_SHARED_BYTES = 49152, /* that every block may have */
+  SWEEPS_AT_ONCE = 1024,        /* of whole replicas: counts of a warp stay below 2^32 */
   PHILOX_SHORT = 7,             /* the other number of rounds */
   PHILOX_LONG = 10,
 };
@@ -17,12 +18,20 @@ static_assert(sizeof(float4) == HARD_DISKS_PAIR_BYTES, "pairs of disks");
 
 extern __shared__ float4 shared[];
 
-/* Adds what the threads of a block took. */
-static __device__ inline void count_taken(const struct hard_disks_gpu_sweep *sweep, uint32_t taken)
+static __device__ inline void add_of_warp(uint64_t value, uint64_t *sum)
 {
-  const uint32_t of_warp = __reduce_add_sync(UINT32_MAX, taken);
-  if (threadIdx.x % WARP == 0 && of_warp > 0)
-    atomicAdd((unsigned long long *)&sweep->accepted[blockIdx.y], (unsigned long long)of_warp);
+  if (threadIdx.x % WARP == 0 && value > 0)
+    atomicAdd((unsigned long long *)sum, (unsigned long long)value);
+}
+
+/* Adds what the threads of a block counted. */
+static __device__ inline void
+add_counts(const struct hard_disks_gpu_sweep *sweep, const struct disks_counts *counts)
+{
+  const uint32_t accepted = __reduce_add_sync(UINT32_MAX, counts->accepted);
+  const uint32_t cells = __reduce_add_sync(UINT32_MAX, counts->cells);
+  add_of_warp(accepted, &sweep->accepted[blockIdx.y]);
+  add_of_warp((uint64_t)cells * sweep->moves, &sweep->proposed[blockIdx.y]);
 }
 
 static __device__ inline struct disks_rule rule_of(const struct hard_disks_gpu_sweep *sweep)
@@ -74,17 +83,17 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     disks_read_rest(&task, &block, threadIdx.x, blockDim.x);
     __syncthreads();
   }
-  uint32_t taken = 0;
+  struct disks_counts counts = {0, 0};
 #pragma unroll 1
   for (uint32_t turn = 0; turn < HARD_DISKS_COLOURS; turn++) {
-    taken += disks_move_turn<ROUNDS>(&task, &block, turn, threadIdx.x, blockDim.x);
+    disks_move_turn<ROUNDS>(&task, &block, turn, threadIdx.x, blockDim.x, &counts);
     __syncthreads();
   }
   disks_write(&task, &block, threadIdx.x, blockDim.x);
   if (i == 0 && j == 0 && threadIdx.x < 2)
     ((int64_t *)task.to)[threadIdx.x] = disks_shift_offset(
         task.box, &task.sweep, threadIdx.x, ((const int64_t *)task.from)[threadIdx.x]);
-  count_taken(&sweep, taken);
+  add_counts(&sweep, &counts);
 }
 
 /* ---- whole replicas ---- */
@@ -111,7 +120,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   all.rule = rule_of(&sweep);
   all.shift = sweep.shift;
   struct disks_cells cells = hall.cells[0], next = hall.cells[1];
-  uint32_t taken = 0;
+  struct disks_counts counts = {0, 0};
   disks_carry<false>(&all, &hall, &cells, threadIdx.x, blockDim.x);
 #pragma unroll 1
   for (uint32_t s = 0; s < sweep.sweeps; s++) {
@@ -121,7 +130,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     __syncthreads();
 #pragma unroll 1
     for (uint32_t turn = 0; turn < HARD_DISKS_COLOURS; turn++) {
-      taken += disks_move_listed<ROUNDS>(&all, &hall, &cells, turn, threadIdx.x, blockDim.x);
+      disks_move_listed<ROUNDS>(&all, &hall, &cells, turn, threadIdx.x, blockDim.x, &counts);
       __syncthreads();
     }
     disks_shift_all(&all, &hall, &cells, &next, threadIdx.x, blockDim.x);
@@ -131,7 +140,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     next = before;
   }
   disks_carry<true>(&all, &hall, &cells, threadIdx.x, blockDim.x);
-  count_taken(&sweep, taken);
+  add_counts(&sweep, &counts);
 }
 
 /* ---- which way, with how many threads ---- */
@@ -140,7 +149,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
  * cells that is read, or written, and for 32 cells that are moved; cycles of an instruction from
  * its beginning to its end; how many end in a cycle of a multiprocessor; a launch in cycles. */
 #define READ_WORK 70.0
-#define MOVE_WORK 620.0
+#define MOVE_WORK 590.0
 #define WRITE_WORK 90.0
 #define LATENCY 4.5
 #define AT_ONCE 2.4
@@ -305,10 +314,16 @@ sweep_wholly(const struct hard_disks_gpu_sweep *sweep, const struct disks_whole 
 {
   const struct lattice_batch *batch = &sweep->replicas.batch;
   const dim3 grid((uint32_t)lattice_parts(batch->capacity, whole->replicas), batch->runs);
+  struct hard_disks_gpu_sweep part = *sweep;
   GPUMC_TRY(allow_shared(sweep_whole<ROUNDS>, plan, error));
-  sweep_whole<ROUNDS>
-      <<<grid, plan->threads, plan->bytes, (cudaStream_t)batch->stream>>>(*sweep, *whole);
-  return GPUMC_CUDA_LAUNCHED("sweep_whole", error);
+  for (uint32_t left = sweep->sweeps; left > 0; left -= part.sweeps) {
+    part.sweeps = left < SWEEPS_AT_ONCE ? left : (uint32_t)SWEEPS_AT_ONCE;
+    part.replicas.batch.time = batch->time + (sweep->sweeps - left);
+    sweep_whole<ROUNDS>
+        <<<grid, plan->threads, plan->bytes, (cudaStream_t)batch->stream>>>(part, *whole);
+    GPUMC_TRY(GPUMC_CUDA_LAUNCHED("sweep_whole", error));
+  }
+  return GPUMC_OK;
 }
 
 enum gpumc_status hard_disks_sweep_checkerboard(const struct hard_disks_gpu_sweep *sweep,

@@ -65,6 +65,7 @@ struct hard_disks_gpu_sweep {
   uint32_t sweeps, moves;
   uint32_t shuffle, shift; /* 1, or the sweep is wrong on purpose */
   uint64_t *accepted;      /* [runs], device memory: what is accepted is added */
+  uint64_t *proposed;      /* [runs], the same for what is tried */
   uint32_t block_threads;  /* 0: the driver's choice */
   uint32_t multiprocessors;
   size_t shared_bytes; /* that one block of threads may have */

@@ -232,9 +232,9 @@ GPUMC_INLINE uint32_t try_once(struct trials *trials, gpumc_v32 order, uint32_t 
   return gpumc_nonzero_words((gpumc_v32)accepted);
 }
 
-GPUMC_INLINE uint64_t move_vector(const struct checkerboard_job *job, const uint32_t rounds,
-                                  const struct gpumc_philox_stream *stream, size_t parity, size_t b,
-                                  size_t column)
+GPUMC_INLINE void move_vector(const struct checkerboard_job *job, const uint32_t rounds,
+                              const struct gpumc_philox_stream *stream, size_t parity, size_t b,
+                              size_t column, struct checkerboard_counts *counts)
 {
   const struct checkerboard_rows *rows = &job->rows;
   float *const at_x = rows->x + start_of(rows, b, parity) + column, *const at_y =
@@ -244,7 +244,6 @@ GPUMC_INLINE uint64_t move_vector(const struct checkerboard_job *job, const uint
   const vi inside = columns_from(column, rows->columns);
   const size_t used = rows->used[2 * b + parity];
   struct trials trials = {.job = job, .most = 0};
-  uint64_t accepted = 0;
   load_cells(at_x, at_y, rows->slot, used, &trials.cells);
   for (size_t s = 0; s < used; s++) {
     const vi has = inside & (trials.cells.x[s] >= 0.0f);
@@ -252,15 +251,17 @@ GPUMC_INLINE uint64_t move_vector(const struct checkerboard_job *job, const uint
     trials.n -= has;
   }
   if (trials.most == 0)
-    return 0;
+    return;
+  counts->proposed += (uint64_t)job->options.moves *
+                      (uint64_t)__builtin_popcount(gpumc_nonzero_words((gpumc_v32)(trials.n > 0)));
   load_around(rows, parity, b, column, &trials.around);
   const gpumc_v32 site =
       2 * gpumc_lane_numbers() + (uint32_t)(b * rows->box->cells_x + 2 * column + parity);
   gpumc_v32 order = gpumc_broadcast(HARD_DISKS_UNSHUFFLED);
   for (uint32_t s = 0; s < job->options.moves; s += 2 * CALLS) {
     const gpumc_v32 sites[CALLS] = {site, site};
-    const uint32_t label[CALLS] = {gpumc_random_label(GPUMC_RANDOM_DISKS_MOVE, s / 2),
-                                   gpumc_random_label(GPUMC_RANDOM_DISKS_MOVE, s / 2 + 1)};
+    const uint32_t label[CALLS] = {gpumc_random_label(GPUMC_RANDOM_PARTICLES_MOVE, s / 2),
+                                   gpumc_random_label(GPUMC_RANDOM_PARTICLES_MOVE, s / 2 + 1)};
     gpumc_v32 word[CALLS][4];
     gpumc_philox_draws(stream, rounds, CALLS, sites, label, word);
     if (s == 0 && job->options.shuffle && trials.most > 1)
@@ -268,33 +269,34 @@ GPUMC_INLINE uint64_t move_vector(const struct checkerboard_job *job, const uint
                           word[0][3] << 24,
                       trials.n, trials.most);
     for (uint32_t k = 0; k < 2 * CALLS && s + k < job->options.moves; k++)
-      accepted += (uint64_t)__builtin_popcount(
+      counts->accepted += (uint64_t)__builtin_popcount(
           try_once(&trials, order, s + k, word[k / 2][k % 2 * 2], word[k / 2][k % 2 * 2 + 1]));
   }
   for (size_t s = 0; s < trials.most; s++) {
     store(at_x + s * rows->slot, trials.cells.x[s]);
     store(at_y + s * rows->slot, trials.cells.y[s]);
   }
-  return accepted;
 }
 
-GPUMC_INLINE uint64_t move_rows(const struct checkerboard_job *job, const uint32_t rounds,
-                                uint32_t colour, size_t begin, size_t end)
+GPUMC_INLINE struct checkerboard_counts move_rows(const struct checkerboard_job *job,
+                                                  const uint32_t rounds, uint32_t colour,
+                                                  size_t begin, size_t end)
 {
   const struct checkerboard_rows *rows = &job->rows;
   const struct gpumc_philox_stream stream =
       gpumc_philox_stream_make(job->random, job->replica, job->time);
   const size_t parity = colour % 2;
-  uint64_t accepted = 0;
+  struct checkerboard_counts counts = {0};
   for (size_t b = begin; b < end; b += 2) {
     for (size_t column = 0; column < rows->columns; column += LANES)
-      accepted += move_vector(job, rounds, &stream, parity, b, column);
+      move_vector(job, rounds, &stream, parity, b, column, &counts);
     copy_ends(rows, b, parity, rows->used[2 * b + parity]);
   }
-  return accepted;
+  return counts;
 }
 
-static uint64_t move(const struct checkerboard_job *job, uint32_t colour, size_t begin, size_t end)
+static struct checkerboard_counts
+move(const struct checkerboard_job *job, uint32_t colour, size_t begin, size_t end)
 {
   return job->random.rounds == 7 ? move_rows(job, 7, colour, begin, end)
                                  : move_rows(job, 10, colour, begin, end);

@@ -32,9 +32,10 @@ struct checkerboard_job {
 };
 
 struct checkerboard_ops {
-  /* Trials of the cells of a colour in rows `begin`, begin + 2, ... before `end`; the accepted
-   * ones. */
-  uint64_t (*move)(const struct checkerboard_job *job, uint32_t colour, size_t begin, size_t end);
+  /* Trials of the cells of a colour in rows `begin`, begin + 2, ... before `end`, and how many
+   * there were. */
+  struct checkerboard_counts (*move)(const struct checkerboard_job *job, uint32_t colour,
+                                     size_t begin, size_t end);
   /* The shift of rows begin .. end - 1, in place. Along y, `beyond` is the row after the last one
    * (UP), or before the first one (DOWN), as it was before any shift: x[row], y[row]. Returns false
    * where a cell has more disks than it has slots. */

@@ -6,7 +6,7 @@ struct plain {
   const struct checkerboard_sweeps *sweeps;
   const struct hard_disks_box *box;
   const struct hard_disks_replica *replica;
-  uint64_t accepted;
+  struct checkerboard_counts counts;
   bool full; /* a cell has no slot left */
 };
 
@@ -83,7 +83,7 @@ static void try_anywhere(struct plain *plain, struct disk disk, float x, float y
     set_slot(plain, disk, old_x, old_y);
     return;
   }
-  plain->accepted++;
+  plain->counts.accepted++;
   if (u == 0 && v == 0) {
     set_slot(plain, disk, x, y);
     return;
@@ -101,7 +101,7 @@ static void try_confined(struct plain *plain, struct disk disk, float x, float y
       overlaps(plain, disk.a, disk.b, x, y, disk))
     return;
   set_slot(plain, disk, x, y);
-  plain->accepted++;
+  plain->counts.accepted++;
 }
 
 /* Disks that are left in a cell stand together again. */
@@ -138,6 +138,7 @@ static void update_cell(struct plain *plain, uint32_t a, uint32_t b, uint32_t ti
                 y = old_y + hard_disks_displacement(word[s % 2 * 2 + 1], sweeps->scale);
     if (old_x < 0.0f)
       continue; /* it left before */
+    plain->counts.proposed++;
     if (sweeps->options.confine)
       try_confined(plain, disk, x, y);
     else
@@ -210,7 +211,7 @@ static void shift(struct plain *plain, const struct hard_disks_sweep *sweep, flo
 
 bool checkerboard_plain(const struct checkerboard_sweeps *sweeps,
                         const struct hard_disks_replica *replica, float *scratch,
-                        uint64_t *accepted)
+                        struct checkerboard_counts *counts)
 {
   struct plain plain = {.sweeps = sweeps, .box = sweeps->box, .replica = replica};
   for (uint32_t t = 0; t < sweeps->sweeps; t++) {
@@ -226,6 +227,7 @@ bool checkerboard_plain(const struct checkerboard_sweeps *sweeps,
     if (sweeps->options.shift)
       shift(&plain, &sweep, scratch);
   }
-  *accepted += plain.accepted;
+  counts->accepted += plain.counts.accepted;
+  counts->proposed += plain.counts.proposed;
   return !plain.full;
 }

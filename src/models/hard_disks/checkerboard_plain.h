@@ -14,11 +14,16 @@ struct checkerboard_sweeps {
   uint32_t replica, time, sweeps;
 };
 
-/* scratch[2][layout.count]. Adds to *accepted. Returns false where a cell has more disks than it
+/* Trials, and those of them that were accepted. */
+struct checkerboard_counts {
+  uint64_t accepted, proposed;
+};
+
+/* scratch[2][layout.count]. Adds to *counts. Returns false where a cell has more disks than it
  * has slots. */
 bool checkerboard_plain(const struct checkerboard_sweeps *sweeps,
                         const struct hard_disks_replica *replica, float *scratch,
-                        uint64_t *accepted);
+                        struct checkerboard_counts *counts);
 
 /* offset + a shift of the grid, in the box. */
 void checkerboard_move_grid(const struct hard_disks_box *box, const struct hard_disks_sweep *sweep,

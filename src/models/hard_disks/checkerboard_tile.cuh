@@ -405,46 +405,45 @@ GPUMC_HOST_DEVICE static inline bool disks_has_more_than_two(const struct disks_
   return block->listed[DISKS_CROWDED] != 0;
 }
 
-/* An entry of a list. Returns how many trials were accepted, if the cell is one of the tile's own:
- * of cells of the box that the tile has twice, one counts. */
+/* An entry of a list, counted if the cell is one of the tile's own: of cells of the box that the
+ * tile has twice, one counts. */
 template <uint32_t ROUNDS, bool ALONE>
-GPUMC_HOST_DEVICE static inline uint32_t
+GPUMC_HOST_DEVICE static inline void
 disks_move_entry(const struct disks_task *task, const struct disks_block *block, bool crowded,
-                 uint32_t entry)
+                 uint32_t entry, struct disks_counts *counts)
 {
   const struct disks_tile *tile = &task->tile;
   const uint32_t a = entry & 0xff, b = entry >> 8, cell = block->row[b] + block->column[a];
   const struct disks_around around = disks_around_in(tile, a, b);
-  uint32_t taken;
+  uint32_t accepted;
   if (crowded && disks_is_crowded(&block->cells, &around))
-    taken = disks_move_plainly<ROUNDS>(&block->cells, &around, &task->rule, cell);
+    accepted = disks_move_plainly<ROUNDS>(&block->cells, &around, &task->rule, cell);
   else
-    taken = disks_move<ROUNDS, ALONE>(&block->cells, &around, &task->rule, cell);
+    accepted = disks_move<ROUNDS, ALONE>(&block->cells, &around, &task->rule, cell);
   const bool is_own = (a - tile->x.begin < task->tiling->x.side.value) &
                       (b - tile->y.begin < task->tiling->y.side.value) &
                       ((uint32_t)tile->x.first + a < task->box->cells_x) &
                       ((uint32_t)tile->y.first + b < task->box->cells_y);
-  return is_own ? taken : 0;
+  disks_count(counts, is_own, accepted);
 }
 
 /* The colour that has its turn. The threads that have fewer cells with one disk begin with those
- * that have more. Returns how many trials were accepted. */
+ * that have more. */
 template <uint32_t ROUNDS>
-GPUMC_HOST_DEVICE static inline uint32_t
+GPUMC_HOST_DEVICE static inline void
 disks_move_turn(const struct disks_task *task, const struct disks_block *block, uint32_t turn,
-                uint32_t thread, uint32_t threads)
+                uint32_t thread, uint32_t threads, struct disks_counts *counts)
 {
   const uint32_t room = disks_list_room(task->tiling);
   const uint32_t ones = block->listed[turn], more = block->listed[turn + HARD_DISKS_COLOURS];
   const bool crowded = disks_has_more_than_two(block);
-  uint32_t taken = 0;
   for (uint32_t k = thread; k < ones; k += threads)
-    taken += disks_move_entry<ROUNDS, true>(task, block, crowded,
-                                            block->list[disks_listed_at(room, turn, k)]);
+    disks_move_entry<ROUNDS, true>(task, block, crowded,
+                                   block->list[disks_listed_at(room, turn, k)], counts);
   for (uint32_t k = threads - 1 - thread; k < more; k += threads)
-    taken += disks_move_entry<ROUNDS, false>(
-        task, block, crowded, block->list[disks_listed_at(room, turn + HARD_DISKS_COLOURS, k)]);
-  return taken;
+    disks_move_entry<ROUNDS, false>(
+        task, block, crowded, block->list[disks_listed_at(room, turn + HARD_DISKS_COLOURS, k)],
+        counts);
 }
 
 /* Shifts the grid, from shared memory to where the replica is afterwards; warps go down rows. */

@@ -219,23 +219,25 @@ disks_move_in_hall(const struct disks_class *all, const struct disks_hall *hall,
              : disks_move<ROUNDS, ALONE>(cells, &around, &rule, cell);
 }
 
-/* Returns how many trials were accepted. */
+/* The colours that have their turns. */
 template <uint32_t ROUNDS>
-GPUMC_HOST_DEVICE static inline uint32_t
+GPUMC_HOST_DEVICE static inline void
 disks_move_listed(const struct disks_class *all, const struct disks_hall *hall,
-                  const struct disks_cells *cells, uint32_t turn, uint32_t thread, uint32_t threads)
+                  const struct disks_cells *cells, uint32_t turn, uint32_t thread, uint32_t threads,
+                  struct disks_counts *counts)
 {
   const uint32_t room = disks_hall_room(&all->whole);
   const uint32_t ones = hall->listed[turn], more = hall->listed[turn + HARD_DISKS_COLOURS];
   const bool crowded = hall->listed[DISKS_CROWDED] != 0;
-  uint32_t taken = 0;
   for (uint32_t k = thread; k < ones; k += threads)
-    taken += disks_move_in_hall<ROUNDS, true>(all, hall, cells, crowded,
-                                              hall->list[disks_listed_at(room, turn, k)]);
+    disks_count(counts, true,
+                disks_move_in_hall<ROUNDS, true>(all, hall, cells, crowded,
+                                                 hall->list[disks_listed_at(room, turn, k)]));
   for (uint32_t k = threads - 1 - thread; k < more; k += threads)
-    taken += disks_move_in_hall<ROUNDS, false>(
-        all, hall, cells, crowded, hall->list[disks_listed_at(room, turn + HARD_DISKS_COLOURS, k)]);
-  return taken;
+    disks_count(counts, true,
+                disks_move_in_hall<ROUNDS, false>(
+                    all, hall, cells, crowded,
+                    hall->list[disks_listed_at(room, turn + HARD_DISKS_COLOURS, k)]));
 }
 
 /* Shifts the grids, from some cells to others. */

@@ -302,15 +302,6 @@ static void destroy(struct gpumc_model *model)
   memset(model, 0, sizeof *model);
 }
 
-/* There is no control that a weight depends on. */
-static void
-coefficients(const struct gpumc_model *model, const double *control, double *coefficient)
-{
-  (void)model, (void)control;
-  for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++)
-    coefficient[c] = 0.0;
-}
-
 /* In order of preference. */
 static const struct gpumc_kernel_ops *const kernels[] = {
     &hard_disks_checkerboard_cpu, &hard_disks_checkerboard_cuda, &hard_disks_serial_cpu, NULL};
@@ -333,12 +324,10 @@ const struct gpumc_model_ops gpumc_model_hard_disks = {
     .file_key = "file",
     .channels = hard_disks_channels,
     .n_channels = HARD_DISKS_CHANNELS,
-    .tracked = HARD_DISKS_SCALING,
     .means = hard_disks_means,
     .n_means = HARD_DISKS_MEANS,
     .quantities = hard_disks_quantities,
     .n_quantities = HARD_DISKS_QUANTITIES,
-    .coefficients = coefficients,
     .kernels = kernels,
     .checks = checks,
     .create = create,

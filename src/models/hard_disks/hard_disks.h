@@ -91,6 +91,12 @@ hard_disks_set(const struct hard_disks_box *box, const uint8_t *portable,
 GPUMC_MUST_CHECK enum gpumc_status hard_disks_find_start(const struct hard_disks_settings *settings,
                                                          struct hard_disks_parameters *parameters,
                                                          struct gpumc_error *error);
+/* The nearest whole number of quanta, as a place in the box: 0 <= place < length. */
+double hard_disks_in_box(double x, double length);
+/* Two disks of parameters->positions that overlap, or *one = *other. */
+GPUMC_MUST_CHECK enum gpumc_status
+hard_disks_find_overlap(const struct hard_disks_parameters *parameters, size_t *one, size_t *other,
+                        struct gpumc_error *error);
 /* The positions of a text file (docs/file-format.md) into parameters->positions. */
 GPUMC_MUST_CHECK enum gpumc_status hard_disks_read_file(const char *path,
                                                         struct hard_disks_parameters *parameters,
@@ -114,7 +120,7 @@ GPUMC_MUST_CHECK enum gpumc_status
 hard_disks_measure(const struct gpumc_model *model, const struct hard_disks_replica *replica,
                    int64_t *const *channel, size_t at, struct gpumc_error *error);
 
-enum { HARD_DISKS_MEANS = 8, HARD_DISKS_QUANTITIES = 7 };
+enum { HARD_DISKS_MEANS = 6, HARD_DISKS_QUANTITIES = 8 };
 extern const struct gpumc_channel hard_disks_channels[HARD_DISKS_CHANNELS];
 extern const struct gpumc_mean hard_disks_means[HARD_DISKS_MEANS];
 extern const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES];
@@ -139,15 +145,14 @@ struct hard_disks_options hard_disks_options_of(const struct gpumc_kernel_option
 /* What kernels have in common, as designated initialisers. */
 enum { HARD_DISKS_MOVES = 1 };
 extern const struct gpumc_move hard_disks_moves[HARD_DISKS_MOVES];
-extern const struct gpumc_key hard_disks_kernel_keys[];
+extern const struct gpumc_key hard_disks_serial_keys[], hard_disks_checkerboard_keys[];
 void hard_disks_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel_options *options);
 const char *hard_disks_warning(const struct gpumc_kernel_options *options, const char **name);
 double hard_disks_cost(const struct gpumc_model *model, size_t replicas);
 #define HARD_DISKS_KERNEL                                                                          \
-  .moves = hard_disks_moves, .n_moves = HARD_DISKS_MOVES, .keys = hard_disks_kernel_keys,          \
-  .read = hard_disks_read_keys
+  .moves = hard_disks_moves, .n_moves = HARD_DISKS_MOVES, .read = hard_disks_read_keys
 #define HARD_DISKS_CHECKERBOARD_NAMES                                                              \
-  HARD_DISKS_KERNEL, .variant = "checkerboard",                                                    \
+  HARD_DISKS_KERNEL, .keys = hard_disks_checkerboard_keys, .variant = "checkerboard",              \
                      .summary = "cells of a checkerboard at a time, massively parallel",           \
                      .trajectory = "disks.checkerboard.1", .cost = hard_disks_cost,                \
                      .warning = hard_disks_warning

@@ -8,8 +8,8 @@
 
 /* Those of bond order are measured on request. */
 enum hard_disks_channel {
-  HARD_DISKS_SCALING, /* sum over disks of the weights of their scalings (hard_disks_pressure.h) */
   HARD_DISKS_VOLUME,  /* Lx Ly */
+  HARD_DISKS_SCALING, /* sum over disks of the weights of their scalings (hard_disks_pressure.h) */
   HARD_DISKS_CONTACT, /* sum over pairs of the weights of their distances */
   HARD_DISKS_PSI6_REAL, /* sums over disks of psi_6 (hard_disks_order.h) */
   HARD_DISKS_PSI6_IMAG,

@@ -37,8 +37,6 @@ const struct gpumc_channel hard_disks_channels[HARD_DISKS_CHANNELS] = {
 
 enum {
   MEAN_SCALING,
-  MEAN_SCALING2,
-  MEAN_VOLUME,
   MEAN_CONTACT,
   MEAN_PSI6,
   MEAN_PSI6_2,
@@ -55,13 +53,6 @@ const struct gpumc_mean hard_disks_means[HARD_DISKS_MEANS] = {
                       .index = HARD_DISKS_SCALING,
                       .power = 1,
                       .watch = GPUMC_WATCH_ALWAYS},
-    [MEAN_SCALING2] = {.label = {"scaling2", "square of the density of disks that overlap", "1",
-                                 "<s^2>"},
-                       .index = HARD_DISKS_SCALING,
-                       .power = 2},
-    [MEAN_VOLUME] = {.label = {"volume", "area of the box per disk", "diameters2", "<V>/N"},
-                     .index = HARD_DISKS_VOLUME,
-                     .power = 1},
     [MEAN_CONTACT] = {.label = {"contact", "rho g(1+) / 2", "1/diameters2", "<c>"},
                       .index = HARD_DISKS_CONTACT,
                       .power = 1},
@@ -107,7 +98,8 @@ const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES] = {
      .n_uses = 1,
      .uses = {MEAN_SCALING},
      .value = scaling_pressure},
-    {.n_uses = 1, .uses = {MEAN_VOLUME}},
+    {.n_uses = 1, .uses = {MEAN_CONTACT}},
+    {.n_uses = 1, .uses = {MEAN_SCALING}},
     {.n_uses = 1, .uses = {MEAN_PSI6}},
     {.n_uses = 1, .uses = {MEAN_PSI6_2}},
     {.n_uses = 1, .uses = {MEAN_PSI6_4}},
@@ -212,7 +204,7 @@ void hard_disks_describe_channels(struct gpumc_model *model)
   double contact[HARD_DISKS_BINS], scaling[HARD_DISKS_BINS];
   contact_weights(contact);
   scaling_weights(scaling);
-  describe_channel(model, HARD_DISKS_SCALING, sites * largest_of(scaling), CHANNEL_BITS);
+  describe_channel(model, HARD_DISKS_SCALING, sites * largest_of(scaling), SUM_BITS);
   describe_channel(model, HARD_DISKS_VOLUME, parameters->length[0] * parameters->length[1],
                    CHANNEL_BITS);
   describe_channel(model, HARD_DISKS_CONTACT, NEAR_PAIRS * sites * largest_of(contact), SUM_BITS);

@@ -22,6 +22,7 @@ static const struct gpumc_step size = {
     .key = "move_size",
     .least = 1e-4,
     .largest = 0.49,
+    .counts = true,
     .given = given_size,
 };
 
@@ -29,18 +30,21 @@ const struct gpumc_move hard_disks_moves[HARD_DISKS_MOVES] = {
     {.name = "displacement",
      .summary = "a disk is displaced by up to kernel.move_size along each axis, unless it would "
                 "overlap another",
+     .targets = 1u << GPUMC_ATHERMAL,
      .step = &size},
 };
 
-const struct gpumc_key hard_disks_kernel_keys[] = {
-    {.name = "move_size",
-     .type = GPUMC_KEY_REAL,
-     .doc = "Largest displacement of a disk along each axis. Kernels of hard disks only.",
-     .default_text = MOVE_SIZE_TEXT,
-     .unit = "diameters",
-     .minimum = 1e-4,
-     .maximum = 0.49,
-     .sweepable = true},
+#define KEY_MOVE_SIZE                                                                              \
+  {                                                                                                \
+    .name = "move_size", .type = GPUMC_KEY_REAL,                                                   \
+    .doc = "Largest displacement of a disk along each axis. Kernels of hard disks only.",          \
+    .default_text = MOVE_SIZE_TEXT, .unit = "diameters", .minimum = 1e-4, .maximum = 0.49,         \
+    .sweepable = true                                                                              \
+  }
+
+const struct gpumc_key hard_disks_serial_keys[] = {KEY_MOVE_SIZE, {.name = NULL}};
+const struct gpumc_key hard_disks_checkerboard_keys[] = {
+    KEY_MOVE_SIZE,
     {.name = "moves_per_cell",
      .type = GPUMC_KEY_INTEGER,
      .doc = "Trials of each cell with disks in a sweep. The kernel `checkerboard` of hard disks "

@@ -12,13 +12,13 @@
  * such disks do not overlap.
  *
  * Trajectory "disks.checkerboard.1". A sweep of replica r at `time` begins with one draw for all
- * cells (hard_disks_sweep_of), from the counter {0xffffffff, r, time, (DISKS_SWEEP, 0)}:
+ * cells (hard_disks_sweep_of), from the counter {0xffffffff, r, time, (PARTICLES_SWEEP, 0)}:
  *
  *   word 0: the order of the four colours; word 1: the direction of the shift; word 2: its distance
  *
  * Then, colour by colour, all cells of a colour, in any order, for they do not see each other. The
  * colour of cell (a, b) is a % 2 + 2 (b % 2). A cell with n > 0 disks has the counters {b m_x + a,
- * r, time, (DISKS_MOVE, j)}, j = 0, 1, ...:
+ * r, time, (PARTICLES_MOVE, j)}, j = 0, 1, ...:
  *
  *   words 0 and 1, 2 and 3 of j: displacements along x and y in the trials 2j and 2j + 1, by their
  *   upper 24 bits (hard_disks_displacement);
@@ -124,7 +124,7 @@ hard_disks_sweep_of(struct gpumc_random random, const struct hard_disks_box *box
   struct hard_disks_sweep sweep;
   uint32_t word[4];
   gpumc_random_draw(random, UINT32_MAX, replica, time,
-                    gpumc_random_label(GPUMC_RANDOM_DISKS_SWEEP, 0), word);
+                    gpumc_random_label(GPUMC_RANDOM_PARTICLES_SWEEP, 0), word);
   sweep.colours = hard_disks_shuffle(word[0], HARD_DISKS_COLOURS);
   sweep.direction = (enum hard_disks_direction)(word[1] >> 30);
   const float width = sweep.direction <= HARD_DISKS_LEFT ? box->width_x : box->width_y;
@@ -138,8 +138,8 @@ GPUMC_HOST_DEVICE static inline void hard_disks_draw(struct gpumc_random random,
                                                      uint32_t replica, uint32_t time, uint32_t call,
                                                      uint32_t word[4])
 {
-  gpumc_random_draw(random, cell, replica, time, gpumc_random_label(GPUMC_RANDOM_DISKS_MOVE, call),
-                    word);
+  gpumc_random_draw(random, cell, replica, time,
+                    gpumc_random_label(GPUMC_RANDOM_PARTICLES_MOVE, call), word);
 }
 
 /* The number that shuffles the disks of a cell, from the words of call 0. Displacements leave these

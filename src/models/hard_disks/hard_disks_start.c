@@ -18,8 +18,7 @@ static void put(uint8_t *portable, size_t i, double value)
   memcpy(portable + i * sizeof value, &value, sizeof value);
 }
 
-/* The nearest whole number of quanta, in the box. */
-static double in_box(double x, double length)
+double hard_disks_in_box(double x, double length)
 {
   const double quanta = rint(x * (double)HARD_DISKS_UNIT) / (double)HARD_DISKS_UNIT;
   const double inside = quanta - length * floor(quanta / length);
@@ -62,9 +61,9 @@ static void start_lattice(const struct hard_disks_parameters *parameters, uint8_
     const double x = ((double)a + 0.25 + 0.5 * (double)(b % 2)) / (double)columns,
                  y = ((double)b + 0.5) / (double)parameters->lattice[1];
     put(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i,
-        in_box(x * parameters->length[0], parameters->length[0]));
+        hard_disks_in_box(x * parameters->length[0], parameters->length[0]));
     put(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i + 1,
-        in_box(y * parameters->length[1], parameters->length[1]));
+        hard_disks_in_box(y * parameters->length[1], parameters->length[1]));
   }
 }
 
@@ -135,29 +134,52 @@ static int32_t cell_at(const struct gas *gas, double x, double y)
   return cell_along(gas, 1, y) * gas->cells[0] + cell_along(gas, 0, x);
 }
 
-/* Overlaps of disk i at (x, y) as an energy: the sum of (D^2 - r^2)^2, of as many as exceed `most`.
- */
-static double energy_at(const struct gas *gas, int32_t i, double x, double y, double most)
+/* The cell that (a, b), and by how much its image there is shifted. */
+static int32_t cell_around(const struct gas *gas, int32_t a, int32_t b, double shift[2])
 {
   const double *length = gas->parameters->length;
+  const int32_t *cells = gas->cells;
+  shift[0] = a < 0 ? -length[0] : a == cells[0] ? length[0] : 0.0;
+  shift[1] = b < 0 ? -length[1] : b == cells[1] ? length[1] : 0.0;
+  return (b < 0           ? cells[1] - 1
+          : b == cells[1] ? 0
+                          : b) *
+             cells[0] +
+         (a < 0           ? cells[0] - 1
+          : a == cells[0] ? 0
+                          : a);
+}
+
+/* Overlaps of disk i at (x, y) as an energy: the sum of (D^2 - r^2)^2, of as many as exceed `most`.
+ * `*with`: the last of them. */
+static double
+energy_at(const struct gas *gas, int32_t i, double x, double y, double most, int32_t *with)
+{
   const int32_t a = cell_along(gas, 0, x), b = cell_along(gas, 1, y);
-  double energy = 0.0;
+  double energy = 0.0, shift[2];
   for (int32_t v = -1; v <= 1; v++)
     for (int32_t u = -1; u <= 1; u++) {
-      const int32_t column = a + u < 0 ? gas->cells[0] - 1 : a + u == gas->cells[0] ? 0 : a + u;
-      const int32_t row = b + v < 0 ? gas->cells[1] - 1 : b + v == gas->cells[1] ? 0 : b + v;
-      const double shift_x = a + u < 0 ? -length[0] : a + u == gas->cells[0] ? length[0] : 0.0;
-      const double shift_y = b + v < 0 ? -length[1] : b + v == gas->cells[1] ? length[1] : 0.0;
-      for (int32_t j = gas->first[row * gas->cells[0] + column]; j != NOBODY; j = gas->next[j]) {
-        const double dx = gas->x[j] + shift_x - x, dy = gas->y[j] + shift_y - y;
+      const int32_t cell = cell_around(gas, a + u, b + v, shift);
+      for (int32_t j = gas->first[cell]; j != NOBODY; j = gas->next[j]) {
+        const double dx = gas->x[j] + shift[0] - x, dy = gas->y[j] + shift[1] - y;
         const double depth = gas->pair2 - (dx * dx + dy * dy);
-        if (j != i && depth > 0.0)
-          energy += depth * depth;
+        if (j == i || depth <= 0.0)
+          continue;
+        energy += depth * depth;
+        *with = j;
       }
       if (energy > most)
         return energy;
     }
   return energy;
+}
+
+/* A disk that disk i overlaps, or NOBODY. */
+static int32_t first_overlap(const struct gas *gas, int32_t i)
+{
+  int32_t with = NOBODY;
+  (void)energy_at(gas, i, gas->x[i], gas->y[i], 0.0, &with);
+  return with;
 }
 
 static void unlink_disk(struct gas *gas, int32_t cell, int32_t i)
@@ -176,7 +198,7 @@ static void link_disk(struct gas *gas, int32_t cell, int32_t i)
 
 static double displaced(const struct gas *gas, double x, double length, uint32_t word)
 {
-  return in_box(x + gas->reach * ((double)(int32_t)word * 0x1p-31), length);
+  return hard_disks_in_box(x + gas->reach * ((double)(int32_t)word * 0x1p-31), length);
 }
 
 static int32_t periodic(int32_t cell, int32_t cells)
@@ -200,10 +222,11 @@ static void wake(struct gas *gas, int32_t cell)
 static bool try_disk(struct gas *gas, int32_t i, const uint32_t word[2])
 {
   const double *length = gas->parameters->length;
-  const double before = energy_at(gas, i, gas->x[i], gas->y[i], (double)INFINITY);
+  int32_t with;
+  const double before = energy_at(gas, i, gas->x[i], gas->y[i], (double)INFINITY, &with);
   const double x = displaced(gas, gas->x[i], length[0], word[0]),
                y = displaced(gas, gas->y[i], length[1], word[1]);
-  const double after = energy_at(gas, i, x, y, before);
+  const double after = energy_at(gas, i, x, y, before, &with);
   const int32_t from = cell_at(gas, gas->x[i], gas->y[i]), to = cell_at(gas, x, y);
   if (before > 0.0)
     wake(gas, from);
@@ -231,7 +254,7 @@ static bool sweep_awake(struct gas *gas, struct gpumc_random random, uint32_t r,
       uint32_t word[4];
       next = gas->next[i];
       gpumc_random_draw(random, (uint32_t)i, r, sweep,
-                        gpumc_random_label(GPUMC_RANDOM_DISKS_INITIAL, 1), word);
+                        gpumc_random_label(GPUMC_RANDOM_PARTICLES_INITIAL, 1), word);
       apart = !try_disk(gas, i, word) && apart;
     }
   }
@@ -257,15 +280,13 @@ static void scatter(struct gas *gas, struct gpumc_random random, uint32_t r)
 {
   const double *length = gas->parameters->length;
   const int32_t particles = (int32_t)gas->parameters->box.particles, rows = gas->cells[1];
-  for (int32_t c = 0; c < gas->cells[0] * rows; c++)
-    gas->first[c] = NOBODY;
   for (int32_t i = 0; i < particles; i++) {
     uint32_t word[4];
-    gpumc_random_draw(random, (uint32_t)i, r, 0, gpumc_random_label(GPUMC_RANDOM_DISKS_INITIAL, 0),
-                      word);
+    gpumc_random_draw(random, (uint32_t)i, r, 0,
+                      gpumc_random_label(GPUMC_RANDOM_PARTICLES_INITIAL, 0), word);
     const double row = (double)((int64_t)i * rows / particles);
-    gas->x[i] = in_box((double)word[0] * 0x1p-32 * length[0], length[0]);
-    gas->y[i] = in_box((row + (double)word[1] * 0x1p-32) * gas->width[1], length[1]);
+    gas->x[i] = hard_disks_in_box((double)word[0] * 0x1p-32 * length[0], length[0]);
+    gas->y[i] = hard_disks_in_box((row + (double)word[1] * 0x1p-32) * gas->width[1], length[1]);
     link_disk(gas, cell_at(gas, gas->x[i], gas->y[i]), i);
   }
 }
@@ -292,35 +313,72 @@ compress(struct gas *gas, struct gpumc_random random, uint32_t r, struct gpumc_e
   return GPUMC_OK;
 }
 
+/* Room for disks at no place yet. */
+static enum gpumc_status gas_create(const struct hard_disks_parameters *parameters, struct gas *gas,
+                                    struct gpumc_error *error)
+{
+  const struct hard_disks_box *box = &parameters->box;
+  const size_t particles = box->particles, cells = (size_t)box->cells_x * box->cells_y;
+  *gas = (struct gas){.parameters = parameters,
+                      .width = {(double)box->width_x, (double)box->width_y},
+                      .cells = {(int32_t)box->cells_x, (int32_t)box->cells_y}};
+  GPUMC_TRY(gpumc_allocate_array(&gas->x, 2 * particles, "disks", error));
+  gas->y = gas->x + particles;
+  GPUMC_TRY(gpumc_allocate_array(&gas->first, cells, "cells of disks", error));
+  GPUMC_TRY(gpumc_allocate_array(&gas->until, cells, "cells of disks", error));
+  GPUMC_TRY(gpumc_allocate_array(&gas->next, particles, "lists of disks", error));
+  for (size_t c = 0; c < cells; c++)
+    gas->first[c] = NOBODY;
+  return GPUMC_OK;
+}
+
+static void gas_free(struct gas *gas)
+{
+  free(gas->x);
+  free(gas->first);
+  free(gas->until);
+  free(gas->next);
+}
+
 static enum gpumc_status start_compressed(const struct hard_disks_parameters *parameters,
                                           struct gpumc_random random, uint32_t r, uint8_t *portable,
                                           struct gpumc_error *error)
 {
-  const struct hard_disks_box *box = &parameters->box;
-  const size_t particles = box->particles;
-  struct gas gas = {.parameters = parameters,
-                    .width = {(double)box->width_x, (double)box->width_y},
-                    .cells = {(int32_t)box->cells_x, (int32_t)box->cells_y}};
+  struct gas gas;
   enum gpumc_status status;
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&gas.x, 2 * particles, "disks", error));
-  GPUMC_TRY_OUT(status,
-                gpumc_allocate_array(&gas.first, (size_t)gas.cells[0] * (size_t)gas.cells[1],
-                                     "cells of disks", error));
-  GPUMC_TRY_OUT(status,
-                gpumc_allocate_array(&gas.until, (size_t)gas.cells[0] * (size_t)gas.cells[1],
-                                     "cells of disks", error));
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&gas.next, particles, "lists of disks", error));
-  gas.y = gas.x + particles;
+  GPUMC_TRY_OUT(status, gas_create(parameters, &gas, error));
   GPUMC_TRY_OUT(status, compress(&gas, random, r, error));
-  for (size_t i = 0; i < particles; i++) {
+  for (size_t i = 0; i < parameters->box.particles; i++) {
     put(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i, gas.x[i]);
     put(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i + 1, gas.y[i]);
   }
 out:
-  free(gas.x);
-  free(gas.first);
-  free(gas.next);
-  free(gas.until);
+  gas_free(&gas);
+  return status;
+}
+
+/* ---- positions of a file ---- */
+
+enum gpumc_status hard_disks_find_overlap(const struct hard_disks_parameters *parameters,
+                                          size_t *one, size_t *other, struct gpumc_error *error)
+{
+  struct gas gas;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gas_create(parameters, &gas, error));
+  gas.pair2 = (double)HARD_DISKS_LIMIT;
+  *one = *other = 0;
+  for (int32_t i = 0; i < (int32_t)parameters->box.particles && *one == *other; i++) {
+    gas.x[i] = parameters->positions[2 * i];
+    gas.y[i] = parameters->positions[2 * i + 1];
+    const int32_t overlapping = first_overlap(&gas, i);
+    if (overlapping != NOBODY) {
+      *one = (size_t)overlapping;
+      *other = (size_t)i;
+    }
+    link_disk(&gas, cell_at(&gas, gas.x[i], gas.y[i]), i);
+  }
+out:
+  gas_free(&gas);
   return status;
 }
 

@@ -151,6 +151,7 @@ sweep(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *pla
       accepted += try_disk(&lists, word, scale);
     }
   gpumc_steps_count(ensemble, place->run, accepted);
+  gpumc_steps_propose(ensemble, place->run, (uint64_t)sweeps * ensemble->model->sites);
 }
 
 /* By way of cells. */
@@ -189,6 +190,7 @@ static enum gpumc_status sweep_all(struct gpumc_ensemble *ensemble,
 const struct gpumc_kernel_ops hard_disks_serial_cpu = {
     LATTICE_CPU_COMMON,
     HARD_DISKS_KERNEL,
+    .keys = hard_disks_serial_keys,
     .variant = "serial",
     .summary = "one disk after the other, in random order: slow, the reference",
     .trajectory = "disks.serial.1",
