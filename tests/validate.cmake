@@ -22,8 +22,10 @@ set(validate_tests
   statistical_test_pt_equilibrium     # exact_test_pt_ea, unit_test_pt
   statistical_test_pt_errors          # exact_test_pt_small, exact_test_pt_ea
   exact_test_heisenberg_rings_long    # exact_test_heisenberg_rings
+  statistical_test_hard_disks_virial  # exact_test_hard_disks
   statistical_test_heisenberg_critical  # exact_test_heisenberg_rings, cli_test_transition
   exact_test_heisenberg_rings_long_cuda  # exact_test_heisenberg_rings_cuda
+  statistical_test_hard_disks_virial_cuda
   statistical_test_heisenberg_critical_cuda
   statistical_test_main_job           # a shorter job with the same gates and a control: statistical_test_first_example
   statistical_test_muca_errors        # gates and controls on smaller lattices: exact_test_muca_small

@@ -71,14 +71,26 @@ void disks_sweep(struct disks *disks, uint32_t sweeps)
   assert_ok(gpumc_ensemble_sweep_target(&disks->ensemble, &target, sweeps, NULL, &error), &error);
 }
 
-void disks_measure(struct disks *disks)
+static void measure(struct disks *disks, size_t channels)
 {
   struct gpumc_error error = {0};
-  assert_ok(disks->ensemble.ops->measure(&disks->ensemble, disks->channel, &error), &error);
-  for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++)
-    assert_ok(disks->device.ops->copy_to_host(&disks->device, disks->measured[c], disks->channel[c],
+  int64_t *channel[HARD_DISKS_CHANNELS] = {NULL};
+  memcpy(channel, disks->channel, channels * sizeof *channel);
+  assert_ok(disks->ensemble.ops->measure(&disks->ensemble, channel, &error), &error);
+  for (size_t c = 0; c < channels; c++)
+    assert_ok(disks->device.ops->copy_to_host(&disks->device, disks->measured[c], channel[c],
                                               disks->count * sizeof(int64_t), &error),
               &error);
+}
+
+void disks_measure(struct disks *disks)
+{
+  measure(disks, HARD_DISKS_CHANNELS);
+}
+
+void disks_measure_pressure(struct disks *disks)
+{
+  measure(disks, HARD_DISKS_PSI6_REAL);
 }
 
 double disks_value(const struct disks *disks, size_t channel, size_t replica)

@@ -30,8 +30,9 @@ void disks_open(const struct disks_job *job, struct test_setting setting, struct
 void disks_close(struct disks *disks);
 
 void disks_sweep(struct disks *disks, uint32_t sweeps);
-/* Channels into `measured`. */
+/* Channels into `measured`: all, or those that are not on request. */
 void disks_measure(struct disks *disks);
+void disks_measure_pressure(struct disks *disks);
 /* The value of a channel of one replica, per disk. */
 double disks_value(const struct disks *disks, size_t channel, size_t replica);
 /* Portable forms of all replicas, [count][portable_bytes]; the caller frees them. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/checksum.h"
 #include "core/base/memory.h"
 #include "core/numerics/elementary.h"
 
@@ -272,6 +273,8 @@ enum gpumc_status hard_disks_instance(const struct hard_disks_settings *settings
   GPUMC_TRY(make_box(settings, parameters, error));
   parameters->start = settings->start;
   GPUMC_TRY(hard_disks_find_start(settings, parameters, error));
+  if (settings->start == HARD_DISKS_FILE)
+    GPUMC_TRY(hard_disks_read_file(settings->file, parameters, error));
   model->sites = parameters->box.particles;
   model->portable_bytes = (HARD_DISKS_PORTABLE_HEAD + 2 * model->sites) * sizeof(double);
   model->samples = 1;
@@ -300,6 +303,17 @@ static void destroy(struct gpumc_model *model)
     free(parameters->positions);
   free(parameters);
   memset(model, 0, sizeof *model);
+}
+
+/* gpumc_model_ops.sample_checksum: of the positions of a file. */
+static enum gpumc_status sample_checksum(const struct gpumc_model *model, size_t number,
+                                         uint64_t *checksum, struct gpumc_error *error)
+{
+  (void)number, (void)error;
+  const double *positions = hard_disks_parameters(model)->positions;
+  *checksum =
+      positions != NULL ? gpumc_checksum_of(positions, 2 * model->sites * sizeof *positions) : 0;
+  return GPUMC_OK;
 }
 
 /* In order of preference. */
@@ -331,5 +345,6 @@ const struct gpumc_model_ops gpumc_model_hard_disks = {
     .kernels = kernels,
     .checks = checks,
     .create = create,
+    .sample_checksum = sample_checksum,
     .destroy = destroy,
 };

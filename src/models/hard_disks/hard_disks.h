@@ -86,8 +86,8 @@ GPUMC_MUST_CHECK enum gpumc_status
 hard_disks_set(const struct hard_disks_box *box, const uint8_t *portable,
                const struct hard_disks_replica *replica, struct gpumc_error *error);
 
-/* How an instance begins: the lattice of `start: lattice`, the positions of a file. GPUMC_INVALID
- * where its start is not possible, or the file cannot be used. */
+/* How an instance begins: the lattice of `start: lattice`; nothing for a file, which is read later.
+ * GPUMC_INVALID where its start is not possible, or the file cannot be used. */
 GPUMC_MUST_CHECK enum gpumc_status hard_disks_find_start(const struct hard_disks_settings *settings,
                                                          struct hard_disks_parameters *parameters,
                                                          struct gpumc_error *error);

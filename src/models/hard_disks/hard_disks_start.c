@@ -74,7 +74,7 @@ enum gpumc_status hard_disks_find_start(const struct hard_disks_settings *settin
   const size_t particles = parameters->box.particles;
   memcpy(parameters->lattice, settings->lattice, sizeof parameters->lattice);
   if (parameters->start == HARD_DISKS_FILE)
-    return hard_disks_read_file(settings->file, parameters, error);
+    return GPUMC_OK;
   if (parameters->start == HARD_DISKS_COMPRESSED)
     return parameters->packing_fraction <= COMPRESSED_MAXIMUM
                ? GPUMC_OK

@@ -1,0 +1,91 @@
+"""Keys of hard disks: boxes, starts and positions that are not possible are mistakes at their place; runs from every start,
+and runs that are stopped and resumed in another number of threads, give what they should.
+"""
+import sys
+import pathlib
+import unittest
+
+import h5py
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.program import INVALID, OK, ProgramCase  # noqa: E402
+
+CONFIG = """\
+gpumc: 1
+seed: 3
+model: {{name: hard_disks, {model}}}
+algorithm: {{name: mpmc, thermalization: 20, sweeps: 400{more}}}
+kernel: {{device: cpu{kernel}}}
+output: {output}
+"""
+# The model's keys, and the mistake behind "c.yaml:3:".
+MISTAKES = {
+    "particles: 6, packing_fraction: 0.55": r"59: packing_fraction: a box of 2.927111 x 2.927111 cannot be divided",
+    "particles: 6, lattice: [2, 2], packing_fraction: 0.5": r"\d+: 'particles' and 'lattice' in model exclude each other",
+    "particles: 60": r"1: give exactly one of 'packing_fraction', 'box' in model",
+    "lattice: [4, 3], packing_fraction: 0.5": r"36: lattice: 3 rows do not fit",
+    "particles: 60, packing_fraction: 0.85": r"8: start: compression from a random state does not reach",
+    "particles: 60, packing_fraction: 0.9, start: lattice": r"72: start: no triangular lattice of 60 disks fits",
+    "particles: 60, box: [3, 20]": r"47: box: a box of 3 x 20 cannot be divided",
+    "particles: 60, box: [5, 8]": r"47: box: 60 disks in a box of 5 x 8 have a packing fraction of 1.178",
+    "particles: 2, packing_fraction: 0.9": r"59: packing_fraction: a box of 1.321109 x 1.321109 is too small",
+    "particles: 60, packing_fraction: 0.5, file: x": r"\d+: file is read with start: file only",
+    "particles: 60, packing_fraction: 0.5, start: file": r"\d+: start: file needs the key 'file'",
+    "particles: 60, box: [10, 10], aspect: 2": r"\d+: aspect is not used: `box` has both sides",
+    "lattice: [8, 8], packing_fraction: 0.5, aspect: 2": r"\d+: aspect is not used: the box has the sides",
+}
+# Of three disks in a box of 5 x 5.
+FILES = {
+    "0 0\n1.5 0.2 4.5 0\n": "pos.txt: disks 1 and 3, counted from 1, overlap",
+    "0 0\n1.5 0.2 4.5\n": "pos.txt: the file ends after 5 coordinates, but 3 disks have 6",
+    "0 0\n1.5 0.2 3 x": "pos.txt:2: expected a coordinate",
+    "0 0 # first\n1.5 0.2 3 3\n1 ": "pos.txt:3: more coordinates than the 6 of 3 disks",
+}
+
+
+class HardDisksKeys(ProgramCase):
+    def config(self, model, more="", kernel="", output="r.h5"):
+        return self.write("c.yaml", CONFIG.format(model=model, more=more, kernel=kernel, output=output))
+
+    def test_mistakes_stand_at_their_keys(self):
+        for model, mistake in MISTAKES.items():
+            with self.subTest(model):
+                self.assertRegex(self.gpumc("validate", self.config(model), code=INVALID).err, "c.yaml:3:" + mistake)
+
+    def test_files_that_are_no_state_are_refused(self):
+        config = self.config("particles: 3, box: [5, 5], start: file, file: pos.txt")
+        for text, mistake in FILES.items():
+            with self.subTest(text):
+                self.write("pos.txt", text)
+                self.assertIn(mistake, self.gpumc("validate", config, code=INVALID).err)
+
+    def test_runs_begin_with_every_start(self):
+        self.write("pos.txt", "-0.1 0\n1.5 0.2 # a comment\n3 3\n")
+        for model in ("particles: 3, box: [5, 5], start: file, file: pos.txt", "lattice: [8, 8], packing_fraction: 0.85, start: lattice",
+                      "particles: 100, packing_fraction: 0.7", "particles: 50, packing_fraction: 0.4, aspect: 0.5, start: lattice"):
+            with self.subTest(model):
+                self.gpumc("run", "--fresh", self.config(model, more=", bond_order: true"), code=OK)
+                with h5py.File(self.path("r.h5")) as file:
+                    self.assertTrue(0 < file["summary/pressure"][()] < 100)
+                    self.assertTrue(0 < file["summary/move_acceptance"][()] < 1)
+
+    def test_broken_checkerboards_are_named_in_the_result(self):
+        for key in ("shuffle", "shift", "confine"):
+            with self.subTest(key):
+                ran = self.gpumc("run", "--fresh", self.config("particles: 64, packing_fraction: 0.3", kernel=f", {key}: false"))
+                self.assertIn(f"kernel.{key}: false", ran.err)
+
+    def test_both_kernels_have_the_same_pressure(self):
+        found = []
+        for variant in ("serial", "checkerboard"):
+            self.gpumc("run", "--fresh", self.config("particles: 64, packing_fraction: 0.4", more=", replicas: 32",
+                                                     kernel=f", variant: {variant}"))
+            with h5py.File(self.path("r.h5")) as file:
+                found.append((file["summary/pressure"][()], file["summary/pressure_error"][()]))
+        (one, error), (other, of_other) = found
+        self.assertLess(abs(one - other), 4.5 * np.hypot(error, of_other))  # false alarm 7e-6
+
+
+if __name__ == "__main__":
+    unittest.main()
