@@ -202,8 +202,14 @@ static void add_model_json(cJSON *json, const struct gpumc_model_ops *model)
   for (size_t k = 0; k < model->n_controls; k++)
     cJSON_AddItemToArray(controls, label_json(model->controls[k].label));
   cJSON *channels = cJSON_AddArrayToObject(json, "channels");
-  for (size_t c = 0; c < model->n_channels; c++)
-    cJSON_AddItemToArray(channels, label_json(model->channels[c].label));
+  for (size_t c = 0; c < model->n_channels; c++) {
+    cJSON *channel = label_json(model->channels[c].label);
+    if (gpumc_channel_is_profile(&model->channels[c])) {
+      cJSON_AddStringToObject(channel, "request_key", model->channels[c].request_key);
+      cJSON_AddStringToObject(channel, "over", model->channels[c].axis.name);
+    }
+    cJSON_AddItemToArray(channels, channel);
+  }
   cJSON *pairs = cJSON_AddArrayToObject(json, "pairs");
   for (size_t k = 0; k < model->n_pairs; k++)
     cJSON_AddItemToArray(pairs, label_json(model->pairs[k].label));
@@ -323,13 +329,14 @@ static void print_quantities(const char *title, const cJSON *quantities)
   cJSON_ArrayForEach(quantity, quantities)
   {
     const char *key = cli_text(quantity, "request_key"), *moved = cli_text(quantity, "moved");
-    const char *where = cli_text(quantity, "only_where");
-    printf("  %s  %s  (unit %s%s%s%s%s%s%s%s%s)\n      %s\n", cli_text(quantity, "name"),
+    const char *where = cli_text(quantity, "only_where"), *over = cli_text(quantity, "over");
+    printf("  %s  %s  (unit %s%s%s%s%s%s%s%s%s%s%s)\n      %s\n", cli_text(quantity, "name"),
            cli_text(quantity, "symbol"), cli_text(quantity, "units"),
            key[0] != '\0' ? ", on request: " : "", key,
            cli_true(quantity, "of_pairs") ? ", where copies are compared" : "",
            moved[0] != '\0' ? ", where " : "", moved, moved[0] != '\0' ? " is moved" : "",
-           where[0] != '\0' ? ", only where " : "", where, cli_text(quantity, "long_name"));
+           where[0] != '\0' ? ", only where " : "", where,
+           over[0] != '\0' ? ", a profile over " : "", over, cli_text(quantity, "long_name"));
   }
 }
 

@@ -217,14 +217,14 @@ out:
 }
 
 /* Every state has the same weight, by the channel that algorithms track, in as many levels as it
- * has, or bins. */
+ * has, or about as many bins as the run. */
 static enum gpumc_status
 make_table(struct probe *probe, const struct gpumc_model *model, struct gpumc_error *error)
 {
-  enum { BINS = 1 << 12 };
   const size_t channel = model->ops->tracked;
   const bool spectrum = model->grid[channel].levels > 0;
-  const int64_t width = spectrum ? 0 : (int64_t)(2 * ceil(model->bound[channel]) / BINS) + 1;
+  const double bins = (double)probe->ensemble.plan.levels;
+  const int64_t width = spectrum ? 0 : (int64_t)(2 * ceil(model->bound[channel]) / bins) + 1;
   const struct gpumc_grid levels = gpumc_model_bins(model, channel, width);
   struct gpumc_weight_table table = {
       .channel = channel, .spacing = levels.spacing, .levels = levels.levels, .parts = 1};

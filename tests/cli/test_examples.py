@@ -7,6 +7,7 @@ Comparisons are within 4.5 errors (false alarm 7e-6 each, below 1e-3 for all tog
 """
 import itertools
 import json
+import math
 import pathlib
 import shutil
 import subprocess
@@ -25,7 +26,7 @@ from support.sanitizers import SANITIZED  # noqa: E402
 EXAMPLES = ROOT / "docs/examples"
 BOUND = 4.5
 BETAS = [0.4, 0.8, 1.2]
-LINES = {"potts/potts.c": 250, "random_walk/random_walk.c": 150, "rods/rods.c": 300}
+LINES = {"potts/potts.c": 300, "random_walk/random_walk.c": 150, "rods/rods.c": 300}
 
 POTTS = """\
 gpumc: 1
@@ -37,7 +38,7 @@ output: {output}
 """
 ALGORITHMS = {
     "canonical": "canonical, thermalization: 200, sweeps: 20000, replicas: 16, "
-                 f"update: heat_bath, beta: {{values: {BETAS}}}",
+                 f"update: heat_bath, agreement: true, beta: {{values: {BETAS}}}",
     "pt": "pt, samples: 16, sweeps: 20000, exchange_every: 5, update: heat_bath, "
           f"beta: {{values: {BETAS}}}",
     "pa": "pa, population: 20000, sweeps: 5, runs: 4, beta: {from: 0, to: 1.2, step: 0.05}"}
@@ -74,13 +75,16 @@ def exact():
     energy = -sum((states[:, i] == states[:, j]).astype(float) for i, j in bonds)
     largest = np.max([(states == s).sum(axis=1) for s in range(3)], axis=0)
     order = (3 * largest / 9 - 1) / 2
-    curves = {"energy": [], "specific_heat": [], "order": [], "beta_free_energy": []}
+    curves = {"energy": [], "specific_heat": [], "order": [], "beta_free_energy": [], "agreement": []}
+    squares = states.reshape(-1, 3, 3)
+    agreement = np.array([(squares == np.roll(squares, -1, axis=2)).mean(axis=(1, 2))] * 2).T
     for beta in BETAS:
         weight = np.exp(-beta * energy)
         mean = lambda x: (weight * x).sum() / weight.sum()  # noqa: E731
         curves["energy"].append(mean(energy) / 9)
         curves["specific_heat"].append(beta**2 * (mean(energy**2) - mean(energy)**2) / 9)
         curves["order"].append(mean(order))
+        curves["agreement"].append([mean(agreement[:, i]) for i in range(2)])
         curves["beta_free_energy"].append(-np.log(weight.sum()) / 9)
     return {name: np.array(values) for name, values in curves.items()}
 
@@ -91,6 +95,17 @@ def exact_rods(particles, length):
     contact = 1 - (1 - width / free)**(particles - 1)
     return {"gap2": 2 * free**2 / (particles * (particles + 1)), "contact": contact,
             "pressure": -np.log1p(-contact) / width}
+
+
+def exact_pair_correlation(particles, length, bins=32, width=1 / 8):
+    """k gaps in a row are the free length times a number of the beta distribution with k and N - k."""
+    edges = 1 + width * np.arange(bins + 1)
+    found = np.zeros(bins)
+    for k in range(1, particles):
+        x = np.clip((edges - k) / (length - particles), 0, 1)
+        below = sum(math.comb(particles - 1, j) * x**j * (1 - x)**(particles - 1 - j) for j in range(k, particles))
+        found += np.diff(below)
+    return found * length / particles / width
 
 
 def accepted(off):
@@ -122,8 +137,13 @@ class Examples(unittest.TestCase):
         with h5py.File(self.folder / output) as file:
             summary = file["summary"]
             at = [int(np.abs(summary["beta"][...] - beta).argmin()) for beta in BETAS]
-            return {name: (summary[name][...][at] - values) / summary[f"{name}_error"][...][at]
-                    for name, values in exact().items() if name in summary}
+            found = {name: [summary[name + of][...][at] for of in ("", "_error")] for name in exact() if name in summary}
+            if "agreement" in found:  # a site agrees with itself, which never changes
+                self.assertEqual([scale[0].name for scale in summary["agreement"].dims], ["/summary/beta", "/summary/distance"])
+                if variant == "plain":
+                    self.assertTrue((found["agreement"][0][:, 0] == 1).all() and np.isnan(found["agreement"][1][:, 0]).all())
+                found["agreement"] = [values[:, 1:] for values in found["agreement"]]
+            return {name: (values - exact()[name]) / error for name, (values, error) in found.items()}
 
     def test_lengths(self):
         for name, most in LINES.items():
@@ -143,6 +163,7 @@ class Examples(unittest.TestCase):
                 print(algorithm, {name: np.round(z, 2).tolist() for name, z in off.items()})
                 self.assertLessEqual({"energy", "specific_heat", "order"}, set(off))
                 self.assertEqual("beta_free_energy" in off, algorithm == "pa")
+                self.assertEqual("agreement" in off, algorithm == "canonical")
                 self.assertTrue(accepted(off), off)
 
     def test_a_kernel_that_does_nothing_is_rejected(self):
@@ -177,11 +198,40 @@ class Examples(unittest.TestCase):
                 print("rods", particles, {name: round(float(z), 2) for name, z in off.items()})
                 self.assertTrue(accepted(off), off)
 
+    def pair_correlation_off(self, output, exact, replicas, **more):
+        path = self.run_rods(output, 4, 6, replicas=replicas, more=", pair_correlation: true", **more)
+        with h5py.File(path) as file:
+            found, error = (file[f"summary/pair_correlation{suffix}"][...] for suffix in ("", "_error"))
+            distance = file["summary/pair_correlation"].dims[0][0]
+            self.assertEqual(distance.name, "/summary/distance")
+            np.testing.assert_allclose(distance[...], 1 + (np.arange(32) + 0.5) / 8)
+        self.assertTrue(((found == 0) == (exact == 0)).all())
+        self.assertTrue((np.isnan(error) <= (exact == 0)).all())
+        return {"pair_correlation": ((found - exact) / error)[exact > 0]}
+
+    def test_profiles_are_exact(self):
+        exact = exact_pair_correlation(4, 6)
+        for replicas in 1, 12:
+            off = self.pair_correlation_off(f"rods-pairs-{replicas}.h5", exact, replicas)["pair_correlation"]
+            print("pair correlation", replicas, np.round(off, 2).tolist())
+            self.assertTrue(accepted({"": off}), off)
+            # chi^2 of 24 to 32 numbers, correlated: errors are neither half nor twice as large as they should be
+            self.assertTrue(0.25 < np.mean(off**2) < 4, off)
+
+    def test_a_profile_of_another_length_is_rejected(self):
+        shorter = exact_pair_correlation(4, 5.98)
+        exact = exact_pair_correlation(4, 6)
+        off = self.pair_correlation_off("rods-pairs-other.h5", exact, 12)["pair_correlation"]
+        path = self.folder / "rods-pairs-other.h5"
+        with h5py.File(path) as file:
+            error = file["summary/pair_correlation_error"][...][exact > 0]
+        self.assertFalse(accepted({"": off + (exact - shorter)[exact > 0] / error}))
+
     def test_rods_that_are_not_balanced_are_rejected(self):
         self.assertFalse(accepted(self.rods_off(4, 6, "scaled")))
 
     def test_rods_are_resumed(self):
-        long = {"particles": 1000, "length": 1024, "sweeps": 40000, "more": ", series: true, configurations: {every: 20000}"}
+        long = {"particles": 1000, "length": 1024, "sweeps": 40000, "more": ", series: true, pair_correlation: true, configurations: {every: 20000}"}
         whole = self.run_rods("rods-whole.h5", **long)
         self.run_rods("rods-parts.h5", **long, options=["--max-time", "1 ms"], code=75)
         parts = self.run_rods("rods-parts.h5", **long)
@@ -203,6 +253,8 @@ class Examples(unittest.TestCase):
             name = algorithm.split(",")[0].split()[1]
             refused(rods, algorithm, f"refused.yaml:4:19: model rods has no temperature, by which algorithm {name} gives weights: "
                     "all its allowed states have the same: use mpmc\n")
+        refused(potts, "name: pa, population: 100, sweeps: 1, beta: {from: 0, to: 1, step: 0.1}, agreement: true", "refused.yaml:4:"
+                "97: algorithm pa averages no profiles, and agreement is one: leave it out, or use canonical\n")
         refused(rods, f"name: mpmc, {times}, update: heat_bath", "refused.yaml:4:")
         refused("name: rods, particles: 4, length: 4", f"name: mpmc, {times}", "4 rods need a ring longer than 4")
 

@@ -121,14 +121,28 @@ class Quenched(unittest.TestCase):
                 (", sample: 3", PT, "sample = 3 would change nothing: couplings are uniform"),
                 (", write_couplings: true", PT, "write_couplings needs quenched couplings: these are all J"),
                 ("", PT.replace("samples", "replicas: 2, samples"), "model heisenberg has no overlaps"),
-                (", couplings: bimodal", "{name: muca, walkers: 64}", "do not walk under a tabulated weight: use canonical, pt or pa"),
                 ("", CANONICAL, "model heisenberg has no quenched disorder as configured")):
             with self.subTest(model), gpumc.folder() as folder:
                 self.assertIn(message, self.run_glass(folder, model, algorithm, expect=2).stderr)
 
+    def test_couplings_that_are_too_small(self):
+        """Reflections at fields of their size would underflow."""
+        for value, model in ((-1e-13, "J: -1e-13"), (9.9e-13, "J: 9.9e-13, couplings: gaussian"), (1e-300, "J: 1e-300")):
+            with self.subTest(model):
+                text = GLASS.format(folder=".", shape="[4, 6]", model=f", {model}", algorithm=PT, name="out")
+                self.assertEqual(validate(text), f"c.yaml:3:45: J = {value:g} is too small, kernels need a size of 1e-12 or more: give "
+                                                 "energies in a smaller unit, such as J itself\n")
+        text = GLASS.format(folder=".", shape="[4, 6]", model=", J: 0", algorithm=PT, name="out")
+        self.assertEqual(validate(text), "c.yaml:3:45: J must not be 0: there would be no interaction\n")
+        for model in ", J: -1e-12", ", J: 1e-12, couplings: bimodal":
+            text = GLASS.format(folder=".", shape="[4, 6]", model=model, algorithm=PT, name="out")
+            self.assertEqual(validate(text, expect=0), "")
+
     def test_files_that_are_refused(self):
         for text, message in (("shape 4\ncouplings 1 1 1 1\nfields 1 0 0 0\n", "holds random fields, which these spins do not have"),
                               ("shape 4\ncouplings 1 1 1e-7 1e-7\n", "its values differ too much in size"),
+                              ("shape 4\ncouplings 1e-13 1e-13 -2e-13 0\n",
+                               "the largest coupling is 2e-13, and kernels need a size of 1e-12 or more: give energies in a smaller unit"),
                               ("shape 6\ncouplings 1 1 1 1 1 1\n", "the shape is 6, but the lattice of the model is 4")):
             with self.subTest(text), gpumc.folder() as folder:
                 pathlib.Path(folder, "ring.txt").write_text(text)
@@ -176,6 +190,96 @@ class Quenched(unittest.TestCase):
                     self.assertTrue(np.isfinite(found[name]).all(), name)
                 for name in "chirality_overlap2", "chirality_overlap4", "binder_chirality", "chi_chirality":
                     self.assertEqual(name in found, chirality, name)
+
+
+def validate(text, expect=2):
+    """What `gpumc validate` says of the text, which is c.yaml."""
+    with gpumc.folder() as folder:
+        path = pathlib.Path(folder) / "c.yaml"
+        path.write_text(text)
+        done = gpumc.run("validate", path)
+        assert done.returncode == expect, (done.returncode, done.stderr)
+        return done.stderr.replace(str(path), "c.yaml")
+
+
+class Walks(unittest.TestCase):
+    TEXT = ("gpumc: 1\nseed: 3\nmodel: {{name: heisenberg, {model}}}\n"
+            "algorithm: {{name: muca, walkers: 64, bin: {bin}}}\noutput: out.h5\n")
+
+    def test_what_does_not_walk_is_refused_with_its_place(self):
+        for model, size, message in (
+                ("shape: [4, 6], couplings: bimodal", 1,
+                 "its couplings are quenched; leave model.couplings at uniform, or use algorithm canonical, pt or pa"),
+                ("shape: [256, 256, 256]", 1000,
+                 "it has 50331648 bonds, and exact sums over them need fewer than 2^24 = 16777216; use a smaller model.shape")):
+            with self.subTest(model):
+                self.assertEqual(validate(self.TEXT.format(model=model, bin=size)),
+                                 "c.yaml:4:19: algorithm muca cannot run model heisenberg, which does not walk under a tabulated "
+                                 f"weight: {message}\n")
+        self.assertEqual(validate(self.TEXT.format(model="shape: [4, 6]", bin=1), expect=0), "")
+
+
+class KeysOfMoves(unittest.TestCase):
+    """Keys of the kernel that only one move reads are refused with others, but for their defaults."""
+    CANONICAL = "{{name: canonical, sweeps: 100, thermalization: 9, update: {}, beta: {{values: [1]}}}}"
+    PA = "{name: pa, population: 100, beta: {to: 1, step: 0.1}}"
+    MUCA = "{name: muca}"
+
+    def check(self, algorithm, kernel, expected, campaign=""):
+        text = (f"gpumc: 1\nseed: 3\nmodel: {{name: heisenberg, shape: [4, 4]}}\nalgorithm: {algorithm}\nkernel: {{{kernel}}}\n"
+                f"output: out{'{algorithm.update}' if campaign else ''}.h5\n{campaign}")
+        said = validate(text, expect=2 if expected else 0)
+        self.assertEqual(said, f"c.yaml:5:{10 + kernel.index(':') + 2}: {expected}\n" if expected else "")
+
+    def test_other_moves(self):
+        for update in "mixed", "heat_bath", "metropolis", "over_relaxation":
+            self.check(self.CANONICAL.format(update), "width: 0.5",
+                       f"kernel.width changes nothing with update: {update}, only with metropolis_small: set algorithm.update to "
+                       "that, or leave kernel.width out")
+        for update in "heat_bath", "metropolis", "over_relaxation", "metropolis_small":
+            self.check(self.CANONICAL.format(update), "over_relaxation: 1",
+                       f"kernel.over_relaxation changes nothing with update: {update}, only with mixed: set algorithm.update to "
+                       "that, or leave kernel.over_relaxation out")
+
+    def test_accepted(self):
+        self.check(self.CANONICAL.format("metropolis_small"), "width: 0.5", "")
+        self.check(self.CANONICAL.format("mixed"), "over_relaxation: 1", "")
+        self.check(self.CANONICAL.format("metropolis"), "over_relaxation: 4", "")
+        self.check(self.PA, "over_relaxation: 1", "")
+
+    def test_algorithms_without_a_choice(self):
+        self.check(self.PA, "width: 0.5", "kernel.width changes nothing with algorithm pa, which sweeps by mixed, only with update: "
+                                          "metropolis_small: leave kernel.width out")
+        for key, move in ("width", "metropolis_small"), ("over_relaxation", "mixed"):
+            self.check(self.MUCA, f"{key}: 1", f"kernel.{key} changes nothing with algorithm muca, which does not sweep, only with "
+                                               f"update: {move}: leave kernel.{key} out")
+
+    def test_campaigns(self):
+        """The task that has no use for the key is refused, as one of another kernel would be."""
+        self.check(self.CANONICAL.format("mixed"), "over_relaxation: 1",
+                   "kernel.over_relaxation changes nothing with update: metropolis, only with mixed: set algorithm.update to that, "
+                   "or leave kernel.over_relaxation out",
+                   "campaign: {algorithm.update: [mixed, metropolis]}\n")
+
+
+class Plan(unittest.TestCase):
+    """Updates of walks: runs without a range had 1.33e10 (a ring of 8) and 8.5e9 (of 16) of them."""
+
+    def updates(self, shape, keys=""):
+        with gpumc.folder() as folder:
+            path = pathlib.Path(folder) / "c.yaml"
+            path.write_text(f"gpumc: 1\nseed: 3\nmodel: {{name: heisenberg, shape: {shape}}}\n"
+                            f"algorithm: {{name: muca, beta: {{from: 0.1, to: 1, step: 0.1}}{keys}}}\n"
+                            f"kernel: {{device: cpu}}\noutput: {folder}/out.h5\n")
+            done = gpumc.run("plan", path, "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return json.loads(done.stdout)["tasks"][0]["updates"]
+
+    def test_rare_states_at_the_ends_are_counted(self):
+        for shape, seen in ("[8]", 1.33e10), ("[16]", 8.5e9), ("[4, 4]", 1.03e10):
+            found = self.updates(shape)
+            self.assertTrue(0.5 < found / seen < 2, (shape, found, seen))
+            self.assertLess(self.updates(shape, ", range: {from: -0.8, to: 0.8}"), found / 10)
 
 
 class Bins(unittest.TestCase):

@@ -48,6 +48,15 @@ class Lattices(unittest.TestCase):
             self.assertLess(abs(right), 4, where)
             self.assertGreater(abs(wrong), 4, where)
 
+    def test_without_interactions(self):
+        """At beta = 0 what is a multiple of beta is 0, without error; control: a little later it has one."""
+        for components in (3, 2):
+            found = self.simulate(seed=43, components=components, shape="[4, 4]", beta="0, 0.1", update="heat_bath",
+                                  variant="float", thermalization=10, sweeps=200, interval=1)
+            for name in ("susceptibility", "specific_heat"):
+                self.assertEqual((found[name][0], found[name + "_error"][0]), (0, 0), name)
+                self.assertGreater(found[name + "_error"][1], 0, name)
+
     def test_precisions_agree_at_the_transition(self):
         """Runs with different seeds, as their random numbers differ anyway."""
         names = "energy", "specific_heat", "abs_magnetization", "magnetization2", "binder_parameter", "susceptibility"

@@ -25,7 +25,7 @@ seed: {seed}
 model: {{name: heisenberg, shape: [{sites}], components: {components}}}
 algorithm: {{name: canonical, beta: {{values: [{beta}]}}, replicas: 1024, update: {update}, thermalization: 400,
             sweeps: {sweeps}, interval: 2}}
-kernel: {{variant: {variant}, over_relaxation: 1}}
+kernel: {{variant: {variant}{kernel}}}
 output: {folder}/out.h5
 """
 RINGS, PRECISIONS = (8, 16, 32), ("float", "double")
@@ -41,6 +41,7 @@ def simulate(case):
     with gpumc.folder() as folder:
         gpumc.run_config(CONFIG.format(folder=folder, seed=20120605 + CASES.index(case), components=components,
                                        sites=sites, update=update, variant=variant, beta=beta,
+                                       kernel=", over_relaxation: 1" if update == "mixed" else "",
                                        sweeps=length // sites), folder, timeout=3000)
         return gpumc.summary(f"{folder}/out.h5")
 

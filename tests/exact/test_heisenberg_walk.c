@@ -17,10 +17,9 @@
 #include "support/share.h"
 #include "support/status.h"
 #include "support/test_device.h"
+#include "support/walk_tables.h"
 
-enum { RUNS = 2, REPLICAS = 45, STEPS = 25, PARTS = 2, WALKS = 2, SITES_MOST = 72, FIRST_RUN = 3 };
-/* Of the clocks of the runs; that of the second passes 2^32 in the second walk. */
-static const uint64_t begin[RUNS] = {0, ((uint64_t)1 << 32) - STEPS - STEPS / 2};
+enum { REPLICAS = 45, STEPS = 25, PARTS = 2, WALKS = 2, SITES_MOST = 72, FIRST_RUN = 3 };
 
 struct walk_case {
   const char *name, *variant;
@@ -217,17 +216,6 @@ REFERENCE(float, draw(random, replica, time, 2 + j / 2, word);
               word[2 * (j % 2)], word[2 * (j % 2) + 1], 0, 0});
           draw(random, replica, time, 0, word); decides = word[j])
 
-/* Under test: what a call is given, and what it leaves. */
-struct walking {
-  struct gpumc_weight_table table;
-  int64_t lowest[RUNS]; /* a level apart */
-  int64_t *log_weight;
-  uint64_t *visits;
-  uint32_t *passages;
-  size_t end[2 * RUNS];
-  double control[RUNS * HEISENBERG_CONTROLS];
-};
-
 /* A kernel and the reference side by side, with the same case. */
 struct comparison {
   const struct walk_case *of;
@@ -236,11 +224,8 @@ struct comparison {
   struct gpumc_model model;
   struct gpumc_ensemble ensemble;
   struct lattice lattice;
-  struct walking walking;        /* of the reference, and the weights and ends of both */
-  double (*spin)[SITES_MOST][3]; /* [RUNS * REPLICAS] of the reference */
-  size_t counts;                 /* RUNS * PARTS * levels */
-  uint64_t *visits;              /* [counts] of the kernel, device memory */
-  uint32_t *passages;            /* [RUNS * REPLICAS] of the kernel, device memory */
+  struct walk_tables walking;
+  double (*spin)[SITES_MOST][3]; /* [WALK_RUNS * REPLICAS] of the reference */
   int64_t *channel[HEISENBERG_CHANNELS];
 };
 
@@ -267,7 +252,7 @@ static double ratio_of(const struct comparison *both, size_t m, struct state fro
 {
   const struct gpumc_model *model = &both->model;
   const int64_t *weight = both->walking.log_weight + m * both->walking.table.levels;
-  const double *control = both->walking.control + m * HEISENBERG_CONTROLS;
+  const double *control = both->walking.control + m * WALK_CONTROLS;
   const double beta = both->of->beta > 0 ? control[HEISENBERG_BETA] : 0;
   const double energy = beta * model->quantum[HEISENBERG_ENERGY];
   const double magnetization = -beta *
@@ -308,66 +293,16 @@ static void update(const struct comparison *both, size_t m, size_t r, uint64_t t
 static void
 walk_reference(struct comparison *both, size_t m, size_t r, uint64_t time, double (*spin)[3])
 {
-  struct walking *walking = &both->walking;
   for (const uint64_t end = time + STEPS; time < end; time++) {
     uint32_t site[4];
     draw(gpumc_ensemble_random(&both->ensemble, m), r / 32, time, 1, site);
     for (uint32_t j = 0; j < 4; j++)
       update(both, m, r, time, j, (size_t)((uint64_t)site[j] * both->lattice.sites >> 32), spin);
-    const size_t level = (size_t)level_of(both, m, state_of(both, spin));
-    const size_t part = r / 32 * PARTS / ((REPLICAS + 31) / 32);
-    assert_true(level < walking->table.levels);
-    walking->visits[(m * PARTS + part) * walking->table.levels + level]++;
-    for (uint32_t side = 0; side < 2; side++)
-      if (level == walking->end[2 * m + side])
-        walking->passages[m * REPLICAS + r] =
-            gpumc_walk_arrive(walking->passages[m * REPLICAS + r], side);
+    walk_tables_arrive(&both->walking, m, r, (size_t)level_of(both, m, state_of(both, spin)));
   }
 }
 
 /* ---- the kernel ---- */
-
-/* Weights that pull towards the ends, differently in each run, and differ from level to level; the
- * last level is closed, where no replica is at first. */
-static void make_weights(struct walking *walking)
-{
-  struct gpumc_weight_table *table = &walking->table;
-  for (size_t m = 0; m < RUNS; m++) {
-    for (size_t l = 0; l < table->levels; l++) {
-      const double x = ((double)l - (double)m) / (double)(table->levels - 1) - 0.5;
-      walking->log_weight[m * table->levels + l] =
-          (int64_t)((m == 0 ? 20 : 9) * x * x * 0x1p32) + (int64_t)(l * 7919 % 1000) * 1000000;
-    }
-    if (table->levels > 30)
-      walking->log_weight[m * table->levels + table->levels - 1] = GPUMC_WEIGHT_NONE;
-    walking->end[2 * m] = m + (table->levels - 1) * 2 / 5;
-    walking->end[2 * m + 1] = m + (table->levels - 1) * 3 / 5;
-  }
-}
-
-static void open_walking(struct comparison *both)
-{
-  const struct walk_case *of = both->of;
-  struct walking *walking = &both->walking;
-  struct gpumc_weight_table *table = &walking->table;
-  const double width = 2 * both->model.bound[of->channel] / (double)of->levels;
-  const struct gpumc_grid bins = gpumc_model_bins(&both->model, of->channel, (int64_t)width);
-  *walking = (struct walking){.table = {.channel = of->channel,
-                                        .lowest = walking->lowest,
-                                        .spacing = bins.spacing,
-                                        .levels = bins.levels + RUNS - 1,
-                                        .parts = PARTS}};
-  for (size_t m = 0; m < RUNS; m++) {
-    walking->lowest[m] = bins.lowest - (int64_t)m * bins.spacing;
-    walking->control[m * HEISENBERG_CONTROLS + HEISENBERG_BETA] = of->beta * (double)(m + 1);
-    walking->control[m * HEISENBERG_CONTROLS + HEISENBERG_FIELD] = 0.1;
-  }
-  walking->log_weight = calloc(RUNS * table->levels, sizeof *walking->log_weight);
-  walking->visits = calloc(RUNS * PARTS * table->levels, sizeof *walking->visits);
-  walking->passages = calloc(RUNS * REPLICAS, sizeof *walking->passages);
-  assert_true(walking->log_weight != NULL && walking->visits != NULL && walking->passages != NULL);
-  make_weights(walking);
-}
 
 /* The replicas of a run in portable form, padded to three components. */
 static void get_spins(struct comparison *both, size_t m, double (*spin)[SITES_MOST][3])
@@ -399,39 +334,33 @@ open_comparison(const struct walk_case *of, struct test_setting setting, struct 
 {
   struct gpumc_error error = {0};
   const struct gpumc_ensemble_plan plan = {
-      .runs = RUNS, .capacity = REPLICAS, .samples = 1, .walks = true};
+      .runs = WALK_RUNS, .capacity = REPLICAS, .samples = 1, .walks = true};
   *both = (struct comparison){.of = of, .device = test_device(setting)};
   both->single = strcmp(of->variant, "float") == 0;
   assert_ok(heisenberg_instance(&of->settings, &both->model, &error), &error);
   assert_ok(gpumc_ensemble_create(kernel_of(both), &both->model, &both->device, &plan, 20180501,
                                   of->rounds, &both->ensemble, &error),
             &error);
-  assert_ok(gpumc_ensemble_start(&both->ensemble, FIRST_RUN, RUNS, REPLICAS, &error), &error);
+  assert_ok(gpumc_ensemble_start(&both->ensemble, FIRST_RUN, WALK_RUNS, REPLICAS, &error), &error);
   make_lattice(&both->model, &both->lattice);
-  open_walking(both);
-  both->counts = RUNS * PARTS * both->walking.table.levels;
-  assert_ok(gpumc_device_array(&both->device, &both->visits, both->counts, "visits", &error),
-            &error);
-  assert_ok(gpumc_device_array(&both->device, &both->passages, RUNS * REPLICAS, "passages", &error),
-            &error);
+  const double width = 2 * both->model.bound[of->channel] / (double)of->levels;
+  const struct gpumc_grid bins = gpumc_model_bins(&both->model, of->channel, (int64_t)width);
+  walk_tables_open(&both->walking, &both->ensemble, of->channel, bins, PARTS, STEPS, of->beta,
+                   bins.levels > 29);
   for (size_t c = 0; c <= HEISENBERG_MAGNETIZATION_X; c++)
-    assert_ok(
-        gpumc_device_array(&both->device, &both->channel[c], RUNS * REPLICAS, "channel", &error),
-        &error);
-  both->spin = calloc(RUNS * REPLICAS, sizeof *both->spin);
+    assert_ok(gpumc_device_array(&both->device, &both->channel[c], WALK_RUNS * REPLICAS, "channel",
+                                 &error),
+              &error);
+  both->spin = calloc(WALK_RUNS * REPLICAS, sizeof *both->spin);
   assert_non_null(both->spin);
-  for (size_t m = 0; m < RUNS; m++)
+  for (size_t m = 0; m < WALK_RUNS; m++)
     get_spins(both, m, both->spin + m * REPLICAS);
 }
 
 static void close_comparison(struct comparison *both)
 {
   free(both->spin);
-  free(both->walking.log_weight);
-  free(both->walking.visits);
-  free(both->walking.passages);
-  both->device.ops->release(&both->device, both->visits);
-  both->device.ops->release(&both->device, both->passages);
+  walk_tables_close(&both->walking);
   for (size_t c = 0; c <= HEISENBERG_MAGNETIZATION_X; c++)
     both->device.ops->release(&both->device, both->channel[c]);
   gpumc_ensemble_free(&both->ensemble);
@@ -441,27 +370,10 @@ static void close_comparison(struct comparison *both)
 /* The reference is `ahead` steps further. */
 static void walk_both(struct comparison *both, uint32_t walk, uint64_t ahead)
 {
-  struct gpumc_error error = {0};
-  struct walking *walking = &both->walking;
-  struct gpumc_weight_table table = walking->table;
-  uint64_t time[RUNS];
-  uint32_t steps[RUNS];
-  for (size_t m = 0; m < RUNS; m++) {
-    time[m] = begin[m] + walk * STEPS;
-    steps[m] = STEPS;
-  }
-  table.log_weight = walking->log_weight;
-  table.time = time;
-  table.steps = steps;
-  table.visits = both->visits;
-  table.passages = both->passages;
-  table.end = walking->end;
-  const struct gpumc_target target = {.kind = GPUMC_TABULATED,
-                                      .control = both->of->beta > 0 ? walking->control : NULL,
-                                      .table = &table};
-  assert_ok(both->ensemble.ops->walk(&both->ensemble, &target, &error), &error);
-  for (size_t i = 0; i < RUNS * REPLICAS; i++)
-    walk_reference(both, i / REPLICAS, i % REPLICAS, time[i / REPLICAS] + ahead, both->spin[i]);
+  walk_tables_walk(&both->walking, walk);
+  for (size_t i = 0; i < WALK_RUNS * REPLICAS; i++)
+    walk_reference(both, i / REPLICAS, i % REPLICAS,
+                   walk_tables_time(&both->walking, walk, i / REPLICAS) + ahead, both->spin[i]);
 }
 
 /* Replicas whose spins are not those of the reference. */
@@ -470,7 +382,7 @@ static size_t different_replicas(struct comparison *both)
   double(*found)[SITES_MOST][3] = calloc(REPLICAS, sizeof *found);
   size_t different = 0;
   assert_non_null(found);
-  for (size_t m = 0; m < RUNS; m++) {
+  for (size_t m = 0; m < WALK_RUNS; m++) {
     get_spins(both, m, found);
     for (size_t r = 0; r < REPLICAS; r++)
       different += memcmp(found[r], both->spin[m * REPLICAS + r], sizeof *found) != 0;
@@ -479,32 +391,11 @@ static size_t different_replicas(struct comparison *both)
   return different;
 }
 
-static size_t different_counts(struct comparison *both)
-{
-  struct gpumc_error error = {0};
-  const struct gpumc_device_ops *ops = both->device.ops;
-  uint64_t *visits = calloc(both->counts, sizeof *visits);
-  uint32_t passages[RUNS * REPLICAS];
-  size_t different = 0;
-  assert_non_null(visits);
-  assert_ok(
-      ops->copy_to_host(&both->device, visits, both->visits, both->counts * sizeof *visits, &error),
-      &error);
-  assert_ok(ops->copy_to_host(&both->device, passages, both->passages, sizeof passages, &error),
-            &error);
-  for (size_t i = 0; i < both->counts; i++)
-    different += visits[i] != both->walking.visits[i];
-  for (size_t i = 0; i < RUNS * REPLICAS; i++)
-    different += passages[i] != both->walking.passages[i];
-  free(visits);
-  return different;
-}
-
 /* Replicas whose measured channels are not what the walk goes by. */
 static size_t different_channels(struct comparison *both)
 {
   struct gpumc_error error = {0};
-  int64_t energy[RUNS * REPLICAS], magnetization[RUNS * REPLICAS];
+  int64_t energy[WALK_RUNS * REPLICAS], magnetization[WALK_RUNS * REPLICAS];
   size_t different = 0;
   assert_ok(both->ensemble.ops->measure(&both->ensemble, both->channel, &error), &error);
   assert_ok(both->device.ops->copy_to_host(&both->device, energy, both->channel[HEISENBERG_ENERGY],
@@ -514,7 +405,7 @@ static size_t different_channels(struct comparison *both)
                                            both->channel[HEISENBERG_MAGNETIZATION_X],
                                            sizeof magnetization, &error),
             &error);
-  for (size_t i = 0; i < RUNS * REPLICAS; i++) {
+  for (size_t i = 0; i < WALK_RUNS * REPLICAS; i++) {
     const struct state state = state_of(both, both->spin[i]);
     different += energy[i] != state.energy || magnetization[i] != state.magnetization;
   }
@@ -527,7 +418,8 @@ static void compare(const struct walk_case *of, struct test_setting setting)
   open_comparison(of, setting, &both);
   for (uint32_t walk = 0; walk < WALKS; walk++) {
     walk_both(&both, walk, 0);
-    const size_t replicas = different_replicas(&both), counts = different_counts(&both);
+    const size_t replicas = different_replicas(&both);
+    const size_t counts = walk_tables_different(&both.walking);
     const size_t channels = different_channels(&both);
     if (replicas + counts + channels > 0)
       fail_msg("%s, %s, walk %u: %zu replicas, %zu counts and channels of %zu replicas differ",
@@ -554,7 +446,7 @@ static void another_time_is_noticed(void **state)
   (void)state;
   open_comparison(&cases[9], test_setting(), &both);
   walk_both(&both, 0, 1);
-  assert_true(different_replicas(&both) > RUNS * REPLICAS * 9 / 10);
+  assert_true(different_replicas(&both) > WALK_RUNS * REPLICAS * 9 / 10);
   close_comparison(&both);
 }
 
@@ -566,11 +458,13 @@ static void a_run_without_steps_stands_still(void **state)
   (void)state;
   open_comparison(&cases[5], test_setting(), &both);
   struct gpumc_weight_table table = both.walking.table;
-  const uint64_t time[RUNS] = {begin[0], begin[1]};
-  const uint32_t steps[RUNS] = {0, STEPS};
-  table.log_weight = both.walking.log_weight;
+  const uint64_t time[WALK_RUNS] = {walk_tables_time(&both.walking, 0, 0),
+                                    walk_tables_time(&both.walking, 0, 1)};
+  const uint32_t steps[WALK_RUNS] = {0, STEPS};
   table.time = time;
   table.steps = steps;
+  table.visits = NULL;
+  table.passages = NULL;
   const struct gpumc_target target = {.kind = GPUMC_TABULATED, .table = &table};
   assert_ok(both.ensemble.ops->walk(&both.ensemble, &target, &error), &error);
   for (size_t r = 0; r < REPLICAS; r++)

@@ -236,6 +236,61 @@ static void test_weights_follow_the_conjugate_channel(void **state)
   model.ops->destroy(&model);
 }
 
+/* Three replicas in two chains, or with a sample each, of an athermal target: each number of a
+ * profile has a unit of its own, and bins are averages over all replicas. */
+static void check_profile(bool each_sample, const double *group)
+{
+  static const double at[] = {1, 2}, unit[] = {0.5, 4};
+  struct gpumc_error error = {0};
+  struct gpumc_model model;
+  struct gpumc_device device;
+  struct gpumc_channel channels[3];
+  assert_ok(ising2d_instance((size_t[]){4, 4}, 1, 0, &model, &error), &error);
+  assert_ok(gpumc_device_open("cpu", 1, &device, &error), &error);
+  struct gpumc_model_ops ops = *model.ops;
+  memcpy(channels, ops.channels, 2 * sizeof *channels);
+  channels[2] = (struct gpumc_channel){.label = {"profile", "a profile", "1", "p"},
+                                       .request_key = "profile",
+                                       .axis = {"distance", "distance", "1", "r"}};
+  ops.channels = channels;
+  ops.n_channels = 3;
+  model.ops = &ops;
+  model.profile[2] = (struct gpumc_profile){2, at, unit};
+  struct chains chains = {
+      .context = {.model = &model, .device = &device},
+      .settings = {.replicas = 3, .chains = 2, .each_sample = each_sample, .interval = 1},
+      .runs = 1};
+  const struct gpumc_observables observables = gpumc_observables_select(&ops, 1 << 2, NULL);
+  assert_int_equal(observables.n_profiles, 1);
+  assert_int_equal(observables.profile[0], 2);
+  chains_quantities_make(&model, &observables, &chains.quantities);
+  assert_int_equal(chains_profile_width(&chains), 2);
+  assert_ok(chains_sums_make(&chains, &error), &error);
+  assert_int_equal(chains_values(&chains, 0), 3);
+  assert_int_equal(chains_values(&chains, 2), 6);
+  memset(chains.channel[0], 0, 3 * sizeof(int64_t));
+  memset(chains.channel[1], 0, 3 * sizeof(int64_t));
+  memcpy(chains.channel[2], (int64_t[]){2, 1, 4, 2, 6, 6}, 6 * sizeof(int64_t));
+  chains_digest(&chains);
+  chains_digest(&chains);
+  const struct chains_profile *profile = &chains.sums[0].profile[0];
+  for (size_t i = 0; i < (each_sample ? 6 : 4); i++)
+    assert_true(profile->group[i] == 2 * group[i]);
+  double mean[2];
+  assert_true(gpumc_bins_mean_of_all(&profile->bins, mean) == 2);
+  assert_true(mean[0] == 2 && mean[1] == 12);
+  chains_sums_free(&chains);
+  gpumc_device_close(&device);
+  model.ops->destroy(&model);
+}
+
+static void test_profiles(void **state)
+{
+  (void)state;
+  check_profile(false, (double[]){1, 4, 2 + 3, 8 + 24});
+  check_profile(true, (double[]){1, 4, 2, 8, 3, 24});
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -247,6 +302,7 @@ int main(void)
       cmocka_unit_test(test_moments_of_channels),
       cmocka_unit_test(test_results),
       cmocka_unit_test(test_weights_follow_the_conjugate_channel),
+      cmocka_unit_test(test_profiles),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

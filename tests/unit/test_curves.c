@@ -88,6 +88,24 @@ static void test_one_axis(void **state)
   gpumc_result_free(&result);
 }
 
+/* Where nothing is moved there are single numbers. */
+static void test_no_axis(void **state)
+{
+  (void)state;
+  struct gpumc_error error = {0};
+  struct gpumc_recorder *recorder = create();
+  struct gpumc_result result;
+  const double value = 0.5;
+  const struct gpumc_curve_place place = {recorder, &model, "summary", {NULL}, {1}};
+  start(recorder);
+  assert_ok(gpumc_curve_write_with_error(&place, &energy_label, &value, &value, &error), &error);
+  finish(recorder, &result);
+  assert_string_equal(find_dataset(&result, "energy")->units, "J/2.5");
+  assert_int_equal(find_dataset(&result, "energy")->rank, 0);
+  assert_true(find_dataset(&result, "energy_error")->values[0] == 0.5);
+  gpumc_result_free(&result);
+}
+
 static void test_two_axes(void **state)
 {
   (void)state;
@@ -172,8 +190,8 @@ int main(void)
   gpumc_hdf5_prepare_program();
 #define TEST(name) cmocka_unit_test_setup_teardown(name, work_directory_enter, work_directory_leave)
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_units),  TEST(test_one_axis), TEST(test_two_axes), TEST(test_table),
-      TEST(test_series_of_channels),
+      cmocka_unit_test(test_units), TEST(test_one_axis), TEST(test_no_axis),
+      TEST(test_two_axes),          TEST(test_table),    TEST(test_series_of_channels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* Heisenberg and XY spins with quenched couplings against slow obvious sums over replicas in
  * portable form, by every kernel on the CPU: channels, and what two replicas are compared by; and
- * what the couplings of a sample depend on. */
+ * what the couplings of a sample depend on; and which instances do not walk. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -366,12 +366,73 @@ static void couplings_are_those_of_the_sample(void **unused)
   model.ops->destroy(&model);
 }
 
+/* What does not walk is refused before anything is allocated, and sweeps all the same. */
+static void refuse_walks(const struct heisenberg_settings *settings, const char *message)
+{
+  const struct gpumc_kernel_ops *const *kernel = gpumc_model_heisenberg.kernels;
+  struct gpumc_device device;
+  struct gpumc_model model;
+  struct gpumc_error error = {0};
+  assert_ok(gpumc_device_open("cpu", 1, &device, &error), &error);
+  assert_ok(heisenberg_instance(settings, &model, &error), &error);
+  for (; *kernel != NULL; kernel++) {
+    struct gpumc_ensemble_plan plan = {.runs = 1, .capacity = 1, .samples = 1, .walks = true};
+    struct gpumc_ensemble ensemble;
+    if (strcmp((*kernel)->device, "cpu") != 0)
+      continue;
+    assert_int_equal(
+        gpumc_ensemble_create(*kernel, &model, &device, &plan, 5, 10, &ensemble, &error),
+        GPUMC_INVALID);
+    assert_string_equal(gpumc_error_text(&error), message);
+    gpumc_error_free(&error);
+    if (model.sites > 1000)
+      continue;
+    plan.walks = false;
+    assert_ok(gpumc_ensemble_create(*kernel, &model, &device, &plan, 5, 10, &ensemble, &error),
+              &error);
+    gpumc_ensemble_free(&ensemble);
+  }
+  model.ops->destroy(&model);
+  gpumc_device_close(&device);
+}
+
+static void what_does_not_walk_is_refused(void **unused)
+{
+  const struct heisenberg_settings settings = {
+      .dimension = 3, .shape = {178, 178, 178}, .components = 3, .coupling = 1};
+  (void)unused;
+  refuse_walks(&cases[5], "model heisenberg does not walk under a tabulated weight: its couplings "
+                          "are quenched; leave model.couplings at uniform, or use algorithm "
+                          "canonical, pt or pa");
+  refuse_walks(&settings,
+               "model heisenberg does not walk under a tabulated weight: it has 16919256 "
+               "bonds, and exact sums over them need fewer than 2^24 = 16777216; use a "
+               "smaller model.shape");
+}
+
+/* 2^24 bonds are one too many. */
+static void the_largest_lattice_that_walks(void **unused)
+{
+  (void)unused;
+  for (size_t more = 0; more <= 2; more += 2) {
+    const struct heisenberg_settings settings = {
+        .dimension = 2, .shape = {4096, 2046 + more}, .components = 2, .coupling = -1};
+    struct gpumc_model model;
+    struct gpumc_error error = {0};
+    assert_ok(heisenberg_instance(&settings, &model, &error), &error);
+    assert_int_equal(model.unwalkable == NULL, more == 0);
+    model.ops->destroy(&model);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(channels_and_pairs_are_their_sums),
       cmocka_unit_test(samples_differ),
       cmocka_unit_test(couplings_are_those_of_the_sample),
+      cmocka_unit_test(what_does_not_walk_is_refused),
+      cmocka_unit_test(the_largest_lattice_that_walks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "core/numerics/isa.h"
+#include "core/simulation/curves.h"
+#include "core/simulation/observables.h"
 #include "core/simulation/shared_keys.h"
 #include "support/language_fixture.h"
 
@@ -87,17 +89,14 @@ static const struct gpumc_model_ops bathing = {.name = "bathing",
                                                .n_controls = 1,
                                                .kernels = bathing_kernels};
 
-/* The mistakes of an algorithm with the key `update` where there are any, else the variant. */
-static void check_update(const struct gpumc_model_ops *model, const char *text, const char *variant,
-                         const char *expected)
+/* The mistakes where there are any, else the variant. */
+static void check(const struct gpumc_plugins *plugins, const char *text, const char *variant,
+                  const char *expected)
 {
-  const struct gpumc_model_ops *const models[] = {model, &bathing, NULL};
-  static const struct gpumc_algorithm_ops *const algorithms[] = {&updating, &shaking, NULL};
-  const struct gpumc_plugins plugins = {.models = models, .algorithms = algorithms};
   struct gpumc_config config;
   struct gpumc_error error = {0};
   const enum gpumc_status status =
-      gpumc_config_parse_with(&plugins, "c.yaml", text, strlen(text), NULL, 0, &config, &error);
+      gpumc_config_parse_with(plugins, "c.yaml", text, strlen(text), NULL, 0, &config, &error);
   assert_int_equal(status, expected == NULL ? GPUMC_OK : GPUMC_INVALID);
   if (status == GPUMC_OK) {
     const struct gpumc_params kernel = gpumc_task_params(&config.tasks[0], "kernel");
@@ -107,6 +106,16 @@ static void check_update(const struct gpumc_model_ops *model, const char *text, 
   }
   gpumc_error_free(&error);
   gpumc_config_free(&config);
+}
+
+/* Of an algorithm with the key `update`. */
+static void check_update(const struct gpumc_model_ops *model, const char *text, const char *variant,
+                         const char *expected)
+{
+  const struct gpumc_model_ops *const models[] = {model, &bathing, NULL};
+  static const struct gpumc_algorithm_ops *const algorithms[] = {&updating, &shaking, NULL};
+  const struct gpumc_plugins plugins = {.models = models, .algorithms = algorithms};
+  check(&plugins, text, variant, expected);
 }
 
 #define UPDATING "algorithm: {name: updating}\n"
@@ -202,6 +211,38 @@ static void test_targets(void **state)
   check_update(&model, HEAD MODEL UPDATING, "plain", NULL);
 }
 
+/* Profiles are asked of algorithms that average them. */
+static void test_profiles(void **state)
+{
+  static const struct gpumc_key asking_keys[] = {GPUMC_REQUESTS_KEY, {0}};
+  static const struct gpumc_channel channels[] = {
+      {.label = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "E"}},
+      {.label = {"correlation", "correlation function", "1", "g"},
+       .request_key = "correlation",
+       .request = "Whether it is measured.",
+       .axis = {"distance", "distance", "1", "r"}}};
+  struct gpumc_algorithm_ops averaging = {
+      .name = "averaging", .keys = asking_keys, .profiles = true};
+  struct gpumc_algorithm_ops asking = {.name = "asking", .keys = asking_keys};
+  struct gpumc_model_ops model = fake_chain;
+  const struct gpumc_model_ops *const models[] = {&model, NULL};
+  const struct gpumc_algorithm_ops *const algorithms[] = {&averaging, &asking, NULL};
+  const struct gpumc_plugins plugins = {.models = models, .algorithms = algorithms};
+  (void)state;
+  model.channels = channels;
+  model.n_channels = 2;
+  model.n_means = model.n_quantities = 0;
+#define ASK "algorithm: {name: asking, correlation: true}\n"
+  check(&plugins, HEAD MODEL "algorithm: {name: averaging, correlation: true}\n", "plain", NULL);
+  check(&plugins, HEAD MODEL "algorithm: {name: asking, correlation: false}\n", "plain", NULL);
+  check(&plugins, HEAD MODEL ASK, NULL,
+        "c.yaml:5:40: algorithm asking averages no profiles, and correlation is one: leave it out, "
+        "or use averaging");
+  averaging.profiles = false;
+  check(&plugins, HEAD MODEL ASK, NULL,
+        "c.yaml:5:40: algorithm asking averages no profiles, and correlation is one: leave it out");
+}
+
 /* Where no model is known, all moves there are, and the default is the first. */
 static void test_moves_in_schema_and_reference(void **state)
 {
@@ -223,6 +264,92 @@ static void test_moves_in_schema_and_reference(void **state)
   assert_non_null(strstr(gpumc_text_string(&reference), "| `metropolis` |"));
   assert_non_null(strstr(gpumc_text_string(&reference), "heat_bath"));
   gpumc_text_free(&reference);
+}
+
+static const struct gpumc_key keys_of_some[] = {
+    {.name = "depth", .type = GPUMC_KEY_INTEGER, .doc = "Of heat baths.", .default_text = "2"},
+    {.name = "stride", .type = GPUMC_KEY_INTEGER, .doc = "Of all moves.", .default_text = "1"},
+    {0}};
+static void read_nothing(const struct gpumc_params *kernel, struct gpumc_kernel_options *options)
+{
+  (void)kernel, (void)options;
+}
+
+/* Keys that moves name are for these alone, but for their defaults, and others for all. */
+static void test_keys_of_moves(void **state)
+{
+  static const char *const depth[] = {"depth", NULL};
+  static const struct gpumc_move some[] = {{.name = "metropolis"},
+                                           {.name = "heat_bath", .keys = depth},
+                                           {.name = "deep", .keys = depth}};
+  struct gpumc_kernel_ops kernel = *fake_chain.kernels[1];
+  const struct gpumc_kernel_ops *const kernels[] = {&kernel, NULL};
+  struct gpumc_model_ops model = fake_chain;
+  (void)state;
+  kernel.moves = some;
+  kernel.n_moves = 3;
+  kernel.keys = keys_of_some;
+  kernel.read = read_nothing;
+  model.kernels = kernels;
+  check_update(&model, HEAD MODEL BATH "kernel: {depth: 3, stride: 2}\n", "wide", NULL);
+  check_update(&model, HEAD MODEL UPDATING "kernel: {depth: 2, stride: 2}\n", "wide", NULL);
+  check_update(&model, HEAD MODEL UPDATING "kernel: {stride: 2, depth: 3}\n", NULL,
+               "c.yaml:6:28: kernel.depth changes nothing with update: metropolis, only with "
+               "heat_bath, deep: set algorithm.update to that, or leave kernel.depth out");
+}
+
+static enum gpumc_status never_walk(struct gpumc_ensemble *ensemble,
+                                    const struct gpumc_target *target, struct gpumc_error *error)
+{
+  (void)ensemble, (void)target;
+  return gpumc_error_set(error, GPUMC_FAILURE, "kernels of fake models do nothing");
+}
+
+static enum gpumc_status create_standing(const struct gpumc_params *params,
+                                         struct gpumc_model *model, struct gpumc_error *error)
+{
+  const enum gpumc_status status = fake_chain.create(params, model, error);
+  model->unwalkable = model->sites > 32 ? "it is too long; make it shorter" : NULL;
+  return status;
+}
+
+/* Only where the algorithm has replicas walk, and with place and remedy. */
+static void test_walks_of_an_instance_that_does_not(void **state)
+{
+  struct gpumc_kernel_ops kernel = *fake_chain.kernels[1];
+  const struct gpumc_kernel_ops *const kernels[] = {&kernel, NULL};
+  struct gpumc_model_ops standing = fake_chain;
+  const struct gpumc_model_ops *const models[] = {&standing, NULL};
+  struct gpumc_algorithm_ops walker = fake_look;
+  const struct gpumc_algorithm_ops *const algorithms[] = {&walker, &fake_anneal, NULL};
+  const struct gpumc_plugins plugins = {.models = models, .algorithms = algorithms};
+  static const struct {
+    const char *text, *expected;
+  } cases[] = {
+      {HEAD MODEL "algorithm: {name: walker}\n", NULL},
+      {HEAD "model: {name: chain, shape: [8, 6]}\nalgorithm: {name: walker}\n",
+       "c.yaml:5:19: algorithm walker cannot run model chain, which does not walk under a "
+       "tabulated weight: it is too long; make it shorter"},
+      {HEAD "model: {name: chain, shape: [8, 6]}\n" ALGORITHM, NULL},
+  };
+  (void)state;
+  kernel.walk = never_walk;
+  standing.kernels = kernels;
+  standing.create = create_standing;
+  walker.name = "walker";
+  walker.required = GPUMC_OPERATION_WALK;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct gpumc_config config;
+    struct gpumc_error error = {0};
+    const char *text = cases[i].text, *expected = cases[i].expected;
+    assert_int_equal(
+        gpumc_config_parse_with(&plugins, "c.yaml", text, strlen(text), NULL, 0, &config, &error),
+        expected == NULL ? GPUMC_OK : GPUMC_INVALID);
+    if (expected != NULL)
+      assert_string_equal(gpumc_error_text(&error), expected);
+    gpumc_error_free(&error);
+    gpumc_config_free(&config);
+  }
 }
 
 /* Every build has "auto" and lacks some level. */
@@ -262,7 +389,10 @@ int main(void)
       cmocka_unit_test(test_updates_that_one_kernel_has),
       cmocka_unit_test(test_default_move),
       cmocka_unit_test(test_targets),
+      cmocka_unit_test(test_profiles),
       cmocka_unit_test(test_moves_in_schema_and_reference),
+      cmocka_unit_test(test_keys_of_moves),
+      cmocka_unit_test(test_walks_of_an_instance_that_does_not),
       cmocka_unit_test(test_instruction_set_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

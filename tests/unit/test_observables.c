@@ -291,6 +291,29 @@ static void test_specific_heat(void **state)
   assert_false(gpumc_quantity_is_known(&alone, 0, &model, &hot));
 }
 
+/* A susceptibility is a multiple of beta: 0 without any measurement where beta is, and only there.
+ */
+static void test_susceptibilities_without_interactions(void **state)
+{
+  static const struct {
+    const struct gpumc_model_ops *ops;
+    const char *name;
+  } all[] = {{&gpumc_model_ising2d, "susceptibility"},
+             {&gpumc_model_heisenberg, "susceptibility"},
+             {&gpumc_model_heisenberg, "susceptibility_x"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    const struct gpumc_model model = {.ops = all[i].ops};
+    const struct gpumc_controls hot = gpumc_controls_at(model.control, ISING_BETA, 0),
+                                cold = gpumc_controls_at(model.control, ISING_BETA, 0.5);
+    const struct gpumc_quantity *quantity = all[i].ops->quantities;
+    while (quantity->label.name == NULL || strcmp(quantity->label.name, all[i].name) != 0)
+      quantity++;
+    assert_true(quantity->is_known(&model, hot.value));
+    assert_false(quantity->is_known(&model, cold.value));
+  }
+}
+
 static void test_quantities_of_overlaps(void **state)
 {
   double scale;
@@ -342,6 +365,7 @@ int main(void)
       cmocka_unit_test(test_binder_parameter),
       cmocka_unit_test(test_correlation_length),
       cmocka_unit_test(test_specific_heat),
+      cmocka_unit_test(test_susceptibilities_without_interactions),
       cmocka_unit_test(test_quantities_of_overlaps),
       cmocka_unit_test(test_averages_over_samples),
   };

@@ -134,6 +134,10 @@ static const char *channels_flaw(const struct gpumc_model_ops *model)
   for (size_t c = 0; c < model->n_channels; c++)
     if (!is_label(&model->channels[c].label))
       return "a channel without a label";
+  for (size_t c = 0; c < model->n_channels; c++)
+    if (gpumc_channel_is_profile(&model->channels[c]) &&
+        (!is_label(&model->channels[c].axis) || model->channels[c].request_key == NULL))
+      return "a profile that is not on request, or without a label of its axis";
   for (size_t c = 1; c < model->n_channels; c++)
     if (model->channels[c - 1].request_key != NULL && model->channels[c].request_key == NULL)
       return "a channel behind one on request";
@@ -153,6 +157,8 @@ static const char *means_flaw(const struct gpumc_model_ops *model)
     const struct gpumc_mean *mean = &model->means[k];
     if (mean->index >= (mean->source == GPUMC_MEAN_PAIR ? model->n_pairs : model->n_channels))
       return "a mean of no channel";
+    if (mean->source != GPUMC_MEAN_PAIR && gpumc_channel_is_profile(&model->channels[mean->index]))
+      return "a mean of a profile";
     if ((mean->power != 1 && mean->power != 2 && mean->power != 4) ||
         (mean->power != 1 && (mean->absolute || mean->source == GPUMC_MEAN_PRODUCT)))
       return "a mean of another power";
@@ -238,9 +244,15 @@ static const char *instance_flaw(const struct gpumc_model *model)
     return "log_states";
   if (has_energy(model->ops) && (model->energy_unit[0] == '\0' || model->beta_unit[0] == '\0'))
     return "no units";
-  for (size_t c = 0; c < model->ops->n_channels; c++)
-    if (!(model->quantum[c] > 0) || !(model->bound[c] > 0))
+  for (size_t c = 0; c < model->ops->n_channels; c++) {
+    const struct gpumc_profile *profile = &model->profile[c];
+    if (gpumc_channel_is_profile(&model->ops->channels[c])) {
+      if (profile->width == 0 || profile->at == NULL || profile->unit == NULL)
+        return "a profile without numbers";
+    } else if (!(model->quantum[c] > 0) || !(model->bound[c] > 0)) {
       return "a channel without quantum or bound";
+    }
+  }
   if (model->grid[0].levels > 0 && model->grid[0].spacing <= 0)
     return "levels without spacing";
   for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
@@ -357,6 +369,14 @@ static void test_flaws_are_found(void **state)
   channels[1].label.units = NULL;
   assert_string_equal(model_flaw(&model), "a channel without a label");
   channels[1].label.units = good.channels[1].label.units;
+  channels[1].axis.name = "distance";
+  assert_string_equal(model_flaw(&model),
+                      "a profile that is not on request, or without a label of its axis");
+  channels[1].axis = (struct gpumc_label){"distance", "distance of two sites", "1", "r"};
+  channels[1].request_key = "profile";
+  assert_string_equal(model_flaw(&model), "a mean of a profile");
+  channels[1].axis = (struct gpumc_label){NULL};
+  channels[1].request_key = good.channels[1].request_key;
   channels[0].label.units = "1";
   assert_string_equal(model_flaw(&model), "an energy in another unit");
   struct gpumc_mean means[GPUMC_MEANS_MAXIMUM];

@@ -136,6 +136,39 @@ static void other_moves_have_none(void **state)
   close_fixture(&fixture);
 }
 
+/* A kernel that only notes how many sweeps it is asked for. */
+static uint32_t swept;
+static enum gpumc_status note_sweeps(struct gpumc_ensemble *ensemble,
+                                     const struct gpumc_target *target, uint32_t sweeps,
+                                     int64_t *const *channel, struct gpumc_error *error)
+{
+  (void)ensemble, (void)target, (void)channel, (void)error;
+  swept = sweeps;
+  return GPUMC_OK;
+}
+
+/* As many sweeps as a run may have are one call; one more is refused. */
+static void as_many_sweeps_as_there_can_be(void **state)
+{
+  (void)state;
+  static const uint32_t moves[] = {HEISENBERG_METROPOLIS, HEISENBERG_METROPOLIS_SMALL};
+  for (size_t i = 0; i < 2; i++) {
+    struct fixture fixture;
+    struct gpumc_error error = {0};
+    open_fixture(&fixture, moves[i], i == 1 ? 0.25 : 0, 0);
+    struct gpumc_kernel_ops noting = *fixture.ensemble.ops;
+    noting.sweep = note_sweeps;
+    fixture.ensemble.ops = &noting;
+    sweep(&fixture, UINT32_MAX);
+    assert_int_equal(swept, UINT32_MAX);
+    assert_int_equal(fixture.ensemble.time, UINT32_MAX);
+    assert_int_equal(gpumc_ensemble_sweep_each(&fixture.ensemble, 1, beta, NULL, &error),
+                     GPUMC_FAILURE);
+    gpumc_error_free(&error);
+    close_fixture(&fixture);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -143,6 +176,7 @@ int main(void)
       cmocka_unit_test(pieces_make_no_difference),
       cmocka_unit_test(runs_that_are_alike_have_one),
       cmocka_unit_test(those_that_are_given_stay),
+      cmocka_unit_test(as_many_sweeps_as_there_can_be),
       cmocka_unit_test(other_moves_have_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,10 +10,9 @@
 
 #include "support/status.h"
 #include "support/walk_cases.h"
+#include "support/walk_tables.h"
 
-enum { RUNS = 2, REPLICAS = 77, STEPS = 37, PARTS = 3, WALKS = 2, SITES_MOST = 64 };
-/* Of the clocks of the runs; that of the second passes 2^32 in the second walk. */
-static const uint64_t begin[RUNS] = {0, ((uint64_t)1 << 32) - STEPS - STEPS / 2};
+enum { REPLICAS = 77, STEPS = 37, PARTS = 3, WALKS = 2, SITES_MOST = 64 };
 
 static const struct walk_case cases[] = {
     {"square", 2, {6, 4}, 1.0, 0.0, LATTICE_UNIFORM, false, ISING_ENERGY, 1, 0, 10},
@@ -110,27 +109,16 @@ static int64_t magnetization_of(const struct lattice *lattice, const int8_t *spi
   return sum;
 }
 
-/* Under test: what a call is given, and what it leaves. */
-struct walking {
-  struct gpumc_weight_table table;
-  int64_t lowest[RUNS]; /* a level apart */
-  int64_t *log_weight;
-  uint64_t *visits;
-  uint32_t *passages;
-  size_t end[2 * RUNS];
-  double control[RUNS * ISING_CONTROLS];
-  bool canonical;
-};
-
 static void walk_reference(const struct ising_fixture *fixture, const struct lattice *lattice,
-                           struct walking *walking, size_t m, size_t r, uint64_t time, int8_t *spin)
+                           struct walk_tables *walking, size_t m, size_t r, uint64_t time,
+                           int8_t *spin)
 {
   const struct gpumc_model *model = &fixture->model;
   const struct gpumc_random random = gpumc_ensemble_random(&fixture->ensemble, m);
   const struct gpumc_weight_table *table = &walking->table;
   const int64_t *weight = walking->log_weight + m * table->levels;
-  const double beta = walking->canonical ? walking->control[m * ISING_CONTROLS + ISING_BETA] : 0;
-  const double field = walking->canonical ? walking->control[m * ISING_CONTROLS + ISING_FIELD] : 0;
+  const double beta = walking->canonical ? walking->control[m * WALK_CONTROLS + ISING_BETA] : 0;
+  const double field = walking->canonical ? walking->control[m * WALK_CONTROLS + ISING_FIELD] : 0;
   for (const uint64_t end = time + STEPS; time < end; time++) {
     const uint32_t upper = (uint32_t)(time >> 32), lower = (uint32_t)time;
     uint32_t site[4], number[4];
@@ -166,67 +154,11 @@ static void walk_reference(const struct ising_fixture *fixture, const struct lat
         spin[i] = (int8_t)-spin[i];
       level = (size_t)(accepted ? to : from);
     }
-    const size_t part = r / 32 * PARTS / ((REPLICAS + 31) / 32);
-    walking->visits[(m * PARTS + part) * table->levels + level]++;
-    for (uint32_t side = 0; side < 2; side++)
-      if (level == walking->end[2 * m + side])
-        walking->passages[m * REPLICAS + r] =
-            gpumc_walk_arrive(walking->passages[m * REPLICAS + r], side);
+    walk_tables_arrive(walking, m, r, level);
   }
 }
 
 /* ---- the kernel ---- */
-
-/* Weights that pull towards the ends, differently in each run, with levels that are closed: at odd
- * numbers beyond a half of the rest, where no replica is at first. */
-static void make_weights(struct walking *walking, bool close)
-{
-  struct gpumc_weight_table *table = &walking->table;
-  for (size_t m = 0; m < RUNS; m++) {
-    for (size_t l = 0; l < table->levels; l++) {
-      const double x = ((double)l - (double)m) / (double)(table->levels - 1) - 0.5;
-      walking->log_weight[m * table->levels + l] =
-          (int64_t)((m == 0 ? 20 : 9) * x * x * 0x1p32) + (int64_t)(l * 7919 % 1000) * 1000000;
-    }
-    if (close)
-      walking->log_weight[m * table->levels + table->levels - 1] = GPUMC_WEIGHT_NONE;
-    walking->end[2 * m] = m + (table->levels - 1) * 2 / 5;
-    walking->end[2 * m + 1] = m + (table->levels - 1) * 3 / 5;
-  }
-}
-
-static void
-open_walking(struct ising_fixture *fixture, const struct walk_case *of, struct walking *walking)
-{
-  const struct gpumc_model *model = &fixture->model;
-  const struct gpumc_grid bins = walk_levels(model, of);
-  struct gpumc_weight_table *table = &walking->table;
-  memset(walking, 0, sizeof *walking);
-  table->channel = of->channel;
-  table->spacing = bins.spacing;
-  for (size_t m = 0; m < RUNS; m++)
-    walking->lowest[m] = bins.lowest - (int64_t)m * bins.spacing;
-  table->lowest = walking->lowest;
-  table->levels = bins.levels + RUNS - 1;
-  table->parts = PARTS;
-  walking->canonical = of->beta > 0;
-  for (size_t m = 0; m < RUNS; m++) {
-    walking->control[m * ISING_CONTROLS + ISING_BETA] = of->beta * (double)(m + 1);
-    walking->control[m * ISING_CONTROLS + ISING_FIELD] = 0.1;
-  }
-  walking->log_weight = calloc(RUNS * table->levels, sizeof *walking->log_weight);
-  walking->visits = calloc(RUNS * PARTS * table->levels, sizeof *walking->visits);
-  walking->passages = calloc(RUNS * REPLICAS, sizeof *walking->passages);
-  assert_true(walking->log_weight != NULL && walking->visits != NULL && walking->passages != NULL);
-  make_weights(walking, of->channel == ISING_MAGNETIZATION);
-}
-
-static void close_walking(struct walking *walking)
-{
-  free(walking->log_weight);
-  free(walking->visits);
-  free(walking->passages);
-}
 
 static void spins_of(const struct lattice *lattice, const uint8_t *portable, int8_t *spin)
 {
@@ -240,30 +172,25 @@ struct comparison {
   struct walk_setting how;
   struct ising_fixture fixture;
   struct lattice lattice;
-  struct walking walking;     /* of the reference, and the weights and ends of both */
-  int8_t (*spin)[SITES_MOST]; /* [RUNS * REPLICAS] of the reference */
-  size_t counts;              /* RUNS * PARTS * levels */
-  uint64_t *visits;           /* [counts] of the kernel, device memory */
-  uint32_t *passages;         /* [RUNS * REPLICAS] of the kernel, device memory */
+  struct walk_tables walking;
+  int8_t (*spin)[SITES_MOST]; /* [WALK_RUNS * REPLICAS] of the reference */
 };
 
 static void open_comparison(struct comparison *both)
 {
-  struct gpumc_error error = {0};
-  struct ising_case with = walk_ising_case(both->of, REPLICAS);
-  with.runs = RUNS;
+  const struct walk_case *of = both->of;
+  struct ising_fixture *fixture = &both->fixture;
+  struct ising_case with = walk_ising_case(of, REPLICAS);
+  with.runs = WALK_RUNS;
   with.first_run = 3;
-  walk_open(&both->fixture, with, both->how);
-  make_lattice(&both->fixture.model, &both->lattice);
-  open_walking(&both->fixture, both->of, &both->walking);
-  struct gpumc_device *device = both->fixture.ensemble.device;
-  both->counts = RUNS * PARTS * both->walking.table.levels;
-  assert_ok(gpumc_device_array(device, &both->visits, both->counts, "visits", &error), &error);
-  assert_ok(gpumc_device_array(device, &both->passages, RUNS * REPLICAS, "passages", &error),
-            &error);
-  both->spin = calloc(RUNS * REPLICAS, sizeof *both->spin);
+  walk_open(fixture, with, both->how);
+  make_lattice(&fixture->model, &both->lattice);
+  walk_tables_open(&both->walking, &fixture->ensemble, of->channel,
+                   walk_levels(&fixture->model, of), PARTS, STEPS, of->beta,
+                   of->channel == ISING_MAGNETIZATION);
+  both->spin = calloc(WALK_RUNS * REPLICAS, sizeof *both->spin);
   assert_non_null(both->spin);
-  for (size_t m = 0; m < RUNS; m++) {
+  for (size_t m = 0; m < WALK_RUNS; m++) {
     uint8_t *portable = fixture_get(&both->fixture, m);
     for (size_t r = 0; r < REPLICAS; r++)
       spins_of(&both->lattice, portable + r * both->fixture.model.portable_bytes,
@@ -274,45 +201,23 @@ static void open_comparison(struct comparison *both)
 
 static void close_comparison(struct comparison *both)
 {
-  struct gpumc_device *device = both->fixture.ensemble.device;
   free(both->spin);
-  device->ops->release(device, both->visits);
-  device->ops->release(device, both->passages);
-  close_walking(&both->walking);
+  walk_tables_close(&both->walking);
   fixture_close(&both->fixture);
 }
 
 static void walk_both(struct comparison *both, uint32_t walk)
 {
-  struct gpumc_error error = {0};
-  struct ising_fixture *fixture = &both->fixture;
-  struct walking *walking = &both->walking;
-  struct gpumc_weight_table table = walking->table;
-  uint64_t time[RUNS];
-  uint32_t steps[RUNS];
-  for (size_t m = 0; m < RUNS; m++) {
-    time[m] = begin[m] + walk * STEPS;
-    steps[m] = STEPS;
-  }
-  table.log_weight = walking->log_weight;
-  table.time = time;
-  table.steps = steps;
-  table.visits = both->visits;
-  table.passages = both->passages;
-  table.end = walking->end;
-  const struct gpumc_target target = {.kind = GPUMC_TABULATED,
-                                      .control = walking->canonical ? walking->control : NULL,
-                                      .table = &table};
-  assert_ok(fixture->ensemble.ops->walk(&fixture->ensemble, &target, &error), &error);
-  for (size_t i = 0; i < RUNS * REPLICAS; i++)
-    walk_reference(fixture, &both->lattice, walking, i / REPLICAS, i % REPLICAS, time[i / REPLICAS],
-                   both->spin[i]);
+  walk_tables_walk(&both->walking, walk);
+  for (size_t i = 0; i < WALK_RUNS * REPLICAS; i++)
+    walk_reference(&both->fixture, &both->lattice, &both->walking, i / REPLICAS, i % REPLICAS,
+                   walk_tables_time(&both->walking, walk, i / REPLICAS), both->spin[i]);
 }
 
 static void compare_spins(struct comparison *both)
 {
   const struct lattice *lattice = &both->lattice;
-  for (size_t m = 0; m < RUNS; m++) {
+  for (size_t m = 0; m < WALK_RUNS; m++) {
     uint8_t *portable = fixture_get(&both->fixture, m);
     for (size_t r = 0; r < REPLICAS; r++) {
       int8_t found[SITES_MOST];
@@ -327,28 +232,17 @@ static void compare_spins(struct comparison *both)
 
 static void compare_counts(const struct comparison *both)
 {
-  struct gpumc_error error = {0};
-  struct gpumc_device *device = both->fixture.ensemble.device;
-  uint64_t *visits = calloc(both->counts, sizeof *visits), sum = 0;
-  uint32_t *passages = calloc(RUNS * REPLICAS, sizeof *passages), moved = 0;
-  assert_true(visits != NULL && passages != NULL);
-  assert_ok(device->ops->copy_to_host(device, visits, both->visits, both->counts * sizeof *visits,
-                                      &error),
-            &error);
-  assert_ok(device->ops->copy_to_host(device, passages, both->passages,
-                                      RUNS * REPLICAS * sizeof *passages, &error),
-            &error);
-  assert_memory_equal(visits, both->walking.visits, both->counts * sizeof *visits);
-  assert_memory_equal(passages, both->walking.passages, RUNS * REPLICAS * sizeof *passages);
-  for (size_t i = 0; i < both->counts; i++)
-    sum += visits[i];
-  for (size_t i = 0; i < RUNS * REPLICAS; i++)
-    moved += passages[i] >> 2;
-  assert_int_equal(sum, (uint64_t)RUNS * REPLICAS * WALKS * STEPS);
+  const struct walk_tables *walking = &both->walking;
+  uint64_t sum = 0;
+  uint32_t moved = 0;
+  assert_int_equal(walk_tables_different(walking), 0);
+  for (size_t i = 0; i < walking->counts; i++)
+    sum += walking->visits[i];
+  for (size_t i = 0; i < WALK_RUNS * REPLICAS; i++)
+    moved += walking->passages[i] >> 2;
+  assert_int_equal(sum, (uint64_t)WALK_RUNS * REPLICAS * WALKS * STEPS);
   if (both->of->wider == 1)
     assert_true(moved > 0);
-  free(visits);
-  free(passages);
 }
 
 /* Two walks, the second from where the first one ended. */

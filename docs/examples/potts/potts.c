@@ -14,12 +14,13 @@
 /* ---- what it is ---- */
 
 enum { Q_MAXIMUM = 256, NEIGHBOURS = 4 };
-enum channel { ENERGY, ORDER, CHANNELS };
+enum channel { ENERGY, ORDER, AGREEMENT, CHANNELS };
 enum mean { MEAN_ENERGY, MEAN_ENERGY2, MEAN_ORDER, MEANS };
 
 struct potts {
   size_t width, height;
   uint32_t q;
+  double *at, *unit; /* [width] of the profile */
 };
 
 static const struct gpumc_key keys[] = {
@@ -42,7 +43,11 @@ static const struct gpumc_key keys[] = {
 
 static const struct gpumc_channel channels[CHANNELS] = {
     [ENERGY] = {.label = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "E"}},
-    [ORDER] = {.label = {"order", "order parameter, (q rho_max - 1)/(q - 1)", "1", "M"}}};
+    [ORDER] = {.label = {"order", "order parameter, (q rho_max - 1)/(q - 1)", "1", "M"}},
+    [AGREEMENT] = {.label = {"agreement", "probability of equal states along x", "1", "G"},
+                   .request_key = "agreement",
+                   .request = "Whether the agreement of sites along x is measured.",
+                   .axis = {"distance", "distance along x", "1", "r"}}};
 
 static const struct gpumc_control controls[] = {
     {{"beta", "inverse temperature", GPUMC_UNIT_BETA, "β"}}};
@@ -52,7 +57,7 @@ coefficients(const struct gpumc_model *model, const double *control, double *coe
 {
   (void)model;
   coefficient[ENERGY] = control[0];
-  coefficient[ORDER] = 0;
+  coefficient[ORDER] = coefficient[AGREEMENT] = 0;
 }
 
 static const struct gpumc_mean means[MEANS] = {
@@ -146,6 +151,18 @@ sweep(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *pla
     }
 }
 
+/* The sites whose state is that of the site `distance` further along x. */
+static void count_equal(const struct potts *potts, const uint8_t *state, int64_t *count)
+{
+  for (size_t distance = 0; distance < potts->width; distance++) {
+    count[distance] = 0;
+    for (size_t i = 0; i < potts->width * potts->height; i++) {
+      const size_t x = i % potts->width;
+      count[distance] += state[i] == state[i - x + (x + distance) % potts->width];
+    }
+  }
+}
+
 static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
                     int64_t *const *channel)
 {
@@ -166,6 +183,8 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
     channel[ENERGY][at] = -equal;
   if (channel[ORDER] != NULL)
     channel[ORDER][at] = potts->q * largest - (int64_t)sites;
+  if (channel[AGREEMENT] != NULL)
+    count_equal(potts, state, channel[AGREEMENT] + at * potts->width);
 }
 
 static const struct lattice_cpu_layout layout = {
@@ -213,6 +232,13 @@ create(const struct gpumc_params *params, struct gpumc_model *model, struct gpum
   model->grid[0].lowest = -(int64_t)bonds;
   model->grid[0].spacing = 1;
   model->grid[0].levels = (size_t)bonds + 1;
+  GPUMC_TRY(gpumc_allocate_array(&potts->at, potts->width, "distances", error));
+  GPUMC_TRY(gpumc_allocate_array(&potts->unit, potts->width, "distances", error));
+  for (size_t i = 0; i < potts->width; i++) {
+    potts->at[i] = (double)i;
+    potts->unit[i] = 1 / sites;
+  }
+  model->profile[AGREEMENT] = (struct gpumc_profile){potts->width, potts->at, potts->unit};
   model->samples = 1;
   model->log_states = sites * log(q);
   model->control[0] = NAN; /* every algorithm moves beta */
@@ -223,7 +249,12 @@ create(const struct gpumc_params *params, struct gpumc_model *model, struct gpum
 
 static void destroy(struct gpumc_model *model)
 {
-  free(model->parameters);
+  struct potts *potts = model->parameters;
+  if (potts == NULL)
+    return;
+  free(potts->at);
+  free(potts->unit);
+  free(potts);
 }
 
 extern const struct gpumc_kernel_ops potts_frozen;

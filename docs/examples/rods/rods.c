@@ -10,6 +10,7 @@
  * infinite system rho/(1 - rho). */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/memory.h"
 #include "models/lattice/replicas_cpu.h"
@@ -19,11 +20,13 @@
 /* Positions are whole numbers of 2^-20, so that nothing is ever rounded. */
 #define QUANTUM 0x1p-20
 enum { ROD = 1 << 20, CONTACT = ROD / 8, PURPOSE_MOVE = 201 }; /* of random.h: site = trial */
-enum channel { GAP2, CONTACTS, CHANNELS };
+enum channel { GAP2, CONTACTS, NUMBERS, DISTANCES = NUMBERS, CHANNELS };
+enum { BINS = 32, BIN = ROD / 8 }; /* of distances, from 1 on */
 
 struct rods {
   size_t particles;
-  int64_t length, step; /* in quanta */
+  int64_t length, step;        /* in quanta */
+  double at[BINS], unit[BINS]; /* of distances */
 };
 
 static const struct gpumc_key keys[] = {
@@ -52,9 +55,14 @@ static const struct gpumc_key keys[] = {
 
 static const struct gpumc_channel channels[CHANNELS] = {
     [GAP2] = {.label = {"gap2", "squared gap, a mean over the rods", "1", "s^2"}},
-    [CONTACTS] = {.label = {"contact", "share of gaps below 1/8", "1", "c"}}};
+    [CONTACTS] = {.label = {"contact", "share of gaps below 1/8", "1", "c"}},
+    [DISTANCES] = {.label = {"pair_correlation",
+                             "density of rods at a distance over the mean density", "1", "g(r)"},
+                   .request_key = "pair_correlation",
+                   .request = "Whether the pair correlation function is measured.",
+                   .axis = {"distance", "distance to another rod, in rods", "1", "r"}}};
 
-static const struct gpumc_mean means[CHANNELS] = {
+static const struct gpumc_mean means[NUMBERS] = {
     [GAP2] = {{"gap2", "mean squared gap", "1", "<s^2>"}, .index = GAP2, .power = 1},
     [CONTACTS] = {
         {"contact", "probability of a gap below 1/8", "1", "p"}, .index = CONTACTS, .power = 1}};
@@ -134,20 +142,37 @@ static void sweep_scaled(const struct gpumc_ensemble *ensemble,
   sweep_so(ensemble, place, sweeps, true);
 }
 
+/* Of each rod to those after it, all the way round. */
+static void count_distances(const struct rods *rods, const int64_t *x, int64_t *count)
+{
+  memset(count, 0, BINS * sizeof *count);
+  for (size_t i = 0; i < rods->particles; i++) {
+    int64_t distance = 0;
+    for (size_t k = 0; k + 1 < rods->particles; k++) {
+      distance += ROD + gap_after(rods, x, (i + k) % rods->particles);
+      if (distance - ROD >= (int64_t)BINS * BIN)
+        break;
+      count[(distance - ROD) / BIN]++;
+    }
+  }
+}
+
 static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
                     int64_t *const *channel)
 {
   const struct rods *rods = ensemble->model->parameters;
   const size_t at = place->run * ensemble->plan.capacity + place->first;
-  int64_t value[CHANNELS] = {0};
+  int64_t value[NUMBERS] = {0};
   for (size_t i = 0; i < rods->particles; i++) {
     const int64_t gap = gap_after(rods, place->data, i);
     value[GAP2] += gap * gap;
     value[CONTACTS] += gap < CONTACT;
   }
-  for (size_t c = 0; c < CHANNELS; c++)
+  for (size_t c = 0; c < NUMBERS; c++)
     if (channel[c] != NULL)
       channel[c][at] = value[c];
+  if (channel[DISTANCES] != NULL)
+    count_distances(rods, place->data, channel[DISTANCES] + at * BINS);
 }
 
 static const struct lattice_cpu_layout
@@ -205,6 +230,12 @@ create(const struct gpumc_params *params, struct gpumc_model *model, struct gpum
   model->bound[GAP2] = (double)gaps * (double)gaps;
   model->quantum[CONTACTS] = 1;
   model->bound[CONTACTS] = (double)rods->particles;
+  for (size_t i = 0; i < BINS; i++) {
+    rods->at[i] = 1 + ((double)i + 0.5) * BIN * QUANTUM;
+    rods->unit[i] =
+        (double)rods->length / ((double)BIN * (double)model->sites * (double)model->sites);
+  }
+  model->profile[DISTANCES] = (struct gpumc_profile){BINS, rods->at, rods->unit};
   model->samples = 1;
   model->log_states = NAN; /* nothing is drawn at an infinite temperature */
   return GPUMC_OK;
@@ -228,7 +259,7 @@ const struct gpumc_model_ops gpumc_model_rods = {
     .channels = channels,
     .n_channels = CHANNELS,
     .means = means,
-    .n_means = CHANNELS,
+    .n_means = NUMBERS,
     .quantities = quantities,
     .n_quantities = sizeof quantities / sizeof *quantities,
     .kernels = (const struct gpumc_kernel_ops *const[]){&serial, &wrong, NULL},

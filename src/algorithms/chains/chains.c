@@ -245,7 +245,8 @@ static enum gpumc_status save_sums(const struct chains *chains, size_t m,
   struct gpumc_part part[PARTS_MAXIMUM];
   char prefix[LONGEST_NAME];
   const size_t parts = list_parts(chains, m, part);
-  return gpumc_parts_save(part, parts, NULL, writer, prefix_of(chains, m, prefix), error);
+  GPUMC_TRY(gpumc_parts_save(part, parts, NULL, writer, prefix_of(chains, m, prefix), error));
+  return chains_profiles_save(chains, m, writer, error);
 }
 
 static enum gpumc_status load_sums(struct chains *chains, size_t m,
@@ -256,7 +257,8 @@ static enum gpumc_status load_sums(struct chains *chains, size_t m,
   char prefix[LONGEST_NAME];
   const size_t parts = list_parts(chains, m, part);
   GPUMC_TRY(gpumc_parts_load(part, parts, NULL, reader, prefix_of(chains, m, prefix), error));
-  return gpumc_bins_check(&chains->sums[m].bins, error);
+  GPUMC_TRY(gpumc_bins_check(&chains->sums[m].bins, error));
+  return chains_profiles_load(chains, m, reader, error);
 }
 
 enum gpumc_status
@@ -300,6 +302,8 @@ static bool fits(const struct chains *chains)
   for (size_t m = 0; m < chains->runs && good; m++) {
     const struct chains_sums *sums = &chains->sums[m];
     good = values_in(&sums->bins) == chains->measured;
+    for (size_t p = 0; p < chains->quantities.observables.n_profiles; p++)
+      good = good && values_in(&sums->profile[p].bins) == chains->measured;
     for (size_t i = 0; i < chain_count(chains) && good; i++)
       good = sums->chain[i].level[0].bins == chains->measured &&
              sums->chain[i].merged == (chains->measured > 0);

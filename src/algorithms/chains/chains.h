@@ -62,12 +62,18 @@ struct chains_grid {
 /* One temperature's accumulators. `vector`: what is averaged, chains_vector_width() numbers for
  * each measurement: the quantities, then for each point of the grid the weight, its square, and the
  * weight times each quantity. */
+struct chains_profile {
+  struct gpumc_bins bins; /* of its numbers, averaged over the replicas */
+  double
+      *group; /* [chains][width] over the time, with a sample for each replica [replicas][width] */
+};
 struct chains_sums {
   int64_t reference;          /* of the conjugate channel, in quanta: weights refer to it */
   struct gpumc_series *chain; /* [chains][series] */
   struct gpumc_bins bins;     /* of the vectors, averaged over the replicas */
   double *replica;            /* [vector][replicas] over the time */
   double *half;               /* the same over its first half; NULL without `samples` */
+  struct chains_profile profile[GPUMC_CHANNELS_MAXIMUM]; /* [observables.n_profiles] */
 };
 
 struct chains {
@@ -182,7 +188,7 @@ extern const char *const chains_stages[];
   .stages = chains_stages,                                                                         \
   .required = GPUMC_OPERATION_START | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |           \
               GPUMC_OPERATION_MEASURE,                                                             \
-  .sweeps_alone = true, .advance = chains_advance, .position = chains_position,                    \
+  .sweeps_alone = true, .profiles = true, .advance = chains_advance, .position = chains_position,  \
   .settle = chains_settle, .save = chains_save, .load = chains_load,                               \
   .summarize = chains_summarize, .destroy = chains_destroy
 
@@ -209,6 +215,8 @@ double chains_configurations_rows(const struct chains *chains, uint32_t sweep);
  * measurement at least. */
 uint32_t
 chains_unit(const struct chains_settings *settings, const struct gpumc_model *model, size_t runs);
+/* Numbers of a channel in a measurement of all runs. */
+size_t chains_values(const struct chains *chains, size_t channel);
 size_t chains_threads(const struct gpumc_device *device);
 size_t chains_scratch_width(const struct chains *chains);
 
@@ -237,6 +245,26 @@ static inline uint64_t chains_half(const struct chains_settings *settings, uint6
 GPUMC_MUST_CHECK enum gpumc_status chains_fetch(struct chains *chains, struct gpumc_error *error);
 void chains_digest(struct chains *chains);
 
+/* Profiles (chains_profile.c), numbers that each replica has of all of them, and of their sums. */
+double chains_profile_width(const struct chains *chains);
+double chains_profile_sums(const struct chains *chains);
+/* Of run m; free is legal on zeroed sums. */
+GPUMC_MUST_CHECK enum gpumc_status
+chains_profiles_make(struct chains *chains, size_t m, struct gpumc_error *error);
+void chains_profiles_free(struct chains_sums *sums);
+/* The measurement that is on the host; `scratch` has room for the widest. */
+void chains_profiles_add(const struct chains *chains, size_t m, double *scratch);
+GPUMC_MUST_CHECK enum gpumc_status chains_profiles_save(const struct chains *chains, size_t m,
+                                                        struct gpumc_checkpoint_writer *writer,
+                                                        struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status chains_profiles_load(struct chains *chains, size_t m,
+                                                        struct gpumc_checkpoint_reader *reader,
+                                                        struct gpumc_error *error);
+/* Into the summary, with errors from blocks of shortest[runs] measurements or more. */
+GPUMC_MUST_CHECK enum gpumc_status chains_profiles_write(const struct chains *chains,
+                                                         const double *shortest,
+                                                         struct gpumc_error *error);
+
 /* runs/NNNN: declares it, with the time series if requested; appends to these the measurement that
  * went into the sums last; and writes the averages of bins and replicas at the end. */
 GPUMC_MUST_CHECK enum gpumc_status
@@ -262,6 +290,7 @@ struct chains_estimates {
   double *value, *error;              /* [points][results + 1]; the share has no error */
   struct gpumc_series_estimate *mean; /* [series] replicas together */
   bool converged;                     /* all of them */
+  double shortest;                    /* measurements of the blocks of a jackknife, at least */
   /* [series] it never changed: of samples, that of none of them. */
   bool still[GPUMC_MEANS_MAXIMUM];
   /* With a sample for each replica: too few of them for errors; so short a time series that what is

@@ -13,7 +13,8 @@ static double host_bytes(const struct chains *chains, const struct gpumc_device 
   double series = temperatures * (double)settings->chains * (double)chains->quantities.n_series *
                   sizeof(struct gpumc_series);
   double numbers = (double)chains_threads(device) * (double)chains_scratch_width(chains);
-  numbers += temperatures * replicas * channels;
+  numbers += temperatures * replicas * (channels + chains_profile_width(chains));
+  numbers += chains_profile_sums(chains);
   const double sums = (settings->each_sample ? 2 : 1) * replicas + GPUMC_BINS_MOST;
   for (size_t m = 0; m < chains->runs; m++)
     numbers += (double)chains_vector_width(chains, m) * sums;
@@ -40,6 +41,7 @@ static void demand_disk(const struct chains *chains, struct gpumc_demand *demand
     sums += (double)chains_vector_width(chains, m) *
             ((settings->each_sample ? 2 : 1) * replicas + GPUMC_BINS_MOST);
   }
+  sums += chains_profile_sums(chains);
   sums += temperatures * (double)settings->chains * (double)chains->quantities.n_series *
           GPUMC_SERIES_WORDS;
   if (settings->series)
@@ -48,7 +50,8 @@ static void demand_disk(const struct chains *chains, struct gpumc_demand *demand
                              sizeof(double);
   demanded->result_bytes =
       demanded->series_bytes + (temperatures * (quantities + 1) * (replicas + GPUMC_BINS_MOST) +
-                                4 * (quantities + 4) * (temperatures + points)) *
+                                4 * (quantities + 4) * (temperatures + points) +
+                                (2 * temperatures + 1) * chains_profile_width(chains)) *
                                    sizeof(double);
   demanded->state_bytes = sums * sizeof(double);
 }
@@ -94,7 +97,8 @@ enum gpumc_status chains_demand(chains_read *read, const struct gpumc_params *pa
                                      .samples = settings->each_sample ? settings->replicas : 1,
                                      .warm_up = settings->thermalization};
     demanded->host_bytes = gpumc_demand_bytes(host_bytes(&chains, device));
-    demanded->device_bytes = gpumc_demand_bytes(replicas * channels * sizeof(int64_t));
+    demanded->device_bytes =
+        gpumc_demand_bytes(replicas * (channels + chains_profile_width(&chains)) * sizeof(int64_t));
     demand_disk(&chains, demanded);
     demand_configurations(&chains, model, demanded);
     demanded->updates = replicas * (double)model->sites * (double)chains_end(settings);

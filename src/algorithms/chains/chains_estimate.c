@@ -338,8 +338,7 @@ static enum gpumc_status estimate_system(const struct evaluation *evaluation,
   const struct gpumc_bins *bins = &chains->sums[evaluation->m].bins;
   const size_t width = chains_vector_width(chains, evaluation->m);
   const size_t n_chains = chains->settings.chains;
-  const size_t blocks =
-      gpumc_bins_blocks(bins, bin_times * longest_time(estimates, quantities->n_series));
+  const size_t blocks = gpumc_bins_blocks(bins, estimates->shortest);
   struct system system = {.evaluation = evaluation};
   const struct gpumc_estimator estimator = {.width = width,
                                             .n_results = evaluation->results,
@@ -487,6 +486,7 @@ enum gpumc_status chains_estimates_make(const struct chains *chains, size_t m,
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&estimates->mean, chains->quantities.n_series,
                                              "results", error));
   estimate_means(&evaluation, estimates);
+  estimates->shortest = bin_times * longest_time(estimates, chains->quantities.n_series);
   GPUMC_TRY_OUT(status, chains->settings.each_sample
                             ? estimate_samples(&evaluation, estimates, error)
                             : estimate_system(&evaluation, estimates, error));

@@ -60,9 +60,10 @@ size_t chains_threads(const struct gpumc_device *device)
   return device->threads > 1 ? (size_t)device->threads : 1;
 }
 
+/* Of means, or of a profile. */
 static size_t widest_vector(const struct chains *chains)
 {
-  size_t width = 0;
+  size_t width = (size_t)chains_profile_width(chains);
   for (size_t m = 0; m < chains->runs; m++)
     if (chains_vector_width(chains, m) > width)
       width = chains_vector_width(chains, m);
@@ -75,10 +76,17 @@ size_t chains_scratch_width(const struct chains *chains)
   return (chains->quantities.count + 2) * chains->settings.replicas + widest_vector(chains);
 }
 
+size_t chains_values(const struct chains *chains, size_t channel)
+{
+  const struct gpumc_model *model = chains->quantities.model;
+  const bool many = gpumc_channel_is_profile(&model->ops->channels[channel]);
+  return chains->runs * chains->settings.replicas * (many ? model->profile[channel].width : 1);
+}
+
 static enum gpumc_status
 make_channels(struct chains *chains, size_t channel, struct gpumc_error *error)
 {
-  size_t values = chains->runs * chains->settings.replicas;
+  const size_t values = chains_values(chains, channel);
   GPUMC_TRY(gpumc_device_array(chains->context.device, &chains->device_channel[channel], values,
                                "measured quantities", error));
   return gpumc_allocate_array(&chains->channel[channel], values, "measured quantities", error);
@@ -96,7 +104,7 @@ static enum gpumc_status make_sums(struct chains *chains, size_t m, struct gpumc
   if (chains->settings.each_sample)
     GPUMC_TRY(gpumc_allocate_array(&sums->half, width * chains->settings.replicas,
                                    "sums of the samples", error));
-  return GPUMC_OK;
+  return chains_profiles_make(chains, m, error);
 }
 
 enum gpumc_status chains_sums_make(struct chains *chains, struct gpumc_error *error)
@@ -107,6 +115,8 @@ enum gpumc_status chains_sums_make(struct chains *chains, struct gpumc_error *er
     GPUMC_TRY(make_sums(chains, m, error));
   for (size_t c = 0; c < chains->quantities.observables.n_channels; c++)
     GPUMC_TRY(make_channels(chains, c, error));
+  for (size_t p = 0; p < chains->quantities.observables.n_profiles; p++)
+    GPUMC_TRY(make_channels(chains, chains->quantities.observables.profile[p], error));
   return gpumc_allocate_array(&chains->scratch, threads * chains_scratch_width(chains),
                               "work space of the threads", error);
 }
@@ -118,6 +128,7 @@ void chains_sums_free(struct chains *chains)
     gpumc_bins_free(&chains->sums[m].bins);
     free(chains->sums[m].replica);
     free(chains->sums[m].half);
+    chains_profiles_free(&chains->sums[m]);
   }
   free(chains->sums);
   for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++) {
@@ -254,6 +265,7 @@ static void add_temperature(const struct chains *chains, size_t m, double *scrat
     component += chains_point_width(&chains->quantities);
   }
   gpumc_bins_add(&work.sums->bins, work.vector);
+  chains_profiles_add(chains, m, work.vector);
   if (settings->each_sample && chains->measured + 1 == chains_half(settings, UINT64_MAX))
     memcpy(work.sums->half, work.sums->replica,
            component * settings->replicas * sizeof *work.sums->half);
@@ -262,11 +274,10 @@ static void add_temperature(const struct chains *chains, size_t m, double *scrat
 enum gpumc_status chains_fetch(struct chains *chains, struct gpumc_error *error)
 {
   struct gpumc_device *device = chains->context.device;
-  const size_t values = chains->runs * chains->settings.replicas;
   for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
     if (chains->channel[c] != NULL)
       GPUMC_TRY(device->ops->copy_to_host(device, chains->channel[c], chains->device_channel[c],
-                                          values * sizeof(int64_t), error));
+                                          chains_values(chains, c) * sizeof(int64_t), error));
   return GPUMC_OK;
 }
 
@@ -274,7 +285,7 @@ static int threads_for(const struct chains *chains)
 {
   double numbers = 0;
   for (size_t m = 0; m < chains->runs; m++)
-    numbers += (double)chains_vector_width(chains, m);
+    numbers += (double)chains_vector_width(chains, m) + chains_profile_width(chains);
   numbers *= (double)chains->settings.replicas;
   return numbers >= least_parallel ? (int)chains_threads(chains->context.device) : 1;
 }

@@ -13,7 +13,8 @@ enum { LONGEST_GROUP = 32 };
 
 static bool is_recorded(const struct chains *chains, size_t channel)
 {
-  return chains->channel[channel] != NULL;
+  return chains->channel[channel] != NULL &&
+         !gpumc_channel_is_profile(&chains->context.model->ops->channels[channel]);
 }
 
 static struct gpumc_column column_of(const struct chains *chains, size_t channel)

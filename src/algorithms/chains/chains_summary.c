@@ -34,6 +34,7 @@ struct summary {
   double *drift;                                 /* [M][T]: of the beginning, as a normal deviate */
   double *drift_sweeps;                          /* [M][T]: length of that beginning */
   double *converged;                             /* [T] */
+  double *shortest;                              /* [T]: chains_estimates.shortest */
   size_t drifting;                               /* temperatures */
   size_t unconverged, unserved, unknown, biased; /* temperatures, or points of the grid */
   size_t doubted[GPUMC_SERIES_DOUBTS]; /* temperatures with such a series among their means */
@@ -55,6 +56,7 @@ static void summary_free(struct summary *summary)
   free(summary->drift_sweeps);
   free(summary->samples);
   free(summary->converged);
+  free(summary->shortest);
 }
 
 static enum gpumc_status
@@ -86,6 +88,7 @@ summary_init(struct summary *summary, const struct chains *chains, struct gpumc_
       {&summary->drift_sweeps, means * temperatures},
       {&summary->samples, means * temperatures},
       {&summary->converged, temperatures},
+      {&summary->shortest, temperatures},
   };
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     GPUMC_TRY(gpumc_allocate_array(arrays[i].array, arrays[i].count, "the summary", error));
@@ -160,6 +163,7 @@ static enum gpumc_status take_temperatures(struct summary *summary, struct gpumc
     take_point(&summary->direct, m, &estimates, 0, true);
     take_grid(summary, m, &estimates);
     take_series(summary, m, &estimates);
+    summary->shortest[m] = estimates.shortest;
     chains_estimates_free(&estimates);
   }
   return GPUMC_OK;
@@ -412,6 +416,7 @@ enum gpumc_status chains_summarize(void *state, struct gpumc_error *error)
   GPUMC_TRY_OUT(status, chains_runs_write(chains, error));
   GPUMC_TRY_OUT(status, write_direct(&summary, error));
   GPUMC_TRY_OUT(status, write_series(&summary, error));
+  GPUMC_TRY_OUT(status, chains_profiles_write(chains, summary.shortest, error));
   GPUMC_TRY_OUT(status, write_reweighted(&summary, error));
   GPUMC_TRY_OUT(status, write_trust(&summary, error));
 out:

@@ -94,7 +94,8 @@ const struct gpumc_key pa_keys[] = {
      .maximum = 1000000,
      .unit = "sweeps",
      .sweepable = true,
-     .doc = "Sweeps of every replica at each temperature, theta."},
+     .doc = "Sweeps of every replica at each temperature, theta, by the kernel's first move, which "
+            "is the default of `update` in other algorithms."},
     {.name = "beta",
      .type = GPUMC_KEY_MAPPING,
      .required_unless = "control",

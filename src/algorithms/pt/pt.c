@@ -71,6 +71,8 @@ static struct gpumc_ensemble_plan ensemble_plan(const struct pt_settings *settin
   struct gpumc_ensemble_plan plan = {.runs = settings->copies * settings->temperatures,
                                      .capacity = settings->samples,
                                      .samples = model->disorder ? settings->samples : 1,
+                                     .compared =
+                                         settings->observables.pairs ? settings->temperatures : 0,
                                      .moved = settings->moved.control,
                                      .warm_up = lead < UINT32_MAX ? (uint32_t)lead : UINT32_MAX,
                                      .alike = settings->temperatures,

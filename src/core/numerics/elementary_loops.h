@@ -54,10 +54,6 @@ GPUMC_HOST_DEVICE static inline float gpumc_positive_root_float(float x)
   const float root = x * r;
   return fmaf(fmaf(-root, root, x), 0.5f * r, root);
 }
-GPUMC_HOST_DEVICE static inline float gpumc_root_float(float x)
-{
-  return x == 0.0f ? x : gpumc_positive_root_float(x);
-}
 #else
 GPUMC_HOST_DEVICE static inline float gpumc_reciprocal_float(float x)
 {
@@ -71,11 +67,16 @@ GPUMC_HOST_DEVICE static inline float gpumc_positive_root_float(float x)
 {
   return sqrtf(x);
 }
+#endif
+
 GPUMC_HOST_DEVICE static inline float gpumc_root_float(float x)
 {
-  return sqrtf(x);
-}
+#ifdef __CUDA_ARCH__
+  if (x == 0.0f)
+    return x; /* whose inverse root is infinite */
 #endif
+  return gpumc_positive_root_float(x);
+}
 
 /* ---- cos and sin of a part of a turn ---- */
 

@@ -64,6 +64,32 @@ char *gpumc_language_nearest(const struct gpumc_language *language, const char *
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_language_add_task(struct gpumc_language *language, const struct gpumc_node *root,
                         const char *const *axes, size_t n_axes, struct gpumc_error *error);
+/* A block of a task that may have mistakes: nothing can be read before the view is narrowed to keys
+ * that have none. */
+static inline struct gpumc_params
+gpumc_language_view(struct gpumc_language *language, const cJSON *resolved,
+                    const struct gpumc_node *root, const char *block)
+{
+  return (struct gpumc_params){.values = cJSON_GetObjectItemCaseSensitive(resolved, block),
+                               .node = gpumc_node_find(root, block),
+                               .block = block,
+                               .reads = "",
+                               .report = &language->report};
+}
+/* Whether the instance stands in a file; `params`: the model's block. */
+static inline bool
+gpumc_language_reads_file(const struct gpumc_language *language, const struct gpumc_params *params)
+{
+  const char *key = language->model->file_key;
+  return key != NULL && gpumc_params_has(params, key);
+}
+/* The kernel of a task, in whose resolved configuration its variant is pinned, with mistakes where
+ * none serves, or where its keys do not suit it. `instance`: NULL where there is none. `suits`:
+ * whether model and algorithm go together; else no kernel is chosen. `*kernel`: NULL where there is
+ * none or it stays open. False when memory ran out. */
+bool gpumc_language_settle_kernel(struct gpumc_language *language, const struct gpumc_node *root,
+                                  const struct gpumc_model *instance, bool suits, cJSON *resolved,
+                                  const struct gpumc_kernel_ops **kernel);
 /* What the task has; not the task. */
 void gpumc_task_free(struct gpumc_task *task);
 

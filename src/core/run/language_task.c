@@ -12,132 +12,6 @@
 #include "core/simulation/shared_keys.h"
 #include "core/simulation/steps.h"
 
-/* ---- the keys that kernels add to their block, once the kernel of a task is known ---- */
-
-static bool is_default(const struct gpumc_key *key, const cJSON *value)
-{
-  if (key->default_text == NULL)
-    return false;
-  if (cJSON_IsNumber(value))
-    return value->valuedouble == strtod(key->default_text, NULL);
-  if (cJSON_IsBool(value))
-    return cJSON_IsTrue(value) == (strcmp(key->default_text, "true") == 0);
-  return strcmp(cJSON_GetStringValue(value), key->default_text) == 0;
-}
-
-static bool has_key(const struct gpumc_kernel_ops *kernel, const char *name)
-{
-  return kernel->keys != NULL && gpumc_key_find(kernel->keys, name) != NULL;
-}
-
-/* The variant of the first kernel that has the key. */
-static const char *owner_of(const struct gpumc_plugins *plugins, const char *name)
-{
-  for (size_t i = 0; plugins->models[i] != NULL; i++)
-    for (size_t k = 0; plugins->models[i]->kernels[k] != NULL; k++)
-      if (has_key(plugins->models[i]->kernels[k], name))
-        return plugins->models[i]->kernels[k]->variant;
-  return "";
-}
-
-/* A kernel takes no key of another one but at its default, and has no use for it then: it stays out
- * of the task unless it was written down. */
-static void refuse_key(struct gpumc_language *language, const struct gpumc_params *params,
-                       cJSON *block, const struct gpumc_kernel_ops *kernel,
-                       const struct gpumc_key *key)
-{
-  const char *name = key->name;
-  const cJSON *value = cJSON_GetObjectItemCaseSensitive(block, name);
-  if (value == NULL || gpumc_wrong_has(&language->report, params->block, name))
-    return;
-  const char *owner = owner_of(language->plugins, name);
-  if (!is_default(key, value))
-    gpumc_params_mistake(params, &language->report, name,
-                         "kernel.%s applies to the %s kernel only, not to %s: set "
-                         "kernel.variant: %s, or leave kernel.%s out",
-                         name, owner, kernel->variant, owner, name);
-  else if (params->node == NULL || gpumc_node_find(params->node, name) == NULL)
-    cJSON_DeleteItemFromObjectCaseSensitive(block, name);
-}
-
-/* The names of the kernel's own keys, separated by blanks. False when memory ran out. */
-static bool list_keys(const struct gpumc_kernel_ops *kernel, struct gpumc_text *names)
-{
-  for (const struct gpumc_key *key = kernel->keys; key->name != NULL; key++)
-    gpumc_text_append(names, "%s ", key->name);
-  return !names->failed;
-}
-
-/* The keys of kernels in `block`, the resolved `kernel` block that `params` views: mistakes where a
- * kernel is given one of another, or where its own do not suit the instance (NULL: there is none).
- * False when memory ran out. */
-static bool settle_kernel_keys(struct gpumc_language *language, const struct gpumc_params *params,
-                               cJSON *block, const struct gpumc_model *instance,
-                               const struct gpumc_kernel_ops *kernel)
-{
-  struct gpumc_text names = {0};
-  struct gpumc_params keys;
-  for (const struct gpumc_key *key = gpumc_own_keys(&language->tables); key->name != NULL; key++)
-    if (!has_key(kernel, key->name))
-      refuse_key(language, params, block, kernel, key);
-  if (instance == NULL || kernel->keys == NULL || kernel->refuses == NULL)
-    return true;
-  if (list_keys(kernel, &names) &&
-      gpumc_params_narrow(params, &language->report, gpumc_text_string(&names), &keys)) {
-    struct gpumc_kernel_options options;
-    const char *key = NULL;
-    kernel->read(&keys, &options);
-    const char *refusal = kernel->refuses(instance, &options, &key);
-    if (refusal != NULL)
-      gpumc_params_mistake(params, &language->report, key, "kernel %s: %s", kernel->variant,
-                           refusal);
-  }
-  const bool good = !names.failed;
-  gpumc_text_free(&names);
-  return good;
-}
-
-/* Mistakes of its keys beside the algorithm's `interval`; `params` and `algorithm` view the
- * resolved blocks. False when memory ran out. */
-static bool check_kernel_keys(struct gpumc_language *language, const struct gpumc_params *params,
-                              const struct gpumc_params *algorithm,
-                              const struct gpumc_kernel_ops *kernel)
-{
-  struct gpumc_text names = {0};
-  struct gpumc_params keys, times;
-  if (kernel->check == NULL ||
-      !gpumc_params_narrow(algorithm, &language->report, "interval", &times))
-    return true;
-  if (list_keys(kernel, &names) &&
-      gpumc_params_narrow(params, &language->report, gpumc_text_string(&names), &keys) &&
-      gpumc_params_has(&times, "interval"))
-    kernel->check(&keys, gpumc_params_integer(&times, "interval"), &language->report);
-  const bool good = !names.failed;
-  gpumc_text_free(&names);
-  return good;
-}
-
-/* A step that is to be tuned takes a time for it; `params` and `algorithm` view the resolved
- * blocks. */
-static void check_step(struct gpumc_language *language, const struct gpumc_params *params,
-                       const struct gpumc_params *algorithm, const struct gpumc_kernel_ops *kernel)
-{
-  struct gpumc_params times, key;
-  if (!gpumc_params_narrow(algorithm, &language->report, "update thermalization", &times))
-    return;
-  const struct gpumc_move *move =
-      gpumc_kernel_move(kernel, gpumc_update_name(&times), language->algorithm->target);
-  if (move == NULL || move->step == NULL || !gpumc_params_has(&times, "thermalization") ||
-      !gpumc_params_narrow(params, &language->report, move->step->key, &key) ||
-      gpumc_params_has(&key, move->step->key))
-    return;
-  if (gpumc_params_integer(&times, "thermalization") < GPUMC_STEP_FIRST)
-    gpumc_params_mistake(&times, &language->report, "thermalization",
-                         "%s tunes its %s in the first %d sweeps of the thermalization or more: "
-                         "make it longer, or set kernel.%s",
-                         move->name, move->step->label.name, GPUMC_STEP_FIRST, move->step->key);
-}
-
 /* ---- the task ---- */
 
 static enum gpumc_status out_of_memory(struct gpumc_error *error)
@@ -159,33 +33,6 @@ static bool resolve_plugin(struct gpumc_language *language, const struct gpumc_n
   return gpumc_json_replace(resolved, block, values);
 }
 
-/* Of a task that may have mistakes: nothing can be read before the view is narrowed to keys that
- * have none. */
-static struct gpumc_params view(struct gpumc_language *language, const cJSON *resolved,
-                                const struct gpumc_node *root, const char *block)
-{
-  return (struct gpumc_params){.values = cJSON_GetObjectItemCaseSensitive(resolved, block),
-                               .node = gpumc_node_find(root, block),
-                               .block = block,
-                               .reads = "",
-                               .report = &language->report};
-}
-
-/* The whole block, which has no mistakes. */
-static bool view_whole(struct gpumc_language *language, const cJSON *resolved,
-                       const struct gpumc_node *root, const char *block, struct gpumc_params *whole)
-{
-  const struct gpumc_params closed = view(language, resolved, root, block);
-  return gpumc_params_narrow(&closed, &language->report, NULL, whole);
-}
-
-/* Whether the instance stands in a file. */
-static bool reads_file(const struct gpumc_language *language, const struct gpumc_params *params)
-{
-  const char *key = language->model->file_key;
-  return key != NULL && gpumc_params_has(params, key);
-}
-
 /* Whether one of its kernels looks at instances. */
 static bool kernels_ask(const struct gpumc_model_ops *model)
 {
@@ -204,12 +51,13 @@ static bool make_instance(struct gpumc_language *language, const struct gpumc_pa
   if (!kernels_ask(language->model) &&
       (language->algorithm == NULL ||
        (language->algorithm->checks == NULL && language->algorithm->defaults == NULL &&
-        !language->algorithm->sweeps_alone)))
+        !language->algorithm->sweeps_alone &&
+        (language->algorithm->required & GPUMC_OPERATION_WALK) == 0)))
     return true;
-  if (language->look && reads_file(language, params))
+  if (language->look && gpumc_language_reads_file(language, params))
     return true;
   enum gpumc_status status = gpumc_model_create(language->model, params, instance, &error);
-  if (status == GPUMC_INVALID && reads_file(language, params))
+  if (status == GPUMC_INVALID && gpumc_language_reads_file(language, params))
     gpumc_params_mistake(params, &language->report, language->model->file_key, "%s",
                          gpumc_error_text(&error));
   else if (status == GPUMC_INVALID)
@@ -220,6 +68,43 @@ static bool make_instance(struct gpumc_language *language, const struct gpumc_pa
     instance->ops = NULL;
   }
   return status == GPUMC_OK || status == GPUMC_INVALID;
+}
+
+/* The algorithms that sample what the model has, and average profiles where those are wanted: "use
+ * a, b or c". */
+static void
+append_remedy(const struct gpumc_language *language, bool profiles, struct gpumc_text *text)
+{
+  const struct gpumc_algorithm_ops *const *algorithms = language->plugins->algorithms;
+  const char *last = NULL, *before = "use ";
+  for (size_t i = 0; algorithms[i] != NULL; i++) {
+    if (!gpumc_model_samples(language->model, algorithms[i]->target) ||
+        (profiles && !algorithms[i]->profiles))
+      continue;
+    if (last != NULL) {
+      gpumc_text_append(text, "%s%s", before, last);
+      before = ", ";
+    }
+    last = algorithms[i]->name;
+  }
+  if (last != NULL)
+    gpumc_text_append(text, "%s%s", strcmp(before, ", ") == 0 ? " or " : before, last);
+}
+
+/* A mistake where a profile is asked of an algorithm that averages none. */
+static void
+check_profile(struct gpumc_language *language, const struct gpumc_params *view, const char *key)
+{
+  struct gpumc_text text = {0};
+  if (language->algorithm->profiles || !gpumc_params_boolean(view, key) ||
+      !gpumc_observables_is_profile(language->model, key))
+    return;
+  append_remedy(language, true, &text);
+  gpumc_params_mistake(view, &language->report, key,
+                       "algorithm %s averages no profiles, and %s is one: leave it out%s%s",
+                       language->algorithm->name, key, text.length > 0 ? ", or " : "",
+                       gpumc_text_string(&text));
+  gpumc_text_free(&text);
 }
 
 /* Requests of an algorithm that has these keys (GPUMC_REQUESTS_KEY), of the model or of
@@ -236,9 +121,10 @@ static void check_requests(struct gpumc_language *language, const struct gpumc_p
     if (!gpumc_params_narrow(algorithm, report, key->name, &view) ||
         !gpumc_params_has(&view, key->name))
       continue;
-    if (instance == NULL)
+    if (instance == NULL) {
       gpumc_observables_check(&view, key->name, language->model, report);
-    else
+      check_profile(language, &view, key->name);
+    } else
       gpumc_observables_check_instance(&view, key->name, instance, report);
   }
 }
@@ -264,24 +150,6 @@ static bool check_algorithm_file(struct gpumc_language *language,
   return status == GPUMC_OK || status == GPUMC_INVALID;
 }
 
-/* The algorithms that sample what the model has: ", use algorithm a, b or c". */
-static void append_remedy(const struct gpumc_language *language, struct gpumc_text *text)
-{
-  const struct gpumc_algorithm_ops *const *algorithms = language->plugins->algorithms;
-  const char *last = NULL, *before = ": use ";
-  for (size_t i = 0; algorithms[i] != NULL; i++) {
-    if (!gpumc_model_samples(language->model, algorithms[i]->target))
-      continue;
-    if (last != NULL) {
-      gpumc_text_append(text, "%s%s", before, last);
-      before = ", ";
-    }
-    last = algorithms[i]->name;
-  }
-  if (last != NULL)
-    gpumc_text_append(text, "%s%s", strcmp(before, ", ") == 0 ? " or " : before, last);
-}
-
 /* Whether the model has what the algorithm samples, weights that follow controls or states of equal
  * weight; else a mistake at the algorithm's name. */
 static bool check_target(struct gpumc_language *language, const struct gpumc_node *root)
@@ -302,7 +170,8 @@ static bool check_target(struct gpumc_language *language, const struct gpumc_nod
                       "model %s has no temperature, by which algorithm %s gives weights: all its "
                       "allowed states have the same",
                       model->name, algorithm->name);
-  append_remedy(language, &text);
+  gpumc_text_append(&text, ": ");
+  append_remedy(language, false, &text);
   if (name != NULL && !language->model_is_guess && !language->algorithm_is_guess)
     gpumc_report_mistake(&language->report, name->mark, "%s", gpumc_text_string(&text));
   gpumc_text_free(&text);
@@ -319,8 +188,8 @@ static bool check_plugins(struct gpumc_language *language, const struct gpumc_no
   if (!resolve_plugin(language, root, "model", language->model_keys, resolved) ||
       !resolve_plugin(language, root, "algorithm", language->algorithm_keys, resolved))
     return false;
-  const struct gpumc_params model = view(language, resolved, root, "model");
-  const struct gpumc_params algorithm = view(language, resolved, root, "algorithm");
+  const struct gpumc_params model = gpumc_language_view(language, resolved, root, "model");
+  const struct gpumc_params algorithm = gpumc_language_view(language, resolved, root, "algorithm");
   const struct gpumc_check *checks =
       language->algorithm != NULL ? language->algorithm->checks : NULL;
   struct gpumc_subject subject = {.model = language->model};
@@ -405,128 +274,6 @@ static bool fill_warnings(const struct gpumc_language *language, const struct gp
   return good && add_warning(task, "ergodicity_warning", warning);
 }
 
-/* A level that this build does not have can never run; one that this machine lacks may run on
- * another. */
-static void check_instruction_set(struct gpumc_language *language, const struct gpumc_node *root,
-                                  const cJSON *resolved)
-{
-  const struct gpumc_params kernel = view(language, resolved, root, "kernel");
-  struct gpumc_params isa;
-  if (!gpumc_params_narrow(&kernel, &language->report, "isa", &isa))
-    return;
-  const char *name = gpumc_params_string(&isa, "isa");
-  if (!gpumc_isa_is_compiled(name))
-    gpumc_params_mistake(&isa, &language->report, "isa",
-                         "kernel.isa: this build supports %s, not %s", gpumc_isa_compiled(), name);
-}
-
-/* Where a refused kernel is reported: at kernel.variant, or at the algorithm that asks for too
- * much. */
-static struct gpumc_mark kernel_place(const struct gpumc_node *root)
-{
-  const struct gpumc_node *variant = gpumc_node_find(root, "kernel.variant");
-  return variant != NULL ? variant->mark : gpumc_node_find(root, "algorithm.name")->mark;
-}
-
-/* A kernel for the CPU pins the trajectory; a variant of another device alone is accepted too. */
-static bool choose_kernel(const struct gpumc_kernel_wish *wish, const char *variant,
-                          const struct gpumc_kernel_ops **kernel, struct gpumc_error *error)
-{
-  const struct gpumc_kernel_ops *const *kernels = wish->model->kernels;
-  const struct gpumc_kernel_ops *const named = gpumc_kernel_named(wish->model, NULL, variant);
-  const bool elsewhere = named != NULL && named->absent == 0 &&
-                         gpumc_kernel_named(wish->model, "cpu", variant) == NULL;
-  if (gpumc_kernel_choose(wish, elsewhere ? named->device : "cpu", variant, kernel, error) ==
-      GPUMC_OK)
-    return true;
-  for (size_t i = 0; kernels[i] != NULL; i++) {
-    struct gpumc_error unused = {0};
-    enum gpumc_status status =
-        gpumc_kernel_choose(wish, kernels[i]->device, variant, kernel, &unused);
-    gpumc_error_free(&unused);
-    if (status == GPUMC_OK)
-      return true;
-  }
-  return false;
-}
-
-/* Only the instance, which is not made, would tell which kernel an automatic variant is. */
-static bool is_open(struct gpumc_language *language, const cJSON *resolved, const char *variant)
-{
-  struct gpumc_params model;
-  return language->look && strcmp(variant, "auto") == 0 &&
-         view_whole(language, resolved, NULL, "model", &model) && reads_file(language, &model);
-}
-
-/* A variant that no model has; `place` of the name. */
-static void
-refuse_for_all(struct gpumc_language *language, struct gpumc_mark place, const char *variant)
-{
-  const struct gpumc_model_ops *const *models = language->plugins->models;
-  const char *nearest = NULL;
-  for (size_t i = 0; models[i] != NULL; i++) {
-    if (gpumc_kernel_named(models[i], NULL, variant) != NULL)
-      return;
-    for (size_t k = 0; models[i]->kernels[k] != NULL; k++) {
-      const char *pair[] = {nearest, models[i]->kernels[k]->variant};
-      nearest =
-          gpumc_nearest_name(variant, nearest != NULL ? pair : pair + 1, nearest != NULL ? 2 : 1);
-    }
-  }
-  gpumc_report_mistake(&language->report, place, "no model has a kernel variant '%s'%s%s%s",
-                       variant, nearest != NULL ? "; did you mean '" : "",
-                       nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
-}
-
-/* Where no kernel can be chosen, since it is not known for what: whether the model, or that which
- * is probably meant, has a variant of this name. */
-static void check_variant_name(struct gpumc_language *language, const struct gpumc_node *root,
-                               const char *variant)
-{
-  const struct gpumc_node *node = gpumc_node_find(root, "kernel.variant");
-  struct gpumc_error error = {0};
-  if (node == NULL || strcmp(variant, "auto") == 0)
-    return;
-  if (language->model == NULL)
-    refuse_for_all(language, node->mark, variant);
-  else if (gpumc_kernel_named(language->model, NULL, variant) == NULL &&
-           gpumc_kernel_refuse_variant(language->model, "cpu", variant, &error) != GPUMC_OK)
-    gpumc_report_mistake(&language->report, node->mark, "%s", gpumc_error_text(&error));
-  gpumc_error_free(&error);
-}
-
-/* `*kernel`: the one that was chosen, or NULL where there is none or it stays open. False when
- * memory ran out. */
-static bool pin_variant(struct gpumc_language *language, const struct gpumc_node *root,
-                        const struct gpumc_kernel_wish *wish, cJSON *resolved,
-                        const struct gpumc_kernel_ops **kernel)
-{
-  struct gpumc_error error = {0};
-  const struct gpumc_params block = view(language, resolved, root, "kernel");
-  struct gpumc_params params;
-  if (!gpumc_params_narrow(&block, &language->report, "variant", &params))
-    return true;
-  const char *variant = gpumc_params_string(&params, "variant");
-  if (wish->model == NULL || wish->algorithm == NULL) {
-    check_variant_name(language, root, variant);
-    return true;
-  }
-  bool good = true;
-  if (choose_kernel(wish, variant, kernel, &error)) {
-    const bool open = is_open(language, resolved, variant);
-    cJSON *values = cJSON_GetObjectItemCaseSensitive(resolved, "kernel");
-    if (!open)
-      good = gpumc_json_replace(values, "variant", cJSON_CreateString((*kernel)->variant));
-    good = settle_kernel_keys(language, &block, values, wish->instance, *kernel) && good;
-    if (open)
-      *kernel = NULL;
-  } else {
-    gpumc_report_mistake(&language->report, kernel_place(root), "%s", gpumc_error_text(&error));
-  }
-  gpumc_error_free(&error);
-  return good;
-}
-
 /* Model, algorithm and what serves them; `before`: the calls of the report when there was no
  * mistake of this task yet. False when memory ran out; `error` may then say more. */
 static bool settle_plugins(struct gpumc_language *language, const struct gpumc_node *root,
@@ -534,27 +281,15 @@ static bool settle_plugins(struct gpumc_language *language, const struct gpumc_n
 {
   cJSON *resolved = task->resolved;
   struct gpumc_model instance = {0};
-  struct gpumc_params whole;
   const struct gpumc_kernel_ops *kernel = NULL;
   const bool suits = check_target(language, root);
   bool good = check_plugins(language, root, suits, resolved, &instance);
-  const struct gpumc_params algorithm = view(language, resolved, root, "algorithm");
-  const struct gpumc_params own = view(language, resolved, root, "kernel");
-  const struct gpumc_kernel_wish wish = {
-      .model = language->model_is_guess ? NULL : language->model,
-      .instance = instance.ops != NULL ? &instance : NULL,
-      .algorithm = language->algorithm_is_guess || !suits ? NULL : language->algorithm,
-      .params = gpumc_params_narrow(&algorithm, &language->report, NULL, &whole) ? &whole : NULL,
-  };
-  good = good && pin_variant(language, root, &wish, resolved, &kernel);
-  if (good && kernel != NULL)
-    good = check_kernel_keys(language, &own, &algorithm, kernel);
-  if (good && kernel != NULL)
-    check_step(language, &own, &algorithm, kernel);
+  const struct gpumc_model *made = instance.ops != NULL ? &instance : NULL;
+  good = good && gpumc_language_settle_kernel(language, root, made, suits, resolved, &kernel);
   if (good && language->report.calls == before)
-    good = fill_defaults(language, wish.instance, task);
+    good = fill_defaults(language, made, task);
   if (good && language->report.calls == before)
-    good = fill_warnings(language, wish.instance, kernel, task, error);
+    good = fill_warnings(language, made, kernel, task, error);
   if (instance.ops != NULL)
     language->model->destroy(&instance);
   return good;
@@ -630,7 +365,6 @@ enum gpumc_status gpumc_language_add_task(struct gpumc_language *language,
   if (task.resolved == NULL)
     return out_of_memory(error);
   cJSON_DeleteItemFromObjectCaseSensitive(task.resolved, "campaign");
-  check_instruction_set(language, root, task.resolved);
   if (!settle_plugins(language, root, before, &task, error))
     goto out;
   bool complete =

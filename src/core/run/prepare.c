@@ -57,6 +57,7 @@ static enum gpumc_status ask_demand(const struct gpumc_preparation *preparation,
       task->algorithm->demand(algorithm, &preparation->model, &preparation->device, demand, error));
   const struct gpumc_move *move =
       gpumc_kernel_move(preparation->kernel, gpumc_update_name(algorithm), task->algorithm->target);
+  demand->plan.channels = demand->work.n_channels;
   demand->plan.move = move != NULL ? (uint32_t)(move - preparation->kernel->moves) : 0;
   if (preparation->kernel->read != NULL)
     preparation->kernel->read(&kernel, &demand->plan.options);

@@ -339,6 +339,15 @@ static void append_quantities(struct gpumc_text *text, const struct gpumc_model_
       snprintf(remark + strlen(remark), sizeof remark - strlen(remark), " (only where %s)", where);
     append_label(text, gpumc_declared_label(model, q), remark);
   }
+  for (size_t c = 0; c < model->n_channels; c++) {
+    const struct gpumc_channel *channel = &model->channels[c];
+    char remark[160];
+    if (!gpumc_channel_is_profile(channel))
+      continue;
+    snprintf(remark, sizeof remark, ", a profile over `%s` (with `algorithm.%s`)",
+             channel->axis.name, channel->request_key);
+    append_label(text, channel->label, remark);
+  }
   gpumc_text_append(text, "\n");
 }
 
@@ -349,7 +358,8 @@ static void append_measured(struct gpumc_text *text, const struct gpumc_model_op
                           "compared:\n\n"
                           "| measured | symbol | unit | meaning |\n| --- | --- | --- | --- |\n");
   for (size_t c = 0; c < model->n_channels; c++)
-    append_label(text, model->channels[c].label, "");
+    if (!gpumc_channel_is_profile(&model->channels[c]))
+      append_label(text, model->channels[c].label, "");
   for (size_t k = 0; k < model->n_pairs; k++)
     append_label(text, model->pairs[k].label, " (of a pair)");
   gpumc_text_append(text, "\n");

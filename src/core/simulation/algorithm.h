@@ -102,6 +102,7 @@ struct gpumc_algorithm_ops {
   /* What its sweeps are for, GPUMC_BOLTZMANN or GPUMC_ATHERMAL: models and moves that do not serve
    * it are refused. */
   enum gpumc_target_kind target;
+  bool profiles; /* whether it averages these (gpumc_channel.axis); else it refuses to be asked */
   /* Whether nothing but sweeps takes it from one state to the next, so that what is known against
    * the move that its key `update` names (gpumc_move.warn) is known against its results. */
   bool sweeps_alone;

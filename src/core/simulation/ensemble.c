@@ -36,6 +36,10 @@ gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_mod
       .plan = *plan,
   };
   enum gpumc_status status;
+  if (plan->walks && model->unwalkable != NULL)
+    GPUMC_TRY_OUT(status, gpumc_error_set(error, GPUMC_INVALID,
+                                          "model %s does not walk under a tabulated weight: %s",
+                                          model->ops->name, model->unwalkable));
   GPUMC_TRY_OUT(status, gpumc_device_array(device, &ensemble->size, plan->runs,
                                            "numbers of replicas", error));
   GPUMC_TRY_OUT(status, create_controls(ensemble, error));
@@ -139,7 +143,8 @@ enum gpumc_status gpumc_ensemble_sweep_target(struct gpumc_ensemble *ensemble,
     return gpumc_error_set(error, GPUMC_FAILURE,
                            "%u sweeps after %u exceed the %u that a run may have", sweeps,
                            ensemble->time, UINT32_MAX);
-  for (uint32_t until; (until = gpumc_steps_until(ensemble)) <= sweeps; sweeps -= until) {
+  for (uint32_t until; (until = gpumc_steps_until(ensemble)) < UINT32_MAX && until <= sweeps;
+       sweeps -= until) {
     GPUMC_TRY(
         ensemble->ops->sweep(ensemble, target, until, until == sweeps ? channel : NULL, error));
     ensemble->time += until;

@@ -45,12 +45,17 @@ struct gpumc_kernel_options {
  * them. Only kernels with `walk` are given a plan with samples by run. `options`: what the
  * kernel has read from keys of its own, zeroed where it has none. `moved`: the control that sweeps
  * are given, which differs between runs and from sweep to sweep; all others stay at the instance's
- * own values (gpumc_model.control), or where `fixes`, at `fixed`. */
+ * own values (gpumc_model.control), or where `fixes`, at `fixed`. `levels`, `channels` and
+ * `compared` say what is asked for beside sweeps, so that memory for it is planned: an operation
+ * that needs more than was planned takes it nevertheless. */
 struct gpumc_ensemble_plan {
   size_t runs, capacity, samples;
   bool sample_by_run;
-  bool walks;    /* replicas are to walk: channels have to be exactly those that `walk` keeps */
-  uint32_t move; /* of gpumc_kernel_ops.moves */
+  bool walks;      /* replicas are to walk: channels have to be exactly those that `walk` keeps */
+  size_t levels;   /* of the tables under which they walk, the most that one has */
+  size_t channels; /* 0 .. channels - 1 of the model's are measured */
+  size_t compared; /* runs that `compare` is asked for at once, at most */
+  uint32_t move;   /* of gpumc_kernel_ops.moves */
   size_t moved;
   uint32_t warm_up; /* sweeps at the beginning of every run in which steps are tuned (steps.h) */
   size_t alike;     /* runs m and m + alike have one step; 0: each has its own */
@@ -80,6 +85,10 @@ struct gpumc_move {
                                              const char **warning, struct gpumc_error *error);
   /* What of it has a size, given or tuned (steps.h); NULL: nothing. */
   const struct gpumc_step *step;
+  /* Those of the kernel's own keys that are for this move, that of `step` not included,
+   * NULL-terminated; NULL: none. With other moves they are refused; keys that no move names are for
+   * all. */
+  const char *const *keys;
 };
 
 static inline bool gpumc_move_serves(const struct gpumc_move *move, enum gpumc_target_kind target)
@@ -179,7 +188,8 @@ struct gpumc_kernel_ops {
    * not known. */
   size_t (*fills)(const struct gpumc_model *model, const struct gpumc_device *device,
                   const struct gpumc_ensemble_plan *plan);
-  /* channel[c][runs][plan.capacity] for every channel c of the model; NULL: not wanted. */
+  /* channel[c][runs][plan.capacity] for every channel c of the model, [width] numbers each of one
+   * that is a profile; NULL: not wanted. */
   GPUMC_MUST_CHECK enum gpumc_status (*measure)(struct gpumc_ensemble *ensemble,
                                                 int64_t *const *channel, struct gpumc_error *error);
   /* Replica r of run m becomes a copy of replica parent[m][r] of that run, r < size[m], in place;

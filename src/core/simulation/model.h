@@ -20,7 +20,15 @@ struct gpumc_channel {
    * `algorithm`, is true; `request` is its line of help. NULL: always measured. Such channels come
    * after all others. */
   const char *request_key, *request;
+  /* A profile: not one number but many along this axis, as a histogram of distances is
+   * (gpumc_model.profile). It is measured on request only, and no mean is of it; channels with axes
+   * of one name have the same one. name NULL: one number. */
+  struct gpumc_label axis;
 };
+static inline bool gpumc_channel_is_profile(const struct gpumc_channel *channel)
+{
+  return channel->axis.name != NULL;
+}
 
 /* An integer that kernels measure of two replicas with the same disorder. Its scale depends on the
  * instance (gpumc_model.pair). */
@@ -94,11 +102,19 @@ struct gpumc_grid {
   size_t levels;
 };
 
+/* The numbers of a profile. Both arrays are the model's own. */
+struct gpumc_profile {
+  size_t width;
+  const double *at;   /* [width] along the axis */
+  const double *unit; /* [width] the value of each is its integer times that */
+};
+
 /* One instance of a model, made from a configuration. What may be left 0 says so. */
 struct gpumc_model {
   const struct gpumc_model_ops *ops;
   size_t sites;
-  double quantum[GPUMC_CHANNELS_MAXIMUM]; /* unit of each channel, > 0 */
+  double quantum[GPUMC_CHANNELS_MAXIMUM];               /* unit of each channel but profiles, > 0 */
+  struct gpumc_profile profile[GPUMC_CHANNELS_MAXIMUM]; /* of channels that are profiles */
   /* Largest size of each channel, in quanta, > 0: sums of powers are laid out for it. */
   double bound[GPUMC_CHANNELS_MAXIMUM];
   /* Of each channel; levels = 0: its values stand on no grid. */
@@ -116,6 +132,9 @@ struct gpumc_model {
   /* Where each control stays unless an algorithm moves it; NaN: it has no value of its own. */
   double control[GPUMC_CONTROLS_MAXIMUM];
   const char *immovable[GPUMC_CONTROLS_MAXIMUM]; /* why no algorithm can move it; NULL: it can */
+  /* Why replicas do not walk under a tabulated weight, with the remedy; NULL: they do, by kernels
+   * that have `walk`. */
+  const char *unwalkable;
   struct gpumc_pair_scale pair[GPUMC_PAIRS_MAXIMUM]; /* zeroed: not measured */
   /* Of each channel in states of equal weight, in its unit squared; 0: unknown. */
   double variance[GPUMC_CHANNELS_MAXIMUM];

@@ -85,6 +85,9 @@ static struct gpumc_observables select_from(const struct selection *selection)
   }
   for (size_t k = 0; k < model->n_quantities; k++)
     add_quantity(selection, &model->quantities[k], &selected);
+  for (size_t c = 0; c < model->n_channels; c++)
+    if (gpumc_channel_is_profile(&model->channels[c]) && (selection->requested >> c & 1) != 0)
+      selected.profile[selected.n_profiles++] = (uint8_t)c;
   return selected;
 }
 
@@ -133,6 +136,15 @@ void gpumc_observables_check(const struct gpumc_params *params, const char *key,
   if (!known && gpumc_params_boolean(params, key))
     gpumc_params_mistake(params, report, key, "model %s has no %s: leave %s out", model->name, key,
                          key);
+}
+
+bool gpumc_observables_is_profile(const struct gpumc_model_ops *model, const char *key)
+{
+  bool is = false;
+  for (size_t c = 0; c < model->n_channels; c++)
+    is = is || (gpumc_channel_is_profile(&model->channels[c]) &&
+                strcmp(model->channels[c].request_key, key) == 0);
+  return is;
 }
 
 void gpumc_observables_check_instance(const struct gpumc_params *params, const char *key,

@@ -25,10 +25,11 @@ struct gpumc_selected_quantity {
 
 /* In the model's order. Channels 0 .. n_channels - 1 are measured: those on request come last. */
 struct gpumc_observables {
-  size_t n_channels, n_means, n_quantities;
+  size_t n_channels, n_means, n_quantities, n_profiles;
   bool pairs; /* any of them is measured */
   const struct gpumc_mean *mean[GPUMC_MEANS_MAXIMUM];
   struct gpumc_selected_quantity quantity[GPUMC_QUANTITIES_MAXIMUM];
+  uint8_t profile[GPUMC_CHANNELS_MAXIMUM]; /* [n_profiles] channels, all of them on request */
 };
 
 /* All means of channels that are measured without request or are among `requested`, a bit each.
@@ -50,6 +51,8 @@ struct gpumc_observables gpumc_observables_that_apply(const struct gpumc_observa
  * have, or for quantities of which the instance has none. */
 void gpumc_observables_check(const struct gpumc_params *params, const char *key,
                              const struct gpumc_model_ops *model, struct gpumc_report *report);
+/* Whether the key asks for a profile. */
+bool gpumc_observables_is_profile(const struct gpumc_model_ops *model, const char *key);
 void gpumc_observables_check_instance(const struct gpumc_params *params, const char *key,
                                       const struct gpumc_model *instance,
                                       struct gpumc_report *report);

@@ -17,7 +17,7 @@ static const struct gpumc_key keys[] = {
     LATTICE_KEY_FILE,
     ISING_KEY_FIELD,
     ISING_KEY_RANDOM_FIELD,
-    LATTICE_KEY_WRITE_COUPLINGS,
+    LATTICE_KEY_WRITE_COUPLINGS("couplings and random fields"),
     {.name = NULL},
 };
 

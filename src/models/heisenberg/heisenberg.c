@@ -2,10 +2,12 @@
 #include "models/heisenberg/heisenberg.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "models/heisenberg/walk/heisenberg_walk.h"
 #include "models/lattice/disorder/disorder_keys.h"
 #include "models/lattice/instance.h"
 
@@ -40,8 +42,8 @@ static const struct gpumc_key keys[] = {
      .sweepable = true},
     {.name = "J",
      .type = GPUMC_KEY_REAL,
-     .doc = "Coupling of nearest neighbours, positive for a ferromagnet; must not be 0. The size "
-            "of bimodal couplings and the standard deviation of Gaussian ones.",
+     .doc = "Coupling of nearest neighbours, positive for a ferromagnet; its size must be 1e-12 or "
+            "more. The size of bimodal couplings and the standard deviation of Gaussian ones.",
      .default_text = "1.0",
      .unit = "energy",
      .minimum = -1e6,
@@ -62,7 +64,7 @@ static const struct gpumc_key keys[] = {
     LATTICE_KEY_DISORDER_SEED,
     LATTICE_KEY_SAMPLE,
     LATTICE_KEY_FILE,
-    LATTICE_KEY_WRITE_COUPLINGS,
+    LATTICE_KEY_WRITE_COUPLINGS("couplings"),
     {.name = NULL},
 };
 
@@ -86,12 +88,18 @@ static void check_coupling(const struct gpumc_params *params, const struct gpumc
                            struct gpumc_report *report)
 {
   (void)subject;
-  if (gpumc_params_real(params, "J") == 0.0)
+  const double J = gpumc_params_real(params, "J");
+  if (J == 0.0)
     gpumc_params_mistake(params, report, "J", "J must not be 0: there would be no interaction");
-  else if (lattice_couplings_are(params, "file") && gpumc_params_real(params, "J") != 1.0)
+  else if (fabs(J) < HEISENBERG_COUPLING_LEAST)
+    gpumc_params_mistake(params, report, "J",
+                         "J = %g is too small, kernels need a size of %g or more: give energies in "
+                         "a smaller unit, such as J itself",
+                         J, HEISENBERG_COUPLING_LEAST);
+  else if (lattice_couplings_are(params, "file") && J != 1.0)
     gpumc_params_mistake(params, report, "J",
                          "J must be left at 1: couplings that are read from a file are energies");
-  else if (!lattice_couplings_are(params, "uniform") && gpumc_params_real(params, "J") < 0.0)
+  else if (!lattice_couplings_are(params, "uniform") && J < 0.0)
     gpumc_params_mistake(params, report, "J",
                          "J must be above 0: it is the size of couplings of both signs");
 }
@@ -187,6 +195,11 @@ static enum gpumc_status describe_samples(const struct heisenberg_settings *sett
   if (parameters->disorder == NULL)
     return GPUMC_OK;
   const double largest = largest_coupling(parameters) / fabs(settings->coupling);
+  if (largest > 0 && largest_coupling(parameters) < HEISENBERG_COUPLING_LEAST)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%s: the largest coupling is %g, and kernels need a size of %g or more: "
+                           "give energies in a smaller unit",
+                           given->path, largest_coupling(parameters), HEISENBERG_COUPLING_LEAST);
   if (largest > 0)
     parameters->weight = exp2(ceil(log2(largest)));
   const double quantum =
@@ -225,6 +238,21 @@ describe_pairs(struct gpumc_model *model, const struct heisenberg_parameters *pa
   model->pair[HEISENBERG_PAIR_WAVE].unit = model->quantum[HEISENBERG_WAVE] / sites;
 }
 
+static void describe_walks(struct gpumc_model *model, struct heisenberg_parameters *parameters)
+{
+  const size_t bonds = model->sites * parameters->lattice.dimension;
+  if (model->disorder) {
+    model->unwalkable = "its couplings are quenched; leave model.couplings at uniform, or use "
+                        "algorithm canonical, pt or pa";
+  } else if (bonds >= HEISENBERG_WALK_BONDS_LIMIT) {
+    snprintf(parameters->unwalkable, sizeof parameters->unwalkable,
+             "it has %zu bonds, and exact sums over them need fewer than 2^24 = %zu; use a smaller "
+             "model.shape",
+             bonds, HEISENBERG_WALK_BONDS_LIMIT);
+    model->unwalkable = parameters->unwalkable;
+  }
+}
+
 enum gpumc_status heisenberg_instance(const struct heisenberg_settings *settings,
                                       struct gpumc_model *model, struct gpumc_error *error)
 {
@@ -253,6 +281,7 @@ enum gpumc_status heisenberg_instance(const struct heisenberg_settings *settings
   describe_channels(model, parameters);
   describe_variances(model, parameters);
   describe_pairs(model, parameters);
+  describe_walks(model, parameters);
   lattice_name_units(model, settings->coupling);
   return GPUMC_OK;
 }

@@ -19,13 +19,17 @@ enum { HEISENBERG_DIMENSIONS_MAXIMUM = 3 };
 /* Sites of one colour are numbered with 32 bits, and so are counters. */
 #define HEISENBERG_SITES_LIMIT ((size_t)1 << 32)
 
+/* Couplings that are not 0 are at least so large: squares of fields below 2^-100 count as none in
+ * reflections, and are not far from what underflows in float. */
+#define HEISENBERG_COUPLING_LEAST 1e-12
+
 /* What makes an instance. */
 struct heisenberg_settings {
   size_t dimension, shape[HEISENBERG_DIMENSIONS_MAXIMUM]; /* sides even, from 2 to 1048576 */
   int components;                                         /* n: 2 or 3 */
-  double coupling, field;                                 /* J, not 0; h */
-  struct lattice_disorder_settings disorder;              /* zeroed: none; never fields */
-  bool write_couplings;                                   /* into the result */
+  double coupling, field;                    /* J, |J| >= HEISENBERG_COUPLING_LEAST; h */
+  struct lattice_disorder_settings disorder; /* zeroed: none; never fields */
+  bool write_couplings;                      /* into the result */
 };
 
 /* gpumc_model.parameters. The portable form of a replica is S[sites][n] in doubles, sites in the
@@ -37,6 +41,7 @@ struct heisenberg_parameters {
   double weight; /* w of heisenberg_physics.h; 1 without quenched couplings */
   bool write_couplings;
   struct lattice_disorder *disorder; /* NULL: J for all bonds */
+  char unwalkable[128];              /* gpumc_model.unwalkable where it has a number */
 };
 
 static inline const struct heisenberg_parameters *
@@ -46,7 +51,7 @@ heisenberg_parameters(const struct gpumc_model *model)
 }
 
 /* GPUMC_FAILURE when memory ran out; GPUMC_INVALID of a file that cannot be read, or whose values
- * differ too much in size. */
+ * are too small, or differ too much in size. */
 GPUMC_MUST_CHECK enum gpumc_status heisenberg_instance(const struct heisenberg_settings *settings,
                                                        struct gpumc_model *model,
                                                        struct gpumc_error *error);
@@ -92,9 +97,6 @@ extern const struct gpumc_model_ops gpumc_model_heisenberg;
 
 /* What a kernel on a CPU and one on a GPU have in common, as designated initialisers. */
 extern const struct gpumc_key heisenberg_keys[];
-/* GPUMC_INVALID of walks with quenched couplings, which no kernel has. */
-GPUMC_MUST_CHECK enum gpumc_status
-heisenberg_check_plan(const struct gpumc_ensemble *ensemble, struct gpumc_error *error);
 void heisenberg_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel_options *options);
 double heisenberg_cost_double(const struct gpumc_model *model, size_t replicas);
 double heisenberg_cost_float(const struct gpumc_model *model, size_t replicas);

@@ -69,6 +69,7 @@ struct tables {
   void *couplings;
   size_t sample_bytes;      /* of them */
   uint32_t *forward, *back; /* [dimension][N], of heisenberg_comparison; NULL without couplings */
+  uint32_t (*around)[GPUMC_NEIGHBOURS_MAXIMUM]; /* [N], of heisenberg_walk_group; NULL: no walks */
 };
 
 /* Of a thread: layers of one replica, or of products of two, or the spins of a group that walks
@@ -90,7 +91,7 @@ static size_t tables_bytes(const struct gpumc_model *model, const struct gpumc_e
   return sizeof(struct tables) + 2 * blocks * sizeof(struct gpumc_checkerboard_edges) +
          2 * heisenberg_wave_of(model).length * sizeof(int32_t) +
          heisenberg_couplings_count(model) * (plan->samples * number_bytes + sizeof(uint32_t)) +
-         (plan->walks ? heisenberg_walk_cpu_bytes(model) : 0);
+         (plan->walks ? model->sites * sizeof(uint32_t[GPUMC_NEIGHBOURS_MAXIMUM]) : 0);
 }
 
 /* Both ends of each bond: as many numbers as a sample has couplings. */
@@ -112,6 +113,16 @@ create_neighbours(const struct gpumc_model *model, struct tables *tables, struct
   return GPUMC_OK;
 }
 
+static enum gpumc_status
+create_around(const struct gpumc_model *model, struct tables *tables, struct gpumc_error *error)
+{
+  GPUMC_TRY(gpumc_allocate_array(&tables->around, model->sites, "neighbours", error));
+  for (size_t p = 0; p < model->sites; p++)
+    gpumc_checkerboard_positions_around(&heisenberg_parameters(model)->lattice, p,
+                                        tables->around[p]);
+  return GPUMC_OK;
+}
+
 static enum gpumc_status tables_create(const struct gpumc_model *model,
                                        const struct gpumc_ensemble_plan *plan, size_t number_bytes,
                                        void *own, struct gpumc_error *error)
@@ -127,6 +138,8 @@ static enum gpumc_status tables_create(const struct gpumc_model *model,
   GPUMC_TRY(gpumc_allocate_array(&tables->cosine, 2 * length, "waves", error));
   tables->sine = tables->cosine + length;
   lattice_wave_table(&tables->wave, tables->cosine, tables->sine);
+  if (plan->walks)
+    GPUMC_TRY(create_around(model, tables, error));
   tables->sample_bytes = heisenberg_couplings_count(model) * number_bytes;
   if (tables->sample_bytes == 0)
     return GPUMC_OK;
@@ -144,6 +157,7 @@ static void tables_free(void *own)
   free(tables->cosine);
   free(tables->couplings);
   free(tables->forward);
+  free(tables->around);
 }
 
 /* ---- waves ---- */
@@ -304,7 +318,8 @@ static void compare(const struct gpumc_ensemble *ensemble, const struct lattice_
 static enum gpumc_status
 walk(struct gpumc_ensemble *ensemble, const struct gpumc_target *target, struct gpumc_error *error)
 {
-  return heisenberg_walk_cpu(ensemble, target, is_single(ensemble), error);
+  return heisenberg_walk_cpu(ensemble, target, tables_of(ensemble)->around, is_single(ensemble),
+                             error);
 }
 
 #define KERNEL(precision, names)                                                                   \
@@ -322,7 +337,6 @@ walk(struct gpumc_ensemble *ensemble, const struct gpumc_target *target, struct 
   static const struct lattice_cpu_layout layout_##precision = {                                    \
       .replicas = 1,                                                                               \
       .buffers = 1,                                                                                \
-      .check = heisenberg_check_plan,                                                              \
       .block_bytes = block_bytes_##precision,                                                      \
       .scratch_bytes = scratch_bytes,                                                              \
       .own_size = sizeof(struct tables),                                                           \
@@ -340,7 +354,8 @@ walk(struct gpumc_ensemble *ensemble, const struct gpumc_target *target, struct 
                                   const struct gpumc_device *device,                               \
                                   const struct gpumc_ensemble_plan *plan)                          \
   {                                                                                                \
-    return lattice_cpu_bytes(&layout_##precision, model, device, plan);                            \
+    return lattice_cpu_bytes(&layout_##precision, model, device, plan) +                           \
+           heisenberg_walk_cpu_bytes(device, plan);                                                \
   }                                                                                                \
   static enum gpumc_status create_##precision(struct gpumc_ensemble *ensemble,                     \
                                               struct gpumc_error *error)                           \

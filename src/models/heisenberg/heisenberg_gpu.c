@@ -44,6 +44,31 @@ static size_t table_bytes(const struct gpumc_model *model, const struct gpumc_en
          plan->samples * heisenberg_couplings_count(model) * number_bytes;
 }
 
+static size_t waves_bytes(size_t runs, size_t capacity)
+{
+  return runs * capacity * sizeof(struct heisenberg_wave_sums);
+}
+
+static size_t comparison_bytes(size_t runs, size_t capacity)
+{
+  return runs * capacity * sizeof(struct heisenberg_pair_sums);
+}
+
+/* One operation at a time: what walks have, sums of waves, or sums of pairs. */
+static size_t
+scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan, bool single)
+{
+  const size_t operation[] = {
+      heisenberg_walk_gpu_bytes(model, plan, single),
+      plan->channels > HEISENBERG_WAVE ? waves_bytes(plan->runs, plan->capacity) : 0,
+      comparison_bytes(plan->compared, plan->capacity),
+  };
+  size_t most = 0;
+  for (size_t i = 0; i < sizeof operation / sizeof *operation; i++)
+    most = operation[i] > most ? operation[i] : most;
+  return most;
+}
+
 /* What rules on the device are of: the runs' controls, then their steps. */
 static size_t known_numbers(const struct gpumc_ensemble_plan *plan)
 {
@@ -148,6 +173,11 @@ static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
   {                                                                                                \
     return table_bytes(model, plan, sizeof(precision));                                            \
   }                                                                                                \
+  static size_t scratch_bytes_##precision(const struct gpumc_model *model,                         \
+                                          const struct gpumc_ensemble_plan *plan)                  \
+  {                                                                                                \
+    return scratch_bytes(model, plan, sizeof(precision) == sizeof(float));                         \
+  }                                                                                                \
   static enum gpumc_status fill_##precision(struct gpumc_ensemble *ensemble,                       \
                                             struct gpumc_error *error)                             \
   {                                                                                                \
@@ -157,10 +187,10 @@ static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
       .group = 1,                                                                                  \
       .unit_bytes = UNIT_BYTES,                                                                    \
       .sites_limit = LATTICE_GPU_SITES_LIMIT,                                                      \
-      .check = heisenberg_check_plan,                                                              \
       .piece_bytes = COMPONENT_BYTES,                                                              \
       .units = units_##precision,                                                                  \
       .table_bytes = table_bytes_##precision,                                                      \
+      .scratch_bytes = scratch_bytes_##precision,                                                  \
       .notes_bytes = notes_bytes,                                                                  \
       .fill = fill_##precision,                                                                    \
       .convert = convert,                                                                          \
@@ -170,8 +200,7 @@ static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
                                   const struct gpumc_ensemble_plan *plan)                          \
   {                                                                                                \
     (void)device;                                                                                  \
-    return lattice_gpu_bytes(&layout_##precision, model, plan) +                                   \
-           heisenberg_walk_gpu_bytes(model, plan, &layout_##precision == &layout_float);           \
+    return lattice_gpu_bytes(&layout_##precision, model, plan);                                    \
   }                                                                                                \
   static enum gpumc_status create_##precision(struct gpumc_ensemble *ensemble,                     \
                                               struct gpumc_error *error)                           \
@@ -203,9 +232,8 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
   arguments.cosine = lattice_gpu_table(ensemble, place_of_waves(&ensemble->plan));
   arguments.sine = arguments.cosine + arguments.wave.length;
   if (channel[HEISENBERG_WAVE] != NULL)
-    GPUMC_TRY(lattice_gpu_scratch(
-        ensemble, ensemble->runs * ensemble->plan.capacity * sizeof *arguments.waves,
-        (void **)&arguments.waves, error));
+    GPUMC_TRY(lattice_gpu_scratch(ensemble, waves_bytes(ensemble->runs, ensemble->plan.capacity),
+                                  (void **)&arguments.waves, error));
   for (size_t c = 0; c < HEISENBERG_CHANNELS; c++) {
     arguments.channel[c] = channel[c];
     wanted = wanted || channel[c] != NULL;
@@ -228,7 +256,7 @@ static enum gpumc_status compare(struct gpumc_ensemble *ensemble, size_t first, 
   arguments.sine = arguments.cosine + arguments.wave.length;
   for (size_t k = 0; k < HEISENBERG_PAIRS; k++)
     arguments.pair[k] = pair[k];
-  GPUMC_TRY(lattice_gpu_scratch(ensemble, runs * ensemble->plan.capacity * sizeof *arguments.sums,
+  GPUMC_TRY(lattice_gpu_scratch(ensemble, comparison_bytes(runs, ensemble->plan.capacity),
                                 (void **)&arguments.sums, error));
   return heisenberg_compare(&arguments, error);
 }

@@ -38,10 +38,13 @@ static const struct gpumc_step width = {
     .given = given_width,
 };
 
+static const char *const keys_of_mixed[] = {"over_relaxation", NULL};
+
 const struct gpumc_move heisenberg_moves[HEISENBERG_MOVES] = {
     [HEISENBERG_MIXED] = {.name = "mixed",
                           .summary = "a sweep of heat_bath, then kernel.over_relaxation sweeps of "
-                                     "over_relaxation, and so on"},
+                                     "over_relaxation, and so on",
+                          .keys = keys_of_mixed},
     [HEISENBERG_HEAT_BATH] = {.name = "heat_bath",
                               .summary = "a spin is drawn anew, given its neighbours"},
     [HEISENBERG_METROPOLIS] = {.name = "metropolis",
@@ -61,8 +64,9 @@ const struct gpumc_move heisenberg_moves[HEISENBERG_MOVES] = {
 const struct gpumc_key heisenberg_keys[] = {
     {.name = "over_relaxation",
      .type = GPUMC_KEY_INTEGER,
-     .doc = "Sweeps of over-relaxation after each one of heat bath, where `update` is `mixed`. "
-            "Kernels of O(n) spins only.",
+     .doc =
+         "Sweeps of over-relaxation after each one of heat bath, where `update` is `mixed`; with "
+         "other moves only the default is accepted. Kernels of O(n) spins only.",
      .default_text = "4",
      .unit = "sweeps",
      .minimum = 0,
@@ -71,9 +75,9 @@ const struct gpumc_key heisenberg_keys[] = {
     {.name = "width",
      .type = GPUMC_KEY_REAL,
      .doc =
-         "Largest angle between a spin and its proposals where `update` is `metropolis_small`. By "
-         "default it is tuned in the thermalization, so that half of the proposals are accepted. "
-         "Kernels of O(n) spins only.",
+         "Largest angle between a spin and its proposals where `update` is `metropolis_small`; "
+         "refused with other moves. By default it is tuned in the thermalization, so that half of "
+         "the proposals are accepted. Kernels of O(n) spins only.",
      .unit = "radians",
      .minimum = 1e-3,
      .maximum = GPUMC_PI,
@@ -89,16 +93,6 @@ void heisenberg_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel
   const double given = gpumc_params_has(kernel, "width") ? gpumc_params_real(kernel, "width") : 0.0;
   memcpy(&options->own[1], &given, sizeof given);
   options->together = 0;
-}
-
-enum gpumc_status
-heisenberg_check_plan(const struct gpumc_ensemble *ensemble, struct gpumc_error *error)
-{
-  if (ensemble->plan.walks && ensemble->model->disorder)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "O(n) spins with quenched couplings do not walk under a tabulated "
-                           "weight: use canonical, pt or pa");
-  return GPUMC_OK;
 }
 
 double heisenberg_cost_double(const struct gpumc_model *model, size_t replicas)

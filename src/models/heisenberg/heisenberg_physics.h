@@ -72,6 +72,18 @@ enum heisenberg_neighbour {
   HEISENBERG_PLANE_AFTER
 };
 
+/* The neighbour one step forward or back along an axis. `back`: the side of the site is before it
+ * (gpumc_checkerboard_side_is_back). */
+GPUMC_HOST_DEVICE static inline enum heisenberg_neighbour
+heisenberg_towards(bool back, uint32_t axis, bool forward)
+{
+  if (axis == 0)
+    return forward == back ? HEISENBERG_SAME : HEISENBERG_SIDE;
+  if (axis == 1)
+    return forward ? HEISENBERG_ROW_AFTER : HEISENBERG_ROW_BEFORE;
+  return forward ? HEISENBERG_PLANE_AFTER : HEISENBERG_PLANE_BEFORE;
+}
+
 /* Numbers of heisenberg_moves (heisenberg.h). */
 enum heisenberg_move {
   HEISENBERG_MIXED,

@@ -1,9 +1,6 @@
 /* Samples of quenched disorder as models of Ising spins have them: in quanta of the energy. */
 #include <math.h>
-#include <stdlib.h>
 
-#include "core/base/checksum.h"
-#include "core/base/memory.h"
 #include "models/ising/ising.h"
 
 struct lattice_disorder_traits ising_disorder_traits(const struct gpumc_model *model)
@@ -49,10 +46,15 @@ static int32_t random_field(const struct gpumc_model *model, uint32_t sample, si
   return in_quanta(model, lattice_samples_field(ising_parameters(model)->disorder, sample, site));
 }
 
+static int32_t uniform_field(const struct gpumc_model *model)
+{
+  return (int32_t)rint(ising_parameters(model)->field_quanta);
+}
+
 static void fill_fields(const struct gpumc_model *model, uint32_t sample, int32_t *field)
 {
   const struct ising_parameters *parameters = ising_parameters(model);
-  const int32_t uniform = (int32_t)rint(parameters->field_quanta);
+  const int32_t uniform = uniform_field(model);
   for (size_t i = 0; i < model->sites; i++)
     field[i] = uniform + (parameters->disorder == NULL ? 0 : random_field(model, sample, i));
 }
@@ -72,19 +74,32 @@ enum gpumc_status ising_disorder_sample(const struct gpumc_model *model, size_t 
   return GPUMC_OK;
 }
 
-/* lattice_disorder_record.values: random fields without the uniform one. */
-static enum gpumc_status record_values(const struct gpumc_model *model, size_t number, bool fields,
-                                       double *value, struct gpumc_error *error)
+/* Energies of a sample; of its fields with a uniform one, quanta, on top. */
+static enum gpumc_status energies_of(const struct gpumc_model *model, size_t number, bool fields,
+                                     int32_t uniform, double *value, struct gpumc_error *error)
 {
-  const struct lattice_disorder *disorder = ising_parameters(model)->disorder;
+  struct lattice_disorder *disorder = ising_parameters(model)->disorder;
   const size_t count = fields ? model->sites : model->sites * disorder->dimension;
   uint32_t sample;
-  GPUMC_TRY(lattice_samples_find(ising_parameters(model)->disorder, number, &sample, error));
+  GPUMC_TRY(lattice_samples_find(disorder, number, &sample, error));
   for (size_t i = 0; i < count; i++)
     value[i] = model->quantum[ISING_ENERGY] *
-               (fields ? random_field(model, sample, i)
+               (fields ? uniform + random_field(model, sample, i)
                        : in_quanta(model, lattice_samples_coupling(disorder, sample, i)));
   return GPUMC_OK;
+}
+
+/* lattice_disorder_record.values of results and of checksums. */
+static enum gpumc_status random_values(const struct gpumc_model *model, size_t number, bool fields,
+                                       double *value, struct gpumc_error *error)
+{
+  return energies_of(model, number, fields, 0, value, error);
+}
+
+static enum gpumc_status all_values(const struct gpumc_model *model, size_t number, bool fields,
+                                    double *value, struct gpumc_error *error)
+{
+  return energies_of(model, number, fields, uniform_field(model), value, error);
 }
 
 enum gpumc_status ising_record(const struct gpumc_model *model, size_t samples,
@@ -93,7 +108,7 @@ enum gpumc_status ising_record(const struct gpumc_model *model, size_t samples,
   const struct lattice_disorder_record record = {.model = model,
                                                  .lattice = &ising_parameters(model)->lattice,
                                                  .fields = ising_disorder_traits(model).fields,
-                                                 .values = record_values};
+                                                 .values = random_values};
   if (!ising_parameters(model)->write_disorder)
     return GPUMC_OK;
   return lattice_disorder_write(&record, samples, recorder, error);
@@ -102,20 +117,9 @@ enum gpumc_status ising_record(const struct gpumc_model *model, size_t samples,
 enum gpumc_status ising_sample_checksum(const struct gpumc_model *model, size_t number,
                                         uint64_t *checksum, struct gpumc_error *error)
 {
-  const size_t bonds = model->sites * ising_parameters(model)->lattice.dimension;
-  struct gpumc_checksum sum;
-  int32_t *quanta = NULL;
-  enum gpumc_status status;
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&quanta, bonds + model->sites,
-                                             "a sample of the disorder", error));
-  GPUMC_TRY_OUT(status, ising_disorder_sample(model, number, quanta, quanta + bonds, error));
-  gpumc_checksum_begin(&sum);
-  for (size_t i = 0; i < bonds + model->sites; i++) {
-    const double energy = (double)quanta[i] * model->quantum[ISING_ENERGY];
-    gpumc_checksum_add(&sum, &energy, sizeof energy);
-  }
-  *checksum = gpumc_checksum_value(&sum);
-out:
-  free(quanta);
-  return status;
+  const struct lattice_disorder_record record = {.model = model,
+                                                 .lattice = &ising_parameters(model)->lattice,
+                                                 .fields = true,
+                                                 .values = all_values};
+  return lattice_disorder_checksum(&record, number, checksum, error);
 }

@@ -10,7 +10,7 @@ static const struct gpumc_key keys[] = {
     ISING_KEY_RANDOM_FIELD,
     LATTICE_KEY_DISORDER_SEED,
     LATTICE_KEY_SAMPLE,
-    LATTICE_KEY_WRITE_COUPLINGS,
+    LATTICE_KEY_WRITE_COUPLINGS("couplings and random fields"),
     {.name = NULL},
 };
 

@@ -18,7 +18,7 @@ double
 lattice_energy_in_field(const struct gpumc_model *model, const double *control, const double *mean);
 double lattice_energy_in_field_scale(const struct gpumc_model *model, const double *control,
                                      const double *mean);
-/* beta = 0, where nothing fluctuates that beta multiplies. */
+/* beta = 0: what is a multiple of beta, such as a specific heat or a susceptibility, is 0. */
 bool lattice_is_infinitely_hot(const struct gpumc_model *model, const double *control);
 /* U4 = 1 - m4 / (3 m2^2); mean: <m^2>, <m^4>. 2/3 in an ordered phase, and in a disordered one of
  * spins with n components 1 - (n + 2) / (3 n). */

@@ -37,6 +37,7 @@ size_t lattice_gpu_bytes(const struct lattice_gpu_layout *layout, const struct g
   const size_t group_bytes = layout->units(model, plan) * layout->group * layout->unit_bytes;
   return plan->runs * lattice_parts(plan->capacity, layout->group) * group_bytes +
          layout->table_bytes(model, plan) +
+         (layout->scratch_bytes != NULL ? layout->scratch_bytes(model, plan) : 0) +
          staging_parts(layout, model, plan->capacity) * part_bytes(layout, model);
 }
 

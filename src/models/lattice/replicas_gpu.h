@@ -29,6 +29,8 @@ struct lattice_gpu_layout {
   size_t (*units)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
   /* Device memory beside the replicas, zeroed. */
   size_t (*table_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
+  /* Of lattice_gpu_scratch, the most that an operation of the plan takes; NULL: none does. */
+  size_t (*scratch_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
   /* Host memory, zeroed; NULL: none. */
   size_t (*notes_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
   /* Fills both after everything is allocated; NULL: nothing to fill. */

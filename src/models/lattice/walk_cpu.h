@@ -23,6 +23,9 @@ GPUMC_MUST_CHECK enum gpumc_status
 lattice_walk_cpu(const struct gpumc_ensemble *ensemble, const struct gpumc_weight_table *table,
                  lattice_walk_body *body, const void *call, struct gpumc_error *error);
 
+/* That it allocates, of so many runs. */
+size_t lattice_walk_cpu_bytes(size_t runs);
+
 /* Adds visits[levels] of a group to those of the table, and clears them. */
 void lattice_walk_flush(const struct gpumc_ensemble *ensemble,
                         const struct gpumc_weight_table *table,

@@ -1,9 +1,6 @@
 /* Quenched couplings of O(n) spins: samples as kernels have them, and in results. */
 #include <math.h>
-#include <stdlib.h>
 
-#include "core/base/checksum.h"
-#include "core/base/memory.h"
 #include "models/heisenberg/heisenberg.h"
 
 /* c_ij of heisenberg_physics.h, for a sample that was found. */
@@ -21,17 +18,6 @@ size_t heisenberg_couplings_count(const struct gpumc_model *model)
   return parameters->disorder != NULL ? 2 * parameters->lattice.dimension * model->sites : 0;
 }
 
-/* What the neighbour of a site is that lies one step along `axis`, forward or back. */
-static enum heisenberg_neighbour
-towards(const struct gpumc_checkerboard_place *place, size_t axis, bool forward)
-{
-  if (axis == 0)
-    return forward == gpumc_checkerboard_side_is_back(place) ? HEISENBERG_SAME : HEISENBERG_SIDE;
-  if (axis == 1)
-    return forward ? HEISENBERG_ROW_AFTER : HEISENBERG_ROW_BEFORE;
-  return forward ? HEISENBERG_PLANE_AFTER : HEISENBERG_PLANE_BEFORE;
-}
-
 static void fill_sample(const struct gpumc_model *model, uint32_t sample, bool single, size_t at,
                         void *couplings)
 {
@@ -43,7 +29,8 @@ static void fill_sample(const struct gpumc_model *model, uint32_t sample, bool s
       const size_t ends[2] = {i, gpumc_checkerboard_next(lattice, i, axis)};
       for (size_t end = 0; end < 2; end++) {
         const struct gpumc_checkerboard_place place = gpumc_checkerboard_place(lattice, ends[end]);
-        const size_t neighbour = towards(&place, axis, end == 0);
+        const size_t neighbour =
+            heisenberg_towards(gpumc_checkerboard_side_is_back(&place), (uint32_t)axis, end == 0);
         const size_t to = at + (place.colour * 2 * dimension + neighbour) * half + place.k;
         if (single)
           ((float *)couplings)[to] = (float)coupling;
@@ -82,12 +69,17 @@ static enum gpumc_status values_of(const struct gpumc_model *model, size_t numbe
   return GPUMC_OK;
 }
 
+static struct lattice_disorder_record record_of(const struct gpumc_model *model)
+{
+  return (struct lattice_disorder_record){
+      .model = model, .lattice = &heisenberg_parameters(model)->lattice, .values = values_of};
+}
+
 enum gpumc_status heisenberg_record_samples(const struct gpumc_model *model, size_t samples,
                                             struct gpumc_recorder *recorder,
                                             struct gpumc_error *error)
 {
-  const struct lattice_disorder_record record = {
-      .model = model, .lattice = &heisenberg_parameters(model)->lattice, .values = values_of};
+  const struct lattice_disorder_record record = record_of(model);
   if (!heisenberg_parameters(model)->write_couplings)
     return GPUMC_OK;
   return lattice_disorder_write(&record, samples, recorder, error);
@@ -96,16 +88,6 @@ enum gpumc_status heisenberg_record_samples(const struct gpumc_model *model, siz
 enum gpumc_status heisenberg_sample_checksum(const struct gpumc_model *model, size_t number,
                                              uint64_t *checksum, struct gpumc_error *error)
 {
-  const size_t bonds = model->sites * heisenberg_parameters(model)->lattice.dimension;
-  struct gpumc_checksum sum;
-  double *value = NULL;
-  enum gpumc_status status;
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&value, bonds, "a sample of the disorder", error));
-  GPUMC_TRY_OUT(status, values_of(model, number, false, value, error));
-  gpumc_checksum_begin(&sum);
-  gpumc_checksum_add(&sum, value, bonds * sizeof *value);
-  *checksum = gpumc_checksum_value(&sum);
-out:
-  free(value);
-  return status;
+  const struct lattice_disorder_record record = record_of(model);
+  return lattice_disorder_checksum(&record, number, checksum, error);
 }

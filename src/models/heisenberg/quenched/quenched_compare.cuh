@@ -56,9 +56,8 @@ plaquette_at(const struct two<RULES> &both, uint32_t colour, uint32_t k, uint32_
   const uint32_t across = heisenberg_steps_at(lattice, 1 - colour, first, b).forward;
   /* The same one row or one plane further in the other colour. */
   const bool back = heisenberg_is_back(heisenberg_place_at(lattice, k), colour);
-  const uint32_t along_x = back ? HEISENBERG_SAME : HEISENBERG_SIDE;
-  const uint32_t kind_a = a == 0 ? along_x : (uint32_t)HEISENBERG_ROW_AFTER,
-                 kind_b = b == 1 ? HEISENBERG_ROW_AFTER : HEISENBERG_PLANE_AFTER;
+  const uint32_t kind_a = heisenberg_towards(back, a, true),
+                 kind_b = heisenberg_towards(back, b, true);
   const size_t half = lattice->colour, of_colour = 2 * lattice->dimension * half;
   const real *own = both.couplings + colour * of_colour,
              *other = both.couplings + (1 - colour) * of_colour;

@@ -94,9 +94,9 @@ static int64_t circulations_of(const struct heisenberg_comparison *with)
     const size_t colour = i / lattice->colour, k = i % lattice->colour;
     const struct gpumc_checkerboard_place place = gpumc_checkerboard_place_at(lattice, colour, k);
     /* The same one row or one plane further in the other colour. */
-    const size_t kinds[3] = {gpumc_checkerboard_side_is_back(&place) ? HEISENBERG_SAME
-                                                                     : HEISENBERG_SIDE,
-                             HEISENBERG_ROW_AFTER, HEISENBERG_PLANE_AFTER};
+    const bool back = gpumc_checkerboard_side_is_back(&place);
+    const size_t kinds[3] = {heisenberg_towards(back, 0, true), heisenberg_towards(back, 1, true),
+                             heisenberg_towards(back, 2, true)};
     for (size_t a = 0; a < lattice->dimension; a++)
       for (size_t b = a + 1; b < lattice->dimension; b++) {
         const size_t axes[2] = {a, b}, kind[2] = {kinds[a], kinds[b]};

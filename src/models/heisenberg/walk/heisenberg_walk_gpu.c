@@ -26,10 +26,19 @@ lanes_bytes(const struct gpumc_model *model, size_t runs, size_t capacity, bool 
   return aligned(runs * lattice_parts(capacity, GPUMC_WALK_GROUP) * GPUMC_WALK_GROUP * of_replica);
 }
 
+static struct places
+places_of(const struct gpumc_model *model, size_t runs, size_t capacity, size_t levels, bool single)
+{
+  struct places at = {.weight = lanes_bytes(model, runs, capacity, single)};
+  at.run = at.weight + aligned(runs * (levels + 2) * sizeof(double));
+  at.end = at.run + runs * sizeof(struct lattice_walk_run);
+  return at;
+}
+
 size_t heisenberg_walk_gpu_bytes(const struct gpumc_model *model,
                                  const struct gpumc_ensemble_plan *plan, bool single)
 {
-  return plan->walks ? lanes_bytes(model, plan->runs, plan->capacity, single) : 0;
+  return plan->walks ? places_of(model, plan->runs, plan->capacity, plan->levels, single).end : 0;
 }
 
 size_t heisenberg_walk_gpu_fills(const struct gpumc_model *model, const struct gpumc_device *device,
@@ -77,14 +86,13 @@ heisenberg_walk_gpu(struct gpumc_ensemble *ensemble, const struct gpumc_target *
       .visits = table->visits,
       .passages = table->passages,
   };
-  struct places at = {.weight = lanes_bytes(ensemble->model, runs, capacity, replicas->single)};
+  const struct places at =
+      places_of(ensemble->model, runs, capacity, table->levels, replicas->single);
   void *scratch;
   uint32_t most = 0;
   GPUMC_TRY(heisenberg_walk_rule_make(ensemble->model, table, &walk.rule, error));
   for (size_t m = 0; m < runs; m++)
     most = table->steps[m] > most ? table->steps[m] : most;
-  at.run = at.weight + aligned(runs * (table->levels + 2) * sizeof(double));
-  at.end = at.run + runs * sizeof(struct lattice_walk_run);
   GPUMC_TRY(lattice_gpu_scratch(ensemble, at.end, &scratch, error));
   GPUMC_TRY(bring_tables(ensemble, target, &at, scratch, &walk, error));
   if (walk.active == 0)

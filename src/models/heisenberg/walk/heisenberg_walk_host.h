@@ -6,7 +6,7 @@
 #include "models/heisenberg/heisenberg.h"
 #include "models/heisenberg/walk/heisenberg_walk.h"
 
-/* GPUMC_INVALID: of a channel or a lattice that the kernels do not walk with. */
+/* GPUMC_INVALID: of a channel that the kernels do not walk with. */
 GPUMC_MUST_CHECK enum gpumc_status
 heisenberg_walk_rule_make(const struct gpumc_model *model, const struct gpumc_weight_table *table,
                           struct heisenberg_walk_rule *rule, struct gpumc_error *error);
@@ -21,21 +21,23 @@ heisenberg_walk_canonical_of(const struct gpumc_model *model, const struct gpumc
   return lattice_walk_canonical_of(model, target, m, HEISENBERG_ENERGY, HEISENBERG_MAGNETIZATION_X);
 }
 
-/* Of the kernels `double` and `float` on a CPU; `single`: the latter. */
+/* Of the kernels `double` and `float` on a CPU; `single`: the latter. around[sites]: the positions
+ * of the neighbours of every site. The spins of a group are in the scratch of the thread that walks
+ * with them: GPUMC_WALK_GROUP replicas in portable form have as many bytes, at least. */
 GPUMC_MUST_CHECK enum gpumc_status heisenberg_walk_cpu(struct gpumc_ensemble *ensemble,
                                                        const struct gpumc_target *target,
+                                                       uint32_t (*around)[GPUMC_NEIGHBOURS_MAXIMUM],
                                                        bool single, struct gpumc_error *error);
 int64_t
 heisenberg_walk_cpu_bonds(const struct gpumc_ensemble *ensemble, const void *spins, bool single);
-/* That a call takes for the neighbours of all sites. The spins of a group are in the scratch of the
- * thread that walks with them: GPUMC_WALK_GROUP replicas in portable form have as many bytes, at
- * least. */
-size_t heisenberg_walk_cpu_bytes(const struct gpumc_model *model);
+/* Of a call, for weights and visits; 0 where the plan has no walks. */
+size_t heisenberg_walk_cpu_bytes(const struct gpumc_device *device,
+                                 const struct gpumc_ensemble_plan *plan);
 size_t heisenberg_walk_cpu_fills(const struct gpumc_model *model, const struct gpumc_device *device,
                                  const struct gpumc_ensemble_plan *plan);
 
-/* Of the kernels on a GPU, with `replicas` those of the ensemble. Device memory that walks take is
- * what a plan says that has them. */
+/* Of the kernels on a GPU, with `replicas` those of the ensemble. Bytes: of lattice_gpu_scratch,
+ * for the spins of all groups, weights and runs; 0 where the plan has no walks. */
 struct heisenberg_replicas;
 GPUMC_MUST_CHECK enum gpumc_status
 heisenberg_walk_gpu(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,

@@ -382,6 +382,23 @@ out:
   return status;
 }
 
+/* Replicas, and what `walk` allocates: of each thread, and for all of them neighbours, thresholds
+ * of what has any, and weights of the runs. */
+static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
+                    const struct gpumc_ensemble_plan *plan)
+{
+  const size_t sites = model->sites * sizeof(struct ising_walker_site);
+  const size_t of_thread = sizeof(struct scratch) + model->sites * sizeof(uint32_t) +
+                           plan->levels * sizeof(uint32_t) + sites;
+  const size_t classes = plan->moved == 0 ? ISING_WALKER_LIKE : ISING_WALKER_CLASSES;
+  const size_t thresholds =
+      ising_parameters(model)->plain ? plan->levels * classes * sizeof(uint32_t) : 0;
+  const size_t walk = (size_t)device->threads * of_thread + sites +
+                      plan->runs * (thresholds + sizeof(struct lattice_walk_canonical)) +
+                      lattice_walk_cpu_bytes(plan->runs);
+  return ising_spin_cpu_bytes(model, device, plan) + (plan->walks ? walk : 0);
+}
+
 /* A thread takes a group at a time. */
 static size_t fills(const struct gpumc_model *model, const struct gpumc_device *device,
                     const struct gpumc_ensemble_plan *plan)
@@ -399,7 +416,7 @@ const struct gpumc_kernel_ops ising_walker_cpu = {
     .trajectory = "ising.spin.1",
     .moves = ising_moves,
     .n_moves = ISING_MOVES,
-    .bytes = ising_spin_cpu_bytes,
+    .bytes = bytes,
     .create = ising_spin_cpu_create,
     .compare = lattice_cpu_compare,
     .walk = walk,

@@ -96,45 +96,70 @@ static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_erro
   return ising_tables_fill(ensemble, &tables, error);
 }
 
-static const struct lattice_gpu_layout layout = {
-    .group = GPUMC_WALK_GROUP,
-    .unit_bytes = 1,
-    .sites_limit = LATTICE_GPU_SITES_LIMIT,
-    .units = units,
-    .table_bytes = table_bytes,
-    .notes_bytes = ising_tables_notes_bytes,
-    .fill = fill,
-    .convert = convert,
-};
-
 /* Samples whose sites differ for a walk. */
 static size_t samples_of_walk(const struct gpumc_ensemble_plan *plan)
 {
   return plan->sample_by_run ? plan->samples : 1;
 }
 
-/* Of a walk's tables, where levels are known beforehand. */
+/* Visits of a level by a block of threads stay below 2^32. */
+enum { STEPS_OF_A_LAUNCH = 1 << 22, ALIGNMENT = 256 };
+
+/* Where the parts of a walk stand in the scratch; those from `threshold` on come from the host. */
+struct places_of_walk {
+  size_t places, threshold, log_weight, run, end;
+};
+
+static size_t aligned(size_t bytes)
+{
+  return lattice_parts(bytes, ALIGNMENT) * ALIGNMENT;
+}
+
+static uint32_t classes_of(const struct gpumc_model *model, const struct ising_walk *walk)
+{
+  const uint32_t like = 2 * (uint32_t)ising_parameters(model)->lattice.dimension + 1;
+  return walk->stride == ISING_WALKER_CLASSES ? 2 * like : like;
+}
+
+/* Of a walk of so many runs, of which it reads `levels`, `stride` and `tabled`. */
+static struct places_of_walk places_of_walk(const struct gpumc_model *model,
+                                            const struct gpumc_ensemble_plan *plan, size_t runs,
+                                            const struct ising_walk *walk)
+{
+  struct places_of_walk at = {.places = 0};
+  const size_t levels = runs * walk->levels, sites = samples_of_walk(plan) * model->sites;
+  at.threshold = walk->tabled ? aligned(sites * sizeof(struct ising_walker_places)) : 0;
+  at.log_weight = at.threshold +
+                  (walk->tabled ? aligned(levels * classes_of(model, walk) * sizeof(uint32_t)) : 0);
+  at.run = at.log_weight + aligned(levels * sizeof(int64_t));
+  at.end = at.run + aligned(runs * sizeof(struct lattice_walk_run));
+  return at;
+}
+
+/* With thresholds wherever there may be any. */
 static size_t walk_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  size_t levels = 0;
-  for (size_t c = 0; c < ISING_CHANNELS; c++)
-    levels = model->grid[c].levels > levels ? model->grid[c].levels : levels;
-  return samples_of_walk(plan) * model->sites * sizeof(struct ising_walker_places) +
-         plan->runs * levels * (GPUMC_NEIGHBOURS_MAXIMUM + 2) * sizeof(uint64_t) +
-         plan->runs * sizeof(struct lattice_walk_run);
+  const struct ising_walk walk = {
+      .levels = plan->levels,
+      .stride = plan->moved == 0 ? ISING_WALKER_LIKE : ISING_WALKER_CLASSES,
+      .tabled = ising_parameters(model)->plain,
+  };
+  return plan->walks ? places_of_walk(model, plan, plan->runs, &walk).end : 0;
 }
 
-static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
-                    const struct gpumc_ensemble_plan *plan)
-{
-  (void)device;
-  return lattice_gpu_bytes(&layout, model, plan) + walk_bytes(model, plan);
-}
+static const struct lattice_gpu_layout layout = {
+    .group = GPUMC_WALK_GROUP,
+    .unit_bytes = 1,
+    .sites_limit = LATTICE_GPU_SITES_LIMIT,
+    .units = units,
+    .table_bytes = table_bytes,
+    .scratch_bytes = walk_bytes,
+    .notes_bytes = ising_tables_notes_bytes,
+    .fill = fill,
+    .convert = convert,
+};
 
-static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
-{
-  return lattice_gpu_create(&layout, ensemble, error);
-}
+LATTICE_GPU_BYTES_AND_CREATE(layout)
 
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
@@ -179,40 +204,6 @@ static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, 
 
 /* ---- walks ---- */
 
-/* Visits of a level by a block of threads stay below 2^32. */
-enum { STEPS_OF_A_LAUNCH = 1 << 22, ALIGNMENT = 256 };
-
-/* Where the parts of a walk stand in the scratch; those from `threshold` on come from the host. */
-struct places_of_walk {
-  size_t places, threshold, log_weight, run, end;
-};
-
-static size_t aligned(size_t bytes)
-{
-  return lattice_parts(bytes, ALIGNMENT) * ALIGNMENT;
-}
-
-static uint32_t classes_of(const struct gpumc_model *model, const struct ising_walk *walk)
-{
-  const uint32_t like = 2 * (uint32_t)ising_parameters(model)->lattice.dimension + 1;
-  return walk->stride == ISING_WALKER_CLASSES ? 2 * like : like;
-}
-
-static struct places_of_walk
-places_of_walk(const struct gpumc_ensemble *ensemble, const struct ising_walk *walk)
-{
-  struct places_of_walk at = {.places = 0};
-  const struct gpumc_model *model = ensemble->model;
-  const size_t runs = ensemble->runs, levels = runs * walk->levels;
-  const size_t sites = samples_of_walk(&ensemble->plan) * model->sites;
-  at.threshold = walk->tabled ? aligned(sites * sizeof(struct ising_walker_places)) : 0;
-  at.log_weight = at.threshold +
-                  (walk->tabled ? aligned(levels * classes_of(model, walk) * sizeof(uint32_t)) : 0);
-  at.run = at.log_weight + aligned(levels * sizeof(int64_t));
-  at.end = at.run + aligned(runs * sizeof(struct lattice_walk_run));
-  return at;
-}
-
 /* From classes by like neighbours to those by unlike ones, without gaps. */
 static void pack_thresholds(const struct gpumc_model *model, const struct ising_walk *walk,
                             size_t runs, uint32_t *to)
@@ -240,7 +231,8 @@ bring_tables(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
              const struct ising_walk *walk, struct ising_walker_walk *arguments,
              struct gpumc_error *error)
 {
-  const struct places_of_walk at = places_of_walk(ensemble, walk);
+  const struct places_of_walk at =
+      places_of_walk(ensemble->model, &ensemble->plan, ensemble->runs, walk);
   struct gpumc_device *device = ensemble->device;
   void *scratch;
   unsigned char *made, *there;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/base/checksum.h"
 #include "core/base/memory.h"
 #include "core/numerics/elementary.h"
 #include "core/numerics/threshold.h"
@@ -312,4 +313,26 @@ enum gpumc_status lattice_disorder_write(const struct lattice_disorder_record *r
   GPUMC_TRY(write_shape(record->lattice, recorder, error));
   GPUMC_TRY(write_values(record, &couplings, false, recorder, error));
   return record->fields ? write_values(record, &fields, true, recorder, error) : GPUMC_OK;
+}
+
+enum gpumc_status lattice_disorder_checksum(const struct lattice_disorder_record *record,
+                                            size_t number, uint64_t *checksum,
+                                            struct gpumc_error *error)
+{
+  const struct gpumc_model *model = record->model;
+  const size_t bonds = model->sites * record->lattice->dimension;
+  const size_t count = bonds + (record->fields ? model->sites : 0);
+  struct gpumc_checksum sum;
+  double *value = NULL;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&value, count, "a sample of the disorder", error));
+  GPUMC_TRY_OUT(status, record->values(model, number, false, value, error));
+  if (record->fields)
+    GPUMC_TRY_OUT(status, record->values(model, number, true, value + bonds, error));
+  gpumc_checksum_begin(&sum);
+  gpumc_checksum_add(&sum, value, count * sizeof *value);
+  *checksum = gpumc_checksum_value(&sum);
+out:
+  free(value);
+  return status;
 }

@@ -176,7 +176,7 @@ struct lattice_disorder {
 
 /* ---- results ---- */
 
-/* How samples stand in results, in a form that can be read back. */
+/* Samples as results and checksums have them; in results, in a form that can be read back. */
 struct lattice_disorder_record {
   const struct gpumc_model *model;
   const struct gpumc_checkerboard *lattice;
@@ -190,5 +190,10 @@ struct lattice_disorder_record {
 GPUMC_MUST_CHECK enum gpumc_status
 lattice_disorder_write(const struct lattice_disorder_record *record, size_t samples,
                        struct gpumc_recorder *recorder, struct gpumc_error *error);
+/* gpumc_model_ops.sample_checksum: of what `values` says of a sample, of the couplings and then,
+ * if the record has them, of the fields. */
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_disorder_checksum(const struct lattice_disorder_record *record, size_t number,
+                          uint64_t *checksum, struct gpumc_error *error);
 
 #endif

@@ -43,10 +43,11 @@
     .sweepable = true                                                                              \
   }
 
-#define LATTICE_KEY_WRITE_COUPLINGS                                                                \
+/* `what` of a sample the model has. */
+#define LATTICE_KEY_WRITE_COUPLINGS(what)                                                          \
   {                                                                                                \
     .name = "write_couplings", .type = GPUMC_KEY_BOOLEAN,                                          \
-    .doc = "Whether couplings and random fields are written into the result, in a "                \
+    .doc = "Whether " what " are written into the result, in a "                                   \
            "form that can be read back.",                                                          \
     .default_text = "false"                                                                        \
   }

@@ -1,0 +1,290 @@
+/* Chains: profiles, channels of many numbers, from a measurement to averages with errors.
+ *
+ * Each number is a plain mean. Its error pools two jackknife estimates, over bins of the time and
+ * over the chains, as those of what is formed from means do (chains_estimate.c); with a sample of
+ * the disorder for each replica it is a jackknife over the samples. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/chains/chains.h"
+#include "core/base/memory.h"
+#include "core/simulation/curves.h"
+
+/* Replicas whose sums are kept apart: chains, or each with its sample. */
+static size_t groups_of(const struct chains_settings *settings)
+{
+  return settings->each_sample ? settings->replicas : settings->chains;
+}
+
+static size_t group_first(const struct chains_settings *settings, size_t group)
+{
+  return settings->each_sample ? group : chains_first(settings, group);
+}
+
+static size_t channel_of(const struct chains *chains, size_t p)
+{
+  return chains->quantities.observables.profile[p];
+}
+
+static const struct gpumc_profile *profile_of(const struct chains *chains, size_t p)
+{
+  return &chains->quantities.model->profile[channel_of(chains, p)];
+}
+
+static const struct gpumc_channel *declared(const struct chains *chains, size_t p)
+{
+  return &chains->quantities.model->ops->channels[channel_of(chains, p)];
+}
+
+/* ---- memory ---- */
+
+double chains_profile_width(const struct chains *chains)
+{
+  double width = 0;
+  for (size_t p = 0; p < chains->quantities.observables.n_profiles; p++)
+    width += (double)profile_of(chains, p)->width;
+  return width;
+}
+
+double chains_profile_sums(const struct chains *chains)
+{
+  return (double)chains->runs * chains_profile_width(chains) *
+         (double)(groups_of(&chains->settings) + GPUMC_BINS_MOST);
+}
+
+enum gpumc_status chains_profiles_make(struct chains *chains, size_t m, struct gpumc_error *error)
+{
+  for (size_t p = 0; p < chains->quantities.observables.n_profiles; p++) {
+    struct chains_profile *sums = &chains->sums[m].profile[p];
+    const size_t width = profile_of(chains, p)->width;
+    GPUMC_TRY(gpumc_bins_init(&sums->bins, width, error));
+    GPUMC_TRY(gpumc_allocate_array(&sums->group, groups_of(&chains->settings) * width,
+                                   "sums of a profile", error));
+  }
+  return GPUMC_OK;
+}
+
+void chains_profiles_free(struct chains_sums *sums)
+{
+  for (size_t p = 0; p < GPUMC_CHANNELS_MAXIMUM; p++) {
+    gpumc_bins_free(&sums->profile[p].bins);
+    free(sums->profile[p].group);
+  }
+}
+
+/* ---- from a measurement into the sums ---- */
+
+/* `vector`: of the whole run, averaged over the replicas. */
+static void add_profile(const struct chains *chains, size_t m, size_t p, double *vector)
+{
+  const struct chains_settings *settings = &chains->settings;
+  const struct gpumc_profile *profile = profile_of(chains, p);
+  const size_t width = profile->width;
+  const int64_t *value = chains->channel[channel_of(chains, p)] + m * settings->replicas * width;
+  struct chains_profile *sums = &chains->sums[m].profile[p];
+  memset(vector, 0, width * sizeof *vector);
+  for (size_t g = 0; g < groups_of(settings); g++)
+    for (size_t r = group_first(settings, g); r < group_first(settings, g + 1); r++)
+      for (size_t i = 0; i < width; i++) {
+        const double number = (double)value[r * width + i] * profile->unit[i];
+        sums->group[g * width + i] += number;
+        vector[i] += number;
+      }
+  for (size_t i = 0; i < width; i++)
+    vector[i] /= (double)settings->replicas;
+  gpumc_bins_add(&sums->bins, vector);
+}
+
+void chains_profiles_add(const struct chains *chains, size_t m, double *scratch)
+{
+  for (size_t p = 0; p < chains->quantities.observables.n_profiles; p++)
+    add_profile(chains, m, p, scratch);
+}
+
+/* ---- checkpoints ---- */
+
+enum { LONGEST_NAME = 128, PARTS = 3 };
+
+static void list_parts(const struct chains *chains, size_t m, size_t p,
+                       struct gpumc_part part[PARTS], char prefix[static LONGEST_NAME])
+{
+  struct chains_profile *sums = &chains->sums[m].profile[p];
+  const size_t width = sums->bins.width;
+  const struct gpumc_part all[PARTS] = {
+      {"bins_state", GPUMC_UINT64, GPUMC_BINS_STATE, 1, sums->bins.state},
+      {"bins", GPUMC_FLOAT64, GPUMC_BINS_MOST, width, sums->bins.sums},
+      {"groups", GPUMC_FLOAT64, groups_of(&chains->settings), width, sums->group},
+  };
+  memcpy(part, all, sizeof all);
+  snprintf(prefix, LONGEST_NAME, "%s/%zu/%s", chains->name, m, declared(chains, p)->label.name);
+}
+
+enum gpumc_status chains_profiles_save(const struct chains *chains, size_t m,
+                                       struct gpumc_checkpoint_writer *writer,
+                                       struct gpumc_error *error)
+{
+  for (size_t p = 0; p < chains->quantities.observables.n_profiles; p++) {
+    struct gpumc_part part[PARTS];
+    char prefix[LONGEST_NAME];
+    list_parts(chains, m, p, part, prefix);
+    GPUMC_TRY(gpumc_parts_save(part, PARTS, NULL, writer, prefix, error));
+  }
+  return GPUMC_OK;
+}
+
+enum gpumc_status chains_profiles_load(struct chains *chains, size_t m,
+                                       struct gpumc_checkpoint_reader *reader,
+                                       struct gpumc_error *error)
+{
+  for (size_t p = 0; p < chains->quantities.observables.n_profiles; p++) {
+    struct gpumc_part part[PARTS];
+    char prefix[LONGEST_NAME];
+    list_parts(chains, m, p, part, prefix);
+    GPUMC_TRY(gpumc_parts_load(part, PARTS, NULL, reader, prefix, error));
+    GPUMC_TRY(gpumc_bins_check(&chains->sums[m].profile[p].bins, error));
+  }
+  return GPUMC_OK;
+}
+
+/* ---- averages with errors ---- */
+
+/* What the estimate of a profile works with. */
+struct work {
+  size_t width, groups, blocks;
+  double *mean;          /* of all data, by bins */
+  double *mean_of_all;   /* the same by groups */
+  double *members;       /* [groups] replicas */
+  double *stretch;       /* [groups] */
+  double *without;       /* [blocks][width] */
+  double *without_group; /* [groups][width] */
+};
+
+static void work_free(struct work *work)
+{
+  free(work->mean);
+  free(work->mean_of_all);
+  free(work->members);
+  free(work->stretch);
+  free(work->without);
+  free(work->without_group);
+}
+
+static enum gpumc_status work_make(struct work *work, struct gpumc_error *error)
+{
+  const struct {
+    double **array;
+    size_t count;
+  } arrays[] = {{&work->mean, work->width},
+                {&work->mean_of_all, work->width},
+                {&work->members, work->groups},
+                {&work->stretch, work->groups},
+                {&work->without, work->blocks * work->width + 1},
+                {&work->without_group, work->groups * work->width}};
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+    GPUMC_TRY(gpumc_allocate_array(arrays[i].array, arrays[i].count, "a profile", error));
+  return GPUMC_OK;
+}
+
+static void
+leave_out_groups(const struct chains *chains, const struct chains_profile *sums, struct work *work)
+{
+  const struct chains_settings *settings = &chains->settings;
+  for (size_t g = 0; g < work->groups; g++)
+    work->members[g] = (double)(group_first(settings, g + 1) - group_first(settings, g)) *
+                       (double)chains->measured;
+  gpumc_leave_one_out(sums->group, work->members, work->groups, work->width, work->mean_of_all,
+                      work->without_group);
+  gpumc_stretch(work->members, work->groups, work->stretch);
+}
+
+static enum gpumc_status estimate_profile(const struct chains *chains, size_t m, size_t p,
+                                          double shortest, double *value, double *error_of,
+                                          struct gpumc_error *error)
+{
+  const struct chains_settings *settings = &chains->settings;
+  const struct chains_profile *sums = &chains->sums[m].profile[p];
+  struct work work = {.width = sums->bins.width,
+                      .groups = groups_of(settings),
+                      .blocks =
+                          settings->each_sample ? 0 : gpumc_bins_blocks(&sums->bins, shortest)};
+  const struct gpumc_estimator estimator = {.width = work.width, .n_results = work.width};
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, work_make(&work, error));
+  gpumc_bins_mean_of_all(&sums->bins, work.mean);
+  if (work.groups > 1)
+    leave_out_groups(chains, sums, &work);
+  if (work.blocks > 1)
+    gpumc_bins_leave_out(&sums->bins, work.blocks, work.without);
+  const struct gpumc_replicates of[] = {
+      {.strata = 1,
+       .blocks = work.groups,
+       .without = work.without_group,
+       .stretch = work.stretch,
+       .mean = work.mean_of_all,
+       .freedom = INFINITY},
+      {.strata = 1, .blocks = work.blocks, .without = work.without, .freedom = INFINITY}};
+  status = gpumc_estimate(&estimator, work.mean, of, settings->each_sample ? 1 : 2, value, error_of,
+                          NULL, error);
+out:
+  work_free(&work);
+  return status;
+}
+
+/* ---- the summary ---- */
+
+/* Whether an earlier profile has the same axis, which is written then. */
+static bool has_axis(const struct chains *chains, size_t p)
+{
+  bool has = false;
+  for (size_t before = 0; before < p; before++)
+    has = has || strcmp(declared(chains, before)->axis.name, declared(chains, p)->axis.name) == 0;
+  return has;
+}
+
+/* values[T][width] and errors of profile p, over the temperatures, if any, and its axis. */
+static enum gpumc_status write_profile(const struct chains *chains, size_t p, const double *values,
+                                       const double *errors, struct gpumc_error *error)
+{
+  const struct gpumc_channel *channel = declared(chains, p);
+  const size_t width = profile_of(chains, p)->width;
+  char axis[LONGEST_NAME];
+  snprintf(axis, sizeof axis, "summary/%s", channel->axis.name);
+  struct gpumc_curve_place place = {.recorder = chains->context.recorder,
+                                    .model = chains->context.model,
+                                    .group = "summary",
+                                    .axis = {axis},
+                                    .count = {width}};
+  if (!has_axis(chains, p))
+    GPUMC_TRY(
+        gpumc_curve_write_axis(&place, 0, &channel->axis, false, profile_of(chains, p)->at, error));
+  if (chains->beta != NULL) {
+    place.axis[0] = "summary/beta";
+    place.count[0] = chains->runs;
+    place.axis[1] = axis;
+    place.count[1] = width;
+  }
+  return gpumc_curve_write_with_error(&place, &channel->label, values, errors, error);
+}
+
+enum gpumc_status chains_profiles_write(const struct chains *chains, const double *shortest,
+                                        struct gpumc_error *error)
+{
+  for (size_t p = 0; p < chains->quantities.observables.n_profiles; p++) {
+    const size_t width = profile_of(chains, p)->width;
+    double *values = NULL, *errors = NULL;
+    enum gpumc_status status;
+    GPUMC_TRY_OUT(status, gpumc_allocate_array(&values, chains->runs * width, "a profile", error));
+    GPUMC_TRY_OUT(status, gpumc_allocate_array(&errors, chains->runs * width, "a profile", error));
+    for (size_t m = 0; m < chains->runs; m++)
+      GPUMC_TRY_OUT(status, estimate_profile(chains, m, p, shortest[m], values + m * width,
+                                             errors + m * width, error));
+    status = write_profile(chains, p, values, errors, error);
+  out:
+    free(values);
+    free(errors);
+    GPUMC_TRY(status);
+  }
+  return GPUMC_OK;
+}
