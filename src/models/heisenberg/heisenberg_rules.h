@@ -136,8 +136,7 @@ HEISENBERG_NAME(heisenberg_accepts)(const int components, VECTOR spin, VECTOR pr
 /* ---- heat bath ---- */
 
 /* h, times beta, as a move has it. For the heat bath it is larger by pi 2^-42 and by two units of
- * its rounding, so that no sum of spins along x is opposite to it, and g always has a direction:
- * that of e_x at beta = 0. */
+ * its rounding, so that g is not 0 where spins cancel each other or the field, as at beta = 0. */
 GPUMC_HOST_DEVICE static inline REAL
 HEISENBERG_NAME(heisenberg_bias)(enum heisenberg_move move, REAL field)
 {
@@ -146,15 +145,18 @@ HEISENBERG_NAME(heisenberg_bias)(enum heisenberg_move move, REAL field)
                                       : field;
 }
 
-/* |g|, its inverse, and the direction of g. */
+/* |g|, its inverse, and the direction of g. Below |g| = 2^-50, where spins along x cancel the bias,
+ * quotients could not have length 1, and x is replaced by 2^-25: y and z are nothing beside it, and
+ * the distribution is that of |g| = 0 but for 3e-8. */
 GPUMC_HOST_DEVICE static inline REAL HEISENBERG_NAME(heisenberg_direction)(const int components,
                                                                            VECTOR g, REAL *length,
                                                                            VECTOR *direction)
 {
-  const REAL square = HEISENBERG_NAME(heisenberg_dot)(components, g, g), least = (REAL)0x1p-100;
-  *length = HEISENBERG_NAME(heisenberg_positive_root)(square > least ? square : least);
+  const REAL square = HEISENBERG_NAME(heisenberg_dot)(components, g, g);
+  const bool strong = square > (REAL)0x1p-100;
+  *length = HEISENBERG_NAME(heisenberg_positive_root)(strong ? square : (REAL)0x1p-50);
   const REAL inverse = RECIPROCAL(*length);
-  direction->x = g.x * inverse;
+  direction->x = (strong ? g.x : (REAL)0x1p-25) * inverse;
   direction->y = g.y * inverse;
   direction->z = g.z * inverse;
   return inverse;
