@@ -53,6 +53,7 @@
 #ifndef GPUMC_HEISENBERG_PHYSICS_H
 #define GPUMC_HEISENBERG_PHYSICS_H
 
+#include <float.h>
 #include <stdbool.h>
 
 #include "core/numerics/elementary_loops.h"
@@ -106,6 +107,13 @@ enum {
   HEISENBERG_COUPLING_BITS = 24,
 };
 
+/* Beside beta times the field of the heat bath (heisenberg_bias). */
+#define HEISENBERG_BIAS (GPUMC_PI * 0x1p-42)
+/* Squares of fields, times beta or not, that are too small to be divided by, and the size of the
+ * field that the heat bath has then (heisenberg_direction). */
+#define HEISENBERG_LEAST_SQUARE 0x1p-100
+#define HEISENBERG_WEAK 0x1p-25
+
 /* What the sweep at `time` does by a move. */
 GPUMC_HOST_DEVICE static inline enum heisenberg_move
 heisenberg_move_at(enum heisenberg_move move, uint32_t over_relaxations, uint32_t time)
@@ -121,7 +129,7 @@ static inline double heisenberg_reach(int components, double width)
 {
   double cosine, sine;
   if (components == 2)
-    return fmin(width / GPUMC_PI, 1.0 - 0x1p-22);
+    return fmin(width / GPUMC_PI, 1.0 - 2 * FLT_EPSILON);
   gpumc_turn_double((uint32_t)rint(width * (0x1p30 / GPUMC_PI)), &cosine, &sine);
   return 2.0 * sine * sine;
 }
