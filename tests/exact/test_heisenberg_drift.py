@@ -1,7 +1,7 @@
 """Lengths of Heisenberg and XY spins stay 1 within 1e-5 over a million sweeps in single precision.
 
-Measured right before the sweeps that put them right, when they are off by most. Controls: in single precision they
-are off at all, by more than in double precision (that they drift without being put right: unit/test_heisenberg_moves.c).
+Measured right before the sweeps that renormalise them, when they are off by most. Controls: in single precision they
+are off at all, by more than in double precision (that they drift without it: unit/test_heisenberg_moves.c).
 """
 import pathlib
 import sys

@@ -263,7 +263,7 @@ static void wrong_moves_are_rejected(void **state)
     }
 }
 
-static void fields_without_a_length_are_no_harm(void **state)
+static void tiny_and_large_fields_leave_lengths_alone(void **state)
 {
   (void)state;
   static const float lengths[] = {0.0f, 1e-38f, 1e-30f, 0x1p-50f, 1e-10f, 1e4f};
@@ -339,7 +339,7 @@ int main(void)
       cmocka_unit_test(angles_have_their_distribution),
       cmocka_unit_test(small_steps_are_uniform),
       cmocka_unit_test(wrong_moves_are_rejected),
-      cmocka_unit_test(fields_without_a_length_are_no_harm),
+      cmocka_unit_test(tiny_and_large_fields_leave_lengths_alone),
       cmocka_unit_test(a_field_that_cancels_the_bias_leaves_lengths_alone),
       cmocka_unit_test(lengths_do_not_drift),
   };

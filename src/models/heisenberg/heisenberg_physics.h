@@ -16,7 +16,7 @@
  *
  * Small steps of Metropolis: the same with a proposal near S, which S is as likely from: n = 3
  * uniform in the cap of directions within an angle w, 1 - cos = u (1 - cos w) from S, at an azimuth
- * drawn uniformly; n = 2 turned by an angle uniform in -w .. w. Its length is put right as below.
+ * drawn uniformly; n = 2 turned by an angle uniform in -w .. w. It is renormalised as below.
  * Words mean what they do for other proposals.
  *
  * Heat bath: S' has the density exp(S' . g), whatever S is. O(3): w = 1 - cos(S', g) from the
@@ -25,8 +25,8 @@
  * heisenberg_circle_trial.
  *
  * Over-relaxation: S' = 2 (S . f) f / f^2 - S, which keeps the energy. In sweeps at times that are
- * multiples of HEISENBERG_RENORMALISATION the length of S' is put right by one step of Newton's
- * method.
+ * multiples of HEISENBERG_RENORMALISATION S' is renormalised by one step of Newton's method for its
+ * length.
  *
  * Mixed: heat bath at times that are multiples of 1 + k, k sweeps of over-relaxation between them.
  *

@@ -57,7 +57,7 @@ HEISENBERG_NAME(heisenberg_anywhere)(const int components, UNIFORM uniform)
   return spin;
 }
 
-/* A spin whose length is near 1 put right by one step of Newton's method. */
+/* A spin whose length is near 1, renormalised by one step of Newton's method. */
 GPUMC_HOST_DEVICE static inline VECTOR
 HEISENBERG_NAME(heisenberg_renormalised)(const int components, VECTOR spin)
 {
