@@ -77,6 +77,27 @@ class Width(unittest.TestCase):
                     self.assertEqual("in 1 of 2 places" in said and "a longer thermalization, or set kernel.width" in said, warned)
 
 
+class Cycles(unittest.TestCase):
+    """Annealing with fewer sweeps than a heat bath and its over-relaxation is warned of, and not trusted."""
+    PA = "{{name: pa, population: 100, sweeps: {}, runs: 4, beta: {{from: 0, to: 0.5, step: 0.1}}}}\nkernel: {{over_relaxation: {}}}\n"
+
+    def test_sweeps_below_a_cycle(self):
+        for sweeps, k, warned in (4, 4, True), (5, 4, False), (2, 1, False), (1, 1, True), (1, 0, False), (0, 4, False):
+            with self.subTest(sweeps=sweeps, k=k), gpumc.folder() as folder:
+                text = MODEL.format(folder=folder, h=0) + "algorithm: " + self.PA.format(sweeps, k)
+                done = gpumc.run_config(text, folder)
+                wanted = (f"algorithm.sweeps = {sweeps} is less than a cycle of the move mixed, {k + 1} sweeps" if warned else "")
+                self.assertEqual("is less than a cycle" in done.stderr, warned)
+                self.assertIn(wanted, done.stderr)
+                found = summary_attributes(f"{folder}/out.h5")
+                self.assertIn(wanted, found.get("sweeps_warning", ""))
+                self.assertIn(f"use algorithm.sweeps: {k + 1} or more, or a smaller kernel.over_relaxation" if warned else "",
+                              found.get("sweeps_warning", ""))
+                for command in "validate", "plan":
+                    said = gpumc.run(command, f"{folder}/config.yaml")
+                    self.assertEqual("is less than a cycle" in said.stdout + said.stderr, warned, command)
+
+
 class Field(unittest.TestCase):
     def text(self, folder, algorithm, h, more=""):
         return MODEL.format(folder=folder, h=h) + f"algorithm: {ALGORITHMS[algorithm]}{more}}}\n"
