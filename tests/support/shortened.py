@@ -8,13 +8,16 @@ POPULATION = 1000
 def shortened(config):
     """--set options that make a small job of it, and nothing else of it than a small job."""
     algorithm = config["algorithm"]
-    square = len(config["model"]["shape"]) == 2
+    square = len(config["model"].get("shape", [])) == 2
     # A part of the energies, or windows of them, have few levels in 4 x 4.
     parts = {"range", "windows"} & set(algorithm)
-    changes = {"model.shape": shape(config, 8 if square and parts else 4)}
+    if "particles" in config["model"]:
+        changes = {"model.particles": 100}
+    else:
+        changes = {"model.shape": shape(config, 8 if square and parts else 4)}
     if "population" in algorithm:
         changes["algorithm.population"] = POPULATION
-    if algorithm["name"] == "canonical":
+    if algorithm["name"] in ("canonical", "mpmc"):
         changes.update(canonical(algorithm))
     elif algorithm["name"] == "pt":
         changes.update(parallel_tempering(algorithm))
