@@ -27,9 +27,9 @@ CONTACT = 1 + 0.72 / 2**23
 
 
 class HardDisksProfiles(ProgramCase):
-    def summary(self, keys=(), model="", variant="checkerboard", replicas=4):
+    def summary(self, keys=(), model="", variant="checkerboard", replicas=4, options=()):
         more = f", replicas: {replicas}" + "".join(f", {key}: true" for key in keys)
-        self.gpumc("run", "--fresh", self.write("c.yaml", CONFIG.format(model=model, more=more, variant=variant)), code=OK)
+        self.gpumc("run", "--fresh", self.write("c.yaml", CONFIG.format(model=model, more=more, variant=variant)), *options, code=OK)
         with h5py.File(self.path("r.h5")) as file:
             return {name: value[()] for name, value in file["summary"].items() if isinstance(value, h5py.Dataset)}
 
@@ -63,6 +63,12 @@ class HardDisksProfiles(ProgramCase):
         self.assertLess(abs(fine / first - 1), 1e-3)
         length = np.sqrt(100 * np.pi / 4 / 0.66)
         self.assertTrue(np.allclose(summary["wave_number"], 2 * np.pi / length * np.repeat(np.arange(1, 65), 2), rtol=1e-6))
+
+    def test_any_number_of_threads_has_the_same_bits(self):
+        one = self.summary([*PROFILES, "bond_order"], options=["--threads", 1])
+        other = self.summary([*PROFILES, "bond_order"], options=["--threads", 3])
+        for name, value in one.items():
+            self.assertTrue(np.array_equal(other[name], value, equal_nan=True), name)
 
     def test_wave_vectors_may_be_chosen(self):
         summary = self.summary(["structure_factor"], model=", wave_vectors: [2, 1, -2, -1, 0, 3]")
