@@ -3,18 +3,22 @@ import yaml
 
 # Of shortened annealings: large enough for no single family to take it, or errors would be unknown.
 POPULATION = 1000
+PARTICLES = 64
 
 
 def shortened(config):
     """--set options that make a small job of it, and nothing else of it than a small job."""
     algorithm = config["algorithm"]
-    square = len(config["model"]["shape"]) == 2
-    # A part of the energies, or windows of them, have few levels in 4 x 4.
-    parts = {"range", "windows"} & set(algorithm)
-    changes = {"model.shape": shape(config, 8 if square and parts else 4)}
+    if "particles" in config["model"]:
+        changes = {"model.particles": PARTICLES}
+    else:
+        square = len(config["model"]["shape"]) == 2
+        # A part of the energies, or windows of them, have few levels in 4 x 4.
+        parts = {"range", "windows"} & set(algorithm)
+        changes = {"model.shape": shape(config, 8 if square and parts else 4)}
     if "population" in algorithm:
         changes["algorithm.population"] = POPULATION
-    if algorithm["name"] == "canonical":
+    if algorithm["name"] in ("canonical", "mpmc"):
         changes.update(canonical(algorithm))
     elif algorithm["name"] == "pt":
         changes.update(parallel_tempering(algorithm))
@@ -41,6 +45,8 @@ def shortened(config):
         campaign = {key: values[:2] for key, values in config["campaign"].items()}
         if "model.shape" in campaign:
             campaign["model.shape"] = [shape(config, 4), shape(config, 8)]
+        if "model.particles" in campaign:
+            campaign["model.particles"] = [PARTICLES, 4 * PARTICLES]
         if "algorithm.population" in campaign:
             campaign["algorithm.population"] = [POPULATION]
         for key in set(campaign) & set(changes):
@@ -68,6 +74,8 @@ def canonical(algorithm):
         changes["algorithm.samples"] = 64
     if "every" in algorithm.get("configurations", {}):
         changes["algorithm.configurations.every"] = 100 * interval
+    if "times" in algorithm.get("configurations", {}):
+        changes["algorithm.configurations.times"] = [400 * interval]
     return changes
 
 
