@@ -18,6 +18,8 @@ import measured
 import papers_published
 
 HEAD = 4  # numbers in front of the positions: sides of the box, corner of the grid of cells
+FINE = 400  # volumes and pressures at which a loop is looked at
+DEVIATES = 100
 BORDER = 5  # diameters; wider than Voronoi neighbours are apart in all but dilute gases
 
 
@@ -95,6 +97,37 @@ def local_order(positions, box):
     return (real + 1j * imaginary) / number
 
 
+# --- the loop of a finite system ------------------------------------------------------------------
+
+def equal_areas(fraction, pressure):
+    """Maxwell's construction on straight lines between the points: the pressure at which the loop of P*(v), v = pi/(4 phi)
+    being the volume of a disk in sigma^2, has equal areas on both sides, and that area in kT: what coexistence in the box
+    costs, for each disk. NaN without a loop."""
+    volume = np.linspace(math.pi / 4 / fraction[-1], math.pi / 4 / fraction[0], FINE)
+    curve = np.interp(volume, math.pi / 4 / fraction[::-1], pressure[::-1])
+    best = math.inf, math.nan, math.nan
+    for level in np.linspace(curve.min(), curve.max(), FINE):
+        places = np.flatnonzero(np.diff(np.sign(curve - level)))
+        if len(places) >= 3:  # above, below, above and below the level as the volume grows
+            above = (curve - level)[places[0]:places[-1] + 1]
+            step = volume[1] - volume[0]
+            best = min(best, (abs(above.sum()) * step, level, np.clip(above, 0, None).sum() * step))
+    return best[1:]
+
+
+def loop_line(number, fraction, pressure, error):
+    """What the loop of so many disks is, with errors from normal deviates of the pressures."""
+    found = equal_areas(fraction, pressure)
+    random = np.random.default_rng(number)
+    others = np.array([equal_areas(fraction, pressure + error * random.standard_normal(len(error)))
+                       for _ in range(DEVIATES)])
+    if np.isnan(found).any() or np.isnan(others).mean() > 0.1:
+        return f"N = {number}: no loop resolved"
+    errors = np.nanstd(others, axis=0)
+    return (f"N = {number}: equal areas at P* = {measured.text(found[0], errors[0])}, each "
+            f"{measured.text(number * found[1], number * errors[1])} kT in all")
+
+
 # --- pictures -------------------------------------------------------------------------------------
 
 def draw_order(plt, results, title):
@@ -156,6 +189,8 @@ def draw_equation_of_state(plt, results, title):
                       label=f"$N = {number}$")
         lines += [f"N = {number}, phi = {x:g}: P* = {measured.text(y, dy)}"
                   for x, y, dy in zip(fraction, pressure, error)]
+        if len(fraction) >= 4:
+            lines.append(loop_line(number, fraction, pressure, error))
     largest = max(papers_published.ANDERSON_TABLE_2)
     paper = papers_published.ANDERSON_TABLE_2[largest]
     axes.plot(list(paper), [value for value, _ in paper.values()], "s-", color="0.4", fillstyle="none", markersize=4,

@@ -92,6 +92,23 @@ class Reading(Tools):
             gpumc_reader.configurations(self.file)
 
 
+class Loops(unittest.TestCase):
+    def test_of_a_known_curve(self):
+        """P = 9 + 0.1 sin: areas of 0.1 w/pi, w the width of both, to the width of the grid; none of a straight line."""
+        fraction = np.linspace(0.69, 0.73, 41)
+        volume = np.pi / 4 / fraction
+        middle, width = (volume[0] + volume[-1]) / 2, 0.6 * (volume[0] - volume[-1])
+        away = volume - middle
+        curve = 9 + 0.1 * np.where(np.abs(away) < width / 2, np.sin(2 * np.pi * away / width), -away / width * 2 * np.pi)
+        curve += 0.1 * np.where(np.abs(away) < width / 2, 0, np.sign(away) * np.pi)
+        level, area = hard_disks.equal_areas(fraction, curve)
+        self.assertAlmostEqual(level, 9, delta=2e-3)
+        self.assertAlmostEqual(area / (0.1 * width / np.pi), 1, delta=0.05)
+        self.assertRegex(hard_disks.loop_line(1024, fraction, curve, 1e-4 * np.ones(41)),
+                         r"equal areas at P\* = (8\.999|9\.00)\d*\(\d+\), each 1\.2\d+\(\d+\) kT in all")
+        self.assertIn("no loop", hard_disks.loop_line(1024, fraction, 9 + 10 * fraction, 1e-4 * np.ones(41)))
+
+
 class Export(Tools):
     @unittest.skipIf(HAS_GSD, "the package gsd is installed")
     def test_without_the_package(self):

@@ -9,8 +9,8 @@ PARTICLES = 64
 def shortened(config):
     """--set options that make a small job of it, and nothing else of it than a small job."""
     algorithm = config["algorithm"]
-    if "particles" in config["model"]:
-        changes = {"model.particles": PARTICLES}
+    if config["model"]["name"] == "hard_disks":
+        changes = {"model.lattice": [8, 8]} if "lattice" in config["model"] else {"model.particles": PARTICLES}
     else:
         square = len(config["model"]["shape"]) == 2
         # A part of the energies, or windows of them, have few levels in 4 x 4.
@@ -45,6 +45,8 @@ def shortened(config):
         campaign = {key: values[:2] for key, values in config["campaign"].items()}
         if "model.shape" in campaign:
             campaign["model.shape"] = [shape(config, 4), shape(config, 8)]
+        if "model.lattice" in campaign:
+            campaign["model.lattice"] = [[8, 8], [16, 16]]
         if "model.particles" in campaign:
             campaign["model.particles"] = [PARTICLES, 4 * PARTICLES]
         if "algorithm.population" in campaign:
