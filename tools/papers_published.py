@@ -1,6 +1,6 @@
 """Values of M. Weigel, J. Comput. Phys. 231, 3064 (2012), and Barash et al., Comput. Phys. Commun. 220, 341
 (2017), and Gross et al., Comput. Phys. Commun. 224, 387 (2018), that gpumc's campaigns are set beside. Timings of the
-second are in pa_published."""
+second are in pa_published. Hard disks are those of Anderson et al., J. Comput. Phys. 254, 27 (2013)."""
 
 # Weigel, table 1, on the GPU: 2D Ising, L = 1024, beta = 0.4. By generator (the names of
 # kernel.generator) the energy as -e and the specific heat, each with its error in the last digits and
@@ -38,6 +38,29 @@ GROSS_THERMALIZATION_LENGTH = 32
 # The paper's program on an H200 with its best number of walkers, as we ran it: seconds to converge, by L.
 CUDAMUCA_TIMES = {8: 0.08, 16: 0.71, 32: 5.5, 64: 52.5}
 
+# Anderson et al., table 2 (their own rows), by the number of disks and the packing fraction: P* and its error. Their errors
+# are two standard errors; those here are one.
+ANDERSON_TABLE_2 = {
+    256 ** 2: {0.698: (9.1709, 0.5e-4), 0.702: (9.1920, 1e-4), 0.706: (9.1854, 0.5e-4), 0.710: (9.1792, 0.5e-4),
+               0.714: (9.1758, 0.5e-4), 0.718: (9.187, 5e-4)},
+    512 ** 2: {0.698: (9.1699, 2.5e-4), 0.702: (9.1900, 1e-4), 0.706: (9.1861, 0.5e-4), 0.710: (9.1828, 0.5e-4),
+               0.714: (9.1800, 0.5e-4), 0.718: (9.1930, 2e-4)},
+    1024 ** 2: {0.698: (9.16934, 0.2e-4), 0.702: (9.1882, 1.5e-4), 0.706: (9.1859, 1.5e-4), 0.710: (9.1842, 1.5e-4),
+                0.714: (9.1819, 2e-4), 0.718: (9.1951, 2e-4)},
+}
+# Table 1, N = 256^2, colours in random order: by whether the disks of a cell are shuffled and by the packing fraction.
+ANDERSON_TABLE_1_DISKS = 256 ** 2
+ANDERSON_TABLE_1 = {
+    True: {0.698: (9.17079, 0.25e-4), 0.708: (9.18214, 0.3e-4), 0.716: (9.1774, 1e-4)},
+    False: {0.698: (9.1716, 0.5e-4), 0.708: (9.1876, 1e-4), 0.716: (9.1831, 1.5e-4)},
+}
+# Table 4 (figure 4): trial moves a second by the number of disks, phi = 0.698.
+ANDERSON_RATES = {
+    "Tesla K20": {253 ** 2: 6.23e8, 760 ** 2: 9.83e8, 1520 ** 2: 1.09e9, 3040 ** 2: 1.09e9},
+    "Xeon E5540, 8 cores": {253 ** 2: 5.77e7, 760 ** 2: 5.78e7, 1520 ** 2: 5.42e7, 3040 ** 2: 5.26e7},
+    "Xeon E5540, 1 core": {253 ** 2: 7.54e6, 760 ** 2: 7.33e6, 1520 ** 2: 7.33e6, 3040 ** 2: 7.35e6},
+}
+
 NOTES = {
     "weigel2012": "Weigel (2012): table 1, on the GPU; what the paper has no number for is -. In brackets deviations "
                   "from exact in errors; they grow with the length of a run, so that short ones (--quick) do "
@@ -49,4 +72,7 @@ NOTES = {
     "gross2018": "Gross et al. (2018): values from its text, since most figures show curves only; for these the column "
                  "says in words what the paper reports, or -. Where --quick iterates to convergence, the "
                  "divergence is ten times as large as the paper's.",
+    "anderson2013": "Anderson et al. (2013): tables 1, 2 and 4. Brackets are one standard error, for the paper too, which "
+                    "prints two. What the paper has no number for is -. A loop is the deeper the fewer the disks: pressures "
+                    "of small systems (--quick) are not the paper's.",
 }

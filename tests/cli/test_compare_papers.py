@@ -89,6 +89,21 @@ class ComparePapers(ProgramCase):
         self.assertGreater(late[1], 5 * late[30], "without thermalization weights do not oscillate")
         self.assert_picture("gross2018")
 
+    def test_hard_disks(self):
+        """A sweep makes at most 4 trials for each disk, and less than 4 as some disks share a cell."""
+        shown = self.compare("anderson2013")
+        self.assertEqual(re.findall(r"anderson2013, (\S+)", shown.stderr), ["equation-of-state", "disk-shuffling",
+                                                                                 "trial-rates"])
+        self.assertEqual(len(re.findall(r"P\*, N = 256, phi = 0\.[67]\d+ +- +[89]\.\d+\(\d+\)", shown.stdout)), 6)
+        self.assertRegex(shown.stdout, r"less P\* with it, phi = 0\.708 +0\.00546\(10\), N = 65536 +\S+, N = 256\n")
+        self.assertRegex(shown.stdout, r"trial moves a second, N = 4096 +- +[0-9.]+e\+")
+        for path in self.path("here/results/quick/anderson2013/trial-rates").glob("*.h5"):
+            result = gpumc_reader.read(path)
+            updates = result.provenance["updates"] / result.provenance["seconds_sweep"]
+            trials = paper_figures.trials_a_second(result) / updates
+            self.assertTrue(3.4 < trials < 3.9, f"{path}: {trials} trials for each disk in a sweep")
+        self.assert_picture("anderson2013")
+
     def test_nothing_there(self):
         shown = self.compare("barash2017", "--only", "example", "--read", code=1)
         self.assertIn("no finished result", shown.stderr)

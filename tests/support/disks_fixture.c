@@ -27,6 +27,18 @@ static size_t one_at_least(size_t n)
   return n > 0 ? n : 1;
 }
 
+/* The device under test; the CPU for what only that has, to compare with. */
+static struct gpumc_device
+device_for(const struct disks_job *job, bool confine, struct test_setting setting)
+{
+  struct gpumc_device device;
+  struct gpumc_error error = {0};
+  if (test_device_is_cpu() || (strcmp(job->variant, "serial") != 0 && confine))
+    return test_device(setting);
+  assert_ok(gpumc_device_open("cpu", setting.threads, &device, &error), &error);
+  return device;
+}
+
 void disks_open(const struct disks_job *job, struct test_setting setting, struct disks *disks)
 {
   struct gpumc_error error = {0};
@@ -37,7 +49,7 @@ void disks_open(const struct disks_job *job, struct test_setting setting, struct
     options = (struct hard_disks_options){HARD_DISKS_MOVES_DEFAULT, true, true, true};
   hard_disks_pack_options(&options, job->move_size > 0.0 ? job->move_size : 0.16, &plan.options);
   memset(disks, 0, sizeof *disks);
-  disks->device = test_device(setting);
+  disks->device = device_for(job, options.confine, setting);
   disks->count = plan.runs * plan.capacity;
   assert_ok(hard_disks_instance(&job->settings, &disks->model, &error), &error);
   assert_ok(gpumc_ensemble_create(
@@ -62,6 +74,8 @@ void disks_close(struct disks *disks)
   }
   gpumc_ensemble_free(&disks->ensemble);
   disks->model.ops->destroy(&disks->model);
+  if (strcmp(disks->device.ops->name, test_device_name()) != 0)
+    gpumc_device_close(&disks->device);
 }
 
 void disks_sweep(struct disks *disks, uint32_t sweeps)

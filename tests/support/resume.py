@@ -55,12 +55,16 @@ class ResumeCase(ProgramCase):
         with self.assertRaises(AssertionError):
             assert_same_numbers(self, self.reference, self.path("run.h5"))
 
-    def kill_at_random_instants(self, starts=(0,), most=None):
-        """Some time after one of the instants `starts`, in seconds; `most` times, or a share of `kills`."""
+    def kill_at_random_instants(self, starts=(0,), most=None, sets=()):
+        """Some time after one of the instants `starts`, in seconds; `most` times, or a share of `kills`. Each process has
+        its own number of threads and one of the instruction sets `sets`, if there are any."""
         choose = random.Random(1)
         kills, most = 0, most or share.count(self.kills)
         while kills < most:
-            process = self.start("run", self.config, "--threads", choose.choice([1, 2]))
+            options = ["--threads", choose.choice([1, 2])]
+            if sets:
+                options += ["--set", f"kernel.isa={choose.choice(sets)}"]
+            process = self.start("run", self.config, *options)
             time.sleep(choose.choice(starts) + choose.uniform(0, 0.5 * self.duration))
             process.kill()
             process.communicate()

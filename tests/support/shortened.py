@@ -3,17 +3,18 @@ import yaml
 
 # Of shortened annealings: large enough for no single family to take it, or errors would be unknown.
 POPULATION = 1000
+PARTICLES = 64
 
 
 def shortened(config):
     """--set options that make a small job of it, and nothing else of it than a small job."""
     algorithm = config["algorithm"]
-    square = len(config["model"].get("shape", [])) == 2
-    # A part of the energies, or windows of them, have few levels in 4 x 4.
-    parts = {"range", "windows"} & set(algorithm)
-    if "particles" in config["model"]:
-        changes = {"model.particles": 100}
+    if config["model"]["name"] == "hard_disks":
+        changes = {"model.lattice": [8, 8]} if "lattice" in config["model"] else {"model.particles": PARTICLES}
     else:
+        square = len(config["model"]["shape"]) == 2
+        # A part of the energies, or windows of them, have few levels in 4 x 4.
+        parts = {"range", "windows"} & set(algorithm)
         changes = {"model.shape": shape(config, 8 if square and parts else 4)}
     if "population" in algorithm:
         changes["algorithm.population"] = POPULATION
@@ -44,6 +45,10 @@ def shortened(config):
         campaign = {key: values[:2] for key, values in config["campaign"].items()}
         if "model.shape" in campaign:
             campaign["model.shape"] = [shape(config, 4), shape(config, 8)]
+        if "model.lattice" in campaign:
+            campaign["model.lattice"] = [[8, 8], [16, 16]]
+        if "model.particles" in campaign:
+            campaign["model.particles"] = [PARTICLES, 4 * PARTICLES]
         if "algorithm.population" in campaign:
             campaign["algorithm.population"] = [POPULATION]
         for key in set(campaign) & set(changes):
@@ -71,6 +76,8 @@ def canonical(algorithm):
         changes["algorithm.samples"] = 64
     if "every" in algorithm.get("configurations", {}):
         changes["algorithm.configurations.every"] = 100 * interval
+    if "times" in algorithm.get("configurations", {}):
+        changes["algorithm.configurations.times"] = [400 * interval]
     return changes
 
 

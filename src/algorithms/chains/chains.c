@@ -53,12 +53,21 @@ void chains_destroy(void *state)
   free(chains);
 }
 
-uint32_t
-chains_unit(const struct chains_settings *settings, const struct gpumc_model *model, size_t runs)
+/* Sweeps of a unit, after which signals are answered and checkpoints written: 2^28 updates, on a
+ * CPU no more than 2^28 ns of a core by the kernel's cost (an update of hard disks is twenty); and
+ * at least one. */
+static uint32_t sweeps_of_unit(const struct chains_settings *settings,
+                               const struct gpumc_ensemble *ensemble, size_t runs)
 {
-  static const double updates = 0x1p28;
-  const double sweep = (double)runs * (double)settings->replicas * (double)model->sites;
-  const double unit = fmax(floor(updates / sweep), 1);
+  static const double updates = 0x1p28, nanoseconds = 0x1p28;
+  const struct gpumc_kernel_ops *ops = ensemble->ops;
+  const bool on_cpu = ensemble->device->ops->kind == GPUMC_KIND_CPU;
+  const double sweep = (double)runs * (double)settings->replicas * (double)ensemble->model->sites;
+  double unit = floor(updates / sweep);
+  if (on_cpu && ops->cost != NULL)
+    unit = fmin(
+        unit, floor(nanoseconds / ((double)runs * ops->cost(ensemble->model, settings->replicas))));
+  unit = fmax(unit, 1);
   return unit < chains_end(settings) ? (uint32_t)unit : chains_end(settings);
 }
 
@@ -69,7 +78,7 @@ static enum gpumc_status build(chains_read *read, struct chains *chains, struct 
   GPUMC_TRY(chains_sums_make(chains, error));
   GPUMC_TRY(chains_tables_declare(chains, error));
   GPUMC_TRY(configurations_declare(chains, error));
-  chains->unit = chains_unit(&chains->settings, chains->context.model, chains->runs);
+  chains->unit = sweeps_of_unit(&chains->settings, chains->context.ensemble, chains->runs);
   return GPUMC_OK;
 }
 

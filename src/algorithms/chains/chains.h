@@ -211,10 +211,6 @@ static inline struct gpumc_configurations_chains chains_all_replicas(const struc
 }
 double chains_configurations_rows(const struct chains *chains, uint32_t sweep);
 
-/* Sweeps of a unit: 2^28 updates, which take two processors or a slow kernel up to a second, and a
- * measurement at least. */
-uint32_t
-chains_unit(const struct chains_settings *settings, const struct gpumc_model *model, size_t runs);
 /* Numbers of a channel in a measurement of all runs. */
 size_t chains_values(const struct chains *chains, size_t channel);
 size_t chains_threads(const struct gpumc_device *device);

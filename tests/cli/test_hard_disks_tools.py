@@ -1,0 +1,167 @@
+"""tools/hard_disks.py, tools/export-gsd and the pictures of tools/plot, on files of hard disks that the program writes."""
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
+import gpumc_reader  # noqa: E402
+import hard_disks  # noqa: E402
+from support import device  # noqa: E402
+from support.program import ProgramCase  # noqa: E402
+
+CONFIG = """\
+gpumc: 1
+title: disks
+seed: 20131205
+model: {{name: hard_disks, particles: 216, packing_fraction: 0.7, aspect: 1.5}}
+algorithm: {{name: mpmc, replicas: 2, thermalization: 100, sweeps: 400, interval: 20{more}}}
+output: {output}
+"""
+ASKED = ", bond_order: true, series: true, configurations: {every: 200}"
+HAS_GSD = importlib.util.find_spec("gsd") is not None
+
+
+class Tools(ProgramCase):
+    def setUp(self):
+        super().setUp()
+        self.gpumc("run", self.write("c.yaml", CONFIG.format(more=ASKED, output="disks.h5")))
+        self.file = str(self.path("disks.h5"))
+
+    def tool(self, name, *arguments, code=0):
+        environment = dict(os.environ, MPLCONFIGDIR=str(self.directory))
+        process = subprocess.run([sys.executable, ROOT / "tools" / name, *arguments], capture_output=True, text=True,
+                                 cwd=self.directory, env=environment)
+        self.assertEqual(process.returncode, code, process.stdout + process.stderr)
+        return process
+
+
+class Reading(Tools):
+    def test_configurations(self):
+        disks = hard_disks.read(self.file)
+        self.assertEqual(disks.sweeps.tolist(), [200, 400])
+        self.assertEqual(disks.positions.shape, (2, 2, 216, 2))
+        np.testing.assert_allclose(disks.box[..., 1] / disks.box[..., 0], 1.5, rtol=1e-5)
+        np.testing.assert_allclose(216 * np.pi / 4 / disks.box.prod(axis=-1), 0.7, rtol=1e-6)
+        self.assertTrue((disks.positions >= 0).all() and (disks.positions < disks.box[:, :, None]).all())
+        for box, positions in zip(disks.box.reshape(-1, 2), disks.positions.reshape(-1, 216, 2)):
+            away = positions[:, None] - positions
+            away -= box * np.rint(away / box)
+            self.assertGreaterEqual(np.sort((away ** 2).sum(axis=-1).ravel())[216], 1)
+
+    def test_disks_are_in_the_order_of_cells(self):
+        """Cells that are counted are those of the kernel; control: with the corner elsewhere they are not."""
+        disks = hard_disks.read(self.file, sweep=400)
+        for box, corner, positions in zip(disks.box[0], disks.corner[0], disks.positions[0]):
+            cells = hard_disks.cells_of(positions, box, corner)
+            self.assertTrue((np.diff(cells) >= 0).all())
+            self.assertLessEqual(np.bincount(cells).max(), 4)
+            self.assertEqual(hard_disks.occupied_cells(positions, box, corner), len(set(cells.tolist())))
+            self.assertFalse((np.diff(hard_disks.cells_of(positions, box, corner + 0.5)) >= 0).all())
+
+    def test_order_is_that_of_the_program(self):
+        disks, series = hard_disks.read(self.file), gpumc_reader.read(self.file).runs[0]
+        for t, sweep in enumerate(disks.sweeps):
+            row = series["sweep"].tolist().index(sweep)
+            for r in range(2):
+                psi = hard_disks.local_order(disks.positions[t, r], disks.box[t, r])
+                self.assertAlmostEqual(psi.mean().real, series["psi6_real"][row, r], delta=1e-8)
+                self.assertAlmostEqual(psi.mean().imag, series["psi6_imag"][row, r], delta=1e-8)
+                self.assertAlmostEqual(np.abs(psi).mean(), series["psi6_local"][row, r], delta=1e-8)
+
+    def test_order_of_a_crystal(self):
+        """One in direction 0, six neighbours each; turned by a quarter turn it is -1."""
+        x, y = np.meshgrid(np.arange(8.0), np.arange(6))
+        places = np.stack([(x + y % 2 / 2).ravel(), (y * np.sqrt(3) / 2).ravel()], axis=1) + 0.25
+        box = np.array([8, 3 * np.sqrt(3)])
+        np.testing.assert_allclose(hard_disks.local_order(places, box), 1, atol=1e-12)
+        np.testing.assert_allclose(hard_disks.local_order(places[:, ::-1], box[::-1]), -1, atol=1e-12)
+
+    def test_files_without_disks_are_refused(self):
+        self.gpumc("run", self.write("n.yaml", CONFIG.format(more="", output="none.h5")))
+        with self.assertRaisesRegex(gpumc_reader.ResultError, "none.h5: no configurations; algorithm.configurations asks"):
+            hard_disks.read(self.path("none.h5"))
+        with self.assertRaisesRegex(gpumc_reader.ResultError, "disks.h5: no configurations of sweep 3"):
+            hard_disks.read(self.file, sweep=3)
+        with self.assertRaisesRegex(gpumc_reader.ResultError, "disks.h5: .* model hard_disks are not stored as one bit a site"):
+            gpumc_reader.configurations(self.file)
+
+
+class Loops(unittest.TestCase):
+    def test_of_a_known_curve(self):
+        """P = 9 + 0.1 sin: areas of 0.1 w/pi, w the width of both, to the width of the grid; none of a straight line."""
+        fraction = np.linspace(0.69, 0.73, 41)
+        volume = np.pi / 4 / fraction
+        middle, width = (volume[0] + volume[-1]) / 2, 0.6 * (volume[0] - volume[-1])
+        away = volume - middle
+        curve = 9 + 0.1 * np.where(np.abs(away) < width / 2, np.sin(2 * np.pi * away / width), -away / width * 2 * np.pi)
+        curve += 0.1 * np.where(np.abs(away) < width / 2, 0, np.sign(away) * np.pi)
+        level, area = hard_disks.equal_areas(fraction, curve)
+        self.assertAlmostEqual(level, 9, delta=2e-3)
+        self.assertAlmostEqual(area / (0.1 * width / np.pi), 1, delta=0.05)
+        self.assertRegex(hard_disks.loop_line(1024, fraction, curve, 1e-4 * np.ones(41)),
+                         r"equal areas at P\* = (8\.999|9\.00)\d*\(\d+\), each 1\.2\d+\(\d+\) kT in all")
+        self.assertIn("no loop", hard_disks.loop_line(1024, fraction, 9 + 10 * fraction, 1e-4 * np.ones(41)))
+
+
+class Export(Tools):
+    @unittest.skipIf(HAS_GSD, "the package gsd is installed")
+    def test_without_the_package(self):
+        self.assertIn("pip install gsd", self.tool("export-gsd", self.file, code=1).stderr)
+        self.assertFalse(self.path("disks.gsd").exists())
+
+    @unittest.skipUnless(HAS_GSD, "needs the package gsd")
+    def test_read_back(self):
+        import gsd.hoomd
+        self.tool("export-gsd", self.file, "--replica", "1")
+        disks = hard_disks.read(self.file)
+        with gsd.hoomd.open(str(self.path("disks.gsd"))) as frames:
+            self.assertEqual([frame.configuration.step for frame in frames], [200, 400])
+            for t, frame in enumerate(frames):
+                box, positions = disks.box[t, 1], disks.positions[t, 1]
+                np.testing.assert_allclose(frame.configuration.box, [*box, 0, 0, 0, 0], rtol=1e-7)
+                self.assertEqual((frame.configuration.dimensions, frame.particles.N), (2, 216))
+                self.assertEqual(frame.particles.position.dtype, np.float32)
+                np.testing.assert_allclose(frame.particles.position[:, :2], positions - box / 2, atol=1e-6)
+                self.assertTrue((frame.particles.position[:, 2] == 0).all())
+                self.assertTrue((frame.particles.diameter == 1).all())
+                self.assertEqual(frame.particles.type_shapes, [{"type": "Sphere", "diameter": 1.0}])
+
+    @unittest.skipUnless(HAS_GSD, "needs the package gsd")
+    def test_one_frame(self):
+        self.tool("export-gsd", self.file, "--sweep", "400", "-o", "last.gsd")
+        self.assertTrue(self.path("last.gsd").exists())
+
+    def test_mistakes(self):
+        self.assertIn("no replica 2; there are 0 to 1", self.tool("export-gsd", self.file, "--replica", "2", code=1).stderr)
+        self.assertIn("absent.h5", self.tool("export-gsd", "absent.h5", code=1).stderr)
+
+
+class Pictures(Tools):
+    def test_bond_order(self):
+        shown = self.tool("plot", "--bond-order", self.file, self.file, "-o", "order.png")
+        self.assertRegex(shown.stdout, r"disks.h5: sweep 400, replica 0: \|psi_6\| = 0\.\d{4} of all disks, 0\.\d{4} locally\n")
+        self.assertEqual(self.path("order.png").read_bytes()[:4], b"\x89PNG")
+
+    def test_equation_of_state(self):
+        self.gpumc("run", "c.yaml", "--set", "model.packing_fraction=0.6", "-o", "other.h5")
+        shown = self.tool("plot", "--equation-of-state", self.file, "other.h5", "-o", "eos.png")
+        self.assertRegex(shown.stdout, r"N = 216, phi = 0\.6: P\* = \d\.\d+\([0-9.]+\)\nN = 216, phi = 0\.7: P\* = ")
+        self.assertEqual(self.path("eos.png").read_bytes()[:4], b"\x89PNG")
+
+    def test_others_are_refused(self):
+        self.gpumc("run", self.write("i.yaml", "gpumc: 1\nseed: 1\nmodel: {name: ising2d, shape: [4, 4]}\n"
+                                     "algorithm: {name: canonical, beta: {values: [0.3]}, thermalization: 10, sweeps: 200}\n"
+                                     "output: ising.h5\n"))
+        for option, says in ("--bond-order", "no hard disks"), ("--equation-of-state", "takes results of hard disks"):
+            self.assertIn(says, self.tool("plot", option, "ising.h5", code=1).stderr)
+
+
+if __name__ == "__main__":
+    device.require()
+    unittest.main()

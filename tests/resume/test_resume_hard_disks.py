@@ -1,0 +1,75 @@
+"""Runs of hard disks that are killed end with the numbers of the uninterrupted run, whatever the number of threads and the
+instruction set of each part: a checkpoint holds positions, the offset of the grid of cells and the order of the disks in
+their cells. Several systems of which each is a thread's, and one that the threads share; with psi_6 and configurations. A
+unit has 2^28 / 20 updates of disks on a CPU, so that these runs have three or four.
+"""
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import device
+from support.program import INVALID
+from support.resume import ResumeCase
+
+CONFIG = """\
+gpumc: 1
+seed: 20131204
+model: {name: hard_disks, particles: 400, packing_fraction: 0.7}
+algorithm:
+  name: mpmc
+  replicas: 3
+  thermalization: 400
+  sweeps: 40000
+  interval: 100
+  bond_order: true
+  series: true
+  configurations: {every: 10000}
+kernel: {variant: checkerboard}
+output: run.h5
+checkpoint: {every: 20 ms}
+"""
+
+# 4096 cells and more: the threads sweep it together.
+SHARED = CONFIG.replace("particles: 400", "particles: 4900").replace("replicas: 3", "replicas: 1") \
+    .replace("sweeps: 40000", "sweeps: 8000").replace("every: 10000", "every: 2000")
+
+
+class Resumed(ResumeCase):
+    kills = 4
+
+    def setUp(self):
+        super().setUp()
+        self.use(CONFIG)
+
+    def sets(self):
+        """Instruction sets that this machine runs."""
+        return [isa for isa in ("x86-64-v2", "x86-64-v3", "x86-64-v4", "portable")
+                if self.runs_with(isa)] if self.device == "cpu" else []
+
+    def runs_with(self, isa):
+        process = self.start("plan", self.config, "--set", f"kernel.isa={isa}")
+        process.communicate(timeout=300)
+        return process.returncode not in (INVALID, device.DEVICE)
+
+    def kill(self):
+        self.kill_at_random_instants(sets=self.sets())
+
+    def test_tells_another_run_apart(self):
+        self.tell_another_seed_apart()
+
+    def test_killed_at_random_instants(self):
+        self.assertIn("configurations/bytes", self.reference)
+        self.kill()
+
+    def test_one_system_of_all_threads(self):
+        self.use(SHARED)
+        self.kill()
+
+    def test_stopped_after_every_unit(self):
+        self.stop_after_every_unit(3)
+
+
+if __name__ == "__main__":
+    device.require()
+    unittest.main(verbosity=2)

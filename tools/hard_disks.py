@@ -1,0 +1,202 @@
+"""Configurations of hard disks from result files, their local order psi_6, and pictures of both and of the equation of
+state.
+
+    import hard_disks
+
+    disks = hard_disks.read("results/hard-disks.h5")     # a run with the key `configurations`
+    disks.positions[-1, 0]                                # the last time, replica 0: [N, 2], in diameters
+    psi = hard_disks.local_order(disks.positions[-1, 0], disks.box[-1, 0])
+"""
+import dataclasses
+import json
+import math
+
+import numpy as np
+
+import gpumc_reader
+import measured
+import papers_published
+
+HEAD = 4  # numbers in front of the positions: sides of the box, corner of the grid of cells
+FINE = 400  # volumes and pressures at which a loop is looked at
+DEVIATES = 100
+BORDER = 5  # diameters; wider than Voronoi neighbours are apart in all but dilute gases
+
+
+class NotDisks(Exception):
+    """The files hold something else; the message says what."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Disks:
+    """Configurations by time and replica, in diameters. `corner`: of the cell (0, 0) of the kernel's grid. The order of
+    disks is that of the cells, another one at every time."""
+    sweeps: np.ndarray     # [time], from the end of the thermalization
+    box: np.ndarray        # [time, replica, 2]
+    corner: np.ndarray     # [time, replica, 2]
+    positions: np.ndarray  # [time, replica, N, 2], 0 <= x < Lx
+
+
+def read(path, sweep=None):
+    """The configurations of a result of hard disks, or those of one time, as Disks. What a stopped run has not written
+    of all replicas is left out. ResultError where there are none."""
+    with gpumc_reader.opened(path) as file, gpumc_reader.reading(path):
+        config = json.loads(file["config/resolved"][()])
+        if config["model"]["name"] != "hard_disks":
+            raise gpumc_reader.ResultError(f"{path}: no hard disks, but model {config['model']['name']}")
+        if "configurations" not in file:
+            raise gpumc_reader.ResultError(f"{path}: no configurations; algorithm.configurations asks for them")
+        group, replicas = file["configurations"], config["algorithm"]["replicas"]
+        count = len(group["configuration"])  # the axis: the other datasets have as many rows at least
+        times = group["sweep"][:count - count % replicas:replicas]
+        chosen = np.arange(len(times)) if sweep is None else np.flatnonzero(times == sweep)
+        if len(chosen) == 0:
+            raise gpumc_reader.ResultError(f"{path}: no configurations of sweep {sweep}" if len(times)
+                                           else f"{path}: no configurations yet")
+        rows = np.concatenate([group["bytes"][k * replicas:(k + 1) * replicas] for k in chosen])
+    numbers = rows.view("<f8").reshape(len(chosen), replicas, -1)
+    return Disks(times[chosen], numbers[..., :2], numbers[..., 2:HEAD],
+                 numbers[..., HEAD:].reshape(len(chosen), replicas, -1, 2))
+
+
+def cells_of(positions, box, corner):
+    """The cell of each disk, row by row, in the grid of the kernel `checkerboard`, which has the largest even numbers of
+    cells that are not narrower than a diameter (docs/kernels/checkerboard.md)."""
+    cells = 2 * (np.asarray(box) // 2).astype(int)
+    place = np.minimum(((positions - corner) % box * (cells / box)).astype(int), cells - 1)
+    return place[:, 1] * cells[0] + place[:, 0]
+
+
+def occupied_cells(positions, box, corner):
+    """How many cells have disks: those make trials."""
+    return len(np.unique(cells_of(positions, box, corner)))
+
+
+def neighbours(positions, box):
+    """Pairs (i, j) of Voronoi neighbours in a periodic box, each in both directions, and the vectors from i to j."""
+    from matplotlib.tri import Triangulation
+    count, width = len(positions), np.minimum(BORDER, np.asarray(box))
+    place, index = positions, np.arange(count)
+    for d in range(2):  # copies beyond each side
+        low, high = place[:, d] < width[d], place[:, d] >= box[d] - width[d]
+        shift = np.eye(2)[d] * box
+        place = np.concatenate([place, place[low] + shift, place[high] - shift])
+        index = np.concatenate([index, index[low], index[high]])
+    edges = Triangulation(*place.T).edges
+    edges = np.concatenate([edges, edges[:, ::-1]])
+    edges = edges[edges[:, 0] < count]
+    return index[edges], place[edges[:, 1]] - place[edges[:, 0]]
+
+
+def local_order(positions, box):
+    """psi_6 of each disk: the mean of exp(6 i theta) over its Voronoi neighbours, complex."""
+    pairs, away = neighbours(positions, box)
+    number = np.bincount(pairs[:, 0], minlength=len(positions))
+    turned = ((away[:, 0] + 1j * away[:, 1]) / np.hypot(*away.T)) ** 6
+    real, imaginary = (np.bincount(pairs[:, 0], part, len(positions)) for part in (turned.real, turned.imag))
+    return (real + 1j * imaginary) / number
+
+
+# --- the loop of a finite system ------------------------------------------------------------------
+
+def equal_areas(fraction, pressure):
+    """Maxwell's construction on straight lines between the points: the pressure at which the loop of P*(v), v = pi/(4 phi)
+    being the volume of a disk in sigma^2, has equal areas on both sides, and that area in kT: what coexistence in the box
+    costs, for each disk. NaN without a loop."""
+    volume = np.linspace(math.pi / 4 / fraction[-1], math.pi / 4 / fraction[0], FINE)
+    curve = np.interp(volume, math.pi / 4 / fraction[::-1], pressure[::-1])
+    best = math.inf, math.nan, math.nan
+    for level in np.linspace(curve.min(), curve.max(), FINE):
+        places = np.flatnonzero(np.diff(np.sign(curve - level)))
+        if len(places) >= 3:  # above, below, above and below the level as the volume grows
+            above = (curve - level)[places[0]:places[-1] + 1]
+            step = volume[1] - volume[0]
+            best = min(best, (abs(above.sum()) * step, level, np.clip(above, 0, None).sum() * step))
+    return best[1:]
+
+
+def loop_line(number, fraction, pressure, error):
+    """What the loop of so many disks is, with errors from normal deviates of the pressures."""
+    found = equal_areas(fraction, pressure)
+    random = np.random.default_rng(number)
+    others = np.array([equal_areas(fraction, pressure + error * random.standard_normal(len(error)))
+                       for _ in range(DEVIATES)])
+    if np.isnan(found).any() or np.isnan(others).mean() > 0.1:
+        return f"N = {number}: no loop resolved"
+    errors = np.nanstd(others, axis=0)
+    return (f"N = {number}: equal areas at P* = {measured.text(found[0], errors[0])}, each "
+            f"{measured.text(number * found[1], number * errors[1])} kT in all")
+
+
+# --- pictures -------------------------------------------------------------------------------------
+
+def draw_order(plt, results, title):
+    """The last configuration of each result, replica 0, by the phase of local psi_6; and lines about them."""
+    from matplotlib.collections import EllipseCollection
+    figure, grid = plt.subplots(1, len(results), squeeze=False, layout="constrained",
+                                figsize=(4.6 * len(results) + 0.6, 4.9))
+    figure.suptitle(title, fontsize=12)
+    lines, discs = [], None
+    for axes, result in zip(grid.flat, results):
+        disks = read(result.path)
+        places, box = disks.positions[-1, 0], disks.box[-1, 0]
+        psi = local_order(places, box)
+        ones = np.ones(len(places))
+        discs = EllipseCollection(ones, ones, 0 * ones, units="xy", offsets=places, offset_transform=axes.transData,
+                                  array=np.angle(psi, deg=True), cmap="hsv", clim=(-180, 180), linewidth=0)
+        axes.add_collection(discs)
+        axes.set(xlim=(0, box[0]), ylim=(0, box[1]), aspect="equal", xlabel=r"$x/\sigma$", ylabel=r"$y/\sigma$")
+        axes.grid(False)
+        fraction = math.pi / 4 * len(places) / np.prod(box)
+        axes.set_title(rf"$N = {len(places)}$, $\phi = {fraction:.3f}$, $|\Psi_6| = {abs(psi.mean()):.2f}$", loc="left")
+        lines.append(f"{result.path}: sweep {disks.sweeps[-1]}, replica 0: |psi_6| = {abs(psi.mean()):.4f} of all "
+                     f"disks, {np.abs(psi).mean():.4f} locally")
+    bar = figure.colorbar(discs, ax=grid, shrink=0.85, ticks=range(-180, 181, 60))
+    bar.set_label(r"phase of local $\psi_6$ [degrees]")
+    return figure, lines
+
+
+def pressures(results):
+    """{N: [packing fraction, pressure, error], [.., fraction]} by N, in the order of packing fractions."""
+    found = {}
+    for result in results:
+        if result.config["model"]["name"] != "hard_disks" or "pressure" not in result.summary:
+            raise NotDisks(f"{result.path}: --equation-of-state takes results of hard disks at constant volume")
+        found.setdefault(number_of(result), []).append(
+            (fraction_of(result), *(float(result.summary[name]) for name in ("pressure", "pressure_error"))))
+    return {number: np.array(sorted(found[number])).T for number in sorted(found)}
+
+
+def number_of(result):
+    model = result.config["model"]
+    return model["particles"] if "particles" in model else math.prod(model["lattice"])
+
+
+def fraction_of(result):
+    model = result.config["model"]
+    if "packing_fraction" in model:
+        return float(model["packing_fraction"])
+    return math.pi / 4 * number_of(result) / math.prod(model["box"])
+
+
+def draw_equation_of_state(plt, results, title):
+    """P*(phi) by N, with the paper's largest systems; and lines of the numbers."""
+    figure, axes = plt.subplots(layout="constrained", figsize=(6, 4.4))
+    figure.suptitle(title, fontsize=12)
+    lines = []
+    for colour, (number, (fraction, pressure, error)) in enumerate(pressures(results).items()):
+        axes.errorbar(fraction, pressure, error, fmt="o-", markersize=3.5, capsize=2, linewidth=0.9, color=f"C{colour}",
+                      label=f"$N = {number}$")
+        lines += [f"N = {number}, phi = {x:g}: P* = {measured.text(y, dy)}"
+                  for x, y, dy in zip(fraction, pressure, error)]
+        if len(fraction) >= 4:
+            lines.append(loop_line(number, fraction, pressure, error))
+    largest = max(papers_published.ANDERSON_TABLE_2)
+    paper = papers_published.ANDERSON_TABLE_2[largest]
+    axes.plot(list(paper), [value for value, _ in paper.values()], "s-", color="0.4", fillstyle="none", markersize=4,
+              linewidth=0.8, label=f"$N = {largest}$, Anderson et al. (2013)")
+    axes.set_xlabel(r"packing fraction $\phi$")
+    axes.set_ylabel(r"pressure $P^* = P\sigma^2/k_BT$")
+    axes.margins(x=0.03)
+    axes.legend(fontsize=8)
+    return figure, lines
