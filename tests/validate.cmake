@@ -46,6 +46,8 @@ if(GPUMC_SANITIZE)
     exact_test_disorder_small
     exact_test_ergodicity           # exact_test_pt_ea of the release build, cli_test_couplings
     exact_test_exact_tool           # a tool of Python alone
+    exact_test_hard_disks_measured  # cli_test_hard_disks_profiles, exact_test_disks_kernels
+    exact_test_heisenberg_angles    # unit_test_heisenberg_moves
     exact_test_heisenberg_field     # exact_test_heisenberg_rings, cli_test_heisenberg_keys
     exact_test_heisenberg_glass     # cli_test_heisenberg_keys, unit_test_heisenberg_quenched
     exact_test_heisenberg_hot

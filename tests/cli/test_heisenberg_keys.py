@@ -22,6 +22,11 @@ WITHOUT_FIELD = "susceptibility", "binder_parameter", "helicity_modulus"
 ALWAYS = "energy", "specific_heat", "abs_magnetization", "magnetization2", "magnetization4"
 
 
+def summary_attributes(path):
+    with h5py.File(path) as file:
+        return gpumc.attributes(file["summary"])
+
+
 class Width(unittest.TestCase):
     def run_small(self, folder, algorithm, thermalization, kernel="", expect=0):
         text = MODEL.format(folder=folder, h=0) + f"algorithm: {ALGORITHMS[algorithm]}, update: metropolis_small"
@@ -52,8 +57,45 @@ class Width(unittest.TestCase):
         for algorithm in "canonical", "pt":
             with self.subTest(algorithm), gpumc.folder() as folder:
                 done = self.run_small(folder, algorithm, 7, expect=2)
-                self.assertIn("metropolis_small tunes its width in the first 8 sweeps of the thermalization or more: make it "
-                              "longer, or set kernel.width", done.stderr)
+                self.assertIn("metropolis_small tunes its width in the first 8 sweeps of the thermalization or more: set a "
+                              "longer algorithm.thermalization, or kernel.width", done.stderr)
+
+    def test_no_thermalization(self):
+        """The mistake stands at `update`, for there is no thermalization to point at."""
+        text = ("gpumc: 1\nseed: 3\nmodel: {name: heisenberg, shape: [4, 4]}\noutput: out.h5\nalgorithm:\n  name: pt\n"
+                "  beta: {values: [0.5, 1.0]}\n  sweeps: 640\n  update: metropolis_small\n")
+        self.assertRegex(validate(text), "^c.yaml:9:11: metropolis_small tunes its width")
+
+    def test_short_tuning(self):
+        """At beta = 9 eight sweeps leave the steps far too wide; given ones, and long tuning, are not warned of."""
+        for algorithm in "canonical", "pt":
+            for thermalization, kernel, warned in (8, "", True), (400, "", False), (8, "kernel: {width: 3}\n", False):
+                with self.subTest(algorithm, thermalization=thermalization, kernel=kernel), gpumc.folder() as folder:
+                    done = self.run_small(folder, algorithm, thermalization, kernel)
+                    said = summary_attributes(f"{folder}/out.h5").get("step_warning", "")
+                    self.assertEqual("tuning of the width" in done.stderr, warned)
+                    self.assertEqual("in 1 of 2 places" in said and "a longer thermalization, or set kernel.width" in said, warned)
+
+
+class Cycles(unittest.TestCase):
+    """Annealing with fewer sweeps than a heat bath and its over-relaxation is warned of, and not trusted."""
+    PA = "{{name: pa, population: 100, sweeps: {}, runs: 4, beta: {{from: 0, to: 0.5, step: 0.1}}}}\nkernel: {{over_relaxation: {}}}\n"
+
+    def test_sweeps_below_a_cycle(self):
+        for sweeps, k, warned in (4, 4, True), (5, 4, False), (2, 1, False), (1, 1, True), (1, 0, False), (0, 4, False):
+            with self.subTest(sweeps=sweeps, k=k), gpumc.folder() as folder:
+                text = MODEL.format(folder=folder, h=0) + "algorithm: " + self.PA.format(sweeps, k)
+                done = gpumc.run_config(text, folder)
+                wanted = (f"algorithm.sweeps = {sweeps} is less than a cycle of the move mixed, {k + 1} sweeps" if warned else "")
+                self.assertEqual("is less than a cycle" in done.stderr, warned)
+                self.assertIn(wanted, done.stderr)
+                found = summary_attributes(f"{folder}/out.h5")
+                self.assertIn(wanted, found.get("sweeps_warning", ""))
+                self.assertIn(f"use algorithm.sweeps: {k + 1} or more, or a smaller kernel.over_relaxation" if warned else "",
+                              found.get("sweeps_warning", ""))
+                for command in "validate", "plan":
+                    said = gpumc.run(command, f"{folder}/config.yaml")
+                    self.assertEqual("is less than a cycle" in said.stdout + said.stderr, warned, command)
 
 
 class Field(unittest.TestCase):

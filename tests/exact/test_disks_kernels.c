@@ -49,6 +49,12 @@ struct side {
   uint32_t *parent, *swap;
 };
 
+/* Numbers of a channel of a replica. */
+static size_t width_of(const struct gpumc_model *model, size_t channel)
+{
+  return channel < HARD_DISKS_NUMBERS ? 1 : model->profile[channel].width;
+}
+
 static const struct gpumc_kernel_ops *kernel_for(const struct gpumc_device *device)
 {
   for (size_t k = 0; gpumc_model_hard_disks.kernels[k] != NULL; k++) {
@@ -74,7 +80,8 @@ static void open_side(size_t i, struct gpumc_device device, struct side *side)
                                   cases[i].rounds, &side->ensemble, &error),
             &error);
   for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++)
-    assert_ok(gpumc_device_array(&side->device, &side->channel[c], RUNS * ROOM, "channel", &error),
+    assert_ok(gpumc_device_array(&side->device, &side->channel[c],
+                                 RUNS * ROOM * width_of(&side->model, c), "channel", &error),
               &error);
   assert_ok(gpumc_device_array(&side->device, &side->parent, RUNS * ROOM, "parents", &error),
             &error);
@@ -143,6 +150,25 @@ static void read_device(struct side *side, void *to, const void *from, size_t by
   assert_ok(side->device.ops->copy_to_host(&side->device, to, from, bytes, &error), &error);
 }
 
+static void compare_channel(size_t i, size_t c, struct side *side, struct side *reference,
+                            struct test_setting setting)
+{
+  const size_t width = width_of(&side->model, c), numbers = RUNS * ROOM * width;
+  int64_t *found = calloc(numbers, sizeof *found), *expected = calloc(numbers, sizeof *expected);
+  assert_non_null(found);
+  assert_non_null(expected);
+  read_device(side, found, side->channel[c], numbers * sizeof *found);
+  read_device(reference, expected, reference->channel[c], numbers * sizeof *expected);
+  for (size_t m = 0; m < RUNS; m++)
+    for (size_t k = m * ROOM * width; k < (m * ROOM + sizes[m]) * width; k++)
+      if (found[k] != expected[k])
+        fail_msg("case %zu, %s: channel %zu, number %zu of run %zu is %lld, should be %lld", i,
+                 test_setting_text(setting), c, k - m * ROOM * width, m, (long long)found[k],
+                 (long long)expected[k]);
+  free(found);
+  free(expected);
+}
+
 static void
 compare(size_t i, struct side *side, struct side *reference, struct test_setting setting)
 {
@@ -154,17 +180,8 @@ compare(size_t i, struct side *side, struct side *reference, struct test_setting
     free(found);
     free(expected);
   }
-  for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++) {
-    int64_t found[RUNS][ROOM], expected[RUNS][ROOM];
-    read_device(side, found, side->channel[c], sizeof found);
-    read_device(reference, expected, reference->channel[c], sizeof expected);
-    for (size_t m = 0; m < RUNS; m++)
-      for (size_t r = 0; r < sizes[m]; r++)
-        if (found[m][r] != expected[m][r])
-          fail_msg("case %zu, %s: channel %zu of replica %zu of run %zu is %lld, should be %lld", i,
-                   test_setting_text(setting), c, r, m, (long long)found[m][r],
-                   (long long)expected[m][r]);
-  }
+  for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++)
+    compare_channel(i, c, side, reference, setting);
   struct side *both[2] = {side, reference};
   for (size_t k = 0; k < 2; k++) {
     read_device(both[k], counts[k][0], both[k]->ensemble.accepted, sizeof counts[k][0]);

@@ -220,7 +220,7 @@ enum { COPIES = 256, ORDERS = 8 };
 
 /* Of a channel, mean and squared error over replicas; |Psi_6| of single samples. */
 struct fluid {
-  double mean[HARD_DISKS_CHANNELS], error2[HARD_DISKS_CHANNELS];
+  double mean[HARD_DISKS_NUMBERS], error2[HARD_DISKS_NUMBERS];
   double order[COPIES * 8];
 };
 
@@ -228,7 +228,7 @@ static void sample_fluid(const char *variant, double fraction, struct fluid *flu
 {
   enum { SAMPLES = 8 };
   struct disks disks;
-  double sum[HARD_DISKS_CHANNELS][COPIES] = {{0}};
+  double sum[HARD_DISKS_NUMBERS][COPIES] = {{0}};
   disks_open(&(struct disks_job){.settings = {.particles = 64,
                                               .packing_fraction = fraction,
                                               .aspect = 1.0,
@@ -245,12 +245,12 @@ static void sample_fluid(const char *variant, double fraction, struct fluid *flu
     disks_sweep(&disks, sweeps);
     disks_measure(&disks);
     for (size_t r = 0; r < COPIES; r++) {
-      for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++)
+      for (size_t c = 0; c < HARD_DISKS_NUMBERS; c++)
         sum[c][r] += disks_value(&disks, c, r) / SAMPLES;
       fluid->order[s * COPIES + r] = disks_value(&disks, HARD_DISKS_PSI6, r);
     }
   }
-  for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++) {
+  for (size_t c = 0; c < HARD_DISKS_NUMBERS; c++) {
     double mean = 0.0, square = 0.0;
     for (size_t r = 0; r < COPIES; r++)
       mean += sum[c][r] / COPIES;
@@ -300,7 +300,7 @@ static void the_checkerboard_agrees_with_serial(void **state)
   for (size_t f = 0; f < sizeof fractions / sizeof *fractions; f++) {
     sample_fluid("serial", fractions[f], &serial);
     sample_fluid("checkerboard", fractions[f], &checkerboard);
-    for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++) {
+    for (size_t c = 0; c < HARD_DISKS_NUMBERS; c++) {
       const double off =
           (checkerboard.mean[c] - serial.mean[c]) / sqrt(checkerboard.error2[c] + serial.error2[c]);
       if (c != HARD_DISKS_VOLUME && !(gpumc_student_tail(fabs(off), COPIES - 1) > 0.5 * gate))

@@ -150,7 +150,7 @@ static void replicas_come_back_from_their_portable_form(void **state)
     expect_same(i, &one, a, b, "set and swept", setting);
     disks_measure(&one);
     disks_measure(&other);
-    for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++)
+    for (size_t c = 0; c < HARD_DISKS_NUMBERS; c++)
       assert_memory_equal(one.measured[c], other.measured[c], one.count * sizeof(int64_t));
     free(before);
     free(a);

@@ -1,7 +1,7 @@
 """Lengths of Heisenberg and XY spins stay 1 within 1e-5 over a million sweeps in single precision.
 
-Measured right before the sweeps that put them right, when they are off by most. Controls: in single precision they
-are off at all, by more than in double precision (that they drift without being put right: unit/test_heisenberg_moves.c).
+Measured right before the sweeps that renormalise them, when they are off by most. Controls: in single precision they
+are off at all, by more than in double precision (that they drift without it: unit/test_heisenberg_moves.c).
 """
 import pathlib
 import sys
@@ -18,7 +18,7 @@ seed: 29
 model: {{name: heisenberg, shape: [4, 4, 4], components: {components}}}
 algorithm: {{name: canonical, beta: {{values: [0.7]}}, replicas: 1, update: {update}, thermalization: 0, sweeps: {sweeps},
             interval: 1600, norm_drift: true, series: true}}
-kernel: {{variant: {variant}}}
+kernel: {{variant: {variant}{width}}}
 output: {folder}/out.h5
 """
 BOUND = 1e-5
@@ -27,8 +27,8 @@ BOUND = 1e-5
 class Drift(unittest.TestCase):
     def largest(self, variant, components, update, sweeps):
         with gpumc.folder() as folder:
-            gpumc.run_config(CONFIG.format(folder=folder, variant=variant, components=components, update=update,
-                                           sweeps=sweeps), folder)
+            gpumc.run_config(CONFIG.format(folder=folder, variant=variant, components=components, update=update, sweeps=sweeps,
+                                           width=", width: 0.5" if update == "metropolis_small" else ""), folder)
             with h5py.File(f"{folder}/out.h5") as file:
                 found = file["runs/0000/norm_drift"][...]
         self.assertEqual(found.shape, (sweeps // 1600, 1))
@@ -36,7 +36,8 @@ class Drift(unittest.TestCase):
         return found.max()
 
     def test_a_million_sweeps(self):
-        for components, update in (3, "over_relaxation"), (3, "mixed"), (3, "metropolis"), (2, "over_relaxation"):
+        cases = [(3, update) for update in ("over_relaxation", "mixed", "heat_bath", "metropolis", "metropolis_small")]
+        for components, update in cases + [(2, "over_relaxation"), (2, "mixed"), (2, "metropolis_small")]:
             with self.subTest(components=components, update=update):
                 found = self.largest("float", components, update, 1000000)
                 self.assertLess(found, BOUND)

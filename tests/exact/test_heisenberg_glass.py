@@ -3,7 +3,7 @@
 Null: averages are those of the canonical ensemble of the couplings J_i of the bonds. O(3): Z/(4 pi)^N = sum over l of
 (2l + 1) prod_i lambda_l(beta J_i), O(2): Z/(2 pi)^N = sum over all m of prod_i I_m(beta J_i); correlations from matrix
 elements between neighbouring orders. Bounds are four reported standard errors: 8 comparisons of pa, 48 of canonical
-ones, 4 of +-J rings, 12 and 20 of overlaps: false alarm below 0.7 %. Negative controls: with the sign of one coupling
+ones (72 on a GPU), 4 of +-J rings, 12 and 20 of overlaps: false alarm 0.6 % (0.7 %). Negative controls: with the sign of one coupling
 flipped, for +-J rings with an odd number of negative bonds, and for overlaps at a temperature wrong by 3 % and with
 the other number of components, the same bound is broken.
 """

@@ -3,8 +3,8 @@
 Null: averages are those of the canonical ensemble. O(3): Z/(4 pi)^N = sum over l of (2l + 1) lambda_l^N, lambda_l =
 sqrt(pi/2K) I_{l+1/2}(K); O(2): Z/(2 pi)^N = sum over all m of I_m(K)^N. The energy and the specific heat follow by
 numerical derivatives, correlations from matrix elements between neighbouring orders. Bounds are four reported
-standard errors: under 140 comparisons, false alarm 0.9 %.
-Negative control: at a temperature wrong by 1 % the same bound is broken. ln Z of pa: the mean of exp(ln Z) over runs.
+standard errors: 120 comparisons on a CPU, 152 on a GPU, false alarm 0.8 and 1.0 %.
+Negative control: at a temperature wrong by 1 % the same bound is broken, in every test but two with others. ln Z of pa: the mean of exp(ln Z) over runs.
 """
 import itertools
 import math
@@ -129,7 +129,7 @@ class Rings(unittest.TestCase):
         for components in 3, 2:
             found = self.simulate(CANONICAL, components=components, sites=16, J=-1.0, update="heat_bath",
                                   variant="float", sweeps=4000, interval=1)
-            self.check(found, components, 16, f"O({components}) J = -1")
+            self.assertGreater(self.check(found, components, 16, f"O({components}) J = -1"), 4)
 
     def test_helicity_modulus(self):
         """Four comparisons. Control: that of the other number of components."""
@@ -168,21 +168,25 @@ class Rings(unittest.TestCase):
     def test_tempering(self):
         for components in 3, 2:
             found = self.simulate(TEMPERED, components=components, variant="float")
-            self.check(found, components, 8, f"pt O({components})")
+            self.assertGreater(self.check(found, components, 8, f"pt O({components})"), 4)
 
     def test_annealing(self):
-        """beta_free_energy is beta F/N = -ln Z/N, from ln Z = N ln 4 pi, or N ln 2 pi, at beta = 0. At most 8 comparisons."""
+        """beta_free_energy is beta F/N = -ln Z/N, from ln Z = N ln 4 pi, or N ln 2 pi, at beta = 0. 8 comparisons."""
         for components in 3, 2:
             found = self.simulate(ANNEALED, components=components)
-            states = math.log((4 if components == 3 else 2) * math.pi)
+            states, wrong = math.log((4 if components == 3 else 2) * math.pi), 0
             self.assertAlmostEqual(found["beta_free_energy"][0], -states, delta=1e-12)
             for row in -11, -1:
                 beta = found["beta"][row]
-                free = -states - log_states(components, 8, beta)
-                for name, value in ("beta_free_energy", free), ("energy", exact(components, 8, beta)[0]):
-                    deviation = (found[name][row] - value) / found[name + "_error"][row]
+                for name, (value, other) in (
+                        ("beta_free_energy", [-states - log_states(components, 8, at) for at in (beta, 1.01 * beta)]),
+                        ("energy", [exact(components, 8, at)[0] for at in (beta, 1.01 * beta)])):
+                    error = found[name + "_error"][row]
+                    deviation = (found[name][row] - value) / error
                     print(f"pa O({components}) beta = {beta:.2f} {name} {deviation:+.2f} errors")
                     self.assertLess(abs(deviation), 4, (components, beta, name))
+                    wrong = max(wrong, abs(found[name][row] - other) / error)
+            self.assertGreater(wrong, 4)
 
 
 if __name__ == "__main__":

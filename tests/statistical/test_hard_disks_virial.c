@@ -3,8 +3,8 @@
  * Stat. Phys. 122, 15 (2006)).
  *
  * Gates: |z| < 4.5 in each of 6 comparisons, by the scatter of 64 independent replicas, a false
- * alarm in 5000 seeds; errors below 0.3 % of the pressure. The seed is fixed; a packing fraction
- * that is off by 1 % is rejected at the highest density. With 2000 disks the finite size changes
+ * alarm in 5000 seeds; errors below 0.5 % of the pressure. The seed is fixed; a packing fraction
+ * that is off by 2 % is rejected at the highest density. With 2000 disks the finite size changes
  * the pressure by less than 2e-4 of it. */
 #include <math.h>
 #include <setjmp.h>
@@ -89,14 +89,14 @@ static void pressures_are_those_of_the_virial_series(void **state)
                    z = (pressure[k].value - exact) / pressure[k].error;
       print_message("phi = %g, %s: %.6f +- %.6f, exact %.6f\n", fractions[f],
                     k == 0 ? "contact" : "scaling", pressure[k].value, pressure[k].error, exact);
-      if (!(fabs(z) < gate && pressure[k].error < 3e-3 * exact))
+      if (!(fabs(z) < gate && pressure[k].error < 5e-3 * exact))
         fail_msg("phi = %g, %s: %.6f +- %.6f, should be %.6f", fractions[f],
                  k == 0 ? "contact" : "scaling", pressure[k].value, pressure[k].error, exact);
     }
   }
-  /* The last ones again, for a fluid that is denser by 1 %. */
+  /* The last ones again, for a fluid that is denser by 2 %. */
   for (size_t k = 0; k < 2; k++)
-    assert_true(fabs(pressure[k].value - series(1.01 * fractions[2])) > gate * pressure[k].error);
+    assert_true(fabs(pressure[k].value - series(1.02 * fractions[2])) > gate * pressure[k].error);
 }
 
 int main(void)

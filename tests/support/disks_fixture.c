@@ -44,7 +44,7 @@ void disks_open(const struct disks_job *job, struct test_setting setting, struct
                 kernel_named(&disks->model, disks->device.ops->name, job->variant), &disks->model,
                 &disks->device, &plan, job->seed, 10, &disks->ensemble, &error),
             &error);
-  for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++) {
+  for (size_t c = 0; c < HARD_DISKS_NUMBERS; c++) {
     assert_ok(
         gpumc_device_array(&disks->device, &disks->channel[c], disks->count, "channel", &error),
         &error);
@@ -56,7 +56,7 @@ void disks_open(const struct disks_job *job, struct test_setting setting, struct
 
 void disks_close(struct disks *disks)
 {
-  for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++) {
+  for (size_t c = 0; c < HARD_DISKS_NUMBERS; c++) {
     disks->device.ops->release(&disks->device, disks->channel[c]);
     free(disks->measured[c]);
   }
@@ -85,7 +85,7 @@ static void measure(struct disks *disks, size_t channels)
 
 void disks_measure(struct disks *disks)
 {
-  measure(disks, HARD_DISKS_CHANNELS);
+  measure(disks, HARD_DISKS_NUMBERS);
 }
 
 void disks_measure_pressure(struct disks *disks)

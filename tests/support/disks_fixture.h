@@ -21,8 +21,8 @@ struct disks {
   struct gpumc_model model;
   struct gpumc_ensemble ensemble;
   size_t count;                           /* of replicas of all runs */
-  int64_t *channel[HARD_DISKS_CHANNELS];  /* device memory */
-  int64_t *measured[HARD_DISKS_CHANNELS]; /* host memory: after disks_measure() */
+  int64_t *channel[HARD_DISKS_NUMBERS];  /* device memory */
+  int64_t *measured[HARD_DISKS_NUMBERS]; /* host memory: after disks_measure() */
 };
 
 /* Started. */
@@ -30,7 +30,7 @@ void disks_open(const struct disks_job *job, struct test_setting setting, struct
 void disks_close(struct disks *disks);
 
 void disks_sweep(struct disks *disks, uint32_t sweeps);
-/* Channels into `measured`: all, or those that are not on request. */
+/* Channels into `measured`: all single numbers, or those that are not on request. */
 void disks_measure(struct disks *disks);
 void disks_measure_pressure(struct disks *disks);
 /* The value of a channel of one replica, per disk. */

@@ -63,9 +63,19 @@ static void test_circle(void **state)
       gpumc_circle(step, steps, &c, &s);
       worst = fmax(worst, (double)fabsl(c - cosl(angle)));
       worst = fmax(worst, (double)fabsl(s - sinl(angle)));
+      double fine_c, fine_s;
+      gpumc_fine_circle(step, steps, &fine_c, &fine_s);
+      assert_true(fine_c == c && fine_s == s);
       if (4 * (uint64_t)step == steps)
         assert_true(c == 0.0 && s == 1.0);
     }
+  }
+  for (int64_t step = 1; step < (int64_t)1 << 49; step = step * 3 + 1) {
+    const int64_t steps = ((int64_t)1 << 49) + 12345;
+    const long double angle = 2.0L * acosl(-1.0L) * step / steps;
+    double c, s;
+    gpumc_fine_circle(step, steps, &c, &s);
+    worst = fmax(worst, (double)fmaxl(fabsl(c - cosl(angle)), fabsl(s - sinl(angle))));
   }
   assert_true(worst < 0x1p-52);
 }

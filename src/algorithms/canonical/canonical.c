@@ -47,7 +47,8 @@ static const struct gpumc_key keys[] = {
      .proportional = true,
      .doc = "Disorder samples, from the model's `sample` on. With several, each has "
             "one replica, and errors are those of averages over samples."},
-    GPUMC_UPDATE_KEY("The move that a sweep consists of."),
+    GPUMC_UPDATE_KEY("The move that a sweep consists of; by default the first one of the model's "
+                     "first kernel."),
     CHAINS_TIMES_KEYS,
     GPUMC_REQUESTS_KEY,
     CHAINS_SERIES_KEY,

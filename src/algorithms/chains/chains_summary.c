@@ -218,7 +218,8 @@ static enum gpumc_status write_direct(const struct summary *summary, struct gpum
       place_of(summary, "summary", "summary/beta", summary->direct.count);
   GPUMC_TRY(write_curves(summary, &place, summary->chains->beta, &summary->direct, error));
   GPUMC_TRY(gpumc_curve_write(&place, &label, true, summary->converged, error));
-  return gpumc_steps_write(summary->chains->context.ensemble, &place, error);
+  const struct gpumc_context *context = &summary->chains->context;
+  return gpumc_steps_write(context->ensemble, &place, context->observer, error);
 }
 
 static enum gpumc_status write_reweighted(const struct summary *summary, struct gpumc_error *error)

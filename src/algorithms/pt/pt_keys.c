@@ -89,7 +89,8 @@ const struct gpumc_key pt_keys[] = {
      .doc = "Sweeps between measurements, a multiple of `exchange_every`. Defaults "
             "to `exchange_every`, or without exchanges to the largest divisor of "
             "`sweeps` up to 10."},
-    GPUMC_UPDATE_KEY("The move that a sweep consists of."),
+    GPUMC_UPDATE_KEY("The move that a sweep consists of; by default the first one of the model's "
+                     "first kernel."),
     GPUMC_REQUESTS_KEY,
     {.name = "blocks",
      .type = GPUMC_KEY_INTEGER,

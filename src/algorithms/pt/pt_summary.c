@@ -374,7 +374,7 @@ static enum gpumc_status write_exchanges(struct pt *pt, double *values, struct g
                     ? (double)counts->from_hottest[t] / (double)counts->labelled[t]
                     : NAN;
   GPUMC_TRY(gpumc_curve_write(&place, &flow, false, values, error));
-  return gpumc_steps_write(pt->context.ensemble, &place, error);
+  return gpumc_steps_write(pt->context.ensemble, &place, pt->context.observer, error);
 }
 
 /* 0 or 1, [temperatures] */

@@ -142,21 +142,38 @@ GPUMC_HOST_DEVICE static inline void gpumc_circle_series(double a, double *cosin
   *sine = fma(s * z, a, a);
 }
 
-/* cos and sin of 2 pi step / steps, step < steps < 2^29. In whole numbers an eighth of the circle
- * is found and the angle in it, 0 <= a <= pi/4. */
+/* cos and sin of the angle that is `part` / `steps` of an eighth of the circle after eighth number
+ * `eighth`; 0 <= part < steps, whole numbers. */
 GPUMC_HOST_DEVICE static inline void
-gpumc_circle(uint32_t step, uint32_t steps, double *cosine, double *sine)
+gpumc_circle_in(uint32_t eighth, double part, double steps, double *cosine, double *sine)
 {
-  uint32_t eighth = 8 * step / steps, part = 8 * step - eighth * steps;
   if (eighth % 2 == 1)
     part = steps - part;
   double c, s;
-  gpumc_circle_series(0.25 * GPUMC_PI * (double)part / (double)steps, &c, &s);
+  gpumc_circle_series(0.25 * GPUMC_PI * part / steps, &c, &s);
   /* The odd eighths count back from the end of their quarter. */
   uint32_t quarter = eighth / 2;
   double x = eighth % 2 == 1 ? s : c, y = eighth % 2 == 1 ? c : s;
   *cosine = quarter == 0 ? x : quarter == 1 ? -y : quarter == 2 ? -x : y;
   *sine = quarter == 0 ? y : quarter == 1 ? x : quarter == 2 ? -y : -x;
+}
+
+/* cos and sin of 2 pi step / steps, step < steps < 2^29. In whole numbers an eighth of the circle
+ * is found and the angle in it, 0 <= a <= pi/4. */
+GPUMC_HOST_DEVICE static inline void
+gpumc_circle(uint32_t step, uint32_t steps, double *cosine, double *sine)
+{
+  const uint32_t eighth = 8 * step / steps;
+  gpumc_circle_in(eighth, (double)(8 * step - eighth * steps), (double)steps, cosine, sine);
+}
+
+/* The same for 0 <= step < steps < 2^50. */
+GPUMC_HOST_DEVICE static inline void
+gpumc_fine_circle(int64_t step, int64_t steps, double *cosine, double *sine)
+{
+  const int64_t eighth = 8 * step / steps;
+  gpumc_circle_in((uint32_t)eighth, (double)(8 * step - eighth * steps), (double)steps, cosine,
+                  sine);
 }
 
 #endif

@@ -15,8 +15,8 @@ struct gpumc_task {
   cJSON *resolved; /* everything, defaults filled in, without the campaign block */
   cJSON *defaults; /* those of gpumc_algorithm_ops.defaults; NULL: none */
   /* What every result of the task is to be distrusted for, whatever the algorithm finds: texts by
-   * the name of their attribute, "generator_warning" and "ergodicity_warning"; often empty. NULL
-   * with gpumc_config_look. */
+   * the name of their attribute, "generator_warning", "ergodicity_warning" and "sweeps_warning";
+   * often empty. NULL with gpumc_config_look. */
   cJSON *warnings;
   const struct gpumc_model_ops *model;
   const struct gpumc_algorithm_ops *algorithm;
@@ -69,22 +69,25 @@ cJSON *gpumc_task_close(const struct gpumc_task *task, const char *resolved);
 /* The keys of the root and of the `kernel`, `checkpoint` blocks, for describe, schema and
  * reference. */
 enum { GPUMC_ROOT_KEYS = 16, GPUMC_KERNEL_KEYS = 48, GPUMC_MOVES = 32, GPUMC_REQUESTS = 16 };
+enum { GPUMC_DEFAULT_MOVES_BYTES = 512 };
 struct gpumc_language_tables {
   /* By which models that have a target are asked for channels. */
   struct gpumc_key requests[GPUMC_SWEPT_TARGETS][GPUMC_REQUESTS];
   struct gpumc_key root[GPUMC_ROOT_KEYS], kernel[GPUMC_KERNEL_KEYS];
   /* Names of those of all kernels that serve a target, NULL-terminated; default NULL: there are
-   * none. */
+   * none, or it depends on a model that is not known. */
   const char *moves[GPUMC_SWEPT_TARGETS][GPUMC_MOVES];
   const char *default_move[GPUMC_SWEPT_TARGETS];
+  /* For descriptions, "this (model, another), that (a third)". */
+  char default_moves[GPUMC_SWEPT_TARGETS][GPUMC_DEFAULT_MOVES_BYTES];
 };
 void gpumc_language_tables_fill(struct gpumc_language_tables *tables,
                                 const struct gpumc_model_ops *const *models);
 void gpumc_language_tables_add(struct gpumc_language_tables *tables,
                                const struct gpumc_model_ops *model);
-/* The keys of a plugin with what kernels add to them, the choices and the default of `update`, and
- * models, what they can be asked for. The caller frees the array, which borrows from `tables`; NULL
- * when memory ran out. */
+/* For descriptions: the keys of a plugin with what kernels add to them, the choices and the
+ * defaults of `update`, and models, what they can be asked for. The caller frees the array, which
+ * borrows from `tables`; NULL when memory ran out. */
 struct gpumc_key *gpumc_language_plugin_keys(const struct gpumc_language_tables *tables,
                                              const struct gpumc_key *keys);
 

@@ -184,10 +184,11 @@ static bool check_keys_of_moves(struct gpumc_language *language, const struct gp
   return good;
 }
 
-/* A step that is to be tuned takes a time for it; `params` and `algorithm` view the resolved
- * blocks. */
-static void check_step(struct gpumc_language *language, const struct gpumc_params *params,
-                       const struct gpumc_params *algorithm, const struct gpumc_kernel_ops *kernel)
+/* A step that is to be tuned takes a time for it, and where none is given, a mistake stands at
+ * `update`; `params` and `algorithm` view the resolved blocks. */
+static void check_step(struct gpumc_language *language, const struct gpumc_node *root,
+                       const struct gpumc_params *params, const struct gpumc_params *algorithm,
+                       const struct gpumc_kernel_ops *kernel)
 {
   struct gpumc_params times, key;
   if (!gpumc_params_narrow(algorithm, &language->report, "update thermalization", &times))
@@ -199,10 +200,12 @@ static void check_step(struct gpumc_language *language, const struct gpumc_param
       gpumc_params_has(&key, move->step->key))
     return;
   if (gpumc_params_integer(&times, "thermalization") < GPUMC_STEP_FIRST)
-    gpumc_params_mistake(&times, &language->report, "thermalization",
-                         "%s tunes its %s in the first %d sweeps of the thermalization or more: "
-                         "make it longer, or set kernel.%s",
-                         move->name, move->step->label.name, GPUMC_STEP_FIRST, move->step->key);
+    gpumc_params_mistake(
+        &times, &language->report,
+        gpumc_node_find(root, "algorithm.thermalization") != NULL ? "thermalization" : "update",
+        "%s tunes its %s in the first %d sweeps of the thermalization or more: "
+        "set a longer algorithm.thermalization, or kernel.%s",
+        move->name, move->step->label.name, GPUMC_STEP_FIRST, move->step->key);
 }
 
 /* ---- the variant ---- */
@@ -373,6 +376,6 @@ bool gpumc_language_settle_kernel(struct gpumc_language *language, const struct 
   if (!check_kernel_keys(language, &own, &algorithm, *kernel) ||
       !check_keys_of_moves(language, &own, &algorithm, *kernel))
     return false;
-  check_step(language, &own, &algorithm, *kernel);
+  check_step(language, root, &own, &algorithm, *kernel);
   return true;
 }

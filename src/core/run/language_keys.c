@@ -1,6 +1,7 @@
 /* The keys of the language itself, the root and the blocks that belong to no plugin, and the
  * plugins that a configuration names. */
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,6 +165,45 @@ void gpumc_language_tables_add(struct gpumc_language_tables *tables,
   }
 }
 
+/* The move of a task without `update`; NULL: the model has none for the target. */
+static const char *default_move(const struct gpumc_model_ops *model, enum gpumc_target_kind target)
+{
+  const struct gpumc_move *move = model->kernels != NULL && model->kernels[0] != NULL
+                                      ? gpumc_kernel_move(model->kernels[0], NULL, target)
+                                      : NULL;
+  return move != NULL ? move->name : NULL;
+}
+
+static void
+append_words(char words[GPUMC_DEFAULT_MOVES_BYTES], const char *before, const char *name)
+{
+  const size_t length = strlen(words), room = GPUMC_DEFAULT_MOVES_BYTES - length;
+  const int added = snprintf(words + length, room, "%s%s", before, name);
+  assert(added >= 0 && (size_t)added < room && "there is room for the names of all models");
+  (void)added;
+}
+
+static void describe_default_moves(struct gpumc_language_tables *tables,
+                                   const struct gpumc_model_ops *const *models,
+                                   enum gpumc_target_kind target)
+{
+  char *words = tables->default_moves[target];
+  for (size_t m = 0; tables->moves[target][m] != NULL; m++) {
+    const char *name = tables->moves[target][m], *before = " (";
+    for (size_t i = 0; models[i] != NULL; i++) {
+      const char *own = default_move(models[i], target);
+      if (own == NULL || strcmp(own, name) != 0)
+        continue;
+      if (before[0] == ' ')
+        append_words(words, words[0] == '\0' ? "" : ", ", name);
+      append_words(words, before, models[i]->name);
+      before = ", ";
+    }
+    if (before[0] == ',')
+      append_words(words, ")", "");
+  }
+}
+
 void gpumc_language_tables_fill(struct gpumc_language_tables *tables,
                                 const struct gpumc_model_ops *const *models)
 {
@@ -174,7 +214,7 @@ void gpumc_language_tables_fill(struct gpumc_language_tables *tables,
   for (size_t i = 0; models[i] != NULL; i++)
     gpumc_language_tables_add(tables, models[i]);
   for (int target = 0; target < GPUMC_SWEPT_TARGETS; target++)
-    tables->default_move[target] = tables->moves[target][0];
+    describe_default_moves(tables, models, (enum gpumc_target_kind)target);
   for (struct gpumc_key *key = tables->root; key->name != NULL; key++)
     if (strcmp(key->name, "kernel") == 0)
       key->children = tables->kernel;
@@ -247,7 +287,12 @@ static struct gpumc_key *composed_keys(const struct gpumc_language_tables *table
 struct gpumc_key *
 gpumc_language_plugin_keys(const struct gpumc_language_tables *tables, const struct gpumc_key *keys)
 {
-  return composed_keys(tables, keys, 0);
+  struct gpumc_key *composed = composed_keys(tables, keys, 0);
+  for (struct gpumc_key *key = composed; key != NULL && key->name != NULL; key++)
+    for (int target = 0; target < GPUMC_SWEPT_TARGETS; target++)
+      if (key->choices == tables->moves[target] && tables->default_moves[target][0] != '\0')
+        key->default_text = tables->default_moves[target];
+  return composed;
 }
 
 struct gpumc_key *gpumc_block_keys(const struct gpumc_language_tables *tables, const char *block,
@@ -497,12 +542,9 @@ static bool find_model(struct gpumc_language *language)
   if (i == SIZE_MAX)
     return done;
   language->model = language->plugins->models[i];
-  for (int target = 0; target < GPUMC_SWEPT_TARGETS; target++) {
-    const struct gpumc_move *move =
-        gpumc_kernel_move(language->model->kernels[0], NULL, (enum gpumc_target_kind)target);
-    if (move != NULL)
-      language->tables.default_move[target] = move->name;
-  }
+  for (int target = 0; target < GPUMC_SWEPT_TARGETS; target++)
+    language->tables.default_move[target] =
+        default_move(language->model, (enum gpumc_target_kind)target);
   return done;
 }
 

@@ -1,5 +1,6 @@
 /* One task: every block resolved and checked, the kernel's variant pinned, the output path filled.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,6 +247,31 @@ ask_move(const struct gpumc_kernel_ops *kernel, enum gpumc_target_kind target,
                     warning, error);
 }
 
+/* Where there are values of the moved control at which no sweep changes the energy. */
+static bool warn_of_cycle(const struct gpumc_language *language,
+                          const struct gpumc_kernel_ops *kernel,
+                          const struct gpumc_params *algorithm,
+                          const struct gpumc_kernel_options *options, struct gpumc_task *task)
+{
+  const char *key = language->algorithm->relaxing_key;
+  const struct gpumc_move *move =
+      gpumc_kernel_move(kernel, gpumc_update_name(algorithm), language->algorithm->target);
+  char text[512];
+  if (key == NULL || move == NULL || move->cycle == NULL)
+    return true;
+  const long long sweeps = (long long)gpumc_params_integer(algorithm, key);
+  const uint32_t cycle = move->cycle(options);
+  if (sweeps == 0 || sweeps >= cycle)
+    return true;
+  snprintf(
+      text, sizeof text,
+      "algorithm.%s = %lld is less than a cycle of the move %s, %u sweeps, of which only one "
+      "changes the energy: in some steps replicas keep theirs; use algorithm.%s: %u or more%s%s",
+      key, sweeps, move->name, cycle, key, cycle,
+      move->keys != NULL ? ", or a smaller kernel." : "", move->keys != NULL ? move->keys[0] : "");
+  return add_warning(task, "sweeps_warning", text);
+}
+
 /* For those who do not only look, of blocks without mistakes. False when memory ran out, where
  * `error` may tell more of it. */
 static bool fill_warnings(const struct gpumc_language *language, const struct gpumc_model *instance,
@@ -261,13 +287,16 @@ static bool fill_warnings(const struct gpumc_language *language, const struct gp
   task->warnings = cJSON_CreateObject();
   if (task->warnings == NULL)
     return false;
-  if (kernel != NULL && kernel->warning != NULL) {
-    struct gpumc_kernel_options options;
+  struct gpumc_kernel_options options = {0};
+  if (kernel != NULL && kernel->read != NULL)
     kernel->read(&block, &options);
+  if (kernel != NULL && kernel->warning != NULL) {
     warning = kernel->warning(&options, &name);
     good = add_warning(task, name, warning);
     warning = NULL;
   }
+  if (good && kernel != NULL)
+    good = warn_of_cycle(language, kernel, &algorithm, &options, task);
   if (good && kernel != NULL && instance != NULL && language->algorithm->sweeps_alone)
     good = ask_move(kernel, language->algorithm->target, &algorithm, instance, &warning, error) ==
            GPUMC_OK;

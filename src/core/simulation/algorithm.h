@@ -106,6 +106,9 @@ struct gpumc_algorithm_ops {
   /* Whether nothing but sweeps takes it from one state to the next, so that what is known against
    * the move that its key `update` names (gpumc_move.warn) is known against its results. */
   bool sweeps_alone;
+  /* Its key for the sweeps at each value of the moved control, where replicas are to relax at every
+   * one: fewer than gpumc_move.cycle are warned of. NULL: none. */
+  const char *relaxing_key;
   /* What keeps tools/merge-NAME from joining results of such a block for other samples of the
    * disorder, NULL: nothing. The operation is NULL where there is no such tool. */
   const char *(*unmergeable)(const struct gpumc_params *params);

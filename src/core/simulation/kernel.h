@@ -83,6 +83,8 @@ struct gpumc_move {
    * GPUMC_FAILURE when memory ran out. */
   GPUMC_MUST_CHECK enum gpumc_status (*warn)(const struct gpumc_model *model, size_t samples,
                                              const char **warning, struct gpumc_error *error);
+  /* Of so many successive sweeps one changes the energy at least; NULL: each does. */
+  uint32_t (*cycle)(const struct gpumc_kernel_options *options);
   /* What of it has a size, given or tuned (steps.h); NULL: nothing. */
   const struct gpumc_step *step;
   /* Those of the kernel's own keys that are for this move, that of `step` not included,

@@ -1,9 +1,11 @@
 #include "core/simulation/steps.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/base/memory.h"
+#include "core/simulation/algorithm.h"
 #include "core/storage/checkpoint.h"
 
 /* Half of the proposals are to be accepted. A step whose share is a becomes ((a + EASE) / (TARGET +
@@ -199,9 +201,45 @@ enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensemble,
 
 /* ---- results ---- */
 
-enum gpumc_status gpumc_steps_write(const struct gpumc_ensemble *ensemble,
-                                    const struct gpumc_curve_place *place,
-                                    struct gpumc_error *error)
+/* Shares of which tuned steps are warned, unless the step could not be changed further. */
+#define LEAST_SHARE 0.3
+#define LARGEST_SHARE 0.7
+
+static bool is_off(const struct gpumc_step *step, double size, double share)
+{
+  return (share < LEAST_SHARE && size > step->least) ||
+         (share > LARGEST_SHARE && size < step->largest);
+}
+
+/* Names the step whose share is farthest from its aim, and the remedy. */
+static enum gpumc_status warn_of_shares(const struct gpumc_ensemble *ensemble, const double *share,
+                                        const struct gpumc_curve_place *place,
+                                        const struct gpumc_observer *observer,
+                                        struct gpumc_error *error)
+{
+  const struct gpumc_step *step = gpumc_step_of(ensemble);
+  const size_t apart = alike(ensemble);
+  size_t off = 0, worst = 0;
+  char text[512];
+  for (size_t t = 0; t < apart; t++)
+    if (is_off(step, ensemble->step[t], share[t])) {
+      worst = off == 0 || fabs(share[t] - TARGET) > fabs(share[worst] - TARGET) ? t : worst;
+      off++;
+    }
+  if (off == 0 || step->given(&ensemble->plan.options) > 0)
+    return GPUMC_OK;
+  snprintf(
+      text, sizeof text,
+      "tuning of the %s ended far from its aim in %zu of %zu places: with %.4g a share of %.2g "
+      "of the proposals is accepted, not %g; use a longer thermalization, or set kernel.%s",
+      step->label.name, off, apart, ensemble->step[worst], share[worst], TARGET, step->key);
+  gpumc_observer_tell(observer, GPUMC_WARNING, text);
+  return gpumc_recorder_text(place->recorder, place->group, "step_warning", text, error);
+}
+
+enum gpumc_status
+gpumc_steps_write(const struct gpumc_ensemble *ensemble, const struct gpumc_curve_place *place,
+                  const struct gpumc_observer *observer, struct gpumc_error *error)
 {
   static const struct gpumc_label label = {
       "move_acceptance", "share of the proposals of the moves that were accepted", "1", ""};
@@ -215,6 +253,7 @@ enum gpumc_status gpumc_steps_write(const struct gpumc_ensemble *ensemble,
   GPUMC_TRY_OUT(status, find_shares(ensemble, adapted_before(ensemble, UINT32_MAX), share, error));
   GPUMC_TRY_OUT(status, gpumc_curve_write(place, &step->label, false, ensemble->step, error));
   GPUMC_TRY_OUT(status, gpumc_curve_write(place, &label, false, share, error));
+  GPUMC_TRY_OUT(status, warn_of_shares(ensemble, share, place, observer, error));
 out:
   free(share);
   return status;

@@ -16,6 +16,8 @@
 
 enum { GPUMC_STEP_FIRST = 8 }; /* sweeps */
 
+struct gpumc_observer;
+
 /* What of a move has a size. Tuning begins with the largest. */
 struct gpumc_step {
   struct gpumc_label label; /* of the step in results */
@@ -69,9 +71,10 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensem
                                                     struct gpumc_error *error);
 
 /* Steps of the first runs, count[0] of the place, those that are alike, and the share of their
- * proposals that was accepted since the step is what it is. Nothing for moves without a step. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_steps_write(const struct gpumc_ensemble *ensemble,
-                                                     const struct gpumc_curve_place *place,
-                                                     struct gpumc_error *error);
+ * proposals that was accepted since the step is what it is; warns of those whose tuning ended far
+ * from its aim, in the group's attribute step_warning too. Nothing for moves without a step. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_steps_write(const struct gpumc_ensemble *ensemble, const struct gpumc_curve_place *place,
+                  const struct gpumc_observer *observer, struct gpumc_error *error);
 
 #endif

@@ -210,23 +210,45 @@ GPUMC_HOST_DEVICE static inline float disks_moved(float x, uint32_t at, float wi
   return at == 0 ? x - width : at == 1 ? x : x + width;
 }
 
-enum { DISKS_NEIGHBOURS = 16 }; /* two in each of the eight cells around */
+/* Those in slot 0 of the eight cells around, and in slots 1, of which there are few: at a packing
+ * fraction of 0.7 one cell in 2000 has five or more. With room for two, one in 250 would have too
+ * many, and every eighth warp would wait for such a cell. */
+enum { DISKS_CELLS_AROUND = 8, DISKS_SECONDS = 4, DISKS_NEIGHBOURS = 12 };
 
-GPUMC_HOST_DEVICE static inline void
+/* Returns how many there are in slots 1: with more than DISKS_SECONDS, some are left out. */
+GPUMC_HOST_DEVICE static inline uint32_t
 disks_gather(const struct disks_cells *cells, const struct disks_around *around,
              const struct disks_rule *rule, struct disks_neighbour neighbour[DISKS_NEIGHBOURS])
 {
+  float2 second[DISKS_SECONDS];
+  uint32_t seconds = 0;
+  for (uint32_t s = 0; s < DISKS_SECONDS; s++)
+    second[s] = make_float2(HARD_DISKS_NOWHERE, HARD_DISKS_NOWHERE);
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-  for (uint32_t k = 0; k < 8; k++) {
+  for (uint32_t k = 0; k < DISKS_CELLS_AROUND; k++) {
     const uint32_t at = k < 4 ? k : k + 1, j = at / 3, i = at % 3;
     const float4 pair = cells->first[disks_place(around, i, j)];
-    neighbour[2 * k] = disks_neighbour_at(disks_moved(pair.x, i, rule->width_x),
-                                          disks_moved(pair.y, j, rule->width_y));
-    neighbour[2 * k + 1] = disks_neighbour_at(disks_moved(pair.z, i, rule->width_x),
-                                              disks_moved(pair.w, j, rule->width_y));
+    neighbour[k] = disks_neighbour_at(disks_moved(pair.x, i, rule->width_x),
+                                      disks_moved(pair.y, j, rule->width_y));
+    if (pair.z != HARD_DISKS_NOWHERE) {
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+      for (uint32_t s = DISKS_SECONDS - 1; s > 0; s--)
+        second[s] = second[s - 1];
+      second[0] =
+          make_float2(disks_moved(pair.z, i, rule->width_x), disks_moved(pair.w, j, rule->width_y));
+      seconds++;
+    }
   }
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+  for (uint32_t k = 0; k < DISKS_SECONDS; k++)
+    neighbour[DISKS_CELLS_AROUND + k] = disks_neighbour_at(second[k].x, second[k].y);
+  return seconds;
 }
 
 /* The least squared distance of (x, y) to any of them, about. */
@@ -246,9 +268,8 @@ disks_least_square(const struct disks_neighbour neighbour[DISKS_NEIGHBOURS], flo
   return fminf(least[0], least[1]) + fmaf(x, x, y * y);
 }
 
-/* Whether a disk in `slot` at the place *disk, with `other` in its cell unless it is ALONE, moves
+/* Whether a disk in `slot` at the place *disk, with `other` in its cell or nowhere, moves
  * by the two words; if so, *disk is where it is then. Conditions are joined without branches. */
-template <bool ALONE>
 GPUMC_HOST_DEVICE static inline bool
 disks_try(const struct disks_cells *cells, const struct disks_around *around,
           const struct disks_rule *rule, const struct disks_neighbour neighbour[DISKS_NEIGHBOURS],
@@ -257,9 +278,8 @@ disks_try(const struct disks_cells *cells, const struct disks_around *around,
   const float x = disk->x + disks_displacement(word_x, rule->scale);
   const float y = disk->y + disks_displacement(word_y, rule->scale);
   const float square = disks_least_square(neighbour, x, y);
-  bool free = disks_is_inside(rule, x, y) & (square >= HARD_DISKS_LIMIT - HARD_DISKS_DOUBT);
-  if (!ALONE)
-    free = free & !hard_disks_overlap(other.x - x, other.y - y);
+  bool free = disks_is_inside(rule, x, y) & (square >= HARD_DISKS_LIMIT - HARD_DISKS_DOUBT) &
+              !hard_disks_overlap(other.x - x, other.y - y);
   if (free & (square < HARD_DISKS_LIMIT + HARD_DISKS_DOUBT)) {
     const float2 *first = disks_slot(cells, disks_place(around, 1, 1), 0);
     free = !disks_overlap_any(cells, around, rule, slot != first, x, y);
@@ -269,9 +289,12 @@ disks_try(const struct disks_cells *cells, const struct disks_around *around,
   return free;
 }
 
-/* A cell with one disk that is ALONE, or with one or two, none of whose neighbours has more than
- * two. Returns how many trials were accepted. */
-template <uint32_t ROUNDS, bool ALONE>
+/* Neighbours are too many for disks_move(). */
+#define DISKS_NOT_MOVED UINT32_MAX
+
+/* A cell with one or two disks, none of whose neighbours has more than two. Returns how many trials
+ * were accepted, or DISKS_NOT_MOVED. */
+template <uint32_t ROUNDS>
 GPUMC_HOST_DEVICE static inline uint32_t
 disks_move(const struct disks_cells *cells, const struct disks_around *around,
            const struct disks_rule *rule, uint32_t cell)
@@ -279,13 +302,14 @@ disks_move(const struct disks_cells *cells, const struct disks_around *around,
   const struct gpumc_philox_word word = gpumc_philox_word(&rule->group, cell);
   const uint32_t here = disks_place(around, 1, 1);
   const float4 own = cells->first[here];
-  const bool both = !ALONE && own.z != HARD_DISKS_NOWHERE;
+  const bool both = own.z != HARD_DISKS_NOWHERE;
   /* The disks that trials 0 and 1 move; nowhere: there is one. */
   float2 even = make_float2(own.x, own.y), odd = make_float2(own.z, own.w);
   float2 *slot_even = disks_slot(cells, here, 0), *slot_odd = slot_even + 1;
   struct disks_neighbour neighbour[DISKS_NEIGHBOURS];
   uint32_t taken = 0;
-  disks_gather(cells, around, rule, neighbour);
+  if (disks_gather(cells, around, rule, neighbour) > DISKS_SECONDS)
+    return DISKS_NOT_MOVED;
 #ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif
@@ -300,13 +324,12 @@ disks_move(const struct disks_cells *cells, const struct disks_around *around,
       slot_even++;
       slot_odd--;
     }
-    taken +=
-        disks_try<ALONE>(cells, around, rule, neighbour, slot_even, odd, drawn[0], drawn[1], &even);
+    taken += disks_try(cells, around, rule, neighbour, slot_even, odd, drawn[0], drawn[1], &even);
     if (s + 1 == rule->moves)
       break;
     float2 disk = both ? odd : even;
-    const bool free = disks_try<ALONE>(cells, around, rule, neighbour, both ? slot_odd : slot_even,
-                                       both ? even : odd, drawn[2], drawn[3], &disk);
+    const bool free = disks_try(cells, around, rule, neighbour, both ? slot_odd : slot_even,
+                                both ? even : odd, drawn[2], drawn[3], &disk);
     if (free) {
       odd = both ? disk : odd;
       even = both ? even : disk;

@@ -351,14 +351,14 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
       .sums = storage->sums,
       .lost = storage->lost,
   };
-  for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++)
+  for (size_t c = 0; c < HARD_DISKS_NUMBERS; c++)
     arguments.channel[c] = channel[c];
   GPUMC_TRY(look_for_lost(ensemble, error));
   GPUMC_TRY(hard_disks_measure_on_gpu(&arguments, error));
   GPUMC_TRY(
       device->ops->publish(device, &storage->found, storage->lost, sizeof *storage->lost, error));
   storage->measured = true;
-  return GPUMC_OK;
+  return hard_disks_profiles_by_host(ensemble, storage->replicas, channel, error);
 }
 
 static enum gpumc_status bring_steps(struct gpumc_ensemble *ensemble, struct gpumc_error *error)

@@ -49,6 +49,14 @@ void hard_disks_store(const struct hard_disks_stored *stored, const struct hard_
 uint64_t hard_disks_restore(const struct hard_disks_stored *stored, unsigned char *from,
                             size_t cells, const struct hard_disks_replica *to);
 
+/* Those of the channels that are profiles, of all replicas in use, by hard_disks_measure_profiles()
+ * of one after the other: they are asked for now and then, and take longer than a replica's way.
+ * channel[c]: [runs][capacity][width], device memory, as `replicas` below; done on return. */
+struct gpumc_ensemble;
+GPUMC_MUST_CHECK enum gpumc_status
+hard_disks_profiles_by_host(struct gpumc_ensemble *ensemble, const unsigned char *replicas,
+                            int64_t *const *channel, struct gpumc_error *error);
+
 /* Replica r of run m begins stored.bytes (m capacity + r) bytes from `replicas` on. */
 struct hard_disks_replicas {
   struct lattice_batch batch;
@@ -78,7 +86,7 @@ struct hard_disks_gpu_measurement {
   /* Of hard_disks_pressure.h, [HARD_DISKS_BINS] in quanta of the channels; device memory. */
   const int64_t *contact_weight, *scaling_weight;
   struct hard_disks_sums *sums; /* [runs][capacity], device memory */
-  int64_t *channel[HARD_DISKS_CHANNELS];
+  int64_t *channel[HARD_DISKS_NUMBERS];
   uint64_t *lost; /* device memory: replicas without the disks that they must have are added */
 };
 

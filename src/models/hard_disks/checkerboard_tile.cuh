@@ -27,7 +27,6 @@ enum {
   DISKS_BORDER = HARD_DISKS_COLOURS,
   DISKS_READS = 4, /* cells that a thread reads at once */
   DISKS_WARP = 32,
-  DISKS_SORTED_FROM = 1000, /* cells of a tile, or of the replicas of a block */
 };
 
 /* ---- tiles ---- */
@@ -42,7 +41,6 @@ struct disks_cut {
 struct disks_tiling {
   struct disks_cut x, y;
   uint32_t half; /* columns of one parity */
-  uint32_t sorted;
 };
 
 static inline struct disks_cut disks_cut_of(uint32_t cells, uint32_t side)
@@ -62,7 +60,6 @@ disks_tiling_of(const struct hard_disks_box *box, uint32_t side_x, uint32_t side
   tiling.x = disks_cut_of(box->cells_x, side_x);
   tiling.y = disks_cut_of(box->cells_y, side_y);
   tiling.half = (tiling.x.width[1].value + 1) / 2;
-  tiling.sorted = side_x * side_y >= DISKS_SORTED_FROM;
   return tiling;
 }
 
@@ -164,23 +161,13 @@ struct disks_block {
   uint16_t *list;         /* [colours][room]: a + 256 b of cells that have disks */
 };
 
-/* Lists of cells go by turns of colours. In large tiles they are `sorted`: cells with one disk are
- * at the beginning, and cells with more at the end, backwards, so that most warps have cells of one
- * kind. In small ones, which would have no whole warps of both, all are at the end. `listed` has
- * the numbers of both kinds, kind by kind, and whether a cell has more than two disks. */
+/* Lists of the cells that have disks go by turns of colours, and `listed` has the numbers of cells
+ * in them, and whether any cell has more than two disks. */
 enum {
-  DISKS_CROWDED = 2 * HARD_DISKS_COLOURS,
+  DISKS_CROWDED = HARD_DISKS_COLOURS,
   DISKS_NUMBERS = DISKS_CROWDED + 1,
   DISKS_NOT_LISTED = DISKS_CROWDED,
 };
-
-/* Where number `index` of a kind of a turn is; kind = turn, or turn + colours. */
-GPUMC_HOST_DEVICE static inline uint32_t
-disks_listed_at(uint32_t room, uint32_t kind, uint32_t index)
-{
-  return kind < HARD_DISKS_COLOURS ? kind * room + index
-                                   : (kind - HARD_DISKS_COLOURS + 1) * room - 1 - index;
-}
 
 static inline size_t disks_block_bytes(const struct disks_tiling *tiling)
 {
@@ -206,28 +193,28 @@ disks_block_at(float4 *memory, const struct disks_tiling *tiling)
 
 /* ---- lists ---- */
 
-/* Adds the cells of the threads of a warp, all of which are here, to the lists of their kinds. */
+/* Adds the cells of the threads of a warp, all of which are here, to the lists of their turns. */
 template <class ENTRY>
 GPUMC_HOST_DEVICE static inline void
-disks_note(ENTRY *list, uint32_t room, uint32_t *listed, uint32_t kind, uint32_t entry)
+disks_note(ENTRY *list, uint32_t room, uint32_t *listed, uint32_t turn, uint32_t entry)
 {
 #ifdef __CUDA_ARCH__
   const uint32_t lane = threadIdx.x % DISKS_WARP;
   uint32_t mine = 0, of_lane = 0, first = 0;
 #pragma unroll
-  for (uint32_t k = 0; k < DISKS_NOT_LISTED; k++) {
-    const uint32_t those = __ballot_sync(UINT32_MAX, kind == k);
-    mine = kind == k ? those : mine;
-    of_lane = lane == k ? those : of_lane;
+  for (uint32_t t = 0; t < HARD_DISKS_COLOURS; t++) {
+    const uint32_t those = __ballot_sync(UINT32_MAX, turn == t);
+    mine = turn == t ? those : mine;
+    of_lane = lane == t ? those : of_lane;
   }
   if (of_lane != 0)
     first = atomicAdd(&listed[lane], __popc(of_lane));
-  first = __shfl_sync(UINT32_MAX, first, kind);
-  if (kind != DISKS_NOT_LISTED)
-    list[disks_listed_at(room, kind, first + __popc(mine & ((1u << lane) - 1)))] = (ENTRY)entry;
+  first = __shfl_sync(UINT32_MAX, first, turn);
+  if (turn != DISKS_NOT_LISTED)
+    list[turn * room + first + __popc(mine & ((1u << lane) - 1))] = (ENTRY)entry;
 #else
-  if (kind != DISKS_NOT_LISTED)
-    list[disks_listed_at(room, kind, listed[kind]++)] = (ENTRY)entry;
+  if (turn != DISKS_NOT_LISTED)
+    list[turn * room + listed[turn]++] = (ENTRY)entry;
 #endif
 }
 
@@ -253,28 +240,24 @@ disks_column_turn_of(const struct disks_tile *tile, uint32_t colours, uint32_t a
   return column;
 }
 
-/* disks_note() of a warp that is in one row: lanes of equal parity have equal turns. `count` disks;
- * 0: the cell is not added. Lanes 0 to 3 count cells with one disk of both parities, and those
- * with more. */
+/* disks_note() of a warp that is in one row: lanes of equal parity have equal turns, and lanes 0
+ * and 1 count the cells of both parities. */
 GPUMC_HOST_DEVICE static inline void disks_note_in_row(uint16_t *list, uint32_t room,
                                                        uint32_t *listed, uint32_t turn,
-                                                       uint32_t count, uint32_t entry)
+                                                       bool is_listed, uint32_t entry)
 {
 #ifdef __CUDA_ARCH__
-  const uint32_t lane = threadIdx.x % DISKS_WARP, parity = 0x55555555u << (lane & 1);
-  const uint32_t ones = __ballot_sync(UINT32_MAX, count == 1) & parity;
-  const uint32_t more = __ballot_sync(UINT32_MAX, count > 1) & parity;
+  const uint32_t lane = threadIdx.x % DISKS_WARP;
+  const uint32_t those = __ballot_sync(UINT32_MAX, is_listed) & 0x55555555u << (lane & 1);
   uint32_t first = 0;
-  if (lane < 4)
-    first = atomicAdd(&listed[turn + (lane < 2 ? 0 : HARD_DISKS_COLOURS)],
-                      __popc(lane < 2 ? ones : more));
-  first = __shfl_sync(UINT32_MAX, first, (lane & 1) + (count > 1 ? 2 : 0));
-  const uint32_t index = first + __popc((count > 1 ? more : ones) & ((1u << lane) - 1));
-  if (count > 0)
-    list[count > 1 ? (turn + 1) * room - 1 - index : turn * room + index] = (uint16_t)entry;
+  if (lane < 2)
+    first = atomicAdd(&listed[turn], __popc(those));
+  first = __shfl_sync(UINT32_MAX, first, lane & 1);
+  if (is_listed)
+    list[turn * room + first + __popc(those & ((1u << lane) - 1))] = (uint16_t)entry;
 #else
-  if (count > 0)
-    disks_note(list, room, listed, turn + (count > 1 ? HARD_DISKS_COLOURS : 0), entry);
+  if (is_listed)
+    disks_note(list, room, listed, turn, entry);
 #endif
 }
 
@@ -375,8 +358,7 @@ GPUMC_HOST_DEVICE static inline void disks_read(const struct disks_task *task,
         const uint32_t turn = b % 2 == 0 ? even.turn : odd.turn;
         const uint32_t from = b % 2 == 0 ? even.first : odd.first;
         const uint32_t rows = b % 2 == 0 ? even.rows : odd.rows;
-        const uint32_t kind = count[k] == 1 && !task->tiling->sorted ? 2 : count[k];
-        disks_note_in_row(block->list, room, block->listed, turn, b - from < rows ? kind : 0,
+        disks_note_in_row(block->list, room, block->listed, turn, count[k] > 0 && b - from < rows,
                           a | b << 8);
       }
     }
@@ -407,7 +389,7 @@ GPUMC_HOST_DEVICE static inline bool disks_has_more_than_two(const struct disks_
 
 /* An entry of a list, counted if the cell is one of the tile's own: of cells of the box that the
  * tile has twice, one counts. */
-template <uint32_t ROUNDS, bool ALONE>
+template <uint32_t ROUNDS>
 GPUMC_HOST_DEVICE static inline void
 disks_move_entry(const struct disks_task *task, const struct disks_block *block, bool crowded,
                  uint32_t entry, struct disks_counts *counts)
@@ -415,11 +397,11 @@ disks_move_entry(const struct disks_task *task, const struct disks_block *block,
   const struct disks_tile *tile = &task->tile;
   const uint32_t a = entry & 0xff, b = entry >> 8, cell = block->row[b] + block->column[a];
   const struct disks_around around = disks_around_in(tile, a, b);
-  uint32_t accepted;
-  if (crowded && disks_is_crowded(&block->cells, &around))
+  uint32_t accepted = DISKS_NOT_MOVED;
+  if (!(crowded && disks_is_crowded(&block->cells, &around)))
+    accepted = disks_move<ROUNDS>(&block->cells, &around, &task->rule, cell);
+  if (accepted == DISKS_NOT_MOVED)
     accepted = disks_move_plainly<ROUNDS>(&block->cells, &around, &task->rule, cell);
-  else
-    accepted = disks_move<ROUNDS, ALONE>(&block->cells, &around, &task->rule, cell);
   const bool is_own = (a - tile->x.begin < task->tiling->x.side.value) &
                       (b - tile->y.begin < task->tiling->y.side.value) &
                       ((uint32_t)tile->x.first + a < task->box->cells_x) &
@@ -427,23 +409,16 @@ disks_move_entry(const struct disks_task *task, const struct disks_block *block,
   disks_count(counts, is_own, accepted);
 }
 
-/* The colour that has its turn. The threads that have fewer cells with one disk begin with those
- * that have more. */
+/* The colour that has its turn. */
 template <uint32_t ROUNDS>
 GPUMC_HOST_DEVICE static inline void
 disks_move_turn(const struct disks_task *task, const struct disks_block *block, uint32_t turn,
                 uint32_t thread, uint32_t threads, struct disks_counts *counts)
 {
-  const uint32_t room = disks_list_room(task->tiling);
-  const uint32_t ones = block->listed[turn], more = block->listed[turn + HARD_DISKS_COLOURS];
+  const uint16_t *list = block->list + turn * disks_list_room(task->tiling);
   const bool crowded = disks_has_more_than_two(block);
-  for (uint32_t k = thread; k < ones; k += threads)
-    disks_move_entry<ROUNDS, true>(task, block, crowded,
-                                   block->list[disks_listed_at(room, turn, k)], counts);
-  for (uint32_t k = threads - 1 - thread; k < more; k += threads)
-    disks_move_entry<ROUNDS, false>(
-        task, block, crowded, block->list[disks_listed_at(room, turn + HARD_DISKS_COLOURS, k)],
-        counts);
+  for (uint32_t k = thread; k < block->listed[turn]; k += threads)
+    disks_move_entry<ROUNDS>(task, block, crowded, list[k], counts);
 }
 
 /* Shifts the grid, from shared memory to where the replica is afterwards; warps go down rows. */

@@ -14,7 +14,7 @@ enum {
 /* Replicas of a block, of cells_x times cells_y cells. */
 struct disks_whole {
   struct gpumc_divisor cells, cells_x;
-  uint32_t replicas, sorted;
+  uint32_t replicas;
 };
 
 static inline struct disks_whole disks_whole_of(const struct hard_disks_box *box, uint32_t replicas)
@@ -23,7 +23,6 @@ static inline struct disks_whole disks_whole_of(const struct hard_disks_box *box
   whole.cells = gpumc_divisor_make(box->cells_x * box->cells_y);
   whole.cells_x = gpumc_divisor_make(box->cells_x);
   whole.replicas = replicas;
-  whole.sorted = whole.cells.value * replicas >= DISKS_SORTED_FROM;
   return whole;
 }
 
@@ -187,24 +186,23 @@ disks_list_cells(const struct disks_class *all, const struct disks_hall *hall,
 {
   const uint32_t total = all->present * all->whole.cells.value;
   for (uint32_t begin = 0; begin < total; begin += threads) {
-    uint32_t kind = DISKS_NOT_LISTED, entry = 0;
+    uint32_t turn = DISKS_NOT_LISTED, entry = 0;
     if (begin + thread < total) {
       const struct disks_address at = disks_address_of(&all->whole, begin + thread);
       const uint32_t m = all->whole.cells_x.value;
       const uint32_t count =
           cells->count[at.replica * all->whole.cells.value + at.b * m + disks_column(at.a, m / 2)];
       if (count > 0)
-        kind = disks_turn(hall->pupil[at.replica].sweep.colours, (at.a & 1) + 2 * (at.b & 1)) +
-               (count > 1 || !all->whole.sorted ? HARD_DISKS_COLOURS : 0);
+        turn = disks_turn(hall->pupil[at.replica].sweep.colours, (at.a & 1) + 2 * (at.b & 1));
       if (count > 2)
         hall->listed[DISKS_CROWDED] = 1;
       entry = at.a | at.b << 8 | at.replica << 16;
     }
-    disks_note(hall->list, disks_hall_room(&all->whole), hall->listed, kind, entry);
+    disks_note(hall->list, disks_hall_room(&all->whole), hall->listed, turn, entry);
   }
 }
 
-template <uint32_t ROUNDS, bool ALONE>
+template <uint32_t ROUNDS>
 GPUMC_HOST_DEVICE static inline uint32_t
 disks_move_in_hall(const struct disks_class *all, const struct disks_hall *hall,
                    const struct disks_cells *cells, bool crowded, uint32_t entry)
@@ -214,9 +212,12 @@ disks_move_in_hall(const struct disks_class *all, const struct disks_hall *hall,
   const struct disks_around around = disks_around_at(&all->whole, replica, a, b);
   struct disks_rule rule = all->rule;
   rule.group = hall->pupil[replica].group;
-  return crowded && disks_is_crowded(cells, &around)
-             ? disks_move_plainly<ROUNDS>(cells, &around, &rule, cell)
-             : disks_move<ROUNDS, ALONE>(cells, &around, &rule, cell);
+  uint32_t accepted = DISKS_NOT_MOVED;
+  if (!(crowded && disks_is_crowded(cells, &around)))
+    accepted = disks_move<ROUNDS>(cells, &around, &rule, cell);
+  if (accepted == DISKS_NOT_MOVED)
+    accepted = disks_move_plainly<ROUNDS>(cells, &around, &rule, cell);
+  return accepted;
 }
 
 /* The colours that have their turns. */
@@ -226,18 +227,10 @@ disks_move_listed(const struct disks_class *all, const struct disks_hall *hall,
                   const struct disks_cells *cells, uint32_t turn, uint32_t thread, uint32_t threads,
                   struct disks_counts *counts)
 {
-  const uint32_t room = disks_hall_room(&all->whole);
-  const uint32_t ones = hall->listed[turn], more = hall->listed[turn + HARD_DISKS_COLOURS];
+  const uint32_t *list = hall->list + turn * disks_hall_room(&all->whole);
   const bool crowded = hall->listed[DISKS_CROWDED] != 0;
-  for (uint32_t k = thread; k < ones; k += threads)
-    disks_count(counts, true,
-                disks_move_in_hall<ROUNDS, true>(all, hall, cells, crowded,
-                                                 hall->list[disks_listed_at(room, turn, k)]));
-  for (uint32_t k = threads - 1 - thread; k < more; k += threads)
-    disks_count(counts, true,
-                disks_move_in_hall<ROUNDS, false>(
-                    all, hall, cells, crowded,
-                    hall->list[disks_listed_at(room, turn + HARD_DISKS_COLOURS, k)]));
+  for (uint32_t k = thread; k < hall->listed[turn]; k += threads)
+    disks_count(counts, true, disks_move_in_hall<ROUNDS>(all, hall, cells, crowded, list[k]));
 }
 
 /* Shifts the grids, from some cells to others. */

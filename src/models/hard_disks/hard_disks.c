@@ -74,6 +74,15 @@ static const struct gpumc_key keys[] = {
      .doc = "Path of the text file with the positions, two numbers x y for each disk; "
             "docs/file-format.md describes its form.",
      .sweepable = true},
+    {.name = "wave_vectors",
+     .type = GPUMC_KEY_INTEGER,
+     .doc = "Where the structure factor is measured, if requested: nx, ny of one vector after the "
+            "other, in units of 2 pi / Lx and 2 pi / Ly. Left out, the first 64 along x and along "
+            "y: [1, 0, 0, 1, 2, 0, 0, 2, ...].",
+     .minimum = -HARD_DISKS_WAVE_MAXIMUM,
+     .maximum = HARD_DISKS_WAVE_MAXIMUM,
+     .list_minimum = 2,
+     .list_maximum = 2 * HARD_DISKS_WAVES_MAXIMUM},
     {.name = NULL},
 };
 
@@ -252,12 +261,25 @@ static void check_file(const struct gpumc_params *params, const struct gpumc_sub
                          gpumc_params_string(params, "start"));
 }
 
+static void check_waves(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                        struct gpumc_report *report)
+{
+  (void)subject;
+  if (!gpumc_params_has(params, "wave_vectors"))
+    return;
+  struct gpumc_list waves = gpumc_params_list(params, "wave_vectors");
+  if (waves.left % 2 != 0)
+    gpumc_params_mistake(params, report, "wave_vectors",
+                         "wave_vectors: %zu numbers are no list of pairs nx, ny", waves.left);
+}
+
 #define READS_BOX "particles lattice packing_fraction box aspect"
 static const struct gpumc_check checks[] = {{.reads = "lattice", .run = check_lattice},
                                             {.reads = "aspect lattice box", .run = check_aspect},
                                             {.reads = READS_BOX, .run = check_box},
                                             {.reads = READS_BOX " start", .run = check_start},
                                             {.reads = "start file", .run = check_file},
+                                            {.reads = "wave_vectors", .run = check_waves},
                                             {.run = NULL}};
 
 /* ---- instances ---- */
@@ -281,7 +303,7 @@ enum gpumc_status hard_disks_instance(const struct hard_disks_settings *settings
   model->reads_file = settings->start == HARD_DISKS_FILE;
   model->log_states = NAN;
   hard_disks_describe_channels(model);
-  return GPUMC_OK;
+  return hard_disks_describe_profiles(settings, model, error);
 }
 
 static enum gpumc_status
@@ -293,14 +315,25 @@ create(const struct gpumc_params *params, struct gpumc_model *model, struct gpum
                                                     : HARD_DISKS_COMPRESSED;
   if (settings.start == HARD_DISKS_FILE)
     settings.file = gpumc_params_string(params, "file");
+  int32_t wave[2 * HARD_DISKS_WAVES_MAXIMUM];
+  if (gpumc_params_has(params, "wave_vectors")) {
+    struct gpumc_list waves = gpumc_params_list(params, "wave_vectors");
+    settings.n_waves = waves.left / 2;
+    settings.wave = wave;
+    for (size_t i = 0; waves.left > 0; i++)
+      wave[i] = (int32_t)gpumc_list_integer(&waves);
+  }
   return hard_disks_instance(&settings, model, error);
 }
 
 static void destroy(struct gpumc_model *model)
 {
   struct hard_disks_parameters *parameters = model->parameters;
-  if (parameters != NULL)
+  if (parameters != NULL) {
     free(parameters->positions);
+    free(parameters->wave);
+    free(parameters->scales);
+  }
   free(parameters);
   memset(model, 0, sizeof *model);
 }

@@ -10,6 +10,8 @@
 /* Cells along a side, at most, and disks: cells are numbered with 32 bits in counters. */
 #define HARD_DISKS_CELLS_MAXIMUM 32768
 #define HARD_DISKS_PARTICLES_MAXIMUM 1000000000
+/* Wave vectors of an instance, and their components in units of 2 pi / L. */
+enum { HARD_DISKS_WAVES_MAXIMUM = 512, HARD_DISKS_WAVE_MAXIMUM = 65536 };
 
 enum hard_disks_start { HARD_DISKS_COMPRESSED, HARD_DISKS_LATTICE, HARD_DISKS_FILE };
 
@@ -21,6 +23,9 @@ struct hard_disks_settings {
   double length[2];             /* Lx, Ly, without */
   enum hard_disks_start start;
   const char *file;
+  size_t n_waves;
+  const int32_t
+      *wave; /* [n_waves][2], wave vectors in units of 2 pi / L; none: the smallest ones */
 };
 
 /* gpumc_model.parameters. */
@@ -34,6 +39,9 @@ struct hard_disks_parameters {
   /* Of hard_disks_pressure.h, in quanta of the channels. */
   int64_t contact_weight[HARD_DISKS_BINS], scaling_weight[HARD_DISKS_BINS];
   double *positions; /* [N][2] of a file; NULL without one */
+  size_t n_waves;
+  int32_t *wave;  /* [n_waves][2] */
+  double *scales; /* gpumc_profile.at and unit of all profiles */
 };
 
 static inline const struct hard_disks_parameters *
@@ -65,6 +73,13 @@ hard_disks_place(const struct hard_disks_layout *layout, size_t slot, size_t a, 
 
 /* [slots][m_y][m_x] */
 struct hard_disks_layout hard_disks_plain_layout(const struct hard_disks_box *box);
+
+/* A column or row that is so many steps from another, in a periodic box. */
+static inline size_t hard_disks_around(size_t cell, int steps, uint32_t cells)
+{
+  const int64_t all = (int64_t)cells, at = ((int64_t)cell + steps) % all;
+  return (size_t)(at < 0 ? at + all : at);
+}
 
 /* A replica in host memory. `offset`: where the corner of cell (0, 0) stands, in quanta, from 0 to
  * below the side of the box. */
@@ -107,7 +122,7 @@ GPUMC_MUST_CHECK enum gpumc_status
 hard_disks_start_state(const struct gpumc_model *model, struct gpumc_random random, uint32_t r,
                        uint8_t *portable, struct gpumc_error *error);
 
-/* ---- what is measured (hard_disks_measured.c) ---- */
+/* ---- what is measured (hard_disks_measured.c, hard_disks_sums.c, hard_disks_profiles.c) ---- */
 
 struct hard_disks_units hard_disks_units_of(const struct gpumc_model *model);
 /* The error of a replica that has another number of disks than it must have. */
@@ -120,12 +135,30 @@ GPUMC_MUST_CHECK enum gpumc_status
 hard_disks_measure(const struct gpumc_model *model, const struct hard_disks_replica *replica,
                    int64_t *const *channel, size_t at, struct gpumc_error *error);
 
-enum { HARD_DISKS_MEANS = 6, HARD_DISKS_QUANTITIES = 8 };
+/* Of these the profiles; channel[c] + at * width are its numbers. hard_disks_measure() does this,
+ * too. GPUMC_FAILURE when memory ran out. */
+GPUMC_MUST_CHECK enum gpumc_status
+hard_disks_measure_profiles(const struct gpumc_model *model,
+                            const struct hard_disks_replica *replica, int64_t *const *channel,
+                            size_t at, struct gpumc_error *error);
+/* psi_6 (hard_disks_order.h) of the disk at a place of cell (a, b). */
+void hard_disks_find_order(const struct hard_disks_parameters *parameters,
+                           const struct hard_disks_replica *replica, size_t a, size_t b,
+                           size_t place, int64_t psi6[2]);
+
+enum { HARD_DISKS_MEANS = 9, HARD_DISKS_QUANTITIES = 14 };
 extern const struct gpumc_channel hard_disks_channels[HARD_DISKS_CHANNELS];
 extern const struct gpumc_mean hard_disks_means[HARD_DISKS_MEANS];
 extern const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES];
 /* Quanta, bounds, and the weights of histograms. */
 void hard_disks_describe_channels(struct gpumc_model *model);
+/* Widths, axes and units of profiles. GPUMC_FAILURE when memory ran out. */
+GPUMC_MUST_CHECK enum gpumc_status
+hard_disks_describe_profiles(const struct hard_disks_settings *settings, struct gpumc_model *model,
+                             struct gpumc_error *error);
+/* The bins of `contact`, [HARD_DISKS_BINS]: R_i of hard_disks_pressure.h, and the areas of their
+ * rings over pi. */
+void hard_disks_contact_bins(double *distance, double *ring);
 
 /* ---- kernels ---- */
 

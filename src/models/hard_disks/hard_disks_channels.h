@@ -3,10 +3,12 @@
 #ifndef GPUMC_HARD_DISKS_CHANNELS_H
 #define GPUMC_HARD_DISKS_CHANNELS_H
 
+#include "core/numerics/elementary.h"
 #include "models/hard_disks/hard_disks_order.h"
 #include "models/hard_disks/hard_disks_pressure.h"
 
-/* Those of bond order are measured on request. */
+/* Those of bond order are measured on request. HARD_DISKS_NUMBERS are single numbers; profiles,
+ * which hard_disks_profiles.c measures, follow. */
 enum hard_disks_channel {
   HARD_DISKS_VOLUME,  /* Lx Ly */
   HARD_DISKS_SCALING, /* sum over disks of the weights of their scalings (hard_disks_pressure.h) */
@@ -16,6 +18,14 @@ enum hard_disks_channel {
   HARD_DISKS_PSI6,       /* the length of that sum */
   HARD_DISKS_PSI6_2,     /* its square / N */
   HARD_DISKS_PSI6_LOCAL, /* sum over disks of |psi_6| */
+  /* |sum over disks of psi_6 exp(i k r)|^2 / N, k = 2 pi / L along x and y */
+  HARD_DISKS_PSI6_WAVE_X,
+  HARD_DISKS_PSI6_WAVE_Y,
+  HARD_DISKS_NUMBERS,
+  HARD_DISKS_CONTACT_HISTOGRAM = HARD_DISKS_NUMBERS, /* pairs in the bins of `contact` */
+  HARD_DISKS_PAIR_CORRELATION,                       /* pairs in bins of distance */
+  HARD_DISKS_BOND_CORRELATION,                       /* sums over these pairs of Re psi_6* psi_6 */
+  HARD_DISKS_STRUCTURE_FACTOR,                       /* |sum over disks of exp(i k r)|^2 / N */
   HARD_DISKS_CHANNELS
 };
 
@@ -26,29 +36,51 @@ struct hard_disks_sums {
       contact2; /* weights in quanta of the channel; each pair counts twice, once for each disk */
   int64_t scaling;        /* weights in quanta of the channel */
   int64_t psi6[2], local; /* in units of 2^-HARD_DISKS_ORDER_BITS */
+  int64_t wave[2][2];     /* of psi_6 exp(i k r), k along x and y: [axis][part], the same */
 };
 
 /* Of an instance. */
 struct hard_disks_units {
-  double sites, volume, quantum[HARD_DISKS_CHANNELS];
+  double sites, volume, quantum[HARD_DISKS_NUMBERS];
 };
 
-/* The channels of a replica into channel[c][at] of those that are not NULL. */
+/* Of one axis of a disk: psi_6 exp(2 pi i at / side), in units of 2^-HARD_DISKS_ORDER_BITS, is
+ * added to the sums. at, side: hard_disks_at(), hard_disks_side(). */
+GPUMC_HOST_DEVICE static inline void
+hard_disks_add_wave(const int64_t psi6[2], int64_t at, int64_t side, int64_t wave[2])
+{
+  const double real = (double)psi6[0], imaginary = (double)psi6[1];
+  double cosine, sine;
+  gpumc_fine_circle(at, side, &cosine, &sine);
+  wave[0] += (int64_t)rint(real * cosine - imaginary * sine);
+  wave[1] += (int64_t)rint(real * sine + imaginary * cosine);
+}
+
+/* |sum|^2 of a sum of complex numbers in units of 2^-HARD_DISKS_ORDER_BITS. */
+GPUMC_HOST_DEVICE static inline double hard_disks_square_of(const int64_t sum[2])
+{
+  const double unit = 1.0 / (double)((int64_t)1 << HARD_DISKS_ORDER_BITS);
+  const double real = unit * (double)sum[0], imaginary = unit * (double)sum[1];
+  return real * real + imaginary * imaginary;
+}
+
+/* The numbers of a replica into channel[c][at] of those that are not NULL. */
 GPUMC_HOST_DEVICE static inline void hard_disks_record(const struct hard_disks_units *units,
                                                        const struct hard_disks_sums *sums,
                                                        int64_t *const *channel, size_t at)
 {
   const double unit = 1.0 / (double)((int64_t)1 << HARD_DISKS_ORDER_BITS);
-  const double real = unit * (double)sums->psi6[0], imaginary = unit * (double)sums->psi6[1];
-  const double square = real * real + imaginary * imaginary;
-  double value[HARD_DISKS_CHANNELS];
+  const double square = hard_disks_square_of(sums->psi6);
+  double value[HARD_DISKS_NUMBERS];
   value[HARD_DISKS_VOLUME] = units->volume;
-  value[HARD_DISKS_PSI6_REAL] = real;
-  value[HARD_DISKS_PSI6_IMAG] = imaginary;
+  value[HARD_DISKS_PSI6_REAL] = unit * (double)sums->psi6[0];
+  value[HARD_DISKS_PSI6_IMAG] = unit * (double)sums->psi6[1];
   value[HARD_DISKS_PSI6] = sqrt(square);
   value[HARD_DISKS_PSI6_2] = square / units->sites;
   value[HARD_DISKS_PSI6_LOCAL] = unit * (double)sums->local;
-  for (int c = 0; c < HARD_DISKS_CHANNELS; c++)
+  value[HARD_DISKS_PSI6_WAVE_X] = hard_disks_square_of(sums->wave[0]) / units->sites;
+  value[HARD_DISKS_PSI6_WAVE_Y] = hard_disks_square_of(sums->wave[1]) / units->sites;
+  for (int c = 0; c < HARD_DISKS_NUMBERS; c++)
     if (channel[c] != NULL)
       channel[c][at] = c == HARD_DISKS_SCALING   ? sums->scaling
                        : c == HARD_DISKS_CONTACT ? sums->contact2 / 2

@@ -1,15 +1,19 @@
 /* What is measured of hard disks, and what follows from it. Diameters are 1. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "core/numerics/elementary.h"
 #include "core/simulation/curves.h"
 #include "models/hard_disks/hard_disks.h"
+#include "models/lattice/quantities.h"
 
 static const char order_key[] = "bond_order";
 static const char order_request[] =
     "Whether the bond-orientational order psi_6 is measured, which takes longer than a sweep.";
 #define ON_REQUEST .request_key = order_key, .request = order_request
+#define DISTANCE                                                                                   \
+  {                                                                                                \
+    "distance", "distance of two disks, middle of the bin", "diameters", "r"                       \
+  }
 
 const struct gpumc_channel hard_disks_channels[HARD_DISKS_CHANNELS] = {
     [HARD_DISKS_SCALING] = {.label = {"scaling",
@@ -33,6 +37,44 @@ const struct gpumc_channel hard_disks_channels[HARD_DISKS_CHANNELS] = {
     [HARD_DISKS_PSI6_LOCAL] = {.label = {"psi6_local", "|psi_6| of each disk, per disk", "1",
                                          "|ψ_6|"},
                                ON_REQUEST},
+    [HARD_DISKS_PSI6_WAVE_X] = {.label = {"psi6_wave_x",
+                                          "square of psi_6 exp(i k r) of all disks, k = 2 pi / Lx "
+                                          "along x, per disk",
+                                          "1", "|Ψ_6(k_x)|^2/N"},
+                                ON_REQUEST},
+    [HARD_DISKS_PSI6_WAVE_Y] = {.label = {"psi6_wave_y",
+                                          "square of psi_6 exp(i k r) of all disks, k = 2 pi / Ly "
+                                          "along y, per disk",
+                                          "1", "|Ψ_6(k_y)|^2/N"},
+                                ON_REQUEST},
+    [HARD_DISKS_CONTACT_HISTOGRAM] =
+        {.label = {"contact_histogram",
+                   "density of disks near contact with a disk over the mean density", "1", "g(r)"},
+         .request_key = "contact_histogram",
+         .request = "Whether the histogram of distances near contact is recorded, from which the "
+                    "pressure follows.",
+         .axis = {"contact_distance", "mean distance of a bin by its weight 2 pi r", "diameters",
+                  "R"}},
+    [HARD_DISKS_PAIR_CORRELATION] =
+        {.label = {"pair_correlation",
+                   "density of disks at a distance from a disk over the mean density", "1", "g(r)"},
+         .request_key = "pair_correlation",
+         .request = "Whether the pair correlation function is measured, up to 10 diameters or half "
+                    "a box.",
+         .axis = DISTANCE},
+    [HARD_DISKS_BOND_CORRELATION] =
+        {.label = {"bond_order_correlation",
+                   "correlation of psi_6 of two disks times the pair correlation function", "1",
+                   "g(r) g_6(r)"},
+         .request_key = "bond_order_correlation",
+         .request = "Whether the correlation of psi_6 at a distance is measured.",
+         .axis = DISTANCE},
+    [HARD_DISKS_STRUCTURE_FACTOR] =
+        {.label = {"structure_factor", "square of the sum over disks of exp(i k r), per disk", "1",
+                   "S(k)"},
+         .request_key = "structure_factor",
+         .request = "Whether the structure factor is measured, at model.wave_vectors.",
+         .axis = {"wave_number", "length of a wave vector", "1/diameters", "k"}},
 };
 
 enum {
@@ -42,8 +84,11 @@ enum {
   MEAN_PSI6_2,
   MEAN_PSI6_4,
   MEAN_PSI6_LOCAL,
+  MEAN_PSI6_REAL,
+  MEAN_PSI6_WAVE_X,
+  MEAN_PSI6_WAVE_Y,
 };
-_Static_assert(MEAN_PSI6_LOCAL + 1 == HARD_DISKS_MEANS, "as many as the header says");
+_Static_assert(MEAN_PSI6_WAVE_Y + 1 == HARD_DISKS_MEANS, "as many as the header says");
 
 const struct gpumc_mean hard_disks_means[HARD_DISKS_MEANS] = {
     [MEAN_SCALING] = {.label = {"scaling",
@@ -71,6 +116,20 @@ const struct gpumc_mean hard_disks_means[HARD_DISKS_MEANS] = {
     [MEAN_PSI6_LOCAL] = {.label = {"psi6_local", "|psi_6| of each disk", "1", "<|ψ_6|>"},
                          .index = HARD_DISKS_PSI6_LOCAL,
                          .power = 1},
+    [MEAN_PSI6_REAL] = {.label = {"psi6_real", "real part of psi_6 of all disks together", "1",
+                                  "<Re Ψ_6>"},
+                        .index = HARD_DISKS_PSI6_REAL,
+                        .power = 1},
+    [MEAN_PSI6_WAVE_X] = {.label = {"psi6_wave_x",
+                                    "second moment of psi_6 exp(i k r), k = 2 pi / Lx along x", "1",
+                                    "<|Ψ_6(k_x)|^2>"},
+                          .index = HARD_DISKS_PSI6_WAVE_X,
+                          .power = 1},
+    [MEAN_PSI6_WAVE_Y] = {.label = {"psi6_wave_y",
+                                    "second moment of psi_6 exp(i k r), k = 2 pi / Ly along y", "1",
+                                    "<|Ψ_6(k_y)|^2>"},
+                          .index = HARD_DISKS_PSI6_WAVE_Y,
+                          .power = 1},
 };
 
 /* P* = rho (1 + (pi/2) rho g(1+)) of hard_disks_pressure.h, mean[0] = <c> / N. */
@@ -86,6 +145,50 @@ scaling_pressure(const struct gpumc_model *model, const double *control, const d
 {
   (void)control;
   return hard_disks_parameters(model)->density * (1.0 + 0.25 * mean[0]);
+}
+
+/* N (<|Psi_6|^2> - <|Psi_6|>^2); mean: <|Psi_6|>, <|Psi_6|^2>. */
+static double
+susceptibility(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)control;
+  return (double)model->sites * (mean[1] - mean[0] * mean[0]);
+}
+
+static double
+susceptibility_scale(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)control;
+  return (double)model->sites * mean[1];
+}
+
+/* (2 pi)^2 (1 / Lx^2 + 1 / Ly^2) */
+static double wave_number2(const struct gpumc_model *model)
+{
+  const double *length = hard_disks_parameters(model)->length;
+  const double x = 2.0 * GPUMC_PI / length[0], y = 2.0 * GPUMC_PI / length[1];
+  return x * x + y * y;
+}
+
+/* By the second moment: chi(0) / chi(k) = 1 + xi^2 k^2 at the smallest k along x and y, which are
+ * added. mean: <|Psi_6|^2>, the same at k along x, along y. NaN where chi(k) is not below chi(0).
+ */
+static double
+correlation_length(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)control;
+  const double excess = mean[0] / mean[1] + mean[0] / mean[2] - 2.0;
+  return mean[1] > 0.0 && mean[2] > 0.0 && excess >= 0.0 ? sqrt(excess / wave_number2(model))
+                                                         : (double)NAN;
+}
+
+/* Its square is a difference from 2. */
+static double
+correlation_length_scale(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  const double value = correlation_length(model, control, mean);
+  const double square = value * value * wave_number2(model);
+  return value * (2.0 + square) / (2.0 * square);
 }
 
 const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES] = {
@@ -104,6 +207,27 @@ const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES] = {
     {.n_uses = 1, .uses = {MEAN_PSI6_2}},
     {.n_uses = 1, .uses = {MEAN_PSI6_4}},
     {.n_uses = 1, .uses = {MEAN_PSI6_LOCAL}},
+    {.n_uses = 1, .uses = {MEAN_PSI6_REAL}},
+    {.n_uses = 1, .uses = {MEAN_PSI6_WAVE_X}},
+    {.n_uses = 1, .uses = {MEAN_PSI6_WAVE_Y}},
+    {.label = {"psi6_susceptibility", "N (<|Ψ_6|^2> - <|Ψ_6|>^2)", "1", "χ_6"},
+     .n_uses = 2,
+     .uses = {MEAN_PSI6, MEAN_PSI6_2},
+     .value = susceptibility,
+     .scale = susceptibility_scale,
+     .of_each = true},
+    {.label = {"psi6_binder", "Binder parameter 1 - <|Ψ_6|^4> / (3 <|Ψ_6|^2>^2)", "1", "U_4"},
+     .n_uses = 2,
+     .uses = {MEAN_PSI6_2, MEAN_PSI6_4},
+     .value = lattice_binder_parameter,
+     .scale = lattice_binder_parameter_scale},
+    {.label = {"psi6_correlation_length",
+               "correlation length of psi_6 by the second moment, at the smallest wave vectors",
+               "diameters", "ξ_6"},
+     .n_uses = 3,
+     .uses = {MEAN_PSI6_2, MEAN_PSI6_WAVE_X, MEAN_PSI6_WAVE_Y},
+     .value = correlation_length,
+     .scale = correlation_length_scale},
 };
 
 /* ---- weights of histograms ---- */
@@ -147,15 +271,22 @@ static double cube(double x)
   return x * x * x;
 }
 
-static void contact_weights(double *weight)
+void hard_disks_contact_bins(double *distance, double *ring)
 {
   const double width = 1.0 / HARD_DISKS_BINS_IN_UNIT, contact = HARD_DISKS_CONTACT_DISTANCE;
-  double x[HARD_DISKS_BINS], ring[HARD_DISKS_BINS];
   for (size_t i = 0; i < HARD_DISKS_BINS; i++) {
     const double r = contact + width * (double)i, next = contact + width * (double)(i + 1);
     ring[i] = next * next - r * r;
-    x[i] = 2.0 * (cube(next) - cube(r)) / (3.0 * ring[i]) - contact;
+    distance[i] = 2.0 * (cube(next) - cube(r)) / (3.0 * ring[i]);
   }
+}
+
+static void contact_weights(double *weight)
+{
+  double x[HARD_DISKS_BINS], ring[HARD_DISKS_BINS];
+  hard_disks_contact_bins(x, ring);
+  for (size_t i = 0; i < HARD_DISKS_BINS; i++)
+    x[i] -= HARD_DISKS_CONTACT_DISTANCE;
   extrapolate(x, weight);
   for (size_t i = 0; i < HARD_DISKS_BINS; i++)
     weight[i] /= GPUMC_PI * ring[i];
@@ -208,147 +339,10 @@ void hard_disks_describe_channels(struct gpumc_model *model)
   describe_channel(model, HARD_DISKS_VOLUME, parameters->length[0] * parameters->length[1],
                    CHANNEL_BITS);
   describe_channel(model, HARD_DISKS_CONTACT, NEAR_PAIRS * sites * largest_of(contact), SUM_BITS);
-  for (size_t c = HARD_DISKS_PSI6_REAL; c <= HARD_DISKS_PSI6_LOCAL; c++)
+  for (size_t c = HARD_DISKS_PSI6_REAL; c < HARD_DISKS_NUMBERS; c++)
     describe_channel(model, c, sites, CHANNEL_BITS);
   for (size_t i = 0; i < HARD_DISKS_BINS; i++) {
     parameters->contact_weight[i] = (int64_t)rint(contact[i] / model->quantum[HARD_DISKS_CONTACT]);
     parameters->scaling_weight[i] = (int64_t)rint(scaling[i] / model->quantum[HARD_DISKS_SCALING]);
   }
-}
-
-/* ---- sums over a replica ---- */
-
-/* A replica, and the disk that is looked at, in cell (a, b). */
-struct view {
-  const struct hard_disks_parameters *parameters;
-  const struct hard_disks_replica *replica;
-  size_t a, b, place;
-};
-
-/* Calls `see_disk` with the difference to each disk of the cell that is (u, v) from the disk's own.
- */
-typedef void (*see)(void *with, double dx, double dy);
-
-static size_t around(size_t cell, int step, uint32_t cells)
-{
-  const int64_t all = (int64_t)cells;
-  return (size_t)(((int64_t)cell + step + HARD_DISKS_RINGS * all) % all);
-}
-
-static void visit_cell(const struct view *view, int u, int v, see see_disk, void *with)
-{
-  const struct hard_disks_box *box = &view->parameters->box;
-  const struct hard_disks_replica *replica = view->replica;
-  const size_t a = around(view->a, u, box->cells_x), b = around(view->b, v, box->cells_y);
-  for (size_t s = 0; s < HARD_DISKS_SLOTS; s++) {
-    const size_t place = hard_disks_place(replica->layout, s, a, b);
-    if (replica->x[place] < 0.0f)
-      break;
-    if (place == view->place && u == 0 && v == 0)
-      continue;
-    see_disk(with,
-             (double)replica->x[place] - (double)replica->x[view->place] + u * (double)box->width_x,
-             (double)replica->y[place] - (double)replica->y[view->place] +
-                 v * (double)box->width_y);
-  }
-}
-
-/* The cells of a ring: max(|u|, |v|) = ring, row by row. */
-static void visit_ring(const struct view *view, int ring, see see_disk, void *with)
-{
-  for (int v = -ring; v <= ring; v++)
-    for (int u = -ring; u <= ring; u += abs(v) == ring ? 1 : 2 * ring)
-      visit_cell(view, u, v, see_disk, with);
-}
-
-struct near {
-  const struct hard_disks_parameters *parameters;
-  int64_t contact;
-  double least;
-};
-
-static void see_near(void *with, double dx, double dy)
-{
-  struct near *near = with;
-  const double square = dx * dx + dy * dy;
-  if (square >= HARD_DISKS_NEAR)
-    return;
-  const uint32_t bin = hard_disks_contact_bin(square);
-  near->contact += bin < HARD_DISKS_BINS ? near->parameters->contact_weight[bin] : 0;
-  near->least = square < near->least ? square : near->least;
-}
-
-static void add_pressure(const struct view *view, struct hard_disks_sums *sums)
-{
-  struct near near = {.parameters = view->parameters, .least = HARD_DISKS_NEAR};
-  visit_cell(view, 0, 0, see_near, &near);
-  visit_ring(view, 1, see_near, &near);
-  const uint32_t bin = hard_disks_scaling_bin(near.least);
-  sums->contact2 += near.contact;
-  sums->scaling += bin < HARD_DISKS_BINS ? view->parameters->scaling_weight[bin] : 0;
-}
-
-static void see_neighbour(void *with, double dx, double dy)
-{
-  hard_disks_polygon_cut(with, dx, dy);
-}
-
-static void add_order(const struct view *view, struct hard_disks_sums *sums)
-{
-  struct hard_disks_polygon polygon;
-  int64_t psi6[2], length;
-  hard_disks_polygon_begin(&polygon);
-  visit_cell(view, 0, 0, see_neighbour, &polygon);
-  for (int ring = 1; ring <= HARD_DISKS_RINGS; ring++)
-    visit_ring(view, ring, see_neighbour, &polygon);
-  hard_disks_polygon_psi6(&polygon, psi6, &length);
-  sums->psi6[0] += psi6[0];
-  sums->psi6[1] += psi6[1];
-  sums->local += length;
-}
-
-struct hard_disks_units hard_disks_units_of(const struct gpumc_model *model)
-{
-  const struct hard_disks_parameters *parameters = hard_disks_parameters(model);
-  struct hard_disks_units units = {.sites = (double)model->sites,
-                                   .volume = parameters->length[0] * parameters->length[1]};
-  for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++)
-    units.quantum[c] = model->quantum[c];
-  return units;
-}
-
-enum gpumc_status hard_disks_measure(const struct gpumc_model *model,
-                                     const struct hard_disks_replica *replica,
-                                     int64_t *const *channel, size_t at, struct gpumc_error *error)
-{
-  const struct hard_disks_units units = hard_disks_units_of(model);
-  struct view view = {.parameters = hard_disks_parameters(model), .replica = replica};
-  struct hard_disks_sums sums = {0};
-  bool ordered = false;
-  for (size_t c = HARD_DISKS_PSI6_REAL; c <= HARD_DISKS_PSI6_LOCAL; c++)
-    ordered = ordered || channel[c] != NULL;
-  for (view.b = 0; view.b < view.parameters->box.cells_y; view.b++)
-    for (view.a = 0; view.a < view.parameters->box.cells_x; view.a++)
-      for (size_t s = 0; s < HARD_DISKS_SLOTS; s++) {
-        view.place = hard_disks_place(replica->layout, s, view.a, view.b);
-        if (replica->x[view.place] < 0.0f)
-          break;
-        sums.disks++;
-        add_pressure(&view, &sums);
-        if (ordered)
-          add_order(&view, &sums);
-      }
-  if (sums.disks != model->sites)
-    return hard_disks_lost(model, sums.disks, error);
-  hard_disks_record(&units, &sums, channel, at);
-  return GPUMC_OK;
-}
-
-enum gpumc_status
-hard_disks_lost(const struct gpumc_model *model, uint64_t found, struct gpumc_error *error)
-{
-  return gpumc_error_set(error, GPUMC_FAILURE,
-                         "a replica has %llu disks, but should have %zu: this is an error of "
-                         "gpumc, and the run cannot go on",
-                         (unsigned long long)found, model->sites);
 }

@@ -69,6 +69,22 @@ struct hard_disks_box {
   float width_x, width_y;    /* w: of a cell, whole quanta */
 };
 
+/* The side of a box with so many cells, in quanta. */
+GPUMC_HOST_DEVICE static inline int64_t hard_disks_side(uint32_t cells, float width)
+{
+  return (int64_t)((double)width * (double)HARD_DISKS_UNIT) * cells;
+}
+
+/* Where coordinate x of cell number `cell` along an axis is in the box, in quanta from 0 to below
+ * `side`; offset: of the grid, the same. */
+GPUMC_HOST_DEVICE static inline int64_t
+hard_disks_at(uint32_t cell, float x, float width, int64_t offset, int64_t side)
+{
+  const double unit = (double)HARD_DISKS_UNIT;
+  const int64_t at = (int64_t)((double)width * unit) * cell + (int64_t)((double)x * unit) + offset;
+  return at < side ? at : at - side;
+}
+
 /* Directions of a shift of the grid. */
 enum hard_disks_direction {
   HARD_DISKS_RIGHT, /* the grid moves along +x, disks change to the cell on the left */

@@ -15,10 +15,9 @@ static double length_of(int64_t quanta)
   return (double)quanta / (double)HARD_DISKS_UNIT;
 }
 
-/* One axis of a box: the width of a cell and the side, in quanta, and the cells. */
+/* One axis of a box: the width of a cell and the side, in quanta. */
 struct axis {
   int64_t width, side;
-  uint32_t cells;
 };
 
 static void axes_of(const struct hard_disks_box *box, struct axis axis[2])
@@ -26,8 +25,7 @@ static void axes_of(const struct hard_disks_box *box, struct axis axis[2])
   const float width[2] = {box->width_x, box->width_y};
   const uint32_t cells[2] = {box->cells_x, box->cells_y};
   for (int d = 0; d < 2; d++)
-    axis[d] =
-        (struct axis){quanta((double)width[d]), quanta((double)width[d]) * cells[d], cells[d]};
+    axis[d] = (struct axis){quanta((double)width[d]), hard_disks_side(cells[d], width[d])};
 }
 
 struct hard_disks_layout hard_disks_plain_layout(const struct hard_disks_box *box)
@@ -52,13 +50,6 @@ static double take(const uint8_t *portable, size_t i)
   return value;
 }
 
-/* Where a coordinate of a cell is in the box. */
-static double in_box(const struct axis *axis, size_t cell, float x, int64_t offset)
-{
-  const int64_t at = (int64_t)cell * axis->width + quanta((double)x) + offset;
-  return length_of(at % axis->side);
-}
-
 void hard_disks_get(const struct hard_disks_box *box, const struct hard_disks_replica *replica,
                     uint8_t *portable)
 {
@@ -76,8 +67,12 @@ void hard_disks_get(const struct hard_disks_box *box, const struct hard_disks_re
         if (replica->x[place] < 0.0f)
           break;
         assert(n < HARD_DISKS_PORTABLE_HEAD + 2 * (size_t)box->particles);
-        put(portable, n++, in_box(&axis[0], a, replica->x[place], replica->offset[0]));
-        put(portable, n++, in_box(&axis[1], b, replica->y[place], replica->offset[1]));
+        put(portable, n++,
+            length_of(hard_disks_at((uint32_t)a, replica->x[place], box->width_x,
+                                    replica->offset[0], axis[0].side)));
+        put(portable, n++,
+            length_of(hard_disks_at((uint32_t)b, replica->y[place], box->width_y,
+                                    replica->offset[1], axis[1].side)));
       }
 }
 

@@ -89,8 +89,12 @@ static __device__ inline void add_pressure(const struct hard_disks_gpu_measureme
   sums->scaling += bin < HARD_DISKS_BINS ? measurement->scaling_weight[bin] : 0;
 }
 
-static __device__ inline void add_order(const struct view *view, struct hard_disks_sums *sums)
+static __device__ inline void
+add_order(const struct view *view, const int64_t *offset, struct hard_disks_sums *sums)
 {
+  const struct hard_disks_box *box = view->box;
+  const int64_t side[2] = {hard_disks_side(box->cells_x, box->width_x),
+                           hard_disks_side(box->cells_y, box->width_y)};
   struct order order;
   int64_t psi6[2], length;
   hard_disks_polygon_begin(&order.polygon);
@@ -101,6 +105,12 @@ static __device__ inline void add_order(const struct view *view, struct hard_dis
   sums->psi6[0] += psi6[0];
   sums->psi6[1] += psi6[1];
   sums->local += length;
+  hard_disks_add_wave(
+      psi6, hard_disks_at((uint32_t)view->a, (float)view->x, box->width_x, offset[0], side[0]),
+      side[0], sums->wave[0]);
+  hard_disks_add_wave(
+      psi6, hard_disks_at((uint32_t)view->b, (float)view->y, box->width_y, offset[1], side[1]),
+      side[1], sums->wave[1]);
 }
 
 static __device__ inline void add_of_warp(int64_t value, int64_t *sum)
@@ -141,7 +151,7 @@ static __global__ void __launch_bounds__(THREADS)
     sums.disks++;
     add_pressure(&measurement, &view, &sums);
     if (ORDERED)
-      add_order(&view, &sums);
+      add_order(&view, (const int64_t *)stored, &sums);
   }
   struct hard_disks_sums *all = &measurement.sums[at];
   add_of_warp((int64_t)sums.disks, (int64_t *)&all->disks);
@@ -152,6 +162,9 @@ static __global__ void __launch_bounds__(THREADS)
   add_of_warp(sums.psi6[0], &all->psi6[0]);
   add_of_warp(sums.psi6[1], &all->psi6[1]);
   add_of_warp(sums.local, &all->local);
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    add_of_warp(sums.wave[i / 2][i % 2], &all->wave[i / 2][i % 2]);
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -178,7 +191,7 @@ enum gpumc_status hard_disks_measure_on_gpu(const struct hard_disks_gpu_measurem
       (size_t)replicas->box.cells_x * replicas->box.cells_y, (size_t)THREADS);
   const dim3 grid((uint32_t)batch->capacity * parts, batch->runs);
   bool ordered = false;
-  for (int c = HARD_DISKS_PSI6_REAL; c <= HARD_DISKS_PSI6_LOCAL; c++)
+  for (int c = HARD_DISKS_PSI6_REAL; c < HARD_DISKS_NUMBERS; c++)
     ordered = ordered || measurement->channel[c] != NULL;
   void (*kernel)(struct hard_disks_gpu_measurement, uint32_t) =
       ordered ? measure<true> : measure<false>;

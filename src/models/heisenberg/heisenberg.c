@@ -165,7 +165,9 @@ describe_channels(struct gpumc_model *model, const struct heisenberg_parameters 
   model->bound[HEISENBERG_WAVE] = longer * sites * sites / model->quantum[HEISENBERG_WAVE];
 }
 
-/* At beta = 0, where <(S_i . S_j)^2> = <(S_i^x)^2> = 1/n. */
+/* At beta = 0, where <(S_i . S_j)^2> = <(S_i^x)^2> = 1/n. Both bonds of a pair along a side of
+ * length 2 have the same product, so that their couplings add up before they are squared. This is
+ * left out where couplings are quenched, which is right for independent ones of mean 0. */
 static void
 describe_variances(struct gpumc_model *model, const struct heisenberg_parameters *parameters)
 {
@@ -173,9 +175,13 @@ describe_variances(struct gpumc_model *model, const struct heisenberg_parameters
   const double dimension = (double)parameters->lattice.dimension;
   const double coupling = parameters->coupling, field = parameters->field;
   const bool quenched = parameters->disorder != NULL;
+  const struct gpumc_checkerboard *lattice = &parameters->lattice;
+  const double doubled =
+      (lattice->length_x == 2) + (lattice->length_y == 2) + (lattice->length_z == 2);
   const double square = quenched ? lattice_samples_coupling_square(parameters->disorder) : coupling;
   model->variance[HEISENBERG_ENERGY] =
-      sites * fma(quenched ? dimension : dimension * coupling, square, field * field) / components;
+      sites * fma(quenched ? dimension : (dimension + doubled) * coupling, square, field * field) /
+      components;
   for (size_t c = HEISENBERG_MAGNETIZATION_X; c <= HEISENBERG_MAGNETIZATION_Z; c++)
     model->variance[c] = sites / components;
 }

@@ -140,7 +140,7 @@ heisenberg_update_four(const struct heisenberg_gpu_lattice *lattice,
     if (MOVE != HEISENBERG_HEAT_BATH)
       heisenberg_load_spins<KIND>(colours, pair.same, spin);
     if constexpr (KIND::QUENCHED) {
-      /* For a site that there is not the thread's first, as elsewhere. */
+      /* Sites beyond the end are replaced as in heisenberg_four_of(). */
       const uint32_t first = four.k + HEISENBERG_SECOND * p;
       const uint32_t k[2] = {(present & 1) != 0 ? first : four.k,
                              (present >> 1 & 1) != 0 ? first + 1 : four.k};

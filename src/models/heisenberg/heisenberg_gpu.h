@@ -20,6 +20,8 @@
 extern "C" {
 #endif
 
+enum { HEISENBERG_WARP = 32 }; /* threads */
+
 /* See struct gpumc_checkerboard; `height` rows of a plane. */
 struct heisenberg_gpu_lattice {
   uint32_t dimension, plane, colour;

@@ -38,12 +38,18 @@ static const struct gpumc_step width = {
     .given = given_width,
 };
 
+static uint32_t cycle_of_mixed(const struct gpumc_kernel_options *options)
+{
+  return 1 + (uint32_t)options->own[0];
+}
+
 static const char *const keys_of_mixed[] = {"over_relaxation", NULL};
 
 const struct gpumc_move heisenberg_moves[HEISENBERG_MOVES] = {
     [HEISENBERG_MIXED] = {.name = "mixed",
                           .summary = "a sweep of heat_bath, then kernel.over_relaxation sweeps of "
                                      "over_relaxation, and so on",
+                          .cycle = cycle_of_mixed,
                           .keys = keys_of_mixed},
     [HEISENBERG_HEAT_BATH] = {.name = "heat_bath",
                               .summary = "a spin is drawn anew, given its neighbours"},

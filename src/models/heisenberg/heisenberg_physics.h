@@ -16,7 +16,7 @@
  *
  * Small steps of Metropolis: the same with a proposal near S, which S is as likely from: n = 3
  * uniform in the cap of directions within an angle w, 1 - cos = u (1 - cos w) from S, at an azimuth
- * drawn uniformly; n = 2 turned by an angle uniform in -w .. w. Its length is put right as below.
+ * drawn uniformly; n = 2 turned by an angle uniform in -w .. w. It is renormalised as below.
  * Words mean what they do for other proposals.
  *
  * Heat bath: S' has the density exp(S' . g), whatever S is. O(3): w = 1 - cos(S', g) from the
@@ -25,8 +25,8 @@
  * heisenberg_circle_trial.
  *
  * Over-relaxation: S' = 2 (S . f) f / f^2 - S, which keeps the energy. In sweeps at times that are
- * multiples of HEISENBERG_RENORMALISATION the length of S' is put right by one step of Newton's
- * method.
+ * multiples of HEISENBERG_RENORMALISATION S' is renormalised by one step of Newton's method for its
+ * length.
  *
  * Mixed: heat bath at times that are multiples of 1 + k, k sweeps of over-relaxation between them.
  *
@@ -53,6 +53,7 @@
 #ifndef GPUMC_HEISENBERG_PHYSICS_H
 #define GPUMC_HEISENBERG_PHYSICS_H
 
+#include <float.h>
 #include <stdbool.h>
 
 #include "core/numerics/elementary_loops.h"
@@ -106,6 +107,13 @@ enum {
   HEISENBERG_COUPLING_BITS = 24,
 };
 
+/* Beside beta times the field of the heat bath (heisenberg_bias). */
+#define HEISENBERG_BIAS (GPUMC_PI * 0x1p-42)
+/* Squares of fields, times beta or not, that are too small to be divided by, and the size of the
+ * field that the heat bath has then (heisenberg_direction). */
+#define HEISENBERG_LEAST_SQUARE 0x1p-100
+#define HEISENBERG_WEAK 0x1p-25
+
 /* What the sweep at `time` does by a move. */
 GPUMC_HOST_DEVICE static inline enum heisenberg_move
 heisenberg_move_at(enum heisenberg_move move, uint32_t over_relaxations, uint32_t time)
@@ -121,7 +129,7 @@ static inline double heisenberg_reach(int components, double width)
 {
   double cosine, sine;
   if (components == 2)
-    return fmin(width / GPUMC_PI, 1.0 - 0x1p-22);
+    return fmin(width / GPUMC_PI, 1.0 - 2 * FLT_EPSILON);
   gpumc_turn_double((uint32_t)rint(width * (0x1p30 / GPUMC_PI)), &cosine, &sine);
   return 2.0 * sine * sine;
 }

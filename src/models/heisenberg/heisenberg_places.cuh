@@ -109,8 +109,9 @@ struct heisenberg_four {
 
 enum { HEISENBERG_PRESENT = 0xf, HEISENBERG_BACK = 4 };
 
-/* For a site that there is not stands the thread's first: it has one, and no other thread writes
- * it, while this one reads in vain. `from`: added to all places. */
+/* Sites beyond the end of the colour are replaced by the thread's first one, which always exists
+ * and which no other thread writes: what is read for them is not used. `from`: added to all places.
+ */
 template <class KIND>
 GPUMC_HOST_DEVICE static inline struct heisenberg_four
 heisenberg_four_of(const struct heisenberg_gpu_lattice *lattice, uint32_t q, uint32_t from)

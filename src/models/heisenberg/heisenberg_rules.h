@@ -57,7 +57,7 @@ HEISENBERG_NAME(heisenberg_anywhere)(const int components, UNIFORM uniform)
   return spin;
 }
 
-/* A spin whose length is near 1 put right by one step of Newton's method. */
+/* A spin whose length is near 1, renormalised by one step of Newton's method. */
 GPUMC_HOST_DEVICE static inline VECTOR
 HEISENBERG_NAME(heisenberg_renormalised)(const int components, VECTOR spin)
 {
@@ -135,26 +135,30 @@ HEISENBERG_NAME(heisenberg_accepts)(const int components, VECTOR spin, VECTOR pr
 
 /* ---- heat bath ---- */
 
-/* h, times beta, as a move has it. For the heat bath it is larger by pi 2^-42 and by two units of
- * its rounding, so that no sum of spins along x is opposite to it, and g always has a direction:
- * that of e_x at beta = 0. */
+/* h, times beta, as a move has it. For the heat bath it is larger by HEISENBERG_BIAS and by two
+ * units of its rounding, so that g is not 0 where spins cancel each other or the field, as at beta
+ * = 0. */
 GPUMC_HOST_DEVICE static inline REAL
 HEISENBERG_NAME(heisenberg_bias)(enum heisenberg_move move, REAL field)
 {
-  const REAL rounding = (REAL)(sizeof(REAL) == sizeof(float) ? 0x1p-22 : 0x1p-51);
-  return move == HEISENBERG_HEAT_BATH ? FMA(field, rounding, field + (REAL)(GPUMC_PI * 0x1p-42))
+  const REAL two_units = (REAL)(sizeof(REAL) == sizeof(float) ? 2 * FLT_EPSILON : 2 * DBL_EPSILON);
+  return move == HEISENBERG_HEAT_BATH ? FMA(field, two_units, field + (REAL)HEISENBERG_BIAS)
                                       : field;
 }
 
-/* |g|, its inverse, and the direction of g. */
+/* |g|, its inverse, and the direction of g. Where spins along x cancel the bias, g^2 may be
+ * HEISENBERG_LEAST_SQUARE or less, and division would not give length 1: x is replaced by
+ * HEISENBERG_WEAK then, beside which y and z vanish. This changes the distribution by 3e-8. */
 GPUMC_HOST_DEVICE static inline REAL HEISENBERG_NAME(heisenberg_direction)(const int components,
                                                                            VECTOR g, REAL *length,
                                                                            VECTOR *direction)
 {
-  const REAL square = HEISENBERG_NAME(heisenberg_dot)(components, g, g), least = (REAL)0x1p-100;
-  *length = HEISENBERG_NAME(heisenberg_positive_root)(square > least ? square : least);
+  const REAL square = HEISENBERG_NAME(heisenberg_dot)(components, g, g);
+  const bool strong = square > (REAL)HEISENBERG_LEAST_SQUARE;
+  *length = HEISENBERG_NAME(heisenberg_positive_root)(
+      strong ? square : (REAL)(HEISENBERG_WEAK * HEISENBERG_WEAK));
   const REAL inverse = RECIPROCAL(*length);
-  direction->x = g.x * inverse;
+  direction->x = (strong ? g.x : (REAL)HEISENBERG_WEAK) * inverse;
   direction->y = g.y * inverse;
   direction->z = g.z * inverse;
   return inverse;
@@ -217,7 +221,8 @@ GPUMC_HOST_DEVICE static inline VECTOR
 HEISENBERG_NAME(heisenberg_reflected)(const int components, VECTOR spin, VECTOR f, bool renormalise)
 {
   VECTOR reflected;
-  const REAL square = HEISENBERG_NAME(heisenberg_dot)(components, f, f), least = (REAL)0x1p-100;
+  const REAL square = HEISENBERG_NAME(heisenberg_dot)(components, f, f),
+             least = (REAL)HEISENBERG_LEAST_SQUARE;
   const REAL along = HEISENBERG_NAME(heisenberg_dot)(components, spin, f);
   const REAL quotient = QUOTIENT((REAL)2 * along, square > least ? square : least);
   const REAL factor = square > least ? quotient : 0;

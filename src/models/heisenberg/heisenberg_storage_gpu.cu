@@ -139,11 +139,11 @@ heisenberg_to_portable(const struct heisenberg_transfer *arguments, struct gpumc
 static __device__ inline void largest_of_warp(int64_t value, int64_t *largest)
 {
 #pragma unroll
-  for (uint32_t width = WARP / 2; width != 0; width /= 2) {
+  for (uint32_t width = HEISENBERG_WARP / 2; width != 0; width /= 2) {
     const int64_t other = __shfl_xor_sync(UINT32_MAX, value, width);
     value = other > value ? other : value;
   }
-  if (threadIdx.x % WARP == 0)
+  if (threadIdx.x % HEISENBERG_WARP == 0)
     atomicMax((unsigned long long *)largest, (unsigned long long)value);
 }
 

@@ -7,7 +7,6 @@
 #include "models/heisenberg/heisenberg_precision.cuh"
 
 enum {
-  WARP = 32,
   MEASURING_THREADS = 128,
   MEASURING_STEPS = 16, /* sites of colour 0 that a thread measures, at most */
 };
@@ -140,9 +139,9 @@ add_site(const struct heisenberg_gpu_lattice *lattice, const typename RULES::rea
 static __device__ inline void add_of_warp(int64_t value, int64_t *sum)
 {
 #pragma unroll
-  for (uint32_t width = WARP / 2; width != 0; width /= 2)
+  for (uint32_t width = HEISENBERG_WARP / 2; width != 0; width /= 2)
     value += __shfl_xor_sync(UINT32_MAX, value, width);
-  if (threadIdx.x % WARP == 0)
+  if (threadIdx.x % HEISENBERG_WARP == 0)
     atomicAdd((unsigned long long *)sum, (unsigned long long)value);
 }
 

@@ -8,7 +8,6 @@
 #include "models/heisenberg/heisenberg_block.cuh"
 
 enum {
-  WARP = 32,
   THREADS = 128,               /* of a block, where small replicas share one */
   DEVICE_THREADS = 256,        /* of a block that sweeps in device memory */
   DEFAULT_SHARED_BYTES = 49152 /* that every block may have */
@@ -38,7 +37,7 @@ static __device__ inline void
 count_taken(const struct heisenberg_gpu_sweep *sweep, uint32_t taken)
 {
   const uint32_t of_warp = __reduce_add_sync(UINT32_MAX, taken);
-  if (threadIdx.x % WARP == 0)
+  if (threadIdx.x % HEISENBERG_WARP == 0)
     atomicAdd((unsigned long long *)&sweep->accepted[blockIdx.y], (unsigned long long)of_warp);
 }
 
@@ -324,7 +323,8 @@ sweep_in_shared(const struct heisenberg_gpu_sweep *sweep, struct gpumc_error *er
   const struct shape shape = shape_of<KIND>(sweep);
   const size_t bytes = shape.replicas * replica_bytes<KIND>(&sweep->replicas.lattice);
   const uint32_t threads =
-      (uint32_t)lattice_parts((size_t)shape.threads * shape.replicas, WARP) * WARP;
+      (uint32_t)lattice_parts((size_t)shape.threads * shape.replicas, HEISENBERG_WARP) *
+      HEISENBERG_WARP;
   const dim3 grid((uint32_t)lattice_parts(batch->capacity, shape.replicas), batch->runs);
   void (*kernel)(struct heisenberg_gpu_sweep, struct shape) =
       sweep->move == HEISENBERG_METROPOLIS         ? sweep_shared<KIND, HEISENBERG_METROPOLIS>
