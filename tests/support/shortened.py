@@ -3,7 +3,7 @@ import yaml
 
 # Of shortened annealings: large enough for no single family to take it, or errors would be unknown.
 POPULATION = 1000
-PARTICLES = 64
+PARTICLES = 100
 
 
 def shortened(config):
