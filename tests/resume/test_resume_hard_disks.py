@@ -67,7 +67,7 @@ class Resumed(ResumeCase):
         self.kill()
 
     def test_stopped_after_every_unit(self):
-        self.stop_after_every_unit(3)
+        self.stop_after_every_unit(3 if device.NAME == "cpu" else 0)  # all of it is one unit on a GPU
 
 
 if __name__ == "__main__":

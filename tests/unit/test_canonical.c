@@ -134,21 +134,36 @@ static void test_times(void **state)
   assert_int_equal(chains_measurements(&settings, 160), 3);
 }
 
-/* A unit is 2^28 updates, a sweep at least, and not more than there is to do. */
+static double twenty_a_site(const struct gpumc_model *model, size_t replicas)
+{
+  return 20.0 * (double)model->sites * (double)replicas;
+}
+
+/* A unit is 2^28 updates, a sweep at least, and not more than there is to do; of a slow kernel on a
+ * CPU 2^28 ns. */
 static void test_units(void **state)
 {
   struct gpumc_error error = {0};
   struct gpumc_model model;
+  struct gpumc_device_ops processors = {.kind = GPUMC_KIND_CPU};
+  struct gpumc_device device = {.ops = &processors};
+  struct gpumc_kernel_ops kernel = {0};
+  const struct gpumc_ensemble ensemble = {.ops = &kernel, .model = &model, .device = &device};
   struct chains_settings settings = settings_of("\"samples\":1");
   (void)state;
   assert_ok(ising2d_instance((size_t[]){1024, 1024}, 1, 0, &model, &error), &error);
-  assert_int_equal(chains_unit(&settings, &model, 1), 8);
-  assert_int_equal(chains_unit(&settings, &model, 2), 4);
-  assert_int_equal(chains_unit(&settings, &model, 100), 1);
+  assert_int_equal(chains_unit(&settings, &ensemble, 1), 8);
+  assert_int_equal(chains_unit(&settings, &ensemble, 2), 4);
+  assert_int_equal(chains_unit(&settings, &ensemble, 100), 1);
   settings.replicas = 1;
-  assert_int_equal(chains_unit(&settings, &model, 1), 160);
+  assert_int_equal(chains_unit(&settings, &ensemble, 1), 160);
   settings.sweeps = 4000000000u;
-  assert_int_equal(chains_unit(&settings, &model, 1), 256);
+  assert_int_equal(chains_unit(&settings, &ensemble, 1), 256);
+  kernel.cost = twenty_a_site;
+  assert_int_equal(chains_unit(&settings, &ensemble, 1), 12);
+  assert_int_equal(chains_unit(&settings, &ensemble, 100), 1);
+  processors.kind = GPUMC_KIND_CUDA;
+  assert_int_equal(chains_unit(&settings, &ensemble, 1), 256);
   model.ops->destroy(&model);
 }
 

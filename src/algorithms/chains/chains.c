@@ -53,11 +53,8 @@ void chains_destroy(void *state)
   free(chains);
 }
 
-/* Sweeps of a unit, after which signals are answered and checkpoints written: 2^28 updates, on a
- * CPU no more than 2^28 ns of a core by the kernel's cost (an update of hard disks is twenty); and
- * at least one. */
-static uint32_t sweeps_of_unit(const struct chains_settings *settings,
-                               const struct gpumc_ensemble *ensemble, size_t runs)
+uint32_t chains_unit(const struct chains_settings *settings, const struct gpumc_ensemble *ensemble,
+                     size_t runs)
 {
   static const double updates = 0x1p28, nanoseconds = 0x1p28;
   const struct gpumc_kernel_ops *ops = ensemble->ops;
@@ -78,7 +75,7 @@ static enum gpumc_status build(chains_read *read, struct chains *chains, struct 
   GPUMC_TRY(chains_sums_make(chains, error));
   GPUMC_TRY(chains_tables_declare(chains, error));
   GPUMC_TRY(configurations_declare(chains, error));
-  chains->unit = sweeps_of_unit(&chains->settings, chains->context.ensemble, chains->runs);
+  chains->unit = chains_unit(&chains->settings, chains->context.ensemble, chains->runs);
   return GPUMC_OK;
 }
 

@@ -211,6 +211,11 @@ static inline struct gpumc_configurations_chains chains_all_replicas(const struc
 }
 double chains_configurations_rows(const struct chains *chains, uint32_t sweep);
 
+/* Sweeps of a unit, after which signals are answered and checkpoints written: 2^28 updates, on a
+ * CPU no more than 2^28 ns of a core by the kernel's cost (an update of particles may be twenty);
+ * and at least one. */
+uint32_t chains_unit(const struct chains_settings *settings, const struct gpumc_ensemble *ensemble,
+                     size_t runs);
 /* Numbers of a channel in a measurement of all runs. */
 size_t chains_values(const struct chains *chains, size_t channel);
 size_t chains_threads(const struct gpumc_device *device);
