@@ -1,13 +1,10 @@
 /* How a replica is cut into tiles, and how the threads of a block sweep one of them: for both
  * compilers, so that tests can run it with one thread.
  *
- *   0   1   2   3   4                              width - 4
- *   |   |   |   |   +---------------------------------+     what the last colour has to be right
- * in: |   |   |   |   | the tile, and a line more on    |     the tile, and the cells that disks
- * come |   |   |   |   | the side where disks come from  |     from when the grid is shifted |   |
- * |   |   +---------------------------------+ |   |   |   what the third colour moves: a step more,
- * for the last one sees it |   |   the second |   the first what the first one sees: all that is
- * read
+ * A tile is read with a border of four cells, and one line more on the side from which disks come
+ * when the grid is shifted. The last colour has to be right in the tile and that line; the colour
+ * before it also in the cells that the last one sees, one step further out; and so on, up to the
+ * first one, which sees all that is read (drawn in docs/kernels/checkerboard.md).
  *
  * A tile with its surroundings is a piece of the plane in which the box is repeated. Where the box
  * is smaller, or the last tile of a row larger than what is left, the piece has cells more than
