@@ -286,6 +286,39 @@ static void one_state_agrees_with_plain_sums(void **state)
   close_look(&look);
 }
 
+/* Cells are hardly wider than 1, so that disks two cells apart can be in a bin of the pressure. */
+static void pairs_two_cells_apart_count(void **state)
+{
+  (void)state;
+  enum { CELLS = 8, PLACES = HARD_DISKS_PORTABLE_HEAD + 4 };
+  struct look look;
+  open_look(&(struct hard_disks_settings){.particles = 2,
+                                          .length = {8.01, 8.01},
+                                          .start = HARD_DISKS_COMPRESSED},
+            &look);
+  const struct hard_disks_parameters *parameters = hard_disks_parameters(&look.model);
+  const double width = (double)parameters->box.width_x;
+  assert_int_equal(parameters->box.cells_x, CELLS);
+  for (int k = 0; k < 2 * CELLS; k++) {
+    const int axis = k % 2, cell = k / 2;
+    double portable[PLACES] = {parameters->length[0], parameters->length[1]};
+    double *one = portable + HARD_DISKS_PORTABLE_HEAD, *other = one + 2;
+    int64_t pairs = 0, weighted = 0;
+    one[axis] = cell * width + 0.9921875;
+    other[axis] = (cell + 2) % CELLS * width + 0.00390625;
+    one[!axis] = other[!axis] = 4.0 * width + 0.5;
+    measure(&look, (const uint8_t *)portable);
+    for (size_t i = 0; i < HARD_DISKS_BINS; i++) {
+      pairs += look.channel[HARD_DISKS_CONTACT_HISTOGRAM][i];
+      weighted += look.channel[HARD_DISKS_CONTACT_HISTOGRAM][i] * parameters->contact_weight[i];
+    }
+    assert_int_equal(pairs, 1);
+    assert_int_equal(weighted, look.channel[HARD_DISKS_CONTACT][0]);
+    assert_true(look.channel[HARD_DISKS_SCALING][0] != 0);
+  }
+  close_look(&look);
+}
+
 /* ---- averages ---- */
 
 /* The mean of a number over independent replicas, in standard errors. */
@@ -427,6 +460,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_lattice_has_its_order),
       cmocka_unit_test(one_state_agrees_with_plain_sums),
+      cmocka_unit_test(pairs_two_cells_apart_count),
       cmocka_unit_test(two_disks_have_no_order_on_average),
       cmocka_unit_test(a_dilute_gas_has_its_pair_correlation),
   };

@@ -12,7 +12,7 @@ enum {
   SWEEPS_AT_ONCE = 1024,        /* of whole replicas: counts of a warp stay below 2^32 */
   PHILOX_SHORT = 7,             /* the other number of rounds */
   PHILOX_LONG = 10,
-  OVERLAPPING_GENERATION = 9, /* of GPUs, from which on a launch may overlap the one before */
+  OVERLAPPING_VERSION = 90, /* of code that waits for the sweep before (wait_for_sweep_before) */
 };
 
 static_assert(sizeof(float4) == HARD_DISKS_PAIR_BYTES, "pairs of disks");
@@ -315,11 +315,9 @@ sweep_by_tiles(const struct hard_disks_gpu_sweep *sweep, const struct disks_tili
 {
   const struct lattice_batch *batch = &sweep->replicas.batch;
   const dim3 grid((uint32_t)batch->capacity * tiling->x.tiles * tiling->y.tiles, batch->runs);
-  int device, generation;
+  struct cudaFuncAttributes compiled;
   GPUMC_TRY(allow_shared(sweep_tiles<ROUNDS>, plan, error));
-  GPUMC_TRY(GPUMC_CUDA(cudaGetDevice(&device), error));
-  GPUMC_TRY(GPUMC_CUDA(
-      cudaDeviceGetAttribute(&generation, cudaDevAttrComputeCapabilityMajor, device), error));
+  GPUMC_TRY(GPUMC_CUDA(cudaFuncGetAttributes(&compiled, sweep_tiles<ROUNDS>), error));
   cudaLaunchAttribute overlaps = {};
   overlaps.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlaps.val.programmaticStreamSerializationAllowed = 1;
@@ -332,7 +330,7 @@ sweep_by_tiles(const struct hard_disks_gpu_sweep *sweep, const struct disks_tili
   for (uint32_t s = 0; s < sweep->sweeps; s++) {
     const unsigned char *from = s % 2 == 0 ? sweep->replicas.replicas : sweep->other;
     unsigned char *to = s % 2 == 0 ? sweep->other : sweep->replicas.replicas;
-    launch.numAttrs = s > 0 && generation >= OVERLAPPING_GENERATION ? 1 : 0;
+    launch.numAttrs = s > 0 && compiled.ptxVersion >= OVERLAPPING_VERSION ? 1 : 0;
     GPUMC_TRY(GPUMC_CUDA(cudaLaunchKernelEx(&launch, sweep_tiles<ROUNDS>, *sweep, *tiling, from, to,
                                             batch->time + s),
                          error));

@@ -135,8 +135,12 @@ GPUMC_MUST_CHECK enum gpumc_status
 hard_disks_measure(const struct gpumc_model *model, const struct hard_disks_replica *replica,
                    int64_t *const *channel, size_t at, struct gpumc_error *error);
 
-/* Of these the profiles; channel[c] + at * width are its numbers. hard_disks_measure() does this,
- * too. GPUMC_FAILURE when memory ran out. */
+/* Of these the numbers, and the profiles: channel[c] + at * width are the numbers of a profile.
+ * GPUMC_FAILURE of the latter when memory ran out. */
+GPUMC_MUST_CHECK enum gpumc_status
+hard_disks_measure_numbers(const struct gpumc_model *model,
+                           const struct hard_disks_replica *replica, int64_t *const *channel,
+                           size_t at, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 hard_disks_measure_profiles(const struct gpumc_model *model,
                             const struct hard_disks_replica *replica, int64_t *const *channel,

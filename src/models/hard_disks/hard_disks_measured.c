@@ -141,7 +141,7 @@ static double pressure(const struct gpumc_model *model, const double *control, c
 
 /* P* = rho (1 + s(0+) / 4). */
 static double
-scaling_pressure(const struct gpumc_model *model, const double *control, const double *mean)
+pressure_scaling(const struct gpumc_model *model, const double *control, const double *mean)
 {
   (void)control;
   return hard_disks_parameters(model)->density * (1.0 + 0.25 * mean[0]);
@@ -196,11 +196,11 @@ const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES] = {
      .n_uses = 1,
      .uses = {MEAN_CONTACT},
      .value = pressure},
-    {.label = {"scaling_pressure", "pressure, from disks that overlap when the box shrinks",
+    {.label = {"pressure_scaling", "pressure, from disks that overlap when the box shrinks",
                "kT/diameters2", "P*"},
      .n_uses = 1,
      .uses = {MEAN_SCALING},
-     .value = scaling_pressure},
+     .value = pressure_scaling},
     {.n_uses = 1, .uses = {MEAN_CONTACT}},
     {.n_uses = 1, .uses = {MEAN_SCALING}},
     {.n_uses = 1, .uses = {MEAN_PSI6}},

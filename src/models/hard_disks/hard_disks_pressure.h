@@ -32,8 +32,16 @@ enum { HARD_DISKS_BINS = 200, HARD_DISKS_BINS_IN_UNIT = 10000 };
 /* The mean distance at which disks begin to overlap, where distances are rounded as in
  * hard_disks_overlap(). */
 #define HARD_DISKS_CONTACT_DISTANCE (1.0 + 0.72 * 0x1p-23)
-/* Squared distances from here on are in no bin. */
+/* Squared distances from here on are in no bin, and distances from the second number on. */
 #define HARD_DISKS_NEAR 1.0413
+#define HARD_DISKS_REACH 1.0205
+
+/* Along an axis, the cell two steps away of which a disk at x may see disks within that distance:
+ * 2, -2, or 0 if there is none. Cells that are two steps away along both axes are too far. */
+GPUMC_HOST_DEVICE static inline int hard_disks_beyond(double x, double width)
+{
+  return x > 2.0 * width - HARD_DISKS_REACH ? 2 : x < HARD_DISKS_REACH - width ? -2 : 0;
+}
 
 /* The bin of a distance above contact, or of a scaling; HARD_DISKS_BINS and more: in none. */
 GPUMC_HOST_DEVICE static inline uint32_t hard_disks_bin(double x)

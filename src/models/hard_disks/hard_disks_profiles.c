@@ -367,3 +367,11 @@ enum gpumc_status hard_disks_measure_profiles(const struct gpumc_model *model,
   GPUMC_TRY(measure_pairs(model, replica, channel, at, error));
   return structure != NULL ? measure_waves(model, replica, structure, error) : GPUMC_OK;
 }
+
+enum gpumc_status hard_disks_measure(const struct gpumc_model *model,
+                                     const struct hard_disks_replica *replica,
+                                     int64_t *const *channel, size_t at, struct gpumc_error *error)
+{
+  GPUMC_TRY(hard_disks_measure_numbers(model, replica, channel, at, error));
+  return hard_disks_measure_profiles(model, replica, channel, at, error);
+}

@@ -63,8 +63,17 @@ static void see_near(void *with, double dx, double dy)
 static void add_pressure(const struct view *view, struct hard_disks_sums *sums)
 {
   struct near near = {.parameters = view->parameters, .least = HARD_DISKS_NEAR};
+  const struct hard_disks_box *box = &view->parameters->box;
+  const int u = hard_disks_beyond((double)view->replica->x[view->place], (double)box->width_x);
+  const int v = hard_disks_beyond((double)view->replica->y[view->place], (double)box->width_y);
   visit_cell(view, 0, 0, see_near, &near);
   visit_ring(view, 1, see_near, &near);
+  for (int step = -1; step <= 1; step++) {
+    if (u != 0)
+      visit_cell(view, u, step, see_near, &near);
+    if (v != 0)
+      visit_cell(view, step, v, see_near, &near);
+  }
   const uint32_t bin = hard_disks_scaling_bin(near.least);
   sums->contact2 += near.contact;
   sums->scaling += bin < HARD_DISKS_BINS ? view->parameters->scaling_weight[bin] : 0;
@@ -125,9 +134,10 @@ struct hard_disks_units hard_disks_units_of(const struct gpumc_model *model)
   return units;
 }
 
-enum gpumc_status hard_disks_measure(const struct gpumc_model *model,
-                                     const struct hard_disks_replica *replica,
-                                     int64_t *const *channel, size_t at, struct gpumc_error *error)
+enum gpumc_status hard_disks_measure_numbers(const struct gpumc_model *model,
+                                             const struct hard_disks_replica *replica,
+                                             int64_t *const *channel, size_t at,
+                                             struct gpumc_error *error)
 {
   const struct hard_disks_units units = hard_disks_units_of(model);
   struct view view = {.parameters = hard_disks_parameters(model), .replica = replica};
@@ -149,7 +159,7 @@ enum gpumc_status hard_disks_measure(const struct gpumc_model *model,
   if (sums.disks != model->sites)
     return hard_disks_lost(model, sums.disks, error);
   hard_disks_record(&units, &sums, channel, at);
-  return hard_disks_measure_profiles(model, replica, channel, at, error);
+  return GPUMC_OK;
 }
 
 enum gpumc_status
@@ -157,6 +167,6 @@ hard_disks_lost(const struct gpumc_model *model, uint64_t found, struct gpumc_er
 {
   return gpumc_error_set(error, GPUMC_FAILURE,
                          "a replica has %llu disks, but should have %zu: this is an error of "
-                         "gpumc, and the run cannot go on",
+                         "gpumc, and the run cannot continue",
                          (unsigned long long)found, model->sites);
 }

@@ -82,8 +82,17 @@ static __device__ inline void add_pressure(const struct hard_disks_gpu_measureme
                                            const struct view *view, struct hard_disks_sums *sums)
 {
   struct near near = {measurement->contact_weight, 0, HARD_DISKS_NEAR};
+  const int u = hard_disks_beyond(view->x, (double)view->box->width_x);
+  const int v = hard_disks_beyond(view->y, (double)view->box->width_y);
   see_cell(view, 0, 0, &near);
   see_ring(view, 1, &near);
+#pragma unroll 1
+  for (int step = -1; step <= 1; step++) {
+    if (u != 0)
+      see_cell(view, u, step, &near);
+    if (v != 0)
+      see_cell(view, step, v, &near);
+  }
   const uint32_t bin = hard_disks_scaling_bin(near.least);
   sums->contact2 += near.contact;
   sums->scaling += bin < HARD_DISKS_BINS ? measurement->scaling_weight[bin] : 0;

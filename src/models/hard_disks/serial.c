@@ -1,8 +1,8 @@
 /* The kernel `serial` of hard disks on the CPU: the plain reference. A sweep is N trials, each of a
  * disk drawn uniformly, displaced uniformly in a square about its place; threads over replicas.
  *
- * Trajectory "disks.serial.1". Trial i of a sweep has the counter {i, replica, time, (DISKS_MOVE,
- * 0)}: word 0 is the disk, words 1 and 2 are its displacements along x and y
+ * Trajectory "disks.serial.1". Trial i of a sweep has the counter {i, replica, time,
+ * (PARTICLES_MOVE, 0)}: word 0 is the disk, words 1 and 2 are its displacements along x and y
  * (hard_disks_displacement). A replica is its portable form, without a grid: offsets are 0. */
 #include <string.h>
 
