@@ -77,7 +77,7 @@ class HardDisksProfiles(ProgramCase):
         s = summary["structure_factor"]
         self.assertLess(abs(s[0] - s[1]), 1e-9)  # S(k) = S(-k)
         bad = CONFIG.format(model=", wave_vectors: [2, 1, 3]", more="", variant="checkerboard")
-        self.assertRegex(self.gpumc("validate", self.write("bad.yaml", bad), code=INVALID).err, "wave_vectors: 3 numbers are no list of pairs")
+        self.assertRegex(self.gpumc("validate", self.write("bad.yaml", bad), code=INVALID).err, "wave_vectors: 3 numbers do not form pairs")
 
     def test_bond_order_follows_from_its_means(self):
         summary = self.summary(["bond_order"], replicas=1)

@@ -259,33 +259,34 @@ static void check_profile(bool each_sample, const double *group)
   struct gpumc_error error = {0};
   struct gpumc_model model;
   struct gpumc_device device;
-  struct gpumc_channel channels[3];
+  struct gpumc_channel channels[GPUMC_CHANNELS_MAXIMUM];
   assert_ok(ising2d_instance((size_t[]){4, 4}, 1, 0, &model, &error), &error);
   assert_ok(gpumc_device_open("cpu", 1, &device, &error), &error);
   struct gpumc_model_ops ops = *model.ops;
-  memcpy(channels, ops.channels, 2 * sizeof *channels);
-  channels[2] = (struct gpumc_channel){.label = {"profile", "a profile", "1", "p"},
-                                       .request_key = "profile",
-                                       .axis = {"distance", "distance", "1", "r"}};
+  const size_t last = ops.n_channels;
+  memcpy(channels, ops.channels, last * sizeof *channels);
+  channels[last] = (struct gpumc_channel){.label = {"profile", "a profile", "1", "p"},
+                                          .request_key = "profile",
+                                          .axis = {"distance", "distance", "1", "r"}};
   ops.channels = channels;
-  ops.n_channels = 3;
+  ops.n_channels = last + 1;
   model.ops = &ops;
-  model.profile[2] = (struct gpumc_profile){2, at, unit};
+  model.profile[last] = (struct gpumc_profile){2, at, unit};
   struct chains chains = {
       .context = {.model = &model, .device = &device},
       .settings = {.replicas = 3, .chains = 2, .each_sample = each_sample, .interval = 1},
       .runs = 1};
-  const struct gpumc_observables observables = gpumc_observables_select(&ops, 1 << 2, NULL);
+  const struct gpumc_observables observables = gpumc_observables_select(&ops, 1u << last, NULL);
   assert_int_equal(observables.n_profiles, 1);
-  assert_int_equal(observables.profile[0], 2);
+  assert_int_equal(observables.profile[0], last);
   chains_quantities_make(&model, &observables, &chains.quantities);
   assert_int_equal(chains_profile_width(&chains), 2);
   assert_ok(chains_sums_make(&chains, &error), &error);
   assert_int_equal(chains_values(&chains, 0), 3);
-  assert_int_equal(chains_values(&chains, 2), 6);
+  assert_int_equal(chains_values(&chains, last), 6);
   memset(chains.channel[0], 0, 3 * sizeof(int64_t));
   memset(chains.channel[1], 0, 3 * sizeof(int64_t));
-  memcpy(chains.channel[2], (int64_t[]){2, 1, 4, 2, 6, 6}, 6 * sizeof(int64_t));
+  memcpy(chains.channel[last], (int64_t[]){2, 1, 4, 2, 6, 6}, 6 * sizeof(int64_t));
   chains_digest(&chains);
   chains_digest(&chains);
   const struct chains_profile *profile = &chains.sums[0].profile[0];

@@ -270,7 +270,7 @@ static void check_waves(const struct gpumc_params *params, const struct gpumc_su
   struct gpumc_list waves = gpumc_params_list(params, "wave_vectors");
   if (waves.left % 2 != 0)
     gpumc_params_mistake(params, report, "wave_vectors",
-                         "wave_vectors: %zu numbers are no list of pairs nx, ny", waves.left);
+                         "wave_vectors: %zu numbers do not form pairs nx, ny", waves.left);
 }
 
 #define READS_BOX "particles lattice packing_fraction box aspect"

@@ -134,7 +134,7 @@ enum gpumc_status hard_disks_set(const struct hard_disks_box *box, const uint8_t
     if (take(portable, d) != length_of(axis[d].side))
       return wrong(error, "another box than that of the model");
     if (!is_inside(&axis[d], take(portable, 2 + d), &replica->offset[d]))
-      return wrong(error, "a grid that cannot be");
+      return wrong(error, "an impossible offset of the grid");
   }
   for (size_t i = 0; i < box->particles; i++) {
     int64_t at[2];
