@@ -224,6 +224,7 @@ static void check_box(const struct gpumc_params *params, const struct gpumc_subj
   const char *key = gpumc_params_has(params, "box") ? "box" : "packing_fraction";
   if (make_box(&settings, &parameters, &error) != GPUMC_OK)
     gpumc_params_mistake(params, report, key, "%s: %s", key, gpumc_error_text(&error));
+  gpumc_error_free(&error);
 }
 
 static bool starts_with(const struct gpumc_params *params, const char *start)
@@ -239,10 +240,10 @@ static void check_start(const struct gpumc_params *params, const struct gpumc_su
   struct gpumc_error error = {0};
   const struct hard_disks_settings settings = settings_of(params);
   parameters.start = starts_with(params, "lattice") ? HARD_DISKS_LATTICE : HARD_DISKS_COMPRESSED;
-  if (starts_with(params, "file") || make_box(&settings, &parameters, &error) != GPUMC_OK)
-    return;
-  if (hard_disks_find_start(&settings, &parameters, &error) != GPUMC_OK)
+  if (!starts_with(params, "file") && make_box(&settings, &parameters, &error) == GPUMC_OK &&
+      hard_disks_find_start(&settings, &parameters, &error) != GPUMC_OK)
     gpumc_params_mistake(params, report, "start", "start: %s", gpumc_error_text(&error));
+  gpumc_error_free(&error);
 }
 
 static void check_file(const struct gpumc_params *params, const struct gpumc_subject *subject,
