@@ -83,7 +83,7 @@ template <uint32_t ROUNDS> static void emulate_tiles(const struct disks_emulated
         }
       for (uint32_t axis = 0; axis < 2; axis++)
         ((int64_t *)to)[axis] =
-            disks_shift_offset(&job->box, &task.sweep, axis, ((const int64_t *)from)[axis]);
+            hard_disks_shift_offset(&job->box, &task.sweep, axis, ((const int64_t *)from)[axis]);
       memcpy(from, to, stored.bytes);
     }
 }

@@ -480,20 +480,4 @@ disks_shift(const struct disks_cells *cells, const struct hard_disks_sweep *swee
   return list;
 }
 
-/* Where the corner of cell (0, 0) stands afterwards along an axis, in quanta. */
-GPUMC_HOST_DEVICE static inline int64_t disks_shift_offset(const struct hard_disks_box *box,
-                                                           const struct hard_disks_sweep *sweep,
-                                                           uint32_t axis, int64_t offset)
-{
-  const bool forward = sweep->direction == HARD_DISKS_RIGHT || sweep->direction == HARD_DISKS_UP;
-  const float width = axis == 0 ? box->width_x : box->width_y;
-  const int64_t length = (int64_t)(width * (float)HARD_DISKS_UNIT) *
-                         (int64_t)(axis == 0 ? box->cells_x : box->cells_y);
-  const int64_t distance = (int64_t)(sweep->distance * (float)HARD_DISKS_UNIT);
-  if (axis != (sweep->direction <= HARD_DISKS_LEFT ? 0 : 1))
-    return offset;
-  const int64_t to = forward ? offset + distance : offset - distance;
-  return to < 0 ? to + length : to >= length ? to - length : to;
-}
-
 #endif

@@ -256,7 +256,7 @@ static void sweep_rows(const struct gpumc_ensemble *ensemble, const struct latti
     if (!shift(team, &job))
       note_full(ensemble);
     if (team->thread == 0)
-      checkerboard_move_grid(job.rows.box, &job.sweep, replica.offset);
+      hard_disks_shift_offsets(job.rows.box, &job.sweep, replica.offset);
   }
   add_counts(ensemble, place->run, &counts);
 }

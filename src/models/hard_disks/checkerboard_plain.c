@@ -20,13 +20,6 @@ static size_t place_of(const struct plain *plain, struct disk disk)
   return hard_disks_place(plain->replica->layout, disk.slot, disk.a, disk.b);
 }
 
-static uint32_t around(uint32_t cell, int step, uint32_t cells)
-{
-  return step < 0   ? (cell == 0 ? cells - 1 : cell - 1)
-         : step > 0 ? (cell + 1 == cells ? 0 : cell + 1)
-                    : cell;
-}
-
 /* Whether a disk at (x, y), relative to cell (a, b), overlaps any of the nine cells but the one in
  * `self`. */
 static bool
@@ -35,7 +28,8 @@ overlaps(const struct plain *plain, uint32_t a, uint32_t b, float x, float y, st
   const struct hard_disks_box *box = plain->box;
   for (int v = -1; v <= 1; v++)
     for (int u = -1; u <= 1; u++) {
-      struct disk other = {0, around(a, u, box->cells_x), around(b, v, box->cells_y)};
+      struct disk other = {0, (uint32_t)hard_disks_around(a, u, box->cells_x),
+                           (uint32_t)hard_disks_around(b, v, box->cells_y)};
       for (; other.slot < HARD_DISKS_SLOTS; other.slot++) {
         const size_t place = place_of(plain, other);
         const bool is_self =
@@ -75,7 +69,8 @@ static void try_anywhere(struct plain *plain, struct disk disk, float x, float y
   const int u = x < 0.0f ? -1 : x >= box->width_x ? 1 : 0;
   const int v = y < 0.0f ? -1 : y >= box->width_y ? 1 : 0;
   const float there_x = x - (float)u * box->width_x, there_y = y - (float)v * box->width_y;
-  struct disk there = {0, around(disk.a, u, box->cells_x), around(disk.b, v, box->cells_y)};
+  struct disk there = {0, (uint32_t)hard_disks_around(disk.a, u, box->cells_x),
+                       (uint32_t)hard_disks_around(disk.b, v, box->cells_y)};
   const size_t from = place_of(plain, disk);
   const float old_x = plain->replica->x[from], old_y = plain->replica->y[from];
   set_slot(plain, disk, HARD_DISKS_NOWHERE, HARD_DISKS_NOWHERE);
@@ -150,19 +145,6 @@ static void update_cell(struct plain *plain, uint32_t a, uint32_t b, uint32_t ti
 
 /* ---- shift of the grid ---- */
 
-void checkerboard_move_grid(const struct hard_disks_box *box, const struct hard_disks_sweep *sweep,
-                            int64_t *offset)
-{
-  const bool along_x = sweep->direction <= HARD_DISKS_LEFT;
-  const bool forward = sweep->direction == HARD_DISKS_RIGHT || sweep->direction == HARD_DISKS_UP;
-  const float unit = (float)HARD_DISKS_UNIT;
-  const int64_t width = (int64_t)((along_x ? box->width_x : box->width_y) * unit),
-                side = width * (along_x ? box->cells_x : box->cells_y),
-                distance = (int64_t)(sweep->distance * unit);
-  int64_t *const at = offset + (along_x ? 0 : 1);
-  *at = (*at + (forward ? distance : side - distance)) % side;
-}
-
 /* Appends the disks of cell `from`, as they were, that leave it or that stay (`leaving`), to what
  * cell (a, b) has in slots 0 .. *n - 1. */
 static void append(struct plain *plain, const struct hard_disks_sweep *sweep,
@@ -198,15 +180,16 @@ static void shift(struct plain *plain, const struct hard_disks_sweep *sweep, flo
   memcpy(old.y, plain->replica->y, count * sizeof(float));
   for (uint32_t b = 0; b < box->cells_y; b++)
     for (uint32_t a = 0; a < box->cells_x; a++) {
-      const struct disk neighbour = {0, along_x ? around(a, step, box->cells_x) : a,
-                                     along_x ? b : around(b, step, box->cells_y)};
+      const struct disk neighbour = {
+          0, along_x ? (uint32_t)hard_disks_around(a, step, box->cells_x) : a,
+          along_x ? b : (uint32_t)hard_disks_around(b, step, box->cells_y)};
       uint32_t n = 0;
       append(plain, sweep, &old, (struct disk){0, a, b}, false, a, b, &n);
       append(plain, sweep, &old, neighbour, true, a, b, &n);
       for (; n < HARD_DISKS_SLOTS; n++)
         set_slot(plain, (struct disk){n, a, b}, HARD_DISKS_NOWHERE, HARD_DISKS_NOWHERE);
     }
-  checkerboard_move_grid(box, sweep, plain->replica->offset);
+  hard_disks_shift_offsets(box, sweep, plain->replica->offset);
 }
 
 bool checkerboard_plain(const struct checkerboard_sweeps *sweeps,

@@ -25,8 +25,4 @@ bool checkerboard_plain(const struct checkerboard_sweeps *sweeps,
                         const struct hard_disks_replica *replica, float *scratch,
                         struct checkerboard_counts *counts);
 
-/* offset + a shift of the grid, in the box. */
-void checkerboard_move_grid(const struct hard_disks_box *box, const struct hard_disks_sweep *sweep,
-                            int64_t *offset);
-
 #endif

@@ -256,8 +256,8 @@ disks_shift_all(const struct disks_class *all, const struct disks_hall *hall,
   }
   for (uint32_t i = thread; i < all->present; i += threads)
     for (uint32_t axis = 0; axis < 2; axis++)
-      hall->pupil[i].offset[axis] =
-          disks_shift_offset(all->box, &hall->pupil[i].sweep, axis, hall->pupil[i].offset[axis]);
+      hall->pupil[i].offset[axis] = hard_disks_shift_offset(all->box, &hall->pupil[i].sweep, axis,
+                                                            hall->pupil[i].offset[axis]);
 }
 
 #endif

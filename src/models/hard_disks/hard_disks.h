@@ -3,6 +3,8 @@
 #ifndef GPUMC_HARD_DISKS_H
 #define GPUMC_HARD_DISKS_H
 
+#include <string.h>
+
 #include "core/simulation/model.h"
 #include "models/hard_disks/hard_disks_channels.h"
 #include "models/hard_disks/hard_disks_physics.h"
@@ -93,6 +95,11 @@ struct hard_disks_replica {
  * <= x < Lx, 0 <= y < Ly; in the order of cells, row by row, and slots, or of the list of a kernel
  * without cells. All of them are whole quanta, so that nothing is rounded. */
 enum { HARD_DISKS_PORTABLE_HEAD = 4 };
+static inline void hard_disks_put(uint8_t *portable, size_t i, double value)
+{
+  memcpy(portable + i * sizeof value, &value, sizeof value);
+}
+
 void hard_disks_get(const struct hard_disks_box *box, const struct hard_disks_replica *replica,
                     uint8_t *portable);
 /* GPUMC_FAILURE of a box or of positions that cannot be those of such a replica; overlaps are not

@@ -26,7 +26,7 @@
 /* psi_6 of a disk is rounded to units of 2^-HARD_DISKS_ORDER_BITS before it is added up. */
 enum { HARD_DISKS_ORDER_BITS = 30, HARD_DISKS_EDGES = 24, HARD_DISKS_RINGS = 3 };
 
-/* Edge k goes from corner k to the next, counterclockwise; (dx, dy)[k] is the neighbour behind it,
+/* Edge k goes from corner k to the next, counterclockwise; (dx, dy)[k] is the neighbour beyond it,
  * 0 where it is the frame. reach2: four times the squared distance of the farthest corner: disks
  * beyond cut nothing off. */
 struct hard_disks_polygon {

@@ -38,11 +38,6 @@ struct hard_disks_layout hard_disks_plain_layout(const struct hard_disks_box *bo
                                     .column = 2};
 }
 
-static void put(uint8_t *portable, size_t i, double value)
-{
-  memcpy(portable + i * sizeof value, &value, sizeof value);
-}
-
 static double take(const uint8_t *portable, size_t i)
 {
   double value;
@@ -57,8 +52,8 @@ void hard_disks_get(const struct hard_disks_box *box, const struct hard_disks_re
   size_t n = HARD_DISKS_PORTABLE_HEAD;
   axes_of(box, axis);
   for (size_t d = 0; d < 2; d++) {
-    put(portable, d, length_of(axis[d].side));
-    put(portable, 2 + d, length_of(replica->offset[d]));
+    hard_disks_put(portable, d, length_of(axis[d].side));
+    hard_disks_put(portable, 2 + d, length_of(replica->offset[d]));
   }
   for (size_t b = 0; b < box->cells_y; b++)
     for (size_t a = 0; a < box->cells_x; a++)
@@ -67,12 +62,12 @@ void hard_disks_get(const struct hard_disks_box *box, const struct hard_disks_re
         if (replica->x[place] < 0.0f)
           break;
         assert(n < HARD_DISKS_PORTABLE_HEAD + 2 * (size_t)box->particles);
-        put(portable, n++,
-            length_of(hard_disks_at((uint32_t)a, replica->x[place], box->width_x,
-                                    replica->offset[0], axis[0].side)));
-        put(portable, n++,
-            length_of(hard_disks_at((uint32_t)b, replica->y[place], box->width_y,
-                                    replica->offset[1], axis[1].side)));
+        hard_disks_put(portable, n++,
+                       length_of(hard_disks_at((uint32_t)a, replica->x[place], box->width_x,
+                                               replica->offset[0], axis[0].side)));
+        hard_disks_put(portable, n++,
+                       length_of(hard_disks_at((uint32_t)b, replica->y[place], box->width_y,
+                                               replica->offset[1], axis[1].side)));
       }
 }
 

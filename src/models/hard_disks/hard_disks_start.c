@@ -13,11 +13,6 @@
 /* Disks of a lattice are so far apart at least, so that rounding makes none overlap. */
 #define LATTICE_SPACING (1.0 + 0x1p-19)
 
-static void put(uint8_t *portable, size_t i, double value)
-{
-  memcpy(portable + i * sizeof value, &value, sizeof value);
-}
-
 double hard_disks_in_box(double x, double length)
 {
   const double quanta = rint(x * (double)HARD_DISKS_UNIT) / (double)HARD_DISKS_UNIT;
@@ -60,10 +55,10 @@ static void start_lattice(const struct hard_disks_parameters *parameters, uint8_
     const size_t a = site % columns, b = site / columns;
     const double x = ((double)a + 0.25 + 0.5 * (double)(b % 2)) / (double)columns,
                  y = ((double)b + 0.5) / (double)parameters->lattice[1];
-    put(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i,
-        hard_disks_in_box(x * parameters->length[0], parameters->length[0]));
-    put(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i + 1,
-        hard_disks_in_box(y * parameters->length[1], parameters->length[1]));
+    hard_disks_put(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i,
+                   hard_disks_in_box(x * parameters->length[0], parameters->length[0]));
+    hard_disks_put(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i + 1,
+                   hard_disks_in_box(y * parameters->length[1], parameters->length[1]));
   }
 }
 
@@ -349,8 +344,8 @@ static enum gpumc_status start_compressed(const struct hard_disks_parameters *pa
   GPUMC_TRY_OUT(status, gas_create(parameters, &gas, error));
   GPUMC_TRY_OUT(status, compress(&gas, random, r, error));
   for (size_t i = 0; i < parameters->box.particles; i++) {
-    put(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i, gas.x[i]);
-    put(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i + 1, gas.y[i]);
+    hard_disks_put(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i, gas.x[i]);
+    hard_disks_put(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i + 1, gas.y[i]);
   }
 out:
   gas_free(&gas);
@@ -388,8 +383,8 @@ enum gpumc_status hard_disks_start_state(const struct gpumc_model *model,
 {
   const struct hard_disks_parameters *parameters = hard_disks_parameters(model);
   for (size_t d = 0; d < 2; d++) {
-    put(portable, d, parameters->length[d]);
-    put(portable, 2 + d, 0.0);
+    hard_disks_put(portable, d, parameters->length[d]);
+    hard_disks_put(portable, 2 + d, 0.0);
   }
   switch (parameters->start) {
   case HARD_DISKS_COMPRESSED:
