@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "models/hard_disks/checkerboard_plain.h"
+#include "models/hard_disks/checkerboard/checkerboard_plain.h"
 #include "support/disks_fixture.h"
 #include "support/share.h"
 #include "support/status.h"

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "models/hard_disks/checkerboard_whole.cuh"
+#include "models/hard_disks/checkerboard/checkerboard_whole.cuh"
 
 enum { PHILOX_SHORT = 7, PHILOX_LONG = 10, POISON = 0x5a };
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_SUPPORT_DISKS_EMULATED_H
 #define TESTS_SUPPORT_DISKS_EMULATED_H
 
-#include "models/hard_disks/checkerboard_gpu.h"
+#include "models/hard_disks/checkerboard/checkerboard_gpu.h"
 
 #ifdef __cplusplus
 extern "C" {

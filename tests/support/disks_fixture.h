@@ -4,7 +4,7 @@
 #define TESTS_SUPPORT_DISKS_FIXTURE_H
 
 #include "core/simulation/ensemble.h"
-#include "models/hard_disks/checkerboard_plain.h"
+#include "models/hard_disks/checkerboard/checkerboard_plain.h"
 #include "support/test_device.h"
 
 struct disks_job {
@@ -20,7 +20,7 @@ struct disks {
   struct gpumc_device device;
   struct gpumc_model model;
   struct gpumc_ensemble ensemble;
-  size_t count;                           /* of replicas of all runs */
+  size_t count;                          /* of replicas of all runs */
   int64_t *channel[HARD_DISKS_NUMBERS];  /* device memory */
   int64_t *measured[HARD_DISKS_NUMBERS]; /* host memory: after disks_measure() */
 };

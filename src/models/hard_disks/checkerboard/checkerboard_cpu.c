@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/simulation/steps.h"
-#include "models/hard_disks/checkerboard_isa.h"
+#include "models/hard_disks/checkerboard/checkerboard_isa.h"
 #include "models/hard_disks/hard_disks_cpu.h"
 
 /* A block is a replica: the offset of its grid, from HEAD_BYTES on x[count] and y[count], and

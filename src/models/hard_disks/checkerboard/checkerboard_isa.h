@@ -4,7 +4,7 @@
 #define GPUMC_HARD_DISKS_CHECKERBOARD_ISA_H
 
 #include "core/numerics/isa.h"
-#include "models/hard_disks/checkerboard_plain.h"
+#include "models/hard_disks/checkerboard/checkerboard_plain.h"
 
 /* Floats of the widest vectors. */
 enum { CHECKERBOARD_LANES = 16 };

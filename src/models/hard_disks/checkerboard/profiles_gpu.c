@@ -3,7 +3,7 @@
 
 #include "core/base/memory.h"
 #include "core/simulation/ensemble.h"
-#include "models/hard_disks/checkerboard_gpu.h"
+#include "models/hard_disks/checkerboard/checkerboard_gpu.h"
 #include "models/hard_disks/hard_disks.h"
 
 /* Room for one replica, as on the device and in cells, and for the numbers of its profiles. */

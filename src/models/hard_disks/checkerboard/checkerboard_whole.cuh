@@ -4,7 +4,7 @@
 #ifndef GPUMC_HARD_DISKS_CHECKERBOARD_WHOLE_CUH
 #define GPUMC_HARD_DISKS_CHECKERBOARD_WHOLE_CUH
 
-#include "models/hard_disks/checkerboard_tile.cuh"
+#include "models/hard_disks/checkerboard/checkerboard_tile.cuh"
 
 enum {
   DISKS_SIDE_MAXIMUM = 256,    /* cells of a row or a column: entries of lists have 8 bits each */

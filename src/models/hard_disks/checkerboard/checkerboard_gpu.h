@@ -41,21 +41,32 @@ static inline struct hard_disks_stored hard_disks_stored_of(const struct hard_di
   return stored;
 }
 
-/* On the host, from a replica in the plain layout (hard_disks_plain_layout) with so many cells, or
- * back to one, which returns the number of disks. */
+/* ---- passage_gpu.c ---- */
+
+struct gpumc_ensemble;
 struct hard_disks_replica;
-void hard_disks_store(const struct hard_disks_stored *stored, const struct hard_disks_replica *from,
-                      size_t cells, unsigned char *to);
+/* To a replica in the plain layout (hard_disks_plain_layout) with so many cells; the number of
+ * disks. */
 uint64_t hard_disks_restore(const struct hard_disks_stored *stored, unsigned char *from,
                             size_t cells, const struct hard_disks_replica *to);
+/* The replicas first .. first + count - 1 of run m of the ensemble's `replicas` in device memory:
+ * out[count], host memory, becomes their portable form; or, `out` being NULL, they become
+ * in[count], NULL: the states in which they begin. Done on return. */
+GPUMC_MUST_CHECK enum gpumc_status
+hard_disks_pass_replicas(const struct gpumc_ensemble *ensemble, unsigned char *replicas, size_t m,
+                         size_t first, size_t count, const uint8_t *in, uint8_t *out,
+                         struct gpumc_error *error);
+
+/* ---- profiles_gpu.c ---- */
 
 /* Those of the channels that are profiles, of all replicas in use, by hard_disks_measure_profiles()
  * of one after the other: they are asked for now and then, and take longer than a replica's way.
  * channel[c]: [runs][capacity][width], device memory, as `replicas` below; done on return. */
-struct gpumc_ensemble;
 GPUMC_MUST_CHECK enum gpumc_status
 hard_disks_profiles_by_host(struct gpumc_ensemble *ensemble, const unsigned char *replicas,
                             int64_t *const *channel, struct gpumc_error *error);
+
+/* ---- checkerboard_gpu.cu, measured_gpu.cu ---- */
 
 /* Replica r of run m begins stored.bytes (m capacity + r) bytes from `replicas` on. */
 struct hard_disks_replicas {

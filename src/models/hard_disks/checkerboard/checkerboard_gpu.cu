@@ -2,7 +2,7 @@
 #include <cuda_runtime.h>
 #include <math.h>
 
-#include "models/hard_disks/checkerboard_whole.cuh"
+#include "models/hard_disks/checkerboard/checkerboard_whole.cuh"
 
 enum {
   WARP = 32,

@@ -1,4 +1,4 @@
-#include "models/hard_disks/checkerboard_plain.h"
+#include "models/hard_disks/checkerboard/checkerboard_plain.h"
 
 #include <string.h>
 

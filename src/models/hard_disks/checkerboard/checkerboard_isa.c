@@ -1,6 +1,6 @@
 /* The kernel `checkerboard` on the CPU: a lane is a cell, and the lanes of a vector are neighbours
  * of one colour in a row. The same bits as checkerboard_plain.c. */
-#include "models/hard_disks/checkerboard_isa.h"
+#include "models/hard_disks/checkerboard/checkerboard_isa.h"
 
 #include "core/numerics/simd_philox.h"
 

@@ -2,7 +2,7 @@
  * other, in the order of hard_disks_measured.c. */
 #include <cuda_runtime.h>
 
-#include "models/hard_disks/checkerboard_gpu.h"
+#include "models/hard_disks/checkerboard/checkerboard_gpu.h"
 
 enum { WARP = 32, THREADS = 128 };
 
