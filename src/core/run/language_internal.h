@@ -24,6 +24,10 @@ gpumc_config_parse_with(const struct gpumc_plugins *plugins, const char *name, c
 cJSON *gpumc_language_schema_with(const struct gpumc_plugins *plugins);
 void gpumc_language_reference_with(const struct gpumc_plugins *plugins, struct gpumc_text *text);
 
+/* Moves that tasks of the model have without `update` become the defaults of the tables. */
+void gpumc_language_tables_select(struct gpumc_language_tables *tables,
+                                  const struct gpumc_model_ops *model);
+
 /* The table of the block `model` or `algorithm`: `name`, one of `names`, then the plugin's keys
  * (gpumc_language_plugin_keys). Caller frees the array; NULL when memory ran out. */
 struct gpumc_key *gpumc_block_keys(const struct gpumc_language_tables *tables, const char *block,

@@ -1,0 +1,238 @@
+/* The plugins that a configuration names, or probably means: registered models and algorithms, and
+ * which of them the blocks `model` and `algorithm` are for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config/config.h"
+#include "core/config/params.h"
+#include "core/run/language_internal.h"
+#include "core/simulation/registry.h"
+
+struct gpumc_plugins gpumc_plugins_registered(void)
+{
+  return (struct gpumc_plugins){.models = gpumc_models(), .algorithms = gpumc_algorithms()};
+}
+
+const char **gpumc_model_names(const struct gpumc_plugins *plugins)
+{
+  size_t count = 0;
+  while (plugins->models[count] != NULL)
+    count++;
+  const char **names = calloc(count + 1, sizeof *names);
+  for (size_t i = 0; i < count && names != NULL; i++)
+    names[i] = plugins->models[i]->name;
+  return names;
+}
+
+const char **gpumc_algorithm_names(const struct gpumc_plugins *plugins)
+{
+  size_t count = 0;
+  while (plugins->algorithms[count] != NULL)
+    count++;
+  const char **names = calloc(count + 1, sizeof *names);
+  for (size_t i = 0; i < count && names != NULL; i++)
+    names[i] = plugins->algorithms[i]->name;
+  return names;
+}
+
+/* One block of the document with the plugins that may be meant: names[i] has the keys
+ * keys_of(plugins, i). */
+struct choice {
+  struct gpumc_language *language;
+  const char *block;
+  const struct gpumc_entry *entry; /* NULL: the block is missing */
+  const char *const *names;
+  const struct gpumc_key *(*keys_of)(const struct gpumc_plugins *plugins, size_t i);
+};
+
+static const struct gpumc_key *model_keys(const struct gpumc_plugins *plugins, size_t i)
+{
+  return plugins->models[i]->keys;
+}
+
+static const struct gpumc_key *algorithm_keys(const struct gpumc_plugins *plugins, size_t i)
+{
+  return plugins->algorithms[i]->keys;
+}
+
+static const struct gpumc_key *keys_of(const struct choice *choice, size_t i)
+{
+  return choice->keys_of(choice->language->plugins, i);
+}
+
+/* The node with the name in a plugin's block, or NULL; reports all but an absent block. `*known`:
+ * it is one of the names. */
+static const struct gpumc_node *name_of(const struct choice *choice, bool *known)
+{
+  struct gpumc_report *report = &choice->language->report;
+  const struct gpumc_entry *entry = choice->entry;
+  char found[GPUMC_DESCRIPTION_BYTES], dotted[GPUMC_KEY_NAME_BYTES];
+  *known = false;
+  if (entry == NULL)
+    return NULL;
+  if (entry->value->kind != GPUMC_NODE_MAPPING) {
+    gpumc_report_mistake(report, entry->value->mark, "%s: expected a block of keys, found %s",
+                         choice->block, gpumc_node_describe(entry->value, found));
+    return NULL;
+  }
+  const struct gpumc_key key = {.name = "name", .type = GPUMC_KEY_CHOICE, .choices = choice->names};
+  const struct gpumc_node *name = gpumc_node_find(entry->value, "name");
+  const size_t before = report->calls;
+  if (name == NULL)
+    gpumc_report_mistake(report, entry->key_mark, "missing key 'name' in %s", choice->block);
+  else
+    cJSON_Delete(
+        gpumc_key_value(&key, name, gpumc_key_join(choice->block, "name", dotted), report));
+  *known = report->calls == before;
+  return name;
+}
+
+/* Mistakes of the block if plugin i were meant; its name is one of them. */
+static size_t mistakes_of(const struct choice *choice, size_t i)
+{
+  struct gpumc_report report = {0};
+  struct gpumc_key *keys =
+      gpumc_block_keys(&choice->language->tables, choice->block, choice->names, keys_of(choice, i));
+  if (keys == NULL)
+    return SIZE_MAX;
+  cJSON_Delete(gpumc_params_resolve(keys, choice->entry->value, choice->entry->key_mark,
+                                    choice->block, &report));
+  const size_t mistakes = report.mistakes;
+  gpumc_report_free(&report);
+  free(keys);
+  return mistakes;
+}
+
+/* The plugin whose name is nearest to `name`, and of equally near ones that whose keys fit best;
+ * the number of plugins where none is near. */
+static size_t guess(const struct choice *choice, const char *name)
+{
+  size_t count = 0, best = 0, least = SIZE_MAX;
+  while (choice->names[count] != NULL)
+    count++;
+  const char *nearest = gpumc_nearest_name(name, choice->names, count);
+  best = count;
+  for (size_t i = 0; i < count && nearest != NULL; i++) {
+    const char *pair[] = {choice->names[i], nearest};
+    const size_t mistakes = mistakes_of(choice, i);
+    if (gpumc_nearest_name(name, pair, 2) != choice->names[i] || mistakes >= least)
+      continue;
+    best = i;
+    least = mistakes;
+  }
+  return best;
+}
+
+/* Whether plugin i has the key and accepts the value; `*refusing`: the key where it does not
+ * accept it. */
+static bool takes(const struct choice *choice, size_t i, const struct gpumc_entry *entry,
+                  struct gpumc_key *refusing)
+{
+  struct gpumc_key *keys =
+      gpumc_language_plugin_keys(&choice->language->tables, keys_of(choice, i));
+  const struct gpumc_key *key = keys != NULL ? gpumc_key_find(keys, entry->key) : NULL;
+  struct gpumc_report unused = {0};
+  if (key != NULL && key->type != GPUMC_KEY_MAPPING)
+    cJSON_Delete(gpumc_key_value(key, entry->value, key->name, &unused));
+  const bool taken = key != NULL && unused.calls == 0;
+  gpumc_report_free(&unused);
+  if (key != NULL && !taken)
+    *refusing = *key;
+  free(keys);
+  return taken;
+}
+
+/* Reports a key that no plugin has, and a value that no plugin with the key accepts. */
+static void check_any(const struct choice *choice, const struct gpumc_entry *entry)
+{
+  struct gpumc_report *report = &choice->language->report;
+  struct gpumc_key refusing = {0};
+  char dotted[GPUMC_KEY_NAME_BYTES];
+  for (size_t i = 0; choice->names[i] != NULL; i++)
+    if (takes(choice, i, entry, &refusing))
+      return;
+  if (refusing.name == NULL)
+    gpumc_report_mistake(report, entry->key_mark, "unknown key '%s' in %s: no %s has it",
+                         entry->key, choice->block, choice->block);
+  else
+    cJSON_Delete(gpumc_key_value(&refusing, entry->value,
+                                 gpumc_key_join(choice->block, refusing.name, dotted), report));
+}
+
+/* Returns the place of the plugin that is named or meant, SIZE_MAX where none is. `*is_guess`: it
+ * is not named. */
+static size_t choose(const struct choice *choice, bool *is_guess)
+{
+  bool known;
+  size_t i = 0;
+  const struct gpumc_node *name = name_of(choice, &known);
+  *is_guess = !known;
+  if (known) {
+    while (strcmp(choice->names[i], name->text) != 0)
+      i++;
+    return i;
+  }
+  if (choice->entry == NULL || choice->entry->value->kind != GPUMC_NODE_MAPPING)
+    return SIZE_MAX;
+  if (name != NULL && name->kind == GPUMC_NODE_SCALAR) {
+    i = guess(choice, name->text);
+    if (choice->names[i] != NULL)
+      return i;
+  }
+  const struct gpumc_node *block = choice->entry->value;
+  for (size_t k = 0; k < block->count; k++)
+    if (strcmp(block->entries[k].key, "name") != 0)
+      check_any(choice, &block->entries[k]);
+  return SIZE_MAX;
+}
+
+/* As choose(), with the `*table` of keys of the block. False when memory runs out. */
+static bool
+find(const struct choice *choice, size_t *place, bool *is_guess, struct gpumc_key **table)
+{
+  *place = choose(choice, is_guess);
+  if (*place == SIZE_MAX)
+    return true;
+  *table = gpumc_block_keys(&choice->language->tables, choice->block, choice->names,
+                            keys_of(choice, *place));
+  return *table != NULL;
+}
+
+static bool find_model(struct gpumc_language *language)
+{
+  const struct choice choice = {.language = language,
+                                .block = "model",
+                                .entry = gpumc_node_entry(language->config->document.root, "model"),
+                                .names = language->model_names,
+                                .keys_of = model_keys};
+  size_t i;
+  const bool done = find(&choice, &i, &language->model_is_guess, &language->model_keys);
+  if (i == SIZE_MAX)
+    return done;
+  language->model = language->plugins->models[i];
+  gpumc_language_tables_select(&language->tables, language->model);
+  return done;
+}
+
+static bool find_algorithm(struct gpumc_language *language)
+{
+  const struct choice choice = {.language = language,
+                                .block = "algorithm",
+                                .entry =
+                                    gpumc_node_entry(language->config->document.root, "algorithm"),
+                                .names = language->algorithm_names,
+                                .keys_of = algorithm_keys};
+  size_t i;
+  const bool done = find(&choice, &i, &language->algorithm_is_guess, &language->algorithm_keys);
+  if (i != SIZE_MAX)
+    language->algorithm = language->plugins->algorithms[i];
+  return done;
+}
+
+bool gpumc_language_find_plugins(struct gpumc_language *language)
+{
+  language->model_names = gpumc_model_names(language->plugins);
+  language->algorithm_names = gpumc_algorithm_names(language->plugins);
+  return language->model_names != NULL && language->algorithm_names != NULL &&
+         find_model(language) && find_algorithm(language);
+}
