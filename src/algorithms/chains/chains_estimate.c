@@ -9,202 +9,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/chains/chains.h"
+#include "algorithms/chains/chains_averages.h"
 #include "core/base/memory.h"
 #include "core/statistics/estimate.h"
-
-/* ---- averages from means, results from averages ---- */
-
-/* Arrays of averages are [points][averages + 1], of results [points][results + 1]: those of a point
- * (core/simulation/observables.h), and its share. */
-struct evaluation {
-  const struct chains *chains;
-  size_t m, points;
-  size_t averages, results; /* of all points */
-};
-
-static inline const double *
-averages_at(const struct evaluation *evaluation, const double *averages, size_t point)
-{
-  return averages + point * (evaluation->averages / evaluation->points);
-}
-
-static struct evaluation evaluation_of(const struct chains *chains, size_t m)
-{
-  const struct gpumc_observables *observables = &chains->quantities.observables;
-  const size_t points = 1 + chains_grid_count(&chains->grid, m);
-  return (struct evaluation){chains, m, points, points * (gpumc_averages(observables) + 1),
-                             points * (observables->n_quantities + 1)};
-}
-
-static struct gpumc_controls controls_of(const struct evaluation *evaluation, size_t point)
-{
-  const struct chains *chains = evaluation->chains;
-  const double *stay = chains->context.model->control;
-  if (chains->beta == NULL)
-    return gpumc_controls_at(stay, GPUMC_CONTROL_NONE, 0);
-  const double beta = point == 0 ? chains->beta[evaluation->m]
-                                 : chains->grid.beta[chains->grid.first[evaluation->m] + point - 1];
-  return gpumc_controls_at(stay, 0, beta);
-}
-
-/* At one point, from its means. */
-static void average_point(const struct evaluation *evaluation, size_t point, const double *mean,
-                          double share, double *averages)
-{
-  const struct chains_quantities *quantities = &evaluation->chains->quantities;
-  const struct gpumc_controls controls = controls_of(evaluation, point);
-  const size_t width = gpumc_averages(&quantities->observables);
-  double *at = averages + point * (width + 1);
-  gpumc_averages_of_each(&quantities->observables, quantities->model, &controls, mean, at);
-  at[width] = share;
-}
-
-/* Averages at all points from the means of the vector: of a system, or of one sample. */
-static void
-average_vector(const struct evaluation *evaluation, const double *mean, double *averages)
-{
-  const struct chains_quantities *quantities = &evaluation->chains->quantities;
-  const double *sums = mean + quantities->count;
-  double ratio[GPUMC_MEANS_MAXIMUM];
-  average_point(evaluation, 0, mean, 1, averages);
-  for (size_t p = 1; p < evaluation->points; p++) {
-    for (size_t k = 0; k < quantities->count; k++)
-      ratio[k] = sums[2 + k] / sums[0];
-    average_point(evaluation, p, ratio, sums[0] * sums[0] / sums[1], averages);
-    sums += chains_point_width(quantities);
-  }
-}
-
-/* `results` of the estimator with averages for means. */
-static void results_of_averages(const void *state, const double *averages, double *results)
-{
-  const struct evaluation *evaluation = state;
-  const struct chains_quantities *quantities = &evaluation->chains->quantities;
-  const struct gpumc_observables *observables = &quantities->observables;
-  for (size_t p = 0; p < evaluation->points; p++) {
-    const struct gpumc_controls controls = controls_of(evaluation, p);
-    const double *at = averages_at(evaluation, averages, p);
-    double *result = results + p * (observables->n_quantities + 1);
-    gpumc_averages_evaluate(observables, quantities->model, &controls, at, result);
-    result[observables->n_quantities] = at[gpumc_averages(observables)];
-  }
-}
-
-static bool is_known_result(const void *state, size_t result)
-{
-  const struct evaluation *evaluation = state;
-  const struct chains_quantities *quantities = &evaluation->chains->quantities;
-  const size_t stride = quantities->observables.n_quantities + 1;
-  const struct gpumc_controls controls = controls_of(evaluation, result / stride);
-  return result % stride < stride - 1 &&
-         gpumc_quantity_is_known(&quantities->observables, result % stride, quantities->model,
-                                 &controls);
-}
 
 /* ---- a sample of the disorder for each replica ---- */
 
 /* Of the error: what bias of what is formed of each sample may be left. */
 static const double largest_bias = 0.5;
 
-/* Parts of a sample's time series. */
-enum { WHOLE, FIRST_HALF, SECOND_HALF, PARTS };
-
-/* Every replica has a sample: means of the vector of sample r over `count` measurements. */
-static void
-part_of_sample(const struct evaluation *evaluation, size_t r, int part, double count, double *mean)
-{
-  const struct chains *chains = evaluation->chains;
-  const struct chains_sums *sums = &chains->sums[evaluation->m];
-  const size_t width = chains_vector_width(chains, evaluation->m);
-  for (size_t v = 0; v < width; v++) {
-    const size_t at = v * chains->settings.replicas + r;
-    mean[v] = part == FIRST_HALF ? sums->half[at]
-                                 : sums->replica[at] - (part == WHOLE ? 0 : sums->half[at]);
-    mean[v] /= count;
-  }
-}
-
-/* The first quantity that is formed of each sample, among the averages at the temperature itself;
- * SIZE_MAX where there is none. */
-static size_t fluctuation(const struct evaluation *evaluation)
-{
-  const struct gpumc_observables *observables = &evaluation->chains->quantities.observables;
-  for (size_t q = 0; q < observables->n_quantities; q++)
-    if (observables->quantity[q].what->of_each)
-      return observables->n_means + q;
-  return SIZE_MAX;
-}
-
-/* Averages of sample r become averages[WHOLE]. What is not linear in means over n measurements is
- * off by a/n, hence in halves by 2a/n on average: corrected is 2 whole - halves (Quenouille,
- * Biometrika 43, 353 (1956)), for a specific heat <e>_1 <e>_2 for <e>^2. Returns the correction of
- * the fluctuation. */
-static double
-correct_sample(const struct evaluation *evaluation, size_t r, double *mean, double *averages[PARTS])
-{
-  const struct chains *chains = evaluation->chains;
-  const double measured = (double)chains->measured;
-  const double half = (double)chains_half(&chains->settings, chains->measured);
-  const double count[PARTS] = {measured, half, measured - half};
-  const size_t stride = evaluation->averages / evaluation->points;
-  const size_t at = fluctuation(evaluation);
-  double *whole = averages[WHOLE];
-  for (int part = WHOLE; part < (half > 0 && half < measured ? PARTS : FIRST_HALF); part++) {
-    part_of_sample(evaluation, r, part, count[part], mean);
-    average_vector(evaluation, mean, averages[part]);
-  }
-  if (half == 0 || half == measured)
-    return 0;
-  const double before = at < stride ? whole[at] : 0;
-  for (size_t i = 0; i < evaluation->averages; i++) {
-    const double halves =
-        (half * averages[FIRST_HALF][i] + (measured - half) * averages[SECOND_HALF][i]) / measured;
-    if (i % stride != stride - 1)
-      whole[i] += whole[i] - halves;
-  }
-  return at < stride ? whole[at] - before : 0;
-}
-
-/* averages[replicas][averages]. *squares: mean square of the corrections of the fluctuation. */
-static enum gpumc_status average_samples(const struct evaluation *evaluation, double *averages,
-                                         double *squares, struct gpumc_error *error)
-{
-  const size_t width = evaluation->averages;
-  const size_t samples = evaluation->chains->settings.replicas;
-  double *mean = NULL, *halves = NULL;
-  enum gpumc_status status = GPUMC_OK;
-  *squares = 0;
-  GPUMC_TRY_OUT(status,
-                gpumc_allocate_array(&mean, chains_vector_width(evaluation->chains, evaluation->m),
-                                     "the means of a sample", error));
-  GPUMC_TRY_OUT(status,
-                gpumc_allocate_array(&halves, 2 * width, "the averages of a sample", error));
-  for (size_t r = 0; r < samples; r++) {
-    double *parts[PARTS] = {averages + r * width, halves, halves + width};
-    const double correction = correct_sample(evaluation, r, mean, parts);
-    *squares += correction * correction / (double)samples;
-  }
-out:
-  free(mean);
-  free(halves);
-  return status;
-}
-
 /* With correlations that decay in tau the corrected specific heat is low by (2 tau/n)^2 C; the
  * correction, 2 tau/n C on average, has three times the square of that as its mean square. */
-static bool is_biased(const struct evaluation *evaluation, const struct chains_estimates *estimates,
-                      double squares)
+static bool is_biased(const struct chains_evaluation *evaluation,
+                      const struct chains_estimates *estimates, double squares)
 {
-  const size_t at = fluctuation(evaluation);
+  const size_t at = chains_fluctuation(evaluation);
   if (at == SIZE_MAX)
     return false;
   const size_t result = at - evaluation->chains->quantities.observables.n_means;
   return squares / (3 * estimates->value[result]) > largest_bias * estimates->error[result];
 }
 
-static bool
-errors_are_known(const struct evaluation *evaluation, const struct chains_estimates *estimates)
+static bool errors_are_known(const struct chains_evaluation *evaluation,
+                             const struct chains_estimates *estimates)
 {
   const struct gpumc_observables *observables = &evaluation->chains->quantities.observables;
   bool known = true;
@@ -214,7 +41,7 @@ errors_are_known(const struct evaluation *evaluation, const struct chains_estima
   return known;
 }
 
-static enum gpumc_status estimate_samples(const struct evaluation *evaluation,
+static enum gpumc_status estimate_samples(const struct chains_evaluation *evaluation,
                                           struct chains_estimates *estimates,
                                           struct gpumc_error *error)
 {
@@ -223,14 +50,14 @@ static enum gpumc_status estimate_samples(const struct evaluation *evaluation,
   const struct gpumc_estimator estimator = {.width = width,
                                             .n_results = evaluation->results,
                                             .state = evaluation,
-                                            .results = results_of_averages,
-                                            .is_known = is_known_result};
+                                            .results = chains_results_of_averages,
+                                            .is_known = chains_result_is_known};
   double *averages = NULL, *without = NULL, squares = 0;
   enum gpumc_status status = GPUMC_OK;
   GPUMC_TRY_OUT(status,
                 gpumc_allocate_array(&averages, samples * width, "averages of the samples", error));
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&without, samples * width, "a jackknife", error));
-  GPUMC_TRY_OUT(status, average_samples(evaluation, averages, &squares, error));
+  GPUMC_TRY_OUT(status, chains_average_samples(evaluation, averages, &squares, error));
   gpumc_leave_one_out(averages, NULL, samples, width, estimates->average, without);
   const struct gpumc_replicates replicates = {
       .strata = 1, .blocks = samples, .without = without, .freedom = INFINITY};
@@ -251,7 +78,7 @@ static const double bin_times = 20;
 
 /* What the estimator evaluates: `averages` is scratch. */
 struct system {
-  const struct evaluation *evaluation;
+  const struct chains_evaluation *evaluation;
   double *averages;
 };
 
@@ -265,7 +92,7 @@ static double sum_of(const double *values, size_t first, size_t end)
 
 /* Means of the vector over all replicas but those from `first` to before `end`. */
 static void
-means_without(const struct evaluation *evaluation, size_t first, size_t end, double *means)
+means_without(const struct chains_evaluation *evaluation, size_t first, size_t end, double *means)
 {
   const struct chains *chains = evaluation->chains;
   const size_t width = chains_vector_width(chains, evaluation->m);
@@ -281,18 +108,18 @@ means_without(const struct evaluation *evaluation, size_t first, size_t end, dou
 static void results_of_vector(const void *state, const double *mean, double *results)
 {
   const struct system *system = state;
-  average_vector(system->evaluation, mean, system->averages);
-  results_of_averages(system->evaluation, system->averages, results);
+  chains_averages_of(system->evaluation, mean, system->averages);
+  chains_results_of_averages(system->evaluation, system->averages, results);
 }
 
 static bool is_known(const void *state, size_t result)
 {
   const struct system *system = state;
-  return is_known_result(system->evaluation, result);
+  return chains_result_is_known(system->evaluation, result);
 }
 
 /* Means without each chain, and how far their replicas stretch where they are not as many. */
-static void leave_out_chains(const struct evaluation *evaluation, double *without,
+static void leave_out_chains(const struct chains_evaluation *evaluation, double *without,
                              double stretch[CHAINS_MAXIMUM])
 {
   const struct chains *chains = evaluation->chains;
@@ -329,7 +156,7 @@ static void take_errors_of_series(const struct chains_quantities *quantities,
 }
 
 /* All replicas are one system: bins of the time and chains. */
-static enum gpumc_status estimate_system(const struct evaluation *evaluation,
+static enum gpumc_status estimate_system(const struct chains_evaluation *evaluation,
                                          struct chains_estimates *estimates,
                                          struct gpumc_error *error)
 {
@@ -357,7 +184,7 @@ static enum gpumc_status estimate_system(const struct evaluation *evaluation,
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&mean_of_chains, width, "means", error));
   gpumc_bins_mean_of_all(bins, mean);
   means_without(evaluation, 0, 0, mean_of_chains);
-  average_vector(evaluation, mean, estimates->average);
+  chains_averages_of(evaluation, mean, estimates->average);
   if (blocks > 1)
     gpumc_bins_leave_out(bins, blocks, without);
   if (n_chains > 1)
@@ -394,7 +221,8 @@ static double weighting(const struct chains_settings *settings)
 }
 
 /* The chains of every plain mean put together. What a chain averages are `members` replicas. */
-static void estimate_means(const struct evaluation *evaluation, struct chains_estimates *estimates)
+static void
+estimate_means(const struct chains_evaluation *evaluation, struct chains_estimates *estimates)
 {
   const struct chains *chains = evaluation->chains;
   const size_t means = chains->quantities.n_series;
@@ -419,7 +247,7 @@ static void estimate_means(const struct evaluation *evaluation, struct chains_es
 
 /* Additions that round a mean, as they happen one after the other: within a bin of time or, of a
  * sample, over the whole time. In n of them equal numbers lose n/4 epsilon at most. */
-static double roundings_of(const struct evaluation *evaluation)
+static double roundings_of(const struct chains_evaluation *evaluation)
 {
   const struct chains *chains = evaluation->chains;
   const struct gpumc_bins *bins = &chains->sums[evaluation->m].bins;
@@ -446,13 +274,13 @@ static bool is_still(const struct chains_quantities *quantities,
 
 /* Errors are no less than what rounding may amount to, and unknown of what never fluctuated. */
 static void
-regard_roundings(const struct evaluation *evaluation, struct chains_estimates *estimates)
+regard_roundings(const struct chains_evaluation *evaluation, struct chains_estimates *estimates)
 {
   const struct chains_quantities *quantities = &evaluation->chains->quantities;
   const double roundings = roundings_of(evaluation);
   for (size_t p = 0; p < evaluation->points; p++) {
-    const struct gpumc_controls controls = controls_of(evaluation, p);
-    const double *average = averages_at(evaluation, estimates->average, p);
+    const struct gpumc_controls controls = chains_controls_at(evaluation, p);
+    const double *average = chains_averages_at(evaluation, estimates->average, p);
     for (size_t q = 0; q < estimates->results; q++) {
       double *error = &estimates->error[p * (estimates->results + 1) + q];
       const double rounding =
@@ -472,7 +300,7 @@ enum gpumc_status chains_estimates_make(const struct chains *chains, size_t m,
                                         struct chains_estimates *estimates,
                                         struct gpumc_error *error)
 {
-  const struct evaluation evaluation = evaluation_of(chains, m);
+  const struct chains_evaluation evaluation = chains_evaluation_of(chains, m);
   enum gpumc_status status = GPUMC_OK;
   memset(estimates, 0, sizeof *estimates);
   estimates->points = evaluation.points;
