@@ -4,7 +4,7 @@ install(TARGETS gpumc_program gpumc)
 install(DIRECTORY src/core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc
   FILES_MATCHING PATTERN "*.h" PATTERN "*_internal.h" EXCLUDE)
 install(DIRECTORY configs schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc)
-install(PROGRAMS tools/compare-papers tools/export-gsd tools/merge-pt tools/plot tools/python tools/time-pa
+install(PROGRAMS tools/check-disks tools/compare-papers tools/export-gsd tools/merge-pt tools/plot tools/python tools/time-pa
   DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)
 install(FILES tools/correlation.py tools/crossing.py tools/gpumc_reader.py tools/hard_disks.py tools/helicity.py tools/interpreter.py
   tools/ising2d_exact.py tools/measured.py tools/pa_published.py

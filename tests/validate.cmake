@@ -22,6 +22,7 @@ set(validate_tests
   statistical_test_pt_equilibrium     # exact_test_pt_ea, unit_test_pt
   statistical_test_pt_errors          # exact_test_pt_small, exact_test_pt_ea
   exact_test_heisenberg_rings_long    # exact_test_heisenberg_rings
+  exact_test_hard_disks_long          # exact_test_hard_disks_bits; on a GPU, where it takes seconds, it is quick
   statistical_test_hard_disks_virial  # exact_test_hard_disks
   statistical_test_heisenberg_critical  # exact_test_heisenberg_rings, cli_test_transition
   exact_test_heisenberg_rings_long_cuda  # exact_test_heisenberg_rings_cuda

@@ -1,4 +1,5 @@
-"""tools/hard_disks.py, tools/export-gsd and the pictures of tools/plot, on files of hard disks that the program writes."""
+"""tools/hard_disks.py, tools/check-disks, tools/export-gsd and the pictures of tools/plot, on files of hard disks that the program writes."""
+import importlib.machinery
 import importlib.util
 import os
 import pathlib
@@ -13,6 +14,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
 import gpumc_reader  # noqa: E402
 import hard_disks  # noqa: E402
 from support import device  # noqa: E402
+from support.edited_result import edited  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
 
 CONFIG = """\
@@ -90,6 +92,107 @@ class Reading(Tools):
             hard_disks.read(self.file, sweep=3)
         with self.assertRaisesRegex(gpumc_reader.ResultError, "disks.h5: .* model hard_disks are not stored as one bit a site"):
             gpumc_reader.configurations(self.file)
+
+
+class Checking(Tools):
+    """tools/check-disks finds what is wrong in files that were changed on purpose, and nothing else."""
+
+    def check(self, *arguments, code=0):
+        return self.tool("check-disks", *arguments, code=code).stdout
+
+    def module(self):
+        loader = importlib.machinery.SourceFileLoader("check_disks", str(ROOT / "tools/check-disks"))
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_disks", loader))
+        loader.exec_module(module)
+        return module
+
+    def change(self, change):
+        """change(box, positions), of sweep 400, replica 1."""
+        with edited(self.path("disks.h5")) as file:
+            rows = file["configurations/bytes"]
+            state = rows[3].view("<f8")
+            change(state[:2], state[4:].reshape(-1, 2))
+            rows[3] = state.view("u1")
+
+    def test_a_result_is_right(self):
+        disks = hard_disks.read(self.file)
+        least = np.inf
+        for box, positions in zip(disks.box.reshape(-1, 2), disks.positions.reshape(-1, 216, 2)):
+            away = positions[:, None] - positions
+            away -= box * np.rint(away / box)
+            least = min(least, np.sqrt(np.sort((away ** 2).sum(axis=-1).ravel())[216]))
+        self.assertRegex(self.check(self.file), rf"disks.h5: 4 configurations of 216 disks: least distance {least:.9f} "
+                         r"\(sweep \d00, replica [01], disks \d+ and \d+\), no overlaps, all disks are there\n$")
+        self.assertIn(": 2 configurations of", self.check(self.file, "--sweep", "200"))
+
+    def test_a_disk_on_another(self):
+        self.change(lambda box, positions: positions.__setitem__(5, positions[160]))
+        found = self.check(self.file, code=1)
+        self.assertRegex(found, r"sweep 400, replica 1: 1 pair of disks overlaps, the closest being disks (5 and 160|160 and 5) at a "
+                         r"distance of 0\.000000000\n")
+        self.assertRegex(found, r"4 configurations .*, WRONG\n$")
+        self.assertEqual(found.count("overlap"), 1)
+
+    def test_disks_in_contact(self):
+        """A quantum closer than a diameter they overlap, else not; also through the sides of the box and its corner."""
+        box, tool = np.array([8.0, 10.0]), self.module()
+        grid = np.stack(np.meshgrid([1.0, 3, 5, 7], [1.0, 3, 5, 7, 9]), axis=-1).reshape(-1, 2)
+        corner = np.array([8 - 0.5**23, 10 - 0.5**23])
+        for place in np.array([2.0, 4.0]), np.array([0.0, 6.0]), np.array([4.0, 0.0]), np.zeros(2), corner:
+            for toward in [1, 0], [-1, 0], [0, 1], [0, -1]:
+                for distance, overlaps in (1 - 0.5**23, 1), (1.0, 0):
+                    positions = grid.copy()
+                    positions[[3, 8]] = place, (place + distance * np.array(toward)) % box
+                    away = positions[:, None] - positions
+                    away -= box * np.rint(away / box)
+                    close = (away ** 2).sum(axis=-1) + 9 * np.eye(20)
+                    least, flaws = tool.check_state(np.concatenate([box, [0, 0], positions.ravel()]), 20, 80)
+                    self.assertEqual(least[0], np.sqrt(close.min()))
+                    self.assertEqual(flaws == [], not (close < 1).any())
+                    self.assertEqual(close[3, 8] < 1, overlaps == 1)
+
+    def test_a_disk_that_is_missing(self):
+        with edited(self.path("disks.h5")) as file:
+            rows = file["configurations/bytes"][()][:, :-16]
+            del file["configurations/bytes"]
+            file["configurations/bytes"] = rows
+        self.assertIn("sweep 200, replica 0: 215 disks in the box in place of 216\n", self.check(self.file, code=1))
+
+    def test_a_disk_that_is_nowhere(self):
+        for place in [np.nan, 3.0], [-10.0, -10.0], [3.0, 1e3]:
+            self.gpumc("run", "c.yaml", "--fresh")
+            self.change(lambda box, positions: positions.__setitem__(9, place))
+            self.assertRegex(self.check(self.file, code=1), r"sweep 400, replica 1: disk 9 is at .* not in the box of .*\n"
+                             ".*: 215 disks in the box in place of 216\n")
+
+    def test_another_box(self):
+        self.change(lambda box, positions: box.__setitem__(0, box[0] * (1 + 1e-4)))
+        self.assertRegex(self.check(self.file, code=1), "replica 1: a box of .* in place of an area of ")
+
+    def test_small_boxes(self):
+        """Pairs are counted once where cells are few: against all pairs."""
+        random = np.random.default_rng(3)
+        tool = self.module()
+        for box in [2.2, 2.2], [2.2, 7.5], [7.5, 2.9], [3.0, 3.0], [4.7, 3.3], [12.0, 1.5]:
+            box = np.array(box)
+            places = random.random((30, 2)) * box
+            away = places[:, None] - places
+            away -= box * np.rint(away / box)
+            close = (away ** 2).sum(axis=-1) < 1
+            found = np.zeros((30, 30), int)
+            for one, other, square in tool.near_pairs(places, np.arange(30), box):
+                np.add.at(found, (one[square < 1], other[square < 1]), 1)
+            np.testing.assert_array_equal(found + found.T, close & ~np.eye(30, dtype=bool))
+
+    def test_checkpoints(self):
+        self.one_unit("c.yaml", "--set", "algorithm.sweeps=4000000", "-o", "long.h5")
+        self.assertIn("2 configurations of 216 disks: least distance 1.0", self.check("long.h5.ckpt"))
+
+    def test_what_has_no_disks(self):
+        self.gpumc("run", self.write("n.yaml", CONFIG.format(more="", output="none.h5")))
+        for words, says in (["none.h5"], "no configurations; algorithm.configurations asks"), (["absent.h5"], "No such file"), \
+                ([self.file, "--sweep", "3"], "no configurations of sweep 3"), (["c.yaml"], "c.yaml"):
+            self.assertIn(says, self.tool("check-disks", *words, code=2).stderr)
 
 
 class Loops(unittest.TestCase):
