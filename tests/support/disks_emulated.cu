@@ -93,34 +93,34 @@ template <uint32_t ROUNDS> static void emulate_whole(const struct disks_emulated
   const struct hard_disks_stored stored = hard_disks_stored_of(&job->box);
   const uint32_t threads = job->threads;
   struct disks_counts counts = {0, 0};
-  struct disks_class all;
-  all.box = &job->box;
-  all.stored = &stored;
-  all.whole = disks_whole_of(&job->box, job->count + 1);
-  all.present = job->count;
-  all.first = job->first;
-  all.from = job->replicas;
-  all.random = job->random;
-  all.rule = rule_of(job);
-  all.shift = job->shift;
-  std::vector<float4> memory = memory_of(disks_hall_bytes(&all.whole));
-  const struct disks_hall hall = disks_hall_at(memory.data(), &all.whole);
+  struct disks_whole_task task;
+  task.box = &job->box;
+  task.stored = &stored;
+  task.whole = disks_whole_of(&job->box, job->count + 1);
+  task.present = job->count;
+  task.first = job->first;
+  task.from = job->replicas;
+  task.random = job->random;
+  task.rule = rule_of(job);
+  task.shift = job->shift;
+  std::vector<float4> shared = memory_of(disks_whole_memory_bytes(&task.whole));
+  const struct disks_whole_memory memory = disks_whole_memory_at(shared.data(), &task.whole);
   for (uint32_t thread = 0; thread < threads; thread++)
-    disks_carry<false>(&all, &hall, &hall.cells[0], thread, threads);
+    disks_carry<false>(&task, &memory, &memory.cells[0], thread, threads);
   for (uint32_t s = 0; s < job->sweeps; s++) {
-    const struct disks_cells *cells = &hall.cells[s % 2], *next = &hall.cells[(s + 1) % 2];
+    const struct disks_cells *cells = &memory.cells[s % 2], *next = &memory.cells[(s + 1) % 2];
     for (uint32_t thread = 0; thread < threads; thread++)
-      disks_begin_sweep(&all, &hall, job->time + s, thread, threads);
+      disks_begin_sweep(&task, &memory, job->time + s, thread, threads);
     for (uint32_t thread = 0; thread < threads; thread++)
-      disks_list_cells(&all, &hall, cells, thread, threads);
+      disks_list_cells(&task, &memory, cells, thread, threads);
     for (uint32_t turn = 0; turn < HARD_DISKS_COLOURS; turn++)
       for (uint32_t thread = 0; thread < threads; thread++)
-        disks_move_listed<ROUNDS>(&all, &hall, cells, turn, thread, threads, &counts);
+        disks_move_listed<ROUNDS>(&task, &memory, cells, turn, thread, threads, &counts);
     for (uint32_t thread = 0; thread < threads; thread++)
-      disks_shift_all(&all, &hall, cells, next, thread, threads);
+      disks_shift_all(&task, &memory, cells, next, thread, threads);
   }
   for (uint32_t thread = 0; thread < threads; thread++)
-    disks_carry<true>(&all, &hall, &hall.cells[job->sweeps % 2], thread, threads);
+    disks_carry<true>(&task, &memory, &memory.cells[job->sweeps % 2], thread, threads);
   add_counts(job, &counts);
 }
 

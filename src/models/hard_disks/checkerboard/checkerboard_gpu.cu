@@ -127,38 +127,38 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   const uint32_t size = batch->size[blockIdx.y], first = blockIdx.x * whole.replicas;
   if (first >= size)
     return;
-  const struct disks_hall hall = disks_hall_at(shared, &whole);
-  struct disks_class all;
-  all.box = &replicas->box;
-  all.stored = &replicas->stored;
-  all.whole = whole;
-  all.present = size - first < whole.replicas ? size - first : whole.replicas;
-  all.first = first;
-  all.from = replicas->replicas + (blockIdx.y * batch->capacity + first) * replicas->stored.bytes;
-  all.random = lattice_batch_random(batch, blockIdx.y);
-  all.rule = rule_of(&sweep);
-  all.shift = sweep.shift;
-  struct disks_cells cells = hall.cells[0], next = hall.cells[1];
+  const struct disks_whole_memory memory = disks_whole_memory_at(shared, &whole);
+  struct disks_whole_task task;
+  task.box = &replicas->box;
+  task.stored = &replicas->stored;
+  task.whole = whole;
+  task.present = size - first < whole.replicas ? size - first : whole.replicas;
+  task.first = first;
+  task.from = replicas->replicas + (blockIdx.y * batch->capacity + first) * replicas->stored.bytes;
+  task.random = lattice_batch_random(batch, blockIdx.y);
+  task.rule = rule_of(&sweep);
+  task.shift = sweep.shift;
+  struct disks_cells cells = memory.cells[0], next = memory.cells[1];
   struct disks_counts counts = {0, 0};
-  disks_carry<false>(&all, &hall, &cells, threadIdx.x, blockDim.x);
+  disks_carry<false>(&task, &memory, &cells, threadIdx.x, blockDim.x);
 #pragma unroll 1
   for (uint32_t s = 0; s < sweep.sweeps; s++) {
-    disks_begin_sweep(&all, &hall, batch->time + s, threadIdx.x, blockDim.x);
+    disks_begin_sweep(&task, &memory, batch->time + s, threadIdx.x, blockDim.x);
     __syncthreads();
-    disks_list_cells(&all, &hall, &cells, threadIdx.x, blockDim.x);
+    disks_list_cells(&task, &memory, &cells, threadIdx.x, blockDim.x);
     __syncthreads();
 #pragma unroll 1
     for (uint32_t turn = 0; turn < HARD_DISKS_COLOURS; turn++) {
-      disks_move_listed<ROUNDS>(&all, &hall, &cells, turn, threadIdx.x, blockDim.x, &counts);
+      disks_move_listed<ROUNDS>(&task, &memory, &cells, turn, threadIdx.x, blockDim.x, &counts);
       __syncthreads();
     }
-    disks_shift_all(&all, &hall, &cells, &next, threadIdx.x, blockDim.x);
+    disks_shift_all(&task, &memory, &cells, &next, threadIdx.x, blockDim.x);
     __syncthreads();
     const struct disks_cells before = cells;
     cells = next;
     next = before;
   }
-  disks_carry<true>(&all, &hall, &cells, threadIdx.x, blockDim.x);
+  disks_carry<true>(&task, &memory, &cells, threadIdx.x, blockDim.x);
   add_counts(&sweep, &counts);
 }
 
@@ -280,7 +280,7 @@ static struct plan find_whole(const struct hard_disks_gpu_sweep *sweep, struct d
   for (uint32_t together = 1; together <= DISKS_TOGETHER_MAXIMUM; together++) {
     const struct disks_whole whole = disks_whole_of(box, together);
     struct plan plan;
-    plan.bytes = disks_hall_bytes(&whole);
+    plan.bytes = disks_whole_memory_bytes(&whole);
     plan.threads = threads_for(sweep, FILLED / HARD_DISKS_COLOURS * cells * together);
     if (plan.bytes > sweep->shared_bytes)
       break;

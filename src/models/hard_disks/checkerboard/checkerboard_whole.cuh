@@ -27,48 +27,49 @@ static inline struct disks_whole disks_whole_of(const struct hard_disks_box *box
 }
 
 /* What threads know of a replica: its generator, and its present sweep. */
-struct disks_pupil {
+struct disks_replica_sweep {
   struct gpumc_philox_group group;
   struct hard_disks_sweep sweep;
   int64_t offset[2];
 };
 
 /* Shared memory: cells before a shift and after it take turns. */
-struct disks_hall {
-  struct disks_cells cells[2]; /* [replicas][m_y][m_x], columns by parity */
-  struct disks_pupil *pupil;   /* [replicas] */
-  uint32_t *listed;            /* as struct disks_block */
-  uint32_t *list;              /* [colours][room]: a + 256 b + 65536 replica */
+struct disks_whole_memory {
+  struct disks_cells cells[2];         /* [replicas][m_y][m_x], columns by parity */
+  struct disks_replica_sweep *replica; /* [replicas] */
+  uint32_t *listed;                    /* as struct disks_block */
+  uint32_t *list;                      /* [colours][room]: a + 256 b + 65536 replica */
 };
 
-GPUMC_HOST_DEVICE static inline uint32_t disks_hall_room(const struct disks_whole *whole)
+GPUMC_HOST_DEVICE static inline uint32_t disks_whole_list_room(const struct disks_whole *whole)
 {
   return whole->replicas * (whole->cells.value / HARD_DISKS_COLOURS);
 }
 
-static inline size_t disks_hall_bytes(const struct disks_whole *whole)
+static inline size_t disks_whole_memory_bytes(const struct disks_whole *whole)
 {
   const size_t places = (size_t)whole->replicas * whole->cells.value;
-  return places * 2 * (2 * sizeof(float4) + 1) + whole->replicas * sizeof(struct disks_pupil) +
-         (DISKS_NUMBERS + HARD_DISKS_COLOURS * disks_hall_room(whole)) * sizeof(uint32_t);
+  return places * 2 * (2 * sizeof(float4) + 1) +
+         whole->replicas * sizeof(struct disks_replica_sweep) +
+         (DISKS_NUMBERS + HARD_DISKS_COLOURS * disks_whole_list_room(whole)) * sizeof(uint32_t);
 }
 
-GPUMC_HOST_DEVICE static inline struct disks_hall
-disks_hall_at(float4 *memory, const struct disks_whole *whole)
+GPUMC_HOST_DEVICE static inline struct disks_whole_memory
+disks_whole_memory_at(float4 *shared, const struct disks_whole *whole)
 {
-  struct disks_hall hall;
+  struct disks_whole_memory memory;
   const uint32_t places = whole->replicas * whole->cells.value;
   for (uint32_t i = 0; i < 2; i++) {
-    hall.cells[i].first = memory + 2 * i * places;
-    hall.cells[i].second = memory + (2 * i + 1) * places;
+    memory.cells[i].first = shared + 2 * i * places;
+    memory.cells[i].second = shared + (2 * i + 1) * places;
   }
-  hall.pupil = (struct disks_pupil *)(memory + 4 * places);
-  hall.listed = (uint32_t *)(hall.pupil + whole->replicas);
-  hall.list = hall.listed + DISKS_NUMBERS;
+  memory.replica = (struct disks_replica_sweep *)(shared + 4 * places);
+  memory.listed = (uint32_t *)(memory.replica + whole->replicas);
+  memory.list = memory.listed + DISKS_NUMBERS;
   for (uint32_t i = 0; i < 2; i++)
-    hall.cells[i].count =
-        (uint8_t *)(hall.list + HARD_DISKS_COLOURS * disks_hall_room(whole)) + i * places;
-  return hall;
+    memory.cells[i].count =
+        (uint8_t *)(memory.list + HARD_DISKS_COLOURS * disks_whole_list_room(whole)) + i * places;
+  return memory;
 }
 
 /* ---- places ---- */
@@ -115,7 +116,8 @@ disks_around_at(const struct disks_whole *whole, uint32_t replica, uint32_t a, u
 
 /* ---- sweeps, in parts ---- */
 
-struct disks_class {
+/* What a block of threads does: sweeps of whole replicas. */
+struct disks_whole_task {
   const struct hard_disks_box *box;
   const struct hard_disks_stored *stored;
   struct disks_whole whole;
@@ -128,35 +130,35 @@ struct disks_class {
 };
 
 /* The replica's part of the sweep at `time`. */
-GPUMC_HOST_DEVICE static inline void disks_begin_sweep(const struct disks_class *all,
-                                                       const struct disks_hall *hall, uint32_t time,
-                                                       uint32_t thread, uint32_t threads)
+GPUMC_HOST_DEVICE static inline void
+disks_begin_sweep(const struct disks_whole_task *task, const struct disks_whole_memory *memory,
+                  uint32_t time, uint32_t thread, uint32_t threads)
 {
   for (uint32_t k = thread; k < DISKS_NUMBERS; k += threads)
-    hall->listed[k] = 0;
-  for (uint32_t i = thread; i < all->present; i += threads) {
-    struct disks_pupil *pupil = &hall->pupil[i];
-    pupil->group = gpumc_philox_group(all->random, all->first + i, time);
-    pupil->sweep = hard_disks_sweep_of(all->random, all->box, all->first + i, time);
-    if (!all->shift)
-      pupil->sweep.distance = 0.0f;
+    memory->listed[k] = 0;
+  for (uint32_t i = thread; i < task->present; i += threads) {
+    struct disks_replica_sweep *replica = &memory->replica[i];
+    replica->group = gpumc_philox_group(task->random, task->first + i, time);
+    replica->sweep = hard_disks_sweep_of(task->random, task->box, task->first + i, time);
+    if (!task->shift)
+      replica->sweep.distance = 0.0f;
   }
 }
 
 /* From device memory, or back. */
 template <bool BACK>
 GPUMC_HOST_DEVICE static inline void
-disks_carry(const struct disks_class *all, const struct disks_hall *hall,
+disks_carry(const struct disks_whole_task *task, const struct disks_whole_memory *memory,
             const struct disks_cells *cells, uint32_t thread, uint32_t threads)
 {
-  for (uint32_t k = thread; k < all->present * all->whole.cells.value; k += threads) {
-    const struct disks_address at = disks_address_of(&all->whole, k);
-    const uint32_t place = at.replica * all->whole.cells.value + at.b * all->whole.cells_x.value +
-                           disks_column(at.a, all->whole.cells_x.value / 2);
-    unsigned char *from = all->from + at.replica * all->stored->bytes;
-    float4 *first = (float4 *)(from + all->stored->first) + at.cell;
-    float4 *second = (float4 *)(from + all->stored->second) + at.cell;
-    unsigned char *count = from + all->stored->count + at.cell;
+  for (uint32_t k = thread; k < task->present * task->whole.cells.value; k += threads) {
+    const struct disks_address at = disks_address_of(&task->whole, k);
+    const uint32_t place = at.replica * task->whole.cells.value + at.b * task->whole.cells_x.value +
+                           disks_column(at.a, task->whole.cells_x.value / 2);
+    unsigned char *from = task->from + at.replica * task->stored->bytes;
+    float4 *first = (float4 *)(from + task->stored->first) + at.cell;
+    float4 *second = (float4 *)(from + task->stored->second) + at.cell;
+    unsigned char *count = from + task->stored->count + at.cell;
     if (BACK) {
       *first = cells->first[place];
       *count = cells->count[place];
@@ -169,49 +171,49 @@ disks_carry(const struct disks_class *all, const struct disks_hall *hall,
         cells->second[place] = *second;
     }
   }
-  for (uint32_t i = thread; i < all->present; i += threads) {
-    int64_t *offset = (int64_t *)(all->from + i * all->stored->bytes);
+  for (uint32_t i = thread; i < task->present; i += threads) {
+    int64_t *offset = (int64_t *)(task->from + i * task->stored->bytes);
     for (uint32_t axis = 0; axis < 2; axis++)
       if (BACK)
-        offset[axis] = hall->pupil[i].offset[axis];
+        offset[axis] = memory->replica[i].offset[axis];
       else
-        hall->pupil[i].offset[axis] = offset[axis];
+        memory->replica[i].offset[axis] = offset[axis];
   }
 }
 
 /* Who is to move when. */
 GPUMC_HOST_DEVICE static inline void
-disks_list_cells(const struct disks_class *all, const struct disks_hall *hall,
+disks_list_cells(const struct disks_whole_task *task, const struct disks_whole_memory *memory,
                  const struct disks_cells *cells, uint32_t thread, uint32_t threads)
 {
-  const uint32_t total = all->present * all->whole.cells.value;
+  const uint32_t total = task->present * task->whole.cells.value;
   for (uint32_t begin = 0; begin < total; begin += threads) {
     uint32_t turn = DISKS_NOT_LISTED, entry = 0;
     if (begin + thread < total) {
-      const struct disks_address at = disks_address_of(&all->whole, begin + thread);
-      const uint32_t m = all->whole.cells_x.value;
+      const struct disks_address at = disks_address_of(&task->whole, begin + thread);
+      const uint32_t m = task->whole.cells_x.value;
       const uint32_t count =
-          cells->count[at.replica * all->whole.cells.value + at.b * m + disks_column(at.a, m / 2)];
+          cells->count[at.replica * task->whole.cells.value + at.b * m + disks_column(at.a, m / 2)];
       if (count > 0)
-        turn = disks_turn(hall->pupil[at.replica].sweep.colours, (at.a & 1) + 2 * (at.b & 1));
+        turn = disks_turn(memory->replica[at.replica].sweep.colours, (at.a & 1) + 2 * (at.b & 1));
       if (count > 2)
-        hall->listed[DISKS_CROWDED] = 1;
+        memory->listed[DISKS_CROWDED] = 1;
       entry = at.a | at.b << 8 | at.replica << 16;
     }
-    disks_note(hall->list, disks_hall_room(&all->whole), hall->listed, turn, entry);
+    disks_note(memory->list, disks_whole_list_room(&task->whole), memory->listed, turn, entry);
   }
 }
 
 template <uint32_t ROUNDS>
 GPUMC_HOST_DEVICE static inline uint32_t
-disks_move_in_hall(const struct disks_class *all, const struct disks_hall *hall,
-                   const struct disks_cells *cells, bool crowded, uint32_t entry)
+disks_move_cell(const struct disks_whole_task *task, const struct disks_whole_memory *memory,
+                const struct disks_cells *cells, bool crowded, uint32_t entry)
 {
   const uint32_t a = entry & 0xff, b = entry >> 8 & 0xff, replica = entry >> 16;
-  const uint32_t cell = b * all->whole.cells_x.value + a;
-  const struct disks_around around = disks_around_at(&all->whole, replica, a, b);
-  struct disks_rule rule = all->rule;
-  rule.group = hall->pupil[replica].group;
+  const uint32_t cell = b * task->whole.cells_x.value + a;
+  const struct disks_around around = disks_around_at(&task->whole, replica, a, b);
+  struct disks_rule rule = task->rule;
+  rule.group = memory->replica[replica].group;
   uint32_t accepted = DISKS_NOT_MOVED;
   if (!(crowded && disks_is_crowded(cells, &around)))
     accepted = disks_move<ROUNDS>(cells, &around, &rule, cell);
@@ -223,41 +225,41 @@ disks_move_in_hall(const struct disks_class *all, const struct disks_hall *hall,
 /* The colours that have their turns. */
 template <uint32_t ROUNDS>
 GPUMC_HOST_DEVICE static inline void
-disks_move_listed(const struct disks_class *all, const struct disks_hall *hall,
+disks_move_listed(const struct disks_whole_task *task, const struct disks_whole_memory *memory,
                   const struct disks_cells *cells, uint32_t turn, uint32_t thread, uint32_t threads,
                   struct disks_counts *counts)
 {
-  const uint32_t *list = hall->list + turn * disks_hall_room(&all->whole);
-  const bool crowded = hall->listed[DISKS_CROWDED] != 0;
-  for (uint32_t k = thread; k < hall->listed[turn]; k += threads)
-    disks_count(counts, true, disks_move_in_hall<ROUNDS>(all, hall, cells, crowded, list[k]));
+  const uint32_t *list = memory->list + turn * disks_whole_list_room(&task->whole);
+  const bool crowded = memory->listed[DISKS_CROWDED] != 0;
+  for (uint32_t k = thread; k < memory->listed[turn]; k += threads)
+    disks_count(counts, true, disks_move_cell<ROUNDS>(task, memory, cells, crowded, list[k]));
 }
 
 /* Shifts the grids, from some cells to others. */
 GPUMC_HOST_DEVICE static inline void
-disks_shift_all(const struct disks_class *all, const struct disks_hall *hall,
+disks_shift_all(const struct disks_whole_task *task, const struct disks_whole_memory *memory,
                 const struct disks_cells *from, const struct disks_cells *to, uint32_t thread,
                 uint32_t threads)
 {
-  const bool crowded = hall->listed[DISKS_CROWDED] != 0;
-  for (uint32_t k = thread; k < all->present * all->whole.cells.value; k += threads) {
-    const struct disks_address at = disks_address_of(&all->whole, k);
-    const struct disks_around around = disks_around_at(&all->whole, at.replica, at.a, at.b);
-    const struct hard_disks_sweep *sweep = &hall->pupil[at.replica].sweep;
+  const bool crowded = memory->listed[DISKS_CROWDED] != 0;
+  for (uint32_t k = thread; k < task->present * task->whole.cells.value; k += threads) {
+    const struct disks_address at = disks_address_of(&task->whole, k);
+    const struct disks_around around = disks_around_at(&task->whole, at.replica, at.a, at.b);
+    const struct hard_disks_sweep *sweep = &memory->replica[at.replica].sweep;
     const uint32_t place = disks_place(&around, 1, 1);
     const uint32_t source = disks_place(&around, disks_source_column(sweep->direction),
                                         disks_source_row(sweep->direction));
-    const struct disks_step step = disks_step_of(sweep, all->box->width_x, all->box->width_y);
+    const struct disks_step step = disks_step_of(sweep, task->box->width_x, task->box->width_y);
     const struct disks_list list = disks_shift(from, sweep, &step, crowded, place, source);
     to->first[place] = list.first;
     if (list.count > 2)
       to->second[place] = list.second;
     to->count[place] = (uint8_t)list.count;
   }
-  for (uint32_t i = thread; i < all->present; i += threads)
+  for (uint32_t i = thread; i < task->present; i += threads)
     for (uint32_t axis = 0; axis < 2; axis++)
-      hall->pupil[i].offset[axis] = hard_disks_shift_offset(all->box, &hall->pupil[i].sweep, axis,
-                                                            hall->pupil[i].offset[axis]);
+      memory->replica[i].offset[axis] = hard_disks_shift_offset(
+          task->box, &memory->replica[i].sweep, axis, memory->replica[i].offset[axis]);
 }
 
 #endif
