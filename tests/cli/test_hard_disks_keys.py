@@ -1,6 +1,7 @@
 """Keys of hard disks: boxes, starts and positions that are not possible are mistakes at their place; runs from every start,
 and runs that are stopped and resumed in another number of threads, give what they should.
 """
+import re
 import sys
 import pathlib
 import unittest
@@ -25,7 +26,9 @@ MISTAKES = {
     "particles: 6, lattice: [2, 2], packing_fraction: 0.5": r"\d+: 'particles' and 'lattice' in model exclude each other",
     "particles: 60": r"1: give exactly one of 'packing_fraction', 'box' in model",
     "lattice: [4, 3], packing_fraction: 0.5": r"36: lattice: 3 rows do not fit",
-    "particles: 60, packing_fraction: 0.85": r"8: start: compression from a random state does not reach",
+    "particles: 60, packing_fraction: 0.85": r"60: packing_fraction: compression from a random state does not reach",
+    "particles: 60, box: [7.5, 7.5]": r"47: box: compression from a random state does not reach",
+    "particles: 60, packing_fraction: 0.85, start: compressed": r"73: start: compression from a random state does not reach",
     "particles: 60, packing_fraction: 0.9, start: lattice": r"72: start: no triangular lattice of 60 disks fits",
     "particles: 60, box: [3, 20]": r"47: box: a box of 3 x 20 cannot be divided",
     "particles: 60, box: [5, 8]": r"47: box: 60 disks in a box of 5 x 8 have a packing fraction of 1.178",
@@ -52,6 +55,19 @@ class HardDisksKeys(ProgramCase):
         for model, mistake in MISTAKES.items():
             with self.subTest(model):
                 self.assertRegex(self.gpumc("validate", self.config(model), code=INVALID).err, "c.yaml:3:" + mistake)
+
+    def test_too_small_boxes_of_lattices_come_with_one_that_would_do(self):
+        for model, advice, given in (
+                ("particles: 60, {}", r"a packing fraction of (\S+) would do, or `lattice`", "packing_fraction: 0.9"),
+                ("particles: 6, {}", r"a packing fraction of (\S+) would do", "packing_fraction: 0.63"),
+                ("particles: 200, aspect: 0.3, {}", r"a packing fraction of (\S+) would do", "packing_fraction: 0.906"),
+                ("particles: 60, {}", r"a box of (\S+) x (\S+) would do", "box: [7.3, 7.3]"),
+                ("lattice: [8, 8], {}", r"a box of (\S+) x (\S+) would do", "box: [8, 6.95]")):
+            with self.subTest(model.format(given)):
+                refused = self.gpumc("validate", self.config(model.format(given) + ", start: lattice"), code=INVALID).err
+                numbers = re.search(advice, refused).groups()
+                mended = f"packing_fraction: {numbers[0]}" if len(numbers) == 1 else f"box: [{', '.join(numbers)}]"
+                self.gpumc("validate", self.config(model.format(mended) + ", start: lattice"), code=OK)
 
     def test_files_that_are_no_state_are_refused(self):
         config = self.config("particles: 3, box: [5, 5], start: file, file: pos.txt")

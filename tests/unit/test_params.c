@@ -109,6 +109,8 @@ static void test_defaults(void **state)
   free(printed);
   assert_false(gpumc_params_has(&r.params, "count"));
   assert_false(gpumc_params_has(&r.params, "inner.depth"));
+  assert_true(gpumc_params_has(&r.params, "colour"));
+  assert_false(gpumc_params_given(&r.params, "colour"));
   assert_true(gpumc_params_real(&r.params, "simple.every") == 600);
   release(&r);
 }
@@ -127,6 +129,7 @@ static void test_integers(void **state)
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct resolved r = accept(cases[i].text);
     assert_int_equal(gpumc_params_integer(&r.params, "count"), cases[i].value);
+    assert_true(gpumc_params_given(&r.params, "count"));
     release(&r);
   }
 }

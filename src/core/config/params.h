@@ -102,6 +102,8 @@ void gpumc_checks_run(const struct gpumc_check *checks, enum gpumc_check_needs n
  * of the report, and reads as absent, false, 1, "" and a list of 1. `has` is false for a key
  * without default that was not given. */
 bool gpumc_params_has(const struct gpumc_params *params, const char *dotted_key);
+/* Whether the file gives the key, one of the block itself, so that it is more than a default. */
+bool gpumc_params_given(const struct gpumc_params *params, const char *name);
 bool gpumc_params_boolean(const struct gpumc_params *params, const char *dotted_key);
 int64_t gpumc_params_integer(const struct gpumc_params *params, const char *dotted_key);
 double gpumc_params_real(const struct gpumc_params *params, const char *dotted_key);

@@ -141,6 +141,11 @@ bool gpumc_params_has(const struct gpumc_params *params, const char *dotted_key)
   return find(params, dotted_key, NULL) != NULL;
 }
 
+bool gpumc_params_given(const struct gpumc_params *params, const char *name)
+{
+  return params->node != NULL && gpumc_node_find(params->node, name) != NULL;
+}
+
 static int64_t integer_of(const cJSON *value)
 {
   assert(cJSON_IsNumber(value) && value->valuedouble == floor(value->valuedouble));

@@ -55,7 +55,7 @@ static void refuse_key(struct gpumc_language *language, const struct gpumc_param
                          "kernel.%s applies to the %s kernel only, not to %s: set "
                          "kernel.variant: %s, or leave kernel.%s out",
                          name, owner, kernel->variant, owner, name);
-  else if (params->node == NULL || gpumc_node_find(params->node, name) == NULL)
+  else if (!gpumc_params_given(params, name))
     cJSON_DeleteItemFromObjectCaseSensitive(block, name);
 }
 

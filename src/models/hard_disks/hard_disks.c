@@ -2,6 +2,7 @@
 #include "models/hard_disks/hard_disks.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,6 +215,12 @@ static void check_aspect(const struct gpumc_params *params, const struct gpumc_s
                          "aspect is not used: the box has the sides of the `lattice`");
 }
 
+/* The key that says how large the box is. */
+static const char *density_key(const struct gpumc_params *params)
+{
+  return gpumc_params_has(params, "box") ? "box" : "packing_fraction";
+}
+
 static void check_box(const struct gpumc_params *params, const struct gpumc_subject *subject,
                       struct gpumc_report *report)
 {
@@ -221,7 +228,7 @@ static void check_box(const struct gpumc_params *params, const struct gpumc_subj
   struct hard_disks_parameters parameters = {0};
   struct gpumc_error error = {0};
   const struct hard_disks_settings settings = settings_of(params);
-  const char *key = gpumc_params_has(params, "box") ? "box" : "packing_fraction";
+  const char *key = density_key(params);
   if (make_box(&settings, &parameters, &error) != GPUMC_OK)
     gpumc_params_mistake(params, report, key, "%s: %s", key, gpumc_error_text(&error));
   gpumc_error_free(&error);
@@ -232,6 +239,42 @@ static bool starts_with(const struct gpumc_params *params, const char *start)
   return strcmp(gpumc_params_string(params, "start"), start) == 0;
 }
 
+static bool lattice_fits(const struct hard_disks_settings *settings)
+{
+  struct hard_disks_parameters parameters = {.start = HARD_DISKS_LATTICE};
+  struct gpumc_error error = {0};
+  const bool fits = make_box(settings, &parameters, &error) == GPUMC_OK &&
+                    hard_disks_find_start(settings, &parameters, &error) == GPUMC_OK;
+  gpumc_error_free(&error);
+  return fits;
+}
+
+enum { ADVICE_BYTES = 128, LARGER_BOXES = 1000 };
+
+/* Names the first box of the same shape, a little larger each time, that has room for the lattice;
+ * nothing where none of them has. Three decimals are enough, and read as the number tried. */
+static void advise_box(const struct hard_disks_settings *asked, char advice[ADVICE_BYTES])
+{
+  struct hard_disks_settings settings = *asked;
+  const bool is_box = asked->packing_fraction == 0.0;
+  advice[0] = '\0';
+  for (int k = 1; k <= LARGER_BOXES; k++) {
+    settings.packing_fraction = is_box ? 0.0 : (ceil(1e3 * asked->packing_fraction) - k) / 1e3;
+    for (size_t d = 0; d < 2; d++)
+      settings.length[d] = ceil(asked->length[d] * (1e3 + k)) / 1e3;
+    if (settings.packing_fraction < 0.0 || !lattice_fits(&settings))
+      continue;
+    if (is_box)
+      snprintf(advice, ADVICE_BYTES, "; a box of %.3f x %.3f would do", settings.length[0],
+               settings.length[1]);
+    else
+      snprintf(advice, ADVICE_BYTES,
+               "; a packing fraction of %.3f would do, or `lattice` in place of `particles`",
+               settings.packing_fraction);
+    return;
+  }
+}
+
 static void check_start(const struct gpumc_params *params, const struct gpumc_subject *subject,
                         struct gpumc_report *report)
 {
@@ -239,10 +282,15 @@ static void check_start(const struct gpumc_params *params, const struct gpumc_su
   struct hard_disks_parameters parameters = {0};
   struct gpumc_error error = {0};
   const struct hard_disks_settings settings = settings_of(params);
+  const char *key = gpumc_params_given(params, "start") ? "start" : density_key(params);
+  char advice[ADVICE_BYTES] = "";
   parameters.start = starts_with(params, "lattice") ? HARD_DISKS_LATTICE : HARD_DISKS_COMPRESSED;
   if (!starts_with(params, "file") && make_box(&settings, &parameters, &error) == GPUMC_OK &&
-      hard_disks_find_start(&settings, &parameters, &error) != GPUMC_OK)
-    gpumc_params_mistake(params, report, "start", "start: %s", gpumc_error_text(&error));
+      hard_disks_find_start(&settings, &parameters, &error) != GPUMC_OK) {
+    if (parameters.start == HARD_DISKS_LATTICE)
+      advise_box(&settings, advice);
+    gpumc_params_mistake(params, report, key, "%s: %s%s", key, gpumc_error_text(&error), advice);
+  }
   gpumc_error_free(&error);
 }
 

@@ -82,8 +82,7 @@ enum gpumc_status hard_disks_find_start(const struct hard_disks_settings *settin
   if (spacing2(parameters->length, parameters->lattice[0], parameters->lattice[1]) <
       LATTICE_SPACING * LATTICE_SPACING)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "no triangular lattice of %zu disks fits into a box of %.7g x %.7g; use "
-                           "`lattice` in place of `particles`, with a packing fraction",
+                           "no triangular lattice of %zu disks fits into a box of %.7g x %.7g",
                            particles, parameters->length[0], parameters->length[1]);
   return GPUMC_OK;
 }
