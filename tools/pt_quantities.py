@@ -57,9 +57,9 @@ def scales(whole, average, beta, sites, config):
     found["specific_heat"] = sites * beta ** 2 * average["energy2"]
     with np.errstate(invalid="ignore", divide="ignore"):
         for name in ("correlation_length", "correlation_length_overlap"):
-            if name in whole:  # its square is a difference from 1
+            if name in whole:  # its square is a difference from 1; at 0 the root has no derivative
                 wave = wave_length(config["model"]) * whole[name]
-                found[name] = whole[name] * (1 + wave ** 2) / (2 * wave ** 2)
+                found[name] = np.where(wave == 0, np.inf, whole[name] * (1 + wave ** 2) / (2 * wave ** 2))
     if "binder_parameter" in whole:
         found["binder_parameter"] = np.ones_like(beta)
     if "binder_overlap" in whole:

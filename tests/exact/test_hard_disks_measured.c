@@ -286,6 +286,45 @@ static void one_state_agrees_with_plain_sums(void **state)
   close_look(&look);
 }
 
+static const struct gpumc_quantity *quantity_of(const char *name)
+{
+  for (size_t q = 0; q < HARD_DISKS_QUANTITIES; q++)
+    if (hard_disks_quantities[q].label.name != NULL &&
+        strcmp(hard_disks_quantities[q].label.name, name) == 0)
+      return &hard_disks_quantities[q];
+  fail_msg("no quantity %s", name);
+  return NULL;
+}
+
+/* Of a form chi / (1 + xi^2 k^2) it gives xi back. At xi = 0 its rounding has no bound, and where
+ * chi(k) is above chi(0) there is none. */
+static void the_correlation_length_is_that_of_its_form(void **state)
+{
+  (void)state;
+  const struct gpumc_quantity *length = quantity_of("psi6_correlation_length");
+  const double chi = 0.02, xi = 3.25;
+  struct look look;
+  open_look(&(struct hard_disks_settings){.particles = FEW,
+                                          .packing_fraction = 0.68,
+                                          .aspect = 1.2,
+                                          .start = HARD_DISKS_COMPRESSED},
+            &look);
+  double mean[3] = {chi, chi, chi};
+  assert_true(length->value(&look.model, NULL, mean) == 0.0);
+  assert_true(isinf(length->scale(&look.model, NULL, mean)));
+  for (size_t d = 0; d < 2; d++) {
+    const double k = 2.0 * M_PI / hard_disks_parameters(&look.model)->length[d];
+    mean[1 + d] = chi / (1.0 + xi * xi * k * k);
+  }
+  const double found = length->value(&look.model, NULL, mean);
+  const double scale = length->scale(&look.model, NULL, mean);
+  if (!(fabs(found - xi) < 1e-13 * scale && scale < 10.0 * xi))
+    fail_msg("xi is %.17g on a scale of %g, should be %g", found, scale, xi);
+  mean[1] = mean[2] = 1.01 * chi;
+  assert_true(isnan(length->value(&look.model, NULL, mean)));
+  close_look(&look);
+}
+
 /* Cells are hardly wider than 1, so that disks two cells apart can be in a bin of the pressure. */
 static void pairs_two_cells_apart_count(void **state)
 {
@@ -460,6 +499,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_lattice_has_its_order),
       cmocka_unit_test(one_state_agrees_with_plain_sums),
+      cmocka_unit_test(the_correlation_length_is_that_of_its_form),
       cmocka_unit_test(pairs_two_cells_apart_count),
       cmocka_unit_test(two_disks_have_no_order_on_average),
       cmocka_unit_test(a_dilute_gas_has_its_pair_correlation),

@@ -265,6 +265,10 @@ static void test_correlation_length(void **state)
     mean[kinds[i].square] = chi / 4096;
     mean[kinds[i].wave] = chi / (1 + length * length * step * step);
     assert_near(value_of(kinds[i].name, 4096, wave, 1, mean, NULL), length, 1e-12);
+    mean[kinds[i].wave] = chi;
+    double scale;
+    assert_near(value_of(kinds[i].name, 4096, wave, 1, mean, &scale), 0.0, 0.0);
+    assert_true(isinf(scale));
     mean[kinds[i].wave] = 1.01 * chi;
     assert_true(isnan(value_of(kinds[i].name, 4096, wave, 1, mean, NULL)));
     mean[kinds[i].wave] = 0;

@@ -182,13 +182,14 @@ correlation_length(const struct gpumc_model *model, const double *control, const
                                                          : (double)NAN;
 }
 
-/* Its square is a difference from 2. */
+/* Its square is a difference from 2; where that is 0, the root has no derivative, and its rounding
+ * no bound. */
 static double
 correlation_length_scale(const struct gpumc_model *model, const double *control, const double *mean)
 {
   const double value = correlation_length(model, control, mean);
   const double square = value * value * wave_number2(model);
-  return value * (2.0 + square) / (2.0 * square);
+  return value == 0.0 ? (double)INFINITY : value * (2.0 + square) / (2.0 * square);
 }
 
 const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES] = {

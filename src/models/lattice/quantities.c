@@ -60,11 +60,12 @@ lattice_correlation_length(const struct gpumc_model *model, double wave_number, 
   return mean[1] > 0.0 && excess >= 0.0 ? sqrt(excess) / wave_of(wave_number) : (double)NAN;
 }
 
-/* Its square is a difference from 1. */
+/* Its square is a difference from 1; where that is 0, the root has no derivative, and its rounding
+ * no bound. */
 double lattice_correlation_length_scale(const struct gpumc_model *model, double wave_number,
                                         const double *mean)
 {
   const double value = lattice_correlation_length(model, wave_number, mean);
   const double wave = wave_of(wave_number) * value;
-  return value * (1.0 + wave * wave) / (2.0 * wave * wave);
+  return value == 0.0 ? (double)INFINITY : value * (1.0 + wave * wave) / (2.0 * wave * wave);
 }
