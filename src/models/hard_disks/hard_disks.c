@@ -405,16 +405,14 @@ static const struct gpumc_kernel_ops *const kernels[] = {
 const struct gpumc_model_ops gpumc_model_hard_disks = {
     .name = "hard_disks",
     .summary = "Hard disks in a periodic box at constant volume",
-    .citation = "@article{Anderson2013,\n"
-                "  author = {Anderson, Joshua A. and Jankowski, Eric and Grubb, Thomas L. and "
-                "Engel, Michael and Glotzer, Sharon C.},\n"
-                "  title = {Massively Parallel {M}onte {C}arlo for Many-Particle Simulations on "
-                "{GPU}s},\n"
-                "  journal = {Journal of Computational Physics},\n"
-                "  volume = {254},\n"
-                "  pages = {27--38},\n"
-                "  year = {2013},\n"
-                "  doi = {10.1016/j.jcp.2013.07.023}\n"
+    .citation = "@article{AlderWainwright1962,\n"
+                "  author = {Alder, B. J. and Wainwright, T. E.},\n"
+                "  title = {Phase Transition in Elastic Disks},\n"
+                "  journal = {Physical Review},\n"
+                "  volume = {127},\n"
+                "  pages = {359--361},\n"
+                "  year = {1962},\n"
+                "  doi = {10.1103/PhysRev.127.359}\n"
                 "}\n",
     .keys = keys,
     .file_key = "file",
