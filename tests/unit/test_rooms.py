@@ -15,6 +15,7 @@ import collections
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -147,11 +148,35 @@ def objects_of(tree, build):
     return found
 
 
+def objects_for_gpus(tree, objects, folder):
+    """The objects of a build with CUDA, as far as the C compiler makes them: of a build without, those that stand in for
+    GPUs left out, and host code for GPUs compiled into `folder`. What is in *.cu is not seen."""
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    found = {path: source for path, source in objects.items() if not source.endswith("_without_cuda.c")}
+    for number, path in enumerate(sorted((tree / "src").rglob("*_gpu.c"))):
+        source = name(tree, path)
+        if source not in objects.values():
+            made = pathlib.Path(folder) / f"{number}.o"
+            done = subprocess.run([*compiler, "-D_GNU_SOURCE", "-O1", "-w", "-I", str(tree / "src"), "-c", str(path), "-o",
+                                   str(made)], capture_output=True, text=True)
+            if done.returncode == 0:  # one file includes the toolkit's headers
+                found[made] = source
+            elif "cuda_runtime_api.h" not in done.stderr:
+                raise AssertionError(done.stderr)
+    return found
+
+
 def check_objects(tree, build):
-    """{"a.c b.c": 1}: circles of object files; the levels of an instruction set count as one file."""
+    """{"a.c b.c": 1}: circles of object files, in the build as it is and with CUDA; the levels of an instruction set
+    count as one file."""
     objects = objects_of(tree, build)
     if not objects:
         raise AssertionError(f"{build} has no object files: build gpumc_program first")
+    with tempfile.TemporaryDirectory() as folder:
+        return circles_of_objects(objects) | circles_of_objects(objects_for_gpus(tree, objects, folder))
+
+
+def circles_of_objects(objects):
     defined, needed = symbols(objects)
     edges = collections.defaultdict(set)
     for source, wanted in needed.items():
@@ -243,7 +268,7 @@ class Rooms(unittest.TestCase):
         self.hold("includes")
 
     def test_objects_make_no_circle(self):
-        # With CUDA other sources are compiled than without, so that some circles are smaller or not seen.
+        # Without CUDA no *.cu is compiled, so that some circles are smaller or not seen.
         built = set(objects_of(ROOT, BUILD).values())
         self.hold("objects", lambda entry: not built.issuperset(entry.split()), part_of_circle)
 
@@ -285,6 +310,8 @@ class Planted(unittest.TestCase):
 
     def compile(self):
         for source in (self.tree / "src").rglob("*.c"):
+            if source.name.endswith("_gpu.c"):
+                continue  # as in a build without CUDA
             folder = self.build / "CMakeFiles/gpumc.dir" / source.relative_to(self.tree).parent
             folder.mkdir(parents=True, exist_ok=True)
             text = source.read_text().replace('#include "models/models.def"', "")
@@ -341,6 +368,17 @@ class Planted(unittest.TestCase):
         self.write("core/base/table.c", "int base_error(void);\nstatic const int n = 1;\nconst int *const table = &n;\n"
                    "int (*const calls)(void) = base_error;\n")
         self.assertEqual(self.compile(), {"core/base/error.c core/base/table.c": 1})
+
+    def test_circle_that_only_a_build_with_cuda_has(self):
+        self.write("core/base/error.c", "int device(void);\nint base_error(void) { return device(); }\n")
+        self.write("core/base/device_without_cuda.c", "int device(void) { return 0; }\n")
+        self.write("core/base/device_gpu.c", "int base_error(void);\nint device(void) { return base_error(); }\n")
+        self.assertEqual(self.compile(), {"core/base/device_gpu.c core/base/error.c": 1})
+
+    def test_host_code_for_gpus_that_does_not_compile(self):
+        self.write("core/base/device_gpu.c", "int device(void) { return unknown; }\n")
+        with self.assertRaisesRegex(AssertionError, "unknown"):
+            self.compile()
 
     def test_only_the_registry_names_plugins(self):
         self.write("models/gas/gas.c", "int registry(void);\nint plugin(void) { return registry(); }\n")
