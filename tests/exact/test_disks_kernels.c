@@ -4,14 +4,16 @@
  * shared memory, or tiles; runs with different numbers of replicas. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-#include "support/disks_fixture.h"
+#include "models/hard_disks/hard_disks.h"
+#include "support/kernel_side.h"
 #include "support/share.h"
 #include "support/status.h"
+#include "support/test_device.h"
 
 enum { RUNS = 3, ROOM = 4, FIRST_RUN = 5, SEED = 1306 };
 
@@ -40,75 +42,17 @@ static const struct {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-/* An ensemble on a device. */
-struct side {
-  struct gpumc_device device;
-  struct gpumc_model model;
-  struct gpumc_ensemble ensemble;
-  int64_t *channel[HARD_DISKS_CHANNELS];
-  uint32_t *parent, *swap;
-};
-
-/* Numbers of a channel of a replica. */
-static size_t width_of(const struct gpumc_model *model, size_t channel)
-{
-  return channel < HARD_DISKS_NUMBERS ? 1 : model->profile[channel].width;
-}
-
-static const struct gpumc_kernel_ops *kernel_for(const struct gpumc_device *device)
-{
-  for (size_t k = 0; gpumc_model_hard_disks.kernels[k] != NULL; k++) {
-    const struct gpumc_kernel_ops *kernel = gpumc_model_hard_disks.kernels[k];
-    if (strcmp(kernel->device, device->ops->name) == 0 &&
-        strcmp(kernel->variant, "checkerboard") == 0)
-      return kernel;
-  }
-  fail_msg("no kernel checkerboard for %s", device->ops->name);
-  return NULL;
-}
-
-static void open_side(size_t i, struct gpumc_device device, struct side *side)
+static void open_side(size_t i, struct gpumc_device device, struct kernel_side *side)
 {
   struct gpumc_error error = {0};
   const struct hard_disks_options options = {cases[i].moves, true, true, true};
   struct gpumc_ensemble_plan plan = {.runs = RUNS, .capacity = ROOM, .samples = 1};
-  memset(side, 0, sizeof *side);
-  side->device = device;
   hard_disks_pack_options(&options, 0.16, &plan.options);
   assert_ok(hard_disks_instance(&cases[i].settings, &side->model, &error), &error);
-  assert_ok(gpumc_ensemble_create(kernel_for(&device), &side->model, &side->device, &plan, SEED,
-                                  cases[i].rounds, &side->ensemble, &error),
-            &error);
-  for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++)
-    assert_ok(gpumc_device_array(&side->device, &side->channel[c],
-                                 RUNS * ROOM * width_of(&side->model, c), "channel", &error),
-              &error);
-  assert_ok(gpumc_device_array(&side->device, &side->parent, RUNS * ROOM, "parents", &error),
-            &error);
-  assert_ok(gpumc_device_array(&side->device, &side->swap, RUNS * gpumc_swap_words(ROOM), "swaps",
-                               &error),
-            &error);
-  assert_ok(gpumc_ensemble_start(&side->ensemble, FIRST_RUN, RUNS, ROOM, &error), &error);
-  assert_ok(gpumc_ensemble_set_sizes(&side->ensemble, sizes, &error), &error);
-  assert_ok(side->device.ops->copy_to_device(&side->device, side->parent, parents, sizeof parents,
-                                             &error),
-            &error);
-  assert_ok(
-      side->device.ops->copy_to_device(&side->device, side->swap, swaps, sizeof swaps, &error),
-      &error);
+  side_open(side, device, "checkerboard", &plan, SEED, cases[i].rounds, FIRST_RUN, sizes);
 }
 
-static void close_side(struct side *side)
-{
-  for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++)
-    side->device.ops->release(&side->device, side->channel[c]);
-  side->device.ops->release(&side->device, side->parent);
-  side->device.ops->release(&side->device, side->swap);
-  gpumc_ensemble_free(&side->ensemble);
-  side->model.ops->destroy(&side->model);
-}
-
-static void sweep(struct side *side, uint32_t sweeps, bool measured)
+static void sweep(struct kernel_side *side, uint32_t sweeps, bool measured)
 {
   struct gpumc_error error = {0};
   const struct gpumc_target target = {.kind = GPUMC_ATHERMAL};
@@ -117,100 +61,54 @@ static void sweep(struct side *side, uint32_t sweeps, bool measured)
             &error);
 }
 
-/* Of run m, those that are not in use zero. */
-static uint8_t *replicas_of(struct side *side, size_t m)
-{
-  struct gpumc_error error = {0};
-  uint8_t *portable = calloc(ROOM, side->model.portable_bytes);
-  assert_non_null(portable);
-  assert_ok(side->ensemble.ops->get(&side->ensemble, m, 0, sizes[m], portable, &error), &error);
-  return portable;
-}
-
-static void work(struct side *side)
+static void work(struct kernel_side *side)
 {
   struct gpumc_error error = {0};
   struct gpumc_ensemble *ensemble = &side->ensemble;
   sweep(side, 3, false);
-  assert_ok(ensemble->ops->gather(ensemble, side->parent, &error), &error);
+  side_gather(side, parents[0]);
   sweep(side, 2, true);
-  assert_ok(ensemble->ops->exchange(ensemble, side->swap, &error), &error);
+  side_exchange(side, swaps);
   sweep(side, 1, false);
-  for (size_t m = 0; m < RUNS; m++) {
-    uint8_t *portable = replicas_of(side, m);
-    assert_ok(ensemble->ops->set(ensemble, m, 0, sizes[m], portable, &error), &error);
-    free(portable);
-  }
+  uint8_t *portable = side_replicas(side);
+  for (size_t m = 0; m < RUNS; m++)
+    assert_ok(ensemble->ops->set(ensemble, m, 0, sizes[m],
+                                 portable + m * ROOM * side->model.portable_bytes, &error),
+              &error);
+  free(portable);
   sweep(side, 4, true);
 }
 
-static void read_device(struct side *side, void *to, const void *from, size_t bytes)
+static void compare(size_t i, struct kernel_side *side, struct kernel_side *reference,
+                    struct test_setting setting)
 {
-  struct gpumc_error error = {0};
-  assert_ok(side->device.ops->copy_to_host(&side->device, to, from, bytes, &error), &error);
-}
-
-static void compare_channel(size_t i, size_t c, struct side *side, struct side *reference,
-                            struct test_setting setting)
-{
-  const size_t width = width_of(&side->model, c), numbers = RUNS * ROOM * width;
-  int64_t *found = calloc(numbers, sizeof *found), *expected = calloc(numbers, sizeof *expected);
-  assert_non_null(found);
-  assert_non_null(expected);
-  read_device(side, found, side->channel[c], numbers * sizeof *found);
-  read_device(reference, expected, reference->channel[c], numbers * sizeof *expected);
-  for (size_t m = 0; m < RUNS; m++)
-    for (size_t k = m * ROOM * width; k < (m * ROOM + sizes[m]) * width; k++)
-      if (found[k] != expected[k])
-        fail_msg("case %zu, %s: channel %zu, number %zu of run %zu is %lld, should be %lld", i,
-                 test_setting_text(setting), c, k - m * ROOM * width, m, (long long)found[k],
-                 (long long)expected[k]);
-  free(found);
-  free(expected);
-}
-
-static void
-compare(size_t i, struct side *side, struct side *reference, struct test_setting setting)
-{
-  uint64_t counts[2][2][RUNS];
-  for (size_t m = 0; m < RUNS; m++) {
-    uint8_t *found = replicas_of(side, m), *expected = replicas_of(reference, m);
-    if (memcmp(found, expected, ROOM * side->model.portable_bytes) != 0)
-      fail_msg("case %zu, %s: replicas of run %zu differ", i, test_setting_text(setting), m);
-    free(found);
-    free(expected);
-  }
-  for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++)
-    compare_channel(i, c, side, reference, setting);
-  struct side *both[2] = {side, reference};
-  for (size_t k = 0; k < 2; k++) {
-    read_device(both[k], counts[k][0], both[k]->ensemble.accepted, sizeof counts[k][0]);
-    read_device(both[k], counts[k][1], both[k]->ensemble.proposed, sizeof counts[k][1]);
-  }
-  assert_memory_equal(counts[0], counts[1], sizeof counts[0]);
+  char text[128];
+  snprintf(text, sizeof text, "case %zu, %s", i, test_setting_text(setting));
+  sides_expect_replicas(side, reference, text);
+  sides_expect_channels(side, reference, text);
+  assert_non_null(reference->ensemble.proposed);
+  sides_expect_steps(side, reference, text);
 }
 
 static void it_has_the_bits_of_one_thread(void **state)
 {
   (void)state;
-  struct gpumc_error error = {0};
   struct test_setting setting[TEST_SETTINGS_MAXIMUM];
   const size_t settings = test_settings(2, 3, false, setting);
   for (size_t i = 0; i < CASES; i++) {
-    struct gpumc_device cpu;
-    struct side reference, side;
+    struct kernel_side reference, side;
     if (!share_has(i))
       continue;
-    assert_ok(gpumc_device_open("cpu", 1, &cpu, &error), &error);
+    struct gpumc_device cpu = side_reference_device();
     open_side(i, cpu, &reference);
     work(&reference);
     for (size_t k = 0; k < settings; k++) {
       open_side(i, test_device(setting[k]), &side);
       work(&side);
       compare(i, &side, &reference, setting[k]);
-      close_side(&side);
+      side_close(&side);
     }
-    close_side(&reference);
+    side_close(&reference);
     gpumc_device_close(&cpu);
   }
 }
@@ -219,21 +117,19 @@ static void it_has_the_bits_of_one_thread(void **state)
 static void another_start_is_noticed(void **state)
 {
   (void)state;
-  struct gpumc_error error = {0};
-  struct gpumc_device cpu;
-  struct side reference, side;
-  assert_ok(gpumc_device_open("cpu", 1, &cpu, &error), &error);
+  struct gpumc_device cpu = side_reference_device();
+  struct kernel_side reference, side;
   open_side(2, cpu, &reference);
   open_side(2, test_device(test_setting()), &side);
   work(&reference);
   side.ensemble.seed++;
   work(&side);
-  uint8_t *found = replicas_of(&side, 0), *expected = replicas_of(&reference, 0);
+  uint8_t *found = side_replicas(&side), *expected = side_replicas(&reference);
   assert_memory_not_equal(found, expected, side.model.portable_bytes);
   free(found);
   free(expected);
-  close_side(&side);
-  close_side(&reference);
+  side_close(&side);
+  side_close(&reference);
   gpumc_device_close(&cpu);
 }
 

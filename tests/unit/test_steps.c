@@ -10,6 +10,7 @@
 #include "core/simulation/ensemble.h"
 #include "core/simulation/steps.h"
 #include "models/heisenberg/heisenberg.h"
+#include "support/status.h"
 
 enum { RUNS = 4, REPLICAS = 3, WARM_UP = 40 };
 
@@ -20,12 +21,6 @@ struct fixture {
   struct gpumc_model model;
   struct gpumc_ensemble ensemble;
 };
-
-static void assert_ok(enum gpumc_status status, struct gpumc_error *error)
-{
-  if (status != GPUMC_OK)
-    fail_msg("%s", gpumc_error_text(error));
-}
 
 static void open_fixture(struct fixture *fixture, uint32_t move, double given, size_t alike)
 {

@@ -1,0 +1,51 @@
+/* Two ensembles with the same kernel on two devices, or in two settings of one, side by side: what
+ * tests of the same bits do to each of them, and what they compare. */
+#ifndef TESTS_SUPPORT_KERNEL_SIDE_H
+#define TESTS_SUPPORT_KERNEL_SIDE_H
+
+#include "core/simulation/ensemble.h"
+
+enum { SIDE_RUNS_MAXIMUM = 8 };
+
+/* An ensemble on a device, with room for all channels and pairs of its model. Run m has size[m]
+ * replicas, of plan.capacity. */
+struct kernel_side {
+  struct gpumc_device device;
+  struct gpumc_model model;
+  struct gpumc_ensemble ensemble;
+  size_t runs, room;
+  uint32_t size[SIDE_RUNS_MAXIMUM];
+  /* Device memory: [runs][room][width] and [room]. */
+  int64_t *channel[GPUMC_CHANNELS_MAXIMUM], *pair[GPUMC_PAIRS_MAXIMUM];
+  uint32_t *parent, *swap;
+};
+
+/* The CPU with one thread, which is the reference; the caller closes it. */
+struct gpumc_device side_reference_device(void);
+
+/* Creates and starts the ensemble: `side->model` and the kernel of this name for the device, on
+ * which the side works, runs first_run .. first_run + plan->runs - 1. */
+void side_open(struct kernel_side *side, struct gpumc_device device, const char *variant,
+               const struct gpumc_ensemble_plan *plan, uint64_t seed, uint32_t rounds,
+               uint32_t first_run, const uint32_t *size);
+void side_close(struct kernel_side *side);
+
+/* parent[runs][room] as of gpumc_kernel_ops.gather, swap[runs][words] as of exchange. */
+void side_gather(struct kernel_side *side, const uint32_t *parent);
+void side_exchange(struct kernel_side *side, const uint32_t *swap);
+/* The replicas in portable form, [runs][room][portable_bytes], those that are not in use zero; the
+ * caller frees them. */
+uint8_t *side_replicas(struct kernel_side *side);
+void side_read(struct kernel_side *side, void *to, const void *from, size_t bytes);
+
+/* Fail, with `text`, unless both have the same of it; channels are those of replicas in use. */
+void sides_expect_replicas(struct kernel_side *side, struct kernel_side *reference,
+                           const char *text);
+void sides_expect_channels(struct kernel_side *side, struct kernel_side *reference,
+                           const char *text);
+void sides_expect_pairs(struct kernel_side *side, struct kernel_side *reference, const char *text);
+/* Sizes of steps, and how many were accepted and, where the move counts them, proposed; nothing of
+ * a move without steps. */
+void sides_expect_steps(struct kernel_side *side, struct kernel_side *reference, const char *text);
+
+#endif
