@@ -342,8 +342,13 @@ static cJSON *rate_json(const struct bench_case *measured)
     cJSON_AddNumberToObject(json, "threads", measured->threads);
   }
   cJSON_AddStringToObject(json, "rng", generator(measured));
-  cJSON_AddNumberToObject(json, "flips_per_ns", measured->rate.fastest * 1e-9);
-  cJSON_AddNumberToObject(json, "median_flips_per_ns", measured->rate.median * 1e-9);
+  if (measured->kernel->trials == NULL) {
+    cJSON_AddNumberToObject(json, "flips_per_ns", measured->rate.fastest * 1e-9);
+    cJSON_AddNumberToObject(json, "median_flips_per_ns", measured->rate.median * 1e-9);
+  } else {
+    cJSON_AddNumberToObject(json, "trials_per_second", measured->rate.fastest);
+    cJSON_AddNumberToObject(json, "median_trials_per_second", measured->rate.median);
+  }
   cJSON_AddNumberToObject(json, "bytes_per_site", measured->bytes_per_site);
   return json;
 }
@@ -366,8 +371,10 @@ static void rate_row(struct cli_table *table, const cJSON *rate)
   cli_table_cell(table, "%s", cli_text(rate, "rng"));
   if (cli_has(rate, "threads"))
     cli_table_cell(table, "%.0f", cli_number(rate, "threads"));
-  cli_table_cell(table, "%.4g", cli_number(rate, "flips_per_ns"));
-  cli_table_cell(table, "%.4g", cli_number(rate, "median_flips_per_ns"));
+  const bool flips = cli_has(rate, "flips_per_ns");
+  cli_table_cell(table, "%.4g", cli_number(rate, flips ? "flips_per_ns" : "trials_per_second"));
+  cli_table_cell(table, "%.4g",
+                 cli_number(rate, flips ? "median_flips_per_ns" : "median_trials_per_second"));
   cli_table_cell(table, "%.3f", cli_number(rate, "bytes_per_site"));
 }
 
@@ -376,8 +383,13 @@ static void print_rates(const cJSON *json)
   static const struct {
     const char *title, *only_with; /* this member, or NULL */
     bool right;
-  } columns[] = {{"kernel", NULL, false},      {"isa", "isa", false},    {"rng", NULL, false},
-                 {"threads", "threads", true}, {"flips/ns", NULL, true}, {"median", NULL, true},
+  } columns[] = {{"kernel", NULL, false},
+                 {"isa", "isa", false},
+                 {"rng", NULL, false},
+                 {"threads", "threads", true},
+                 {"flips/ns", "flips_per_ns", true},
+                 {"trials/s", "trials_per_second", true},
+                 {"median", NULL, true},
                  {"bytes/site", NULL, true}};
   const cJSON *rates = cli_member(json, "rates"), *rate;
   struct cli_table table = {0};

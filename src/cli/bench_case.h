@@ -26,7 +26,8 @@ struct bench_bed {
   cJSON *params;
 };
 
-/* Updates per second, of the repeats after one that is not counted, unless it is enough. */
+/* Updates, or proposals of kernels that count them, per second, of the repeats after one that is
+ * not counted, unless it is enough. */
 struct bench_rate {
   double fastest, median;
 };

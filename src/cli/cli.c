@@ -137,9 +137,12 @@ int cli_report(cJSON *json, bool as_json, void (*print)(const cJSON *json))
   return GPUMC_OK;
 }
 
-const char *cli_rate_text(double updates_per_second, char text[static 32])
+const char *cli_rate_text(double updates_per_second, const char *unit, char text[static 32])
 {
-  snprintf(text, 32, "%.3g flips/ns", updates_per_second * 1e-9);
+  if (strcmp(unit, "flips") == 0)
+    snprintf(text, 32, "%.3g flips/ns", updates_per_second * 1e-9);
+  else
+    snprintf(text, 32, "%.3g %.10s/s", updates_per_second, unit);
   return text;
 }
 

@@ -60,8 +60,9 @@ const cJSON *cli_member(const cJSON *json, const char *name);
 /* The first item of an array or object; NULL of an empty one and of NULL. */
 const cJSON *cli_first(const cJSON *json);
 
-/* "1.23 flips/ns" of a rate in updates per second, into `text`; returns it. */
-const char *cli_rate_text(double updates_per_second, char text[static 32]);
+/* "1.23 flips/ns" or, of any other unit, "1.23e+07 trials/s", of a rate in updates per second,
+ * into `text`; returns it. */
+const char *cli_rate_text(double updates_per_second, const char *unit, char text[static 32]);
 
 /* Tables of text with aligned columns. */
 enum { CLI_TABLE_COLUMNS = 12 };

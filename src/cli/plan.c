@@ -68,7 +68,7 @@ static enum gpumc_status plan_task(const struct cli_arguments *arguments,
   if (gpumc_preparation_fits(&plan->preparation, error) == GPUMC_OK) {
     struct cli_plan_time time;
     GPUMC_TRY(cli_plan_time_measure(&plan->preparation, &time, error));
-    plan->rate = time.rate;
+    plan->rate = time.rate * plan->preparation.per_site;
     plan->seconds = time.seconds;
     return GPUMC_OK;
   }
@@ -167,7 +167,8 @@ task_json(const struct task_plan *plan, const char *reason, const struct cli_pla
   add_fills(json, plan);
   add_memory(json, plan);
   add_disk(json, preparation);
-  cJSON_AddNumberToObject(json, "updates", demand->updates);
+  cJSON_AddNumberToObject(json, "updates", demand->updates * preparation->per_site);
+  cJSON_AddStringToObject(json, "update_unit", gpumc_trials_unit(preparation->kernel));
   cJSON_AddBoolToObject(json, "updates_estimated", demand->estimated);
   cJSON_AddItemToObject(json, "beside_updates", work_json(&demand->work));
   const cJSON *warning;
@@ -318,7 +319,8 @@ static void print_time(const cJSON *task)
     printf("time        about %s (estimate: %s at %s, with measurements and exchanges)\n",
            gpumc_duration_text(cli_number(task, "estimated_seconds"), duration),
            cli_true(task, "estimated_by_walks") ? "walks" : "sweeps",
-           cli_rate_text(cli_number(task, "estimated_updates_per_second"), rate));
+           cli_rate_text(cli_number(task, "estimated_updates_per_second"),
+                         cli_text(task, "update_unit"), rate));
 }
 
 static void print_single(const cJSON *task)
@@ -334,7 +336,8 @@ static void print_single(const cJSON *task)
   if (cli_has(task, "gpu"))
     cli_plan_gpu_print(cli_member(task, "gpu"));
   print_disk(task);
-  printf("updates     %.4g%s\n", cli_number(task, "updates"),
+  printf("updates     %.4g%s%s\n", cli_number(task, "updates"),
+         strcmp(cli_text(task, "update_unit"), "flips") == 0 ? "" : " trials",
          cli_true(task, "updates_estimated") ? " (estimate: the steps are chosen as the run goes)"
                                              : "");
   print_time(task);

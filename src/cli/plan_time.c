@@ -254,8 +254,13 @@ make(struct probe *probe, const struct gpumc_preparation *preparation, struct gp
   GPUMC_TRY(gpumc_ensemble_create(preparation->kernel, model, probe->device, &plan, SEED,
                                   preparation->rounds, &probe->ensemble, error));
   GPUMC_TRY(gpumc_ensemble_start(&probe->ensemble, 0, plan.runs, plan.capacity, error));
-  for (size_t c = 0; c < work->n_channels; c++)
-    GPUMC_TRY(gpumc_device_array(probe->device, &probe->channel[c], values, "measurements", error));
+  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++) {
+    const bool profile = (work->profiles >> c & 1) != 0;
+    if (c < work->n_channels || profile)
+      GPUMC_TRY(gpumc_device_array(probe->device, &probe->channel[c],
+                                   values * (profile ? model->profile[c].width : 1), "measurements",
+                                   error));
+  }
   for (int kind = 0; work->compared > 0 && kind < GPUMC_PAIRS_MAXIMUM; kind++)
     if (model->pair[kind].unit > 0)
       GPUMC_TRY(gpumc_device_array(probe->device, &probe->pair[kind], values, "overlaps", error));

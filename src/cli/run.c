@@ -168,7 +168,7 @@ static void show(struct progress *progress, const struct gpumc_position *positio
   char rate[32] = "", left[32] = "", bar[BAR_WIDTH + 1];
   double remaining = time_left(progress, position, seconds);
   if (progress->rate >= 0)
-    cli_rate_text(progress->rate, rate);
+    cli_rate_text(progress->rate, position->unit, rate);
   if (remaining >= 0)
     gpumc_duration_text(remaining, left);
   int filled = (int)(position->fraction * BAR_WIDTH);

@@ -19,6 +19,18 @@ class Bench(ProgramCase):
         for kernel in ["multispin", "spin"]:
             self.assertRegex(text, rf"(?m)^{kernel} +x86-64-v2 +philox4x32-10 +1 +[\d.e+-]+ ")
 
+    def test_trials(self):
+        """Kernels whose sweeps are other than an update of each site are rated by what they propose."""
+        disks = ["--model", "hard_disks", "--set", "model.particles=100", "--set", "model.packing_fraction=0.6", "--population", 4,
+                 "--sweeps", 1, "--seconds", 0.01, "--threads", 1]
+        text = self.gpumc("bench", *disks).out
+        self.assertIn("trials/s", text)
+        self.assertNotIn("flips", text)
+        for rate in json.loads(self.gpumc("bench", *disks, "--json").out)["rates"]:
+            self.assertNotIn("flips_per_ns", rate)
+            self.assertLess(0, rate["median_trials_per_second"])
+            self.assertLessEqual(rate["median_trials_per_second"], rate["trials_per_second"])
+
     def test_keys_of_the_model(self):
         report = json.loads(self.gpumc("bench", *self.small, "--threads", 1, "--isa", "x86-64-v2",
                                        "--set", "model.J=-1", "--set", "model.shape=[8, 8]",

@@ -1,6 +1,7 @@
 """Keys of hard disks: boxes, starts and positions that are not possible are mistakes at their place; runs from every start,
 and runs that are stopped and resumed in another number of threads, give what they should.
 """
+import json
 import re
 import sys
 import pathlib
@@ -85,6 +86,35 @@ class HardDisksKeys(ProgramCase):
                 with h5py.File(self.path("r.h5")) as file:
                     self.assertTrue(0 < file["summary/pressure"][()] < 100)
                     self.assertTrue(0 < file["summary/move_acceptance"][()] < 1)
+
+    def test_work_is_counted_in_trials(self):
+        """By the plan, in advance, and by the result, which has those that were made: with one trial of each disk a sweep the
+        plan would be 3.9 times too low."""
+        for moves, at_most in (4, 4.0), (8, 8.0):
+            config = self.config("particles: 200, packing_fraction: 0.6", kernel=f", moves_per_cell: {moves}")
+            plan = self.gpumc("plan", config).out
+            planned = json.loads(self.gpumc("plan", config, "--json").out)["tasks"][0]
+            self.assertRegex(plan, r"updates +[\d.e+]+ trials\n")
+            self.assertRegex(plan, r"sweeps at [\d.e+]+ trials/s")
+            self.gpumc("run", "--fresh", config)
+            with h5py.File(self.path("r.h5")) as file:
+                provenance = dict(file["provenance"].attrs)
+            self.assertEqual(provenance["update_unit"], b"trials")
+            self.assertAlmostEqual(provenance["updates"] / planned["updates"], 1, delta=0.02)
+            self.assertTrue(0.9 * at_most < provenance["updates"] / (420 * 200) < at_most)
+            self.assertAlmostEqual(provenance["update_rate"], provenance["updates"] / provenance["seconds"])
+        spins = self.write("i.yaml", "{gpumc: 1, seed: 1, model: {name: ising2d, shape: [16, 16]}, output: i.h5, kernel: {device: cpu},\n"
+                                     "algorithm: {name: canonical, beta: {values: [0.4]}, thermalization: 10, sweeps: 90}}")
+        self.gpumc("run", spins)
+        with h5py.File(self.path("i.h5")) as file:
+            self.assertNotIn("update_unit", file["provenance"].attrs)
+            self.assertEqual(file["provenance"].attrs["updates"], 100 * 32 * 256)
+
+    def test_profiles_are_planned(self):
+        """What the host does for a profile takes longer than the sweeps, and the plan says so."""
+        times = [json.loads(self.gpumc("plan", self.config("particles: 400, packing_fraction: 0.6", more=more), "--json").out)
+                 ["tasks"][0]["estimated_seconds"] for more in ("", ", pair_correlation: true, bond_order_correlation: true")]
+        self.assertGreater(times[1], 2 * times[0])
 
     def test_broken_checkerboards_are_named_in_the_result(self):
         for key in ("shuffle", "shift", "confine"):

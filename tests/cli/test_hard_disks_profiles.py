@@ -4,13 +4,14 @@ is what follows from its means, and what was not asked for is not there.
 import json
 import sys
 import pathlib
+import time
 import unittest
 
 import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.program import INVALID, OK, ProgramCase  # noqa: E402
+from support.program import INVALID, OK, STOPPED, ProgramCase  # noqa: E402
 
 CONFIG = """\
 gpumc: 1
@@ -27,6 +28,14 @@ CONTACT = 1 + 0.72 / 2**23
 
 
 class HardDisksProfiles(ProgramCase):
+    def test_a_run_stops_between_measurements_that_take_long(self):
+        """A unit of sweeps alone would have 2700 measurements of 20 ms and more."""
+        config = CONFIG.format(model="", more=", bond_order_correlation: true", variant="checkerboard")
+        config = config.replace("particles: 100", "particles: 4900").replace("interval: 10", "interval: 1")
+        began = time.monotonic()
+        self.gpumc("run", self.write("c.yaml", config), "--max-time", "1 s", code=STOPPED)
+        self.assertLess(time.monotonic() - began, 15)
+
     def summary(self, keys=(), model="", variant="checkerboard", replicas=4, options=()):
         more = f", replicas: {replicas}" + "".join(f", {key}: true" for key in keys)
         self.gpumc("run", "--fresh", self.write("c.yaml", CONFIG.format(model=model, more=more, variant=variant)), *options, code=OK)

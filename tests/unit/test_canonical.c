@@ -134,13 +134,22 @@ static void test_times(void **state)
   assert_int_equal(chains_measurements(&settings, 160), 3);
 }
 
-static double twenty_a_site(const struct gpumc_model *model, size_t replicas)
+static double twenty_a_site(const struct gpumc_model *model,
+                            const struct gpumc_kernel_options *options, size_t replicas)
 {
+  (void)options;
   return 20.0 * (double)model->sites * (double)replicas;
 }
 
-/* A unit is 2^28 updates, a sweep at least, and not more than there is to do; of a slow kernel on a
- * CPU 2^28 ns. */
+static double
+four_a_site(const struct gpumc_model *model, const struct gpumc_kernel_options *options)
+{
+  (void)options;
+  return 4.0 * (double)model->sites;
+}
+
+/* A unit is 2^28 updates, or trials, a sweep at least, and not more than there is to do; of a slow
+ * kernel on a CPU 2^28 ns. */
 static void test_units(void **state)
 {
   struct gpumc_error error = {0};
@@ -164,6 +173,8 @@ static void test_units(void **state)
   assert_int_equal(chains_unit(&settings, &ensemble, 100), 1);
   processors.kind = GPUMC_KIND_CUDA;
   assert_int_equal(chains_unit(&settings, &ensemble, 1), 256);
+  kernel.trials = four_a_site;
+  assert_int_equal(chains_unit(&settings, &ensemble, 1), 64);
   model.ops->destroy(&model);
 }
 

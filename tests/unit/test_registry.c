@@ -274,14 +274,25 @@ static void test_operations_of_kernels(void **state)
   assert_null(gpumc_operation_name(1u << 31));
 }
 
-static double of_words(const struct gpumc_model *model, size_t replicas)
+static double of_words(const struct gpumc_model *model, const struct gpumc_kernel_options *options,
+                       size_t replicas)
 {
+  (void)options;
   return (double)model->sites * (double)((replicas + 31) / 32);
 }
 
-static double of_replicas(const struct gpumc_model *model, size_t replicas)
+static double of_replicas(const struct gpumc_model *model,
+                          const struct gpumc_kernel_options *options, size_t replicas)
 {
+  (void)options;
   return (double)model->sites * (double)replicas / 8;
+}
+
+/* Sixteen updates of each site in a sweep of the same cost. */
+static double sixteen(const struct gpumc_model *model, const struct gpumc_kernel_options *options)
+{
+  (void)options;
+  return 16 * (double)model->sites;
 }
 
 static const struct gpumc_kernel_ops words = {.device = "cpu",
@@ -331,6 +342,27 @@ static void test_kernels_with_a_cost(void **state)
   assert_ptr_equal(kernel, &slow);
 }
 
+/* What is compared is the cost of as many updates, not that of a sweep. */
+static void test_kernels_by_their_trials(void **state)
+{
+  const struct gpumc_kernel_ops thorough = {
+      .device = "cpu", .variant = "thorough", .cost = of_words, .trials = sixteen};
+  const struct gpumc_kernel_ops *const kernels[] = {&each, &words, &thorough, NULL};
+  const struct gpumc_model_ops ops = {.name = "priced", .kernels = kernels};
+  const struct gpumc_model model = {.ops = &ops, .sites = 4};
+  const struct gpumc_params params = {.values = cJSON_Parse("{\"replicas\":4}")};
+  const struct gpumc_kernel_wish wish = {&ops, &model, &counted, &params};
+  const struct gpumc_kernel_ops *kernel;
+  struct gpumc_error error = {0};
+  (void)state;
+  assert_int_equal(gpumc_kernel_choose(&wish, "cpu", "auto", &kernel, &error), GPUMC_OK);
+  assert_ptr_equal(kernel, &thorough);
+  assert_string_equal(gpumc_trials_unit(&thorough), "trials");
+  assert_string_equal(gpumc_trials_unit(&each), "flips");
+  assert_true(gpumc_kernel_trials(&each, &model, NULL) == 4);
+  cJSON_Delete((cJSON *)params.values);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -345,6 +377,7 @@ int main(void)
       cmocka_unit_test(test_kernels_that_lack_a_move),
       cmocka_unit_test(test_operations_of_kernels),
       cmocka_unit_test(test_kernels_with_a_cost),
+      cmocka_unit_test(test_kernels_by_their_trials),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

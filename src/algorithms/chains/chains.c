@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "algorithms/chains/chains.h"
+#include "core/base/machine.h"
 #include "core/base/memory.h"
 #include "core/simulation/ladder.h"
 #include "core/storage/checkpoint.h"
@@ -59,11 +60,13 @@ uint32_t chains_unit(const struct chains_settings *settings, const struct gpumc_
   static const double updates = 0x1p28, nanoseconds = 0x1p28;
   const struct gpumc_kernel_ops *ops = ensemble->ops;
   const bool on_cpu = ensemble->device->ops->kind == GPUMC_KIND_CPU;
-  const double sweep = (double)runs * (double)settings->replicas * (double)ensemble->model->sites;
+  const struct gpumc_kernel_options *options = &ensemble->plan.options;
+  const double sweep = (double)runs * (double)settings->replicas *
+                       gpumc_kernel_trials(ops, ensemble->model, options);
   double unit = floor(updates / sweep);
   if (on_cpu && ops->cost != NULL)
-    unit = fmin(
-        unit, floor(nanoseconds / ((double)runs * ops->cost(ensemble->model, settings->replicas))));
+    unit = fmin(unit, floor(nanoseconds / ((double)runs * ops->cost(ensemble->model, options,
+                                                                    settings->replicas))));
   unit = fmax(unit, 1);
   return unit < chains_end(settings) ? (uint32_t)unit : chains_end(settings);
 }
@@ -178,12 +181,14 @@ enum gpumc_status chains_advance(void *state, bool *finished, struct gpumc_error
   struct chains *chains = state;
   struct gpumc_ensemble *ensemble = chains->context.ensemble;
   const uint32_t total = chains_end(&chains->settings);
+  const double begun = gpumc_clock();
   *finished = false;
   if (ensemble->runs == 0)
     GPUMC_TRY(gpumc_ensemble_start(ensemble, 0, chains->runs, chains->settings.replicas, error));
   const uint32_t left = total - ensemble->time;
   const uint32_t end = ensemble->time + (left < chains->unit ? left : chains->unit);
-  while (ensemble->time < end)
+  for (bool over = false; ensemble->time < end && !over;
+       over = gpumc_clock() - begun >= CHAINS_UNIT_SECONDS)
     GPUMC_TRY(sweep_to(chains, end, error));
   *finished = ensemble->time == total;
   return *finished ? chains_settle(chains, error) : GPUMC_OK;

@@ -76,7 +76,10 @@ demand_work(const struct chains *chains, const struct gpumc_model *model, struct
   work->sweeps = settings->interval;
   work->measured = means * replicas * (double)model->sites;
   work->values = means * (replicas + VALUES_OF_A_MEAN);
+  work->summed = means * replicas * chains_profile_width(chains);
   work->n_channels = chains->quantities.observables.n_channels;
+  for (size_t p = 0; p < chains->quantities.observables.n_profiles; p++)
+    work->profiles |= 1u << chains->quantities.observables.profile[p];
 }
 
 enum gpumc_status chains_demand(chains_read *read, const struct gpumc_params *params,

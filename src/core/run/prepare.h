@@ -15,6 +15,7 @@ struct gpumc_preparation {
   struct gpumc_demand demand;
   uint64_t seed;          /* of the simulation */
   uint32_t rounds;        /* of Philox */
+  double per_site;        /* proposals that the kernel makes for each site in a sweep */
   double ensemble_bytes;  /* the kernel's, for demand.plan.runs x demand.plan.capacity replicas */
   double host_bytes;      /* of the host in all, with a checkpoint's; on a CPU the ensemble's too */
   double available_bytes; /* of host memory */

@@ -167,6 +167,9 @@ gpumc_provenance_end(const struct gpumc_provenance *provenance, struct gpumc_err
                  {"update_rate", seconds > 0 ? updates / seconds : 0}};
   char end[32];
   gpumc_timestamp(end);
+  if (provenance->preparation->kernel->trials != NULL)
+    GPUMC_TRY(gpumc_recorder_text(recorder, "provenance", "update_unit",
+                                  gpumc_trials_unit(provenance->preparation->kernel), error));
   GPUMC_TRY(gpumc_recorder_text(recorder, "provenance", "end", end, error));
   GPUMC_TRY(gpumc_recorder_integer(recorder, "provenance", "resumes", (int64_t)provenance->resumes,
                                    error));

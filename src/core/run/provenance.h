@@ -10,7 +10,8 @@ struct gpumc_provenance {
   uint64_t read_checksum;              /* gpumc_checksum_of_files */
   const char *command_line;
   const char *started; /* UTC, ISO 8601 */
-  /* Known at the end. `updates` and `seconds` are of all invocations, `unit_seconds`, spent in
+  /* Known at the end. `updates`, those of the kernel, and `seconds` are of all invocations,
+   * `unit_seconds`, spent in
    * units of progress, of this one. */
   uint64_t resumes;
   double updates, seconds, unit_seconds;

@@ -13,6 +13,7 @@
 #include "core/run/provenance.h"
 #include "core/simulation/ensemble.h"
 #include "core/simulation/shared_keys.h"
+#include "core/simulation/steps.h"
 
 static const double status_interval = 2.0; /* s */
 /* The summary may take long: more than this much work is saved before it. */
@@ -54,6 +55,8 @@ static struct gpumc_position position_of(const struct run *run)
   struct gpumc_position position = {.coordinate = ""};
   if (run->state != NULL)
     run->task->algorithm->position(run->state, &position);
+  position.updates *= run->preparation.per_site;
+  position.unit = gpumc_trials_unit(run->preparation.kernel);
   return position;
 }
 
@@ -317,7 +320,8 @@ static enum gpumc_status finish(struct run *run, struct gpumc_error *error)
                                        run->recorder, error));
   run->seconds = seconds_worked(run);
   GPUMC_TRY(run->task->algorithm->summarize(run->state, error));
-  const struct gpumc_provenance provenance = provenance_of(run);
+  struct gpumc_provenance provenance = provenance_of(run);
+  GPUMC_TRY(gpumc_steps_proposals(&run->ensemble, &provenance.updates, error));
   GPUMC_TRY(gpumc_provenance_end(&provenance, error));
   if (gpumc_file_exists(run->files.output))
     return gpumc_error_set(error, GPUMC_FAILURE,

@@ -14,7 +14,8 @@ struct gpumc_work {
   double moved;      /* sites of replicas that are offered an exchange */
   double compared;   /* pairs of sites of two replicas */
   double values;     /* replicas whose measurements are taken in */
-  size_t n_channels; /* that a measurement has */
+  size_t n_channels; /* that a measurement has: the first ones, */
+  uint32_t profiles; /* and of these profiles, a bit for each channel */
   double summed; /* terms of sums that the host forms, all of its threads, when all is measured */
 };
 
@@ -28,7 +29,9 @@ struct gpumc_demand {
   double result_bytes;             /* of the numbers in the result, configurations not included */
   double series_bytes;             /* of series, among these: the log has them as well */
   double state_bytes;              /* of rows and sums in a checkpoint; the replicas not included */
-  double updates; /* site updates of the whole run; with adaptive steps an estimate */
+  /* Of the whole run, a sweep counting as an update of each site, whatever the kernel proposes
+   * (gpumc_kernel_trials); with adaptive steps an estimate. */
+  double updates;
   struct gpumc_work work;
   bool estimated;
 };
@@ -85,9 +88,10 @@ struct gpumc_context {
 /* Where a run stands, for progress bars and status. */
 struct gpumc_position {
   double fraction;        /* of the work, 0 .. 1 */
-  double updates;         /* site updates done */
+  double updates;         /* done, as gpumc_demand counts them; observers get those of the kernel */
   const char *coordinate; /* "beta" */
   double value;
+  const char *unit; /* of `updates`, "flips" or "trials"; set by the run */
 };
 
 struct gpumc_algorithm_ops {

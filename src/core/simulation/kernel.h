@@ -93,6 +93,16 @@ struct gpumc_move {
   const char *const *keys;
 };
 
+/* A number among the kernel's own keys that a run may tune by the clock: sweeps read it anew from
+ * the options, and neither memory nor replicas depend on it. */
+struct gpumc_tunable {
+  const char *key;
+  size_t count;
+  const double *value; /* [count] to be tried, ascending */
+  double (*get)(const struct gpumc_kernel_options *options);
+  void (*set)(struct gpumc_kernel_options *options, double value);
+};
+
 static inline bool gpumc_move_serves(const struct gpumc_move *move, enum gpumc_target_kind target)
 {
   return ((move->targets != 0 ? move->targets : 1u << GPUMC_BOLTZMANN) >> target & 1) != 0;
@@ -121,6 +131,7 @@ struct gpumc_ensemble {
   /* [plan.runs] how many were proposed meanwhile, device memory; NULL: one for each site in a sweep
    * (gpumc_step.counts). */
   uint64_t *proposed;
+  uint64_t proposed_before; /* by all runs, until `proposed` was last set */
   size_t expected; /* replicas of each run, about: for how work is spread, decides no result */
   void *storage;   /* the kernel's own */
 };
@@ -146,11 +157,16 @@ struct gpumc_kernel_ops {
    * first kernel is the default of `update`. */
   const struct gpumc_move *moves;
   size_t n_moves;
-  /* Approximate nanoseconds of one core for a sweep of a run with `replicas` replicas: what an
-   * automatic choice among the kernels of a model compares. It depends on nothing but its arguments
-   * and is the same for all kernels of a variant, since that choice decides numbers. NULL: chosen
-   * only where no kernel with a cost does. */
-  double (*cost)(const struct gpumc_model *model, size_t replicas);
+  /* Approximate nanoseconds of one core for a sweep of a run with `replicas` replicas and such
+   * options, zeroed where they are not known: by it units of work are planned, and an automatic
+   * choice among the kernels of a model compares what a proposal costs. It depends on nothing but
+   * its arguments and is the same for all kernels of a variant, since that choice decides numbers.
+   * NULL: chosen only where no kernel with a cost does. */
+  double (*cost)(const struct gpumc_model *model, const struct gpumc_kernel_options *options,
+                 size_t replicas);
+  /* Proposals that a replica makes in a sweep, expected: plans, rates and units of work count them
+   * (gpumc_kernel_trials). NULL: an update of each site. */
+  double (*trials)(const struct gpumc_model *model, const struct gpumc_kernel_options *options);
   /* Device memory that an ensemble takes, everything the kernel allocates included. */
   size_t (*bytes)(const struct gpumc_model *model, const struct gpumc_device *device,
                   const struct gpumc_ensemble_plan *plan);
@@ -232,6 +248,9 @@ struct gpumc_kernel_ops {
   void (*check)(const struct gpumc_params *kernel, int64_t interval, struct gpumc_report *report);
   /* What is known against results with such options, and the name of the attribute that says so;
    * NULL: nothing. May be NULL. */
+  /* Among its keys, `n_tunables`: what a run can be asked to tune; NULL: nothing. */
+  const struct gpumc_tunable *tunables;
+  size_t n_tunables;
   const char *(*warning)(const struct gpumc_kernel_options *options, const char **name);
   /* That of its keys whose value /provenance states as well; NULL: none. */
   const char *recorded_key;

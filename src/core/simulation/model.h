@@ -192,6 +192,20 @@ struct gpumc_model_ops {
   void (*destroy)(struct gpumc_model *model);
 };
 
+/* Updates, or proposals where the kernel counts those, of a replica in a sweep. */
+static inline double gpumc_kernel_trials(const struct gpumc_kernel_ops *kernel,
+                                         const struct gpumc_model *model,
+                                         const struct gpumc_kernel_options *options)
+{
+  return kernel->trials != NULL ? kernel->trials(model, options) : (double)model->sites;
+}
+
+/* What they are called. */
+static inline const char *gpumc_trials_unit(const struct gpumc_kernel_ops *kernel)
+{
+  return kernel->trials != NULL ? "trials" : "flips";
+}
+
 /* `model` becomes an instance, zeroed before that but for `ops`; after a failure, too, the caller
  * has it destroyed. */
 GPUMC_MUST_CHECK static inline enum gpumc_status

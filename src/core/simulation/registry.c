@@ -297,13 +297,18 @@ static enum gpumc_status refuse_kernels(const struct gpumc_kernel_wish *wish, co
   return status;
 }
 
-/* Of what the kernel is wanted for; infinite where that is not known. */
+/* Of what the kernel is wanted for, of as many updates as there are sites; infinite where that is
+ * not known. */
 static double cost_of(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel_ops *kernel)
 {
   if (wish->instance == NULL || wish->params == NULL || wish->algorithm->replicas == NULL ||
       kernel->cost == NULL)
     return (double)INFINITY;
-  return kernel->cost(wish->instance, wish->algorithm->replicas(wish->params));
+  static const struct gpumc_kernel_options any;
+  const double of_sweep =
+      kernel->cost(wish->instance, &any, wish->algorithm->replicas(wish->params));
+  return of_sweep *
+         ((double)wish->instance->sites / gpumc_kernel_trials(kernel, wish->instance, &any));
 }
 
 enum gpumc_status gpumc_kernel_choose(const struct gpumc_kernel_wish *wish, const char *device,

@@ -40,12 +40,43 @@ enum gpumc_status gpumc_steps_create(struct gpumc_ensemble *ensemble, struct gpu
                             "accepted proposals", error);
 }
 
+/* *sum of proposals of all runs that there is room for, where they are counted. */
+static enum gpumc_status
+add_proposed(const struct gpumc_ensemble *ensemble, uint64_t *sum, struct gpumc_error *error)
+{
+  const size_t runs = ensemble->plan.runs;
+  uint64_t *of_runs = NULL;
+  enum gpumc_status status;
+  GPUMC_TRY(gpumc_allocate_array(&of_runs, runs, "proposals", error));
+  GPUMC_TRY_OUT(status,
+                ensemble->device->ops->copy_to_host(ensemble->device, of_runs, ensemble->proposed,
+                                                    runs * sizeof *of_runs, error));
+  for (size_t m = 0; m < runs; m++)
+    *sum += of_runs[m];
+out:
+  free(of_runs);
+  return status;
+}
+
+enum gpumc_status gpumc_steps_proposals(const struct gpumc_ensemble *ensemble, double *proposals,
+                                        struct gpumc_error *error)
+{
+  uint64_t sum = ensemble->proposed_before;
+  if (ensemble->proposed == NULL)
+    return GPUMC_OK;
+  GPUMC_TRY(add_proposed(ensemble, &sum, error));
+  *proposals = (double)sum;
+  return GPUMC_OK;
+}
+
 static enum gpumc_status count_anew(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   const struct gpumc_device_ops *ops = ensemble->device->ops;
   const size_t bytes = ensemble->plan.runs * sizeof(uint64_t);
-  if (ensemble->proposed != NULL)
+  if (ensemble->proposed != NULL) {
+    GPUMC_TRY(add_proposed(ensemble, &ensemble->proposed_before, error));
     GPUMC_TRY(ops->fill(ensemble->device, ensemble->proposed, 0, bytes, error));
+  }
   return ops->fill(ensemble->device, ensemble->accepted, 0, bytes, error);
 }
 
@@ -166,6 +197,11 @@ static struct gpumc_part part_of_proposed(const struct gpumc_ensemble *ensemble)
   return (struct gpumc_part){"proposed", GPUMC_UINT64, ensemble->runs, 1, ensemble->proposed};
 }
 
+static struct gpumc_part part_of_proposed_before(struct gpumc_ensemble *ensemble)
+{
+  return (struct gpumc_part){"proposed_before", GPUMC_UINT64, 1, 1, &ensemble->proposed_before};
+}
+
 enum gpumc_status gpumc_steps_save(struct gpumc_ensemble *ensemble,
                                    struct gpumc_checkpoint_writer *writer,
                                    struct gpumc_error *error)
@@ -175,8 +211,11 @@ enum gpumc_status gpumc_steps_save(struct gpumc_ensemble *ensemble,
   if (gpumc_step_of(ensemble) == NULL)
     return GPUMC_OK;
   GPUMC_TRY(gpumc_parts_save(&sizes, 1, NULL, writer, "ensemble/steps", error));
-  if (ensemble->proposed != NULL)
+  if (ensemble->proposed != NULL) {
+    const struct gpumc_part before = part_of_proposed_before(ensemble);
+    GPUMC_TRY(gpumc_parts_save(&before, 1, NULL, writer, "ensemble/steps", error));
     GPUMC_TRY(gpumc_parts_save(&proposed, 1, ensemble->device, writer, "ensemble/steps", error));
+  }
   return gpumc_parts_save(&accepted, 1, ensemble->device, writer, "ensemble/steps", error);
 }
 
@@ -194,8 +233,11 @@ enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensemble,
     if (!(ensemble->step[m] >= step->least && ensemble->step[m] <= step->largest))
       return gpumc_error_set(error, GPUMC_FAILURE, "a %s of %g is not possible", step->label.name,
                              ensemble->step[m]);
-  if (ensemble->proposed != NULL)
+  if (ensemble->proposed != NULL) {
+    const struct gpumc_part before = part_of_proposed_before(ensemble);
+    GPUMC_TRY(gpumc_parts_load(&before, 1, NULL, reader, "ensemble/steps", error));
     GPUMC_TRY(gpumc_parts_load(&proposed, 1, ensemble->device, reader, "ensemble/steps", error));
+  }
   return gpumc_parts_load(&accepted, 1, ensemble->device, reader, "ensemble/steps", error);
 }
 

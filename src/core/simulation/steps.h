@@ -70,6 +70,12 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensem
                                                     struct gpumc_checkpoint_reader *reader,
                                                     struct gpumc_error *error);
 
+/* What was proposed from the beginning of the run on, where it is counted, by all replicas;
+ * otherwise `*proposals` stays. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_steps_proposals(const struct gpumc_ensemble *ensemble,
+                                                         double *proposals,
+                                                         struct gpumc_error *error);
+
 /* Steps of the first runs, count[0] of the place, those that are alike, and the share of their
  * proposals that was accepted since the step is what it is; warns of those whose tuning ended far
  * from its aim, in the group's attribute step_warning too. Nothing for moves without a step. */

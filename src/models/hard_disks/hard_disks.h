@@ -190,15 +190,23 @@ struct hard_disks_options hard_disks_options_of(const struct gpumc_kernel_option
 enum { HARD_DISKS_MOVES = 1 };
 extern const struct gpumc_move hard_disks_moves[HARD_DISKS_MOVES];
 extern const struct gpumc_key hard_disks_serial_keys[], hard_disks_checkerboard_keys[];
+/* The first is for `serial`, too. */
+enum { HARD_DISKS_TUNABLES = 2 };
+extern const struct gpumc_tunable hard_disks_tunables[HARD_DISKS_TUNABLES];
 void hard_disks_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel_options *options);
 const char *hard_disks_warning(const struct gpumc_kernel_options *options, const char **name);
-double hard_disks_cost(const struct gpumc_model *model, size_t replicas);
+double hard_disks_cost(const struct gpumc_model *model, const struct gpumc_kernel_options *options,
+                       size_t replicas);
+double
+hard_disks_trials(const struct gpumc_model *model, const struct gpumc_kernel_options *options);
 #define HARD_DISKS_KERNEL                                                                          \
-  .moves = hard_disks_moves, .n_moves = HARD_DISKS_MOVES, .read = hard_disks_read_keys
+  .moves = hard_disks_moves, .n_moves = HARD_DISKS_MOVES, .read = hard_disks_read_keys,            \
+  .tunables = hard_disks_tunables
 #define HARD_DISKS_CHECKERBOARD_NAMES                                                              \
-  HARD_DISKS_KERNEL, .keys = hard_disks_checkerboard_keys, .variant = "checkerboard",              \
+  HARD_DISKS_KERNEL, .n_tunables = HARD_DISKS_TUNABLES, .keys = hard_disks_checkerboard_keys,      \
+                     .variant = "checkerboard",                                                    \
                      .summary = "cells of a checkerboard at a time, massively parallel",           \
                      .trajectory = "disks.checkerboard.1", .cost = hard_disks_cost,                \
-                     .warning = hard_disks_warning
+                     .trials = hard_disks_trials, .warning = hard_disks_warning
 
 #endif

@@ -187,13 +187,31 @@ static enum gpumc_status sweep_all(struct gpumc_ensemble *ensemble,
   return channel != NULL ? measure(ensemble, channel, error) : GPUMC_OK;
 }
 
+static double trials(const struct gpumc_model *model, const struct gpumc_kernel_options *options)
+{
+  (void)options;
+  return (double)model->sites;
+}
+
+/* Nanoseconds of one core, about. */
+#define TRIAL_COST 50.0
+
+static double
+cost(const struct gpumc_model *model, const struct gpumc_kernel_options *options, size_t replicas)
+{
+  return TRIAL_COST * trials(model, options) * (double)replicas;
+}
+
 const struct gpumc_kernel_ops hard_disks_serial_cpu = {
     LATTICE_CPU_COMMON,
     HARD_DISKS_KERNEL,
+    .n_tunables = 1,
     .keys = hard_disks_serial_keys,
     .variant = "serial",
     .summary = "one disk after the other, in random order: slow, the reference",
     .trajectory = "disks.serial.1",
+    .cost = cost,
+    .trials = trials,
     .bytes = bytes,
     .create = create,
     .start = hard_disks_start,

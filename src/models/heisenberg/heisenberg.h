@@ -98,8 +98,10 @@ extern const struct gpumc_model_ops gpumc_model_heisenberg;
 /* What a kernel on a CPU and one on a GPU have in common, as designated initialisers. */
 extern const struct gpumc_key heisenberg_keys[];
 void heisenberg_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel_options *options);
-double heisenberg_cost_double(const struct gpumc_model *model, size_t replicas);
-double heisenberg_cost_float(const struct gpumc_model *model, size_t replicas);
+double heisenberg_cost_double(const struct gpumc_model *model,
+                              const struct gpumc_kernel_options *options, size_t replicas);
+double heisenberg_cost_float(const struct gpumc_model *model,
+                             const struct gpumc_kernel_options *options, size_t replicas);
 #define HEISENBERG_KERNEL                                                                          \
   .moves = heisenberg_moves, .n_moves = HEISENBERG_MOVES, .keys = heisenberg_keys,                 \
   .read = heisenberg_read_keys

@@ -101,12 +101,16 @@ void heisenberg_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel
   options->together = 0;
 }
 
-double heisenberg_cost_double(const struct gpumc_model *model, size_t replicas)
+double heisenberg_cost_double(const struct gpumc_model *model,
+                              const struct gpumc_kernel_options *options, size_t replicas)
 {
+  (void)options;
   return SPIN_COST_DOUBLE * (double)model->sites * (double)replicas;
 }
 
-double heisenberg_cost_float(const struct gpumc_model *model, size_t replicas)
+double heisenberg_cost_float(const struct gpumc_model *model,
+                             const struct gpumc_kernel_options *options, size_t replicas)
 {
+  (void)options;
   return SPIN_COST_FLOAT * (double)model->sites * (double)replicas;
 }

@@ -196,7 +196,9 @@ out:
  * same on every device (docs/performance.md, "Few replicas"): spin flips per nanosecond. */
 static const double rate = 4.8;
 
-double ising_spin_cost(const struct gpumc_model *model, size_t replicas)
+double ising_spin_cost(const struct gpumc_model *model, const struct gpumc_kernel_options *options,
+                       size_t replicas)
 {
+  (void)options;
   return (double)model->sites * (double)replicas / rate;
 }

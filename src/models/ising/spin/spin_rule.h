@@ -178,7 +178,8 @@ ising_spin_sample(const struct ising_spin_samples *samples, size_t number)
 }
 
 /* gpumc_kernel_ops.cost */
-double ising_spin_cost(const struct gpumc_model *model, size_t replicas);
+double ising_spin_cost(const struct gpumc_model *model, const struct gpumc_kernel_options *options,
+                       size_t replicas);
 
 /* What the kernels `spin` of all devices say of themselves, and that on GPUs also in builds that
  * lack it: designated initialisers of a struct gpumc_kernel_ops. */
