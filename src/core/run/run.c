@@ -110,6 +110,7 @@ static enum gpumc_status save(struct run *run, struct gpumc_error *error)
   struct gpumc_checkpoint_writer *writer = NULL;
   if (run->task->algorithm->settle != NULL)
     GPUMC_TRY(run->task->algorithm->settle(run->state, error));
+  GPUMC_TRY(gpumc_ensemble_inspect(&run->ensemble, error));
   GPUMC_TRY(gpumc_checkpoint_begin(run->files.checkpoint, &writer, error));
   const enum gpumc_status status = save_all(run, writer, error);
   if (status != GPUMC_OK) {
@@ -314,6 +315,7 @@ static enum gpumc_status work(struct run *run, struct gpumc_error *error)
 static enum gpumc_status finish(struct run *run, struct gpumc_error *error)
 {
   char duration[32];
+  GPUMC_TRY(gpumc_ensemble_inspect(&run->ensemble, error));
   GPUMC_TRY(gpumc_recorder_close_tables(run->recorder, error));
   if (run->task->model->record != NULL)
     GPUMC_TRY(run->task->model->record(&run->preparation.model, run->ensemble.plan.samples,

@@ -157,6 +157,23 @@ enum gpumc_status gpumc_ensemble_sweep_target(struct gpumc_ensemble *ensemble,
   return GPUMC_OK;
 }
 
+enum gpumc_status gpumc_ensemble_inspect(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  return ensemble->runs > 0 && ensemble->ops->inspect != NULL
+             ? ensemble->ops->inspect(ensemble, error)
+             : GPUMC_OK;
+}
+
+enum gpumc_status gpumc_ensemble_set_options(struct gpumc_ensemble *ensemble,
+                                             const struct gpumc_kernel_options *options,
+                                             struct gpumc_error *error)
+{
+  ensemble->plan.options = *options;
+  GPUMC_TRY(gpumc_steps_start(ensemble, error));
+  ensemble->proposed_before = 0;
+  return GPUMC_OK;
+}
+
 void gpumc_ensemble_free(struct gpumc_ensemble *ensemble)
 {
   if (ensemble->ops != NULL) {

@@ -35,6 +35,16 @@ gpumc_ensemble_sweep_any(struct gpumc_ensemble *ensemble, uint32_t sweeps, doubl
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_ensemble_sweep_target(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                             uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error);
+/* What gpumc_kernel_ops.inspect finds, of all runs of the batch; a run does so before each
+ * checkpoint and before its summary, so that none ends with replicas that are not what they must
+ * be. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_ensemble_inspect(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
+/* Sweeps go on with other options, which differ in tunables at most (gpumc_kernel_ops): steps
+ * become those that they give, and what was proposed before is forgotten. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_ensemble_set_options(struct gpumc_ensemble *ensemble,
+                           const struct gpumc_kernel_options *options, struct gpumc_error *error);
 /* size[runs] from and to host memory; waits for all that is enqueued. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_get_sizes(const struct gpumc_ensemble *ensemble,
                                                             uint32_t *size,

@@ -210,6 +210,10 @@ struct gpumc_kernel_ops {
    * that is a profile; NULL: not wanted. */
   GPUMC_MUST_CHECK enum gpumc_status (*measure)(struct gpumc_ensemble *ensemble,
                                                 int64_t *const *channel, struct gpumc_error *error);
+  /* Looks for what sweeps must never do to replicas, such as losing a particle: GPUMC_FAILURE that
+   * says what happened. Waits for all that is enqueued. NULL: there is nothing to look for. */
+  GPUMC_MUST_CHECK enum gpumc_status (*inspect)(struct gpumc_ensemble *ensemble,
+                                                struct gpumc_error *error);
   /* Replica r of run m becomes a copy of replica parent[m][r] of that run, r < size[m], in place;
    * parent[p] = p for every parent p < size, so that no replica is read after it was overwritten.
    */
@@ -244,13 +248,13 @@ struct gpumc_kernel_ops {
    * NULL where it can. */
   const char *(*refuses)(const struct gpumc_model *model,
                          const struct gpumc_kernel_options *options, const char **key);
+  /* Among its keys, `n_tunables`: what a run can be asked to tune; NULL: nothing. */
+  const struct gpumc_tunable *tunables;
+  size_t n_tunables;
   /* Mistakes of its keys beside the number of sweeps between two measurements. May be NULL. */
   void (*check)(const struct gpumc_params *kernel, int64_t interval, struct gpumc_report *report);
   /* What is known against results with such options, and the name of the attribute that says so;
    * NULL: nothing. May be NULL. */
-  /* Among its keys, `n_tunables`: what a run can be asked to tune; NULL: nothing. */
-  const struct gpumc_tunable *tunables;
-  size_t n_tunables;
   const char *(*warning)(const struct gpumc_kernel_options *options, const char **name);
   /* That of its keys whose value /provenance states as well; NULL: none. */
   const char *recorded_key;

@@ -18,5 +18,9 @@ typedef enum gpumc_status (*hard_disks_work)(const struct gpumc_ensemble *ensemb
 GPUMC_MUST_CHECK enum gpumc_status
 hard_disks_measure_places(struct gpumc_ensemble *ensemble, hard_disks_work measure,
                           int64_t *const *channel, struct gpumc_error *error);
+/* gpumc_kernel_ops.inspect: a measurement of nothing, which counts disks. */
+GPUMC_MUST_CHECK enum gpumc_status hard_disks_inspect_places(struct gpumc_ensemble *ensemble,
+                                                             hard_disks_work measure,
+                                                             struct gpumc_error *error);
 
 #endif

@@ -330,6 +330,11 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
   return hard_disks_measure_places(ensemble, measure_place, channel, error);
 }
 
+static enum gpumc_status inspect(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  return hard_disks_inspect_places(ensemble, measure_place, error);
+}
+
 static enum gpumc_status sweep_all(struct gpumc_ensemble *ensemble,
                                    const struct gpumc_target *target, uint32_t sweeps,
                                    int64_t *const *channel, struct gpumc_error *error)
@@ -360,6 +365,7 @@ const struct gpumc_kernel_ops hard_disks_checkerboard_cpu = {
     .get = lattice_cpu_get,
     .sweep = sweep_all,
     .measure = measure,
+    .inspect = inspect,
     .gather = lattice_cpu_gather,
     .exchange = lattice_cpu_exchange,
 };

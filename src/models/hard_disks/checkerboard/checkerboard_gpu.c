@@ -198,6 +198,14 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
   return hard_disks_profiles_by_host(ensemble, storage->replicas, channel, error);
 }
 
+/* A measurement of nothing, which counts disks. */
+static enum gpumc_status inspect(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  int64_t *const nothing[GPUMC_CHANNELS_MAXIMUM] = {NULL};
+  GPUMC_TRY(measure(ensemble, nothing, error));
+  return look_for_lost(ensemble, error);
+}
+
 static enum gpumc_status bring_steps(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   const struct storage *storage = ensemble->storage;
@@ -299,6 +307,7 @@ const struct gpumc_kernel_ops hard_disks_checkerboard_cuda = {
     .get = get,
     .sweep = sweep,
     .measure = measure,
+    .inspect = inspect,
     .gather = gather,
     .exchange = exchange,
     .refuses = refuses,
