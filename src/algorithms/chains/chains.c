@@ -208,17 +208,9 @@ void chains_position(const void *state, struct gpumc_position *where)
 
 /* ---- checkpoints ---- */
 
-enum { LONGEST_NAME = 64 };
-
-static const char *prefix_of(const struct chains *chains, size_t m, char text[static LONGEST_NAME])
+static const char *name_of_count(const struct chains *chains, char text[static CHAINS_NAME_BYTES])
 {
-  snprintf(text, LONGEST_NAME, "%s/%zu", chains->name, m);
-  return text;
-}
-
-static const char *name_of_count(const struct chains *chains, char text[static LONGEST_NAME])
-{
-  snprintf(text, LONGEST_NAME, "%s/measured", chains->name);
+  snprintf(text, CHAINS_NAME_BYTES, "%s/measured", chains->name);
   return text;
 }
 
@@ -227,17 +219,30 @@ static size_t chain_count(const struct chains *chains)
   return chains->settings.chains * chains->quantities.n_series;
 }
 
-enum { PARTS_MAXIMUM = 6 };
+/* The sums of a temperature are in groups: its own, then those of each profile. */
+static size_t group_count(const struct chains *chains)
+{
+  return 1 + chains->quantities.observables.n_profiles;
+}
 
-/* Lists what a temperature's sums consist of, halves only where every replica has a sample. Returns
- * their number. */
-static size_t
-list_parts(const struct chains *chains, size_t m, struct gpumc_part part[PARTS_MAXIMUM])
+static struct gpumc_bins *bins_of(const struct chains *chains, size_t m, size_t group)
+{
+  struct chains_sums *sums = &chains->sums[m];
+  return group == 0 ? &sums->bins : &sums->profile[group - 1].bins;
+}
+
+/* Lists what a group consists of, halves only where every replica has a sample. Returns their
+ * number. */
+static size_t list_parts(const struct chains *chains, size_t m, size_t group,
+                         struct gpumc_part part[static CHAINS_PARTS],
+                         char prefix[static CHAINS_NAME_BYTES])
 {
   struct chains_sums *sums = &chains->sums[m];
   const size_t width = chains_vector_width(chains, m);
   const size_t replicas = chains->settings.replicas;
-  const struct gpumc_part all[PARTS_MAXIMUM] = {
+  if (group > 0)
+    return chains_profile_parts(chains, m, group - 1, part, prefix);
+  const struct gpumc_part all[CHAINS_PARTS] = {
       {"reference", GPUMC_INT64, 1, 1, &sums->reference},
       {"series", GPUMC_UINT64, chain_count(chains), GPUMC_SERIES_WORDS, sums->chain},
       {"bins_state", GPUMC_UINT64, GPUMC_BINS_STATE, 1, sums->bins.state},
@@ -246,37 +251,42 @@ list_parts(const struct chains *chains, size_t m, struct gpumc_part part[PARTS_M
       {"halves", GPUMC_FLOAT64, width, replicas, sums->half},
   };
   memcpy(part, all, sizeof all);
-  return sums->half != NULL ? PARTS_MAXIMUM : PARTS_MAXIMUM - 1;
+  snprintf(prefix, CHAINS_NAME_BYTES, "%s/%zu", chains->name, m);
+  return sums->half != NULL ? CHAINS_PARTS : CHAINS_PARTS - 1;
 }
 
 static enum gpumc_status save_sums(const struct chains *chains, size_t m,
                                    struct gpumc_checkpoint_writer *writer,
                                    struct gpumc_error *error)
 {
-  struct gpumc_part part[PARTS_MAXIMUM];
-  char prefix[LONGEST_NAME];
-  const size_t parts = list_parts(chains, m, part);
-  GPUMC_TRY(gpumc_parts_save(part, parts, NULL, writer, prefix_of(chains, m, prefix), error));
-  return chains_profiles_save(chains, m, writer, error);
+  struct gpumc_part part[CHAINS_PARTS];
+  char prefix[CHAINS_NAME_BYTES];
+  for (size_t group = 0; group < group_count(chains); group++) {
+    const size_t parts = list_parts(chains, m, group, part, prefix);
+    GPUMC_TRY(gpumc_parts_save(part, parts, NULL, writer, prefix, error));
+  }
+  return GPUMC_OK;
 }
 
 static enum gpumc_status load_sums(struct chains *chains, size_t m,
                                    struct gpumc_checkpoint_reader *reader,
                                    struct gpumc_error *error)
 {
-  struct gpumc_part part[PARTS_MAXIMUM];
-  char prefix[LONGEST_NAME];
-  const size_t parts = list_parts(chains, m, part);
-  GPUMC_TRY(gpumc_parts_load(part, parts, NULL, reader, prefix_of(chains, m, prefix), error));
-  GPUMC_TRY(gpumc_bins_check(&chains->sums[m].bins, error));
-  return chains_profiles_load(chains, m, reader, error);
+  struct gpumc_part part[CHAINS_PARTS];
+  char prefix[CHAINS_NAME_BYTES];
+  for (size_t group = 0; group < group_count(chains); group++) {
+    const size_t parts = list_parts(chains, m, group, part, prefix);
+    GPUMC_TRY(gpumc_parts_load(part, parts, NULL, reader, prefix, error));
+    GPUMC_TRY(gpumc_bins_check(bins_of(chains, m, group), error));
+  }
+  return GPUMC_OK;
 }
 
 enum gpumc_status
 chains_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
 {
   const struct chains *chains = state;
-  char name[LONGEST_NAME];
+  char name[CHAINS_NAME_BYTES];
   GPUMC_TRY(gpumc_checkpoint_put(writer, name_of_count(chains, name), GPUMC_UINT64, 1, 1,
                                  &chains->measured, error));
   for (size_t m = 0; m < chains->runs; m++)
@@ -312,9 +322,8 @@ static bool fits(const struct chains *chains)
   good = good && rows_fit(chains);
   for (size_t m = 0; m < chains->runs && good; m++) {
     const struct chains_sums *sums = &chains->sums[m];
-    good = values_in(&sums->bins) == chains->measured;
-    for (size_t p = 0; p < chains->quantities.observables.n_profiles; p++)
-      good = good && values_in(&sums->profile[p].bins) == chains->measured;
+    for (size_t group = 0; group < group_count(chains); group++)
+      good = good && values_in(bins_of(chains, m, group)) == chains->measured;
     for (size_t i = 0; i < chain_count(chains) && good; i++)
       good = sums->chain[i].level[0].bins == chains->measured &&
              sums->chain[i].merged == (chains->measured > 0);
@@ -326,7 +335,7 @@ enum gpumc_status chains_load(void *state, struct gpumc_checkpoint_reader *reade
                               struct gpumc_error *error)
 {
   struct chains *chains = state;
-  char name[LONGEST_NAME];
+  char name[CHAINS_NAME_BYTES];
   GPUMC_TRY(gpumc_checkpoint_get_rows(reader, name_of_count(chains, name), GPUMC_UINT64, 0, 1, 1,
                                       &chains->measured, error));
   for (size_t m = 0; m < chains->runs; m++)

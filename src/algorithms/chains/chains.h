@@ -248,6 +248,9 @@ static inline uint64_t chains_half(const struct chains_settings *settings, uint6
 GPUMC_MUST_CHECK enum gpumc_status chains_fetch(struct chains *chains, struct gpumc_error *error);
 void chains_digest(struct chains *chains);
 
+/* In a checkpoint: arrays of a temperature's sums, or of a profile's, and the bytes of a name. */
+enum { CHAINS_PARTS = 6, CHAINS_NAME_BYTES = 128 };
+
 /* Profiles (chains_profile.c), numbers that each replica has of all of them, and of their sums. */
 double chains_profile_width(const struct chains *chains);
 double chains_profile_sums(const struct chains *chains);
@@ -257,12 +260,11 @@ chains_profiles_make(struct chains *chains, size_t m, struct gpumc_error *error)
 void chains_profiles_free(struct chains_sums *sums);
 /* The measurement that is on the host; `scratch` has room for the widest. */
 void chains_profiles_add(const struct chains *chains, size_t m, double *scratch);
-GPUMC_MUST_CHECK enum gpumc_status chains_profiles_save(const struct chains *chains, size_t m,
-                                                        struct gpumc_checkpoint_writer *writer,
-                                                        struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status chains_profiles_load(struct chains *chains, size_t m,
-                                                        struct gpumc_checkpoint_reader *reader,
-                                                        struct gpumc_error *error);
+/* The arrays of a checkpoint that hold the sums of profile p, below `prefix`. Returns their number.
+ */
+size_t chains_profile_parts(const struct chains *chains, size_t m, size_t p,
+                            struct gpumc_part part[static CHAINS_PARTS],
+                            char prefix[static CHAINS_NAME_BYTES]);
 /* Into the summary, with errors from blocks of shortest[runs] measurements or more. */
 GPUMC_MUST_CHECK enum gpumc_status chains_profiles_write(const struct chains *chains,
                                                          const double *shortest,

@@ -105,47 +105,21 @@ void chains_profiles_add(const struct chains *chains, size_t m, double *scratch)
 
 /* ---- checkpoints ---- */
 
-enum { LONGEST_NAME = 128, PARTS = 3 };
-
-static void list_parts(const struct chains *chains, size_t m, size_t p,
-                       struct gpumc_part part[PARTS], char prefix[static LONGEST_NAME])
+size_t chains_profile_parts(const struct chains *chains, size_t m, size_t p,
+                            struct gpumc_part part[static CHAINS_PARTS],
+                            char prefix[static CHAINS_NAME_BYTES])
 {
   struct chains_profile *sums = &chains->sums[m].profile[p];
   const size_t width = sums->bins.width;
-  const struct gpumc_part all[PARTS] = {
+  const struct gpumc_part all[] = {
       {"bins_state", GPUMC_UINT64, GPUMC_BINS_STATE, 1, sums->bins.state},
       {"bins", GPUMC_FLOAT64, GPUMC_BINS_MOST, width, sums->bins.sums},
       {"groups", GPUMC_FLOAT64, groups_of(&chains->settings), width, sums->group},
   };
   memcpy(part, all, sizeof all);
-  snprintf(prefix, LONGEST_NAME, "%s/%zu/%s", chains->name, m, declared(chains, p)->label.name);
-}
-
-enum gpumc_status chains_profiles_save(const struct chains *chains, size_t m,
-                                       struct gpumc_checkpoint_writer *writer,
-                                       struct gpumc_error *error)
-{
-  for (size_t p = 0; p < chains->quantities.observables.n_profiles; p++) {
-    struct gpumc_part part[PARTS];
-    char prefix[LONGEST_NAME];
-    list_parts(chains, m, p, part, prefix);
-    GPUMC_TRY(gpumc_parts_save(part, PARTS, NULL, writer, prefix, error));
-  }
-  return GPUMC_OK;
-}
-
-enum gpumc_status chains_profiles_load(struct chains *chains, size_t m,
-                                       struct gpumc_checkpoint_reader *reader,
-                                       struct gpumc_error *error)
-{
-  for (size_t p = 0; p < chains->quantities.observables.n_profiles; p++) {
-    struct gpumc_part part[PARTS];
-    char prefix[LONGEST_NAME];
-    list_parts(chains, m, p, part, prefix);
-    GPUMC_TRY(gpumc_parts_load(part, PARTS, NULL, reader, prefix, error));
-    GPUMC_TRY(gpumc_bins_check(&chains->sums[m].profile[p].bins, error));
-  }
-  return GPUMC_OK;
+  snprintf(prefix, CHAINS_NAME_BYTES, "%s/%zu/%s", chains->name, m,
+           declared(chains, p)->label.name);
+  return sizeof all / sizeof *all;
 }
 
 /* ---- averages with errors ---- */
@@ -249,7 +223,7 @@ static enum gpumc_status write_profile(const struct chains *chains, size_t p, co
 {
   const struct gpumc_channel *channel = declared(chains, p);
   const size_t width = profile_of(chains, p)->width;
-  char axis[LONGEST_NAME];
+  char axis[CHAINS_NAME_BYTES];
   snprintf(axis, sizeof axis, "summary/%s", channel->axis.name);
   struct gpumc_curve_place place = {.recorder = chains->context.recorder,
                                     .model = chains->context.model,
