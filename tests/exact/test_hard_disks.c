@@ -32,6 +32,23 @@ static struct test_setting all_threads(void)
   return setting;
 }
 
+/* Disks in a square box that begin on a lattice and take large steps. */
+static void open_few(size_t particles, double packing_fraction, const char *variant,
+                     struct hard_disks_options options, size_t replicas, uint64_t seed,
+                     struct disks *disks)
+{
+  disks_open(&(struct disks_job){.settings = {.particles = particles,
+                                              .packing_fraction = packing_fraction,
+                                              .aspect = 1.0,
+                                              .start = HARD_DISKS_LATTICE},
+                                 .variant = variant,
+                                 .options = options,
+                                 .move_size = 0.4,
+                                 .replicas = replicas,
+                                 .seed = seed},
+             all_threads(), disks);
+}
+
 /* The probability of such a chi-square, or a larger one. */
 static double chi_square_tail(double chi_square, double freedom)
 {
@@ -48,16 +65,7 @@ static double uniform_in_cells(const char *variant, struct hard_disks_options op
   enum { REPLICAS = 2000, SAMPLES = 30 };
   struct disks disks;
   double count[2][PLACES] = {{0}}, chi_square = 0.0;
-  disks_open(&(struct disks_job){.settings = {.particles = 1,
-                                              .packing_fraction = 0.15,
-                                              .aspect = 1.0,
-                                              .start = HARD_DISKS_LATTICE},
-                                 .variant = variant,
-                                 .options = options,
-                                 .move_size = 0.4,
-                                 .replicas = REPLICAS,
-                                 .seed = 20130801},
-             all_threads(), &disks);
+  open_few(1, 0.15, variant, options, REPLICAS, 20130801, &disks);
   const struct hard_disks_box *box = &hard_disks_parameters(&disks.model)->box;
   const double width[2] = {(double)box->width_x, (double)box->width_y};
   for (int s = 0; s < SAMPLES; s++) {
@@ -141,16 +149,7 @@ static struct two two_disks(const char *variant, struct hard_disks_options optio
   struct disks disks;
   double expected[SIDE][SIDE], count[SIDE][SIDE] = {{0}}, chi_square = 0.0, freedom = -1.0;
   double contact[2] = {0}, scaling[2] = {0};
-  disks_open(&(struct disks_job){.settings = {.particles = 2,
-                                              .packing_fraction = fraction,
-                                              .aspect = 1.0,
-                                              .start = HARD_DISKS_LATTICE},
-                                 .variant = variant,
-                                 .options = options,
-                                 .move_size = 0.4,
-                                 .replicas = REPLICAS,
-                                 .seed = 20130802},
-             all_threads(), &disks);
+  open_few(2, fraction, variant, options, REPLICAS, 20130802, &disks);
   const double length = hard_disks_parameters(&disks.model)->length[0];
   find_shares(length, expected);
   for (int s = 0; s < SAMPLES; s++) {
