@@ -1,0 +1,90 @@
+"""The documents: links lead to files and sections that exist, and files of the tree that are named exist; the README names
+every model, algorithm and kernel of the program."""
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("GPUMC_PROGRAM", ROOT / "build/release/gpumc")
+# Words that stand for any name in paths such as src/models/NAME.
+ANY = re.compile(r"\b[A-Z]{4,}\b")
+
+
+def documents(tree):
+    return sorted(p for p in [*tree.glob("*.md"), *(tree / "docs").rglob("*.md")])
+
+
+def without_code(path):
+    return re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+
+
+def sections(path):
+    """The anchors of headings, as GitHub forms them."""
+    found = collections.Counter()
+    for heading in re.findall(r"^#+ (.*)$", without_code(path), re.M):
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()
+        found[re.sub(r"[^\w\- ]", "", text).replace(" ", "-")] += 1
+    return {f"{anchor}-{k}" if k > 0 else anchor for anchor, count in found.items() for k in range(count)}
+
+
+def broken_links(tree):
+    found = []
+    for document in documents(tree):
+        for link in re.findall(r"\]\(([^)\s]+)\)", without_code(document)):
+            path, _, section = link.partition("#")
+            target = document.parent / path if path else document
+            if re.match(r"[a-z]+:", link):
+                continue
+            if not target.exists() or (section and section not in sections(target)):
+                found.append(f"{document.relative_to(tree)}: {link}")
+    return found
+
+
+def lost_paths(tree):
+    """Names in backticks that begin with a folder of the tree; they may end within a name."""
+    found = []
+    for document in documents(tree):
+        for path in re.findall(r"`((?:cmake|configs|docs|src|tests|tools)/[\w./*-]+)`", without_code(document)):
+            if not ANY.search(path) and not any(tree.glob(path.rstrip("/*") + "*")):
+                found.append(f"{document.relative_to(tree)}: {path}")
+    return found
+
+
+class Documents(unittest.TestCase):
+    def test_links_lead_somewhere(self):
+        self.assertEqual(broken_links(ROOT), [])
+
+    def test_named_files_exist(self):
+        self.assertEqual(lost_paths(ROOT), [])
+
+    def test_the_readme_names_all_plugins(self):
+        done = subprocess.run([PROGRAM, "list", "--json"], check=True, capture_output=True, text=True)
+        listed = json.loads(done.stdout)
+        readme = (ROOT / "README.md").read_text(encoding="utf-8")
+        ours = {name for listing in (ROOT / "src").glob("*/*.def")  # a build may have others as well
+                for name in re.findall(r"^GPUMC_\w+\((\w+)\)", listing.read_text(), re.M)}
+        names = ours | {kernel["variant"] for model in listed["models"] if model["name"] in ours
+                        for kernel in model["kernels"]}
+        self.assertEqual([name for name in sorted(names) if f"`{name}`" not in readme], [])
+        self.assertGreater(len(names), 15)
+
+
+class Planted(unittest.TestCase):
+    def test_what_is_broken_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tree = pathlib.Path(folder)
+            (tree / "docs").mkdir()
+            (tree / "docs" / "a.md").write_text("# One, two\n## Twice\n## Twice\n[b](../b.md) [self](#twice-1) "
+                                                "[web](https://x.y/#z) [lost](c.md)\n```\n# [code](d.md)\n```\n")
+            (tree / "b.md").write_text("[a](docs/a.md#one-two) [lost](docs/a.md#code) `docs/a.md` `docs/NAME.md` `docs/x.md`")
+            self.assertEqual(broken_links(tree), ["b.md: docs/a.md#code", "docs/a.md: c.md"])
+            self.assertEqual(lost_paths(tree), ["b.md: docs/x.md"])
+
+
+if __name__ == "__main__":
+    unittest.main()
