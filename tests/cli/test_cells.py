@@ -18,7 +18,9 @@ ALGORITHMS = {"canonical": "thermalization: 2, sweeps: 8, beta: {values: [0.1, 0
               "pa": "population: 64, sweeps: 1, beta: {from: 0, to: 0.2, step: 0.1}",
               "pt": "samples: 2, sweeps: 80, beta: {values: [0.1, 0.2]}"}
 # The same in another control, of algorithms that move one.
-IN_A_CONTROL = {"muca": "walkers: 32, iteration: {maximum: 2}, production: {updates: 100, measurements: 100}, "
+IN_A_CONTROL = {"canonical": "thermalization: 2, sweeps: 8, control: {name: h, beta: 0.2, values: [-0.1, 0.2], "
+                             "reweight: {from: -0.1, to: 0.1, step: 0.1}}",
+                "muca": "walkers: 32, iteration: {maximum: 2}, production: {updates: 100, measurements: 100}, "
                         "control: {name: h, beta: 0.2, from: -0.1, to: 0.1, step: 0.1}",
                 "pa": "population: 64, sweeps: 1, control: {name: h, beta: 0.2, from: -0.1, to: 0.1, step: 0.1, "
                       "thermalization: 2}",

@@ -106,7 +106,8 @@ struct gpumc_kernel_ops counting_kernel = {
 };
 static const struct gpumc_kernel_ops *const kernels[] = {&counting_kernel, NULL};
 static const struct gpumc_key no_keys[] = {{0}};
-static const struct gpumc_control controls[] = {{{"beta", "inverse temperature", "1", "β"}}};
+static const struct gpumc_control controls[] = {
+    {{"beta", "inverse temperature", "1", "β"}, .inverse_temperature = true}};
 const struct gpumc_model_ops counting_model = {
     .name = "counter",
     .summary = "counts sweeps",

@@ -279,7 +279,7 @@ static const struct gpumc_mean means[] = {
      .absolute = true}};
 static const struct gpumc_quantity quantities[] = {{.n_uses = 1}};
 static const struct gpumc_control controls[] = {
-    {{"beta", "inverse temperature", GPUMC_UNIT_BETA, "β"}}};
+    {{"beta", "inverse temperature", GPUMC_UNIT_BETA, "β"}, .inverse_temperature = true}};
 
 const struct gpumc_model_ops fake_chain = {.name = "chain",
                                            .summary = "A chain that does nothing.",

@@ -45,7 +45,7 @@ static void check_grid(const char *json, size_t points)
   for (size_t m = 0; m < chains.runs; m++)
     for (size_t p = grid->first[m]; p < grid->first[m + 1]; p++)
       for (size_t other = 0; other < chains.runs; other++)
-        if (fabs(chains.beta[other] - grid->beta[p]) < fabs(chains.beta[m] - grid->beta[p]))
+        if (fabs(chains.value[other] - grid->value[p]) < fabs(chains.value[m] - grid->value[p]))
           fail_msg("%s: point %zu is nearer to temperature %zu than %zu", json, p, other, m);
   chains_settings_free(&chains);
   release(&params);
@@ -229,13 +229,14 @@ static void test_results(void **state)
 }
 
 /* A measurement of two replicas goes onto a grid of one point by the channel that is conjugate to
- * the inverse temperature, which need not be the first. */
+ * the moved control, which need not be the first: at beta = 1, weights are by the field times the
+ * magnetization. */
 static void test_weights_follow_the_conjugate_channel(void **state)
 {
   struct gpumc_error error = {0};
   struct gpumc_model model;
   struct gpumc_device device;
-  double temperature = 0.5, point = 0.75;
+  double field = 0.5, point = 0.75;
   size_t first[] = {0, 1};
   (void)state;
   assert_ok(ising2d_instance((size_t[]){4, 4}, 1, 0, &model, &error), &error);
@@ -243,9 +244,9 @@ static void test_weights_follow_the_conjugate_channel(void **state)
   model.quantum[1] = 0.5;
   struct chains chains = {.context = {.model = &model, .device = &device},
                           .settings = {.replicas = 2, .chains = 1, .interval = 1},
-                          .conjugate = 1,
+                          .moved = {.control = ISING_FIELD, .conjugate = 1, .fixed = {1.0}},
                           .runs = 1,
-                          .beta = &temperature,
+                          .value = &field,
                           .grid = {1, &point, first}};
   const struct gpumc_observables observables = gpumc_observables_select(model.ops, 0, NULL);
   chains_quantities_make(&model, &observables, &chains.quantities);
@@ -255,8 +256,8 @@ static void test_weights_follow_the_conjugate_channel(void **state)
   chains_digest(&chains);
   assert_int_equal(chains.sums[0].reference, 4);
   const double *weight = chains.sums[0].replica + 2 * chains.quantities.count;
-  assert_true(fabs(weight[0] - exp(0.25)) < 1e-14);
-  assert_true(fabs(weight[1] - exp(-0.25)) < 1e-14);
+  assert_true(fabs(weight[0] - exp(-0.25)) < 1e-14);
+  assert_true(fabs(weight[1] - exp(0.25)) < 1e-14);
   chains_sums_free(&chains);
   gpumc_device_close(&device);
   model.ops->destroy(&model);

@@ -81,7 +81,10 @@ static const struct gpumc_kernel_ops bathing_kernel = {.device = "cpu",
                                                        .n_moves = 2};
 static const struct gpumc_kernel_ops *const bathing_kernels[] = {&bathing_kernel, NULL};
 static const struct gpumc_key no_keys[] = {{0}};
-static const struct gpumc_control controls[] = {{{"beta", "inverse temperature", "1", "β"}}};
+static const struct gpumc_control controls[] = {
+    {{"beta", "inverse temperature", "1", "β"}, .inverse_temperature = true}};
+static const struct gpumc_control pressures[] = {
+    {.label = {"beta_pressure", "pressure", "1", "βP"}}};
 static const struct gpumc_model_ops bathing = {.name = "bathing",
                                                .summary = "Has two moves.",
                                                .keys = no_keys,
@@ -206,8 +209,15 @@ static void test_targets(void **state)
   check_update(&model, HEAD MODEL UPDATING, NULL,
                "c.yaml:5:19: model chain has no temperature, by which algorithm updating gives "
                "weights: all its allowed states have the same: use shaking");
-  kernel.n_moves = 1;
   model.n_controls = 1;
+  model.controls = pressures;
+  check_update(
+      &model, HEAD MODEL UPDATING, NULL,
+      "c.yaml:5:19: algorithm updating moves temperatures alone, and model chain has none: "
+      "use shaking");
+  check_update(&model, HEAD MODEL "algorithm: {name: shaking}\n", "plain", NULL);
+  model.controls = controls;
+  kernel.n_moves = 1;
   check_update(&model, HEAD MODEL UPDATING, "plain", NULL);
 }
 

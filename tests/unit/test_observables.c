@@ -193,7 +193,7 @@ static void test_check(void **state)
     const struct gpumc_node node = {.mark = {"c.yaml", 3, 4}};
     cJSON *values = cJSON_Parse(cases[i].values);
     const struct gpumc_params params = {.values = values, .node = &node};
-    gpumc_observables_check(&params, "structure_factor", cases[i].model, &report);
+    gpumc_observables_check(&params, "structure_factor", cases[i].model, GPUMC_BOLTZMANN, &report);
     assert_int_equal(report.mistakes, cases[i].mistakes);
     if (report.mistakes > 0)
       assert_string_equal(gpumc_text_string(&report.lines),

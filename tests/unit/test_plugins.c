@@ -117,9 +117,32 @@ static bool is_label(const struct gpumc_label *label)
 }
 
 /* Of others all allowed states have the same weight. */
-static bool has_energy(const struct gpumc_model_ops *model)
+static bool has_weights(const struct gpumc_model_ops *model)
 {
   return gpumc_model_samples(model, GPUMC_BOLTZMANN);
+}
+
+static bool has_energy(const struct gpumc_model_ops *model)
+{
+  return has_weights(model) && gpumc_model_has_temperature(model);
+}
+
+/* The inverse temperature is the first one, and its unit stands for that of the instance. */
+static const char *controls_flaw(const struct gpumc_model_ops *model)
+{
+  if (model->n_controls > GPUMC_CONTROLS_MAXIMUM)
+    return "too many controls";
+  for (size_t k = 0; k < model->n_controls; k++) {
+    const struct gpumc_control *control = &model->controls[k];
+    const bool in_its_unit =
+        control->label.units != NULL && strcmp(control->label.units, GPUMC_UNIT_BETA) == 0;
+    if (!is_label(&control->label))
+      return "a control without a label";
+    if (control->inverse_temperature != in_its_unit || (in_its_unit && k > 0))
+      return "an inverse temperature that says so in one way only, or is not the first control";
+  }
+  return model->n_controls > 0 && model->coefficients == NULL ? "controls without coefficients"
+                                                              : NULL;
 }
 
 static const char *channels_flaw(const struct gpumc_model_ops *model)
@@ -146,7 +169,7 @@ static const char *channels_flaw(const struct gpumc_model_ops *model)
 
 static const char *means_flaw(const struct gpumc_model_ops *model)
 {
-  bool energy[3] = {false};
+  bool tracked[3] = {false}, watched = false;
   if (model->n_means > GPUMC_MEANS_MAXIMUM || model->n_quantities > GPUMC_QUANTITIES_MAXIMUM ||
       model->n_pairs > GPUMC_PAIRS_MAXIMUM)
     return "too many means, quantities or pairs";
@@ -164,11 +187,14 @@ static const char *means_flaw(const struct gpumc_model_ops *model)
       return "a mean of another power";
     if (!is_label(&mean->label))
       return "a mean without a label";
-    if (mean->source == GPUMC_MEAN_CHANNEL && mean->index == 0 && mean->power <= 2)
-      energy[mean->power] = true;
+    if (mean->source == GPUMC_MEAN_CHANNEL && mean->index == model->tracked && mean->power <= 2)
+      tracked[mean->power] = true;
+    watched = watched || mean->watch != GPUMC_WATCH_NEVER;
   }
-  if (has_energy(model) && (!energy[1] || !energy[2]))
-    return "no mean of the energy or its square";
+  if (has_weights(model) && (!tracked[1] || !tracked[2]))
+    return "no mean of the tracked channel or its square";
+  if (has_weights(model) && !watched)
+    return "no mean that is watched";
   for (size_t q = 0; q < model->n_quantities; q++) {
     const struct gpumc_quantity *quantity = &model->quantities[q];
     if (quantity->n_uses == 0 || quantity->n_uses > GPUMC_USES_MAXIMUM ||
@@ -208,6 +234,8 @@ static const char *model_flaw(const struct gpumc_model_ops *model)
     return trajectories_flaw(model->kernels);
   if (devices_flaw(model->kernels) != NULL)
     return devices_flaw(model->kernels);
+  if (controls_flaw(model) != NULL)
+    return controls_flaw(model);
   return channels_flaw(model) != NULL ? channels_flaw(model) : means_flaw(model);
 }
 
@@ -388,7 +416,7 @@ static void test_flaws_are_found(void **state)
   assert_string_equal(model_flaw(&model), "a mean of another power");
   means[2] = good.means[2];
   means[1].index = 1;
-  assert_string_equal(model_flaw(&model), "no mean of the energy or its square");
+  assert_string_equal(model_flaw(&model), "no mean of the tracked channel or its square");
   model = good;
   model.n_means = 2;
   assert_string_equal(model_flaw(&model), "a quantity of no mean");
@@ -398,6 +426,19 @@ static void test_flaws_are_found(void **state)
   model.quantities = quantities;
   quantities[1].label.name = NULL;
   assert_string_equal(model_flaw(&model), "a quantity without a label");
+  struct gpumc_control controls[GPUMC_CONTROLS_MAXIMUM];
+  memcpy(controls, good.controls, good.n_controls * sizeof *controls);
+  model = good;
+  model.controls = controls;
+  assert_null(model_flaw(&model));
+  controls[0].inverse_temperature = false;
+  assert_string_equal(
+      model_flaw(&model),
+      "an inverse temperature that says so in one way only, or is not the first control");
+  controls[0].label.units = "1";
+  assert_null(model_flaw(&model));
+  model.coefficients = NULL;
+  assert_string_equal(model_flaw(&model), "controls without coefficients");
   model = good;
   model.destroy = NULL;
   assert_non_null(model_flaw(&model));

@@ -50,7 +50,7 @@ static const struct gpumc_channel channels[CHANNELS] = {
                    .axis = {"distance", "distance along x", "1", "r"}}};
 
 static const struct gpumc_control controls[] = {
-    {{"beta", "inverse temperature", GPUMC_UNIT_BETA, "β"}}};
+    {{"beta", "inverse temperature", GPUMC_UNIT_BETA, "β"}, .inverse_temperature = true}};
 
 static void
 coefficients(const struct gpumc_model *model, const double *control, double *coefficient)

@@ -1,5 +1,5 @@
-/* Canonical runs: chains (algorithms/chains) at fixed temperatures, with the keys of their ladder
- * and of the grid of reweighting. */
+/* Canonical runs: chains (algorithms/chains) at fixed temperatures, or values of another control,
+ * with the keys of their ladder and of the grid of reweighting. */
 #include "algorithms/canonical/canonical.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "core/base/memory.h"
 #include "core/simulation/ladder.h"
 
-enum { DEFAULT_REPLICAS = 32, GRID_MAXIMUM = 100000 };
+enum { DEFAULT_REPLICAS = 32, GRID_MAXIMUM = 100000, VALUES_MAXIMUM = 4096 };
 
 static const struct gpumc_key beta_keys[] = {GPUMC_TEMPERATURES_KEYS(1, GPUMC_RUN_MAXIMUM), {0}};
 
@@ -21,12 +21,34 @@ static const struct gpumc_key reweight_keys[] = {
     GPUMC_BETA_STEP_KEY(.sweepable = true, .required = true, .doc = "Spacing from `from` to `to`."),
     {0}};
 
+static const struct gpumc_key control_reweight_keys[] = {
+    GPUMC_CONTROL_VALUE_KEY("from", .sweepable = true, .required = true,
+                            .doc = "First value of the grid."),
+    GPUMC_CONTROL_VALUE_KEY("to", .sweepable = true, .required = true,
+                            .doc = "Last value of the grid."),
+    GPUMC_CONTROL_STEP_KEY(.sweepable = true, .required = true,
+                           .doc = "Spacing from `from` to `to`."),
+    {0}};
+
+static const struct gpumc_key control_keys[] = {
+    GPUMC_CONTROL_LADDER_KEYS(1, VALUES_MAXIMUM),
+    {.name = "reweight",
+     .type = GPUMC_KEY_MAPPING,
+     .children = control_reweight_keys,
+     .doc = "Reweighting onto this grid of values, as `reweight` onto temperatures."},
+    {0}};
+
 static const struct gpumc_key keys[] = {
     {.name = "beta",
      .type = GPUMC_KEY_MAPPING,
-     .required = true,
+     .required_unless = "control",
      .children = beta_keys,
      .doc = "The inverse temperatures, all simulated side by side."},
+    {.name = "control",
+     .type = GPUMC_KEY_MAPPING,
+     .children = control_keys,
+     .doc = "Another control of the model, such as a field or a pressure, whose values take the "
+            "place of temperatures."},
     {.name = "replicas",
      .type = GPUMC_KEY_INTEGER,
      .minimum = 1,
@@ -64,7 +86,8 @@ static void check_temperatures(const struct gpumc_params *params,
                                const struct gpumc_subject *subject, struct gpumc_report *report)
 {
   (void)subject;
-  gpumc_ladder_check(params, "beta", 1, GPUMC_RUN_MAXIMUM, report);
+  const size_t most = gpumc_params_has(params, "control") ? VALUES_MAXIMUM : GPUMC_RUN_MAXIMUM;
+  gpumc_ladder_check(params, gpumc_ladder_block(params), 1, most, report);
 }
 
 static void check_configured_temperatures(const struct gpumc_params *params,
@@ -72,15 +95,23 @@ static void check_configured_temperatures(const struct gpumc_params *params,
                                           struct gpumc_report *report)
 {
   (void)subject;
-  gpumc_configurations_check_temperatures(params, "beta", report);
+  gpumc_configurations_check_temperatures(params, gpumc_ladder_block(params), report);
+}
+
+static const char *reweight_block(const struct gpumc_params *params)
+{
+  return gpumc_params_has(params, "control") ? "control.reweight" : "reweight";
 }
 
 static void check_grid(const struct gpumc_params *params, const struct gpumc_subject *subject,
                        struct gpumc_report *report)
 {
   (void)subject;
-  if (gpumc_params_has(params, "reweight"))
-    gpumc_range_check(params, "reweight", GRID_MAXIMUM, report);
+  if (gpumc_params_has(params, "reweight") && gpumc_params_has(params, "control"))
+    gpumc_params_mistake(params, report, "reweight",
+                         "reweight is for inverse temperatures: use control.reweight");
+  else if (gpumc_params_has(params, "reweight") || gpumc_params_has(params, "control.reweight"))
+    gpumc_range_check(params, reweight_block(params), GRID_MAXIMUM, report);
 }
 
 static bool is_each_sample(const struct gpumc_params *params)
@@ -114,10 +145,11 @@ static void check_samples(const struct gpumc_params *params, const struct gpumc_
 }
 
 static const struct gpumc_check checks[] = {
-    {.reads = "beta", .run = check_temperatures},
+    GPUMC_CONTROL_CHECKS,
+    {.reads = "beta control", .run = check_temperatures},
     GPUMC_UPDATE_CHECK,
-    {.reads = "beta configurations", .run = check_configured_temperatures},
-    {.reads = "reweight", .run = check_grid},
+    {.reads = "beta control configurations", .run = check_configured_temperatures},
+    {.reads = "control reweight", .run = check_grid},
     CHAINS_CHECKS,
     {.reads = "samples replicas", .run = check_replicas},
     {.reads = "samples replicas", .needs = GPUMC_NEEDS_INSTANCE, .run = check_samples},
@@ -133,7 +165,7 @@ static cJSON *defaults_of(const struct gpumc_params *params, const struct gpumc_
 {
   (void)model;
   cJSON *defaults = cJSON_CreateObject();
-  if (gpumc_ladder_default(params, "beta", defaults) &&
+  if (gpumc_ladder_default(params, gpumc_ladder_block(params), defaults) &&
       cJSON_AddNumberToObject(defaults, "replicas", (double)default_replicas(params)) != NULL)
     return defaults;
   cJSON_Delete(defaults);
@@ -158,12 +190,12 @@ static size_t replicas_of(const struct gpumc_params *params)
  * temperature follow each other. */
 static void assign_points(const struct chains *chains, const struct chains_grid *grid)
 {
-  const double *beta = chains->beta;
+  const double *value = chains->value;
   size_t m = 0;
   for (size_t p = 0; p < grid->points; p++) {
     size_t nearest = m;
     while (nearest + 1 < chains->runs &&
-           fabs(beta[nearest + 1] - grid->beta[p]) < fabs(beta[nearest] - grid->beta[p]))
+           fabs(value[nearest + 1] - grid->value[p]) < fabs(value[nearest] - grid->value[p]))
       nearest++;
     for (; m < nearest; m++)
       grid->first[m + 1] = p;
@@ -176,13 +208,14 @@ static enum gpumc_status
 read_grid(const struct gpumc_params *params, struct chains *chains, struct gpumc_error *error)
 {
   struct chains_grid *grid = &chains->grid;
-  if (!gpumc_params_has(params, "reweight.step"))
+  if (!gpumc_params_has(params, "reweight.step") &&
+      !gpumc_params_has(params, "control.reweight.step"))
     return GPUMC_OK;
-  const struct gpumc_range range = gpumc_range_read(params, "reweight");
+  const struct gpumc_range range = gpumc_range_read(params, reweight_block(params));
   grid->points = (size_t)gpumc_range_count(&range);
-  GPUMC_TRY(gpumc_allocate_array(&grid->beta, grid->points, "inverse temperatures", error));
+  GPUMC_TRY(gpumc_allocate_array(&grid->value, grid->points, "a grid of values", error));
   for (size_t p = 0; p < grid->points; p++)
-    grid->beta[p] = gpumc_range_point(&range, p);
+    grid->value[p] = gpumc_range_point(&range, p);
   GPUMC_TRY(gpumc_allocate_array(&grid->first, chains->runs + 1, "the grid", error));
   assign_points(chains, grid);
   return GPUMC_OK;
@@ -193,9 +226,10 @@ canonical_read(const struct gpumc_params *params, struct chains *chains, struct 
 {
   chains->name = "canonical";
   chains->settings = settings_of(params);
-  chains->runs = gpumc_ladder_count(params, "beta");
-  GPUMC_TRY(gpumc_allocate_array(&chains->beta, chains->runs, "inverse temperatures", error));
-  gpumc_ladder_read(params, "beta", chains->beta);
+  const char *block = gpumc_ladder_block(params);
+  chains->runs = gpumc_ladder_count(params, block);
+  GPUMC_TRY(gpumc_allocate_array(&chains->value, chains->runs, "values of a control", error));
+  gpumc_ladder_read(params, block, chains->value);
   return read_grid(params, chains, error);
 }
 

@@ -7,15 +7,15 @@
 #include "algorithms/chains/chains.h"
 #include "core/base/machine.h"
 #include "core/base/memory.h"
-#include "core/simulation/ladder.h"
 #include "core/storage/checkpoint.h"
 
 /* ---- configurations ---- */
 
 static enum gpumc_status configurations_declare(struct chains *chains, struct gpumc_error *error)
 {
-  const char *const which =
-      chains->beta != NULL ? "index of the temperature, from 0" : "index of the run: 0";
+  const char *const which = chains->value == NULL ? "index of the run: 0"
+                            : chains->moved.beta  ? "index of the temperature, from 0"
+                                                  : "index of the value, from 0";
   const struct gpumc_column labels[CHAINS_LABELS] = {
       [CHAINS_SWEEP] = GPUMC_CONFIGURATIONS_SWEEP,
       [CHAINS_RUN] = {.label = {"run", which, "1", ""}, .width = 1, .integer = true},
@@ -130,9 +130,9 @@ static enum gpumc_status sweep(const struct chains *chains, uint32_t sweeps,
 {
   static const struct gpumc_target athermal = {.kind = GPUMC_ATHERMAL};
   struct gpumc_ensemble *ensemble = chains->context.ensemble;
-  if (chains->beta == NULL)
+  if (chains->value == NULL)
     return gpumc_ensemble_sweep_target(ensemble, &athermal, sweeps, channel, error);
-  return gpumc_ensemble_sweep_each(ensemble, sweeps, chains->beta, channel, error);
+  return gpumc_ensemble_sweep_each(ensemble, sweeps, chains->value, channel, error);
 }
 
 /* The measurement that is on the host, into sums and time series. */

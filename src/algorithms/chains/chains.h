@@ -2,15 +2,18 @@
  * they measure in between: sums, bins and time series, errors and what has not converged, units of
  * progress, checkpoints, configurations, the summary.
  *
- * Run m of the ensemble is temperature m of the list, its replicas are independent copies there, or
- * one disorder sample each; of an athermal target there is one run. An algorithm declares its keys
- * (CHAINS_TIMES_KEYS and so on), reads from them what is its own (chains_read), and has the
- * functions of the engine in its vtable. */
+ * Run m of the ensemble is temperature m of the list, or value m of another control, its replicas
+ * are independent copies there, or one disorder sample each; of an athermal target there is one
+ * run. An algorithm declares its keys (CHAINS_TIMES_KEYS and so on), reads from them what is its
+ * own (chains_read), and has the functions of the engine in its vtable. */
 #ifndef GPUMC_ALGORITHMS_CHAINS_H
 #define GPUMC_ALGORITHMS_CHAINS_H
 
+#include <stdio.h>
+
 #include "core/simulation/algorithm.h"
 #include "core/simulation/configurations.h"
+#include "core/simulation/ladder.h"
 #include "core/simulation/observables.h"
 #include "core/simulation/shared_keys.h"
 #include "core/statistics/bins.h"
@@ -55,7 +58,7 @@ static inline size_t chains_first(const struct chains_settings *settings, size_t
  * temperature m are first[m] .. first[m + 1] - 1. */
 struct chains_grid {
   size_t points; /* 0: none, and no arrays */
-  double *beta;  /* [points] */
+  double *value; /* [points] */
   size_t *first; /* [temperatures + 1] */
 };
 
@@ -82,8 +85,9 @@ struct chains {
   struct chains_settings settings;
   struct chains_quantities quantities;
   size_t runs;
-  double *beta;     /* [runs] the inverse temperatures; NULL: the target is athermal */
-  size_t conjugate; /* channel by which weights follow them */
+  double *value; /* [runs] of the moved control, the temperatures; NULL: the target is athermal */
+  struct gpumc_moved moved; /* of an athermal target GPUMC_CONTROL_NONE */
+  struct gpumc_label axis;  /* of its values */
   struct chains_grid grid;
   struct gpumc_configurations_request request;
   struct gpumc_configurations configurations;
@@ -98,6 +102,19 @@ struct chains {
   size_t *table;                                   /* [temperatures] of the time series */
   double *row;                                     /* of a time series */
 };
+
+/* "temperatures", or what else the values are. */
+static inline const char *chains_values_word(const struct chains *chains)
+{
+  return chains->moved.beta ? "temperatures" : "values";
+}
+/* Where the values stand in a group of the result. */
+enum { CHAINS_PATH_BYTES = 128 };
+static inline void chains_axis_path(const struct chains *chains, const char *group,
+                                    char path[static CHAINS_PATH_BYTES])
+{
+  snprintf(path, CHAINS_PATH_BYTES, "%s/%s", group, chains->axis.name);
+}
 
 static inline size_t chains_grid_count(const struct chains_grid *grid, size_t m)
 {
@@ -157,8 +174,8 @@ void chains_check_configurations(const struct gpumc_params *params,
 struct chains_settings
 chains_settings_read(const struct gpumc_params *params, size_t replicas, size_t samples);
 
-/* What an algorithm reads from its block: name, settings, runs and, of a target with temperatures,
- * these and the grid. What it allocates the engine frees, after a failure too. */
+/* What an algorithm reads from its block: name, settings, runs and, of a target that a control
+ * moves, its values and the grid. What it allocates the engine frees, after a failure too. */
 typedef enum gpumc_status
 chains_read(const struct gpumc_params *params, struct chains *chains, struct gpumc_error *error);
 

@@ -17,12 +17,13 @@ struct chains_evaluation chains_evaluation_of(const struct chains *chains, size_
 struct gpumc_controls chains_controls_at(const struct chains_evaluation *evaluation, size_t point)
 {
   const struct chains *chains = evaluation->chains;
-  const double *stay = chains->context.model->control;
-  if (chains->beta == NULL)
-    return gpumc_controls_at(stay, GPUMC_CONTROL_NONE, 0);
-  const double beta = point == 0 ? chains->beta[evaluation->m]
-                                 : chains->grid.beta[chains->grid.first[evaluation->m] + point - 1];
-  return gpumc_controls_at(stay, 0, beta);
+  const struct gpumc_moved *moved = &chains->moved;
+  if (chains->value == NULL)
+    return gpumc_controls_at(moved->fixed, GPUMC_CONTROL_NONE, 0);
+  const double value = point == 0
+                           ? chains->value[evaluation->m]
+                           : chains->grid.value[chains->grid.first[evaluation->m] + point - 1];
+  return gpumc_controls_at(moved->fixed, moved->control, value);
 }
 
 /* At one point, from its means. */

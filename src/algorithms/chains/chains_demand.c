@@ -98,7 +98,10 @@ enum gpumc_status chains_demand(chains_read *read, const struct gpumc_params *pa
         (struct gpumc_ensemble_plan){.runs = chains.runs,
                                      .capacity = settings->replicas,
                                      .samples = settings->each_sample ? settings->replicas : 1,
+                                     .moved = chains.moved.control,
+                                     .fixes = true,
                                      .warm_up = settings->thermalization};
+    memcpy(demanded->plan.fixed, chains.moved.fixed, sizeof chains.moved.fixed);
     demanded->host_bytes = gpumc_demand_bytes(host_bytes(&chains, device));
     demanded->device_bytes =
         gpumc_demand_bytes(replicas * (channels + chains_profile_width(&chains)) * sizeof(int64_t));

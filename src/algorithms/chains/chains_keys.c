@@ -1,9 +1,9 @@
 /* Chains: checks of the keys that algorithms share which run them, and what a configuration says.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "algorithms/chains/chains.h"
-#include "core/simulation/ladder.h"
 
 void chains_check_interval(const struct gpumc_params *params, const struct gpumc_subject *subject,
                            struct gpumc_report *report)
@@ -58,13 +58,15 @@ enum gpumc_status chains_settings_make(chains_read *read, const struct gpumc_par
                                        const struct gpumc_model *model, struct chains *chains,
                                        struct gpumc_error *error)
 {
-  struct gpumc_moved moved = {.control = GPUMC_CONTROL_NONE};
+  chains->moved = (struct gpumc_moved){.control = GPUMC_CONTROL_NONE};
+  memcpy(chains->moved.fixed, model->control, sizeof chains->moved.fixed);
   GPUMC_TRY(read(params, chains, error));
-  if (chains->beta != NULL)
-    gpumc_moved_read(params, model, &moved);
-  chains->conjugate = moved.conjugate;
+  if (chains->value != NULL) {
+    gpumc_moved_read(params, model, &chains->moved);
+    chains->axis = gpumc_moved_label(model, &chains->moved);
+  }
   const struct gpumc_observables observables =
-      gpumc_observables_of(params, model->ops, NULL, moved.control);
+      gpumc_observables_of(params, model->ops, NULL, chains->moved.control);
   chains_quantities_make(model, &observables, &chains->quantities);
   return gpumc_configurations_request_read(params, GPUMC_CONFIGURATIONS_TIMES, chains->runs,
                                            &chains->request, error);
@@ -73,8 +75,8 @@ enum gpumc_status chains_settings_make(chains_read *read, const struct gpumc_par
 void chains_settings_free(struct chains *chains)
 {
   gpumc_configurations_request_free(&chains->request);
-  free(chains->beta);
-  free(chains->grid.beta);
+  free(chains->value);
+  free(chains->grid.value);
   free(chains->grid.first);
 }
 

@@ -217,10 +217,16 @@ static void multiply(const double *a, const double *b, size_t count, double *pro
     product[i] = a[i] * b[i];
 }
 
-/* exp(-(beta' - beta)(E - E0)), E the conjugate channel, E0 the temperature's reference. */
+static double coefficient_at(const struct chains *chains, double value)
+{
+  return gpumc_moved_coefficient(chains->context.model, &chains->moved, value);
+}
+
+/* exp(-(beta' - beta)(E - E0)), E the conjugate channel, E0 the temperature's reference, beta the
+ * channel's coefficient. */
 static void find_weights(struct work *work, double distance)
 {
-  const size_t conjugate = work->chains->conjugate;
+  const size_t conjugate = work->chains->moved.conjugate;
   const int64_t *value = channel_of(work, conjugate);
   const double scale = -distance * work->chains->context.model->quantum[conjugate];
   for (size_t r = 0; r < work->replicas; r++)
@@ -231,7 +237,8 @@ static void add_point(struct work *work, size_t point, size_t first)
 {
   const struct chains *chains = work->chains;
   double unused[CHAINS_MAXIMUM];
-  find_weights(work, chains->grid.beta[point] - chains->beta[work->m]);
+  find_weights(work, coefficient_at(chains, chains->grid.value[point]) -
+                         coefficient_at(chains, chains->value[work->m]));
   accumulate(work, first, work->weight, unused);
   multiply(work->weight, work->weight, work->replicas, work->weighted);
   accumulate(work, first + 1, work->weighted, unused);
@@ -244,7 +251,7 @@ static void add_point(struct work *work, size_t point, size_t first)
 /* About the mean of the conjugate channel, so that no weight is far from one. */
 static int64_t mean_conjugate(const struct work *work)
 {
-  const int64_t *value = channel_of(work, work->chains->conjugate);
+  const int64_t *value = channel_of(work, work->chains->moved.conjugate);
   double sum = 0;
   for (size_t r = 0; r < work->replicas; r++)
     sum += (double)value[r];

@@ -223,7 +223,7 @@ static enum gpumc_status write_profile(const struct chains *chains, size_t p, co
 {
   const struct gpumc_channel *channel = declared(chains, p);
   const size_t width = profile_of(chains, p)->width;
-  char axis[CHAINS_NAME_BYTES];
+  char axis[CHAINS_NAME_BYTES], over[CHAINS_PATH_BYTES];
   snprintf(axis, sizeof axis, "summary/%s", channel->axis.name);
   struct gpumc_curve_place place = {.recorder = chains->context.recorder,
                                     .model = chains->context.model,
@@ -233,8 +233,9 @@ static enum gpumc_status write_profile(const struct chains *chains, size_t p, co
   if (!has_axis(chains, p))
     GPUMC_TRY(
         gpumc_curve_write_axis(&place, 0, &channel->axis, false, profile_of(chains, p)->at, error));
-  if (chains->beta != NULL) {
-    place.axis[0] = "summary/beta";
+  chains_axis_path(chains, "summary", over);
+  if (chains->value != NULL) {
+    place.axis[0] = over;
     place.count[0] = chains->runs;
     place.axis[1] = axis;
     place.count[1] = width;

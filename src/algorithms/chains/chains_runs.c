@@ -52,9 +52,9 @@ enum gpumc_status chains_tables_declare(struct chains *chains, struct gpumc_erro
   for (size_t m = 0; m < chains->runs; m++) {
     char group[LONGEST_GROUP];
     snprintf(group, sizeof group, "runs/%04zu", m);
-    if (chains->beta != NULL)
-      GPUMC_TRY(
-          gpumc_recorder_number(chains->context.recorder, group, "beta", chains->beta[m], error));
+    if (chains->value != NULL)
+      GPUMC_TRY(gpumc_recorder_number(chains->context.recorder, group, chains->axis.name,
+                                      chains->value[m], error));
     if (chains->settings.series)
       GPUMC_TRY(declare_series(chains, m, group, error));
   }

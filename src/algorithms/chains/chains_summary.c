@@ -115,7 +115,7 @@ static void take_grid(struct summary *summary, size_t m, const struct chains_est
     const bool known = share >= least_share;
     take_point(&summary->reweighted, at, estimates, p, known);
     summary->share[at] = isnan(share) ? 0 : share;
-    summary->served_by[at] = chains->beta[m];
+    summary->served_by[at] = chains->value[m];
     summary->unserved += !known;
   }
 }
@@ -174,30 +174,33 @@ static struct gpumc_label label_of_series(const struct chains_quantities *quanti
   return quantities->observables.mean[quantities->series_mean[k]]->label;
 }
 
-/* Curves over the temperatures, or of an athermal target single numbers. */
-static struct gpumc_curve_place
-place_of(const struct summary *summary, const char *group, const char *axis, size_t count)
+/* Curves over the temperatures, or of an athermal target single numbers; their axis is at `path`.
+ */
+static struct gpumc_curve_place place_of(const struct summary *summary, const char *group,
+                                         char path[static CHAINS_PATH_BYTES], size_t count)
 {
+  chains_axis_path(summary->chains, group, path);
   return (struct gpumc_curve_place){.recorder = summary->chains->context.recorder,
                                     .model = summary->chains->context.model,
                                     .group = group,
-                                    .axis = {summary->chains->beta != NULL ? axis : NULL},
+                                    .axis = {summary->chains->value != NULL ? path : NULL},
                                     .count = {count}};
 }
 
-static enum gpumc_status
-write_axis(const struct gpumc_curve_place *place, const double *beta, struct gpumc_error *error)
+static enum gpumc_status write_axis(const struct summary *summary,
+                                    const struct gpumc_curve_place *place, const double *values,
+                                    struct gpumc_error *error)
 {
   return place->axis[0] == NULL
              ? GPUMC_OK
-             : gpumc_curve_write_axis(place, 0, &gpumc_label_beta, false, beta, error);
+             : gpumc_curve_write_axis(place, 0, &summary->chains->axis, false, values, error);
 }
 
 static enum gpumc_status write_curves(const struct summary *summary,
-                                      const struct gpumc_curve_place *place, const double *beta,
+                                      const struct gpumc_curve_place *place, const double *values,
                                       const struct curves *curves, struct gpumc_error *error)
 {
-  GPUMC_TRY(write_axis(place, beta, error));
+  GPUMC_TRY(write_axis(summary, place, values, error));
   for (size_t q = 0; q < summary->results; q++) {
     const struct gpumc_label label =
         gpumc_quantity_label(&summary->chains->quantities.observables, q);
@@ -214,9 +217,9 @@ static enum gpumc_status write_direct(const struct summary *summary, struct gpum
                                     "autocorrelation time, the replicas agree and sweeps reach "
                                     "every state",
                                     "1", ""};
-  const struct gpumc_curve_place place =
-      place_of(summary, "summary", "summary/beta", summary->direct.count);
-  GPUMC_TRY(write_curves(summary, &place, summary->chains->beta, &summary->direct, error));
+  char path[CHAINS_PATH_BYTES];
+  const struct gpumc_curve_place place = place_of(summary, "summary", path, summary->direct.count);
+  GPUMC_TRY(write_curves(summary, &place, summary->chains->value, &summary->direct, error));
   GPUMC_TRY(gpumc_curve_write(&place, &label, true, summary->converged, error));
   const struct gpumc_context *context = &summary->chains->context;
   return gpumc_steps_write(context->ensemble, &place, context->observer, error);
@@ -225,21 +228,29 @@ static enum gpumc_status write_direct(const struct summary *summary, struct gpum
 static enum gpumc_status write_reweighted(const struct summary *summary, struct gpumc_error *error)
 {
   const struct gpumc_label share = {
-      "share", "measurements that count here, of all at the temperature they are from", "1", ""};
-  const struct gpumc_label served_by = {"from_beta", "inverse temperature of the measurements",
-                                        GPUMC_UNIT_BETA, "β"};
+      "share",
+      summary->chains->moved.beta
+          ? "measurements that count here, of all at the temperature they are from"
+          : "measurements that count here, of all at the value they are from",
+      "1", ""};
+  const struct gpumc_label *axis = &summary->chains->axis;
+  char path[CHAINS_PATH_BYTES], name[96], long_name[160];
+  snprintf(name, sizeof name, "from_%s", axis->name);
+  snprintf(long_name, sizeof long_name, "%s of the measurements", axis->long_name);
+  const struct gpumc_label served_by = {name, long_name, axis->units, axis->symbol};
   if (summary->reweighted.count == 0)
     return GPUMC_OK;
   const struct gpumc_curve_place place =
-      place_of(summary, "summary/reweighted", "summary/reweighted/beta", summary->reweighted.count);
-  GPUMC_TRY(write_curves(summary, &place, summary->chains->grid.beta, &summary->reweighted, error));
+      place_of(summary, "summary/reweighted", path, summary->reweighted.count);
+  GPUMC_TRY(
+      write_curves(summary, &place, summary->chains->grid.value, &summary->reweighted, error));
   GPUMC_TRY(gpumc_curve_write(&place, &share, false, summary->share, error));
   return gpumc_curve_write(&place, &served_by, false, summary->served_by, error);
 }
 
 /* A group of curves of the plain means: values[M][T], and their errors unless NULL. */
 struct curves_of_series {
-  const char *group, *axis, *what, *units;
+  const char *group, *what, *units;
   const double *values, *errors;
 };
 
@@ -248,8 +259,9 @@ static enum gpumc_status write_of_series(const struct summary *summary,
                                          struct gpumc_error *error)
 {
   const size_t count = summary->direct.count;
-  const struct gpumc_curve_place place = place_of(summary, curves->group, curves->axis, count);
-  GPUMC_TRY(write_axis(&place, summary->chains->beta, error));
+  char path[CHAINS_PATH_BYTES];
+  const struct gpumc_curve_place place = place_of(summary, curves->group, path, count);
+  GPUMC_TRY(write_axis(summary, &place, summary->chains->value, error));
   for (size_t k = 0; k < summary->means; k++) {
     const struct gpumc_label mean = label_of_series(&summary->chains->quantities, k);
     char long_name[256];
@@ -267,17 +279,14 @@ static enum gpumc_status write_of_series(const struct summary *summary,
 static enum gpumc_status write_series(const struct summary *summary, struct gpumc_error *error)
 {
   const struct curves_of_series all[] = {
-      {"summary/autocorrelation_time", "summary/autocorrelation_time/beta",
-       "integrated autocorrelation time", "sweeps", summary->time, summary->time_error},
-      {"provenance/autocorrelation_time", "provenance/autocorrelation_time/beta",
-       "time of the run per integrated autocorrelation time", "s", summary->seconds,
-       summary->seconds_error},
-      {"summary/effective_samples", "summary/effective_samples/beta", "independent measurements",
-       "1", summary->samples, NULL},
-      {"summary/drift", "summary/drift/beta", "excess of the beginning, in standard errors,", "1",
-       summary->drift, NULL},
-      {"summary/drift_length", "summary/drift_length/beta", "sweeps of the beginning that drifts,",
-       "sweeps", summary->drift_sweeps, NULL},
+      {"summary/autocorrelation_time", "integrated autocorrelation time", "sweeps", summary->time,
+       summary->time_error},
+      {"provenance/autocorrelation_time", "time of the run per integrated autocorrelation time",
+       "s", summary->seconds, summary->seconds_error},
+      {"summary/effective_samples", "independent measurements", "1", summary->samples, NULL},
+      {"summary/drift", "excess of the beginning, in standard errors,", "1", summary->drift, NULL},
+      {"summary/drift_length", "sweeps of the beginning that drifts,", "sweeps",
+       summary->drift_sweeps, NULL},
   };
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     GPUMC_TRY(write_of_series(summary, &all[i], error));
@@ -309,18 +318,20 @@ write_sample_warnings(const struct summary *summary, struct gpumc_error *error)
   char text[512], name[128];
   if (summary->unknown > 0) {
     snprintf(text, sizeof text,
-             "%zu of %zu temperatures have averages without errors, since %zu samples are too few "
+             "%zu of %zu %s have averages without errors, since %zu samples are too few "
              "to tell how samples scatter: errors that are NaN are unknown; use more samples",
-             summary->unknown, summary->direct.count, summary->chains->settings.replicas);
+             summary->unknown, summary->direct.count, chains_values_word(summary->chains),
+             summary->chains->settings.replicas);
     GPUMC_TRY(write_warning(summary, "samples_warning", text, error));
   }
   if (summary->biased > 0) {
     const struct gpumc_label fluctuation = fluctuation_label(summary);
     snprintf(name, sizeof name, "%s_warning", fluctuation.name);
     snprintf(text, sizeof text,
-             "at %zu of %zu temperatures the time series of the samples are so short that the %s "
+             "at %zu of %zu %s the time series of the samples are so short that the %s "
              "may be too low by more than half its error; use more sweeps",
-             summary->biased, summary->direct.count, fluctuation.long_name);
+             summary->biased, summary->direct.count, chains_values_word(summary->chains),
+             fluctuation.long_name);
     GPUMC_TRY(write_warning(summary, name, text, error));
   }
   return GPUMC_OK;
@@ -330,17 +341,19 @@ write_sample_warnings(const struct summary *summary, struct gpumc_error *error)
 static enum gpumc_status write_drift(const struct summary *summary, struct gpumc_error *error)
 {
   const size_t temperatures = summary->direct.count;
-  const double *beta = summary->chains->beta;
+  const double *value = summary->chains->value;
   size_t worst = 0;
-  char which[96] = "the run is", where[48] = "", text[512];
+  char which[96] = "the run is", where[128] = "", text[640];
   for (size_t i = 1; i < summary->means * temperatures; i++)
     if (isnan(summary->drift[worst]) || fabs(summary->drift[i]) > fabs(summary->drift[worst]))
       worst = i;
   const struct gpumc_label label =
       label_of_series(&summary->chains->quantities, worst / temperatures);
-  if (beta != NULL) {
-    snprintf(which, sizeof which, "%zu of %zu temperatures are", summary->drifting, temperatures);
-    snprintf(where, sizeof where, " at beta = %.6g", beta[worst % temperatures]);
+  if (value != NULL) {
+    snprintf(which, sizeof which, "%zu of %zu %s are", summary->drifting, temperatures,
+             chains_values_word(summary->chains));
+    snprintf(where, sizeof where, " at %s = %.6g", summary->chains->axis.name,
+             value[worst % temperatures]);
   }
   snprintf(text, sizeof text,
            "%s not stationary: %s%s is %s by %.1f standard errors in the first %.0f sweeps after "
@@ -358,12 +371,12 @@ static enum gpumc_status write_unconverged(const struct summary *summary, struct
       [GPUMC_SERIES_STILL] = "next to nothing fluctuated",
       [GPUMC_SERIES_CONTRADICTS] = "the replicas contradict each other",
       [GPUMC_SERIES_DRIFTS] = "a time series drifts"};
-  const bool many = summary->chains->beta != NULL;
+  const bool many = summary->chains->value != NULL;
   struct gpumc_text text = {0};
   const char *before = ": ";
   if (many)
-    gpumc_text_append(&text, "at %zu of %zu temperatures ", summary->unconverged,
-                      summary->direct.count);
+    gpumc_text_append(&text, "at %zu of %zu %s ", summary->unconverged, summary->direct.count,
+                      chains_values_word(summary->chains));
   gpumc_text_append(&text, "errors are unknown or may be too small");
   for (size_t doubt = GPUMC_SERIES_SHORT; doubt < GPUMC_SERIES_DOUBTS; doubt++) {
     if (summary->doubted[doubt] == 0)
@@ -396,12 +409,13 @@ static enum gpumc_status write_trust(const struct summary *summary, struct gpumc
   if (summary->unconverged > 0)
     GPUMC_TRY(write_unconverged(summary, error));
   if (summary->unserved > 0) {
+    const char *values = chains_values_word(summary->chains);
     snprintf(
         text, sizeof text,
-        "%zu of %zu points of the grid of reweighting are too far from all temperatures, since "
+        "%zu of %zu points of the grid of reweighting are too far from all %s, since "
         "less than a share of %g of the measurements counts there: they are NaN; simulate more "
-        "temperatures",
-        summary->unserved, summary->reweighted.count, least_share);
+        "%s",
+        summary->unserved, summary->reweighted.count, values, least_share, values);
     GPUMC_TRY(write_warning(summary, "reweight_warning", text, error));
   }
   return GPUMC_OK;

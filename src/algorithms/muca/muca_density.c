@@ -245,7 +245,7 @@ bool muca_knows_all_states(const struct muca *muca)
 {
   const struct muca_settings *settings = &muca->settings;
   const bool whole = settings->first == 0 && settings->last + 1 == settings->levels;
-  return whole && gpumc_moves_beta(&settings->moved) && !isnan(muca->context.model->log_states);
+  return whole && settings->moved.beta && !isnan(muca->context.model->log_states);
 }
 
 static enum gpumc_status

@@ -86,8 +86,7 @@ static enum gpumc_status walk(struct muca *muca, bool enters, struct gpumc_error
       .end = muca->ends,
   };
   const struct gpumc_target target = {.kind = GPUMC_TABULATED,
-                                      .control =
-                                          gpumc_moves_beta(&settings->moved) ? NULL : muca->control,
+                                      .control = settings->moved.beta ? NULL : muca->control,
                                       .table = &weights};
   return muca->context.ensemble->ops->walk(muca->context.ensemble, &target, error);
 }

@@ -87,8 +87,8 @@ enum gpumc_status pa_configurations_declare(struct pa *pa, struct gpumc_error *e
 {
   const struct gpumc_column labels[PA_CONFIGURATIONS_LABELS] = {
       [STEP] = {.label = {"step",
-                          gpumc_moves_beta(&pa->settings.moved) ? "temperature steps from beta = 0"
-                                                                : "steps from the first value",
+                          pa->settings.moved.beta ? "temperature steps from beta = 0"
+                                                  : "steps from the first value",
                           "steps", "i"},
                 .width = 1,
                 .integer = true},

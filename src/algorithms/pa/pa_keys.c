@@ -214,12 +214,13 @@ static void check_temperatures(const struct gpumc_params *params,
 static void check_grid(const struct gpumc_params *params, const struct gpumc_subject *subject,
                        struct gpumc_report *report)
 {
-  (void)subject;
+  const bool none = subject->model != NULL && !gpumc_model_has_temperature(subject->model);
   if (!gpumc_params_has(params, "reweight"))
     return;
   if (gpumc_params_has(params, "control")) {
     gpumc_params_mistake(params, report, "reweight",
-                         "reweight is for inverse temperatures: leave it out, or anneal in `beta`");
+                         "reweight is for inverse temperatures: leave it out%s",
+                         none ? "" : ", or anneal in `beta`");
     return;
   }
   const struct gpumc_range grid = gpumc_range_read(params, "reweight");
@@ -408,7 +409,7 @@ void pa_settings_read(const struct gpumc_params *params, const struct gpumc_mode
   settings->end = last_value(params);
   if (gpumc_params_has(params, "control"))
     settings->thermalization = (uint32_t)gpumc_params_integer(params, "control.thermalization");
-  const char *overlap = gpumc_moves_beta(&settings->moved) ? "beta.overlap" : "control.overlap";
+  const char *overlap = settings->moved.beta ? "beta.overlap" : "control.overlap";
   settings->adaptive = gpumc_params_has(params, overlap);
   if (settings->adaptive)
     settings->overlap = gpumc_params_real(params, overlap);

@@ -137,7 +137,7 @@ struct pa {
 /* Whether ln Z is known, from beta = 0 on; otherwise its change since the first value is. */
 static inline bool pa_knows_partition(const struct pa_settings *settings)
 {
-  return gpumc_moves_beta(&settings->moved);
+  return settings->moved.beta;
 }
 /* ln Z at the first value, or 0 where changes count from there. */
 static inline double

@@ -254,8 +254,7 @@ static void warn_of_events(const struct pa_trust *trust, struct gpumc_text *all)
            "at %s, the %s fluctuates in too few families to know its error; use a larger "
            "population or stay %s",
            where, tracked_name(trust),
-           gpumc_moves_beta(&trust->pa->settings.moved) ? "above these temperatures"
-                                                        : "away from these values");
+           trust->pa->settings.moved.beta ? "above these temperatures" : "away from these values");
   warn(trust, all, text);
 }
 

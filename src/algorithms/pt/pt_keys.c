@@ -159,14 +159,6 @@ static void check_temperatures(const struct gpumc_params *params,
                      PT_TEMPERATURES_MAXIMUM, report);
 }
 
-/* At the inverse temperature of `control`, which is above 0, every update is fine. */
-static void check_update(const struct gpumc_params *params, const struct gpumc_subject *subject,
-                         struct gpumc_report *report)
-{
-  if (gpumc_params_has(params, "beta"))
-    gpumc_update_check_temperatures(params, subject, report);
-}
-
 static void check_configured_temperatures(const struct gpumc_params *params,
                                           const struct gpumc_subject *subject,
                                           struct gpumc_report *report)
@@ -295,7 +287,9 @@ static void check_samples(const struct gpumc_params *params, const struct gpumc_
 const struct gpumc_check pt_checks[] = {
     GPUMC_CONTROL_CHECKS,
     {.reads = "beta control", .run = check_temperatures},
-    {.reads = "beta control update", .needs = GPUMC_NEEDS_MODEL, .run = check_update},
+    {.reads = "beta control update",
+     .needs = GPUMC_NEEDS_MODEL,
+     .run = gpumc_update_check_temperatures},
     {.reads = "beta control configurations", .run = check_configured_temperatures},
     {.reads = "sweeps exchange_every measure_every", .run = check_rounds},
     {.reads = "sweeps thermalization tune exchange_every measure_every", .run = check_length},

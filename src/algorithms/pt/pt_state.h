@@ -171,7 +171,7 @@ double pt_sweep_updates(const struct pt_settings *settings, const struct gpumc_m
 /* Whether temperatures are temperatures, for words. */
 static inline bool pt_moves_beta(const struct pt *pt)
 {
-  return gpumc_moves_beta(&pt->settings.moved);
+  return pt->settings.moved.beta;
 }
 static inline struct gpumc_controls pt_controls(const struct pt *pt, size_t t)
 {

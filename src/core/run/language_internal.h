@@ -32,6 +32,12 @@ void gpumc_language_tables_select(struct gpumc_language_tables *tables,
  * (gpumc_language_plugin_keys). Caller frees the array; NULL when memory ran out. */
 struct gpumc_key *gpumc_block_keys(const struct gpumc_language_tables *tables, const char *block,
                                    const char *const *names, const struct gpumc_key *plugin_keys);
+/* Makes of such a table of an algorithm the one for a model without a temperature (ladder.h). */
+void gpumc_block_without_temperature(struct gpumc_key *keys);
+/* Whether the algorithm gives weights by controls, and the model has none but others than those
+ * that it moves: it moves inverse temperatures alone. */
+bool gpumc_lacks_control(const struct gpumc_model_ops *model,
+                         const struct gpumc_algorithm_ops *algorithm);
 /* The names of the plugins, NULL-terminated; caller frees the array. */
 const char **gpumc_model_names(const struct gpumc_plugins *plugins);
 const char **gpumc_algorithm_names(const struct gpumc_plugins *plugins);

@@ -9,6 +9,7 @@
 #include "core/config/params.h"
 #include "core/numerics/random.h"
 #include "core/run/language_internal.h"
+#include "core/simulation/ladder.h"
 #include "core/simulation/observables.h"
 #include "core/simulation/shared_keys.h"
 
@@ -251,12 +252,13 @@ static size_t compose_key(const struct gpumc_language_tables *tables, const stru
 }
 
 /* The keys of a plugin, NULL for none, with what kernels and models add to them, after `before`
- * entries that stay zeroed. */
+ * entries that stay zeroed. Behind their end there is room for other keys of `control`. */
 static struct gpumc_key *composed_keys(const struct gpumc_language_tables *tables,
                                        const struct gpumc_key *keys, size_t before)
 {
   const size_t count = keys == NULL ? 0 : gpumc_key_count(keys);
-  struct gpumc_key *composed = calloc(before + count + GPUMC_REQUESTS + 1, sizeof *composed);
+  struct gpumc_key *composed =
+      calloc(before + count + GPUMC_REQUESTS + 1 + GPUMC_CONTROL_KEYS_MAXIMUM, sizeof *composed);
   size_t n = before;
   for (size_t i = 0; i < count && composed != NULL; i++)
     n += compose_key(tables, &keys[i], composed + n);
@@ -287,6 +289,18 @@ struct gpumc_key *gpumc_block_keys(const struct gpumc_language_tables *tables, c
                                .choices = names,
                                .required = true};
   return keys;
+}
+
+void gpumc_block_without_temperature(struct gpumc_key *keys)
+{
+  gpumc_keys_without_temperature(keys, keys + gpumc_key_count(keys) + 1);
+}
+
+bool gpumc_lacks_control(const struct gpumc_model_ops *model,
+                         const struct gpumc_algorithm_ops *algorithm)
+{
+  return algorithm->target == GPUMC_BOLTZMANN && model->n_controls > 0 &&
+         !gpumc_model_has_temperature(model) && !gpumc_keys_move_controls(algorithm->keys);
 }
 
 /* "model.beta" -> "beta" for the block "model"; NULL for another block. */

@@ -224,8 +224,12 @@ static bool find_algorithm(struct gpumc_language *language)
                                 .keys_of = algorithm_keys};
   size_t i;
   const bool done = find(&choice, &i, &language->algorithm_is_guess, &language->algorithm_keys);
-  if (i != SIZE_MAX)
-    language->algorithm = language->plugins->algorithms[i];
+  if (i == SIZE_MAX)
+    return done;
+  language->algorithm = language->plugins->algorithms[i];
+  if (done && language->model != NULL && language->model->n_controls > 0 &&
+      !gpumc_model_has_temperature(language->model))
+    gpumc_block_without_temperature(language->algorithm_keys);
   return done;
 }
 

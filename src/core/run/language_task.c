@@ -80,6 +80,7 @@ append_remedy(const struct gpumc_language *language, bool profiles, struct gpumc
   const char *last = NULL, *before = "use ";
   for (size_t i = 0; algorithms[i] != NULL; i++) {
     if (!gpumc_model_samples(language->model, algorithms[i]->target) ||
+        gpumc_lacks_control(language->model, algorithms[i]) ||
         (profiles && !algorithms[i]->profiles))
       continue;
     if (last != NULL) {
@@ -123,7 +124,8 @@ static void check_requests(struct gpumc_language *language, const struct gpumc_p
         !gpumc_params_has(&view, key->name))
       continue;
     if (instance == NULL) {
-      gpumc_observables_check(&view, key->name, language->model, report);
+      gpumc_observables_check(&view, key->name, language->model, language->algorithm->target,
+                              report);
       check_profile(language, &view, key->name);
     } else
       gpumc_observables_check_instance(&view, key->name, instance, report);
@@ -159,9 +161,13 @@ static bool check_target(struct gpumc_language *language, const struct gpumc_nod
   const struct gpumc_algorithm_ops *algorithm = language->algorithm;
   const struct gpumc_node *name = gpumc_node_find(root, "algorithm.name");
   struct gpumc_text text = {0};
-  if (model == NULL || algorithm == NULL || gpumc_model_samples(model, algorithm->target))
+  if (model == NULL || algorithm == NULL ||
+      (gpumc_model_samples(model, algorithm->target) && !gpumc_lacks_control(model, algorithm)))
     return true;
-  if (algorithm->target == GPUMC_ATHERMAL)
+  if (gpumc_lacks_control(model, algorithm))
+    gpumc_text_append(&text, "algorithm %s moves temperatures alone, and model %s has none",
+                      algorithm->name, model->name);
+  else if (algorithm->target == GPUMC_ATHERMAL)
     gpumc_text_append(&text,
                       "algorithm %s gives all states the same weight, but those of model %s have "
                       "weights by their %s",

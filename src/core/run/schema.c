@@ -7,6 +7,7 @@
 #include "core/config/params.h"
 #include "core/config/schema_keys.h"
 #include "core/run/language_internal.h"
+#include "core/simulation/ladder.h"
 #include "core/simulation/observables.h"
 
 /* ---- the schema ---- */
@@ -80,17 +81,76 @@ static cJSON *campaign_of(const char *block, const struct gpumc_key *keys)
   return NULL;
 }
 
-/* {BLOCK: {properties: {name: {const: NAME}}, required: [name]}} as an `if`. */
-static cJSON *is_named(const char *block, const char *name)
+/* {BLOCK: {properties: {name: NAME}, required: [name]}} as an `if`; `name` is taken over. */
+static cJSON *is_named(const char *block, cJSON *name)
 {
   const char *key = "name";
-  cJSON *condition = gpumc_json_pair(
-      "properties", gpumc_json_pair("name", gpumc_json_pair("const", cJSON_CreateString(name))));
+  cJSON *condition = gpumc_json_pair("properties", gpumc_json_pair("name", name));
   bool good = gpumc_json_put(condition, "required", cJSON_CreateStringArray(&key, 1));
   cJSON *schema = gpumc_json_pair("properties", gpumc_json_pair(block, condition));
   if (good && gpumc_json_put(schema, "required", cJSON_CreateStringArray(&block, 1)))
     return schema;
   cJSON_Delete(schema);
+  return NULL;
+}
+
+/* {enum: [...]} of the models that have controls and no temperature; NULL: there are none. */
+static cJSON *names_without_temperature(const struct gpumc_plugins *plugins)
+{
+  cJSON *names = cJSON_CreateArray();
+  bool good = true;
+  for (size_t i = 0; plugins->models[i] != NULL; i++) {
+    const struct gpumc_model_ops *model = plugins->models[i];
+    if (model->n_controls > 0 && !gpumc_model_has_temperature(model))
+      good = gpumc_json_push(names, cJSON_CreateString(model->name)) && good;
+  }
+  if (good && names->child != NULL)
+    return gpumc_json_pair("enum", names);
+  cJSON_Delete(names);
+  return NULL;
+}
+
+/* What the block must hold of an algorithm that moves controls, for these models: the conditions of
+ * its other keys, which are changed, `control`, and no key `beta`. */
+static cJSON *without_temperature(const char *block, struct gpumc_key *keys)
+{
+  const char *control = "control";
+  cJSON *conditions = cJSON_CreateArray(), *blocks = cJSON_CreateObject();
+  gpumc_block_without_temperature(keys);
+  cJSON_Delete(gpumc_schema_block(keys, block, conditions));
+  bool good = gpumc_json_put(blocks, "beta", cJSON_CreateFalse());
+  good =
+      gpumc_json_put(blocks, "control",
+                     gpumc_json_pair("properties", gpumc_json_pair("beta", cJSON_CreateFalse()))) &&
+      good;
+  cJSON *inside = gpumc_json_pair("properties", blocks);
+  good = gpumc_json_put(inside, "required", cJSON_CreateStringArray(&control, 1)) && good;
+  cJSON *schema = gpumc_json_pair("properties", gpumc_json_pair(block, inside));
+  good = gpumc_json_put(schema, "allOf", conditions) && good;
+  if (good)
+    return schema;
+  cJSON_Delete(schema);
+  return NULL;
+}
+
+/* [{if: such a model, then: ..., else: {allOf: conditions}}] in place of conditions[] of a block;
+ * as they are where there is no such model, or the block moves no control. NULL when memory ran
+ * out. */
+static cJSON *conditions_by_model(const struct builder *builder, const char *block,
+                                  struct gpumc_key *keys, cJSON *conditions)
+{
+  cJSON *names = names_without_temperature(builder->plugins);
+  if (names == NULL || strcmp(block, "algorithm") != 0 || !gpumc_keys_move_controls(keys)) {
+    cJSON_Delete(names);
+    return conditions;
+  }
+  cJSON *rule = gpumc_json_pair("if", is_named("model", names));
+  bool good = gpumc_json_put(rule, "then", without_temperature(block, keys));
+  good = gpumc_json_put(rule, "else", gpumc_json_pair("allOf", conditions)) && good;
+  cJSON *rules = cJSON_CreateArray();
+  if (gpumc_json_push(rules, rule) && good)
+    return rules;
+  cJSON_Delete(rules);
   return NULL;
 }
 
@@ -113,6 +173,9 @@ static bool add_plugin(struct builder *builder, const char *block, const char *c
   if (!gpumc_json_put(consequence, "properties", properties) ||
       !gpumc_json_put(properties, block, gpumc_json_pair("$ref", cJSON_CreateString(reference))))
     goto fail;
+  conditions = conditions_by_model(builder, block, keys, conditions);
+  if (conditions == NULL)
+    goto fail;
   free(keys);
   if (conditions->child == NULL)
     cJSON_Delete(conditions);
@@ -120,7 +183,8 @@ static bool add_plugin(struct builder *builder, const char *block, const char *c
     cJSON_Delete(consequence);
     return false;
   }
-  cJSON *rule = gpumc_json_pair("if", is_named(block, name));
+  cJSON *rule =
+      gpumc_json_pair("if", is_named(block, gpumc_json_pair("const", cJSON_CreateString(name))));
   bool good = gpumc_json_put(rule, "then", consequence);
   return gpumc_json_push(builder->rules, rule) && good;
 fail:
@@ -334,7 +398,9 @@ static void append_quantities(struct gpumc_text *text, const struct gpumc_model_
     else if (gpumc_declared_paired(model, q))
       snprintf(remark, sizeof remark, " (where copies are compared)");
     else if (moved != NULL)
-      snprintf(remark, sizeof remark, " (where `%s` is moved)", moved);
+      snprintf(remark, sizeof remark,
+               moved == gpumc_no_control ? " (where %s is moved)" : " (where `%s` is moved)",
+               moved);
     if (where != NULL)
       snprintf(remark + strlen(remark), sizeof remark - strlen(remark), " (only where %s)", where);
     append_label(text, gpumc_declared_label(model, q), remark);

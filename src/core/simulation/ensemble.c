@@ -95,7 +95,7 @@ enum gpumc_status gpumc_ensemble_start(struct gpumc_ensemble *ensemble, uint32_t
 static void set_moved(struct gpumc_ensemble *ensemble, size_t m, double value)
 {
   const size_t n = ensemble->model->ops->n_controls;
-  if (n > 0)
+  if (ensemble->plan.moved < n)
     ensemble->control[m * n + ensemble->plan.moved] = value;
 }
 

@@ -1,6 +1,7 @@
 /* Ladders of a control: values, equal steps, or so many in a constant ratio. */
 #include "core/simulation/ladder.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -269,6 +270,28 @@ const char *gpumc_ladder_block(const struct gpumc_params *params)
   return gpumc_params_has(params, "control") ? "control" : "beta";
 }
 
+bool gpumc_keys_move_controls(const struct gpumc_key *keys)
+{
+  return gpumc_key_find(keys, "control") != NULL;
+}
+
+void gpumc_keys_without_temperature(struct gpumc_key *keys, struct gpumc_key *children)
+{
+  for (struct gpumc_key *key = keys; key->name != NULL; key++) {
+    if (strcmp(key->name, "beta") == 0)
+      key->required_unless = NULL;
+    if (strcmp(key->name, "control") != 0)
+      continue;
+    const size_t count = gpumc_key_count(key->children);
+    assert(count < GPUMC_CONTROL_KEYS_MAXIMUM);
+    memcpy(children, key->children, (count + 1) * sizeof *children);
+    for (size_t i = 0; i < count; i++)
+      children[i].required = children[i].required && strcmp(children[i].name, "beta") != 0;
+    key->children = children;
+    key->required_unless = "beta"; /* which is a mistake by itself */
+  }
+}
+
 /* n_controls: there is none of this name. */
 static size_t control_named(const struct gpumc_model_ops *model, const char *name)
 {
@@ -288,23 +311,35 @@ void gpumc_control_check(const struct gpumc_params *params, const struct gpumc_s
                          "control.beta while another control is moved");
 }
 
+void gpumc_beta_check_model(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                            struct gpumc_report *report)
+{
+  const struct gpumc_model_ops *model = subject->model;
+  if (gpumc_params_has(params, "beta") && !gpumc_model_has_temperature(model))
+    gpumc_params_mistake(params, report, "beta",
+                         "model %s has no temperature: use control: {name: %s, ...}", model->name,
+                         model->controls[0].label.name);
+}
+
 void gpumc_control_check_model(const struct gpumc_params *params,
                                const struct gpumc_subject *subject, struct gpumc_report *report)
 {
   const struct gpumc_model_ops *model = subject->model;
+  const bool temperature = gpumc_model_has_temperature(model);
+  const size_t first = temperature ? 1 : 0;
   if (!gpumc_params_has(params, "control"))
     return;
   const char *name = gpumc_params_string(params, "control.name");
   const size_t control = control_named(model, name);
   struct gpumc_text known = {0};
-  for (size_t k = 1; k < model->n_controls; k++)
-    gpumc_text_append(&known, "%s%s", k == 1 ? "" : ", ", model->controls[k].label.name);
-  if (model->n_controls < 2)
+  for (size_t k = first; k < model->n_controls; k++)
+    gpumc_text_append(&known, "%s%s", k == first ? "" : ", ", model->controls[k].label.name);
+  if (temperature && model->n_controls < 2)
     gpumc_params_mistake(params, report, "control",
                          "model %s has no control beside the inverse temperature: use the block "
                          "`beta`",
                          model->name);
-  else if (control == 0)
+  else if (temperature && control == 0)
     gpumc_params_mistake(params, report, "control.name",
                          "%s is moved by the block `beta`; control is for another one: %s", name,
                          gpumc_text_string(&known));
@@ -312,6 +347,9 @@ void gpumc_control_check_model(const struct gpumc_params *params,
     gpumc_params_mistake(params, report, "control.name",
                          "model %s has no control '%s' that can be moved: expected %s", model->name,
                          name, gpumc_text_string(&known));
+  else if (!temperature && gpumc_params_has(params, "control.beta"))
+    gpumc_params_mistake(params, report, "control.beta",
+                         "model %s has no temperature: leave out control.beta", model->name);
   gpumc_text_free(&known);
 }
 
@@ -353,19 +391,21 @@ static size_t conjugate_of(const struct gpumc_model *model, const struct gpumc_m
 void gpumc_moved_read(const struct gpumc_params *params, const struct gpumc_model *model,
                       struct gpumc_moved *moved)
 {
+  const bool temperature = gpumc_model_has_temperature(model->ops);
   *moved = (struct gpumc_moved){.control = 0};
   memcpy(moved->fixed, model->control, sizeof moved->fixed);
-  if (gpumc_params_has(params, "control")) {
+  if (gpumc_params_has(params, "control"))
     moved->control = control_named(model->ops, gpumc_params_string(params, "control.name"));
+  moved->beta = temperature && moved->control == 0;
+  if (temperature && !moved->beta)
     moved->fixed[0] = gpumc_params_real(params, "control.beta");
-  }
   moved->conjugate = conjugate_of(model, moved);
 }
 
 struct gpumc_label
 gpumc_moved_label(const struct gpumc_model *model, const struct gpumc_moved *moved)
 {
-  return gpumc_moves_beta(moved) ? gpumc_label_beta : model->ops->controls[moved->control].label;
+  return moved->beta ? gpumc_label_beta : model->ops->controls[moved->control].label;
 }
 
 double gpumc_moved_coefficient(const struct gpumc_model *model, const struct gpumc_moved *moved,

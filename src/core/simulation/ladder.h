@@ -43,8 +43,10 @@ extern const char *const gpumc_spacing_choices[];
            "neighbours (geometric, the default) or in equal steps of beta (linear)."               \
   }
 
-/* The block `control` of an algorithm that moves another control than the first, in place of
- * `beta`: which one, and where the inverse temperature stays. Ladders of it have these values. */
+/* The block `control` of an algorithm that moves another control than the inverse temperature, in
+ * place of `beta`: which one, and where the inverse temperature stays. Ladders of it have these
+ * values. Of a model without a temperature it is the only block
+ * (gpumc_keys_without_temperature). */
 #define GPUMC_CONTROL_MAXIMUM 1e6
 #define GPUMC_CONTROL_KEYS                                                                         \
   {.name = "name",                                                                                 \
@@ -52,7 +54,8 @@ extern const char *const gpumc_spacing_choices[];
    .required = true,                                                                               \
    .doc = "Which control of the model is moved, such as h, a magnetic field."},                    \
       GPUMC_BETA_KEY("beta", .minimum_exclusive = true, .required = true, .sweepable = true,       \
-                     .doc = "The inverse temperature, which stays.")
+                     .doc = "The inverse temperature, which stays; absent where the model has no " \
+                            "temperature.")
 #define GPUMC_CONTROL_VALUE_KEY(key, ...)                                                          \
   {                                                                                                \
     .name = (key), .type = GPUMC_KEY_REAL, .minimum = -GPUMC_CONTROL_MAXIMUM,                      \
@@ -89,17 +92,20 @@ extern const char *const gpumc_spacing_choices[];
 
 /* Which of the two blocks an algorithm has been given: "beta" or "control". */
 const char *gpumc_ladder_block(const struct gpumc_params *params);
-/* Mistakes of a block `control`, for tables of checks before all others that read it: given beside
- * `beta`; of a control that the model does not have, or that has a block of its own; of one that an
- * instance cannot move, or beside others that have no value. */
+/* Mistakes of these blocks, for tables of checks before all others that read them: `control` given
+ * beside `beta`; either given, or control.beta, where the model has no such control, or another
+ * block for it; a control that an instance cannot move, or beside others that have no value. */
 void gpumc_control_check(const struct gpumc_params *params, const struct gpumc_subject *subject,
                          struct gpumc_report *report);
 void gpumc_control_check_model(const struct gpumc_params *params,
                                const struct gpumc_subject *subject, struct gpumc_report *report);
+void gpumc_beta_check_model(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                            struct gpumc_report *report);
 void gpumc_control_check_instance(const struct gpumc_params *params,
                                   const struct gpumc_subject *subject, struct gpumc_report *report);
 #define GPUMC_CONTROL_CHECKS                                                                       \
   {.reads = "beta control", .run = gpumc_control_check},                                           \
+      {.reads = "beta", .needs = GPUMC_NEEDS_MODEL, .run = gpumc_beta_check_model},                \
       {.reads = "control", .needs = GPUMC_NEEDS_MODEL, .run = gpumc_control_check_model},          \
   {                                                                                                \
     .reads = "control", .needs = GPUMC_NEEDS_INSTANCE, .run = gpumc_control_check_instance         \
@@ -116,11 +122,21 @@ void gpumc_ladder_read(const struct gpumc_params *params, const char *block, dou
  * is one. False when memory ran out. */
 bool gpumc_ladder_default(const struct gpumc_params *params, const char *block, cJSON *defaults);
 
+/* Algorithms by which weights follow controls suit a model without a temperature if they have the
+ * block `control`. */
+bool gpumc_keys_move_controls(const struct gpumc_key *keys);
+/* Makes of keys of such an algorithm those for a model without a temperature: `control` is
+ * required, unless there is the mistake `beta`, and neither `beta` is nor control.beta, in the copy
+ * children[] of the block's keys, which has room for GPUMC_CONTROL_KEYS_MAXIMUM. */
+enum { GPUMC_CONTROL_KEYS_MAXIMUM = 16 };
+void gpumc_keys_without_temperature(struct gpumc_key *keys, struct gpumc_key *children);
+
 /* The control that an algorithm moves, where the others stay, and the channel by which the weight
  * follows it: ln of the weight is - coefficient times the channel's value, and what does not
  * change. */
 struct gpumc_moved {
   size_t control, conjugate;
+  bool beta; /* it is the inverse temperature: what its values are called in words */
   double fixed[GPUMC_CONTROLS_MAXIMUM];
 };
 /* As the blocks `beta` and `control` say. */
@@ -129,11 +145,6 @@ void gpumc_moved_read(const struct gpumc_params *params, const struct gpumc_mode
 /* Of its axis. */
 struct gpumc_label
 gpumc_moved_label(const struct gpumc_model *model, const struct gpumc_moved *moved);
-/* The first control, inverse temperatures: what it is called in words. */
-static inline bool gpumc_moves_beta(const struct gpumc_moved *moved)
-{
-  return moved->control == 0;
-}
 /* That coefficient where the moved control has this value: beta itself for beta. */
 double gpumc_moved_coefficient(const struct gpumc_model *model, const struct gpumc_moved *moved,
                                double value);

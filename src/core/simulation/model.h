@@ -49,7 +49,8 @@ struct gpumc_mean {
   uint8_t power; /* 1, 2 or 4 */
   bool absolute; /* power 1 only */
   enum gpumc_watch watch;
-  uint32_t controls; /* bits: only where one of these is moved; 0: whichever is */
+  /* Bits: only where one of these is moved, or none (GPUMC_CONTROLS_NONE); 0: whichever is. */
+  uint32_t controls;
 };
 
 struct gpumc_model;
@@ -80,10 +81,17 @@ struct gpumc_quantity {
   const char *identity;
 };
 
-/* A number in the weight of a state that an algorithm may move: an inverse temperature, a field. */
+/* A number in the weight of a state that an algorithm may move: an inverse temperature, a field, a
+ * pressure over the temperature. */
 struct gpumc_control {
   struct gpumc_label label; /* of its axis in results; units as those of a channel's label */
+  /* The first one may be the inverse temperature: algorithms move it by their block `beta`, and it
+   * stays at a value of its own where they move another. */
+  bool inverse_temperature;
 };
+
+/* In the members `controls` of means and quantities: only where no control is moved. */
+enum { GPUMC_CONTROLS_NONE = 1 << GPUMC_CONTROL_NONE };
 
 struct gpumc_model_ops;
 
@@ -164,8 +172,8 @@ struct gpumc_model_ops {
   size_t n_means;
   const struct gpumc_quantity *quantities; /* in the order in which they are reported */
   size_t n_quantities;
-  /* The first is moved by default. None: all allowed states have the same weight, and neither
-   * `coefficients` nor `tracked` is looked at. */
+  /* None: all allowed states have the same weight, and neither `coefficients` nor `tracked` is
+   * looked at. Athermal moves serve models with controls, too: no control is moved then. */
   const struct gpumc_control *controls;
   size_t n_controls;
   /* ln of the weight of a state is - sum of coefficient[c] times the value of channel c, under
@@ -204,6 +212,12 @@ static inline double gpumc_kernel_trials(const struct gpumc_kernel_ops *kernel,
 static inline const char *gpumc_trials_unit(const struct gpumc_kernel_ops *kernel)
 {
   return kernel->trials != NULL ? "trials" : "flips";
+}
+
+/* Whether its first control is an inverse temperature. */
+static inline bool gpumc_model_has_temperature(const struct gpumc_model_ops *model)
+{
+  return model->n_controls > 0 && model->controls[0].inverse_temperature;
 }
 
 /* `model` becomes an instance, zeroed before that but for `ops`; after a failure, too, the caller

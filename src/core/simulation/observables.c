@@ -126,16 +126,40 @@ struct gpumc_observables gpumc_observables_that_apply(const struct gpumc_observa
 
 const char *const gpumc_request_choices[GPUMC_SWEPT_TARGETS][1] = {{NULL}};
 
+/* What has to be moved of a model for the quantities that the key asks for, of which there are
+ * some, as gpumc_declared_moved(). */
+static const char *moved_for(const struct gpumc_model_ops *model, const char *key)
+{
+  const char *moved = NULL;
+  for (size_t q = 0; q < model->n_quantities; q++) {
+    const char *request = gpumc_declared_request(model, q);
+    if (request == NULL || strcmp(request, key) != 0)
+      continue;
+    moved = gpumc_declared_moved(model, q);
+    if (moved == NULL)
+      break;
+  }
+  return moved;
+}
+
 void gpumc_observables_check(const struct gpumc_params *params, const char *key,
-                             const struct gpumc_model_ops *model, struct gpumc_report *report)
+                             const struct gpumc_model_ops *model, enum gpumc_target_kind target,
+                             struct gpumc_report *report)
 {
   bool known = false;
   for (size_t c = 0; c < model->n_channels; c++)
     known = known || (model->channels[c].request_key != NULL &&
                       strcmp(model->channels[c].request_key, key) == 0);
-  if (!known && gpumc_params_boolean(params, key))
+  const char *moved = moved_for(model, key);
+  if (!gpumc_params_boolean(params, key))
+    return;
+  if (!known)
     gpumc_params_mistake(params, report, key, "model %s has no %s: leave %s out", model->name, key,
                          key);
+  else if (moved != NULL && (moved == gpumc_no_control) == (target != GPUMC_ATHERMAL))
+    gpumc_params_mistake(params, report, key,
+                         "model %s has %s only where %s is moved: leave %s out", model->name, key,
+                         moved, key);
 }
 
 bool gpumc_observables_is_profile(const struct gpumc_model_ops *model, const char *key)
@@ -241,13 +265,20 @@ bool gpumc_declared_paired(const struct gpumc_model_ops *model, size_t q)
   return paired;
 }
 
+const char gpumc_no_control[] = "no control";
+
 const char *gpumc_declared_moved(const struct gpumc_model_ops *model, size_t q)
 {
+  const size_t first = gpumc_model_has_temperature(model) ? 1 : 0;
   const struct gpumc_quantity *quantity = &model->quantities[q];
   uint32_t controls = quantity->controls;
   for (size_t i = 0; i < needed_by(quantity) && controls == 0; i++)
     controls = model->means[quantity->uses[i]].controls;
-  for (size_t k = 1; k < model->n_controls && (controls & 1) == 0; k++)
+  if (controls == GPUMC_CONTROLS_NONE)
+    return gpumc_no_control;
+  if ((controls & GPUMC_CONTROLS_NONE) != 0 || (first == 1 && (controls & 1) != 0))
+    return NULL;
+  for (size_t k = first; k < model->n_controls; k++)
     if ((controls >> k & 1) != 0)
       return model->controls[k].label.name;
   return NULL;

@@ -47,10 +47,12 @@ struct gpumc_observables gpumc_observables_of(const struct gpumc_params *params,
 /* Without the quantities that an instance does not have. */
 struct gpumc_observables gpumc_observables_that_apply(const struct gpumc_observables *selected,
                                                       const struct gpumc_model *instance);
-/* A mistake where the key, one of those in an algorithm's block, asks for what the model does not
- * have, or for quantities of which the instance has none. */
+/* A mistake where the key, one of those in the block of an algorithm with this target, asks for
+ * what the model does not have, or not under such a target, or for quantities of which the instance
+ * has none. */
 void gpumc_observables_check(const struct gpumc_params *params, const char *key,
-                             const struct gpumc_model_ops *model, struct gpumc_report *report);
+                             const struct gpumc_model_ops *model, enum gpumc_target_kind target,
+                             struct gpumc_report *report);
 /* Whether the key asks for a profile. */
 bool gpumc_observables_is_profile(const struct gpumc_model_ops *model, const char *key);
 void gpumc_observables_check_instance(const struct gpumc_params *params, const char *key,
@@ -86,7 +88,9 @@ const char *gpumc_declared_request(const struct gpumc_model_ops *model, size_t q
 bool gpumc_declared_paired(const struct gpumc_model_ops *model, size_t q);
 /* Which instances have it (gpumc_quantity.applies_where); NULL: all. */
 const char *gpumc_declared_where(const struct gpumc_model_ops *model, size_t q);
-/* The control, other than the first, without the move of which it is not reported; NULL: none. */
+/* The control, other than the inverse temperature, without the move of which it is not reported, or
+ * gpumc_no_control: it is reported only where none is moved; NULL: neither. */
+extern const char gpumc_no_control[];
 const char *gpumc_declared_moved(const struct gpumc_model_ops *model, size_t q);
 
 /* Where a quantity is evaluated: control[n_controls]. */

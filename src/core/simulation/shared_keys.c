@@ -50,6 +50,8 @@ void gpumc_update_check_temperatures(const struct gpumc_params *params,
                                      const struct gpumc_subject *subject,
                                      struct gpumc_report *report)
 {
+  if (!gpumc_params_has(params, "beta"))
+    return;
   const bool values = gpumc_params_has(params, "beta.values");
   const struct gpumc_move *move = find_move(subject->model, gpumc_update_name(params));
   struct gpumc_list list = {0};

@@ -40,8 +40,9 @@ bool gpumc_kernel_samples(const struct gpumc_kernel_ops *kernel, enum gpumc_targ
 bool gpumc_model_samples(const struct gpumc_model_ops *model, enum gpumc_target_kind target);
 
 /* A mistake where sweeps would be made at beta = 0 by a move that is of no use there
- * (gpumc_move.at_zero), of a block with `update` and the temperatures of ladder.h. Its check must
- * follow that of the temperatures in an algorithm's table. */
+ * (gpumc_move.at_zero), of a block with `update` and the temperatures of ladder.h; none where
+ * another control is moved. Its check must follow that of the temperatures in an algorithm's table.
+ */
 void gpumc_update_check_temperatures(const struct gpumc_params *params,
                                      const struct gpumc_subject *subject,
                                      struct gpumc_report *report);

@@ -52,8 +52,9 @@ const struct gpumc_channel heisenberg_channels[HEISENBERG_CHANNELS] = {
 };
 
 const struct gpumc_control heisenberg_controls[HEISENBERG_CONTROLS] = {
-    [HEISENBERG_BETA] = {{"beta", "inverse temperature", GPUMC_UNIT_BETA, "β"}},
-    [HEISENBERG_FIELD] = {{"h", "magnetic field along x", GPUMC_UNIT_ENERGY, "h"}},
+    [HEISENBERG_BETA] = {.label = {"beta", "inverse temperature", GPUMC_UNIT_BETA, "β"},
+                         .inverse_temperature = true},
+    [HEISENBERG_FIELD] = {.label = {"h", "magnetic field along x", GPUMC_UNIT_ENERGY, "h"}},
 };
 
 void heisenberg_coefficients(const struct gpumc_model *model, const double *control,

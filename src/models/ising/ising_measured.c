@@ -20,8 +20,9 @@ const struct gpumc_channel ising_channels[ISING_CHANNELS] = {
 };
 
 const struct gpumc_control ising_controls[ISING_CONTROLS] = {
-    [ISING_BETA] = {{"beta", "inverse temperature", GPUMC_UNIT_BETA, "β"}},
-    [ISING_FIELD] = {{"h", "magnetic field", GPUMC_UNIT_ENERGY, "h"}},
+    [ISING_BETA] = {.label = {"beta", "inverse temperature", GPUMC_UNIT_BETA, "β"},
+                    .inverse_temperature = true},
+    [ISING_FIELD] = {.label = {"h", "magnetic field", GPUMC_UNIT_ENERGY, "h"}},
 };
 
 void ising_coefficients(const struct gpumc_model *model, const double *control, double *coefficient)
