@@ -1,9 +1,10 @@
 """The examples of docs/examples, copied out of the tree and built into a program with
 GPUMC_PLUGINS: a Potts model, exact in every algorithm, a kernel of it that does nothing, which the
 same comparison rejects, an algorithm that walks at random, and hard rods, whose states have equal
-weight, exact in mpmc, with a kernel that is not balanced, which the same comparison rejects.
+weight, exact in mpmc, and at constant pressure, without a temperature, exact in canonical, pt and pa, with
+a kernel that is not balanced, which the same comparisons reject.
 
-Comparisons are within 4.5 errors (false alarm 7e-6 each, below 1e-3 for all together).
+Comparisons are within 4.5 errors (false alarm 7e-6 each, below 2e-3 for all together).
 """
 import itertools
 import json
@@ -16,6 +17,7 @@ import tempfile
 import unittest
 
 import h5py
+import jsonschema
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -26,7 +28,7 @@ from support.sanitizers import SANITIZED  # noqa: E402
 EXAMPLES = ROOT / "docs/examples"
 BOUND = 4.5
 BETAS = [0.4, 0.8, 1.2]
-LINES = {"potts/potts.c": 300, "random_walk/random_walk.c": 150, "rods/rods.c": 300}
+LINES = {"potts/potts.c": 300, "random_walk/random_walk.c": 150, "rods/rods.c": 360}
 
 POTTS = """\
 gpumc: 1
@@ -51,6 +53,15 @@ algorithm: {algorithm}
 kernel: {{device: cpu, variant: {variant}}}
 output: {output}
 """
+PRESSURES = [1.0, 2.0, 4.0]
+PRESSED = {
+    "canonical": "canonical, thermalization: 2000, sweeps: 40000, interval: 2, replicas: 8, control: {name: beta_pressure, "
+                 f"values: {PRESSURES}, reweight: {{from: 1.7, to: 2.3, step: 0.1}}}}",
+    "pt": f"pt, samples: 16, thermalization: 2000, sweeps: 20000, exchange_every: 5, control: {{name: beta_pressure, values: {PRESSURES}}}",
+    "pa": "pa, population: 2000, sweeps: 10, runs: 4, control: {name: beta_pressure, from: 1, to: 4, step: 0.1, "
+          "thermalization: 2000}",
+    "adaptive": "pa, population: 2000, sweeps: 20, runs: 4, control: {name: beta_pressure, from: 1, to: 4, overlap: 0.9, "
+                "thermalization: 2000}"}
 MPMC = "{{name: mpmc, thermalization: 500, sweeps: {sweeps}, interval: 2, replicas: {replicas}{more}}}"
 
 
@@ -95,6 +106,26 @@ def exact_rods(particles, length):
     contact = 1 - (1 - width / free)**(particles - 1)
     return {"gap2": 2 * free**2 / (particles * (particles + 1)), "contact": contact,
             "pressure": -np.log1p(-contact) / width}
+
+
+def exact_pressed(particles, pressure):
+    """At constant pressure: the free length has two gamma distributions (rods.c)."""
+    mean = particles + (particles + 1) / pressure - 1 / (1 + pressure)
+    variance = (particles + 1) / pressure**2 - 1 / (1 + pressure)**2
+    free2 = particles * (particles + 1) * (1 / pressure + (1 + 2 / particles) / pressure**2) / (1 + pressure)
+    return {"length": mean / particles, "compressibility": particles * variance / mean**2,
+            "gap2": 2 * free2 / (particles * (particles + 1))}
+
+
+def exact_beside_a_fixed_rod(particles, pressure):
+    """The same where one rod cannot move: one gamma distribution."""
+    mean = particles + particles / pressure
+    return {"length": mean / particles, "compressibility": particles**2 / pressure**2 / mean**2}
+
+
+def exact_gibbs(particles, pressure):
+    """-ln of the partition function at constant pressure, per rod."""
+    return pressure + ((particles + 1) * np.log(pressure) - np.log1p(pressure)) / particles
 
 
 def exact_pair_correlation(particles, length, bins=32, width=1 / 8):
@@ -230,6 +261,71 @@ class Examples(unittest.TestCase):
     def test_rods_that_are_not_balanced_are_rejected(self):
         self.assertFalse(accepted(self.rods_off(4, 6, "scaled")))
 
+    def run_pressed(self, algorithm, variant="serial", particles=8):
+        """The summary at constant pressure."""
+        output, config = self.folder / f"pressed-{algorithm}-{variant}.h5", self.folder / "pressed.yaml"
+        if not output.exists():
+            config.write_text(RODS.format(particles=particles, length=2 * particles, variant=variant, output=output.name,
+                                          algorithm=f"{{name: {PRESSED[algorithm]}}}"))
+            self.gpumc("run", config, "--quiet")
+        return h5py.File(output)
+
+    def pressed_off(self, algorithm, exact=exact_pressed, variant="serial", group="summary", particles=8):
+        """(value - exact)/error at all pressures, by name."""
+        with self.run_pressed(algorithm, variant, particles) as file:
+            summary = file[group]
+            pressure = summary["beta_pressure"][...]
+            if variant == "serial":
+                self.assertEqual(file["summary"].attrs["trusted"], 1)
+            self.assertNotIn("beta", summary)
+            self.assertNotIn("pressure", summary)  # that by the gaps is for a constant length
+            self.assertEqual(summary["length"].dims[0][0].name, f"/{group}/beta_pressure")
+            return {name: (summary[name][...] - value) / summary[f"{name}_error"][...]
+                    for name, value in exact(particles, pressure).items()}
+
+    def test_rods_at_constant_pressure_are_exact(self):
+        for algorithm in PRESSED:
+            with self.subTest(algorithm):
+                off = self.pressed_off(algorithm)
+                print("pressed", algorithm, {name: np.round(z, 2).tolist() for name, z in off.items()})
+                self.assertTrue(accepted(off), off)
+        off = self.pressed_off("canonical", group="summary/reweighted")
+        print("pressed, reweighted", {name: np.round(z, 2).tolist() for name, z in off.items()})
+        self.assertTrue(accepted(off), off)
+
+    def test_the_change_of_the_gibbs_energy_is_exact(self):
+        for algorithm in "pa", "adaptive":
+            with self.run_pressed(algorithm) as file:
+                summary = file["summary"]
+                pressure = summary["beta_pressure"][...]
+                found, error = (summary[f"beta_free_energy_difference{of}"][...] for of in ("", "_error"))
+            self.assertEqual((pressure[0], pressure[-1], found[0]), (1, 4, 0))
+            off = (found - exact_gibbs(8, pressure) + exact_gibbs(8, 1.0))[1:] / error[1:]
+            print("Gibbs", algorithm, np.round(off, 2).tolist())
+            self.assertTrue(accepted({"": off}), off)
+
+    def test_rods_beside_a_fixed_one_are_rejected(self):
+        for algorithm in PRESSED:
+            with self.subTest(algorithm):
+                self.assertFalse(accepted(self.pressed_off(algorithm, exact_beside_a_fixed_rod)))
+
+    def test_pressed_rods_that_are_not_balanced_are_rejected(self):
+        for algorithm in "canonical", "pt", "pa":
+            self.assertFalse(accepted(self.pressed_off(algorithm, variant="scaled")))
+
+    def test_the_schema_knows_models_without_a_temperature(self):
+        schema = json.loads(self.gpumc("schema"))
+        models = {"rods": {"name": "rods", "particles": 4, "length": 8},
+                  "potts": {"name": "potts", "shape": [4, 4], "q": 3}}
+        ladder = {"values": [1, 2]}
+        pressed, inside = {"control": {"name": "beta_pressure", **ladder}}, {"control": {"name": "h", "beta": 1, **ladder}}
+        for model, block, right in (("rods", pressed, True), ("rods", {"beta": ladder}, False), ("rods", inside, False),
+                                    ("rods", {}, False), ("rods", {"control": ladder}, False), ("potts", {"beta": ladder}, True),
+                                    ("potts", {}, False), ("potts", inside, True), ("potts", pressed, False)):
+            for algorithm in ({"name": "pt", "sweeps": 10}, {"name": "canonical", "sweeps": 10, "thermalization": 10}):
+                config = {"gpumc": 1, "seed": 1, "model": models[model], "algorithm": {**algorithm, **block}, "output": "a.h5"}
+                self.assertEqual(jsonschema.Draft202012Validator(schema).is_valid(config), right, (model, block))
+
     def test_rods_are_resumed(self):
         long = {"particles": 1000, "length": 1024, "sweeps": 40000, "more": ", series: true, pair_correlation: true, configurations: {every: 20000}"}
         whole = self.run_rods("rods-whole.h5", **long)
@@ -248,11 +344,28 @@ class Examples(unittest.TestCase):
         rods, potts = "name: rods, particles: 4, length: 8", "name: potts, shape: [4, 4], q: 3"
         refused(potts, f"name: mpmc, {times}", "refused.yaml:4:19: algorithm mpmc gives all states the same weight, but those of "
                 "model potts have weights by their energy: use pa, canonical, pt")
-        for algorithm in (f"name: canonical, {times}, beta: {{values: [1]}}", "name: pa, population: 100, sweeps: 1, beta: {from: "
-                          "0, to: 1, step: 0.1}", f"name: pt, {times}, beta: {{values: [1, 2]}}"):
-            name = algorithm.split(",")[0].split()[1]
-            refused(rods, algorithm, f"refused.yaml:4:19: model rods has no temperature, by which algorithm {name} gives weights: "
-                    "all its allowed states have the same: use mpmc\n")
+        pressed = "control: {name: beta_pressure"
+        for algorithm, at, ladder in ((f"name: canonical, {times}, ", 68, "values: [1, 2]}"),
+                                      ("name: pa, population: 100, sweeps: 1, ", 57, "values: [1, 2], thermalization: 10}"),
+                                      (f"name: pt, {times}, ", 61, "values: [1, 2]}")):
+            refused(rods, f"{algorithm}beta: {{values: [1, 2]}}", f"refused.yaml:4:{at}: model rods has no temperature: use "
+                    "control: {name: beta_pressure, ...}\n")
+            refused(rods, algorithm.rstrip(", "), "missing key 'control' in algorithm")
+            refused(rods, f"{algorithm}{pressed}, beta: 1, {ladder}", "model rods has no temperature: leave out control.beta\n")
+            refused(rods, f"{algorithm}control: {{name: h, {ladder}", "model rods has no control 'h' that can be moved: expected "
+                    "beta_pressure\n")
+            refused(rods, f"{algorithm}{pressed}, {ladder}, reweight: {{from: 1, to: 2, step: 0.1}}",
+                    "unknown key 'reweight'" if "pt" in algorithm else "reweight is for inverse temperatures: ")
+            refused(potts, f"{algorithm}{pressed}, {ladder}", "missing key 'beta' in algorithm.control\n")
+            refused(potts, f"{algorithm}{pressed}, beta: 1, {ladder}", "model potts has no control beside the inverse temperature")
+        refused(rods, "name: random_walk, steps: 10, step: 0.1, most: 1", "refused.yaml:4:19: algorithm random_walk moves "
+                "temperatures alone, and model rods has none: use pa, canonical, mpmc, ")
+        muca = "name: muca, production: {updates: 100}"
+        refused(rods, f"{muca}, {pressed}, from: 1, to: 2, step: 0.1}}", "refused.yaml:4:19: no kernel of model rods on cpu can run "
+                "algorithm muca: ")
+        refused(rods, muca, "missing key 'control' in algorithm")
+        refused(rods, f"{muca}, beta: {{from: 0, to: 1, step: 0.1}}", "model rods has no temperature: use control: {name: "
+                "beta_pressure, ...}\n")
         refused(potts, "name: pa, population: 100, sweeps: 1, beta: {from: 0, to: 1, step: 0.1}, agreement: true", "refused.yaml:4:"
                 "97: algorithm pa averages no profiles, and agreement is one: leave it out, or use canonical\n")
         refused(rods, f"name: mpmc, {times}, update: heat_bath", "refused.yaml:4:")
