@@ -45,8 +45,10 @@ static inline struct hard_disks_stored hard_disks_stored_of(const struct hard_di
 
 struct gpumc_ensemble;
 struct hard_disks_replica;
-/* To a replica in the plain layout (hard_disks_plain_layout) with so many cells; the number of
- * disks. */
+/* From a replica in the plain layout (hard_disks_plain_layout) with so many cells, or back to one,
+ * which returns the number of disks. */
+void hard_disks_store(const struct hard_disks_stored *stored, const struct hard_disks_replica *from,
+                      size_t cells, unsigned char *to);
 uint64_t hard_disks_restore(const struct hard_disks_stored *stored, unsigned char *from,
                             size_t cells, const struct hard_disks_replica *to);
 /* The replicas first .. first + count - 1 of run m of the ensemble's `replicas` in device memory:

@@ -32,8 +32,8 @@ slot_of(const struct hard_disks_stored *stored, unsigned char *replica, size_t c
   return (float *)(void *)(pairs + cell * HARD_DISKS_PAIR_BYTES) + slot % 2 * 2;
 }
 
-static void store(const struct hard_disks_stored *stored, const struct hard_disks_replica *from,
-                  size_t cells, unsigned char *to)
+void hard_disks_store(const struct hard_disks_stored *stored, const struct hard_disks_replica *from,
+                      size_t cells, unsigned char *to)
 {
   memcpy(to, from->offset, 2 * sizeof *from->offset);
   for (size_t cell = 0; cell < cells; cell++) {
@@ -105,7 +105,7 @@ static enum gpumc_status pass(const struct passage *passage, struct gpumc_error 
                                                  (uint32_t)passage->r, begin, error));
   }
   GPUMC_TRY_OUT(status, hard_disks_set(box, begin != NULL ? begin : passage->in, &replica, error));
-  store(&stored, &replica, cells, passage->stored);
+  hard_disks_store(&stored, &replica, cells, passage->stored);
 out:
   free(begin);
   free(replica.x);
