@@ -333,6 +333,19 @@ class Examples(unittest.TestCase):
         parts = self.run_rods("rods-parts.h5", **long)
         self.assertEqual(numeric_datasets(whole), numeric_datasets(parts))
 
+    def test_pressed_rods_are_resumed(self):
+        for name, algorithm in (("pt", "pt, samples: 4, sweeps: 20000, exchange_every: 5, control: {name: beta_pressure, values: [1, 2]}"),
+                                ("pa", "pa, population: 200, sweeps: 20, control: {name: beta_pressure, from: 1, to: 2, step: 0.02, "
+                                       "thermalization: 100}")):
+            whole, parts = (self.folder / f"pressed-{part}-{name}.h5" for part in ("whole", "parts"))
+            for path in whole, parts:
+                path.with_suffix(".yaml").write_text(RODS.format(particles=8, length=16, variant="serial", output=path.name,
+                                                                 algorithm=f"{{name: {algorithm}}}"))
+            self.gpumc("run", whole.with_suffix(".yaml"), "--quiet")
+            self.gpumc("run", parts.with_suffix(".yaml"), "--quiet", "--max-time", "1 ms", code=75)
+            self.gpumc("run", parts.with_suffix(".yaml"), "--quiet")
+            self.assertEqual(numeric_datasets(whole), numeric_datasets(parts))
+
     def test_what_does_not_go_together_is_refused(self):
         def refused(model, algorithm, message):
             (self.folder / "refused.yaml").write_text(

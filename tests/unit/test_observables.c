@@ -204,6 +204,52 @@ static void test_check(void **state)
   }
 }
 
+/* Of a model without a temperature: the volume where its pressure is moved, contacts on request
+ * where nothing is. */
+static void test_controls_of_an_athermal_model(void **state)
+{
+  static const struct gpumc_control controls[] = {
+      {.label = {"beta_pressure", "pressure", "1", "p"}}};
+  static const struct gpumc_channel channels[] = {
+      {.label = {"volume", "volume", "1", "V"}},
+      {.label = {"contacts", "contacts", "1", "c"}, .request_key = "contacts", .request = "c"}};
+  static const struct gpumc_mean means[] = {
+      {.label = {"volume", "volume", "1", "V"}, .index = 0, .power = 1, .controls = 1 << 0},
+      {.label = {"contacts", "contacts", "1", "c"}, .index = 1, .power = 1}};
+  static const struct gpumc_quantity quantities[] = {
+      {.n_uses = 1, .uses = {0}}, {.n_uses = 1, .uses = {1}, .controls = GPUMC_CONTROLS_NONE}};
+  const struct gpumc_model_ops model = {.name = "gas",
+                                        .controls = controls,
+                                        .n_controls = 1,
+                                        .channels = channels,
+                                        .n_channels = 2,
+                                        .means = means,
+                                        .n_means = 2,
+                                        .quantities = quantities,
+                                        .n_quantities = 2};
+  const struct gpumc_node node = {.mark = {"c.yaml", 3, 4}};
+  cJSON *values = cJSON_Parse("{\"contacts\": true}");
+  const struct gpumc_params params = {.values = values, .node = &node};
+  (void)state;
+  assert_string_equal(gpumc_declared_moved(&model, 0), "beta_pressure");
+  assert_ptr_equal(gpumc_declared_moved(&model, 1), gpumc_no_control);
+  struct gpumc_observables selected = gpumc_observables_of(&params, &model, NULL, 0);
+  assert_int_equal(selected.n_quantities, 1);
+  assert_string_equal(gpumc_quantity_label(&selected, 0).name, "volume");
+  selected = gpumc_observables_of(&params, &model, NULL, GPUMC_CONTROL_NONE);
+  assert_int_equal(selected.n_quantities, 1);
+  assert_string_equal(gpumc_quantity_label(&selected, 0).name, "contacts");
+  struct gpumc_report report = {0};
+  gpumc_observables_check(&params, "contacts", &model, GPUMC_ATHERMAL, &report);
+  assert_int_equal(report.mistakes, 0);
+  gpumc_observables_check(&params, "contacts", &model, GPUMC_BOLTZMANN, &report);
+  assert_string_equal(gpumc_text_string(&report.lines),
+                      "c.yaml:3:4: model gas has contacts only where no control is moved: leave "
+                      "contacts out\n");
+  gpumc_report_free(&report);
+  cJSON_Delete(values);
+}
+
 static void assert_near(double found, double expected, double tolerance)
 {
   if (!(fabs(found - expected) <= tolerance))
@@ -366,6 +412,7 @@ int main(void)
       cmocka_unit_test(test_model_without_means),
       cmocka_unit_test(test_places),
       cmocka_unit_test(test_check),
+      cmocka_unit_test(test_controls_of_an_athermal_model),
       cmocka_unit_test(test_binder_parameter),
       cmocka_unit_test(test_correlation_length),
       cmocka_unit_test(test_specific_heat),
