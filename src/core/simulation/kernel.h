@@ -45,9 +45,9 @@ struct gpumc_kernel_options {
  * them. Only kernels with `walk` are given a plan with samples by run. `options`: what the
  * kernel has read from keys of its own, zeroed where it has none. `moved`: the control that sweeps
  * are given, which differs between runs and from sweep to sweep, or GPUMC_CONTROL_NONE; all others
- * stay at the instance's own values (gpumc_model.control), or where `fixes`, at `fixed`. `levels`, `channels` and
- * `compared` say what is asked for beside sweeps, so that memory for it is planned: an operation
- * that needs more than was planned takes it nevertheless. */
+ * stay at the instance's own values (gpumc_model.control), or where `fixes`, at `fixed`. `levels`,
+ * `channels` and `compared` say what is asked for beside sweeps, so that memory for it is planned:
+ * an operation that needs more than was planned takes it nevertheless. */
 struct gpumc_ensemble_plan {
   size_t runs, capacity, samples;
   bool sample_by_run;
