@@ -35,6 +35,8 @@ static const double walk_seconds = 0.05;
 static const double probe_beta = 0.4;
 /* Of a core, for what an algorithm does with the values of one replica. */
 static const double value_seconds = 20e-9;
+/* Of the time of sweeps, what an algorithm takes for looks at slow observables. */
+static const double looking_share = 0.1;
 /* Of a core, for a term of the sums that follow. */
 static const double term_seconds = 3e-9;
 
@@ -48,6 +50,7 @@ struct probe {
   uint32_t sweeps;  /* of one call without measurement */
   uint32_t stepped; /* of one call with it */
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM];
+  int64_t *watched[GPUMC_CHANNELS_MAXIMUM];
   int64_t *pair[GPUMC_PAIRS_MAXIMUM];
   uint32_t *swap;
   struct gpumc_weight_table table; /* flat, of walks; no levels: it sweeps */
@@ -95,6 +98,13 @@ static enum gpumc_status step(struct probe *probe, size_t calls, struct gpumc_er
 {
   for (size_t i = 0; i < calls; i++)
     GPUMC_TRY(sweep(probe, probe->stepped, probe->channel, error));
+  return GPUMC_OK;
+}
+
+static enum gpumc_status look(struct probe *probe, size_t calls, struct gpumc_error *error)
+{
+  for (size_t i = 0; i < calls; i++)
+    GPUMC_TRY(probe->ensemble.ops->measure(&probe->ensemble, probe->watched, error));
   return GPUMC_OK;
 }
 
@@ -261,6 +271,10 @@ make(struct probe *probe, const struct gpumc_preparation *preparation, struct gp
                                    values * (profile ? model->profile[c].width : 1), "measurements",
                                    error));
   }
+  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
+    if ((work->watched >> c & 1) != 0)
+      GPUMC_TRY(
+          gpumc_device_array(probe->device, &probe->watched[c], values, "measurements", error));
   for (int kind = 0; work->compared > 0 && kind < GPUMC_PAIRS_MAXIMUM; kind++)
     if (model->pair[kind].unit > 0)
       GPUMC_TRY(gpumc_device_array(probe->device, &probe->pair[kind], values, "overlaps", error));
@@ -271,8 +285,10 @@ make(struct probe *probe, const struct gpumc_preparation *preparation, struct gp
 
 static void release(struct probe *probe)
 {
-  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
+  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++) {
     probe->device->ops->release(probe->device, probe->channel[c]);
+    probe->device->ops->release(probe->device, probe->watched[c]);
+  }
   for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++)
     probe->device->ops->release(probe->device, probe->pair[kind]);
   probe->device->ops->release(probe->device, probe->swap);
@@ -310,6 +326,11 @@ static enum gpumc_status time_work(struct probe *probe, double updates, struct c
   const double in_steps = work->measured * probe->stepped;
   time->rate = 1 / update;
   time->seconds = fmax(updates - in_steps, 0) * update + work->measured / probe->sites * stepped;
+  double looks = 0;
+  if (work->watched != 0)
+    GPUMC_TRY(add(probe, look, work->looked, probe->sites, &looks, error));
+  /* Looks are as rare as takes that share of the sweeps, unless the run is short. */
+  time->seconds += fmax(looks, work->watched != 0 ? looking_share * updates * update : 0);
   GPUMC_TRY(add(probe, exchange, work->moved, probe->sites, &time->seconds, error));
   return add(probe, compare, work->compared, per_run * (double)(probe->ensemble.plan.runs / 2),
              &time->seconds, error);

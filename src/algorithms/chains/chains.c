@@ -47,6 +47,7 @@ void chains_destroy(void *state)
   if (chains == NULL)
     return;
   chains_sums_free(chains);
+  chains_watch_free(chains);
   gpumc_configurations_free(&chains->configurations);
   chains_settings_free(chains);
   free(chains->table);
@@ -71,6 +72,12 @@ uint32_t chains_unit(const struct chains_settings *settings, const struct gpumc_
   return unit < chains_end(settings) ? (uint32_t)unit : chains_end(settings);
 }
 
+void chains_pace(struct chains *chains)
+{
+  chains->unit = chains_unit(&chains->settings, chains->context.ensemble, chains->runs);
+  chains_watch_pace(chains);
+}
+
 static enum gpumc_status build(chains_read *read, struct chains *chains, struct gpumc_error *error)
 {
   GPUMC_TRY(
@@ -78,7 +85,8 @@ static enum gpumc_status build(chains_read *read, struct chains *chains, struct 
   GPUMC_TRY(chains_sums_make(chains, error));
   GPUMC_TRY(chains_tables_declare(chains, error));
   GPUMC_TRY(configurations_declare(chains, error));
-  chains->unit = chains_unit(&chains->settings, chains->context.ensemble, chains->runs);
+  GPUMC_TRY(chains_watch_make(chains, error));
+  chains_pace(chains);
   return GPUMC_OK;
 }
 
@@ -124,8 +132,7 @@ static uint32_t after_whole_groups(const struct gpumc_ensemble *ensemble, uint32
   return whole < UINT32_MAX ? (uint32_t)whole : UINT32_MAX;
 }
 
-/* Sweeps under the target of the chains. */
-static enum gpumc_status sweep(const struct chains *chains, uint32_t sweeps,
+enum gpumc_status chains_sweep(const struct chains *chains, uint32_t sweeps,
                                int64_t *const *channel, struct gpumc_error *error)
 {
   static const struct gpumc_target athermal = {.kind = GPUMC_ATHERMAL};
@@ -139,7 +146,23 @@ static enum gpumc_status sweep(const struct chains *chains, uint32_t sweeps,
 static enum gpumc_status take_in(struct chains *chains, struct gpumc_error *error)
 {
   chains_digest(chains);
+  if (chains->watch.pending)
+    chains_watch_digest(chains, chains->watch.series);
   return chains_series_record(chains, error);
+}
+
+/* The measurement that is on its way, to the host. */
+static enum gpumc_status fetch(struct chains *chains, struct gpumc_error *error)
+{
+  GPUMC_TRY(chains_fetch(chains, error));
+  return chains->watch.pending ? chains_watch_fetch(chains, error) : GPUMC_OK;
+}
+
+/* Whether the next measurement, the last of which may not be in the sums yet, is one with a look.
+ */
+static bool is_look(const struct chains *chains, bool pending)
+{
+  return chains->watch.count > 0 && (chains->measured + pending + 1) % chains->watch.every == 0;
 }
 
 /* Sweeps up to `end`, a little further, or the next measurement. Meanwhile the measurement before
@@ -151,14 +174,20 @@ static enum gpumc_status sweep_to(struct chains *chains, uint32_t end, struct gp
   const uint32_t whole = after_whole_groups(ensemble, end);
   const uint32_t to = next < whole ? next : whole;
   const bool pending = chains->pending;
+  const bool looks = to == next && is_look(chains, pending);
+  int64_t *channel[GPUMC_CHANNELS_MAXIMUM];
+  memcpy(channel, chains->device_channel, sizeof channel);
+  if (looks)
+    chains_watch_add_channels(chains, channel);
   chains->pending = false;
   if (pending)
-    GPUMC_TRY(chains_fetch(chains, error));
+    GPUMC_TRY(fetch(chains, error));
   enter(chains, STAGE_SWEEP);
-  GPUMC_TRY(sweep(chains, to - ensemble->time, to == next ? chains->device_channel : NULL, error));
+  GPUMC_TRY(chains_sweep(chains, to - ensemble->time, to == next ? channel : NULL, error));
   enter(chains, STAGE_TALLY);
   if (pending)
     GPUMC_TRY(take_in(chains, error));
+  chains->watch.pending = looks;
   enter(chains, STAGE_OTHER);
   if (to == next)
     GPUMC_TRY(configurations_write(chains, error));
@@ -172,8 +201,10 @@ enum gpumc_status chains_settle(void *state, struct gpumc_error *error)
   if (!chains->pending)
     return GPUMC_OK;
   chains->pending = false;
-  GPUMC_TRY(chains_fetch(chains, error));
-  return take_in(chains, error);
+  GPUMC_TRY(fetch(chains, error));
+  GPUMC_TRY(take_in(chains, error));
+  chains->watch.pending = false;
+  return GPUMC_OK;
 }
 
 enum gpumc_status chains_advance(void *state, bool *finished, struct gpumc_error *error)
@@ -289,6 +320,7 @@ chains_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gp
   char name[CHAINS_NAME_BYTES];
   GPUMC_TRY(gpumc_checkpoint_put(writer, name_of_count(chains, name), GPUMC_UINT64, 1, 1,
                                  &chains->measured, error));
+  GPUMC_TRY(chains_watch_save(chains, writer, error));
   for (size_t m = 0; m < chains->runs; m++)
     GPUMC_TRY(save_sums(chains, m, writer, error));
   return GPUMC_OK;
@@ -338,6 +370,7 @@ enum gpumc_status chains_load(void *state, struct gpumc_checkpoint_reader *reade
   char name[CHAINS_NAME_BYTES];
   GPUMC_TRY(gpumc_checkpoint_get_rows(reader, name_of_count(chains, name), GPUMC_UINT64, 0, 1, 1,
                                       &chains->measured, error));
+  GPUMC_TRY(chains_watch_load(chains, reader, error));
   for (size_t m = 0; m < chains->runs; m++)
     GPUMC_TRY(load_sums(chains, m, reader, error));
   if (!fits(chains))

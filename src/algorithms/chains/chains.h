@@ -79,6 +79,20 @@ struct chains_sums {
   struct chains_profile profile[GPUMC_CHANNELS_MAXIMUM]; /* [observables.n_profiles] */
 };
 
+/* Means that are watched though they were not requested (chains_watch.c). */
+enum { CHAINS_WATCHED = 4 };
+struct chains_watch {
+  size_t count;
+  const struct gpumc_mean *mean[CHAINS_WATCHED];
+  double unit[CHAINS_WATCHED];
+  double cost;                 /* of a look, nanoseconds of one core for each site */
+  uint32_t every;              /* so many measurements there is a look */
+  bool pending;                /* the measurement on its way is one */
+  struct gpumc_series *series; /* [runs][chains][count] */
+  int64_t *device_channel[GPUMC_CHANNELS_MAXIMUM]; /* [runs][replicas]; NULL: not looked at */
+  int64_t *channel[GPUMC_CHANNELS_MAXIMUM];        /* the same on the host */
+};
+
 struct chains {
   struct gpumc_context context;
   const char *name; /* of the algorithm: that of its states in checkpoints */
@@ -91,6 +105,7 @@ struct chains {
   struct chains_grid grid;
   struct gpumc_configurations_request request;
   struct gpumc_configurations configurations;
+  struct chains_watch watch;
   uint32_t unit;            /* sweeps between which the run may stop */
   struct chains_sums *sums; /* [temperatures] */
   uint64_t measured;        /* measurements that are in the sums */
@@ -228,6 +243,8 @@ static inline struct gpumc_configurations_chains chains_all_replicas(const struc
 }
 double chains_configurations_rows(const struct chains *chains, uint32_t sweep);
 
+/* How often the chains are interrupted, for units and for looks, by what sweeps cost. */
+void chains_pace(struct chains *chains);
 /* Sweeps of a unit, after which signals are answered and checkpoints written: 2^28 updates, or
  * proposals, on a CPU no more than 2^28 ns of a core by the kernel's cost (an update of particles
  * may be twenty); and at least one. With measurements, whose time nobody foresees, a unit ends
@@ -261,6 +278,10 @@ static inline uint64_t chains_half(const struct chains_settings *settings, uint6
   const uint64_t half = settings->sweeps / settings->interval / 2;
   return measured < half ? measured : half;
 }
+/* Adds the mean of channel[replicas] over each chain to series[b * stride]; scratch[replicas]. */
+void chains_add_means(const struct chains_settings *settings, const struct gpumc_mean *mean,
+                      double unit, const int64_t *channel, double *scratch,
+                      struct gpumc_series *series, size_t stride);
 /* Bring the measurement to the host, and from there into the sums. */
 GPUMC_MUST_CHECK enum gpumc_status chains_fetch(struct chains *chains, struct gpumc_error *error);
 void chains_digest(struct chains *chains);
@@ -286,6 +307,39 @@ size_t chains_profile_parts(const struct chains *chains, size_t m, size_t p,
 GPUMC_MUST_CHECK enum gpumc_status chains_profiles_write(const struct chains *chains,
                                                          const double *shortest,
                                                          struct gpumc_error *error);
+
+/* What is watched beside the observables of a run (chains_watch.c), and at least how many looks
+ * there are at it in each chain. */
+void chains_watch_choose(const struct gpumc_model *model,
+                         const struct gpumc_observables *observables, struct chains_watch *watch);
+double chains_least_looks(const struct chains_settings *settings);
+/* Sets `every`, once the kernel's options are known. */
+void chains_watch_pace(struct chains *chains);
+GPUMC_MUST_CHECK enum gpumc_status
+chains_watch_make(struct chains *chains, struct gpumc_error *error);
+void chains_watch_free(struct chains *chains);
+/* Looks that are in its series. */
+uint64_t chains_looks(const struct chains *chains);
+/* Its channels into channel[GPUMC_CHANNELS_MAXIMUM], for a measurement; from the device to the
+ * host; and from there into series[runs][chains][count]. */
+void chains_watch_add_channels(const struct chains *chains, int64_t **channel);
+GPUMC_MUST_CHECK enum gpumc_status
+chains_watch_fetch(struct chains *chains, struct gpumc_error *error);
+void chains_watch_digest(const struct chains *chains, struct gpumc_series *series);
+/* Of watched mean w in run m; times are in looks. */
+void chains_watch_estimate(const struct chains *chains, size_t m, size_t w,
+                           struct gpumc_series_estimate *estimate);
+/* A load comes after that of `measured`. */
+GPUMC_MUST_CHECK enum gpumc_status chains_watch_save(const struct chains *chains,
+                                                     struct gpumc_checkpoint_writer *writer,
+                                                     struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status chains_watch_load(struct chains *chains,
+                                                     struct gpumc_checkpoint_reader *reader,
+                                                     struct gpumc_error *error);
+
+/* Sweeps under the target of the chains. */
+GPUMC_MUST_CHECK enum gpumc_status chains_sweep(const struct chains *chains, uint32_t sweeps,
+                                                int64_t *const *channel, struct gpumc_error *error);
 
 /* runs/NNNN: declares it, with the time series if requested; appends to these the measurement that
  * went into the sums last; and writes the averages of bins and replicas at the end. */

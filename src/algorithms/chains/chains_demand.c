@@ -10,10 +10,12 @@ static double host_bytes(const struct chains *chains, const struct gpumc_device 
   const struct chains_settings *settings = &chains->settings;
   const double temperatures = (double)chains->runs;
   const double replicas = (double)settings->replicas;
-  double series = temperatures * (double)settings->chains * (double)chains->quantities.n_series *
+  double series = temperatures * (double)settings->chains *
+                  (double)(chains->quantities.n_series + chains->watch.count) *
                   sizeof(struct gpumc_series);
   double numbers = (double)chains_threads(device) * (double)chains_scratch_width(chains);
-  numbers += temperatures * replicas * (channels + chains_profile_width(chains));
+  numbers += temperatures * replicas *
+             (channels + (double)chains->watch.count + chains_profile_width(chains));
   numbers += chains_profile_sums(chains);
   const double sums = (settings->each_sample ? 2 : 1) * replicas + GPUMC_BINS_MOST;
   for (size_t m = 0; m < chains->runs; m++)
@@ -42,8 +44,8 @@ static void demand_disk(const struct chains *chains, struct gpumc_demand *demand
             ((settings->each_sample ? 2 : 1) * replicas + GPUMC_BINS_MOST);
   }
   sums += chains_profile_sums(chains);
-  sums += temperatures * (double)settings->chains * (double)chains->quantities.n_series *
-          GPUMC_SERIES_WORDS;
+  sums += temperatures * (double)settings->chains *
+          (double)(chains->quantities.n_series + chains->watch.count) * GPUMC_SERIES_WORDS;
   if (settings->series)
     demanded->series_bytes = row * temperatures *
                              (double)chains_measurements(settings, chains_end(settings)) *
@@ -77,6 +79,11 @@ demand_work(const struct chains *chains, const struct gpumc_model *model, struct
   work->measured = means * replicas * (double)model->sites;
   work->values = means * (replicas + VALUES_OF_A_MEAN);
   work->summed = means * replicas * chains_profile_width(chains);
+  if (chains->watch.count > 0)
+    work->looked =
+        (double)chains->runs * replicas * chains_least_looks(settings) * (double)model->sites;
+  for (size_t w = 0; w < chains->watch.count; w++)
+    work->watched |= 1u << chains->watch.mean[w]->index;
   work->n_channels = chains->quantities.observables.n_channels;
   for (size_t p = 0; p < chains->quantities.observables.n_profiles; p++)
     work->profiles |= 1u << chains->quantities.observables.profile[p];
@@ -103,8 +110,9 @@ enum gpumc_status chains_demand(chains_read *read, const struct gpumc_params *pa
                                      .warm_up = settings->thermalization};
     memcpy(demanded->plan.fixed, chains.moved.fixed, sizeof chains.moved.fixed);
     demanded->host_bytes = gpumc_demand_bytes(host_bytes(&chains, device));
-    demanded->device_bytes =
-        gpumc_demand_bytes(replicas * (channels + chains_profile_width(&chains)) * sizeof(int64_t));
+    demanded->device_bytes = gpumc_demand_bytes(
+        replicas * (channels + (double)chains.watch.count + chains_profile_width(&chains)) *
+        sizeof(int64_t));
     demand_disk(&chains, demanded);
     demand_configurations(&chains, model, demanded);
     demanded->updates = replicas * (double)model->sites * (double)chains_end(settings);

@@ -235,7 +235,8 @@ estimate_means(const struct chains_evaluation *evaluation, struct chains_estimat
     for (size_t b = 0; b < n_chains; b++)
       gpumc_series_merge(&together, &chains->sums[evaluation->m].chain[b * means + k]);
     together.members = (chains->settings.replicas + n_chains - 1) / n_chains;
-    gpumc_series_estimate_among(&together, chains->runs * means, &estimates->mean[k]);
+    gpumc_series_estimate_among(&together, chains->runs * (means + chains->watch.count),
+                                &estimates->mean[k]);
     if (chains->settings.each_sample)
       together.between = 0;
     estimates->still[k] = gpumc_series_is_constant(&together);

@@ -68,6 +68,7 @@ enum gpumc_status chains_settings_make(chains_read *read, const struct gpumc_par
   const struct gpumc_observables observables =
       gpumc_observables_of(params, model->ops, NULL, chains->moved.control);
   chains_quantities_make(model, &observables, &chains->quantities);
+  chains_watch_choose(model, &observables, &chains->watch);
   return gpumc_configurations_request_read(params, GPUMC_CONFIGURATIONS_TIMES, chains->runs,
                                            &chains->request, error);
 }

@@ -53,6 +53,20 @@ void chains_moments_of(const struct gpumc_mean *mean, double unit, const int64_t
     fill(unit, channel, count, 4, false, values);
 }
 
+void chains_add_means(const struct chains_settings *settings, const struct gpumc_mean *mean,
+                      double unit, const int64_t *channel, double *scratch,
+                      struct gpumc_series *series, size_t stride)
+{
+  chains_moments_of(mean, unit, channel, settings->replicas, scratch);
+  for (size_t b = 0; b < settings->chains; b++) {
+    const size_t first = chains_first(settings, b), end = chains_first(settings, b + 1);
+    double sum = 0;
+    for (size_t r = first; r < end; r++)
+      sum += scratch[r];
+    gpumc_series_add(&series[b * stride], sum / (double)(end - first));
+  }
+}
+
 /* ---- memory of the sums ---- */
 
 size_t chains_threads(const struct gpumc_device *device)

@@ -38,6 +38,7 @@ struct summary {
   size_t drifting;                               /* temperatures */
   size_t unconverged, unserved, unknown, biased; /* temperatures, or points of the grid */
   size_t doubted[GPUMC_SERIES_DOUBTS]; /* temperatures with such a series among their means */
+  size_t slowest[GPUMC_SERIES_DOUBTS]; /* of these series at the last such temperature */
 };
 
 static void summary_free(struct summary *summary)
@@ -63,7 +64,7 @@ static enum gpumc_status
 summary_init(struct summary *summary, const struct chains *chains, struct gpumc_error *error)
 {
   const size_t results = chains->quantities.observables.n_quantities;
-  const size_t means = chains->quantities.n_series;
+  const size_t means = chains->quantities.n_series + chains->watch.count;
   const size_t temperatures = chains->runs, points = chains->grid.points;
   *summary = (struct summary){.chains = chains,
                               .results = results,
@@ -126,31 +127,53 @@ static bool is_warned(const struct summary *summary, const char *name)
   return cJSON_GetObjectItemCaseSensitive(summary->chains->context.warnings, name) != NULL;
 }
 
+/* Number k of the plain means at temperature m: those of the observables, then what is watched
+ * beside. Returns the sweeps from one value of its series to the next. */
+static double take_estimate(const struct summary *summary, size_t m, size_t k,
+                            const struct chains_estimates *estimates,
+                            struct gpumc_series_estimate *mean)
+{
+  const struct chains *chains = summary->chains;
+  const size_t requested = chains->quantities.n_series;
+  if (k < requested) {
+    *mean = estimates->mean[k];
+    return (double)chains->settings.interval;
+  }
+  chains_watch_estimate(chains, m, k - requested, mean);
+  return (double)chains->settings.interval * (double)chains->watch.every;
+}
+
 static void take_series(struct summary *summary, size_t m, const struct chains_estimates *estimates)
 {
   const size_t temperatures = summary->direct.count;
-  const double interval = (double)summary->chains->settings.interval;
   const double seconds =
       *summary->chains->context.seconds / (double)chains_end(&summary->chains->settings);
-  bool drifts = false, doubted[GPUMC_SERIES_DOUBTS] = {false};
+  bool drifts = false, converged = estimates->converged, doubted[GPUMC_SERIES_DOUBTS] = {false};
+  double longest[GPUMC_SERIES_DOUBTS] = {0};
   for (size_t k = 0; k < summary->means; k++) {
-    const struct gpumc_series_estimate *mean = &estimates->mean[k];
+    struct gpumc_series_estimate mean;
+    const double spacing = take_estimate(summary, m, k, estimates, &mean);
     const size_t at = k * temperatures + m;
-    summary->time[at] = mean->autocorrelation_time * interval;
-    summary->time_error[at] = mean->time_error * interval;
+    summary->time[at] = mean.autocorrelation_time * spacing;
+    summary->time_error[at] = mean.time_error * spacing;
     summary->seconds[at] = summary->time[at] * seconds;
     summary->seconds_error[at] = summary->time_error[at] * seconds;
-    summary->samples[at] = mean->effective_samples;
-    summary->drift[at] = mean->drift;
-    summary->drift_sweeps[at] = (double)mean->drift_length * interval;
-    drifts = drifts || mean->drifts;
-    doubted[mean->doubt] = true;
+    summary->samples[at] = mean.effective_samples;
+    summary->drift[at] = mean.drift;
+    summary->drift_sweeps[at] = (double)mean.drift_length * spacing;
+    drifts = drifts || mean.drifts;
+    converged = converged && mean.converged;
+    if (!doubted[mean.doubt] || mean.bin_time * spacing > longest[mean.doubt]) {
+      summary->slowest[mean.doubt] = k;
+      longest[mean.doubt] = mean.bin_time * spacing;
+    }
+    doubted[mean.doubt] = true;
   }
   for (size_t doubt = 0; doubt < GPUMC_SERIES_DOUBTS; doubt++)
     summary->doubted[doubt] += doubted[doubt];
   summary->drifting += drifts;
-  summary->converged[m] = estimates->converged && !is_warned(summary, "ergodicity_warning");
-  summary->unconverged += !estimates->converged;
+  summary->converged[m] = converged && !is_warned(summary, "ergodicity_warning");
+  summary->unconverged += !converged;
   summary->unknown += estimates->unknown;
   summary->biased += estimates->biased;
 }
@@ -169,9 +192,11 @@ static enum gpumc_status take_temperatures(struct summary *summary, struct gpumc
   return GPUMC_OK;
 }
 
-static struct gpumc_label label_of_series(const struct chains_quantities *quantities, size_t k)
+static struct gpumc_label label_of_series(const struct chains *chains, size_t k)
 {
-  return quantities->observables.mean[quantities->series_mean[k]]->label;
+  const struct chains_quantities *quantities = &chains->quantities;
+  return k < quantities->n_series ? quantities->observables.mean[quantities->series_mean[k]]->label
+                                  : chains->watch.mean[k - quantities->n_series]->label;
 }
 
 /* Curves over the temperatures, or of an athermal target single numbers; their axis is at `path`.
@@ -263,7 +288,7 @@ static enum gpumc_status write_of_series(const struct summary *summary,
   const struct gpumc_curve_place place = place_of(summary, curves->group, path, count);
   GPUMC_TRY(write_axis(summary, &place, summary->chains->value, error));
   for (size_t k = 0; k < summary->means; k++) {
-    const struct gpumc_label mean = label_of_series(&summary->chains->quantities, k);
+    const struct gpumc_label mean = label_of_series(summary->chains, k);
     char long_name[256];
     snprintf(long_name, sizeof long_name, "%s of the %s", curves->what, mean.long_name);
     const struct gpumc_label label = {mean.name, long_name, curves->units, ""};
@@ -347,8 +372,7 @@ static enum gpumc_status write_drift(const struct summary *summary, struct gpumc
   for (size_t i = 1; i < summary->means * temperatures; i++)
     if (isnan(summary->drift[worst]) || fabs(summary->drift[i]) > fabs(summary->drift[worst]))
       worst = i;
-  const struct gpumc_label label =
-      label_of_series(&summary->chains->quantities, worst / temperatures);
+  const struct gpumc_label label = label_of_series(summary->chains, worst / temperatures);
   if (value != NULL) {
     snprintf(which, sizeof which, "%zu of %zu %s are", summary->drifting, temperatures,
              chains_values_word(summary->chains));
@@ -363,7 +387,8 @@ static enum gpumc_status write_drift(const struct summary *summary, struct gpumc
   return write_warning(summary, "drift_warning", text, error);
 }
 
-/* Says which test of the time series failed, and at how many temperatures. */
+/* Says which test of the time series failed, and at how many temperatures, or, of a single run, of
+ * which observable the slowest such series is. */
 static enum gpumc_status write_unconverged(const struct summary *summary, struct gpumc_error *error)
 {
   static const char *const reasons[GPUMC_SERIES_DOUBTS] = {
@@ -384,6 +409,9 @@ static enum gpumc_status write_unconverged(const struct summary *summary, struct
     gpumc_text_append(&text, "%s%s", before, reasons[doubt]);
     if (many)
       gpumc_text_append(&text, " at %zu", summary->doubted[doubt]);
+    else
+      gpumc_text_append(&text, " (%s)",
+                        label_of_series(summary->chains, summary->slowest[doubt]).name);
     before = ", ";
   }
   gpumc_text_append(&text, "; use more sweeps or a longer thermalization");

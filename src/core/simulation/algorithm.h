@@ -16,6 +16,8 @@ struct gpumc_work {
   double values;     /* replicas whose measurements are taken in */
   size_t n_channels; /* that a measurement has: the first ones, */
   uint32_t profiles; /* and of these profiles, a bit for each channel */
+  uint32_t watched;  /* channels that are looked at now and then, a bit for each, */
+  double looked;     /* and at least so many sites of replicas */
   double summed; /* terms of sums that the host forms, all of its threads, when all is measured */
 };
 

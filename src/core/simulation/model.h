@@ -20,6 +20,9 @@ struct gpumc_channel {
    * `algorithm`, is true; `request` is its line of help. NULL: always measured. Such channels come
    * after all others. */
   const char *request_key, *request;
+  /* Nanoseconds of one core, about, of a measurement with the channels of that key, for each site;
+   * 0: not known. */
+  double cost;
   /* A profile: not one number but many along this axis, as a histogram of distances is
    * (gpumc_model.profile). It is measured on request only, and no mean is of it; channels with axes
    * of one name have the same one. name NULL: one number. */
@@ -37,7 +40,8 @@ struct gpumc_pair {
   struct gpumc_label distribution; /* of its probability density; zeroed: none is reported */
 };
 
-/* Slow means, by which an algorithm judges equilibrium; some of them only where no pairs are. */
+/* Slow means, by which an algorithm judges equilibrium; some of them only where no pairs are.
+ * Chains look at those that are always watched now and then where they are not requested. */
 enum gpumc_watch { GPUMC_WATCH_NEVER, GPUMC_WATCH_WITHOUT_PAIRS, GPUMC_WATCH_ALWAYS };
 
 /* What is summed up: x^power or |x|^power of a channel per site, or of a pair; or the product of a

@@ -9,7 +9,7 @@
 static const char order_key[] = "bond_order";
 static const char order_request[] =
     "Whether the bond-orientational order psi_6 is measured, which takes longer than a sweep.";
-#define ON_REQUEST .request_key = order_key, .request = order_request
+#define ON_REQUEST .request_key = order_key, .request = order_request, .cost = 700.0
 #define DISTANCE                                                                                   \
   {                                                                                                \
     "distance", "distance of two disks, middle of the bin", "diameters", "r"                       \

@@ -1,0 +1,190 @@
+/* Chains: looks at slow observables that were not requested.
+ *
+ * A result is no better than its slowest observable. Means that the model has always watched
+ * (gpumc_mean.watch), of channels that are measured on request only and were not requested, are
+ * looked at with every `every`-th measurement. They have time series, like the others, and nothing
+ * else: whether these are long enough decides with those of the others whether the chains have
+ * converged. Looks are as rare as takes a small share of the time, by the costs that model and
+ * kernel declare, so that the interval decides no number otherwise than the configuration does; but
+ * there are enough of them in a run to tell that it was long, even if they are all independent. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/chains/chains.h"
+#include "core/base/memory.h"
+#include "core/storage/checkpoint.h"
+
+/* Of the time of sweeps, what looks may take. */
+static const double looking_share = 0.1;
+/* A series has to be 500 of its autocorrelation times long, which of independent values is half of
+ * their spacing: 250 values, and as many again for estimates that come out too large. */
+enum { LEAST_LOOKS = 512 };
+/* Nanoseconds of a site in a sweep, of kernels that do not say. */
+static const double unknown_cost = 10.0;
+
+static bool is_looked_at(const struct gpumc_observables *observables,
+                         const struct gpumc_model_ops *model, const struct gpumc_mean *mean)
+{
+  bool requested = mean->source != GPUMC_MEAN_CHANNEL || mean->watch != GPUMC_WATCH_ALWAYS ||
+                   mean->controls != 0 || model->channels[mean->index].request_key == NULL;
+  for (size_t k = 0; k < observables->n_means; k++)
+    requested = requested || observables->mean[k] == mean;
+  return !requested;
+}
+
+void chains_watch_choose(const struct gpumc_model *model,
+                         const struct gpumc_observables *observables, struct chains_watch *watch)
+{
+  watch->count = 0;
+  for (size_t k = 0; k < model->ops->n_means && watch->count < CHAINS_WATCHED; k++)
+    if (is_looked_at(observables, model->ops, &model->ops->means[k])) {
+      const struct gpumc_mean *mean = &model->ops->means[k];
+      watch->unit[watch->count] = gpumc_mean_unit(mean, model);
+      watch->cost = fmax(watch->cost, model->ops->channels[mean->index].cost);
+      watch->mean[watch->count++] = mean;
+    }
+}
+
+double chains_least_looks(const struct chains_settings *settings)
+{
+  return fmin((double)(settings->sweeps / settings->interval),
+              ceil((double)LEAST_LOOKS / (double)settings->chains));
+}
+
+void chains_watch_pace(struct chains *chains)
+{
+  const struct gpumc_ensemble *ensemble = chains->context.ensemble;
+  const struct chains_settings *settings = &chains->settings;
+  const double sites = (double)ensemble->model->sites;
+  const double sweep = ensemble->ops->cost != NULL
+                           ? ensemble->ops->cost(ensemble->model, &ensemble->plan.options, 1)
+                           : unknown_cost * sites;
+  const double rare = ceil(chains->watch.cost * sites /
+                           (looking_share * sweep * (double)settings->interval)),
+               enough = floor((double)(settings->sweeps / settings->interval) /
+                              chains_least_looks(settings));
+  chains->watch.every = (uint32_t)fmax(fmin(rare, enough), 1);
+}
+
+/* ---- memory ---- */
+
+static size_t series_count(const struct chains *chains)
+{
+  return chains->runs * chains->settings.chains * chains->watch.count;
+}
+
+enum gpumc_status chains_watch_make(struct chains *chains, struct gpumc_error *error)
+{
+  struct chains_watch *watch = &chains->watch;
+  if (watch->count == 0)
+    return GPUMC_OK;
+  for (size_t w = 0; w < watch->count; w++) {
+    const size_t channel = watch->mean[w]->index, values = chains_values(chains, channel);
+    if (watch->channel[channel] != NULL)
+      continue;
+    GPUMC_TRY(gpumc_device_array(chains->context.device, &watch->device_channel[channel], values,
+                                 "watched quantities", error));
+    GPUMC_TRY(gpumc_allocate_array(&watch->channel[channel], values, "watched quantities", error));
+  }
+  return gpumc_allocate_array(&watch->series, series_count(chains), "time series", error);
+}
+
+void chains_watch_free(struct chains *chains)
+{
+  struct chains_watch *watch = &chains->watch;
+  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++) {
+    chains->context.device->ops->release(chains->context.device, watch->device_channel[c]);
+    free(watch->channel[c]);
+  }
+  free(watch->series);
+}
+
+/* ---- looks ---- */
+
+uint64_t chains_looks(const struct chains *chains)
+{
+  return chains->watch.count > 0 ? chains->measured / chains->watch.every : 0;
+}
+
+void chains_watch_add_channels(const struct chains *chains, int64_t **channel)
+{
+  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
+    if (chains->watch.device_channel[c] != NULL)
+      channel[c] = chains->watch.device_channel[c];
+}
+
+enum gpumc_status chains_watch_fetch(struct chains *chains, struct gpumc_error *error)
+{
+  struct gpumc_device *device = chains->context.device;
+  const struct chains_watch *watch = &chains->watch;
+  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
+    if (watch->channel[c] != NULL)
+      GPUMC_TRY(device->ops->copy_to_host(device, watch->channel[c], watch->device_channel[c],
+                                          chains_values(chains, c) * sizeof(int64_t), error));
+  return GPUMC_OK;
+}
+
+void chains_watch_digest(const struct chains *chains, struct gpumc_series *series)
+{
+  const struct chains_settings *settings = &chains->settings;
+  const struct chains_watch *watch = &chains->watch;
+  for (size_t i = 0; i < chains->runs * watch->count; i++) {
+    const size_t m = i / watch->count, w = i % watch->count;
+    chains_add_means(settings, watch->mean[w], watch->unit[w],
+                     watch->channel[watch->mean[w]->index] + m * settings->replicas,
+                     chains->scratch, series + m * settings->chains * watch->count + w,
+                     watch->count);
+  }
+}
+
+void chains_watch_estimate(const struct chains *chains, size_t m, size_t w,
+                           struct gpumc_series_estimate *estimate)
+{
+  const size_t count = chains->watch.count, n_chains = chains->settings.chains;
+  struct gpumc_series together = {0};
+  for (size_t b = 0; b < n_chains; b++)
+    gpumc_series_merge(&together, &chains->watch.series[(m * n_chains + b) * count + w]);
+  together.members = (chains->settings.replicas + n_chains - 1) / n_chains;
+  gpumc_series_estimate_among(&together, chains->runs * (chains->quantities.n_series + count),
+                              estimate);
+  estimate->effective_samples *= (double)chains->settings.replicas / (double)n_chains;
+}
+
+/* ---- checkpoints ---- */
+
+enum { LONGEST_NAME = 64 };
+
+static struct gpumc_part part_of(const struct chains *chains, char prefix[static LONGEST_NAME])
+{
+  snprintf(prefix, LONGEST_NAME, "%s/watch", chains->name);
+  return (struct gpumc_part){"series", GPUMC_UINT64, series_count(chains), GPUMC_SERIES_WORDS,
+                             chains->watch.series};
+}
+
+enum gpumc_status chains_watch_save(const struct chains *chains,
+                                    struct gpumc_checkpoint_writer *writer,
+                                    struct gpumc_error *error)
+{
+  char prefix[LONGEST_NAME];
+  const struct gpumc_part part = part_of(chains, prefix);
+  return chains->watch.count == 0 ? GPUMC_OK
+                                  : gpumc_parts_save(&part, 1, NULL, writer, prefix, error);
+}
+
+enum gpumc_status chains_watch_load(struct chains *chains, struct gpumc_checkpoint_reader *reader,
+                                    struct gpumc_error *error)
+{
+  char prefix[LONGEST_NAME];
+  const struct gpumc_part part = part_of(chains, prefix);
+  if (chains->watch.count == 0)
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_parts_load(&part, 1, NULL, reader, prefix, error));
+  for (size_t i = 0; i < series_count(chains); i++)
+    if (chains->watch.series[i].level[0].bins != chains_looks(chains) ||
+        chains->watch.series[i].merged != (chains_looks(chains) > 0))
+      return gpumc_error_set(error, GPUMC_FAILURE,
+                             "the checkpoint's counters and watched series contradict each other");
+  return GPUMC_OK;
+}

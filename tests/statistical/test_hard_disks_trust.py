@@ -1,0 +1,73 @@
+"""Whether results of hard disks are trusted is decided by psi_6, too, the slowest observable, which the model has watched without
+a request.
+
+Dense systems: 64^2 disks near the transition, from a lattice, in chains that are short against the time in which psi_6 relaxes.
+None may be trusted, though by the pressures alone (the control) all would be: their series are long against their own times
+and do not drift. Dilute ones must be trusted, but for the false alarms of the tests of drifts and of agreement, one in a
+hundred each at most: of 12 runs one may not be (probability of two: 3 %, seeds are fixed). The time of psi_6 by looks is
+that of the requested one: in a dense liquid, where it is many looks long, within three of its errors; looks are fewer than
+measurements there, and none of psi_6 is in the result but what is known of its series.
+"""
+import pathlib
+import sys
+import unittest
+
+import h5py
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.program import ProgramCase  # noqa: E402
+
+CONFIG = """\
+gpumc: 1
+seed: {seed}
+model: {{name: hard_disks, {model}}}
+algorithm: {{name: mpmc, thermalization: {thermalization}, sweeps: {sweeps}, interval: {interval}{more}}}
+kernel: {{device: cpu}}
+output: r.h5
+"""
+DENSE = {"model": "lattice: [64, 64], packing_fraction: 0.71, start: lattice", "thermalization": 1500, "sweeps": 6000, "interval": 4}
+DILUTE = {"model": "particles: 400, packing_fraction: 0.3", "thermalization": 200, "sweeps": 4000, "interval": 2}
+LIQUID = {"model": "particles: 256, packing_fraction: 0.66", "thermalization": 1000, "sweeps": 40000, "interval": 1}
+# Autocorrelation times that a series has to be long (core/statistics/series.h), and normal deviates of a drift.
+LEAST, LARGEST_DRIFT = 500, 4.5
+
+
+class HardDisksTrust(ProgramCase):
+    def run_with(self, seed, more="", **keys):
+        ran = self.gpumc("run", "--fresh", self.write("c.yaml", CONFIG.format(seed=seed, more=more, **keys)))
+        with h5py.File(self.path("r.h5")) as file:
+            summary = file["summary"]
+            times = {name: value[()] for name, value in summary["autocorrelation_time"].items()}
+            drifts = {name: value[()] for name, value in summary["drift"].items()}
+            return {"trusted": bool(summary.attrs["trusted"]), "times": times, "drifts": drifts, "said": ran.err, "summary": list(summary)}
+
+    def test_dense_systems_are_not_trusted(self):
+        for seed in (20131210, 20131211, 20131212):
+            with self.subTest(seed):
+                found = self.run_with(seed, **DENSE)
+                self.assertFalse(found["trusted"])
+                self.assertRegex(found["said"], r"\(psi6\)|psi6 is (higher|lower)")
+                for name in ("contact", "scaling"):
+                    self.assertGreater(DENSE["sweeps"], LEAST * found["times"][name])
+                    self.assertLess(abs(found["drifts"][name]), LARGEST_DRIFT)
+
+    def test_dilute_systems_are(self):
+        trusted = [self.run_with(20131220 + k, **DILUTE)["trusted"] for k in range(12)]
+        self.assertGreaterEqual(sum(trusted), 11)
+
+    def test_looks_find_the_time_of_psi_6(self):
+        looked = self.run_with(20131230, **LIQUID)
+        requested = self.run_with(20131230, **{**LIQUID, "more": ", bond_order: true"})
+        of_looks, times = looked["times"], requested["times"]
+        print(f"\nsweeps: psi6 {times['psi6']:.1f}({times['psi6_error']:.1f}), by looks {of_looks['psi6']:.1f}"
+              f"({of_looks['psi6_error']:.1f}), contact {times['contact']:.2f}")
+        self.assertLess(abs(of_looks["psi6"] - times["psi6"]), 3 * np.hypot(of_looks["psi6_error"], times["psi6_error"]))
+        self.assertGreater(times["psi6"], 5 * times["contact"])
+        self.assertEqual(of_looks["contact"], times["contact"])
+        self.assertNotIn("psi6", looked["summary"])
+        self.assertIn("psi6", requested["summary"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
