@@ -349,6 +349,7 @@ enum gpumc_status cli_plan_time_measure(struct gpumc_preparation *preparation,
   status = time_work(&probe, demand->updates, time, error);
 out:
   release(&probe);
+  time->seconds += demand->work.seconds;
   time->seconds += demand->work.values * value_seconds / (gpu ? 1 : preparation->device.threads);
   time->seconds += demand->work.summed * term_seconds / preparation->device.threads;
   return status;

@@ -48,6 +48,7 @@ void chains_destroy(void *state)
     return;
   chains_sums_free(chains);
   chains_watch_free(chains);
+  chains_tuning_free(&chains->tuning);
   gpumc_configurations_free(&chains->configurations);
   chains_settings_free(chains);
   free(chains->table);
@@ -86,6 +87,7 @@ static enum gpumc_status build(chains_read *read, struct chains *chains, struct 
   GPUMC_TRY(chains_tables_declare(chains, error));
   GPUMC_TRY(configurations_declare(chains, error));
   GPUMC_TRY(chains_watch_make(chains, error));
+  GPUMC_TRY(chains_tuning_make(chains, error));
   chains_pace(chains);
   return GPUMC_OK;
 }
@@ -214,6 +216,8 @@ enum gpumc_status chains_advance(void *state, bool *finished, struct gpumc_error
   const uint32_t total = chains_end(&chains->settings);
   const double begun = gpumc_clock();
   *finished = false;
+  if (chains_tunes(chains))
+    return chains_tune(chains, error);
   if (ensemble->runs == 0)
     GPUMC_TRY(gpumc_ensemble_start(ensemble, 0, chains->runs, chains->settings.replicas, error));
   const uint32_t left = total - ensemble->time;
@@ -235,6 +239,12 @@ void chains_position(const void *state, struct gpumc_position *where)
                    (double)chains->context.model->sites;
   where->coordinate = "sweep";
   where->value = time;
+  where->decided = chains->tuning.done && ensemble->runs == 0;
+  if (chains_tunes(chains)) {
+    where->coordinate = "tuning";
+    where->value = (double)chains->tuning.next;
+    where->fraction = where->updates = 0;
+  }
 }
 
 /* ---- checkpoints ---- */
@@ -320,6 +330,7 @@ chains_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gp
   char name[CHAINS_NAME_BYTES];
   GPUMC_TRY(gpumc_checkpoint_put(writer, name_of_count(chains, name), GPUMC_UINT64, 1, 1,
                                  &chains->measured, error));
+  GPUMC_TRY(chains_tuning_save(chains, writer, error));
   GPUMC_TRY(chains_watch_save(chains, writer, error));
   for (size_t m = 0; m < chains->runs; m++)
     GPUMC_TRY(save_sums(chains, m, writer, error));
@@ -370,6 +381,7 @@ enum gpumc_status chains_load(void *state, struct gpumc_checkpoint_reader *reade
   char name[CHAINS_NAME_BYTES];
   GPUMC_TRY(gpumc_checkpoint_get_rows(reader, name_of_count(chains, name), GPUMC_UINT64, 0, 1, 1,
                                       &chains->measured, error));
+  GPUMC_TRY(chains_tuning_load(chains, reader, error));
   GPUMC_TRY(chains_watch_load(chains, reader, error));
   for (size_t m = 0; m < chains->runs; m++)
     GPUMC_TRY(load_sums(chains, m, reader, error));

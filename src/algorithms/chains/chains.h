@@ -33,6 +33,7 @@ struct chains_settings {
   bool each_sample; /* of quenched disorder: replica r has the r-th */
   uint32_t thermalization, sweeps, interval;
   bool series;
+  double tune; /* seconds to spend on what the kernel can tune; 0: none */
 };
 
 /* Means are summed up, results are the quantities of the model that follow from them. Means that
@@ -93,6 +94,28 @@ struct chains_watch {
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM];        /* the same on the host */
 };
 
+/* Values of what the kernel can tune, and how they did. */
+enum { CHAINS_TUNABLES = 4 };
+struct chains_candidate {
+  double value[CHAINS_TUNABLES];
+  double sweeps, seconds;  /* that it had */
+  double time, time_error; /* autocorrelation time in sweeps; NaN: unknown */
+};
+
+/* Tuning (chains_tune.c); zeroed where there is none. */
+struct chains_tuning {
+  struct gpumc_kernel_options given;
+  size_t tunables, count;
+  struct chains_candidate *candidate; /* [count], the first as given */
+  bool relaxed, done;                 /* the states are; everything was tried */
+  size_t next;                        /* to be tried */
+  size_t chosen;
+  double spent, seconds; /* of the share of what is tried; in all */
+  uint32_t spacing;      /* measurements from one that counts to the next; 0: not known yet */
+  /* Of what is tried: [runs][chains][series], and those of chains_watch. */
+  struct gpumc_series *series, *watched;
+};
+
 struct chains {
   struct gpumc_context context;
   const char *name; /* of the algorithm: that of its states in checkpoints */
@@ -106,6 +129,7 @@ struct chains {
   struct gpumc_configurations_request request;
   struct gpumc_configurations configurations;
   struct chains_watch watch;
+  struct chains_tuning tuning;
   uint32_t unit;            /* sweeps between which the run may stop */
   struct chains_sums *sums; /* [temperatures] */
   uint64_t measured;        /* measurements that are in the sums */
@@ -329,7 +353,7 @@ void chains_watch_digest(const struct chains *chains, struct gpumc_series *serie
 /* Of watched mean w in run m; times are in looks. */
 void chains_watch_estimate(const struct chains *chains, size_t m, size_t w,
                            struct gpumc_series_estimate *estimate);
-/* A load comes after that of `measured`. */
+/* A load comes after that of `measured` and, where there is any, of the tuning. */
 GPUMC_MUST_CHECK enum gpumc_status chains_watch_save(const struct chains *chains,
                                                      struct gpumc_checkpoint_writer *writer,
                                                      struct gpumc_error *error);
@@ -340,6 +364,24 @@ GPUMC_MUST_CHECK enum gpumc_status chains_watch_load(struct chains *chains,
 /* Sweeps under the target of the chains. */
 GPUMC_MUST_CHECK enum gpumc_status chains_sweep(const struct chains *chains, uint32_t sweeps,
                                                 int64_t *const *channel, struct gpumc_error *error);
+
+/* Tuning (chains_tune.c) where settings.tune asks for it: whether it is not over yet, what it works
+ * with (GPUMC_INVALID where the kernel has nothing to tune), and a unit of it. */
+bool chains_tunes(const struct chains *chains);
+GPUMC_MUST_CHECK enum gpumc_status
+chains_tuning_make(struct chains *chains, struct gpumc_error *error);
+void chains_tuning_free(struct chains_tuning *tuning);
+GPUMC_MUST_CHECK enum gpumc_status chains_tune(struct chains *chains, struct gpumc_error *error);
+/* After a load without a choice no run has begun. */
+GPUMC_MUST_CHECK enum gpumc_status chains_tuning_save(const struct chains *chains,
+                                                      struct gpumc_checkpoint_writer *writer,
+                                                      struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status chains_tuning_load(struct chains *chains,
+                                                      struct gpumc_checkpoint_reader *reader,
+                                                      struct gpumc_error *error);
+/* provenance/tuning. */
+GPUMC_MUST_CHECK enum gpumc_status
+chains_tuning_write(const struct chains *chains, struct gpumc_error *error);
 
 /* runs/NNNN: declares it, with the time series if requested; appends to these the measurement that
  * went into the sums last; and writes the averages of bins and replicas at the end. */

@@ -79,6 +79,7 @@ demand_work(const struct chains *chains, const struct gpumc_model *model, struct
   work->measured = means * replicas * (double)model->sites;
   work->values = means * (replicas + VALUES_OF_A_MEAN);
   work->summed = means * replicas * chains_profile_width(chains);
+  work->seconds = settings->tune;
   if (chains->watch.count > 0)
     work->looked =
         (double)chains->runs * replicas * chains_least_looks(settings) * (double)model->sites;

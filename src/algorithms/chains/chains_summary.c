@@ -146,8 +146,8 @@ static double take_estimate(const struct summary *summary, size_t m, size_t k,
 static void take_series(struct summary *summary, size_t m, const struct chains_estimates *estimates)
 {
   const size_t temperatures = summary->direct.count;
-  const double seconds =
-      *summary->chains->context.seconds / (double)chains_end(&summary->chains->settings);
+  const double seconds = (*summary->chains->context.seconds - summary->chains->tuning.seconds) /
+                         (double)chains_end(&summary->chains->settings);
   bool drifts = false, converged = estimates->converged, doubted[GPUMC_SERIES_DOUBTS] = {false};
   double longest[GPUMC_SERIES_DOUBTS] = {0};
   for (size_t k = 0; k < summary->means; k++) {
@@ -457,6 +457,7 @@ enum gpumc_status chains_summarize(void *state, struct gpumc_error *error)
   GPUMC_TRY_OUT(status, summary_init(&summary, chains, error));
   GPUMC_TRY_OUT(status, take_temperatures(&summary, error));
   GPUMC_TRY_OUT(status, chains_runs_write(chains, error));
+  GPUMC_TRY_OUT(status, chains_tuning_write(chains, error));
   GPUMC_TRY_OUT(status, write_direct(&summary, error));
   GPUMC_TRY_OUT(status, write_series(&summary, error));
   GPUMC_TRY_OUT(status, chains_profiles_write(chains, summary.shortest, error));

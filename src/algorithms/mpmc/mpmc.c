@@ -17,13 +17,32 @@ static const struct gpumc_key keys[] = {
                          "The move that a sweep consists of, one that gives all allowed states the "
                          "same weight."),
     CHAINS_TIMES_KEYS,
+    {.name = "tune",
+     .type = GPUMC_KEY_DURATION,
+     .maximum = 1e7,
+     .doc = "Time to spend, before the run, on choosing the kernel's keys that decide how fast it "
+            "decorrelates, of hard disks kernel.move_size and kernel.moves_per_cell: by the "
+            "autocorrelation time, in seconds, of the slowest observable that the model has "
+            "watched. The result says which values reproduce it without."},
     GPUMC_REQUESTS_KEY_FOR(GPUMC_ATHERMAL),
     CHAINS_SERIES_KEY,
     CHAINS_CONFIGURATIONS_KEY(gpumc_configurations_times_keys),
     {0}};
 
+static void check_tune(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                       struct gpumc_report *report)
+{
+  bool any = false;
+  for (size_t k = 0; subject->model->kernels[k] != NULL; k++)
+    any = any || subject->model->kernels[k]->n_tunables > 0;
+  if (gpumc_params_has(params, "tune") && !any)
+    gpumc_params_mistake(params, report, "tune", "model %s has no kernel that can be tuned",
+                         subject->model->name);
+}
+
 static const struct gpumc_check checks[] = {
     CHAINS_CHECKS,
+    {.reads = "tune", .needs = GPUMC_NEEDS_MODEL, .run = check_tune},
     {.run = NULL},
 };
 
@@ -38,6 +57,8 @@ read_keys(const struct gpumc_params *params, struct chains *chains, struct gpumc
   (void)error;
   chains->name = "mpmc";
   chains->settings = chains_settings_read(params, replicas_of(params), 1);
+  if (gpumc_params_has(params, "tune"))
+    chains->settings.tune = gpumc_params_real(params, "tune");
   chains->runs = 1;
   return GPUMC_OK;
 }

@@ -306,7 +306,7 @@ static enum gpumc_status work(struct run *run, struct gpumc_error *error)
       return stop(run, error);
     double interval =
         run->finished ? fmin(checkpoint_interval, final_interval) : checkpoint_interval;
-    if (gpumc_clock() - run->checkpointed >= interval)
+    if (gpumc_clock() - run->checkpointed >= interval || position_of(run).decided)
       GPUMC_TRY(save(run, error));
   }
   return GPUMC_OK;

@@ -18,6 +18,7 @@ struct gpumc_work {
   uint32_t profiles; /* and of these profiles, a bit for each channel */
   uint32_t watched;  /* channels that are looked at now and then, a bit for each, */
   double looked;     /* and at least so many sites of replicas */
+  double seconds;    /* that it spends by the clock, whatever the rest takes */
   double summed; /* terms of sums that the host forms, all of its threads, when all is measured */
 };
 
@@ -93,6 +94,8 @@ struct gpumc_position {
   double updates;         /* done, as gpumc_demand counts them; observers get those of the kernel */
   const char *coordinate; /* "beta" */
   double value;
+  /* Something was decided that cannot be found again: a checkpoint is due, whatever the time. */
+  bool decided;
   const char *unit; /* of `updates`, "flips" or "trials"; set by the run */
 };
 

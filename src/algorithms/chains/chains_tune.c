@@ -1,0 +1,507 @@
+/* Chains: tuning of the kernel's own keys by the clock, before the run begins.
+ *
+ * All combinations of the values that the kernel proposes (gpumc_kernel_ops.tunables), and those
+ * that were given, sweep and measure for equal shares of the time, one after the other, from the
+ * states in which the run begins on; a first share only relaxes these. The best one has the
+ * shortest autocorrelation time, in seconds, of the slowest of the means that the model has
+ * watched. Then the run begins anew with it, as one does whose configuration gives these values:
+ * what was done before leaves no trace in its numbers. As the choice depends on the machine, it is
+ * part of the checkpoint that is written at once. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/chains/chains.h"
+#include "core/base/machine.h"
+#include "core/base/memory.h"
+#include "core/base/text.h"
+#include "core/simulation/curves.h"
+
+/* Of the time, what relaxes the states. */
+static const double relaxing_share = 0.1;
+/* A time is known where its error is below that share of it, from so many measurements. */
+static const double largest_error = 0.5;
+enum { LEAST_MEASUREMENTS = 32 };
+
+bool chains_tunes(const struct chains *chains)
+{
+  return chains->settings.tune > 0 && !chains->tuning.done;
+}
+
+static const struct gpumc_tunable *tunables_of(const struct chains *chains)
+{
+  return chains->context.ensemble->ops->tunables;
+}
+
+/* ---- candidates ---- */
+
+static size_t combinations(const struct chains *chains)
+{
+  size_t count = 1;
+  for (size_t i = 0; i < chains->tuning.tunables; i++)
+    count *= tunables_of(chains)[i].count;
+  return count;
+}
+
+/* The first is what was given, which may be among the others as well. */
+static void fill_candidates(struct chains *chains)
+{
+  struct chains_tuning *tuning = &chains->tuning;
+  for (size_t i = 0; i < tuning->tunables; i++)
+    tuning->candidate[0].value[i] = tunables_of(chains)[i].get(&tuning->given);
+  tuning->count = 1;
+  for (size_t k = 0; k < combinations(chains); k++) {
+    struct chains_candidate *candidate = &tuning->candidate[tuning->count];
+    size_t rest = k;
+    for (size_t i = 0; i < tuning->tunables; i++) {
+      const struct gpumc_tunable *tunable = &tunables_of(chains)[i];
+      candidate->value[i] = tunable->value[rest % tunable->count];
+      rest /= tunable->count;
+    }
+    tuning->count +=
+        memcmp(candidate->value, tuning->candidate[0].value, sizeof candidate->value) != 0;
+  }
+}
+
+static size_t series_count(const struct chains *chains)
+{
+  return chains->runs * chains->settings.chains * chains->quantities.n_series;
+}
+
+static size_t watched_count(const struct chains *chains)
+{
+  return chains->runs * chains->settings.chains * chains->watch.count;
+}
+
+enum gpumc_status chains_tuning_make(struct chains *chains, struct gpumc_error *error)
+{
+  const struct gpumc_ensemble *ensemble = chains->context.ensemble;
+  struct chains_tuning *tuning = &chains->tuning;
+  if (!chains_tunes(chains))
+    return GPUMC_OK;
+  if (ensemble->ops->n_tunables == 0 || ensemble->ops->n_tunables > CHAINS_TUNABLES)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "algorithm.tune: the kernel %s has nothing that can be tuned",
+                           ensemble->ops->variant);
+  tuning->tunables = ensemble->ops->n_tunables;
+  tuning->given = ensemble->plan.options;
+  GPUMC_TRY(
+      gpumc_allocate_array(&tuning->candidate, 1 + combinations(chains), "what is tuned", error));
+  fill_candidates(chains);
+  GPUMC_TRY(gpumc_allocate_array(&tuning->series, series_count(chains), "time series", error));
+  return gpumc_allocate_array(&tuning->watched, watched_count(chains) + 1, "time series", error);
+}
+
+void chains_tuning_free(struct chains_tuning *tuning)
+{
+  free(tuning->candidate);
+  free(tuning->series);
+  free(tuning->watched);
+}
+
+static struct gpumc_kernel_options options_of(const struct chains *chains, size_t candidate)
+{
+  struct gpumc_kernel_options options = chains->tuning.given;
+  for (size_t i = 0; i < chains->tuning.tunables; i++)
+    tunables_of(chains)[i].set(&options, chains->tuning.candidate[candidate].value[i]);
+  return options;
+}
+
+/* "kernel.move_size=0.16 kernel.moves_per_cell=4" */
+static const char *
+name_candidate(const struct chains *chains, size_t candidate, char *text, size_t size)
+{
+  size_t length = 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < chains->tuning.tunables && length < size; i++)
+    length +=
+        (size_t)snprintf(text + length, size - length, "%skernel.%s=%.15g", i > 0 ? " " : "",
+                         tunables_of(chains)[i].key, chains->tuning.candidate[candidate].value[i]);
+  return text;
+}
+
+/* ---- how one does ---- */
+
+static bool is_watched(const struct chains *chains, size_t k)
+{
+  const struct chains_quantities *quantities = &chains->quantities;
+  bool any = chains->watch.count > 0;
+  for (size_t i = 0; i < quantities->n_series; i++)
+    any =
+        any || quantities->observables.mean[quantities->series_mean[i]]->watch != GPUMC_WATCH_NEVER;
+  return !any ||
+         quantities->observables.mean[quantities->series_mean[k]]->watch != GPUMC_WATCH_NEVER;
+}
+
+static void add_measurement(const struct chains *chains)
+{
+  const struct chains_settings *settings = &chains->settings;
+  const struct chains_quantities *quantities = &chains->quantities;
+  for (size_t i = 0; i < chains->runs * quantities->n_series; i++) {
+    const size_t m = i / quantities->n_series, k = i % quantities->n_series;
+    const size_t q = quantities->series_mean[k];
+    const struct gpumc_mean *mean = quantities->observables.mean[q];
+    if (is_watched(chains, k))
+      chains_add_means(settings, mean, quantities->unit[q],
+                       chains->channel[mean->index] + m * settings->replicas, chains->scratch,
+                       chains->tuning.series + m * settings->chains * quantities->n_series + k,
+                       quantities->n_series);
+  }
+  chains_watch_digest(chains, chains->tuning.watched);
+}
+
+/* Sweeps to the next measurement and makes it, as the run will do, but for profiles. */
+static enum gpumc_status sweep_and_measure(struct chains *chains, struct gpumc_error *error)
+{
+  struct gpumc_device *device = chains->context.device;
+  const size_t numbers = chains->quantities.observables.n_channels;
+  int64_t *channel[GPUMC_CHANNELS_MAXIMUM] = {NULL};
+  for (size_t c = 0; c < numbers; c++)
+    channel[c] = chains->device_channel[c];
+  GPUMC_TRY(chains_sweep(chains, chains->settings.interval, channel, error));
+  for (size_t c = 0; c < numbers; c++)
+    GPUMC_TRY(device->ops->copy_to_host(device, chains->channel[c], chains->device_channel[c],
+                                        chains_values(chains, c) * sizeof(int64_t), error));
+  return GPUMC_OK;
+}
+
+/* Looks at what is watched beside. */
+static enum gpumc_status look(struct chains *chains, struct gpumc_error *error)
+{
+  struct gpumc_ensemble *ensemble = chains->context.ensemble;
+  int64_t *channel[GPUMC_CHANNELS_MAXIMUM] = {NULL};
+  if (chains->watch.count == 0)
+    return GPUMC_OK;
+  chains_watch_add_channels(chains, channel);
+  GPUMC_TRY(ensemble->ops->measure(ensemble, channel, error));
+  return chains_watch_fetch(chains, error);
+}
+
+/* As many measurements as take the time of a look, then a look, whose time does not count: in the
+ * run looks are rare. */
+static enum gpumc_status try_once(struct chains *chains, struct gpumc_error *error)
+{
+  struct chains_tuning *tuning = &chains->tuning;
+  const uint32_t steps = tuning->spacing > 0 ? tuning->spacing : 1;
+  const double begun = gpumc_clock();
+  for (uint32_t i = 0; i < steps; i++)
+    GPUMC_TRY(sweep_and_measure(chains, error));
+  const double swept = gpumc_clock();
+  GPUMC_TRY(look(chains, error));
+  const double looked = gpumc_clock();
+  if (!tuning->relaxed)
+    return GPUMC_OK;
+  if (tuning->spacing > 0) {
+    struct chains_candidate *candidate = &tuning->candidate[tuning->next];
+    candidate->sweeps += (double)steps * (double)chains->settings.interval;
+    candidate->seconds += swept - begun;
+    add_measurement(chains);
+  } else {
+    tuning->spacing = (uint32_t)fmin(fmax(ceil((looked - swept) / (swept - begun)), 1), 1000);
+  }
+  return GPUMC_OK;
+}
+
+/* Takes the autocorrelation time of a series, all chains together, if it is the slowest. */
+static void take_slower(const struct chains *chains, const struct gpumc_series *series,
+                        size_t stride, struct chains_candidate *candidate)
+{
+  const double spacing = (double)chains->settings.interval * (double)chains->tuning.spacing;
+  struct gpumc_series together = {0};
+  struct gpumc_series_estimate estimate;
+  for (size_t b = 0; b < chains->settings.chains; b++)
+    gpumc_series_merge(&together, &series[b * stride]);
+  gpumc_series_estimate(&together, &estimate);
+  /* Of values that are as good as independent it is unknown. */
+  const double error = isnan(estimate.time_error) ? 0 : estimate.time_error;
+  if (estimate.count < LEAST_MEASUREMENTS ||
+      !(error <= largest_error * estimate.autocorrelation_time)) {
+    candidate->time = candidate->time_error = (double)NAN;
+  } else if (estimate.autocorrelation_time * spacing > candidate->time) {
+    candidate->time = estimate.autocorrelation_time * spacing;
+    candidate->time_error = error * spacing;
+  }
+}
+
+static void evaluate(const struct chains *chains, struct chains_candidate *candidate)
+{
+  const struct chains_tuning *tuning = &chains->tuning;
+  const size_t n_chains = chains->settings.chains, series = chains->quantities.n_series,
+               watched = chains->watch.count;
+  candidate->time = 0;
+  for (size_t m = 0; m < chains->runs; m++) {
+    for (size_t k = 0; k < series; k++)
+      if (is_watched(chains, k))
+        take_slower(chains, tuning->series + m * n_chains * series + k, series, candidate);
+    for (size_t w = 0; w < watched; w++)
+      take_slower(chains, tuning->watched + m * n_chains * watched + w, watched, candidate);
+  }
+}
+
+/* ---- the choice ---- */
+
+static double seconds_per_sweep(const struct chains_candidate *candidate)
+{
+  return candidate->sweeps > 0 ? candidate->seconds / candidate->sweeps : (double)NAN;
+}
+
+static double seconds_of(const struct chains_candidate *candidate)
+{
+  return candidate->time * seconds_per_sweep(candidate);
+}
+
+static double seconds_error(const struct chains_candidate *candidate)
+{
+  return candidate->time_error * seconds_per_sweep(candidate);
+}
+
+/* What was given stays unless another one is better by more than the errors of both. */
+static size_t find_best(const struct chains_tuning *tuning)
+{
+  const struct chains_candidate *given = &tuning->candidate[0];
+  size_t best = 0;
+  for (size_t i = 1; i < tuning->count; i++)
+    if (!isnan(seconds_of(&tuning->candidate[i])) &&
+        !(seconds_of(&tuning->candidate[best]) <= seconds_of(&tuning->candidate[i])))
+      best = i;
+  const double gain = seconds_of(given) - seconds_of(&tuning->candidate[best]);
+  return gain <= hypot(seconds_error(given), seconds_error(&tuning->candidate[best])) ? 0 : best;
+}
+
+static void tell_choice(const struct chains *chains)
+{
+  const struct chains_tuning *tuning = &chains->tuning;
+  const struct chains_candidate *best = &tuning->candidate[tuning->chosen];
+  char name[256], text[640];
+  name_candidate(chains, tuning->chosen, name, sizeof name);
+  if (isnan(seconds_of(best)))
+    snprintf(text, sizeof text,
+             "tuning found nothing: the time was too short for the autocorrelation times, and %s "
+             "stays; give algorithm.tune more",
+             name);
+  else
+    snprintf(
+        text, sizeof text,
+        "tuned: %s, with an autocorrelation time of %.3g s, error %.1g s; as given %.3g s, error "
+        "%.1g s",
+        name, seconds_of(best), seconds_error(best), seconds_of(&tuning->candidate[0]),
+        seconds_error(&tuning->candidate[0]));
+  gpumc_observer_tell(chains->context.observer,
+                      isnan(seconds_of(best)) ? GPUMC_WARNING : GPUMC_NOTE, text);
+}
+
+/* The run begins with it, as if nothing had been before. */
+static enum gpumc_status choose(struct chains *chains, struct gpumc_error *error)
+{
+  struct gpumc_ensemble *ensemble = chains->context.ensemble;
+  chains->tuning.chosen = find_best(&chains->tuning);
+  chains->tuning.done = true;
+  const struct gpumc_kernel_options options = options_of(chains, chains->tuning.chosen);
+  GPUMC_TRY(gpumc_ensemble_set_options(ensemble, &options, error));
+  ensemble->runs = 0;
+  ensemble->time = 0;
+  chains_pace(chains);
+  tell_choice(chains);
+  return GPUMC_OK;
+}
+
+/* The share of the time of what is being tried is over. */
+static enum gpumc_status go_on(struct chains *chains, struct gpumc_error *error)
+{
+  struct chains_tuning *tuning = &chains->tuning;
+  if (tuning->relaxed) {
+    evaluate(chains, &tuning->candidate[tuning->next]);
+    tuning->next++;
+  }
+  tuning->relaxed = true;
+  tuning->spent = 0;
+  tuning->spacing = 0;
+  memset(tuning->series, 0, series_count(chains) * sizeof *tuning->series);
+  memset(tuning->watched, 0, watched_count(chains) * sizeof *tuning->watched);
+  if (tuning->next == tuning->count)
+    return choose(chains, error);
+  const struct gpumc_kernel_options options = options_of(chains, tuning->next);
+  return gpumc_ensemble_set_options(chains->context.ensemble, &options, error);
+}
+
+enum gpumc_status chains_tune(struct chains *chains, struct gpumc_error *error)
+{
+  struct chains_tuning *tuning = &chains->tuning;
+  struct gpumc_ensemble *ensemble = chains->context.ensemble;
+  const double share =
+      chains->settings.tune *
+      (tuning->relaxed ? (1 - relaxing_share) / (double)tuning->count : relaxing_share);
+  if (ensemble->runs == 0)
+    GPUMC_TRY(gpumc_ensemble_start(ensemble, 0, chains->runs, chains->settings.replicas, error));
+  const double begun = gpumc_clock();
+  double elapsed;
+  do {
+    GPUMC_TRY(try_once(chains, error));
+    elapsed = gpumc_clock() - begun;
+  } while (elapsed < CHAINS_UNIT_SECONDS && tuning->spent + elapsed < share);
+  tuning->spent += elapsed;
+  tuning->seconds += elapsed;
+  return tuning->spent < share ? GPUMC_OK : go_on(chains, error);
+}
+
+/* ---- checkpoints: of the choice; without one everything is done anew ---- */
+
+enum { PARTS = 3, LONGEST_NAME = 64 };
+
+static void
+list_parts(struct chains_tuning *tuning, uint64_t state[2], struct gpumc_part part[PARTS])
+{
+  const size_t numbers = sizeof *tuning->candidate / sizeof(double);
+  part[0] = (struct gpumc_part){"state", GPUMC_UINT64, 2, 1, state};
+  part[1] = (struct gpumc_part){"seconds", GPUMC_FLOAT64, 1, 1, &tuning->seconds};
+  part[2] =
+      (struct gpumc_part){"candidates", GPUMC_FLOAT64, tuning->count, numbers, tuning->candidate};
+}
+
+static const char *prefix_of(const struct chains *chains, char text[static LONGEST_NAME])
+{
+  snprintf(text, LONGEST_NAME, "%s/tuning", chains->name);
+  return text;
+}
+
+enum gpumc_status chains_tuning_save(const struct chains *chains,
+                                     struct gpumc_checkpoint_writer *writer,
+                                     struct gpumc_error *error)
+{
+  struct chains_tuning tuning = chains->tuning;
+  uint64_t state[2] = {tuning.done, tuning.chosen};
+  struct gpumc_part part[PARTS];
+  char prefix[LONGEST_NAME];
+  if (tuning.candidate == NULL)
+    return GPUMC_OK;
+  list_parts(&tuning, state, part);
+  return gpumc_parts_save(part, PARTS, NULL, writer, prefix_of(chains, prefix), error);
+}
+
+enum gpumc_status chains_tuning_load(struct chains *chains, struct gpumc_checkpoint_reader *reader,
+                                     struct gpumc_error *error)
+{
+  struct gpumc_ensemble *ensemble = chains->context.ensemble;
+  struct chains_tuning *tuning = &chains->tuning;
+  uint64_t state[2];
+  struct gpumc_part part[PARTS];
+  char prefix[LONGEST_NAME];
+  if (tuning->candidate == NULL)
+    return GPUMC_OK;
+  list_parts(tuning, state, part);
+  GPUMC_TRY(gpumc_parts_load(part, PARTS, NULL, reader, prefix_of(chains, prefix), error));
+  if (state[0] > 1 || state[1] >= tuning->count)
+    return gpumc_error_set(error, GPUMC_FAILURE, "what was tuned is out of range");
+  tuning->done = state[0] == 1;
+  tuning->chosen = (size_t)state[1];
+  if (tuning->done) {
+    ensemble->plan.options = options_of(chains, tuning->chosen);
+    chains_pace(chains);
+  } else {
+    tuning->seconds = 0;
+    fill_candidates(chains);
+    ensemble->runs = 0;
+    ensemble->time = 0;
+  }
+  return GPUMC_OK;
+}
+
+/* ---- results ---- */
+
+struct column {
+  struct gpumc_label label;
+  double (*value)(const struct chains_candidate *candidate);
+  double (*error)(const struct chains_candidate *candidate); /* NULL: none */
+};
+
+static double sweeps_of(const struct chains_candidate *candidate)
+{
+  return candidate->sweeps;
+}
+
+static double time_of(const struct chains_candidate *candidate)
+{
+  return candidate->time;
+}
+
+static double time_error_of(const struct chains_candidate *candidate)
+{
+  return candidate->time_error;
+}
+
+static const struct column columns[] = {
+    {{"sweeps", "sweeps that were tried", "sweeps", ""}, sweeps_of, NULL},
+    {{"seconds_per_sweep", "time of a sweep, with its share of a measurement", "s", ""},
+     seconds_per_sweep,
+     NULL},
+    {{"autocorrelation_time", "integrated autocorrelation time of the slowest mean that is watched",
+      "sweeps", ""},
+     time_of,
+     time_error_of},
+    {{"autocorrelation_seconds", "the same on the clock", "s", ""}, seconds_of, seconds_error},
+};
+
+/* The values of tunable number i. */
+static enum gpumc_status write_values(const struct chains *chains,
+                                      const struct gpumc_curve_place *place, size_t i,
+                                      double *scratch, struct gpumc_error *error)
+{
+  const struct gpumc_tunable *tunable = &tunables_of(chains)[i];
+  const struct gpumc_key *key = gpumc_key_find(chains->context.ensemble->ops->keys, tunable->key);
+  const struct gpumc_label label = {tunable->key, key->doc, key->unit != NULL ? key->unit : "1",
+                                    ""};
+  for (size_t c = 0; c < place->count[0]; c++)
+    scratch[c] = chains->tuning.candidate[c].value[i];
+  return gpumc_curve_write(place, &label, false, scratch, error);
+}
+
+static enum gpumc_status
+write_column(const struct chains *chains, const struct gpumc_curve_place *place,
+             const struct column *column, double *scratch, struct gpumc_error *error)
+{
+  const size_t count = place->count[0];
+  for (size_t c = 0; c < count; c++) {
+    scratch[c] = column->value(&chains->tuning.candidate[c]);
+    scratch[count + c] =
+        column->error != NULL ? column->error(&chains->tuning.candidate[c]) : (double)NAN;
+  }
+  return column->error != NULL
+             ? gpumc_curve_write_with_error(place, &column->label, scratch, scratch + count, error)
+             : gpumc_curve_write(place, &column->label, false, scratch, error);
+}
+
+enum gpumc_status chains_tuning_write(const struct chains *chains, struct gpumc_error *error)
+{
+  static const char group[] = "provenance/tuning", axis_path[] = "provenance/tuning/candidate";
+  static const struct gpumc_label axis = {
+      "candidate", "values that were tried, those that were given first", "1", ""};
+  const struct chains_tuning *tuning = &chains->tuning;
+  struct gpumc_recorder *recorder = chains->context.recorder;
+  const struct gpumc_curve_place place = {.recorder = recorder,
+                                          .model = chains->context.model,
+                                          .group = group,
+                                          .axis = {axis_path},
+                                          .count = {tuning->count}};
+  double *scratch = NULL;
+  char name[256];
+  enum gpumc_status status = GPUMC_OK;
+  if (tuning->candidate == NULL)
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_allocate_array(&scratch, 2 * tuning->count, "what was tuned", error));
+  for (size_t c = 0; c < tuning->count; c++)
+    scratch[c] = (double)c;
+  GPUMC_TRY_OUT(status, gpumc_curve_write_axis(&place, 0, &axis, true, scratch, error));
+  for (size_t i = 0; i < tuning->tunables; i++)
+    GPUMC_TRY_OUT(status, write_values(chains, &place, i, scratch, error));
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+    GPUMC_TRY_OUT(status, write_column(chains, &place, &columns[i], scratch, error));
+  GPUMC_TRY_OUT(status,
+                gpumc_recorder_integer(recorder, group, "chosen", (int64_t)tuning->chosen, error));
+  GPUMC_TRY_OUT(status, gpumc_recorder_number(recorder, group, "seconds", tuning->seconds, error));
+  name_candidate(chains, tuning->chosen, name, sizeof name);
+  GPUMC_TRY_OUT(status, gpumc_recorder_text(recorder, "provenance", "tuned", name, error));
+out:
+  free(scratch);
+  return status;
+}

@@ -1,0 +1,113 @@
+"""`algorithm.tune` chooses the kernel's keys by the autocorrelation time, in seconds, of the slowest observable that is watched.
+
+A bad size of moves, half a cell, is left for a better one, by more than its errors; the table of all that was tried is in the
+result. The run itself is that of a configuration with the recorded keys, bit for bit, and stays so if it is stopped, while it
+tunes or later: the choice, which depends on the clock, is in the checkpoint. Too little time changes nothing, and says so.
+"""
+import pathlib
+import sys
+import unittest
+
+import h5py
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.program import INVALID, STOPPED, ProgramCase  # noqa: E402
+
+CONFIG = """\
+gpumc: 1
+seed: 20131240
+model: {{name: hard_disks, particles: {particles}, packing_fraction: 0.62}}
+algorithm: {{name: mpmc, thermalization: 500, sweeps: {sweeps}, interval: 4, series: true{tune}}}
+kernel: {{device: cpu, variant: {variant}{kernel}}}
+output: {output}
+checkpoint: {{every: 200 ms}}
+"""
+BAD = ", move_size: 0.49"
+
+
+class Tune(ProgramCase):
+    def config(self, output, tune=None, kernel=BAD, variant="checkerboard", sweeps=4000, particles=200):
+        tune = f", tune: {tune}" if tune else ""
+        return self.write(output + ".yaml", CONFIG.format(output=output, tune=tune, kernel=kernel, variant=variant, sweeps=sweeps,
+                                                          particles=particles))
+
+    def tuning(self, output):
+        with h5py.File(self.path(output)) as file:
+            group = file["provenance/tuning"]
+            return ({name: value[()] for name, value in group.items()}, dict(group.attrs),
+                    file["provenance"].attrs["tuned"].decode())
+
+    def numbers(self, output):
+        """All that the configuration decides."""
+        found = {}
+        with h5py.File(self.path(output)) as file:
+            file.visititems(lambda name, item: found.update({name: item[()]}) if isinstance(item, h5py.Dataset)
+                            and name.startswith(("runs", "summary")) else None)
+        return found
+
+    def assert_same_numbers(self, one, other):
+        one, other = self.numbers(one), self.numbers(other)
+        self.assertEqual(one.keys(), other.keys())
+        self.assertIn("runs/0000/contact", one)
+        for name in one:
+            np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+
+    def reproduce(self, output):
+        """Runs with the keys that the result records."""
+        keys = [word for pair in self.tuning(output)[2].split() for word in ("--set", pair)]
+        self.gpumc("run", "--fresh", self.config("keys.h5"), *keys)
+
+    def test_a_bad_step_is_left_for_a_better_one(self):
+        ran = self.gpumc("run", self.config("r.h5", tune="12 s"))
+        self.assertRegex(ran.err, r"tuned: kernel\.move_size=0\.\d+ kernel\.moves_per_cell=\d+, with an autocorrelation time of")
+        table, attributes, tuned = self.tuning("r.h5")
+        chosen, seconds, error = attributes["chosen"], table["autocorrelation_seconds"], table["autocorrelation_seconds_error"]
+        self.assertEqual(len(table["candidate"]), 21)
+        self.assertEqual((table["move_size"][0], table["moves_per_cell"][0]), (0.49, 4))
+        self.assertGreater(chosen, 0)
+        self.assertGreater(seconds[0] - seconds[chosen], np.hypot(error[0], error[chosen]))
+        self.assertEqual(seconds[chosen], np.nanmin(seconds))
+        self.assertEqual(tuned, f"kernel.move_size={table['move_size'][chosen]:.15g} "
+                                f"kernel.moves_per_cell={table['moves_per_cell'][chosen]:.15g}")
+        self.assertAlmostEqual(attributes["seconds"], 12, delta=4)
+        with h5py.File(self.path("r.h5")) as file:
+            self.assertEqual(file["summary/move_size"][()], table["move_size"][chosen])
+        np.testing.assert_allclose(seconds, table["autocorrelation_time"] * table["seconds_per_sweep"])
+        self.reproduce("r.h5")
+        self.assert_same_numbers("r.h5", "keys.h5")
+        self.gpumc("run", "--fresh", self.config("given.h5"))
+        self.assertFalse(np.array_equal(self.numbers("given.h5")["runs/0000/contact"], self.numbers("r.h5")["runs/0000/contact"]))
+
+    def test_stops_change_nothing(self):
+        config = self.config("r.h5", tune="6 s", sweeps=200000)
+        self.gpumc("run", config, "--max-time", "2 s", code=STOPPED)
+        self.gpumc("run", config, "--max-time", "7 s", code=STOPPED)
+        with h5py.File(self.path("r.h5.partial")) as file:
+            self.assertGreater(len(file["runs/0000/contact"]), 0)
+        resumed = self.gpumc("run", config)
+        self.assertNotIn("tuned", resumed.err)
+        keys = [word for pair in self.tuning("r.h5")[2].split() for word in ("--set", pair)]
+        self.gpumc("run", self.config("keys.h5", sweeps=200000), *keys)
+        self.assert_same_numbers("r.h5", "keys.h5")
+
+    def test_serial_has_a_step_only(self):
+        self.gpumc("run", self.config("r.h5", tune="3 s", variant="serial"))
+        table, _, tuned = self.tuning("r.h5")
+        self.assertNotIn("moves_per_cell", table)
+        self.assertRegex(tuned, r"^kernel\.move_size=0\.\d+$")
+
+    def test_too_little_time(self):
+        ran = self.gpumc("run", self.config("r.h5", tune="10 ms", particles=2000, sweeps=400))
+        self.assertIn("tuning found nothing: the time was too short", ran.err)
+        self.gpumc("run", self.config("given.h5", particles=2000, sweeps=400))
+        self.assert_same_numbers("r.h5", "given.h5")
+
+    def test_only_of_hard_particles(self):
+        text = CONFIG.format(output="i.h5", tune=", tune: 1 s", kernel="", variant="auto", sweeps=400, particles=2)
+        text = text.replace("hard_disks, particles: 2, packing_fraction: 0.62", "ising2d, shape: [8, 8]").replace("mpmc", "canonical")
+        self.assertIn("tune", self.gpumc("validate", self.write("i.yaml", text), code=INVALID).err)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
