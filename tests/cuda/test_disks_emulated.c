@@ -33,24 +33,27 @@ static const uint32_t moves[] = {1, 4, 7, 64};
 
 /* A replica as in device memory. */
 struct cells {
+  const struct hard_disks_grid *grid;
   const struct hard_disks_box *box;
   struct hard_disks_layout layout;
   struct hard_disks_stored stored;
   struct hard_disks_replica replica;
-  int64_t offset[2];
+  struct hard_disks_head head;
   size_t count;
 };
 
 static void open_cells(const struct gpumc_model *model, struct cells *cells)
 {
-  cells->box = &hard_disks_parameters(model)->box;
+  cells->grid = &hard_disks_parameters(model)->fixed;
+  cells->box = &cells->grid->box;
   cells->layout = hard_disks_plain_layout(cells->box);
   cells->stored = hard_disks_stored_of(cells->box);
   cells->count = (size_t)cells->box->cells_x * cells->box->cells_y;
   cells->replica.layout = &cells->layout;
   cells->replica.x = calloc(cells->layout.count, sizeof(float));
   cells->replica.y = calloc(cells->layout.count, sizeof(float));
-  cells->replica.offset = cells->offset;
+  cells->replica.grid = cells->box;
+  cells->replica.head = &cells->head;
   assert_non_null(cells->replica.x);
   assert_non_null(cells->replica.y);
 }
@@ -68,7 +71,7 @@ static unsigned char *store_all(struct cells *cells, const uint8_t *portable, si
   unsigned char *stored = aligned_alloc(64, (REPLICAS * cells->stored.bytes + 63) / 64 * 64);
   assert_non_null(stored);
   for (size_t r = 0; r < REPLICAS; r++) {
-    assert_int_equal(hard_disks_set(cells->box, portable + r * bytes, &cells->replica, &error),
+    assert_int_equal(hard_disks_set(cells->grid, portable + r * bytes, &cells->replica, &error),
                      GPUMC_OK);
     hard_disks_store(&cells->stored, &cells->replica, cells->count,
                      stored + r * cells->stored.bytes);
@@ -86,7 +89,7 @@ differences_of(struct cells *cells, unsigned char *stored, const uint8_t *portab
     if (hard_disks_restore(&cells->stored, stored + r * cells->stored.bytes, cells->count,
                            &cells->replica) != cells->box->particles)
       return bytes;
-    hard_disks_get(cells->box, &cells->replica, found);
+    hard_disks_get(&cells->replica, found);
     for (size_t i = 0; i < bytes; i += sizeof(double))
       different += memcmp(found + i, portable + r * bytes + i, sizeof(double)) != 0;
   }

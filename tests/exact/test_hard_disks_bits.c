@@ -60,16 +60,16 @@ static void open_case(size_t i, struct test_setting setting, struct disks *disks
 static void sweep_plainly(size_t i, const struct disks *disks, uint32_t time, uint32_t sweeps,
                           uint8_t *replicas, struct checkerboard_counts counts[RUNS])
 {
-  const struct hard_disks_box *box = &hard_disks_parameters(&disks->model)->box;
-  const struct hard_disks_layout layout = hard_disks_plain_layout(box);
+  const struct hard_disks_grid *grid = &hard_disks_parameters(&disks->model)->fixed;
+  const struct hard_disks_layout layout = hard_disks_plain_layout(&grid->box);
   float *x = malloc(4 * layout.count * sizeof *x);
-  int64_t offset[2];
+  struct hard_disks_head head;
   assert_non_null(x);
-  const struct hard_disks_replica replica = {&layout, x, x + layout.count, offset};
+  const struct hard_disks_replica replica = {&grid->box, &layout, x, x + layout.count, &head};
   for (size_t r = 0; r < disks->count; r++) {
     struct gpumc_error error = {0};
     const struct checkerboard_sweeps job = {
-        .box = box,
+        .box = &grid->box,
         .options = cases[i].options,
         .scale = hard_disks_scale(cases[i].move_size),
         .random = gpumc_ensemble_random(&disks->ensemble, r / REPLICAS),
@@ -78,9 +78,9 @@ static void sweep_plainly(size_t i, const struct disks *disks, uint32_t time, ui
         .sweeps = sweeps,
     };
     uint8_t *portable = replicas + r * disks->model.portable_bytes;
-    assert_ok(hard_disks_set(box, portable, &replica, &error), &error);
+    assert_ok(hard_disks_set(grid, portable, &replica, &error), &error);
     assert_true(checkerboard_plain(&job, &replica, x + 2 * layout.count, &counts[r / REPLICAS]));
-    hard_disks_get(box, &replica, portable);
+    hard_disks_get(&replica, portable);
   }
   free(x);
 }

@@ -28,7 +28,7 @@ struct look {
   struct gpumc_model model;
   struct hard_disks_layout layout;
   struct hard_disks_replica replica;
-  int64_t offset[2];
+  struct hard_disks_head head;
   int64_t *channel[HARD_DISKS_CHANNELS];
 };
 
@@ -38,10 +38,11 @@ static void open_look(const struct hard_disks_settings *settings, struct look *l
   memset(look, 0, sizeof *look);
   assert_ok(hard_disks_instance(settings, &look->model, &error), &error);
   look->layout = hard_disks_plain_layout(&hard_disks_parameters(&look->model)->box);
+  look->replica.grid = &hard_disks_parameters(&look->model)->box;
   look->replica.layout = &look->layout;
   look->replica.x = calloc(look->layout.count, sizeof(float));
   look->replica.y = calloc(look->layout.count, sizeof(float));
-  look->replica.offset = look->offset;
+  look->replica.head = &look->head;
   for (size_t c = 0; c < HARD_DISKS_CHANNELS; c++) {
     const size_t width = c < HARD_DISKS_NUMBERS ? 1 : look->model.profile[c].width;
     look->channel[c] = calloc(width, sizeof(int64_t));
@@ -62,7 +63,7 @@ static void put(struct look *look, const uint8_t *portable)
 {
   struct gpumc_error error = {0};
   assert_ok(
-      hard_disks_set(&hard_disks_parameters(&look->model)->box, portable, &look->replica, &error),
+      hard_disks_set(&hard_disks_parameters(&look->model)->fixed, portable, &look->replica, &error),
       &error);
 }
 

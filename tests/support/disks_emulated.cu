@@ -81,9 +81,8 @@ template <uint32_t ROUNDS> static void emulate_tiles(const struct disks_emulated
           task.tile = disks_tile_of(&tiling, task.sweep.direction, i, j);
           sweep_tile<ROUNDS>(job, &task, &block);
         }
-      for (uint32_t axis = 0; axis < 2; axis++)
-        ((int64_t *)to)[axis] =
-            hard_disks_shift_offset(&job->box, &task.sweep, axis, ((const int64_t *)from)[axis]);
+      for (uint32_t thread = 0; thread < job->threads; thread++)
+        disks_write_head(&task, thread);
       memcpy(from, to, stored.bytes);
     }
 }

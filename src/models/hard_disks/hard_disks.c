@@ -333,6 +333,24 @@ static const struct gpumc_check checks[] = {{.reads = "lattice", .run = check_la
 
 /* ---- instances ---- */
 
+static uint32_t quanta_of(float width)
+{
+  return (uint32_t)((double)width * (double)HARD_DISKS_UNIT);
+}
+
+static void find_grids(struct hard_disks_parameters *parameters)
+{
+  const uint32_t width = quanta_of(parameters->box.width_x);
+  parameters->fixed = (struct hard_disks_grid){parameters->box, width, width};
+}
+
+const struct hard_disks_grid *
+hard_disks_grid_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)plan;
+  return &hard_disks_parameters(model)->fixed;
+}
+
 enum gpumc_status hard_disks_instance(const struct hard_disks_settings *settings,
                                       struct gpumc_model *model, struct gpumc_error *error)
 {
@@ -342,6 +360,7 @@ enum gpumc_status hard_disks_instance(const struct hard_disks_settings *settings
   GPUMC_TRY(gpumc_allocate_array(&parameters, 1, "parameters of the model", error));
   model->parameters = parameters;
   GPUMC_TRY(make_box(settings, parameters, error));
+  find_grids(parameters);
   parameters->start = settings->start;
   GPUMC_TRY(hard_disks_find_start(settings, parameters, error));
   if (settings->start == HARD_DISKS_FILE)

@@ -30,9 +30,17 @@ struct hard_disks_settings {
       *wave; /* [n_waves][2], wave vectors in units of 2 pi / L; none: the smallest ones */
 };
 
+/* Grids of cells, and the boxes that replicas on them may have: cells are `least` to `most` quanta
+ * wide along x, and along y as hard_disks_height() says. */
+struct hard_disks_grid {
+  struct hard_disks_box box; /* in which replicas begin */
+  uint32_t least, most;
+};
+
 /* gpumc_model.parameters. */
 struct hard_disks_parameters {
-  struct hard_disks_box box;
+  struct hard_disks_box box; /* at constant volume, and its grid */
+  struct hard_disks_grid fixed;
   double length[2]; /* Lx, Ly: exactly those of the cells */
   double density;   /* N / (Lx Ly) */
   double packing_fraction;
@@ -51,6 +59,10 @@ hard_disks_parameters(const struct gpumc_model *model)
 {
   return (const struct hard_disks_parameters *)model->parameters;
 }
+
+/* The grid of an ensemble's replicas. */
+const struct hard_disks_grid *
+hard_disks_grid_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
 
 /* GPUMC_INVALID of a box that has no grid of cells, of a start that is not possible there, and of a
  * file that cannot be used; GPUMC_FAILURE when memory ran out. */
@@ -83,13 +95,19 @@ static inline size_t hard_disks_around(size_t cell, int steps, uint32_t cells)
   return (size_t)(at < 0 ? at + all : at);
 }
 
-/* A replica in host memory. `offset`: where the corner of cell (0, 0) stands, in quanta, from 0 to
- * below the side of the box. */
+/* A replica in host memory. Of `grid` the cells and disks are its own; the widths of its cells are
+ * those of the head. */
 struct hard_disks_replica {
+  const struct hard_disks_box *grid;
   const struct hard_disks_layout *layout;
   float *x, *y;
-  int64_t *offset; /* [2] */
+  struct hard_disks_head *head;
 };
+
+static inline struct hard_disks_box hard_disks_box_of(const struct hard_disks_replica *replica)
+{
+  return hard_disks_box_with(replica->grid, replica->head->width);
+}
 
 /* The portable form of a replica, doubles: Lx, Ly, the offsets, and x, y of each disk in the box, 0
  * <= x < Lx, 0 <= y < Ly; in the order of cells, row by row, and slots, or of the list of a kernel
@@ -100,12 +118,11 @@ static inline void hard_disks_put(uint8_t *portable, size_t i, double value)
   memcpy(portable + i * sizeof value, &value, sizeof value);
 }
 
-void hard_disks_get(const struct hard_disks_box *box, const struct hard_disks_replica *replica,
-                    uint8_t *portable);
+void hard_disks_get(const struct hard_disks_replica *replica, uint8_t *portable);
 /* GPUMC_FAILURE of a box or of positions that cannot be those of such a replica; overlaps are not
- * looked for. */
+ * looked for. The grid's box is that of the replica. */
 GPUMC_MUST_CHECK enum gpumc_status
-hard_disks_set(const struct hard_disks_box *box, const uint8_t *portable,
+hard_disks_set(const struct hard_disks_grid *grid, const uint8_t *portable,
                const struct hard_disks_replica *replica, struct gpumc_error *error);
 
 /* How an instance begins: the lattice of `start: lattice`; nothing for a file, which is read later.

@@ -41,7 +41,7 @@ struct hard_disks_sums {
 
 /* Of an instance. */
 struct hard_disks_units {
-  double sites, volume, quantum[HARD_DISKS_NUMBERS];
+  double sites, quantum[HARD_DISKS_NUMBERS];
 };
 
 /* Of one axis of a disk: psi_6 exp(2 pi i at / side), in units of 2^-HARD_DISKS_ORDER_BITS, is
@@ -64,15 +64,16 @@ GPUMC_HOST_DEVICE static inline double hard_disks_square_of(const int64_t sum[2]
   return real * real + imaginary * imaginary;
 }
 
-/* The numbers of a replica into channel[c][at] of those that are not NULL. */
-GPUMC_HOST_DEVICE static inline void hard_disks_record(const struct hard_disks_units *units,
-                                                       const struct hard_disks_sums *sums,
-                                                       int64_t *const *channel, size_t at)
+/* The numbers of a replica on a grid into channel[c][at] of those that are not NULL. */
+GPUMC_HOST_DEVICE static inline void
+hard_disks_record(const struct hard_disks_units *units, const struct hard_disks_box *grid,
+                  const struct hard_disks_head *head, const struct hard_disks_sums *sums,
+                  int64_t *const *channel, size_t at)
 {
   const double unit = 1.0 / (double)((int64_t)1 << HARD_DISKS_ORDER_BITS);
   const double square = hard_disks_square_of(sums->psi6);
   double value[HARD_DISKS_NUMBERS];
-  value[HARD_DISKS_VOLUME] = units->volume;
+  value[HARD_DISKS_VOLUME] = hard_disks_volume_with(grid, head->width);
   value[HARD_DISKS_PSI6_REAL] = unit * (double)sums->psi6[0];
   value[HARD_DISKS_PSI6_IMAG] = unit * (double)sums->psi6[1];
   value[HARD_DISKS_PSI6] = sqrt(square);

@@ -69,10 +69,44 @@ struct hard_disks_box {
   float width_x, width_y;    /* w: of a cell, whole quanta */
 };
 
+/* What a replica has beside its disks, as kernels store it. */
+struct hard_disks_head {
+  int64_t offset[2]; /* where the corner of cell (0, 0) stands, in quanta: 0 <= offset < side */
+  float width[2];    /* w of its cells along x and y */
+  uint32_t last_move, unused; /* the end of its last volume move (hard_disks_volume.h) */
+};
+
+/* The box of a replica on a grid of so many cells. */
+GPUMC_HOST_DEVICE static inline struct hard_disks_box
+hard_disks_box_with(const struct hard_disks_box *grid, const float width[2])
+{
+  struct hard_disks_box box = *grid;
+  box.width_x = width[0];
+  box.width_y = width[1];
+  return box;
+}
+
+/* The width of cells along y of a box whose cells are `width` wide along x, both in quanta: boxes
+ * keep the shape of that of the grid, to the nearest quantum. */
+GPUMC_HOST_DEVICE static inline uint32_t
+hard_disks_height(const struct hard_disks_box *grid, uint32_t width)
+{
+  const uint64_t x = (uint64_t)((double)grid->width_x * (double)HARD_DISKS_UNIT);
+  const uint64_t y = (uint64_t)((double)grid->width_y * (double)HARD_DISKS_UNIT);
+  return (uint32_t)((2 * y * width + x) / (2 * x));
+}
+
 /* The side of a box with so many cells, in quanta. */
 GPUMC_HOST_DEVICE static inline int64_t hard_disks_side(uint32_t cells, float width)
 {
   return (int64_t)((double)width * (double)HARD_DISKS_UNIT) * cells;
+}
+
+/* Lx Ly of a box on a grid. */
+GPUMC_HOST_DEVICE static inline double
+hard_disks_volume_with(const struct hard_disks_box *grid, const float width[2])
+{
+  return ((double)width[0] * grid->cells_x) * ((double)width[1] * grid->cells_y);
 }
 
 /* Where coordinate x of cell number `cell` along an axis is in the box, in quanta from 0 to below

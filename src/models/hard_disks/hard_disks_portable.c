@@ -20,12 +20,13 @@ struct axis {
   int64_t width, side;
 };
 
-static void axes_of(const struct hard_disks_box *box, struct axis axis[2])
+static void axes_of(const struct hard_disks_replica *replica, struct axis axis[2])
 {
-  const float width[2] = {box->width_x, box->width_y};
-  const uint32_t cells[2] = {box->cells_x, box->cells_y};
-  for (int d = 0; d < 2; d++)
-    axis[d] = (struct axis){quanta((double)width[d]), hard_disks_side(cells[d], width[d])};
+  const uint32_t cells[2] = {replica->grid->cells_x, replica->grid->cells_y};
+  for (int d = 0; d < 2; d++) {
+    const float width = replica->head->width[d];
+    axis[d] = (struct axis){quanta((double)width), hard_disks_side(cells[d], width)};
+  }
 }
 
 struct hard_disks_layout hard_disks_plain_layout(const struct hard_disks_box *box)
@@ -45,15 +46,16 @@ static double take(const uint8_t *portable, size_t i)
   return value;
 }
 
-void hard_disks_get(const struct hard_disks_box *box, const struct hard_disks_replica *replica,
-                    uint8_t *portable)
+void hard_disks_get(const struct hard_disks_replica *replica, uint8_t *portable)
 {
+  const struct hard_disks_box *box = replica->grid;
+  const struct hard_disks_head *head = replica->head;
   struct axis axis[2];
   size_t n = HARD_DISKS_PORTABLE_HEAD;
-  axes_of(box, axis);
+  axes_of(replica, axis);
   for (size_t d = 0; d < 2; d++) {
     hard_disks_put(portable, d, length_of(axis[d].side));
-    hard_disks_put(portable, 2 + d, length_of(replica->offset[d]));
+    hard_disks_put(portable, 2 + d, length_of(head->offset[d]));
   }
   for (size_t b = 0; b < box->cells_y; b++)
     for (size_t a = 0; a < box->cells_x; a++)
@@ -63,11 +65,11 @@ void hard_disks_get(const struct hard_disks_box *box, const struct hard_disks_re
           break;
         assert(n < HARD_DISKS_PORTABLE_HEAD + 2 * (size_t)box->particles);
         hard_disks_put(portable, n++,
-                       length_of(hard_disks_at((uint32_t)a, replica->x[place], box->width_x,
-                                               replica->offset[0], axis[0].side)));
+                       length_of(hard_disks_at((uint32_t)a, replica->x[place], head->width[0],
+                                               head->offset[0], axis[0].side)));
         hard_disks_put(portable, n++,
-                       length_of(hard_disks_at((uint32_t)b, replica->y[place], box->width_y,
-                                               replica->offset[1], axis[1].side)));
+                       length_of(hard_disks_at((uint32_t)b, replica->y[place], head->width[1],
+                                               head->offset[1], axis[1].side)));
       }
 }
 
@@ -98,8 +100,8 @@ static enum gpumc_status insert(const struct axis axis[2], const int64_t at[2],
                                 const struct hard_disks_replica *replica, struct gpumc_error *error)
 {
   float x, y;
-  const size_t a = cell_of(&axis[0], at[0], replica->offset[0], &x);
-  const size_t b = cell_of(&axis[1], at[1], replica->offset[1], &y);
+  const size_t a = cell_of(&axis[0], at[0], replica->head->offset[0], &x);
+  const size_t b = cell_of(&axis[1], at[1], replica->head->offset[1], &y);
   for (size_t s = 0; s < HARD_DISKS_SLOTS; s++) {
     const size_t place = hard_disks_place(replica->layout, s, a, b);
     if (replica->x[place] < 0.0f) {
@@ -118,20 +120,38 @@ static enum gpumc_status wrong(struct gpumc_error *error, const char *what)
   return gpumc_error_set(error, GPUMC_FAILURE, "a replica of hard disks has %s", what);
 }
 
-enum gpumc_status hard_disks_set(const struct hard_disks_box *box, const uint8_t *portable,
+/* The box of a portable form into the head; whether it is one of the grid's. */
+static bool
+take_box(const struct hard_disks_grid *grid, const uint8_t *portable, struct hard_disks_head *head)
+{
+  const double side[2] = {take(portable, 0), take(portable, 1)};
+  const uint32_t cells[2] = {grid->box.cells_x, grid->box.cells_y};
+  for (size_t d = 0; d < 2; d++) {
+    if (!(side[d] >= cells[d] && side[d] < 2.0 * cells[d]))
+      return false;
+    head->width[d] = (float)length_of(quanta(side[d]) / cells[d]);
+    if (side[d] != length_of(hard_disks_side(cells[d], head->width[d])))
+      return false;
+  }
+  const uint32_t width = (uint32_t)quanta((double)head->width[0]);
+  return width >= grid->least && width <= grid->most &&
+         hard_disks_height(&grid->box, width) == (uint32_t)quanta((double)head->width[1]);
+}
+
+enum gpumc_status hard_disks_set(const struct hard_disks_grid *grid, const uint8_t *portable,
                                  const struct hard_disks_replica *replica,
                                  struct gpumc_error *error)
 {
   struct axis axis[2];
-  axes_of(box, axis);
   clear(replica);
-  for (size_t d = 0; d < 2; d++) {
-    if (take(portable, d) != length_of(axis[d].side))
-      return wrong(error, "another box than that of the model");
-    if (!is_inside(&axis[d], take(portable, 2 + d), &replica->offset[d]))
+  replica->head->last_move = 0;
+  if (!take_box(grid, portable, replica->head))
+    return wrong(error, "another box than that of the model");
+  axes_of(replica, axis);
+  for (size_t d = 0; d < 2; d++)
+    if (!is_inside(&axis[d], take(portable, 2 + d), &replica->head->offset[d]))
       return wrong(error, "an impossible offset of the grid");
-  }
-  for (size_t i = 0; i < box->particles; i++) {
+  for (size_t i = 0; i < grid->box.particles; i++) {
     int64_t at[2];
     for (size_t d = 0; d < 2; d++)
       if (!is_inside(&axis[d], take(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i + d), &at[d]))

@@ -110,6 +110,7 @@ enum gpumc_status hard_disks_describe_profiles(const struct hard_disks_settings 
 struct pairs {
   const struct hard_disks_parameters *parameters;
   const struct hard_disks_replica *replica;
+  struct hard_disks_box box;
   int64_t *contact, *distance, *bond; /* [bins] */
   int32_t *psi6;                      /* [count][2], by places of the layout */
   size_t bins;
@@ -147,7 +148,7 @@ static void see_pair(const struct pairs *pairs, size_t one, size_t other, double
 static void
 see_cell(const struct pairs *pairs, size_t place, size_t a, size_t b, int u, int v, size_t first)
 {
-  const struct hard_disks_box *box = &pairs->parameters->box;
+  const struct hard_disks_box *box = &pairs->box;
   const struct hard_disks_replica *replica = pairs->replica;
   const size_t column = hard_disks_around(a, u, box->cells_x),
                row = hard_disks_around(b, v, box->cells_y);
@@ -170,7 +171,7 @@ static double gap(int steps, double width)
 /* The pairs of one disk, in slot s of its cell. */
 static void see_pairs_of(const struct pairs *pairs, size_t place, size_t a, size_t b, size_t s)
 {
-  const struct hard_disks_box *box = &pairs->parameters->box;
+  const struct hard_disks_box *box = &pairs->box;
   const double x = (double)box->width_x, y = (double)box->width_y, reach = sqrt(pairs->reach2);
   const int columns = (int)(reach / x) + 1, rows = (int)(reach / y) + 1;
   see_cell(pairs, place, a, b, 0, 0, s + 1);
@@ -228,17 +229,17 @@ static void add_waves(const struct waves *waves, const struct hard_disks_replica
                       size_t place, size_t a, size_t b)
 {
   const struct hard_disks_parameters *parameters = waves->parameters;
-  const struct hard_disks_box *box = &parameters->box;
+  const struct hard_disks_box box = hard_disks_box_of(replica);
   const double unit = (double)((int64_t)1 << HARD_DISKS_ORDER_BITS);
-  const int64_t side[2] = {hard_disks_side(box->cells_x, box->width_x),
-                           hard_disks_side(box->cells_y, box->width_y)};
+  const int64_t side[2] = {hard_disks_side(box.cells_x, box.width_x),
+                           hard_disks_side(box.cells_y, box.width_y)};
   find_powers(
       waves, 0,
-      hard_disks_at((uint32_t)a, replica->x[place], box->width_x, replica->offset[0], side[0]),
+      hard_disks_at((uint32_t)a, replica->x[place], box.width_x, replica->head->offset[0], side[0]),
       side[0]);
   find_powers(
       waves, 1,
-      hard_disks_at((uint32_t)b, replica->y[place], box->width_y, replica->offset[1], side[1]),
+      hard_disks_at((uint32_t)b, replica->y[place], box.width_y, replica->head->offset[1], side[1]),
       side[1]);
   for (size_t i = 0; i < parameters->n_waves; i++) {
     const int32_t n = parameters->wave[2 * i], k = parameters->wave[2 * i + 1];
@@ -262,10 +263,9 @@ record_waves(const struct gpumc_model *model, const struct waves *waves, int64_t
 
 typedef void (*look)(void *with, size_t place, size_t a, size_t b, size_t s);
 
-static void for_each_disk(const struct gpumc_model *model, const struct hard_disks_replica *replica,
-                          look look_at, void *with)
+static void for_each_disk(const struct hard_disks_replica *replica, look look_at, void *with)
 {
-  const struct hard_disks_box *box = &hard_disks_parameters(model)->box;
+  const struct hard_disks_box *box = replica->grid;
   for (size_t b = 0; b < box->cells_y; b++)
     for (size_t a = 0; a < box->cells_x; a++)
       for (size_t s = 0; s < HARD_DISKS_SLOTS; s++) {
@@ -321,6 +321,7 @@ measure_pairs(const struct gpumc_model *model, const struct hard_disks_replica *
   struct pairs pairs = {
       .parameters = hard_disks_parameters(model),
       .replica = replica,
+      .box = hard_disks_box_of(replica),
       .contact = numbers_of(model, HARD_DISKS_CONTACT_HISTOGRAM, channel, at),
       .distance = numbers_of(model, HARD_DISKS_PAIR_CORRELATION, channel, at),
       .bond = numbers_of(model, HARD_DISKS_BOND_CORRELATION, channel, at),
@@ -336,9 +337,9 @@ measure_pairs(const struct gpumc_model *model, const struct hard_disks_replica *
   if (pairs.bond != NULL) {
     GPUMC_TRY(gpumc_allocate_array(&pairs.psi6, 2 * replica->layout->count,
                                    "bond order of the disks", error));
-    for_each_disk(model, replica, look_for_order, &pairs);
+    for_each_disk(replica, look_for_order, &pairs);
   }
-  for_each_disk(model, replica, look_for_pairs, &pairs);
+  for_each_disk(replica, look_for_pairs, &pairs);
   free(pairs.psi6);
   return GPUMC_OK;
 }
@@ -351,7 +352,7 @@ static enum gpumc_status measure_waves(const struct gpumc_model *model,
   struct waves_of of = {&waves, replica};
   enum gpumc_status status;
   GPUMC_TRY_OUT(status, waves_make(hard_disks_parameters(model), &waves, error));
-  for_each_disk(model, replica, look_for_waves, &of);
+  for_each_disk(replica, look_for_waves, &of);
   record_waves(model, &waves, structure);
 out:
   waves_free(&waves);

@@ -5,10 +5,11 @@
 
 #include "models/hard_disks/hard_disks.h"
 
-/* A replica, and the disk that is looked at, in cell (a, b). */
+/* A replica in its box, and the disk that is looked at, in cell (a, b). */
 struct view {
   const struct hard_disks_parameters *parameters;
   const struct hard_disks_replica *replica;
+  struct hard_disks_box box;
   size_t a, b, place;
 };
 
@@ -18,7 +19,7 @@ typedef void (*see)(void *with, double dx, double dy);
 
 static void visit_cell(const struct view *view, int u, int v, see see_disk, void *with)
 {
-  const struct hard_disks_box *box = &view->parameters->box;
+  const struct hard_disks_box *box = &view->box;
   const struct hard_disks_replica *replica = view->replica;
   const size_t a = hard_disks_around(view->a, u, box->cells_x),
                b = hard_disks_around(view->b, v, box->cells_y);
@@ -63,7 +64,7 @@ static void see_near(void *with, double dx, double dy)
 static void add_pressure(const struct view *view, struct hard_disks_sums *sums)
 {
   struct near near = {.parameters = view->parameters, .least = HARD_DISKS_NEAR};
-  const struct hard_disks_box *box = &view->parameters->box;
+  const struct hard_disks_box *box = &view->box;
   const int u = hard_disks_beyond((double)view->replica->x[view->place], (double)box->width_x);
   const int v = hard_disks_beyond((double)view->replica->y[view->place], (double)box->width_y);
   visit_cell(view, 0, 0, see_near, &near);
@@ -98,14 +99,14 @@ void hard_disks_find_order(const struct hard_disks_parameters *parameters,
                            const struct hard_disks_replica *replica, size_t a, size_t b,
                            size_t place, int64_t psi6[2])
 {
-  const struct view view = {parameters, replica, a, b, place};
+  const struct view view = {parameters, replica, hard_disks_box_of(replica), a, b, place};
   int64_t length;
   find_order(&view, psi6, &length);
 }
 
 static void add_order(const struct view *view, struct hard_disks_sums *sums)
 {
-  const struct hard_disks_box *box = &view->parameters->box;
+  const struct hard_disks_box *box = &view->box;
   const struct hard_disks_replica *replica = view->replica;
   const int64_t side[2] = {hard_disks_side(box->cells_x, box->width_x),
                            hard_disks_side(box->cells_y, box->width_y)};
@@ -116,19 +117,17 @@ static void add_order(const struct view *view, struct hard_disks_sums *sums)
   sums->local += length;
   hard_disks_add_wave(psi6,
                       hard_disks_at((uint32_t)view->a, replica->x[view->place], box->width_x,
-                                    replica->offset[0], side[0]),
+                                    replica->head->offset[0], side[0]),
                       side[0], sums->wave[0]);
   hard_disks_add_wave(psi6,
                       hard_disks_at((uint32_t)view->b, replica->y[view->place], box->width_y,
-                                    replica->offset[1], side[1]),
+                                    replica->head->offset[1], side[1]),
                       side[1], sums->wave[1]);
 }
 
 struct hard_disks_units hard_disks_units_of(const struct gpumc_model *model)
 {
-  const struct hard_disks_parameters *parameters = hard_disks_parameters(model);
-  struct hard_disks_units units = {.sites = (double)model->sites,
-                                   .volume = parameters->length[0] * parameters->length[1]};
+  struct hard_disks_units units = {.sites = (double)model->sites};
   for (size_t c = 0; c < HARD_DISKS_NUMBERS; c++)
     units.quantum[c] = model->quantum[c];
   return units;
@@ -140,13 +139,15 @@ enum gpumc_status hard_disks_measure_numbers(const struct gpumc_model *model,
                                              struct gpumc_error *error)
 {
   const struct hard_disks_units units = hard_disks_units_of(model);
-  struct view view = {.parameters = hard_disks_parameters(model), .replica = replica};
+  struct view view = {.parameters = hard_disks_parameters(model),
+                      .replica = replica,
+                      .box = hard_disks_box_of(replica)};
   struct hard_disks_sums sums = {0};
   bool ordered = false;
   for (size_t c = HARD_DISKS_PSI6_REAL; c < HARD_DISKS_NUMBERS; c++)
     ordered = ordered || channel[c] != NULL;
-  for (view.b = 0; view.b < view.parameters->box.cells_y; view.b++)
-    for (view.a = 0; view.a < view.parameters->box.cells_x; view.a++)
+  for (view.b = 0; view.b < view.box.cells_y; view.b++)
+    for (view.a = 0; view.a < view.box.cells_x; view.a++)
       for (size_t s = 0; s < HARD_DISKS_SLOTS; s++) {
         view.place = hard_disks_place(replica->layout, s, view.a, view.b);
         if (replica->x[view.place] < 0.0f)
@@ -158,7 +159,7 @@ enum gpumc_status hard_disks_measure_numbers(const struct gpumc_model *model,
       }
   if (sums.disks != model->sites)
     return hard_disks_lost(model, sums.disks, error);
-  hard_disks_record(&units, &sums, channel, at);
+  hard_disks_record(&units, replica->grid, replica->head, &sums, channel, at);
   return GPUMC_OK;
 }
 

@@ -15,28 +15,28 @@ enum { NOBODY = UINT32_MAX };
 
 /* A replica in lists of its cells: first[cells], next[particles], in the scratch of a thread. */
 struct lists {
-  const struct hard_disks_parameters *parameters;
+  struct hard_disks_box box;
+  double length[2];
   double *place; /* [N][2] */
   uint32_t *first, *next;
 };
 
-static size_t cells_of(const struct gpumc_model *model)
+static size_t cells_of(const struct hard_disks_box *box)
 {
-  const struct hard_disks_box *box = &hard_disks_parameters(model)->box;
   return (size_t)box->cells_x * box->cells_y;
 }
 
 static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  (void)plan;
-  const size_t lists = (cells_of(model) + model->sites) * sizeof(uint32_t),
-               cells = 2 * HARD_DISKS_SLOTS * cells_of(model) * sizeof(float);
+  const struct hard_disks_box *box = &hard_disks_grid_of(model, plan)->box;
+  const size_t lists = (cells_of(box) + model->sites) * sizeof(uint32_t),
+               cells = 2 * HARD_DISKS_SLOTS * cells_of(box) * sizeof(float);
   return lists > cells ? lists : cells;
 }
 
 static void cell_of(const struct lists *lists, const double place[2], uint32_t cell[2])
 {
-  const struct hard_disks_box *box = &lists->parameters->box;
+  const struct hard_disks_box *box = &lists->box;
   cell[0] = (uint32_t)(place[0] / (double)box->width_x);
   cell[1] = (uint32_t)(place[1] / (double)box->width_y);
 }
@@ -45,7 +45,7 @@ static uint32_t *list_of(const struct lists *lists, const double place[2])
 {
   uint32_t cell[2];
   cell_of(lists, place, cell);
-  return &lists->first[(size_t)cell[1] * lists->parameters->box.cells_x + cell[0]];
+  return &lists->first[(size_t)cell[1] * lists->box.cells_x + cell[0]];
 }
 
 static void link_disk(struct lists *lists, uint32_t i)
@@ -63,13 +63,22 @@ static void unlink_disk(struct lists *lists, uint32_t i)
   *list = lists->next[i];
 }
 
+/* The sides that the portable form begins with. */
+static void take_box(struct lists *lists, const uint8_t *portable)
+{
+  memcpy(lists->length, portable, sizeof lists->length);
+  lists->box.width_x = (float)(lists->length[0] / lists->box.cells_x);
+  lists->box.width_y = (float)(lists->length[1] / lists->box.cells_y);
+}
+
 static struct lists lists_of(const struct gpumc_ensemble *ensemble, uint8_t *portable)
 {
-  struct lists lists = {.parameters = hard_disks_parameters(ensemble->model)};
+  struct lists lists = {.box = hard_disks_grid_of(ensemble->model, &ensemble->plan)->box};
+  take_box(&lists, portable);
   lists.place = (double *)(void *)portable + HARD_DISKS_PORTABLE_HEAD;
   lists.first = lattice_cpu_scratch(ensemble->storage);
-  lists.next = lists.first + cells_of(ensemble->model);
-  for (size_t c = 0; c < cells_of(ensemble->model); c++)
+  lists.next = lists.first + cells_of(&lists.box);
+  for (size_t c = 0; c < cells_of(&lists.box); c++)
     lists.first[c] = NOBODY;
   for (uint32_t i = 0; i < ensemble->model->sites; i++)
     link_disk(&lists, i);
@@ -80,8 +89,8 @@ static struct lists lists_of(const struct gpumc_ensemble *ensemble, uint8_t *por
  * cell that stand on the other side of the box are where the disk sees them. */
 static bool overlaps_in(const struct lists *lists, uint32_t i, const double place[2], int u, int v)
 {
-  const struct hard_disks_box *box = &lists->parameters->box;
-  const double *length = lists->parameters->length;
+  const struct hard_disks_box *box = &lists->box;
+  const double *length = lists->length;
   uint32_t cell[2];
   cell_of(lists, place, cell);
   const int64_t a = (int64_t)cell[0] + u, b = (int64_t)cell[1] + v;
@@ -119,9 +128,9 @@ static double wrapped(double x, double length)
 /* Trial number `trial` of a sweep; whether it is accepted. */
 static bool try_disk(struct lists *lists, const uint32_t word[4], float scale)
 {
-  const double *length = lists->parameters->length;
+  const double *length = lists->length;
   uint32_t u = word[0];
-  const uint32_t i = hard_disks_digit(&u, lists->parameters->box.particles);
+  const uint32_t i = hard_disks_digit(&u, lists->box.particles);
   double *place = lists->place + 2 * (size_t)i;
   const double to[2] = {
       wrapped(place[0] + (double)hard_disks_displacement(word[1], scale), length[0]),
@@ -159,12 +168,12 @@ static enum gpumc_status measure_place(const struct gpumc_ensemble *ensemble,
                                        const struct lattice_cpu_place *place,
                                        int64_t *const *channel, struct gpumc_error *error)
 {
-  const struct hard_disks_box *box = &hard_disks_parameters(ensemble->model)->box;
-  const struct hard_disks_layout layout = hard_disks_plain_layout(box);
+  const struct hard_disks_grid *grid = hard_disks_grid_of(ensemble->model, &ensemble->plan);
+  const struct hard_disks_layout layout = hard_disks_plain_layout(&grid->box);
   float *x = lattice_cpu_scratch(ensemble->storage);
-  int64_t offset[2];
-  const struct hard_disks_replica replica = {&layout, x, x + layout.count, offset};
-  GPUMC_TRY(hard_disks_set(box, place->data, &replica, error));
+  struct hard_disks_head head;
+  const struct hard_disks_replica replica = {&grid->box, &layout, x, x + layout.count, &head};
+  GPUMC_TRY(hard_disks_set(grid, place->data, &replica, error));
   return hard_disks_measure(ensemble->model, &replica, channel,
                             place->run * ensemble->plan.capacity + place->first, error);
 }

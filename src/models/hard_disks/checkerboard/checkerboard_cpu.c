@@ -6,19 +6,19 @@
 #include "models/hard_disks/checkerboard/checkerboard_isa.h"
 #include "models/hard_disks/hard_disks_cpu.h"
 
-/* A block is a replica: the offset of its grid, from HEAD_BYTES on x[count] and y[count], and
- * used[m_y][2] (checkerboard_isa.h). */
+/* A block is a replica: its head, from HEAD_BYTES on x[count] and y[count], and used[m_y][2]
+ * (checkerboard_isa.h). */
 enum { HEAD_BYTES = 64, LANES = CHECKERBOARD_LANES };
 /* From so many cells on, a replica keeps several threads busy. */
 enum { CELLS_OF_A_TEAM = 4096 };
+_Static_assert(sizeof(struct hard_disks_head) <= HEAD_BYTES, "there is room for the head");
 
 /* Rows of cells one after the other; in a row the even columns, then the odd ones; of each the
  * slots, whose columns are consecutive, so that vectors hold cells of one colour. After the columns
  * there is room for whole vectors, for a copy of the first one, and for that of the last one, which
  * stands before the columns of the next slot. */
-static struct hard_disks_layout layout_of(const struct gpumc_model *model)
+static struct hard_disks_layout layout_of(const struct hard_disks_box *box)
 {
-  const struct hard_disks_box *box = &hard_disks_parameters(model)->box;
   const size_t columns = (box->cells_x / 2 + LANES - 1) / LANES * LANES + 2;
   return (struct hard_disks_layout){.count =
                                         2 * LANES + 2 * HARD_DISKS_SLOTS * columns * box->cells_y,
@@ -31,54 +31,65 @@ static struct hard_disks_layout layout_of(const struct gpumc_model *model)
 
 static size_t block_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  (void)plan;
-  const size_t bytes = HEAD_BYTES + 2 * layout_of(model).count * sizeof(float) +
-                       2 * (size_t)hard_disks_parameters(model)->box.cells_y;
+  const struct hard_disks_grid *grid = hard_disks_grid_of(model, plan);
+  const size_t bytes =
+      HEAD_BYTES + 2 * layout_of(&grid->box).count * sizeof(float) + 2 * (size_t)grid->box.cells_y;
   return (bytes + HEAD_BYTES - 1) / HEAD_BYTES * HEAD_BYTES;
 }
 
 /* Of a thread: a row, or a replica where trials leave their cells. */
 static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  const struct hard_disks_layout layout = layout_of(model);
+  const struct hard_disks_layout layout = layout_of(&hard_disks_grid_of(model, plan)->box);
   const bool confine = hard_disks_options_of(&plan->options).confine;
   return 2 * (confine ? layout.row : layout.count) * sizeof(float);
 }
 
-static struct hard_disks_replica replica_in(const struct hard_disks_layout *layout, void *block)
+static const struct hard_disks_grid *grid_of(const struct gpumc_ensemble *ensemble)
 {
-  float *x = (float *)(void *)((unsigned char *)block + HEAD_BYTES);
-  return (struct hard_disks_replica){layout, x, x + layout->count, block};
+  return hard_disks_grid_of(ensemble->model, &ensemble->plan);
 }
 
-static struct checkerboard_rows
-rows_of(const struct gpumc_model *model, const struct hard_disks_replica *replica)
+static struct hard_disks_replica
+replica_in(const struct hard_disks_grid *grid, const struct hard_disks_layout *layout, void *block)
+{
+  float *x = (float *)(void *)((unsigned char *)block + HEAD_BYTES);
+  return (struct hard_disks_replica){&grid->box, layout, x, x + layout->count, block};
+}
+
+static struct checkerboard_rows rows_of(const struct hard_disks_replica *replica)
 {
   const struct hard_disks_layout *layout = replica->layout;
-  const struct hard_disks_box *box = &hard_disks_parameters(model)->box;
-  return (struct checkerboard_rows){.box = box,
+  return (struct checkerboard_rows){.box = hard_disks_box_of(replica),
                                     .row = layout->row,
                                     .parity = layout->parity,
                                     .slot = layout->slot,
-                                    .columns = box->cells_x / 2,
+                                    .columns = replica->grid->cells_x / 2,
                                     .x = replica->x + layout->first,
                                     .y = replica->y + layout->first,
                                     .used = (uint8_t *)(void *)(replica->y + layout->count)};
 }
 
-static void
-get(const struct gpumc_model *model, const void *block, uint8_t *const portable[LATTICE_CPU_BLOCK])
+static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
+                             uint8_t *portable, struct gpumc_error *error)
 {
-  const struct hard_disks_layout layout = layout_of(model);
-  /* Only read. */
-  const struct hard_disks_replica replica = replica_in(&layout, (void *)(uintptr_t)block);
-  hard_disks_get(&hard_disks_parameters(model)->box, &replica, portable[0]);
+  const struct hard_disks_grid *grid = grid_of(ensemble);
+  const struct hard_disks_layout layout = layout_of(&grid->box);
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  (void)error;
+#pragma omp parallel for schedule(static) num_threads(storage->threads)
+  for (size_t r = 0; r < count; r++) {
+    const struct hard_disks_replica replica =
+        replica_in(grid, &layout, lattice_cpu_block(storage, m, first + r));
+    hard_disks_get(&replica, portable + r * ensemble->model->portable_bytes);
+  }
+  return GPUMC_OK;
 }
 
 /* Copies of columns, and the slots in use, of a replica that was set. */
 static void complete(const struct checkerboard_rows *rows)
 {
-  for (size_t i = 0; i < 2 * (size_t)rows->box->cells_y; i++) {
+  for (size_t i = 0; i < 2 * (size_t)rows->box.cells_y; i++) {
     rows->used[i] = 0;
     for (size_t s = 0; s < HARD_DISKS_SLOTS; s++) {
       const size_t start = i / 2 * rows->row + i % 2 * rows->parity + s * rows->slot;
@@ -97,13 +108,14 @@ static void complete(const struct checkerboard_rows *rows)
 static enum gpumc_status set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
                              const uint8_t *portable, struct gpumc_error *error)
 {
-  const struct hard_disks_layout layout = layout_of(ensemble->model);
+  const struct hard_disks_grid *grid = grid_of(ensemble);
+  const struct hard_disks_layout layout = layout_of(&grid->box);
   for (size_t r = 0; r < count; r++) {
     const struct hard_disks_replica replica =
-        replica_in(&layout, lattice_cpu_block(ensemble->storage, m, first + r));
-    const struct checkerboard_rows rows = rows_of(ensemble->model, &replica);
-    GPUMC_TRY(hard_disks_set(&hard_disks_parameters(ensemble->model)->box,
-                             portable + r * ensemble->model->portable_bytes, &replica, error));
+        replica_in(grid, &layout, lattice_cpu_block(ensemble->storage, m, first + r));
+    GPUMC_TRY(
+        hard_disks_set(grid, portable + r * ensemble->model->portable_bytes, &replica, error));
+    const struct checkerboard_rows rows = rows_of(&replica);
     complete(&rows);
   }
   return GPUMC_OK;
@@ -153,11 +165,12 @@ static void add_counts(const struct gpumc_ensemble *ensemble, size_t m,
 static void sweep_plain(const struct gpumc_ensemble *ensemble,
                         const struct lattice_cpu_place *place, uint32_t sweeps)
 {
-  const struct hard_disks_layout layout = layout_of(ensemble->model);
-  const struct hard_disks_replica replica = replica_in(&layout, place->data);
-  const struct checkerboard_rows rows = rows_of(ensemble->model, &replica);
+  const struct hard_disks_grid *grid = grid_of(ensemble);
+  const struct hard_disks_layout layout = layout_of(&grid->box);
+  const struct hard_disks_replica replica = replica_in(grid, &layout, place->data);
+  const struct checkerboard_rows rows = rows_of(&replica);
   const struct checkerboard_sweeps job = {
-      .box = &hard_disks_parameters(ensemble->model)->box,
+      .box = &rows.box,
       .options = hard_disks_options_of(&ensemble->plan.options),
       .scale = hard_disks_scale(ensemble->step[place->run]),
       .random = gpumc_ensemble_random(ensemble, place->run),
@@ -182,7 +195,7 @@ struct team {
 static struct team team_of(const struct gpumc_ensemble *ensemble, size_t threads, size_t thread)
 {
   const struct lattice_cpu_storage *storage = ensemble->storage;
-  const size_t pairs = hard_disks_parameters(ensemble->model)->box.cells_y / 2;
+  const size_t pairs = grid_of(ensemble)->box.cells_y / 2;
   return (struct team){.storage = storage,
                        .ops = GPUMC_ISA_OBJECT(checkerboard_ops, storage->isa),
                        .threads = threads,
@@ -230,10 +243,11 @@ static bool shift(const struct team *team, const struct checkerboard_job *job)
 static void sweep_rows(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
                        uint32_t sweeps, const struct team *team)
 {
-  const struct hard_disks_layout layout = layout_of(ensemble->model);
-  const struct hard_disks_replica replica = replica_in(&layout, place->data);
+  const struct hard_disks_grid *grid = grid_of(ensemble);
+  const struct hard_disks_layout layout = layout_of(&grid->box);
+  const struct hard_disks_replica replica = replica_in(grid, &layout, place->data);
   struct checkerboard_job job = {
-      .rows = rows_of(ensemble->model, &replica),
+      .rows = rows_of(&replica),
       .options = hard_disks_options_of(&ensemble->plan.options),
       .scale = hard_disks_scale(ensemble->step[place->run]),
       .random = gpumc_ensemble_random(ensemble, place->run),
@@ -242,7 +256,7 @@ static void sweep_rows(const struct gpumc_ensemble *ensemble, const struct latti
   struct checkerboard_counts counts = {0};
   for (uint32_t t = 0; t < sweeps; t++) {
     job.time = ensemble->time + t;
-    job.sweep = hard_disks_sweep_of(job.random, job.rows.box, job.replica, job.time);
+    job.sweep = hard_disks_sweep_of(job.random, &job.rows.box, job.replica, job.time);
     for (uint32_t c = 0; c < HARD_DISKS_COLOURS; c++) {
       const uint32_t colour = hard_disks_number(job.sweep.colours, c);
       const struct checkerboard_counts of_colour =
@@ -256,7 +270,7 @@ static void sweep_rows(const struct gpumc_ensemble *ensemble, const struct latti
     if (!shift(team, &job))
       note_full(ensemble);
     if (team->thread == 0)
-      hard_disks_shift_offsets(job.rows.box, &job.sweep, replica.offset);
+      hard_disks_shift_offsets(&job.rows.box, &job.sweep, replica.head->offset);
   }
   add_counts(ensemble, place->run, &counts);
 }
@@ -293,7 +307,7 @@ static void sweep_by_team(const struct gpumc_ensemble *ensemble, uint32_t sweeps
 static size_t team_threads(const struct gpumc_ensemble *ensemble)
 {
   const struct lattice_cpu_storage *storage = ensemble->storage;
-  const struct hard_disks_box *box = &hard_disks_parameters(ensemble->model)->box;
+  const struct hard_disks_box *box = &grid_of(ensemble)->box;
   const size_t threads = (size_t)storage->threads, pairs = box->cells_y / 2;
   const bool large = (size_t)box->cells_x * box->cells_y >= CELLS_OF_A_TEAM;
   const bool few = lattice_cpu_places(ensemble) < 2 * threads;
@@ -306,8 +320,9 @@ static enum gpumc_status measure_place(const struct gpumc_ensemble *ensemble,
                                        const struct lattice_cpu_place *place,
                                        int64_t *const *channel, struct gpumc_error *error)
 {
-  const struct hard_disks_layout layout = layout_of(ensemble->model);
-  const struct hard_disks_replica replica = replica_in(&layout, place->data);
+  const struct hard_disks_grid *grid = grid_of(ensemble);
+  const struct hard_disks_layout layout = layout_of(&grid->box);
+  const struct hard_disks_replica replica = replica_in(grid, &layout, place->data);
   return hard_disks_measure(ensemble->model, &replica, channel,
                             place->run * ensemble->plan.capacity + place->first, error);
 }
@@ -316,7 +331,6 @@ static const struct lattice_cpu_layout layout = {.replicas = 1,
                                                  .buffers = 1,
                                                  .block_bytes = block_bytes,
                                                  .scratch_bytes = scratch_bytes,
-                                                 .get = get,
                                                  .own_size = sizeof(struct findings),
                                                  .own_bytes = own_bytes,
                                                  .own_create = own_create,
@@ -362,7 +376,7 @@ const struct gpumc_kernel_ops hard_disks_checkerboard_cpu = {
     .destroy = lattice_cpu_destroy,
     .start = hard_disks_start,
     .set = set,
-    .get = lattice_cpu_get,
+    .get = get,
     .sweep = sweep_all,
     .measure = measure,
     .inspect = inspect,

@@ -26,9 +26,9 @@ struct storage {
   bool measured;                   /* `found` is on its way */
 };
 
-static const struct hard_disks_box *box_of(const struct gpumc_ensemble *ensemble)
+static const struct hard_disks_grid *grid_of(const struct gpumc_ensemble *ensemble)
 {
-  return &hard_disks_parameters(ensemble->model)->box;
+  return hard_disks_grid_of(ensemble->model, &ensemble->plan);
 }
 
 static struct hard_disks_replicas replicas_of(const struct gpumc_ensemble *ensemble)
@@ -36,7 +36,7 @@ static struct hard_disks_replicas replicas_of(const struct gpumc_ensemble *ensem
   const struct storage *storage = ensemble->storage;
   return (struct hard_disks_replicas){
       .batch = lattice_gpu_batch(ensemble),
-      .box = *box_of(ensemble),
+      .box = grid_of(ensemble)->box,
       .stored = storage->stored,
       .replicas = storage->replicas,
   };
@@ -49,7 +49,7 @@ static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *
 {
   (void)device;
   const size_t replicas = plan->runs * plan->capacity;
-  const size_t stored = hard_disks_stored_of(&hard_disks_parameters(model)->box).bytes;
+  const size_t stored = hard_disks_stored_of(&hard_disks_grid_of(model, plan)->box).bytes;
   return replicas * (2 * stored + sizeof(struct hard_disks_sums)) + plan->runs * sizeof(float) +
          2 * HARD_DISKS_BINS * sizeof(int64_t) + sizeof(uint64_t);
 }
@@ -112,7 +112,7 @@ static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_er
                            RUNS_MAXIMUM, ensemble->plan.runs);
   GPUMC_TRY(gpumc_allocate_array(&storage, 1, "the kernel's storage", error));
   ensemble->storage = storage;
-  storage->stored = hard_disks_stored_of(box_of(ensemble));
+  storage->stored = hard_disks_stored_of(&grid_of(ensemble)->box);
   enum gpumc_status status;
   GPUMC_TRY_OUT(status, allocate(ensemble, error));
   GPUMC_TRY_OUT(status, bring_weights(ensemble, error));

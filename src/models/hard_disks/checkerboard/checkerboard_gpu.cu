@@ -109,9 +109,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   }
   let_next_sweep_begin();
   disks_write(&task, &block, threadIdx.x, blockDim.x);
-  if (i == 0 && j == 0 && threadIdx.x < 2)
-    ((int64_t *)task.to)[threadIdx.x] = hard_disks_shift_offset(
-        task.box, &task.sweep, threadIdx.x, ((const int64_t *)task.from)[threadIdx.x]);
+  if (i == 0 && j == 0)
+    disks_write_head(&task, threadIdx.x);
   add_counts(&sweep, &counts);
 }
 

@@ -20,12 +20,16 @@ extern "C" {
 #endif
 
 /* Disks of a cell that lie together: slots 0 and 1, or 2 and 3, as {x, y, x, y}. */
-enum { HARD_DISKS_PAIR_BYTES = 4 * sizeof(float), HARD_DISKS_UNIT_BYTES = 16 };
+enum {
+  HARD_DISKS_PAIR_BYTES = 4 * sizeof(float),
+  HARD_DISKS_UNIT_BYTES = 16,
+  HARD_DISKS_HEAD_WORDS = sizeof(struct hard_disks_head) / sizeof(int64_t), /* two offsets first */
+};
 
-/* A replica in device memory, in bytes: the offset of the grid (struct hard_disks_replica),
- * pair[m_y][m_x] of the slots 0 and 1 with HARD_DISKS_NOWHERE where they are not in use, pair[m_y]
- * [m_x] of the slots 2 and 3, which are set where they are in use, and the number of disks
- * count[m_y][m_x], one byte each. */
+/* A replica in device memory, in bytes: its head (struct hard_disks_head), pair[m_y][m_x] of the
+ * slots 0 and 1 with HARD_DISKS_NOWHERE where they are not in use, pair[m_y] [m_x] of the slots 2
+ * and 3, which are set where they are in use, and the number of disks count[m_y][m_x], one byte
+ * each. */
 struct hard_disks_stored {
   size_t first, second, count, bytes;
 };
@@ -34,7 +38,7 @@ static inline struct hard_disks_stored hard_disks_stored_of(const struct hard_di
 {
   const size_t cells = (size_t)box->cells_x * box->cells_y;
   struct hard_disks_stored stored;
-  stored.first = 2 * sizeof(int64_t);
+  stored.first = sizeof(struct hard_disks_head);
   stored.second = stored.first + cells * HARD_DISKS_PAIR_BYTES;
   stored.count = stored.second + cells * HARD_DISKS_PAIR_BYTES;
   stored.bytes = lattice_parts(stored.count + cells, HARD_DISKS_UNIT_BYTES) * HARD_DISKS_UNIT_BYTES;

@@ -116,7 +116,7 @@ GPUMC_INLINE size_t group_of(int u, int v)
 GPUMC_INLINE void load_around(const struct checkerboard_rows *rows, size_t parity, size_t b,
                               size_t column, struct around *around)
 {
-  const struct hard_disks_box *box = rows->box;
+  const struct hard_disks_box *box = &rows->box;
   const size_t below = b == 0 ? box->cells_y - 1u : b - 1,
                above = b + 1 == box->cells_y ? 0 : b + 1;
   size_t count = 0;
@@ -205,7 +205,7 @@ struct trials {
 GPUMC_INLINE uint32_t try_once(struct trials *trials, gpumc_v32 order, uint32_t s, gpumc_v32 word_x,
                                gpumc_v32 word_y)
 {
-  const struct hard_disks_box *box = trials->job->rows.box;
+  const struct hard_disks_box *box = &trials->job->rows.box;
   struct cells *cells = &trials->cells;
   const vi slot = slot_of(order, trials->n, trials->most, s);
   vf x = cells->x[0], y = cells->y[0];
@@ -256,7 +256,7 @@ GPUMC_INLINE void move_vector(const struct checkerboard_job *job, const uint32_t
                       (uint64_t)__builtin_popcount(gpumc_nonzero_words((gpumc_v32)(trials.n > 0)));
   load_around(rows, parity, b, column, &trials.around);
   const gpumc_v32 site =
-      2 * gpumc_lane_numbers() + (uint32_t)(b * rows->box->cells_x + 2 * column + parity);
+      2 * gpumc_lane_numbers() + (uint32_t)(b * rows->box.cells_x + 2 * column + parity);
   gpumc_v32 order = gpumc_broadcast(HARD_DISKS_UNSHUFFLED);
   for (uint32_t s = 0; s < job->options.moves; s += 2 * CALLS) {
     const gpumc_v32 sites[CALLS] = {site, site};
@@ -317,7 +317,7 @@ GPUMC_INLINE void append(const struct checkerboard_job *job, const struct cells 
   const struct hard_disks_sweep *sweep = &job->sweep;
   const bool along_x = sweep->direction <= HARD_DISKS_LEFT;
   const bool forward = sweep->direction == HARD_DISKS_RIGHT || sweep->direction == HARD_DISKS_UP;
-  const float w = along_x ? job->rows.box->width_x : job->rows.box->width_y;
+  const float w = along_x ? job->rows.box.width_x : job->rows.box.width_y;
   for (size_t s = 0; s < used; s++) {
     const vf old = along_x ? from->x[s] : from->y[s];
     const vf to = forward ? old - sweep->distance : (old - w) + sweep->distance;

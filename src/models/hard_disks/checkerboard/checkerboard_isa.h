@@ -15,7 +15,7 @@ enum { CHECKERBOARD_LANES = 16 };
  * one, which both functions keep up to date, and for whole vectors. used[m_y][2]: slots of which
  * one at least is in use, by row and parity. */
 struct checkerboard_rows {
-  const struct hard_disks_box *box;
+  struct hard_disks_box box;
   size_t row, parity, slot, columns; /* columns: m_x / 2 */
   float *x, *y;
   uint8_t *used;

@@ -172,7 +172,8 @@ static void shift(struct plain *plain, const struct hard_disks_sweep *sweep, flo
 {
   const struct hard_disks_box *box = plain->box;
   const size_t count = plain->replica->layout->count;
-  const struct hard_disks_replica old = {plain->replica->layout, scratch, scratch + count, NULL};
+  const struct hard_disks_replica old = {
+      .layout = plain->replica->layout, .x = scratch, .y = scratch + count};
   const bool along_x = sweep->direction <= HARD_DISKS_LEFT;
   const int step =
       sweep->direction == HARD_DISKS_RIGHT || sweep->direction == HARD_DISKS_UP ? 1 : -1;
@@ -189,7 +190,7 @@ static void shift(struct plain *plain, const struct hard_disks_sweep *sweep, flo
       for (; n < HARD_DISKS_SLOTS; n++)
         set_slot(plain, (struct disk){n, a, b}, HARD_DISKS_NOWHERE, HARD_DISKS_NOWHERE);
     }
-  hard_disks_shift_offsets(box, sweep, plain->replica->offset);
+  hard_disks_shift_offsets(box, sweep, plain->replica->head->offset);
 }
 
 bool checkerboard_plain(const struct checkerboard_sweeps *sweeps,

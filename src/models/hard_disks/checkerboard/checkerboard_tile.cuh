@@ -454,4 +454,15 @@ GPUMC_HOST_DEVICE static inline void disks_write(const struct disks_task *task,
   }
 }
 
+/* The head of the replica after the sweep, by the first threads of one block of it. */
+GPUMC_HOST_DEVICE static inline void
+disks_write_head(const struct disks_task *task, uint32_t thread)
+{
+  const int64_t *from = (const int64_t *)task->from;
+  if (thread < HARD_DISKS_HEAD_WORDS)
+    ((int64_t *)task->to)[thread] =
+        thread < 2 ? hard_disks_shift_offset(task->box, &task->sweep, thread, from[thread])
+                   : from[thread];
+}
+
 #endif

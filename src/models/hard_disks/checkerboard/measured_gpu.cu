@@ -144,9 +144,11 @@ static __global__ void __launch_bounds__(THREADS)
   const uint32_t cell = (blockIdx.x - replica * parts) * THREADS + threadIdx.x;
   const size_t at = blockIdx.y * batch->capacity + replica;
   const unsigned char *stored = replicas->replicas + at * replicas->stored.bytes;
+  const struct hard_disks_head *head = (const struct hard_disks_head *)stored;
+  const struct hard_disks_box box = hard_disks_box_with(&replicas->box, head->width);
   struct hard_disks_sums sums = {};
   struct view view;
-  view.box = &replicas->box;
+  view.box = &box;
   view.first = (const float4 *)(stored + replicas->stored.first);
   view.second = (const float4 *)(stored + replicas->stored.second);
   view.count = stored + replicas->stored.count;
@@ -160,7 +162,7 @@ static __global__ void __launch_bounds__(THREADS)
     sums.disks++;
     add_pressure(&measurement, &view, &sums);
     if (ORDERED)
-      add_order(&view, (const int64_t *)stored, &sums);
+      add_order(&view, head->offset, &sums);
   }
   struct hard_disks_sums *all = &measurement.sums[at];
   add_of_warp((int64_t)sums.disks, (int64_t *)&all->disks);
@@ -179,14 +181,18 @@ static __global__ void __launch_bounds__(THREADS)
 static __global__ void __launch_bounds__(THREADS)
     record(const __grid_constant__ struct hard_disks_gpu_measurement measurement)
 {
-  const struct lattice_batch *batch = &measurement.replicas.batch;
+  const struct hard_disks_replicas *replicas = &measurement.replicas;
+  const struct lattice_batch *batch = &replicas->batch;
   const uint32_t replica = blockIdx.x * THREADS + threadIdx.x;
   if (replica >= batch->size[blockIdx.y])
     return;
   const size_t at = blockIdx.y * batch->capacity + replica;
-  if (measurement.sums[at].disks != measurement.replicas.box.particles)
+  const struct hard_disks_head *head =
+      (const struct hard_disks_head *)(replicas->replicas + at * replicas->stored.bytes);
+  if (measurement.sums[at].disks != replicas->box.particles)
     atomicAdd((unsigned long long *)measurement.lost, 1ull);
-  hard_disks_record(&measurement.units, &measurement.sums[at], measurement.channel, at);
+  hard_disks_record(&measurement.units, &replicas->box, head, &measurement.sums[at],
+                    measurement.channel, at);
 }
 
 enum gpumc_status hard_disks_measure_on_gpu(const struct hard_disks_gpu_measurement *measurement,

@@ -35,7 +35,7 @@ slot_of(const struct hard_disks_stored *stored, unsigned char *replica, size_t c
 void hard_disks_store(const struct hard_disks_stored *stored, const struct hard_disks_replica *from,
                       size_t cells, unsigned char *to)
 {
-  memcpy(to, from->offset, 2 * sizeof *from->offset);
+  memcpy(to, from->head, sizeof *from->head);
   for (size_t cell = 0; cell < cells; cell++) {
     uint8_t count = 0;
     for (size_t s = 0; s < HARD_DISKS_SLOTS; s++) {
@@ -54,7 +54,7 @@ uint64_t hard_disks_restore(const struct hard_disks_stored *stored, unsigned cha
                             size_t cells, const struct hard_disks_replica *to)
 {
   uint64_t disks = 0;
-  memcpy(to->offset, from, 2 * sizeof *to->offset);
+  memcpy(to->head, from, sizeof *to->head);
   for (size_t cell = 0; cell < cells; cell++) {
     const size_t count = from[stored->count + cell];
     disks += count;
@@ -81,12 +81,13 @@ static enum gpumc_status pass(const struct passage *passage, struct gpumc_error 
 {
   const struct gpumc_ensemble *ensemble = passage->ensemble;
   const struct gpumc_model *model = ensemble->model;
-  const struct hard_disks_box *box = &hard_disks_parameters(ensemble->model)->box;
+  const struct hard_disks_grid *grid = hard_disks_grid_of(ensemble->model, &ensemble->plan);
+  const struct hard_disks_box *box = &grid->box;
   const struct hard_disks_stored stored = hard_disks_stored_of(box);
   const struct hard_disks_layout layout = hard_disks_plain_layout(box);
   const size_t cells = (size_t)box->cells_x * box->cells_y;
-  int64_t offset[2];
-  struct hard_disks_replica replica = {.layout = &layout, .offset = offset};
+  struct hard_disks_head head = {0};
+  struct hard_disks_replica replica = {.grid = box, .layout = &layout, .head = &head};
   uint8_t *begin = NULL;
   enum gpumc_status status;
   GPUMC_TRY(disks_of(&layout, &replica.x, &replica.y, error));
@@ -94,7 +95,7 @@ static enum gpumc_status pass(const struct passage *passage, struct gpumc_error 
     const uint64_t disks = hard_disks_restore(&stored, passage->stored, cells, &replica);
     if (disks != model->sites)
       GPUMC_TRY_OUT(status, hard_disks_lost(model, disks, error));
-    hard_disks_get(box, &replica, passage->out);
+    hard_disks_get(&replica, passage->out);
     status = GPUMC_OK;
     goto out;
   }
@@ -104,7 +105,7 @@ static enum gpumc_status pass(const struct passage *passage, struct gpumc_error 
     GPUMC_TRY_OUT(status, hard_disks_start_state(model, gpumc_ensemble_random(ensemble, passage->m),
                                                  (uint32_t)passage->r, begin, error));
   }
-  GPUMC_TRY_OUT(status, hard_disks_set(box, begin != NULL ? begin : passage->in, &replica, error));
+  GPUMC_TRY_OUT(status, hard_disks_set(grid, begin != NULL ? begin : passage->in, &replica, error));
   hard_disks_store(&stored, &replica, cells, passage->stored);
 out:
   free(begin);
@@ -121,7 +122,7 @@ pass_all(const struct passage *of_first, size_t count, struct gpumc_error *error
   const struct gpumc_ensemble *ensemble = of_first->ensemble;
   const size_t portable_bytes = ensemble->model->portable_bytes;
   const size_t stored_bytes =
-      hard_disks_stored_of(&hard_disks_parameters(ensemble->model)->box).bytes;
+      hard_disks_stored_of(&hard_disks_grid_of(ensemble->model, &ensemble->plan)->box).bytes;
   enum gpumc_status status = GPUMC_OK;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ensemble->device->threads)
   for (size_t i = 0; i < count; i++) {
@@ -150,7 +151,8 @@ enum gpumc_status hard_disks_pass_replicas(const struct gpumc_ensemble *ensemble
 {
   struct gpumc_device *device = ensemble->device;
   const size_t portable_bytes = ensemble->model->portable_bytes;
-  const size_t bytes = hard_disks_stored_of(&hard_disks_parameters(ensemble->model)->box).bytes;
+  const size_t bytes =
+      hard_disks_stored_of(&hard_disks_grid_of(ensemble->model, &ensemble->plan)->box).bytes;
   const size_t fit = STAGING_BYTES / bytes, most = fit < 1 ? 1 : fit < count ? fit : count;
   unsigned char *staging = NULL;
   enum gpumc_status status = GPUMC_OK;

@@ -12,7 +12,7 @@ struct visit {
   unsigned char *bytes;
   struct hard_disks_layout layout;
   struct hard_disks_replica replica;
-  int64_t offset[2];
+  struct hard_disks_head head;
   int64_t *value[HARD_DISKS_CHANNELS]; /* NULL: not wanted */
 };
 
@@ -25,15 +25,17 @@ static void visit_free(struct visit *visit)
     free(visit->value[c]);
 }
 
-static enum gpumc_status visit_make(const struct gpumc_model *model, int64_t *const *channel,
+static enum gpumc_status visit_make(const struct gpumc_ensemble *ensemble, int64_t *const *channel,
                                     struct visit *visit, struct gpumc_error *error)
 {
-  const struct hard_disks_box *box = &hard_disks_parameters(model)->box;
+  const struct gpumc_model *model = ensemble->model;
+  const struct hard_disks_box *box = &hard_disks_grid_of(model, &ensemble->plan)->box;
   const char *what = "a replica on its way";
   visit->stored = hard_disks_stored_of(box);
   visit->layout = hard_disks_plain_layout(box);
+  visit->replica.grid = box;
   visit->replica.layout = &visit->layout;
-  visit->replica.offset = visit->offset;
+  visit->replica.head = &visit->head;
   for (size_t c = HARD_DISKS_NUMBERS; c < HARD_DISKS_CHANNELS; c++)
     if (channel[c] != NULL)
       GPUMC_TRY(gpumc_allocate_array(&visit->value[c], model->profile[c].width, what, error));
@@ -49,7 +51,7 @@ visit_replica(const struct gpumc_ensemble *ensemble, const unsigned char *from, 
 {
   const struct gpumc_model *model = ensemble->model;
   struct gpumc_device *device = ensemble->device;
-  const struct hard_disks_box *box = &hard_disks_parameters(model)->box;
+  const struct hard_disks_box *box = visit->replica.grid;
   GPUMC_TRY(device->ops->copy_to_host(device, visit->bytes, from, visit->stored.bytes, error));
   const uint64_t disks = hard_disks_restore(&visit->stored, visit->bytes,
                                             (size_t)box->cells_x * box->cells_y, &visit->replica);
@@ -94,7 +96,7 @@ enum gpumc_status hard_disks_profiles_by_host(struct gpumc_ensemble *ensemble,
     any = any || channel[c] != NULL;
   if (!any)
     return GPUMC_OK;
-  enum gpumc_status status = visit_make(ensemble->model, channel, &visit, error);
+  enum gpumc_status status = visit_make(ensemble, channel, &visit, error);
   if (status == GPUMC_OK)
     status = visit_all(ensemble, replicas, channel, &visit, error);
   visit_free(&visit);
