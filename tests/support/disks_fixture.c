@@ -48,7 +48,17 @@ void disks_open(const struct disks_job *job, struct test_setting setting, struct
   if (options.moves == 0)
     options = (struct hard_disks_options){HARD_DISKS_MOVES_DEFAULT, true, true, true};
   hard_disks_pack_options(&options, job->move_size > 0.0 ? job->move_size : 0.16, &plan.options);
+  hard_disks_pack_volume(&job->volume, &plan.options);
   memset(disks, 0, sizeof *disks);
+  plan.moved = GPUMC_CONTROL_NONE;
+  if (job->beta_pressure > 0.0) {
+    plan.move = HARD_DISKS_VOLUME_MOVE;
+    plan.moved = 0;
+    disks->beta_pressure = calloc(plan.runs, sizeof *disks->beta_pressure);
+    assert_non_null(disks->beta_pressure);
+    for (size_t m = 0; m < plan.runs; m++)
+      disks->beta_pressure[m] = job->beta_pressure;
+  }
   disks->device = device_for(job, options.confine, setting);
   disks->count = plan.runs * plan.capacity;
   assert_ok(hard_disks_instance(&job->settings, &disks->model, &error), &error);
@@ -72,6 +82,7 @@ void disks_close(struct disks *disks)
     disks->device.ops->release(&disks->device, disks->channel[c]);
     free(disks->measured[c]);
   }
+  free(disks->beta_pressure);
   gpumc_ensemble_free(&disks->ensemble);
   disks->model.ops->destroy(&disks->model);
   if (strcmp(disks->device.ops->name, test_device_name()) != 0)
@@ -81,7 +92,9 @@ void disks_close(struct disks *disks)
 void disks_sweep(struct disks *disks, uint32_t sweeps)
 {
   struct gpumc_error error = {0};
-  const struct gpumc_target target = {.kind = GPUMC_ATHERMAL};
+  const struct gpumc_target target = {.kind = disks->beta_pressure != NULL ? GPUMC_BOLTZMANN
+                                                                           : GPUMC_ATHERMAL,
+                                      .control = disks->beta_pressure};
   assert_ok(gpumc_ensemble_sweep_target(&disks->ensemble, &target, sweeps, NULL, &error), &error);
 }
 
@@ -193,11 +206,10 @@ static bool is_alone(const struct bins *bins, size_t i)
 
 const char *disks_flaw(const struct gpumc_model *model, const uint8_t *portable)
 {
-  const struct hard_disks_parameters *parameters = hard_disks_parameters(model);
   const double *place = disks_places(portable);
-  struct bins bins = {.n = {(size_t)parameters->length[0], (size_t)parameters->length[1]},
-                      .length = parameters->length,
-                      .place = place};
+  const double *length = place - HARD_DISKS_PORTABLE_HEAD;
+  struct bins bins = {
+      .n = {(size_t)length[0], (size_t)length[1]}, .length = length, .place = place};
   const char *flaw = NULL;
   bins.first = malloc(bins.n[0] * bins.n[1] * sizeof *bins.first);
   bins.next = malloc(model->sites * sizeof *bins.next);

@@ -12,7 +12,9 @@ struct disks_job {
   const char *variant;               /* "serial", "checkerboard" */
   struct hard_disks_options options; /* moves = 0: the default ones */
   double move_size;                  /* 0: 0.16 */
-  size_t runs, replicas;             /* 0: 1 */
+  double beta_pressure;              /* 0: constant volume */
+  struct hard_disks_volume_options volume;
+  size_t runs, replicas; /* 0: 1 */
   uint64_t seed;
 };
 
@@ -21,6 +23,7 @@ struct disks {
   struct gpumc_model model;
   struct gpumc_ensemble ensemble;
   size_t count;                          /* of replicas of all runs */
+  double *beta_pressure;                 /* [runs]; NULL: constant volume */
   int64_t *channel[HARD_DISKS_NUMBERS];  /* device memory */
   int64_t *measured[HARD_DISKS_NUMBERS]; /* host memory: after disks_measure() */
 };

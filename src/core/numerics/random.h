@@ -31,6 +31,7 @@ enum gpumc_random_purpose {
   GPUMC_RANDOM_PARTICLES_INITIAL, /* site = particle, group = replica, time = pass */
   GPUMC_RANDOM_PARTICLES_SWEEP,   /* site = 0xffffffff, group = replica: once in a sweep */
   GPUMC_RANDOM_PARTICLES_MOVE,    /* site = cell or number of the trial, group = replica */
+  GPUMC_RANDOM_PARTICLES_VOLUME,  /* site = cell, particle, or 0xffffffff once, group = replica */
 };
 
 /* What a generator is: the key and the number of rounds (10, or 7). Plain data, passed by value. */

@@ -333,22 +333,61 @@ static const struct gpumc_check checks[] = {{.reads = "lattice", .run = check_la
 
 /* ---- instances ---- */
 
-static uint32_t quanta_of(float width)
+/* States on the open grid begin in a box that is so much larger than that at constant volume: by
+ * more than places are rounded when they are scaled to it. */
+#define OPENING (1.0 + 0x1p-20)
+
+/* Whether cells of that width are possible. */
+static bool is_width(uint32_t quanta)
 {
-  return (uint32_t)((double)width * (double)HARD_DISKS_UNIT);
+  return quanta >= HARD_DISKS_UNIT &&
+         (uint64_t)quanta * quanta < 2 * (uint64_t)HARD_DISKS_UNIT * HARD_DISKS_UNIT;
+}
+
+static bool is_box(const struct hard_disks_box *grid, uint32_t width)
+{
+  return is_width(width) && is_width(hard_disks_height(grid, width));
+}
+
+/* An even number of cells whose width is as far as possible from both of its ends. */
+static void open_axis(double length, uint32_t *cells, float *width)
+{
+  const double fewer = 2.0 * floor(0.5 * length / sqrt(sqrt(2.0))), more = fewer + 2.0;
+  const bool takes_more = fewer == 0.0 || length * length >= sqrt(2.0) * fewer * more;
+  *cells = (uint32_t)(takes_more ? more : fewer);
+  *width =
+      hard_disks_width((uint32_t)ceil(length * OPENING * (double)HARD_DISKS_UNIT / (double)*cells));
+}
+
+/* least > most: there is none, for the box is at the end of what a grid can have. */
+static void open_grid(struct hard_disks_parameters *parameters)
+{
+  struct hard_disks_grid *grid = &parameters->open;
+  grid->box = parameters->box;
+  open_axis(parameters->length[0], &grid->box.cells_x, &grid->box.width_x);
+  open_axis(parameters->length[1], &grid->box.cells_y, &grid->box.width_y);
+  const uint32_t width = hard_disks_quanta(grid->box.width_x);
+  grid->least = 1;
+  grid->most = 0;
+  if (!is_box(&grid->box, width))
+    return;
+  /* Which widths are possible has one beginning and one end: found by halving. */
+  uint32_t below = 0, above = 2 * (uint32_t)HARD_DISKS_UNIT;
+  for (grid->least = width; grid->least - below > 1;) {
+    const uint32_t middle = below + (grid->least - below) / 2;
+    *(is_box(&grid->box, middle) ? &grid->least : &below) = middle;
+  }
+  for (grid->most = width; above - grid->most > 1;) {
+    const uint32_t middle = grid->most + (above - grid->most) / 2;
+    *(is_box(&grid->box, middle) ? &grid->most : &above) = middle;
+  }
 }
 
 static void find_grids(struct hard_disks_parameters *parameters)
 {
-  const uint32_t width = quanta_of(parameters->box.width_x);
+  const uint32_t width = hard_disks_quanta(parameters->box.width_x);
   parameters->fixed = (struct hard_disks_grid){parameters->box, width, width};
-}
-
-const struct hard_disks_grid *
-hard_disks_grid_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
-{
-  (void)plan;
-  return &hard_disks_parameters(model)->fixed;
+  open_grid(parameters);
 }
 
 enum gpumc_status hard_disks_instance(const struct hard_disks_settings *settings,

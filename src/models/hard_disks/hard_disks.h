@@ -1,5 +1,5 @@
-/* Hard disks of diameter 1 in a periodic box at constant volume: what kernels and tests know of an
- * instance. */
+/* Hard disks of diameter 1 in a periodic box at constant volume, or constant pressure: what kernels
+ * and tests know of an instance. */
 #ifndef GPUMC_HARD_DISKS_H
 #define GPUMC_HARD_DISKS_H
 
@@ -7,7 +7,7 @@
 
 #include "core/simulation/model.h"
 #include "models/hard_disks/hard_disks_channels.h"
-#include "models/hard_disks/hard_disks_physics.h"
+#include "models/hard_disks/hard_disks_volume.h"
 
 /* Cells along a side, at most, and disks: cells are numbered with 32 bits in counters. */
 #define HARD_DISKS_CELLS_MAXIMUM 32768
@@ -39,10 +39,10 @@ struct hard_disks_grid {
 
 /* gpumc_model.parameters. */
 struct hard_disks_parameters {
-  struct hard_disks_box box; /* at constant volume, and its grid */
-  struct hard_disks_grid fixed;
-  double length[2]; /* Lx, Ly: exactly those of the cells */
-  double density;   /* N / (Lx Ly) */
+  struct hard_disks_box box;          /* at constant volume, and its grid */
+  struct hard_disks_grid fixed, open; /* the latter is for moves of the volume */
+  double length[2];                   /* Lx, Ly: exactly those of the cells */
+  double density;                     /* N / (Lx Ly) */
   double packing_fraction;
   enum hard_disks_start start;
   size_t lattice[2]; /* columns and rows of the triangular lattice that a start has */
@@ -60,9 +60,14 @@ hard_disks_parameters(const struct gpumc_model *model)
   return (const struct hard_disks_parameters *)model->parameters;
 }
 
+enum hard_disks_move { HARD_DISKS_DISPLACEMENT, HARD_DISKS_VOLUME_MOVE, HARD_DISKS_MOVES };
 /* The grid of an ensemble's replicas. */
-const struct hard_disks_grid *
-hard_disks_grid_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
+static inline const struct hard_disks_grid *
+hard_disks_grid_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const struct hard_disks_parameters *parameters = hard_disks_parameters(model);
+  return plan->move == HARD_DISKS_VOLUME_MOVE ? &parameters->open : &parameters->fixed;
+}
 
 /* GPUMC_INVALID of a box that has no grid of cells, of a start that is not possible there, and of a
  * file that cannot be used; GPUMC_FAILURE when memory ran out. */
@@ -143,8 +148,19 @@ GPUMC_MUST_CHECK enum gpumc_status hard_disks_read_file(const char *path,
 /* The state in portable form in which replica r of a run with this generator begins: the same for
  * all kernels. GPUMC_FAILURE when memory ran out, or a compression got stuck. */
 GPUMC_MUST_CHECK enum gpumc_status
-hard_disks_start_state(const struct gpumc_model *model, struct gpumc_random random, uint32_t r,
-                       uint8_t *portable, struct gpumc_error *error);
+hard_disks_start_state(const struct gpumc_model *model, const struct hard_disks_grid *grid,
+                       struct gpumc_random random, uint32_t r, uint8_t *portable,
+                       struct gpumc_error *error);
+
+/* ---- moves of the volume (hard_disks_moves.c) ---- */
+
+/* Whether an ensemble's sweep at `time` ends with one. */
+bool hard_disks_moves_volume(const struct gpumc_ensemble_plan *plan, uint32_t time);
+/* rule[runs] under a target. GPUMC_INVALID where the smallest possible step of the volume is too
+ * large for the pressure, as it is for millions of disks. */
+GPUMC_MUST_CHECK enum gpumc_status
+hard_disks_find_rules(const struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
+                      struct hard_disks_volume_rule *rule, struct gpumc_error *error);
 
 /* ---- what is measured (hard_disks_measured.c, hard_disks_sums.c, hard_disks_profiles.c) ---- */
 
@@ -174,7 +190,7 @@ void hard_disks_find_order(const struct hard_disks_parameters *parameters,
                            const struct hard_disks_replica *replica, size_t a, size_t b,
                            size_t place, int64_t psi6[2]);
 
-enum { HARD_DISKS_MEANS = 9, HARD_DISKS_QUANTITIES = 14 };
+enum { HARD_DISKS_MEANS = 13, HARD_DISKS_QUANTITIES = 20 };
 extern const struct gpumc_channel hard_disks_channels[HARD_DISKS_CHANNELS];
 extern const struct gpumc_mean hard_disks_means[HARD_DISKS_MEANS];
 extern const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES];
@@ -199,12 +215,21 @@ struct hard_disks_options {
   uint32_t moves;               /* trials of a cell that has disks, in a sweep */
   bool shuffle, shift, confine; /* true, or the sweep is wrong on purpose */
 };
+/* Options of moves of the volume. */
+struct hard_disks_volume_options {
+  double step;     /* the largest change, in units of 1 / (beta P) */
+  uint32_t sweeps; /* after which there is one */
+};
 void hard_disks_pack_options(const struct hard_disks_options *from, double move_size,
                              struct gpumc_kernel_options *options);
 struct hard_disks_options hard_disks_options_of(const struct gpumc_kernel_options *options);
+void hard_disks_pack_volume(const struct hard_disks_volume_options *from,
+                            struct gpumc_kernel_options *options);
+/* 2 and 1 where nothing was packed. */
+struct hard_disks_volume_options
+hard_disks_volume_options_of(const struct gpumc_kernel_options *options);
 
 /* What kernels have in common, as designated initialisers. */
-enum { HARD_DISKS_MOVES = 1 };
 extern const struct gpumc_move hard_disks_moves[HARD_DISKS_MOVES];
 extern const struct gpumc_key hard_disks_serial_keys[], hard_disks_checkerboard_keys[];
 /* The first is for `serial`, too. */

@@ -11,8 +11,9 @@ start_replica(struct gpumc_ensemble *ensemble, size_t m, size_t r, struct gpumc_
   enum gpumc_status status;
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&portable, ensemble->model->portable_bytes,
                                              "a state to begin with", error));
-  GPUMC_TRY_OUT(status, hard_disks_start_state(ensemble->model, gpumc_ensemble_random(ensemble, m),
-                                               (uint32_t)r, portable, error));
+  GPUMC_TRY_OUT(status, hard_disks_start_state(
+                            ensemble->model, hard_disks_grid_of(ensemble->model, &ensemble->plan),
+                            gpumc_ensemble_random(ensemble, m), (uint32_t)r, portable, error));
   status = ensemble->ops->set(ensemble, m, r, 1, portable, error);
 out:
   free(portable);
@@ -69,4 +70,36 @@ enum gpumc_status hard_disks_inspect_places(struct gpumc_ensemble *ensemble,
 {
   int64_t *const nothing[GPUMC_CHANNELS_MAXIMUM] = {NULL};
   return hard_disks_measure_places(ensemble, measure, nothing, error);
+}
+
+/* ---- what kernels keep beside replicas ---- */
+
+size_t hard_disks_own_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)model;
+  return sizeof(struct hard_disks_own) + plan->runs * sizeof(struct hard_disks_volume_rule);
+}
+
+enum gpumc_status hard_disks_own_create(const struct gpumc_model *model,
+                                        const struct gpumc_ensemble_plan *plan, void *own,
+                                        struct gpumc_error *error)
+{
+  (void)model;
+  return gpumc_allocate_array(&((struct hard_disks_own *)own)->rule, plan->runs,
+                              "rules of volume moves", error);
+}
+
+void hard_disks_own_free(void *own)
+{
+  free(((struct hard_disks_own *)own)->rule);
+}
+
+enum gpumc_status hard_disks_set_rules(struct gpumc_ensemble *ensemble,
+                                       const struct gpumc_target *target, uint32_t sweeps,
+                                       struct gpumc_error *error)
+{
+  const struct hard_disks_own *own = hard_disks_own_of(ensemble);
+  if (sweeps == 0 || ensemble->plan.move != HARD_DISKS_VOLUME_MOVE)
+    return GPUMC_OK;
+  return hard_disks_find_rules(ensemble, target, own->rule, error);
 }

@@ -23,4 +23,30 @@ GPUMC_MUST_CHECK enum gpumc_status hard_disks_inspect_places(struct gpumc_ensemb
                                                              hard_disks_work measure,
                                                              struct gpumc_error *error);
 
+/* lattice_cpu_storage.own: whether a cell had too many disks, and the rules of volume moves. */
+struct hard_disks_own {
+  bool full;
+  struct hard_disks_volume_rule *rule; /* [plan.runs] */
+};
+
+static inline struct hard_disks_own *hard_disks_own_of(const struct gpumc_ensemble *ensemble)
+{
+  return ((const struct lattice_cpu_storage *)ensemble->storage)->own;
+}
+
+size_t
+hard_disks_own_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
+GPUMC_MUST_CHECK enum gpumc_status hard_disks_own_create(const struct gpumc_model *model,
+                                                         const struct gpumc_ensemble_plan *plan,
+                                                         void *own, struct gpumc_error *error);
+void hard_disks_own_free(void *own);
+#define HARD_DISKS_OWN                                                                             \
+  .own_size = sizeof(struct hard_disks_own), .own_bytes = hard_disks_own_bytes,                    \
+  .own_create = hard_disks_own_create, .own_free = hard_disks_own_free
+
+/* Those rules for the next sweeps, if they move the volume. */
+GPUMC_MUST_CHECK enum gpumc_status hard_disks_set_rules(struct gpumc_ensemble *ensemble,
+                                                        const struct gpumc_target *target,
+                                                        uint32_t sweeps, struct gpumc_error *error);
+
 #endif

@@ -21,6 +21,13 @@ const struct gpumc_channel hard_disks_channels[HARD_DISKS_CHANNELS] = {
                                       "extrapolated to no shrinking",
                                       "1", "s"}},
     [HARD_DISKS_VOLUME] = {.label = {"volume", "area of the box per disk", "diameters2", "V"}},
+    [HARD_DISKS_VOLUME_ACCEPTED] = {.label = {"volume_accepted",
+                                              "1 where the last move of the volume was accepted",
+                                              "1", "a_V"}},
+    [HARD_DISKS_VOLUME_BEYOND] = {.label = {"volume_beyond",
+                                            "1 where the last move of the volume was refused "
+                                            "because the grid has no such box",
+                                            "1", "b_V"}},
     [HARD_DISKS_CONTACT] = {.label = {"contact",
                                       "rho g(1+) / 2, pairs in contact per disk and area",
                                       "1/diameters2", "c"}},
@@ -78,6 +85,10 @@ const struct gpumc_channel hard_disks_channels[HARD_DISKS_CHANNELS] = {
 };
 
 enum {
+  MEAN_VOLUME,
+  MEAN_VOLUME_2,
+  MEAN_VOLUME_ACCEPTED,
+  MEAN_VOLUME_BEYOND,
   MEAN_SCALING,
   MEAN_CONTACT,
   MEAN_PSI6,
@@ -90,17 +101,45 @@ enum {
 };
 _Static_assert(MEAN_PSI6_WAVE_Y + 1 == HARD_DISKS_MEANS, "as many as the header says");
 
+/* Bits of controls: where the pressure is moved, or nothing is, and the volume stays. */
+enum { AT_PRESSURE = 1 << 0, AT_VOLUME = 1 << GPUMC_CONTROL_NONE };
+
 const struct gpumc_mean hard_disks_means[HARD_DISKS_MEANS] = {
+    [MEAN_VOLUME] = {.label = {"volume", "area of the box per disk", "diameters2", "<v>"},
+                     .index = HARD_DISKS_VOLUME,
+                     .power = 1,
+                     .watch = GPUMC_WATCH_ALWAYS,
+                     .controls = AT_PRESSURE},
+    [MEAN_VOLUME_2] = {.label = {"volume2", "square of the area of the box per disk", "diameters4",
+                                 "<v^2>"},
+                       .index = HARD_DISKS_VOLUME,
+                       .power = 2,
+                       .controls = AT_PRESSURE},
+    [MEAN_VOLUME_ACCEPTED] = {.label = {"volume_acceptance",
+                                        "share of the moves of the volume that were accepted", "1",
+                                        "A_V"},
+                              .index = HARD_DISKS_VOLUME_ACCEPTED,
+                              .power = 1,
+                              .controls = AT_PRESSURE},
+    [MEAN_VOLUME_BEYOND] = {.label = {"volume_beyond",
+                                      "share of the moves of the volume that were refused because "
+                                      "the grid has no such box",
+                                      "1", "B_V"},
+                            .index = HARD_DISKS_VOLUME_BEYOND,
+                            .power = 1,
+                            .controls = AT_PRESSURE},
     [MEAN_SCALING] = {.label = {"scaling",
                                 "density of disks that overlap when the box shrinks, extrapolated "
                                 "to no shrinking",
                                 "1", "<s>"},
                       .index = HARD_DISKS_SCALING,
                       .power = 1,
-                      .watch = GPUMC_WATCH_ALWAYS},
+                      .watch = GPUMC_WATCH_ALWAYS,
+                      .controls = AT_VOLUME},
     [MEAN_CONTACT] = {.label = {"contact", "rho g(1+) / 2", "1/diameters2", "<c>"},
                       .index = HARD_DISKS_CONTACT,
-                      .power = 1},
+                      .power = 1,
+                      .controls = AT_VOLUME},
     [MEAN_PSI6] = {.label = {"psi6", "|psi_6| of all disks together", "1", "<|Ψ_6|>"},
                    .index = HARD_DISKS_PSI6,
                    .power = 1,
@@ -132,6 +171,35 @@ const struct gpumc_mean hard_disks_means[HARD_DISKS_MEANS] = {
                           .power = 1},
 };
 
+/* 1 / <v>, and pi / 4 of it. */
+static double density(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)model, (void)control;
+  return 1.0 / mean[0];
+}
+
+static double
+packing_fraction(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)model, (void)control;
+  return 0.25 * GPUMC_PI / mean[0];
+}
+
+/* rho kT kappa_T = N (<v^2> - <v>^2) / <v>^2; mean: <v>, <v^2>. */
+static double
+compressibility(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)control;
+  return (double)model->sites * (mean[1] - mean[0] * mean[0]) / (mean[0] * mean[0]);
+}
+
+static double
+compressibility_scale(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)control;
+  return (double)model->sites * mean[1] / (mean[0] * mean[0]);
+}
+
 /* P* = rho (1 + (pi/2) rho g(1+)) of hard_disks_pressure.h, mean[0] = <c> / N. */
 static double pressure(const struct gpumc_model *model, const double *control, const double *mean)
 {
@@ -162,24 +230,27 @@ susceptibility_scale(const struct gpumc_model *model, const double *control, con
   return (double)model->sites * mean[1];
 }
 
-/* (2 pi)^2 (1 / Lx^2 + 1 / Ly^2) */
-static double wave_number2(const struct gpumc_model *model)
+/* (2 pi)^2 (1 / Lx^2 + 1 / Ly^2); `volume`: the mean area per disk, NaN at constant volume. */
+static double wave_number2(const struct gpumc_model *model, double volume)
 {
   const double *length = hard_disks_parameters(model)->length;
   const double x = 2.0 * GPUMC_PI / length[0], y = 2.0 * GPUMC_PI / length[1];
-  return x * x + y * y;
+  const double square = x * x + y * y;
+  return isnan(volume) ? square : square * length[0] * length[1] / (volume * (double)model->sites);
 }
 
 /* By the second moment: chi(0) / chi(k) = 1 + xi^2 k^2 at the smallest k along x and y, which are
- * added. mean: <|Psi_6|^2>, the same at k along x, along y. NaN where chi(k) is not below chi(0).
+ * added. mean: <|Psi_6|^2>, the same at k along x, along y, <v>. NaN where chi(k) is not below
+ * chi(0).
  */
 static double
 correlation_length(const struct gpumc_model *model, const double *control, const double *mean)
 {
   (void)control;
   const double excess = mean[0] / mean[1] + mean[0] / mean[2] - 2.0;
-  return mean[1] > 0.0 && mean[2] > 0.0 && excess >= 0.0 ? sqrt(excess / wave_number2(model))
-                                                         : (double)NAN;
+  return mean[1] > 0.0 && mean[2] > 0.0 && excess >= 0.0
+             ? sqrt(excess / wave_number2(model, mean[3]))
+             : (double)NAN;
 }
 
 /* Its square is a difference from 2; where that is 0, the root has no derivative, and its rounding
@@ -188,11 +259,33 @@ static double
 correlation_length_scale(const struct gpumc_model *model, const double *control, const double *mean)
 {
   const double value = correlation_length(model, control, mean);
-  const double square = value * value * wave_number2(model);
+  const double square = value * value * wave_number2(model, mean[3]);
   return value == 0.0 ? (double)INFINITY : value * (2.0 + square) / (2.0 * square);
 }
 
 const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES] = {
+    {.n_uses = 1, .uses = {MEAN_VOLUME}, .controls = AT_PRESSURE},
+    {.label = {"density", "disks per area, of the mean volume", "1/diameters2", "ρ"},
+     .n_uses = 1,
+     .uses = {MEAN_VOLUME},
+     .value = density,
+     .controls = AT_PRESSURE},
+    {.label = {"packing_fraction", "share of the box that the disks cover, of the mean volume", "1",
+               "φ"},
+     .n_uses = 1,
+     .uses = {MEAN_VOLUME},
+     .value = packing_fraction,
+     .controls = AT_PRESSURE},
+    {.label = {"compressibility", "isothermal compressibility ρ kT κ_T, N (<v^2> - <v>^2) / <v>^2",
+               "1", "ρ kT κ_T"},
+     .n_uses = 2,
+     .uses = {MEAN_VOLUME, MEAN_VOLUME_2},
+     .value = compressibility,
+     .scale = compressibility_scale,
+     .controls = AT_PRESSURE,
+     .of_each = true},
+    {.n_uses = 1, .uses = {MEAN_VOLUME_ACCEPTED}, .controls = AT_PRESSURE},
+    {.n_uses = 1, .uses = {MEAN_VOLUME_BEYOND}, .controls = AT_PRESSURE},
     {.label = {"pressure", "pressure, from pairs in contact", "kT/diameters2", "P*"},
      .n_uses = 1,
      .uses = {MEAN_CONTACT},
@@ -225,8 +318,9 @@ const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES] = {
     {.label = {"psi6_correlation_length",
                "correlation length of psi_6 by the second moment, at the smallest wave vectors",
                "diameters", "ξ_6"},
-     .n_uses = 3,
-     .uses = {MEAN_PSI6_2, MEAN_PSI6_WAVE_X, MEAN_PSI6_WAVE_Y},
+     .n_uses = 4,
+     .n_needed = 3,
+     .uses = {MEAN_PSI6_2, MEAN_PSI6_WAVE_X, MEAN_PSI6_WAVE_Y, MEAN_VOLUME},
      .value = correlation_length,
      .scale = correlation_length_scale},
 };
@@ -339,6 +433,18 @@ void hard_disks_describe_channels(struct gpumc_model *model)
   describe_channel(model, HARD_DISKS_SCALING, sites * largest_of(scaling), SUM_BITS);
   describe_channel(model, HARD_DISKS_VOLUME, parameters->length[0] * parameters->length[1],
                    CHANNEL_BITS);
+  const struct hard_disks_grid *open = &parameters->open;
+  const uint32_t most = open->most;
+  if (open->least <= most)
+    model->bound[HARD_DISKS_VOLUME] =
+        hard_disks_volume_with(
+            &open->box, (const float[2]){hard_disks_width(most),
+                                         hard_disks_width(hard_disks_height(&open->box, most))}) /
+        model->quantum[HARD_DISKS_VOLUME];
+  for (size_t c = HARD_DISKS_VOLUME_ACCEPTED; c <= HARD_DISKS_VOLUME_BEYOND; c++) {
+    model->quantum[c] = sites;
+    model->bound[c] = 1.0;
+  }
   describe_channel(model, HARD_DISKS_CONTACT, NEAR_PAIRS * sites * largest_of(contact), SUM_BITS);
   for (size_t c = HARD_DISKS_PSI6_REAL; c < HARD_DISKS_NUMBERS; c++)
     describe_channel(model, c, sites, CHANNEL_BITS);

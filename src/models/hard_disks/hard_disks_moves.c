@@ -8,6 +8,12 @@
 /* As in the paper, where the orientational order decays fastest with this size and four trials. */
 #define MOVE_SIZE_DEFAULT 0.16
 #define MOVE_SIZE_TEXT "0.16"
+/* The chance that disks do not overlap after a compression by dV is exp(-(1 - 1/Z) beta P dV), and
+ * that of an expansion to be accepted is about the same: with steps up to 2 / (beta P) a half of
+ * the moves is accepted in dense systems of any size. Steps of a fraction of a quantum are not
+ * possible. */
+#define VOLUME_STEP_DEFAULT 2.0
+#define LEAST_REACH 0.5
 
 enum { SHUFFLE = 1, SHIFT = 2, CONFINE = 4 };
 
@@ -27,12 +33,24 @@ static const struct gpumc_step size = {
     .given = given_size,
 };
 
+static const char *const volume_keys[] = {"volume_step", "sweeps_per_volume_move", NULL};
+
 const struct gpumc_move hard_disks_moves[HARD_DISKS_MOVES] = {
-    {.name = "displacement",
-     .summary = "a disk is displaced by up to kernel.move_size along each axis, unless it would "
-                "overlap another",
-     .targets = 1u << GPUMC_ATHERMAL,
-     .step = &size},
+    [HARD_DISKS_DISPLACEMENT] =
+        {.name = "displacement",
+         .summary =
+             "a disk is displaced by up to kernel.move_size along each axis, unless it would "
+             "overlap another",
+         .targets = 1u << GPUMC_ATHERMAL,
+         .step = &size},
+    [HARD_DISKS_VOLUME_MOVE] =
+        {.name = "volume",
+         .summary =
+             "the same, and after each sweep, or some of them, the volume of the box is changed "
+             "with all that is in it",
+         .targets = 1u << GPUMC_BOLTZMANN,
+         .step = &size,
+         .keys = volume_keys},
 };
 
 #define KEY_MOVE_SIZE                                                                              \
@@ -43,9 +61,25 @@ const struct gpumc_move hard_disks_moves[HARD_DISKS_MOVES] = {
     .sweepable = true                                                                              \
   }
 
-const struct gpumc_key hard_disks_serial_keys[] = {KEY_MOVE_SIZE, {.name = NULL}};
+#define KEYS_OF_VOLUME                                                                             \
+  {.name = "volume_step",                                                                          \
+   .type = GPUMC_KEY_REAL,                                                                         \
+   .doc = "Largest change of the volume in a move, in units of 1 / (beta P): by default 2, where " \
+          "a half is accepted. Kernels of hard disks only, at constant pressure.",                 \
+   .minimum = 1e-3,                                                                                \
+   .maximum = 1e6,                                                                                 \
+   .sweepable = true},                                                                             \
+  {                                                                                                \
+    .name = "sweeps_per_volume_move", .type = GPUMC_KEY_INTEGER,                                   \
+    .doc = "After so many sweeps the volume is moved once: by default after each. Kernels of "     \
+           "hard disks only, at constant pressure.",                                               \
+    .unit = "sweeps", .minimum = 1, .maximum = 1000000, .sweepable = true                          \
+  }
+
+const struct gpumc_key hard_disks_serial_keys[] = {KEY_MOVE_SIZE, KEYS_OF_VOLUME, {.name = NULL}};
 const struct gpumc_key hard_disks_checkerboard_keys[] = {
     KEY_MOVE_SIZE,
+    KEYS_OF_VOLUME,
     {.name = "moves_per_cell",
      .type = GPUMC_KEY_INTEGER,
      .doc = "Trials of each cell with disks in a sweep. The kernel `checkerboard` of hard disks "
@@ -90,6 +124,13 @@ void hard_disks_pack_options(const struct hard_disks_options *from, double move_
       (from->shuffle ? SHUFFLE : 0u) | (from->shift ? SHIFT : 0u) | (from->confine ? CONFINE : 0u);
 }
 
+void hard_disks_pack_volume(const struct hard_disks_volume_options *from,
+                            struct gpumc_kernel_options *options)
+{
+  memcpy(&options->own[3], &from->step, sizeof from->step);
+  options->own[4] = from->sweeps;
+}
+
 void hard_disks_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel_options *options)
 {
   const struct hard_disks_options read = {
@@ -105,6 +146,14 @@ void hard_disks_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel
                               ? gpumc_params_real(kernel, "move_size")
                               : MOVE_SIZE_DEFAULT,
                           options);
+  const struct hard_disks_volume_options volume = {
+      .step = gpumc_params_has(kernel, "volume_step") ? gpumc_params_real(kernel, "volume_step")
+                                                      : VOLUME_STEP_DEFAULT,
+      .sweeps = gpumc_params_has(kernel, "sweeps_per_volume_move")
+                    ? (uint32_t)gpumc_params_integer(kernel, "sweeps_per_volume_move")
+                    : 1,
+  };
+  hard_disks_pack_volume(&volume, options);
 }
 
 struct hard_disks_options hard_disks_options_of(const struct gpumc_kernel_options *options)
@@ -141,6 +190,57 @@ const struct gpumc_tunable hard_disks_tunables[HARD_DISKS_TUNABLES] = {
     {"move_size", sizeof sizes / sizeof *sizes, sizes, given_size, set_size},
     {"moves_per_cell", sizeof numbers / sizeof *numbers, numbers, given_moves, set_moves},
 };
+
+/* ---- moves of the volume ---- */
+
+struct hard_disks_volume_options
+hard_disks_volume_options_of(const struct gpumc_kernel_options *options)
+{
+  struct hard_disks_volume_options volume;
+  memcpy(&volume.step, &options->own[3], sizeof volume.step);
+  volume.step = volume.step > 0.0 ? volume.step : VOLUME_STEP_DEFAULT;
+  volume.sweeps = options->own[4] > 0 ? (uint32_t)options->own[4] : 1;
+  return volume;
+}
+
+bool hard_disks_moves_volume(const struct gpumc_ensemble_plan *plan, uint32_t time)
+{
+  return plan->move == HARD_DISKS_VOLUME_MOVE &&
+         (time + 1) % hard_disks_volume_options_of(&plan->options).sweeps == 0;
+}
+
+enum gpumc_status
+hard_disks_find_rules(const struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
+                      struct hard_disks_volume_rule *rule, struct gpumc_error *error)
+{
+  const struct hard_disks_grid *grid = hard_disks_grid_of(ensemble->model, &ensemble->plan);
+  const float width[2] = {grid->box.width_x, grid->box.width_y};
+  const double quanta = (double)hard_disks_quanta(width[0]);
+  const double volume = hard_disks_volume_with(&grid->box, width);
+  const double step = hard_disks_volume_options_of(&ensemble->plan.options).step;
+  if (grid->least > grid->most)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "the volume of this box cannot be moved: a side is at the end of what "
+                           "is possible with its cells; change the packing fraction a little");
+  for (size_t m = 0; m < ensemble->runs; m++) {
+    const double pressure = target->control[m];
+    /* dV = 2 V dW / W. */
+    const double reach = 0.5 * step * quanta / (volume * fabs(pressure));
+    if (!(reach >= LEAST_REACH))
+      return gpumc_error_set(error, GPUMC_INVALID,
+                             "at beta_pressure = %g the volume of %u disks cannot be moved: the "
+                             "smallest change, %.2g, is larger than volume_step / beta_pressure",
+                             pressure, grid->box.particles, 2.0 * volume / quanta);
+    const double most = (double)(grid->most - grid->least);
+    rule[m] = (struct hard_disks_volume_rule){
+        .least = grid->least,
+        .most = grid->most,
+        .reach = (uint32_t)fmax(1.0, rint(fmin(reach, most))),
+        .pressure = pressure,
+    };
+  }
+  return GPUMC_OK;
+}
 
 const char *hard_disks_warning(const struct gpumc_kernel_options *options, const char **name)
 {

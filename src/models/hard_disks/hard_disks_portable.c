@@ -144,7 +144,7 @@ enum gpumc_status hard_disks_set(const struct hard_disks_grid *grid, const uint8
 {
   struct axis axis[2];
   clear(replica);
-  replica->head->last_move = 0;
+  replica->head->last_move = replica->head->overlap = 0;
   if (!take_box(grid, portable, replica->head))
     return wrong(error, "another box than that of the model");
   axes_of(replica, axis);

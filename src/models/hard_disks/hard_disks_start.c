@@ -376,9 +376,29 @@ out:
   return status;
 }
 
-enum gpumc_status hard_disks_start_state(const struct gpumc_model *model,
-                                         struct gpumc_random random, uint32_t r, uint8_t *portable,
-                                         struct gpumc_error *error)
+/* From the box at constant volume to that of a grid, which is the same or a little larger: so much
+ * that rounding makes no disks overlap. */
+static void scale_state(const struct hard_disks_parameters *parameters,
+                        const struct hard_disks_grid *grid, uint8_t *portable)
+{
+  const double unit = (double)HARD_DISKS_UNIT;
+  const double to[2] = {(double)grid->box.width_x * grid->box.cells_x,
+                        (double)grid->box.width_y * grid->box.cells_y};
+  for (size_t d = 0; d < 2; d++) {
+    if (to[d] == parameters->length[d])
+      continue;
+    hard_disks_put(portable, d, to[d]);
+    for (size_t i = 0; i < parameters->box.particles; i++) {
+      const size_t at = HARD_DISKS_PORTABLE_HEAD + 2 * i + d;
+      double place;
+      memcpy(&place, portable + at * sizeof place, sizeof place);
+      hard_disks_put(portable, at, floor(place / parameters->length[d] * to[d] * unit) / unit);
+    }
+  }
+}
+
+static enum gpumc_status fixed_state(const struct gpumc_model *model, struct gpumc_random random,
+                                     uint32_t r, uint8_t *portable, struct gpumc_error *error)
 {
   const struct hard_disks_parameters *parameters = hard_disks_parameters(model);
   for (size_t d = 0; d < 2; d++) {
@@ -396,5 +416,15 @@ enum gpumc_status hard_disks_start_state(const struct gpumc_model *model,
            2 * model->sites * sizeof(double));
     return GPUMC_OK;
   }
+  return GPUMC_OK;
+}
+
+enum gpumc_status hard_disks_start_state(const struct gpumc_model *model,
+                                         const struct hard_disks_grid *grid,
+                                         struct gpumc_random random, uint32_t r, uint8_t *portable,
+                                         struct gpumc_error *error)
+{
+  GPUMC_TRY(fixed_state(model, random, r, portable, error));
+  scale_state(hard_disks_parameters(model), grid, portable);
   return GPUMC_OK;
 }

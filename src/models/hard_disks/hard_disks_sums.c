@@ -143,6 +143,7 @@ enum gpumc_status hard_disks_measure_numbers(const struct gpumc_model *model,
                       .replica = replica,
                       .box = hard_disks_box_of(replica)};
   struct hard_disks_sums sums = {0};
+  const bool pressed = channel[HARD_DISKS_SCALING] != NULL || channel[HARD_DISKS_CONTACT] != NULL;
   bool ordered = false;
   for (size_t c = HARD_DISKS_PSI6_REAL; c < HARD_DISKS_NUMBERS; c++)
     ordered = ordered || channel[c] != NULL;
@@ -153,7 +154,8 @@ enum gpumc_status hard_disks_measure_numbers(const struct gpumc_model *model,
         if (replica->x[view.place] < 0.0f)
           break;
         sums.disks++;
-        add_pressure(&view, &sums);
+        if (pressed)
+          add_pressure(&view, &sums);
         if (ordered)
           add_order(&view, &sums);
       }

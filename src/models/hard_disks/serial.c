@@ -3,7 +3,12 @@
  *
  * Trajectory "disks.serial.1". Trial i of a sweep has the counter {i, replica, time,
  * (PARTICLES_MOVE, 0)}: word 0 is the disk, words 1 and 2 are its displacements along x and y
- * (hard_disks_displacement). A replica is its portable form, without a grid: offsets are 0. */
+ * (hard_disks_displacement). A replica is its portable form, without a grid: offsets are 0.
+ *
+ * Moves of the volume are those of hard_disks_volume.h, but that places in the box are scaled, not
+ * coordinates in cells: u of disk i has the counter {i, replica, time, (PARTICLES_VOLUME, 0)},
+ * words 0 and 1. */
+#include <math.h>
 #include <string.h>
 
 #include "core/simulation/steps.h"
@@ -13,11 +18,41 @@
 
 enum { NOBODY = UINT32_MAX };
 
-/* A replica in lists of its cells: first[cells], next[particles], in the scratch of a thread. */
+static double *last_move_of(const struct gpumc_model *model, void *block)
+{
+  return (double *)(void *)((uint8_t *)block + model->portable_bytes);
+}
+
+/* A block: a replica in portable form, and the end of its last volume move, an enum hard_disks_end
+ * in a double. */
+static size_t block_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)plan;
+  return model->portable_bytes + sizeof(double);
+}
+
+static void set_block(const struct gpumc_model *model, void *block,
+                      const uint8_t *const portable[LATTICE_CPU_BLOCK])
+{
+  if (portable[0] == NULL)
+    return;
+  memcpy(block, portable[0], model->portable_bytes);
+  *last_move_of(model, block) = HARD_DISKS_NOT_TRIED;
+}
+
+static void get_block(const struct gpumc_model *model, const void *block,
+                      uint8_t *const portable[LATTICE_CPU_BLOCK])
+{
+  if (portable[0] != NULL)
+    memcpy(portable[0], block, model->portable_bytes);
+}
+
+/* A replica in lists of its cells: first[cells], next[particles], and room for other places, in the
+ * scratch of a thread. */
 struct lists {
   struct hard_disks_box box;
   double length[2];
-  double *place; /* [N][2] */
+  double *place, *other; /* [N][2] */
   uint32_t *first, *next;
 };
 
@@ -29,7 +64,8 @@ static size_t cells_of(const struct hard_disks_box *box)
 static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   const struct hard_disks_box *box = &hard_disks_grid_of(model, plan)->box;
-  const size_t lists = (cells_of(box) + model->sites) * sizeof(uint32_t),
+  const size_t lists = (cells_of(box) + model->sites) * sizeof(uint32_t) +
+                       2 * model->sites * sizeof(double),
                cells = 2 * HARD_DISKS_SLOTS * cells_of(box) * sizeof(float);
   return lists > cells ? lists : cells;
 }
@@ -63,25 +99,29 @@ static void unlink_disk(struct lists *lists, uint32_t i)
   *list = lists->next[i];
 }
 
-/* The sides that the portable form begins with. */
-static void take_box(struct lists *lists, const uint8_t *portable)
+/* Lists the disks at lists->place in a box. */
+static void list_all(struct lists *lists, const float width[2])
 {
-  memcpy(lists->length, portable, sizeof lists->length);
-  lists->box.width_x = (float)(lists->length[0] / lists->box.cells_x);
-  lists->box.width_y = (float)(lists->length[1] / lists->box.cells_y);
+  lists->box = hard_disks_box_with(&lists->box, width);
+  lists->length[0] = (double)width[0] * lists->box.cells_x;
+  lists->length[1] = (double)width[1] * lists->box.cells_y;
+  for (size_t c = 0; c < cells_of(&lists->box); c++)
+    lists->first[c] = NOBODY;
+  for (uint32_t i = 0; i < lists->box.particles; i++)
+    link_disk(lists, i);
 }
 
 static struct lists lists_of(const struct gpumc_ensemble *ensemble, uint8_t *portable)
 {
   struct lists lists = {.box = hard_disks_grid_of(ensemble->model, &ensemble->plan)->box};
-  take_box(&lists, portable);
+  double length[2];
+  memcpy(length, portable, sizeof length);
   lists.place = (double *)(void *)portable + HARD_DISKS_PORTABLE_HEAD;
-  lists.first = lattice_cpu_scratch(ensemble->storage);
+  lists.other = lattice_cpu_scratch(ensemble->storage);
+  lists.first = (uint32_t *)(void *)(lists.other + 2 * ensemble->model->sites);
   lists.next = lists.first + cells_of(&lists.box);
-  for (size_t c = 0; c < cells_of(&lists.box); c++)
-    lists.first[c] = NOBODY;
-  for (uint32_t i = 0; i < ensemble->model->sites; i++)
-    link_disk(&lists, i);
+  list_all(&lists, (const float[2]){(float)(length[0] / lists.box.cells_x),
+                                    (float)(length[1] / lists.box.cells_y)});
   return lists;
 }
 
@@ -146,6 +186,60 @@ static bool try_disk(struct lists *lists, const uint32_t word[4], float scale)
   return true;
 }
 
+/* ---- volume ---- */
+
+/* Whether no disks overlap. */
+static bool all_are_free(const struct lists *lists)
+{
+  for (uint32_t i = 0; i < lists->box.particles; i++)
+    if (!is_free(lists, i, lists->place + 2 * (size_t)i))
+      return false;
+  return true;
+}
+
+/* The place in a box of side `length` times `ratio`. */
+static double scaled(double place, uint32_t word, double ratio, double length)
+{
+  const double unit = (double)HARD_DISKS_UNIT;
+  const double to = floor((place * unit + ((double)word + 0.5) * 0x1p-32) * ratio) / unit;
+  const double last = length - 1.0 / unit;
+  return to < last ? to : last;
+}
+
+static void move_volume(const struct gpumc_ensemble *ensemble,
+                        const struct lattice_cpu_place *place, uint32_t time, struct lists *lists)
+{
+  const struct gpumc_random random = gpumc_ensemble_random(ensemble, place->run);
+  const float width[2] = {lists->box.width_x, lists->box.width_y};
+  const struct hard_disks_volume_move move =
+      hard_disks_volume_draw(random, &hard_disks_own_of(ensemble)->rule[place->run],
+                             &hard_disks_grid_of(ensemble->model, &ensemble->plan)->box, width,
+                             (uint32_t)place->first, time);
+  double *before = lists->place;
+  enum hard_disks_end end = move.end;
+  if (end == HARD_DISKS_ACCEPTED) {
+    const uint32_t cells[2] = {lists->box.cells_x, lists->box.cells_y};
+    for (uint32_t i = 0; i < lists->box.particles; i++) {
+      uint32_t word[4];
+      hard_disks_volume_words(random, i, (uint32_t)place->first, time, 0, word);
+      for (size_t d = 0; d < 2; d++)
+        lists->other[2 * (size_t)i + d] = scaled(before[2 * (size_t)i + d], word[d], move.ratio[d],
+                                                 (double)move.width[d] * cells[d]);
+    }
+    lists->place = lists->other;
+    list_all(lists, move.width);
+    end = all_are_free(lists) ? HARD_DISKS_ACCEPTED : HARD_DISKS_REFUSED;
+    lists->place = before;
+    if (end == HARD_DISKS_ACCEPTED) {
+      memcpy(before, lists->other, 2 * (size_t)lists->box.particles * sizeof *before);
+      memcpy(place->data, lists->length, sizeof lists->length);
+    } else {
+      list_all(lists, width);
+    }
+  }
+  *last_move_of(ensemble->model, place->data) = end;
+}
+
 static void
 sweep(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place, uint32_t sweeps)
 {
@@ -153,12 +247,16 @@ sweep(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *pla
   const float scale = hard_disks_scale(ensemble->step[place->run]);
   struct lists lists = lists_of(ensemble, place->data);
   uint64_t accepted = 0;
-  for (uint32_t t = 0; t < sweeps; t++)
+  for (uint32_t t = 0; t < sweeps; t++) {
+    const uint32_t time = ensemble->time + t;
     for (uint32_t i = 0; i < ensemble->model->sites; i++) {
       uint32_t word[4];
-      hard_disks_draw(random, i, (uint32_t)place->first, ensemble->time + t, 0, word);
+      hard_disks_draw(random, i, (uint32_t)place->first, time, 0, word);
       accepted += try_disk(&lists, word, scale);
     }
+    if (hard_disks_moves_volume(&ensemble->plan, time))
+      move_volume(ensemble, place, time, &lists);
+  }
   gpumc_steps_count(ensemble, place->run, accepted);
   gpumc_steps_propose(ensemble, place->run, (uint64_t)sweeps * ensemble->model->sites);
 }
@@ -174,12 +272,19 @@ static enum gpumc_status measure_place(const struct gpumc_ensemble *ensemble,
   struct hard_disks_head head;
   const struct hard_disks_replica replica = {&grid->box, &layout, x, x + layout.count, &head};
   GPUMC_TRY(hard_disks_set(grid, place->data, &replica, error));
+  head.last_move = (uint32_t)*last_move_of(ensemble->model, place->data);
   return hard_disks_measure(ensemble->model, &replica, channel,
                             place->run * ensemble->plan.capacity + place->first, error);
 }
 
-static const struct lattice_cpu_layout layout = {
-    .replicas = 1, .buffers = 1, .scratch_bytes = scratch_bytes, .sweep = sweep};
+static const struct lattice_cpu_layout layout = {.replicas = 1,
+                                                 .buffers = 1,
+                                                 .block_bytes = block_bytes,
+                                                 .scratch_bytes = scratch_bytes,
+                                                 .set = set_block,
+                                                 .get = get_block,
+                                                 HARD_DISKS_OWN,
+                                                 .sweep = sweep};
 LATTICE_CPU_BYTES_AND_CREATE(layout)
 
 static enum gpumc_status
@@ -192,6 +297,7 @@ static enum gpumc_status sweep_all(struct gpumc_ensemble *ensemble,
                                    const struct gpumc_target *target, uint32_t sweeps,
                                    int64_t *const *channel, struct gpumc_error *error)
 {
+  GPUMC_TRY(hard_disks_set_rules(ensemble, target, sweeps, error));
   GPUMC_TRY(lattice_cpu_sweep(ensemble, target, sweeps, NULL, error));
   return channel != NULL ? measure(ensemble, channel, error) : GPUMC_OK;
 }

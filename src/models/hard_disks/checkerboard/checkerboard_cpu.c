@@ -37,12 +37,13 @@ static size_t block_bytes(const struct gpumc_model *model, const struct gpumc_en
   return (bytes + HEAD_BYTES - 1) / HEAD_BYTES * HEAD_BYTES;
 }
 
-/* Of a thread: a row, or a replica where trials leave their cells. */
+/* Of a thread: a row, or a replica where trials leave their cells, or volumes are moved. */
 static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   const struct hard_disks_layout layout = layout_of(&hard_disks_grid_of(model, plan)->box);
-  const bool confine = hard_disks_options_of(&plan->options).confine;
-  return 2 * (confine ? layout.row : layout.count) * sizeof(float);
+  const bool whole =
+      !hard_disks_options_of(&plan->options).confine || plan->move == HARD_DISKS_VOLUME_MOVE;
+  return 2 * (whole ? layout.count : layout.row) * sizeof(float);
 }
 
 static const struct hard_disks_grid *grid_of(const struct gpumc_ensemble *ensemble)
@@ -123,36 +124,11 @@ static enum gpumc_status set(struct gpumc_ensemble *ensemble, size_t m, size_t f
 
 /* ---- sweeps ---- */
 
-/* lattice_cpu_storage.own: whether a cell had too many disks. */
-struct findings {
-  bool full;
-};
-
-static size_t own_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
-{
-  (void)model, (void)plan;
-  return sizeof(struct findings);
-}
-
-static enum gpumc_status own_create(const struct gpumc_model *model,
-                                    const struct gpumc_ensemble_plan *plan, void *own,
-                                    struct gpumc_error *error)
-{
-  (void)model, (void)plan, (void)own, (void)error;
-  return GPUMC_OK;
-}
-
-static void own_free(void *own)
-{
-  (void)own;
-}
-
 static void note_full(const struct gpumc_ensemble *ensemble)
 {
-  const struct lattice_cpu_storage *storage = ensemble->storage;
-  struct findings *findings = storage->own;
+  struct hard_disks_own *own = hard_disks_own_of(ensemble);
 #pragma omp atomic write
-  findings->full = true;
+  own->full = true;
 }
 
 static void add_counts(const struct gpumc_ensemble *ensemble, size_t m,
@@ -168,19 +144,27 @@ static void sweep_plain(const struct gpumc_ensemble *ensemble,
   const struct hard_disks_grid *grid = grid_of(ensemble);
   const struct hard_disks_layout layout = layout_of(&grid->box);
   const struct hard_disks_replica replica = replica_in(grid, &layout, place->data);
-  const struct checkerboard_rows rows = rows_of(&replica);
-  const struct checkerboard_sweeps job = {
-      .box = &rows.box,
+  float *scratch = lattice_cpu_scratch(ensemble->storage);
+  struct hard_disks_box box;
+  struct checkerboard_sweeps job = {
+      .box = &box,
       .options = hard_disks_options_of(&ensemble->plan.options),
       .scale = hard_disks_scale(ensemble->step[place->run]),
       .random = gpumc_ensemble_random(ensemble, place->run),
       .replica = (uint32_t)place->first,
-      .time = ensemble->time,
-      .sweeps = sweeps,
+      .sweeps = 1,
   };
   struct checkerboard_counts counts = {0};
-  if (!checkerboard_plain(&job, &replica, lattice_cpu_scratch(ensemble->storage), &counts))
-    note_full(ensemble);
+  for (uint32_t t = 0; t < sweeps; t++) {
+    box = hard_disks_box_of(&replica);
+    job.time = ensemble->time + t;
+    if (!checkerboard_plain(&job, &replica, scratch, &counts))
+      note_full(ensemble);
+    if (hard_disks_moves_volume(&ensemble->plan, job.time))
+      checkerboard_plain_volume(&hard_disks_own_of(ensemble)->rule[place->run], job.random,
+                                job.replica, job.time, &replica, scratch);
+  }
+  const struct checkerboard_rows rows = rows_of(&replica);
   complete(&rows);
   add_counts(ensemble, place->run, &counts);
 }
@@ -189,6 +173,7 @@ static void sweep_plain(const struct gpumc_ensemble *ensemble,
 struct team {
   const struct lattice_cpu_storage *storage;
   const struct checkerboard_ops *ops;
+  const struct checkerboard_volume_ops *volume_ops;
   size_t threads, thread, begin, end;
 };
 
@@ -198,6 +183,7 @@ static struct team team_of(const struct gpumc_ensemble *ensemble, size_t threads
   const size_t pairs = grid_of(ensemble)->box.cells_y / 2;
   return (struct team){.storage = storage,
                        .ops = GPUMC_ISA_OBJECT(checkerboard_ops, storage->isa),
+                       .volume_ops = GPUMC_ISA_OBJECT(checkerboard_volume_ops, storage->isa),
                        .threads = threads,
                        .thread = thread,
                        .begin = 2 * (pairs * thread / threads),
@@ -239,6 +225,86 @@ static bool shift(const struct team *team, const struct checkerboard_job *job)
   return fits;
 }
 
+/* ---- volume ---- */
+
+/* Slots in use of the rows of a thread, from where they were scaled to. */
+static void take_rows(const struct team *team, const struct checkerboard_volume *volume)
+{
+  const struct checkerboard_rows *from = &volume->to, *to = &volume->from;
+  const size_t bytes = (from->columns + 2) * sizeof(float);
+  for (size_t i = 2 * team->begin; i < 2 * team->end; i++)
+    for (size_t s = 0; s < from->used[i]; s++) {
+      const size_t place = i / 2 * from->row + i % 2 * from->parity + s * from->slot;
+      memcpy(to->x + place - 1, from->x + place - 1, bytes);
+      memcpy(to->y + place - 1, from->y + place - 1, bytes);
+    }
+}
+
+static bool is_noted(const struct hard_disks_head *head)
+{
+  uint32_t overlap;
+#pragma omp atomic read
+  overlap = head->overlap;
+  return overlap != 0;
+}
+
+/* Scales the rows of a thread one after the other, until any thread finds an overlap. */
+static void scale_rows(const struct team *team, const struct checkerboard_volume *volume,
+                       struct hard_disks_head *head)
+{
+  const struct checkerboard_volume_ops *ops = team->volume_ops;
+  bool found = false;
+  for (size_t b = team->begin; b < team->end && !found && !is_noted(head); b++) {
+    ops->scale(volume, b);
+    found = volume->move.overlaps && b > team->begin && ops->overlaps(volume, b);
+  }
+  if (found) {
+#pragma omp atomic write
+    head->overlap = 1;
+  }
+  meet(team);
+  if (volume->move.overlaps && !is_noted(head) && ops->overlaps(volume, team->begin)) {
+#pragma omp atomic write
+    head->overlap = 1;
+  }
+  meet(team);
+}
+
+/* All threads of a team call this. */
+static void move_volume(const struct gpumc_ensemble *ensemble,
+                        const struct lattice_cpu_place *place, const struct team *team,
+                        const struct hard_disks_replica *replica, struct checkerboard_job *job)
+{
+  const struct hard_disks_layout *layout = replica->layout;
+  struct hard_disks_head *head = replica->head;
+  struct checkerboard_volume volume = {.from = job->rows,
+                                       .to = job->rows,
+                                       .random = job->random,
+                                       .replica = job->replica,
+                                       .time = job->time};
+  volume.move = hard_disks_volume_draw(job->random, &hard_disks_own_of(ensemble)->rule[place->run],
+                                       replica->grid, head->width, job->replica, job->time);
+  volume.to.box = hard_disks_box_with(replica->grid, volume.move.width);
+  volume.to.x = kept_row(team, 0) + layout->first;
+  volume.to.y = volume.to.x + layout->count;
+  enum hard_disks_end end = volume.move.end;
+  if (end == HARD_DISKS_ACCEPTED) {
+    scale_rows(team, &volume, head);
+    end = is_noted(head) ? HARD_DISKS_REFUSED : HARD_DISKS_ACCEPTED;
+    if (end == HARD_DISKS_ACCEPTED) {
+      take_rows(team, &volume);
+      job->rows.box = volume.to.box;
+    }
+  }
+  meet(team);
+  if (team->thread > 0)
+    return;
+  head->overlap = 0;
+  head->last_move = end;
+  if (end == HARD_DISKS_ACCEPTED)
+    hard_disks_scale_head(replica->grid, &volume.move, head);
+}
+
 /* The part of a thread of the team. */
 static void sweep_rows(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
                        uint32_t sweeps, const struct team *team)
@@ -265,12 +331,12 @@ static void sweep_rows(const struct gpumc_ensemble *ensemble, const struct latti
       counts.proposed += of_colour.proposed;
       meet(team);
     }
-    if (!job.options.shift)
-      continue;
-    if (!shift(team, &job))
+    if (job.options.shift && !shift(team, &job))
       note_full(ensemble);
-    if (team->thread == 0)
+    if (job.options.shift && team->thread == 0)
       hard_disks_shift_offsets(&job.rows.box, &job.sweep, replica.head->offset);
+    if (hard_disks_moves_volume(&ensemble->plan, job.time))
+      move_volume(ensemble, place, team, &replica, &job);
   }
   add_counts(ensemble, place->run, &counts);
 }
@@ -331,10 +397,7 @@ static const struct lattice_cpu_layout layout = {.replicas = 1,
                                                  .buffers = 1,
                                                  .block_bytes = block_bytes,
                                                  .scratch_bytes = scratch_bytes,
-                                                 .own_size = sizeof(struct findings),
-                                                 .own_bytes = own_bytes,
-                                                 .own_create = own_create,
-                                                 .own_free = own_free,
+                                                 HARD_DISKS_OWN,
                                                  .sweep = sweep};
 LATTICE_CPU_BYTES_AND_CREATE(layout)
 
@@ -353,14 +416,13 @@ static enum gpumc_status sweep_all(struct gpumc_ensemble *ensemble,
                                    const struct gpumc_target *target, uint32_t sweeps,
                                    int64_t *const *channel, struct gpumc_error *error)
 {
-  const struct lattice_cpu_storage *storage = ensemble->storage;
-  const struct findings *findings = storage->own;
   const size_t threads = team_threads(ensemble);
+  GPUMC_TRY(hard_disks_set_rules(ensemble, target, sweeps, error));
   if (threads > 1)
     sweep_by_team(ensemble, sweeps, threads);
   else
     GPUMC_TRY(lattice_cpu_sweep(ensemble, target, sweeps, NULL, error));
-  if (findings->full)
+  if (hard_disks_own_of(ensemble)->full)
     return gpumc_error_set(error, GPUMC_FAILURE,
                            "a cell has more than %d disks: disks overlap, which is an error of "
                            "gpumc or of the replicas that it was given",

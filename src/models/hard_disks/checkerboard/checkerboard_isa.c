@@ -2,60 +2,7 @@
  * of one colour in a row. The same bits as checkerboard_plain.c. */
 #include "models/hard_disks/checkerboard/checkerboard_isa.h"
 
-#include "core/numerics/simd_philox.h"
-
-enum { LANES = GPUMC_VECTOR_WORDS, AROUND = 8, CALLS = 2 };
-_Static_assert((int)LANES <= (int)CHECKERBOARD_LANES, "rows have room for whole vectors");
-
-typedef float vf __attribute__((vector_size(GPUMC_VECTOR_BYTES)));
-typedef int32_t vi __attribute__((vector_size(GPUMC_VECTOR_BYTES)));
-
-GPUMC_INLINE vf load(const float *from)
-{
-  vf v;
-  memcpy(&v, from, sizeof v);
-  return v;
-}
-
-GPUMC_INLINE void store(float *to, vf v)
-{
-  memcpy(to, &v, sizeof v);
-}
-
-GPUMC_INLINE vf all_of(float value)
-{
-  return value - (vf){0};
-}
-
-GPUMC_INLINE vf choose(vi mask, vf a, vf b)
-{
-  return (vf)gpumc_select((gpumc_v32)mask, (gpumc_v32)a, (gpumc_v32)b);
-}
-
-GPUMC_INLINE vf least_of(vf a, vf b)
-{
-#if defined(__AVX512F__)
-  return (vf)_mm512_min_ps((__m512)a, (__m512)b);
-#elif defined(__AVX2__)
-  return (vf)_mm256_min_ps((__m256)a, (__m256)b);
-#elif defined(__SSE2__)
-  return (vf)_mm_min_ps((__m128)a, (__m128)b);
-#else
-  return choose(a < b, a, b);
-#endif
-}
-
-GPUMC_INLINE bool any(vi mask)
-{
-  return gpumc_nonzero_words((gpumc_v32)mask) != 0;
-}
-
-/* Lanes from the first on that are columns of the box. */
-GPUMC_INLINE vi columns_from(size_t first, size_t columns)
-{
-  const size_t left = columns - first;
-  return (vi)gpumc_lane_numbers() < (int32_t)(left < LANES ? left : LANES);
-}
+enum { AROUND = 8, CALLS = 2 };
 
 /* ---- disks of a vector of cells ---- */
 
@@ -63,35 +10,12 @@ struct cells {
   vf x[HARD_DISKS_SLOTS], y[HARD_DISKS_SLOTS];
 };
 
-/* Where slot 0 of a row's columns of a parity is. */
-GPUMC_INLINE size_t start_of(const struct checkerboard_rows *rows, size_t b, size_t parity)
-{
-  return b * rows->row + parity * rows->parity;
-}
-
 GPUMC_INLINE void
 load_cells(const float *x, const float *y, size_t slot, size_t used, struct cells *cells)
 {
   for (size_t s = 0; s < used; s++) {
     cells->x[s] = load(x + s * slot);
     cells->y[s] = load(y + s * slot);
-  }
-}
-
-/* Copies the last column to the place before the first one, and the first to that after the last.
- */
-static void copy_ends(const struct checkerboard_rows *rows, size_t b, size_t parity, size_t slots)
-{
-  for (size_t s = 0; s < slots; s++) {
-    float *const x = rows->x + start_of(rows, b, parity) + s * rows->slot, *const y =
-                                                                               rows->y +
-                                                                               start_of(rows, b,
-                                                                                        parity) +
-                                                                               s * rows->slot;
-    x[-1] = x[rows->columns - 1];
-    y[-1] = y[rows->columns - 1];
-    x[rows->columns] = x[0];
-    y[rows->columns] = y[0];
   }
 }
 

@@ -215,3 +215,74 @@ bool checkerboard_plain(const struct checkerboard_sweeps *sweeps,
   counts->proposed += plain.counts.proposed;
   return !plain.full;
 }
+
+/* ---- volume ---- */
+
+/* A cell of a replica whose box is scaled, into `to`. */
+static void scale_cell(const struct plain *from, const struct plain *to,
+                       const struct hard_disks_volume_move *move, uint32_t number, uint32_t time,
+                       uint32_t a, uint32_t b)
+{
+  const struct hard_disks_box *box = to->box;
+  const uint32_t n = count_disks(from, a, b);
+  uint32_t word[4];
+  for (uint32_t s = 0; s < HARD_DISKS_SLOTS; s++) {
+    const struct disk disk = {s, a, b};
+    const size_t place = place_of(from, disk);
+    set_slot(to, disk, HARD_DISKS_NOWHERE, HARD_DISKS_NOWHERE);
+    if (s >= n)
+      continue;
+    if (s % 2 == 0)
+      hard_disks_volume_words(to->sweeps->random, b * box->cells_x + a, number, time, s / 2, word);
+    set_slot(
+        to, disk,
+        hard_disks_scaled(from->replica->x[place], word[s % 2 * 2], move->ratio[0], box->width_x),
+        hard_disks_scaled(from->replica->y[place], word[s % 2 * 2 + 1], move->ratio[1],
+                          box->width_y));
+  }
+}
+
+static bool any_overlap(const struct plain *plain)
+{
+  const struct hard_disks_box *box = plain->box;
+  bool found = false;
+  for (uint32_t b = 0; b < box->cells_y; b++)
+    for (uint32_t a = 0; a < box->cells_x; a++)
+      for (struct disk disk = {0, a, b}; disk.slot < count_disks(plain, a, b); disk.slot++) {
+        const size_t place = place_of(plain, disk);
+        found = found ||
+                overlaps(plain, a, b, plain->replica->x[place], plain->replica->y[place], disk);
+      }
+  return found;
+}
+
+void checkerboard_plain_volume(const struct hard_disks_volume_rule *rule,
+                               struct gpumc_random random, uint32_t number, uint32_t time,
+                               const struct hard_disks_replica *replica, float *scratch)
+{
+  const size_t count = replica->layout->count;
+  struct hard_disks_head *head = replica->head;
+  const struct hard_disks_volume_move move =
+      hard_disks_volume_draw(random, rule, replica->grid, head->width, number, time);
+  const struct hard_disks_box box = hard_disks_box_with(replica->grid, move.width);
+  const struct hard_disks_replica scaled = {replica->grid, replica->layout, scratch,
+                                            scratch + count, NULL};
+  const struct checkerboard_sweeps sweeps = {.random = random};
+  const struct plain from = {&sweeps, &box, replica, {0}, false},
+                     to = {&sweeps, &box, &scaled, {0}, false};
+  head->last_move = move.end;
+  for (uint32_t b = 0; b < box.cells_y && move.end == HARD_DISKS_ACCEPTED; b++)
+    for (uint32_t a = 0; a < box.cells_x; a++)
+      scale_cell(&from, &to, &move, number, time, a, b);
+  if (move.end == HARD_DISKS_ACCEPTED && any_overlap(&to))
+    head->last_move = HARD_DISKS_REFUSED;
+  if (head->last_move != HARD_DISKS_ACCEPTED)
+    return;
+  for (uint32_t b = 0; b < box.cells_y; b++)
+    for (uint32_t a = 0; a < box.cells_x; a++)
+      for (struct disk disk = {0, a, b}; disk.slot < HARD_DISKS_SLOTS; disk.slot++) {
+        const size_t place = place_of(&to, disk);
+        set_slot(&from, disk, scaled.x[place], scaled.y[place]);
+      }
+  hard_disks_scale_head(replica->grid, &move, head);
+}

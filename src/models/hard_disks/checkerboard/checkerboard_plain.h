@@ -25,4 +25,9 @@ bool checkerboard_plain(const struct checkerboard_sweeps *sweeps,
                         const struct hard_disks_replica *replica, float *scratch,
                         struct checkerboard_counts *counts);
 
+/* The volume move of one replica at the end of the sweep at `time`; scratch as above. */
+void checkerboard_plain_volume(const struct hard_disks_volume_rule *rule,
+                               struct gpumc_random random, uint32_t number, uint32_t time,
+                               const struct hard_disks_replica *replica, float *scratch);
+
 #endif

@@ -155,12 +155,15 @@ static __global__ void __launch_bounds__(THREADS)
   view.b = (int32_t)(cell / replicas->box.cells_x);
   view.a = (int32_t)(cell - (uint32_t)view.b * replicas->box.cells_x);
   const uint32_t count = cell < cells ? view.count[cell] : 0;
+  const bool pressed = measurement.channel[HARD_DISKS_SCALING] != NULL ||
+                       measurement.channel[HARD_DISKS_CONTACT] != NULL;
   for (view.slot = 0; view.slot < count; view.slot++) {
     const double2 disk = disk_in(&view, cell, view.slot);
     view.x = disk.x;
     view.y = disk.y;
     sums.disks++;
-    add_pressure(&measurement, &view, &sums);
+    if (pressed)
+      add_pressure(&measurement, &view, &sums);
     if (ORDERED)
       add_order(&view, head->offset, &sums);
   }
