@@ -409,6 +409,7 @@ enum gpumc_status hard_disks_instance(const struct hard_disks_settings *settings
   model->samples = 1;
   model->reads_file = settings->start == HARD_DISKS_FILE;
   model->log_states = NAN;
+  model->control[HARD_DISKS_BETA_PRESSURE] = NAN; /* no value of its own */
   hard_disks_describe_channels(model);
   return hard_disks_describe_profiles(settings, model, error);
 }
@@ -462,7 +463,7 @@ static const struct gpumc_kernel_ops *const kernels[] = {
 
 const struct gpumc_model_ops gpumc_model_hard_disks = {
     .name = "hard_disks",
-    .summary = "Hard disks in a periodic box at constant volume",
+    .summary = "Hard disks in a periodic box at constant volume or pressure",
     .citation = "@article{AlderWainwright1962,\n"
                 "  author = {Alder, B. J. and Wainwright, T. E.},\n"
                 "  title = {Phase Transition in Elastic Disks},\n"
@@ -476,6 +477,10 @@ const struct gpumc_model_ops gpumc_model_hard_disks = {
     .file_key = "file",
     .channels = hard_disks_channels,
     .n_channels = HARD_DISKS_CHANNELS,
+    .tracked = HARD_DISKS_VOLUME,
+    .controls = hard_disks_controls,
+    .n_controls = HARD_DISKS_CONTROLS,
+    .coefficients = hard_disks_coefficients,
     .means = hard_disks_means,
     .n_means = HARD_DISKS_MEANS,
     .quantities = hard_disks_quantities,

@@ -191,6 +191,10 @@ void hard_disks_find_order(const struct hard_disks_parameters *parameters,
                            size_t place, int64_t psi6[2]);
 
 enum { HARD_DISKS_MEANS = 13, HARD_DISKS_QUANTITIES = 20 };
+enum { HARD_DISKS_BETA_PRESSURE, HARD_DISKS_CONTROLS };
+extern const struct gpumc_control hard_disks_controls[HARD_DISKS_CONTROLS];
+void hard_disks_coefficients(const struct gpumc_model *model, const double *control,
+                             double *coefficient);
 extern const struct gpumc_channel hard_disks_channels[HARD_DISKS_CHANNELS];
 extern const struct gpumc_mean hard_disks_means[HARD_DISKS_MEANS];
 extern const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES];

@@ -1,5 +1,6 @@
 /* What is measured of hard disks, and what follows from it. Diameters are 1. */
 #include <math.h>
+#include <string.h>
 
 #include "core/numerics/elementary.h"
 #include "core/simulation/curves.h"
@@ -101,8 +102,21 @@ enum {
 };
 _Static_assert(MEAN_PSI6_WAVE_Y + 1 == HARD_DISKS_MEANS, "as many as the header says");
 
+const struct gpumc_control hard_disks_controls[HARD_DISKS_CONTROLS] = {
+    [HARD_DISKS_BETA_PRESSURE] = {
+        .label = {"beta_pressure", "pressure over the temperature, P/kT", "1/diameters2", "βP"}}};
+
+/* ln of the weight is - beta P V, and what the places of the disks give. */
+void hard_disks_coefficients(const struct gpumc_model *model, const double *control,
+                             double *coefficient)
+{
+  (void)model;
+  memset(coefficient, 0, HARD_DISKS_CHANNELS * sizeof *coefficient);
+  coefficient[HARD_DISKS_VOLUME] = control[HARD_DISKS_BETA_PRESSURE];
+}
+
 /* Bits of controls: where the pressure is moved, or nothing is, and the volume stays. */
-enum { AT_PRESSURE = 1 << 0, AT_VOLUME = 1 << GPUMC_CONTROL_NONE };
+enum { AT_PRESSURE = 1 << HARD_DISKS_BETA_PRESSURE, AT_VOLUME = GPUMC_CONTROLS_NONE };
 
 const struct gpumc_mean hard_disks_means[HARD_DISKS_MEANS] = {
     [MEAN_VOLUME] = {.label = {"volume", "area of the box per disk", "diameters2", "<v>"},

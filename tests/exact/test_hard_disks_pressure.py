@@ -1,0 +1,152 @@
+"""Hard disks at constant pressure by canonical runs, parallel tempering and population annealing in the pressure.
+
+Two disks in a square box have Z_2 = V (V - pi), so that in the range of volumes that the grid has, 4 to 8, all averages and the
+Gibbs free energy are known. Of 64 and 256 disks the pressure in boxes of constant volume, averaged over the volumes that the
+constant-pressure run has (three of them, Gauss and Hermite), is the pressure that was imposed.
+
+Null: deviations over errors are standard normal. Bound 4.5, about 60 numbers, one run in 2500 fails by chance; seeds are fixed.
+Negative controls: averages of samplers that count ln V, or do not look for overlaps; the pressure at volumes larger by two
+percent.
+"""
+import functools
+import pathlib
+import sys
+import unittest
+
+import h5py
+import numpy as np
+from scipy import integrate
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import device  # noqa: E402
+from support.program import INVALID, OK, ProgramCase  # noqa: E402
+
+BOUND = 4.5
+CONFIG = """\
+gpumc: 1
+seed: {seed}
+model: {{name: hard_disks, {model}}}
+algorithm: {{name: {algorithm}}}
+kernel: {{variant: {variant}, {kernel}}}
+output: r.h5
+"""
+PRESSURES = [0.4, 0.7, 1.0, 1.3, 1.6]
+TWO = "particles: 2, packing_fraction: 0.28, start: lattice"
+ALGORITHMS = {
+    "canonical": "canonical, thermalization: 500, sweeps: 40000, interval: 10, replicas: 16, control: {name: beta_pressure, "
+                 f"values: {PRESSURES}}}",
+    "pt": f"pt, samples: 16, thermalization: 500, sweeps: 30000, exchange_every: 5, control: {{name: beta_pressure, values: {PRESSURES}}}",
+    "pa": "pa, population: 4000, sweeps: 20, runs: 4, control: {name: beta_pressure, from: 0.4, to: 1.6, step: 0.1, thermalization: 500}"}
+RANGE = 4.0, 8.0
+
+
+def right(volume):
+    return volume * (volume - np.pi)
+
+
+def of_log_volume(volume):
+    return right(volume) * volume
+
+
+def with_overlaps(volume):
+    return volume**2
+
+
+@functools.lru_cache(maxsize=None)
+def moment(weight, power, pressure):
+    return integrate.quad(lambda v: weight(v) * v**power * np.exp(-pressure * v), *RANGE)[0]
+
+
+def exact(weight, pressures):
+    """Of two disks, by name, at each pressure."""
+    mean = np.array([moment(weight, 1, p) / moment(weight, 0, p) for p in pressures])
+    square = np.array([moment(weight, 2, p) / moment(weight, 0, p) for p in pressures])
+    return {"volume": mean / 2, "density": 2 / mean, "packing_fraction": np.pi / 2 / mean,
+            "compressibility": 2 * (square - mean**2) / mean**2}
+
+
+def exact_gibbs(weight, pressures):
+    """-ln of the partition function per disk, from the first pressure on."""
+    found = np.array([-np.log(moment(weight, 0, p)) / 2 for p in pressures])
+    return found - found[0]
+
+
+class HardDisksAtPressure(ProgramCase):
+    def summary(self, model, algorithm, variant="checkerboard", kernel="move_size: 0.3", seed=7, options=()):
+        text = CONFIG.format(model=model, algorithm=algorithm, variant=variant, kernel=kernel, seed=seed)
+        self.gpumc("run", "--fresh", "--quiet", "--device", device.NAME, self.write("c.yaml", text), *options, code=OK)
+        with h5py.File(self.path("r.h5")) as file:
+            return ({name: value[()] for name, value in file["summary"].items() if isinstance(value, h5py.Dataset)},
+                    dict(file["summary"].attrs))
+
+    def off(self, summary, weight):
+        """Largest deviation from what a sampler has that counts so, in errors, by name."""
+        return {name: float(np.max(np.abs((summary[name] - value) / summary[name + "_error"])))
+                for name, value in exact(weight, summary["beta_pressure"].tolist()).items()}
+
+    def test_two_disks_are_exact(self):
+        for algorithm, text in ALGORITHMS.items():
+            for variant in ("checkerboard", "serial") if device.NAME == "cpu" else ("checkerboard",):
+                with self.subTest(algorithm, variant=variant):
+                    summary, _ = self.summary(TWO, text, variant)
+                    off = self.off(summary, right)
+                    print(algorithm, variant, {name: round(z, 2) for name, z in off.items()})
+                    self.assertLess(max(off.values()), BOUND)
+                    self.assertNotIn("pressure", summary)  # that of histograms is for constant volumes
+                    self.assertTrue(np.all(summary["volume_acceptance"] > 0.2))
+                    for wrong in of_log_volume, with_overlaps:
+                        self.assertGreater(max(self.off(summary, wrong).values()), BOUND)
+                    if algorithm != "pa":
+                        continue
+                    found, error = (summary["beta_free_energy_difference" + of] for of in ("", "_error"))
+                    pressures = summary["beta_pressure"].tolist()
+                    gibbs = np.abs(found - exact_gibbs(right, pressures))[1:] / error[1:]
+                    print("Gibbs", np.round(gibbs, 2))
+                    self.assertLess(np.max(gibbs), BOUND)
+                    self.assertGreater(np.max(np.abs(found - exact_gibbs(of_log_volume, pressures))[1:] / error[1:]), BOUND)
+
+    def test_the_pressure_at_constant_volume_is_the_same(self):
+        for particles, pressure, fraction in (64, 3.0, 0.5), (256, 6.0, 0.62):
+            with self.subTest(particles):
+                times = "thermalization: 4000, sweeps: 60000, interval: 10, replicas: 8"
+                summary, _ = self.summary(
+                    f"particles: {particles}, packing_fraction: {fraction}, start: lattice",
+                    f"canonical, {times}, control: {{name: beta_pressure, values: [{pressure}]}}", kernel="move_size: 0.2")
+                mean, error = float(summary["volume"][0]), float(summary["volume_error"][0])
+                sigma = mean * np.sqrt(float(summary["compressibility"][0]) / particles)
+                found = []
+                for volume in mean - np.sqrt(3) * sigma, mean, mean + np.sqrt(3) * sigma:
+                    at, _ = self.summary(f"particles: {particles}, packing_fraction: {np.pi / 4 / volume:.9f}, start: lattice",
+                                         "mpmc, thermalization: 2000, sweeps: 20000, interval: 2, replicas: 8", kernel="move_size: 0.2")
+                    found.append((float(at["pressure"]), float(at["pressure_error"])))
+                value = (found[0][0] + 4 * found[1][0] + found[2][0]) / 6
+                slope = (found[2][0] - found[0][0]) / (2 * np.sqrt(3) * sigma)
+                noise = np.sqrt((found[0][1]**2 + 16 * found[1][1]**2 + found[2][1]**2) / 36 + (slope * error)**2)
+                print(particles, pressure, "pressure", round(value, 5), "+-", round(noise, 5), "at the mean volume", round(found[1][0], 5))
+                self.assertLess(abs(value - pressure), BOUND * noise)
+                self.assertGreater(abs(value + slope * 0.02 * mean - pressure), BOUND * noise)
+                self.assertLess(noise, 0.01 * pressure)
+                self.assertEqual(float(summary["volume_beyond"][0]), 0)
+
+    def test_any_number_of_threads_has_the_same_bits(self):
+        text = "canonical, thermalization: 100, sweeps: 400, interval: 10, bond_order: true, control: {name: beta_pressure, values: [3, 6]}"
+        model = "particles: 5200, packing_fraction: 0.5, start: lattice"
+        one, _ = self.summary(model, text, options=["--threads", 1])
+        other, _ = self.summary(model, text, options=["--threads", 3])
+        self.assertIn("psi6_correlation_length", one)
+        for name, value in one.items():
+            self.assertTrue(np.array_equal(other[name], value, equal_nan=True), name)
+
+    def test_what_does_not_go_together_is_refused(self):
+        def refused(algorithm, message, kernel="move_size: 0.3", model=TWO):
+            text = CONFIG.format(model=model, algorithm=algorithm, variant="checkerboard", kernel=kernel, seed=1)
+            self.assertIn(message, self.gpumc("validate", self.write("bad.yaml", text), code=INVALID).err)
+        times = "thermalization: 10, sweeps: 100"
+        refused(f"canonical, {times}, beta: {{values: [1]}}", "model hard_disks has no temperature")
+        refused(f"mpmc, {times}, update: volume", "update")
+        refused(f"mpmc, {times}", "kernel.volume_step changes nothing", kernel="volume_step: 1")
+
+
+if __name__ == "__main__":
+    device.require()
+    unittest.main(verbosity=2)
