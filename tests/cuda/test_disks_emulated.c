@@ -42,9 +42,9 @@ struct cells {
   size_t count;
 };
 
-static void open_cells(const struct gpumc_model *model, struct cells *cells)
+static void open_cells(const struct gpumc_ensemble *ensemble, struct cells *cells)
 {
-  cells->grid = &hard_disks_parameters(model)->fixed;
+  cells->grid = hard_disks_grid_of(ensemble->model, &ensemble->plan);
   cells->box = &cells->grid->box;
   cells->layout = hard_disks_plain_layout(cells->box);
   cells->stored = hard_disks_stored_of(cells->box);
@@ -98,7 +98,7 @@ differences_of(struct cells *cells, unsigned char *stored, const uint8_t *portab
 }
 
 static void open_box(const struct box *box, uint32_t trials, const struct hard_disks_options *wrong,
-                     struct disks *disks)
+                     double beta_pressure, struct disks *disks)
 {
   const double area = box->cells[0] * box->width[0] * box->cells[1] * box->width[1];
   struct disks_job job = {
@@ -106,6 +106,8 @@ static void open_box(const struct box *box, uint32_t trials, const struct hard_d
                    .length = {box->cells[0] * box->width[0], box->cells[1] * box->width[1]}},
       .variant = "checkerboard",
       .options = {trials, true, true, true},
+      .beta_pressure = beta_pressure,
+      .volume = {beta_pressure > 5.0 ? 1.0 : 2.0, beta_pressure > 5.0 ? 2 : 1},
       .replicas = REPLICAS,
       .seed = SEED,
   };
@@ -121,12 +123,20 @@ static size_t differences(struct disks *disks, const struct hard_disks_options *
 {
   struct cells cells;
   const size_t bytes = disks->model.portable_bytes;
-  open_cells(&disks->model, &cells);
+  open_cells(&disks->ensemble, &cells);
   uint8_t *before = disks_replicas(disks);
   unsigned char *stored = store_all(&cells, before, bytes);
   const struct checkerboard_counts counts_before = disks_counts(disks, 0);
   struct checkerboard_counts counts = {0};
+  struct hard_disks_volume_rule rule;
+  if (disks->beta_pressure != NULL) {
+    struct gpumc_error error = {0};
+    const struct gpumc_target target = {.kind = GPUMC_BOLTZMANN, .control = disks->beta_pressure};
+    assert_int_equal(hard_disks_find_rules(&disks->ensemble, &target, &rule, &error), GPUMC_OK);
+  }
   const struct disks_emulated job = {
+      .rule = disks->beta_pressure != NULL ? &rule : NULL,
+      .volume_sweeps = hard_disks_volume_options_of(&disks->ensemble.plan.options).sweeps,
       .box = *cells.box,
       .random = gpumc_ensemble_random(&disks->ensemble, 0),
       .count = REPLICAS,
@@ -163,7 +173,7 @@ static void threads_have_the_bits_of_the_cpu(void **state)
     for (size_t k = 0; k < sizeof moves / sizeof *moves; k++) {
       struct disks disks;
       const struct hard_disks_options options = {moves[k], true, true, true};
-      open_box(&boxes[b], moves[k], NULL, &disks);
+      open_box(&boxes[b], moves[k], NULL, 0.0, &disks);
       for (size_t side = 0; side < sizeof sides / sizeof *sides; side++) {
         const size_t different = differences(&disks, &options, boxes[b].sweeps, side, 0);
         if (different > 0)
@@ -174,13 +184,42 @@ static void threads_have_the_bits_of_the_cpu(void **state)
     }
 }
 
+/* The volume moves, too: boxes change, and some of the moves are refused. */
+static void volumes_have_the_bits_of_the_cpu(void **state)
+{
+  (void)state;
+  static const double pressures[] = {3.0, 9.0};
+  const struct hard_disks_options options = {4, true, true, true};
+  for (size_t b = 0; b < sizeof boxes / sizeof *boxes; b++)
+    for (size_t p = 0; p < sizeof pressures / sizeof *pressures; p++) {
+      struct disks disks;
+      double before[2], after[2];
+      open_box(&boxes[b], 4, NULL, pressures[p], &disks);
+      uint8_t *replicas = disks_replicas(&disks);
+      memcpy(before, replicas, sizeof before);
+      free(replicas);
+      for (size_t side = 0; side < sizeof sides / sizeof *sides; side++) {
+        const size_t different = differences(&disks, &options, 12, side, 0);
+        if (different > 0)
+          fail_msg("%ux%u cells, tiles of %ux%u, beta P = %g: %zu numbers differ",
+                   boxes[b].cells[0], boxes[b].cells[1], sides[side][0], sides[side][1],
+                   pressures[p], different);
+      }
+      replicas = disks_replicas(&disks);
+      memcpy(after, replicas, sizeof after);
+      free(replicas);
+      assert_memory_not_equal(before, after, sizeof before);
+      disks_close(&disks);
+    }
+}
+
 static void sweeps_that_are_wrong_are_wrong_alike(void **state)
 {
   (void)state;
   static const struct hard_disks_options wrong[] = {{4, false, true, true}, {4, true, false, true}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     struct disks disks;
-    open_box(&boxes[3], 0, &wrong[i], &disks);
+    open_box(&boxes[3], 0, &wrong[i], 0.0, &disks);
     for (size_t side = 0; side < 3; side++)
       assert_int_equal(differences(&disks, &wrong[i], 20, side, 0), 0);
     disks_close(&disks);
@@ -194,7 +233,7 @@ static void another_time_is_noticed(void **state)
   for (size_t side = 0; side < 2; side++) {
     struct disks disks;
     const struct hard_disks_options options = {4, true, true, true};
-    open_box(&boxes[3], 4, NULL, &disks);
+    open_box(&boxes[3], 4, NULL, 0.0, &disks);
     assert_true(differences(&disks, &options, 1, side, 1) > 256);
     disks_close(&disks);
   }
@@ -204,6 +243,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(threads_have_the_bits_of_the_cpu),
+      cmocka_unit_test(volumes_have_the_bits_of_the_cpu),
       cmocka_unit_test(sweeps_that_are_wrong_are_wrong_alike),
       cmocka_unit_test(another_time_is_noticed),
   };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/hard_disks/checkerboard/checkerboard_whole.cuh"
+#include "models/hard_disks/checkerboard/checkerboard_volume.cuh"
 
 enum { PHILOX_SHORT = 7, PHILOX_LONG = 10, POISON = 0x5a };
 
@@ -53,7 +54,7 @@ static void sweep_tile(const struct disks_emulated *job, struct disks_task *task
   add_counts(job, &counts);
 }
 
-template <uint32_t ROUNDS> static void emulate_tiles(const struct disks_emulated *job)
+template <uint32_t ROUNDS, bool OPEN> static void emulate_tiles(const struct disks_emulated *job)
 {
   const struct hard_disks_stored stored = hard_disks_stored_of(&job->box);
   const struct disks_tiling tiling = disks_tiling_of(&job->box, job->side[0], job->side[1]);
@@ -65,16 +66,20 @@ template <uint32_t ROUNDS> static void emulate_tiles(const struct disks_emulated
     for (uint32_t s = 0; s < job->sweeps; s++) {
       const uint32_t replica = job->first + r, time = job->time + s;
       unsigned char *from = job->replicas + r * stored.bytes;
+      const struct hard_disks_box own =
+          hard_disks_box_with(&job->box, ((const struct hard_disks_head *)from)->width);
       struct disks_task task;
-      task.box = &job->box;
+      task.box = OPEN ? &own : &job->box;
       task.stored = &stored;
       task.tiling = &tiling;
       task.from = from;
       task.to = to;
-      task.sweep = hard_disks_sweep_of(job->random, &job->box, replica, time);
+      task.sweep = hard_disks_sweep_of(job->random, task.box, replica, time);
       if (!job->shift)
         task.sweep.distance = 0.0f;
       task.rule = rule_of(job);
+      task.rule.width_x = task.box->width_x;
+      task.rule.width_y = task.box->width_y;
       task.rule.group = gpumc_philox_group(job->random, replica, time);
       for (uint32_t j = 0; j < tiling.y.tiles; j++)
         for (uint32_t i = 0; i < tiling.x.tiles; i++) {
@@ -87,7 +92,7 @@ template <uint32_t ROUNDS> static void emulate_tiles(const struct disks_emulated
     }
 }
 
-template <uint32_t ROUNDS> static void emulate_whole(const struct disks_emulated *job)
+template <uint32_t ROUNDS, bool OPEN> static void emulate_whole(const struct disks_emulated *job)
 {
   const struct hard_disks_stored stored = hard_disks_stored_of(&job->box);
   const uint32_t threads = job->threads;
@@ -109,24 +114,65 @@ template <uint32_t ROUNDS> static void emulate_whole(const struct disks_emulated
   for (uint32_t s = 0; s < job->sweeps; s++) {
     const struct disks_cells *cells = &memory.cells[s % 2], *next = &memory.cells[(s + 1) % 2];
     for (uint32_t thread = 0; thread < threads; thread++)
-      disks_begin_sweep(&task, &memory, job->time + s, thread, threads);
+      disks_begin_sweep<OPEN>(&task, &memory, job->time + s, thread, threads);
     for (uint32_t thread = 0; thread < threads; thread++)
       disks_list_cells(&task, &memory, cells, thread, threads);
     for (uint32_t turn = 0; turn < HARD_DISKS_COLOURS; turn++)
       for (uint32_t thread = 0; thread < threads; thread++)
-        disks_move_listed<ROUNDS>(&task, &memory, cells, turn, thread, threads, &counts);
+        disks_move_listed<ROUNDS, OPEN>(&task, &memory, cells, turn, thread, threads, &counts);
     for (uint32_t thread = 0; thread < threads; thread++)
-      disks_shift_all(&task, &memory, cells, next, thread, threads);
+      disks_shift_all<OPEN>(&task, &memory, cells, next, thread, threads);
   }
   for (uint32_t thread = 0; thread < threads; thread++)
     disks_carry<true>(&task, &memory, &memory.cells[job->sweeps % 2], thread, threads);
   add_counts(job, &counts);
 }
 
-void disks_emulate(const struct disks_emulated *job)
+template <bool OPEN> static void emulate_sweeps(const struct disks_emulated *job)
 {
   if (job->random.rounds == PHILOX_SHORT)
-    job->side[0] > 0 ? emulate_tiles<PHILOX_SHORT>(job) : emulate_whole<PHILOX_SHORT>(job);
+    job->side[0] > 0 ? emulate_tiles<PHILOX_SHORT, OPEN>(job)
+                     : emulate_whole<PHILOX_SHORT, OPEN>(job);
   else
-    job->side[0] > 0 ? emulate_tiles<PHILOX_LONG>(job) : emulate_whole<PHILOX_LONG>(job);
+    job->side[0] > 0 ? emulate_tiles<PHILOX_LONG, OPEN>(job)
+                     : emulate_whole<PHILOX_LONG, OPEN>(job);
+}
+
+/* The three passes over the cells of each replica. */
+static void emulate_volumes(const struct disks_emulated *job, uint32_t time)
+{
+  const struct hard_disks_stored stored = hard_disks_stored_of(&job->box);
+  const uint32_t cells = job->box.cells_x * job->box.cells_y;
+  std::vector<float4> other = memory_of(stored.bytes);
+  for (uint32_t r = 0; r < job->count; r++) {
+    const struct disks_volume volume = {&job->box, &stored, job->replicas + r * stored.bytes,
+                                        (unsigned char *)other.data()};
+    const struct hard_disks_volume_move move = hard_disks_volume_draw(
+        job->random, job->rule, &job->box, disks_head(volume.replica)->width, job->first + r, time);
+    disks_try_volume(&volume, &move);
+    for (uint32_t cell = 0; cell < cells && move.end == HARD_DISKS_ACCEPTED; cell++)
+      disks_scale_cell(&volume, &move, job->random, job->first + r, time, cell);
+    for (uint32_t cell = 0; cell < cells; cell++)
+      if (disks_head(volume.other)->overlap == DISKS_TO_LOOK && disks_cell_overlaps(&volume, cell))
+        disks_head(volume.other)->overlap = DISKS_OVERLAP;
+    for (uint32_t cell = 0; cell < cells && disks_is_taken(&volume); cell++)
+      disks_take_cell(&volume, cell);
+    disks_take_head(&volume);
+  }
+}
+
+void disks_emulate(const struct disks_emulated *job)
+{
+  struct disks_emulated one = *job;
+  if (job->rule == NULL) {
+    emulate_sweeps<false>(job);
+    return;
+  }
+  one.sweeps = 1;
+  for (uint32_t s = 0; s < job->sweeps; s++) {
+    one.time = job->time + s;
+    emulate_sweeps<true>(&one);
+    if ((one.time + 1) % job->volume_sweeps == 0)
+      emulate_volumes(job, one.time);
+  }
 }

@@ -19,6 +19,9 @@ struct disks_emulated {
   float scale;
   uint32_t side[2]; /* of tiles; 0: whole replicas, all in one block */
   uint32_t threads; /* of a block */
+  /* The volume is moved after sweeps whose end is a multiple of volume_sweeps; NULL: it stays. */
+  const struct hard_disks_volume_rule *rule;
+  uint32_t volume_sweeps;
   unsigned char *replicas;
   uint64_t *accepted, *proposed; /* trials, added to */
 };

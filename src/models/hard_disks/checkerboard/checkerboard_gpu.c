@@ -16,14 +16,15 @@ enum { RUNS_MAXIMUM = 65535 }; /* of a batch: a dimension of CUDA's grid */
 /* gpumc_ensemble.storage. */
 struct storage {
   struct hard_disks_stored stored;
-  unsigned char *replicas, *other; /* [runs][capacity][stored.bytes], device memory */
-  float *scale;                    /* [runs], device memory */
-  double *step;                    /* that `scale` is of */
-  struct hard_disks_sums *sums;    /* [runs][capacity], device memory */
-  int64_t *weight[2];              /* [HARD_DISKS_BINS], device memory: contact, scaling */
-  uint64_t *lost;                  /* replicas that were found without all their disks */
-  struct gpumc_slot found;         /* `lost` after a measurement */
-  bool measured;                   /* `found` is on its way */
+  unsigned char *replicas, *other;               /* [runs][capacity][stored.bytes], device memory */
+  float *scale;                                  /* [runs], device memory */
+  double *step;                                  /* that `scale` is of */
+  struct hard_disks_volume_rule *rule, *of_runs; /* [runs], device memory, and host memory */
+  struct hard_disks_sums *sums;                  /* [runs][capacity], device memory */
+  int64_t *weight[2];      /* [HARD_DISKS_BINS], device memory: contact, scaling */
+  uint64_t *lost;          /* replicas that were found without all their disks */
+  struct gpumc_slot found; /* `lost` after a measurement */
+  bool measured;           /* `found` is on its way */
 };
 
 static const struct hard_disks_grid *grid_of(const struct gpumc_ensemble *ensemble)
@@ -51,6 +52,7 @@ static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *
   const size_t replicas = plan->runs * plan->capacity;
   const size_t stored = hard_disks_stored_of(&hard_disks_grid_of(model, plan)->box).bytes;
   return replicas * (2 * stored + sizeof(struct hard_disks_sums)) + plan->runs * sizeof(float) +
+         plan->runs * sizeof(struct hard_disks_volume_rule) +
          2 * HARD_DISKS_BINS * sizeof(int64_t) + sizeof(uint64_t);
 }
 
@@ -63,12 +65,14 @@ static void destroy(struct gpumc_ensemble *ensemble)
   device->ops->release(device, storage->replicas);
   device->ops->release(device, storage->other);
   device->ops->release(device, storage->scale);
+  device->ops->release(device, storage->rule);
   device->ops->release(device, storage->sums);
   device->ops->release(device, storage->weight[0]);
   device->ops->release(device, storage->weight[1]);
   device->ops->release(device, storage->lost);
   device->ops->slot_free(device, &storage->found);
   free(storage->step);
+  free(storage->of_runs);
   free(storage);
   ensemble->storage = NULL;
 }
@@ -101,6 +105,8 @@ static enum gpumc_status allocate(struct gpumc_ensemble *ensemble, struct gpumc_
   GPUMC_TRY(gpumc_device_array(device, &storage->lost, 1, "lost disks", error));
   GPUMC_TRY(device->ops->slot_create(device, sizeof *storage->lost, "lost disks", &storage->found,
                                      error));
+  GPUMC_TRY(gpumc_device_array(device, &storage->rule, runs, "rules of volume moves", error));
+  GPUMC_TRY(gpumc_allocate_array(&storage->of_runs, runs, "rules of volume moves", error));
   return gpumc_allocate_array(&storage->step, runs, "sizes of moves", error);
 }
 
@@ -182,6 +188,7 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
   struct gpumc_device *device = ensemble->device;
   struct hard_disks_gpu_measurement arguments = {
       .replicas = replicas_of(ensemble),
+      .open = ensemble->plan.move == HARD_DISKS_VOLUME_MOVE,
       .units = hard_disks_units_of(ensemble->model),
       .contact_weight = storage->weight[0],
       .scaling_weight = storage->weight[1],
@@ -225,11 +232,22 @@ static enum gpumc_status bring_steps(struct gpumc_ensemble *ensemble, struct gpu
   return status;
 }
 
+static enum gpumc_status bring_rules(struct gpumc_ensemble *ensemble,
+                                     const struct gpumc_target *target, struct gpumc_error *error)
+{
+  const struct storage *storage = ensemble->storage;
+  struct gpumc_device *device = ensemble->device;
+  GPUMC_TRY(hard_disks_find_rules(ensemble, target, storage->of_runs, error));
+  return device->ops->copy_to_device(device, storage->rule, storage->of_runs,
+                                     ensemble->runs * sizeof *storage->rule, error);
+}
+
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                                uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
   struct storage *storage = ensemble->storage;
   const struct hard_disks_options options = hard_disks_options_of(&ensemble->plan.options);
+  const bool moves_volume = ensemble->plan.move == HARD_DISKS_VOLUME_MOVE;
   const struct hard_disks_gpu_sweep arguments = {
       .replicas = replicas_of(ensemble),
       .other = storage->other,
@@ -243,10 +261,13 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
       .block_threads = ensemble->device->block_threads,
       .multiprocessors = (uint32_t)ensemble->device->multiprocessors,
       .shared_bytes = ensemble->device->shared_bytes,
+      .rule = moves_volume ? storage->rule : NULL,
+      .volume_sweeps = hard_disks_volume_options_of(&ensemble->plan.options).sweeps,
   };
   bool turned = false;
-  (void)target;
   if (sweeps > 0) {
+    if (moves_volume)
+      GPUMC_TRY(bring_rules(ensemble, target, error));
     GPUMC_TRY(bring_steps(ensemble, error));
     GPUMC_TRY(hard_disks_sweep_checkerboard(&arguments, &turned, error));
   }

@@ -64,7 +64,8 @@ static __device__ inline void wait_for_sweep_before(void)
 #endif
 }
 
-template <uint32_t ROUNDS>
+/* OPEN: replicas have boxes of their own, which their heads say. */
+template <uint32_t ROUNDS, bool OPEN>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
     sweep_tiles(const __grid_constant__ struct hard_disks_gpu_sweep sweep,
                 const __grid_constant__ struct disks_tiling tiling, const unsigned char *from,
@@ -86,14 +87,23 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   task.tiling = &tiling;
   task.from = from + place;
   task.to = to + place;
+  task.rule = rule_of(&sweep);
+  struct hard_disks_box own;
+  if (OPEN) {
+    wait_for_sweep_before();
+    own = hard_disks_box_with(&replicas->box, ((const struct hard_disks_head *)task.from)->width);
+    task.box = &own;
+    task.rule.width_x = own.width_x;
+    task.rule.width_y = own.width_y;
+  }
   task.sweep = hard_disks_sweep_of(random, task.box, replica, time);
   if (!sweep.shift)
     task.sweep.distance = 0.0f;
-  task.rule = rule_of(&sweep);
   task.rule.group = gpumc_philox_group(random, replica, time);
   task.tile = disks_tile_of(&tiling, task.sweep.direction, i, j);
   disks_prepare(&task, &block, threadIdx.x, blockDim.x);
-  wait_for_sweep_before();
+  if (!OPEN)
+    wait_for_sweep_before();
   __syncthreads();
   disks_read(&task, &block, threadIdx.x, blockDim.x);
   __syncthreads();
@@ -116,7 +126,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 
 /* ---- whole replicas ---- */
 
-template <uint32_t ROUNDS>
+template <uint32_t ROUNDS, bool OPEN>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
     sweep_whole(const __grid_constant__ struct hard_disks_gpu_sweep sweep,
                 const __grid_constant__ struct disks_whole whole)
@@ -142,16 +152,17 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   disks_carry<false>(&task, &memory, &cells, threadIdx.x, blockDim.x);
 #pragma unroll 1
   for (uint32_t s = 0; s < sweep.sweeps; s++) {
-    disks_begin_sweep(&task, &memory, batch->time + s, threadIdx.x, blockDim.x);
+    disks_begin_sweep<OPEN>(&task, &memory, batch->time + s, threadIdx.x, blockDim.x);
     __syncthreads();
     disks_list_cells(&task, &memory, &cells, threadIdx.x, blockDim.x);
     __syncthreads();
 #pragma unroll 1
     for (uint32_t turn = 0; turn < HARD_DISKS_COLOURS; turn++) {
-      disks_move_listed<ROUNDS>(&task, &memory, &cells, turn, threadIdx.x, blockDim.x, &counts);
+      disks_move_listed<ROUNDS, OPEN>(&task, &memory, &cells, turn, threadIdx.x, blockDim.x,
+                                      &counts);
       __syncthreads();
     }
-    disks_shift_all(&task, &memory, &cells, &next, threadIdx.x, blockDim.x);
+    disks_shift_all<OPEN>(&task, &memory, &cells, &next, threadIdx.x, blockDim.x);
     __syncthreads();
     const struct disks_cells before = cells;
     cells = next;
@@ -307,7 +318,23 @@ allow_shared(KERNEL kernel, const struct plan *plan, struct gpumc_error *error)
       error);
 }
 
-template <uint32_t ROUNDS>
+/* The volume move after the sweep at `time`, where there is one; the replicas are in `from`. */
+static enum gpumc_status move_volumes(const struct hard_disks_gpu_sweep *sweep, uint32_t time,
+                                      unsigned char *from, unsigned char *other,
+                                      struct gpumc_error *error)
+{
+  struct hard_disks_gpu_volumes volumes;
+  if (sweep->rule == NULL || (time + 1) % sweep->volume_sweeps != 0)
+    return GPUMC_OK;
+  volumes.replicas = sweep->replicas;
+  volumes.replicas.replicas = from;
+  volumes.other = other;
+  volumes.rule = sweep->rule;
+  volumes.time = time;
+  return hard_disks_move_volumes(&volumes, error);
+}
+
+template <uint32_t ROUNDS, bool OPEN>
 static enum gpumc_status
 sweep_by_tiles(const struct hard_disks_gpu_sweep *sweep, const struct disks_tiling *tiling,
                const struct plan *plan, struct gpumc_error *error)
@@ -315,8 +342,8 @@ sweep_by_tiles(const struct hard_disks_gpu_sweep *sweep, const struct disks_tili
   const struct lattice_batch *batch = &sweep->replicas.batch;
   const dim3 grid((uint32_t)batch->capacity * tiling->x.tiles * tiling->y.tiles, batch->runs);
   struct cudaFuncAttributes compiled;
-  GPUMC_TRY(allow_shared(sweep_tiles<ROUNDS>, plan, error));
-  GPUMC_TRY(GPUMC_CUDA(cudaFuncGetAttributes(&compiled, sweep_tiles<ROUNDS>), error));
+  GPUMC_TRY(allow_shared(sweep_tiles<ROUNDS, OPEN>, plan, error));
+  GPUMC_TRY(GPUMC_CUDA(cudaFuncGetAttributes(&compiled, sweep_tiles<ROUNDS, OPEN>), error));
   cudaLaunchAttribute overlaps = {};
   overlaps.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlaps.val.programmaticStreamSerializationAllowed = 1;
@@ -327,17 +354,27 @@ sweep_by_tiles(const struct hard_disks_gpu_sweep *sweep, const struct disks_tili
   launch.stream = (cudaStream_t)batch->stream;
   launch.attrs = &overlaps;
   for (uint32_t s = 0; s < sweep->sweeps; s++) {
-    const unsigned char *from = s % 2 == 0 ? sweep->replicas.replicas : sweep->other;
+    unsigned char *from = s % 2 == 0 ? sweep->replicas.replicas : sweep->other;
     unsigned char *to = s % 2 == 0 ? sweep->other : sweep->replicas.replicas;
     launch.numAttrs = s > 0 && compiled.ptxVersion >= OVERLAPPING_VERSION ? 1 : 0;
-    GPUMC_TRY(GPUMC_CUDA(cudaLaunchKernelEx(&launch, sweep_tiles<ROUNDS>, *sweep, *tiling, from, to,
-                                            batch->time + s),
+    GPUMC_TRY(GPUMC_CUDA(cudaLaunchKernelEx(&launch, sweep_tiles<ROUNDS, OPEN>, *sweep, *tiling,
+                                            (const unsigned char *)from, to, batch->time + s),
                          error));
+    GPUMC_TRY(move_volumes(sweep, batch->time + s, to, from, error));
   }
   return GPUMC_OK;
 }
 
-template <uint32_t ROUNDS>
+/* Sweeps of a launch: up to the next move of the volume. */
+static uint32_t sweeps_of(const struct hard_disks_gpu_sweep *sweep, uint32_t left, uint32_t time)
+{
+  const uint32_t until =
+      sweep->rule != NULL ? sweep->volume_sweeps - time % sweep->volume_sweeps : UINT32_MAX;
+  const uint32_t most = left < SWEEPS_AT_ONCE ? left : (uint32_t)SWEEPS_AT_ONCE;
+  return most < until ? most : until;
+}
+
+template <uint32_t ROUNDS, bool OPEN>
 static enum gpumc_status
 sweep_wholly(const struct hard_disks_gpu_sweep *sweep, const struct disks_whole *whole,
              const struct plan *plan, struct gpumc_error *error)
@@ -345,19 +382,22 @@ sweep_wholly(const struct hard_disks_gpu_sweep *sweep, const struct disks_whole 
   const struct lattice_batch *batch = &sweep->replicas.batch;
   const dim3 grid((uint32_t)lattice_parts(batch->capacity, whole->replicas), batch->runs);
   struct hard_disks_gpu_sweep part = *sweep;
-  GPUMC_TRY(allow_shared(sweep_whole<ROUNDS>, plan, error));
+  GPUMC_TRY(allow_shared(sweep_whole<ROUNDS, OPEN>, plan, error));
   for (uint32_t left = sweep->sweeps; left > 0; left -= part.sweeps) {
-    part.sweeps = left < SWEEPS_AT_ONCE ? left : (uint32_t)SWEEPS_AT_ONCE;
     part.replicas.batch.time = batch->time + (sweep->sweeps - left);
-    sweep_whole<ROUNDS>
+    part.sweeps = sweeps_of(sweep, left, part.replicas.batch.time);
+    sweep_whole<ROUNDS, OPEN>
         <<<grid, plan->threads, plan->bytes, (cudaStream_t)batch->stream>>>(part, *whole);
     GPUMC_TRY(GPUMC_CUDA_LAUNCHED("sweep_whole", error));
+    GPUMC_TRY(move_volumes(sweep, part.replicas.batch.time + part.sweeps - 1,
+                           sweep->replicas.replicas, sweep->other, error));
   }
   return GPUMC_OK;
 }
 
-enum gpumc_status hard_disks_sweep_checkerboard(const struct hard_disks_gpu_sweep *sweep,
-                                                bool *turned, struct gpumc_error *error)
+template <bool OPEN>
+static enum gpumc_status
+sweep_all(const struct hard_disks_gpu_sweep *sweep, bool *turned, struct gpumc_error *error)
 {
   struct disks_tiling tiling;
   struct disks_whole whole;
@@ -366,8 +406,15 @@ enum gpumc_status hard_disks_sweep_checkerboard(const struct hard_disks_gpu_swee
   const bool fits = wholly.threads > 0 && wholly.cycles <= by_tiles.cycles;
   *turned = !fits && sweep->sweeps % 2 == 1;
   if (fits)
-    return short_one ? sweep_wholly<PHILOX_SHORT>(sweep, &whole, &wholly, error)
-                     : sweep_wholly<PHILOX_LONG>(sweep, &whole, &wholly, error);
-  return short_one ? sweep_by_tiles<PHILOX_SHORT>(sweep, &tiling, &by_tiles, error)
-                   : sweep_by_tiles<PHILOX_LONG>(sweep, &tiling, &by_tiles, error);
+    return short_one ? sweep_wholly<PHILOX_SHORT, OPEN>(sweep, &whole, &wholly, error)
+                     : sweep_wholly<PHILOX_LONG, OPEN>(sweep, &whole, &wholly, error);
+  return short_one ? sweep_by_tiles<PHILOX_SHORT, OPEN>(sweep, &tiling, &by_tiles, error)
+                   : sweep_by_tiles<PHILOX_LONG, OPEN>(sweep, &tiling, &by_tiles, error);
+}
+
+enum gpumc_status hard_disks_sweep_checkerboard(const struct hard_disks_gpu_sweep *sweep,
+                                                bool *turned, struct gpumc_error *error)
+{
+  return sweep->rule != NULL ? sweep_all<true>(sweep, turned, error)
+                             : sweep_all<false>(sweep, turned, error);
 }

@@ -82,6 +82,14 @@ struct hard_disks_replicas {
   unsigned char *replicas;
 };
 
+/* The volume move of every replica at the end of the sweep at `time`. */
+struct hard_disks_gpu_volumes {
+  struct hard_disks_replicas replicas;
+  unsigned char *other;                      /* of the same size, for scratch */
+  const struct hard_disks_volume_rule *rule; /* [runs], device memory */
+  uint32_t time;
+};
+
 /* Sweeps batch.time .. batch.time + sweeps - 1. */
 struct hard_disks_gpu_sweep {
   struct hard_disks_replicas replicas;
@@ -92,6 +100,10 @@ struct hard_disks_gpu_sweep {
   uint64_t *accepted;      /* [runs], device memory: what is accepted is added */
   uint64_t *proposed;      /* [runs], the same for what is tried */
   uint32_t block_threads;  /* 0: the driver's choice */
+  /* [runs], device memory: the volume is moved after sweeps whose end is a multiple of
+   * volume_sweeps; NULL: it stays. */
+  const struct hard_disks_volume_rule *rule;
+  uint32_t volume_sweeps;
   uint32_t multiprocessors;
   size_t shared_bytes; /* that one block of threads may have */
 };
@@ -99,6 +111,7 @@ struct hard_disks_gpu_sweep {
 /* Channels of all replicas, by the same arithmetic as hard_disks_measure(). */
 struct hard_disks_gpu_measurement {
   struct hard_disks_replicas replicas;
+  bool open; /* they have boxes of their own */
   struct hard_disks_units units;
   /* Of hard_disks_pressure.h, [HARD_DISKS_BINS] in quanta of the channels; device memory. */
   const int64_t *contact_weight, *scaling_weight;
@@ -111,6 +124,8 @@ struct hard_disks_gpu_measurement {
 GPUMC_MUST_CHECK enum gpumc_status
 hard_disks_sweep_checkerboard(const struct hard_disks_gpu_sweep *arguments, bool *turned,
                               struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+hard_disks_move_volumes(const struct hard_disks_gpu_volumes *arguments, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 hard_disks_measure_on_gpu(const struct hard_disks_gpu_measurement *arguments,
                           struct gpumc_error *error);

@@ -31,6 +31,7 @@ struct disks_replica_sweep {
   struct gpumc_philox_group group;
   struct hard_disks_sweep sweep;
   int64_t offset[2];
+  float width[2]; /* where boxes differ */
 };
 
 /* Shared memory: cells before a shift and after it take turns. */
@@ -129,7 +130,18 @@ struct disks_whole_task {
   uint32_t shift;
 };
 
+/* The box of a replica of the block. OPEN: replicas have boxes of their own; otherwise all have
+ * that of the grid. */
+template <bool OPEN>
+GPUMC_HOST_DEVICE static inline struct hard_disks_box
+disks_box_in(const struct disks_whole_task *task, const struct disks_whole_memory *memory,
+             uint32_t replica)
+{
+  return OPEN ? hard_disks_box_with(task->box, memory->replica[replica].width) : *task->box;
+}
+
 /* The replica's part of the sweep at `time`. */
+template <bool OPEN>
 GPUMC_HOST_DEVICE static inline void
 disks_begin_sweep(const struct disks_whole_task *task, const struct disks_whole_memory *memory,
                   uint32_t time, uint32_t thread, uint32_t threads)
@@ -139,7 +151,8 @@ disks_begin_sweep(const struct disks_whole_task *task, const struct disks_whole_
   for (uint32_t i = thread; i < task->present; i += threads) {
     struct disks_replica_sweep *replica = &memory->replica[i];
     replica->group = gpumc_philox_group(task->random, task->first + i, time);
-    replica->sweep = hard_disks_sweep_of(task->random, task->box, task->first + i, time);
+    const struct hard_disks_box box = disks_box_in<OPEN>(task, memory, i);
+    replica->sweep = hard_disks_sweep_of(task->random, &box, task->first + i, time);
     if (!task->shift)
       replica->sweep.distance = 0.0f;
   }
@@ -172,12 +185,14 @@ disks_carry(const struct disks_whole_task *task, const struct disks_whole_memory
     }
   }
   for (uint32_t i = thread; i < task->present; i += threads) {
-    int64_t *offset = (int64_t *)(task->from + i * task->stored->bytes);
+    struct hard_disks_head *head = (struct hard_disks_head *)(task->from + i * task->stored->bytes);
     for (uint32_t axis = 0; axis < 2; axis++)
-      if (BACK)
-        offset[axis] = memory->replica[i].offset[axis];
-      else
-        memory->replica[i].offset[axis] = offset[axis];
+      if (BACK) {
+        head->offset[axis] = memory->replica[i].offset[axis];
+      } else {
+        memory->replica[i].offset[axis] = head->offset[axis];
+        memory->replica[i].width[axis] = head->width[axis];
+      }
   }
 }
 
@@ -204,7 +219,7 @@ disks_list_cells(const struct disks_whole_task *task, const struct disks_whole_m
   }
 }
 
-template <uint32_t ROUNDS>
+template <uint32_t ROUNDS, bool OPEN>
 GPUMC_HOST_DEVICE static inline uint32_t
 disks_move_cell(const struct disks_whole_task *task, const struct disks_whole_memory *memory,
                 const struct disks_cells *cells, bool crowded, uint32_t entry)
@@ -214,6 +229,10 @@ disks_move_cell(const struct disks_whole_task *task, const struct disks_whole_me
   const struct disks_around around = disks_around_at(&task->whole, replica, a, b);
   struct disks_rule rule = task->rule;
   rule.group = memory->replica[replica].group;
+  if (OPEN) {
+    rule.width_x = memory->replica[replica].width[0];
+    rule.width_y = memory->replica[replica].width[1];
+  }
   uint32_t accepted = DISKS_NOT_MOVED;
   if (!(crowded && disks_is_crowded(cells, &around)))
     accepted = disks_move<ROUNDS>(cells, &around, &rule, cell);
@@ -223,7 +242,7 @@ disks_move_cell(const struct disks_whole_task *task, const struct disks_whole_me
 }
 
 /* The colours that have their turns. */
-template <uint32_t ROUNDS>
+template <uint32_t ROUNDS, bool OPEN>
 GPUMC_HOST_DEVICE static inline void
 disks_move_listed(const struct disks_whole_task *task, const struct disks_whole_memory *memory,
                   const struct disks_cells *cells, uint32_t turn, uint32_t thread, uint32_t threads,
@@ -232,10 +251,11 @@ disks_move_listed(const struct disks_whole_task *task, const struct disks_whole_
   const uint32_t *list = memory->list + turn * disks_whole_list_room(&task->whole);
   const bool crowded = memory->listed[DISKS_CROWDED] != 0;
   for (uint32_t k = thread; k < memory->listed[turn]; k += threads)
-    disks_count(counts, true, disks_move_cell<ROUNDS>(task, memory, cells, crowded, list[k]));
+    disks_count(counts, true, disks_move_cell<ROUNDS, OPEN>(task, memory, cells, crowded, list[k]));
 }
 
 /* Shifts the grids, from some cells to others. */
+template <bool OPEN>
 GPUMC_HOST_DEVICE static inline void
 disks_shift_all(const struct disks_whole_task *task, const struct disks_whole_memory *memory,
                 const struct disks_cells *from, const struct disks_cells *to, uint32_t thread,
@@ -249,17 +269,20 @@ disks_shift_all(const struct disks_whole_task *task, const struct disks_whole_me
     const uint32_t place = disks_place(&around, 1, 1);
     const uint32_t source = disks_place(&around, disks_source_column(sweep->direction),
                                         disks_source_row(sweep->direction));
-    const struct disks_step step = disks_step_of(sweep, task->box->width_x, task->box->width_y);
+    const struct hard_disks_box box = disks_box_in<OPEN>(task, memory, at.replica);
+    const struct disks_step step = disks_step_of(sweep, box.width_x, box.width_y);
     const struct disks_list list = disks_shift(from, sweep, &step, crowded, place, source);
     to->first[place] = list.first;
     if (list.count > 2)
       to->second[place] = list.second;
     to->count[place] = (uint8_t)list.count;
   }
-  for (uint32_t i = thread; i < task->present; i += threads)
+  for (uint32_t i = thread; i < task->present; i += threads) {
+    const struct hard_disks_box box = disks_box_in<OPEN>(task, memory, i);
     for (uint32_t axis = 0; axis < 2; axis++)
       memory->replica[i].offset[axis] = hard_disks_shift_offset(
-          task->box, &memory->replica[i].sweep, axis, memory->replica[i].offset[axis]);
+          &box, &memory->replica[i].sweep, axis, memory->replica[i].offset[axis]);
+  }
 }
 
 #endif

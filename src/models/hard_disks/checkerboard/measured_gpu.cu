@@ -131,7 +131,8 @@ static __device__ inline void add_of_warp(int64_t value, int64_t *sum)
     atomicAdd((unsigned long long *)sum, (unsigned long long)value);
 }
 
-template <bool ORDERED>
+/* OPEN: replicas have boxes of their own, and pressures are not always wanted. */
+template <bool ORDERED, bool OPEN>
 static __global__ void __launch_bounds__(THREADS)
     measure(const __grid_constant__ struct hard_disks_gpu_measurement measurement, uint32_t parts)
 {
@@ -145,17 +146,21 @@ static __global__ void __launch_bounds__(THREADS)
   const size_t at = blockIdx.y * batch->capacity + replica;
   const unsigned char *stored = replicas->replicas + at * replicas->stored.bytes;
   const struct hard_disks_head *head = (const struct hard_disks_head *)stored;
-  const struct hard_disks_box box = hard_disks_box_with(&replicas->box, head->width);
   struct hard_disks_sums sums = {};
   struct view view;
-  view.box = &box;
+  struct hard_disks_box own;
+  view.box = &replicas->box;
+  if (OPEN) {
+    own = hard_disks_box_with(&replicas->box, head->width);
+    view.box = &own;
+  }
   view.first = (const float4 *)(stored + replicas->stored.first);
   view.second = (const float4 *)(stored + replicas->stored.second);
   view.count = stored + replicas->stored.count;
   view.b = (int32_t)(cell / replicas->box.cells_x);
   view.a = (int32_t)(cell - (uint32_t)view.b * replicas->box.cells_x);
   const uint32_t count = cell < cells ? view.count[cell] : 0;
-  const bool pressed = measurement.channel[HARD_DISKS_SCALING] != NULL ||
+  const bool pressed = !OPEN || measurement.channel[HARD_DISKS_SCALING] != NULL ||
                        measurement.channel[HARD_DISKS_CONTACT] != NULL;
   for (view.slot = 0; view.slot < count; view.slot++) {
     const double2 disk = disk_in(&view, cell, view.slot);
@@ -212,7 +217,9 @@ enum gpumc_status hard_disks_measure_on_gpu(const struct hard_disks_gpu_measurem
   for (int c = HARD_DISKS_PSI6_REAL; c < HARD_DISKS_NUMBERS; c++)
     ordered = ordered || measurement->channel[c] != NULL;
   void (*kernel)(struct hard_disks_gpu_measurement, uint32_t) =
-      ordered ? measure<true> : measure<false>;
+      measurement->open ? ordered ? measure<true, true> : measure<false, true>
+      : ordered ? measure<true, false>
+                        : measure<false, false>;
   GPUMC_TRY(GPUMC_CUDA(cudaMemsetAsync(measurement->sums, 0, bytes, stream), error));
   kernel<<<grid, THREADS, 0, stream>>>(*measurement, parts);
   GPUMC_TRY(GPUMC_CUDA_LAUNCHED("measure", error));
