@@ -267,7 +267,8 @@ static inline struct gpumc_configurations_chains chains_all_replicas(const struc
 }
 double chains_configurations_rows(const struct chains *chains, uint32_t sweep);
 
-/* How often the chains are interrupted, for units and for looks, by what sweeps cost. */
+/* How often the chains are interrupted, for units and for looks, by what sweeps cost
+ * (chains_sweep.c). */
 void chains_pace(struct chains *chains);
 /* Sweeps of a unit, after which signals are answered and checkpoints written: 2^28 updates, or
  * proposals, on a CPU no more than 2^28 ns of a core by the kernel's cost (an update of particles
