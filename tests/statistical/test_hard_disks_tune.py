@@ -1,6 +1,6 @@
 """`algorithm.tune` chooses the kernel's keys by the autocorrelation time, in seconds, of the slowest observable that is watched.
 
-A bad size of moves, half a cell, is left for a better one, by more than its errors; the table of all that was tried is in the
+A bad size of moves, half a cell, with one trial in a cell is left for better ones, by more than the errors; the table of all that was tried is in the
 result. The run itself is that of a configuration with the recorded keys, bit for bit, and stays so if it is stopped, while it
 tunes or later: the choice, which depends on the clock, is in the checkpoint. Too little time changes nothing, and says so.
 """
@@ -24,6 +24,8 @@ output: {output}
 checkpoint: {{every: 200 ms}}
 """
 BAD = ", move_size: 0.49"
+# A fifth as fast as the best, so that the choice does not hang on what else the machine does.
+WORSE = BAD + ", moves_per_cell: 1"
 
 
 class Tune(ProgramCase):
@@ -53,20 +55,21 @@ class Tune(ProgramCase):
         for name in one:
             np.testing.assert_array_equal(one[name], other[name], err_msg=name)
 
-    def reproduce(self, output):
+    def reproduce(self, output, **more):
         """Runs with the keys that the result records."""
         keys = [word for pair in self.tuning(output)[2].split() for word in ("--set", pair)]
-        self.gpumc("run", "--fresh", self.config("keys.h5"), *keys)
+        self.gpumc("run", "--fresh", self.config("keys.h5", **more), *keys)
 
     def test_a_bad_step_is_left_for_a_better_one(self):
-        ran = self.gpumc("run", self.config("r.h5", tune="12 s"))
+        ran = self.gpumc("run", self.config("r.h5", tune="12 s", kernel=WORSE, particles=64))
         self.assertRegex(ran.err, r"tuned: kernel\.move_size=0\.\d+ kernel\.moves_per_cell=\d+, with an autocorrelation time of")
         table, attributes, tuned = self.tuning("r.h5")
         chosen, seconds, error = attributes["chosen"], table["autocorrelation_seconds"], table["autocorrelation_seconds_error"]
         self.assertEqual(len(table["candidate"]), 21)
-        self.assertEqual((table["move_size"][0], table["moves_per_cell"][0]), (0.49, 4))
+        self.assertEqual((table["move_size"][0], table["moves_per_cell"][0]), (0.49, 1))
         self.assertGreater(chosen, 0)
-        self.assertGreater(seconds[0] - seconds[chosen], np.hypot(error[0], error[chosen]))
+        # So slow that its time may not be known at all.
+        self.assertFalse(seconds[0] - seconds[chosen] <= np.hypot(error[0], error[chosen]))
         self.assertEqual(seconds[chosen], np.nanmin(seconds))
         self.assertEqual(tuned, f"kernel.move_size={table['move_size'][chosen]:.15g} "
                                 f"kernel.moves_per_cell={table['moves_per_cell'][chosen]:.15g}")
@@ -74,9 +77,9 @@ class Tune(ProgramCase):
         with h5py.File(self.path("r.h5")) as file:
             self.assertEqual(file["summary/move_size"][()], table["move_size"][chosen])
         np.testing.assert_allclose(seconds, table["autocorrelation_time"] * table["seconds_per_sweep"])
-        self.reproduce("r.h5")
+        self.reproduce("r.h5", particles=64)
         self.assert_same_numbers("r.h5", "keys.h5")
-        self.gpumc("run", "--fresh", self.config("given.h5"))
+        self.gpumc("run", "--fresh", self.config("given.h5", kernel=WORSE, particles=64))
         self.assertFalse(np.array_equal(self.numbers("given.h5")["runs/0000/contact"], self.numbers("r.h5")["runs/0000/contact"]))
 
     def test_stops_change_nothing(self):
@@ -87,8 +90,7 @@ class Tune(ProgramCase):
             self.assertGreater(len(file["runs/0000/contact"]), 0)
         resumed = self.gpumc("run", config)
         self.assertNotIn("tuned", resumed.err)
-        keys = [word for pair in self.tuning("r.h5")[2].split() for word in ("--set", pair)]
-        self.gpumc("run", self.config("keys.h5", sweeps=200000), *keys)
+        self.reproduce("r.h5", sweeps=200000)
         self.assert_same_numbers("r.h5", "keys.h5")
 
     def test_serial_has_a_step_only(self):

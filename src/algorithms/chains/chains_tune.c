@@ -272,23 +272,23 @@ static size_t find_best(const struct chains_tuning *tuning)
 static void tell_choice(const struct chains *chains)
 {
   const struct chains_tuning *tuning = &chains->tuning;
-  const struct chains_candidate *best = &tuning->candidate[tuning->chosen];
-  char name[256], text[640];
+  const struct chains_candidate *best = &tuning->candidate[tuning->chosen],
+                                *given = &tuning->candidate[0];
+  const bool found = !isnan(seconds_of(best));
+  char name[256], before[64] = "unknown", text[640];
   name_candidate(chains, tuning->chosen, name, sizeof name);
-  if (isnan(seconds_of(best)))
+  if (!isnan(seconds_of(given)))
+    snprintf(before, sizeof before, "%.3g s +- %.1g s", seconds_of(given), seconds_error(given));
+  if (found)
+    snprintf(text, sizeof text,
+             "tuned: %s, with an autocorrelation time of %.3g s +- %.1g s; as given it is %s", name,
+             seconds_of(best), seconds_error(best), before);
+  else
     snprintf(text, sizeof text,
              "tuning found nothing: the time was too short for the autocorrelation times, and %s "
              "stays; give algorithm.tune more",
              name);
-  else
-    snprintf(
-        text, sizeof text,
-        "tuned: %s, with an autocorrelation time of %.3g s, error %.1g s; as given %.3g s, error "
-        "%.1g s",
-        name, seconds_of(best), seconds_error(best), seconds_of(&tuning->candidate[0]),
-        seconds_error(&tuning->candidate[0]));
-  gpumc_observer_tell(chains->context.observer,
-                      isnan(seconds_of(best)) ? GPUMC_WARNING : GPUMC_NOTE, text);
+  gpumc_observer_tell(chains->context.observer, found ? GPUMC_NOTE : GPUMC_WARNING, text);
 }
 
 /* The run begins with it, as if nothing had been before. */
