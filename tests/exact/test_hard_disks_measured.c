@@ -102,7 +102,7 @@ static double *start_of(const struct look *look)
   double *portable = calloc(1, look->model.portable_bytes);
   assert_non_null(portable);
   assert_ok(hard_disks_start_state(&look->model, &hard_disks_parameters(&look->model)->fixed,
-                                   gpumc_random_make(3, 0, 10), 0, (uint8_t *)portable, &error),
+                                   gpumc_random_make(3, 0, 10), 0, 1, (uint8_t *)portable, &error),
             &error);
   return portable;
 }

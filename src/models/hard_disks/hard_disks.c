@@ -64,8 +64,8 @@ static const struct gpumc_key keys[] = {
      .sweepable = true},
     {.name = "start",
      .type = GPUMC_KEY_CHOICE,
-     .doc = "States to begin with: compressed from a random state of low density, a triangular "
-            "lattice, with evenly spread vacancies where its sites are more than the disks, or "
+     .doc = "States to begin with: compressed from random places, a triangular lattice, with "
+            "evenly spread vacancies where its sites are more than the disks, or "
             "read from a file.",
      .default_text = starts[0],
      .choices = starts,

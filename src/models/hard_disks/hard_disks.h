@@ -135,9 +135,12 @@ hard_disks_set(const struct hard_disks_grid *grid, const uint8_t *portable,
 GPUMC_MUST_CHECK enum gpumc_status hard_disks_find_start(const struct hard_disks_settings *settings,
                                                          struct hard_disks_parameters *parameters,
                                                          struct gpumc_error *error);
+/* Disks of a start are so far apart at least, so that rounding makes none overlap. */
+#define HARD_DISKS_SPACING (1.0 + 0x1p-19)
 /* The nearest whole number of quanta, as a place in the box: 0 <= place < length. */
 double hard_disks_in_box(double x, double length);
-/* Two disks of parameters->positions that overlap, or *one = *other. */
+/* Two disks of parameters->positions that overlap, the second as early as possible, or *one =
+ * *other. */
 GPUMC_MUST_CHECK enum gpumc_status
 hard_disks_find_overlap(const struct hard_disks_parameters *parameters, size_t *one, size_t *other,
                         struct gpumc_error *error);
@@ -145,11 +148,16 @@ hard_disks_find_overlap(const struct hard_disks_parameters *parameters, size_t *
 GPUMC_MUST_CHECK enum gpumc_status hard_disks_read_file(const char *path,
                                                         struct hard_disks_parameters *parameters,
                                                         struct gpumc_error *error);
+/* Positions of a random state into its portable form; the same. */
+GPUMC_MUST_CHECK enum gpumc_status
+hard_disks_compress(const struct hard_disks_parameters *parameters, struct gpumc_random random,
+                    uint32_t r, int threads, uint8_t *portable, struct gpumc_error *error);
 /* The state in portable form in which replica r of a run with this generator begins: the same for
- * all kernels. GPUMC_FAILURE when memory ran out, or a compression got stuck. */
+ * all kernels and any number of threads. GPUMC_FAILURE when memory ran out, or a compression got
+ * stuck. */
 GPUMC_MUST_CHECK enum gpumc_status
 hard_disks_start_state(const struct gpumc_model *model, const struct hard_disks_grid *grid,
-                       struct gpumc_random random, uint32_t r, uint8_t *portable,
+                       struct gpumc_random random, uint32_t r, int threads, uint8_t *portable,
                        struct gpumc_error *error);
 
 /* ---- moves of the volume (hard_disks_moves.c) ---- */

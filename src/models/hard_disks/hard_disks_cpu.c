@@ -4,16 +4,17 @@
 
 #include "core/base/memory.h"
 
-static enum gpumc_status
-start_replica(struct gpumc_ensemble *ensemble, size_t m, size_t r, struct gpumc_error *error)
+static enum gpumc_status start_replica(struct gpumc_ensemble *ensemble, size_t m, size_t r,
+                                       int threads, struct gpumc_error *error)
 {
   uint8_t *portable = NULL;
   enum gpumc_status status;
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&portable, ensemble->model->portable_bytes,
                                              "a state to begin with", error));
-  GPUMC_TRY_OUT(status, hard_disks_start_state(
-                            ensemble->model, hard_disks_grid_of(ensemble->model, &ensemble->plan),
-                            gpumc_ensemble_random(ensemble, m), (uint32_t)r, portable, error));
+  GPUMC_TRY_OUT(status, hard_disks_start_state(ensemble->model,
+                                               hard_disks_grid_of(ensemble->model, &ensemble->plan),
+                                               gpumc_ensemble_random(ensemble, m), (uint32_t)r,
+                                               threads, portable, error));
   status = ensemble->ops->set(ensemble, m, r, 1, portable, error);
 out:
   free(portable);
@@ -37,13 +38,15 @@ enum gpumc_status hard_disks_start(struct gpumc_ensemble *ensemble, struct gpumc
 {
   const struct lattice_cpu_storage *storage = ensemble->storage;
   const size_t places = lattice_cpu_places(ensemble);
+  const bool share = places < (size_t)storage->threads; /* a replica among the threads */
   enum gpumc_status status = GPUMC_OK;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(storage->threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(storage->threads) if (!share)
   for (size_t i = 0; i < places; i++) {
     const struct lattice_cpu_place place = lattice_cpu_place(ensemble, i);
     struct gpumc_error of = {0};
     if (place.count > 0)
-      keep_error(start_replica(ensemble, place.run, place.first, &of), &of, &status, error);
+      keep_error(start_replica(ensemble, place.run, place.first, share ? storage->threads : 1, &of),
+                 &of, &status, error);
   }
   return status;
 }

@@ -1,5 +1,6 @@
 /* Replicas of hard disks between cells and portable form. */
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "models/hard_disks/hard_disks.h"
@@ -27,6 +28,13 @@ static void axes_of(const struct hard_disks_replica *replica, struct axis axis[2
     const float width = replica->head->width[d];
     axis[d] = (struct axis){quanta((double)width), hard_disks_side(cells[d], width)};
   }
+}
+
+double hard_disks_in_box(double x, double length)
+{
+  const double quanta = rint(x * (double)HARD_DISKS_UNIT) / (double)HARD_DISKS_UNIT;
+  const double inside = quanta - length * floor(quanta / length);
+  return inside < length ? inside : inside - length;
 }
 
 struct hard_disks_layout hard_disks_plain_layout(const struct hard_disks_box *box)

@@ -77,7 +77,7 @@ struct passage {
   unsigned char *stored;
 };
 
-static enum gpumc_status pass(const struct passage *passage, struct gpumc_error *error)
+static enum gpumc_status pass(const struct passage *passage, int threads, struct gpumc_error *error)
 {
   const struct gpumc_ensemble *ensemble = passage->ensemble;
   const struct gpumc_model *model = ensemble->model;
@@ -104,7 +104,7 @@ static enum gpumc_status pass(const struct passage *passage, struct gpumc_error 
                                                "a state to begin with", error));
     GPUMC_TRY_OUT(status,
                   hard_disks_start_state(model, grid, gpumc_ensemble_random(ensemble, passage->m),
-                                         (uint32_t)passage->r, begin, error));
+                                         (uint32_t)passage->r, threads, begin, error));
   }
   GPUMC_TRY_OUT(status, hard_disks_set(grid, begin != NULL ? begin : passage->in, &replica, error));
   hard_disks_store(&stored, &replica, cells, passage->stored);
@@ -124,8 +124,11 @@ pass_all(const struct passage *of_first, size_t count, struct gpumc_error *error
   const size_t portable_bytes = ensemble->model->portable_bytes;
   const size_t stored_bytes =
       hard_disks_stored_of(&hard_disks_grid_of(ensemble->model, &ensemble->plan)->box).bytes;
+  const int threads = ensemble->device->threads;
+  const bool starts = of_first->in == NULL && of_first->out == NULL;
+  const bool share = starts && count < (size_t)threads; /* a replica among the threads */
   enum gpumc_status status = GPUMC_OK;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(ensemble->device->threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (!share)
   for (size_t i = 0; i < count; i++) {
     struct passage passage = *of_first;
     struct gpumc_error of = {0};
@@ -133,7 +136,7 @@ pass_all(const struct passage *of_first, size_t count, struct gpumc_error *error
     passage.in = passage.in != NULL ? passage.in + i * portable_bytes : NULL;
     passage.out = passage.out != NULL ? passage.out + i * portable_bytes : NULL;
     passage.stored += i * stored_bytes;
-    const enum gpumc_status found = pass(&passage, &of);
+    const enum gpumc_status found = pass(&passage, share ? threads : 1, &of);
     if (found == GPUMC_OK)
       continue;
 #pragma omp critical(hard_disks_passage)
