@@ -23,9 +23,11 @@ set(validate_tests
   statistical_test_pt_errors          # exact_test_pt_small, exact_test_pt_ea
   exact_test_heisenberg_rings_long    # exact_test_heisenberg_rings
   exact_test_hard_disks_long          # exact_test_hard_disks_bits; on a GPU, where it takes seconds, it is quick
+  statistical_test_hard_disks_dilute  # exact_test_hard_disks, exact_test_hard_disks_measured
   statistical_test_hard_disks_virial  # exact_test_hard_disks
   statistical_test_heisenberg_critical  # exact_test_heisenberg_rings, cli_test_transition
   exact_test_heisenberg_rings_long_cuda  # exact_test_heisenberg_rings_cuda
+  statistical_test_hard_disks_dilute_cuda
   statistical_test_hard_disks_virial_cuda
   statistical_test_heisenberg_critical_cuda
   statistical_test_main_job           # a shorter job with the same gates and a control: statistical_test_first_example
