@@ -7,6 +7,8 @@ import pathlib
 import sys
 import unittest
 
+import h5py
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device
 from support.program import INVALID
@@ -33,6 +35,12 @@ checkpoint: {every: 20 ms}
 # 4096 cells and more: the threads sweep it together. psi_6 is not requested, but looked at.
 SHARED = CONFIG.replace("  bond_order: true\n", "").replace("particles: 400", "particles: 4900").replace("replicas: 3", "replicas: 1") \
     .replace("sweeps: 40000", "sweeps: 8000").replace("every: 10000", "every: 2000")
+
+
+# Sums of profiles are in checkpoints, too.
+PROFILES = CONFIG.replace("  series: true\n", "  contact_histogram: true\n  pair_correlation: true\n  bond_order_correlation: true\n"
+                          "  structure_factor: true\n").replace("sweeps: 40000", "sweeps: 20000") \
+    .replace("interval: 100", "interval: 20")
 
 
 class Resumed(ResumeCase):
@@ -65,6 +73,16 @@ class Resumed(ResumeCase):
     def test_one_system_of_all_threads(self):
         self.use(SHARED)
         self.kill()
+
+    def test_profiles(self):
+        self.use(PROFILES)
+        with h5py.File(self.path("whole.h5")) as file:
+            for name in "contact_histogram", "pair_correlation", "bond_order_correlation", "structure_factor":
+                self.assertGreater(len(file["summary"][name]), 100)
+                self.assertTrue((file["summary"][name + "_error"][()] >= 0).all())
+                self.assertIn(f"summary/{name}", self.reference)
+        self.kill()
+        self.tell_another_seed_apart()
 
     def test_stopped_after_every_unit(self):
         self.stop_after_every_unit(3 if device.NAME == "cpu" else 0)  # all of it is one unit on a GPU
