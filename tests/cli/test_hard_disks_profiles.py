@@ -100,6 +100,26 @@ class HardDisksProfiles(ProgramCase):
         times = json.loads(self.gpumc("info", "r.h5", "--json").out)
         self.assertTrue(times["complete"])
 
+    def test_profiles_have_bins(self):
+        """Averages of bins are the profiles, and those of two seeds the average of both: so files can be merged. With bins a
+        polynomial of any degree has an error: that of degree 5 is the error of the pressure, that of degree 2 is smaller."""
+        summary = self.summary(PROFILES)
+        with h5py.File(self.path("r.h5")) as file:
+            bins = {name: value[()] for name, value in file["runs/0000/bins"].items()}
+            self.assertEqual([axis[0].name.split("/")[-1] for axis in file["runs/0000/bins/pair_correlation"].dims], ["sweep", "distance"])
+        for name, axis in PROFILES.items():
+            self.assertEqual(bins[name].shape, (len(bins["sweep"]), len(summary[axis])))
+            np.testing.assert_array_equal(bins[axis], summary[axis])
+            np.testing.assert_allclose(bins[name].mean(axis=0), summary[name], rtol=1e-12, atol=1e-12)
+            self.assertFalse(np.allclose(bins[name][:-1].mean(axis=0), summary[name], rtol=1e-12, atol=1e-12))
+        r = bins["contact_distance"] - CONTACT
+        error = {}
+        for degree in 2, 5:
+            at_contact = np.polyfit(r / 0.02, bins["contact_histogram"].T, degree)[-1]
+            error[degree] = 4 / np.pi * 0.66 * np.pi / 2 * 4 / np.pi * 0.66 * at_contact.std() / np.sqrt(len(at_contact))
+        self.assertLess(error[2], 0.8 * error[5])
+        self.assertTrue(0.5 < error[5] / summary["pressure_error"] < 2, f"{error} {summary['pressure_error']}")
+
     def test_only_what_is_asked_for_is_there(self):
         summary = self.summary(["pair_correlation"])
         for name in (set(PROFILES) | {"psi6", "psi6_correlation_length", "contact_distance", "wave_number"}) - {"pair_correlation"}:

@@ -329,6 +329,11 @@ size_t chains_profile_parts(const struct chains *chains, size_t m, size_t p,
                             struct gpumc_part part[static CHAINS_PARTS],
                             char prefix[static CHAINS_NAME_BYTES]);
 /* Into the summary, with errors from blocks of shortest[runs] measurements or more. */
+/* Their bins beside those of means, over the axis of `bins` and their own. */
+struct gpumc_curve_place;
+GPUMC_MUST_CHECK enum gpumc_status chains_profiles_write_bins(const struct chains *chains, size_t m,
+                                                              const struct gpumc_curve_place *bins,
+                                                              struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status chains_profiles_write(const struct chains *chains,
                                                          const double *shortest,
                                                          struct gpumc_error *error);

@@ -51,10 +51,11 @@ static void demand_disk(const struct chains *chains, struct gpumc_demand *demand
                              (double)chains_measurements(settings, chains_end(settings)) *
                              sizeof(double);
   demanded->result_bytes =
-      demanded->series_bytes + (temperatures * (quantities + 1) * (replicas + GPUMC_BINS_MOST) +
-                                4 * (quantities + 4) * (temperatures + points) +
-                                (2 * temperatures + 1) * chains_profile_width(chains)) *
-                                   sizeof(double);
+      demanded->series_bytes +
+      (temperatures * (quantities + 1) * (replicas + GPUMC_BINS_MOST) +
+       4 * (quantities + 4) * (temperatures + points) +
+       ((3 + GPUMC_BINS_MOST) * temperatures + 1) * chains_profile_width(chains)) *
+          sizeof(double);
   demanded->state_bytes = sums * sizeof(double);
 }
 

@@ -243,6 +243,34 @@ static enum gpumc_status write_profile(const struct chains *chains, size_t p, co
   return gpumc_curve_write_with_error(&place, &channel->label, values, errors, error);
 }
 
+enum gpumc_status chains_profiles_write_bins(const struct chains *chains, size_t m,
+                                             const struct gpumc_curve_place *bins,
+                                             struct gpumc_error *error)
+{
+  for (size_t p = 0; p < chains->quantities.observables.n_profiles; p++) {
+    const struct gpumc_channel *channel = declared(chains, p);
+    const struct gpumc_profile *profile = profile_of(chains, p);
+    struct gpumc_curve_place place = *bins;
+    char axis[CHAINS_PATH_BYTES];
+    double *table = NULL;
+    enum gpumc_status status;
+    snprintf(axis, sizeof axis, "%s/%s", bins->group, channel->axis.name);
+    place.axis[1] = axis;
+    place.count[1] = profile->width;
+    if (!has_axis(chains, p))
+      GPUMC_TRY(gpumc_curve_write_axis(&place, 1, &channel->axis, false, profile->at, error));
+    GPUMC_TRY(
+        gpumc_allocate_array(&table, place.count[0] * profile->width, "bins of a profile", error));
+    for (size_t b = 0; b < place.count[0]; b++)
+      gpumc_bins_mean(&chains->sums[m].profile[p].bins, b, table + b * profile->width);
+    status = gpumc_curve_write(&place, &channel->label, false, table, error);
+    free(table);
+    if (status != GPUMC_OK)
+      return status;
+  }
+  return GPUMC_OK;
+}
+
 enum gpumc_status chains_profiles_write(const struct chains *chains, const double *shortest,
                                         struct gpumc_error *error)
 {

@@ -141,7 +141,8 @@ write_bins(const struct chains *chains, size_t m, double *scratch, struct gpumc_
     for (size_t q = 0; q < chains->quantities.count; q++)
       table[q * count + b] = mean[q];
   }
-  return write_table(chains, &place, &axis, along, table, error);
+  GPUMC_TRY(write_table(chains, &place, &axis, along, table, error));
+  return chains_profiles_write_bins(chains, m, &place, error);
 }
 
 static enum gpumc_status
