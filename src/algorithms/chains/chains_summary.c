@@ -422,12 +422,32 @@ static enum gpumc_status write_unconverged(const struct summary *summary, struct
   return status;
 }
 
+/* Quantities that are larger than they may be, as warnings; *any: there is one. */
+static enum gpumc_status
+write_excess(const struct summary *summary, bool *any, struct gpumc_error *error)
+{
+  const struct gpumc_observables *observables = &summary->chains->quantities.observables;
+  const size_t count = summary->direct.count;
+  for (size_t q = 0; q < observables->n_quantities; q++) {
+    char text[GPUMC_EXCESS_BYTES], name[128];
+    if (gpumc_quantity_excess(observables, q, summary->direct.value + q * count, count,
+                              summary->chains->moved.beta, text) == 0)
+      continue;
+    *any = true;
+    snprintf(name, sizeof name, "%s_warning", gpumc_quantity_label(observables, q).name);
+    GPUMC_TRY(write_warning(summary, name, text, error));
+  }
+  return GPUMC_OK;
+}
+
 /* Says how much was measured and what to beware of. */
 static enum gpumc_status write_trust(const struct summary *summary, struct gpumc_error *error)
 {
   struct gpumc_recorder *recorder = summary->chains->context.recorder;
-  const bool trusted = summary->unconverged + summary->unknown + summary->biased == 0;
+  bool exceeds = false;
   char text[512];
+  GPUMC_TRY(write_excess(summary, &exceeds, error));
+  const bool trusted = summary->unconverged + summary->unknown + summary->biased == 0 && !exceeds;
   GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "measurements",
                                    (int64_t)summary->chains->measured, error));
   GPUMC_TRY(gpumc_trust_record(&summary->chains->context, trusted, error));

@@ -268,7 +268,21 @@ static void warn_of_runs(const struct pa_trust *trust, size_t worst, struct gpum
   warn(trust, all, text);
 }
 
-static enum gpumc_status write_trust(const struct pa_trust *trust, struct gpumc_error *error)
+/* Of quantities that are larger than they may be, value[Q][T]. */
+static void
+warn_of_excess(const struct pa_trust *trust, const double *value, struct gpumc_text *all)
+{
+  const struct pa_settings *settings = &trust->pa->settings;
+  char text[GPUMC_EXCESS_BYTES];
+  for (size_t q = 0; q < settings->observables.n_quantities; q++)
+    if (gpumc_quantity_excess(&settings->observables, q, value + q * trust->temperatures,
+                              trust->temperatures, settings->moved.beta, text) > 0)
+      warn(trust, all, text);
+}
+
+/* value[Q][T]: the averages. */
+static enum gpumc_status
+write_trust(const struct pa_trust *trust, const double *value, struct gpumc_error *error)
 {
   const struct pa *pa = trust->pa;
   struct gpumc_text all = {0};
@@ -283,6 +297,7 @@ static enum gpumc_status write_trust(const struct pa_trust *trust, struct gpumc_
   const double comparisons = (double)(trust->temperatures * pa_quantities(&pa->settings));
   warn_of_families(trust, families, &all);
   warn_of_events(trust, &all);
+  warn_of_excess(trust, value, &all);
   if (trust->chance[worst] < GPUMC_FALSE_ALARMS / comparisons)
     warn_of_runs(trust, worst, &all);
   enum gpumc_status status = GPUMC_OK;
@@ -483,7 +498,7 @@ enum gpumc_status pa_summarize(void *state, struct gpumc_error *error)
     GPUMC_TRY_OUT(status, summarize_temperature(&summary, error));
   }
   GPUMC_TRY_OUT(status, write_curves(&summary, error));
-  GPUMC_TRY_OUT(status, write_trust(&summary.trust, error));
+  GPUMC_TRY_OUT(status, write_trust(&summary.trust, summary.value, error));
   GPUMC_TRY_OUT(status, pa_write_lowest(pa, error));
   const struct pa_curves curves = {summary.log_partition, summary.population, summary.freedom};
   if (pa->settings.reweight)

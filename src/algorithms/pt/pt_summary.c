@@ -301,6 +301,23 @@ static void warn_of_exchanges(struct pt *pt, struct gpumc_text *all)
 }
 
 /* To the observer and into the file. Flags are 0 or 1, [temperatures]. */
+/* Of quantities that are larger than they may be; returns how many. */
+static size_t warn_of_excess(struct pt *pt, struct gpumc_text *all)
+{
+  size_t exceeding = 0;
+  for (size_t q = 0; q < pt->settings.observables.n_quantities; q++) {
+    char text[GPUMC_EXCESS_BYTES];
+    if (gpumc_quantity_excess(&pt->settings.observables, q,
+                              pt_bin_values(pt, pt->timeline.bins - 1, q),
+                              pt->settings.temperatures, pt_moves_beta(pt), text) == 0)
+      continue;
+    exceeding++;
+    if (all != NULL)
+      warn(pt, all, text);
+  }
+  return exceeding;
+}
+
 static enum gpumc_status write_warnings(struct pt *pt, const double *equilibrated,
                                         const double *determined, struct gpumc_error *error)
 {
@@ -314,6 +331,7 @@ static enum gpumc_status write_warnings(struct pt *pt, const double *equilibrate
     warn_of_errors(pt, &all);
   if (pt->settings.exchange)
     warn_of_exchanges(pt, &all);
+  (void)warn_of_excess(pt, &all);
   if (all.failed)
     status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: warnings");
   else if (all.length > 0)
@@ -415,7 +433,7 @@ write_equilibrium(struct pt *pt, struct flags *flags, struct gpumc_error *error)
   snprintf(long_name, sizeof long_name, "1 where the %s fluctuates often enough to know its error",
            tracked_name(pt));
   const struct gpumc_label determined = {"determined", long_name, "1", ""};
-  bool all = !errors_are_thermal(pt) && walkers_return(pt);
+  bool all = !errors_are_thermal(pt) && walkers_return(pt) && warn_of_excess(pt, NULL) == 0;
   GPUMC_TRY(find_flags(pt, flags, error));
   GPUMC_TRY(write_flag(pt, &equilibrated, flags->equilibrated, &all, error));
   GPUMC_TRY(write_flag(pt, &determined, flags->determined, &all, error));

@@ -27,6 +27,8 @@ struct gpumc_channel {
    * (gpumc_model.profile). It is measured on request only, and no mean is of it; channels with axes
    * of one name have the same one. name NULL: one number. */
   struct gpumc_label axis;
+  /* Of a profile: only where one of these controls is moved, as gpumc_mean.controls. */
+  uint32_t controls;
 };
 static inline bool gpumc_channel_is_profile(const struct gpumc_channel *channel)
 {
@@ -83,6 +85,10 @@ struct gpumc_quantity {
   /* In equilibrium it is 0 on average over the disorder: what is not 0 has not got there. The name
    * is for a warning: "the Gaussian identity". NULL: no such thing. */
   const char *identity;
+  /* Where it is larger than `most`, results are not trusted, and a warning says why, with the
+   * remedy: `excess`. NULL: it may be anything. */
+  double most;
+  const char *excess;
 };
 
 /* A number in the weight of a state that an algorithm may move: an inverse temperature, a field, a

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What is selected from: `requested`, a bit for each channel. */
@@ -126,11 +127,31 @@ struct gpumc_observables gpumc_observables_that_apply(const struct gpumc_observa
 
 const char *const gpumc_request_choices[GPUMC_SWEPT_TARGETS][1] = {{NULL}};
 
-/* What has to be moved of a model for the quantities that the key asks for, of which there are
- * some, as gpumc_declared_moved(). */
+const char gpumc_no_control[] = "no control";
+
+/* Of what is only where one of these controls is moved. */
+static const char *moved_of(const struct gpumc_model_ops *model, uint32_t controls)
+{
+  const size_t first = gpumc_model_has_temperature(model) ? 1 : 0;
+  if (controls == GPUMC_CONTROLS_NONE)
+    return gpumc_no_control;
+  if ((controls & GPUMC_CONTROLS_NONE) != 0 || (first == 1 && (controls & 1) != 0))
+    return NULL;
+  for (size_t k = first; k < model->n_controls; k++)
+    if ((controls >> k & 1) != 0)
+      return model->controls[k].label.name;
+  return NULL;
+}
+
+/* What has to be moved of a model for the profile or the quantities that the key asks for, of which
+ * there are some, as gpumc_declared_moved(). */
 static const char *moved_for(const struct gpumc_model_ops *model, const char *key)
 {
   const char *moved = NULL;
+  for (size_t c = 0; c < model->n_channels; c++)
+    if (gpumc_channel_is_profile(&model->channels[c]) &&
+        strcmp(model->channels[c].request_key, key) == 0)
+      return moved_of(model, model->channels[c].controls);
   for (size_t q = 0; q < model->n_quantities; q++) {
     const char *request = gpumc_declared_request(model, q);
     if (request == NULL || strcmp(request, key) != 0)
@@ -265,23 +286,13 @@ bool gpumc_declared_paired(const struct gpumc_model_ops *model, size_t q)
   return paired;
 }
 
-const char gpumc_no_control[] = "no control";
-
 const char *gpumc_declared_moved(const struct gpumc_model_ops *model, size_t q)
 {
-  const size_t first = gpumc_model_has_temperature(model) ? 1 : 0;
   const struct gpumc_quantity *quantity = &model->quantities[q];
   uint32_t controls = quantity->controls;
   for (size_t i = 0; i < needed_by(quantity) && controls == 0; i++)
     controls = model->means[quantity->uses[i]].controls;
-  if (controls == GPUMC_CONTROLS_NONE)
-    return gpumc_no_control;
-  if ((controls & GPUMC_CONTROLS_NONE) != 0 || (first == 1 && (controls & 1) != 0))
-    return NULL;
-  for (size_t k = first; k < model->n_controls; k++)
-    if ((controls >> k & 1) != 0)
-      return model->controls[k].label.name;
-  return NULL;
+  return moved_of(model, controls);
 }
 
 struct gpumc_controls gpumc_controls_at(const double *fixed, size_t moved, double value)
@@ -322,6 +333,24 @@ double gpumc_quantity_scale(const struct gpumc_observables *observables, size_t 
     return fabs(gpumc_quantity_value(observables, q, model, controls, mean));
   collect(quantity, mean, used);
   return quantity->what->scale(model, controls->value, used);
+}
+
+size_t gpumc_quantity_excess(const struct gpumc_observables *observables, size_t q,
+                             const double *value, size_t count, bool beta,
+                             char text[static GPUMC_EXCESS_BYTES])
+{
+  const struct gpumc_quantity *what = observables->quantity[q].what;
+  double largest = 0.0;
+  size_t exceeding = 0;
+  for (size_t i = 0; what->excess != NULL && i < count; i++) {
+    exceeding += value[i] > what->most;
+    largest = fmax(largest, value[i]);
+  }
+  if (exceeding > 0)
+    snprintf(text, GPUMC_EXCESS_BYTES, "at %zu of %zu %s %s is larger than %g, up to %.3g: %s",
+             exceeding, count, beta ? "temperatures" : "values",
+             gpumc_quantity_label(observables, q).name, what->most, largest, what->excess);
+  return exceeding;
 }
 
 bool gpumc_quantity_is_known(const struct gpumc_observables *observables, size_t q,

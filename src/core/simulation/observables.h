@@ -109,6 +109,12 @@ double gpumc_quantity_value(const struct gpumc_observables *observables, size_t 
 double gpumc_quantity_scale(const struct gpumc_observables *observables, size_t q,
                             const struct gpumc_model *model, const struct gpumc_controls *controls,
                             const double *mean);
+/* At how many of value[count] quantity q is larger than it may be (gpumc_quantity.most), and
+ * a warning of that; `beta`: they stand over inverse temperatures. */
+enum { GPUMC_EXCESS_BYTES = 512 };
+size_t gpumc_quantity_excess(const struct gpumc_observables *observables, size_t q,
+                             const double *value, size_t count, bool beta,
+                             char text[static GPUMC_EXCESS_BYTES]);
 /* Whether its value is known without any measurement. */
 bool gpumc_quantity_is_known(const struct gpumc_observables *observables, size_t q,
                              const struct gpumc_model *model,
