@@ -310,7 +310,7 @@ static void the_correlation_length_is_that_of_its_form(void **state)
                                           .aspect = 1.2,
                                           .start = HARD_DISKS_COMPRESSED},
             &look);
-  double mean[3] = {chi, chi, chi};
+  double mean[4] = {chi, chi, chi, (double)NAN};
   assert_true(length->value(&look.model, NULL, mean) == 0.0);
   assert_true(isinf(length->scale(&look.model, NULL, mean)));
   for (size_t d = 0; d < 2; d++) {
@@ -321,6 +321,9 @@ static void the_correlation_length_is_that_of_its_form(void **state)
   const double scale = length->scale(&look.model, NULL, mean);
   if (!(fabs(found - xi) < 1e-13 * scale && scale < 10.0 * xi))
     fail_msg("xi is %.17g on a scale of %g, should be %g", found, scale, xi);
+  /* At constant pressure wave numbers are those of the mean area of a disk. */
+  mean[3] = 4.0 / hard_disks_parameters(&look.model)->density;
+  assert_true(fabs(length->value(&look.model, NULL, mean) - 2.0 * found) < 1e-12 * scale);
   mean[1] = mean[2] = 1.01 * chi;
   assert_true(isnan(length->value(&look.model, NULL, mean)));
   close_look(&look);

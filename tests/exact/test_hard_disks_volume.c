@@ -186,8 +186,9 @@ static void sample_fluid(const char *variant, double beta_pressure, struct fluid
       fluid->volume[s * COPIES + r] = volume;
       fluid->pressure[r] +=
           (1.0 + M_PI * disks_value(&disks, HARD_DISKS_CONTACT, r)) / volume / SAMPLES;
-      fluid->accepted += disks_value(&disks, HARD_DISKS_VOLUME_ACCEPTED, r) / (COPIES * SAMPLES);
-      fluid->beyond += disks_value(&disks, HARD_DISKS_VOLUME_BEYOND, r) / (COPIES * SAMPLES);
+      const double moved = disks_value(&disks, HARD_DISKS_VOLUME_MOVED, r);
+      fluid->accepted += (moved > 0.0) / (double)(COPIES * SAMPLES);
+      fluid->beyond += (moved < 0.0) / (double)(COPIES * SAMPLES);
       if (!(64.0 * volume >= range[0] && 64.0 * volume <= range[1]))
         fail_msg("%s: a volume of %.9g", variant, 64.0 * volume);
     }

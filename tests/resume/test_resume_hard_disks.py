@@ -36,6 +36,25 @@ checkpoint: {every: 20 ms}
 SHARED = CONFIG.replace("  bond_order: true\n", "").replace("particles: 400", "particles: 4900").replace("replicas: 3", "replicas: 1") \
     .replace("sweeps: 40000", "sweeps: 8000").replace("every: 10000", "every: 2000")
 
+# At constant pressure boxes belong to replicas, and most sweeps end without a move of the volume.
+PRESSED = CONFIG.replace("name: mpmc\n", "name: canonical\n  control: {name: beta_pressure, values: [8, 9]}\n") \
+    .replace("replicas: 3", "replicas: 2").replace("variant: checkerboard", "variant: checkerboard, sweeps_per_volume_move: 3") \
+    .replace("interval: 100", "interval: 50")
+TEMPERED = """\
+gpumc: 1
+seed: 20131205
+model: {name: hard_disks, particles: 256, packing_fraction: 0.65}
+algorithm:
+  name: pt
+  control: {name: beta_pressure, values: [6.5, 6.75, 7, 7.25]}
+  samples: 2
+  thermalization: 700
+  sweeps: 21000
+  exchange_every: 7
+kernel: {variant: checkerboard, sweeps_per_volume_move: 2}
+output: run.h5
+checkpoint: {every: 20 ms}
+"""
 
 # Sums of profiles are in checkpoints, too.
 PROFILES = CONFIG.replace("  series: true\n", "  contact_histogram: true\n  pair_correlation: true\n  bond_order_correlation: true\n"
@@ -83,6 +102,12 @@ class Resumed(ResumeCase):
                 self.assertIn(f"summary/{name}", self.reference)
         self.kill()
         self.tell_another_seed_apart()
+
+    def test_at_constant_pressure(self):
+        for config in PRESSED, TEMPERED:
+            with self.subTest(config):
+                self.use(config)
+                self.kill()
 
     def test_stopped_after_every_unit(self):
         self.stop_after_every_unit(3 if device.NAME == "cpu" else 0)  # all of it is one unit on a GPU

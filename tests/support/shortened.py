@@ -4,6 +4,7 @@ import yaml
 # Of shortened annealings: large enough for no single family to take it, or errors would be unknown.
 POPULATION = 1000
 PARTICLES = 100
+LONG = 4000  # of a thermalization, in sweeps
 
 
 def shortened(config):
@@ -39,6 +40,8 @@ def shortened(config):
     moved = algorithm.get(block, {})
     if algorithm["name"] == "pa" and "step" in moved:
         changes[f"algorithm.{block}.step"] = (moved["to"] - moved.get("from", 0) * (block == "control")) / 16
+    if algorithm["name"] == "pa" and moved.get("thermalization", 0) > LONG:
+        changes[f"algorithm.{block}.thermalization"] = 100
     if "overlap" in moved:
         changes[f"algorithm.{block}.overlap"] = 0.6
     if "campaign" in config:
@@ -86,4 +89,6 @@ def parallel_tempering(algorithm):
     changes = {"algorithm.samples": 32, "algorithm.sweeps": 64 * algorithm["exchange_every"]}
     if "tune" in algorithm:
         changes["algorithm.tune.sweeps"] = 500
+    if algorithm.get("thermalization", 0) > LONG:
+        changes["algorithm.thermalization"] = 64 * algorithm["exchange_every"]
     return changes

@@ -11,10 +11,9 @@
  * which hard_disks_profiles.c measures, follow. */
 enum hard_disks_channel {
   HARD_DISKS_VOLUME, /* Lx Ly */
-  /* 1 where the last move of the volume was accepted, or was refused because the grid has no such
-   * box; else 0. */
-  HARD_DISKS_VOLUME_ACCEPTED,
-  HARD_DISKS_VOLUME_BEYOND,
+  /* 1 where the last sweep ended with a move of the volume that was accepted, -1 where it was
+   * refused because the grid has no such box, else 0. */
+  HARD_DISKS_VOLUME_MOVED,
   HARD_DISKS_SCALING, /* sum over disks of the weights of their scalings (hard_disks_pressure.h) */
   HARD_DISKS_CONTACT, /* sum over pairs of the weights of their distances */
   HARD_DISKS_PSI6_REAL, /* sums over disks of psi_6 (hard_disks_order.h) */
@@ -78,8 +77,9 @@ hard_disks_record(const struct hard_disks_units *units, const struct hard_disks_
   const double square = hard_disks_square_of(sums->psi6);
   double value[HARD_DISKS_NUMBERS];
   value[HARD_DISKS_VOLUME] = hard_disks_volume_with(grid, head->width);
-  value[HARD_DISKS_VOLUME_ACCEPTED] = head->last_move == HARD_DISKS_ACCEPTED ? units->sites : 0.0;
-  value[HARD_DISKS_VOLUME_BEYOND] = head->last_move == HARD_DISKS_BEYOND ? units->sites : 0.0;
+  value[HARD_DISKS_VOLUME_MOVED] = head->last_move == HARD_DISKS_ACCEPTED ? units->sites
+                                   : head->last_move == HARD_DISKS_BEYOND ? -units->sites
+                                                                          : 0.0;
   value[HARD_DISKS_PSI6_REAL] = unit * (double)sums->psi6[0];
   value[HARD_DISKS_PSI6_IMAG] = unit * (double)sums->psi6[1];
   value[HARD_DISKS_PSI6] = sqrt(square);

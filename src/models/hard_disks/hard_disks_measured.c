@@ -22,13 +22,11 @@ const struct gpumc_channel hard_disks_channels[HARD_DISKS_CHANNELS] = {
                                       "extrapolated to no shrinking",
                                       "1", "s"}},
     [HARD_DISKS_VOLUME] = {.label = {"volume", "area of the box per disk", "diameters2", "V"}},
-    [HARD_DISKS_VOLUME_ACCEPTED] = {.label = {"volume_accepted",
-                                              "1 where the last move of the volume was accepted",
-                                              "1", "a_V"}},
-    [HARD_DISKS_VOLUME_BEYOND] = {.label = {"volume_beyond",
-                                            "1 where the last move of the volume was refused "
-                                            "because the grid has no such box",
-                                            "1", "b_V"}},
+    [HARD_DISKS_VOLUME_MOVED] =
+        {.label = {"volume_moved",
+                   "1 where the last sweep ended with a move of the volume that was accepted, "
+                   "-1 where it was refused because the grid has no such box",
+                   "1", "m_V"}},
     [HARD_DISKS_CONTACT] = {.label = {"contact",
                                       "rho g(1+) / 2, pairs in contact per disk and area",
                                       "1/diameters2", "c"}},
@@ -62,34 +60,38 @@ const struct gpumc_channel hard_disks_channels[HARD_DISKS_CHANNELS] = {
          .request = "Whether the histogram of distances near contact is recorded, from which the "
                     "pressure follows.",
          .axis = {"contact_distance", "mean distance of a bin by its weight 2 pi r", "diameters",
-                  "R"}},
+                  "R"},
+         .controls = GPUMC_CONTROLS_NONE},
     [HARD_DISKS_PAIR_CORRELATION] =
         {.label = {"pair_correlation",
                    "density of disks at a distance from a disk over the mean density", "1", "g(r)"},
          .request_key = "pair_correlation",
          .request = "Whether the pair correlation function is measured, up to 10 diameters or half "
                     "a box.",
-         .axis = DISTANCE},
+         .axis = DISTANCE,
+         .controls = GPUMC_CONTROLS_NONE},
     [HARD_DISKS_BOND_CORRELATION] =
         {.label = {"bond_order_correlation",
                    "correlation of psi_6 of two disks times the pair correlation function", "1",
                    "g(r) g_6(r)"},
          .request_key = "bond_order_correlation",
          .request = "Whether the correlation of psi_6 at a distance is measured.",
-         .axis = DISTANCE},
+         .axis = DISTANCE,
+         .controls = GPUMC_CONTROLS_NONE},
     [HARD_DISKS_STRUCTURE_FACTOR] =
         {.label = {"structure_factor", "square of the sum over disks of exp(i k r), per disk", "1",
                    "S(k)"},
          .request_key = "structure_factor",
          .request = "Whether the structure factor is measured, at model.wave_vectors.",
-         .axis = {"wave_number", "length of a wave vector", "1/diameters", "k"}},
+         .axis = {"wave_number", "length of a wave vector", "1/diameters", "k"},
+         .controls = GPUMC_CONTROLS_NONE},
 };
 
 enum {
   MEAN_VOLUME,
   MEAN_VOLUME_2,
-  MEAN_VOLUME_ACCEPTED,
-  MEAN_VOLUME_BEYOND,
+  MEAN_VOLUME_MOVED,
+  MEAN_VOLUME_MOVED_2,
   MEAN_SCALING,
   MEAN_CONTACT,
   MEAN_PSI6,
@@ -129,19 +131,17 @@ const struct gpumc_mean hard_disks_means[HARD_DISKS_MEANS] = {
                        .index = HARD_DISKS_VOLUME,
                        .power = 2,
                        .controls = AT_PRESSURE},
-    [MEAN_VOLUME_ACCEPTED] = {.label = {"volume_acceptance",
-                                        "share of the moves of the volume that were accepted", "1",
-                                        "A_V"},
-                              .index = HARD_DISKS_VOLUME_ACCEPTED,
-                              .power = 1,
-                              .controls = AT_PRESSURE},
-    [MEAN_VOLUME_BEYOND] = {.label = {"volume_beyond",
-                                      "share of the moves of the volume that were refused because "
-                                      "the grid has no such box",
-                                      "1", "B_V"},
-                            .index = HARD_DISKS_VOLUME_BEYOND,
-                            .power = 1,
-                            .controls = AT_PRESSURE},
+    [MEAN_VOLUME_MOVED] = {.label = {"volume_moved",
+                                     "share of sweeps that ended with an accepted move of the "
+                                     "volume, less that of moves beyond the grid",
+                                     "1", "<m_V>"},
+                           .index = HARD_DISKS_VOLUME_MOVED,
+                           .power = 1,
+                           .controls = AT_PRESSURE},
+    [MEAN_VOLUME_MOVED_2] = {.label = {"volume_moved2", "the sum of both", "1", "<m_V^2>"},
+                             .index = HARD_DISKS_VOLUME_MOVED,
+                             .power = 2,
+                             .controls = AT_PRESSURE},
     [MEAN_SCALING] = {.label = {"scaling",
                                 "density of disks that overlap when the box shrinks, extrapolated "
                                 "to no shrinking",
@@ -212,6 +212,29 @@ compressibility_scale(const struct gpumc_model *model, const double *control, co
 {
   (void)control;
   return (double)model->sites * mean[1] / (mean[0] * mean[0]);
+}
+
+/* Of 1 and -1, by their difference and their sum: one series, which fluctuates also where all moves
+ * stay on the grid. */
+static double
+volume_acceptance(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)model, (void)control;
+  return 0.5 * (mean[1] + mean[0]);
+}
+
+static double
+volume_beyond(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)model, (void)control;
+  return 0.5 * (mean[1] - mean[0]);
+}
+
+static double
+share_of_moves(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)model, (void)control;
+  return mean[1];
 }
 
 /* P* = rho (1 + (pi/2) rho g(1+)) of hard_disks_pressure.h, mean[0] = <c> / N. */
@@ -298,8 +321,24 @@ const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES] = {
      .scale = compressibility_scale,
      .controls = AT_PRESSURE,
      .of_each = true},
-    {.n_uses = 1, .uses = {MEAN_VOLUME_ACCEPTED}, .controls = AT_PRESSURE},
-    {.n_uses = 1, .uses = {MEAN_VOLUME_BEYOND}, .controls = AT_PRESSURE},
+    {.label = {"volume_acceptance",
+               "share of sweeps that ended with an accepted move of the volume", "1", "A_V"},
+     .n_uses = 2,
+     .uses = {MEAN_VOLUME_MOVED, MEAN_VOLUME_MOVED_2},
+     .value = volume_acceptance,
+     .scale = share_of_moves,
+     .controls = AT_PRESSURE},
+    {.label = {"volume_beyond",
+               "share of sweeps that ended with a move of the volume to where the grid has no box",
+               "1", "B_V"},
+     .n_uses = 2,
+     .uses = {MEAN_VOLUME_MOVED, MEAN_VOLUME_MOVED_2},
+     .value = volume_beyond,
+     .scale = share_of_moves,
+     .controls = AT_PRESSURE,
+     .most = 1e-3,
+     .excess = "volumes beyond the range of the grid are not sampled; begin nearer to equilibrium, "
+               "by model.packing_fraction"},
     {.label = {"pressure", "pressure, from pairs in contact", "kT/diameters2", "P*"},
      .n_uses = 1,
      .uses = {MEAN_CONTACT},
@@ -455,10 +494,8 @@ void hard_disks_describe_channels(struct gpumc_model *model)
             &open->box, (const float[2]){hard_disks_width(most),
                                          hard_disks_width(hard_disks_height(&open->box, most))}) /
         model->quantum[HARD_DISKS_VOLUME];
-  for (size_t c = HARD_DISKS_VOLUME_ACCEPTED; c <= HARD_DISKS_VOLUME_BEYOND; c++) {
-    model->quantum[c] = sites;
-    model->bound[c] = 1.0;
-  }
+  model->quantum[HARD_DISKS_VOLUME_MOVED] = sites;
+  model->bound[HARD_DISKS_VOLUME_MOVED] = 1.0;
   describe_channel(model, HARD_DISKS_CONTACT, NEAR_PAIRS * sites * largest_of(contact), SUM_BITS);
   for (size_t c = HARD_DISKS_PSI6_REAL; c < HARD_DISKS_NUMBERS; c++)
     describe_channel(model, c, sites, CHANNEL_BITS);

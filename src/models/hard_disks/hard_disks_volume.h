@@ -34,7 +34,8 @@
  * quanta at least, and rounding takes less than 3 of them. */
 enum { HARD_DISKS_SAFE_EXPANSION = 8 };
 
-/* hard_disks_head.last_move: the end of the last volume move. */
+/* hard_disks_head.last_move: the end of the volume move after the last sweep, if there was one. It
+ * is no part of the portable form: what is measured after a sweep does not depend on others. */
 enum hard_disks_end {
   HARD_DISKS_NOT_TRIED,
   HARD_DISKS_ACCEPTED,

@@ -254,6 +254,7 @@ sweep(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *pla
       hard_disks_draw(random, i, (uint32_t)place->first, time, 0, word);
       accepted += try_disk(&lists, word, scale);
     }
+    *last_move_of(ensemble->model, place->data) = HARD_DISKS_NOT_TRIED;
     if (hard_disks_moves_volume(&ensemble->plan, time))
       move_volume(ensemble, place, time, &lists);
   }

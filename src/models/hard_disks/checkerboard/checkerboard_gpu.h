@@ -23,7 +23,8 @@ extern "C" {
 enum {
   HARD_DISKS_PAIR_BYTES = 4 * sizeof(float),
   HARD_DISKS_UNIT_BYTES = 16,
-  HARD_DISKS_HEAD_WORDS = sizeof(struct hard_disks_head) / sizeof(int64_t), /* two offsets first */
+  HARD_DISKS_HEAD_WORDS =
+      sizeof(struct hard_disks_head) / sizeof(int64_t), /* two offsets, widths, the rest */
 };
 
 /* A replica in device memory, in bytes: its head (struct hard_disks_head), pair[m_y][m_x] of the
