@@ -50,6 +50,8 @@ if(GPUMC_SANITIZE)
     exact_test_ergodicity           # exact_test_pt_ea of the release build, cli_test_couplings
     exact_test_exact_tool           # a tool of Python alone
     exact_test_hard_disks_measured  # cli_test_hard_disks_profiles, exact_test_disks_kernels
+    exact_test_hard_disks_pressure  # resume_test_resume_hard_disks
+    exact_test_hard_disks_volume    # resume_test_resume_hard_disks
     exact_test_heisenberg_angles    # unit_test_heisenberg_moves
     exact_test_heisenberg_field     # exact_test_heisenberg_rings, cli_test_heisenberg_keys
     exact_test_heisenberg_glass     # cli_test_heisenberg_keys, unit_test_heisenberg_quenched
@@ -68,6 +70,8 @@ if(GPUMC_SANITIZE)
     statistical_test_canonical_rounding
     statistical_test_canonical_trust
     statistical_test_first_example
+    statistical_test_hard_disks_trust  # cli_test_hard_disks_profiles
+    statistical_test_hard_disks_tune   # resume_test_resume_hard_disks
     statistical_test_pa_errors      # a few runs of each kind: cli_test_configs
     statistical_test_pa_trust
     statistical_test_packed_energy  # exact_test_ising_bits

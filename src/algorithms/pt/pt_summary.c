@@ -300,7 +300,6 @@ static void warn_of_exchanges(struct pt *pt, struct gpumc_text *all)
   warn(pt, all, text);
 }
 
-/* To the observer and into the file. Flags are 0 or 1, [temperatures]. */
 /* Of quantities that are larger than they may be; returns how many. */
 static size_t warn_of_excess(struct pt *pt, struct gpumc_text *all)
 {
@@ -318,6 +317,7 @@ static size_t warn_of_excess(struct pt *pt, struct gpumc_text *all)
   return exceeding;
 }
 
+/* To the observer and into the file. Flags are 0 or 1, [temperatures]. */
 static enum gpumc_status write_warnings(struct pt *pt, const double *equilibrated,
                                         const double *determined, struct gpumc_error *error)
 {

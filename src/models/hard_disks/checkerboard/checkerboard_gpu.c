@@ -20,6 +20,7 @@ struct storage {
   float *scale;                                  /* [runs], device memory */
   double *step;                                  /* that `scale` is of */
   struct hard_disks_volume_rule *rule, *of_runs; /* [runs], device memory, and host memory */
+  double *pressure;                              /* [runs] that `rule` is of */
   struct hard_disks_sums *sums;                  /* [runs][capacity], device memory */
   int64_t *weight[2];      /* [HARD_DISKS_BINS], device memory: contact, scaling */
   uint64_t *lost;          /* replicas that were found without all their disks */
@@ -73,6 +74,7 @@ static void destroy(struct gpumc_ensemble *ensemble)
   device->ops->slot_free(device, &storage->found);
   free(storage->step);
   free(storage->of_runs);
+  free(storage->pressure);
   free(storage);
   ensemble->storage = NULL;
 }
@@ -107,6 +109,7 @@ static enum gpumc_status allocate(struct gpumc_ensemble *ensemble, struct gpumc_
                                      error));
   GPUMC_TRY(gpumc_device_array(device, &storage->rule, runs, "rules of volume moves", error));
   GPUMC_TRY(gpumc_allocate_array(&storage->of_runs, runs, "rules of volume moves", error));
+  GPUMC_TRY(gpumc_allocate_array(&storage->pressure, runs, "pressures", error));
   return gpumc_allocate_array(&storage->step, runs, "sizes of moves", error);
 }
 
@@ -123,7 +126,7 @@ static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_er
   GPUMC_TRY_OUT(status, allocate(ensemble, error));
   GPUMC_TRY_OUT(status, bring_weights(ensemble, error));
   for (size_t m = 0; m < ensemble->plan.runs; m++)
-    storage->step[m] = (double)NAN;
+    storage->step[m] = storage->pressure[m] = (double)NAN;
 out:
   if (status != GPUMC_OK)
     destroy(ensemble);
@@ -237,9 +240,14 @@ static enum gpumc_status bring_rules(struct gpumc_ensemble *ensemble,
 {
   const struct storage *storage = ensemble->storage;
   struct gpumc_device *device = ensemble->device;
+  const size_t runs = ensemble->runs, size = runs * sizeof *target->control;
+  if (memcmp(storage->pressure, target->control, size) == 0)
+    return GPUMC_OK;
   GPUMC_TRY(hard_disks_find_rules(ensemble, target, storage->of_runs, error));
-  return device->ops->copy_to_device(device, storage->rule, storage->of_runs,
-                                     ensemble->runs * sizeof *storage->rule, error);
+  GPUMC_TRY(device->ops->copy_to_device(device, storage->rule, storage->of_runs,
+                                        runs * sizeof *storage->rule, error));
+  memcpy(storage->pressure, target->control, size);
+  return GPUMC_OK;
 }
 
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,

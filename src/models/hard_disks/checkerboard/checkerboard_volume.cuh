@@ -55,15 +55,15 @@ disks_scale_cell(const struct disks_volume *volume, const struct hard_disks_volu
   const uint32_t count = volume->replica[volume->stored->count + cell];
   for (uint32_t slot = 0; slot == 0 || slot < count; slot += 2) {
     float4 pair = *disks_pair(volume->stored, volume->replica, cell, slot);
-    uint32_t word[4];
     if (slot < count) {
+      uint32_t word[4];
       hard_disks_volume_words(random, cell, replica, time, slot / 2, word);
       pair.x = hard_disks_scaled(pair.x, word[0], move->ratio[0], move->width[0]);
       pair.y = hard_disks_scaled(pair.y, word[1], move->ratio[1], move->width[1]);
-    }
-    if (slot + 1 < count) {
-      pair.z = hard_disks_scaled(pair.z, word[2], move->ratio[0], move->width[0]);
-      pair.w = hard_disks_scaled(pair.w, word[3], move->ratio[1], move->width[1]);
+      if (slot + 1 < count) {
+        pair.z = hard_disks_scaled(pair.z, word[2], move->ratio[0], move->width[0]);
+        pair.w = hard_disks_scaled(pair.w, word[3], move->ratio[1], move->width[1]);
+      }
     }
     *disks_pair(volume->stored, volume->other, cell, slot) = pair;
   }
