@@ -39,7 +39,11 @@ def shortened(config):
     block = "control" if "control" in algorithm else "beta"
     moved = algorithm.get(block, {})
     if algorithm["name"] == "pa" and "step" in moved:
-        changes[f"algorithm.{block}.step"] = (moved["to"] - moved.get("from", 0) * (block == "control")) / 16
+        reach = moved["to"] - moved.get("from", 0) * (block == "control")
+        if config["model"]["name"] == "hard_disks":  # volumes are slow: farther on, few families are left of so small a job
+            reach /= 10
+            changes[f"algorithm.{block}.to"] = moved["from"] + reach
+        changes[f"algorithm.{block}.step"] = reach / 16
     if algorithm["name"] == "pa" and moved.get("thermalization", 0) > LONG:
         changes[f"algorithm.{block}.thermalization"] = 100
     if "overlap" in moved:
