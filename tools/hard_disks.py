@@ -55,7 +55,8 @@ def read(path, sweep=None):
                                            else f"{path}: no configurations yet")
         rows = np.concatenate([group["bytes"][k * replicas:(k + 1) * replicas] for k in chosen])
     numbers = rows.view("<f8").reshape(len(chosen), replicas, -1)
-    return Disks(times[chosen], numbers[..., :2], numbers[..., 2:HEAD],
+    corner = np.floor(numbers[..., 2:HEAD] * 2**23) / 2**23  # less what it says of the last move of the volume
+    return Disks(times[chosen], numbers[..., :2], corner,
                  numbers[..., HEAD:].reshape(len(chosen), replicas, -1, 2))
 
 

@@ -199,7 +199,7 @@ static void volumes_have_the_bits_of_the_cpu(void **state)
       memcpy(before, replicas, sizeof before);
       free(replicas);
       for (size_t side = 0; side < sizeof sides / sizeof *sides; side++) {
-        const size_t different = differences(&disks, &options, 12, side, 0);
+        const size_t different = differences(&disks, &options, 13, side, 0);
         if (different > 0)
           fail_msg("%ux%u cells, tiles of %ux%u, beta P = %g: %zu numbers differ",
                    boxes[b].cells[0], boxes[b].cells[1], sides[side][0], sides[side][1],

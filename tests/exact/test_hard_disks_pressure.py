@@ -109,6 +109,26 @@ class HardDisksAtPressure(ProgramCase):
                     self.assertLess(np.max(gibbs), BOUND)
                     self.assertGreater(np.max(np.abs(found - exact_gibbs(of_log_volume, pressures))[1:] / error[1:]), BOUND)
 
+    def test_moves_count_whichever_sweeps_are_measured(self):
+        """Of two disks about half of all moves go beyond the range: that is seen where measured sweeps end with a move of the
+        volume, and where none does; what moves do is not reweighted."""
+        control = "control: {name: beta_pressure, values: [0.4], reweight: {from: 0.38, to: 0.42, step: 0.01}}"
+        for variant in ("checkerboard", "serial") if device.NAME == "cpu" else ("checkerboard",):
+            for thermalization in 1000, 1001:
+                with self.subTest(variant, thermalization=thermalization):
+                    summary, attributes = self.summary(
+                        TWO, f"canonical, thermalization: {thermalization}, sweeps: 20000, interval: 10, replicas: 8, {control}",
+                        variant, "move_size: 0.3, sweeps_per_volume_move: 2")
+                    accepted, beyond = float(summary["volume_acceptance"][0]), float(summary["volume_beyond"][0])
+                    print(variant, thermalization, "accepted", round(accepted, 3), "beyond", round(beyond, 3))
+                    self.assertLess(abs(beyond - 0.5), 0.05)
+                    self.assertGreater(accepted, 0.2)
+                    self.assertEqual(attributes["trusted"], 0)
+                    with h5py.File(self.path("r.h5")) as file:
+                        curves = set(file["summary/reweighted"])
+                    self.assertLessEqual({"volume", "density", "packing_fraction", "compressibility"}, curves)
+                    self.assertFalse([name for name in curves if name.startswith(("volume_acceptance", "volume_beyond"))])
+
     def test_the_pressure_at_constant_volume_is_the_same(self):
         for particles, pressure, fraction in (64, 3.0, 0.5), (256, 6.0, 0.62):
             with self.subTest(particles):

@@ -370,7 +370,7 @@ static void expect_same(size_t i, const struct disks *disks, const uint8_t *one,
 static void moves_have_the_bits_of_plain_loops(void **state)
 {
   (void)state;
-  static const uint32_t pieces[] = {1, 5, 12};
+  static const uint32_t pieces[] = {1, 6, 12}; /* most end with an earlier sweep's volume move */
   struct test_setting setting[TEST_SETTINGS_MAXIMUM];
   const size_t settings = test_settings(1, 4, true, setting);
   for (size_t i = 0; i < CASES; i++)

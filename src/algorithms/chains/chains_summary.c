@@ -225,10 +225,12 @@ static enum gpumc_status write_curves(const struct summary *summary,
                                       const struct gpumc_curve_place *place, const double *values,
                                       const struct curves *curves, struct gpumc_error *error)
 {
+  const struct gpumc_observables *observables = &summary->chains->quantities.observables;
   GPUMC_TRY(write_axis(summary, place, values, error));
   for (size_t q = 0; q < summary->results; q++) {
-    const struct gpumc_label label =
-        gpumc_quantity_label(&summary->chains->quantities.observables, q);
+    const struct gpumc_label label = gpumc_quantity_label(observables, q);
+    if (curves == &summary->reweighted && observables->quantity[q].what->of_moves)
+      continue;
     GPUMC_TRY(gpumc_curve_write_with_error(place, &label, curves->value + q * curves->count,
                                            curves->error + q * curves->count, error));
   }

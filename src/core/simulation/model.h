@@ -82,6 +82,9 @@ struct gpumc_quantity {
   /* Formed of each run or sample of the disorder by itself and then averaged, as fluctuations of
    * the energy are; otherwise of averages over all of them. */
   bool of_each;
+  /* Of the moves that a kernel makes under its control, as an acceptance is: no average over
+   * states, and so left out where measurements are reweighted to other values of a control. */
+  bool of_moves;
   /* In equilibrium it is 0 on average over the disorder: what is not 0 has not got there. The name
    * is for a warning: "the Gaussian identity". NULL: no such thing. */
   const char *identity;

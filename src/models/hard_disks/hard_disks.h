@@ -116,8 +116,17 @@ static inline struct hard_disks_box hard_disks_box_of(const struct hard_disks_re
 
 /* The portable form of a replica, doubles: Lx, Ly, the offsets, and x, y of each disk in the box, 0
  * <= x < Lx, 0 <= y < Ly; in the order of cells, row by row, and slots, or of the list of a kernel
- * without cells. All of them are whole quanta, so that nothing is rounded. */
-enum { HARD_DISKS_PORTABLE_HEAD = 4 };
+ * without cells. All of them are whole quanta, so that nothing is rounded, but for the offset along
+ * x: it has the end of the last volume move in quarters of a quantum (hard_disks_corner). */
+enum { HARD_DISKS_PORTABLE_CORNER = 2, HARD_DISKS_PORTABLE_HEAD = 4 };
+_Static_assert(HARD_DISKS_BEYOND < 4, "ends of moves are less than a quantum");
+
+/* The offset along x, in quanta, and the last move, an enum hard_disks_end, as one number. */
+static inline double hard_disks_corner(int64_t offset, uint32_t last_move)
+{
+  return (double)(4 * offset + (int64_t)last_move) / (4.0 * (double)HARD_DISKS_UNIT);
+}
+
 static inline void hard_disks_put(uint8_t *portable, size_t i, double value)
 {
   memcpy(portable + i * sizeof value, &value, sizeof value);

@@ -11,8 +11,8 @@
  * which hard_disks_profiles.c measures, follow. */
 enum hard_disks_channel {
   HARD_DISKS_VOLUME, /* Lx Ly */
-  /* 1 where the last sweep ended with a move of the volume that was accepted, -1 where it was
-   * refused because the grid has no such box, else 0. */
+  /* 1 where the last move of the volume was accepted, -1 where it was refused because the grid has
+   * no such box, else 0. */
   HARD_DISKS_VOLUME_MOVED,
   HARD_DISKS_SCALING, /* sum over disks of the weights of their scalings (hard_disks_pressure.h) */
   HARD_DISKS_CONTACT, /* sum over pairs of the weights of their distances */

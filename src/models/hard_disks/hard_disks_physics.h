@@ -73,7 +73,7 @@ struct hard_disks_box {
 struct hard_disks_head {
   int64_t offset[2];  /* where the corner of cell (0, 0) stands, in quanta: 0 <= offset < side */
   float width[2];     /* w of its cells along x and y */
-  uint32_t last_move; /* enum hard_disks_end of its last sweep (hard_disks_volume.h) */
+  uint32_t last_move; /* enum hard_disks_end of its last volume move (hard_disks_volume.h) */
   uint32_t overlap;   /* 1 while such a move has found overlaps */
 };
 

@@ -63,8 +63,10 @@ void hard_disks_get(const struct hard_disks_replica *replica, uint8_t *portable)
   axes_of(replica, axis);
   for (size_t d = 0; d < 2; d++) {
     hard_disks_put(portable, d, length_of(axis[d].side));
-    hard_disks_put(portable, 2 + d, length_of(head->offset[d]));
+    hard_disks_put(portable, HARD_DISKS_PORTABLE_CORNER + d, length_of(head->offset[d]));
   }
+  hard_disks_put(portable, HARD_DISKS_PORTABLE_CORNER,
+                 hard_disks_corner(head->offset[0], head->last_move));
   for (size_t b = 0; b < box->cells_y; b++)
     for (size_t a = 0; a < box->cells_x; a++)
       for (size_t s = 0; s < HARD_DISKS_SLOTS; s++) {
@@ -146,19 +148,32 @@ take_box(const struct hard_disks_grid *grid, const uint8_t *portable, struct har
          hard_disks_height(&grid->box, width) == (uint32_t)quanta((double)head->width[1]);
 }
 
+/* The offsets, and the end of the last volume move, into the head; whether there are such. */
+static bool
+take_corner(const struct axis axis[2], const uint8_t *portable, struct hard_disks_head *head)
+{
+  const double x = take(portable, HARD_DISKS_PORTABLE_CORNER);
+  if (!(x >= 0.0 && x < length_of(axis[0].side)))
+    return false;
+  const double whole = floor(x * (double)HARD_DISKS_UNIT) / (double)HARD_DISKS_UNIT;
+  head->last_move = (uint32_t)(4.0 * (double)HARD_DISKS_UNIT * (x - whole));
+  return is_inside(&axis[0], whole, &head->offset[0]) &&
+         hard_disks_corner(head->offset[0], head->last_move) == x &&
+         is_inside(&axis[1], take(portable, HARD_DISKS_PORTABLE_CORNER + 1), &head->offset[1]);
+}
+
 enum gpumc_status hard_disks_set(const struct hard_disks_grid *grid, const uint8_t *portable,
                                  const struct hard_disks_replica *replica,
                                  struct gpumc_error *error)
 {
   struct axis axis[2];
   clear(replica);
-  replica->head->last_move = replica->head->overlap = 0;
+  replica->head->overlap = 0;
   if (!take_box(grid, portable, replica->head))
     return wrong(error, "another box than that of the model");
   axes_of(replica, axis);
-  for (size_t d = 0; d < 2; d++)
-    if (!is_inside(&axis[d], take(portable, 2 + d), &replica->head->offset[d]))
-      return wrong(error, "an impossible offset of the grid");
+  if (!take_corner(axis, portable, replica->head))
+    return wrong(error, "an impossible offset of the grid");
   for (size_t i = 0; i < grid->box.particles; i++) {
     int64_t at[2];
     for (size_t d = 0; d < 2; d++)

@@ -34,10 +34,11 @@
  * quanta at least, and rounding takes less than 3 of them. */
 enum { HARD_DISKS_SAFE_EXPANSION = 8 };
 
-/* hard_disks_head.last_move: the end of the volume move after the last sweep, if there was one. It
- * is no part of the portable form: what is measured after a sweep does not depend on others. */
+/* hard_disks_head.last_move: the end of the last volume move that was tried, however many sweeps
+ * ago: what is measured knows of moves also where no measured sweep ends with one. It is part of
+ * the portable form (hard_disks_corner). */
 enum hard_disks_end {
-  HARD_DISKS_NOT_TRIED,
+  HARD_DISKS_NOT_TRIED, /* none was, so far */
   HARD_DISKS_ACCEPTED,
   HARD_DISKS_REFUSED,
   HARD_DISKS_BEYOND /* refused, for the box has no such volume on this grid */

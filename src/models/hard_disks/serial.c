@@ -3,7 +3,8 @@
  *
  * Trajectory "disks.serial.1". Trial i of a sweep has the counter {i, replica, time,
  * (PARTICLES_MOVE, 0)}: word 0 is the disk, words 1 and 2 are its displacements along x and y
- * (hard_disks_displacement). A replica is its portable form, without a grid: offsets are 0.
+ * (hard_disks_displacement). A replica is its portable form, without a grid: the corner stands at
+ * 0.
  *
  * Moves of the volume are those of hard_disks_volume.h, but that places in the box are scaled, not
  * coordinates in cells: u of disk i has the counter {i, replica, time, (PARTICLES_VOLUME, 0)},
@@ -17,35 +18,6 @@
 #include "models/lattice/replicas_cpu.h"
 
 enum { NOBODY = UINT32_MAX };
-
-static double *last_move_of(const struct gpumc_model *model, void *block)
-{
-  return (double *)(void *)((uint8_t *)block + model->portable_bytes);
-}
-
-/* A block: a replica in portable form, and the end of its last volume move, an enum hard_disks_end
- * in a double. */
-static size_t block_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
-{
-  (void)plan;
-  return model->portable_bytes + sizeof(double);
-}
-
-static void set_block(const struct gpumc_model *model, void *block,
-                      const uint8_t *const portable[LATTICE_CPU_BLOCK])
-{
-  if (portable[0] == NULL)
-    return;
-  memcpy(block, portable[0], model->portable_bytes);
-  *last_move_of(model, block) = HARD_DISKS_NOT_TRIED;
-}
-
-static void get_block(const struct gpumc_model *model, const void *block,
-                      uint8_t *const portable[LATTICE_CPU_BLOCK])
-{
-  if (portable[0] != NULL)
-    memcpy(portable[0], block, model->portable_bytes);
-}
 
 /* A replica in lists of its cells: first[cells], next[particles], and room for other places, in the
  * scratch of a thread. */
@@ -237,7 +209,7 @@ static void move_volume(const struct gpumc_ensemble *ensemble,
       list_all(lists, width);
     }
   }
-  *last_move_of(ensemble->model, place->data) = end;
+  hard_disks_put(place->data, HARD_DISKS_PORTABLE_CORNER, hard_disks_corner(0, end));
 }
 
 static void
@@ -254,7 +226,6 @@ sweep(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *pla
       hard_disks_draw(random, i, (uint32_t)place->first, time, 0, word);
       accepted += try_disk(&lists, word, scale);
     }
-    *last_move_of(ensemble->model, place->data) = HARD_DISKS_NOT_TRIED;
     if (hard_disks_moves_volume(&ensemble->plan, time))
       move_volume(ensemble, place, time, &lists);
   }
@@ -273,19 +244,12 @@ static enum gpumc_status measure_place(const struct gpumc_ensemble *ensemble,
   struct hard_disks_head head;
   const struct hard_disks_replica replica = {&grid->box, &layout, x, x + layout.count, &head};
   GPUMC_TRY(hard_disks_set(grid, place->data, &replica, error));
-  head.last_move = (uint32_t)*last_move_of(ensemble->model, place->data);
   return hard_disks_measure(ensemble->model, &replica, channel,
                             place->run * ensemble->plan.capacity + place->first, error);
 }
 
-static const struct lattice_cpu_layout layout = {.replicas = 1,
-                                                 .buffers = 1,
-                                                 .block_bytes = block_bytes,
-                                                 .scratch_bytes = scratch_bytes,
-                                                 .set = set_block,
-                                                 .get = get_block,
-                                                 HARD_DISKS_OWN,
-                                                 .sweep = sweep};
+static const struct lattice_cpu_layout layout = {
+    .replicas = 1, .buffers = 1, .scratch_bytes = scratch_bytes, HARD_DISKS_OWN, .sweep = sweep};
 LATTICE_CPU_BYTES_AND_CREATE(layout)
 
 static enum gpumc_status

@@ -160,7 +160,6 @@ static void sweep_plain(const struct gpumc_ensemble *ensemble,
     job.time = ensemble->time + t;
     if (!checkerboard_plain(&job, &replica, scratch, &counts))
       note_full(ensemble);
-    replica.head->last_move = HARD_DISKS_NOT_TRIED;
     if (hard_disks_moves_volume(&ensemble->plan, job.time))
       checkerboard_plain_volume(&hard_disks_own_of(ensemble)->rule[place->run], job.random,
                                 job.replica, job.time, &replica, scratch);
@@ -338,8 +337,6 @@ static void sweep_rows(const struct gpumc_ensemble *ensemble, const struct latti
       hard_disks_shift_offsets(&job.rows.box, &job.sweep, replica.head->offset);
     if (hard_disks_moves_volume(&ensemble->plan, job.time))
       move_volume(ensemble, place, team, &replica, &job);
-    else if (team->thread == 0)
-      replica.head->last_move = HARD_DISKS_NOT_TRIED;
   }
   add_counts(ensemble, place->run, &counts);
 }

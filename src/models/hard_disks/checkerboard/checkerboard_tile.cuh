@@ -461,9 +461,8 @@ disks_write_head(const struct disks_task *task, uint32_t thread)
   const int64_t *from = (const int64_t *)task->from;
   if (thread < HARD_DISKS_HEAD_WORDS)
     ((int64_t *)task->to)[thread] =
-        thread < 2   ? hard_disks_shift_offset(task->box, &task->sweep, thread, from[thread])
-        : thread < 3 ? from[thread]
-                     : 0; /* no volume move yet */
+        thread < 2 ? hard_disks_shift_offset(task->box, &task->sweep, thread, from[thread])
+                   : from[thread];
 }
 
 #endif

@@ -189,7 +189,6 @@ disks_carry(const struct disks_whole_task *task, const struct disks_whole_memory
     for (uint32_t axis = 0; axis < 2; axis++)
       if (BACK) {
         head->offset[axis] = memory->replica[i].offset[axis];
-        head->last_move = HARD_DISKS_NOT_TRIED;
       } else {
         memory->replica[i].offset[axis] = head->offset[axis];
         memory->replica[i].width[axis] = head->width[axis];
