@@ -46,6 +46,15 @@ FILES = {
     "0 0\n1.5 0.2 3 x": "pos.txt:2: expected a coordinate",
     "0 0 # first\n1.5 0.2 3 3\n1 ": "pos.txt:3: more coordinates than the 6 of 3 disks",
 }
+PRESSED = """\
+gpumc: 1
+seed: 3
+model: {{name: hard_disks, {model}}}
+algorithm: {{{algorithm}, control: {{name: beta_pressure, {values}}}}}
+kernel: {{device: cpu{kernel}}}
+output: r.h5
+"""
+CHAINS = "name: canonical, thermalization: 20, sweeps: 100"
 
 
 class HardDisksKeys(ProgramCase):
@@ -56,6 +65,49 @@ class HardDisksKeys(ProgramCase):
         for model, mistake in MISTAKES.items():
             with self.subTest(model):
                 self.assertRegex(self.gpumc("validate", self.config(model), code=INVALID).err, "c.yaml:3:" + mistake)
+
+    def pressed(self, values, algorithm=CHAINS, kernel="", model="particles: 60, packing_fraction: 0.5"):
+        return self.write("c.yaml", PRESSED.format(values=values, algorithm=algorithm, kernel=kernel, model=model))
+
+    def refusal(self, config, key):
+        """What follows the place of the key's value, which the mistake stands at."""
+        refused = self.gpumc("validate", config, code=INVALID).err
+        line = pathlib.Path(config).read_text().splitlines()[3]
+        start = line.index("beta_pressure") if key == "name" else line.index(f" {key}: ") + len(f" {key}: ")
+        self.assertIn(f"c.yaml:4:{start + 1}: ", refused)
+        self.assertEqual(refused.count("c.yaml:"), 1)
+        return refused
+
+    def test_pressures_that_no_box_has_are_refused_at_their_values(self):
+        for values, key in (("values: [1e6]", "values"), ("values: [2, 3, 1e6]", "values"), ("values: [-1, 2]", "values"),
+                            ("values: [0, 2]", "values"), ("from: 0, to: 2, step: 1", "from"), ("from: 1, to: 1e6, count: 3", "to")):
+            with self.subTest(values):
+                self.assertRegex(self.refusal(self.pressed(values), key),
+                                 r"control\.\w+: at beta_pressure = \S+ .*use pressures (above 0|up to \S+)\n")
+        for algorithm, values in (("name: pt, samples: 2, sweeps: 64", "values: [-1, 2]"),
+                                  ("name: pa, population: 64, sweeps: 1", "thermalization: 2, values: [1, 1e6]")):
+            with self.subTest(algorithm):
+                self.assertIn("use pressures", self.refusal(self.pressed(values, algorithm), "values"))
+
+    def test_boxes_at_the_end_of_their_grid_have_no_pressure(self):
+        side = 4 * 2 ** 0.5 - 1e-6
+        for box, code in ((side, INVALID), (side - 1e-3, OK)):
+            config = self.pressed("values: [1]", model=f"particles: 10, box: [{box:.6f}, 7]")
+            with self.subTest(box):
+                if code == INVALID:
+                    self.assertRegex(self.refusal(config, "name"),
+                                     "beta_pressure cannot be moved: a side of the box .* change model.box a little")
+                self.gpumc("run", "--fresh", config, code=code)
+
+    def test_the_highest_pressure_that_is_advised_runs(self):
+        """As does a little more by a larger step."""
+        refused = self.refusal(self.pressed("values: [1e6]"), "values")
+        highest = float(re.search(r"pressures up to (\S+)", refused).group(1))
+        self.gpumc("run", "--fresh", self.pressed(f"values: [{highest}]"), code=OK)
+        self.assertIn("cannot be moved", self.refusal(self.pressed(f"values: [{1.02 * highest}]"), "values"))
+        self.gpumc("run", "--fresh", self.pressed(f"values: [{1.02 * highest}]", kernel=", volume_step: 2.1"), code=OK)
+        small = self.refusal(self.pressed(f"values: [{highest}]", kernel=", volume_step: 1"), "values")
+        self.assertRegex(small, r"use pressures up to \S+, or a larger volume_step")
 
     def test_too_small_boxes_of_lattices_come_with_one_that_would_do(self):
         for model, advice, given in (

@@ -7,6 +7,7 @@
 #include "core/config/params.h"
 #include "core/numerics/isa.h"
 #include "core/run/language_internal.h"
+#include "core/simulation/ladder.h"
 #include "core/simulation/registry.h"
 #include "core/simulation/shared_keys.h"
 #include "core/simulation/steps.h"
@@ -114,6 +115,25 @@ static bool check_kernel_keys(struct gpumc_language *language, const struct gpum
   const bool good = !names.failed;
   gpumc_text_free(&names);
   return good;
+}
+
+/* Mistakes at values of the moved control that the instance (NULL: there is none) does not have
+ * with this kernel and its keys; `params` and `algorithm` view the resolved blocks. */
+static void check_moved(struct gpumc_language *language, const struct gpumc_params *params,
+                        const struct gpumc_params *algorithm, const struct gpumc_model *instance,
+                        const struct gpumc_kernel_ops *kernel)
+{
+  struct gpumc_params keys, moved;
+  if (instance == NULL || kernel->check_value == NULL ||
+      !gpumc_keys_move_controls(language->algorithm->keys) ||
+      !gpumc_params_narrow(algorithm, &language->report, "control", &moved) ||
+      !gpumc_params_has(&moved, "control") ||
+      !gpumc_params_narrow(params, &language->report, NULL, &keys))
+    return;
+  struct gpumc_kernel_options options = {0};
+  if (kernel->read != NULL)
+    kernel->read(&keys, &options);
+  gpumc_control_check_values(&moved, instance, kernel, &options, &language->report);
 }
 
 /* Whether the key is for this move, among others perhaps. */
@@ -376,6 +396,7 @@ bool gpumc_language_settle_kernel(struct gpumc_language *language, const struct 
   if (!check_kernel_keys(language, &own, &algorithm, *kernel) ||
       !check_keys_of_moves(language, &own, &algorithm, *kernel))
     return false;
+  check_moved(language, &own, &algorithm, instance, *kernel);
   check_step(language, root, &own, &algorithm, *kernel);
   return true;
 }

@@ -248,6 +248,13 @@ struct gpumc_kernel_ops {
    * NULL where it can. */
   const char *(*refuses)(const struct gpumc_model *model,
                          const struct gpumc_kernel_options *options, const char **key);
+  /* GPUMC_INVALID, with the remedy, of a value that a control of the instance cannot be moved to;
+   * all values between two that are possible have to be possible. NULL: all are, in sweeps under a
+   * target that has controls. */
+  GPUMC_MUST_CHECK enum gpumc_status (*check_value)(const struct gpumc_model *model,
+                                                    const struct gpumc_kernel_options *options,
+                                                    size_t control, double value,
+                                                    struct gpumc_error *error);
   /* Among its keys, `n_tunables`: what a run can be asked to tune; NULL: nothing. */
   const struct gpumc_tunable *tunables;
   size_t n_tunables;

@@ -372,6 +372,32 @@ void gpumc_control_check_instance(const struct gpumc_params *params,
                            controls[moved.control].label.name);
 }
 
+/* The ends of a ladder, or its values up to the first that is refused. */
+void gpumc_control_check_values(const struct gpumc_params *params, const struct gpumc_model *model,
+                                const struct gpumc_kernel_ops *kernel,
+                                const struct gpumc_kernel_options *options,
+                                struct gpumc_report *report)
+{
+  static const char *const ends[] = {"control.from", "control.to"};
+  const bool listed = gpumc_params_has(params, "control.values");
+  struct gpumc_list values = {0};
+  struct gpumc_moved moved;
+  gpumc_moved_read(params, model, &moved);
+  if (listed)
+    values = gpumc_params_list(params, "control.values");
+  const size_t count = listed ? values.left : sizeof ends / sizeof *ends;
+  bool good = true;
+  for (size_t i = 0; i < count && good; i++) {
+    const char *key = listed ? "control.values" : ends[i];
+    struct gpumc_error error = {0};
+    const double value = listed ? gpumc_list_real(&values) : gpumc_params_real(params, key);
+    good = kernel->check_value(model, options, moved.control, value, &error) == GPUMC_OK;
+    if (!good)
+      gpumc_params_mistake(params, report, key, "%s: %s", key, gpumc_error_text(&error));
+    gpumc_error_free(&error);
+  }
+}
+
 /* The channel whose coefficient differs between two values of the moved control. */
 static size_t conjugate_of(const struct gpumc_model *model, const struct gpumc_moved *moved)
 {

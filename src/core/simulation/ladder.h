@@ -111,6 +111,13 @@ void gpumc_control_check_instance(const struct gpumc_params *params,
     .reads = "control", .needs = GPUMC_NEEDS_INSTANCE, .run = gpumc_control_check_instance         \
   }
 
+/* Mistakes at values of `control`, given without other ones, that the kernel cannot take with such
+ * options (gpumc_kernel_ops.check_value, which it has). */
+void gpumc_control_check_values(const struct gpumc_params *params, const struct gpumc_model *model,
+                                const struct gpumc_kernel_ops *kernel,
+                                const struct gpumc_kernel_options *options,
+                                struct gpumc_report *report);
+
 /* Mistakes in the block that the table cannot tell: what does not go together,
  * fewer than `least` values or more than `most`, or such that are not all different. */
 void gpumc_ladder_check(const struct gpumc_params *params, const char *block, size_t least,

@@ -390,6 +390,8 @@ static void find_grids(struct hard_disks_parameters *parameters)
   open_grid(parameters);
 }
 
+#define IMMOVABLE "a side of the box is at the end of what is possible with its cells"
+
 enum gpumc_status hard_disks_instance(const struct hard_disks_settings *settings,
                                       struct gpumc_model *model, struct gpumc_error *error)
 {
@@ -410,6 +412,11 @@ enum gpumc_status hard_disks_instance(const struct hard_disks_settings *settings
   model->reads_file = settings->start == HARD_DISKS_FILE;
   model->log_states = NAN;
   model->control[HARD_DISKS_BETA_PRESSURE] = NAN; /* no value of its own */
+  if (parameters->open.least > parameters->open.most)
+    model->immovable[HARD_DISKS_BETA_PRESSURE] =
+        settings->packing_fraction > 0.0 ? IMMOVABLE
+            "; change model.packing_fraction a little, or model.aspect"
+                                         : IMMOVABLE "; change model.box a little";
   hard_disks_describe_channels(model);
   return hard_disks_describe_profiles(settings, model, error);
 }

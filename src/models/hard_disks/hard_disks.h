@@ -173,8 +173,15 @@ hard_disks_start_state(const struct gpumc_model *model, const struct hard_disks_
 
 /* Whether an ensemble's sweep at `time` ends with one. */
 bool hard_disks_moves_volume(const struct gpumc_ensemble_plan *plan, uint32_t time);
-/* rule[runs] under a target. GPUMC_INVALID where the smallest possible step of the volume is too
- * large for the pressure, as it is for millions of disks. */
+/* gpumc_kernel_ops.check_value: GPUMC_INVALID of pressures that are not above 0, and where the
+ * smallest possible step of the volume is too large for the pressure, as it is for millions of
+ * disks. */
+GPUMC_MUST_CHECK enum gpumc_status
+hard_disks_check_pressure(const struct gpumc_model *model,
+                          const struct gpumc_kernel_options *options, size_t control, double value,
+                          struct gpumc_error *error);
+/* rule[runs] under a target. GPUMC_INVALID of steps as above, and of an instance whose volume
+ * cannot be moved. */
 GPUMC_MUST_CHECK enum gpumc_status
 hard_disks_find_rules(const struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                       struct hard_disks_volume_rule *rule, struct gpumc_error *error);
@@ -264,7 +271,7 @@ double
 hard_disks_trials(const struct gpumc_model *model, const struct gpumc_kernel_options *options);
 #define HARD_DISKS_KERNEL                                                                          \
   .moves = hard_disks_moves, .n_moves = HARD_DISKS_MOVES, .read = hard_disks_read_keys,            \
-  .tunables = hard_disks_tunables
+  .tunables = hard_disks_tunables, .check_value = hard_disks_check_pressure
 #define HARD_DISKS_CHECKERBOARD_NAMES                                                              \
   HARD_DISKS_KERNEL, .n_tunables = HARD_DISKS_TUNABLES, .keys = hard_disks_checkerboard_keys,      \
                      .variant = "checkerboard",                                                    \

@@ -209,28 +209,60 @@ bool hard_disks_moves_volume(const struct gpumc_ensemble_plan *plan, uint32_t ti
          (time + 1) % hard_disks_volume_options_of(&plan->options).sweeps == 0;
 }
 
+/* In how many quanta the largest change of W is, and may be a fraction of one. */
+static double reach_of(const struct hard_disks_grid *grid,
+                       const struct gpumc_kernel_options *options, double pressure)
+{
+  const float width[2] = {grid->box.width_x, grid->box.width_y};
+  const double volume = hard_disks_volume_with(&grid->box, width);
+  /* dV = 2 V dW / W. */
+  return 0.5 * hard_disks_volume_options_of(options).step * (double)hard_disks_quanta(width[0]) /
+         (volume * fabs(pressure));
+}
+
+static enum gpumc_status check_reach(const struct hard_disks_grid *grid,
+                                     const struct gpumc_kernel_options *options, double pressure,
+                                     struct gpumc_error *error)
+{
+  /* As three digits read that are rounded. */
+  const double highest = 0.995 * reach_of(grid, options, 1.0) / LEAST_REACH;
+  const double step = hard_disks_volume_options_of(options).step;
+  if (reach_of(grid, options, pressure) >= LEAST_REACH)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_INVALID,
+                         "at beta_pressure = %g the volume of %u disks cannot be moved: the "
+                         "smallest change, %.2g, is larger than 2 volume_step / beta_pressure; use "
+                         "pressures up to %.3g%s",
+                         pressure, grid->box.particles, step / reach_of(grid, options, 1.0),
+                         highest, step < VOLUME_STEP_DEFAULT ? ", or a larger volume_step" : "");
+}
+
+enum gpumc_status hard_disks_check_pressure(const struct gpumc_model *model,
+                                            const struct gpumc_kernel_options *options,
+                                            size_t control, double value, struct gpumc_error *error)
+{
+  (void)control;
+  if (!(value > 0.0))
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "at beta_pressure = %g nothing keeps the box from expanding: use "
+                           "pressures above 0",
+                           value);
+  return check_reach(&hard_disks_parameters(model)->open, options, value, error);
+}
+
 enum gpumc_status
 hard_disks_find_rules(const struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                       struct hard_disks_volume_rule *rule, struct gpumc_error *error)
 {
   const struct hard_disks_grid *grid = hard_disks_grid_of(ensemble->model, &ensemble->plan);
-  const float width[2] = {grid->box.width_x, grid->box.width_y};
-  const double quanta = (double)hard_disks_quanta(width[0]);
-  const double volume = hard_disks_volume_with(&grid->box, width);
-  const double step = hard_disks_volume_options_of(&ensemble->plan.options).step;
+  const struct gpumc_kernel_options *options = &ensemble->plan.options;
   if (grid->least > grid->most)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "the volume of this box cannot be moved: a side is at the end of what "
-                           "is possible with its cells; change the packing fraction a little");
+    return gpumc_error_set(error, GPUMC_INVALID, "the volume cannot be moved: %s",
+                           ensemble->model->immovable[HARD_DISKS_BETA_PRESSURE]);
   for (size_t m = 0; m < ensemble->runs; m++) {
     const double pressure = target->control[m];
-    /* dV = 2 V dW / W. */
-    const double reach = 0.5 * step * quanta / (volume * fabs(pressure));
-    if (!(reach >= LEAST_REACH))
-      return gpumc_error_set(error, GPUMC_INVALID,
-                             "at beta_pressure = %g the volume of %u disks cannot be moved: the "
-                             "smallest change, %.2g, is larger than volume_step / beta_pressure",
-                             pressure, grid->box.particles, 2.0 * volume / quanta);
+    GPUMC_TRY(check_reach(grid, options, pressure, error));
+    const double reach = reach_of(grid, options, pressure);
     const double most = (double)(grid->most - grid->least);
     rule[m] = (struct hard_disks_volume_rule){
         .least = grid->least,
