@@ -163,10 +163,14 @@ class HardDisksKeys(ProgramCase):
             self.assertEqual(file["provenance"].attrs["updates"], 100 * 32 * 256)
 
     def test_profiles_are_planned(self):
-        """What the host does for a profile takes longer than the sweeps, and the plan says so."""
-        times = [json.loads(self.gpumc("plan", self.config("particles: 400, packing_fraction: 0.6", more=more), "--json").out)
-                 ["tasks"][0]["estimated_seconds"] for more in ("", ", pair_correlation: true, bond_order_correlation: true")]
-        self.assertGreater(times[1], 2 * times[0])
+        """What the host does for a profile takes three times as long as the sweeps, and the plan says so. It times both, to which
+        other work on the machine only adds: the shortest of some times is judged."""
+        shortest = [np.inf, np.inf]
+        for _ in range(5):
+            for i, more in enumerate(("", ", pair_correlation: true, bond_order_correlation: true")):
+                plan = self.gpumc("plan", self.config("particles: 400, packing_fraction: 0.6", more=more), "--json").out
+                shortest[i] = min(shortest[i], json.loads(plan)["tasks"][0]["estimated_seconds"])
+        self.assertGreater(shortest[1], 2 * shortest[0])
 
     def test_broken_checkerboards_are_named_in_the_result(self):
         for key in ("shuffle", "shift", "confine"):

@@ -2,17 +2,22 @@
 
 A bad size of moves, half a cell, with one trial in a cell is left for better ones, by more than the errors; the table of all that was tried is in the
 result. The run itself is that of a configuration with the recorded keys, bit for bit, and stays so if it is stopped, while it
-tunes or later: the choice, which depends on the clock, is in the checkpoint. Too little time changes nothing, and says so.
+tunes or later: the choice, which depends on the clock, is in the checkpoint, and tuning that was stopped begins anew. Too little
+time changes nothing, and says so.
+
+Of the clock only that is judged which holds on busy machines, too: no time is short enough there, and none long enough.
 """
 import pathlib
 import sys
+import time
 import unittest
 
 import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.program import INVALID, STOPPED, ProgramCase  # noqa: E402
+from support.program import INVALID, STOPPED, ProgramCase, stop  # noqa: E402
+from support.sanitizers import SANITIZED  # noqa: E402
 
 CONFIG = """\
 gpumc: 1
@@ -60,9 +65,18 @@ class Tune(ProgramCase):
         keys = [word for pair in self.tuning(output)[2].split() for word in ("--set", pair)]
         self.gpumc("run", "--fresh", self.config("keys.h5", **more), *keys)
 
+    def run_tuned(self, times, **more):
+        """Tunes for the first of these times, in seconds, in which it finds something: busy machines need more. Returns which."""
+        for seconds in times:
+            ran = self.gpumc("run", "--fresh", self.config("r.h5", tune=f"{seconds} s", **more), timeout=800)
+            if "tuning found nothing" not in ran.err:
+                self.assertRegex(ran.err, r"tuned: kernel\.move_size=0\.\d+ kernel\.moves_per_cell=\d+, with an autocorrelation time of")
+                return seconds
+        return self.fail(f"nothing was found in {seconds} s:\n{ran.err}")
+
+    @unittest.skipIf(SANITIZED, "sanitizers take their time where they like; what runs is that of the tests below")
     def test_a_bad_step_is_left_for_a_better_one(self):
-        ran = self.gpumc("run", self.config("r.h5", tune="12 s", kernel=WORSE, particles=64))
-        self.assertRegex(ran.err, r"tuned: kernel\.move_size=0\.\d+ kernel\.moves_per_cell=\d+, with an autocorrelation time of")
+        given = self.run_tuned((12, 48, 144), kernel=WORSE, particles=64)
         table, attributes, tuned = self.tuning("r.h5")
         chosen, seconds, error = attributes["chosen"], table["autocorrelation_seconds"], table["autocorrelation_seconds_error"]
         self.assertEqual(len(table["candidate"]), 21)
@@ -73,7 +87,8 @@ class Tune(ProgramCase):
         self.assertEqual(seconds[chosen], np.nanmin(seconds))
         self.assertEqual(tuned, f"kernel.move_size={table['move_size'][chosen]:.15g} "
                                 f"kernel.moves_per_cell={table['moves_per_cell'][chosen]:.15g}")
-        self.assertAlmostEqual(attributes["seconds"], 12, delta=4)
+        # All shares of it were used up.
+        self.assertGreaterEqual(attributes["seconds"], 0.999 * given)
         with h5py.File(self.path("r.h5")) as file:
             self.assertEqual(file["summary/move_size"][()], table["move_size"][chosen])
         np.testing.assert_allclose(seconds, table["autocorrelation_time"] * table["seconds_per_sweep"])
@@ -82,15 +97,53 @@ class Tune(ProgramCase):
         self.gpumc("run", "--fresh", self.config("given.h5", kernel=WORSE, particles=64))
         self.assertFalse(np.array_equal(self.numbers("given.h5")["runs/0000/contact"], self.numbers("r.h5")["runs/0000/contact"]))
 
-    def test_stops_change_nothing(self):
-        config = self.config("r.h5", tune="6 s", sweeps=200000)
-        self.gpumc("run", config, "--max-time", "2 s", code=STOPPED)
-        self.gpumc("run", config, "--max-time", "7 s", code=STOPPED)
+    def tried(self):
+        """Of the checkpoint: what there is of each candidate but its values, and the seconds of this tuning and of those before."""
+        with h5py.File(self.path("r.h5.ckpt")) as file:
+            return file["mpmc/tuning/candidates"][:, 4:], file["mpmc/tuning/seconds"][()].ravel()
+
+    def stop_while_tuning(self, config):
+        """Stops it once it has tried something, by the checkpoints that it writes."""
+        process, checkpoint = self.start("run", config), self.path("r.h5.ckpt")
+        while process.poll() is None and not (checkpoint.exists() and self.tried()[0].any()):
+            time.sleep(0.05)
+        stop(process)
+        self.assertEqual(process.returncode, STOPPED, process.err)
+        self.assertNotIn("tun", process.err)
+
+    def stop_when_tuned(self, config):
+        """Stops it when it says what it has chosen."""
+        process = self.start("run", config)
+        for line in process.stderr:
+            if "tuned: " in line or "tuning found nothing" in line:
+                break
+        stop(process)
+        self.assertEqual(process.returncode, STOPPED, process.err)
+
+    def rows(self):
         with h5py.File(self.path("r.h5.partial")) as file:
-            self.assertGreater(len(file["runs/0000/contact"]), 0)
+            return len(file["runs/0000/contact"])
+
+    def test_stops_change_nothing(self):
+        sweeps = 100000 if SANITIZED else 200000  # some units, even of the fastest of what is tried
+        config = self.config("r.h5", tune="8 s", sweeps=sweeps)
+        self.stop_while_tuning(config)
+        tried, (seconds, before) = self.tried()
+        self.assertTrue(tried.any())
+        self.assertEqual(before, 0)
+        # A unit, that in which the states relax: nothing is left of what was tried before but its time.
+        limited = self.gpumc("run", config, "--max-time", "1 ms", code=STOPPED)
+        self.assertIn("tuning is not over by then, and begins anew when the run is resumed", limited.err)
+        tried, (_, before) = self.tried()
+        np.testing.assert_array_equal(tried, 0)
+        self.assertEqual(before, seconds)
+        self.stop_when_tuned(config)
+        while self.rows() == 0:
+            later = self.gpumc("run", config, "--max-time", "1 ms", code=STOPPED)
+            self.assertNotIn("tun", later.err)
         resumed = self.gpumc("run", config)
-        self.assertNotIn("tuned", resumed.err)
-        self.reproduce("r.h5", sweeps=200000)
+        self.assertNotIn("tun", resumed.err)
+        self.reproduce("r.h5", sweeps=sweeps)
         self.assert_same_numbers("r.h5", "keys.h5")
 
     def test_serial_has_a_step_only(self):

@@ -111,6 +111,7 @@ struct chains_tuning {
   size_t next;                        /* to be tried */
   size_t chosen;
   double spent, seconds; /* of the share of what is tried; in all */
+  double stopped;        /* seconds of tunings that were stopped, and begun anew */
   uint32_t spacing;      /* measurements from one that counts to the next; 0: not known yet */
   /* Of what is tried: [runs][chains][series], and those of chains_watch. */
   struct gpumc_series *series, *watched;
@@ -371,6 +372,11 @@ GPUMC_MUST_CHECK enum gpumc_status chains_watch_load(struct chains *chains,
 GPUMC_MUST_CHECK enum gpumc_status chains_sweep(const struct chains *chains, uint32_t sweeps,
                                                 int64_t *const *channel, struct gpumc_error *error);
 
+static inline const struct gpumc_tunable *chains_tunables(const struct chains *chains)
+{
+  return chains->context.ensemble->ops->tunables;
+}
+
 /* Tuning (chains_tune.c) where settings.tune asks for it: whether it is not over yet, what it works
  * with (GPUMC_INVALID where the kernel has nothing to tune), and a unit of it. */
 bool chains_tunes(const struct chains *chains);
@@ -378,14 +384,17 @@ GPUMC_MUST_CHECK enum gpumc_status
 chains_tuning_make(struct chains *chains, struct gpumc_error *error);
 void chains_tuning_free(struct chains_tuning *tuning);
 GPUMC_MUST_CHECK enum gpumc_status chains_tune(struct chains *chains, struct gpumc_error *error);
-/* After a load without a choice no run has begun. */
+/* After a load without a choice no run has begun, and tuning begins anew. */
 GPUMC_MUST_CHECK enum gpumc_status chains_tuning_save(const struct chains *chains,
                                                       struct gpumc_checkpoint_writer *writer,
                                                       struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status chains_tuning_load(struct chains *chains,
                                                       struct gpumc_checkpoint_reader *reader,
                                                       struct gpumc_error *error);
-/* provenance/tuning. */
+/* What it has found (chains_tuned.c): the best of the candidates that were tried, a note of the
+ * chosen one or a warning that none is known, and provenance/tuning. */
+size_t chains_tuning_best(const struct chains_tuning *tuning);
+void chains_tuning_tell(const struct chains *chains);
 GPUMC_MUST_CHECK enum gpumc_status
 chains_tuning_write(const struct chains *chains, struct gpumc_error *error);
 

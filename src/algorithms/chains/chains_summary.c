@@ -146,7 +146,8 @@ static double take_estimate(const struct summary *summary, size_t m, size_t k,
 static void take_series(struct summary *summary, size_t m, const struct chains_estimates *estimates)
 {
   const size_t temperatures = summary->direct.count;
-  const double seconds = (*summary->chains->context.seconds - summary->chains->tuning.seconds) /
+  const struct chains_tuning *tuning = &summary->chains->tuning;
+  const double seconds = (*summary->chains->context.seconds - tuning->seconds - tuning->stopped) /
                          (double)chains_end(&summary->chains->settings);
   bool drifts = false, converged = estimates->converged, doubted[GPUMC_SERIES_DOUBTS] = {false};
   double longest[GPUMC_SERIES_DOUBTS] = {0};

@@ -16,7 +16,6 @@
 #include "core/base/machine.h"
 #include "core/base/memory.h"
 #include "core/base/text.h"
-#include "core/simulation/curves.h"
 
 /* Of the time, what relaxes the states. */
 static const double relaxing_share = 0.1;
@@ -29,33 +28,29 @@ bool chains_tunes(const struct chains *chains)
   return chains->settings.tune > 0 && !chains->tuning.done;
 }
 
-static const struct gpumc_tunable *tunables_of(const struct chains *chains)
-{
-  return chains->context.ensemble->ops->tunables;
-}
-
 /* ---- candidates ---- */
 
 static size_t combinations(const struct chains *chains)
 {
   size_t count = 1;
   for (size_t i = 0; i < chains->tuning.tunables; i++)
-    count *= tunables_of(chains)[i].count;
+    count *= chains_tunables(chains)[i].count;
   return count;
 }
 
-/* The first is what was given, which may be among the others as well. */
+/* None of them tried. The first is what was given, which may be among the others as well. */
 static void fill_candidates(struct chains *chains)
 {
   struct chains_tuning *tuning = &chains->tuning;
+  memset(tuning->candidate, 0, (1 + combinations(chains)) * sizeof *tuning->candidate);
   for (size_t i = 0; i < tuning->tunables; i++)
-    tuning->candidate[0].value[i] = tunables_of(chains)[i].get(&tuning->given);
+    tuning->candidate[0].value[i] = chains_tunables(chains)[i].get(&tuning->given);
   tuning->count = 1;
   for (size_t k = 0; k < combinations(chains); k++) {
     struct chains_candidate *candidate = &tuning->candidate[tuning->count];
     size_t rest = k;
     for (size_t i = 0; i < tuning->tunables; i++) {
-      const struct gpumc_tunable *tunable = &tunables_of(chains)[i];
+      const struct gpumc_tunable *tunable = &chains_tunables(chains)[i];
       candidate->value[i] = tunable->value[rest % tunable->count];
       rest /= tunable->count;
     }
@@ -104,21 +99,8 @@ static struct gpumc_kernel_options options_of(const struct chains *chains, size_
 {
   struct gpumc_kernel_options options = chains->tuning.given;
   for (size_t i = 0; i < chains->tuning.tunables; i++)
-    tunables_of(chains)[i].set(&options, chains->tuning.candidate[candidate].value[i]);
+    chains_tunables(chains)[i].set(&options, chains->tuning.candidate[candidate].value[i]);
   return options;
-}
-
-/* "kernel.move_size=0.16 kernel.moves_per_cell=4" */
-static const char *
-name_candidate(const struct chains *chains, size_t candidate, char *text, size_t size)
-{
-  size_t length = 0;
-  text[0] = '\0';
-  for (size_t i = 0; i < chains->tuning.tunables && length < size; i++)
-    length +=
-        (size_t)snprintf(text + length, size - length, "%skernel.%s=%.15g", i > 0 ? " " : "",
-                         tunables_of(chains)[i].key, chains->tuning.candidate[candidate].value[i]);
-  return text;
 }
 
 /* ---- how one does ---- */
@@ -241,68 +223,18 @@ static void evaluate(const struct chains *chains, struct chains_candidate *candi
 
 /* ---- the choice ---- */
 
-static double seconds_per_sweep(const struct chains_candidate *candidate)
-{
-  return candidate->sweeps > 0 ? candidate->seconds / candidate->sweeps : (double)NAN;
-}
-
-static double seconds_of(const struct chains_candidate *candidate)
-{
-  return candidate->time * seconds_per_sweep(candidate);
-}
-
-static double seconds_error(const struct chains_candidate *candidate)
-{
-  return candidate->time_error * seconds_per_sweep(candidate);
-}
-
-/* What was given stays unless another one is better by more than the errors of both. */
-static size_t find_best(const struct chains_tuning *tuning)
-{
-  const struct chains_candidate *given = &tuning->candidate[0];
-  size_t best = 0;
-  for (size_t i = 1; i < tuning->count; i++)
-    if (!isnan(seconds_of(&tuning->candidate[i])) &&
-        !(seconds_of(&tuning->candidate[best]) <= seconds_of(&tuning->candidate[i])))
-      best = i;
-  const double gain = seconds_of(given) - seconds_of(&tuning->candidate[best]);
-  return gain <= hypot(seconds_error(given), seconds_error(&tuning->candidate[best])) ? 0 : best;
-}
-
-static void tell_choice(const struct chains *chains)
-{
-  const struct chains_tuning *tuning = &chains->tuning;
-  const struct chains_candidate *best = &tuning->candidate[tuning->chosen],
-                                *given = &tuning->candidate[0];
-  const bool found = !isnan(seconds_of(best));
-  char name[256], before[64] = "unknown", text[640];
-  name_candidate(chains, tuning->chosen, name, sizeof name);
-  if (!isnan(seconds_of(given)))
-    snprintf(before, sizeof before, "%.3g s +- %.1g s", seconds_of(given), seconds_error(given));
-  if (found)
-    snprintf(text, sizeof text,
-             "tuned: %s, with an autocorrelation time of %.3g s +- %.1g s; as given it is %s", name,
-             seconds_of(best), seconds_error(best), before);
-  else
-    snprintf(text, sizeof text,
-             "tuning found nothing: the time was too short for the autocorrelation times, and %s "
-             "stays; give algorithm.tune more",
-             name);
-  gpumc_observer_tell(chains->context.observer, found ? GPUMC_NOTE : GPUMC_WARNING, text);
-}
-
 /* The run begins with it, as if nothing had been before. */
 static enum gpumc_status choose(struct chains *chains, struct gpumc_error *error)
 {
   struct gpumc_ensemble *ensemble = chains->context.ensemble;
-  chains->tuning.chosen = find_best(&chains->tuning);
+  chains->tuning.chosen = chains_tuning_best(&chains->tuning);
   chains->tuning.done = true;
   const struct gpumc_kernel_options options = options_of(chains, chains->tuning.chosen);
   GPUMC_TRY(gpumc_ensemble_set_options(ensemble, &options, error));
   ensemble->runs = 0;
   ensemble->time = 0;
   chains_pace(chains);
-  tell_choice(chains);
+  chains_tuning_tell(chains);
   return GPUMC_OK;
 }
 
@@ -325,6 +257,20 @@ static enum gpumc_status go_on(struct chains *chains, struct gpumc_error *error)
   return gpumc_ensemble_set_options(chains->context.ensemble, &options, error);
 }
 
+/* What is stopped begins anew, as the machine may be another one. */
+static void warn_of_limit(const struct chains *chains)
+{
+  const double limit = chains->context.max_seconds;
+  char text[256], needed[32], given[32];
+  if (limit <= 0 || limit > chains->settings.tune)
+    return;
+  snprintf(text, sizeof text,
+           "algorithm.tune takes %s, but the time limit is %s: tuning is not over by then, and "
+           "begins anew when the run is resumed; give --max-time more, or algorithm.tune less",
+           gpumc_duration_text(chains->settings.tune, needed), gpumc_duration_text(limit, given));
+  gpumc_observer_tell(chains->context.observer, GPUMC_WARNING, text);
+}
+
 enum gpumc_status chains_tune(struct chains *chains, struct gpumc_error *error)
 {
   struct chains_tuning *tuning = &chains->tuning;
@@ -332,8 +278,10 @@ enum gpumc_status chains_tune(struct chains *chains, struct gpumc_error *error)
   const double share =
       chains->settings.tune *
       (tuning->relaxed ? (1 - relaxing_share) / (double)tuning->count : relaxing_share);
-  if (ensemble->runs == 0)
+  if (ensemble->runs == 0) {
+    warn_of_limit(chains);
     GPUMC_TRY(gpumc_ensemble_start(ensemble, 0, chains->runs, chains->settings.replicas, error));
+  }
   const double begun = gpumc_clock();
   double elapsed;
   do {
@@ -349,12 +297,12 @@ enum gpumc_status chains_tune(struct chains *chains, struct gpumc_error *error)
 
 enum { PARTS = 3, LONGEST_NAME = 64 };
 
-static void
-list_parts(struct chains_tuning *tuning, uint64_t state[2], struct gpumc_part part[PARTS])
+static void list_parts(struct chains_tuning *tuning, uint64_t state[2], double seconds[2],
+                       struct gpumc_part part[PARTS])
 {
   const size_t numbers = sizeof *tuning->candidate / sizeof(double);
   part[0] = (struct gpumc_part){"state", GPUMC_UINT64, 2, 1, state};
-  part[1] = (struct gpumc_part){"seconds", GPUMC_FLOAT64, 1, 1, &tuning->seconds};
+  part[1] = (struct gpumc_part){"seconds", GPUMC_FLOAT64, 2, 1, seconds};
   part[2] =
       (struct gpumc_part){"candidates", GPUMC_FLOAT64, tuning->count, numbers, tuning->candidate};
 }
@@ -371,11 +319,12 @@ enum gpumc_status chains_tuning_save(const struct chains *chains,
 {
   struct chains_tuning tuning = chains->tuning;
   uint64_t state[2] = {tuning.done, tuning.chosen};
+  double seconds[2] = {tuning.seconds, tuning.stopped};
   struct gpumc_part part[PARTS];
   char prefix[LONGEST_NAME];
   if (tuning.candidate == NULL)
     return GPUMC_OK;
-  list_parts(&tuning, state, part);
+  list_parts(&tuning, state, seconds, part);
   return gpumc_parts_save(part, PARTS, NULL, writer, prefix_of(chains, prefix), error);
 }
 
@@ -385,123 +334,27 @@ enum gpumc_status chains_tuning_load(struct chains *chains, struct gpumc_checkpo
   struct gpumc_ensemble *ensemble = chains->context.ensemble;
   struct chains_tuning *tuning = &chains->tuning;
   uint64_t state[2];
+  double seconds[2];
   struct gpumc_part part[PARTS];
   char prefix[LONGEST_NAME];
   if (tuning->candidate == NULL)
     return GPUMC_OK;
-  list_parts(tuning, state, part);
+  list_parts(tuning, state, seconds, part);
   GPUMC_TRY(gpumc_parts_load(part, PARTS, NULL, reader, prefix_of(chains, prefix), error));
   if (state[0] > 1 || state[1] >= tuning->count)
     return gpumc_error_set(error, GPUMC_FAILURE, "what was tuned is out of range");
   tuning->done = state[0] == 1;
   tuning->chosen = (size_t)state[1];
+  tuning->stopped = seconds[1];
   if (tuning->done) {
+    tuning->seconds = seconds[0];
     ensemble->plan.options = options_of(chains, tuning->chosen);
     chains_pace(chains);
   } else {
-    tuning->seconds = 0;
+    tuning->stopped += seconds[0];
     fill_candidates(chains);
     ensemble->runs = 0;
     ensemble->time = 0;
   }
   return GPUMC_OK;
-}
-
-/* ---- results ---- */
-
-struct column {
-  struct gpumc_label label;
-  double (*value)(const struct chains_candidate *candidate);
-  double (*error)(const struct chains_candidate *candidate); /* NULL: none */
-};
-
-static double sweeps_of(const struct chains_candidate *candidate)
-{
-  return candidate->sweeps;
-}
-
-static double time_of(const struct chains_candidate *candidate)
-{
-  return candidate->time;
-}
-
-static double time_error_of(const struct chains_candidate *candidate)
-{
-  return candidate->time_error;
-}
-
-static const struct column columns[] = {
-    {{"sweeps", "sweeps that were tried", "sweeps", ""}, sweeps_of, NULL},
-    {{"seconds_per_sweep", "time of a sweep, with its share of a measurement", "s", ""},
-     seconds_per_sweep,
-     NULL},
-    {{"autocorrelation_time", "integrated autocorrelation time of the slowest mean that is watched",
-      "sweeps", ""},
-     time_of,
-     time_error_of},
-    {{"autocorrelation_seconds", "the same on the clock", "s", ""}, seconds_of, seconds_error},
-};
-
-/* The values of tunable number i. */
-static enum gpumc_status write_values(const struct chains *chains,
-                                      const struct gpumc_curve_place *place, size_t i,
-                                      double *scratch, struct gpumc_error *error)
-{
-  const struct gpumc_tunable *tunable = &tunables_of(chains)[i];
-  const struct gpumc_key *key = gpumc_key_find(chains->context.ensemble->ops->keys, tunable->key);
-  const struct gpumc_label label = {tunable->key, key->doc, key->unit != NULL ? key->unit : "1",
-                                    ""};
-  for (size_t c = 0; c < place->count[0]; c++)
-    scratch[c] = chains->tuning.candidate[c].value[i];
-  return gpumc_curve_write(place, &label, false, scratch, error);
-}
-
-static enum gpumc_status
-write_column(const struct chains *chains, const struct gpumc_curve_place *place,
-             const struct column *column, double *scratch, struct gpumc_error *error)
-{
-  const size_t count = place->count[0];
-  for (size_t c = 0; c < count; c++) {
-    scratch[c] = column->value(&chains->tuning.candidate[c]);
-    scratch[count + c] =
-        column->error != NULL ? column->error(&chains->tuning.candidate[c]) : (double)NAN;
-  }
-  return column->error != NULL
-             ? gpumc_curve_write_with_error(place, &column->label, scratch, scratch + count, error)
-             : gpumc_curve_write(place, &column->label, false, scratch, error);
-}
-
-enum gpumc_status chains_tuning_write(const struct chains *chains, struct gpumc_error *error)
-{
-  static const char group[] = "provenance/tuning", axis_path[] = "provenance/tuning/candidate";
-  static const struct gpumc_label axis = {
-      "candidate", "values that were tried, those that were given first", "1", ""};
-  const struct chains_tuning *tuning = &chains->tuning;
-  struct gpumc_recorder *recorder = chains->context.recorder;
-  const struct gpumc_curve_place place = {.recorder = recorder,
-                                          .model = chains->context.model,
-                                          .group = group,
-                                          .axis = {axis_path},
-                                          .count = {tuning->count}};
-  double *scratch = NULL;
-  char name[256];
-  enum gpumc_status status = GPUMC_OK;
-  if (tuning->candidate == NULL)
-    return GPUMC_OK;
-  GPUMC_TRY(gpumc_allocate_array(&scratch, 2 * tuning->count, "what was tuned", error));
-  for (size_t c = 0; c < tuning->count; c++)
-    scratch[c] = (double)c;
-  GPUMC_TRY_OUT(status, gpumc_curve_write_axis(&place, 0, &axis, true, scratch, error));
-  for (size_t i = 0; i < tuning->tunables; i++)
-    GPUMC_TRY_OUT(status, write_values(chains, &place, i, scratch, error));
-  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-    GPUMC_TRY_OUT(status, write_column(chains, &place, &columns[i], scratch, error));
-  GPUMC_TRY_OUT(status,
-                gpumc_recorder_integer(recorder, group, "chosen", (int64_t)tuning->chosen, error));
-  GPUMC_TRY_OUT(status, gpumc_recorder_number(recorder, group, "seconds", tuning->seconds, error));
-  name_candidate(chains, tuning->chosen, name, sizeof name);
-  GPUMC_TRY_OUT(status, gpumc_recorder_text(recorder, "provenance", "tuned", name, error));
-out:
-  free(scratch);
-  return status;
 }

@@ -215,7 +215,8 @@ static enum gpumc_status build(struct run *run, struct gpumc_error *error)
                                         .recorder = run->recorder,
                                         .observer = run->options->observer,
                                         .warnings = run->task->warnings,
-                                        .seconds = &run->seconds};
+                                        .seconds = &run->seconds,
+                                        .max_seconds = run->options->max_seconds};
   GPUMC_TRY(run->task->algorithm->create(&run->context, &run->state, error));
   run->read_checksum = gpumc_checksum_of_files(run->task, samples, run->context.file_checksum);
   /* Again: what has been allocated may have left no room for their stacks. */

@@ -84,6 +84,7 @@ struct gpumc_context {
   /* Worked so far, earlier parts of the run included, once the last unit is finished: no result may
    * depend on it. */
   const double *seconds;
+  double max_seconds; /* of this invocation, as its limit; 0: none. Decides no result either */
   /* `create` sets it where the algorithm reads a file (gpumc_algorithm_ops.file_key). */
   uint64_t file_checksum;
 };
