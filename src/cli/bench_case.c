@@ -231,9 +231,8 @@ static enum gpumc_status time_repeats(const struct rate_request *request,
                                       struct gpumc_ensemble *ensemble, struct repeats *repeats,
                                       struct gpumc_error *error)
 {
-  double updates_per_sweep =
-      (double)request->runs * (double)request->population *
-      gpumc_kernel_trials(request->kernel, request->model, &request->options);
+  double updates_per_sweep = (double)request->runs * (double)request->population *
+                             gpumc_kernel_trials(request->kernel, request->model, &ensemble->plan);
   double elapsed, begin = gpumc_clock();
   uint32_t sweeps = request->sweeps;
   GPUMC_TRY(time_sweeps(request, ensemble, sweeps, &elapsed, error));

@@ -13,6 +13,7 @@
 #include "core/base/machine.h"
 #include "core/base/memory.h"
 #include "core/base/text.h"
+#include "core/simulation/ladder.h"
 
 /* ---- here ---- */
 
@@ -32,7 +33,7 @@ static const double sweep_budget = 0.2, step_budget = 0.08, other_budget = 0.02;
 static const double repeat_seconds = 0.001;
 /* A walk as long as those of a run: what it begins and ends with takes little of that. */
 static const double walk_seconds = 0.05;
-static const double probe_beta = 0.4;
+static const double probe_beta = 0.4; /* also of controls of models with a temperature */
 /* Of a core, for what an algorithm does with the values of one replica. */
 static const double value_seconds = 20e-9;
 /* Of the time of sweeps, what an algorithm takes for looks at slow observables. */
@@ -44,6 +45,7 @@ static const double term_seconds = 3e-9;
 struct probe {
   struct gpumc_device *device;
   const struct gpumc_work *work;
+  double control; /* value of the one that is moved */
   struct gpumc_ensemble ensemble;
   size_t replicas;  /* of each run */
   double sites;     /* of all replicas */
@@ -68,7 +70,7 @@ sweep(struct probe *probe, uint32_t sweeps, int64_t *const *channel, struct gpum
 {
   if (probe->ensemble.time > UINT32_MAX - sweeps)
     probe->ensemble.time = 0; /* the same random numbers again do no harm here */
-  return gpumc_ensemble_sweep_any(&probe->ensemble, sweeps, probe_beta, channel, error);
+  return gpumc_ensemble_sweep_any(&probe->ensemble, sweeps, probe->control, channel, error);
 }
 
 /* Many sweeps are one call: threads that start together for each are held up by other programs. */
@@ -202,6 +204,25 @@ static void shrink(struct probe *probe, const struct gpumc_preparation *preparat
   const double most = fmax(updates / probe->sites, 1);
   probe->sweeps = (uint32_t)bounded(fmin(most, TOGETHER_MOST), 1, together);
   probe->stepped = (uint32_t)bounded(fmin(most, STEP_SWEEPS_MOST), 1, demand->work.sweeps);
+}
+
+/* Among those that the algorithm moves its control over, in the middle, where the model has no
+ * temperature and a value of another system may be out of its range. */
+static double probe_control(const struct gpumc_task *task)
+{
+  const struct gpumc_params params = gpumc_task_params(task, "algorithm");
+  if (gpumc_model_has_temperature(task->model) ||
+      !gpumc_keys_move_controls(task->algorithm->keys) || !gpumc_params_has(&params, "control"))
+    return probe_beta;
+  if (!gpumc_params_has(&params, "control.values"))
+    return 0.5 *
+           (gpumc_params_real(&params, "control.from") + gpumc_params_real(&params, "control.to"));
+  struct gpumc_list values = gpumc_params_list(&params, "control.values");
+  const size_t after = values.left / 2;
+  double value = gpumc_list_real(&values);
+  while (values.left > after)
+    value = gpumc_list_real(&values);
+  return value;
 }
 
 /* A third of the replicas of every other pair of runs change places. */
@@ -342,6 +363,7 @@ enum gpumc_status cli_plan_time_measure(struct gpumc_preparation *preparation,
   const bool gpu = strcmp(preparation->device.ops->name, "cuda") == 0;
   const struct gpumc_demand *demand = &preparation->demand;
   struct probe probe = {.device = &preparation->device, .work = &demand->work};
+  probe.control = probe_control(preparation->task);
   *time = (struct cli_plan_time){0};
   shrink(&probe, preparation, gpu);
   enum gpumc_status status;

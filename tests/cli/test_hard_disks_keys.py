@@ -106,6 +106,8 @@ class HardDisksKeys(ProgramCase):
         self.gpumc("run", "--fresh", self.pressed(f"values: [{highest}]"), code=OK)
         self.assertIn("cannot be moved", self.refusal(self.pressed(f"values: [{1.02 * highest}]"), "values"))
         self.gpumc("run", "--fresh", self.pressed(f"values: [{1.02 * highest}]", kernel=", volume_step: 2.1"), code=OK)
+        self.gpumc("run", "--fresh", self.pressed("values: [5]", kernel=", variant: serial"), code=OK)
+        self.refusal(self.pressed("values: [1e6]", kernel=", variant: serial"), "values")
         small = self.refusal(self.pressed(f"values: [{highest}]", kernel=", volume_step: 1"), "values")
         self.assertRegex(small, r"use pressures up to \S+, or a larger volume_step")
 
@@ -155,6 +157,12 @@ class HardDisksKeys(ProgramCase):
             self.assertAlmostEqual(provenance["updates"] / planned["updates"], 1, delta=0.02)
             self.assertTrue(0.9 * at_most < provenance["updates"] / (420 * 200) < at_most)
             self.assertAlmostEqual(provenance["update_rate"], provenance["updates"] / provenance["seconds"])
+        config = self.pressed("values: [5.5]", algorithm="name: canonical, replicas: 4, thermalization: 20, sweeps: 400",
+                              model="particles: 400, packing_fraction: 0.65")
+        planned = json.loads(self.gpumc("plan", config, "--json").out)["tasks"][0]
+        self.gpumc("run", "--fresh", config)
+        with h5py.File(self.path("r.h5")) as file:  # the cells of constant volume would have a fifth more
+            self.assertAlmostEqual(file["provenance"].attrs["updates"] / planned["updates"], 1, delta=0.04)
         spins = self.write("i.yaml", "{gpumc: 1, seed: 1, model: {name: ising2d, shape: [16, 16]}, output: i.h5, kernel: {device: cpu},\n"
                                      "algorithm: {name: canonical, beta: {values: [0.4]}, thermalization: 10, sweeps: 90}}")
         self.gpumc("run", spins)

@@ -134,17 +134,16 @@ static void test_times(void **state)
   assert_int_equal(chains_measurements(&settings, 160), 3);
 }
 
-static double twenty_a_site(const struct gpumc_model *model,
-                            const struct gpumc_kernel_options *options, size_t replicas)
+static double twenty_a_site(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
+                            size_t replicas)
 {
-  (void)options;
+  (void)plan;
   return 20.0 * (double)model->sites * (double)replicas;
 }
 
-static double
-four_a_site(const struct gpumc_model *model, const struct gpumc_kernel_options *options)
+static double four_a_site(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  (void)options;
+  (void)plan;
   return 4.0 * (double)model->sites;
 }
 

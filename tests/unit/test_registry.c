@@ -274,24 +274,24 @@ static void test_operations_of_kernels(void **state)
   assert_null(gpumc_operation_name(1u << 31));
 }
 
-static double of_words(const struct gpumc_model *model, const struct gpumc_kernel_options *options,
-                       size_t replicas)
+static double
+of_words(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan, size_t replicas)
 {
-  (void)options;
+  (void)plan;
   return (double)model->sites * (double)((replicas + 31) / 32);
 }
 
-static double of_replicas(const struct gpumc_model *model,
-                          const struct gpumc_kernel_options *options, size_t replicas)
+static double of_replicas(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
+                          size_t replicas)
 {
-  (void)options;
+  (void)plan;
   return (double)model->sites * (double)replicas / 8;
 }
 
 /* Sixteen updates of each site in a sweep of the same cost. */
-static double sixteen(const struct gpumc_model *model, const struct gpumc_kernel_options *options)
+static double sixteen(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  (void)options;
+  (void)plan;
   return 16 * (double)model->sites;
 }
 

@@ -9,13 +9,13 @@ uint32_t chains_unit(const struct chains_settings *settings, const struct gpumc_
   static const double updates = 0x1p28, nanoseconds = 0x1p28;
   const struct gpumc_kernel_ops *ops = ensemble->ops;
   const bool on_cpu = ensemble->device->ops->kind == GPUMC_KIND_CPU;
-  const struct gpumc_kernel_options *options = &ensemble->plan.options;
-  const double sweep = (double)runs * (double)settings->replicas *
-                       gpumc_kernel_trials(ops, ensemble->model, options);
+  const struct gpumc_ensemble_plan *plan = &ensemble->plan;
+  const double sweep =
+      (double)runs * (double)settings->replicas * gpumc_kernel_trials(ops, ensemble->model, plan);
   double unit = floor(updates / sweep);
   if (on_cpu && ops->cost != NULL)
-    unit = fmin(unit, floor(nanoseconds / ((double)runs * ops->cost(ensemble->model, options,
-                                                                    settings->replicas))));
+    unit = fmin(unit, floor(nanoseconds /
+                            ((double)runs * ops->cost(ensemble->model, plan, settings->replicas))));
   unit = fmax(unit, 1);
   return unit < chains_end(settings) ? (uint32_t)unit : chains_end(settings);
 }

@@ -151,9 +151,9 @@ static enum gpumc_status prepare(const struct gpumc_task *task, int threads, ope
   GPUMC_TRY_OUT(status, create_model(preparation, error));
   GPUMC_TRY_OUT(status, ask_demand(preparation, &algorithm_params, &preparation->demand, error));
   preparation->seed = gpumc_samples_seed(preparation->seed, preparation->model.first_sample);
-  preparation->per_site = gpumc_kernel_trials(preparation->kernel, &preparation->model,
-                                              &preparation->demand.plan.options) /
-                          (double)preparation->model.sites;
+  preparation->per_site =
+      gpumc_kernel_trials(preparation->kernel, &preparation->model, &preparation->demand.plan) /
+      (double)preparation->model.sites;
   struct memory_plan plan = plan_memory(preparation, &preparation->demand);
   preparation->ensemble_bytes = plan.ensemble;
   preparation->host_bytes = plan.host;

@@ -157,16 +157,17 @@ struct gpumc_kernel_ops {
    * first kernel is the default of `update`. */
   const struct gpumc_move *moves;
   size_t n_moves;
-  /* Approximate nanoseconds of one core for a sweep of a run with `replicas` replicas and such
-   * options, zeroed where they are not known: by it units of work are planned, and an automatic
-   * choice among the kernels of a model compares what a proposal costs. It depends on nothing but
-   * its arguments and is the same for all kernels of a variant, since that choice decides numbers.
-   * NULL: chosen only where no kernel with a cost does. */
-  double (*cost)(const struct gpumc_model *model, const struct gpumc_kernel_options *options,
+  /* Approximate nanoseconds of one core for a sweep of a run with `replicas` replicas and the move
+   * and options of a plan, of which nothing else is looked at, zeroed where they are not known: by
+   * it units of work are planned, and an automatic choice among the kernels of a model compares
+   * what a proposal costs. It depends on nothing but its arguments and is the same for all kernels
+   * of a variant, since that choice decides numbers. NULL: chosen only where no kernel with a cost
+   * does. */
+  double (*cost)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
                  size_t replicas);
-  /* Proposals that a replica makes in a sweep, expected: plans, rates and units of work count them
-   * (gpumc_kernel_trials). NULL: an update of each site. */
-  double (*trials)(const struct gpumc_model *model, const struct gpumc_kernel_options *options);
+  /* Proposals that a replica makes in a sweep, expected of that move and options: plans, rates and
+   * units of work count them (gpumc_kernel_trials). NULL: an update of each site. */
+  double (*trials)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
   /* Device memory that an ensemble takes, everything the kernel allocates included. */
   size_t (*bytes)(const struct gpumc_model *model, const struct gpumc_device *device,
                   const struct gpumc_ensemble_plan *plan);

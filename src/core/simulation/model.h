@@ -216,9 +216,9 @@ struct gpumc_model_ops {
 /* Updates, or proposals where the kernel counts those, of a replica in a sweep. */
 static inline double gpumc_kernel_trials(const struct gpumc_kernel_ops *kernel,
                                          const struct gpumc_model *model,
-                                         const struct gpumc_kernel_options *options)
+                                         const struct gpumc_ensemble_plan *plan)
 {
-  return kernel->trials != NULL ? kernel->trials(model, options) : (double)model->sites;
+  return kernel->trials != NULL ? kernel->trials(model, plan) : (double)model->sites;
 }
 
 /* What they are called. */

@@ -304,7 +304,7 @@ static double cost_of(const struct gpumc_kernel_wish *wish, const struct gpumc_k
   if (wish->instance == NULL || wish->params == NULL || wish->algorithm->replicas == NULL ||
       kernel->cost == NULL)
     return (double)INFINITY;
-  static const struct gpumc_kernel_options any;
+  static const struct gpumc_ensemble_plan any;
   const double of_sweep =
       kernel->cost(wish->instance, &any, wish->algorithm->replicas(wish->params));
   return of_sweep *

@@ -265,10 +265,13 @@ enum { HARD_DISKS_TUNABLES = 2 };
 extern const struct gpumc_tunable hard_disks_tunables[HARD_DISKS_TUNABLES];
 void hard_disks_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel_options *options);
 const char *hard_disks_warning(const struct gpumc_kernel_options *options, const char **name);
-double hard_disks_cost(const struct gpumc_model *model, const struct gpumc_kernel_options *options,
+double hard_disks_cost(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
                        size_t replicas);
-double
-hard_disks_trials(const struct gpumc_model *model, const struct gpumc_kernel_options *options);
+double hard_disks_trials(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
+/* Of a move of the volume, where the plan has any: nanoseconds of one core, about, for each sweep
+ * and replica, where it takes `each` for a disk. */
+double hard_disks_volume_cost(const struct gpumc_model *model,
+                              const struct gpumc_ensemble_plan *plan, double each);
 #define HARD_DISKS_KERNEL                                                                          \
   .moves = hard_disks_moves, .n_moves = HARD_DISKS_MOVES, .read = hard_disks_read_keys,            \
   .tunables = hard_disks_tunables, .check_value = hard_disks_check_pressure

@@ -267,19 +267,21 @@ static enum gpumc_status sweep_all(struct gpumc_ensemble *ensemble,
   return channel != NULL ? measure(ensemble, channel, error) : GPUMC_OK;
 }
 
-static double trials(const struct gpumc_model *model, const struct gpumc_kernel_options *options)
+static double trials(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  (void)options;
+  (void)plan;
   return (double)model->sites;
 }
 
-/* Nanoseconds of one core, about. */
+/* Nanoseconds of one core, about, of a trial, and of a volume move for each disk. */
 #define TRIAL_COST 50.0
+#define VOLUME_COST 25.0
 
 static double
-cost(const struct gpumc_model *model, const struct gpumc_kernel_options *options, size_t replicas)
+cost(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan, size_t replicas)
 {
-  return TRIAL_COST * trials(model, options) * (double)replicas;
+  return (TRIAL_COST * trials(model, plan) + hard_disks_volume_cost(model, plan, VOLUME_COST)) *
+         (double)replicas;
 }
 
 const struct gpumc_kernel_ops hard_disks_serial_cpu = {

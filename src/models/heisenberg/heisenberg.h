@@ -99,9 +99,9 @@ extern const struct gpumc_model_ops gpumc_model_heisenberg;
 extern const struct gpumc_key heisenberg_keys[];
 void heisenberg_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel_options *options);
 double heisenberg_cost_double(const struct gpumc_model *model,
-                              const struct gpumc_kernel_options *options, size_t replicas);
+                              const struct gpumc_ensemble_plan *plan, size_t replicas);
 double heisenberg_cost_float(const struct gpumc_model *model,
-                             const struct gpumc_kernel_options *options, size_t replicas);
+                             const struct gpumc_ensemble_plan *plan, size_t replicas);
 #define HEISENBERG_KERNEL                                                                          \
   .moves = heisenberg_moves, .n_moves = HEISENBERG_MOVES, .keys = heisenberg_keys,                 \
   .read = heisenberg_read_keys

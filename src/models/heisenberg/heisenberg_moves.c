@@ -102,15 +102,15 @@ void heisenberg_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel
 }
 
 double heisenberg_cost_double(const struct gpumc_model *model,
-                              const struct gpumc_kernel_options *options, size_t replicas)
+                              const struct gpumc_ensemble_plan *plan, size_t replicas)
 {
-  (void)options;
+  (void)plan;
   return SPIN_COST_DOUBLE * (double)model->sites * (double)replicas;
 }
 
 double heisenberg_cost_float(const struct gpumc_model *model,
-                             const struct gpumc_kernel_options *options, size_t replicas)
+                             const struct gpumc_ensemble_plan *plan, size_t replicas)
 {
-  (void)options;
+  (void)plan;
   return SPIN_COST_FLOAT * (double)model->sites * (double)replicas;
 }

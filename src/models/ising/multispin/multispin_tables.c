@@ -279,10 +279,10 @@ void ising_multispin_set_rules(const struct gpumc_ensemble *ensemble,
  * that has a word for itself costs as much as 32. */
 static const double rate = 16.0;
 
-double ising_multispin_cost(const struct gpumc_model *model,
-                            const struct gpumc_kernel_options *options, size_t replicas)
+double ising_multispin_cost(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
+                            size_t replicas)
 {
-  (void)options;
+  (void)plan;
   const size_t words = (replicas + ISING_LANES - 1) / ISING_LANES;
   return (double)model->sites * (double)(words * ISING_LANES) / rate;
 }

@@ -81,8 +81,8 @@ ising_multispin_signs(const struct ising_multispin_tables *tables, size_t group)
 }
 
 /* gpumc_kernel_ops.cost and refuses. */
-double ising_multispin_cost(const struct gpumc_model *model,
-                            const struct gpumc_kernel_options *options, size_t replicas);
+double ising_multispin_cost(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
+                            size_t replicas);
 const char *ising_multispin_cpu_refuses(const struct gpumc_model *model,
                                         const struct gpumc_kernel_options *options,
                                         const char **key);

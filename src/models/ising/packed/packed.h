@@ -84,8 +84,8 @@ extern const struct ising_packed_ops ising_packed_portable;
 /* ---- on every device ---- */
 
 /* gpumc_kernel_ops.cost and refuses; `check` of the layouts. */
-double ising_packed_cost(const struct gpumc_model *model,
-                         const struct gpumc_kernel_options *options, size_t replicas);
+double ising_packed_cost(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
+                         size_t replicas);
 const char *ising_packed_refuses(const struct gpumc_model *model,
                                  const struct gpumc_kernel_options *options, const char **key);
 GPUMC_MUST_CHECK enum gpumc_status

@@ -18,10 +18,10 @@
  * done, cost as much time as so many sites more. */
 static const double rate = 10.0, waiting_sites = 20000;
 
-double ising_packed_cost(const struct gpumc_model *model,
-                         const struct gpumc_kernel_options *options, size_t replicas)
+double ising_packed_cost(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
+                         size_t replicas)
 {
-  (void)options;
+  (void)plan;
   return ((double)model->sites + waiting_sites) * (double)replicas / rate;
 }
 

@@ -196,9 +196,9 @@ out:
  * same on every device (docs/performance.md, "Few replicas"): spin flips per nanosecond. */
 static const double rate = 4.8;
 
-double ising_spin_cost(const struct gpumc_model *model, const struct gpumc_kernel_options *options,
+double ising_spin_cost(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
                        size_t replicas)
 {
-  (void)options;
+  (void)plan;
   return (double)model->sites * (double)replicas / rate;
 }

@@ -178,7 +178,7 @@ ising_spin_sample(const struct ising_spin_samples *samples, size_t number)
 }
 
 /* gpumc_kernel_ops.cost */
-double ising_spin_cost(const struct gpumc_model *model, const struct gpumc_kernel_options *options,
+double ising_spin_cost(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
                        size_t replicas);
 
 /* What the kernels `spin` of all devices say of themselves, and that on GPUs also in builds that
