@@ -30,7 +30,7 @@
 #include "core/numerics/elementary.h"
 #include "models/hard_disks/hard_disks_physics.h"
 
-/* From an expansion of W by so many quanta on, no disks can overlap: distances of 1 grow by 5.6
+/* From an expansion of W by so many quanta on, no disks can overlap: distances of 1 grow by 4.6
  * quanta at least, and rounding takes less than 3 of them. */
 enum { HARD_DISKS_SAFE_EXPANSION = 8 };
 
