@@ -258,20 +258,8 @@ static void sample_fluid(const char *variant, double fraction, struct fluid *flu
     fluid->mean[c] = mean;
     fluid->error2[c] = square / COPIES / (COPIES - 1);
   }
-  uint8_t *replicas = disks_replicas(&disks);
-  for (size_t r = 0; r < COPIES; r++) {
-    const char *flaw = disks_flaw(&disks.model, replicas + r * disks.model.portable_bytes);
-    if (flaw != NULL)
-      fail_msg("%s, replica %zu: %s", variant, r, flaw);
-  }
-  free(replicas);
+  disks_expect_sound(&disks, variant);
   disks_close(&disks);
-}
-
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 /* Whether two samples are of one distribution: in bins that hold equal shares of the first. */
@@ -279,8 +267,8 @@ static double same_distribution(double *one, double *other, size_t n)
 {
   double chi_square = 0.0;
   size_t j = 0;
-  qsort(one, n, sizeof *one, ascending);
-  qsort(other, n, sizeof *other, ascending);
+  qsort(one, n, sizeof *one, disks_ascending);
+  qsort(other, n, sizeof *other, disks_ascending);
   for (size_t bin = 1; bin <= ORDERS; bin++) {
     const size_t begin = j, in_one = n / ORDERS;
     while (j < n && (bin == ORDERS || other[j] < one[bin * in_one]))

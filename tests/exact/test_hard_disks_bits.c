@@ -85,15 +85,6 @@ static void sweep_plainly(size_t i, const struct disks *disks, uint32_t time, ui
   free(x);
 }
 
-static void expect_same(size_t i, const struct disks *disks, const uint8_t *one,
-                        const uint8_t *other, const char *when, struct test_setting setting)
-{
-  for (size_t r = 0; r < disks->count; r++)
-    if (memcmp(one + r * disks->model.portable_bytes, other + r * disks->model.portable_bytes,
-               disks->model.portable_bytes) != 0)
-      fail_msg("case %zu, %s, %s: replica %zu differs", i, when, test_setting_text(setting), r);
-}
-
 static void sweeps_have_the_bits_of_plain_loops(void **state)
 {
   (void)state;
@@ -112,7 +103,7 @@ static void sweeps_have_the_bits_of_plain_loops(void **state)
         disks_sweep(&disks, pieces[p]);
         sweep_plainly(i, &disks, (uint32_t)time, pieces[p], plain, counts);
         uint8_t *replicas = disks_replicas(&disks);
-        expect_same(i, &disks, plain, replicas, "sweeps", setting[k]);
+        disks_expect_same(i, &disks, plain, replicas, "sweeps", setting[k]);
         free(replicas);
       }
       for (size_t m = 0; m < RUNS; m++) {
@@ -142,12 +133,12 @@ static void replicas_come_back_from_their_portable_form(void **state)
     uint8_t *before = disks_replicas(&one);
     disks_set(&one, before);
     uint8_t *set = disks_replicas(&one);
-    expect_same(i, &one, before, set, "set and got", setting);
+    disks_expect_same(i, &one, before, set, "set and got", setting);
     free(set);
     disks_sweep(&one, 5);
     disks_sweep(&other, 5);
     uint8_t *a = disks_replicas(&one), *b = disks_replicas(&other);
-    expect_same(i, &one, a, b, "set and swept", setting);
+    disks_expect_same(i, &one, a, b, "set and swept", setting);
     disks_measure(&one);
     disks_measure(&other);
     for (size_t c = 0; c < HARD_DISKS_NUMBERS; c++)

@@ -193,20 +193,8 @@ static void sample_fluid(const char *variant, double beta_pressure, struct fluid
         fail_msg("%s: a volume of %.9g", variant, 64.0 * volume);
     }
   }
-  uint8_t *replicas = disks_replicas(&disks);
-  for (size_t r = 0; r < COPIES; r++) {
-    const char *flaw = disks_flaw(&disks.model, replicas + r * disks.model.portable_bytes);
-    if (flaw != NULL)
-      fail_msg("%s, replica %zu: %s", variant, r, flaw);
-  }
-  free(replicas);
+  disks_expect_sound(&disks, variant);
   disks_close(&disks);
-}
-
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 /* The shares of the samples of each replica that are below a volume. */
@@ -231,7 +219,7 @@ static double same_distribution(const struct fluid *one, const struct fluid *oth
   static double sorted[COPIES * SAMPLES];
   double least = 1.0;
   memcpy(sorted, one->volume, sizeof sorted);
-  qsort(sorted, COPIES * SAMPLES, sizeof *sorted, ascending);
+  qsort(sorted, COPIES * SAMPLES, sizeof *sorted, disks_ascending);
   for (size_t k = 1; k < SHARES; k++) {
     double mean[2], error2[2];
     find_shares(one, sorted[k * COPIES * SAMPLES / SHARES], &mean[0], &error2[0]);
@@ -358,15 +346,6 @@ static void sweep_plainly(size_t i, const struct disks *disks, uint32_t time, ui
   free(x);
 }
 
-static void expect_same(size_t i, const struct disks *disks, const uint8_t *one,
-                        const uint8_t *other, const char *when, struct test_setting setting)
-{
-  for (size_t r = 0; r < disks->count; r++)
-    if (memcmp(one + r * disks->model.portable_bytes, other + r * disks->model.portable_bytes,
-               disks->model.portable_bytes) != 0)
-      fail_msg("case %zu, %s, %s: replica %zu differs", i, when, test_setting_text(setting), r);
-}
-
 static void moves_have_the_bits_of_plain_loops(void **state)
 {
   (void)state;
@@ -385,7 +364,7 @@ static void moves_have_the_bits_of_plain_loops(void **state)
         disks_sweep(&disks, pieces[p]);
         sweep_plainly(i, &disks, (uint32_t)time, pieces[p], plain, &accepted);
         uint8_t *replicas = disks_replicas(&disks);
-        expect_same(i, &disks, plain, replicas, "sweeps", setting[k]);
+        disks_expect_same(i, &disks, plain, replicas, "sweeps", setting[k]);
         disks_set(&disks, replicas);
         free(replicas);
       }

@@ -234,3 +234,29 @@ const char *disks_flaw(const struct gpumc_model *model, const uint8_t *portable)
   free(bins.next);
   return flaw;
 }
+
+void disks_expect_sound(struct disks *disks, const char *name)
+{
+  uint8_t *replicas = disks_replicas(disks);
+  for (size_t r = 0; r < disks->count; r++) {
+    const char *flaw = disks_flaw(&disks->model, replicas + r * disks->model.portable_bytes);
+    if (flaw != NULL)
+      fail_msg("%s, replica %zu: %s", name, r, flaw);
+  }
+  free(replicas);
+}
+
+void disks_expect_same(size_t i, const struct disks *disks, const uint8_t *one,
+                       const uint8_t *other, const char *when, struct test_setting setting)
+{
+  for (size_t r = 0; r < disks->count; r++)
+    if (memcmp(one + r * disks->model.portable_bytes, other + r * disks->model.portable_bytes,
+               disks->model.portable_bytes) != 0)
+      fail_msg("case %zu, %s, %s: replica %zu differs", i, when, test_setting_text(setting), r);
+}
+
+int disks_ascending(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}

@@ -47,6 +47,13 @@ struct checkerboard_counts disks_counts(struct disks *disks, size_t m);
 /* NULL, or what is wrong with a replica: a disk outside of the box, a pair closer than 1. In
  * doubles, by cells of its own. */
 const char *disks_flaw(const struct gpumc_model *model, const uint8_t *portable);
+/* Fails where a replica has such a flaw, and says whose it is. */
+void disks_expect_sound(struct disks *disks, const char *name);
+/* Fails where two states of all replicas, portable, differ; i: the number of the case. */
+void disks_expect_same(size_t i, const struct disks *disks, const uint8_t *one,
+                       const uint8_t *other, const char *when, struct test_setting setting);
+/* For qsort, doubles. */
+int disks_ascending(const void *a, const void *b);
 /* The number of disks and the box of a plain replica, as doubles: x0, y0, ... */
 const double *disks_places(const uint8_t *portable);
 
