@@ -34,7 +34,7 @@ static std::vector<float4> memory_of(size_t bytes)
   return memory;
 }
 
-template <uint32_t ROUNDS>
+template <uint32_t ROUNDS, bool OPEN>
 static void sweep_tile(const struct disks_emulated *job, struct disks_task *task,
                        const struct disks_block *block)
 {
@@ -48,7 +48,7 @@ static void sweep_tile(const struct disks_emulated *job, struct disks_task *task
     disks_read_rest(task, block, thread, threads);
   for (uint32_t turn = 0; turn < HARD_DISKS_COLOURS; turn++)
     for (uint32_t thread = 0; thread < threads; thread++)
-      disks_move_turn<ROUNDS>(task, block, turn, thread, threads, &counts);
+      disks_move_turn<ROUNDS, OPEN>(task, block, turn, thread, threads, &counts);
   for (uint32_t thread = 0; thread < threads; thread++)
     disks_write(task, block, thread, threads);
   add_counts(job, &counts);
@@ -84,7 +84,7 @@ template <uint32_t ROUNDS, bool OPEN> static void emulate_tiles(const struct dis
       for (uint32_t j = 0; j < tiling.y.tiles; j++)
         for (uint32_t i = 0; i < tiling.x.tiles; i++) {
           task.tile = disks_tile_of(&tiling, task.sweep.direction, i, j);
-          sweep_tile<ROUNDS>(job, &task, &block);
+          sweep_tile<ROUNDS, OPEN>(job, &task, &block);
         }
       for (uint32_t thread = 0; thread < job->threads; thread++)
         disks_write_head(&task, thread);
@@ -138,26 +138,38 @@ template <bool OPEN> static void emulate_sweeps(const struct disks_emulated *job
                      : emulate_whole<PHILOX_LONG, OPEN>(job);
 }
 
-/* The three passes over the cells of each replica. */
+/* The second pass, patch by patch. */
+static void emulate_patches(const struct disks_emulated *job, const struct disks_volume *volume)
+{
+  std::vector<float4> memory = memory_of(3 * DISKS_PATCH_PLACES * sizeof(float4));
+  struct disks_patch patch;
+  patch.cells.first = memory.data();
+  patch.cells.second = patch.cells.first + DISKS_PATCH_PLACES;
+  patch.cells.count = (uint8_t *)(patch.cells.second + DISKS_PATCH_PLACES);
+  for (patch.b = 0; patch.b < job->box.cells_y; patch.b += DISKS_PATCH)
+    for (patch.a = 0; patch.a < job->box.cells_x; patch.a += DISKS_PATCH) {
+      for (uint32_t thread = 0; thread < job->threads; thread++)
+        disks_scale_patch(volume, &patch, thread, job->threads);
+      for (uint32_t thread = 0; thread < job->threads; thread++)
+        disks_look_at_patch(volume, &patch, thread, job->threads);
+    }
+}
+
 static void emulate_volumes(const struct disks_emulated *job, uint32_t time)
 {
   const struct hard_disks_stored stored = hard_disks_stored_of(&job->box);
   const uint32_t cells = job->box.cells_x * job->box.cells_y;
-  std::vector<float4> other = memory_of(stored.bytes);
   for (uint32_t r = 0; r < job->count; r++) {
-    const struct disks_volume volume = {&job->box, &stored, job->replicas + r * stored.bytes,
-                                        (unsigned char *)other.data()};
-    const struct hard_disks_volume_move move = hard_disks_volume_draw(
-        job->random, job->rule, &job->box, disks_head(volume.replica)->width, job->first + r, time);
-    disks_try_volume(&volume, &move);
-    for (uint32_t cell = 0; cell < cells && move.end == HARD_DISKS_ACCEPTED; cell++)
-      disks_scale_cell(&volume, &move, job->random, job->first + r, time, cell);
-    for (uint32_t cell = 0; cell < cells; cell++)
-      if (disks_head(volume.other)->overlap == DISKS_TO_LOOK && disks_cell_overlaps(&volume, cell))
-        disks_head(volume.other)->overlap = DISKS_OVERLAP;
-    for (uint32_t cell = 0; cell < cells && disks_is_taken(&volume); cell++)
-      disks_take_cell(&volume, cell);
-    disks_take_head(&volume);
+    struct disks_trial trial;
+    const struct disks_volume volume = {&job->box,      &stored, job->random,
+                                        job->first + r, time,    job->replicas + r * stored.bytes,
+                                        &trial};
+    disks_try_volume(&volume, job->rule);
+    if (disks_may_overlap(&trial))
+      emulate_patches(job, &volume);
+    for (uint32_t cell = 0; cell < cells && disks_is_taken(&trial); cell++)
+      disks_scale_cell(&volume, cell);
+    disks_end_volume(&volume);
   }
 }
 

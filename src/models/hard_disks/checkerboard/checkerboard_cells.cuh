@@ -159,38 +159,6 @@ disks_draw(const struct disks_rule *rule, const struct gpumc_philox_word *word, 
                             gpumc_philox_label(rule->group.key, word->first, label), drawn);
 }
 
-/* Any cell, slowly. Returns how many trials were accepted. */
-template <uint32_t ROUNDS>
-GPUMC_HOST_DEVICE static inline uint32_t
-disks_move_plainly(const struct disks_cells *cells, const struct disks_around *around,
-                   const struct disks_rule *rule, uint32_t cell)
-{
-  const struct gpumc_philox_word word = gpumc_philox_word(&rule->group, cell);
-  const uint32_t here = disks_place(around, 1, 1), count = cells->count[here];
-  uint32_t drawn[4] = {0, 0, 0, 0}, order = HARD_DISKS_UNSHUFFLED, taken = 0, turn = 0;
-#ifdef __CUDA_ARCH__
-#pragma unroll 1
-#endif
-  for (uint32_t s = 0; s < rule->moves; s++) {
-    if (s % 2 == 0)
-      disks_draw<ROUNDS>(rule, &word, s / 2, drawn);
-    if (s == 0 && rule->shuffle)
-      order = hard_disks_shuffle(hard_disks_shuffle_bits(drawn), count);
-    const uint32_t slot = hard_disks_number(order, turn);
-    float2 *disk = disks_slot(cells, here, slot);
-    const float x =
-        disk->x + hard_disks_displacement(s % 2 == 0 ? drawn[0] : drawn[2], rule->scale);
-    const float y =
-        disk->y + hard_disks_displacement(s % 2 == 0 ? drawn[1] : drawn[3], rule->scale);
-    if (disks_is_inside(rule, x, y) && !disks_overlap_any(cells, around, rule, slot, x, y)) {
-      *disk = make_float2(x, y);
-      taken++;
-    }
-    turn = turn + 1 < count ? turn + 1 : 0;
-  }
-  return taken;
-}
-
 /* A disk q around, relative to the corner of the cell in the middle, and its square. */
 struct disks_neighbour {
   float x, y, square;
@@ -210,19 +178,44 @@ GPUMC_HOST_DEVICE static inline float disks_moved(float x, uint32_t at, float wi
   return at == 0 ? x - width : at == 1 ? x : x + width;
 }
 
-/* Those in slot 0 of the eight cells around, and in slots 1, of which there are few: at a packing
- * fraction of 0.7 one cell in 2000 has five or more. With room for two, one in 250 would have too
- * many, and every eighth warp would wait for such a cell. */
-enum { DISKS_CELLS_AROUND = 8, DISKS_SECONDS = 4, DISKS_NEIGHBOURS = 12 };
+/* Those in slot 0 of the eight cells around, and in other slots, of which there are few. In cells
+ * of a width near 1 those are slots 1, and at a packing fraction of 0.7 one cell in 2000 has five
+ * or more around it; with room for two, one in 250 would have too many, and every eighth warp would
+ * wait for such a cell. WIDE cells, at constant pressure, have more, and third disks are not rare.
+ */
+enum { DISKS_CELLS_AROUND = 8 };
 
-/* Returns how many there are in slots 1: with more than DISKS_SECONDS, some are left out. */
-GPUMC_HOST_DEVICE static inline uint32_t
-disks_gather(const struct disks_cells *cells, const struct disks_around *around,
-             const struct disks_rule *rule, struct disks_neighbour neighbour[DISKS_NEIGHBOURS])
+template <bool WIDE> struct disks_neighbours {
+  static constexpr uint32_t others = WIDE ? 6 : 4, all = DISKS_CELLS_AROUND + others;
+  struct disks_neighbour disk[all];
+};
+
+/* The last place is given up for a new disk at the first. */
+template <uint32_t COUNT>
+GPUMC_HOST_DEVICE static inline void disks_push(float2 other[COUNT], float x, float y)
 {
-  float2 second[DISKS_SECONDS];
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+  for (uint32_t s = COUNT - 1; s > 0; s--)
+    other[s] = other[s - 1];
+  other[0] = make_float2(x, y);
+}
+
+/* Returns whether there is room for all. Disks in slots 2 and 3 are left out unless WIDE. */
+template <bool WIDE>
+GPUMC_HOST_DEVICE static inline bool
+disks_gather(const struct disks_cells *cells, const struct disks_around *around,
+             const struct disks_rule *rule, bool crowded, struct disks_neighbours<WIDE> *neighbours)
+{
+  constexpr uint32_t most = disks_neighbours<WIDE>::others;
+  struct disks_neighbour *neighbour = neighbours->disk;
+  float2 second[most];
   uint32_t seconds = 0;
-  for (uint32_t s = 0; s < DISKS_SECONDS; s++)
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+  for (uint32_t s = 0; s < most; s++)
     second[s] = make_float2(HARD_DISKS_NOWHERE, HARD_DISKS_NOWHERE);
 #ifdef __CUDA_ARCH__
 #pragma unroll
@@ -233,34 +226,44 @@ disks_gather(const struct disks_cells *cells, const struct disks_around *around,
     neighbour[k] = disks_neighbour_at(disks_moved(pair.x, i, rule->width_x),
                                       disks_moved(pair.y, j, rule->width_y));
     if (pair.z != HARD_DISKS_NOWHERE) {
+      disks_push<most>(second, disks_moved(pair.z, i, rule->width_x),
+                       disks_moved(pair.w, j, rule->width_y));
+      seconds++;
+    }
+  }
 #ifdef __CUDA_ARCH__
-#pragma unroll
+#pragma unroll 1
 #endif
-      for (uint32_t s = DISKS_SECONDS - 1; s > 0; s--)
-        second[s] = second[s - 1];
-      second[0] =
-          make_float2(disks_moved(pair.z, i, rule->width_x), disks_moved(pair.w, j, rule->width_y));
+  for (uint32_t k = 0; WIDE && crowded && k < DISKS_CELLS_AROUND; k++) {
+    const uint32_t at = k < 4 ? k : k + 1, j = at / 3, i = at - 3 * j;
+    const uint32_t place = disks_place(around, i, j), count = cells->count[place];
+    for (uint32_t s = 2; s < count; s++) {
+      const float2 third = *disks_slot(cells, place, s);
+      disks_push<most>(second, disks_moved(third.x, i, rule->width_x),
+                       disks_moved(third.y, j, rule->width_y));
       seconds++;
     }
   }
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-  for (uint32_t k = 0; k < DISKS_SECONDS; k++)
+  for (uint32_t k = 0; k < most; k++)
     neighbour[DISKS_CELLS_AROUND + k] = disks_neighbour_at(second[k].x, second[k].y);
-  return seconds;
+  return seconds <= most;
 }
 
 /* The least squared distance of (x, y) to any of them, about. */
+template <bool WIDE>
 GPUMC_HOST_DEVICE static inline float
-disks_least_square(const struct disks_neighbour neighbour[DISKS_NEIGHBOURS], float x, float y)
+disks_least_square(const struct disks_neighbours<WIDE> *neighbours, float x, float y)
 {
+  const struct disks_neighbour *neighbour = neighbours->disk;
   const float minus_x = -2.0f * x, minus_y = -2.0f * y;
   float least[2];
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-  for (uint32_t k = 0; k < DISKS_NEIGHBOURS; k++) {
+  for (uint32_t k = 0; k < disks_neighbours<WIDE>::all; k++) {
     const float square =
         fmaf(minus_x, neighbour[k].x, fmaf(minus_y, neighbour[k].y, neighbour[k].square));
     least[k % 2] = k < 2 ? square : fminf(least[k % 2], square);
@@ -270,14 +273,15 @@ disks_least_square(const struct disks_neighbour neighbour[DISKS_NEIGHBOURS], flo
 
 /* Whether a disk in `slot` at the place *disk, with `other` in its cell or nowhere, moves
  * by the two words; if so, *disk is where it is then. Conditions are joined without branches. */
+template <bool WIDE>
 GPUMC_HOST_DEVICE static inline bool
 disks_try(const struct disks_cells *cells, const struct disks_around *around,
-          const struct disks_rule *rule, const struct disks_neighbour neighbour[DISKS_NEIGHBOURS],
+          const struct disks_rule *rule, const struct disks_neighbours<WIDE> *neighbours,
           float2 *slot, float2 other, uint32_t word_x, uint32_t word_y, float2 *disk)
 {
   const float x = disk->x + disks_displacement(word_x, rule->scale);
   const float y = disk->y + disks_displacement(word_y, rule->scale);
-  const float square = disks_least_square(neighbour, x, y);
+  const float square = disks_least_square(neighbours, x, y);
   bool free = disks_is_inside(rule, x, y) & (square >= HARD_DISKS_LIMIT - HARD_DISKS_DOUBT) &
               !hard_disks_overlap(other.x - x, other.y - y);
   if (free & (square < HARD_DISKS_LIMIT + HARD_DISKS_DOUBT)) {
@@ -289,15 +293,13 @@ disks_try(const struct disks_cells *cells, const struct disks_around *around,
   return free;
 }
 
-/* Neighbours are too many for disks_move(). */
-#define DISKS_NOT_MOVED UINT32_MAX
-
-/* A cell with one or two disks, none of whose neighbours has more than two. Returns how many trials
- * were accepted, or DISKS_NOT_MOVED. */
-template <uint32_t ROUNDS>
+/* A cell with one or two disks, all of whose neighbours are known. Returns how many trials were
+ * accepted. */
+template <uint32_t ROUNDS, bool WIDE>
 GPUMC_HOST_DEVICE static inline uint32_t
-disks_move(const struct disks_cells *cells, const struct disks_around *around,
-           const struct disks_rule *rule, uint32_t cell)
+disks_move_two(const struct disks_cells *cells, const struct disks_around *around,
+               const struct disks_rule *rule, const struct disks_neighbours<WIDE> *neighbours,
+               uint32_t cell)
 {
   const struct gpumc_philox_word word = gpumc_philox_word(&rule->group, cell);
   const uint32_t here = disks_place(around, 1, 1);
@@ -306,10 +308,7 @@ disks_move(const struct disks_cells *cells, const struct disks_around *around,
   /* The disks that trials 0 and 1 move; nowhere: there is one. */
   float2 even = make_float2(own.x, own.y), odd = make_float2(own.z, own.w);
   float2 *slot_even = disks_slot(cells, here, 0), *slot_odd = slot_even + 1;
-  struct disks_neighbour neighbour[DISKS_NEIGHBOURS];
   uint32_t taken = 0;
-  if (disks_gather(cells, around, rule, neighbour) > DISKS_SECONDS)
-    return DISKS_NOT_MOVED;
 #ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif
@@ -324,17 +323,75 @@ disks_move(const struct disks_cells *cells, const struct disks_around *around,
       slot_even++;
       slot_odd--;
     }
-    taken += disks_try(cells, around, rule, neighbour, slot_even, odd, drawn[0], drawn[1], &even);
+    taken += disks_try(cells, around, rule, neighbours, slot_even, odd, drawn[0], drawn[1], &even);
     if (s + 1 == rule->moves)
       break;
     float2 disk = both ? odd : even;
-    const bool free = disks_try(cells, around, rule, neighbour, both ? slot_odd : slot_even,
+    const bool free = disks_try(cells, around, rule, neighbours, both ? slot_odd : slot_even,
                                 both ? even : odd, drawn[2], drawn[3], &disk);
     if (free) {
       odd = both ? disk : odd;
       even = both ? even : disk;
     }
     taken += free;
+  }
+  return taken;
+}
+
+/* Whether (x, y) is free for the disk in `slot` of a cell with any number of them, by the
+ * neighbours that are known. */
+template <bool WIDE>
+GPUMC_HOST_DEVICE static inline bool
+disks_is_free(const struct disks_cells *cells, const struct disks_around *around,
+              const struct disks_rule *rule, const struct disks_neighbours<WIDE> *neighbours,
+              uint32_t slot, float x, float y)
+{
+  const uint32_t here = disks_place(around, 1, 1), count = cells->count[here];
+  const float square = disks_least_square(neighbours, x, y);
+  if (square < HARD_DISKS_LIMIT - HARD_DISKS_DOUBT)
+    return false;
+  if (square < HARD_DISKS_LIMIT + HARD_DISKS_DOUBT)
+    return !disks_overlap_any(cells, around, rule, slot, x, y);
+  for (uint32_t s = 0; s < count; s++) {
+    const float2 other = *disks_slot(cells, here, s);
+    if (s != slot && hard_disks_overlap(other.x - x, other.y - y))
+      return false;
+  }
+  return true;
+}
+
+/* Any cell, slowly; `known`: `neighbours` are all of them. Returns how many trials were accepted.
+ */
+template <uint32_t ROUNDS, bool WIDE>
+GPUMC_HOST_DEVICE static inline uint32_t
+disks_move_plainly(const struct disks_cells *cells, const struct disks_around *around,
+                   const struct disks_rule *rule, bool known,
+                   const struct disks_neighbours<WIDE> *neighbours, uint32_t cell)
+{
+  const struct gpumc_philox_word word = gpumc_philox_word(&rule->group, cell);
+  const uint32_t here = disks_place(around, 1, 1), count = cells->count[here];
+  uint32_t drawn[4] = {0, 0, 0, 0}, order = HARD_DISKS_UNSHUFFLED, taken = 0, turn = 0;
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
+  for (uint32_t s = 0; s < rule->moves; s++) {
+    if (s % 2 == 0)
+      disks_draw<ROUNDS>(rule, &word, s / 2, drawn);
+    if (s == 0 && rule->shuffle)
+      order = hard_disks_shuffle(hard_disks_shuffle_bits(drawn), count);
+    const uint32_t slot = hard_disks_number(order, turn);
+    float2 *disk = disks_slot(cells, here, slot);
+    const float x =
+        disk->x + hard_disks_displacement(s % 2 == 0 ? drawn[0] : drawn[2], rule->scale);
+    const float y =
+        disk->y + hard_disks_displacement(s % 2 == 0 ? drawn[1] : drawn[3], rule->scale);
+    if (disks_is_inside(rule, x, y) &&
+        (known ? disks_is_free(cells, around, rule, neighbours, slot, x, y)
+               : !disks_overlap_any(cells, around, rule, slot, x, y))) {
+      *disk = make_float2(x, y);
+      taken++;
+    }
+    turn = turn + 1 < count ? turn + 1 : 0;
   }
   return taken;
 }
@@ -350,6 +407,21 @@ disks_is_crowded(const struct disks_cells *cells, const struct disks_around *aro
       most = count > most ? count : most;
     }
   return most > 2;
+}
+
+/* The trials of a cell; `crowded`: some cells have more than two disks. Returns how many were
+ * accepted. */
+template <uint32_t ROUNDS, bool WIDE>
+GPUMC_HOST_DEVICE static inline uint32_t
+disks_move(const struct disks_cells *cells, const struct disks_around *around,
+           const struct disks_rule *rule, bool crowded, uint32_t cell)
+{
+  struct disks_neighbours<WIDE> neighbours;
+  const bool left_out = !WIDE && crowded && disks_is_crowded(cells, around);
+  const bool known = !left_out && disks_gather(cells, around, rule, crowded, &neighbours);
+  if (known && (!WIDE || cells->count[disks_place(around, 1, 1)] <= 2))
+    return disks_move_two<ROUNDS>(cells, around, rule, &neighbours, cell);
+  return disks_move_plainly<ROUNDS>(cells, around, rule, WIDE && known, &neighbours, cell);
 }
 
 /* ---- the shift of the grid ---- */

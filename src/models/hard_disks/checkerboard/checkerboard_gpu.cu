@@ -9,7 +9,7 @@ enum {
   THREADS = 256,                /* of a block, at most */
   BLOCKS = 3,                   /* of as many threads that a multiprocessor has registers for */
   DEFAULT_SHARED_BYTES = 49152, /* that every block may have */
-  SWEEPS_AT_ONCE = 1024,        /* of whole replicas: counts of a warp stay below 2^32 */
+  SWEEPS_AT_ONCE = 1024,        /* of whole replicas: counts of a block stay below 2^32 */
   PHILOX_SHORT = 7,             /* the other number of rounds */
   PHILOX_LONG = 10,
   OVERLAPPING_VERSION = 90, /* of code that waits for the sweep before (wait_for_sweep_before) */
@@ -19,20 +19,24 @@ static_assert(sizeof(float4) == HARD_DISKS_PAIR_BYTES, "pairs of disks");
 
 extern __shared__ float4 shared[];
 
-static __device__ inline void add_of_warp(uint64_t value, uint64_t *sum)
-{
-  if (threadIdx.x % WARP == 0 && value > 0)
-    atomicAdd((unsigned long long *)sum, (unsigned long long)value);
-}
-
-/* Adds what the threads of a block counted. */
-static __device__ inline void
-add_counts(const struct hard_disks_gpu_sweep *sweep, const struct disks_counts *counts)
+/* Adds what the threads of a block counted, whose sums are in shared memory: one number for each
+ * block goes to that of the run, where one for each warp would wait in line with all others. */
+static __device__ inline void add_counts(const struct hard_disks_gpu_sweep *sweep,
+                                         const struct disks_counts *counts, uint32_t *listed)
 {
   const uint32_t accepted = __reduce_add_sync(UINT32_MAX, counts->accepted);
   const uint32_t cells = __reduce_add_sync(UINT32_MAX, counts->cells);
-  add_of_warp(accepted, &sweep->accepted[blockIdx.y]);
-  add_of_warp((uint64_t)cells * sweep->moves, &sweep->proposed[blockIdx.y]);
+  if (threadIdx.x % WARP == 0) {
+    atomicAdd(&listed[DISKS_ACCEPTED], accepted);
+    atomicAdd(&listed[DISKS_MOVED], cells);
+  }
+  __syncthreads();
+  if (threadIdx.x != 0)
+    return;
+  atomicAdd((unsigned long long *)&sweep->accepted[blockIdx.y],
+            (unsigned long long)listed[DISKS_ACCEPTED]);
+  atomicAdd((unsigned long long *)&sweep->proposed[blockIdx.y],
+            (unsigned long long)listed[DISKS_MOVED] * sweep->moves);
 }
 
 static __device__ inline struct disks_rule rule_of(const struct hard_disks_gpu_sweep *sweep)
@@ -114,14 +118,14 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   struct disks_counts counts = {0, 0};
 #pragma unroll 1
   for (uint32_t turn = 0; turn < HARD_DISKS_COLOURS; turn++) {
-    disks_move_turn<ROUNDS>(&task, &block, turn, threadIdx.x, blockDim.x, &counts);
+    disks_move_turn<ROUNDS, OPEN>(&task, &block, turn, threadIdx.x, blockDim.x, &counts);
     __syncthreads();
   }
   let_next_sweep_begin();
   disks_write(&task, &block, threadIdx.x, blockDim.x);
   if (i == 0 && j == 0)
     disks_write_head(&task, threadIdx.x);
-  add_counts(&sweep, &counts);
+  add_counts(&sweep, &counts, block.listed);
 }
 
 /* ---- whole replicas ---- */
@@ -169,7 +173,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     next = before;
   }
   disks_carry<true>(&task, &memory, &cells, threadIdx.x, blockDim.x);
-  add_counts(&sweep, &counts);
+  add_counts(&sweep, &counts, memory.listed);
 }
 
 /* ---- which way, with how many threads ---- */

@@ -159,10 +159,12 @@ struct disks_block {
 };
 
 /* Lists of the cells that have disks go by turns of colours, and `listed` has the numbers of cells
- * in them, and whether any cell has more than two disks. */
+ * in them, whether any cell has more than two disks, and what the block counted (disks_counts). */
 enum {
   DISKS_CROWDED = HARD_DISKS_COLOURS,
-  DISKS_NUMBERS = DISKS_CROWDED + 1,
+  DISKS_ACCEPTED,
+  DISKS_MOVED,
+  DISKS_NUMBERS,
   DISKS_NOT_LISTED = DISKS_CROWDED,
 };
 
@@ -386,7 +388,7 @@ GPUMC_HOST_DEVICE static inline bool disks_has_more_than_two(const struct disks_
 
 /* An entry of a list, counted if the cell is one of the tile's own: of cells of the box that the
  * tile has twice, one counts. */
-template <uint32_t ROUNDS>
+template <uint32_t ROUNDS, bool OPEN>
 GPUMC_HOST_DEVICE static inline void
 disks_move_entry(const struct disks_task *task, const struct disks_block *block, bool crowded,
                  uint32_t entry, struct disks_counts *counts)
@@ -394,11 +396,8 @@ disks_move_entry(const struct disks_task *task, const struct disks_block *block,
   const struct disks_tile *tile = &task->tile;
   const uint32_t a = entry & 0xff, b = entry >> 8, cell = block->row[b] + block->column[a];
   const struct disks_around around = disks_around_in(tile, a, b);
-  uint32_t accepted = DISKS_NOT_MOVED;
-  if (!(crowded && disks_is_crowded(&block->cells, &around)))
-    accepted = disks_move<ROUNDS>(&block->cells, &around, &task->rule, cell);
-  if (accepted == DISKS_NOT_MOVED)
-    accepted = disks_move_plainly<ROUNDS>(&block->cells, &around, &task->rule, cell);
+  const uint32_t accepted =
+      disks_move<ROUNDS, OPEN>(&block->cells, &around, &task->rule, crowded, cell);
   const bool is_own = (a - tile->x.begin < task->tiling->x.side.value) &
                       (b - tile->y.begin < task->tiling->y.side.value) &
                       ((uint32_t)tile->x.first + a < task->box->cells_x) &
@@ -407,7 +406,7 @@ disks_move_entry(const struct disks_task *task, const struct disks_block *block,
 }
 
 /* The colour that has its turn. */
-template <uint32_t ROUNDS>
+template <uint32_t ROUNDS, bool OPEN>
 GPUMC_HOST_DEVICE static inline void
 disks_move_turn(const struct disks_task *task, const struct disks_block *block, uint32_t turn,
                 uint32_t thread, uint32_t threads, struct disks_counts *counts)
@@ -415,7 +414,7 @@ disks_move_turn(const struct disks_task *task, const struct disks_block *block, 
   const uint16_t *list = block->list + turn * disks_list_room(task->tiling);
   const bool crowded = disks_has_more_than_two(block);
   for (uint32_t k = thread; k < block->listed[turn]; k += threads)
-    disks_move_entry<ROUNDS>(task, block, crowded, list[k], counts);
+    disks_move_entry<ROUNDS, OPEN>(task, block, crowded, list[k], counts);
 }
 
 /* Shifts the grid, from shared memory to where the replica is afterwards; warps go down rows. */

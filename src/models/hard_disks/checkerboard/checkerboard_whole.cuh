@@ -233,12 +233,7 @@ disks_move_cell(const struct disks_whole_task *task, const struct disks_whole_me
     rule.width_x = memory->replica[replica].width[0];
     rule.width_y = memory->replica[replica].width[1];
   }
-  uint32_t accepted = DISKS_NOT_MOVED;
-  if (!(crowded && disks_is_crowded(cells, &around)))
-    accepted = disks_move<ROUNDS>(cells, &around, &rule, cell);
-  if (accepted == DISKS_NOT_MOVED)
-    accepted = disks_move_plainly<ROUNDS>(cells, &around, &rule, cell);
-  return accepted;
+  return disks_move<ROUNDS, OPEN>(cells, &around, &rule, crowded, cell);
 }
 
 /* The colours that have their turns. */
