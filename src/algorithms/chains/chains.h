@@ -271,10 +271,10 @@ double chains_configurations_rows(const struct chains *chains, uint32_t sweep);
 /* How often the chains are interrupted, for units and for looks, by what sweeps cost
  * (chains_sweep.c). */
 void chains_pace(struct chains *chains);
-/* Sweeps of a unit, after which signals are answered and checkpoints written: 2^28 updates, or
- * proposals, on a CPU no more than 2^28 ns of a core by the kernel's cost (an update of particles
- * may be twenty); and at least one. With measurements, whose time nobody foresees, a unit ends
- * after CHAINS_UNIT_SECONDS on the clock even so, which decides no number. */
+/* Sweeps of a unit, after which signals are answered and checkpoints written: 2^28 updates of
+ * sites or particles, on a CPU no more than 2^28 ns of a core by the kernel's cost (an update of
+ * particles may be twenty); and at least one. With measurements, whose time nobody foresees, a unit
+ * ends after CHAINS_UNIT_SECONDS on the clock even so, which decides no number. */
 #define CHAINS_UNIT_SECONDS 1.0
 uint32_t chains_unit(const struct chains_settings *settings, const struct gpumc_ensemble *ensemble,
                      size_t runs);

@@ -10,8 +10,7 @@ uint32_t chains_unit(const struct chains_settings *settings, const struct gpumc_
   const struct gpumc_kernel_ops *ops = ensemble->ops;
   const bool on_cpu = ensemble->device->ops->kind == GPUMC_KIND_CPU;
   const struct gpumc_ensemble_plan *plan = &ensemble->plan;
-  const double sweep =
-      (double)runs * (double)settings->replicas * gpumc_kernel_trials(ops, ensemble->model, plan);
+  const double sweep = (double)runs * (double)settings->replicas * (double)ensemble->model->sites;
   double unit = floor(updates / sweep);
   if (on_cpu && ops->cost != NULL)
     unit = fmin(unit, floor(nanoseconds /
