@@ -54,10 +54,25 @@ WALKS = MULTICANONICAL.replace("{name: ising2d, shape: [12, 10]}", "{name: heise
 SPINS = CONFIG.replace("ising2d", "heisenberg").replace("1501", "301").replace(
     "  reweight: {{from: 0.1, to: 0.5, step: 0.05}}\n", "")
 
+DISKS = """\
+gpumc: 1
+seed: 20131204
+model: {name: hard_disks, particles: 400, packing_fraction: 0.7}
+algorithm: {name: mpmc, replicas: 3, thermalization: 400, sweeps: 40000, interval: 100, bond_order: true, configurations: {every: 10000}}
+kernel: {variant: checkerboard}
+output: run.h5
+checkpoint: {every: 20 ms}
+"""
+
+PRESSED = DISKS.replace("name: mpmc, replicas: 3", "name: canonical, control: {name: beta_pressure, values: [8, 9]}, replicas: 2") \
+    .replace("{variant: checkerboard}", "{variant: checkerboard, sweeps_per_volume_move: 127}")
+
 PAIRS = [(two_devices.A, two_devices.B), (two_devices.B, two_devices.A)]
 CONFIGS = {**{f"pa, {variant}": CONFIG.format(variant=variant) for variant in ("multispin", "spin")},
            "pa, Heisenberg spins": SPINS.format(variant="float"), "muca": MULTICANONICAL,
            "muca, Heisenberg spins": WALKS}
+# All of a small run of chains is one unit on a GPU: these begin on the first device.
+CHAINS = {"mpmc": DISKS, "hard disks at constant pressure": PRESSED}
 KILLS = 6
 
 
@@ -67,7 +82,7 @@ class AcrossDevices(ProgramCase):
     startup = {}  # of every device the seconds until the first unit is done
 
     def begin(self, title):
-        self.config = self.write("c.yaml", CONFIGS[title])
+        self.config = self.write("c.yaml", {**CONFIGS, **CHAINS}[title])
         if title not in self.whole:
             begin = time.monotonic()
             self.gpumc("run", self.config, "--device", two_devices.A, "-o", "whole.h5")
@@ -104,8 +119,17 @@ class AcrossDevices(ProgramCase):
     def test_uninterrupted(self):
         self.for_every_case(lambda first, second: self.finish(second))
 
+    def test_chains_begun_on_the_first(self):
+        for title in CHAINS:
+            for units in 1, 2:
+                with self.subTest(title, units=units):
+                    self.begin(title)
+                    for _ in range(units):
+                        self.assertTrue(self.one_unit_on(two_devices.A))
+                    self.assertRegex(self.finish(two_devices.B).err, r"resuming at \d+ %")
+
     def test_another_seed_is_noticed(self):
-        for title in CONFIGS:
+        for title in {**CONFIGS, **CHAINS}:
             with self.subTest(title):
                 self.begin(title)
                 self.gpumc("run", self.config, "--device", two_devices.B, "--set", "seed=20170802")
