@@ -360,6 +360,11 @@ void chains_watch_digest(const struct chains *chains, struct gpumc_series *serie
 /* Of watched mean w in run m; times are in looks. */
 void chains_watch_estimate(const struct chains *chains, size_t m, size_t w,
                            struct gpumc_series_estimate *estimate);
+/* Their means, with the errors of their series, as curves over the runs. */
+struct gpumc_curve_place;
+GPUMC_MUST_CHECK enum gpumc_status chains_watch_write(const struct chains *chains,
+                                                      const struct gpumc_curve_place *place,
+                                                      struct gpumc_error *error);
 /* A load comes after that of `measured` and, where there is any, of the tuning. */
 GPUMC_MUST_CHECK enum gpumc_status chains_watch_save(const struct chains *chains,
                                                      struct gpumc_checkpoint_writer *writer,

@@ -135,11 +135,18 @@ static void leave_out_chains(const struct chains_evaluation *evaluation, double 
   gpumc_stretch(members, settings->chains, stretch);
 }
 
-static double longest_time(const struct chains_estimates *estimates, size_t series)
+/* In measurements; what is watched beside has a part in it, too. */
+static double
+longest_time(const struct chains *chains, size_t m, const struct chains_estimates *estimates)
 {
   double longest = 0;
-  for (size_t k = 0; k < series; k++)
+  for (size_t k = 0; k < chains->quantities.n_series; k++)
     longest = fmax(longest, estimates->mean[k].bin_time);
+  for (size_t w = 0; w < chains->watch.count; w++) {
+    struct gpumc_series_estimate watched;
+    chains_watch_estimate(chains, m, w, &watched);
+    longest = fmax(longest, (double)chains->watch.every * watched.bin_time);
+  }
   return longest;
 }
 
@@ -315,7 +322,7 @@ enum gpumc_status chains_estimates_make(const struct chains *chains, size_t m,
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&estimates->mean, chains->quantities.n_series,
                                              "results", error));
   estimate_means(&evaluation, estimates);
-  estimates->shortest = bin_times * longest_time(estimates, chains->quantities.n_series);
+  estimates->shortest = bin_times * longest_time(chains, m, estimates);
   GPUMC_TRY_OUT(status, chains->settings.each_sample
                             ? estimate_samples(&evaluation, estimates, error)
                             : estimate_system(&evaluation, estimates, error));

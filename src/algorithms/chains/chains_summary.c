@@ -248,6 +248,7 @@ static enum gpumc_status write_direct(const struct summary *summary, struct gpum
   char path[CHAINS_PATH_BYTES];
   const struct gpumc_curve_place place = place_of(summary, "summary", path, summary->direct.count);
   GPUMC_TRY(write_curves(summary, &place, summary->chains->value, &summary->direct, error));
+  GPUMC_TRY(chains_watch_write(summary->chains, &place, error));
   GPUMC_TRY(gpumc_curve_write(&place, &label, true, summary->converged, error));
   const struct gpumc_context *context = &summary->chains->context;
   return gpumc_steps_write(context->ensemble, &place, context->observer, error);

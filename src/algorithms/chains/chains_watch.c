@@ -2,11 +2,12 @@
  *
  * A result is no better than its slowest observable. Means that the model has always watched
  * (gpumc_mean.watch), of channels that are measured on request only and were not requested, are
- * looked at with every `every`-th measurement. They have time series, like the others, and nothing
- * else: whether these are long enough decides with those of the others whether the chains have
- * converged. Looks are as rare as takes a small share of the time, by the costs that model and
- * kernel declare, so that the interval decides no number otherwise than the configuration does; but
- * there are enough of them in a run to tell that it was long, even if they are all independent. */
+ * looked at with every `every`-th measurement. They have time series, like the others, from which
+ * the summary has their means with errors: whether these are long enough decides with those of the
+ * others whether the chains have converged. Looks are as rare as takes a small share of the time,
+ * by the costs that model and kernel declare, so that the interval decides no number otherwise than
+ * the configuration does; but there are enough of them in a run to tell that it was long, even if
+ * they are all independent. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 
 #include "algorithms/chains/chains.h"
 #include "core/base/memory.h"
+#include "core/simulation/curves.h"
 #include "core/storage/checkpoint.h"
 
 /* Of the time of sweeps, what looks may take. */
@@ -150,6 +152,30 @@ void chains_watch_estimate(const struct chains *chains, size_t m, size_t w,
   gpumc_series_estimate_among(&together, chains->runs * (chains->quantities.n_series + count),
                               estimate);
   estimate->effective_samples *= (double)chains->settings.replicas / (double)n_chains;
+}
+
+enum gpumc_status chains_watch_write(const struct chains *chains,
+                                     const struct gpumc_curve_place *place,
+                                     struct gpumc_error *error)
+{
+  double *value = NULL;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&value, 2 * chains->runs, "watched means", error));
+  for (size_t w = 0; w < chains->watch.count; w++) {
+    for (size_t m = 0; m < chains->runs; m++) {
+      struct gpumc_series_estimate mean;
+      chains_watch_estimate(chains, m, w, &mean);
+      value[m] = mean.mean;
+      value[chains->runs + m] =
+          gpumc_pooled_error((struct gpumc_variance){mean.error * mean.error, mean.freedom},
+                             (struct gpumc_variance){0, 0});
+    }
+    GPUMC_TRY_OUT(status, gpumc_curve_write_with_error(place, &chains->watch.mean[w]->label, value,
+                                                       value + chains->runs, error));
+  }
+out:
+  free(value);
+  return status;
 }
 
 /* ---- checkpoints ---- */
