@@ -122,7 +122,7 @@ class HardDisksProfiles(ProgramCase):
 
     def test_only_what_is_asked_for_is_there(self):
         summary = self.summary(["pair_correlation"])
-        for name in (set(PROFILES) | {"psi6", "psi6_correlation_length", "contact_distance", "wave_number"}) - {"pair_correlation"}:
+        for name in (set(PROFILES) | {"psi6_2", "psi6_correlation_length", "contact_distance", "wave_number"}) - {"pair_correlation"}:
             self.assertNotIn(name, summary)
 
 
