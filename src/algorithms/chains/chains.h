@@ -64,8 +64,8 @@ struct chains_grid {
 };
 
 /* One temperature's accumulators. `vector`: what is averaged, chains_vector_width() numbers for
- * each measurement: the quantities, then for each point of the grid the weight, its square, and the
- * weight times each quantity. */
+ * each measurement: the quantities, then for each point onto which they are reweighted
+ * (chains_grid_count) the weight, its square, and the weight times each quantity. */
 struct chains_profile {
   struct gpumc_bins bins; /* of its numbers, averaged over the replicas */
   double
@@ -156,9 +156,40 @@ static inline void chains_axis_path(const struct chains *chains, const char *gro
   snprintf(path, CHAINS_PATH_BYTES, "%s/%s", group, chains->axis.name);
 }
 
-static inline size_t chains_grid_count(const struct chains_grid *grid, size_t m)
+/* Points of the grid that temperature m serves. */
+static inline size_t chains_grid_served(const struct chains_grid *grid, size_t m)
 {
   return grid->points > 0 ? grid->first[m + 1] - grid->first[m] : 0;
+}
+
+/* Neighbours of a temperature, below and above, onto which its measurements are reweighted as onto
+ * the points of the grid that it serves on that side: what was measured there tells whether they
+ * reach so far (chains_reach.c). */
+enum { CHAINS_SIDES = 2 };
+/* Whether temperature m serves points on that side, and has a neighbour there. */
+static inline bool chains_grid_reaches(const struct chains *chains, size_t m, int side)
+{
+  const struct chains_grid *grid = &chains->grid;
+  if (chains_grid_served(grid, m) == 0)
+    return false;
+  return side == 0 ? m > 0 && grid->value[grid->first[m]] < chains->value[m]
+                   : m + 1 < chains->runs && grid->value[grid->first[m + 1] - 1] > chains->value[m];
+}
+
+/* Points onto which temperature m is reweighted: those of the grid, then its neighbours. */
+static inline size_t chains_grid_count(const struct chains *chains, size_t m)
+{
+  return chains_grid_served(&chains->grid, m) + chains_grid_reaches(chains, m, 0) +
+         chains_grid_reaches(chains, m, 1);
+}
+
+static inline double chains_grid_value(const struct chains *chains, size_t m, size_t point)
+{
+  const size_t served = chains_grid_served(&chains->grid, m);
+  if (point < served)
+    return chains->grid.value[chains->grid.first[m] + point];
+  return point == served && chains_grid_reaches(chains, m, 0) ? chains->value[m - 1]
+                                                              : chains->value[m + 1];
 }
 
 /* Sums of one point of the grid: w, w^2, and w times each quantity. */
@@ -170,7 +201,7 @@ static inline size_t chains_point_width(const struct chains_quantities *quantiti
 static inline size_t chains_vector_width(const struct chains *chains, size_t m)
 {
   return chains->quantities.count +
-         chains_grid_count(&chains->grid, m) * chains_point_width(&chains->quantities);
+         chains_grid_count(chains, m) * chains_point_width(&chains->quantities);
 }
 
 /* ---- keys (chains_keys.c) ---- */
@@ -420,8 +451,9 @@ void chains_quantities_make(const struct gpumc_model *model,
 void chains_moments_of(const struct gpumc_mean *mean, double unit, const int64_t *channel,
                        size_t count, double *values);
 
-/* The points of a temperature: the temperature itself first, then those of the grid. Of each point
- * the results (chains_quantities) and the share of the measurements that count there. */
+/* The points of a temperature: the temperature itself first, then those onto which it is
+ * reweighted (chains_grid_count). Of each point the results (chains_quantities) and the share of
+ * the measurements that count there. */
 struct chains_estimates {
   size_t points, results;             /* results of a point, the share not included */
   double *average;                    /* of all points (chains_estimate.c) */
@@ -441,5 +473,28 @@ GPUMC_MUST_CHECK enum gpumc_status chains_estimates_make(const struct chains *ch
                                                          struct gpumc_error *error);
 /* Legal on a zeroed object. */
 void chains_estimates_free(struct chains_estimates *estimates);
+
+/* ---- how far measurements reach when they are reweighted (chains_reach.c) ---- */
+
+/* Results of each temperature reweighted onto its neighbours; NaN where next to no measurements
+ * count, or no points of the grid lie on the way. */
+struct chains_reach {
+  const struct chains *chains;
+  size_t results;
+  double *value, *error; /* [runs][CHAINS_SIDES][results] */
+};
+
+GPUMC_MUST_CHECK enum gpumc_status chains_reach_init(const struct chains *chains,
+                                                     struct chains_reach *reach,
+                                                     struct gpumc_error *error);
+/* Legal on a zeroed object. */
+void chains_reach_free(struct chains_reach *reach);
+/* Takes the neighbours from the estimates of temperature m. */
+void chains_reach_take(struct chains_reach *reach, size_t m,
+                       const struct chains_estimates *estimates, double least_share);
+/* Whether result q of temperature m, reweighted onto the neighbour on that side, contradicts what
+ * was measured there: value[results][runs], with errors. */
+bool chains_reach_falls_short(const struct chains_reach *reach, size_t m, int side, size_t q,
+                              const double *value, const double *error);
 
 #endif

@@ -9,7 +9,7 @@
 struct chains_evaluation chains_evaluation_of(const struct chains *chains, size_t m)
 {
   const struct gpumc_observables *observables = &chains->quantities.observables;
-  const size_t points = 1 + chains_grid_count(&chains->grid, m);
+  const size_t points = 1 + chains_grid_count(chains, m);
   return (struct chains_evaluation){chains, m, points, points * (gpumc_averages(observables) + 1),
                                     points * (observables->n_quantities + 1)};
 }
@@ -20,9 +20,8 @@ struct gpumc_controls chains_controls_at(const struct chains_evaluation *evaluat
   const struct gpumc_moved *moved = &chains->moved;
   if (chains->value == NULL)
     return gpumc_controls_at(moved->fixed, GPUMC_CONTROL_NONE, 0);
-  const double value = point == 0
-                           ? chains->value[evaluation->m]
-                           : chains->grid.value[chains->grid.first[evaluation->m] + point - 1];
+  const double value = point == 0 ? chains->value[evaluation->m]
+                                  : chains_grid_value(chains, evaluation->m, point - 1);
   return gpumc_controls_at(moved->fixed, moved->control, value);
 }
 

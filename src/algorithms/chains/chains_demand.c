@@ -39,7 +39,7 @@ static void demand_disk(const struct chains *chains, struct gpumc_demand *demand
   const double row = 1 + replicas * (double)chains->quantities.observables.n_channels;
   double points = 0, sums = 0;
   for (size_t m = 0; m < chains->runs; m++) {
-    points += (double)chains_grid_count(&chains->grid, m);
+    points += (double)chains_grid_served(&chains->grid, m);
     sums += (double)chains_vector_width(chains, m) *
             ((settings->each_sample ? 2 : 1) * replicas + GPUMC_BINS_MOST);
   }

@@ -251,7 +251,7 @@ static void add_point(struct work *work, size_t point, size_t first)
 {
   const struct chains *chains = work->chains;
   double unused[CHAINS_MAXIMUM];
-  find_weights(work, coefficient_at(chains, chains->grid.value[point]) -
+  find_weights(work, coefficient_at(chains, chains_grid_value(chains, work->m, point)) -
                          coefficient_at(chains, chains->value[work->m]));
   accumulate(work, first, work->weight, unused);
   multiply(work->weight, work->weight, work->replicas, work->weighted);
@@ -276,13 +276,13 @@ static void add_temperature(const struct chains *chains, size_t m, double *scrat
 {
   struct work work = work_of(chains, m, scratch);
   const struct chains_settings *settings = &chains->settings;
-  const size_t points = chains_grid_count(&chains->grid, m);
+  const size_t points = chains_grid_count(chains, m);
   size_t component = chains->quantities.count;
   if (chains->measured == 0)
     work.sums->reference = mean_conjugate(&work);
   add_quantities(&work);
   for (size_t p = 0; p < points; p++) {
-    add_point(&work, chains->grid.first[m] + p, component);
+    add_point(&work, p, component);
     component += chains_point_width(&chains->quantities);
   }
   gpumc_bins_add(&work.sums->bins, work.vector);

@@ -27,7 +27,8 @@ struct summary {
   const struct chains *chains;
   size_t results, means;
   struct curves direct, reweighted;
-  double *share, *served_by;                     /* [points of the grid] */
+  double *share, *served_by; /* [points of the grid] */
+  struct chains_reach reach;
   double *time, *time_error;                     /* [M][T]: autocorrelation time in sweeps */
   double *seconds, *seconds_error;               /* [M][T]: the same as the run took them */
   double *samples;                               /* [M][T]: effective samples */
@@ -36,6 +37,7 @@ struct summary {
   double *converged;                             /* [T] */
   double *shortest;                              /* [T]: chains_estimates.shortest */
   size_t drifting;                               /* temperatures */
+  size_t doubtful, doubtful_quantity;            /* points of the grid; a quantity there */
   size_t unconverged, unserved, unknown, biased; /* temperatures, or points of the grid */
   size_t doubted[GPUMC_SERIES_DOUBTS]; /* temperatures with such a series among their means */
   size_t slowest[GPUMC_SERIES_DOUBTS]; /* of these series at the last such temperature */
@@ -48,6 +50,7 @@ static void summary_free(struct summary *summary)
   free(summary->reweighted.value);
   free(summary->reweighted.error);
   free(summary->share);
+  chains_reach_free(&summary->reach);
   free(summary->served_by);
   free(summary->time);
   free(summary->time_error);
@@ -93,7 +96,7 @@ summary_init(struct summary *summary, const struct chains *chains, struct gpumc_
   };
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     GPUMC_TRY(gpumc_allocate_array(arrays[i].array, arrays[i].count, "the summary", error));
-  return GPUMC_OK;
+  return chains_reach_init(chains, &summary->reach, error);
 }
 
 /* Point `point` of a temperature's estimates becomes number `at` of the curves. */
@@ -110,7 +113,7 @@ static void take_point(struct curves *curves, size_t at, const struct chains_est
 static void take_grid(struct summary *summary, size_t m, const struct chains_estimates *estimates)
 {
   const struct chains *chains = summary->chains;
-  for (size_t p = 1; p < estimates->points; p++) {
+  for (size_t p = 1; p <= chains_grid_served(&chains->grid, m); p++) {
     const size_t at = chains->grid.first[m] + p - 1;
     const double share = estimates->value[p * (estimates->results + 1) + estimates->results];
     const bool known = share >= least_share;
@@ -118,6 +121,30 @@ static void take_grid(struct summary *summary, size_t m, const struct chains_est
     summary->share[at] = isnan(share) ? 0 : share;
     summary->served_by[at] = chains->value[m];
     summary->unserved += !known;
+  }
+  chains_reach_take(&summary->reach, m, estimates, least_share);
+}
+
+/* Errors of the points of the grid that temperature m serves on one side are unknown where its
+ * measurements do not reach as far as they seem to. */
+static void doubt_side(struct summary *summary, size_t m, int side)
+{
+  const struct chains *chains = summary->chains;
+  const struct curves *direct = &summary->direct;
+  struct curves *curves = &summary->reweighted;
+  bool doubted = false;
+  for (size_t q = 0; q < summary->results; q++) {
+    if (!chains_reach_falls_short(&summary->reach, m, side, q, direct->value, direct->error))
+      continue;
+    for (size_t p = chains->grid.first[m]; p < chains->grid.first[m + 1]; p++) {
+      const double distance = chains->grid.value[p] - chains->value[m];
+      if (side == 0 ? distance >= 0 : distance <= 0)
+        continue;
+      curves->error[q * curves->count + p] = NAN;
+      summary->doubtful += !doubted;
+    }
+    doubted = true;
+    summary->doubtful_quantity = q;
   }
 }
 
@@ -190,6 +217,9 @@ static enum gpumc_status take_temperatures(struct summary *summary, struct gpumc
     summary->shortest[m] = estimates.shortest;
     chains_estimates_free(&estimates);
   }
+  for (size_t m = 0; m < summary->direct.count; m++)
+    for (int side = 0; side < CHAINS_SIDES; side++)
+      doubt_side(summary, m, side);
   return GPUMC_OK;
 }
 
@@ -444,6 +474,22 @@ write_excess(const struct summary *summary, bool *any, struct gpumc_error *error
   return GPUMC_OK;
 }
 
+/* Errors of reweighted quantities that are unknown. */
+static enum gpumc_status write_doubtful(const struct summary *summary, struct gpumc_error *error)
+{
+  const struct gpumc_observables *observables = &summary->chains->quantities.observables;
+  char text[512];
+  snprintf(text, sizeof text,
+           "at %zu of %zu points of the grid of reweighting errors are NaN, which means unknown, "
+           "such as that of the %s: reweighted as far as the next of the %s, the measurements "
+           "contradict those made there, so they have too few of the states that count on the "
+           "way; simulate more %s or more sweeps",
+           summary->doubtful, summary->reweighted.count,
+           gpumc_quantity_label(observables, summary->doubtful_quantity).long_name,
+           chains_values_word(summary->chains), chains_values_word(summary->chains));
+  return write_warning(summary, "reweight_errors_warning", text, error);
+}
+
 /* Says how much was measured and what to beware of. */
 static enum gpumc_status write_trust(const struct summary *summary, struct gpumc_error *error)
 {
@@ -470,7 +516,7 @@ static enum gpumc_status write_trust(const struct summary *summary, struct gpumc
         summary->unserved, summary->reweighted.count, values, least_share, values);
     GPUMC_TRY(write_warning(summary, "reweight_warning", text, error));
   }
-  return GPUMC_OK;
+  return summary->doubtful > 0 ? write_doubtful(summary, error) : GPUMC_OK;
 }
 
 enum gpumc_status chains_summarize(void *state, struct gpumc_error *error)

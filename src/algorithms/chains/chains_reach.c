@@ -1,0 +1,73 @@
+/* Chains: how far the measurements of a temperature reach when they are reweighted.
+ *
+ * The variance of a quantity that is reweighted from beta to beta' is a moment of its distribution
+ * at beta + 2 (beta' - beta), so errors are right only if what counts there has been seen at beta.
+ * States that have not, such as those of the other sign of the magnetization, leave no trace in the
+ * measurements. But points of the grid are at most half as far as the neighbour towards which they
+ * lie, and there is a direct measurement: where the reweighted one contradicts it, though enough
+ * measurements seem to count, errors on the way are unknown. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "algorithms/chains/chains.h"
+#include "core/base/memory.h"
+
+/* Standard errors of a difference that are not put down to chance: one in 150,000. */
+static const double contradiction = 4.5;
+
+static size_t at(const struct chains_reach *reach, size_t m, int side, size_t q)
+{
+  return (m * CHAINS_SIDES + (size_t)side) * reach->results + q;
+}
+
+enum gpumc_status chains_reach_init(const struct chains *chains, struct chains_reach *reach,
+                                    struct gpumc_error *error)
+{
+  *reach = (struct chains_reach){.chains = chains,
+                                 .results = chains->quantities.observables.n_quantities};
+  const size_t count = chains->runs * CHAINS_SIDES * reach->results;
+  GPUMC_TRY(gpumc_allocate_array(&reach->value, count, "reweighting onto neighbours", error));
+  GPUMC_TRY(gpumc_allocate_array(&reach->error, count, "reweighting onto neighbours", error));
+  for (size_t i = 0; i < count; i++)
+    reach->value[i] = reach->error[i] = NAN;
+  return GPUMC_OK;
+}
+
+void chains_reach_free(struct chains_reach *reach)
+{
+  free(reach->value);
+  free(reach->error);
+  *reach = (struct chains_reach){0};
+}
+
+void chains_reach_take(struct chains_reach *reach, size_t m,
+                       const struct chains_estimates *estimates, double least_share)
+{
+  const struct chains *chains = reach->chains;
+  size_t point = 1 + chains_grid_served(&chains->grid, m);
+  for (int side = 0; side < CHAINS_SIDES; side++) {
+    if (!chains_grid_reaches(chains, m, side))
+      continue;
+    const size_t from = point++ * (estimates->results + 1);
+    if (!(estimates->value[from + estimates->results] >= least_share))
+      continue;
+    for (size_t q = 0; q < reach->results; q++) {
+      reach->value[at(reach, m, side, q)] = estimates->value[from + q];
+      reach->error[at(reach, m, side, q)] = estimates->error[from + q];
+    }
+  }
+}
+
+bool chains_reach_falls_short(const struct chains_reach *reach, size_t m, int side, size_t q,
+                              const double *value, const double *error)
+{
+  const struct chains *chains = reach->chains;
+  if (!chains_grid_reaches(chains, m, side) ||
+      chains->quantities.observables.quantity[q].what->of_moves)
+    return false;
+  const size_t neighbour = q * chains->runs + (side == 0 ? m - 1 : m + 1);
+  const double difference = reach->value[at(reach, m, side, q)] - value[neighbour];
+  /* Of NaN false: nothing is known. */
+  return fabs(difference) >
+         contradiction * hypot(reach->error[at(reach, m, side, q)], error[neighbour]);
+}
