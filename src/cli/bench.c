@@ -32,7 +32,7 @@ enum {
   DEFAULT_POPULATION = 8192,
   DEFAULT_SWEEPS = 10,
 };
-static const double default_beta = 0.44;
+static const double default_control = 0.44;
 static const double default_seconds = 0.5;
 static const double seconds_maximum = 3600;
 
@@ -60,7 +60,8 @@ static const struct argp_option options[] = {
     {"kernel", OPTION_KERNEL, "VARIANT", 0, "This kernel only, such as packed (default: all)", 0},
     {"population", OPTION_POPULATION, "R", 0, "Replicas (default: 8192)", 0},
     {"sweeps", OPTION_SWEEPS, "N", 0, "Sweeps of one repeat, at least (default: 10)", 0},
-    {"beta", OPTION_BETA, "B", 0, "Inverse temperature (default: 0.44)", 0},
+    {"beta", OPTION_BETA, "B", 0,
+     "Inverse temperature, or of a model without one its first control (default: 0.44)", 0},
     {"hits", OPTION_HITS, "LIST", 0, "Hits of kernels with tiles, '1,10,100' (default: 1)", 0},
     {"update", OPTION_UPDATE, "NAME", 0,
      "Move of the kernels, as algorithm.update (default: the first of each)", 0},
@@ -209,7 +210,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     settings->sweeps = (uint32_t)cli_integer(command, "--sweeps", argument, 1, 1000000);
     return 0;
   case OPTION_BETA:
-    settings->beta = positive_number(command, "--beta", argument, 1e6);
+    settings->control = positive_number(command, "--beta", argument, 1e6);
     return 0;
   case OPTION_SECONDS:
     settings->seconds = positive_number(command, "--seconds", argument, seconds_maximum);
@@ -315,13 +316,17 @@ static const char *generator(const struct bench_case *measured)
 static cJSON *report_json(const struct bench_device *device, const struct bench_bed *bed,
                           const struct bench_settings *settings)
 {
+  const char *control = bench_control(settings, bed, device->kind);
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "model", bed->ops->name);
   cJSON_AddStringToObject(json, "device", device->description);
   cJSON_AddNumberToObject(json, "sites", (double)bed->model.sites);
   cJSON_AddNumberToObject(json, "population", (double)settings->population);
   cJSON_AddNumberToObject(json, "sweeps", settings->sweeps);
-  cJSON_AddNumberToObject(json, "beta", settings->beta);
+  if (control != NULL) {
+    cJSON_AddStringToObject(json, "control", control);
+    cJSON_AddNumberToObject(json, control, settings->control);
+  }
   if (settings->update != NULL)
     cJSON_AddStringToObject(json, "update", settings->update);
   cJSON_AddArrayToObject(json, "rates");
@@ -355,9 +360,11 @@ static cJSON *rate_json(const struct bench_case *measured)
 
 static void print_title(const cJSON *json)
 {
-  printf("%s, %.0f sites, %.0f replicas, %.0f sweeps a repeat or more, beta = %g, on %s\n",
-         cli_text(json, "model"), cli_number(json, "sites"), cli_number(json, "population"),
-         cli_number(json, "sweeps"), cli_number(json, "beta"), cli_text(json, "device"));
+  printf("%s, %.0f sites, %.0f replicas, %.0f sweeps a repeat or more, ", cli_text(json, "model"),
+         cli_number(json, "sites"), cli_number(json, "population"), cli_number(json, "sweeps"));
+  if (cJSON_HasObjectItem(json, "control"))
+    printf("%s = %g, ", cli_text(json, "control"), cli_number(json, cli_text(json, "control")));
+  printf("on %s\n", cli_text(json, "device"));
 }
 
 static void rate_row(struct cli_table *table, const cJSON *rate)
@@ -473,7 +480,7 @@ int cli_bench(int argc, char **argv)
                                       .settings = {.model = "ising2d",
                                                    .population = DEFAULT_POPULATION,
                                                    .sweeps = DEFAULT_SWEEPS,
-                                                   .beta = default_beta,
+                                                   .control = default_control,
                                                    .seconds = default_seconds}};
   cli_parse(&parser, argc, argv, &arguments);
   int code = bench(&arguments);

@@ -155,6 +155,24 @@ bool bench_wants(const struct bench_settings *settings, const char *kind,
          (settings->variant == NULL || gpumc_kernel_is_named(kernel, settings->variant));
 }
 
+static uint32_t
+move_of(const struct bench_settings *settings, const struct gpumc_kernel_ops *kernel)
+{
+  return settings->update != NULL ? (uint32_t)(move_named(kernel, settings->update) - kernel->moves)
+                                  : 0;
+}
+
+const char *
+bench_control(const struct bench_settings *settings, const struct bench_bed *bed, const char *kind)
+{
+  for (const struct gpumc_kernel_ops *const *kernel = bed->ops->kernels; *kernel != NULL; kernel++)
+    if (bed->ops->n_controls > 0 && bench_wants(settings, kind, *kernel) &&
+        ((*kernel)->n_moves == 0 ||
+         gpumc_move_serves(&(*kernel)->moves[move_of(settings, *kernel)], GPUMC_BOLTZMANN)))
+      return bed->ops->controls[0].label.name;
+  return NULL;
+}
+
 enum gpumc_status bench_check_kernels(const struct bench_settings *settings,
                                       const struct bench_bed *bed, const char *kind,
                                       struct gpumc_error *error)
@@ -198,7 +216,7 @@ struct rate_request {
   uint32_t rounds;         /* of Philox */
   struct gpumc_kernel_options options;
   uint32_t move;
-  double beta;
+  double control;
   double repeat_seconds; /* shorter repeats do not count */
   double seconds;        /* repeats take about that long together, */
   uint32_t repeats;      /* and are these at least; 1: one that takes that long is enough */
@@ -220,7 +238,7 @@ static enum gpumc_status time_sweeps(const struct rate_request *request,
     ensemble->time = 0; /* the same random numbers again do no harm here */
   GPUMC_TRY(device->ops->synchronize(device, error));
   const double begin = gpumc_clock();
-  GPUMC_TRY(gpumc_ensemble_sweep_any(ensemble, sweeps, request->beta, NULL, error));
+  GPUMC_TRY(gpumc_ensemble_sweep_any(ensemble, sweeps, request->control, NULL, error));
   GPUMC_TRY(device->ops->synchronize(device, error));
   *seconds = gpumc_clock() - begin;
   return GPUMC_OK;
@@ -300,13 +318,6 @@ static void set_options(struct rate_request *request, uint32_t hits)
   cJSON_Delete(values);
 }
 
-static uint32_t
-move_of(const struct bench_settings *settings, const struct gpumc_kernel_ops *kernel)
-{
-  return settings->update != NULL ? (uint32_t)(move_named(kernel, settings->update) - kernel->moves)
-                                  : 0;
-}
-
 enum gpumc_status bench_measure(const struct bench_settings *settings, const struct bench_bed *bed,
                                 struct bench_case *measured, struct gpumc_error *error)
 {
@@ -323,7 +334,7 @@ enum gpumc_status bench_measure(const struct bench_settings *settings, const str
                                  .sweeps = groups * hits,
                                  .rounds = measured->rounds,
                                  .move = move_of(settings, measured->kernel),
-                                 .beta = settings->beta,
+                                 .control = settings->control,
                                  .repeat_seconds = repeat_seconds,
                                  .seconds = settings->seconds,
                                  .repeats = REPEATS_MINIMUM};

@@ -16,7 +16,8 @@ struct bench_settings {
   struct cli_config_options keys; /* of the model; no path */
   size_t population;
   uint32_t sweeps;
-  double beta, seconds;
+  double control; /* value of the model's first control: the inverse temperature, or another */
+  double seconds;
 };
 
 /* The instance that all cases share. */
@@ -50,6 +51,10 @@ void bench_bed_free(struct bench_bed *bed);
 /* Whether a kernel is among those to be measured on devices of a kind ("cpu", "cuda"). */
 bool bench_wants(const struct bench_settings *settings, const char *kind,
                  const struct gpumc_kernel_ops *kernel);
+/* The name of the control that stays at settings->control; NULL where no kernel that is measured
+ * makes moves under one. */
+const char *
+bench_control(const struct bench_settings *settings, const struct bench_bed *bed, const char *kind);
 /* GPUMC_INVALID, saying why, where none of them takes the instance. */
 GPUMC_MUST_CHECK enum gpumc_status bench_check_kernels(const struct bench_settings *settings,
                                                        const struct bench_bed *bed,

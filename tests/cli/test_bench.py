@@ -31,6 +31,19 @@ class Bench(ProgramCase):
             self.assertLess(0, rate["median_trials_per_second"])
             self.assertLessEqual(rate["median_trials_per_second"], rate["trials_per_second"])
 
+    def test_the_control_has_its_name(self):
+        """That of the model's first control; none where the moves are under no control."""
+        disks = ["--model", "hard_disks", "--set", "model.particles=100", "--set", "model.packing_fraction=0.6", "--population", 4,
+                 "--sweeps", 1, "--seconds", 0.01, "--threads", 1, "--beta", 3.5]
+        for arguments, name in (disks + ["--update", "volume"], "beta_pressure"), (disks, None), \
+                (self.small + ["--beta", 3.5, "--threads", 1], "beta"):
+            title = self.gpumc("bench", *arguments).out.splitlines()[0]
+            report = json.loads(self.gpumc("bench", *arguments, "--json").out)
+            with self.subTest(name=name):
+                self.assertEqual(report.get("control"), name)
+                self.assertEqual({n: report[n] for n in ("beta", "beta_pressure") if n in report}, {name: 3.5} if name else {})
+                self.assertEqual(title.split(", ")[4:-1], [f"{name} = 3.5"] if name else [])
+
     def test_keys_of_the_model(self):
         report = json.loads(self.gpumc("bench", *self.small, "--threads", 1, "--isa", "x86-64-v2",
                                        "--set", "model.J=-1", "--set", "model.shape=[8, 8]",
