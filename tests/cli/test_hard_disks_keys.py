@@ -131,6 +131,32 @@ class HardDisksKeys(ProgramCase):
                 self.write("pos.txt", text)
                 self.assertIn(mistake, self.gpumc("validate", config, code=INVALID).err)
 
+    def test_strained_solids_are_warned_of(self):
+        """A lattice that starts in a box it does not fit by more than 1 %, with the advice, which does not warn; controls:
+        boxes that fit with rows along x or along y, a liquid, and a start that is compressed."""
+        warned = {"particles: 1024, packing_fraction: 0.72, start: lattice": ("7.2 %", "[30, 34]"),
+                  "particles: 1024, packing_fraction: 0.72, aspect: 0.88, start: lattice": ("1.6 %", "[32, 32]"),
+                  "lattice: [32, 32], box: [33.2, 32], start: lattice": ("10.7 %", "[30, 34]")}
+        fits = ["lattice: [30, 34], packing_fraction: 0.72, start: lattice", "lattice: [32, 32], box: [32.8, 28.4], start: lattice",
+                "particles: 1024, packing_fraction: 0.72, aspect: 0.87, start: lattice",
+                "particles: 1024, packing_fraction: 0.72, aspect: 1.154, start: lattice",
+                "particles: 1024, packing_fraction: 0.69, start: lattice", "particles: 1024, packing_fraction: 0.72"]
+        for model, (strain, advice) in warned.items():
+            with self.subTest(model):
+                said = self.gpumc("validate", self.config(model)).err
+                self.assertIn("warning: model.start: lattice: ", said)
+                self.assertIn(f"strained by {strain}", said)
+                self.assertIn(f"model.lattice: {advice} and model.packing_fraction alone", said)
+                fits.append(f"lattice: {advice}, packing_fraction: 0.72, start: lattice")
+        for model in fits:
+            with self.subTest(model):
+                self.assertEqual(self.gpumc("validate", self.config(model)).err, "")
+        config = self.config("particles: 100, packing_fraction: 0.72, start: lattice")
+        self.assertIn("strained by", self.gpumc("run", "--fresh", config).err)
+        with h5py.File(self.path("r.h5")) as file:
+            self.assertIn(b"strained by", file["summary"].attrs["strain_warning"])
+            self.assertEqual(file["summary"].attrs["trusted"], 0)
+
     def test_runs_begin_with_every_start(self):
         self.write("pos.txt", "-0.1 0\n1.5 0.2 # a comment\n3 3\n")
         for model in ("particles: 3, box: [5, 5], start: file, file: pos.txt", "lattice: [8, 8], packing_fraction: 0.85, start: lattice",

@@ -15,8 +15,8 @@ struct gpumc_task {
   cJSON *resolved; /* everything, defaults filled in, without the campaign block */
   cJSON *defaults; /* those of gpumc_algorithm_ops.defaults; NULL: none */
   /* What every result of the task is to be distrusted for, whatever the algorithm finds: texts by
-   * the name of their attribute, "generator_warning", "ergodicity_warning" and "sweeps_warning";
-   * often empty. NULL with gpumc_config_look. */
+   * the name of their attribute, "generator_warning", "ergodicity_warning", "sweeps_warning" and
+   * those of models; often empty. NULL with gpumc_config_look. */
   cJSON *warnings;
   const struct gpumc_model_ops *model;
   const struct gpumc_algorithm_ops *algorithm;

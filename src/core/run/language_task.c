@@ -306,7 +306,13 @@ static bool fill_warnings(const struct gpumc_language *language, const struct gp
   if (good && kernel != NULL && instance != NULL && language->algorithm->sweeps_alone)
     good = ask_move(kernel, language->algorithm->target, &algorithm, instance, &warning, error) ==
            GPUMC_OK;
-  return good && add_warning(task, "ergodicity_warning", warning);
+  char text[GPUMC_WARNING_BYTES];
+  good = good && add_warning(task, "ergodicity_warning", warning);
+  if (good && instance != NULL && language->model->warn != NULL) {
+    name = language->model->warn(instance, text);
+    good = name == NULL || add_warning(task, name, text);
+  }
+  return good;
 }
 
 /* Model, algorithm and what serves them; `before`: the calls of the report when there was no

@@ -167,6 +167,8 @@ struct gpumc_model {
   void *parameters;      /* the model's own */
 };
 
+enum { GPUMC_WARNING_BYTES = 512 };
+
 struct gpumc_model_ops {
   const char *name;
   const char *summary;          /* one line */
@@ -199,6 +201,10 @@ struct gpumc_model_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*create)(const struct gpumc_params *params,
                                                struct gpumc_model *model,
                                                struct gpumc_error *error);
+  /* Why no result of the instance is to be trusted, whatever samples it, with the remedy: writes it
+   * to `text` and returns the name of the result's attribute; NULL: there is no reason. May be
+   * NULL. */
+  const char *(*warn)(const struct gpumc_model *model, char text[GPUMC_WARNING_BYTES]);
   /* What of the instance belongs in the result, of the samples 0 .. samples - 1 of an ensemble
    * (gpumc_ensemble_plan); called when the recorder's tables are closed; may be NULL. */
   GPUMC_MUST_CHECK enum gpumc_status (*record)(const struct gpumc_model *model, size_t samples,

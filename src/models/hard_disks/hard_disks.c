@@ -494,6 +494,7 @@ const struct gpumc_model_ops gpumc_model_hard_disks = {
     .n_quantities = HARD_DISKS_QUANTITIES,
     .kernels = kernels,
     .checks = checks,
+    .warn = hard_disks_warn,
     .create = create,
     .sample_checksum = sample_checksum,
     .destroy = destroy,

@@ -144,6 +144,8 @@ hard_disks_set(const struct hard_disks_grid *grid, const uint8_t *portable,
 GPUMC_MUST_CHECK enum gpumc_status hard_disks_find_start(const struct hard_disks_settings *settings,
                                                          struct hard_disks_parameters *parameters,
                                                          struct gpumc_error *error);
+/* gpumc_model_ops.warn: of a lattice that does not fit the box, at densities of a solid. */
+const char *hard_disks_warn(const struct gpumc_model *model, char text[GPUMC_WARNING_BYTES]);
 /* Disks of a start are so far apart at least, so that rounding makes none overlap. */
 #define HARD_DISKS_SPACING (1.0 + 0x1p-19)
 /* The nearest whole number of quanta, as a place in the box: 0 <= place < length. */
