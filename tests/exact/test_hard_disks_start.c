@@ -39,9 +39,10 @@ static void no_disks_overlap(void **state)
   static const struct {
     size_t particles;
     double fraction, aspect;
-  } cases[] = {{1, 0.1, 1.0},     {2, 0.39, 1.0},   {3, 0.27, 0.5},   {4, 0.6, 1.0},
-               {24, 0.7, 1.0},    {100, 0.05, 4.0}, {300, 0.24, 0.2}, {300, 0.26, 1.0},
-               {1000, 0.5, 30.0}, {900, 0.72, 0.1}, {5000, 0.8, 1.0}};
+  } cases[] = {{1, 0.1, 1.0},    {2, 0.39, 1.0},    {3, 0.27, 0.5},   {4, 0.6, 1.0},
+               {5, 0.785, 1.0},  {6, 0.755, 1.0},   {7, 0.736, 1.0},  {8, 0.8, 1.0},
+               {17, 0.8, 1.0},   {24, 0.7, 1.0},    {100, 0.05, 4.0}, {300, 0.24, 0.2},
+               {300, 0.26, 1.0}, {1000, 0.5, 30.0}, {900, 0.72, 0.1}, {5000, 0.8, 1.0}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct gpumc_model model;
     open_model(cases[i].particles, cases[i].fraction, cases[i].aspect, &model);
@@ -53,6 +54,29 @@ static void no_disks_overlap(void **state)
       free(portable);
     }
     model.ops->destroy(&model);
+  }
+}
+
+/* Of squares: the densest states of 5, 6 and 7 disks have packing fractions of 0.7854, 0.7555 and
+ * 0.7366; those a little less dense are found above. */
+static void few_disks_do_not_fit(void **state)
+{
+  (void)state;
+  static const struct {
+    size_t particles;
+    double fraction;
+  } cases[] = {{5, 0.8}, {5, 0.786}, {6, 0.8}, {6, 0.756}, {7, 0.737}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct gpumc_model model = {0};
+    struct gpumc_error error = {0};
+    const struct hard_disks_settings settings = {.particles = cases[i].particles,
+                                                 .packing_fraction = cases[i].fraction,
+                                                 .aspect = 1.0,
+                                                 .start = HARD_DISKS_COMPRESSED};
+    assert_int_equal(hard_disks_instance(&settings, &model, &error), GPUMC_INVALID);
+    assert_non_null(strstr(gpumc_error_text(&error), "do not fit into a square periodic box"));
+    gpumc_error_free(&error);
+    gpumc_model_hard_disks.destroy(&model);
   }
 }
 
@@ -129,6 +153,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_disks_overlap),
+      cmocka_unit_test(few_disks_do_not_fit),
       cmocka_unit_test(states_depend_on_the_counters_alone),
       cmocka_unit_test(states_have_no_order),
   };

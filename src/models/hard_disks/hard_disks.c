@@ -121,6 +121,24 @@ static void sides_of(const struct hard_disks_settings *settings, double length[2
   length[1] = area / length[0];
 }
 
+/* The largest packing fraction of so many disks in a square box; 1: not known, or no such box has
+ * fewer (Dickinson, Guillot, Keaton and Xhumari, Geombinatorics 20 (2011), up to five disks; Musin
+ * and Nikitenko, Discrete Comput. Geom. 55, 1 (2016), six to eight). */
+static double densest_in_square(size_t particles)
+{
+  switch (particles) {
+  case 5:
+    return 0.25 * GPUMC_PI;
+  case 6:
+    return 0.7555119;
+  case 7:
+  case 8: /* both with the distance L / (1 + 3^(1/2)) */
+    return (double)particles * 0.25 * GPUMC_PI / (4.0 + 2.0 * sqrt(3.0));
+  default:
+    return 1.0;
+  }
+}
+
 /* Of the parameters what follows from particles and sides; GPUMC_INVALID where there is no such
  * box. */
 static enum gpumc_status make_box(const struct hard_disks_settings *settings,
@@ -157,6 +175,14 @@ static enum gpumc_status make_box(const struct hard_disks_settings *settings,
                            "no more than %g is possible",
                            box->particles, length[0], length[1], parameters->packing_fraction,
                            PACKING_MAXIMUM);
+  const double densest =
+      parameters->length[0] == parameters->length[1] ? densest_in_square(box->particles) : 1.0;
+  if (parameters->packing_fraction > densest)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%u disks at a packing fraction of %.4g do not fit into a square "
+                           "periodic box, whatever their places: %.4f is the densest state that "
+                           "there is; use another number of disks, or a box of another shape",
+                           box->particles, parameters->packing_fraction, densest);
   return GPUMC_OK;
 }
 

@@ -104,7 +104,7 @@ enum gpumc_status hard_disks_find_start(const struct hard_disks_settings *settin
   if (parameters->start == HARD_DISKS_FILE)
     return GPUMC_OK;
   if (parameters->start == HARD_DISKS_COMPRESSED)
-    return parameters->packing_fraction <= COMPRESSED_MAXIMUM
+    return parameters->packing_fraction <= COMPRESSED_MAXIMUM + 1e-6
                ? GPUMC_OK
                : gpumc_error_set(error, GPUMC_INVALID,
                                  "compression from a random state does not reach a packing "
