@@ -56,6 +56,24 @@ output: run.h5
 checkpoint: {every: 20 ms}
 """
 
+# A population at each pressure: boxes are copied and die with their replicas, steps follow from what was measured.
+ANNEALED = """\
+gpumc: 1
+seed: 20131206
+model: {name: hard_disks, particles: 64, packing_fraction: 0.5}
+algorithm:
+  name: pa
+  population: 300
+  sweeps: 30
+  control: {name: beta_pressure, from: 3, to: 6, overlap: 0.8, thermalization: 2000}
+  runs: 2
+  bond_order: true
+  configurations: {every: 3}
+kernel: {variant: checkerboard, sweeps_per_volume_move: 4}
+output: run.h5
+checkpoint: {every: 20 ms}
+"""
+
 # Sums of profiles are in checkpoints, too.
 PROFILES = CONFIG.replace("  series: true\n", "  contact_histogram: true\n  pair_correlation: true\n  bond_order_correlation: true\n"
                           "  structure_factor: true\n").replace("sweeps: 40000", "sweeps: 20000") \
@@ -108,6 +126,16 @@ class Resumed(ResumeCase):
             with self.subTest(config):
                 self.use(config)
                 self.kill()
+
+    def test_a_population_at_constant_pressure(self):
+        self.use(ANNEALED)
+        with h5py.File(self.path("whole.h5")) as file:
+            self.assertGreater(len(file["summary/beta_pressure"]), 8)
+            self.assertGreater(file["summary/beta_free_energy_difference"][-1], 0)
+            self.assertTrue((file["summary/volume_acceptance"][1:] > 0).all())
+        self.assertIn("configurations/bytes", self.reference)
+        self.kill()
+        self.tell_another_seed_apart()
 
     def test_stopped_after_every_unit(self):
         self.stop_after_every_unit(3 if device.NAME == "cpu" else 0)  # all of it is one unit on a GPU
