@@ -28,6 +28,7 @@ static const struct {
   uint32_t rounds, moves;
 } cases[] = {
     {{.particles = 3, .packing_fraction = 0.45, .aspect = 1.0}, 10, 4},
+    {{.particles = 4, .packing_fraction = 0.21, .aspect = 1.0}, 10, 4}, /* wide cells */
     {{.particles = 12, .packing_fraction = 0.6, .aspect = 0.5}, 7, 5},
     {{.particles = 64, .packing_fraction = 0.7, .aspect = 1.0}, 10, 4},
     {{.particles = 230, .packing_fraction = 0.72, .aspect = 1.0}, 10, 1},

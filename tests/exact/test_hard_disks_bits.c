@@ -26,6 +26,7 @@ static const struct {
 } cases[] = {
     {1, 0.15, 1.0, 0.16, true, {4, true, true, true}},
     {2, 0.35, 1.0, 0.3, true, {4, true, true, true}},
+    {3, 0.16, 1.0, 0.49, true, {4, true, true, true}}, /* cells up to 2 wide */
     {5, 0.55, 1.0, 0.16, false, {7, true, true, true}},
     {40, 0.5, 0.3, 0.2, true, {3, true, true, true}},
     {64, 0.7, 1.0, 0.1, false, {1, true, true, true}},

@@ -23,14 +23,18 @@ static uint8_t *start_of(const struct gpumc_model *model, uint32_t run, uint32_t
   return portable;
 }
 
-static void open_model(size_t particles, double fraction, double aspect, struct gpumc_model *model)
+static void open_with(enum hard_disks_start start, size_t particles, double fraction, double aspect,
+                      struct gpumc_model *model)
 {
   struct gpumc_error error = {0};
-  const struct hard_disks_settings settings = {.particles = particles,
-                                               .packing_fraction = fraction,
-                                               .aspect = aspect,
-                                               .start = HARD_DISKS_COMPRESSED};
+  const struct hard_disks_settings settings = {
+      .particles = particles, .packing_fraction = fraction, .aspect = aspect, .start = start};
   assert_ok(hard_disks_instance(&settings, model, &error), &error);
+}
+
+static void open_model(size_t particles, double fraction, double aspect, struct gpumc_model *model)
+{
+  open_with(HARD_DISKS_COMPRESSED, particles, fraction, aspect, model);
 }
 
 static void no_disks_overlap(void **state)
@@ -103,6 +107,25 @@ static void states_depend_on_the_counters_alone(void **state)
   }
 }
 
+static void every_other_replica_is_on_a_lattice(void **state)
+{
+  (void)state;
+  struct gpumc_model mixed, compressed, lattice;
+  open_with(HARD_DISKS_MIXED, 200, 0.6, 1.0, &mixed);
+  open_with(HARD_DISKS_COMPRESSED, 200, 0.6, 1.0, &compressed);
+  open_with(HARD_DISKS_LATTICE, 200, 0.6, 1.0, &lattice);
+  for (uint32_t r = 0; r < 4; r++) {
+    uint8_t *found = start_of(&mixed, 0, r, 1);
+    uint8_t *expected = start_of(r % 2 == 1 ? &lattice : &compressed, 0, r, 1);
+    assert_memory_equal(found, expected, mixed.portable_bytes);
+    free(found);
+    free(expected);
+  }
+  mixed.ops->destroy(&mixed);
+  compressed.ops->destroy(&compressed);
+  lattice.ops->destroy(&lattice);
+}
+
 /* |sum over disks of exp(i k r)|^2 / N, k = 2 pi / L (nx, ny). */
 static double structure(const struct gpumc_model *model, const uint8_t *portable, int nx, int ny)
 {
@@ -155,6 +178,7 @@ int main(void)
       cmocka_unit_test(no_disks_overlap),
       cmocka_unit_test(few_disks_do_not_fit),
       cmocka_unit_test(states_depend_on_the_counters_alone),
+      cmocka_unit_test(every_other_replica_is_on_a_lattice),
       cmocka_unit_test(states_have_no_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

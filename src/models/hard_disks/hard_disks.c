@@ -10,7 +10,7 @@
 #include "core/base/memory.h"
 #include "core/numerics/elementary.h"
 
-static const char *const starts[] = {"compressed", "lattice", "file", NULL};
+static const char *const starts[] = {"compressed", "lattice", "mixed", "file", NULL};
 
 /* Of the closest packing, pi / 12^(1/2) = 0.9069, what rounding leaves. */
 #define PACKING_MAXIMUM 0.9068
@@ -65,7 +65,8 @@ static const struct gpumc_key keys[] = {
     {.name = "start",
      .type = GPUMC_KEY_CHOICE,
      .doc = "States to begin with: compressed from random places, a triangular lattice, with "
-            "evenly spread vacancies where its sites are more than the disks, or "
+            "evenly spread vacancies where its sites are more than the disks, both (every other "
+            "replica each, so that a run that has not relaxed contradicts itself), or "
             "read from a file.",
      .default_text = starts[0],
      .choices = starts,
@@ -89,16 +90,18 @@ static const struct gpumc_key keys[] = {
 
 /* ---- the box ---- */
 
-/* The largest even number of cells that are not narrower than a disk, and their width. */
-static bool make_grid(double length, uint32_t *cells, float *width)
+/* The largest even number of cells that are not narrower than a disk, and their width; false: a
+ * cell has not enough slots for the disks that it may have. */
+static bool make_grid(double length, uint32_t particles, uint32_t *cells, float *width)
 {
   if (!(length >= 2.0 && length < (double)HARD_DISKS_CELLS_MAXIMUM + 2.0))
     return false;
   *cells = 2 * (uint32_t)floor(0.5 * length);
   const double quanta = rint(length * (double)HARD_DISKS_UNIT / *cells);
   *width = (float)(quanta / (double)HARD_DISKS_UNIT);
-  /* Five centres fit into a square of 2^(1/2). */
-  return quanta * quanta < 2.0 * (double)HARD_DISKS_UNIT * (double)HARD_DISKS_UNIT;
+  /* Five centres fit into a square of 2^(1/2); coordinates must stay below 2. */
+  return (particles <= HARD_DISKS_SLOTS && quanta < 2.0 * (double)HARD_DISKS_UNIT) ||
+         quanta * quanta < 2.0 * (double)HARD_DISKS_UNIT * (double)HARD_DISKS_UNIT;
 }
 
 static size_t particles_of(const struct hard_disks_settings *settings)
@@ -156,13 +159,13 @@ static enum gpumc_status make_box(const struct hard_disks_settings *settings,
                              "diameters",
                              length[0], length[1]);
   for (size_t d = 0; d < 2; d++)
-    if (!make_grid(length[d], d == 0 ? &box->cells_x : &box->cells_y,
+    if (!make_grid(length[d], box->particles, d == 0 ? &box->cells_x : &box->cells_y,
                    d == 0 ? &box->width_x : &box->width_y))
       return gpumc_error_set(
           error, GPUMC_INVALID,
           length[d] < 8.0 ? "a box of %.7g x %.7g cannot be divided into an even number of cells "
                             "between 1 and 1.414 diameters wide: sides from 2.83 to 4 and from "
-                            "5.66 to 6 diameters are not possible"
+                            "5.66 to 6 diameters are possible with up to four disks only"
                           : "a box of %.7g x %.7g is too large: sides are below 32768 diameters",
           length[0], length[1]);
   parameters->length[0] = (double)box->width_x * box->cells_x;
@@ -260,9 +263,13 @@ static void check_box(const struct gpumc_params *params, const struct gpumc_subj
   gpumc_error_free(&error);
 }
 
-static bool starts_with(const struct gpumc_params *params, const char *start)
+static enum hard_disks_start start_of(const struct gpumc_params *params)
 {
-  return strcmp(gpumc_params_string(params, "start"), start) == 0;
+  const char *start = gpumc_params_string(params, "start");
+  enum hard_disks_start found = HARD_DISKS_COMPRESSED;
+  while (strcmp(starts[found], start) != 0)
+    found++;
+  return found;
 }
 
 static bool lattice_fits(const struct hard_disks_settings *settings)
@@ -310,10 +317,10 @@ static void check_start(const struct gpumc_params *params, const struct gpumc_su
   const struct hard_disks_settings settings = settings_of(params);
   const char *key = gpumc_params_given(params, "start") ? "start" : density_key(params);
   char advice[ADVICE_BYTES] = "";
-  parameters.start = starts_with(params, "lattice") ? HARD_DISKS_LATTICE : HARD_DISKS_COMPRESSED;
-  if (!starts_with(params, "file") && make_box(&settings, &parameters, &error) == GPUMC_OK &&
+  parameters.start = start_of(params);
+  if (parameters.start != HARD_DISKS_FILE && make_box(&settings, &parameters, &error) == GPUMC_OK &&
       hard_disks_find_start(&settings, &parameters, &error) != GPUMC_OK) {
-    if (parameters.start == HARD_DISKS_LATTICE)
+    if (parameters.start != HARD_DISKS_COMPRESSED)
       advise_box(&settings, advice);
     gpumc_params_mistake(params, report, key, "%s: %s%s", key, gpumc_error_text(&error), advice);
   }
@@ -324,7 +331,7 @@ static void check_file(const struct gpumc_params *params, const struct gpumc_sub
                        struct gpumc_report *report)
 {
   (void)subject;
-  const bool wanted = starts_with(params, "file"), given = gpumc_params_has(params, "file");
+  const bool wanted = start_of(params) == HARD_DISKS_FILE, given = gpumc_params_has(params, "file");
   if (wanted && !given)
     gpumc_params_mistake(params, report, "start",
                          "start: file needs the key 'file', the path of the positions");
@@ -451,9 +458,7 @@ static enum gpumc_status
 create(const struct gpumc_params *params, struct gpumc_model *model, struct gpumc_error *error)
 {
   struct hard_disks_settings settings = settings_of(params);
-  settings.start = starts_with(params, "file")      ? HARD_DISKS_FILE
-                   : starts_with(params, "lattice") ? HARD_DISKS_LATTICE
-                                                    : HARD_DISKS_COMPRESSED;
+  settings.start = start_of(params);
   if (settings.start == HARD_DISKS_FILE)
     settings.file = gpumc_params_string(params, "file");
   int32_t wave[2 * HARD_DISKS_WAVES_MAXIMUM];

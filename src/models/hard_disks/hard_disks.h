@@ -15,7 +15,13 @@
 /* Wave vectors of an instance, and their components in units of 2 pi / L. */
 enum { HARD_DISKS_WAVES_MAXIMUM = 512, HARD_DISKS_WAVE_MAXIMUM = 65536 };
 
-enum hard_disks_start { HARD_DISKS_COMPRESSED, HARD_DISKS_LATTICE, HARD_DISKS_FILE };
+/* MIXED: replicas with odd numbers on a lattice, the others compressed. */
+enum hard_disks_start {
+  HARD_DISKS_COMPRESSED,
+  HARD_DISKS_LATTICE,
+  HARD_DISKS_MIXED,
+  HARD_DISKS_FILE
+};
 
 /* What makes an instance. */
 struct hard_disks_settings {

@@ -3,13 +3,13 @@
  * trajectory must reproduce bit for bit.
  *
  * All lengths are whole numbers of quanta of 2^-23. The box has m_x times m_y cells, both even, of
- * widths w with 1 <= w < 2^(1/2), so that a cell has at most HARD_DISKS_SLOTS centres. A disk is a
- * pair of floats x, y relative to the corner of its cell, 0 <= x < w_x and 0 <= y < w_y, in a slot
- * of the cell: slots 0 .. n-1 are in use, and their order is part of the state. The corner of cell
- * (0, 0) stands at `offset` in the box, so that a disk of cell (a, b) is at ((a w_x + x + offset_x)
- * mod L_x, likewise y). Below 2, floats hold whole quanta exactly. So moves, shifts of the grid and
- * differences of positions are exact; differences of 2 and more are rounded, but to 2 or more, and
- * such disks do not overlap.
+ * widths w with 1 <= w < 2^(1/2), so that a cell has at most HARD_DISKS_SLOTS centres; or w < 2
+ * where there are no more disks than that. A disk is a pair of floats x, y relative to the corner
+ * of its cell, 0 <= x < w_x and 0 <= y < w_y, in a slot of the cell: slots 0 .. n-1 are in use, and
+ * their order is part of the state. The corner of cell (0, 0) stands at `offset` in the box, so
+ * that a disk of cell (a, b) is at ((a w_x + x + offset_x) mod L_x, likewise y). Below 2, floats
+ * hold whole quanta exactly. So moves, shifts of the grid and differences of positions are exact;
+ * differences of 2 and more are rounded, but to 2 or more, and such disks do not overlap.
  *
  * Trajectory "disks.checkerboard.1". A sweep of replica r at `time` begins with one draw for all
  * cells (hard_disks_sweep_of), from the counter {0xffffffff, r, time, (PARTICLES_SWEEP, 0)}:

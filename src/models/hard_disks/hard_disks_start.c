@@ -1,5 +1,5 @@
-/* States of hard disks to begin with, from counters alone: a triangular lattice, positions of a
- * file, or a random state that is compressed. */
+/* States of hard disks to begin with, from counters alone: a triangular lattice, a random state
+ * that is compressed, both in turn, or positions of a file. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,7 +61,7 @@ const char *hard_disks_warn(const struct gpumc_model *model, char text[GPUMC_WAR
 {
   const struct hard_disks_parameters *parameters = hard_disks_parameters(model);
   size_t better[2];
-  if (parameters->start != HARD_DISKS_LATTICE || parameters->packing_fraction < SOLID)
+  if (parameters->lattice[0] == 0 || parameters->packing_fraction < SOLID)
     return NULL;
   const double strained = strain(parameters);
   if (strained <= STRAIN_MAXIMUM)
@@ -100,16 +100,17 @@ enum gpumc_status hard_disks_find_start(const struct hard_disks_settings *settin
                                         struct gpumc_error *error)
 {
   const size_t particles = parameters->box.particles;
-  memcpy(parameters->lattice, settings->lattice, sizeof parameters->lattice);
   if (parameters->start == HARD_DISKS_FILE)
     return GPUMC_OK;
+  if (parameters->start != HARD_DISKS_LATTICE &&
+      parameters->packing_fraction > COMPRESSED_MAXIMUM + 1e-6)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "compression from a random state does not reach a packing fraction of "
+                           "%.7g, but only %g; use start: lattice",
+                           parameters->packing_fraction, COMPRESSED_MAXIMUM);
   if (parameters->start == HARD_DISKS_COMPRESSED)
-    return parameters->packing_fraction <= COMPRESSED_MAXIMUM + 1e-6
-               ? GPUMC_OK
-               : gpumc_error_set(error, GPUMC_INVALID,
-                                 "compression from a random state does not reach a packing "
-                                 "fraction of %.4g, but only %g; use start: lattice",
-                                 parameters->packing_fraction, COMPRESSED_MAXIMUM);
+    return GPUMC_OK;
+  memcpy(parameters->lattice, settings->lattice, sizeof parameters->lattice);
   if (settings->particles > 0)
     find_lattice(parameters->length, particles, parameters->lattice);
   if (spacing2(parameters->length, parameters->lattice[0], parameters->lattice[1]) <
@@ -150,17 +151,14 @@ static enum gpumc_status fixed_state(const struct gpumc_model *model, struct gpu
     hard_disks_put(portable, d, parameters->length[d]);
     hard_disks_put(portable, 2 + d, 0.0);
   }
-  switch (parameters->start) {
-  case HARD_DISKS_COMPRESSED:
-    return hard_disks_compress(parameters, random, r, threads, portable, error);
-  case HARD_DISKS_LATTICE:
-    start_lattice(parameters, portable);
-    return GPUMC_OK;
-  case HARD_DISKS_FILE:
+  if (parameters->start == HARD_DISKS_FILE)
     memcpy(portable + HARD_DISKS_PORTABLE_HEAD * sizeof(double), parameters->positions,
            2 * model->sites * sizeof(double));
-    return GPUMC_OK;
-  }
+  else if (parameters->start == HARD_DISKS_LATTICE ||
+           (parameters->start == HARD_DISKS_MIXED && r % 2 == 1))
+    start_lattice(parameters, portable);
+  else
+    return hard_disks_compress(parameters, random, r, threads, portable, error);
   return GPUMC_OK;
 }
 

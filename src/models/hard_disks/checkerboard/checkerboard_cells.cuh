@@ -14,10 +14,10 @@
 #include "models/hard_disks/hard_disks_physics.h"
 
 /* More than the two ways to compute a squared distance near 1 differ by. Coordinates are relative
- * to the cell of p: |p| <= 2 and |q| <= 3, since w < 2^(1/2) and the distance is about 1. So |q|^2,
- * its sum and the product with q are numbers up to 9 and have errors of 2^-21 at most, three of
- * them. A coordinate q of 2 or more is rounded, by 2^-23 at most, and with it the distance. What
- * else is rounded is smaller than 4, six times 2^-23. Together this is below 2^-18. */
+ * to the cell of p: |p| < 3 and |q| < 4, since w < 2 and the distance is about 1. So |q|^2, its sum
+ * and the product with q are numbers up to 16 and have errors of 2^-21 at most, three of them. A
+ * coordinate q of 2 or more is rounded, by 2^-23 at most, and with it the square by 2^-22. What else
+ * is rounded is smaller than 8, six times 2^-22. Together this is below 2^-18. */
 #define HARD_DISKS_DOUBT 0x1p-18f
 
 /* Keeps a number in a register, where the compiler would rather compute it again each time. */
