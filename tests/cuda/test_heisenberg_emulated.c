@@ -1,7 +1,8 @@
 /* What a thread of a GPU does for O(n) spins, run on the CPU thread by thread, has the bits of the
  * CPU's kernels: every move and precision, lattices with lines of even and odd halves, with fewer
  * sites than share counters and with more, spins in the order of shared and of device memory,
- * couplings that are all alike and quenched ones.
+ * couplings that are all alike and quenched ones; and square lattices in tiles of all kinds, those
+ * that share counters and those that do not, that fill a lattice and that do not, larger than it.
  *
  * This needs no GPU. That a GPU computes the same, exact_test_heisenberg_kernels_cuda shows. */
 #include <setjmp.h>
@@ -29,6 +30,20 @@ static const struct heisenberg_settings lattices[] = {
     {.dimension = 3, .shape = {2, 2, 2}},   {.dimension = 3, .shape = {4, 4, 4}},
     {.dimension = 3, .shape = {6, 4, 2}},   {.dimension = 3, .shape = {8, 2, 6}},
     {.dimension = 3, .shape = {12, 10, 6}}, {.dimension = 3, .shape = {16, 16, 16}},
+    {.dimension = 3, .shape = {64, 8, 12}}, {.dimension = 3, .shape = {64, 6, 10}},
+};
+
+/* Square lattices and their tiles. */
+struct tiled {
+  size_t shape[2];
+  struct heisenberg_emulated_tiles tiles;
+};
+static const struct tiled tiled[] = {
+    {{128, 64}, {16, 16, 1, 7}}, {{128, 64}, {32, 20, 2, 64}},  {{128, 64}, {32, 64, 3, 96}},
+    {{192, 30}, {32, 8, 4, 33}}, {{192, 30}, {48, 11, 5, 512}}, {{192, 30}, {16, 30, 8, 256}},
+    {{64, 64}, {16, 13, 2, 32}}, {{64, 64}, {4, 12, 1, 32}},    {{64, 64}, {5, 9, 3, 31}},
+    {{100, 34}, {8, 8, 1, 8}},   {{100, 34}, {9, 10, 4, 20}},   {{12, 40}, {2, 7, 6, 3}},
+    {{8, 6}, {4, 8, 3, 5}},      {{4, 2}, {3, 5, 8, 2}},        {{4, 2}, {1, 1, 1, 1}},
 };
 
 /* The replicas of the first run of an ensemble on the CPU, their portable form before and after the
@@ -139,7 +154,7 @@ measured_differences(const struct reference *reference, const struct heisenberg_
 /* The number of components of spins, channels and pairs that are not those of the CPU, and whether
  * that of the proposals taken of small steps is not. */
 static size_t differences(struct heisenberg_settings settings, bool single, uint32_t move,
-                          bool in_shared, uint32_t time)
+                          bool in_shared, struct heisenberg_emulated_tiles tiles, uint32_t time)
 {
   struct reference reference;
   const uint32_t rounds = settings.shape[0] % 4 == 0 ? 10 : 7;
@@ -166,6 +181,7 @@ static size_t differences(struct heisenberg_settings settings, bool single, uint
       .components = (uint32_t)settings.components,
       .single = single,
       .in_shared = in_shared,
+      .tiles = tiles,
       .move = (enum heisenberg_move)move,
       .over_relaxations = 2,
       .sweeps = SWEEPS,
@@ -216,6 +232,8 @@ static struct heisenberg_settings settings_of(size_t lattice, int components)
   return settings;
 }
 
+static const struct heisenberg_emulated_tiles none;
+
 static void check_threads(bool quenched)
 {
   for (size_t lattice = 0; lattice < sizeof lattices / sizeof *lattices; lattice++)
@@ -226,7 +244,7 @@ static void check_threads(bool quenched)
           if (quenched)
             settings.disorder = (struct lattice_disorder_settings){
                 .couplings = way % 2 == 0 ? LATTICE_GAUSSIAN : LATTICE_BIMODAL, .positive = 0.5};
-          const size_t different = differences(settings, way % 2 == 0, move, way / 2 == 0, 0);
+          const size_t different = differences(settings, way % 2 == 0, move, way / 2 == 0, none, 0);
           if (different > 0)
             fail_msg("%zux%zux%zu, O(%d), move %u, way %d: %zu numbers differ", settings.shape[0],
                      settings.shape[1], settings.shape[2], components, move, way, different);
@@ -245,12 +263,36 @@ static void threads_have_them_with_quenched_couplings(void **state)
   check_threads(true);
 }
 
+static void tiles_have_the_bits_of_the_cpu(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < sizeof tiled / sizeof *tiled; i++)
+    for (int components = 2; components <= 3; components++)
+      for (uint32_t move = 0; move < HEISENBERG_MOVES; move++)
+        for (int single = 0; single < 2; single++) {
+          const struct heisenberg_emulated_tiles *tiles = &tiled[i].tiles;
+          const struct heisenberg_settings settings = {
+              .dimension = 2,
+              .shape = {tiled[i].shape[0], tiled[i].shape[1]},
+              .components = components,
+              .coupling = i % 2 == 0 ? 1.0 : -0.8,
+              .field = i % 3 == 0 ? 0.0 : 0.3};
+          const size_t different = differences(settings, single != 0, move, true, *tiles, 0);
+          if (different > 0)
+            fail_msg("%zux%zu, tiles %ux%u, %u sweeps, O(%d), move %u, single %d: %zu differ",
+                     settings.shape[0], settings.shape[1], tiles->wide, tiles->high, tiles->sweeps,
+                     components, move, single, different);
+        }
+}
+
 /* Control: at other times there are other random numbers, and other sweeps of a mixed move. */
 static void another_time_is_noticed(void **state)
 {
   (void)state;
   for (uint32_t move = 0; move < HEISENBERG_OVER_RELAXATION; move++)
-    assert_true(differences(settings_of(8, 3), true, move, true, 1) > 256);
+    for (size_t in_tiles = 0; in_tiles < 2; in_tiles++)
+      assert_true(differences(settings_of(8, 3), true, move, true,
+                              in_tiles != 0 ? tiled[7].tiles : none, 1) > 256);
 }
 
 int main(void)
@@ -258,6 +300,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(threads_have_the_bits_of_the_cpu),
       cmocka_unit_test(threads_have_them_with_quenched_couplings),
+      cmocka_unit_test(tiles_have_the_bits_of_the_cpu),
       cmocka_unit_test(another_time_is_noticed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* What kernels on a GPU allocate is what their plan says, to the byte: for Heisenberg spins that
- * walk, whose structure factor is measured, or whose copies are compared, and for walkers of the
- * Ising model. Control: with more levels, or without what is asked for, the plan falls short.
+ * walk, whose structure factor is measured, whose copies are compared, or that are swept by tiles,
+ * and for walkers of the Ising model. Control: with more levels, or without what is asked for, the
+ * plan falls short.
  *
  * This needs no GPU, and uses none: memory is the host's, counted, and no driver is launched. */
 #include <setjmp.h>
@@ -93,6 +94,12 @@ static enum gpumc_status walk(struct gpumc_ensemble *ensemble, struct gpumc_erro
   return ensemble->ops->walk(ensemble, &target, error);
 }
 
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const struct gpumc_target target = {.control = ensemble->control};
+  return ensemble->ops->sweep(ensemble, &target, 2, NULL, error);
+}
+
 static enum gpumc_status measure(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   static int64_t value[RUNS * REPLICAS];
@@ -147,16 +154,21 @@ static size_t planned(const struct gpumc_kernel_ops *kernel, const struct gpumc_
 static const struct gpumc_kernel_ops *const kernels[] = {&heisenberg_double_cuda,
                                                          &heisenberg_float_cuda};
 
-static void open_heisenberg(struct gpumc_model *model, bool disorder)
+static void open_heisenberg_of(size_t side, struct gpumc_model *model, bool disorder)
 {
   struct heisenberg_settings settings = {
-      .dimension = 2, .shape = {4, 6}, .components = 3, .coupling = 1};
+      .dimension = 2, .shape = {4, side}, .components = 3, .coupling = 1};
   struct gpumc_error error = {0};
   if (disorder)
     settings.disorder = (struct lattice_disorder_settings){
         .couplings = LATTICE_GAUSSIAN, .seed = 4, .first_sample = 7};
   memset(model, 0, sizeof *model);
   assert_ok(heisenberg_instance(&settings, model, &error), &error);
+}
+
+static void open_heisenberg(struct gpumc_model *model, bool disorder)
+{
+  open_heisenberg_of(6, model, disorder);
 }
 
 /* ---- tests ---- */
@@ -205,6 +217,29 @@ static void heisenberg_spins_that_are_measured_and_compared(void **state)
   model.ops->destroy(&model);
 }
 
+/* All replicas at once, then a part of them. Control: those of lattices that are just too small for
+ * tiles have no second buffer, nor have those with quenched couplings. */
+static void heisenberg_spins_that_are_swept_by_tiles(void **state)
+{
+  static const size_t least[] = {1026, 2050}; /* of kernels[] */
+  ask *const asked[] = {sweep, measure, sweep, NULL}, *const unswept[] = {measure, NULL};
+  (void)state;
+  for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
+    for (size_t side = least[k] - 2; side <= 4 * least[k] - 2; side += 3 * least[k])
+      for (size_t more = 0; more <= 2; more += 2)
+        for (int disorder = 0; disorder < 2; disorder++) {
+          const bool tiles = side + more >= least[k] && disorder == 0;
+          const struct gpumc_ensemble_plan plan = {
+              .runs = RUNS, .capacity = REPLICAS, .samples = 1, .channels = 1};
+          struct gpumc_model model;
+          open_heisenberg_of(side + more, &model, disorder != 0);
+          const size_t bytes = taken(kernels[k], &model, &plan, asked);
+          assert_int_equal(planned(kernels[k], &model, &plan), bytes);
+          assert_int_equal(taken(kernels[k], &model, &plan, unswept) < bytes, tiles);
+          model.ops->destroy(&model);
+        }
+}
+
 /* By the energy and by the magnetization. */
 static void walkers_of_the_ising_model(void **state)
 {
@@ -235,6 +270,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(heisenberg_spins_that_walk),
       cmocka_unit_test(heisenberg_spins_that_are_measured_and_compared),
+      cmocka_unit_test(heisenberg_spins_that_are_swept_by_tiles),
       cmocka_unit_test(walkers_of_the_ising_model),
   };
   /* Drivers are handed host memory: they are not to find a GPU. */

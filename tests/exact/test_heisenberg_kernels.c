@@ -2,7 +2,8 @@
  * replicas and channels after sweeps of every move, copies, exchanges, and a way through the
  * portable form; small steps that are tuned meanwhile, and what is accepted of them; in a moved
  * temperature and in a moved field; on lattices of one to three dimensions that fit into a GPU's
- * shared memory and that do not; and with quenched couplings, where replicas are compared, too. */
+ * shared memory and that do not, in tiles or in device memory; and with quenched couplings, where
+ * replicas are compared, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,16 +24,34 @@ static const uint32_t sizes[RUNS] = {5, 4, 5};
 static const double beta[RUNS] = {0.4, 0.9, 2.5}, field[RUNS] = {0.0, 0.3, -1.2};
 
 static const struct heisenberg_settings lattices[] = {
-    {.dimension = 1, .shape = {2}},          {.dimension = 1, .shape = {6}},
-    {.dimension = 1, .shape = {100}},        {.dimension = 1, .shape = {10000}},
-    {.dimension = 2, .shape = {2, 2}},       {.dimension = 2, .shape = {6, 4}},
-    {.dimension = 2, .shape = {8, 8}},       {.dimension = 2, .shape = {16, 16}},
-    {.dimension = 2, .shape = {34, 2}},      {.dimension = 2, .shape = {64, 64}},
-    {.dimension = 2, .shape = {64, 80}},     {.dimension = 2, .shape = {98, 96}},
-    {.dimension = 2, .shape = {128, 96}},    {.dimension = 3, .shape = {2, 2, 2}},
-    {.dimension = 3, .shape = {4, 6, 2}},    {.dimension = 3, .shape = {8, 8, 8}},
-    {.dimension = 3, .shape = {6, 10, 4}},   {.dimension = 3, .shape = {16, 16, 16}},
-    {.dimension = 3, .shape = {22, 20, 22}}, {.dimension = 3, .shape = {64, 16, 12}},
+    {.dimension = 1, .shape = {2}},
+    {.dimension = 1, .shape = {6}},
+    {.dimension = 1, .shape = {100}},
+    {.dimension = 1, .shape = {10000}},
+    {.dimension = 2, .shape = {2, 2}},
+    {.dimension = 2, .shape = {6, 4}},
+    {.dimension = 2, .shape = {8, 8}},
+    {.dimension = 2, .shape = {16, 16}},
+    {.dimension = 2, .shape = {34, 2}},
+    {.dimension = 2, .shape = {64, 64}},
+    {.dimension = 2, .shape = {64, 80}},
+    {.dimension = 2, .shape = {98, 96}},
+    {.dimension = 2, .shape = {128, 96}},
+    {.dimension = 3, .shape = {2, 2, 2}},
+    {.dimension = 3, .shape = {4, 6, 2}},
+    {.dimension = 3, .shape = {8, 8, 8}},
+    {.dimension = 3, .shape = {6, 10, 4}},
+    {.dimension = 3, .shape = {16, 16, 16}},
+    {.dimension = 3, .shape = {22, 20, 22}},
+    {.dimension = 3, .shape = {64, 16, 12}},
+    /* In tiles on a GPU: the smallest in float and double, lines that are no multiple of 64 sites,
+     * few of them, an odd number of tiles, and more replicas than go at once. */
+    {.dimension = 2, .shape = {4, 2050}},
+    {.dimension = 2, .shape = {4, 1026}},
+    {.dimension = 2, .shape = {260, 34}},
+    {.dimension = 2, .shape = {1024, 10}},
+    {.dimension = 2, .shape = {192, 90}},
+    {.dimension = 2, .shape = {256, 192}},
 };
 
 struct job {

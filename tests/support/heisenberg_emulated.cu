@@ -1,8 +1,10 @@
 #include "support/heisenberg_emulated.h"
 
+#include <algorithm>
+#include <limits>
 #include <vector>
 
-#include "models/heisenberg/heisenberg_block.cuh"
+#include "models/heisenberg/heisenberg_tile.cuh"
 #include "models/heisenberg/quenched/quenched_compare.cuh"
 
 /* One replica, its threads, and what a launch would give them. */
@@ -77,23 +79,34 @@ static uint32_t sweep_fours(struct emulation<KIND> &emulation, uint32_t time,
   uint32_t taken = 0;
   const struct heisenberg_emulated *job = emulation.job;
   const struct heisenberg_stream stream = heisenberg_stream_make(job->random, job->replica, time);
-  for (uint32_t colour = 0; colour < 2; colour++)
+  for (uint32_t colour = 0; colour < 2; colour++) {
+    const struct heisenberg_turn<KIND> turn = {
+      &job->lattice, colours_of(emulation, colour), stream, colour, strength
+    };
     for (const struct heisenberg_four &four : emulation.fours)
-      taken += heisenberg_update_four<KIND, MOVE>(&job->lattice, colours_of(emulation, colour),
-                                                  four, stream, colour, strength);
+      taken += heisenberg_update_four<KIND, MOVE>(turn, four);
+  }
   return taken;
 }
 
-template <class KIND> static void sweep_at(struct emulation<KIND> &emulation, uint32_t time)
-{
+template <class KIND>
+static struct heisenberg_strength<KIND>
+strength_of(const struct heisenberg_emulated *job, enum heisenberg_move move) {
   typedef typename KIND::real real;
-  const struct heisenberg_emulated *job = emulation.job;
-  const enum heisenberg_move move = heisenberg_move_at(job->move, job->over_relaxations, time);
   const double beta = move == HEISENBERG_OVER_RELAXATION ? 1.0 : job->beta;
   const struct heisenberg_strength<KIND> strength = {
     (real)(beta * job->coupling), KIND::rules::bias(move, (real)(beta * job->field)),
         (real)job->reach
   };
+  return strength;
+}
+
+template <class KIND>
+static void sweep_at(struct emulation<KIND> &emulation, uint32_t time)
+{
+  const struct heisenberg_emulated *job = emulation.job;
+  const enum heisenberg_move move = heisenberg_move_at(job->move, job->over_relaxations, time);
+  const struct heisenberg_strength<KIND> strength = strength_of<KIND>(job, move);
   if (move == HEISENBERG_METROPOLIS) {
     sweep_fours<KIND, HEISENBERG_METROPOLIS>(emulation, time, strength);
   } else if (move == HEISENBERG_METROPOLIS_SMALL) {
@@ -110,6 +123,106 @@ template <class KIND> static void sweep_at(struct emulation<KIND> &emulation, ui
     sweep_fours<KIND, HEISENBERG_OVER_RELAXATION>(emulation, time, strength);
   }
 }
+
+/* ---- tiles ---- */
+
+/* How many places of a tile's updates are outside of what is read of it. */
+template <class KIND> static size_t count_outside_of(const struct heisenberg_tile<KIND> &tile)
+{
+  const uint32_t end = heisenberg_tile_colour(tile.tiling) * KIND::STEP;
+  size_t outside = 0;
+  for (uint32_t margin = 0; margin < 2 * tile.tiling->sweeps; margin++) {
+    const struct heisenberg_tile_part part = heisenberg_tile_part_of(tile.tiling, margin);
+    for (uint32_t u = 0; u < part.units; u++) {
+      const struct heisenberg_tile_unit unit = heisenberg_tile_unit_of(tile, part, u);
+      for (uint32_t p = 0; p < unit.pairs; p++) {
+        const struct heisenberg_pair &pair = unit.pair[p];
+        const uint32_t pairs[] = {pair.same[0], pair.row_before[0], pair.row_after[0]};
+        for (uint32_t place : pairs)
+          outside += place % (2 * KIND::STEP) != 0 || place >= end;
+        outside += pair.back[0] >= end || pair.forth[1] >= end;
+      }
+    }
+  }
+  return outside;
+}
+
+template <class KIND, enum heisenberg_move MOVE>
+static uint32_t sweep_tile(const struct heisenberg_emulated *job,
+                           const struct heisenberg_tile<KIND> &tile, uint32_t time, uint32_t margin)
+{
+  uint32_t taken = 0;
+  for (uint32_t colour = 0; colour < 2; colour++) {
+    const struct heisenberg_turn<KIND> turn = {
+      tile.lattice, heisenberg_tile_colours(tile, colour),
+          heisenberg_stream_make(job->random, job->replica, time), colour,
+          strength_of<KIND>(job, MOVE)
+    };
+    for (uint32_t thread = 0; thread < job->tiles.threads; thread++)
+      taken += heisenberg_tile_update<KIND, MOVE>(tile, margin - colour, turn, thread,
+                                                  job->tiles.threads);
+  }
+  return taken;
+}
+
+/* The sweeps of a launch, from time on. */
+template <class KIND>
+static size_t sweep_one_tile(const struct heisenberg_emulated *job,
+                             const struct heisenberg_tile<KIND> &tile, uint32_t time)
+{
+  const size_t outside = count_outside_of(tile);
+  if (outside > 0)
+    return outside;
+  for (uint32_t thread = 0; thread < job->tiles.threads; thread++)
+    heisenberg_tile_read(tile, thread, job->tiles.threads);
+  for (uint32_t s = 0; s < tile.tiling->sweeps; s++) {
+    const uint32_t margin = 2 * (tile.tiling->sweeps - s) - 1;
+    const enum heisenberg_move move =
+        heisenberg_move_at(job->move, job->over_relaxations, time + s);
+    if (move == HEISENBERG_METROPOLIS)
+      sweep_tile<KIND, HEISENBERG_METROPOLIS>(job, tile, time + s, margin);
+    else if (move == HEISENBERG_METROPOLIS_SMALL)
+      *job->accepted += sweep_tile<KIND, HEISENBERG_METROPOLIS_SMALL>(job, tile, time + s, margin);
+    else if (move == HEISENBERG_HEAT_BATH)
+      sweep_tile<KIND, HEISENBERG_HEAT_BATH>(job, tile, time + s, margin);
+    else
+      sweep_tile<KIND, HEISENBERG_OVER_RELAXATION>(job, tile, time + s, margin);
+  }
+  for (uint32_t thread = 0; thread < job->tiles.threads; thread++)
+    heisenberg_tile_write(tile, thread, job->tiles.threads);
+  return 0;
+}
+
+/* What no thread has written is no number. */
+template <class KIND> static size_t sweep_tiles(const struct heisenberg_emulated *job)
+{
+  typedef typename KIND::real real;
+  const real nothing = std::numeric_limits<real>::quiet_NaN();
+  const size_t numbers = (size_t)2 * KIND::COMPONENTS * job->lattice.colour;
+  std::vector<real> from((const real *)job->spins, (const real *)job->spins + numbers);
+  size_t outside = 0;
+  for (uint32_t done = 0; done < job->sweeps; done += job->tiles.sweeps) {
+    const uint32_t left = job->sweeps - done;
+    const struct heisenberg_tiling tiling =
+        heisenberg_tiling_of(&job->lattice, job->tiles.wide, job->tiles.high,
+                             left < job->tiles.sweeps ? left : job->tiles.sweeps);
+    std::vector<real> to(numbers, nothing);
+    for (uint32_t j = 0; j < tiling.tiles_y; j++)
+      for (uint32_t i = 0; i < tiling.tiles_x; i++) {
+        std::vector<real> memory(2 * KIND::COMPONENTS * heisenberg_tile_colour(&tiling), nothing);
+        const struct heisenberg_tile<KIND> tile = {
+          &job->lattice, &tiling, i *tiling.wide, j *tiling.high,
+              memory.data(), from.data(), to.data()
+        };
+        outside += sweep_one_tile(job, tile, job->time + done);
+      }
+    from.swap(to);
+  }
+  std::copy(from.begin(), from.end(), (real *)job->spins);
+  return outside;
+}
+
+/* ---- whole replicas ---- */
 
 /* From the replica to memory, or back. */
 template <class KIND> static void copy(struct emulation<KIND> &emulation, bool back)
@@ -162,6 +275,12 @@ template <class KIND> static void compare(const struct heisenberg_emulated *job)
 
 template <class KIND> static size_t emulate(const struct heisenberg_emulated *job)
 {
+  if constexpr (KIND::SHARED && KIND::DIMENSION == 2 && !KIND::QUENCHED)
+    if (job->tiles.wide > 0) {
+      const size_t outside = sweep_tiles<KIND>(job);
+      measure<KIND>(job);
+      return outside;
+    }
   const struct heisenberg_gpu_lattice *lattice = &job->lattice;
   const size_t n = lattice->colour;
   struct emulation<KIND> emulation = {
@@ -174,7 +293,12 @@ template <class KIND> static size_t emulate(const struct heisenberg_emulated *jo
   emulation.stride = KIND::SHARED ? HEISENBERG_SHARING : 2 * n;
   emulation.memory.resize(KIND::SHARED ? 2 * emulation.colour_elements : 2 * n * KIND::COMPONENTS);
   size_t outside = 0;
-  for (uint32_t q = 0; q < heisenberg_threads_of(lattice); q++) {
+  const uint32_t threads = heisenberg_threads_of(lattice), block = 256;
+  const struct heisenberg_fold fold = heisenberg_fold_of(lattice, block);
+  for (uint32_t i = 0; i < (KIND::SHARED ? threads : threads + block); i++) {
+    const uint32_t q = KIND::SHARED ? i : heisenberg_folded(lattice, fold, i);
+    if (heisenberg_first_site(q) >= lattice->colour)
+      continue;
     emulation.fours.push_back(heisenberg_four_of<KIND>(lattice, q, 0));
     outside += count_outside(emulation, emulation.fours.back());
     if constexpr (KIND::PAIRED)

@@ -119,53 +119,82 @@ heisenberg_heat_bath(const struct heisenberg_stream &stream, uint32_t colour, ui
   return spin;
 }
 
-/* Updates a thread's four sites. Returns how many proposals of Metropolis it took. */
+/* What all threads have in common while a colour is updated. */
+template <class KIND> struct heisenberg_turn {
+  const struct heisenberg_gpu_lattice *lattice;
+  struct heisenberg_colours<KIND> colours;
+  struct heisenberg_stream stream;
+  uint32_t colour;
+  struct heisenberg_strength<KIND> strength;
+};
+
+/* Updates the sites k and k + 1 of a colour; bit i of `present` says whether the one is there, and
+ * of `back` whether its side is. `coupled`: those that couplings are loaded of. Returns how many
+ * proposals of Metropolis were taken. */
 template <class KIND, enum heisenberg_move MOVE>
 GPUMC_HOST_DEVICE static inline uint32_t
-heisenberg_update_four(const struct heisenberg_gpu_lattice *lattice,
-                       const struct heisenberg_colours<KIND> &colours,
-                       const struct heisenberg_four &four, const struct heisenberg_stream &stream,
-                       uint32_t colour, struct heisenberg_strength<KIND> strength)
+heisenberg_update_pair(const struct heisenberg_turn<KIND> &turn, const struct heisenberg_pair &pair,
+                       uint32_t k, const uint32_t coupled[2], uint32_t present, uint32_t back,
+                       const struct heisenberg_words words[2])
 {
-  const uint32_t turned = four.bits ^ (colour == 0 ? 0 : HEISENBERG_PRESENT << HEISENBERG_BACK);
-  struct heisenberg_words words[2][2];
+  typename KIND::vector sum[2], spin[2];
   uint32_t taken = 0;
-  if (MOVE != HEISENBERG_OVER_RELAXATION)
-    heisenberg_draw_four<typename KIND::rules>(stream, colour, four.k, words);
+  if (MOVE != HEISENBERG_HEAT_BATH)
+    heisenberg_load_spins<KIND>(turn.colours, pair.same, spin);
+  if constexpr (KIND::QUENCHED)
+    heisenberg_surround_quenched<KIND>(turn.lattice, turn.colours, pair, back, coupled, sum);
+  else
+    heisenberg_surround<KIND>(turn.lattice, turn.colours, pair, back, sum);
+  HEISENBERG_UNROLL
+  for (uint32_t i = 0; i < HEISENBERG_PAIR; i++) {
+    const typename KIND::vector g =
+        KIND::rules::field(sum[i], turn.strength.coupling, turn.strength.field);
+    if (MOVE == HEISENBERG_METROPOLIS || MOVE == HEISENBERG_METROPOLIS_SMALL)
+      taken += heisenberg_metropolis<KIND, MOVE == HEISENBERG_METROPOLIS_SMALL>(
+                   spin[i], g, turn.strength.reach, words[i]) &
+               (present >> i & 1);
+    else if (MOVE == HEISENBERG_HEAT_BATH)
+      spin[i] = heisenberg_heat_bath<KIND>(turn.stream, turn.colour, k + i, (present >> i & 1) != 0,
+                                           g, words[i]);
+    else
+      spin[i] = KIND::rules::reflected(KIND::COMPONENTS, spin[i], g,
+                                       turn.stream.time % HEISENBERG_RENORMALISATION == 0);
+  }
+  heisenberg_store_spins<KIND>(turn.colours, pair.same, present, spin);
+  return taken;
+}
+
+/* Updates a thread's four sites, with the words of heisenberg_draw_four() unless it is
+ * over-relaxation. Returns how many proposals of Metropolis it took. */
+template <class KIND, enum heisenberg_move MOVE>
+GPUMC_HOST_DEVICE static inline uint32_t
+heisenberg_update_drawn(const struct heisenberg_turn<KIND> &turn,
+                        const struct heisenberg_four &four,
+                        const struct heisenberg_words words[2][2])
+{
+  const uint32_t turned =
+      four.bits ^ (turn.colour == 0 ? 0 : HEISENBERG_PRESENT << HEISENBERG_BACK);
+  uint32_t taken = 0;
   HEISENBERG_UNROLL
   for (uint32_t p = 0; p < 2; p++) {
-    const struct heisenberg_pair &pair = four.pair[p];
-    const uint32_t present = turned >> 2 * p & 3;
-    typename KIND::vector sum[2], spin[2];
-    if (MOVE != HEISENBERG_HEAT_BATH)
-      heisenberg_load_spins<KIND>(colours, pair.same, spin);
-    if constexpr (KIND::QUENCHED) {
-      /* Sites beyond the end are replaced as in heisenberg_four_of(). */
-      const uint32_t first = four.k + HEISENBERG_SECOND * p;
-      const uint32_t k[2] = {(present & 1) != 0 ? first : four.k,
-                             (present >> 1 & 1) != 0 ? first + 1 : four.k};
-      heisenberg_surround_quenched<KIND>(lattice, colours, pair,
-                                         turned >> (HEISENBERG_BACK + 2 * p), k, sum);
-    } else {
-      heisenberg_surround<KIND>(lattice, colours, pair, turned >> (HEISENBERG_BACK + 2 * p), sum);
-    }
-    HEISENBERG_UNROLL
-    for (uint32_t i = 0; i < HEISENBERG_PAIR; i++) {
-      const typename KIND::vector g = KIND::rules::field(sum[i], strength.coupling, strength.field);
-      if (MOVE == HEISENBERG_METROPOLIS || MOVE == HEISENBERG_METROPOLIS_SMALL)
-        taken += heisenberg_metropolis<KIND, MOVE == HEISENBERG_METROPOLIS_SMALL>(
-                     spin[i], g, strength.reach, words[p][i]) &
-                 (present >> i & 1);
-      else if (MOVE == HEISENBERG_HEAT_BATH)
-        spin[i] = heisenberg_heat_bath<KIND>(stream, colour, four.k + HEISENBERG_SECOND * p + i,
-                                             (present >> i & 1) != 0, g, words[p][i]);
-      else
-        spin[i] = KIND::rules::reflected(KIND::COMPONENTS, spin[i], g,
-                                         stream.time % HEISENBERG_RENORMALISATION == 0);
-    }
-    heisenberg_store_spins<KIND>(colours, pair.same, present, spin);
+    const uint32_t present = turned >> 2 * p & 3, first = four.k + HEISENBERG_SECOND * p;
+    /* Sites beyond the end are replaced as in heisenberg_four_of(). */
+    const uint32_t coupled[2] = {(present & 1) != 0 ? first : four.k,
+                                 (present >> 1 & 1) != 0 ? first + 1 : four.k};
+    taken += heisenberg_update_pair<KIND, MOVE>(turn, four.pair[p], first, coupled, present,
+                                                turned >> (HEISENBERG_BACK + 2 * p), words[p]);
   }
   return taken;
+}
+
+template <class KIND, enum heisenberg_move MOVE>
+GPUMC_HOST_DEVICE static inline uint32_t
+heisenberg_update_four(const struct heisenberg_turn<KIND> &turn, const struct heisenberg_four &four)
+{
+  struct heisenberg_words words[2][2];
+  if (MOVE != HEISENBERG_OVER_RELAXATION)
+    heisenberg_draw_four<typename KIND::rules>(turn.stream, turn.colour, four.k, words);
+  return heisenberg_update_drawn<KIND, MOVE>(turn, four, words);
 }
 
 /* ---- over-relaxation of two rows ---- */

@@ -11,7 +11,11 @@
 #include "models/heisenberg/walk/heisenberg_walk_host.h"
 #include "models/lattice/replicas_gpu.h"
 
-enum { UNIT_BYTES = 16, COMPONENT_BYTES = sizeof(double) };
+enum {
+  UNIT_BYTES = 16,
+  COMPONENT_BYTES = sizeof(double),
+  TILES_BYTES = 16 << 20, /* of replicas that are swept by tiles at a time, unless one is larger */
+};
 
 typedef enum gpumc_status
 sweep_driver(const struct heisenberg_gpu_sweep *arguments, struct gpumc_error *error);
@@ -54,12 +58,38 @@ static size_t comparison_bytes(size_t runs, size_t capacity)
   return runs * capacity * sizeof(struct heisenberg_pair_sums);
 }
 
-/* One operation at a time: what walks have, sums of waves, or sums of pairs. */
+static size_t units_of(const struct gpumc_model *model, bool single)
+{
+  return lattice_parts(model->portable_bytes / (single ? sizeof(double) / sizeof(float) : 1),
+                       UNIT_BYTES);
+}
+
+/* Replicas that are swept by tiles at a time, for which there is a second buffer; 0: none are. */
+static size_t replicas_by_tiles(const struct gpumc_model *model,
+                                const struct gpumc_ensemble_plan *plan, bool single)
+{
+  const struct heisenberg_gpu_lattice lattice =
+      heisenberg_gpu_lattice_of(&heisenberg_parameters(model)->lattice);
+  const size_t all = plan->runs * plan->capacity;
+  const size_t most = TILES_BYTES / (units_of(model, single) * UNIT_BYTES);
+  if (plan->walks || !heisenberg_goes_by_tiles(&lattice, single, model->disorder))
+    return 0;
+  return most < 1 ? 1 : most < all ? most : all;
+}
+
+static size_t
+tiles_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan, bool single)
+{
+  return replicas_by_tiles(model, plan, single) * units_of(model, single) * UNIT_BYTES;
+}
+
+/* One operation at a time: what walks and tiles have, sums of waves, or sums of pairs. */
 static size_t
 scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan, bool single)
 {
   const size_t operation[] = {
       heisenberg_walk_gpu_bytes(model, plan, single),
+      tiles_bytes(model, plan, single),
       plan->channels > HEISENBERG_WAVE ? waves_bytes(plan->runs, plan->capacity) : 0,
       comparison_bytes(plan->compared, plan->capacity),
   };
@@ -75,10 +105,17 @@ static size_t known_numbers(const struct gpumc_ensemble_plan *plan)
   return plan->runs * (HEISENBERG_CONTROLS + 1);
 }
 
+/* The kernel's notes: those, then how the last call went by tiles. */
 static size_t notes_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   (void)model;
-  return known_numbers(plan) * sizeof(double);
+  return known_numbers(plan) * sizeof(double) + sizeof(struct heisenberg_tile_course);
+}
+
+static struct heisenberg_tile_course *course_of(const struct gpumc_ensemble *ensemble)
+{
+  double *known = lattice_gpu_storage_of(ensemble)->notes;
+  return (struct heisenberg_tile_course *)(known + known_numbers(&ensemble->plan));
 }
 
 /* Sample by sample. */
@@ -121,13 +158,13 @@ fill(struct gpumc_ensemble *ensemble, size_t number_bytes, struct gpumc_error *e
 static size_t units_double(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   (void)plan;
-  return lattice_parts(model->portable_bytes, UNIT_BYTES);
+  return units_of(model, false);
 }
 
 static size_t units_float(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   (void)plan;
-  return lattice_parts(model->portable_bytes / sizeof(double) * sizeof(float), UNIT_BYTES);
+  return units_of(model, true);
 }
 
 static const struct lattice_gpu_layout layout_float;
@@ -305,7 +342,7 @@ static enum gpumc_status sweep_by(sweep_driver *driver, struct gpumc_ensemble *e
                                   int64_t *const *channel, struct gpumc_error *error)
 {
   struct heisenberg_rule *rules = lattice_gpu_table(ensemble, place_of_rules(&ensemble->plan));
-  const struct heisenberg_gpu_sweep arguments = {
+  struct heisenberg_gpu_sweep arguments = {
       .replicas = replicas_of(ensemble),
       .rules = rules,
       .move = (enum heisenberg_move)ensemble->plan.move,
@@ -313,9 +350,18 @@ static enum gpumc_status sweep_by(sweep_driver *driver, struct gpumc_ensemble *e
       .sweeps = sweeps,
       .coupling = coupling_of(ensemble),
       .accepted = ensemble->accepted,
+      .course = course_of(ensemble),
       .block_threads = ensemble->device->block_threads,
+      .multiprocessors = (uint32_t)ensemble->device->multiprocessors,
       .shared_bytes = ensemble->device->shared_bytes,
   };
+  if (sweeps > 1) {
+    const bool single = arguments.replicas.single != 0;
+    arguments.others = replicas_by_tiles(ensemble->model, &ensemble->plan, single);
+    if (arguments.others > 0)
+      GPUMC_TRY(lattice_gpu_scratch(ensemble, tiles_bytes(ensemble->model, &ensemble->plan, single),
+                                    &arguments.other, error));
+  }
   if (sweeps > 0) {
     GPUMC_TRY(bring_rules(ensemble, target->control, rules, error));
     GPUMC_TRY(driver(&arguments, error));

@@ -3,7 +3,9 @@
  *
  * In device memory a replica is spins[n][2][N/2] in the kernel's precision, as on the CPU. A
  * replica that is small enough is swept in shared memory by threads that have four sites of each
- * colour, several sweeps in one launch; a larger one in device memory, a launch for each colour. */
+ * colour, several sweeps in one launch. A larger one is swept in device memory, a launch for each
+ * colour, or, if it is a square lattice, by tiles in shared memory, a few sweeps in one launch from
+ * one buffer to another (heisenberg_tile.cuh). */
 #ifndef GPUMC_HEISENBERG_GPU_H
 #define GPUMC_HEISENBERG_GPU_H
 
@@ -20,7 +22,18 @@
 extern "C" {
 #endif
 
-enum { HEISENBERG_WARP = 32 }; /* threads */
+enum {
+  HEISENBERG_WARP = 32, /* threads */
+  /* Of a block that has a replica in shared memory, at most. */
+  HEISENBERG_THREADS_DOUBLE = 512,
+  HEISENBERG_THREADS_FLOAT = 1024,
+  HEISENBERG_THREADS_FAST = 1024,
+  /* A thread has two pairs of sites of a colour; so many sites share counters in float. */
+  HEISENBERG_PAIR = 2,
+  HEISENBERG_SECOND = 16,   /* from a thread's first pair to its second */
+  HEISENBERG_SHARING = 32,  /* sites that share 16 counters */
+  HEISENBERG_OF_SHARING = 8 /* threads that have them */
+};
 
 /* See struct gpumc_checkerboard; `height` rows of a plane. */
 struct heisenberg_gpu_lattice {
@@ -38,6 +51,26 @@ heisenberg_gpu_lattice_of(const struct gpumc_checkerboard *lattice)
   of_gpu.row = gpumc_divisor_make((uint32_t)lattice->row);
   of_gpu.height = gpumc_divisor_make((uint32_t)lattice->length_y);
   return of_gpu;
+}
+
+/* Threads that have the sites of a colour. */
+GPUMC_HOST_DEVICE static inline uint32_t
+heisenberg_threads_of(const struct heisenberg_gpu_lattice *lattice)
+{
+  const uint32_t rest = lattice->colour % HEISENBERG_SHARING;
+  const uint32_t first = rest < HEISENBERG_SECOND ? rest : HEISENBERG_SECOND;
+  return lattice->colour / HEISENBERG_SHARING * HEISENBERG_OF_SHARING +
+         (first + 1) / HEISENBERG_PAIR;
+}
+
+/* Whether replicas are swept by tiles where there is a second buffer: square lattices with sides
+ * Lx that are multiples of 4, too large for one block of threads. */
+static inline bool
+heisenberg_goes_by_tiles(const struct heisenberg_gpu_lattice *lattice, bool single, bool quenched)
+{
+  const uint32_t threads = single ? HEISENBERG_THREADS_FLOAT : HEISENBERG_THREADS_DOUBLE;
+  return lattice->dimension == 2 && lattice->row.value % HEISENBERG_PAIR == 0 && !quenched &&
+         heisenberg_threads_of(lattice) > threads;
 }
 
 /* Quenched couplings, numbers[samples][2][2 d][N/2] in the kernel's precision (heisenberg.h),
@@ -73,6 +106,23 @@ struct heisenberg_rules {
   void *stream;
 };
 
+/* How replicas are swept by tiles (heisenberg_sweep_tiles.cuh): threads of a block, pairs and lines
+ * of a tile, shared memory, and what a launch takes in cycles, about. */
+struct heisenberg_tile_plan {
+  uint32_t threads, wide, high;
+  size_t bytes;
+  double cycles;
+};
+
+/* For calls of so many sweeps with so many replicas of a run, about: as many launches to the second
+ * buffer as back, each of sweeps / launches sweeps or, as the plan is, of one more. launches = 0:
+ * sweeps in device memory seem faster, or there is but one. */
+struct heisenberg_tile_course {
+  uint32_t sweeps, launches;
+  size_t expected;
+  struct heisenberg_tile_plan plan;
+};
+
 /* Sweeps batch.time .. batch.time + sweeps - 1; `coupling` is J, or J w with quenched couplings.
  * accepted[runs], device memory: proposals taken of small steps are added. */
 struct heisenberg_gpu_sweep {
@@ -82,8 +132,14 @@ struct heisenberg_gpu_sweep {
   uint32_t over_relaxations, sweeps;
   double coupling;
   uint64_t *accepted;
+  /* A second buffer for `others` replicas, and how the last call went by tiles, host memory; 0: no
+   * replica goes by tiles. */
+  void *other;
+  size_t others;
+  struct heisenberg_tile_course *course;
   uint32_t block_threads; /* 0: the driver's choice */
-  size_t shared_bytes;    /* that one block of threads may have */
+  uint32_t multiprocessors;
+  size_t shared_bytes; /* that one block of threads may have */
 };
 
 /* sums[runs][capacity], device memory; waves the same, NULL where they are not wanted. cosine and

@@ -17,13 +17,7 @@
 #define HEISENBERG_UNROLL
 #endif
 
-enum {
-  HEISENBERG_PAIR = 2,
-  HEISENBERG_SECOND = 16,   /* from a thread's first pair to its second */
-  HEISENBERG_SHARING = 32,  /* sites that share 16 counters */
-  HEISENBERG_ANY = 0,       /* dimension of a lattice that is not paired */
-  HEISENBERG_OF_SHARING = 8 /* threads that have them */
-};
+enum { HEISENBERG_ANY = 0 }; /* dimension of a lattice that is not paired */
 
 /* Elements of a colour in shared memory: tiles of 32 sites, [tile][n][32]. */
 template <int N> GPUMC_HOST_DEVICE static inline uint32_t heisenberg_shared_colour(uint32_t colour)
@@ -69,19 +63,68 @@ struct heisenberg_kind {
   }
 };
 
-/* Threads that have the sites of a colour. */
-GPUMC_HOST_DEVICE static inline uint32_t
-heisenberg_threads_of(const struct heisenberg_gpu_lattice *lattice)
-{
-  const uint32_t rest = lattice->colour % HEISENBERG_SHARING;
-  const uint32_t first = rest < HEISENBERG_SECOND ? rest : HEISENBERG_SECOND;
-  return lattice->colour / HEISENBERG_SHARING * HEISENBERG_OF_SHARING + (first + 1) / 2;
-}
-
 /* The first site of thread q. */
 GPUMC_HOST_DEVICE static inline uint32_t heisenberg_first_site(uint32_t q)
 {
   return q / HEISENBERG_OF_SHARING * HEISENBERG_SHARING + 2 * (q % HEISENBERG_OF_SHARING);
+}
+
+/* ---- the order of threads in device memory ---- */
+
+/* Threads that have the same 32 sites of successive lines stand beside each other, 2^rows rows of
+ * 2^planes planes, before those of the next 32 sites: most neighbours in other lines are in the
+ * cache then. `together`: groups of 32 sites in so many lines; `blocks`: such blocks of rows in a
+ * plane. */
+struct heisenberg_fold {
+  uint32_t rows, planes;
+  struct gpumc_divisor together, blocks;
+};
+
+/* For blocks of so many threads. Every line of a block has neighbours in 2/rows and 2/planes lines
+ * outside of it. */
+static inline struct heisenberg_fold
+heisenberg_fold_of(const struct heisenberg_gpu_lattice *lattice, uint32_t threads)
+{
+  const uint32_t lines = threads / HEISENBERG_OF_SHARING, height = lattice->height.value;
+  const uint32_t depth = lattice->colour / lattice->plane;
+  struct heisenberg_fold fold = {};
+  double least = 2.0;
+  if (lattice->row.value % HEISENBERG_SHARING == 0)
+    for (uint32_t planes = 0; depth % (1u << planes) == 0 && 1u << planes <= lines; planes++)
+      for (uint32_t rows = 0; height % (1u << rows) == 0 && 1u << (rows + planes) <= lines;
+           rows++) {
+        const double outside = 1.0 / (1u << rows) + (depth > 1 ? 1.0 / (1u << planes) : 0.0);
+        if (outside >= least)
+          continue;
+        least = outside;
+        fold.rows = rows;
+        fold.planes = planes;
+      }
+  fold.together =
+      gpumc_divisor_make((lattice->row.value + HEISENBERG_SHARING - 1) / HEISENBERG_SHARING
+                         << (fold.rows + fold.planes));
+  fold.blocks = gpumc_divisor_make(height >> fold.rows);
+  return fold;
+}
+
+/* The thread of heisenberg_first_site() whose sites the thread q has. */
+GPUMC_HOST_DEVICE static inline uint32_t
+heisenberg_folded(const struct heisenberg_gpu_lattice *lattice, const struct heisenberg_fold &fold,
+                  uint32_t q)
+{
+  const uint32_t lines = fold.rows + fold.planes, sharing = q / HEISENBERG_OF_SHARING;
+  if (lines == 0)
+    return q;
+  const uint32_t block = gpumc_divide(sharing, fold.together);
+  const uint32_t within = sharing - block * fold.together.value,
+                 line = within & ((1u << lines) - 1);
+  const uint32_t block_z = gpumc_divide(block, fold.blocks);
+  const uint32_t block_y = block - block_z * fold.blocks.value;
+  const uint32_t y = (block_y << fold.rows) + (line & ((1u << fold.rows) - 1));
+  const uint32_t z = (block_z << fold.planes) + (line >> fold.rows);
+  const uint32_t wide = lattice->row.value / HEISENBERG_SHARING;
+  return ((z * lattice->height.value + y) * wide + (within >> lines)) * HEISENBERG_OF_SHARING +
+         q % HEISENBERG_OF_SHARING;
 }
 
 /* ---- places ---- */

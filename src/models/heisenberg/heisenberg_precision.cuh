@@ -3,7 +3,7 @@
 #ifndef GPUMC_HEISENBERG_PRECISION_CUH
 #define GPUMC_HEISENBERG_PRECISION_CUH
 
-#include "models/heisenberg/heisenberg_physics.h"
+#include "models/heisenberg/heisenberg_gpu.h"
 
 /* ---- fast ---- */
 
@@ -162,8 +162,8 @@ GPUMC_HOST_DEVICE static inline float gpumc_log_of_fast(float a, float less_one)
       return heisenberg_quanta_##precision(x);                                                     \
     }                                                                                              \
   };
-HEISENBERG_TYPE(double, double, 0, 512)
-HEISENBERG_TYPE(float, float, 1, 1024)
-HEISENBERG_TYPE(fast, float, 1, 1024)
+HEISENBERG_TYPE(double, double, 0, HEISENBERG_THREADS_DOUBLE)
+HEISENBERG_TYPE(float, float, 1, HEISENBERG_THREADS_FLOAT)
+HEISENBERG_TYPE(fast, float, 1, HEISENBERG_THREADS_FAST)
 
 #endif

@@ -1,55 +1,14 @@
-/* Sweeps in one precision: in shared memory where a replica fits, else in device memory. For
- * heisenberg_double_gpu.cu and so on, which instantiate them. */
+/* Sweeps in one precision: in shared memory where a replica fits, else by tiles or in device
+ * memory. For heisenberg_double_gpu.cu and so on, which instantiate them. */
 #ifndef GPUMC_HEISENBERG_SWEEP_CUH
 #define GPUMC_HEISENBERG_SWEEP_CUH
 
-#include <cuda_runtime.h>
-
-#include "models/heisenberg/heisenberg_block.cuh"
+#include "models/heisenberg/heisenberg_sweep_tiles.cuh"
 
 enum {
-  THREADS = 128,               /* of a block, where small replicas share one */
-  DEVICE_THREADS = 256,        /* of a block that sweeps in device memory */
-  DEFAULT_SHARED_BYTES = 49152 /* that every block may have */
+  THREADS = 128,        /* of a block, where small replicas share one */
+  DEVICE_THREADS = 256, /* of a block that sweeps in device memory */
 };
-
-static __device__ inline uint32_t replicas_in(const struct lattice_batch *batch)
-{
-  return batch->size[blockIdx.y];
-}
-
-template <class KIND>
-static __device__ inline struct heisenberg_strength<KIND>
-strength_of(const struct heisenberg_gpu_sweep *sweep, enum heisenberg_move move) {
-  typedef typename KIND::real real;
-  const struct heisenberg_rule *rule = &sweep->rules[blockIdx.y];
-  const bool over_relaxation = move == HEISENBERG_OVER_RELAXATION;
-  struct heisenberg_strength<KIND> strength;
-  strength.coupling = (real)(over_relaxation ? sweep->coupling : rule->coupling);
-  strength.field =
-      KIND::rules::bias(move, (real)(over_relaxation ? rule->bare_field : rule->field));
-  strength.reach = (real)rule->reach;
-  return strength;
-}
-
-/* Adds what the threads of a block took of small steps. */
-static __device__ inline void
-count_taken(const struct heisenberg_gpu_sweep *sweep, uint32_t taken)
-{
-  const uint32_t of_warp = __reduce_add_sync(UINT32_MAX, taken);
-  if (threadIdx.x % HEISENBERG_WARP == 0)
-    atomicAdd((unsigned long long *)&sweep->accepted[blockIdx.y], (unsigned long long)of_warp);
-}
-
-/* Of a replica's sample. */
-template <class KIND>
-static __device__ inline const typename KIND::real *
-couplings_of(const struct heisenberg_replicas *replicas, uint32_t replica)
-{
-  return KIND::QUENCHED ? (const typename KIND::real *)replicas->couplings.numbers +
-                              replica * replicas->couplings.stride
-                        : NULL;
-}
 
 /* ---- in shared memory ---- */
 
@@ -64,8 +23,6 @@ struct seat {
   uint32_t q, replica, first;
   bool active;
 };
-
-extern __shared__ uint4 shared[];
 
 template <class KIND>
 static __device__ inline uint32_t colour_bytes(const struct heisenberg_gpu_lattice *lattice)
@@ -116,7 +73,7 @@ sweep_four(const struct heisenberg_gpu_sweep *sweep, const struct seat &seat,
   const struct heisenberg_gpu_lattice *lattice = &sweep->replicas.lattice;
   const struct heisenberg_stream stream = heisenberg_stream_make(
       lattice_batch_random(&sweep->replicas.batch, blockIdx.y), seat.replica, time);
-  const struct heisenberg_strength<KIND> strength = strength_of<KIND>(sweep, MOVE);
+  const struct heisenberg_strength<KIND> strength = strength_of<KIND>(sweep, blockIdx.y, MOVE);
   uint32_t taken = 0;
   const typename KIND::real *couplings = couplings_of<KIND>(&sweep->replicas, seat.replica);
 #pragma unroll 1
@@ -124,11 +81,13 @@ sweep_four(const struct heisenberg_gpu_sweep *sweep, const struct seat &seat,
     uint32_t own = colour * colour_bytes<KIND>(lattice), other = colour_bytes<KIND>(lattice) - own;
     heisenberg_keep(own);
     heisenberg_keep(other);
-    if (seat.active)
-      taken += heisenberg_update_four<KIND, MOVE>(
-          lattice,
+    const struct heisenberg_turn<KIND> turn = {
+      lattice,
           colours_at<KIND>(own, other, heisenberg_couplings_at<KIND>(lattice, couplings, colour)),
-          four, stream, colour, strength);
+          stream, colour, strength
+    };
+    if (seat.active)
+      taken += heisenberg_update_four<KIND, MOVE>(turn, four);
     __syncthreads();
   }
   return taken;
@@ -141,7 +100,7 @@ sweep_rows(const struct heisenberg_gpu_sweep *sweep, const struct seat &seat,
 {
   const uint32_t bytes = colour_bytes<KIND>(&sweep->replicas.lattice);
   const struct heisenberg_strength<KIND> strength =
-      strength_of<KIND>(sweep, HEISENBERG_OVER_RELAXATION);
+      strength_of<KIND>(sweep, blockIdx.y, HEISENBERG_OVER_RELAXATION);
   if (seat.active)
     heisenberg_reflect_rows<KIND, 0>(colours_at<KIND>(0, bytes, NULL), rows, strength, renormalise);
   __syncthreads();
@@ -178,7 +137,7 @@ sweep_all(const struct heisenberg_gpu_sweep *sweep, const struct seat &seat)
       sweep_four<KIND, HEISENBERG_OVER_RELAXATION>(sweep, seat, four, time);
   }
   if constexpr (MOVE == HEISENBERG_METROPOLIS_SMALL)
-    count_taken(sweep, taken);
+    count_taken(sweep, blockIdx.y, taken);
 }
 
 template <class KIND, enum heisenberg_move MOVE>
@@ -188,7 +147,7 @@ static __global__ void __launch_bounds__(KIND::rules::THREADS)
 {
   typedef typename KIND::real real;
   const struct heisenberg_gpu_lattice *lattice = &sweep.replicas.lattice;
-  const uint32_t size = replicas_in(&sweep.replicas.batch), first = blockIdx.x * shape.replicas;
+  const uint32_t size = sweep.replicas.batch.size[blockIdx.y], first = blockIdx.x * shape.replicas;
   if (first >= size)
     return;
   const uint32_t slot = threadIdx.x / shape.threads;
@@ -206,82 +165,86 @@ static __global__ void __launch_bounds__(KIND::rules::THREADS)
 
 /* ---- in device memory ---- */
 
-/* Blocks of threads go down `fold` lines before they go to the next 32 sites, so that most
- * neighbours in other rows are in the cache; 1: along lines. */
+/* Blocks of the next launch draw their random words while the last ones of this one update, and
+ * then wait for them. Those without a replica wait, too: when a launch has ended, all before it
+ * have. */
 template <class KIND, enum heisenberg_move MOVE>
 static __global__ void __launch_bounds__(DEVICE_THREADS)
-    sweep_device(const __grid_constant__ struct heisenberg_gpu_sweep sweep, uint32_t colour,
-                 uint32_t time, uint32_t parts, uint32_t fold)
+    sweep_device(const __grid_constant__ struct heisenberg_gpu_sweep sweep,
+                 const __grid_constant__ struct heisenberg_fold fold, uint32_t colour,
+                 uint32_t time, uint32_t parts)
 {
   typedef typename KIND::real real;
   const struct heisenberg_gpu_lattice *lattice = &sweep.replicas.lattice;
   const uint32_t replica = blockIdx.x / parts;
-  if (replica >= replicas_in(&sweep.replicas.batch))
+  lattice_let_next_begin();
+  if (replica >= sweep.replicas.batch.size[blockIdx.y]) {
+    lattice_wait_for_before();
     return;
-  uint32_t q = (blockIdx.x - replica * parts) * DEVICE_THREADS + threadIdx.x;
-  if (fold > 1) {
-    const uint32_t wide = lattice->row.value / HEISENBERG_SHARING, all = wide * fold;
-    const uint32_t sharing = q / HEISENBERG_OF_SHARING, lines = sharing / all;
-    const uint32_t within = sharing - lines * all, column = within / fold;
-    q +=
-        ((lines * fold + within - column * fold) * wide + column - sharing) * HEISENBERG_OF_SHARING;
   }
+  const uint32_t q = heisenberg_folded(
+      lattice, fold, (blockIdx.x - replica * parts) * DEVICE_THREADS + threadIdx.x);
   const uint32_t n = lattice->colour;
+  const bool present = heisenberg_first_site(q) < n;
+  real *spins = (real *)heisenberg_replica(&sweep.replicas, blockIdx.y, replica);
+  const struct heisenberg_turn<KIND> turn = {
+    lattice,
+        {spins + (size_t)colour * n, spins + (size_t)(1 - colour) * n, (size_t)2 * n,
+         heisenberg_couplings_at<KIND>(lattice, couplings_of<KIND>(&sweep.replicas, replica),
+                                       colour)},
+        heisenberg_stream_make(lattice_batch_random(&sweep.replicas.batch, blockIdx.y), replica,
+                               time),
+        colour, strength_of<KIND>(&sweep, blockIdx.y, MOVE)
+  };
+  const struct heisenberg_four four = heisenberg_four_of<KIND>(lattice, q, 0);
+  struct heisenberg_words words[2][2];
   uint32_t taken = 0;
-  if (heisenberg_first_site(q) < n) {
-    real *spins = (real *)heisenberg_replica(&sweep.replicas, blockIdx.y, replica);
-    const struct heisenberg_colours<KIND> colours = {
-      spins + (size_t)colour *n, spins + (size_t)(1 - colour) * n, (size_t)2 * n,
-          heisenberg_couplings_at<KIND>(lattice, couplings_of<KIND>(&sweep.replicas, replica),
-                                        colour)
-    };
-    const struct heisenberg_four four = heisenberg_four_of<KIND>(lattice, q, 0);
-    const struct heisenberg_stream stream = heisenberg_stream_make(
-        lattice_batch_random(&sweep.replicas.batch, blockIdx.y), replica, time);
-    taken = heisenberg_update_four<KIND, MOVE>(lattice, colours, four, stream, colour,
-                                               strength_of<KIND>(&sweep, MOVE));
-  }
+  if (MOVE != HEISENBERG_OVER_RELAXATION)
+    heisenberg_draw_four<typename KIND::rules>(turn.stream, colour, heisenberg_first_site(q),
+                                               words);
+  lattice_wait_for_before();
+  if (present)
+    taken = heisenberg_update_drawn<KIND, MOVE>(turn, four, words);
   if constexpr (MOVE == HEISENBERG_METROPOLIS_SMALL)
-    count_taken(&sweep, taken);
+    count_taken(&sweep, blockIdx.y, taken);
 }
 
-/* Lines that a block goes down: a power of two that divides their number. */
-static uint32_t fold_of(const struct heisenberg_gpu_lattice *lattice)
+template <class KIND, enum heisenberg_move MOVE>
+static enum gpumc_status
+sweep_once_in_device(const struct heisenberg_gpu_sweep *sweep, const struct heisenberg_fold &fold,
+                     uint32_t s, struct gpumc_error *error)
 {
-  const uint32_t most = DEVICE_THREADS / HEISENBERG_OF_SHARING;
-  const uint32_t lines = lattice->colour / lattice->row.value;
-  if (lattice->row.value % HEISENBERG_SHARING != 0)
-    return 1;
-  uint32_t fold = 1;
-  while (fold < most && lines % (2 * fold) == 0)
-    fold *= 2;
-  return fold;
+  const struct lattice_batch *batch = &sweep->replicas.batch;
+  const uint32_t parts = (uint32_t)lattice_parts(heisenberg_threads_of(&sweep->replicas.lattice),
+                                                 (size_t)DEVICE_THREADS);
+  struct lattice_launch launch = {dim3((uint32_t)batch->capacity * parts, batch->runs),
+                                  DEVICE_THREADS, 0, batch->stream, false};
+  bool may_overlap;
+  GPUMC_TRY(lattice_may_overlap(sweep_device<KIND, MOVE>, &may_overlap, error));
+  for (uint32_t colour = 0; colour < 2; colour++) {
+    launch.overlaps = may_overlap && s + colour > 0;
+    GPUMC_TRY(lattice_launch(sweep_device<KIND, MOVE>, launch, error, *sweep, fold, colour,
+                             batch->time + s, parts));
+  }
+  return GPUMC_OK;
 }
 
 template <class KIND>
 static enum gpumc_status
 sweep_in_device(const struct heisenberg_gpu_sweep *sweep, struct gpumc_error *error)
 {
-  const struct heisenberg_gpu_lattice *lattice = &sweep->replicas.lattice;
-  const struct lattice_batch *batch = &sweep->replicas.batch;
-  const uint32_t parts =
-      (uint32_t)lattice_parts(heisenberg_threads_of(lattice), (size_t)DEVICE_THREADS);
-  const dim3 grid((uint32_t)batch->capacity * parts, batch->runs);
-  const uint32_t fold = fold_of(lattice);
+  const struct heisenberg_fold fold = heisenberg_fold_of(&sweep->replicas.lattice, DEVICE_THREADS);
   for (uint32_t s = 0; s < sweep->sweeps; s++) {
-    const uint32_t time = batch->time + s;
     const enum heisenberg_move move =
-        heisenberg_move_at(sweep->move, sweep->over_relaxations, time);
-    void (*kernel)(struct heisenberg_gpu_sweep, uint32_t, uint32_t, uint32_t, uint32_t) =
-        move == HEISENBERG_METROPOLIS         ? sweep_device<KIND, HEISENBERG_METROPOLIS>
-        : move == HEISENBERG_METROPOLIS_SMALL ? sweep_device<KIND, HEISENBERG_METROPOLIS_SMALL>
-        : move == HEISENBERG_HEAT_BATH        ? sweep_device<KIND, HEISENBERG_HEAT_BATH>
-                                              : sweep_device<KIND, HEISENBERG_OVER_RELAXATION>;
-    for (uint32_t colour = 0; colour < 2; colour++) {
-      kernel<<<grid, DEVICE_THREADS, 0, (cudaStream_t)batch->stream>>>(*sweep, colour, time, parts,
-                                                                       fold);
-      GPUMC_TRY(GPUMC_CUDA_LAUNCHED("sweep_device", error));
-    }
+        heisenberg_move_at(sweep->move, sweep->over_relaxations, sweep->replicas.batch.time + s);
+    GPUMC_TRY(
+        move == HEISENBERG_METROPOLIS
+            ? (sweep_once_in_device<KIND, HEISENBERG_METROPOLIS>(sweep, fold, s, error))
+        : move == HEISENBERG_METROPOLIS_SMALL
+            ? (sweep_once_in_device<KIND, HEISENBERG_METROPOLIS_SMALL>(sweep, fold, s, error))
+        : move == HEISENBERG_HEAT_BATH
+            ? (sweep_once_in_device<KIND, HEISENBERG_HEAT_BATH>(sweep, fold, s, error))
+            : (sweep_once_in_device<KIND, HEISENBERG_OVER_RELAXATION>(sweep, fold, s, error)));
   }
   return GPUMC_OK;
 }
@@ -344,8 +307,12 @@ sweep_lattice(const struct heisenberg_gpu_sweep *sweep, struct gpumc_error *erro
 {
   typedef struct heisenberg_kind<RULES, N, DIMENSION_OR_ANY, true, QUENCHED> small;
   typedef struct heisenberg_kind<RULES, N, DIMENSION_OR_ANY, false, QUENCHED> large;
-  return fits<small>(sweep) ? sweep_in_shared<small>(sweep, error)
-                            : sweep_in_device<large>(sweep, error);
+  if (fits<small>(sweep))
+    return sweep_in_shared<small>(sweep, error);
+  if constexpr (DIMENSION_OR_ANY == 2 && !QUENCHED)
+    if (sweep->others > 0 && tile_course<small>(sweep)->launches > 0)
+      return sweep_by_tiles<small>(sweep, error);
+  return sweep_in_device<large>(sweep, error);
 }
 
 template <class RULES, int N, bool QUENCHED>

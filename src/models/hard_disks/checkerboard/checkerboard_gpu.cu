@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "models/hard_disks/checkerboard/checkerboard_whole.cuh"
+#include "models/lattice/overlapping.cuh"
 
 enum {
   WARP = 32,
@@ -12,7 +13,6 @@ enum {
   SWEEPS_AT_ONCE = 1024,        /* of whole replicas: counts of a block stay below 2^32 */
   PHILOX_SHORT = 7,             /* the other number of rounds */
   PHILOX_LONG = 10,
-  OVERLAPPING_VERSION = 90, /* of code that waits for the sweep before (wait_for_sweep_before) */
 };
 
 static_assert(sizeof(float4) == HARD_DISKS_PAIR_BYTES, "pairs of disks");
@@ -52,22 +52,6 @@ static __device__ inline struct disks_rule rule_of(const struct hard_disks_gpu_s
 
 /* ---- tiles ---- */
 
-/* Blocks of the next sweep come to the multiprocessors while the last ones of this sweep write, and
- * wait until all is written: a launch takes a microsecond less. Earlier they would be in the way of
- * others. */
-static __device__ inline void let_next_sweep_begin(void)
-{
-#if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-static __device__ inline void wait_for_sweep_before(void)
-{
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-#endif
-}
-
 /* OPEN: replicas have boxes of their own, which their heads say. */
 template <uint32_t ROUNDS, bool OPEN>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
@@ -94,7 +78,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   task.rule = rule_of(&sweep);
   struct hard_disks_box own;
   if (OPEN) {
-    wait_for_sweep_before();
+    lattice_wait_for_before();
     own = hard_disks_box_with(&replicas->box, ((const struct hard_disks_head *)task.from)->width);
     task.box = &own;
     task.rule.width_x = own.width_x;
@@ -107,7 +91,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   task.tile = disks_tile_of(&tiling, task.sweep.direction, i, j);
   disks_prepare(&task, &block, threadIdx.x, blockDim.x);
   if (!OPEN)
-    wait_for_sweep_before();
+    lattice_wait_for_before();
   __syncthreads();
   disks_read(&task, &block, threadIdx.x, blockDim.x);
   __syncthreads();
@@ -121,7 +105,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     disks_move_turn<ROUNDS, OPEN>(&task, &block, turn, threadIdx.x, blockDim.x, &counts);
     __syncthreads();
   }
-  let_next_sweep_begin();
+  /* The next sweep begins while this one writes: a launch takes a microsecond less. Earlier its
+   * blocks would be in the way of others. */
+  lattice_let_next_begin();
   disks_write(&task, &block, threadIdx.x, blockDim.x);
   if (i == 0 && j == 0)
     disks_write_head(&task, threadIdx.x);
@@ -344,26 +330,18 @@ sweep_by_tiles(const struct hard_disks_gpu_sweep *sweep, const struct disks_tili
                const struct plan *plan, struct gpumc_error *error)
 {
   const struct lattice_batch *batch = &sweep->replicas.batch;
-  const dim3 grid((uint32_t)batch->capacity * tiling->x.tiles * tiling->y.tiles, batch->runs);
-  struct cudaFuncAttributes compiled;
+  struct lattice_launch launch = {
+      dim3((uint32_t)batch->capacity * tiling->x.tiles * tiling->y.tiles, batch->runs),
+      plan->threads, plan->bytes, batch->stream, false};
+  bool may_overlap;
   GPUMC_TRY(allow_shared(sweep_tiles<ROUNDS, OPEN>, plan, error));
-  GPUMC_TRY(GPUMC_CUDA(cudaFuncGetAttributes(&compiled, sweep_tiles<ROUNDS, OPEN>), error));
-  cudaLaunchAttribute overlaps = {};
-  overlaps.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlaps.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t launch = {};
-  launch.gridDim = grid;
-  launch.blockDim = dim3(plan->threads);
-  launch.dynamicSmemBytes = plan->bytes;
-  launch.stream = (cudaStream_t)batch->stream;
-  launch.attrs = &overlaps;
+  GPUMC_TRY(lattice_may_overlap(sweep_tiles<ROUNDS, OPEN>, &may_overlap, error));
   for (uint32_t s = 0; s < sweep->sweeps; s++) {
     unsigned char *from = s % 2 == 0 ? sweep->replicas.replicas : sweep->other;
     unsigned char *to = s % 2 == 0 ? sweep->other : sweep->replicas.replicas;
-    launch.numAttrs = s > 0 && compiled.ptxVersion >= OVERLAPPING_VERSION ? 1 : 0;
-    GPUMC_TRY(GPUMC_CUDA(cudaLaunchKernelEx(&launch, sweep_tiles<ROUNDS, OPEN>, *sweep, *tiling,
-                                            (const unsigned char *)from, to, batch->time + s),
-                         error));
+    launch.overlaps = may_overlap && s > 0;
+    GPUMC_TRY(lattice_launch(sweep_tiles<ROUNDS, OPEN>, launch, error, *sweep, *tiling,
+                             (const unsigned char *)from, to, batch->time + s));
     GPUMC_TRY(move_volumes(sweep, batch->time + s, to, from, error));
   }
   return GPUMC_OK;

@@ -1,0 +1,325 @@
+/* How a large square lattice is cut into tiles, and how the threads of a block make a few sweeps of
+ * one of them in shared memory: for both compilers, so that tests can run it thread by thread.
+ *
+ * Lines are pairs of columns, a column has a site of each colour. A tile is `wide` pairs by `high`
+ * lines, and is read with a border, since an update needs the sites one step further out: of s
+ * sweeps, 2 s updates of a colour, the last one has to be right in the tile, the one before it also
+ * one step around it, and the first one 2 s - 1 steps around it, for which sites 2 s steps away are
+ * read. These are 2 s lines and s columns. What lies in the border is updated by several blocks,
+ * alike, because random numbers come from counters; pairs are updated as a whole, and sites that
+ * are wrong then, one step beyond what has to be right, are never used.
+ *
+ * A tile with its border is a piece of the plane in which the lattice is repeated. It may have
+ * sites more than once, and the last tiles of a row or column reach beyond the lattice: such sites
+ * are updated like those that they repeat, because sides are even. */
+#ifndef GPUMC_HEISENBERG_TILE_CUH
+#define GPUMC_HEISENBERG_TILE_CUH
+
+#ifdef __CUDACC__
+#include <cuda_pipeline_primitives.h>
+#endif
+
+#include "models/heisenberg/heisenberg_block.cuh"
+
+/* ---- tiles ---- */
+
+/* Pairs, unless lines are meant. `fours`: tiles begin where sites begin to share counters, and a
+ * thread has two pairs of a line, of which the one is 16 sites after the other; else it has one. */
+struct heisenberg_tiling {
+  uint32_t tiles_x, tiles_y, wide, high, sweeps;
+  uint32_t edge, border;       /* pairs and lines that are read around a tile */
+  uint32_t before_x, before_y; /* from a place that the first tile's border repeats to the tile */
+  struct gpumc_divisor stored; /* pairs that are read of a line */
+  struct gpumc_divisor units;  /* threads that have a line of the tile */
+  struct gpumc_divisor pairs, lines; /* of the lattice */
+  bool fours;
+};
+
+static inline uint32_t heisenberg_multiple_from(uint32_t least, uint32_t of)
+{
+  return (uint32_t)lattice_parts(least, of) * of;
+}
+
+/* Sweeps of tiles of so many pairs and lines, of a paired lattice in two dimensions. */
+static inline struct heisenberg_tiling
+heisenberg_tiling_of(const struct heisenberg_gpu_lattice *lattice, uint32_t wide, uint32_t high,
+                     uint32_t sweeps)
+{
+  const uint32_t pairs = lattice->row.value / HEISENBERG_PAIR, lines = lattice->height.value;
+  struct heisenberg_tiling tiling;
+  tiling.tiles_x = (uint32_t)lattice_parts(pairs, wide);
+  tiling.tiles_y = (uint32_t)lattice_parts(lines, high);
+  tiling.wide = wide;
+  tiling.high = high;
+  tiling.sweeps = sweeps;
+  tiling.edge = (sweeps + 1) / HEISENBERG_PAIR;
+  tiling.border = 2 * sweeps;
+  tiling.before_x = heisenberg_multiple_from(tiling.edge, pairs) - tiling.edge;
+  tiling.before_y = heisenberg_multiple_from(tiling.border, lines) - tiling.border;
+  tiling.stored = gpumc_divisor_make(wide + 2 * tiling.edge);
+  tiling.fours = lattice->row.value % HEISENBERG_SHARING == 0 &&
+                 wide % (HEISENBERG_SHARING / HEISENBERG_PAIR) == 0;
+  tiling.units = gpumc_divisor_make(tiling.fours ? wide / 2 : wide);
+  tiling.pairs = gpumc_divisor_make(pairs);
+  tiling.lines = gpumc_divisor_make(lines);
+  return tiling;
+}
+
+/* Lines that are read. */
+GPUMC_HOST_DEVICE static inline uint32_t
+heisenberg_tile_lines(const struct heisenberg_tiling *tiling)
+{
+  return tiling->high + 2 * tiling->border;
+}
+
+/* Sites of a colour that are read. In shared memory a tile is spins[n][2][lines][2 stored]. */
+GPUMC_HOST_DEVICE static inline uint32_t
+heisenberg_tile_colour(const struct heisenberg_tiling *tiling)
+{
+  return heisenberg_tile_lines(tiling) * tiling->stored.value * HEISENBERG_PAIR;
+}
+
+/* A tile of a replica before the sweeps, spins[n][2][N/2], and after them. */
+template <class KIND> struct heisenberg_tile {
+  const struct heisenberg_gpu_lattice *lattice;
+  const struct heisenberg_tiling *tiling;
+  uint32_t x, y; /* its first pair and line */
+  typename KIND::real *shared;
+  const typename KIND::real *from;
+  typename KIND::real *to;
+};
+
+/* The pair of the lattice at pair b of what is read of a line, and the line at line a of it. */
+template <class KIND>
+GPUMC_HOST_DEVICE static inline uint32_t
+heisenberg_tile_pair(const struct heisenberg_tile<KIND> &tile, uint32_t b)
+{
+  const uint32_t along = tile.tiling->before_x + tile.x + b;
+  return along - gpumc_divide(along, tile.tiling->pairs) * tile.tiling->pairs.value;
+}
+template <class KIND>
+GPUMC_HOST_DEVICE static inline uint32_t
+heisenberg_tile_line(const struct heisenberg_tile<KIND> &tile, uint32_t a)
+{
+  const uint32_t along = tile.tiling->before_y + tile.y + a;
+  return along - gpumc_divide(along, tile.tiling->lines) * tile.tiling->lines.value;
+}
+
+/* ---- reading and writing ---- */
+
+/* Brings a pair to shared memory, where it is after heisenberg_tile_wait(). */
+template <class REAL>
+GPUMC_HOST_DEVICE static inline void heisenberg_tile_bring(REAL *to, const REAL *from)
+{
+#ifdef __CUDA_ARCH__
+  __pipeline_memcpy_async(to, from, HEISENBERG_PAIR * sizeof *to);
+#else
+  to[0] = from[0];
+  to[1] = from[1];
+#endif
+}
+
+GPUMC_HOST_DEVICE static inline void heisenberg_tile_wait(void)
+{
+#ifdef __CUDA_ARCH__
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+#endif
+}
+
+/* Thread `thread` of `threads` in all of the following, between which threads wait for each other.
+ */
+template <class KIND>
+GPUMC_HOST_DEVICE static inline void
+heisenberg_tile_read(const struct heisenberg_tile<KIND> &tile, uint32_t thread, uint32_t threads)
+{
+  const struct heisenberg_tiling *tiling = tile.tiling;
+  const uint32_t stored = tiling->stored.value, all = heisenberg_tile_lines(tiling) * stored;
+  const uint32_t colour = heisenberg_tile_colour(tiling), n = tile.lattice->colour;
+  for (uint32_t i = thread; i < all; i += threads) {
+    const uint32_t a = gpumc_divide(i, tiling->stored), b = i - a * stored;
+    const typename KIND::real *from = tile.from +
+                                      heisenberg_tile_line(tile, a) * tile.lattice->row.value +
+                                      HEISENBERG_PAIR * heisenberg_tile_pair(tile, b);
+    typename KIND::real *to = tile.shared + HEISENBERG_PAIR * i;
+    HEISENBERG_UNROLL
+    for (uint32_t array = 0; array < 2 * KIND::COMPONENTS; array++)
+      heisenberg_tile_bring(to + array * colour, from + (size_t)array * n);
+  }
+  heisenberg_tile_wait();
+}
+
+template <class KIND>
+GPUMC_HOST_DEVICE static inline void
+heisenberg_tile_write(const struct heisenberg_tile<KIND> &tile, uint32_t thread, uint32_t threads)
+{
+  typedef struct heisenberg_two<typename KIND::real> two;
+  const struct heisenberg_tiling *tiling = tile.tiling;
+  const uint32_t stored = tiling->stored.value, n = tile.lattice->colour;
+  const uint32_t first = tiling->border * stored, all = tiling->high * stored;
+  const uint32_t colour = heisenberg_tile_colour(tiling);
+  for (uint32_t i = thread; i < all; i += threads) {
+    const uint32_t a = gpumc_divide(i, tiling->stored);
+    const uint32_t y = tile.y + a, b = i - a * stored - tiling->edge, x = tile.x + b;
+    if (b >= tiling->wide || x >= tiling->pairs.value || y >= tiling->lines.value)
+      continue;
+    const typename KIND::real *from = tile.shared + HEISENBERG_PAIR * (first + i);
+    typename KIND::real *to = tile.to + y * tile.lattice->row.value + HEISENBERG_PAIR * x;
+    HEISENBERG_UNROLL
+    for (uint32_t array = 0; array < 2 * KIND::COMPONENTS; array++)
+      *(two *)(to + (size_t)array * n) = *(const two *)(from + array * colour);
+  }
+}
+
+/* ---- updates ---- */
+
+/* The update of a colour after which `margin` more follow: what has to be right after it are the
+ * tile and the sites `margin` steps around it, `lines` lines and `edge` pairs on each side of the
+ * tile. Units, what a thread updates at once: first those of the tile and of the lines before and
+ * after it, then the pairs at its sides. */
+struct heisenberg_tile_part {
+  uint32_t margin, lines, edge, within, units;
+};
+
+GPUMC_HOST_DEVICE static inline struct heisenberg_tile_part
+heisenberg_tile_part_of(const struct heisenberg_tiling *tiling, uint32_t margin)
+{
+  struct heisenberg_tile_part part;
+  part.margin = margin;
+  part.lines = tiling->high + 2 * margin;
+  part.edge = (margin + 3) / 4;
+  part.within = part.lines * tiling->units.value;
+  part.units = part.within + part.lines * 2 * part.edge;
+  return part;
+}
+
+/* One or two pairs of a line. `first`: the index of the first site; the second pair begins at
+ * first ^ 16. `back`: whether sides of colour 0 are. `own`: bit p, whether pair p is one of the
+ * tile's own, no repetition. */
+struct heisenberg_tile_unit {
+  struct heisenberg_pair pair[2];
+  uint32_t pairs, first, own;
+  bool back;
+};
+
+/* The pair at a line and a pair of what is read. */
+template <class KIND>
+GPUMC_HOST_DEVICE static inline void
+heisenberg_tile_place(const struct heisenberg_tiling *tiling, uint32_t a, uint32_t b,
+                      struct heisenberg_pair *pair)
+{
+  const uint32_t line = tiling->stored.value * HEISENBERG_PAIR * KIND::STEP;
+  const uint32_t at = a * line + b * HEISENBERG_PAIR * KIND::STEP;
+  pair->same[0] = at;
+  pair->back[0] = at - KIND::STEP;
+  pair->forth[1] = at + HEISENBERG_PAIR * KIND::STEP;
+  pair->row_before[0] = at - line;
+  pair->row_after[0] = at + line;
+}
+
+/* In every other group of 32 sites a thread begins with its second pair: half a warp, which has 8
+ * bytes a lane, reaches all banks. */
+template <class KIND>
+GPUMC_HOST_DEVICE static inline struct heisenberg_tile_unit
+heisenberg_tile_unit_of(const struct heisenberg_tile<KIND> &tile,
+                        const struct heisenberg_tile_part &part, uint32_t u)
+{
+  const struct heisenberg_tiling *tiling = tile.tiling;
+  const uint32_t half = HEISENBERG_OF_SHARING;
+  struct heisenberg_tile_unit unit;
+  uint32_t a, b, second = 0;
+  if (u < part.within) {
+    a = gpumc_divide(u, tiling->units);
+    b = u - a * tiling->units.value;
+    if (tiling->fours) {
+      const uint32_t swapped = u / half & 1;
+      second = swapped != 0 ? 0 - half : half;
+      b += b / half * half + swapped * half;
+    }
+  } else {
+    const uint32_t sides = 2 * part.edge, rest = u - part.within;
+    a = rest / sides;
+    b = rest - a * sides;
+    b = b < part.edge ? b - part.edge : b - part.edge + tiling->wide;
+  }
+  const uint32_t y = tile.y + a - part.margin, x = tile.x + b;
+  const bool in_line = a - part.margin < tiling->high && y < tiling->lines.value;
+  unit.pairs = second != 0 ? 2 : 1;
+  unit.own = (uint32_t)(in_line && b < tiling->wide && x < tiling->pairs.value) |
+             (uint32_t)(in_line && x + second < tiling->pairs.value) << 1;
+  a += tiling->border - part.margin;
+  b += tiling->edge;
+  const uint32_t line = heisenberg_tile_line(tile, a);
+  unit.first = line * tile.lattice->row.value + HEISENBERG_PAIR * heisenberg_tile_pair(tile, b);
+  unit.back = (line & 1) == 0;
+  heisenberg_tile_place<KIND>(tiling, a, b, &unit.pair[0]);
+  heisenberg_tile_place<KIND>(tiling, a, b + second, &unit.pair[1]);
+  return unit;
+}
+
+/* The words of a unit, by pairs. */
+template <class RULES>
+GPUMC_HOST_DEVICE static inline void
+heisenberg_tile_draw(const struct heisenberg_stream &stream, uint32_t colour,
+                     const struct heisenberg_tile_unit &unit, struct heisenberg_words words[2][2])
+{
+  const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, heisenberg_draw(colour, 0));
+  const bool upper = heisenberg_shared_half(unit.first) != 0;
+  uint32_t drawn[2][4];
+  if (RULES::SHARED)
+    heisenberg_draw_two(stream, heisenberg_shared_counter(unit.first), label, drawn);
+  HEISENBERG_UNROLL
+  for (uint32_t p = 0; p < 2; p++) {
+    if (!RULES::SHARED && p < unit.pairs)
+      heisenberg_draw_two(stream, unit.first ^ p * HEISENBERG_SECOND, label, drawn);
+    for (uint32_t i = 0; i < HEISENBERG_PAIR; i++)
+      words[p][i] = !RULES::SHARED
+                        ? heisenberg_words{drawn[i][0], drawn[i][1], drawn[i][2], drawn[i][3]}
+                    : (p == 0) == upper ? heisenberg_words{drawn[i][2], drawn[i][3], 0, 0}
+                                        : heisenberg_words{drawn[i][0], drawn[i][1], 0, 0};
+  }
+}
+
+/* The colour in shared memory that is updated, and the other one. */
+template <class KIND>
+GPUMC_HOST_DEVICE static inline struct heisenberg_colours<KIND>
+heisenberg_tile_colours(const struct heisenberg_tile<KIND> &tile, uint32_t colour) {
+  const uint32_t sites = heisenberg_tile_colour(tile.tiling);
+  const struct heisenberg_colours<KIND> colours = {
+    tile.shared + colour *sites, tile.shared + (1 - colour) * sites, 2 * sites, NULL
+  };
+  return colours;
+}
+
+/* A thread's share of the update of a colour; turn.colours are those of heisenberg_tile_colours().
+ * Returns how many proposals of Metropolis it took in the tile. */
+template <class KIND, enum heisenberg_move MOVE>
+GPUMC_HOST_DEVICE static inline uint32_t
+heisenberg_tile_update(const struct heisenberg_tile<KIND> &tile, uint32_t margin,
+                       const struct heisenberg_turn<KIND> &turn, uint32_t thread, uint32_t threads)
+{
+  const struct heisenberg_tile_part part = heisenberg_tile_part_of(tile.tiling, margin);
+  const uint32_t both = 3, none[2] = {0, 0};
+  uint32_t taken = 0;
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
+  for (uint32_t u = thread; u < part.units; u += threads) {
+    const struct heisenberg_tile_unit unit = heisenberg_tile_unit_of(tile, part, u);
+    const uint32_t back = unit.back == (turn.colour == 0) ? both : 0;
+    struct heisenberg_words words[2][2];
+    if (MOVE != HEISENBERG_OVER_RELAXATION)
+      heisenberg_tile_draw<typename KIND::rules>(turn.stream, turn.colour, unit, words);
+    HEISENBERG_UNROLL
+    for (uint32_t p = 0; p < 2; p++) {
+      if (p >= unit.pairs)
+        break;
+      const uint32_t accepted = heisenberg_update_pair<KIND, MOVE>(
+          turn, unit.pair[p], unit.first ^ p * HEISENBERG_SECOND, none, both, back, words[p]);
+      taken += (unit.own >> p & 1) != 0 ? accepted : 0;
+    }
+  }
+  return taken;
+}
+
+#endif
