@@ -127,21 +127,36 @@ static void sweep_at(struct emulation<KIND> &emulation, uint32_t time)
 /* ---- tiles ---- */
 
 /* How many places of a tile's updates are outside of what is read of it. */
-template <class KIND> static size_t count_outside_of(const struct heisenberg_tile<KIND> &tile)
+template <class KIND>
+static size_t
+count_outside_of(const struct heisenberg_tile<KIND> &tile, const struct heisenberg_tile_unit &unit)
 {
   const uint32_t end = heisenberg_tile_colour(tile.tiling) * KIND::STEP;
   size_t outside = 0;
+  for (uint32_t p = 0; p < unit.pairs; p++) {
+    const struct heisenberg_pair &pair = unit.pair[p];
+    const uint32_t pairs[] = {pair.same[0], pair.row_before[0], pair.row_after[0]};
+    for (uint32_t place : pairs)
+      outside += place % (2 * KIND::STEP) != 0 || place >= end;
+    outside += pair.back[0] >= end || pair.forth[1] >= end;
+  }
+  return outside;
+}
+
+template <class KIND> static size_t count_outside_of(const struct heisenberg_tile<KIND> &tile)
+{
+  size_t outside = 0;
   for (uint32_t margin = 0; margin < 2 * tile.tiling->sweeps; margin++) {
     const struct heisenberg_tile_part part = heisenberg_tile_part_of(tile.tiling, margin);
-    for (uint32_t u = 0; u < part.units; u++) {
-      const struct heisenberg_tile_unit unit = heisenberg_tile_unit_of(tile, part, u);
-      for (uint32_t p = 0; p < unit.pairs; p++) {
-        const struct heisenberg_pair &pair = unit.pair[p];
-        const uint32_t pairs[] = {pair.same[0], pair.row_before[0], pair.row_after[0]};
-        for (uint32_t place : pairs)
-          outside += place % (2 * KIND::STEP) != 0 || place >= end;
-        outside += pair.back[0] >= end || pair.forth[1] >= end;
-      }
+    for (uint32_t a = 0; a < part.lines; a++) {
+      for (uint32_t c = 0; c < 2 * tile.tiling->units; c++)
+        outside += count_outside_of(
+            tile, heisenberg_tile_unit_of(
+                      tile, part, heisenberg_tile_column_within(tile, c / 2, c % 2 != 0), a));
+      for (uint32_t c = 0; c < 2 * part.edge; c++)
+        outside += count_outside_of(
+            tile,
+            heisenberg_tile_unit_of(tile, part, heisenberg_tile_column_beside(tile, part, c), a));
     }
   }
   return outside;

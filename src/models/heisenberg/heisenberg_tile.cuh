@@ -30,7 +30,7 @@ struct heisenberg_tiling {
   uint32_t edge, border;       /* pairs and lines that are read around a tile */
   uint32_t before_x, before_y; /* from a place that the first tile's border repeats to the tile */
   struct gpumc_divisor stored; /* pairs that are read of a line */
-  struct gpumc_divisor units;  /* threads that have a line of the tile */
+  uint32_t units;              /* threads that have a line of the tile */
   struct gpumc_divisor pairs, lines; /* of the lattice */
   bool fours;
 };
@@ -59,7 +59,7 @@ heisenberg_tiling_of(const struct heisenberg_gpu_lattice *lattice, uint32_t wide
   tiling.stored = gpumc_divisor_make(wide + 2 * tiling.edge);
   tiling.fours = lattice->row.value % HEISENBERG_SHARING == 0 &&
                  wide % (HEISENBERG_SHARING / HEISENBERG_PAIR) == 0;
-  tiling.units = gpumc_divisor_make(tiling.fours ? wide / 2 : wide);
+  tiling.units = tiling.fours ? wide / 2 : wide;
   tiling.pairs = gpumc_divisor_make(pairs);
   tiling.lines = gpumc_divisor_make(lines);
   return tiling;
@@ -175,8 +175,8 @@ heisenberg_tile_write(const struct heisenberg_tile<KIND> &tile, uint32_t thread,
 
 /* The update of a colour after which `margin` more follow: what has to be right after it are the
  * tile and the sites `margin` steps around it, `lines` lines and `edge` pairs on each side of the
- * tile. Units, what a thread updates at once: first those of the tile and of the lines before and
- * after it, then the pairs at its sides. */
+ * tile. `units`, what a thread updates at once: those of the tile, `within`, and of the lines
+ * before and after it, and the pairs at its sides. */
 struct heisenberg_tile_part {
   uint32_t margin, lines, edge, within, units;
 };
@@ -188,72 +188,95 @@ heisenberg_tile_part_of(const struct heisenberg_tiling *tiling, uint32_t margin)
   part.margin = margin;
   part.lines = tiling->high + 2 * margin;
   part.edge = (margin + 3) / 4;
-  part.within = part.lines * tiling->units.value;
+  part.within = part.lines * tiling->units;
   part.units = part.within + part.lines * 2 * part.edge;
   return part;
 }
 
-/* One or two pairs of a line. `first`: the index of the first site; the second pair begins at
- * first ^ 16. `back`: whether sides of colour 0 are. `own`: bit p, whether pair p is one of the
- * tile's own, no repetition. */
+/* What a thread updates in its lines, one or two pairs, from the first line that is read on.
+ * `first`: place of the first site in its line; the second pair begins at first ^ 16. `own`: bit p,
+ * whether pair p is one of the tile's own, no repetition. */
+struct heisenberg_tile_column {
+  uint32_t place[2];
+  uint32_t pairs, first, own;
+};
+
+/* At pair b of a line of the tile, negative before it; the second pair, if there is one, is
+ * `second` pairs further. */
+template <class KIND>
+GPUMC_HOST_DEVICE static inline struct heisenberg_tile_column
+heisenberg_tile_column_at(const struct heisenberg_tile<KIND> &tile, uint32_t b, uint32_t second)
+{
+  const struct heisenberg_tiling *tiling = tile.tiling;
+  const uint32_t x = tile.x + b;
+  struct heisenberg_tile_column column;
+  column.pairs = second != 0 ? 2 : 1;
+  column.own = (uint32_t)(b < tiling->wide && x < tiling->pairs.value) |
+               (uint32_t)(x + second < tiling->pairs.value) << 1;
+  b += tiling->edge;
+  column.first = HEISENBERG_PAIR * heisenberg_tile_pair(tile, b);
+  column.place[0] = b * HEISENBERG_PAIR * KIND::STEP;
+  column.place[1] = (b + second) * HEISENBERG_PAIR * KIND::STEP;
+  return column;
+}
+
+/* Unit `number` of a line within the tile. Where there are two pairs every other group of 8 threads
+ * begins with the second: half a warp, which has 8 bytes a lane, reaches all banks. */
+template <class KIND>
+GPUMC_HOST_DEVICE static inline struct heisenberg_tile_column
+heisenberg_tile_column_within(const struct heisenberg_tile<KIND> &tile, uint32_t number,
+                              bool swapped)
+{
+  const uint32_t half = HEISENBERG_OF_SHARING;
+  if (!tile.tiling->fours)
+    return heisenberg_tile_column_at(tile, number, 0);
+  return heisenberg_tile_column_at(tile, number + number / half * half + (swapped ? half : 0),
+                                   swapped ? 0 - half : half);
+}
+
+/* Pair `number` of those at the sides. */
+template <class KIND>
+GPUMC_HOST_DEVICE static inline struct heisenberg_tile_column
+heisenberg_tile_column_beside(const struct heisenberg_tile<KIND> &tile,
+                              const struct heisenberg_tile_part &part, uint32_t number)
+{
+  const uint32_t b = number - part.edge;
+  return heisenberg_tile_column_at(tile, number < part.edge ? b : b + tile.tiling->wide, 0);
+}
+
+/* A column in line `a` of the part. `first`: the index of the first site. `back`: whether sides of
+ * colour 0 are. */
 struct heisenberg_tile_unit {
   struct heisenberg_pair pair[2];
   uint32_t pairs, first, own;
   bool back;
 };
 
-/* The pair at a line and a pair of what is read. */
-template <class KIND>
-GPUMC_HOST_DEVICE static inline void
-heisenberg_tile_place(const struct heisenberg_tiling *tiling, uint32_t a, uint32_t b,
-                      struct heisenberg_pair *pair)
-{
-  const uint32_t line = tiling->stored.value * HEISENBERG_PAIR * KIND::STEP;
-  const uint32_t at = a * line + b * HEISENBERG_PAIR * KIND::STEP;
-  pair->same[0] = at;
-  pair->back[0] = at - KIND::STEP;
-  pair->forth[1] = at + HEISENBERG_PAIR * KIND::STEP;
-  pair->row_before[0] = at - line;
-  pair->row_after[0] = at + line;
-}
-
-/* In every other group of 32 sites a thread begins with its second pair: half a warp, which has 8
- * bytes a lane, reaches all banks. */
 template <class KIND>
 GPUMC_HOST_DEVICE static inline struct heisenberg_tile_unit
 heisenberg_tile_unit_of(const struct heisenberg_tile<KIND> &tile,
-                        const struct heisenberg_tile_part &part, uint32_t u)
+                        const struct heisenberg_tile_part &part,
+                        const struct heisenberg_tile_column &column, uint32_t a)
 {
   const struct heisenberg_tiling *tiling = tile.tiling;
-  const uint32_t half = HEISENBERG_OF_SHARING;
+  const uint32_t from_tile = a - part.margin, stored = from_tile + tiling->border;
+  const uint32_t line = heisenberg_tile_line(tile, stored);
+  const uint32_t pitch = tiling->stored.value * HEISENBERG_PAIR * KIND::STEP;
+  const bool own = from_tile < tiling->high && tile.y + from_tile < tiling->lines.value;
   struct heisenberg_tile_unit unit;
-  uint32_t a, b, second = 0;
-  if (u < part.within) {
-    a = gpumc_divide(u, tiling->units);
-    b = u - a * tiling->units.value;
-    if (tiling->fours) {
-      const uint32_t swapped = u / half & 1;
-      second = swapped != 0 ? 0 - half : half;
-      b += b / half * half + swapped * half;
-    }
-  } else {
-    const uint32_t sides = 2 * part.edge, rest = u - part.within;
-    a = rest / sides;
-    b = rest - a * sides;
-    b = b < part.edge ? b - part.edge : b - part.edge + tiling->wide;
-  }
-  const uint32_t y = tile.y + a - part.margin, x = tile.x + b;
-  const bool in_line = a - part.margin < tiling->high && y < tiling->lines.value;
-  unit.pairs = second != 0 ? 2 : 1;
-  unit.own = (uint32_t)(in_line && b < tiling->wide && x < tiling->pairs.value) |
-             (uint32_t)(in_line && x + second < tiling->pairs.value) << 1;
-  a += tiling->border - part.margin;
-  b += tiling->edge;
-  const uint32_t line = heisenberg_tile_line(tile, a);
-  unit.first = line * tile.lattice->row.value + HEISENBERG_PAIR * heisenberg_tile_pair(tile, b);
+  unit.pairs = column.pairs;
+  unit.first = line * tile.lattice->row.value + column.first;
+  unit.own = own ? column.own : 0;
   unit.back = (line & 1) == 0;
-  heisenberg_tile_place<KIND>(tiling, a, b, &unit.pair[0]);
-  heisenberg_tile_place<KIND>(tiling, a, b + second, &unit.pair[1]);
+  HEISENBERG_UNROLL
+  for (uint32_t p = 0; p < 2; p++) {
+    const uint32_t at = stored * pitch + column.place[p];
+    unit.pair[p].same[0] = at;
+    unit.pair[p].back[0] = at - KIND::STEP;
+    unit.pair[p].forth[1] = at + HEISENBERG_PAIR * KIND::STEP;
+    unit.pair[p].row_before[0] = at - pitch;
+    unit.pair[p].row_after[0] = at + pitch;
+  }
   return unit;
 }
 
@@ -291,32 +314,63 @@ heisenberg_tile_colours(const struct heisenberg_tile<KIND> &tile, uint32_t colou
   return colours;
 }
 
+/* Returns how many proposals of Metropolis were taken in the tile. */
+template <class KIND, enum heisenberg_move MOVE>
+GPUMC_HOST_DEVICE static inline uint32_t
+heisenberg_tile_update_unit(const struct heisenberg_turn<KIND> &turn,
+                            const struct heisenberg_tile_unit &unit)
+{
+  const uint32_t both = 3, none[2] = {0, 0};
+  const uint32_t back = unit.back == (turn.colour == 0) ? both : 0;
+  struct heisenberg_words words[2][2];
+  uint32_t taken = 0;
+  if (MOVE != HEISENBERG_OVER_RELAXATION)
+    heisenberg_tile_draw<typename KIND::rules>(turn.stream, turn.colour, unit, words);
+  HEISENBERG_UNROLL
+  for (uint32_t p = 0; p < 2; p++) {
+    if (p >= unit.pairs)
+      break;
+    const uint32_t accepted = heisenberg_update_pair<KIND, MOVE>(
+        turn, unit.pair[p], unit.first ^ p * HEISENBERG_SECOND, none, both, back, words[p]);
+    taken += (unit.own >> p & 1) != 0 ? accepted : 0;
+  }
+  return taken;
+}
+
 /* A thread's share of the update of a colour; turn.colours are those of heisenberg_tile_colours().
- * Returns how many proposals of Metropolis it took in the tile. */
+ * A thread has a column in some of the lines. Those that have the last lines of the tile, fewer
+ * than others, begin with the pairs beside it. */
 template <class KIND, enum heisenberg_move MOVE>
 GPUMC_HOST_DEVICE static inline uint32_t
 heisenberg_tile_update(const struct heisenberg_tile<KIND> &tile, uint32_t margin,
                        const struct heisenberg_turn<KIND> &turn, uint32_t thread, uint32_t threads)
 {
   const struct heisenberg_tile_part part = heisenberg_tile_part_of(tile.tiling, margin);
-  const uint32_t both = 3, none[2] = {0, 0};
   uint32_t taken = 0;
 #ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif
-  for (uint32_t u = thread; u < part.units; u += threads) {
-    const struct heisenberg_tile_unit unit = heisenberg_tile_unit_of(tile, part, u);
-    const uint32_t back = unit.back == (turn.colour == 0) ? both : 0;
-    struct heisenberg_words words[2][2];
-    if (MOVE != HEISENBERG_OVER_RELAXATION)
-      heisenberg_tile_draw<typename KIND::rules>(turn.stream, turn.colour, unit, words);
-    HEISENBERG_UNROLL
-    for (uint32_t p = 0; p < 2; p++) {
-      if (p >= unit.pairs)
-        break;
-      const uint32_t accepted = heisenberg_update_pair<KIND, MOVE>(
-          turn, unit.pair[p], unit.first ^ p * HEISENBERG_SECOND, none, both, back, words[p]);
-      taken += (unit.own >> p & 1) != 0 ? accepted : 0;
+  for (uint32_t beside = 0; beside < 2; beside++) {
+    const uint32_t columns = beside != 0 ? 2 * part.edge : tile.tiling->units;
+    const uint32_t number = beside != 0 ? threads - 1 - thread : thread;
+    if (columns == 0)
+      break;
+    const uint32_t step = threads >= columns ? threads / columns : 1;
+    const uint32_t line = threads >= columns ? number / columns : 0;
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
+    for (uint32_t c = number - line * columns; c < columns && line < step; c += threads) {
+      const struct heisenberg_tile_column column =
+          beside != 0
+              ? heisenberg_tile_column_beside(tile, part, c)
+              : heisenberg_tile_column_within(tile, c, (thread / HEISENBERG_OF_SHARING & 1) != 0);
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
+      for (uint32_t a = line; a < part.lines; a += step)
+        taken += heisenberg_tile_update_unit<KIND, MOVE>(
+            turn, heisenberg_tile_unit_of(tile, part, column, a));
     }
   }
   return taken;
