@@ -71,7 +71,7 @@ static void test_no_grid(void **state)
   (void)state;
   assert_ok(canonical_read(&params, &chains, &error), &error);
   assert_int_equal(chains.grid.points, 0);
-  assert_int_equal(chains_grid_count(&chains.grid, 0), 0);
+  assert_int_equal(chains_grid_served(&chains.grid, 0), 0);
   chains_settings_free(&chains);
   release(&params);
 }

@@ -481,7 +481,8 @@ void chains_estimates_free(struct chains_estimates *estimates);
 struct chains_reach {
   const struct chains *chains;
   size_t results;
-  double *value, *error; /* [runs][CHAINS_SIDES][results] */
+  double *value, *error;     /* [runs][CHAINS_SIDES][results] */
+  size_t doubtful, quantity; /* points whose errors were made unknown; a quantity there */
 };
 
 GPUMC_MUST_CHECK enum gpumc_status chains_reach_init(const struct chains *chains,
@@ -492,9 +493,12 @@ void chains_reach_free(struct chains_reach *reach);
 /* Takes the neighbours from the estimates of temperature m. */
 void chains_reach_take(struct chains_reach *reach, size_t m,
                        const struct chains_estimates *estimates, double least_share);
-/* Whether result q of temperature m, reweighted onto the neighbour on that side, contradicts what
- * was measured there: value[results][runs], with errors. */
-bool chains_reach_falls_short(const struct chains_reach *reach, size_t m, int side, size_t q,
-                              const double *value, const double *error);
+/* Makes errors unknown, NaN, of the grid's points on the way to a neighbour where a result that is
+ * reweighted as far as that contradicts what was measured there: value[results][runs] with errors;
+ * grid_error[results][points]. */
+void chains_reach_doubt(struct chains_reach *reach, const double *value, const double *error,
+                        double *grid_error);
+/* The warning of that, in so many bytes. */
+void chains_reach_explain(const struct chains_reach *reach, size_t bytes, char *text);
 
 #endif

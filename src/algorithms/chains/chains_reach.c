@@ -7,6 +7,7 @@
  * lie, and there is a direct measurement: where the reweighted one contradicts it, though enough
  * measurements seem to count, errors on the way are unknown. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "algorithms/chains/chains.h"
@@ -58,8 +59,10 @@ void chains_reach_take(struct chains_reach *reach, size_t m,
   }
 }
 
-bool chains_reach_falls_short(const struct chains_reach *reach, size_t m, int side, size_t q,
-                              const double *value, const double *error)
+/* Whether result q of temperature m, reweighted onto the neighbour on that side, contradicts what
+ * was measured there. */
+static bool falls_short(const struct chains_reach *reach, size_t m, int side, size_t q,
+                        const double *value, const double *error)
 {
   const struct chains *chains = reach->chains;
   if (!chains_grid_reaches(chains, m, side) ||
@@ -70,4 +73,47 @@ bool chains_reach_falls_short(const struct chains_reach *reach, size_t m, int si
   /* Of NaN false: nothing is known. */
   return fabs(difference) >
          contradiction * hypot(reach->error[at(reach, m, side, q)], error[neighbour]);
+}
+
+/* The points that temperature m serves on one side. */
+static void doubt_side(struct chains_reach *reach, size_t m, int side, const double *value,
+                       const double *error, double *grid_error)
+{
+  const struct chains *chains = reach->chains;
+  const struct chains_grid *grid = &chains->grid;
+  bool doubted = false;
+  for (size_t q = 0; q < reach->results; q++) {
+    if (!falls_short(reach, m, side, q, value, error))
+      continue;
+    for (size_t p = grid->first[m]; p < grid->first[m + 1]; p++) {
+      const double distance = grid->value[p] - chains->value[m];
+      if (side == 0 ? distance >= 0 : distance <= 0)
+        continue;
+      grid_error[q * grid->points + p] = NAN;
+      reach->doubtful += !doubted;
+    }
+    doubted = true;
+    reach->quantity = q;
+  }
+}
+
+void chains_reach_doubt(struct chains_reach *reach, const double *value, const double *error,
+                        double *grid_error)
+{
+  for (size_t m = 0; m < reach->chains->runs; m++)
+    for (int side = 0; side < CHAINS_SIDES; side++)
+      doubt_side(reach, m, side, value, error, grid_error);
+}
+
+void chains_reach_explain(const struct chains_reach *reach, size_t bytes, char *text)
+{
+  const struct chains *chains = reach->chains;
+  snprintf(text, bytes,
+           "at %zu of %zu points of the grid of reweighting errors are NaN, which means unknown, "
+           "such as that of the %s: reweighted as far as the next of the %s, the measurements "
+           "contradict those made there, so they have too few of the states that count on the "
+           "way; simulate more %s or more sweeps",
+           reach->doubtful, chains->grid.points,
+           gpumc_quantity_label(&chains->quantities.observables, reach->quantity).long_name,
+           chains_values_word(chains), chains_values_word(chains));
 }

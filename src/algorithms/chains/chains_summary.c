@@ -37,7 +37,6 @@ struct summary {
   double *converged;                             /* [T] */
   double *shortest;                              /* [T]: chains_estimates.shortest */
   size_t drifting;                               /* temperatures */
-  size_t doubtful, doubtful_quantity;            /* points of the grid; a quantity there */
   size_t unconverged, unserved, unknown, biased; /* temperatures, or points of the grid */
   size_t doubted[GPUMC_SERIES_DOUBTS]; /* temperatures with such a series among their means */
   size_t slowest[GPUMC_SERIES_DOUBTS]; /* of these series at the last such temperature */
@@ -125,29 +124,6 @@ static void take_grid(struct summary *summary, size_t m, const struct chains_est
   chains_reach_take(&summary->reach, m, estimates, least_share);
 }
 
-/* Errors of the points of the grid that temperature m serves on one side are unknown where its
- * measurements do not reach as far as they seem to. */
-static void doubt_side(struct summary *summary, size_t m, int side)
-{
-  const struct chains *chains = summary->chains;
-  const struct curves *direct = &summary->direct;
-  struct curves *curves = &summary->reweighted;
-  bool doubted = false;
-  for (size_t q = 0; q < summary->results; q++) {
-    if (!chains_reach_falls_short(&summary->reach, m, side, q, direct->value, direct->error))
-      continue;
-    for (size_t p = chains->grid.first[m]; p < chains->grid.first[m + 1]; p++) {
-      const double distance = chains->grid.value[p] - chains->value[m];
-      if (side == 0 ? distance >= 0 : distance <= 0)
-        continue;
-      curves->error[q * curves->count + p] = NAN;
-      summary->doubtful += !doubted;
-    }
-    doubted = true;
-    summary->doubtful_quantity = q;
-  }
-}
-
 /* Whether it was known from the start that results cannot be trusted, by the attribute's name. */
 static bool is_warned(const struct summary *summary, const char *name)
 {
@@ -217,9 +193,8 @@ static enum gpumc_status take_temperatures(struct summary *summary, struct gpumc
     summary->shortest[m] = estimates.shortest;
     chains_estimates_free(&estimates);
   }
-  for (size_t m = 0; m < summary->direct.count; m++)
-    for (int side = 0; side < CHAINS_SIDES; side++)
-      doubt_side(summary, m, side);
+  chains_reach_doubt(&summary->reach, summary->direct.value, summary->direct.error,
+                     summary->reweighted.error);
   return GPUMC_OK;
 }
 
@@ -474,22 +449,6 @@ write_excess(const struct summary *summary, bool *any, struct gpumc_error *error
   return GPUMC_OK;
 }
 
-/* Errors of reweighted quantities that are unknown. */
-static enum gpumc_status write_doubtful(const struct summary *summary, struct gpumc_error *error)
-{
-  const struct gpumc_observables *observables = &summary->chains->quantities.observables;
-  char text[512];
-  snprintf(text, sizeof text,
-           "at %zu of %zu points of the grid of reweighting errors are NaN, which means unknown, "
-           "such as that of the %s: reweighted as far as the next of the %s, the measurements "
-           "contradict those made there, so they have too few of the states that count on the "
-           "way; simulate more %s or more sweeps",
-           summary->doubtful, summary->reweighted.count,
-           gpumc_quantity_label(observables, summary->doubtful_quantity).long_name,
-           chains_values_word(summary->chains), chains_values_word(summary->chains));
-  return write_warning(summary, "reweight_errors_warning", text, error);
-}
-
 /* Says how much was measured and what to beware of. */
 static enum gpumc_status write_trust(const struct summary *summary, struct gpumc_error *error)
 {
@@ -516,7 +475,11 @@ static enum gpumc_status write_trust(const struct summary *summary, struct gpumc
         summary->unserved, summary->reweighted.count, values, least_share, values);
     GPUMC_TRY(write_warning(summary, "reweight_warning", text, error));
   }
-  return summary->doubtful > 0 ? write_doubtful(summary, error) : GPUMC_OK;
+  if (summary->reach.doubtful > 0) {
+    chains_reach_explain(&summary->reach, sizeof text, text);
+    GPUMC_TRY(write_warning(summary, "reweight_errors_warning", text, error));
+  }
+  return GPUMC_OK;
 }
 
 enum gpumc_status chains_summarize(void *state, struct gpumc_error *error)
