@@ -189,6 +189,7 @@ static void shrink(struct probe *probe, const struct gpumc_preparation *preparat
   probe->replicas = bounded(updates / sites / (double)runs, least, demand->replicas);
   struct gpumc_ensemble_plan *plan = &probe->ensemble.plan;
   *plan = demand->plan;
+  plan->for_timings = true;
   plan->runs =
       bounded(updates / sites / (double)probe->replicas, gpu ? runs : pairs, demand->plan.runs);
   plan->capacity = probe->replicas;

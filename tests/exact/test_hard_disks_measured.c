@@ -101,7 +101,7 @@ static double *start_of(const struct look *look)
   struct gpumc_error error = {0};
   double *portable = calloc(1, look->model.portable_bytes);
   assert_non_null(portable);
-  assert_ok(hard_disks_start_state(&look->model, &hard_disks_parameters(&look->model)->fixed,
+  assert_ok(hard_disks_start_state(&look->model, &(struct gpumc_ensemble_plan){.runs = 1},
                                    gpumc_random_make(3, 0, 10), 0, 1, (uint8_t *)portable, &error),
             &error);
   return portable;

@@ -16,7 +16,7 @@ static uint8_t *start_of(const struct gpumc_model *model, uint32_t run, uint32_t
   struct gpumc_error error = {0};
   uint8_t *portable = calloc(1, model->portable_bytes);
   assert_non_null(portable);
-  assert_ok(hard_disks_start_state(model, &hard_disks_parameters(model)->fixed,
+  assert_ok(hard_disks_start_state(model, &(struct gpumc_ensemble_plan){.runs = 1},
                                    gpumc_random_make(20131208, run, 10), r, threads, portable,
                                    &error),
             &error);

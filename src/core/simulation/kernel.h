@@ -47,10 +47,12 @@ struct gpumc_kernel_options {
  * are given, which differs between runs and from sweep to sweep, or GPUMC_CONTROL_NONE; all others
  * stay at the instance's own values (gpumc_model.control), or where `fixes`, at `fixed`. `levels`,
  * `channels` and `compared` say what is asked for beside sweeps, so that memory for it is planned:
- * an operation that needs more than was planned takes it nevertheless. */
+ * an operation that needs more than was planned takes it nevertheless. `for_timings`: states to
+ * begin with only have to be allowed, and are made as quickly as possible. */
 struct gpumc_ensemble_plan {
   size_t runs, capacity, samples;
   bool sample_by_run;
+  bool for_timings;
   bool walks;      /* replicas are to walk: channels have to be exactly those that `walk` keeps */
   size_t levels;   /* of the tables under which they walk, the most that one has */
   size_t channels; /* 0 .. channels - 1 of the model's are measured */

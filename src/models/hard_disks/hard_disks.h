@@ -169,11 +169,11 @@ GPUMC_MUST_CHECK enum gpumc_status hard_disks_read_file(const char *path,
 GPUMC_MUST_CHECK enum gpumc_status
 hard_disks_compress(const struct hard_disks_parameters *parameters, struct gpumc_random random,
                     uint32_t r, int threads, uint8_t *portable, struct gpumc_error *error);
-/* The state in portable form in which replica r of a run with this generator begins: the same for
- * all kernels and any number of threads. GPUMC_FAILURE when memory ran out, or a compression got
- * stuck. */
+/* The state in portable form in which replica r of a run with this generator begins, in an ensemble
+ * with this plan: the same for all kernels and any number of threads. GPUMC_FAILURE when memory ran
+ * out, or a compression got stuck. */
 GPUMC_MUST_CHECK enum gpumc_status
-hard_disks_start_state(const struct gpumc_model *model, const struct hard_disks_grid *grid,
+hard_disks_start_state(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
                        struct gpumc_random random, uint32_t r, int threads, uint8_t *portable,
                        struct gpumc_error *error);
 

@@ -11,8 +11,7 @@ static enum gpumc_status start_replica(struct gpumc_ensemble *ensemble, size_t m
   enum gpumc_status status;
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&portable, ensemble->model->portable_bytes,
                                              "a state to begin with", error));
-  GPUMC_TRY_OUT(status, hard_disks_start_state(ensemble->model,
-                                               hard_disks_grid_of(ensemble->model, &ensemble->plan),
+  GPUMC_TRY_OUT(status, hard_disks_start_state(ensemble->model, &ensemble->plan,
                                                gpumc_ensemble_random(ensemble, m), (uint32_t)r,
                                                threads, portable, error));
   status = ensemble->ops->set(ensemble, m, r, 1, portable, error);

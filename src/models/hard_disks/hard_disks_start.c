@@ -79,20 +79,26 @@ const char *hard_disks_warn(const struct gpumc_model *model, char text[GPUMC_WAR
 }
 
 /* A lattice with more sites than disks has evenly spread vacancies. */
-static void start_lattice(const struct hard_disks_parameters *parameters, uint8_t *portable)
+static void start_lattice(const struct hard_disks_parameters *parameters, const size_t lattice[2],
+                          uint8_t *portable)
 {
-  const size_t particles = parameters->box.particles, columns = parameters->lattice[0],
-               sites = columns * parameters->lattice[1];
+  const size_t particles = parameters->box.particles, columns = lattice[0],
+               sites = columns * lattice[1];
   for (size_t i = 0; i < particles; i++) {
     const size_t site = (size_t)(((unsigned __int128)i * sites) / particles);
     const size_t a = site % columns, b = site / columns;
     const double x = ((double)a + 0.25 + 0.5 * (double)(b % 2)) / (double)columns,
-                 y = ((double)b + 0.5) / (double)parameters->lattice[1];
+                 y = ((double)b + 0.5) / (double)lattice[1];
     hard_disks_put(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i,
                    hard_disks_in_box(x * parameters->length[0], parameters->length[0]));
     hard_disks_put(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i + 1,
                    hard_disks_in_box(y * parameters->length[1], parameters->length[1]));
   }
+}
+
+static bool is_spaced(const double length[2], const size_t lattice[2])
+{
+  return spacing2(length, lattice[0], lattice[1]) >= HARD_DISKS_SPACING * HARD_DISKS_SPACING;
 }
 
 enum gpumc_status hard_disks_find_start(const struct hard_disks_settings *settings,
@@ -113,8 +119,7 @@ enum gpumc_status hard_disks_find_start(const struct hard_disks_settings *settin
   memcpy(parameters->lattice, settings->lattice, sizeof parameters->lattice);
   if (settings->particles > 0)
     find_lattice(parameters->length, particles, parameters->lattice);
-  if (spacing2(parameters->length, parameters->lattice[0], parameters->lattice[1]) <
-      HARD_DISKS_SPACING * HARD_DISKS_SPACING)
+  if (!is_spaced(parameters->length, parameters->lattice))
     return gpumc_error_set(error, GPUMC_INVALID,
                            "no triangular lattice of %zu disks fits into a box of %.7g x %.7g",
                            particles, parameters->length[0], parameters->length[1]);
@@ -142,11 +147,21 @@ static void scale_state(const struct hard_disks_parameters *parameters,
   }
 }
 
-static enum gpumc_status fixed_state(const struct gpumc_model *model, struct gpumc_random random,
-                                     uint32_t r, int threads, uint8_t *portable,
-                                     struct gpumc_error *error)
+/* Whether the box has room for a triangular lattice. */
+static bool find_any_lattice(const struct hard_disks_parameters *parameters, size_t lattice[2])
+{
+  lattice[0] = lattice[1] = 1;
+  find_lattice(parameters->length, parameters->box.particles, lattice);
+  return lattice[0] * lattice[1] >= parameters->box.particles &&
+         is_spaced(parameters->length, lattice);
+}
+
+static enum gpumc_status fixed_state(const struct gpumc_model *model, bool for_timings,
+                                     struct gpumc_random random, uint32_t r, int threads,
+                                     uint8_t *portable, struct gpumc_error *error)
 {
   const struct hard_disks_parameters *parameters = hard_disks_parameters(model);
+  size_t any[2];
   for (size_t d = 0; d < 2; d++) {
     hard_disks_put(portable, d, parameters->length[d]);
     hard_disks_put(portable, 2 + d, 0.0);
@@ -156,18 +171,20 @@ static enum gpumc_status fixed_state(const struct gpumc_model *model, struct gpu
            2 * model->sites * sizeof(double));
   else if (parameters->start == HARD_DISKS_LATTICE ||
            (parameters->start == HARD_DISKS_MIXED && r % 2 == 1))
-    start_lattice(parameters, portable);
+    start_lattice(parameters, parameters->lattice, portable);
+  else if (for_timings && find_any_lattice(parameters, any))
+    start_lattice(parameters, any, portable);
   else
     return hard_disks_compress(parameters, random, r, threads, portable, error);
   return GPUMC_OK;
 }
 
 enum gpumc_status hard_disks_start_state(const struct gpumc_model *model,
-                                         const struct hard_disks_grid *grid,
+                                         const struct gpumc_ensemble_plan *plan,
                                          struct gpumc_random random, uint32_t r, int threads,
                                          uint8_t *portable, struct gpumc_error *error)
 {
-  GPUMC_TRY(fixed_state(model, random, r, threads, portable, error));
-  scale_state(hard_disks_parameters(model), grid, portable);
+  GPUMC_TRY(fixed_state(model, plan->for_timings, random, r, threads, portable, error));
+  scale_state(hard_disks_parameters(model), hard_disks_grid_of(model, plan), portable);
   return GPUMC_OK;
 }

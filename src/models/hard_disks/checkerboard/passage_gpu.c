@@ -102,9 +102,9 @@ static enum gpumc_status pass(const struct passage *passage, int threads, struct
   if (passage->in == NULL) {
     GPUMC_TRY_OUT(status, gpumc_allocate_array(&begin, model->portable_bytes,
                                                "a state to begin with", error));
-    GPUMC_TRY_OUT(status,
-                  hard_disks_start_state(model, grid, gpumc_ensemble_random(ensemble, passage->m),
-                                         (uint32_t)passage->r, threads, begin, error));
+    GPUMC_TRY_OUT(status, hard_disks_start_state(model, &ensemble->plan,
+                                                 gpumc_ensemble_random(ensemble, passage->m),
+                                                 (uint32_t)passage->r, threads, begin, error));
   }
   GPUMC_TRY_OUT(status, hard_disks_set(grid, begin != NULL ? begin : passage->in, &replica, error));
   hard_disks_store(&stored, &replica, cells, passage->stored);
