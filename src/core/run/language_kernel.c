@@ -175,10 +175,11 @@ static void refuse_for_move(struct gpumc_language *language, const struct gpumc_
                          move != NULL ? move->name : "", names, key);
 }
 
-/* Keys for moves that the task does not make have no value but their default; `params` and
- * `algorithm` view the resolved blocks. False when memory ran out. */
+/* Keys for moves that the task does not make have no value but their default, and stay out of the
+ * task then unless they were written down; `params`, of `block`, and `algorithm` view the resolved
+ * blocks. False when memory ran out. */
 static bool check_keys_of_moves(struct gpumc_language *language, const struct gpumc_params *params,
-                                const struct gpumc_params *algorithm,
+                                cJSON *block, const struct gpumc_params *algorithm,
                                 const struct gpumc_kernel_ops *kernel)
 {
   struct gpumc_params chosen;
@@ -190,13 +191,15 @@ static bool check_keys_of_moves(struct gpumc_language *language, const struct gp
   const struct gpumc_move *move =
       sweeps ? gpumc_kernel_move(kernel, update, language->algorithm->target) : NULL;
   for (const struct gpumc_key *key = kernel->keys; key->name != NULL; key++) {
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(params->values, key->name);
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(block, key->name);
     struct gpumc_text names = {0};
     if (value == NULL || gpumc_wrong_has(&language->report, params->block, key->name) ||
-        is_default(key, value) || (move != NULL && is_for(move, key->name)))
+        (move != NULL && is_for(move, key->name)))
       continue;
     list_moves(kernel, key->name, &names);
-    if (names.length > 0)
+    if (names.length > 0 && is_default(key, value) && !gpumc_params_given(params, key->name))
+      cJSON_DeleteItemFromObjectCaseSensitive(block, key->name);
+    else if (names.length > 0 && !is_default(key, value))
       refuse_for_move(language, params, key->name, gpumc_text_string(&names), move, update);
     good = good && !names.failed;
     gpumc_text_free(&names);
@@ -394,7 +397,8 @@ bool gpumc_language_settle_kernel(struct gpumc_language *language, const struct 
   if (*kernel == NULL)
     return true;
   if (!check_kernel_keys(language, &own, &algorithm, *kernel) ||
-      !check_keys_of_moves(language, &own, &algorithm, *kernel))
+      !check_keys_of_moves(language, &own, cJSON_GetObjectItemCaseSensitive(resolved, "kernel"),
+                           &algorithm, *kernel))
     return false;
   check_moved(language, &own, &algorithm, instance, *kernel);
   check_step(language, root, &own, &algorithm, *kernel);
