@@ -1,8 +1,6 @@
 """Anderson et al. (2013): equation of state of hard disks, and rates."""
 import math
 
-import numpy as np
-
 import gpumc_reader
 import hard_disks
 import measured
@@ -79,13 +77,8 @@ def _difference(one, other):
 
 
 def trials_a_second(result):
-    """Trial moves of the checkerboard: so many in each cell that has disks; their number is that of the last
-    configuration."""
-    disks = hard_disks.read(result.path)
-    cells = np.mean([hard_disks.occupied_cells(disks.positions[-1, r], disks.box[-1, r], disks.corner[-1, r])
-                     for r in range(disks.positions.shape[1])])
-    a_sweep = result.config["kernel"]["moves_per_cell"] * cells / hard_disks.number_of(result)  # for each disk
-    return a_sweep * result.provenance["updates"] / result.provenance["seconds_sweep"]
+    """Trial moves of the checkerboard, which the program has counted."""
+    return result.provenance["updates"] / result.provenance["seconds_sweep"]
 
 
 def trial_rates(campaigns, axes):
