@@ -20,6 +20,7 @@ import papers_published
 HEAD = 4  # numbers in front of the positions: sides of the box, corner of the grid of cells
 FINE = 400  # volumes and pressures at which a loop is looked at
 DEVIATES = 100
+LOOP_POINTS = 4  # of a curve in which a loop is looked for
 BORDER = 5  # diameters; wider than Voronoi neighbours are apart in all but dilute gases
 
 
@@ -102,31 +103,40 @@ def local_order(positions, box):
 
 def equal_areas(fraction, pressure):
     """Maxwell's construction on straight lines between the points: the pressure at which the loop of P*(v), v = pi/(4 phi)
-    being the volume of a disk in sigma^2, has equal areas on both sides, and that area in kT: what coexistence in the box
-    costs, for each disk. NaN without a loop."""
+    being the volume of a disk in sigma^2, has equal areas on both sides; that area in kT: what coexistence in the box costs,
+    for each disk; and the packing fractions between which the line of that pressure cuts the loop. NaN without a loop."""
     volume = np.linspace(math.pi / 4 / fraction[-1], math.pi / 4 / fraction[0], FINE)
     curve = np.interp(volume, math.pi / 4 / fraction[::-1], pressure[::-1])
-    best = math.inf, math.nan, math.nan
+    step = volume[1] - volume[0]
+    best = (math.inf, *4 * (math.nan,))
     for level in np.linspace(curve.min(), curve.max(), FINE):
         places = np.flatnonzero(np.diff(np.sign(curve - level)))
         if len(places) >= 3:  # above, below, above and below the level as the volume grows
             above = (curve - level)[places[0]:places[-1] + 1]
-            step = volume[1] - volume[0]
-            best = min(best, (abs(above.sum()) * step, level, np.clip(above, 0, None).sum() * step))
+            ends = math.pi / 4 / volume[[places[-1], places[0]]]
+            best = min(best, (abs(above.sum()) * step, level, np.clip(above, 0, None).sum() * step, *ends))
     return best[1:]
 
 
-def loop_line(number, fraction, pressure, error):
-    """What the loop of so many disks is, with errors from normal deviates of the pressures."""
-    found = equal_areas(fraction, pressure)
+def loop(number, fraction, pressure, error):
+    """What equal_areas() finds for so many disks, and the errors of that from normal deviates of the pressures; None where
+    they resolve no loop."""
+    found = np.array(equal_areas(fraction, pressure))
     random = np.random.default_rng(number)
     others = np.array([equal_areas(fraction, pressure + error * random.standard_normal(len(error)))
                        for _ in range(DEVIATES)])
-    if np.isnan(found).any() or np.isnan(others).mean() > 0.1:
+    if np.isnan(found).any() or np.isnan(others).any(axis=1).mean() > 0.1:
+        return None
+    return found, np.nanstd(others, axis=0)
+
+
+def loop_line(number, found):
+    """What loop() has found, in words."""
+    if found is None:
         return f"N = {number}: no loop resolved"
-    errors = np.nanstd(others, axis=0)
-    return (f"N = {number}: equal areas at P* = {measured.text(found[0], errors[0])}, each "
-            f"{measured.text(number * found[1], number * errors[1])} kT in all")
+    (level, area, *_), (level_error, area_error, *_) = found
+    return (f"N = {number}: equal areas at P* = {measured.text(level, level_error)}, each "
+            f"{measured.text(number * area, number * area_error)} kT in all")
 
 
 # --- pictures -------------------------------------------------------------------------------------
@@ -158,14 +168,25 @@ def draw_order(plt, results, title):
 
 
 def pressures(results):
-    """{N: [packing fraction, pressure, error], [.., fraction]} by N, in the order of packing fractions."""
+    """{N: [packing fraction, pressure, error, trusted], [.., fraction]} by N, in the order of packing fractions."""
     found = {}
     for result in results:
         if result.config["model"]["name"] != "hard_disks" or "pressure" not in result.summary:
             raise NotDisks(f"{result.path}: --equation-of-state takes results of hard disks at constant volume")
         found.setdefault(number_of(result), []).append(
-            (fraction_of(result), *(float(result.summary[name]) for name in ("pressure", "pressure_error"))))
+            (fraction_of(result), *(float(result.summary[name]) for name in ("pressure", "pressure_error")),
+             float(result.remarks["trusted"])))
     return {number: np.array(sorted(found[number])).T for number in sorted(found)}
+
+
+def draw_pressures(axes, points, number, colour):
+    """Points of `pressures` of N disks with a line through them, open where results are not trusted."""
+    fraction, pressure, error, trusted = points
+    axes.errorbar(fraction, pressure, error, fmt="o-", markersize=3.5, capsize=2, linewidth=0.9, color=colour,
+                  label=f"$N = {number}$")
+    doubtful = trusted == 0
+    axes.plot(fraction[doubtful], pressure[doubtful], "o", markersize=3.5, color=colour, markerfacecolor="white",
+              zorder=3)
 
 
 def number_of(result):
@@ -181,23 +202,34 @@ def fraction_of(result):
 
 
 def draw_equation_of_state(plt, results, title):
-    """P*(phi) by N, with the paper's largest systems; and lines of the numbers."""
+    """P*(phi) by N, with lines of equal areas where there is a loop, and the paper's largest systems; and lines of the
+    numbers."""
     figure, axes = plt.subplots(layout="constrained", figsize=(6, 4.4))
     figure.suptitle(title, fontsize=12)
-    lines = []
-    for colour, (number, (fraction, pressure, error)) in enumerate(pressures(results).items()):
-        axes.errorbar(fraction, pressure, error, fmt="o-", markersize=3.5, capsize=2, linewidth=0.9, color=f"C{colour}",
-                      label=f"$N = {number}$")
-        lines += [f"N = {number}, phi = {x:g}: P* = {measured.text(y, dy)}"
-                  for x, y, dy in zip(fraction, pressure, error)]
-        if len(fraction) >= 4:
-            lines.append(loop_line(number, fraction, pressure, error))
+    lines, found = [], pressures(results)
+    loops = {number: loop(number, *points[:3]) for number, points in found.items() if points.shape[1] >= LOOP_POINTS}
+    for colour, (number, points) in enumerate(found.items()):
+        draw_pressures(axes, points, number, f"C{colour}")
+        lines += [f"N = {number}, phi = {x:g}: P* = {measured.text(y, dy)}{'' if trusted else ', not trusted'}"
+                  for x, y, dy, trusted in points.T]
+        if number in loops:
+            lines.append(loop_line(number, loops[number]))
+        if loops.get(number) is not None:
+            level, _, *ends = loops[number][0]
+            axes.hlines(level, *ends, color=f"C{colour}", linestyle="--", linewidth=0.8)
     largest = max(papers_published.ANDERSON_TABLE_2)
     paper = papers_published.ANDERSON_TABLE_2[largest]
-    axes.plot(list(paper), [value for value, _ in paper.values()], "s-", color="0.4", fillstyle="none", markersize=4,
+    axes.plot(list(paper), [value for value, _ in paper.values()], "s-", color="0.5", markersize=3.5,
               linewidth=0.8, label=f"$N = {largest}$, Anderson et al. (2013)")
     axes.set_xlabel(r"packing fraction $\phi$")
     axes.set_ylabel(r"pressure $P^* = P\sigma^2/k_BT$")
     axes.margins(x=0.03)
-    axes.legend(fontsize=8)
+    if any((points[3] == 0).any() for points in found.values()):
+        axes.plot([], [], "o", markersize=3.5, color="0.25", markerfacecolor="white", label="not trusted")
+    if any(loops.values()):
+        axes.plot([], [], "--", color="0.25", linewidth=0.8, label=r"equal areas of $P^*$ against $1/\phi$")
+    handles, labels = axes.get_legend_handles_labels()
+    sizes = [f"$N = {number}$" for number in found]
+    order = sorted(range(len(labels)), key=lambda k: labels[k] not in sizes)  # sizes first
+    axes.legend([handles[k] for k in order], [labels[k] for k in order], fontsize=8)
     return figure, lines

@@ -195,6 +195,16 @@ class Checking(Tools):
             self.assertIn(says, self.tool("check-disks", *words, code=2).stderr)
 
 
+class Disks256:
+    """Of a result what the equation of state is drawn from."""
+
+    def __init__(self, fraction, pressure, trusted):
+        self.path = "made up"
+        self.config = {"model": {"name": "hard_disks", "particles": 256, "packing_fraction": fraction}}
+        self.summary = {"pressure": pressure, "pressure_error": 0.01}
+        self.remarks = {"trusted": int(trusted)}
+
+
 class Loops(unittest.TestCase):
     def test_of_a_known_curve(self):
         """P = 9 + 0.1 sin: areas of 0.1 w/pi, w the width of both, to the width of the grid; none of a straight line."""
@@ -204,12 +214,42 @@ class Loops(unittest.TestCase):
         away = volume - middle
         curve = 9 + 0.1 * np.where(np.abs(away) < width / 2, np.sin(2 * np.pi * away / width), -away / width * 2 * np.pi)
         curve += 0.1 * np.where(np.abs(away) < width / 2, 0, np.sign(away) * np.pi)
-        level, area = hard_disks.equal_areas(fraction, curve)
+        level, area, *ends = hard_disks.equal_areas(fraction, curve)
         self.assertAlmostEqual(level, 9, delta=2e-3)
         self.assertAlmostEqual(area / (0.1 * width / np.pi), 1, delta=0.05)
-        self.assertRegex(hard_disks.loop_line(1024, fraction, curve, 1e-4 * np.ones(41)),
+        np.testing.assert_allclose(ends, np.pi / 4 / (middle + width * np.array([0.5, -0.5])), atol=2e-4)
+        self.assertRegex(hard_disks.loop_line(1024, hard_disks.loop(1024, fraction, curve, 1e-4 * np.ones(41))),
                          r"equal areas at P\* = (8\.999|9\.00)\d*\(\d+\), each 1\.2\d+\(\d+\) kT in all")
-        self.assertIn("no loop", hard_disks.loop_line(1024, fraction, 9 + 10 * fraction, 1e-4 * np.ones(41)))
+        self.assertIsNone(hard_disks.loop(1024, fraction, 9 + 10 * fraction, 1e-4 * np.ones(41)))
+        self.assertEqual(hard_disks.loop_line(1024, None), "N = 1024: no loop resolved")
+
+    def test_of_a_picture(self):
+        """A dashed line of equal areas between the cuts, and open symbols where results are not trusted: only there."""
+        import matplotlib
+        matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+        fraction = [0.69, 0.695, 0.70, 0.705, 0.71, 0.715, 0.72, 0.725, 0.73]
+        pressure = [8.955, 9.135, 9.095, 9.046, 8.945, 9.016, 9.071, 9.367, 9.656]  # of docs/tutorial-hard-disks.md
+        for slope, loops in (0, 1), (200, 0):
+            results = [Disks256(x, y + slope * x, trusted=x != 0.71) for x, y in zip(fraction, pressure)]
+            figure, lines = hard_disks.draw_equation_of_state(plt, results, "")
+            axes, = figure.axes
+            cuts = [collection.get_segments() for collection in axes.collections
+                    if np.isclose(collection.get_linewidth(), 0.8).all() and collection.get_linestyle()[0][1] is not None]
+            self.assertEqual(len(cuts), loops)
+            if loops:
+                (left, level), (right, same) = cuts[0][0]
+                self.assertEqual(level, same)
+                self.assertRegex(lines[-1], rf"equal areas at P\* = {level:.2f}")
+                slope_there = (pressure[1] - pressure[0]) / 0.005  # the larger one; volumes are on a grid
+                np.testing.assert_allclose(np.interp([left, right], fraction, pressure), level, rtol=0,
+                                           atol=slope_there * 0.04 / hard_disks.FINE * 1.1)
+            opened = [line.get_xydata().tolist() for line in axes.lines if line.get_markerfacecolor() == "white"]
+            self.assertIn([[0.71, pressure[4] + slope * 0.71]], opened)
+            self.assertEqual(sum(map(len, opened)), 1)
+            self.assertIn("not trusted", [text.get_text() for text in axes.get_legend().get_texts()])
+            self.assertEqual([line.endswith(", not trusted") for line in lines[:9]], [x == 0.71 for x in fraction])
+            plt.close(figure)
 
 
 class Export(Tools):
@@ -254,8 +294,17 @@ class Pictures(Tools):
     def test_equation_of_state(self):
         self.gpumc("run", "c.yaml", "--set", "model.packing_fraction=0.6", "-o", "other.h5")
         shown = self.tool("plot", "--equation-of-state", self.file, "other.h5", "-o", "eos.png")
-        self.assertRegex(shown.stdout, r"N = 216, phi = 0\.6: P\* = \d\.\d+\([0-9.]+\)\nN = 216, phi = 0\.7: P\* = ")
+        self.assertRegex(shown.stdout, r"N = 216, phi = 0\.6: P\* = \d\.\d+\([0-9.]+\), not trusted\nN = 216, phi = 0\.7: P\* = ")
         self.assertEqual(self.path("eos.png").read_bytes()[:4], b"\x89PNG")
+
+    def test_without_an_option(self):
+        """Single numbers are no curves: what can be drawn instead is named."""
+        said = self.tool("plot", self.file, code=1).stderr
+        for words in "only single numbers, which 'gpumc info' prints", "--bond-order", "--equation-of-state":
+            self.assertIn(words, said)
+        self.assertNotIn("of runs with algorithm.configurations", said)
+        self.gpumc("run", self.write("n.yaml", CONFIG.format(more="", output="none.h5")))
+        self.assertIn("of runs with algorithm.configurations", self.tool("plot", "none.h5", code=1).stderr)
 
     def test_others_are_refused(self):
         self.gpumc("run", self.write("i.yaml", "gpumc: 1\nseed: 1\nmodel: {name: ising2d, shape: [4, 4]}\n"

@@ -90,6 +90,67 @@ class Plot(Files):
         self.assertEqual(sorted(panels["energy"]), ["energy", "reweighted/energy"])
         self.assertEqual(panels["microcanonical/energy"], ["microcanonical/energy"])
 
+    def test_groups_that_say_different_things_have_panels_of_their_own(self):
+        """Times of a series of which the summary has no mean: beside neither its drift nor its number of samples, and those are
+        drawn on request only. Control: two groups that say the same share a panel."""
+        file = result_file.write(self.path("run.h5"))
+        beta = np.array([0.1, 0.2, 0.3])
+        with h5py.File(file, "r+") as opened:
+            for group, what, more in (("autocorrelation_time", "time", {"psi6_error": np.ones(3)}), ("drift", "excess", {}),
+                                      ("effective_samples", "number", {})):
+                result_file.table(opened, f"summary/{group}", beta, {"psi6": np.arange(3.0), **more})
+                opened[f"summary/{group}/psi6"].attrs["long_name"] = f"{what} of psi6"
+        plot, result = load_plot(), gpumc_reader.read(file)
+        panels = plot.curves(result)
+        for group in "autocorrelation_time", "drift", "effective_samples":
+            self.assertEqual(panels[f"{group}/psi6"], [f"{group}/psi6"])
+        self.assertEqual([name for name in plot.choose_panels([result], None) if "psi6" in name],
+                         ["autocorrelation_time/psi6"])
+        with h5py.File(file, "r+") as opened:
+            opened["summary/drift/psi6"].attrs["long_name"] = "number of psi6"
+            del opened["summary/autocorrelation_time"]
+        self.assertEqual(plot.curves(gpumc_reader.read(file))["psi6"], ["drift/psi6", "effective_samples/psi6"])
+
+    def test_what_was_given_is_drawn_on_request_only(self):
+        """One value everywhere without an error, or with unknown ones, which are no reason for a warning of NumPy."""
+        file = result_file.write(self.path("run.h5"))
+        with h5py.File(file, "r+") as opened:
+            for name, change in (("abs_magnetization", None), ("entropy", np.nan)):
+                values = opened[f"summary/{name}"]
+                values[:] = 0.16
+                if change is None:
+                    del opened[f"summary/{name}_error"]
+                else:
+                    opened[f"summary/{name}_error"][:] = change
+            opened["summary/specific_heat_error"][3] = np.nan
+        drawn = load_plot().choose_panels([gpumc_reader.read(file)], None)
+        self.assertEqual([name for name in ("abs_magnetization", "entropy", "specific_heat") if name in drawn],
+                         ["specific_heat"])
+        for names in [], ["--quantities", "entropy,abs_magnetization"]:
+            result = self.plot(file, *names)
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_ticks_and_labels_keep_to_the_picture(self):
+        """Without symbols, and with a long name of the axis."""
+        file = result_file.write(self.path("run.h5"))
+        names = ["energy", "specific_heat", "abs_magnetization", "entropy", "beta_free_energy"]
+        with h5py.File(file, "r+") as opened:
+            opened["summary/beta"].attrs["long_name"] = "a long name of what is moved in this run of all"
+            for name in names:
+                opened[f"summary/{name}"].attrs.update({"symbol": "", "units": "1"})
+        figure = load_plot().draw([gpumc_reader.read(file)], names, [{}])
+        figure.canvas.draw()
+        for axes in figure.axes:
+            box = axes.get_tightbbox()
+            self.assertGreaterEqual(box.x0, 0)
+            self.assertLessEqual(box.x1, figure.bbox.width)
+
+    def test_labels_of_axes(self):
+        plot = load_plot()
+        for symbol, units, expected in (("V", "diameters2", "V [diameters$^2$]"), ("", "sweeps", "sweeps"), ("φ", "1", "φ"),
+                                        ("<m>", "1", "\u27e8m\u27e9"), ("", "1", "")):
+            self.assertEqual(plot.with_units(gpumc_reader.Label("", units, symbol, ())), expected)
+
     def test_files_overlay(self):
         files = [result_file.write(self.path(f"{side}.h5"), shape=(side, side)) for side in (8, 16)]
         result = self.plot(*files, "-o", self.path("both.png"), "--quantities",

@@ -15,9 +15,10 @@ LABELS = {
     "energy": ("energy per site", "J", "e"),
     "specific_heat": ("specific heat per site", "k_B", "C"),
     "abs_magnetization": ("absolute magnetization per site", "1", "<|m|>"),
-    "beta_free_energy": ("free energy per site times inverse temperature", "1", "βF/N"),
+    "beta_free_energy": ("free energy over kT per site or particle", "1", "βF/N"),
     "entropy": ("entropy per site", "k_B", "S/N"),
     "level_energy": ("energy of the whole system", "J", "E"),
+    "psi6": ("|psi_6|", "1", "|Ψ_6|"),
     "log_dos": ("logarithm of the density of states", "1", "ln Ω"),
 }
 

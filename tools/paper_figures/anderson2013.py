@@ -24,15 +24,14 @@ def equation_of_state(campaigns, axes):
     for colour, (number, curve) in enumerate(papers_published.ANDERSON_TABLE_2.items()):
         axes.plot(list(curve), [value for value, _ in curve.values()], "s--", color=f"C{colour}", fillstyle="none",
                   markersize=4, linewidth=0.7, label=f"$N = {number}$, paper")
-    for colour, (number, (fraction, value, error)) in enumerate(hard_disks.pressures(results).items(), 3):
-        axes.errorbar(fraction, value, error, fmt="o-", markersize=3, capsize=2, color=f"C{colour}",
-                      label=f"$N = {number}$")
+    for colour, (number, points) in enumerate(hard_disks.pressures(results).items(), 3):
+        hard_disks.draw_pressures(axes, points, number, f"C{colour}")
     for result in sorted(results, key=lambda result: (hard_disks.number_of(result), hard_disks.fraction_of(result))):
         number, fraction = hard_disks.number_of(result), hard_disks.fraction_of(result)
         paper = papers_published.ANDERSON_TABLE_2.get(number, {}).get(fraction)
         rows.append(_pressure_row("", paper, number, fraction, result))
     axes.locator_params(axis="x", nbins=5)
-    finish(axes, "table 2: equation of state", r"packing fraction $\phi$", "$P^*$")
+    finish(axes, "table 2: equation of state (open: not trusted)", r"packing fraction $\phi$", "$P^*$")
     return rows
 
 
