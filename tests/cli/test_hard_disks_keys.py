@@ -200,6 +200,18 @@ class HardDisksKeys(ProgramCase):
             self.assertNotIn("update_unit", file["provenance"].attrs)
             self.assertEqual(file["provenance"].attrs["updates"], 100 * 32 * 256)
 
+    def test_labels_say_what_is_measured(self):
+        """Of every control: that of pa holds at constant pressure, too, where there is no temperature."""
+        self.gpumc("run", self.pressed("from: 4, to: 5, step: 0.5, thermalization: 20", "name: pa, population: 64, sweeps: 2"))
+        with h5py.File(self.path("r.h5")) as file:
+            label = file["summary/beta_free_energy_difference"].attrs["long_name"].decode()
+            self.assertIn("free energy over kT per site or particle, -ln(Z)/N, less that at the first value", label)
+            self.assertNotIn("inverse temperature", label)
+        described = self.gpumc("describe", "hard_disks").out
+        self.assertRegex(described, r"volume_moved.*\n?.*1 where the last move of the volume, however long ago, was accepted")
+        for words in "last sweep", "share of sweeps", "density of disks that overlap":
+            self.assertNotIn(words, described)
+
     def test_profiles_are_planned(self):
         """What the host does for a profile takes three times as long as the sweeps, and the plan says so. It times both, to which
         other work on the machine only adds: the shortest of some times is judged."""

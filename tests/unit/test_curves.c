@@ -88,6 +88,16 @@ static void test_one_axis(void **state)
   gpumc_result_free(&result);
 }
 
+/* What has no symbol has an error without one. */
+static void test_no_symbol(void **state)
+{
+  (void)state;
+  const struct gpumc_label time = {"time", "autocorrelation time", "sweeps", ""};
+  struct gpumc_error_texts texts;
+  assert_string_equal(gpumc_error_label(&time, &texts).symbol, "");
+  assert_string_equal(gpumc_error_label(&energy_label, &texts).symbol, "σ(e)");
+}
+
 /* Where nothing is moved there are single numbers. */
 static void test_no_axis(void **state)
 {
@@ -190,8 +200,10 @@ int main(void)
   gpumc_hdf5_prepare_program();
 #define TEST(name) cmocka_unit_test_setup_teardown(name, work_directory_enter, work_directory_leave)
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_units), TEST(test_one_axis), TEST(test_no_axis),
-      TEST(test_two_axes),          TEST(test_table),    TEST(test_series_of_channels),
+      cmocka_unit_test(test_units),  cmocka_unit_test(test_no_symbol),
+      TEST(test_one_axis),           TEST(test_no_axis),
+      TEST(test_two_axes),           TEST(test_table),
+      TEST(test_series_of_channels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,13 +55,17 @@ enum pa_block_column { PA_BLOCK_POPULATION, PA_BLOCK_WEIGHT, PA_BLOCK_MEANS };
 /* Labels of what only population annealing reports, initialisers of struct gpumc_label. */
 #define PA_LABEL_BETA_FREE_ENERGY                                                                  \
   {                                                                                                \
-    "beta_free_energy", "free energy per site times inverse temperature", "1", "βF/N"             \
+    "beta_free_energy",                                                                            \
+        "free energy over kT per site or particle, -ln(Z)/N, Z the sum of the weights of all "     \
+        "states",                                                                                  \
+        "1", "βF/N"                                                                               \
   }
 #define PA_LABEL_BETA_FREE_ENERGY_DIFFERENCE                                                       \
   {                                                                                                \
     "beta_free_energy_difference",                                                                 \
-        "free energy per site times inverse temperature, less that at the first value", "1",       \
-        "βΔF/N"                                                                                  \
+        "free energy over kT per site or particle, -ln(Z)/N, less that at the first value, Z the " \
+        "sum of the weights of all states",                                                        \
+        "1", "βΔF/N"                                                                             \
   }
 #define PA_LABEL_ENTROPY                                                                           \
   {                                                                                                \

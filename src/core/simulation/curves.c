@@ -27,7 +27,8 @@ gpumc_error_label(const struct gpumc_label *label, struct gpumc_error_texts *tex
 {
   snprintf(texts->name, sizeof texts->name, "%s_error", label->name);
   snprintf(texts->long_name, sizeof texts->long_name, "standard error of the %s", label->long_name);
-  snprintf(texts->symbol, sizeof texts->symbol, "σ(%s)", label->symbol);
+  snprintf(texts->symbol, sizeof texts->symbol, label->symbol[0] != '\0' ? "σ(%s)" : "%s",
+           label->symbol);
   return (struct gpumc_label){texts->name, texts->long_name, label->units, texts->symbol};
 }
 
