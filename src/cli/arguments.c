@@ -213,7 +213,7 @@ error_t cli_parse_common(int key, char *argument, struct argp_state *state)
     return 0;
   case CLI_OPTION_GPU:
     arguments->gpu = argument;
-    assign_text(&arguments->config.device_assignment, "kernel.device", "cpu");
+    assign_text(&arguments->config.device_assignment, "kernel.device", "cuda");
     return 0;
   case ARGP_KEY_END:
     if (arguments->gpu != NULL && arguments->on_cpu)

@@ -200,6 +200,21 @@ class HardDisksKeys(ProgramCase):
             self.assertNotIn("update_unit", file["provenance"].attrs)
             self.assertEqual(file["provenance"].attrs["updates"], 100 * 32 * 256)
 
+    def test_devices_without_the_kernel_are_refused(self):
+        """By validate as by run, at the device; kernels of another build are no mistake."""
+        config = self.config("particles: 60, packing_fraction: 0.5", kernel=", variant: serial")
+        text = pathlib.Path(config).read_text()
+        says = "kernel variant 'serial' of model hard_disks runs on cpu, not on cuda"
+        for device in "cuda", "cuda:0":
+            pathlib.Path(config).write_text(text.replace("device: cpu", f"device: {device}"))
+            self.assertEqual(self.gpumc("validate", config, code=INVALID).err.strip(), f"{config}:5:18: {says}")
+            for command in "run", "plan":
+                self.assertIn(says, self.gpumc(command, config, "--device", device, code=INVALID).err)
+        pathlib.Path(config).write_text(text)
+        self.assertIn(says, self.gpumc("plan", config, "--gpu", "H200", "--device", "cuda", code=INVALID).err)
+        for variant, device in ("serial", "cpu"), ("serial", "auto"), ("checkerboard", "cuda"), ("auto", "cuda"):
+            self.gpumc("validate", config, "--set", f"kernel.variant={variant}", "--set", f"kernel.device={device}")
+
     def test_labels_say_what_is_measured(self):
         """Of every control: that of pa holds at constant pressure, too, where there is no temperature."""
         self.gpumc("run", self.pressed("from: 4, to: 5, step: 0.5, thermalization: 20", "name: pa, population: 64, sweeps: 2"))

@@ -56,6 +56,31 @@ static void test_variant_errors(void **state)
       "sweep, copy replicas; kernels that can: none");
 }
 
+#define LOOK HEAD MODEL "algorithm: {name: look}\n"
+
+/* A device that is named has the kernel, as a run would ask; which device `auto` is, is not known.
+ */
+static void test_device(void **state)
+{
+  struct gpumc_config config;
+  (void)state;
+  const char *const accepted[] = {LOOK "kernel: {variant: plain, device: auto}\n",
+                                  LOOK "kernel: {variant: plain, device: cpu}\n",
+                                  LOOK "kernel: {variant: wide, device: \"cuda:1\"}\n",
+                                  LOOK "kernel: {variant: deep, device: cuda}\n",
+                                  LOOK "kernel: {variant: deep}\n"};
+  for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++) {
+    language_accept(accepted[i], &config);
+    gpumc_config_free(&config);
+  }
+  language_refuse(LOOK "kernel: {variant: plain, device: \"cuda:1\"}\n",
+                  "c.yaml:6:34: kernel variant 'plain' of model chain runs on cpu, not on cuda");
+  language_refuse(LOOK "kernel: {device: cuda, variant: plain}\n",
+                  "c.yaml:6:18: kernel variant 'plain' of model chain runs on cpu, not on cuda");
+  language_refuse(LOOK "kernel: {variant: deep, device: cpu}\n",
+                  "c.yaml:6:33: kernel variant 'deep' of model chain runs on cuda, not on cpu");
+}
+
 static const struct gpumc_key update_keys[] = {GPUMC_UPDATE_KEY("How a spin is updated."), {0}};
 static const struct gpumc_algorithm_ops updating = {.name = "updating",
                                                     .summary = "Updates nothing.",
@@ -159,6 +184,22 @@ static void test_updates_that_one_kernel_has(void **state)
       &model, HEAD MODEL BATH "kernel: {variant: plain}\n", NULL,
       "c.yaml:6:19: no kernel of model chain on cpu can run algorithm updating: plain cannot "
       "do update: heat_bath; kernels that can: wide on cpu; or use algorithm.update: metropolis");
+}
+
+/* Kernels for another device that only other builds have are no mistake of a configuration. */
+static void test_device_of_another_build(void **state)
+{
+  struct gpumc_kernel_ops kernel[] = {*fake_chain.kernels[0], *fake_chain.kernels[0]};
+  const struct gpumc_kernel_ops *const kernels[] = {&kernel[0], &kernel[1], NULL};
+  struct gpumc_model_ops model = fake_chain;
+  (void)state;
+  kernel[1].device = "cuda";
+  kernel[1].absent = GPUMC_OPERATION_SWEEP;
+  model.kernels = kernels;
+  check_update(&model, HEAD MODEL UPDATING "kernel: {device: cuda}\n", "plain", NULL);
+  kernel[1].variant = "another";
+  check_update(&model, HEAD MODEL UPDATING "kernel: {device: cuda}\n", NULL,
+               "c.yaml:6:18: kernel variant 'plain' of model chain runs on cpu, not on cuda");
 }
 
 /* Without the key in the file: the first move of the model's first kernel. */
@@ -395,6 +436,8 @@ int main(void)
       cmocka_unit_test(test_variant),
       cmocka_unit_test(test_former_variant),
       cmocka_unit_test(test_variant_errors),
+      cmocka_unit_test(test_device),
+      cmocka_unit_test(test_device_of_another_build),
       cmocka_unit_test(test_updates_that_no_kernel_has),
       cmocka_unit_test(test_updates_that_one_kernel_has),
       cmocka_unit_test(test_default_move),

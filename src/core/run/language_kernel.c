@@ -364,6 +364,24 @@ static bool pin_variant(struct gpumc_language *language, const struct gpumc_node
   return good;
 }
 
+/* A device that is named has a kernel of the variant, if perhaps in another build. */
+static void check_device(struct gpumc_language *language, const struct gpumc_params *params,
+                         const struct gpumc_kernel_ops *kernel)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_params key;
+  if (!gpumc_params_narrow(params, &language->report, "device", &key))
+    return;
+  const char *device = gpumc_params_string(&key, "device");
+  const char *const kind = strncmp(device, "cuda", 4) == 0 ? "cuda" : device;
+  if (strcmp(kind, "auto") == 0 ||
+      gpumc_kernel_named(language->model, kind, kernel->variant) != NULL)
+    return;
+  if (gpumc_kernel_refuse_variant(language->model, kind, kernel->variant, &error) != GPUMC_OK)
+    gpumc_params_mistake(&key, &language->report, "device", "%s", gpumc_error_text(&error));
+  gpumc_error_free(&error);
+}
+
 /* Of an algorithm that has replicas walk, for an instance that does not. */
 static void check_walk(struct gpumc_language *language, const struct gpumc_node *root,
                        const struct gpumc_kernel_wish *wish)
@@ -400,6 +418,7 @@ bool gpumc_language_settle_kernel(struct gpumc_language *language, const struct 
       !check_keys_of_moves(language, &own, cJSON_GetObjectItemCaseSensitive(resolved, "kernel"),
                            &algorithm, *kernel))
     return false;
+  check_device(language, &own, *kernel);
   check_moved(language, &own, &algorithm, instance, *kernel);
   check_step(language, root, &own, &algorithm, *kernel);
   return true;
