@@ -21,11 +21,11 @@ static const struct gpumc_key keys[] = {
      .type = GPUMC_KEY_DURATION,
      .maximum = 1e7,
      .doc =
-         "Time to spend, before the run, on choosing the kernel's keys that decide how fast it "
-         "decorrelates, of hard disks kernel.move_size and kernel.moves_per_cell: by the "
-         "autocorrelation time, in seconds, of the slowest observable that the model has "
-         "watched. Tuning that is stopped begins anew, so that a part of the run must be longer. "
-         "The result says which values reproduce it without."},
+         "Time to spend, before the run, on choosing the kernel's tunable keys, which decide how "
+         "fast it decorrelates, as the size of its moves does: by the autocorrelation time, in "
+         "seconds, of the slowest observable that the model has watched. Tuning that is stopped "
+         "begins anew, so that a part of the run must be longer. The result says which values "
+         "reproduce it without."},
     GPUMC_REQUESTS_KEY_FOR(GPUMC_ATHERMAL),
     CHAINS_SERIES_KEY,
     CHAINS_CONFIGURATIONS_KEY(gpumc_configurations_times_keys),

@@ -56,7 +56,8 @@ const struct gpumc_move hard_disks_moves[HARD_DISKS_MOVES] = {
 #define KEY_MOVE_SIZE                                                                              \
   {                                                                                                \
     .name = "move_size", .type = GPUMC_KEY_REAL,                                                   \
-    .doc = "Largest displacement of a disk along each axis. Kernels of hard disks only.",          \
+    .doc = "Largest displacement of a disk along each axis; algorithm.tune can choose it. "        \
+           "Kernels of hard disks only.",                                                          \
     .default_text = MOVE_SIZE_TEXT, .unit = "diameters", .minimum = 1e-4, .maximum = 0.49,         \
     .sweepable = true                                                                              \
   }
@@ -83,8 +84,8 @@ const struct gpumc_key hard_disks_checkerboard_keys[] = {
     KEYS_OF_VOLUME,
     {.name = "moves_per_cell",
      .type = GPUMC_KEY_INTEGER,
-     .doc = "Trials of each cell with disks in a sweep. The kernel `checkerboard` of hard disks "
-            "only.",
+     .doc = "Trials of each cell with disks in a sweep; algorithm.tune can choose it. The kernel "
+            "`checkerboard` of hard disks only.",
      .default_text = "4",
      .unit = "trials",
      .minimum = 1,
