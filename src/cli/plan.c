@@ -82,7 +82,7 @@ static const char *kernel_reason(const struct gpumc_config *config)
 {
   const struct gpumc_node *variant = gpumc_node_find(config->document.root, "kernel.variant");
   return variant == NULL || variant->text == NULL || strcmp(variant->text, "auto") == 0
-             ? "auto: the fastest expected for this lattice and number of replicas"
+             ? "auto: the fastest expected for this model and number of replicas"
              : "requested by kernel.variant";
 }
 
@@ -154,6 +154,7 @@ task_json(const struct task_plan *plan, const char *reason, const struct cli_pla
   cJSON_AddStringToObject(json, "output", task->output);
   cJSON_AddStringToObject(json, "model", task->model->name);
   cJSON_AddNumberToObject(json, "sites", (double)preparation->model.sites);
+  cJSON_AddStringToObject(json, "site_word", gpumc_site_word(&preparation->model));
   cJSON_AddStringToObject(json, "algorithm", task->algorithm->name);
   cJSON_AddStringToObject(json, "kernel", preparation->kernel->variant);
   cJSON_AddStringToObject(json, "kernel_reason", reason);
@@ -275,13 +276,13 @@ static void print_memory(const cJSON *task)
   printf("; %s available\n", size_of(task, "available_bytes", text));
 }
 
-/* Replicas are those of one run: lattices in memory at once are all of theirs. */
+/* Replicas are those of one run: in memory at once are all of theirs. */
 static void print_replicas(const cJSON *task)
 {
   const double runs = cli_number(task, "runs_at_once");
   printf("replicas    %.0f", cli_number(task, "replicas"));
   if (runs > 1)
-    printf(" in each of %.0f runs at once: %.0f lattices", runs, cli_number(task, "lattices"));
+    printf(" in each of %.0f runs at once: %.0f in all", runs, cli_number(task, "lattices"));
   printf("; room for %.0f%s\n", cli_number(task, "capacity"), runs > 1 ? " in each" : "");
   if (cli_has(task, "replicas_to_fill_device"))
     printf("            %.0f keep the device busy\n", cli_number(task, "replicas_to_fill_device"));
@@ -325,7 +326,8 @@ static void print_time(const cJSON *task)
 
 static void print_single(const cJSON *task)
 {
-  printf("model       %s, %.0f sites\n", cli_text(task, "model"), cli_number(task, "sites"));
+  printf("model       %s, %.0f %ss\n", cli_text(task, "model"), cli_number(task, "sites"),
+         cli_text(task, "site_word"));
   printf("algorithm   %s\n", cli_text(task, "algorithm"));
   printf("kernel      %s on %s (%s)\n", cli_text(task, "kernel"), cli_text(task, "device"),
          cli_text(task, "kernel_reason"));

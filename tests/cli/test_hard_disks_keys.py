@@ -58,6 +58,13 @@ algorithm: {{{algorithm}, control: {{name: beta_pressure, {values}}}}}
 kernel: {{device: cpu{kernel}}}
 output: r.h5
 """
+ISING = """\
+gpumc: 1
+seed: 3
+model: {name: ising2d, shape: [4, 4]}
+algorithm: {name: canonical, beta: {values: [0.3]}, thermalization: 10, sweeps: 100}
+output: i.h5
+"""
 CHAINS = "name: canonical, thermalization: 20, sweeps: 100"
 
 
@@ -214,6 +221,16 @@ class HardDisksKeys(ProgramCase):
         self.assertIn(says, self.gpumc("plan", config, "--gpu", "H200", "--device", "cuda", code=INVALID).err)
         for variant, device in ("serial", "cpu"), ("serial", "auto"), ("checkerboard", "cuda"), ("auto", "cuda"):
             self.gpumc("validate", config, "--set", f"kernel.variant={variant}", "--set", f"kernel.device={device}")
+
+    def test_plans_call_them_disks(self):
+        """And nothing a lattice; control: those of a lattice model have sites."""
+        plan = self.gpumc("plan", self.pressed("values: [4, 5]")).out
+        self.assertRegex(plan, r"model +hard_disks, 60 disks\n")
+        self.assertRegex(plan, r"fastest expected for this model and number of replicas")
+        self.assertRegex(plan, r"replicas +\d+ in each of 2 runs at once: \d+ in all; room")
+        self.assertNotRegex(plan, "site|lattice")
+        self.assertIn(" 16 sites\n", self.gpumc("plan", self.write("i.yaml", ISING)).out)
+        self.assertEqual(json.loads(self.gpumc("plan", "i.yaml", "--json").out)["tasks"][0]["site_word"], "site")
 
     def test_labels_say_what_is_measured(self):
         """Of every control: that of pa holds at constant pressure, too, where there is no temperature."""

@@ -114,7 +114,7 @@ class Plan(PlanCase):
     def test_says_how_many_lattices_there_are(self):
         config = self.write("t.yaml", CONFIG)
         text = self.gpumc("plan", config, "--device", "cpu").out
-        self.assertIn("replicas    4096 in each of 32 runs at once: 131072 lattices; room", text)
+        self.assertIn("replicas    4096 in each of 32 runs at once: 131072 in all; room", text)
 
     def test_times_a_few_replicas_of_a_large_lattice(self):
         """Of replicas that are large, one word or, where a kernel keeps them apart, one: 64 took 1.6 and 4 GiB here."""

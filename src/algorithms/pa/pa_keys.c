@@ -323,9 +323,9 @@ static void check_sums(const struct gpumc_params *params, const struct gpumc_sub
       gpumc_observables_select(model->ops, UINT32_MAX, NULL);
   if (!powers_fit(model, &observables, pa_capacity((size_t)population)))
     gpumc_params_mistake(params, report, "population",
-                         "%lld replicas of %zu sites are too many for exact sums of powers in 128 "
+                         "%lld replicas of %zu %ss are too many for exact sums of powers in 128 "
                          "bits",
-                         (long long)population, model->sites);
+                         (long long)population, model->sites, gpumc_site_word(model));
 }
 
 /* Populations are drawn at beta = 0; those of other controls come from sweeps. */

@@ -27,7 +27,7 @@ static const struct gpumc_key kernel_keys[] = {
     {.name = "variant",
      .type = GPUMC_KEY_STRING,
      .doc = "Which kernel of the model runs; auto picks the one expected to be fastest for the "
-            "lattice and the number of replicas, the same on every device.",
+            "model and the number of replicas, the same on every device.",
      .default_text = "auto",
      .sweepable = true},
     {.name = "isa",

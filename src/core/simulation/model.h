@@ -134,7 +134,8 @@ struct gpumc_profile {
 struct gpumc_model {
   const struct gpumc_model_ops *ops;
   size_t sites;
-  double quantum[GPUMC_CHANNELS_MAXIMUM];               /* unit of each channel but profiles, > 0 */
+  const char *site_word;                  /* what one is for readers, "particle"; NULL: "site" */
+  double quantum[GPUMC_CHANNELS_MAXIMUM]; /* unit of each channel but profiles, > 0 */
   struct gpumc_profile profile[GPUMC_CHANNELS_MAXIMUM]; /* of channels that are profiles */
   /* Largest size of each channel, in quanta, > 0: sums of powers are laid out for it. */
   double bound[GPUMC_CHANNELS_MAXIMUM];
@@ -231,6 +232,12 @@ static inline double gpumc_kernel_trials(const struct gpumc_kernel_ops *kernel,
 static inline const char *gpumc_trials_unit(const struct gpumc_kernel_ops *kernel)
 {
   return kernel->trials != NULL ? "trials" : "flips";
+}
+
+/* What a site is called; an s makes the plural. */
+static inline const char *gpumc_site_word(const struct gpumc_model *model)
+{
+  return model->site_word != NULL ? model->site_word : "site";
 }
 
 /* Whether its first control is an inverse temperature. */

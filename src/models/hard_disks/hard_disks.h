@@ -230,7 +230,7 @@ void hard_disks_coefficients(const struct gpumc_model *model, const double *cont
 extern const struct gpumc_channel hard_disks_channels[HARD_DISKS_CHANNELS];
 extern const struct gpumc_mean hard_disks_means[HARD_DISKS_MEANS];
 extern const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES];
-/* Quanta, bounds, and the weights of histograms (hard_disks_channels.c). */
+/* What a site is called, quanta, bounds, and the weights of histograms (hard_disks_channels.c). */
 void hard_disks_describe_channels(struct gpumc_model *model);
 /* Widths, axes and units of profiles. GPUMC_FAILURE when memory ran out. */
 GPUMC_MUST_CHECK enum gpumc_status

@@ -108,6 +108,7 @@ void hard_disks_describe_channels(struct gpumc_model *model)
   struct hard_disks_parameters *parameters = model->parameters;
   const double sites = (double)model->sites;
   double contact[HARD_DISKS_BINS], scaling[HARD_DISKS_BINS];
+  model->site_word = "disk";
   contact_weights(contact);
   scaling_weights(scaling);
   describe_channel(model, HARD_DISKS_SCALING, sites * largest_of(scaling), SUM_BITS);
