@@ -176,7 +176,7 @@ def configurations(path, sweep=None, temperature=None, beta=None, run=None):
     with _opened(path, ["configurations", json.dumps(chosen)]) as file, reading(path):
         if "configurations" not in file:
             raise ResultError(f"{path}: no configurations; algorithm.configurations asks for them, and "
-                              "tools/merge-pt leaves them in the files that it merges")
+                              "gpumc merge leaves them in the files that it merges")
         config = json.loads(_scalar_text(file, "config/resolved"))
         _check_bits(path, file["configurations/bytes"], config["model"])
         if config["algorithm"]["name"] == "pa":

@@ -215,3 +215,19 @@ void cli_table_print(struct cli_table *table, int indent)
     print_row(table, first, width, indent);
   free_table(table);
 }
+
+/* ---- the command line ---- */
+
+char *cli_command_line(int argc, char **argv)
+{
+  struct gpumc_text text = {0};
+  for (int i = 0; i < argc; i++)
+    gpumc_text_append(&text,
+                      i == 0                       ? "%s"
+                      : strpbrk(argv[i], " \t'\"") ? " \"%s\""
+                                                   : " %s",
+                      argv[i]);
+  char *line = strdup(gpumc_text_string(&text));
+  gpumc_text_free(&text);
+  return line;
+}

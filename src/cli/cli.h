@@ -26,10 +26,14 @@ int cli_plan(int argc, char **argv);
 int cli_list(int argc, char **argv);
 int cli_describe(int argc, char **argv);
 int cli_schema(int argc, char **argv);
+int cli_merge(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_status(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
+
+/* The words of the command line in one line. The caller frees; NULL when memory ran out. */
+char *cli_command_line(int argc, char **argv);
 
 /* As fprintf, of text that may come from files: controls are escaped, except line ends and tabs.
  * All output of commands but tables and JSON goes through it. */

@@ -21,6 +21,7 @@ static const struct cli_command commands[] = {
     {"list", "list models, algorithms and kernels", cli_list},
     {"describe", "describe one model or algorithm: keys, observables, citation", cli_describe},
     {"schema", "print the JSON Schema of the configuration language", cli_schema},
+    {"merge", "make one result of several of one configuration", cli_merge},
     {"info", "show what a result file holds", cli_info},
     {"status", "show how far the tasks of a configuration are", cli_status},
     {"bench", "measure the update rates of the kernels on this machine", cli_bench},

@@ -45,7 +45,8 @@ static int compare(const void *a, const void *b)
 static const char *unmergeable(const struct gpumc_task *task)
 {
   const struct gpumc_params params = gpumc_task_params(task, "algorithm");
-  return task->algorithm->unmergeable(&params);
+  const struct gpumc_merger *merger = task->algorithm->merger;
+  return merger->refuses != NULL ? merger->refuses(&params) : NULL;
 }
 
 /* `batches[count]` of families one after the other, each in the order of the samples. */
@@ -120,7 +121,7 @@ cJSON *cli_plan_remarks(const struct gpumc_preparation *const *preparations, siz
   size_t n = 0;
   for (size_t i = 0; i < count && good; i++) {
     const struct gpumc_model *model = &preparations[i]->model;
-    if (!model->disorder || preparations[i]->task->algorithm->unmergeable == NULL)
+    if (!model->disorder || preparations[i]->task->algorithm->merger == NULL)
       continue;
     batches[n] = (struct batch){.preparation = preparations[i],
                                 .family = family_of(preparations[i]->task),

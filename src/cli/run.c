@@ -230,20 +230,6 @@ static void begin_progress(struct progress *progress, const char *label, bool qu
   progress->last_shown = gpumc_clock();
 }
 
-static char *join_command_line(int argc, char **argv)
-{
-  struct gpumc_text text = {0};
-  for (int i = 0; i < argc; i++)
-    gpumc_text_append(&text,
-                      i == 0                       ? "%s"
-                      : strpbrk(argv[i], " \t'\"") ? " \"%s\""
-                                                   : " %s",
-                      argv[i]);
-  char *line = strdup(gpumc_text_string(&text));
-  gpumc_text_free(&text);
-  return line;
-}
-
 /* What came of the tasks of one invocation. */
 struct tally {
   size_t done, failed, elsewhere;
@@ -340,7 +326,7 @@ int cli_run(int argc, char **argv)
                                     .task = -1};
   struct gpumc_config config = {0};
   struct gpumc_error error = {0};
-  char *command_line = join_command_line(argc, argv);
+  char *command_line = cli_command_line(argc, argv);
   arguments.run.command_line = command_line;
   cli_parse(&parser, argc, argv, &arguments);
   cli_config_require(&arguments.common);

@@ -1,7 +1,6 @@
-"""tools/merge-pt: one file gives its own summary again, several give that of all samples, and files that
-do not belong together are refused."""
+"""gpumc merge of parallel tempering: one file gives its own summary again, bit for bit, several give that of all
+samples, and files that do not belong together are refused."""
 import pathlib
-import subprocess
 import sys
 import unittest
 
@@ -12,12 +11,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device
 from support.attributes import attributes
 from support.edited_result import edited
-from support.program import ProgramCase
+from support.program import FAILURE, INVALID, ProgramCase
 
 sys.path.insert(0, str(device.ROOT / "tools"))
 import gpumc_reader  # noqa: E402
-
-MERGE = pathlib.Path(__file__).resolve().parents[2] / "tools/merge-pt"
 
 CONFIG = """\
 gpumc: 1
@@ -46,17 +43,15 @@ class Merge(ProgramCase):
         self.gpumc("run", path, *sets)
         return self.path(name + ".h5")
 
-    def merge(self, *paths, refused=None):
+    def merge(self, *paths, refused=None, code=INVALID):
         """The merged file, or what was said."""
         output = self.path("merged.h5")
         output.unlink(missing_ok=True)
-        done = subprocess.run([sys.executable, MERGE, *paths, "-o", output], capture_output=True, text=True)
         if refused is not None:
-            self.assertNotEqual(done.returncode, 0, done.stdout)
-            self.assertIn(refused, done.stderr)
+            self.assertIn(refused, self.gpumc("merge", output, *paths, code=code).err)
             self.assertFalse(output.exists())
             return None
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.gpumc("merge", output, *paths)
         file = h5py.File(output, "r")
         self.addCleanup(file.close)
         return file
@@ -70,8 +65,7 @@ class Merge(ProgramCase):
                         for name, item in original[group].items():
                             if not isinstance(item, h5py.Dataset):
                                 continue
-                            np.testing.assert_allclose(merged[group][name][...], item[...], 1e-7,
-                                                       1e-12, err_msg=f"{group}/{name}")
+                            np.testing.assert_array_equal(merged[group][name][...], item[...], f"{group}/{name}")
                             self.assertEqual(attributes(merged[group][name])["units"], attributes(item)["units"])
                     self.assertEqual(attributes(merged["summary"]),
                                      dict(attributes(original["summary"]), files=1))
@@ -110,7 +104,7 @@ class Merge(ProgramCase):
             self.assertNotIn("configurations", merged)
             for name, values in expected.items():
                 np.testing.assert_array_equal(merged["summary"][name][...], values, name)
-        with self.assertRaisesRegex(gpumc_reader.ResultError, "merge-pt leaves them in the files that it merges"):
+        with self.assertRaisesRegex(gpumc_reader.ResultError, "gpumc merge leaves them in the files that it merges"):
             gpumc_reader.configurations(self.path("merged.h5"))
 
     def test_warnings_are_those_of_all_samples(self):
@@ -131,9 +125,20 @@ class Merge(ProgramCase):
         merged = attributes(self.merge(*bad)["summary"])
         self.assertEqual(merged["trusted"], 0)
         self.assertIn("not known to be in equilibrium at 2 of 2 temperatures, the coldest beta = 9: "
-                      "the last bins of time of all samples disagree, or samples or copies stay apart; use more "
-                      "sweeps", merged["warning"])
+                      "the last 3 bins of time disagree or are too short for errors, or samples or copies stay apart; "
+                      "use more sweeps", merged["warning"])
         self.assertIn("% of the exchanges are accepted: use more temperatures", merged["warning"])
+
+    def test_files_that_contradict_each_other(self):
+        """By eight errors, as of one that was simulated at another temperature; a shift by one error is none."""
+        paths = [self.make(f"part{i}", model__sample=24 * i, algorithm__sweeps=20480) for i in range(3)]
+        self.assertEqual(self.merge(*paths)["summary"].attrs["trusted"], 1)
+        for errors, trusted in (1, 1), (7, 0):
+            with edited(paths[1]) as file:
+                file["summary/energy"][1] += errors * file["summary/energy_error"][1]
+            merged = attributes(self.merge(*paths)["summary"])
+            self.assertEqual(merged["trusted"], trusted)
+        self.assertIn("the files contradict each other: energy at beta = 0.5", merged["contradiction_warning"])
 
     def test_walkers_that_do_not_return(self):
         paths = [self.make(f"part{i}", model__sample=24 * i) for i in range(2)]
@@ -150,7 +155,7 @@ class Merge(ProgramCase):
         self.assertEqual(self.merge(*paths)["summary"].attrs["trusted"], 1)
         for path, name in zip(paths, ("generator_warning", "ergodicity_warning")):
             with edited(path) as file:
-                file["summary"].attrs[name] = "not every state"
+                file["provenance"].attrs[name] = "not every state"
             merged = attributes(self.merge(*paths)["summary"])
             self.assertEqual((merged["trusted"], merged[name]), (0, "not every state"))
 
@@ -166,7 +171,7 @@ class Merge(ProgramCase):
         merged = self.merge(*paths)["summary"]
         self.assertEqual(list(merged["equilibrated"][:]), [1, 0, 1])
         self.assertEqual(merged.attrs["trusted"], 0)
-        self.assertIn("at 1 of 3 temperatures, the coldest beta = 0.5: the last bins of time of all samples "
+        self.assertIn("at 1 of 3 temperatures, the coldest beta = 0.5: the last 3 bins of time "
                       "disagree, or violate the Gaussian identity", attributes(merged)["warning"])
 
     def test_equilibrium_is_judged_by_all_samples(self):
@@ -200,7 +205,7 @@ class Merge(ProgramCase):
         edit(forget)
         merged = self.merge(*paths)["summary"]
         self.assertFalse(merged["equilibrated"][:].any())
-        self.assertIn("there are no bins to compare in part0.h5", attributes(merged)["warning"])
+        self.assertIn("not known to be in equilibrium at 3 of 3", attributes(merged)["warning"])
 
     def test_couplings_of_all_samples(self):
         model = SPIN_GLASS + ", random_field: {distribution: gaussian, width: 1}, write_couplings: true"
@@ -338,20 +343,34 @@ class Merge(ProgramCase):
     def test_the_program_reads_merged_files(self):
         self.merge(self.make("one"))
         text = self.gpumc("info", self.path("merged.h5")).out
-        self.assertIn("merge-pt", text)
+        self.assertIn("merged_from        one.h5", text)
         self.assertIn("energy", text)
 
     def test_an_output_is_whole_or_not_there(self):
         path = self.make("one")
-        self.path("merged.h5").write_text("mine")
-        done = subprocess.run([sys.executable, MERGE, path, "-o", self.path("merged.h5")],
-                              capture_output=True, text=True)
-        self.assertIn("exists already", done.stderr)
+        self.write("merged.h5", "mine")
+        self.assertIn("exists already", self.gpumc("merge", "merged.h5", path, code=INVALID).err)
+        self.gpumc("merge", "merged.h5", path, "--fresh", code=INVALID)  # not a result: left alone
         self.assertEqual(self.path("merged.h5").read_text(), "mine")
+        self.assertIn("is the output and one of the files", self.gpumc("merge", "one.h5", path, code=INVALID).err)
+        self.gpumc("merge", "again.h5", path)
+        before = self.path("again.h5").read_bytes()
+        self.assertIn("exists already", self.gpumc("merge", "again.h5", path, code=INVALID).err)
+        self.assertEqual(self.path("again.h5").read_bytes(), before)
+        self.gpumc("merge", "again.h5", path, "--fresh")
         with edited(path) as file:  # what is missing shows while the output is written
-            del file["summary"].attrs["replicas"]
-        self.merge(path, refused="replicas")
-        self.assertEqual([p.name for p in self.directory.glob("*tmp*")], [])
+            del file["summary"].attrs["measurements"]
+        before = self.path("again.h5").read_bytes()
+        self.gpumc("merge", "again.h5", path, "--fresh", code=FAILURE)
+        self.assertEqual(self.path("again.h5").read_bytes(), before)
+        self.merge(path, refused="/summary does not say measurements", code=FAILURE)
+        self.assertEqual([name for name in self.names() if ".partial" in name or ".lock" in name], [])
+
+    def test_a_run_does_not_take_a_merged_file_for_its_own(self):
+        path = self.make("one")
+        self.gpumc("merge", "two.h5", path)
+        told = self.gpumc("run", self.path("one.yaml"), "-o", "two.h5", code=INVALID).err
+        self.assertIn("two.h5 was merged from several results", told)
 
     def test_refusals(self):
         first = self.make("first")
@@ -360,19 +379,61 @@ class Merge(ProgramCase):
         self.merge(first, self.make("seed", model__disorder_seed=3),
                    refused="has the seed and the first sample of")
         self.merge(first, self.make("size", model__sample=24, algorithm__sweeps=2560),
-                   refused="algorithm.sweeps = 2560 instead of 1280")
+                   refused="algorithm.sweeps: 1280 -> 2560")
         keys = self.make("keys", model__sample=24, algorithm__update="heat_bath",
                          algorithm__structure_factor="false")
-        self.merge(first, keys, refused="first.h5: algorithm.structure_factor = false instead of true, "
-                   'algorithm.update = "heat_bath" instead of "metropolis"')
+        self.merge(first, keys, refused='algorithm.update: "metropolis" -> "heat_bath"')
+        self.merge(first, keys, refused="algorithm.structure_factor: true -> false")
+        self.merge(first, self.make("tuned", model__sample=24, algorithm__tune__sweeps=640),
+                   refused="tuned.h5: cannot be merged: tuned temperatures differ from run to run")
         self.merge(first, self.make("beta", model__sample=24, algorithm__beta__values="[0.3, 0.5, 0.9]"),
-                   refused="other temperatures")
-        self.merge(self.make("few", algorithm__samples=3), refused="at least 8 samples")
-        self.merge(self.path("nowhere.h5"), refused="nowhere.h5: No such file")
-        self.merge(first, self.write("text.h5", "text"), refused="text.h5: not an HDF5 file")
+                   refused="algorithm.beta.values: [0.3,0.5,0.8] -> [0.3,0.5,0.9]")
+        self.merge(self.make("few", algorithm__samples=3), refused="3 samples together, and errors need at least 8")
+        self.merge(self.path("nowhere.h5"), refused="nowhere.h5: cannot open: No such file", code=FAILURE)
+        self.merge(first, self.write("text.h5", "text"), refused="text.h5: is not a result of gpumc", code=FAILURE)
         with h5py.File(self.path("empty.h5"), "w"):
             pass
-        self.merge(first, self.path("empty.h5"), refused="empty.h5: an HDF5 file, but not a result of gpumc")
+        self.merge(first, self.path("empty.h5"), refused="empty.h5: is an HDF5 file, but not a result of gpumc",
+                   code=FAILURE)
+        data = bytearray(first.read_bytes())
+        data[len(data) // 2] ^= 1
+        self.path("damaged.h5").write_bytes(data)
+        self.merge(first, self.path("damaged.h5"), refused="damaged.h5: is damaged", code=FAILURE)
+        with edited(first) as file:
+            file.attrs["complete"] = np.int64(0)
+        self.merge(first, refused="first.h5: is unfinished")
+
+    def test_in_a_field(self):
+        """Values of a control other than the temperature, which has other axes."""
+        more = "control: {{name: h, beta: 0.4, values: [0, 0.5, 1]}}"
+        text = CONFIG.replace("beta: {{values: [0.3, 0.5, 0.8]}}, samples: 24", more + ", samples: 12")
+        paths = []
+        for seed in 1, 2:
+            config = self.write("field.yaml", text.format(model=FERROMAGNET, more="", output=f"h{seed}.h5"))
+            self.gpumc("run", config, "--set", f"seed={seed}")
+            paths.append(self.path(f"h{seed}.h5"))
+        merged = self.merge(*paths)
+        samples = np.concatenate([h5py.File(path)["samples/magnetization"][:] for path in paths])
+        np.testing.assert_allclose(merged["summary/magnetization"][:], samples.mean(0), 1e-12)
+        np.testing.assert_array_equal(merged["summary/h"][:], [0, 0.5, 1])
+
+    def test_provenance_of_all_sources(self):
+        paths = [self.make(f"part{i}", model__sample=24 * i) for i in range(3)]
+        self.merge(*paths[:2]).close()
+        self.path("merged.h5").rename(self.path("pair.h5"))
+        sources = self.merge(self.path("pair.h5"), paths[2])["provenance/sources"]
+        self.assertEqual([attributes(group)["file"] for group in sources.values()],
+                         ["part0.h5", "part1.h5", "part2.h5"])
+        for path, group in zip(paths, sources.values()):
+            with h5py.File(path) as file:
+                for name, value in attributes(file["provenance"]).items():
+                    self.assertEqual(attributes(group)[name], value, name)
+
+    def test_plot_and_reader_take_merged_files(self):
+        self.merge(*(self.make(f"part{i}", model__sample=24 * i) for i in range(2)))
+        result = gpumc_reader.read(self.path("merged.h5"))
+        self.assertEqual(result.samples["overlap2"].shape, (48, 3))
+        self.assertEqual(len(result.summary["energy"]), 3)
 
 
 if __name__ == "__main__":

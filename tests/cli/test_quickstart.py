@@ -84,7 +84,7 @@ class Interpreters(Files):
         self.assertEqual(done.stdout, "gpumc_reader ['a b']\n", done.stderr)
 
     def test_tools_go_on_in_another_python(self):
-        for name in ("plot", "merge-pt", "compare-papers", "time-pa"):
+        for name in ("plot", "compare-papers", "time-pa"):
             done = self.run_tool("python3", ROOT / "tools" / name, "--help")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("usage:", done.stdout)

@@ -110,8 +110,7 @@ class Crossings(unittest.TestCase):
     def merged(folder, side):
         parts = [str(folder / f"{side}x{side}x{side}-{seed}.h5") for seed in range(CAMPAIGNS)]
         path = folder / f"{side}.h5"
-        subprocess.run([sys.executable, ROOT / "tools" / "merge-pt", *parts, "-o", path], check=True,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run([gpumc.PROGRAM, "merge", "-q", path, *parts], check=True)
         return gpumc_reader.read(path)
 
     def misses(self, panel, interval, errors, true):

@@ -17,10 +17,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc  # noqa: E402
-
-sys.path.insert(0, str(device.ROOT / "tools"))
-import pt_equilibrium  # noqa: E402
+from support import device, gpumc_program as gpumc, pt_equilibrium  # noqa: E402
 
 RATE = 0.01
 CONFIG = """\
@@ -53,8 +50,8 @@ def most_by_chance(runs):
     return runs
 
 
-def decided_by_tools(file):
-    """`equilibrated` as merge-pt decides it."""
+def decided_here(file):
+    """`equilibrated` by code that shares nothing with the program."""
     summary, config = file["summary"], json.loads(file["config/resolved"].asstr()[()])
     joined = {name: item[:] for name, item in file["samples"].items()}
     bins = file["earlier_bins"]
@@ -93,7 +90,7 @@ class Equilibrium(unittest.TestCase):
                     now = file["summary/equilibrated"][:] == 1
                     found.append((now, former_rule(file)))
                     if gpumc.attributes(file["summary"])["errors_from"] == "samples" and seed <= 40:
-                        np.testing.assert_array_equal(decided_by_tools(file), now)
+                        np.testing.assert_array_equal(decided_here(file), now)
         return np.array(found).swapaxes(0, 1)
 
     def test_false_alarms(self):

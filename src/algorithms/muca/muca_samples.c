@@ -79,7 +79,7 @@ enum gpumc_status muca_samples_write(const struct muca *muca, struct gpumc_error
 {
   const struct muca_curves *curves = &muca->curves;
   GPUMC_TRY(gpumc_curve_write_samples(muca->context.recorder, muca->context.model,
-                                      muca->settings.samples, error));
+                                      muca->settings.samples, muca->context.samples, error));
   GPUMC_TRY(write_densities(muca, error));
   GPUMC_TRY(muca_curves_write(muca, "samples", curves->value, curves->error_of, true, error));
   return write_progress(muca, error);

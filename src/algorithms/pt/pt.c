@@ -307,8 +307,11 @@ static void destroy(void *state)
   free(pt->counts.round_trips);
   free(pt->lowest);
   free(pt->history);
-  for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++)
+  for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++) {
     free(pt->histogram[kind]);
+    free(pt->merged[kind].density);
+    free(pt->merged[kind].error_of);
+  }
   free(pt->row);
   gpumc_configurations_request_free(&pt->request);
   gpumc_configurations_free(&pt->configurations);
@@ -493,7 +496,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pt = {
                 GPUMC_OPERATION_MEASURE |
                 GPUMC_OPERATION_EXCHANGE, /* with these come overlaps (core/simulation/model.h) */
     .sweeps_alone = true,
-    .unmergeable = pt_unmergeable,
+    .merger = &pt_merger,
     .checks = pt_checks,
     .defaults = pt_defaults,
     .replicas = pt_replicas,

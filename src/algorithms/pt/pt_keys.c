@@ -141,16 +141,6 @@ size_t pt_replicas(const struct gpumc_params *params)
   return (size_t)gpumc_params_integer(params, "samples");
 }
 
-const char *pt_unmergeable(const struct gpumc_params *params)
-{
-  if (gpumc_params_has(params, "control"))
-    return "merge-pt joins results at inverse temperatures alone";
-  return gpumc_params_has(params, "tune.sweeps")
-             ? "tuned temperatures differ from run to run; give those of one run to all as "
-               "beta.values"
-             : NULL;
-}
-
 static void check_temperatures(const struct gpumc_params *params,
                                const struct gpumc_subject *subject, struct gpumc_report *report)
 {

@@ -68,6 +68,12 @@ static inline struct gpumc_label pt_acceptance_label(const struct pt *pt)
 }
 
 size_t pt_bin_row_width(const struct pt *pt);
+/* When a bin ends, into its row, and how many measurements it is to have. */
+void pt_bin_begin_row(const struct pt *pt, size_t bin, double *row);
+uint64_t pt_bin_measurements(const struct pt *pt, size_t bin);
+/* The row of a bin of time, all of whose blocks are there; what is compared is remembered. */
+GPUMC_MUST_CHECK enum gpumc_status
+pt_record_bin(struct pt *pt, size_t bin, struct gpumc_error *error);
 /* [temperatures], of a bin that is recorded. */
 const double *pt_bin_values(const struct pt *pt, size_t bin, size_t quantity);
 const double *pt_bin_errors(const struct pt *pt, size_t bin, size_t quantity);

@@ -296,7 +296,13 @@ static enum gpumc_status write_distribution(struct pt *pt, size_t k, struct gpum
   struct distribution distribution;
   enum gpumc_status status = GPUMC_OK;
   GPUMC_TRY_OUT(status, distribution_init(pt, k, &distribution, error));
-  for (size_t t = 0; t < pt->settings.temperatures; t++) {
+  const struct pt_merged_distribution *merged = &pt->merged[k];
+  if (merged->density != NULL) {
+    const size_t bytes = distribution.temperatures * distribution.bins * sizeof *merged->density;
+    memcpy(distribution.density, merged->density, bytes);
+    memcpy(distribution.error_of, merged->error_of, bytes);
+  }
+  for (size_t t = 0; t < pt->settings.temperatures && merged->density == NULL; t++) {
     bool known;
     distribution.groups = pt->settings.by_time ? pt_block_groups(pt, t, &known) : distribution.rows;
     GPUMC_TRY_OUT(status, estimate(&distribution, t, error));
@@ -334,7 +340,7 @@ static enum gpumc_status write_axes(struct pt *pt, struct gpumc_error *error)
   const struct gpumc_curve_place place = place_of_samples(pt, pt->settings.temperatures);
   GPUMC_TRY(gpumc_curve_write_axis(&place, 1, &pt->axis, false, pt->value, error));
   return gpumc_curve_write_samples(pt->context.recorder, pt->context.model, pt->settings.samples,
-                                   error);
+                                   pt->context.samples, error);
 }
 
 static enum gpumc_status

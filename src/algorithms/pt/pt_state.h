@@ -142,6 +142,10 @@ struct pt {
   /* Histograms of overlaps in the last bin: [rows][temperatures][bins]. Rows are strata of samples
    * or blocks of time. */
   uint64_t *histogram[GPUMC_PAIRS_MAXIMUM];
+  /* Of a merged result, in place of the histograms: densities and errors, [temperatures][bins]. */
+  struct pt_merged_distribution {
+    double *density, *error_of;
+  } merged[GPUMC_PAIRS_MAXIMUM];
   size_t table_bins, table_tuning;
   double *row;
   struct gpumc_configurations_request request;
@@ -152,8 +156,8 @@ extern const struct gpumc_key pt_keys[];
 extern const struct gpumc_check pt_checks[];
 /* gpumc_algorithm_ops.replicas */
 size_t pt_replicas(const struct gpumc_params *params);
-/* gpumc_algorithm_ops.unmergeable */
-const char *pt_unmergeable(const struct gpumc_params *params);
+/* gpumc_algorithm_ops.merger (pt_merge.c) */
+extern const struct gpumc_merger pt_merger;
 /* gpumc_algorithm_ops.defaults */
 cJSON *pt_defaults(const struct gpumc_params *params, const struct gpumc_model *model);
 void pt_settings_read(const struct gpumc_params *params, const struct gpumc_model *model,

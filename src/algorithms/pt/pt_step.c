@@ -124,18 +124,33 @@ fill_bin(struct pt *pt, struct pt_average *average, struct gpumc_error *error)
   return GPUMC_OK;
 }
 
-/* The row of a bin of time, all of whose blocks are there. */
-static enum gpumc_status record_bin(struct pt *pt, size_t bin, struct gpumc_error *error)
+/* Measurements up to the end of a bin. */
+static uint64_t measured_at(const struct pt *pt, size_t bin)
+{
+  return pt->settings.measurements >> (pt->timeline.bins - 1 - bin);
+}
+
+uint64_t pt_bin_measurements(const struct pt *pt, size_t bin)
+{
+  const uint64_t before = bin > 0 ? measured_at(pt, bin - 1) : 0;
+  return measured_at(pt, bin) - before;
+}
+
+void pt_bin_begin_row(const struct pt *pt, size_t bin, double *row)
+{
+  row[PT_BIN_SWEEP] =
+      (double)(measured_at(pt, bin) * pt->settings.measure_rounds * pt->settings.round_sweeps);
+}
+
+enum gpumc_status pt_record_bin(struct pt *pt, size_t bin, struct gpumc_error *error)
 {
   struct pt_average average;
-  const int halvings = (int)(pt->timeline.bins - 1 - bin);
   double measurements = 0;
   enum gpumc_status status = GPUMC_OK;
   GPUMC_TRY_OUT(status, pt_average_init(pt, &average, error));
   for (size_t b = 0; b < pt->bin.blocks; b++)
     measurements += (double)pt->bin.measurements[b];
-  pt->row[PT_BIN_SWEEP] = (double)((pt->settings.measurements >> halvings) *
-                                   pt->settings.measure_rounds * pt->settings.round_sweeps);
+  pt_bin_begin_row(pt, bin, pt->row);
   pt->row[PT_BIN_MEASUREMENTS] = measurements;
   GPUMC_TRY_OUT(status, fill_bin(pt, &average, error));
   remember(pt, bin);
@@ -478,7 +493,7 @@ end_block(struct pt *pt, const struct pt_outcome *outcome, size_t number, struct
   add_block(pt, outcome);
   const bool complete =
       number + 1 == pt->timeline.count || pt->timeline.stretch[number + 1].index != stretch->index;
-  return complete ? record_bin(pt, stretch->index, error) : GPUMC_OK;
+  return complete ? pt_record_bin(pt, stretch->index, error) : GPUMC_OK;
 }
 
 enum gpumc_status pt_collect(struct pt *pt, struct gpumc_error *error)

@@ -45,6 +45,9 @@ struct gpumc_key {
   bool or_auto; /* integers without list: the text `auto` stands for leaving the key out */
   bool
       proportional; /* integers: a number of replicas or samples, to which memory is proportional */
+  /* Of models: names the samples of the disorder, or what is written of them. Results that differ
+   * in it alone are of other samples of one system, and can be merged. */
+  bool of_samples;
   const char
       *exactly_one_of; /* siblings with the same text here exclude each other, one is needed */
   /* Integers: the default is the largest divisor, up to `default_text`, of the first of these

@@ -163,6 +163,11 @@ enum gpumc_status gpumc_compare_result(const struct gpumc_task *task,
                                        enum gpumc_result_check check, struct gpumc_error *error)
 {
   struct gpumc_task closed = *task;
+  if (gpumc_result_field(&result->provenance, "merged_from") != NULL)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%s was merged from several results: choose another output, or replace "
+                           "it with --fresh",
+                           task->output);
   closed.resolved = gpumc_task_close(task, result->resolved);
   if (closed.resolved == NULL)
     return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations");

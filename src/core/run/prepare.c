@@ -3,10 +3,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
 #include "core/base/machine.h"
+#include "core/base/text.h"
 #include "core/numerics/isa.h"
 #include "core/simulation/ensemble.h"
 #include "core/simulation/shared_keys.h"
@@ -265,6 +267,32 @@ void gpumc_preparation_free(struct gpumc_preparation *preparation)
   if (preparation->device_open)
     gpumc_device_close(&preparation->device);
   memset(preparation, 0, sizeof *preparation);
+}
+
+enum gpumc_status gpumc_prepare_recorder(const struct gpumc_task *task, const char *source,
+                                         struct gpumc_recorder **recorder,
+                                         struct gpumc_error *error)
+{
+  struct gpumc_params root = gpumc_task_params(task, "");
+  struct gpumc_text citations = {0};
+  char *resolved = cJSON_Print(task->resolved);
+  gpumc_text_append(&citations, "%s%s", task->model->citation != NULL ? task->model->citation : "",
+                    task->algorithm->citation != NULL ? task->algorithm->citation : "");
+  enum gpumc_status status;
+  if (resolved == NULL || citations.failed) {
+    status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the resolved configuration");
+  } else {
+    struct gpumc_recorder_header header = {
+        .output = task->output,
+        .title = gpumc_params_has(&root, "title") ? gpumc_params_string(&root, "title") : "",
+        .source = source,
+        .resolved = resolved,
+        .citations = gpumc_text_string(&citations)};
+    status = gpumc_recorder_create(&header, recorder, error);
+  }
+  gpumc_text_free(&citations);
+  free(resolved);
+  return status;
 }
 
 /* What HDF5 has of its own: in a file of some hundred datasets at most, in a checkpoint, and for

@@ -44,6 +44,11 @@ gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc
 /* Legal on a zeroed object; leaves it zeroed. */
 void gpumc_preparation_free(struct gpumc_preparation *preparation);
 
+/* The recorder of a task's result, made of a configuration with this text. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_prepare_recorder(const struct gpumc_task *task, const char *source,
+                       struct gpumc_recorder **recorder, struct gpumc_error *error);
+
 /* What the files of a task take of the disk, in bytes: estimates, since HDF5 adds to the numbers
  * what it needs for itself. */
 struct gpumc_disk_plan {

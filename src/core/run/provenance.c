@@ -178,3 +178,20 @@ gpumc_provenance_end(const struct gpumc_provenance *provenance, struct gpumc_err
         gpumc_recorder_number(recorder, "provenance", numbers[i].name, numbers[i].value, error));
   return record_stages(provenance, error);
 }
+
+/* ---- merged results ---- */
+
+enum gpumc_status
+gpumc_provenance_of_merge(const struct gpumc_merge_work *work, struct gpumc_error *error)
+{
+  struct gpumc_recorder *recorder = work->context->recorder;
+  char now[32];
+  gpumc_timestamp(now);
+  const struct text_attribute texts[] = {
+      {"command_line", work->command_line}, {"start", work->started}, {"end", now}};
+  GPUMC_TRY(record_program(recorder, error));
+  GPUMC_TRY(record_texts(recorder, texts, sizeof texts / sizeof *texts, error));
+  GPUMC_TRY(gpumc_trust_record_warnings(work->context, "provenance", error));
+  GPUMC_TRY(gpumc_recorder_number(recorder, "provenance", "updates", work->updates, error));
+  return gpumc_recorder_number(recorder, "provenance", "seconds", work->seconds, error);
+}

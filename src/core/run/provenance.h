@@ -27,4 +27,13 @@ gpumc_provenance_end(const struct gpumc_provenance *provenance, struct gpumc_err
 /* "2017-08-01T12:00:00Z" of this moment. */
 void gpumc_timestamp(char text[static 32]);
 
+/* Of a merged result: who merged, and the work of all sources together. */
+struct gpumc_merge_work {
+  const struct gpumc_context *context;
+  const char *command_line, *started;
+  double updates, seconds;
+};
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_provenance_of_merge(const struct gpumc_merge_work *work, struct gpumc_error *error);
+
 #endif

@@ -168,31 +168,6 @@ out:
   return status == GPUMC_FAILURE ? gpumc_decide_nothing_deleted(error) : status;
 }
 
-static enum gpumc_status create_recorder(struct run *run, struct gpumc_error *error)
-{
-  const struct gpumc_task *task = run->task;
-  struct gpumc_params root = gpumc_task_params(task, "");
-  struct gpumc_text citations = {0};
-  char *resolved = cJSON_Print(task->resolved);
-  gpumc_text_append(&citations, "%s%s", task->model->citation != NULL ? task->model->citation : "",
-                    task->algorithm->citation != NULL ? task->algorithm->citation : "");
-  enum gpumc_status status;
-  if (resolved == NULL || citations.failed) {
-    status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the resolved configuration");
-  } else {
-    struct gpumc_recorder_header header = {
-        .output = task->output,
-        .title = gpumc_params_has(&root, "title") ? gpumc_params_string(&root, "title") : "",
-        .source = run->config->document.source,
-        .resolved = resolved,
-        .citations = gpumc_text_string(&citations)};
-    status = gpumc_recorder_create(&header, &run->recorder, error);
-  }
-  gpumc_text_free(&citations);
-  free(resolved);
-  return status;
-}
-
 /* Everything that the algorithm works with. */
 static enum gpumc_status build(struct run *run, struct gpumc_error *error)
 {
@@ -205,7 +180,7 @@ static enum gpumc_status build(struct run *run, struct gpumc_error *error)
   GPUMC_TRY(gpumc_ensemble_create(preparation->kernel, &preparation->model, &preparation->device,
                                   &preparation->demand.plan, preparation->seed, preparation->rounds,
                                   &run->ensemble, error));
-  GPUMC_TRY(create_recorder(run, error));
+  GPUMC_TRY(gpumc_prepare_recorder(run->task, run->config->document.source, &run->recorder, error));
   run->context = (struct gpumc_context){.params = gpumc_task_params(run->task, "algorithm"),
                                         .seed = preparation->seed,
                                         .rounds = preparation->rounds,

@@ -5,6 +5,7 @@
 #define GPUMC_CORE_ALGORITHM_H
 
 #include "core/simulation/ensemble.h"
+#include "core/simulation/merge.h"
 #include "core/statistics/significance.h"
 
 /* What takes time beside updates, added up over the run: for estimates. */
@@ -81,6 +82,9 @@ struct gpumc_context {
   struct gpumc_recorder *recorder;
   const struct gpumc_observer *observer;
   const cJSON *warnings; /* gpumc_task.warnings; reported by the run */
+  /* Of a merged result the samples that it lists; NULL in a run, whose samples are those of the
+   * model from the first one on. */
+  const struct gpumc_sample_list *samples;
   /* Worked so far, earlier parts of the run included, once the last unit is finished: no result may
    * depend on it. */
   const double *seconds;
@@ -119,9 +123,8 @@ struct gpumc_algorithm_ops {
   /* Its key for the sweeps at each value of the moved control, where replicas are to relax at every
    * one: fewer than gpumc_move.cycle are warned of. NULL: none. */
   const char *relaxing_key;
-  /* What keeps tools/merge-NAME from joining results of such a block for other samples of the
-   * disorder, NULL: nothing. The operation is NULL where there is no such tool. */
-  const char *(*unmergeable)(const struct gpumc_params *params);
+  /* How finished results of it become one (merge.h); NULL: they are not merged. */
+  const struct gpumc_merger *merger;
   /* Of its block, with the model or an instance of it where they ask for one; NULL: none. `demand`
    * relies on them. */
   const struct gpumc_check *checks;

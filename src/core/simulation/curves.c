@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/simulation/merge.h"
 
 const struct gpumc_label gpumc_label_beta = {"beta", "inverse temperature", GPUMC_UNIT_BETA, "β"};
 
@@ -103,13 +104,14 @@ gpumc_curve_write_with_error(const struct gpumc_curve_place *place, const struct
   return gpumc_curve_write(place, &error_label, false, errors, error);
 }
 
+static const struct gpumc_label checksum_label = {
+    "checksum", "checksum of the couplings and fields of the sample", "1", ""};
+
 /* As many bits of a checksum as integers of a result have. */
 static enum gpumc_status
 write_checksums(const struct gpumc_curve_place *place, double *values, struct gpumc_error *error)
 {
   const struct gpumc_model *model = place->model;
-  const struct gpumc_label label = {"checksum",
-                                    "checksum of the couplings and fields of the sample", "1", ""};
   if (!model->disorder || model->ops->sample_checksum == NULL)
     return GPUMC_OK;
   for (size_t s = 0; s < place->count[0]; s++) {
@@ -117,11 +119,23 @@ write_checksums(const struct gpumc_curve_place *place, double *values, struct gp
     GPUMC_TRY(model->ops->sample_checksum(model, s, &checksum, error));
     values[s] = (double)(checksum >> 11);
   }
-  return gpumc_curve_write(place, &label, true, values, error);
+  return gpumc_curve_write(place, &checksum_label, true, values, error);
+}
+
+static enum gpumc_status write_merged(const struct gpumc_curve_place *place,
+                                      const struct gpumc_sample_list *merged,
+                                      struct gpumc_error *error)
+{
+  const struct gpumc_label seed = {"seed", "thermal seed of the run that the sample is from", "1",
+                                   ""};
+  if (merged->checksum != NULL)
+    GPUMC_TRY(gpumc_curve_write(place, &checksum_label, true, merged->checksum, error));
+  return gpumc_curve_write(place, &seed, true, merged->seed, error);
 }
 
 enum gpumc_status gpumc_curve_write_samples(struct gpumc_recorder *recorder,
                                             const struct gpumc_model *model, size_t count,
+                                            const struct gpumc_sample_list *merged,
                                             struct gpumc_error *error)
 {
   const struct gpumc_label label = {"sample", "number of the sample of the disorder", "1", "s"};
@@ -133,10 +147,11 @@ enum gpumc_status gpumc_curve_write_samples(struct gpumc_recorder *recorder,
   double *values;
   GPUMC_TRY(gpumc_allocate_array(&values, count, "samples", error));
   for (size_t s = 0; s < count; s++)
-    values[s] = (double)(model->first_sample + s);
+    values[s] = merged != NULL ? merged->number[s] : (double)(model->first_sample + s);
   enum gpumc_status status = gpumc_curve_write_axis(&place, 0, &label, true, values, error);
   if (status == GPUMC_OK)
-    status = write_checksums(&place, values, error);
+    status = merged != NULL ? write_merged(&place, merged, error)
+                            : write_checksums(&place, values, error);
   free(values);
   return status;
 }

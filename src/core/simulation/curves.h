@@ -56,10 +56,13 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_curve_write(const struct gpumc_curve_place *place, const struct gpumc_label *label,
                   bool integer, const double *values, struct gpumc_error *error);
 /* samples/sample, the numbers of the first `count` samples of the disorder, or of independent
- * simulations, and samples/checksum, what each is known by, if it is. */
+ * simulations, and samples/checksum, what each is known by, if it is; those of `merged` in a merged
+ * result (NULL: it is none), with samples/seed, the thermal seed of the run that simulated each. */
+struct gpumc_sample_list;
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_curve_write_samples(struct gpumc_recorder *recorder, const struct gpumc_model *model,
-                          size_t count, struct gpumc_error *error);
+                          size_t count, const struct gpumc_sample_list *merged,
+                          struct gpumc_error *error);
 /* NAME and NAME_error. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_curve_write_with_error(const struct gpumc_curve_place *place, const struct gpumc_label *label,

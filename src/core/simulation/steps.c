@@ -288,7 +288,7 @@ gpumc_steps_write(const struct gpumc_ensemble *ensemble, const struct gpumc_curv
   const struct gpumc_step *step = gpumc_step_of(ensemble);
   double *share = NULL;
   enum gpumc_status status = GPUMC_OK;
-  if (step == NULL)
+  if (step == NULL || ensemble->step == NULL)
     return GPUMC_OK;
   GPUMC_TRY_OUT(
       status, gpumc_allocate_array(&share, alike(ensemble), "shares of accepted proposals", error));

@@ -78,7 +78,8 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_steps_proposals(const struct gpumc_ense
 
 /* Steps of the first runs, count[0] of the place, those that are alike, and the share of their
  * proposals that was accepted since the step is what it is; warns of those whose tuning ended far
- * from its aim, in the group's attribute step_warning too. Nothing for moves without a step. */
+ * from its aim, in the group's attribute step_warning too. Nothing for moves without a step, nor
+ * where there are no replicas that have made any (gpumc_merge). */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_steps_write(const struct gpumc_ensemble *ensemble, const struct gpumc_curve_place *place,
                   const struct gpumc_observer *observer, struct gpumc_error *error);

@@ -53,8 +53,9 @@ static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *
   return 0;
 }
 
-static enum gpumc_status read_fields(const struct gpumc_hdf5_file *file, const char *path,
-                                     struct gpumc_result_fields *fields, struct gpumc_error *error)
+enum gpumc_status gpumc_result_read_fields(const struct gpumc_hdf5_file *file, const char *path,
+                                           struct gpumc_result_fields *fields,
+                                           struct gpumc_error *error)
 {
   hid_t group;
   enum gpumc_status status = GPUMC_OK;
@@ -67,13 +68,14 @@ static enum gpumc_status read_fields(const struct gpumc_hdf5_file *file, const c
   return status;
 }
 
-static void free_fields(struct gpumc_result_fields *fields)
+void gpumc_result_fields_free(struct gpumc_result_fields *fields)
 {
   for (size_t i = 0; i < fields->count; i++) {
     free(fields->items[i].name);
     free(fields->items[i].value);
   }
   free(fields->items);
+  memset(fields, 0, sizeof *fields);
 }
 
 /* ---- the members of a group, and numeric datasets ---- */
@@ -409,16 +411,16 @@ static void free_runs(struct gpumc_result *result)
 enum gpumc_status gpumc_result_read_data(const struct gpumc_hdf5_file *file,
                                          struct gpumc_result *result, struct gpumc_error *error)
 {
-  GPUMC_TRY(read_fields(file, "provenance", &result->provenance, error));
-  GPUMC_TRY(read_fields(file, "summary", &result->summary, error));
+  GPUMC_TRY(gpumc_result_read_fields(file, "provenance", &result->provenance, error));
+  GPUMC_TRY(gpumc_result_read_fields(file, "summary", &result->summary, error));
   GPUMC_TRY(read_summary(file, result, error));
   return read_runs(file, result, error);
 }
 
 void gpumc_result_data_free(struct gpumc_result *result)
 {
-  free_fields(&result->provenance);
-  free_fields(&result->summary);
+  gpumc_result_fields_free(&result->provenance);
+  gpumc_result_fields_free(&result->summary);
   for (size_t i = 0; i < result->n_datasets; i++)
     dataset_free(&result->datasets[i]);
   free(result->datasets);

@@ -10,7 +10,13 @@
 GPUMC_MUST_CHECK enum gpumc_status gpumc_result_read_data(const struct gpumc_hdf5_file *file,
                                                           struct gpumc_result *result,
                                                           struct gpumc_error *error);
-/* The same members, which are left as they are. */
+/* The attributes of the group at `path`, added to `fields`; none where there is no such group. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_result_read_fields(const struct gpumc_hdf5_file *file, const char *path,
+                         struct gpumc_result_fields *fields, struct gpumc_error *error);
+/* Legal on zeroed ones; leaves them zeroed. */
+void gpumc_result_fields_free(struct gpumc_result_fields *fields);
+/* The same members which are left as they are. */
 void gpumc_result_data_free(struct gpumc_result *result);
 
 #endif

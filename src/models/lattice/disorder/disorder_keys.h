@@ -24,14 +24,15 @@
     .name = "file", .type = GPUMC_KEY_STRING,                                                      \
     .doc = "Path of the file with the couplings, text or HDF5; docs/file-format.md "               \
            "describes its form.",                                                                  \
-    .sweepable = true                                                                              \
+    .sweepable = true, .of_samples = true                                                          \
   }
 
 #define LATTICE_KEY_DISORDER_SEED                                                                  \
   {                                                                                                \
     .name = "disorder_seed", .type = GPUMC_KEY_INTEGER,                                            \
     .doc = "The seed of the quenched disorder, apart from that of the simulation.",                \
-    .default_text = "0", .minimum = 0, .maximum = (double)GPUMC_SEED_MAXIMUM, .sweepable = true    \
+    .default_text = "0", .minimum = 0, .maximum = (double)GPUMC_SEED_MAXIMUM, .sweepable = true,   \
+    .of_samples = true                                                                             \
   }
 
 #define LATTICE_KEY_SAMPLE                                                                         \
@@ -40,7 +41,7 @@
     .doc = "The number of the disorder sample, or of the first one where an "                      \
            "algorithm takes several.",                                                             \
     .default_text = "0", .minimum = 0, .maximum = (double)LATTICE_SAMPLES_MAXIMUM,                 \
-    .sweepable = true                                                                              \
+    .sweepable = true, .of_samples = true                                                          \
   }
 
 /* `what` of a sample the model has. */
@@ -49,7 +50,7 @@
     .name = "write_couplings", .type = GPUMC_KEY_BOOLEAN,                                          \
     .doc = "Whether " what " are written into the result, in a "                                   \
            "form that can be read back.",                                                          \
-    .default_text = "false"                                                                        \
+    .default_text = "false", .of_samples = true                                                    \
   }
 
 /* Whether `couplings` is this. */

@@ -1,0 +1,494 @@
+/* Merging: opening the sources, and whether they fit together. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/memory.h"
+#include "core/run/language_internal.h"
+#include "core/run/compare.h"
+#include "core/run/merge.h"
+#include "core/simulation/registry.h"
+#include "core/storage/result_data.h"
+
+static enum gpumc_status out_of_memory(struct gpumc_error *error)
+{
+  return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: merging results");
+}
+
+static cJSON *block_of(cJSON *resolved, const char *block)
+{
+  return cJSON_GetObjectItemCaseSensitive(resolved, block);
+}
+
+/* ---- configurations ---- */
+
+/* Defaults of keys that the program which made a result did not have yet; false when memory ran
+ * out. */
+static bool fill_keys(const struct gpumc_key *keys, cJSON *values)
+{
+  bool good = true;
+  for (; keys->name != NULL && good; keys++) {
+    cJSON *value = cJSON_GetObjectItemCaseSensitive(values, keys->name);
+    if (cJSON_IsObject(value) && keys->children != NULL) {
+      good = fill_keys(keys->children, value);
+    } else if (value == NULL && keys->default_text != NULL) {
+      cJSON *added = gpumc_key_default(keys);
+      good = added != NULL && cJSON_AddItemToObject(values, keys->name, added);
+    }
+  }
+  return good;
+}
+
+static bool fill_block(const struct gpumc_language_tables *tables, cJSON *resolved,
+                       const char *block, const struct gpumc_key *plugin_keys)
+{
+  static const char *const none[] = {NULL};
+  struct gpumc_key *keys = gpumc_block_keys(tables, block, none, plugin_keys);
+  cJSON *values = block_of(resolved, block);
+  const bool good = keys != NULL && (values == NULL || fill_keys(keys, values));
+  free(keys);
+  return good;
+}
+
+static bool fill_defaults(const struct gpumc_task *task)
+{
+  struct gpumc_language_tables tables;
+  gpumc_language_tables_fill(&tables, gpumc_models());
+  gpumc_language_tables_add(&tables, task->model);
+  return fill_keys(tables.root, task->resolved) &&
+         fill_block(&tables, task->resolved, "model", task->model->keys) &&
+         fill_block(&tables, task->resolved, "algorithm", task->algorithm->keys);
+}
+
+/* The key at a dotted name of a block, of two parts at most. */
+static void drop_key(cJSON *block, const char *dotted)
+{
+  const char *dot = strchr(dotted, '.');
+  char parent[64];
+  if (dot == NULL) {
+    cJSON_DeleteItemFromObjectCaseSensitive(block, dotted);
+    return;
+  }
+  snprintf(parent, sizeof parent, "%.*s", (int)(dot - dotted), dotted);
+  cJSON_DeleteItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(block, parent), dot + 1);
+}
+
+static void drop_keys(const struct gpumc_merger *merger, cJSON *algorithm)
+{
+  for (size_t i = 0; merger->dropped != NULL && merger->dropped[i] != NULL; i++)
+    drop_key(algorithm, merger->dropped[i]);
+}
+
+/* What all sources must have in common, as JSON; NULL when memory ran out. */
+static char *common_of(const struct gpumc_task *task, const struct gpumc_merger *merger)
+{
+  char *identity = gpumc_task_identity(task);
+  cJSON *json = identity != NULL ? cJSON_Parse(identity) : NULL;
+  cJSON *algorithm = block_of(json, "algorithm"), *model = block_of(json, "model");
+  free(identity);
+  if (json == NULL)
+    return NULL;
+  cJSON_DeleteItemFromObjectCaseSensitive(json, "seed");
+  cJSON_DeleteItemFromObjectCaseSensitive(json, "kernel");
+  drop_keys(merger, algorithm);
+  if (merger->counted != NULL)
+    cJSON_DeleteItemFromObjectCaseSensitive(algorithm, merger->counted);
+  for (const struct gpumc_key *key = task->model->keys; key->name != NULL; key++)
+    if (key->of_samples && merger->samples)
+      cJSON_DeleteItemFromObjectCaseSensitive(model, key->name);
+  char *text = gpumc_json_text(json);
+  cJSON_Delete(json);
+  return text;
+}
+
+/* The names of the algorithms that are merged: "a, b and c". */
+static void append_mergers(struct gpumc_text *text)
+{
+  const struct gpumc_algorithm_ops *const *algorithms = gpumc_algorithms();
+  const char *last = NULL, *before = "";
+  for (size_t i = 0; algorithms[i] != NULL; i++) {
+    if (algorithms[i]->merger == NULL)
+      continue;
+    if (last != NULL) {
+      gpumc_text_append(text, "%s%s", before, last);
+      before = ", ";
+    }
+    last = algorithms[i]->name;
+  }
+  gpumc_text_append(text, "%s%s", before[0] != '\0' ? " and " : "", last != NULL ? last : "none");
+}
+
+static enum gpumc_status refuse_algorithm(const struct gpumc_source *source, const char *algorithm,
+                                          struct gpumc_error *error)
+{
+  struct gpumc_text possible = {0};
+  append_mergers(&possible);
+  const enum gpumc_status status = gpumc_error_set(
+      error, GPUMC_INVALID,
+      "%s: is a result of algorithm %s, which are not merged: those of %s are; average its results "
+      "outside of gpumc",
+      source->path, algorithm, gpumc_text_string(&possible));
+  gpumc_text_free(&possible);
+  return status;
+}
+
+static const char *name_in(cJSON *resolved, const char *block)
+{
+  const char *name =
+      cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(block_of(resolved, block), "name"));
+  return name != NULL ? name : "(none)";
+}
+
+/* The plugins of a source, into the task. */
+static enum gpumc_status
+find_plugins(const struct gpumc_source *source, struct gpumc_task *task, struct gpumc_error *error)
+{
+  const char *model = name_in(source->resolved, "model");
+  const char *algorithm = name_in(source->resolved, "algorithm");
+  *task = (struct gpumc_task){.resolved = source->resolved,
+                              .model = gpumc_model_find(model),
+                              .algorithm = gpumc_algorithm_find(algorithm)};
+  if (task->model == NULL || task->algorithm == NULL)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%s: this program has no %s %s: merge it with the program that made it",
+                           source->path, task->model == NULL ? "model" : "algorithm",
+                           task->model == NULL ? model : algorithm);
+  if (task->algorithm->merger == NULL)
+    return refuse_algorithm(source, algorithm, error);
+  return fill_defaults(task) ? GPUMC_OK : out_of_memory(error);
+}
+
+static enum gpumc_status check_block(const struct gpumc_source *source,
+                                     const struct gpumc_task *task, struct gpumc_error *error)
+{
+  const struct gpumc_merger *merger = task->algorithm->merger;
+  const struct gpumc_params params = gpumc_task_params(task, "algorithm");
+  const char *reason = merger->refuses != NULL ? merger->refuses(&params) : NULL;
+  return reason == NULL ? GPUMC_OK
+                        : gpumc_error_set(error, GPUMC_INVALID, "%s: cannot be merged: %s",
+                                          source->path, reason);
+}
+
+/* ---- one source ---- */
+
+static enum gpumc_status
+open_source(const char *path, struct gpumc_source *source, struct gpumc_error *error)
+{
+  GPUMC_HDF5_QUIET();
+  source->path = path;
+  source->counted = 1;
+  GPUMC_TRY(gpumc_result_read(path, &source->result, error));
+  if (!source->result.complete)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%s: is unfinished: run its configuration to the end first, or leave it "
+                           "out",
+                           path);
+  source->resolved = cJSON_Parse(source->result.resolved);
+  if (!cJSON_IsObject(source->resolved))
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged: its configuration is unreadable",
+                           path);
+  return gpumc_hdf5_open(path, GPUMC_HDF5_READ, &source->file, error);
+}
+
+static enum gpumc_status
+read_counted(const struct gpumc_task *task, struct gpumc_source *source, struct gpumc_error *error)
+{
+  const char *counted = task->algorithm->merger->counted;
+  const struct gpumc_params params = gpumc_task_params(task, "algorithm");
+  if (counted == NULL)
+    return GPUMC_OK;
+  if (!gpumc_params_has(&params, counted))
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%s: its configuration does not say algorithm.%s: make the result again",
+                           source->path, counted);
+  source->counted = gpumc_params_integer(&params, counted);
+  return GPUMC_OK;
+}
+
+/* The same path may have had other contents. */
+static enum gpumc_status
+compare_what_was_read(const struct gpumc_source *first, const struct gpumc_source *source,
+                      const struct gpumc_task *task, struct gpumc_error *error)
+{
+  const char *one = gpumc_result_field(&first->result.provenance, GPUMC_READ_CHECKSUM);
+  const char *other = gpumc_result_field(&source->result.provenance, GPUMC_READ_CHECKSUM);
+  if (task->algorithm->merger->samples || one == NULL || other == NULL || strcmp(one, other) == 0)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_INVALID,
+                         "%s: the file that it read had other contents than that of %s: leave it "
+                         "out",
+                         source->path, first->path);
+}
+
+/* Against the first one. */
+static enum gpumc_status compare(const struct gpumc_source *first, const char *common,
+                                 const struct gpumc_source *source, const struct gpumc_task *task,
+                                 struct gpumc_error *error)
+{
+  char *own = common_of(task, task->algorithm->merger);
+  if (own == NULL)
+    return out_of_memory(error);
+  enum gpumc_status status = GPUMC_OK;
+  if (strcmp(common, own) != 0) {
+    char *difference = gpumc_identity_difference(common, own);
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "%s: has another configuration than %s:\n%s\nresults of one "
+                             "configuration are merged, of other seeds or samples: leave it out",
+                             source->path, first->path, difference != NULL ? difference : "");
+    free(difference);
+  }
+  free(own);
+  return status == GPUMC_OK ? compare_what_was_read(first, source, task, error) : status;
+}
+
+/* ---- random numbers and samples that are the same twice ---- */
+
+/* The thermal seed of a run, as its provenance says it. */
+static double seed_of(const struct gpumc_result_fields *provenance, double otherwise)
+{
+  const char *text = gpumc_result_field(provenance, "thermal_seed");
+  return text != NULL ? strtod(text, NULL) : otherwise;
+}
+
+/* Seeds of the runs that a source is of: its own, or those of the sources that it was merged from.
+ */
+struct seeds {
+  size_t count;
+  double *of;
+};
+
+static enum gpumc_status
+find_seeds(const struct gpumc_source *source, struct seeds *seeds, struct gpumc_error *error)
+{
+  const size_t merged = gpumc_source_members(source, "provenance/sources");
+  const double own =
+      cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(source->resolved, "seed"));
+  seeds->count = merged > 0 ? merged : 1;
+  GPUMC_TRY(gpumc_allocate_array(&seeds->of, seeds->count, "seeds", error));
+  seeds->of[0] = seed_of(&source->result.provenance, own);
+  for (size_t i = 0; i < merged; i++) {
+    struct gpumc_result_fields fields = {0};
+    char path[64];
+    snprintf(path, sizeof path, "provenance/sources/%04zu", i);
+    GPUMC_TRY(gpumc_result_read_fields(source->file, path, &fields, error));
+    seeds->of[i] = seed_of(&fields, NAN);
+    gpumc_result_fields_free(&fields);
+  }
+  return GPUMC_OK;
+}
+
+static bool meet(const double *one, size_t n_one, const double *other, size_t n_other)
+{
+  for (size_t i = 0; i < n_one; i++)
+    for (size_t j = 0; j < n_other; j++)
+      if (one[i] == other[j])
+        return true;
+  return false;
+}
+
+static enum gpumc_status check_seeds(const struct gpumc_merging *merging, struct gpumc_error *error)
+{
+  const struct gpumc_sources *sources = &merging->sources;
+  struct seeds *seeds = NULL;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&seeds, sources->count, "seeds", error));
+  for (size_t i = 0; i < sources->count; i++)
+    GPUMC_TRY_OUT(status, find_seeds(&sources->of[i], &seeds[i], error));
+  for (size_t i = 0; i < sources->count; i++)
+    for (size_t j = 0; j < i; j++)
+      if (meet(seeds[i].of, seeds[i].count, seeds[j].of, seeds[j].count))
+        GPUMC_TRY_OUT(status,
+                      gpumc_error_set(error, GPUMC_INVALID,
+                                      "%s: has the seed and the first sample of %s, so that their "
+                                      "random numbers are not independent, or the data are the "
+                                      "same: leave it out, or make it again with another seed",
+                                      sources->of[i].path, sources->of[j].path));
+out:
+  for (size_t i = 0; seeds != NULL && i < sources->count; i++)
+    free(seeds[i].of);
+  free(seeds);
+  return status;
+}
+
+/* Those of one source, at `first` of the list. */
+static enum gpumc_status read_samples(const struct gpumc_source *source, size_t first,
+                                      struct gpumc_sample_list *list, struct gpumc_error *error)
+{
+  const size_t count = (size_t)source->counted;
+  GPUMC_TRY(gpumc_source_read(source, "samples/sample", &count, 1, list->number + first, error));
+  if (list->checksum != NULL)
+    GPUMC_TRY(
+        gpumc_source_read(source, "samples/checksum", &count, 1, list->checksum + first, error));
+  if (gpumc_source_has(source, "samples/seed"))
+    return gpumc_source_read(source, "samples/seed", &count, 1, list->seed + first, error);
+  const double own =
+      cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(source->resolved, "seed"));
+  for (size_t s = 0; s < count; s++)
+    list->seed[first + s] = seed_of(&source->result.provenance, own);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status check_samples_of(const struct gpumc_merging *merging, size_t i,
+                                          size_t first, struct gpumc_error *error)
+{
+  const struct gpumc_sources *sources = &merging->sources;
+  const double *checksum = merging->samples.checksum;
+  const size_t count = (size_t)sources->of[i].counted;
+  size_t before = 0;
+  for (size_t s = 1; s < count; s++)
+    if (meet(checksum + first + s, 1, checksum + first, s))
+      return gpumc_error_set(error, GPUMC_INVALID,
+                             "%s: has a sample of the disorder twice: leave it out",
+                             sources->of[i].path);
+  for (size_t j = 0; j < i; j++) {
+    if (meet(checksum + first, count, checksum + before, (size_t)sources->of[j].counted))
+      return gpumc_error_set(error, GPUMC_INVALID,
+                             "%s: has samples of %s once more: leave it out, or simulate other "
+                             "ones (model.sample)",
+                             sources->of[i].path, sources->of[j].path);
+    before += (size_t)sources->of[j].counted;
+  }
+  return GPUMC_OK;
+}
+
+/* The samples of all sources, where the algorithm lists them. */
+static enum gpumc_status list_samples(struct gpumc_merging *merging, struct gpumc_error *error)
+{
+  const struct gpumc_sources *sources = &merging->sources;
+  struct gpumc_sample_list *list = &merging->samples;
+  size_t known = 0, first = 0;
+  if (!merging->merger->samples)
+    return GPUMC_OK;
+  for (size_t i = 0; i < sources->count; i++)
+    known += gpumc_source_has(&sources->of[i], "samples/checksum");
+  list->count = (size_t)gpumc_sources_counted(sources);
+  GPUMC_TRY(gpumc_allocate_array(&list->number, list->count, "samples", error));
+  GPUMC_TRY(gpumc_allocate_array(&list->seed, list->count, "samples", error));
+  if (known > 0)
+    GPUMC_TRY(gpumc_allocate_array(&list->checksum, list->count, "samples", error));
+  for (size_t i = 0; i < sources->count; i++) {
+    GPUMC_TRY(read_samples(&sources->of[i], first, list, error));
+    if (list->checksum != NULL)
+      GPUMC_TRY(check_samples_of(merging, i, first, error));
+    first += (size_t)sources->of[i].counted;
+  }
+  return GPUMC_OK;
+}
+
+/* ---- the merged configuration ---- */
+
+/* What any source was to be distrusted for from the start: texts by name. */
+static bool join_warnings(const struct gpumc_sources *sources, cJSON *warnings)
+{
+  static const char suffix[] = "_warning";
+  bool good = true;
+  for (size_t i = 0; i < sources->count; i++) {
+    const struct gpumc_result_fields *fields = &sources->of[i].result.provenance;
+    for (size_t f = 0; f < fields->count && good; f++) {
+      const char *name = fields->items[f].name;
+      const size_t length = strlen(name);
+      if (length < sizeof suffix || strcmp(name + length - strlen(suffix), suffix) != 0 ||
+          cJSON_GetObjectItemCaseSensitive(warnings, name) != NULL)
+        continue;
+      good = cJSON_AddStringToObject(warnings, name, fields->items[f].value) != NULL;
+    }
+  }
+  return good;
+}
+
+/* That they contradict each other is known before any sum. */
+static bool add_contradiction(const struct gpumc_merging *merging, cJSON *warnings)
+{
+  char text[GPUMC_CONTRADICTION_BYTES];
+  static const char name[] = "contradiction_warning";
+  if (!gpumc_merging_contradicts(merging, text))
+    return true;
+  cJSON_DeleteItemFromObjectCaseSensitive(warnings, name);
+  return cJSON_AddStringToObject(warnings, name, text) != NULL;
+}
+
+static enum gpumc_status make_task(struct gpumc_merging *merging, struct gpumc_error *error)
+{
+  const struct gpumc_sources *sources = &merging->sources;
+  const struct gpumc_merger *merger = merging->merger;
+  struct gpumc_task *task = &merging->task;
+  cJSON *resolved = cJSON_Duplicate(sources->of[0].resolved, true);
+  cJSON *algorithm = block_of(resolved, "algorithm");
+  task->resolved = resolved;
+  task->warnings = cJSON_CreateObject();
+  task->label = strdup("");
+  if (algorithm == NULL || task->warnings == NULL || task->label == NULL)
+    return out_of_memory(error);
+  drop_keys(merger, algorithm);
+  if (merger->counted != NULL &&
+      !gpumc_json_replace(algorithm, merger->counted,
+                          cJSON_CreateNumber((double)gpumc_sources_counted(sources))))
+    return out_of_memory(error);
+  return fill_defaults(task) && join_warnings(sources, task->warnings) &&
+                 add_contradiction(merging, task->warnings)
+             ? GPUMC_OK
+             : out_of_memory(error);
+}
+
+static void add_work(struct gpumc_merging *merging)
+{
+  for (size_t i = 0; i < merging->sources.count; i++) {
+    const struct gpumc_source *source = &merging->sources.of[i];
+    const char *updates = gpumc_result_field(&source->result.provenance, "updates");
+    const char *seconds = gpumc_result_field(&source->result.provenance, "seconds");
+    const size_t files = gpumc_source_members(source, "provenance/sources");
+    merging->updates += updates != NULL ? strtod(updates, NULL) : 0;
+    merging->seconds += seconds != NULL ? strtod(seconds, NULL) : 0;
+    merging->files += files > 0 ? (int64_t)files : 1;
+  }
+}
+
+enum gpumc_status gpumc_merging_open(const char *const *paths, size_t n_paths,
+                                     struct gpumc_merging *merging, struct gpumc_error *error)
+{
+  struct gpumc_sources *sources = &merging->sources;
+  char *common = NULL;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&sources->of, n_paths, "sources", error));
+  for (size_t i = 0; i < n_paths; i++) {
+    struct gpumc_source *source = &sources->of[sources->count++];
+    struct gpumc_task task;
+    GPUMC_TRY_OUT(status, open_source(paths[i], source, error));
+    GPUMC_TRY_OUT(status, find_plugins(source, &task, error));
+    GPUMC_TRY_OUT(status, check_block(source, &task, error));
+    GPUMC_TRY_OUT(status, read_counted(&task, source, error));
+    if (i == 0) {
+      merging->task.model = task.model;
+      merging->task.algorithm = task.algorithm;
+      merging->merger = task.algorithm->merger;
+      common = common_of(&task, merging->merger);
+      if (common == NULL)
+        GPUMC_TRY_OUT(status, out_of_memory(error));
+    }
+    GPUMC_TRY_OUT(status, compare(&sources->of[0], common, source, &task, error));
+  }
+  GPUMC_TRY_OUT(status, list_samples(merging, error));
+  GPUMC_TRY_OUT(status, check_seeds(merging, error));
+  GPUMC_TRY_OUT(status, make_task(merging, error));
+  add_work(merging);
+out:
+  free(common);
+  return status;
+}
+
+void gpumc_merging_free(struct gpumc_merging *merging)
+{
+  for (size_t i = 0; i < merging->sources.count; i++) {
+    struct gpumc_source *source = &merging->sources.of[i];
+    gpumc_hdf5_discard(source->file);
+    cJSON_Delete(source->resolved);
+    gpumc_result_free(&source->result);
+  }
+  free(merging->sources.of);
+  free(merging->samples.number);
+  free(merging->samples.seed);
+  free(merging->samples.checksum);
+  gpumc_task_free(&merging->task);
+  memset(merging, 0, sizeof *merging);
+}
