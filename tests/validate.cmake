@@ -38,6 +38,7 @@ if(GPUMC_SANITIZE)
   list(APPEND validate_tests
     cli_test_compare_papers         # cli_test_configs
     cli_test_merge_pt               # cli_test_configs, cli_test_pt_keys
+    cli_test_merge_seeds            # cli_test_merge_pt of the release build, cli_test_canonical_keys
     cli_test_plot                   # cli_test_configs, cli_test_transition of the release build
     cli_test_reader                 # cli_test_damaged_results, unit_test_result_info
     cli_test_same_results           # cli_test_run, cli_test_canonical_keys
@@ -152,6 +153,7 @@ set(longest_tests
   resume_test_resume_muca
   resume_test_killed_beside
   cli_test_merge_pt
+  cli_test_merge_seeds
   cli_test_plot
   cli_test_reports
   cli_test_cells

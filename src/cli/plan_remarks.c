@@ -121,7 +121,8 @@ cJSON *cli_plan_remarks(const struct gpumc_preparation *const *preparations, siz
   size_t n = 0;
   for (size_t i = 0; i < count && good; i++) {
     const struct gpumc_model *model = &preparations[i]->model;
-    if (!model->disorder || preparations[i]->task->algorithm->merger == NULL)
+    const struct gpumc_merger *merger = preparations[i]->task->algorithm->merger;
+    if (!model->disorder || merger == NULL || !merger->samples)
       continue;
     batches[n] = (struct batch){.preparation = preparations[i],
                                 .family = family_of(preparations[i]->task),

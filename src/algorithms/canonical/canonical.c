@@ -276,12 +276,27 @@ static const char citation[] =
     "  doi     = {10.1103/PhysRevLett.61.2635}\n"
     "}\n";
 
+static const char *refuses_merging(const struct gpumc_params *params)
+{
+  return is_each_sample(params)
+             ? "averages over samples are corrected by halves of the time, which results do not "
+               "have; use one run for all samples, or pt, whose samples can be merged"
+             : NULL;
+}
+
+static const char *const not_merged[] = {"reweight", "control.reweight", "series", "configurations",
+                                         NULL};
+
+static const struct gpumc_merger merger = {
+    .counted = "replicas", .dropped = not_merged, .refuses = refuses_merging, .fill = chains_merge};
+
 const struct gpumc_algorithm_ops gpumc_algorithm_canonical = {
     CHAINS_OPERATIONS,
     .name = "canonical",
     .summary = "updates at fixed temperatures: equilibrium averages, time series",
     .citation = citation,
     .keys = keys,
+    .merger = &merger,
     .checks = checks,
     .defaults = defaults_of,
     .replicas = replicas_of,

@@ -51,6 +51,7 @@ void chains_destroy(void *state)
   chains_tuning_free(&chains->tuning);
   gpumc_configurations_free(&chains->configurations);
   chains_settings_free(chains);
+  chains_merged_free(chains);
   free(chains->table);
   free(chains->row);
   free(chains);

@@ -117,6 +117,13 @@ struct chains_tuning {
   struct gpumc_series *series, *watched;
 };
 
+/* Of a merged result, whose time series are not there (chains_merge.c). */
+struct chains_merged {
+  struct gpumc_series_estimate *mean; /* [runs][series and watched ones]; NULL: it is a run's */
+  size_t groups;                      /* of sources, for profiles */
+  size_t first[CHAINS_MAXIMUM + 1];   /* [groups + 1] replica of each */
+};
+
 struct chains {
   struct gpumc_context context;
   const char *name; /* of the algorithm: that of its states in checkpoints */
@@ -141,6 +148,7 @@ struct chains {
   double *scratch;                                 /* [threads][chains_scratch_width()] */
   size_t *table;                                   /* [temperatures] of the time series */
   double *row;                                     /* of a time series */
+  struct chains_merged merged;
 };
 
 /* "temperatures", or what else the values are. */
@@ -271,6 +279,9 @@ GPUMC_MUST_CHECK enum gpumc_status chains_load(void *state, struct gpumc_checkpo
 /* Values, errors, warnings: everything below /summary and, for merging, /runs. */
 GPUMC_MUST_CHECK enum gpumc_status chains_summarize(void *state, struct gpumc_error *error);
 void chains_destroy(void *state);
+/* gpumc_merger.fill, of results whose replicas share one sample (chains_merge.c). */
+GPUMC_MUST_CHECK enum gpumc_status
+chains_merge(void *state, const struct gpumc_sources *sources, struct gpumc_error *error);
 extern const char *const chains_stages[];
 #define CHAINS_OPERATIONS                                                                          \
   .stages = chains_stages,                                                                         \
@@ -281,6 +292,15 @@ extern const char *const chains_stages[];
   .summarize = chains_summarize, .destroy = chains_destroy
 
 /* ---- what its files share ---- */
+
+/* Of a merged result what its sources have found of a plain mean, or of one that is watched. */
+static inline struct gpumc_series_estimate *
+chains_merged_mean(const struct chains *chains, size_t m, size_t k)
+{
+  return &chains->merged.mean[m * (chains->quantities.n_series + chains->watch.count) + k];
+}
+/* Legal on one that is no merged result. */
+void chains_merged_free(struct chains *chains);
 
 /* What the configuration says: everything but memory and tables. Legal to free when zeroed or when
  * making it failed. */

@@ -158,7 +158,8 @@ static void take_errors_of_series(const struct chains_quantities *quantities,
     const struct gpumc_series_estimate *mean = &estimates->mean[k];
     const struct gpumc_variance variance = {mean->error * mean->error, mean->freedom};
     estimates->error[quantities->series_result[k]] =
-        gpumc_pooled_error(variance, (struct gpumc_variance){0, 0});
+        isinf(mean->freedom) ? mean->error
+                             : gpumc_pooled_error(variance, (struct gpumc_variance){0, 0});
   }
 }
 
@@ -225,6 +226,19 @@ static double weighting(const struct chains_settings *settings)
     inverse += 1 / (double)(chains_first(settings, b + 1) - chains_first(settings, b));
   return (double)settings->chains * (double)settings->chains /
          (inverse * (double)settings->replicas);
+}
+
+/* Of a merged result. */
+static void
+take_merged_means(const struct chains_evaluation *evaluation, struct chains_estimates *estimates)
+{
+  const struct chains *chains = evaluation->chains;
+  estimates->converged = true;
+  for (size_t k = 0; k < chains->quantities.n_series; k++) {
+    estimates->mean[k] = *chains_merged_mean(chains, evaluation->m, k);
+    estimates->still[k] = estimates->mean[k].variance == 0;
+    estimates->converged = estimates->converged && estimates->mean[k].converged;
+  }
 }
 
 /* The chains of every plain mean put together. What a chain averages are `members` replicas. */
@@ -321,7 +335,10 @@ enum gpumc_status chains_estimates_make(const struct chains *chains, size_t m,
                 gpumc_allocate_array(&estimates->error, evaluation.results, "results", error));
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&estimates->mean, chains->quantities.n_series,
                                              "results", error));
-  estimate_means(&evaluation, estimates);
+  if (chains->merged.mean != NULL)
+    take_merged_means(&evaluation, estimates);
+  else
+    estimate_means(&evaluation, estimates);
   estimates->shortest = bin_times * longest_time(chains, m, estimates);
   GPUMC_TRY_OUT(status, chains->settings.each_sample
                             ? estimate_samples(&evaluation, estimates, error)

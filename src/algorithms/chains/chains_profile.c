@@ -23,6 +23,20 @@ static size_t group_first(const struct chains_settings *settings, size_t group)
   return settings->each_sample ? group : chains_first(settings, group);
 }
 
+/* Of the replicas in a merged result, whose sums are those of whole sources. */
+static size_t groups_in(const struct chains *chains)
+{
+  return chains->merged.mean != NULL ? chains->merged.groups : groups_of(&chains->settings);
+}
+
+static size_t members_of(const struct chains *chains, size_t group)
+{
+  const size_t *first = chains->merged.first;
+  return chains->merged.mean != NULL
+             ? first[group + 1] - first[group]
+             : group_first(&chains->settings, group + 1) - group_first(&chains->settings, group);
+}
+
 static size_t channel_of(const struct chains *chains, size_t p)
 {
   return chains->quantities.observables.profile[p];
@@ -164,10 +178,8 @@ static enum gpumc_status work_make(struct work *work, struct gpumc_error *error)
 static void
 leave_out_groups(const struct chains *chains, const struct chains_profile *sums, struct work *work)
 {
-  const struct chains_settings *settings = &chains->settings;
   for (size_t g = 0; g < work->groups; g++)
-    work->members[g] = (double)(group_first(settings, g + 1) - group_first(settings, g)) *
-                       (double)chains->measured;
+    work->members[g] = (double)members_of(chains, g) * (double)chains->measured;
   gpumc_leave_one_out(sums->group, work->members, work->groups, work->width, work->mean_of_all,
                       work->without_group);
   gpumc_stretch(work->members, work->groups, work->stretch);
@@ -180,7 +192,7 @@ static enum gpumc_status estimate_profile(const struct chains *chains, size_t m,
   const struct chains_settings *settings = &chains->settings;
   const struct chains_profile *sums = &chains->sums[m].profile[p];
   struct work work = {.width = sums->bins.width,
-                      .groups = groups_of(settings),
+                      .groups = groups_in(chains),
                       .blocks =
                           settings->each_sample ? 0 : gpumc_bins_blocks(&sums->bins, shortest)};
   const struct gpumc_estimator estimator = {.width = work.width, .n_results = work.width};

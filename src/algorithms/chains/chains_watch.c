@@ -146,6 +146,10 @@ void chains_watch_estimate(const struct chains *chains, size_t m, size_t w,
 {
   const size_t count = chains->watch.count, n_chains = chains->settings.chains;
   struct gpumc_series together = {0};
+  if (chains->merged.mean != NULL) {
+    *estimate = *chains_merged_mean(chains, m, chains->quantities.n_series + w);
+    return;
+  }
   for (size_t b = 0; b < n_chains; b++)
     gpumc_series_merge(&together, &chains->watch.series[(m * n_chains + b) * count + w]);
   together.members = (chains->settings.replicas + n_chains - 1) / n_chains;

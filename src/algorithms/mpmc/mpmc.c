@@ -90,6 +90,11 @@ static const char citation[] =
     "  doi     = {10.1016/j.jcp.2013.07.023}\n"
     "}\n";
 
+static const char *const not_merged[] = {"tune", "series", "configurations", NULL};
+
+static const struct gpumc_merger merger = {
+    .counted = "replicas", .dropped = not_merged, .fill = chains_merge};
+
 const struct gpumc_algorithm_ops gpumc_algorithm_mpmc = {
     CHAINS_OPERATIONS,
     .name = "mpmc",
@@ -97,6 +102,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_mpmc = {
     .citation = citation,
     .keys = keys,
     .target = GPUMC_ATHERMAL,
+    .merger = &merger,
     .checks = checks,
     .replicas = replicas_of,
     .demand = demand,

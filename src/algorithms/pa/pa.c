@@ -359,6 +359,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pa = {
     .required = GPUMC_OPERATION_START | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |
                 GPUMC_OPERATION_MEASURE | GPUMC_OPERATION_GATHER,
     .relaxing_key = "sweeps",
+    .merger = &pa_merger,
     .checks = pa_checks,
     .defaults = pa_defaults,
     .replicas = pa_replicas,

@@ -224,6 +224,8 @@ double pa_curve_value(const struct pa *pa, size_t run, size_t row, enum pa_furth
 /* Into the summary: the lowest value of the tracked channel, of all runs and rows, the first value
  * of the moved control where a run saw it, and who holds it at the last. */
 GPUMC_MUST_CHECK enum gpumc_status pa_write_lowest(struct pa *pa, struct gpumc_error *error);
+/* gpumc_algorithm_ops.merger (pa_merge.c) */
+extern const struct gpumc_merger pa_merger;
 /* gpumc_algorithm_ops.save and load */
 GPUMC_MUST_CHECK enum gpumc_status
 pa_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error);

@@ -2,8 +2,9 @@
  *
  * They are independent and have errors, so at every point of every curve of the summary their
  * deviations from the average with the inverse squares of the errors as weights are as large as
- * these, as Fisher's F says. Errors are known from fluctuations themselves: they are taken to have
- * the degrees of freedom of those that are just enough for a result to be trusted. */
+ * these, as Fisher's F says. Errors are known from fluctuations themselves: each is taken to have
+ * the degrees of freedom of one that is just enough for a result to be trusted, all together as
+ * many times that as there are sources. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +12,13 @@
 #include "core/run/merge.h"
 #include "core/statistics/significance.h"
 
-static const double freedom_of_errors = 15;
+static const double freedom_of_error = 15;
 
-/* The point at which the sources agree least; its chance is that of a deviation as large. */
+/* The point at which the sources agree least, by the chance that any point of its curve deviates as
+ * much. Every curve has the same share of false alarms, however many points it has. */
 struct worst {
   double chance;
-  size_t comparisons;
+  size_t curves;
   const char *name, *axis; /* NULL: the curve is a number */
   double at;
 };
@@ -73,12 +75,14 @@ static double chance_of(const struct sums *sums)
 {
   const double freedom = (double)sums->count - 1;
   const double squares = fmax(0, sums->square - sums->value * sums->value / sums->weight);
-  return gpumc_fisher_tail(squares / freedom, freedom, freedom_of_errors);
+  return gpumc_fisher_tail(squares / freedom, freedom, freedom_of_error * (double)sums->count);
 }
 
 static void regard_curve(const struct gpumc_sources *sources, const char *name, size_t count,
                          const struct gpumc_result_dataset *axis, struct worst *worst)
 {
+  size_t compared = 0, farthest = 0;
+  double chance = 1;
   for (size_t at = 0; at < count; at++) {
     struct sums sums = {0};
     for (size_t i = 0; i < sources->count; i++) {
@@ -88,15 +92,18 @@ static void regard_curve(const struct gpumc_sources *sources, const char *name, 
     }
     if (sums.count < 2)
       continue;
-    worst->comparisons++;
-    const double chance = chance_of(&sums);
-    if (chance >= worst->chance)
-      continue;
-    worst->chance = chance;
-    worst->name = name;
-    worst->axis = axis != NULL && axis->shape[0] == count && count > 1 ? axis->name : NULL;
-    worst->at = worst->axis != NULL ? axis->values[at] : 0;
+    compared++;
+    const double found = chance_of(&sums);
+    farthest = found < chance ? at : farthest;
+    chance = fmin(chance, found);
   }
+  worst->curves += compared > 0;
+  if (compared == 0 || chance * (double)compared >= worst->chance)
+    return;
+  worst->chance = chance * (double)compared;
+  worst->name = name;
+  worst->axis = axis != NULL && axis->shape[0] == count && count > 1 ? axis->name : NULL;
+  worst->at = worst->axis != NULL ? axis->values[farthest] : 0;
 }
 
 /* Errors of time alone say nothing of how other samples of the disorder differ. */
@@ -127,7 +134,7 @@ bool gpumc_merging_contradicts(const struct gpumc_merging *merging,
         part_of(&sources->of[0], dataset->name, dataset->shape[0], &part))
       regard_curve(sources, dataset->name, dataset->shape[0], axis, &worst);
   }
-  if (worst.comparisons == 0 || worst.chance * (double)worst.comparisons >= GPUMC_FALSE_ALARMS)
+  if (worst.name == NULL || worst.chance * (double)worst.curves >= GPUMC_FALSE_ALARMS)
     return false;
   if (worst.axis != NULL)
     snprintf(where, sizeof where, " at %.40s = %g", worst.axis, worst.at);

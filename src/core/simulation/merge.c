@@ -2,9 +2,11 @@
 #include "core/simulation/merge.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/storage/hdf5_values.h"
 
 /* ---- reading ---- */
@@ -100,6 +102,72 @@ size_t gpumc_source_members(const struct gpumc_source *source, const char *group
       H5Gget_info_by_name(source->file->id, group, &info, H5P_DEFAULT) < 0)
     return 0;
   return (size_t)info.nlinks;
+}
+
+/* A table on its way: all rows of each column in turn, scattered into rows. */
+struct copied {
+  size_t rows, width;
+  double *all;    /* [rows][width] */
+  double *column; /* [rows][width of the widest column] */
+};
+
+static enum gpumc_status read_columns(const struct gpumc_source *source, const char *group,
+                                      const struct gpumc_column *columns, size_t n_columns,
+                                      const struct copied *copied, struct gpumc_error *error)
+{
+  size_t first = 0;
+  for (size_t c = 0; c < n_columns; c++) {
+    const size_t width = columns[c].width, shape[] = {copied->rows, width};
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", group, columns[c].label.name);
+    GPUMC_TRY(gpumc_source_read(source, path, shape, columns[c].across != NULL ? 2 : 1,
+                                copied->column, error));
+    for (size_t row = 0; row < copied->rows; row++)
+      memcpy(copied->all + row * copied->width + first, copied->column + row * width,
+             width * sizeof(double));
+    first += width;
+  }
+  return GPUMC_OK;
+}
+
+static enum gpumc_status append_rows(const struct gpumc_source *source, const char *group,
+                                     const struct copied *copied, const double *axis,
+                                     struct gpumc_recorder *recorder, size_t table,
+                                     struct gpumc_error *error)
+{
+  for (size_t row = 0; row < copied->rows; row++) {
+    const double *values = copied->all + row * copied->width;
+    if (values[0] != axis[row])
+      return gpumc_error_set(error, GPUMC_INVALID,
+                             "%s: row %zu of %s stands at %g, in the files before it at %g: leave "
+                             "it out",
+                             source->path, row, group, values[0], axis[row]);
+    GPUMC_TRY(gpumc_recorder_append(recorder, table, values, error));
+  }
+  return GPUMC_OK;
+}
+
+enum gpumc_status gpumc_source_append_rows(const struct gpumc_source *source, const char *group,
+                                           const double *axis, size_t rows,
+                                           struct gpumc_recorder *recorder, size_t table,
+                                           struct gpumc_error *error)
+{
+  size_t n_columns, widest = 0;
+  const struct gpumc_column *columns = gpumc_recorder_columns(recorder, table, &n_columns);
+  struct copied copied = {.rows = rows};
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t c = 0; c < n_columns; c++) {
+    copied.width += columns[c].width;
+    widest = columns[c].width > widest ? columns[c].width : widest;
+  }
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&copied.all, rows * copied.width, "a table", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&copied.column, rows * widest, "a column", error));
+  GPUMC_TRY_OUT(status, read_columns(source, group, columns, n_columns, &copied, error));
+  status = append_rows(source, group, &copied, axis, recorder, table, error);
+out:
+  free(copied.all);
+  free(copied.column);
+  return status;
 }
 
 /* ---- sums ---- */

@@ -65,6 +65,12 @@ gpumc_source_read(const struct gpumc_source *source, const char *path, const siz
 GPUMC_MUST_CHECK enum gpumc_status gpumc_source_shape(const struct gpumc_source *source,
                                                       const char *path, size_t *shape, size_t *rank,
                                                       struct gpumc_error *error);
+/* Appends the rows that the source has in `group` to a table of the recorder that has its columns:
+ * GPUMC_INVALID where the first column differs from axis[rows]. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_source_append_rows(const struct gpumc_source *source, const char *group, const double *axis,
+                         size_t rows, struct gpumc_recorder *recorder, size_t table,
+                         struct gpumc_error *error);
 /* An attribute of /summary: GPUMC_FAILURE where there is none. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_source_number(const struct gpumc_source *source,
                                                        const char *name, double *value,

@@ -385,6 +385,13 @@ size_t gpumc_recorder_count(const struct gpumc_recorder *recorder, size_t table)
   return recorder->tables[table].n_rows;
 }
 
+const struct gpumc_column *
+gpumc_recorder_columns(const struct gpumc_recorder *recorder, size_t table, size_t *n_columns)
+{
+  *n_columns = recorder->tables[table].n_columns;
+  return recorder->tables[table].columns;
+}
+
 const double *
 gpumc_recorder_rows(const struct gpumc_recorder *recorder, size_t table, size_t *n_rows)
 {

@@ -83,6 +83,9 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_append(struct gpumc_recorder *
                                                          size_t table, const double *row,
                                                          struct gpumc_error *error);
 size_t gpumc_recorder_count(const struct gpumc_recorder *recorder, size_t table);
+/* What a table was declared with, and how many columns these are. */
+const struct gpumc_column *
+gpumc_recorder_columns(const struct gpumc_recorder *recorder, size_t table, size_t *n_columns);
 /* The rows of a table that is no series, row-major; valid until the next append. */
 const double *
 gpumc_recorder_rows(const struct gpumc_recorder *recorder, size_t table, size_t *n_rows);
