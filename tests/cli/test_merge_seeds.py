@@ -1,4 +1,4 @@
-"""gpumc merge of runs of other seeds, canonical, mpmc and pa: one file gives its own summary again, averages are those of
+"""gpumc merge of runs of other seeds, canonical, mpmc, pa and muca: one file gives its own summary again, averages are those of
 all replicas and runs, errors shrink as they should, small systems are as enumeration says, and what does not fit is
 refused.
 
@@ -41,6 +41,13 @@ gpumc: 1
 seed: 5
 model: {name: ising2d, shape: [4, 4]}
 algorithm: {name: pa, beta: {to: 0.5, step: 0.05}, population: 2000, sweeps: 10, runs: 2}
+output: x.h5
+"""
+MULTICANONICAL = """\
+gpumc: 1
+seed: 5
+model: {name: ising2d, shape: [4, 4]}
+algorithm: {name: muca, beta: {from: 0, to: 0.5, step: 0.1}, walkers: 64}
 output: x.h5
 """
 SEEDS = 31, 32, 33, 34, 35, 36
@@ -110,7 +117,7 @@ class MergeSeeds(ProgramCase):
             off = max(off, np.abs((found[at] - wrong[name]) / error[at]).max())
         self.assertGreater(off, 4)
 
-    def hold_seeds(self, text, first, again, but=()):
+    def hold_seeds(self, text, first, again, but=(), within=1e-9):
         """What has random numbers twice, or is not the same system, is refused; a pair counts as its sources."""
         paths = self.make(text, SEEDS[:3])
         self.merge(paths[0], paths[0], refused="has the seed and the first sample of")
@@ -122,7 +129,7 @@ class MergeSeeds(ProgramCase):
         parts = dict(walk(self.merge(self.path("pair.h5"), paths[2])["summary"]))
         for name, values in walk(self.merge(*paths)["summary"]):
             if name not in but:
-                np.testing.assert_allclose(parts[name], values, 1e-9, 1e-12, err_msg=name)
+                np.testing.assert_allclose(parts[name], values, within, 1e-12, err_msg=name)
         self.make(text, [90], *first)
         self.merge(paths[0], self.path("90.h5"), refused=again)
 
@@ -255,16 +262,58 @@ class MergeSeeds(ProgramCase):
     def test_annealing_contradiction(self):
         self.hold_contradiction(ANNEALING, "energy")
 
-    def test_other_algorithms_are_named(self):
-        text = ANNEALING.replace("name: pa, beta: {to: 0.5, step: 0.05}, population: 2000, sweeps: 10, runs: 2",
-                                 "name: muca, beta: {from: 0, to: 0.5, step: 0.1}, walkers: 32")
-        paths = self.make(text, SEEDS[:1])
-        told = self.gpumc("merge", "merged.h5", *paths, code=INVALID).err
-        self.assertIn("31.h5: is a result of algorithm muca, which are not merged: those of", told)
-        for name in ("pa", "pt", "canonical", "mpmc"):
-            self.assertIn(name, told)
-        others = self.make(CANONICAL, [70], "algorithm.sweeps=200"), self.make(ANNEALING, [71])
-        self.merge(*(paths[0] for paths in others), refused="71.h5")
+    def test_multicanonical_alone(self):
+        path = self.make(MULTICANONICAL, SEEDS[:1])[0]
+        with self.merge(path) as merged, h5py.File(path) as single:
+            again, expected = (dict(walk(file["summary"])) for file in (merged, single))
+            del expected["log_weight"]  # several runs have none in common
+            for name, values in expected.items():
+                np.testing.assert_allclose(again[name], values, 1e-12, 1e-15, err_msg=name)
+            self.assertEqual(again.keys(), expected.keys())
+            self.assertEqual(attributes(merged["summary"]), dict(attributes(single["summary"]), files=1))
+
+    def test_multicanonical_seeds(self):
+        paths = self.make(MULTICANONICAL)
+        merged, parts = self.merge(*paths), self.summaries(paths)
+        spins = 2 * (np.arange(2**16)[:, None] >> np.arange(16) & 1).reshape(-1, 4, 4).astype(int) - 1
+        energy = -sum((spins * np.roll(spins, 1, axis)).sum((1, 2)) for axis in (1, 2))
+        levels, states = np.unique(energy, return_counts=True)
+        np.testing.assert_array_equal(merged["summary/level_energy"][:], levels)
+        deviation = (merged["summary/log_dos"][:] - np.log(states)) / merged["summary/log_dos_error"][:]
+        self.assertLess(np.abs(deviation).max(), 4)
+        self.assertGreater(np.abs((merged["summary/log_dos"][:] - 1.01 * np.log(states))
+                                  / merged["summary/log_dos_error"][:]).max(), 4)
+        np.testing.assert_array_equal(merged["summary/visits"][:], parts["visits"].sum(0))
+        self.assertEqual(merged["summary"].attrs["round_trips"],
+                         sum(h5py.File(path)["summary"].attrs["round_trips"] for path in paths))
+        for name in ("log_dos", "energy", "abs_magnetization", "microcanonical/abs_magnetization"):
+            expected = np.sqrt((parts[name + "_error"] ** 2).mean(0) / len(paths))
+            error = merged[f"summary/{name}_error"][:]
+            np.testing.assert_array_equal(np.isnan(error), np.isnan(expected))  # of what does not fluctuate
+            ratio = (error / expected)[expected > 0]
+            self.assertTrue((np.abs(np.log(ratio)) < np.log(1.1)).all(), (name, ratio))
+        self.assertEqual(merged["summary"].attrs["trusted"], 1)
+        self.hold_exact(merged, BETAS, ["energy", "specific_heat", "abs_magnetization", "magnetization2"])
+
+    def test_multicanonical_refusals(self):
+        self.hold_seeds(MULTICANONICAL, ["algorithm.walkers=128"], "algorithm.walkers: 64 -> 128",
+                        within=1e-4)  # the density of a pair is normalised by itself; its errors are 1e-3 and more
+        windows = self.make(MULTICANONICAL, [93], "algorithm.windows={count: 2, overlap: 0.6}",
+                            "model.shape=[8, 8]", "algorithm.iteration={maximum: 2}")
+        self.merge(*windows, refused="how windows are joined is not in results")
+
+    def test_multicanonical_contradiction(self):
+        self.hold_contradiction(MULTICANONICAL, "energy")
+
+    def test_starts_from_a_merged_density(self):
+        self.merge(*self.make(MULTICANONICAL, SEEDS[:2])).close()
+        self.make(MULTICANONICAL, [94], "algorithm.iteration={start: file, file: merged.h5}")
+        with h5py.File(self.path("94.h5")) as file:
+            self.assertLessEqual(file["summary"].attrs["iterations"], 3)
+
+    def test_other_algorithms(self):
+        canonical, annealing = self.make(CANONICAL, [70], "algorithm.sweeps=200")[0], self.make(ANNEALING, [71])[0]
+        self.merge(canonical, annealing, refused="71.h5")
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ campaign: {{seed: [{seeds}]}}
 """
 CANONICAL = "{name: canonical, beta: {values: [0.2, 0.4]}, replicas: 2, update: heat_bath, thermalization: 100, sweeps: 6000}"
 ANNEALING = "{name: pa, beta: {values: [0.1, 0.2, 0.3, 0.4]}, population: 1000, sweeps: 5, runs: 2}"
+MULTICANONICAL = "{name: muca, beta: {from: 0.2, to: 0.4, step: 0.1}, walkers: 32}"
 NAMES = "log_z", "energy", "specific_heat", "abs_magnetization", "magnetization2", "magnetization4"
 
 
@@ -83,6 +84,9 @@ class Merges(unittest.TestCase):
 
     def test_annealing(self):
         self.hold(ANNEALING)
+
+    def test_multicanonical(self):
+        self.hold(MULTICANONICAL)
 
     def test_runs_that_contradict_are_flagged(self):
         def change(summary):

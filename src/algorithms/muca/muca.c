@@ -300,6 +300,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_muca = {
     .stages = muca_stages,
     .required = GPUMC_OPERATION_START | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_MEASURE |
                 GPUMC_OPERATION_GATHER | GPUMC_OPERATION_WALK,
+    .merger = &muca_merger,
     .checks = muca_checks,
     .defaults = muca_defaults,
     .file_key = "iteration.file",

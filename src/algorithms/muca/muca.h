@@ -34,6 +34,7 @@
  *   muca_reweight.c  canonical averages, of one sample and of many
  *   muca_curves.c    these over the grid, in units of work, checkpoints and the result
  *   muca_samples.c   what is written of each sample
+ *   muca_merge.c     the state at the end, from results of other seeds
  *   muca_summary.c   what is written of the whole run
  *   muca_trust.c     whether to trust it, windows
  */
@@ -284,6 +285,7 @@ struct muca {
   struct muca_density density;  /* of a sample */
   size_t opened;                /* its number and 1; 0: there is none */
   struct muca_travels *travels; /* [tables] of the summary */
+  bool is_merged;               /* travels are those of its sources; there are no weights */
 };
 
 /* muca_demand.c: gpumc_algorithm_ops.demand, and the share of the time of a run that its curves
@@ -404,5 +406,7 @@ muca_trust_write(const struct muca *muca, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 muca_samples_write(const struct muca *muca, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status muca_summarize(void *state, struct gpumc_error *error);
+/* gpumc_algorithm_ops.merger (muca_merge.c) */
+extern const struct gpumc_merger muca_merger;
 
 #endif

@@ -16,6 +16,7 @@ void muca_density_free(struct muca_density *density)
   free(density->value);
   free(density->log_dos);
   free(density->average);
+  free(density->average_error);
   free(density->slope);
   free(density->error_of);
   free(density->visits);
@@ -135,6 +136,15 @@ static bool is_of_level(const struct muca *muca, const struct gpumc_mean *mean)
   return mean->index == muca->settings.channel && !muca->settings.binned;
 }
 
+double muca_level_average(const struct muca *muca, const struct gpumc_mean *mean, size_t level)
+{
+  const struct gpumc_model *model = muca->context.model;
+  const double quantum = model->quantum[muca->settings.channel];
+  const double x =
+      muca_level_value(&muca->settings, model, level) / quantum * gpumc_mean_unit(mean, model);
+  return gpumc_power(x, mean->power, mean->absolute);
+}
+
 /* Average and slope of mean k from `sum`, the sums of a level, over so many samples. */
 static void set_average(const struct muca *muca, const double *sum, double samples, size_t level,
                         size_t k, double *average, double *slope)
@@ -145,8 +155,7 @@ static void set_average(const struct muca *muca, const double *sum, double sampl
   const double unit = gpumc_mean_unit(mean, model);
   const double quantum = model->quantum[muca->settings.channel];
   if (is_of_level(muca, mean)) {
-    const double x = muca_level_value(&muca->settings, model, level) / quantum * unit;
-    *average = gpumc_power(x, mean->power, mean->absolute);
+    *average = muca_level_average(muca, mean, level);
     return;
   }
   const double scale = gpumc_power(unit, mean->power, false);

@@ -14,18 +14,19 @@ struct muca_table;
  * leave that block out, row B has all of them. */
 struct muca_density {
   size_t levels, blocks;
-  size_t first, last; /* of all levels: those of the windows that are open */
-  size_t *level;      /* [V] */
-  double *value;      /* [V] of the whole system, in the channel's unit */
-  double *visits;     /* [V] */
-  double *log_dos;    /* [B + 1][V] */
-  double *error_of;   /* [V] of log_dos */
-  double *average;    /* [B + 1][V][n_means] at the level; NaN where nothing was measured */
-  double *slope;      /* the same, covariances with the value within the level; NULL: not binned */
-  uint8_t *measured;  /* [B + 1][V] whether any walker was measured at the level */
-  double *ratio;      /* [B][V] exp(log_dos) over that of row B; NULL: binned */
-  double *tilt;       /* [B + 1][windows - 1] see muca_join.c */
-  bool normalised;    /* to the number of states; else to 1 */
+  size_t first, last;    /* of all levels: those of the windows that are open */
+  size_t *level;         /* [V] */
+  double *value;         /* [V] of the whole system, in the channel's unit */
+  double *visits;        /* [V] */
+  double *log_dos;       /* [B + 1][V] */
+  double *error_of;      /* [V] of log_dos */
+  double *average;       /* [B + 1][V][n_means] at the level; NaN where nothing was measured */
+  double *average_error; /* [V][n_means] of a merged result, which has no blocks; NULL: a run's */
+  double *slope;     /* the same, covariances with the value within the level; NULL: not binned */
+  uint8_t *measured; /* [B + 1][V] whether any walker was measured at the level */
+  double *ratio;     /* [B][V] exp(log_dos) over that of row B; NULL: binned */
+  double *tilt;      /* [B + 1][windows - 1] see muca_join.c */
+  bool normalised;   /* to the number of states; else to 1 */
 };
 enum muca_fault { MUCA_FAULT_NONE, MUCA_FAULT_CUT, MUCA_FAULT_BINS };
 
@@ -55,6 +56,8 @@ void muca_density_free(struct muca_density *density);
 GPUMC_MUST_CHECK enum gpumc_status muca_density_errors(const struct muca_density *density,
                                                        const double *numbers, size_t stride,
                                                        double *error_of, struct gpumc_error *error);
+/* The mean of what a level of a spectrum knows by its value. */
+double muca_level_average(const struct muca *muca, const struct gpumc_mean *mean, size_t level);
 /* Labels of ln Omega and of its axis, which borrows `texts`. */
 struct muca_level_texts {
   char name[64], long_name[96];

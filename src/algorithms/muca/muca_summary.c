@@ -35,8 +35,11 @@ static enum gpumc_status write_levels(const struct muca *muca, const struct muca
       continue;
     for (size_t v = 0; v < levels; v++)
       curve[v] = density->average[(density->blocks * levels + v) * n + k];
-    GPUMC_TRY_OUT(status,
-                  muca_density_errors(density, density->average + k, n, curve + levels, error));
+    for (size_t v = 0; v < levels && density->average_error != NULL; v++)
+      curve[levels + v] = density->average_error[v * n + k];
+    if (density->average_error == NULL)
+      GPUMC_TRY_OUT(status,
+                    muca_density_errors(density, density->average + k, n, curve + levels, error));
     GPUMC_TRY_OUT(status,
                   gpumc_curve_write_with_error(&place, &mean->label, curve, curve + levels, error));
   }
@@ -45,7 +48,8 @@ out:
   return status;
 }
 
-/* Those of production, from which ln Omega follows: ln H - ln W. Windows have several. */
+/* Those of production, from which ln Omega follows: ln H - ln W. Windows have several, and so have
+ * the sources of a merged result. */
 static enum gpumc_status write_weights(const struct muca *muca, const struct muca_density *density,
                                        const struct gpumc_curve_place *place,
                                        struct gpumc_error *error)
@@ -54,7 +58,7 @@ static enum gpumc_status write_weights(const struct muca *muca, const struct muc
       "log_weight", "logarithm of the weight in the production run, up to a constant", "1", "ln W"};
   const struct muca_table *table = &muca->table[0];
   double *curve;
-  if (muca->settings.windows > 1)
+  if (muca->settings.windows > 1 || muca->is_merged)
     return GPUMC_OK;
   GPUMC_TRY(gpumc_allocate_array(&curve, density->levels, "a curve", error));
   for (size_t v = 0; v < density->levels; v++)

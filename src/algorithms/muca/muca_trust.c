@@ -29,6 +29,8 @@ static enum gpumc_status follow(struct muca *muca, const struct muca_table *tabl
 
 enum gpumc_status muca_travels_count(struct muca *muca, struct gpumc_error *error)
 {
+  if (muca->is_merged)
+    return GPUMC_OK;
   if (muca->travels == NULL)
     GPUMC_TRY(gpumc_allocate_array(&muca->travels, muca->tables, "travels of walkers", error));
   for (size_t i = 0; i < muca->tables; i++)
