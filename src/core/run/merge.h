@@ -42,6 +42,13 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_merging_open(const char *const *paths, 
 /* Legal on a zeroed object. */
 void gpumc_merging_free(struct gpumc_merging *merging);
 
+/* The samples of all sources, where the algorithm lists them, none of which may be there twice; and
+ * whether random numbers of one are those of another (merge_twice.c): GPUMC_INVALID. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_merging_list_samples(struct gpumc_merging *merging, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_merging_check_seeds(const struct gpumc_merging *merging, struct gpumc_error *error);
+
 /* Whether sources differ by more than their errors explain, in one of a hundred merges of sources
  * that agree at most; then `text` says where (merge_agree.c). */
 enum { GPUMC_CONTRADICTION_BYTES = 384 };

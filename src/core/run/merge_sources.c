@@ -242,140 +242,6 @@ static enum gpumc_status compare(const struct gpumc_source *first, const char *c
   return status == GPUMC_OK ? compare_what_was_read(first, source, task, error) : status;
 }
 
-/* ---- random numbers and samples that are the same twice ---- */
-
-/* The thermal seed of a run, as its provenance says it. */
-static double seed_of(const struct gpumc_result_fields *provenance, double otherwise)
-{
-  const char *text = gpumc_result_field(provenance, "thermal_seed");
-  return text != NULL ? strtod(text, NULL) : otherwise;
-}
-
-/* Seeds of the runs that a source is of: its own, or those of the sources that it was merged from.
- */
-struct seeds {
-  size_t count;
-  double *of;
-};
-
-static enum gpumc_status
-find_seeds(const struct gpumc_source *source, struct seeds *seeds, struct gpumc_error *error)
-{
-  const size_t merged = gpumc_source_members(source, "provenance/sources");
-  const double own =
-      cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(source->resolved, "seed"));
-  seeds->count = merged > 0 ? merged : 1;
-  GPUMC_TRY(gpumc_allocate_array(&seeds->of, seeds->count, "seeds", error));
-  seeds->of[0] = seed_of(&source->result.provenance, own);
-  for (size_t i = 0; i < merged; i++) {
-    struct gpumc_result_fields fields = {0};
-    char path[64];
-    snprintf(path, sizeof path, "provenance/sources/%04zu", i);
-    GPUMC_TRY(gpumc_result_read_fields(source->file, path, &fields, error));
-    seeds->of[i] = seed_of(&fields, NAN);
-    gpumc_result_fields_free(&fields);
-  }
-  return GPUMC_OK;
-}
-
-static bool meet(const double *one, size_t n_one, const double *other, size_t n_other)
-{
-  for (size_t i = 0; i < n_one; i++)
-    for (size_t j = 0; j < n_other; j++)
-      if (one[i] == other[j])
-        return true;
-  return false;
-}
-
-static enum gpumc_status check_seeds(const struct gpumc_merging *merging, struct gpumc_error *error)
-{
-  const struct gpumc_sources *sources = &merging->sources;
-  struct seeds *seeds = NULL;
-  enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&seeds, sources->count, "seeds", error));
-  for (size_t i = 0; i < sources->count; i++)
-    GPUMC_TRY_OUT(status, find_seeds(&sources->of[i], &seeds[i], error));
-  for (size_t i = 0; i < sources->count; i++)
-    for (size_t j = 0; j < i; j++)
-      if (meet(seeds[i].of, seeds[i].count, seeds[j].of, seeds[j].count))
-        GPUMC_TRY_OUT(status,
-                      gpumc_error_set(error, GPUMC_INVALID,
-                                      "%s: has the seed and the first sample of %s, so that their "
-                                      "random numbers are not independent, or the data are the "
-                                      "same: leave it out, or make it again with another seed",
-                                      sources->of[i].path, sources->of[j].path));
-out:
-  for (size_t i = 0; seeds != NULL && i < sources->count; i++)
-    free(seeds[i].of);
-  free(seeds);
-  return status;
-}
-
-/* Those of one source, at `first` of the list. */
-static enum gpumc_status read_samples(const struct gpumc_source *source, size_t first,
-                                      struct gpumc_sample_list *list, struct gpumc_error *error)
-{
-  const size_t count = (size_t)source->counted;
-  GPUMC_TRY(gpumc_source_read(source, "samples/sample", &count, 1, list->number + first, error));
-  if (list->checksum != NULL)
-    GPUMC_TRY(
-        gpumc_source_read(source, "samples/checksum", &count, 1, list->checksum + first, error));
-  if (gpumc_source_has(source, "samples/seed"))
-    return gpumc_source_read(source, "samples/seed", &count, 1, list->seed + first, error);
-  const double own =
-      cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(source->resolved, "seed"));
-  for (size_t s = 0; s < count; s++)
-    list->seed[first + s] = seed_of(&source->result.provenance, own);
-  return GPUMC_OK;
-}
-
-static enum gpumc_status check_samples_of(const struct gpumc_merging *merging, size_t i,
-                                          size_t first, struct gpumc_error *error)
-{
-  const struct gpumc_sources *sources = &merging->sources;
-  const double *checksum = merging->samples.checksum;
-  const size_t count = (size_t)sources->of[i].counted;
-  size_t before = 0;
-  for (size_t s = 1; s < count; s++)
-    if (meet(checksum + first + s, 1, checksum + first, s))
-      return gpumc_error_set(error, GPUMC_INVALID,
-                             "%s: has a sample of the disorder twice: leave it out",
-                             sources->of[i].path);
-  for (size_t j = 0; j < i; j++) {
-    if (meet(checksum + first, count, checksum + before, (size_t)sources->of[j].counted))
-      return gpumc_error_set(error, GPUMC_INVALID,
-                             "%s: has samples of %s once more: leave it out, or simulate other "
-                             "ones (model.sample)",
-                             sources->of[i].path, sources->of[j].path);
-    before += (size_t)sources->of[j].counted;
-  }
-  return GPUMC_OK;
-}
-
-/* The samples of all sources, where the algorithm lists them. */
-static enum gpumc_status list_samples(struct gpumc_merging *merging, struct gpumc_error *error)
-{
-  const struct gpumc_sources *sources = &merging->sources;
-  struct gpumc_sample_list *list = &merging->samples;
-  size_t known = 0, first = 0;
-  if (!merging->merger->samples)
-    return GPUMC_OK;
-  for (size_t i = 0; i < sources->count; i++)
-    known += gpumc_source_has(&sources->of[i], "samples/checksum");
-  list->count = (size_t)gpumc_sources_counted(sources);
-  GPUMC_TRY(gpumc_allocate_array(&list->number, list->count, "samples", error));
-  GPUMC_TRY(gpumc_allocate_array(&list->seed, list->count, "samples", error));
-  if (known > 0)
-    GPUMC_TRY(gpumc_allocate_array(&list->checksum, list->count, "samples", error));
-  for (size_t i = 0; i < sources->count; i++) {
-    GPUMC_TRY(read_samples(&sources->of[i], first, list, error));
-    if (list->checksum != NULL)
-      GPUMC_TRY(check_samples_of(merging, i, first, error));
-    first += (size_t)sources->of[i].counted;
-  }
-  return GPUMC_OK;
-}
-
 /* ---- the merged configuration ---- */
 
 /* What any source was to be distrusted for from the start: texts by name. */
@@ -468,8 +334,8 @@ enum gpumc_status gpumc_merging_open(const char *const *paths, size_t n_paths,
     }
     GPUMC_TRY_OUT(status, compare(&sources->of[0], common, source, &task, error));
   }
-  GPUMC_TRY_OUT(status, list_samples(merging, error));
-  GPUMC_TRY_OUT(status, check_seeds(merging, error));
+  GPUMC_TRY_OUT(status, gpumc_merging_list_samples(merging, error));
+  GPUMC_TRY_OUT(status, gpumc_merging_check_seeds(merging, error));
   GPUMC_TRY_OUT(status, make_task(merging, error));
   add_work(merging);
 out:
