@@ -216,6 +216,9 @@ class MergeSeeds(ProgramCase):
                  / np.nanmean(parts["pair_correlation"].var(0, ddof=1) / len(paths)))
         self.assertTrue(0.6 < ratio < 1.6, ratio)
         self.assertIn("psi6", merged["summary/autocorrelation_time"])
+        np.testing.assert_allclose(merged["summary/psi6"][()], parts["psi6"].mean(), 1e-12)
+        np.testing.assert_allclose(merged["summary/psi6_error"][()],
+                                   np.sqrt((parts["psi6_error"] ** 2).sum()) / len(paths), 1e-12)
         self.assertIn("pressure", self.gpumc("info", "merged.h5").out)
 
     def test_disks_refusals(self):

@@ -9,6 +9,7 @@
 #ifndef GPUMC_ALGORITHMS_CHAINS_H
 #define GPUMC_ALGORITHMS_CHAINS_H
 
+#include <math.h>
 #include <stdio.h>
 
 #include "core/simulation/algorithm.h"
@@ -493,6 +494,14 @@ GPUMC_MUST_CHECK enum gpumc_status chains_estimates_make(const struct chains *ch
                                                          struct gpumc_error *error);
 /* Legal on a zeroed object. */
 void chains_estimates_free(struct chains_estimates *estimates);
+
+/* The error of a plain mean by its series, with Student's factor; that of a merged result has it.
+ */
+static inline double chains_series_error(const struct gpumc_series_estimate *mean)
+{
+  const struct gpumc_variance none = {0, 0}, variance = {mean->error * mean->error, mean->freedom};
+  return isinf(mean->freedom) ? mean->error : gpumc_pooled_error(variance, none);
+}
 
 /* ---- how far measurements reach when they are reweighted (chains_reach.c) ---- */
 

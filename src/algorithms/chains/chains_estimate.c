@@ -154,13 +154,8 @@ longest_time(const struct chains *chains, size_t m, const struct chains_estimate
 static void take_errors_of_series(const struct chains_quantities *quantities,
                                   struct chains_estimates *estimates)
 {
-  for (size_t k = 0; k < quantities->n_series; k++) {
-    const struct gpumc_series_estimate *mean = &estimates->mean[k];
-    const struct gpumc_variance variance = {mean->error * mean->error, mean->freedom};
-    estimates->error[quantities->series_result[k]] =
-        isinf(mean->freedom) ? mean->error
-                             : gpumc_pooled_error(variance, (struct gpumc_variance){0, 0});
-  }
+  for (size_t k = 0; k < quantities->n_series; k++)
+    estimates->error[quantities->series_result[k]] = chains_series_error(&estimates->mean[k]);
 }
 
 /* All replicas are one system: bins of the time and chains. */

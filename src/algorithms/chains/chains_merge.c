@@ -172,7 +172,7 @@ struct series {
   struct chains *chains;
   size_t k;
   const char *name;   /* of the mean */
-  const char *result; /* of its error in the summary; NULL: it has none */
+  const char *result; /* of its value and error in the summary; NULL: they are not there */
   double spacing;     /* sweeps from one value to the next */
 };
 
@@ -187,7 +187,7 @@ static enum gpumc_status read_curve(const struct chains *chains, const struct gp
                            error);
 }
 
-enum found { CONVERGED, ERROR, TIME, TIME_ERROR, SAMPLES, DRIFT, LENGTH, FOUND };
+enum found { CONVERGED, VALUE, ERROR, TIME, TIME_ERROR, SAMPLES, DRIFT, LENGTH, FOUND };
 
 /* found[FOUND][runs] of one source. */
 static enum gpumc_status read_found(const struct series *series, const struct gpumc_source *source,
@@ -198,6 +198,7 @@ static enum gpumc_status read_found(const struct series *series, const struct gp
   const struct {
     const char *group, *name, *suffix;
   } curves[FOUND] = {[CONVERGED] = {"", "converged", ""},
+                     [VALUE] = {"", series->result, ""},
                      [ERROR] = {"", series->result, "_error"},
                      [TIME] = {"autocorrelation_time/", series->name, ""},
                      [TIME_ERROR] = {"autocorrelation_time/", series->name, "_error"},
@@ -230,6 +231,7 @@ add_found(const struct series *series, const double *found, size_t m, double sha
   const double error_of = found[ERROR * runs + m], drift = found[DRIFT * runs + m];
   const double samples = found[SAMPLES * runs + m], weight = isnan(samples) ? 0 : samples;
   const double time_error = found[TIME_ERROR * runs + m] / series->spacing;
+  mean->mean += share * found[VALUE * runs + m];
   mean->error += share * share * error_of * error_of;
   mean->converged = mean->converged && (found[CONVERGED * runs + m] != 0 || is_doubted(chains));
   mean->effective_samples += samples;
@@ -245,6 +247,8 @@ add_found(const struct series *series, const double *found, size_t m, double sha
 static void
 finish_mean(const struct series *series, struct gpumc_series_estimate *mean, double weight)
 {
+  if (series->result == NULL)
+    mean->mean = mean->error = NAN;
   mean->error = sqrt(mean->error);
   mean->freedom = INFINITY; /* Student's factor is in it */
   mean->variance = isnan(mean->error) ? 0 : 1;
@@ -284,6 +288,17 @@ out:
   return status;
 }
 
+/* Results of earlier programs have no means of what is watched. */
+static bool has_all(const struct gpumc_sources *sources, const char *name)
+{
+  char path[160];
+  bool has = true;
+  snprintf(path, sizeof path, "summary/%s_error", name);
+  for (size_t i = 0; i < sources->count; i++)
+    has = has && gpumc_source_has(&sources->of[i], path);
+  return has;
+}
+
 static enum gpumc_status merge_all_series(struct chains *chains,
                                           const struct gpumc_sources *sources,
                                           struct gpumc_error *error)
@@ -298,6 +313,7 @@ static enum gpumc_status merge_all_series(struct chains *chains,
           gpumc_quantity_label(&quantities->observables, quantities->series_result[k]).name;
     } else {
       series.name = chains->watch.mean[k - requested]->label.name;
+      series.result = has_all(sources, series.name) ? series.name : NULL;
       series.spacing *= (double)chains->watch.every;
     }
     GPUMC_TRY(merge_series(&series, sources, error));

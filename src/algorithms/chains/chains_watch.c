@@ -170,9 +170,7 @@ enum gpumc_status chains_watch_write(const struct chains *chains,
       struct gpumc_series_estimate mean;
       chains_watch_estimate(chains, m, w, &mean);
       value[m] = mean.mean;
-      value[chains->runs + m] =
-          gpumc_pooled_error((struct gpumc_variance){mean.error * mean.error, mean.freedom},
-                             (struct gpumc_variance){0, 0});
+      value[chains->runs + m] = chains_series_error(&mean);
     }
     GPUMC_TRY_OUT(status, gpumc_curve_write_with_error(place, &chains->watch.mean[w]->label, value,
                                                        value + chains->runs, error));
