@@ -258,7 +258,8 @@ class Damaged(ProgramCase):
         self.path("small.h5").write_bytes(good)
         with edited(self.path("small.h5")) as file:
             del file["samples" if "samples" in file else "summary/beta"]
-        self.gpumc("merge", "merged.h5", "small.h5", code=INVALID)
+        self.assertIn("small.h5: holds no summary/beta", self.gpumc("merge", "merged.h5", "small.h5", code=FAILURE).err)
+        self.assertEqual(self.names("merged*"), [])
 
     def test_an_axis_that_was_deleted(self):
         """HDF5's own iteration over the scales of a dataset crashes then."""
