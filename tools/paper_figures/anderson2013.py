@@ -31,7 +31,7 @@ def equation_of_state(campaigns, axes):
         paper = papers_published.ANDERSON_TABLE_2.get(number, {}).get(fraction)
         rows.append(_pressure_row("", paper, number, fraction, result))
     axes.locator_params(axis="x", nbins=5)
-    finish(axes, "table 2: equation of state (open: not trusted)", r"packing fraction $\phi$", "$P^*$")
+    finish(axes, "table 2: equation of state (open circles: not trusted)", r"packing fraction $\phi$", "$P^*$")
     return rows
 
 
