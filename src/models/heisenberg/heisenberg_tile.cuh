@@ -288,7 +288,7 @@ heisenberg_tile_draw(const struct heisenberg_stream &stream, uint32_t colour,
 {
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, heisenberg_draw(colour, 0));
   const bool upper = heisenberg_shared_half(unit.first) != 0;
-  uint32_t drawn[2][4];
+  uint32_t drawn[2][4] = {};
   if (RULES::SHARED)
     heisenberg_draw_two(stream, heisenberg_shared_counter(unit.first), label, drawn);
   HEISENBERG_UNROLL
