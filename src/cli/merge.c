@@ -75,6 +75,8 @@ int cli_merge(int argc, char **argv)
   if (arguments.n_paths < 2)
     cli_usage_error(argv[0], arguments.n_paths == 0 ? "the output is missing"
                                                     : "the results to be merged are missing");
+  if (arguments.paths[0][0] == '\0')
+    cli_usage_error(argv[0], "the output has no name");
   const struct gpumc_observer observer = {.state = &arguments, .message = on_message};
   const struct gpumc_merge_options merge = {.output = arguments.paths[0],
                                             .paths = arguments.paths + 1,

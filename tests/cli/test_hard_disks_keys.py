@@ -155,7 +155,7 @@ class HardDisksKeys(ProgramCase):
         for model, (strain, advice) in warned.items():
             with self.subTest(model):
                 said = self.gpumc("validate", self.config(model)).err
-                self.assertIn("warning: model.start: lattice: ", said)
+                self.assertIn("warning: model.start: the triangular lattice ", said)
                 self.assertIn(f"strained by {strain}", said)
                 self.assertIn(f"model.lattice: {advice} and model.packing_fraction alone", said)
                 fits.append(f"lattice: {advice}, packing_fraction: 0.72, start: lattice")

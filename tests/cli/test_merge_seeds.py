@@ -6,7 +6,9 @@ Null: merged averages are those of the canonical ensemble. Bounds are four repor
 looking; seeds are fixed. Negative controls: references at a temperature that is wrong by 1 %, the same file twice, and
 a file that is off by seven errors.
 """
+import json
 import pathlib
+import subprocess
 import sys
 import unittest
 
@@ -103,6 +105,9 @@ class MergeSeeds(ProgramCase):
             expected = dict(attributes(single["summary"]), files=1)
             self.assertEqual(attributes(merged["summary"]), expected)
             self.assertEqual(list(merged["runs"]), list(single["runs"]))
+            of_merged, of_single = (json.loads(file["config/resolved"][()]) for file in (merged, single))
+            for block in "model", "algorithm", "kernel":
+                self.assertLessEqual(of_merged[block].items(), of_single[block].items())
 
     def hold_exact(self, merged, betas, names):
         known = "log_z", "energy", "specific_heat", "abs_magnetization", "magnetization2", "magnetization4"
@@ -192,6 +197,21 @@ class MergeSeeds(ProgramCase):
         merged, parts = self.merge(few, many), self.summaries([few, many])
         for name in ("energy", "magnetization4"):
             np.testing.assert_allclose(merged[f"summary/{name}"][:], np.average(parts[name], 0, [2, 6]), 1e-12)
+
+    def test_a_result_stays_until_its_successor_is_whole(self):
+        """Files may not become larger than a number of kibibytes, from 8 to where they may be as large as the result."""
+        paths, output = self.make(CANONICAL, SEEDS[:2], "algorithm.sweeps=400"), self.path("merged.h5")
+        self.gpumc("merge", output, *paths)
+        before, failed = output.read_bytes(), 0
+        for limit in range(8, 4 + len(before) // 1024, 4):
+            done = subprocess.run(["bash", "-c", f'ulimit -f {limit}; exec "$0" "$@"', gpumc_program.PROGRAM, "merge", "--fresh", output,
+                                   *paths], capture_output=True, text=True)
+            failed += done.returncode == 1
+            if done.returncode == 1:
+                self.assertEqual(output.read_bytes(), before, f"{limit} KiB: {done.stderr}")
+        self.assertGreater(failed, 3)
+        self.assertEqual(self.names("merged.h5*"), ["merged.h5"])
+        self.gpumc("merge", "", *paths, code=INVALID)
 
     def test_what_is_not_merged_is_left_out(self):
         more = ["algorithm.series=true", "algorithm.reweight={from: 0.2, to: 0.4, step: 0.05}",

@@ -65,7 +65,9 @@ class HardDisksTrust(ProgramCase):
         mixed = {**METASTABLE, "model": METASTABLE["model"].replace("start: lattice", "start: mixed")}
         trusted = {start: sum(self.run_with(seed, **keys)["trusted"] for seed in range(1, 9))
                    for start, keys in (("lattice", METASTABLE), ("mixed", mixed))}
+        many = self.run_with(1, **{**mixed, "more": ", replicas: 16"})["said"]  # in chains of two
         print(f"\ntrusted, of 8: {trusted}")
+        self.assertIn("the replicas contradict each other", many)
         self.assertGreater(trusted["lattice"], 0)
         self.assertEqual(trusted["mixed"], 0)
 

@@ -42,8 +42,9 @@ check_rows(const struct pa *pa, const struct gpumc_source *source, struct gpumc_
   enum gpumc_status status;
   snprintf(path, sizeof path, "summary/%s", pa->axis.name);
   GPUMC_TRY(gpumc_source_shape(source, path, shape, &rank, error));
-  bool same = rank == 1 && shape[0] == pa->schedule.count;
-  GPUMC_TRY(gpumc_allocate_array(&values, shape[0] + 1, "values of a control", error));
+  const size_t count = rank == 1 ? shape[0] : 0;
+  bool same = rank == 1 && count == pa->schedule.count;
+  GPUMC_TRY(gpumc_allocate_array(&values, count + 1, "values of a control", error));
   status = same ? gpumc_source_read(source, path, shape, 1, values, error) : GPUMC_OK;
   for (size_t i = 0; i < pa->schedule.count && same; i++)
     same = values[i] == pa->schedule.value[i];

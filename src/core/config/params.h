@@ -48,6 +48,9 @@ struct gpumc_key {
   /* Of models: names the samples of the disorder, or what is written of them. Results that differ
    * in it alone are of other samples of one system, and can be merged. */
   bool of_samples;
+  /* Of kernels: stays out of tasks that do not make a move which names it (gpumc_move.keys), unless
+   * it is written down. */
+  bool of_move;
   const char
       *exactly_one_of; /* siblings with the same text here exclude each other, one is needed */
   /* Integers: the default is the largest divisor, up to `default_text`, of the first of these

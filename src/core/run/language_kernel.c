@@ -175,9 +175,9 @@ static void refuse_for_move(struct gpumc_language *language, const struct gpumc_
                          move != NULL ? move->name : "", names, key);
 }
 
-/* Keys for moves that the task does not make have no value but their default, and stay out of the
- * task then unless they were written down; `params`, of `block`, and `algorithm` view the resolved
- * blocks. False when memory ran out. */
+/* Keys for moves that the task does not make have no value but their default, and if they are made
+ * so (gpumc_key.of_move) stay out of the task then unless they were written down; `params`, of
+ * `block`, and `algorithm` view the resolved blocks. False when memory ran out. */
 static bool check_keys_of_moves(struct gpumc_language *language, const struct gpumc_params *params,
                                 cJSON *block, const struct gpumc_params *algorithm,
                                 const struct gpumc_kernel_ops *kernel)
@@ -197,7 +197,8 @@ static bool check_keys_of_moves(struct gpumc_language *language, const struct gp
         (move != NULL && is_for(move, key->name)))
       continue;
     list_moves(kernel, key->name, &names);
-    if (names.length > 0 && is_default(key, value) && !gpumc_params_given(params, key->name))
+    if (names.length > 0 && key->of_move && is_default(key, value) &&
+        !gpumc_params_given(params, key->name))
       cJSON_DeleteItemFromObjectCaseSensitive(block, key->name);
     else if (names.length > 0 && !is_default(key, value))
       refuse_for_move(language, params, key->name, gpumc_text_string(&names), move, update);

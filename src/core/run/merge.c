@@ -142,9 +142,8 @@ static enum gpumc_status finish(struct merge *merge, struct gpumc_error *error)
   GPUMC_TRY(task->algorithm->summarize(merge->state, error));
   GPUMC_TRY(
       gpumc_recorder_integer(merge->recorder, "summary", "files", merge->merging.files, error));
-  if (merge->options->fresh)
-    GPUMC_TRY(gpumc_file_remove(merge->files.output, error));
-  GPUMC_TRY(gpumc_recorder_finish(merge->recorder, error));
+  GPUMC_TRY(merge->options->fresh ? gpumc_recorder_replace(merge->recorder, error)
+                                  : gpumc_recorder_finish(merge->recorder, error));
   return gpumc_clear_side_files(task, &merge->files, true, merge->options->observer, error);
 }
 

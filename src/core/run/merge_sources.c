@@ -25,18 +25,24 @@ static cJSON *block_of(cJSON *resolved, const char *block)
 
 /* Defaults of keys that the program which made a result did not have yet; false when memory ran
  * out. */
+static bool fill_keys(const struct gpumc_key *keys, cJSON *values);
+
+static bool fill_key(const struct gpumc_key *key, cJSON *values)
+{
+  cJSON *value = cJSON_GetObjectItemCaseSensitive(values, key->name);
+  if (cJSON_IsObject(value) && key->children != NULL)
+    return fill_keys(key->children, value);
+  if (value != NULL || key->default_text == NULL)
+    return true;
+  cJSON *added = gpumc_key_default(key);
+  return added != NULL && cJSON_AddItemToObject(values, key->name, added);
+}
+
 static bool fill_keys(const struct gpumc_key *keys, cJSON *values)
 {
   bool good = true;
-  for (; keys->name != NULL && good; keys++) {
-    cJSON *value = cJSON_GetObjectItemCaseSensitive(values, keys->name);
-    if (cJSON_IsObject(value) && keys->children != NULL) {
-      good = fill_keys(keys->children, value);
-    } else if (value == NULL && keys->default_text != NULL) {
-      cJSON *added = gpumc_key_default(keys);
-      good = added != NULL && cJSON_AddItemToObject(values, keys->name, added);
-    }
-  }
+  for (; keys->name != NULL && good; keys++)
+    good = fill_key(keys, values);
   return good;
 }
 
@@ -51,13 +57,16 @@ static bool fill_block(const struct gpumc_language_tables *tables, cJSON *resolv
   return good;
 }
 
+/* But those of kernels: which of these a task has depends on its own kernel and move. */
 static bool fill_defaults(const struct gpumc_task *task)
 {
   struct gpumc_language_tables tables;
   gpumc_language_tables_fill(&tables, gpumc_models());
   gpumc_language_tables_add(&tables, task->model);
-  return fill_keys(tables.root, task->resolved) &&
-         fill_block(&tables, task->resolved, "model", task->model->keys) &&
+  for (const struct gpumc_key *key = tables.root; key->name != NULL; key++)
+    if (strcmp(key->name, "kernel") != 0 && !fill_key(key, task->resolved))
+      return false;
+  return fill_block(&tables, task->resolved, "model", task->model->keys) &&
          fill_block(&tables, task->resolved, "algorithm", task->algorithm->keys);
 }
 

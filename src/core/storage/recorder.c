@@ -420,7 +420,8 @@ gpumc_recorder_close_tables(struct gpumc_recorder *recorder, struct gpumc_error 
   return GPUMC_OK;
 }
 
-enum gpumc_status gpumc_recorder_finish(struct gpumc_recorder *recorder, struct gpumc_error *error)
+static enum gpumc_status
+finish(struct gpumc_recorder *recorder, bool replaces, struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
   assert(recorder->phase == GPUMC_RECORDER_SUMMARIZING);
@@ -431,9 +432,20 @@ enum gpumc_status gpumc_recorder_finish(struct gpumc_recorder *recorder, struct 
   GPUMC_TRY(gpumc_file_sync(recorder->partial, error));
   GPUMC_TRY(gpumc_seal_file(recorder->partial, error));
   GPUMC_TRY(gpumc_file_sync(recorder->partial, error));
-  GPUMC_TRY(gpumc_file_publish_new(recorder->partial, recorder->output, error));
+  GPUMC_TRY(replaces ? gpumc_file_publish(recorder->partial, recorder->output, error)
+                     : gpumc_file_publish_new(recorder->partial, recorder->output, error));
   recorder->phase = GPUMC_RECORDER_FINISHED;
   return GPUMC_OK;
+}
+
+enum gpumc_status gpumc_recorder_finish(struct gpumc_recorder *recorder, struct gpumc_error *error)
+{
+  return finish(recorder, false, error);
+}
+
+enum gpumc_status gpumc_recorder_replace(struct gpumc_recorder *recorder, struct gpumc_error *error)
+{
+  return finish(recorder, true, error);
 }
 
 void gpumc_recorder_free(struct gpumc_recorder *recorder)

@@ -146,6 +146,10 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_integer(struct gpumc_recorder 
  * is left to the caller, who removes it after the checkpoint that needs it. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_recorder_finish(struct gpumc_recorder *recorder, struct gpumc_error *error);
+/* The same, in the place of what may stand at the output, which stays until its successor is whole.
+ */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_recorder_replace(struct gpumc_recorder *recorder, struct gpumc_error *error);
 /* Close what is open, leaving the working file. Legal on NULL. */
 void gpumc_recorder_free(struct gpumc_recorder *recorder);
 

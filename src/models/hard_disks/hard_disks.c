@@ -65,8 +65,8 @@ static const struct gpumc_key keys[] = {
     {.name = "start",
      .type = GPUMC_KEY_CHOICE,
      .doc = "States to begin with: compressed from random places, a triangular lattice, with "
-            "evenly spread vacancies where its sites are more than the disks, both (every other "
-            "replica each, so that a run that has not relaxed contradicts itself), or "
+            "evenly spread vacancies where its sites are more than the disks, both (half of the "
+            "replicas each, so that a run that has not relaxed contradicts itself), or "
             "read from a file.",
      .default_text = starts[0],
      .choices = starts,

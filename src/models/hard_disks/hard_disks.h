@@ -15,7 +15,7 @@
 /* Wave vectors of an instance, and their components in units of 2 pi / L. */
 enum { HARD_DISKS_WAVES_MAXIMUM = 512, HARD_DISKS_WAVE_MAXIMUM = 65536 };
 
-/* MIXED: replicas with odd numbers on a lattice, the others compressed. */
+/* MIXED: the first half of the replicas compressed, the second one on a lattice. */
 enum hard_disks_start {
   HARD_DISKS_COMPRESSED,
   HARD_DISKS_LATTICE,

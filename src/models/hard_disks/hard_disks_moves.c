@@ -68,6 +68,7 @@ const struct gpumc_move hard_disks_moves[HARD_DISKS_MOVES] = {
    .doc = "Largest change of the volume in a move, in units of 1 / (beta P); of 2 a half is "      \
           "accepted. Kernels of hard disks only, at constant pressure.",                           \
    .default_text = "2",                                                                            \
+   .of_move = true,                                                                                \
    .minimum = 1e-3,                                                                                \
    .maximum = 1e6,                                                                                 \
    .sweepable = true},                                                                             \
@@ -75,7 +76,8 @@ const struct gpumc_move hard_disks_moves[HARD_DISKS_MOVES] = {
     .name = "sweeps_per_volume_move", .type = GPUMC_KEY_INTEGER,                                   \
     .doc = "After so many sweeps the volume is moved once. Kernels of hard disks only, at "        \
            "constant pressure.",                                                                   \
-    .default_text = "1", .unit = "sweeps", .minimum = 1, .maximum = 1000000, .sweepable = true     \
+    .default_text = "1", .of_move = true, .unit = "sweeps", .minimum = 1, .maximum = 1000000,      \
+    .sweepable = true                                                                              \
   }
 
 const struct gpumc_key hard_disks_serial_keys[] = {KEY_MOVE_SIZE, KEYS_OF_VOLUME, {.name = NULL}};

@@ -67,14 +67,13 @@ const char *hard_disks_warn(const struct gpumc_model *model, char text[GPUMC_WAR
   if (strained <= STRAIN_MAXIMUM)
     return NULL;
   find_unstrained(parameters, better);
-  snprintf(
-      text, GPUMC_WARNING_BYTES,
-      "model.start: lattice: the triangular lattice of %zu columns and %zu rows is strained by "
-      "%.1f %% in a box of %.7g x %.7g, and a solid, as this may be at a packing fraction of "
-      "%.4g, stays strained: its pressure is too high; let the box fit the lattice, by "
-      "model.lattice: [%zu, %zu] and model.packing_fraction alone",
-      parameters->lattice[0], parameters->lattice[1], 100.0 * strained, parameters->length[0],
-      parameters->length[1], parameters->packing_fraction, better[0], better[1]);
+  snprintf(text, GPUMC_WARNING_BYTES,
+           "model.start: the triangular lattice of %zu columns and %zu rows is strained by "
+           "%.1f %% in a box of %.7g x %.7g, and a solid, as this may be at a packing fraction of "
+           "%.4g, stays strained: its pressure is too high; let the box fit the lattice, by "
+           "model.lattice: [%zu, %zu] and model.packing_fraction alone",
+           parameters->lattice[0], parameters->lattice[1], 100.0 * strained, parameters->length[0],
+           parameters->length[1], parameters->packing_fraction, better[0], better[1]);
   return "strain_warning";
 }
 
@@ -156,7 +155,8 @@ static bool find_any_lattice(const struct hard_disks_parameters *parameters, siz
          is_spaced(parameters->length, lattice);
 }
 
-static enum gpumc_status fixed_state(const struct gpumc_model *model, bool for_timings,
+static enum gpumc_status fixed_state(const struct gpumc_model *model,
+                                     const struct gpumc_ensemble_plan *plan,
                                      struct gpumc_random random, uint32_t r, int threads,
                                      uint8_t *portable, struct gpumc_error *error)
 {
@@ -170,9 +170,9 @@ static enum gpumc_status fixed_state(const struct gpumc_model *model, bool for_t
     memcpy(portable + HARD_DISKS_PORTABLE_HEAD * sizeof(double), parameters->positions,
            2 * model->sites * sizeof(double));
   else if (parameters->start == HARD_DISKS_LATTICE ||
-           (parameters->start == HARD_DISKS_MIXED && r % 2 == 1))
+           (parameters->start == HARD_DISKS_MIXED && 2 * (size_t)r >= plan->capacity))
     start_lattice(parameters, parameters->lattice, portable);
-  else if (for_timings && find_any_lattice(parameters, any))
+  else if (plan->for_timings && find_any_lattice(parameters, any))
     start_lattice(parameters, any, portable);
   else
     return hard_disks_compress(parameters, random, r, threads, portable, error);
@@ -184,7 +184,7 @@ enum gpumc_status hard_disks_start_state(const struct gpumc_model *model,
                                          struct gpumc_random random, uint32_t r, int threads,
                                          uint8_t *portable, struct gpumc_error *error)
 {
-  GPUMC_TRY(fixed_state(model, plan->for_timings, random, r, threads, portable, error));
+  GPUMC_TRY(fixed_state(model, plan, random, r, threads, portable, error));
   scale_state(hard_disks_parameters(model), hard_disks_grid_of(model, plan), portable);
   return GPUMC_OK;
 }
