@@ -12,6 +12,8 @@
 /* Cells along a side, at most, and disks: cells are numbered with 32 bits in counters. */
 #define HARD_DISKS_CELLS_MAXIMUM 32768
 #define HARD_DISKS_PARTICLES_MAXIMUM 1000000000
+/* Of the closest packing, pi / 12^(1/2) = 0.9069, what rounding leaves. */
+#define HARD_DISKS_PACKING_MAXIMUM 0.9068
 /* Wave vectors of an instance, and their components in units of 2 pi / L. */
 enum { HARD_DISKS_WAVES_MAXIMUM = 512, HARD_DISKS_WAVE_MAXIMUM = 65536 };
 
@@ -80,6 +82,16 @@ hard_disks_grid_of(const struct gpumc_model *model, const struct gpumc_ensemble_
 GPUMC_MUST_CHECK enum gpumc_status hard_disks_instance(const struct hard_disks_settings *settings,
                                                        struct gpumc_model *model,
                                                        struct gpumc_error *error);
+
+/* ---- the box (hard_disks_box.c) ---- */
+
+/* Of the parameters what follows from particles and sides: the box, its grid at constant volume,
+ * and the density. GPUMC_INVALID where there is no such box. */
+GPUMC_MUST_CHECK enum gpumc_status hard_disks_make_box(const struct hard_disks_settings *settings,
+                                                       struct hard_disks_parameters *parameters,
+                                                       struct gpumc_error *error);
+/* Both grids of that box. */
+void hard_disks_find_grids(struct hard_disks_parameters *parameters);
 
 /* ---- replicas ---- */
 

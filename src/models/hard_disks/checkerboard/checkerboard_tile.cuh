@@ -17,8 +17,8 @@
 #include <cuda_pipeline_primitives.h>
 #endif
 
-#include "models/hard_disks/checkerboard/checkerboard_cells.cuh"
 #include "models/hard_disks/checkerboard/checkerboard_gpu.h"
+#include "models/hard_disks/checkerboard/checkerboard_shift.cuh"
 
 enum {
   DISKS_BORDER = HARD_DISKS_COLOURS,
