@@ -11,7 +11,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device
 from support.attributes import attributes
 from support.edited_result import edited
-from support.program import FAILURE, INVALID, ProgramCase
+from support.merging import MergeCase
+from support.program import FAILURE, INVALID
 
 sys.path.insert(0, str(device.ROOT / "tools"))
 import gpumc_reader  # noqa: E402
@@ -35,26 +36,13 @@ GAUSSIAN = "name: ea, shape: [4, 6], couplings: gaussian"
 FERROMAGNET = "name: ising2d, shape: [8, 4]"
 
 
-class Merge(ProgramCase):
+class Merge(MergeCase):
     def make(self, name, model=SPIN_GLASS, more="structure_factor: true", **keys):
         path = self.write(name + ".yaml", CONFIG.format(model=model, more=more, output=name + ".h5"))
         sets = [word for key, value in keys.items()
                 for word in ("--set", f"{key.replace('__', '.')}={value}")]
         self.gpumc("run", path, *sets)
         return self.path(name + ".h5")
-
-    def merge(self, *paths, refused=None, code=INVALID):
-        """The merged file, or what was said."""
-        output = self.path("merged.h5")
-        output.unlink(missing_ok=True)
-        if refused is not None:
-            self.assertIn(refused, self.gpumc("merge", output, *paths, code=code).err)
-            self.assertFalse(output.exists())
-            return None
-        self.gpumc("merge", output, *paths)
-        file = h5py.File(output, "r")
-        self.addCleanup(file.close)
-        return file
 
     def test_one_file_gives_its_own_summary(self):
         for model in (SPIN_GLASS, GAUSSIAN, FERROMAGNET):

@@ -19,7 +19,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device, gpumc_program  # noqa: E402
 from support.attributes import attributes  # noqa: E402
 from support.edited_result import edited  # noqa: E402
-from support.program import INVALID, ProgramCase  # noqa: E402
+from support.merging import MergeCase  # noqa: E402
+from support.program import INVALID  # noqa: E402
 
 BETAS = [0.2, 0.4]
 CANONICAL = """\
@@ -64,7 +65,7 @@ def walk(group, path=""):
             yield path + name, item[...]
 
 
-class MergeSeeds(ProgramCase):
+class MergeSeeds(MergeCase):
     def make(self, text, seeds=SEEDS, *sets):
         """Results of these seeds, the names of which have them."""
         config = self.write("c.yaml", text)
@@ -72,18 +73,6 @@ class MergeSeeds(ProgramCase):
         for seed in seeds:
             self.gpumc("run", config, "-q", "-o", f"{seed}.h5", "--set", f"seed={seed}", *words)
         return [self.path(f"{seed}.h5") for seed in seeds]
-
-    def merge(self, *paths, refused=None):
-        output = self.path("merged.h5")
-        output.unlink(missing_ok=True)
-        if refused is not None:
-            self.assertIn(refused, self.gpumc("merge", output, *paths, code=INVALID).err)
-            self.assertFalse(output.exists())
-            return None
-        self.gpumc("merge", output, *paths)
-        file = h5py.File(output, "r")
-        self.addCleanup(file.close)
-        return file
 
     def summaries(self, paths):
         """Datasets of the summaries of all files, [files, ...]."""

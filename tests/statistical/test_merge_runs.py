@@ -7,7 +7,6 @@ with probability 1e-4. Controls: errors as large as those of one run, by which t
 which one run is off by eight of its errors, of which nine in ten are flagged at least: with three runs, 15 degrees of freedom
 for each error, two temperatures and 11 curves a run must be off by 5.3 errors, with a standard deviation of 1.2.
 """
-import math
 import pathlib
 import sys
 import unittest
@@ -17,6 +16,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device, gpumc_program as gpumc  # noqa: E402
+from support.chance import most_by_chance  # noqa: E402
 from support.edited_result import edited  # noqa: E402
 
 MERGES, PARTS, RATE = 100, 3, 0.01
@@ -34,16 +34,6 @@ CANONICAL = "{name: canonical, beta: {values: [0.2, 0.4]}, replicas: 2, update: 
 ANNEALING = "{name: pa, beta: {values: [0.1, 0.2, 0.3, 0.4]}, population: 1000, sweeps: 5, runs: 2}"
 MULTICANONICAL = "{name: muca, beta: {from: 0.2, to: 0.4, step: 0.1}, walkers: 32}"
 NAMES = "log_z", "energy", "specific_heat", "abs_magnetization", "magnetization2", "magnetization4"
-
-
-def most_by_chance(runs):
-    """The number that is exceeded with probability 1e-4 at the rate."""
-    below = 0.0
-    for k in range(runs + 1):
-        below += math.comb(runs, k) * RATE ** k * (1 - RATE) ** (runs - k)
-        if below > 1 - 1e-4:
-            return k
-    return runs
 
 
 class Merges(unittest.TestCase):
@@ -67,7 +57,7 @@ class Merges(unittest.TestCase):
     def hold(self, algorithm):
         exact = dict(zip(NAMES, gpumc.enumerate_ising(4, 4, 0.0, BETAS)))
         found = list(self.merges(algorithm))
-        flagged, most = sum(flag for _, flag in found), most_by_chance(MERGES)
+        flagged, most = sum(flag for _, flag in found), most_by_chance(MERGES, RATE)
         print(f"{flagged} of {MERGES} merges flagged, at most {most}")
         self.assertLessEqual(flagged, most)
         at = [int(np.argmin(np.abs(found[0][0]["beta"] - beta))) for beta in BETAS]

@@ -18,6 +18,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device, gpumc_program as gpumc, pt_equilibrium  # noqa: E402
+from support.chance import most_by_chance  # noqa: E402
 
 RATE = 0.01
 CONFIG = """\
@@ -38,16 +39,6 @@ WARM_GLASS = ("name: ea, shape: [4, 4, 4], couplings: gaussian, disorder_seed: 5
               "beta: {from: 0.2, to: 0.6, count: 8}, exchange_every: 2, measure_every: 2")
 # Samples, sweeps, and the share of runs that are rejected, at least.
 POWER = ((8, 16, 0.85), (8, 32, 0.75), (8, 64, 0.45), (16, 16, 0.85), (16, 64, 0.85), (16, 128, 0.85), (32, 128, 0.85))
-
-
-def most_by_chance(runs):
-    """The number of flagged runs that is exceeded with probability 1e-4 at the rate."""
-    below = 0.0
-    for k in range(runs + 1):
-        below += math.comb(runs, k) * RATE ** k * (1 - RATE) ** (runs - k)
-        if below > 1 - 1e-4:
-            return k
-    return runs
 
 
 def decided_here(file):
@@ -100,7 +91,7 @@ class Equilibrium(unittest.TestCase):
                                   (WARM_GLASS, "samples: 8, sweeps: 512", 200)):
             now, former = self.run_seeds(kind, more, seeds)
             flagged, before = (int((~good).any(1).sum()) for good in (now, former))
-            most = most_by_chance(seeds)
+            most = most_by_chance(seeds, RATE)
             print(f"{more}: {flagged} of {seeds} runs flagged, at most {most}; by the former rule {before}")
             with self.subTest(more=more):
                 self.assertLessEqual(flagged, most)
@@ -141,8 +132,8 @@ class Simulated(unittest.TestCase):
     def test_rate(self):
         noise, runs = np.random.default_rng(1), 1000
         flagged = sum(not self.decide(noise, 0) for _ in range(runs))
-        print(f"{flagged} of {runs} flagged, at most {most_by_chance(runs)}")
-        self.assertLessEqual(flagged, most_by_chance(runs))
+        print(f"{flagged} of {runs} flagged, at most {most_by_chance(runs, RATE)}")
+        self.assertLessEqual(flagged, most_by_chance(runs, RATE))
 
     def test_drift_is_found(self):
         noise = np.random.default_rng(2)

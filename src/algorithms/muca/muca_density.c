@@ -91,7 +91,7 @@ static void find_levels(const struct source *source, struct muca_density *densit
   }
 }
 
-static double log_sum(const double *log_term, size_t n)
+double muca_log_sum(const double *log_term, size_t n)
 {
   double largest = -INFINITY, sum = 0;
   for (size_t i = 0; i < n; i++)
@@ -114,7 +114,7 @@ static void fill_log_dos(const struct source *source, struct muca_density *densi
     double *row = density->log_dos + b * density->levels;
     muca_join(muca, source->table, b, source->total, density, row, source->lift + b * windows,
               density->tilt + b * (windows - 1));
-    const double shift = states - log_sum(row, density->levels);
+    const double shift = states - muca_log_sum(row, density->levels);
     for (size_t v = 0; v < density->levels; v++)
       row[v] += shift;
   }

@@ -94,6 +94,9 @@ GPUMC_MUST_CHECK enum gpumc_status
 muca_reweight_samples(const struct muca *muca, const struct muca_curves *curves, double *value,
                       double *error_of, struct gpumc_error *error);
 
+/* ln of the sum of n numbers of states that are given by their logarithms (muca_density.c). */
+double muca_log_sum(const double *log_term, size_t n);
+
 /* ---- curves (muca_curves.c) ---- */
 
 GPUMC_MUST_CHECK enum gpumc_status muca_curves_create(struct muca *muca, struct gpumc_error *error);

@@ -12,7 +12,6 @@
 
 #include "algorithms/muca/muca.h"
 #include "core/base/memory.h"
-#include "core/numerics/elementary.h"
 
 static const char *refuses(const struct gpumc_params *params)
 {
@@ -193,17 +192,6 @@ static double error_of(const struct curve *curve, size_t l)
   return curve->weight[l] > 0 ? sqrt(curve->square[l]) / curve->weight[l] : NAN;
 }
 
-/* ln of the sum of the numbers of states. */
-static double log_sum(const double *log_term, size_t n)
-{
-  double largest = -INFINITY, sum = 0;
-  for (size_t i = 0; i < n; i++)
-    largest = fmax(largest, log_term[i]);
-  for (size_t i = 0; i < n; i++)
-    sum += gpumc_exp(log_term[i] - largest);
-  return largest + gpumc_log(sum);
-}
-
 static void set_level(const struct muca *muca, const struct merged *merged, size_t l,
                       struct muca_density *density)
 {
@@ -247,7 +235,7 @@ make_density(struct muca *muca, const struct merged *merged, bool alone, struct 
     if (merged->visits[l] > 0)
       set_level(muca, merged, l, density);
   const double states = density->normalised ? muca->context.model->log_states : 0;
-  const double shift = alone ? 0 : states - log_sum(density->log_dos, density->levels);
+  const double shift = alone ? 0 : states - muca_log_sum(density->log_dos, density->levels);
   for (size_t v = 0; v < density->levels; v++)
     density->log_dos[v] += shift;
   muca->opened = 1;
