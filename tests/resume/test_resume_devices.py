@@ -49,7 +49,7 @@ checkpoint: {every: 20 ms}
 """
 
 WALKS = MULTICANONICAL.replace("{name: ising2d, shape: [12, 10]}", "{name: heisenberg, shape: [4, 4]}").replace(
-    "walkers: 64", "walkers: 64\n  bin: 0.5\n  range: {from: -1.7, to: 0.5}").replace("1.5e7", "1.5e6")
+    "walkers: 64", "walkers: 64\n  bin: 0.5\n  range: {from: -1.7, to: 0.5}")
 
 SPINS = CONFIG.replace("ising2d", "heisenberg").replace("1501", "301").replace(
     "  reweight: {{from: 0.1, to: 0.5, step: 0.05}}\n", "")

@@ -88,8 +88,8 @@ enum gpumc_status chains_create(chains_read *read, struct gpumc_context *context
 /* ---- progress ---- */
 
 /* What the device's time goes to. */
-enum stage { STAGE_OTHER = GPUMC_STAGE_OTHER, STAGE_SWEEP, STAGE_TALLY };
-const char *const chains_stages[] = {"sweep", "tally", NULL};
+enum stage { STAGE_OTHER = GPUMC_STAGE_OTHER, STAGE_SWEEP, STAGE_LOOK, STAGE_TALLY };
+const char *const chains_stages[] = {"sweep", "look", "tally", NULL};
 
 static void enter(const struct chains *chains, enum stage stage)
 {
@@ -145,15 +145,15 @@ static enum gpumc_status sweep_to(struct chains *chains, uint32_t end, struct gp
   const uint32_t to = next < whole ? next : whole;
   const bool pending = chains->pending;
   const bool looks = to == next && is_look(chains, pending);
-  int64_t *channel[GPUMC_CHANNELS_MAXIMUM];
-  memcpy(channel, chains->device_channel, sizeof channel);
-  if (looks)
-    chains_watch_add_channels(chains, channel);
   chains->pending = false;
   if (pending)
     GPUMC_TRY(fetch(chains, error));
   enter(chains, STAGE_SWEEP);
-  GPUMC_TRY(chains_sweep(chains, to - ensemble->time, to == next ? channel : NULL, error));
+  GPUMC_TRY(chains_sweep(chains, to - ensemble->time, to == next ? chains->device_channel : NULL,
+                         error));
+  enter(chains, STAGE_LOOK);
+  if (looks)
+    GPUMC_TRY(chains_watch_measure(chains, error));
   enter(chains, STAGE_TALLY);
   if (pending)
     GPUMC_TRY(take_in(chains, error));

@@ -403,9 +403,10 @@ chains_watch_make(struct chains *chains, struct gpumc_error *error);
 void chains_watch_free(struct chains *chains);
 /* Looks that are in its series. */
 uint64_t chains_looks(const struct chains *chains);
-/* Its channels into channel[GPUMC_CHANNELS_MAXIMUM], for a measurement; from the device to the
- * host; and from there into series[runs][chains][count]. */
-void chains_watch_add_channels(const struct chains *chains, int64_t **channel);
+/* A look: its channels on the device; from there to the host; and from there into
+ * series[runs][chains][count]. */
+GPUMC_MUST_CHECK enum gpumc_status
+chains_watch_measure(struct chains *chains, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 chains_watch_fetch(struct chains *chains, struct gpumc_error *error);
 void chains_watch_digest(const struct chains *chains, struct gpumc_series *series);

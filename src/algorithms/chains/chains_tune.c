@@ -151,12 +151,9 @@ static enum gpumc_status sweep_and_measure(struct chains *chains, struct gpumc_e
 /* Looks at what is watched beside. */
 static enum gpumc_status look(struct chains *chains, struct gpumc_error *error)
 {
-  struct gpumc_ensemble *ensemble = chains->context.ensemble;
-  int64_t *channel[GPUMC_CHANNELS_MAXIMUM] = {NULL};
   if (chains->watch.count == 0)
     return GPUMC_OK;
-  chains_watch_add_channels(chains, channel);
-  GPUMC_TRY(ensemble->ops->measure(ensemble, channel, error));
+  GPUMC_TRY(chains_watch_measure(chains, error));
   return chains_watch_fetch(chains, error);
 }
 

@@ -110,11 +110,10 @@ uint64_t chains_looks(const struct chains *chains)
   return chains->watch.count > 0 ? chains->measured / chains->watch.every : 0;
 }
 
-void chains_watch_add_channels(const struct chains *chains, int64_t **channel)
+enum gpumc_status chains_watch_measure(struct chains *chains, struct gpumc_error *error)
 {
-  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
-    if (chains->watch.device_channel[c] != NULL)
-      channel[c] = chains->watch.device_channel[c];
+  struct gpumc_ensemble *ensemble = chains->context.ensemble;
+  return ensemble->ops->measure(ensemble, chains->watch.device_channel, error);
 }
 
 enum gpumc_status chains_watch_fetch(struct chains *chains, struct gpumc_error *error)

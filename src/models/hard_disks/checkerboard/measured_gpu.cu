@@ -131,7 +131,7 @@ static __device__ inline void add_of_warp(int64_t value, int64_t *sum)
     atomicAdd((unsigned long long *)sum, (unsigned long long)value);
 }
 
-/* OPEN: replicas have boxes of their own, and pressures are not always wanted. */
+/* OPEN: replicas have boxes of their own. */
 template <bool ORDERED, bool OPEN>
 static __global__ void __launch_bounds__(THREADS)
     measure(const __grid_constant__ struct hard_disks_gpu_measurement measurement, uint32_t parts)
@@ -160,7 +160,7 @@ static __global__ void __launch_bounds__(THREADS)
   view.b = (int32_t)(cell / replicas->box.cells_x);
   view.a = (int32_t)(cell - (uint32_t)view.b * replicas->box.cells_x);
   const uint32_t count = cell < cells ? view.count[cell] : 0;
-  const bool pressed = !OPEN || measurement.channel[HARD_DISKS_SCALING] != NULL ||
+  const bool pressed = measurement.channel[HARD_DISKS_SCALING] != NULL ||
                        measurement.channel[HARD_DISKS_CONTACT] != NULL;
   for (view.slot = 0; view.slot < count; view.slot++) {
     const double2 disk = disk_in(&view, cell, view.slot);
