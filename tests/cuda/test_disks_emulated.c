@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "core/simulation/registry.h"
 #include "support/disks_emulated.h"
 #include "support/disks_fixture.h"
 
@@ -22,13 +23,23 @@ struct box {
   uint32_t sweeps;
 };
 static const struct box boxes[] = {
-    {{2, 2}, {1.3, 1.2}, 0.5, 30},     {{4, 4}, {1.01, 1.01}, 0.6, 20},
-    {{6, 6}, {1.12, 1.08}, 0.7, 12},   {{16, 16}, {1.002, 1.01}, 0.7, 4},
-    {{2, 14}, {1.4, 1.02}, 0.6, 12},   {{22, 6}, {1.01, 1.1}, 0.65, 6},
-    {{40, 40}, {1.001, 1.01}, 0.7, 2}, {{2, 4}, {1.9, 1.45}, 0.14, 30},
+    {{2, 2}, {1.3, 1.2}, 0.5, 30},
+    {{4, 4}, {1.01, 1.01}, 0.6, 20},
+    {{6, 6}, {1.12, 1.08}, 0.7, 12},
+    {{16, 16}, {1.002, 1.01}, 0.7, 4},
+    {{2, 14}, {1.4, 1.02}, 0.6, 12},
+    {{22, 6}, {1.01, 1.1}, 0.65, 6},
+    {{40, 40}, {1.001, 1.01}, 0.7, 2},
+    {{2, 4}, {1.9, 1.45}, 0.14, 30},
+    /* Long enough for what is rare: a third disk in a cell, four neighbours in slots 1. */
+    {{40, 40}, {1.006, 1.006}, 0.698, 30},
 };
-/* Of tiles; 0: whole replicas. */
-static const uint32_t sides[][2] = {{0, 0}, {8, 8}, {16, 11}, {5, 24}, {40, 40}};
+/* Sides of tiles, 0: whole replicas; and whether as where there are few of them. */
+static const struct {
+  uint32_t side[2];
+  bool few;
+} tiles[] = {{{0, 0}, false},  {{8, 8}, false}, {{16, 11}, true}, {{5, 24}, false},
+             {{40, 40}, true}, {{8, 8}, true},  {{5, 24}, true},  {{40, 40}, false}};
 static const uint32_t moves[] = {1, 4, 7, 64};
 
 /* A replica as in device memory. */
@@ -119,7 +130,7 @@ static void open_box(const struct box *box, uint32_t trials, const struct hard_d
 /* The number of coordinates, and of counts of trials, that are not those of the CPU; `late`: with
  * the random numbers of another time. */
 static size_t differences(struct disks *disks, const struct hard_disks_options *options,
-                          uint32_t sweeps, size_t side, uint32_t late)
+                          uint32_t sweeps, size_t k, uint32_t late)
 {
   struct cells cells;
   const size_t bytes = disks->model.portable_bytes;
@@ -146,7 +157,8 @@ static size_t differences(struct disks *disks, const struct hard_disks_options *
       .shuffle = options->shuffle,
       .shift = options->shift,
       .scale = hard_disks_scale(disks->ensemble.step[0]),
-      .side = {sides[side][0], sides[side][1]},
+      .side = {tiles[k].side[0], tiles[k].side[1]},
+      .few = tiles[k].few,
       .threads = THREADS,
       .replicas = stored,
       .accepted = &counts.accepted,
@@ -174,11 +186,12 @@ static void threads_have_the_bits_of_the_cpu(void **state)
       struct disks disks;
       const struct hard_disks_options options = {moves[k], true, true, true};
       open_box(&boxes[b], moves[k], NULL, 0.0, &disks);
-      for (size_t side = 0; side < sizeof sides / sizeof *sides; side++) {
+      for (size_t side = 0; side < sizeof tiles / sizeof *tiles; side++) {
         const size_t different = differences(&disks, &options, boxes[b].sweeps, side, 0);
         if (different > 0)
           fail_msg("%ux%u cells, tiles of %ux%u, %u trials: %zu numbers differ", boxes[b].cells[0],
-                   boxes[b].cells[1], sides[side][0], sides[side][1], moves[k], different);
+                   boxes[b].cells[1], tiles[side].side[0], tiles[side].side[1], moves[k],
+                   different);
       }
       disks_close(&disks);
     }
@@ -204,11 +217,11 @@ static void volumes_have_the_bits_of_the_cpu(void **state)
       uint8_t *replicas = disks_replicas(&disks);
       memcpy(before, replicas, sizeof before);
       free(replicas);
-      for (size_t side = 0; side < sizeof sides / sizeof *sides; side++) {
+      for (size_t side = 0; side < sizeof tiles / sizeof *tiles; side++) {
         const size_t different = differences(&disks, &options, 13, side, 0);
         if (different > 0)
           fail_msg("%ux%u cells, tiles of %ux%u, beta P = %g: %zu numbers differ",
-                   boxes[b].cells[0], boxes[b].cells[1], sides[side][0], sides[side][1],
+                   boxes[b].cells[0], boxes[b].cells[1], tiles[side].side[0], tiles[side].side[1],
                    pressures[p], different);
       }
       replicas = disks_replicas(&disks);
@@ -245,6 +258,24 @@ static void another_time_is_noticed(void **state)
   }
 }
 
+/* `gpumc bench` asks without any of the kernel's keys. */
+static void only_trials_that_leave_their_cells_are_refused(void **state)
+{
+  (void)state;
+  struct disks disks;
+  struct gpumc_kernel_options options = {0};
+  const struct gpumc_kernel_ops *kernel = &hard_disks_checkerboard_cuda;
+  const char *key;
+  open_box(&boxes[0], 4, NULL, 0.0, &disks);
+  assert_null(gpumc_kernel_refusal(kernel, &disks.model));
+  hard_disks_pack_options(&(struct hard_disks_options){4, false, false, true}, 0.2, &options);
+  assert_null(kernel->refuses(&disks.model, &options, &key));
+  hard_disks_pack_options(&(struct hard_disks_options){4, true, true, false}, 0.2, &options);
+  assert_non_null(kernel->refuses(&disks.model, &options, &key));
+  assert_string_equal(key, "confine");
+  disks_close(&disks);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -252,6 +283,7 @@ int main(void)
       cmocka_unit_test(volumes_have_the_bits_of_the_cpu),
       cmocka_unit_test(sweeps_that_are_wrong_are_wrong_alike),
       cmocka_unit_test(another_time_is_noticed),
+      cmocka_unit_test(only_trials_that_leave_their_cells_are_refused),
   };
   /* The reference, also where CTest names the device of its folder. */
   if (setenv("GPUMC_TEST_DEVICE", "cpu", 1) != 0)

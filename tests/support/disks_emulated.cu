@@ -34,7 +34,7 @@ static std::vector<float4> memory_of(size_t bytes)
   return memory;
 }
 
-template <uint32_t ROUNDS, bool OPEN>
+template <uint32_t ROUNDS, bool OPEN, bool FEW>
 static void sweep_tile(const struct disks_emulated *job, struct disks_task *task,
                        const struct disks_block *block)
 {
@@ -43,18 +43,19 @@ static void sweep_tile(const struct disks_emulated *job, struct disks_task *task
   for (uint32_t thread = 0; thread < threads; thread++)
     disks_prepare(task, block, thread, threads);
   for (uint32_t thread = 0; thread < threads; thread++)
-    disks_read(task, block, thread, threads);
+    disks_read<FEW ? DISKS_READS_OF_FEW : DISKS_READS>(task, block, thread, threads);
   for (uint32_t thread = 0; thread < threads && disks_has_more_than_two(block); thread++)
     disks_read_rest(task, block, thread, threads);
   for (uint32_t turn = 0; turn < HARD_DISKS_COLOURS; turn++)
     for (uint32_t thread = 0; thread < threads; thread++)
-      disks_move_turn<ROUNDS, OPEN>(task, block, turn, thread, threads, &counts);
+      disks_move_turn<ROUNDS, OPEN, FEW>(task, block, turn, thread, threads, &counts);
   for (uint32_t thread = 0; thread < threads; thread++)
     disks_write(task, block, thread, threads);
   add_counts(job, &counts);
 }
 
-template <uint32_t ROUNDS, bool OPEN> static void emulate_tiles(const struct disks_emulated *job)
+template <uint32_t ROUNDS, bool OPEN, bool FEW>
+static void emulate_tiles(const struct disks_emulated *job)
 {
   const struct hard_disks_stored stored = hard_disks_stored_of(&job->box);
   const struct disks_tiling tiling = disks_tiling_of(&job->box, job->side[0], job->side[1]);
@@ -84,7 +85,7 @@ template <uint32_t ROUNDS, bool OPEN> static void emulate_tiles(const struct dis
       for (uint32_t j = 0; j < tiling.y.tiles; j++)
         for (uint32_t i = 0; i < tiling.x.tiles; i++) {
           task.tile = disks_tile_of(&tiling, task.sweep.direction, i, j);
-          sweep_tile<ROUNDS, OPEN>(job, &task, &block);
+          sweep_tile<ROUNDS, OPEN, FEW>(job, &task, &block);
         }
       for (uint32_t thread = 0; thread < job->threads; thread++)
         disks_write_head(&task, thread);
@@ -128,14 +129,22 @@ template <uint32_t ROUNDS, bool OPEN> static void emulate_whole(const struct dis
   add_counts(job, &counts);
 }
 
+template <uint32_t ROUNDS, bool OPEN> static void emulate_blocks(const struct disks_emulated *job)
+{
+  if (job->side[0] == 0)
+    emulate_whole<ROUNDS, OPEN>(job);
+  else if (job->few)
+    emulate_tiles<ROUNDS, OPEN, true>(job);
+  else
+    emulate_tiles<ROUNDS, OPEN, false>(job);
+}
+
 template <bool OPEN> static void emulate_sweeps(const struct disks_emulated *job)
 {
   if (job->random.rounds == PHILOX_SHORT)
-    job->side[0] > 0 ? emulate_tiles<PHILOX_SHORT, OPEN>(job)
-                     : emulate_whole<PHILOX_SHORT, OPEN>(job);
+    emulate_blocks<PHILOX_SHORT, OPEN>(job);
   else
-    job->side[0] > 0 ? emulate_tiles<PHILOX_LONG, OPEN>(job)
-                     : emulate_whole<PHILOX_LONG, OPEN>(job);
+    emulate_blocks<PHILOX_LONG, OPEN>(job);
 }
 
 /* The second pass, patch by patch. */

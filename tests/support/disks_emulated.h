@@ -18,6 +18,7 @@ struct disks_emulated {
   uint32_t shuffle, shift;
   float scale;
   uint32_t side[2]; /* of tiles; 0: whole replicas, all in one block */
+  bool few;         /* tiles as where there are few of them */
   uint32_t threads; /* of a block */
   /* The volume is moved after sweeps whose end is a multiple of volume_sweeps; NULL: it stays. */
   const struct hard_disks_volume_rule *rule;

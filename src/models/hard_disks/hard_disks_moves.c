@@ -15,7 +15,8 @@
 #define VOLUME_STEP_DEFAULT 2.0
 #define LEAST_REACH 0.5
 
-enum { SHUFFLE = 1, SHIFT = 2, CONFINE = 4 };
+/* What is off; of options that no key gave, nothing. */
+enum { UNSHUFFLED = 1, UNSHIFTED = 2, UNCONFINED = 4 };
 
 static double given_size(const struct gpumc_kernel_options *options)
 {
@@ -124,8 +125,8 @@ void hard_disks_pack_options(const struct hard_disks_options *from, double move_
 {
   options->own[0] = from->moves;
   memcpy(&options->own[1], &move_size, sizeof move_size);
-  options->own[2] =
-      (from->shuffle ? SHUFFLE : 0u) | (from->shift ? SHIFT : 0u) | (from->confine ? CONFINE : 0u);
+  options->own[2] = (from->shuffle ? 0u : UNSHUFFLED) | (from->shift ? 0u : UNSHIFTED) |
+                    (from->confine ? 0u : UNCONFINED);
 }
 
 void hard_disks_pack_volume(const struct hard_disks_volume_options *from,
@@ -164,9 +165,9 @@ struct hard_disks_options hard_disks_options_of(const struct gpumc_kernel_option
 {
   return (struct hard_disks_options){
       .moves = (uint32_t)options->own[0],
-      .shuffle = (options->own[2] & SHUFFLE) != 0,
-      .shift = (options->own[2] & SHIFT) != 0,
-      .confine = (options->own[2] & CONFINE) != 0,
+      .shuffle = (options->own[2] & UNSHUFFLED) == 0,
+      .shift = (options->own[2] & UNSHIFTED) == 0,
+      .confine = (options->own[2] & UNCONFINED) == 0,
   };
 }
 
@@ -278,20 +279,28 @@ hard_disks_find_rules(const struct gpumc_ensemble *ensemble, const struct gpumc_
   return GPUMC_OK;
 }
 
+#define LOOSE                                                                                      \
+  "trials leave their cells (kernel.confine: false), which violates balance: the disks order too " \
+  "early"
+#define STILL                                                                                      \
+  "the grid of cells is not shifted (kernel.shift: false), so that no disk ever leaves its cell"
+#define IN_ORDER                                                                                   \
+  "the disks of a cell are not shuffled (kernel.shuffle: false), which violates balance: "         \
+  "pressures are wrong near the transition"
+
 const char *hard_disks_warning(const struct gpumc_kernel_options *options, const char **name)
 {
-  const struct hard_disks_options read = hard_disks_options_of(options);
+  static const char *const warnings[] = {
+      [UNSHUFFLED] = IN_ORDER,
+      [UNSHIFTED] = STILL,
+      [UNSHIFTED | UNSHUFFLED] = STILL "; " IN_ORDER,
+      [UNCONFINED] = LOOSE,
+      [UNCONFINED | UNSHUFFLED] = LOOSE "; " IN_ORDER,
+      [UNCONFINED | UNSHIFTED] = LOOSE "; " STILL,
+      [UNCONFINED | UNSHIFTED | UNSHUFFLED] = LOOSE "; " STILL "; " IN_ORDER,
+  };
   *name = "checkerboard_warning";
-  if (!read.confine)
-    return "trials leave their cells (kernel.confine: false), which violates balance: the disks "
-           "order too early";
-  if (!read.shift)
-    return "the grid of cells is not shifted (kernel.shift: false), so that no disk ever leaves "
-           "its cell";
-  if (!read.shuffle)
-    return "the disks of a cell are not shuffled (kernel.shuffle: false), which violates balance: "
-           "pressures are wrong near the transition";
-  return NULL;
+  return warnings[options->own[2]];
 }
 
 /* ---- how much a sweep of `checkerboard` is ---- */

@@ -85,6 +85,14 @@ GPUMC_HOST_DEVICE static inline uint32_t disks_column(uint32_t column, uint32_t 
 
 /* ---- overlaps, as they are defined ---- */
 
+/* Whether a disk in cell (i, j) of the nine overlaps one at (x, y) of the cell in the middle. */
+GPUMC_HOST_DEVICE static inline bool disks_overlap_at(const struct disks_rule *rule, float2 other,
+                                                      uint32_t i, uint32_t j, float x, float y)
+{
+  return hard_disks_overlap(hard_disks_apart(other.x, x, (float)i - 1.0f, rule->width_x),
+                            hard_disks_apart(other.y, y, (float)j - 1.0f, rule->width_y));
+}
+
 /* Whether a disk at (x, y) of the cell in the middle overlaps any but the one in `slot`. */
 GPUMC_HOST_DEVICE static inline bool
 disks_overlap_any(const struct disks_cells *cells, const struct disks_around *around,
@@ -103,6 +111,42 @@ disks_overlap_any(const struct disks_cells *cells, const struct disks_around *ar
       if ((k != 4 || s != slot) && hard_disks_overlap(dx, dy))
         return true;
     }
+  }
+  return false;
+}
+
+/* The same, where a block would wait for the thread: three cells of a row at once, and slots 0 and
+ * 1 that are not in use like others, since they are far away. `crowded`: cells may have more than
+ * two disks. */
+GPUMC_HOST_DEVICE static inline bool
+disks_overlap_quickly(const struct disks_cells *cells, const struct disks_around *around,
+                      const struct disks_rule *rule, bool crowded, uint32_t slot, float x, float y)
+{
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
+  for (uint32_t j = 0; j < 3; j++) {
+    const uint32_t row = disks_choice(around->row, j);
+    const uint32_t own = j == 1 ? slot : HARD_DISKS_SLOTS;
+    bool overlap = false;
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+    for (uint32_t k = 0; k < 6; k++) {
+      const uint32_t i = k / 2, s = k % 2;
+      const float2 other = *disks_slot(cells, row + around->column[i], s);
+      const bool is_other = (i != 1) | (s != own);
+      overlap |= is_other & disks_overlap_at(rule, other, i, j, x, y);
+    }
+    for (uint32_t i = 0; crowded && i < 3; i++) {
+      const uint32_t place = row + disks_choice(around->column, i), count = cells->count[place];
+      for (uint32_t s = 2; s < count; s++) {
+        const bool is_other = (i != 1) | (s != own);
+        overlap |= is_other & disks_overlap_at(rule, *disks_slot(cells, place, s), i, j, x, y);
+      }
+    }
+    if (overlap)
+      return true;
   }
   return false;
 }
@@ -272,11 +316,12 @@ disks_least_square(const struct disks_neighbours<WIDE> *neighbours, float x, flo
 }
 
 /* Whether a disk in `slot` at the place *disk, with `other` in its cell or nowhere, moves
- * by the two words; if so, *disk is where it is then. Conditions are joined without branches. */
-template <bool WIDE>
+ * by the two words; if so, *disk is where it is then. `more`: there are disks around that are not
+ * among the neighbours, which only the QUICK look finds. Conditions are joined without branches. */
+template <bool WIDE, bool QUICK>
 GPUMC_HOST_DEVICE static inline bool
 disks_try(const struct disks_cells *cells, const struct disks_around *around,
-          const struct disks_rule *rule, const struct disks_neighbours<WIDE> *neighbours,
+          const struct disks_rule *rule, const struct disks_neighbours<WIDE> *neighbours, bool more,
           float2 *slot, float2 other, uint32_t word_x, uint32_t word_y, float2 *disk)
 {
   const float x = disk->x + disks_displacement(word_x, rule->scale);
@@ -284,22 +329,23 @@ disks_try(const struct disks_cells *cells, const struct disks_around *around,
   const float square = disks_least_square(neighbours, x, y);
   bool free = disks_is_inside(rule, x, y) & (square >= HARD_DISKS_LIMIT - HARD_DISKS_DOUBT) &
               !hard_disks_overlap(other.x - x, other.y - y);
-  if (free & (square < HARD_DISKS_LIMIT + HARD_DISKS_DOUBT)) {
+  if (free & ((QUICK & more) | (square < HARD_DISKS_LIMIT + HARD_DISKS_DOUBT))) {
     const float2 *first = disks_slot(cells, disks_place(around, 1, 1), 0);
-    free = !disks_overlap_any(cells, around, rule, slot != first, x, y);
+    free = QUICK ? !disks_overlap_quickly(cells, around, rule, WIDE | more, slot != first, x, y)
+                 : !disks_overlap_any(cells, around, rule, slot != first, x, y);
   }
   if (free)
     *slot = *disk = make_float2(x, y);
   return free;
 }
 
-/* A cell with one or two disks, all of whose neighbours are known. Returns how many trials were
- * accepted. */
-template <uint32_t ROUNDS, bool WIDE>
+/* A cell with one or two disks, all of whose neighbours are known, or `more` and QUICK. Returns how
+ * many trials were accepted. */
+template <uint32_t ROUNDS, bool WIDE, bool QUICK>
 GPUMC_HOST_DEVICE static inline uint32_t
 disks_move_two(const struct disks_cells *cells, const struct disks_around *around,
                const struct disks_rule *rule, const struct disks_neighbours<WIDE> *neighbours,
-               uint32_t cell)
+               bool more, uint32_t cell)
 {
   const struct gpumc_philox_word word = gpumc_philox_word(&rule->group, cell);
   const uint32_t here = disks_place(around, 1, 1);
@@ -323,12 +369,14 @@ disks_move_two(const struct disks_cells *cells, const struct disks_around *aroun
       slot_even++;
       slot_odd--;
     }
-    taken += disks_try(cells, around, rule, neighbours, slot_even, odd, drawn[0], drawn[1], &even);
+    taken += disks_try<WIDE, QUICK>(cells, around, rule, neighbours, more, slot_even, odd, drawn[0],
+                                    drawn[1], &even);
     if (s + 1 == rule->moves)
       break;
     float2 disk = both ? odd : even;
-    const bool free = disks_try(cells, around, rule, neighbours, both ? slot_odd : slot_even,
-                                both ? even : odd, drawn[2], drawn[3], &disk);
+    const bool free =
+        disks_try<WIDE, QUICK>(cells, around, rule, neighbours, more, both ? slot_odd : slot_even,
+                               both ? even : odd, drawn[2], drawn[3], &disk);
     if (free) {
       odd = both ? disk : odd;
       even = both ? even : disk;
@@ -409,18 +457,25 @@ disks_is_crowded(const struct disks_cells *cells, const struct disks_around *aro
   return most > 2;
 }
 
-/* The trials of a cell; `crowded`: some cells have more than two disks. Returns how many were
- * accepted. */
-template <uint32_t ROUNDS, bool WIDE>
+/* The trials of a cell; `crowded`: some cells have more than two disks. QUICK: cells of which not
+ * all neighbours are known go with the others, and look at the rest where those are in no way; it
+ * takes registers, and few blocks have no others to do in the time. Returns how many were accepted.
+ */
+template <uint32_t ROUNDS, bool WIDE, bool QUICK>
 GPUMC_HOST_DEVICE static inline uint32_t
 disks_move(const struct disks_cells *cells, const struct disks_around *around,
            const struct disks_rule *rule, bool crowded, uint32_t cell)
 {
   struct disks_neighbours<WIDE> neighbours;
   const bool left_out = !WIDE && crowded && disks_is_crowded(cells, around);
+  if (QUICK && (!crowded || cells->count[disks_place(around, 1, 1)] <= 2)) {
+    const bool room = disks_gather(cells, around, rule, crowded, &neighbours);
+    return disks_move_two<ROUNDS, WIDE, QUICK>(cells, around, rule, &neighbours, left_out | !room,
+                                               cell);
+  }
   const bool known = !left_out && disks_gather(cells, around, rule, crowded, &neighbours);
-  if (known && (!WIDE || cells->count[disks_place(around, 1, 1)] <= 2))
-    return disks_move_two<ROUNDS>(cells, around, rule, &neighbours, cell);
+  if (!QUICK && known && (!WIDE || cells->count[disks_place(around, 1, 1)] <= 2))
+    return disks_move_two<ROUNDS, WIDE, QUICK>(cells, around, rule, &neighbours, false, cell);
   return disks_move_plainly<ROUNDS>(cells, around, rule, WIDE && known, &neighbours, cell);
 }
 

@@ -7,8 +7,10 @@
 
 enum {
   WARP = 32,
-  THREADS = 256,                /* of a block, at most */
-  BLOCKS = 3,                   /* of as many threads that a multiprocessor has registers for */
+  THREADS = 256,     /* of a block, at most */
+  BLOCKS = 3,        /* of as many threads that a multiprocessor has registers for */
+  FEW_THREADS = 160, /* the same where there are few blocks: more registers */
+  FEW_BLOCKS = 4,
   DEFAULT_SHARED_BYTES = 49152, /* that every block may have */
   SWEEPS_AT_ONCE = 1024,        /* of whole replicas: counts of a block stay below 2^32 */
   PHILOX_SHORT = 7,             /* the other number of rounds */
@@ -19,10 +21,9 @@ static_assert(sizeof(float4) == HARD_DISKS_PAIR_BYTES, "pairs of disks");
 
 extern __shared__ float4 shared[];
 
-/* Adds what the threads of a block counted, whose sums are in shared memory: one number for each
- * block goes to that of the run, where one for each warp would wait in line with all others. */
-static __device__ inline void add_counts(const struct hard_disks_gpu_sweep *sweep,
-                                         const struct disks_counts *counts, uint32_t *listed)
+/* Sums what the threads of a block counted in shared memory: one number for each block goes to that
+ * of the run, where one for each warp would wait in line with all others. */
+static __device__ inline void sum_counts(const struct disks_counts *counts, uint32_t *listed)
 {
   const uint32_t accepted = __reduce_add_sync(UINT32_MAX, counts->accepted);
   const uint32_t cells = __reduce_add_sync(UINT32_MAX, counts->cells);
@@ -30,7 +31,12 @@ static __device__ inline void add_counts(const struct hard_disks_gpu_sweep *swee
     atomicAdd(&listed[DISKS_ACCEPTED], accepted);
     atomicAdd(&listed[DISKS_MOVED], cells);
   }
-  __syncthreads();
+}
+
+/* Of the run, after the threads of the block have met. */
+static __device__ inline void
+add_counts(const struct hard_disks_gpu_sweep *sweep, const uint32_t *listed)
+{
   if (threadIdx.x != 0)
     return;
   atomicAdd((unsigned long long *)&sweep->accepted[blockIdx.y],
@@ -52,9 +58,11 @@ static __device__ inline struct disks_rule rule_of(const struct hard_disks_gpu_s
 
 /* ---- tiles ---- */
 
-/* OPEN: replicas have boxes of their own, which their heads say. */
-template <uint32_t ROUNDS, bool OPEN>
-static __global__ void __launch_bounds__(THREADS, BLOCKS)
+/* OPEN: replicas have boxes of their own, which their heads say. FEW: multiprocessors have room for
+ * the blocks of two launches; the slowest block decides. Not with OPEN, whose blocks wait for the
+ * move of the volume before they do anything. */
+template <uint32_t ROUNDS, bool OPEN, bool FEW>
+static __global__ void __launch_bounds__(FEW ? FEW_THREADS : THREADS, FEW ? FEW_BLOCKS : BLOCKS)
     sweep_tiles(const __grid_constant__ struct hard_disks_gpu_sweep sweep,
                 const __grid_constant__ struct disks_tiling tiling, const unsigned char *from,
                 unsigned char *to, uint32_t time)
@@ -92,8 +100,11 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   disks_prepare(&task, &block, threadIdx.x, blockDim.x);
   if (!OPEN)
     lattice_wait_for_before();
+  /* Blocks of the next sweep come while this one is made, and are at hand when it is done. */
+  if (FEW)
+    lattice_let_next_begin();
   __syncthreads();
-  disks_read(&task, &block, threadIdx.x, blockDim.x);
+  disks_read<FEW ? DISKS_READS_OF_FEW : DISKS_READS>(&task, &block, threadIdx.x, blockDim.x);
   __syncthreads();
   if (disks_has_more_than_two(&block)) {
     disks_read_rest(&task, &block, threadIdx.x, blockDim.x);
@@ -102,16 +113,25 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   struct disks_counts counts = {0, 0};
 #pragma unroll 1
   for (uint32_t turn = 0; turn < HARD_DISKS_COLOURS; turn++) {
-    disks_move_turn<ROUNDS, OPEN>(&task, &block, turn, threadIdx.x, blockDim.x, &counts);
+    disks_move_turn<ROUNDS, OPEN, FEW>(&task, &block, turn, threadIdx.x, blockDim.x, &counts);
+    if (FEW && turn + 1 == HARD_DISKS_COLOURS)
+      sum_counts(&counts, block.listed);
     __syncthreads();
   }
   /* The next sweep begins while this one writes: a launch takes a microsecond less. Earlier its
    * blocks would be in the way of others. */
-  lattice_let_next_begin();
+  if (!FEW)
+    lattice_let_next_begin();
+  if (FEW)
+    add_counts(&sweep, block.listed);
   disks_write(&task, &block, threadIdx.x, blockDim.x);
   if (i == 0 && j == 0)
     disks_write_head(&task, threadIdx.x);
-  add_counts(&sweep, &counts, block.listed);
+  if (!FEW) {
+    sum_counts(&counts, block.listed);
+    __syncthreads();
+    add_counts(&sweep, block.listed);
+  }
 }
 
 /* ---- whole replicas ---- */
@@ -159,7 +179,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     next = before;
   }
   disks_carry<true>(&task, &memory, &cells, threadIdx.x, blockDim.x);
-  add_counts(&sweep, &counts, memory.listed);
+  sum_counts(&counts, memory.listed);
+  __syncthreads();
+  add_counts(&sweep, memory.listed);
 }
 
 /* ---- which way, with how many threads ---- */
@@ -324,27 +346,49 @@ static enum gpumc_status move_volumes(const struct hard_disks_gpu_sweep *sweep, 
   return hard_disks_move_volumes(&volumes, error);
 }
 
-template <uint32_t ROUNDS, bool OPEN>
+/* Whether multiprocessors have room for the blocks of two launches. */
+static bool
+are_few(const struct hard_disks_gpu_sweep *sweep, const struct plan *plan, size_t blocks)
+{
+  const size_t of_memory = (sweep->shared_bytes + 1024) / (plan->bytes + 1024);
+  const size_t of_threads = (size_t)(FEW_THREADS * FEW_BLOCKS) / plan->threads;
+  const size_t together = of_memory < of_threads ? of_memory : of_threads;
+  return plan->threads <= FEW_THREADS && 2 * blocks <= together * sweep->multiprocessors;
+}
+
+template <uint32_t ROUNDS, bool OPEN, bool FEW>
 static enum gpumc_status
-sweep_by_tiles(const struct hard_disks_gpu_sweep *sweep, const struct disks_tiling *tiling,
-               const struct plan *plan, struct gpumc_error *error)
+sweep_by_blocks(const struct hard_disks_gpu_sweep *sweep, const struct disks_tiling *tiling,
+                const struct plan *plan, struct gpumc_error *error)
 {
   const struct lattice_batch *batch = &sweep->replicas.batch;
   struct lattice_launch launch = {
       dim3((uint32_t)batch->capacity * tiling->x.tiles * tiling->y.tiles, batch->runs),
       plan->threads, plan->bytes, batch->stream, false};
   bool may_overlap;
-  GPUMC_TRY(allow_shared(sweep_tiles<ROUNDS, OPEN>, plan, error));
-  GPUMC_TRY(lattice_may_overlap(sweep_tiles<ROUNDS, OPEN>, &may_overlap, error));
+  GPUMC_TRY(allow_shared(sweep_tiles<ROUNDS, OPEN, FEW>, plan, error));
+  GPUMC_TRY(lattice_may_overlap(sweep_tiles<ROUNDS, OPEN, FEW>, &may_overlap, error));
   for (uint32_t s = 0; s < sweep->sweeps; s++) {
     unsigned char *from = s % 2 == 0 ? sweep->replicas.replicas : sweep->other;
     unsigned char *to = s % 2 == 0 ? sweep->other : sweep->replicas.replicas;
     launch.overlaps = may_overlap && s > 0;
-    GPUMC_TRY(lattice_launch(sweep_tiles<ROUNDS, OPEN>, launch, error, *sweep, *tiling,
+    GPUMC_TRY(lattice_launch(sweep_tiles<ROUNDS, OPEN, FEW>, launch, error, *sweep, *tiling,
                              (const unsigned char *)from, to, batch->time + s));
     GPUMC_TRY(move_volumes(sweep, batch->time + s, to, from, error));
   }
   return GPUMC_OK;
+}
+
+template <uint32_t ROUNDS, bool OPEN>
+static enum gpumc_status
+sweep_by_tiles(const struct hard_disks_gpu_sweep *sweep, const struct disks_tiling *tiling,
+               const struct plan *plan, struct gpumc_error *error)
+{
+  const struct lattice_batch *batch = &sweep->replicas.batch;
+  const size_t blocks = (size_t)batch->capacity * batch->runs * tiling->x.tiles * tiling->y.tiles;
+  return !OPEN && are_few(sweep, plan, blocks)
+             ? sweep_by_blocks<ROUNDS, OPEN, !OPEN>(sweep, tiling, plan, error)
+             : sweep_by_blocks<ROUNDS, OPEN, false>(sweep, tiling, plan, error);
 }
 
 /* Sweeps of a launch: up to the next move of the volume. */

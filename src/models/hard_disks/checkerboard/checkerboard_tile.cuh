@@ -23,6 +23,7 @@
 enum {
   DISKS_BORDER = HARD_DISKS_COLOURS,
   DISKS_READS = 4, /* cells that a thread reads at once */
+  DISKS_READS_OF_FEW = 6,
   DISKS_WARP = 32,
 };
 
@@ -239,24 +240,40 @@ disks_column_turn_of(const struct disks_tile *tile, uint32_t colours, uint32_t a
   return column;
 }
 
-/* disks_note() of a warp that is in one row: lanes of equal parity have equal turns, and lanes 0
- * and 1 count the cells of both parities. */
-GPUMC_HOST_DEVICE static inline void disks_note_in_row(uint16_t *list, uint32_t room,
-                                                       uint32_t *listed, uint32_t turn,
-                                                       bool is_listed, uint32_t entry)
+/* disks_note() of a warp that is in one row, in two parts, so that a thread that has several rows
+ * waits for their numbers at once. Lanes of equal parity have equal turns, and lanes 0 and 1 count
+ * the cells of both parities: the cells, and in these lanes the number of the first of them. */
+struct disks_noted {
+  uint32_t those, first;
+};
+
+GPUMC_HOST_DEVICE static inline struct disks_noted
+disks_count_in_row(uint32_t *listed, uint32_t turn, bool is_listed)
+{
+  struct disks_noted noted = {is_listed, 0};
+#ifdef __CUDA_ARCH__
+  const uint32_t lane = threadIdx.x % DISKS_WARP;
+  noted.those = __ballot_sync(UINT32_MAX, is_listed) & 0x55555555u << (lane & 1);
+  if ((lane < 2) & (noted.those != 0))
+    noted.first = atomicAdd(&listed[turn], __popc(noted.those));
+#else
+  if (is_listed)
+    noted.first = listed[turn]++;
+#endif
+  return noted;
+}
+
+GPUMC_HOST_DEVICE static inline void disks_note_in_row(uint16_t *list, uint32_t room, uint32_t turn,
+                                                       struct disks_noted noted, uint32_t entry)
 {
 #ifdef __CUDA_ARCH__
   const uint32_t lane = threadIdx.x % DISKS_WARP;
-  const uint32_t those = __ballot_sync(UINT32_MAX, is_listed) & 0x55555555u << (lane & 1);
-  uint32_t first = 0;
-  if (lane < 2)
-    first = atomicAdd(&listed[turn], __popc(those));
-  first = __shfl_sync(UINT32_MAX, first, lane & 1);
-  if (is_listed)
-    list[turn * room + first + __popc(those & ((1u << lane) - 1))] = (uint16_t)entry;
+  const uint32_t first = __shfl_sync(UINT32_MAX, noted.first, lane & 1);
+  if ((noted.those >> lane & 1) != 0)
+    list[turn * room + first + __popc(noted.those & ((1u << lane) - 1))] = (uint16_t)entry;
 #else
-  if (is_listed)
-    disks_note(list, room, listed, turn, entry);
+  if (noted.those != 0)
+    list[turn * room + noted.first] = (uint16_t)entry;
 #endif
 }
 
@@ -309,9 +326,10 @@ GPUMC_HOST_DEVICE static inline void disks_wait(void)
 
 /* Warps go down rows; their lanes have a column each, so that neighbours alternate between two
  * colours. On the host a thread may be a warp of one. */
-GPUMC_HOST_DEVICE static inline void disks_read(const struct disks_task *task,
-                                                const struct disks_block *block, uint32_t thread,
-                                                uint32_t threads)
+template <uint32_t READS>
+GPUMC_HOST_DEVICE static inline void
+disks_read(const struct disks_task *task, const struct disks_block *block, uint32_t thread,
+           uint32_t threads)
 {
   const struct disks_tile *tile = &task->tile;
   const uint32_t lanes = threads % DISKS_WARP == 0 ? DISKS_WARP : 1, warps = threads / lanes;
@@ -328,12 +346,13 @@ GPUMC_HOST_DEVICE static inline void disks_read(const struct disks_task *task,
     disks_keep(first_at);
     disks_keep(count_at);
     disks_keep(place_a);
-    for (uint32_t first = thread / lanes; first < height; first += DISKS_READS * warps) {
-      uint32_t count[DISKS_READS];
+    for (uint32_t first = thread / lanes; first < height; first += READS * warps) {
+      uint32_t count[READS];
+      struct disks_noted noted[READS];
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-      for (uint32_t k = 0; k < DISKS_READS; k++) {
+      for (uint32_t k = 0; k < READS; k++) {
         const uint32_t b = first + k * warps;
         count[k] = 0;
         if (b < height && is_column) {
@@ -346,18 +365,23 @@ GPUMC_HOST_DEVICE static inline void disks_read(const struct disks_task *task,
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-      for (uint32_t k = 0; k < DISKS_READS; k++) {
+      for (uint32_t k = 0; k < READS; k++) {
         const uint32_t b = first + k * warps;
-        if (b >= height)
-          break;
-        if (is_column)
-          block->cells.count[b * pitch + place_a] = (uint8_t)count[k];
-        if (count[k] > 2)
-          block->listed[DISKS_CROWDED] = 1;
         const uint32_t turn = b % 2 == 0 ? even.turn : odd.turn;
         const uint32_t from = b % 2 == 0 ? even.first : odd.first;
         const uint32_t rows = b % 2 == 0 ? even.rows : odd.rows;
-        disks_note_in_row(block->list, room, block->listed, turn, count[k] > 0 && b - from < rows,
+        noted[k] = disks_count_in_row(block->listed, turn, (count[k] > 0) & (b - from < rows));
+        if ((b < height) & is_column)
+          block->cells.count[b * pitch + place_a] = (uint8_t)count[k];
+        if (count[k] > 2)
+          block->listed[DISKS_CROWDED] = 1;
+      }
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+      for (uint32_t k = 0; k < READS; k++) {
+        const uint32_t b = first + k * warps;
+        disks_note_in_row(block->list, room, b % 2 == 0 ? even.turn : odd.turn, noted[k],
                           a | b << 8);
       }
     }
@@ -388,7 +412,7 @@ GPUMC_HOST_DEVICE static inline bool disks_has_more_than_two(const struct disks_
 
 /* An entry of a list, counted if the cell is one of the tile's own: of cells of the box that the
  * tile has twice, one counts. */
-template <uint32_t ROUNDS, bool OPEN>
+template <uint32_t ROUNDS, bool OPEN, bool QUICK>
 GPUMC_HOST_DEVICE static inline void
 disks_move_entry(const struct disks_task *task, const struct disks_block *block, bool crowded,
                  uint32_t entry, struct disks_counts *counts)
@@ -397,7 +421,7 @@ disks_move_entry(const struct disks_task *task, const struct disks_block *block,
   const uint32_t a = entry & 0xff, b = entry >> 8, cell = block->row[b] + block->column[a];
   const struct disks_around around = disks_around_in(tile, a, b);
   const uint32_t accepted =
-      disks_move<ROUNDS, OPEN>(&block->cells, &around, &task->rule, crowded, cell);
+      disks_move<ROUNDS, OPEN, QUICK>(&block->cells, &around, &task->rule, crowded, cell);
   const bool is_own = (a - tile->x.begin < task->tiling->x.side.value) &
                       (b - tile->y.begin < task->tiling->y.side.value) &
                       ((uint32_t)tile->x.first + a < task->box->cells_x) &
@@ -406,7 +430,7 @@ disks_move_entry(const struct disks_task *task, const struct disks_block *block,
 }
 
 /* The colour that has its turn. */
-template <uint32_t ROUNDS, bool OPEN>
+template <uint32_t ROUNDS, bool OPEN, bool QUICK = true>
 GPUMC_HOST_DEVICE static inline void
 disks_move_turn(const struct disks_task *task, const struct disks_block *block, uint32_t turn,
                 uint32_t thread, uint32_t threads, struct disks_counts *counts)
@@ -414,7 +438,7 @@ disks_move_turn(const struct disks_task *task, const struct disks_block *block, 
   const uint16_t *list = block->list + turn * disks_list_room(task->tiling);
   const bool crowded = disks_has_more_than_two(block);
   for (uint32_t k = thread; k < block->listed[turn]; k += threads)
-    disks_move_entry<ROUNDS, OPEN>(task, block, crowded, list[k], counts);
+    disks_move_entry<ROUNDS, OPEN, QUICK>(task, block, crowded, list[k], counts);
 }
 
 /* Shifts the grid, from shared memory to where the replica is afterwards; warps go down rows. */

@@ -233,7 +233,7 @@ disks_move_cell(const struct disks_whole_task *task, const struct disks_whole_me
     rule.width_x = memory->replica[replica].width[0];
     rule.width_y = memory->replica[replica].width[1];
   }
-  return disks_move<ROUNDS, OPEN>(cells, &around, &rule, crowded, cell);
+  return disks_move<ROUNDS, OPEN, false>(cells, &around, &rule, crowded, cell);
 }
 
 /* The colours that have their turns. */
