@@ -8,6 +8,7 @@ set(first_tests
   cli_test_transition
   exact_test_exact_tool
   exact_test_exchange
+  exact_test_hard_disks_bits
   exact_test_ising2d_histogram
   exact_test_ising_bits
   exact_test_kaufman)
@@ -23,10 +24,12 @@ set(validate_tests
   statistical_test_pt_errors          # exact_test_pt_small, exact_test_pt_ea
   exact_test_heisenberg_rings_long    # exact_test_heisenberg_rings
   exact_test_hard_disks_long          # exact_test_hard_disks_bits; on a GPU, where it takes seconds, it is quick
+  statistical_test_hard_disks_dense   # exact_test_hard_disks
   statistical_test_hard_disks_dilute  # exact_test_hard_disks, exact_test_hard_disks_measured
   statistical_test_hard_disks_virial  # exact_test_hard_disks
   statistical_test_heisenberg_critical  # exact_test_heisenberg_rings, cli_test_transition
   exact_test_heisenberg_rings_long_cuda  # exact_test_heisenberg_rings_cuda
+  statistical_test_hard_disks_dense_cuda
   statistical_test_hard_disks_dilute_cuda
   statistical_test_hard_disks_virial_cuda
   statistical_test_heisenberg_critical_cuda

@@ -348,7 +348,7 @@ static void print_model(const cJSON *model)
   print_quantities("\nDerived from their averages:", cli_member(model, "derived"));
   print_quantities("\nMeasured of every replica:", cli_member(model, "channels"));
   print_quantities("\nMeasured of pairs of copies:", cli_member(model, "pairs"));
-  puts("\nKernels, in order of preference:");
+  puts("\nKernels (variant auto takes the fastest that serves a run, of equal ones the first):");
   cJSON_ArrayForEach(kernel, cli_member(model, "kernels")) printf(
       "  %s on %s%s  (trajectory %s)\n      %s\n      takes: %s\n", cli_text(kernel, "variant"),
       cli_text(kernel, "device"), cli_true(kernel, "absent") ? ", not in this build" : "",

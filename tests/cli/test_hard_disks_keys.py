@@ -259,6 +259,9 @@ class HardDisksKeys(ProgramCase):
             with self.subTest(key):
                 ran = self.gpumc("run", "--fresh", self.config("particles: 64, packing_fraction: 0.3", kernel=f", {key}: false"))
                 self.assertIn(f"kernel.{key}: false", ran.err)
+        ran = self.gpumc("run", "--fresh", self.config("particles: 64, packing_fraction: 0.3", kernel=", shuffle: false, shift: false"))
+        self.assertIn("kernel.shuffle: false", ran.err)
+        self.assertIn("kernel.shift: false", ran.err)
 
     def test_both_kernels_have_the_same_pressure(self):
         found = []

@@ -85,8 +85,10 @@ class HardDisksProfiles(ProgramCase):
         self.assertTrue(np.allclose(summary["wave_number"] * length / (2 * np.pi), [5**0.5, 5**0.5, 3], rtol=1e-6))
         s = summary["structure_factor"]
         self.assertLess(abs(s[0] - s[1]), 1e-9)  # S(k) = S(-k)
-        bad = CONFIG.format(model=", wave_vectors: [2, 1, 3]", more="", variant="checkerboard")
-        self.assertRegex(self.gpumc("validate", self.write("bad.yaml", bad), code=INVALID).err, "wave_vectors: 3 numbers do not form pairs")
+        for vectors, message in (("[2, 1, 3]", "wave_vectors: 3 numbers do not form pairs"),
+                                 ("[2, 1, 0, 0]", "wave_vectors: at 0, 0 the structure factor is the number of disks")):
+            bad = CONFIG.format(model=f", wave_vectors: {vectors}", more="", variant="checkerboard")
+            self.assertRegex(self.gpumc("validate", self.write("bad.yaml", bad), code=INVALID).err, message)
 
     def test_bond_order_follows_from_its_means(self):
         summary = self.summary(["bond_order"], replicas=1)

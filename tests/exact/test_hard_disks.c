@@ -2,12 +2,13 @@
  *
  * One disk: its place relative to the cells is uniform. Two disks in a square box: where one is,
  * seen from the other, is uniform outside of the unit circle at any phi up to 0.39, and P / (rho
- * kT) = (1 - phi) / (1 - 2 phi). 64 disks: `checkerboard` against `serial`, at two densities:
- * pressures, orientational order and the distribution of |Psi_6|. Disks of a cell are moved equally
+ * kT) = (1 - phi) / (1 - 2 phi). 64 and 256 disks: `checkerboard` against `serial`, at packing
+ * fractions up to 0.6: pressures, orientational order and the distribution of |Psi_6| (dense ones
+ * are in statistical/test_hard_disks_dense.c). Disks of a cell are moved equally
  * often. After many sweeps no disks overlap, and none is lost.
  *
- * Gates: chi-square and t with a probability of 1e-5 in each of 46 comparisons, a false alarm in
- * 2200 seeds; seeds are fixed. What must be rejected: trials that leave their cells, a grid that is
+ * Gates: chi-square and t with a probability of 1e-5 in each of 57 comparisons, a false alarm in
+ * 1750 seeds; seeds are fixed. What must be rejected: trials that leave their cells, a grid that is
  * not shifted, disks that are not shuffled. Replicas are independent, and begin on the same
  * lattice; samples of a replica are some correlation times apart. */
 #include <math.h>
@@ -21,6 +22,7 @@
 
 #include "core/statistics/significance.h"
 #include "support/disks_fixture.h"
+#include "support/disks_fluid.h"
 
 static const double gate = 1e-5;
 static const struct hard_disks_options right = {HARD_DISKS_MOVES_DEFAULT, true, true, true};
@@ -219,90 +221,34 @@ static void a_grid_that_stays_is_found(void **state)
     fail_msg("a probability of %.2g", two.probability);
 }
 
-/* ---- 64 disks ---- */
-
-enum { COPIES = 256, ORDERS = 8 };
-
-/* Of a channel, mean and squared error over replicas; |Psi_6| of single samples. */
-struct fluid {
-  double mean[HARD_DISKS_NUMBERS], error2[HARD_DISKS_NUMBERS];
-  double order[COPIES * 8];
-};
-
-static void sample_fluid(const char *variant, double fraction, struct fluid *fluid)
-{
-  enum { SAMPLES = 8 };
-  struct disks disks;
-  double sum[HARD_DISKS_NUMBERS][COPIES] = {{0}};
-  disks_open(&(struct disks_job){.settings = {.particles = 64,
-                                              .packing_fraction = fraction,
-                                              .aspect = 1.0,
-                                              .start = HARD_DISKS_LATTICE},
-                                 .variant = variant,
-                                 .move_size = 0.25,
-                                 .replicas = COPIES,
-                                 .seed = 20130803},
-             all_threads(), &disks);
-  /* Sweeps of `serial` have a quarter of the trials. */
-  const uint32_t sweeps = strcmp(variant, "serial") == 0 ? 200 : 60;
-  disks_sweep(&disks, 5 * sweeps);
-  for (size_t s = 0; s < SAMPLES; s++) {
-    disks_sweep(&disks, sweeps);
-    disks_measure(&disks);
-    for (size_t r = 0; r < COPIES; r++) {
-      for (size_t c = 0; c < HARD_DISKS_NUMBERS; c++)
-        sum[c][r] += disks_value(&disks, c, r) / SAMPLES;
-      fluid->order[s * COPIES + r] = disks_value(&disks, HARD_DISKS_PSI6, r);
-    }
-  }
-  for (size_t c = 0; c < HARD_DISKS_NUMBERS; c++) {
-    double mean = 0.0, square = 0.0;
-    for (size_t r = 0; r < COPIES; r++)
-      mean += sum[c][r] / COPIES;
-    for (size_t r = 0; r < COPIES; r++)
-      square += (sum[c][r] - mean) * (sum[c][r] - mean);
-    fluid->mean[c] = mean;
-    fluid->error2[c] = square / COPIES / (COPIES - 1);
-  }
-  disks_expect_sound(&disks, variant);
-  disks_close(&disks);
-}
-
-/* Whether two samples are of one distribution: in bins that hold equal shares of the first. */
-static double same_distribution(double *one, double *other, size_t n)
-{
-  double chi_square = 0.0;
-  size_t j = 0;
-  qsort(one, n, sizeof *one, disks_ascending);
-  qsort(other, n, sizeof *other, disks_ascending);
-  for (size_t bin = 1; bin <= ORDERS; bin++) {
-    const size_t begin = j, in_one = n / ORDERS;
-    while (j < n && (bin == ORDERS || other[j] < one[bin * in_one]))
-      j++;
-    const double difference = (double)in_one - (double)(j - begin);
-    chi_square += difference * difference / ((double)in_one + (double)(j - begin));
-  }
-  return chi_square_tail(chi_square, ORDERS - 1);
-}
+/* ---- a fluid ---- */
 
 static void the_checkerboard_agrees_with_serial(void **state)
 {
   (void)state;
-  static struct fluid serial, checkerboard;
-  static const double fractions[] = {0.3, 0.6};
-  for (size_t f = 0; f < sizeof fractions / sizeof *fractions; f++) {
-    sample_fluid("serial", fractions[f], &serial);
-    sample_fluid("checkerboard", fractions[f], &checkerboard);
-    for (size_t c = 0; c < HARD_DISKS_NUMBERS; c++) {
-      const double off =
-          (checkerboard.mean[c] - serial.mean[c]) / sqrt(checkerboard.error2[c] + serial.error2[c]);
-      if (c > HARD_DISKS_VOLUME_MOVED && !(gpumc_student_tail(fabs(off), COPIES - 1) > 0.5 * gate))
-        fail_msg("phi = %g, %s: %g and %g, %.1f errors apart", fractions[f],
-                 hard_disks_channels[c].label.name, serial.mean[c], checkerboard.mean[c], off);
-    }
-    const double same = same_distribution(serial.order, checkerboard.order, COPIES * 8);
-    if (!(same > gate))
-      fail_msg("phi = %g: |Psi_6| has a probability of %.2g", fractions[f], same);
+  static const struct {
+    size_t particles, replicas;
+    double fraction;
+  } fluids[] = {{64, 256, 0.3}, {64, 256, 0.6}, {256, 64, 0.5}};
+  for (size_t f = 0; f < sizeof fluids / sizeof *fluids; f++) {
+    struct disks_fluid serial, checkerboard;
+    struct disks_fluid_job job = {.particles = fluids[f].particles,
+                                  .packing_fraction = fluids[f].fraction,
+                                  .move_size = 0.25,
+                                  .variant = "serial",
+                                  .replicas = fluids[f].replicas,
+                                  .samples = 8,
+                                  .warm_up = 1000,
+                                  .interval = 200,
+                                  .seed = 20130803};
+    disks_fluid_sample(&job, all_threads(), &serial);
+    job.variant = "checkerboard";
+    job.warm_up = 300;
+    job.interval = 60;
+    disks_fluid_sample(&job, all_threads(), &checkerboard);
+    disks_fluid_expect_same(&serial, &checkerboard, gate);
+    free(serial.order);
+    free(checkerboard.order);
   }
 }
 

@@ -433,9 +433,10 @@ static void append_measured(struct gpumc_text *text, const struct gpumc_model_op
 
 static void append_kernels(struct gpumc_text *text, const struct gpumc_model_ops *model)
 {
-  gpumc_text_append(text, "Kernels, in order of preference:\n\n"
-                          "| device | variant | trajectory | what it is | what it takes |\n"
-                          "| --- | --- | --- | --- | --- |\n");
+  gpumc_text_append(
+      text, "Kernels (`auto` takes the fastest that serves a run, of equal ones the first):\n\n"
+            "| device | variant | trajectory | what it is | what it takes |\n"
+            "| --- | --- | --- | --- | --- |\n");
   for (size_t i = 0; model->kernels[i] != NULL; i++) {
     const struct gpumc_kernel_ops *kernel = model->kernels[i];
     gpumc_text_append(text, "| %s | `%s` | `%s` | %s | %s |\n", kernel->device, kernel->variant,

@@ -250,6 +250,12 @@ static void check_waves(const struct gpumc_params *params, const struct gpumc_su
   if (waves.left % 2 != 0)
     gpumc_params_mistake(params, report, "wave_vectors",
                          "wave_vectors: %zu numbers do not form pairs nx, ny", waves.left);
+  while (waves.left >= 2) {
+    const int64_t nx = gpumc_list_integer(&waves), ny = gpumc_list_integer(&waves);
+    if (nx == 0 && ny == 0)
+      gpumc_params_mistake(params, report, "wave_vectors",
+                           "wave_vectors: at 0, 0 the structure factor is the number of disks");
+  }
 }
 
 #define READS_BOX "particles lattice packing_fraction box aspect"
