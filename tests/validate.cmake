@@ -70,6 +70,7 @@ if(GPUMC_SANITIZE)
     exact_test_pa_small             # cli_test_configs, cli_test_pa_keys, statistical_test_pa_runs
     exact_test_pt_ea
     exact_test_pt_small
+    resume_test_slurm               # cli_test_submit, resume_test_resume
     statistical_test_canonical_errors
     statistical_test_canonical_rounding
     statistical_test_canonical_trust
@@ -140,6 +141,7 @@ endfunction()
 # The longest of the quick tests, longest first, of both builds together. CTest starts them before all
 # others, in a bare clone too, so that none of them runs alone at the end.
 set(longest_tests
+  resume_test_slurm  # mostly waiting
   resume_test_resume_pt
   cli_test_examples
   resume_test_resume

@@ -3,6 +3,7 @@
 #include "cli/arguments.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,6 +134,42 @@ double cli_duration(const char *command, const char *what, const char *text)
     cli_usage_error(command, "%s must be a duration such as '90 s' or '11 h', not '%s'", what,
                     text);
   return seconds;
+}
+
+/* Reads a number and moves on; negative: there is none that a task can have. */
+static long task_number(const char **text)
+{
+  char *end;
+  errno = 0;
+  const long number = **text >= '0' && **text <= '9' ? strtol(*text, &end, 10) : -1;
+  if (number < 0 || number > INT_MAX || errno != 0)
+    return -1;
+  *text = end;
+  return number;
+}
+
+long cli_task_list(const char *command, const char *text, size_t n, bool *selected)
+{
+  const char *rest = text;
+  long greatest = 0;
+  for (;; rest++) {
+    const long first = task_number(&rest);
+    long last = first;
+    if (first >= 0 && *rest == '-') {
+      rest++;
+      last = task_number(&rest);
+    }
+    if (first < 0 || last < first || (*rest != ',' && *rest != '\0'))
+      cli_usage_error(command,
+                      "--task must be an integer from 0, a range or a list such as '0,3-8', not "
+                      "'%s'",
+                      text);
+    for (size_t i = (size_t)first; i <= (size_t)last && i < n; i++)
+      selected[i] = true;
+    greatest = last > greatest ? last : greatest;
+    if (*rest == '\0')
+      return greatest;
+  }
 }
 
 static void add_assignment(struct cli_config_options *options, const char *assignment)

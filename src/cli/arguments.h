@@ -19,6 +19,9 @@ bool cli_parse_json(const char *help, int argc, char **argv);
 long cli_integer(const char *command, const char *what, const char *text, long minimum,
                  long maximum);
 double cli_duration(const char *command, const char *what, const char *text);
+/* Numbers of tasks as "3", "0-8" or "0,3-8": returns the greatest one, and sets selected[i] for
+ * each that is below `n`. */
+long cli_task_list(const char *command, const char *text, size_t n, bool *selected);
 
 /* Overrides of a configuration, given on the command line. */
 struct cli_config_options {

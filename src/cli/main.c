@@ -24,6 +24,7 @@ static const struct cli_command commands[] = {
     {"merge", "make one result of several of one configuration", cli_merge},
     {"info", "show what a result file holds", cli_info},
     {"status", "show how far the tasks of a configuration are", cli_status},
+    {"submit", "submit the tasks of a configuration to Slurm", cli_submit},
     {"bench", "measure the update rates of the kernels on this machine", cli_bench},
     {"doctor", "report what this program and this machine offer, and what is missing", cli_doctor},
 };

@@ -1,6 +1,6 @@
 /* gpumc run: one task, or every task of a campaign, with progress on stderr: a bar on a terminal,
  * otherwise a line every half a minute. */
-#include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -10,7 +10,9 @@
 
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/slurm.h"
 #include "core/base/machine.h"
+#include "core/base/memory.h"
 #include "core/base/text.h"
 #include "core/run/run.h"
 
@@ -19,8 +21,10 @@ enum { OPTION_TIME = CLI_OPTION_OWN, OPTION_TASK, OPTION_FRESH };
 struct run_arguments {
   struct cli_arguments common;
   struct gpumc_run_options run; /* but for the threads */
-  double max_seconds;
-  long task; /* negative: all */
+  double max_seconds;           /* 0: no limit */
+  bool until_job_ends;
+  const char *tasks; /* a list of numbers; NULL: all */
+  long last_task;    /* the greatest of them */
   bool quiet;
 };
 
@@ -73,8 +77,11 @@ static const struct argp_option options[] = {
      "auto, cpu, cuda or cuda:N, instead of kernel.device", 0},
     {"threads", CLI_OPTION_THREADS, "N", 0, "Host threads (default: all)", 0},
     {"max-time", OPTION_TIME, "DURATION", 0,
-     "Checkpoint and stop, with exit 75, after this time: '11 h', '90 s'", 0},
-    {"task", OPTION_TASK, "N", 0, "Only task N of the campaign, counted from 0", 0},
+     "Checkpoint and stop, with exit 75, after this time: '11 h', '90 s'; job: before the job of "
+     "Slurm ends that this is a part of",
+     0},
+    {"task", OPTION_TASK, "LIST", 0,
+     "Only these tasks of the campaign, counted from 0: 3, 0-8 or 0,3-8", 0},
     {"fresh", OPTION_FRESH, NULL, 0, "Start over: discard checkpoint and result", 0},
     {"quiet", 'q', NULL, 0, "No progress and no notes; errors and warnings only", 0},
     {0}};
@@ -87,10 +94,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     arguments->quiet = true;
     return 0;
   case OPTION_TIME:
-    arguments->max_seconds = cli_duration(arguments->common.command, "--max-time", argument);
+    arguments->until_job_ends = strcmp(argument, "job") == 0;
+    arguments->max_seconds = arguments->until_job_ends
+                                 ? 0
+                                 : cli_duration(arguments->common.command, "--max-time", argument);
     return 0;
   case OPTION_TASK:
-    arguments->task = cli_integer(arguments->common.command, "--task", argument, 0, INT_MAX);
+    arguments->tasks = argument;
+    arguments->last_task = cli_task_list(arguments->common.command, argument, 0, NULL);
     return 0;
   case OPTION_FRESH:
     arguments->run.fresh = true;
@@ -109,7 +120,8 @@ static const struct argp parser = {
     "Examples:\n"
     "  gpumc run ising.yaml -o results/ising.h5\n"
     "  gpumc run ising.yaml --set algorithm.population=1000 --max-time '11 h'\n"
-    "  gpumc run campaign.yaml --task 3 --threads 8\n\n"
+    "  gpumc run campaign.yaml --task 3 --threads 8\n"
+    "  gpumc run campaign.yaml --task 0,3-8 --max-time job\n\n"
     "Ends with 0 when done, 75 when stopped by SIGTERM, SIGHUP, SIGINT or --max-time: the same "
     "command continues the run.",
     NULL,
@@ -248,14 +260,10 @@ note_failure(struct tally *tally, const struct gpumc_task *task, struct gpumc_er
                     gpumc_error_text(error));
 }
 
-/* What works on one of many tasks elsewhere does its part of the campaign. */
-static bool is_one_of_many(const struct run_arguments *arguments, const struct gpumc_config *config)
-{
-  return arguments->task < 0 && config->n_tasks > 1;
-}
-
+/* `one_of_many`: who works on the task elsewhere does its part of the campaign. */
 static void run_one(const struct run_arguments *arguments, const struct gpumc_config *config,
-                    const struct gpumc_task *task, double begin, struct tally *tally)
+                    const struct gpumc_task *task, bool one_of_many, double begin,
+                    struct tally *tally)
 {
   struct gpumc_error error = {0};
   struct gpumc_run_options run = arguments->run;
@@ -277,7 +285,7 @@ static void run_one(const struct run_arguments *arguments, const struct gpumc_co
     tally->done++;
   } else if (status == GPUMC_STOPPED) {
     tally->stopped = true;
-  } else if (status == GPUMC_BUSY && is_one_of_many(arguments, config)) {
+  } else if (status == GPUMC_BUSY && one_of_many) {
     if (!arguments->quiet)
       cli_say(stderr, "gpumc: %s%s: skipped\n", label, gpumc_error_text(&error));
     tally->elsewhere++;
@@ -291,22 +299,26 @@ static void run_one(const struct run_arguments *arguments, const struct gpumc_co
   gpumc_error_free(&error);
 }
 
-static int run_tasks(const struct run_arguments *arguments, const struct gpumc_config *config)
+/* `selected[n_tasks]`, `n_selected` of them. */
+static int run_tasks(const struct run_arguments *arguments, const struct gpumc_config *config,
+                     const bool *selected, size_t n_selected)
 {
   struct tally tally = {0};
   double begin = gpumc_clock();
-  size_t first = arguments->task < 0 ? 0 : (size_t)arguments->task;
-  size_t end = arguments->task < 0 ? config->n_tasks : first + 1;
-  for (size_t i = first; i < end && !tally.stopped; i++) {
-    bool out_of_time =
-        arguments->max_seconds > 0 && i > first && gpumc_clock() - begin >= arguments->max_seconds;
+  size_t n_begun = 0;
+  for (size_t i = 0; i < config->n_tasks && !tally.stopped; i++) {
+    if (!selected[i])
+      continue;
+    bool out_of_time = arguments->max_seconds > 0 && n_begun > 0 &&
+                       gpumc_clock() - begin >= arguments->max_seconds;
     if (stop_requested != 0 || out_of_time)
       tally.stopped = true;
     else
-      run_one(arguments, config, &config->tasks[i], begin, &tally);
+      run_one(arguments, config, &config->tasks[i], n_selected > 1, begin, &tally);
+    n_begun++;
   }
-  if (tally.failed > 0 && end - first > 1)
-    cli_error("%zu of %zu tasks failed:%s", tally.failed, end - first,
+  if (tally.failed > 0 && n_selected > 1)
+    cli_error("%zu of %zu tasks failed:%s", tally.failed, n_selected,
               gpumc_text_string(&tally.failures));
   if (!arguments->quiet && tally.elsewhere == 1)
     fprintf(stderr, "gpumc: 1 task is being worked on elsewhere\n");
@@ -320,27 +332,73 @@ static int run_tasks(const struct run_arguments *arguments, const struct gpumc_c
   return tally.failed > 0 ? (int)tally.failure : GPUMC_OK;
 }
 
+/* Returns how many tasks the command line selects, in selected[n_tasks]. */
+static size_t select_tasks(const struct run_arguments *arguments, size_t n_tasks, bool *selected)
+{
+  size_t count = 0;
+  if (arguments->tasks != NULL)
+    cli_task_list(arguments->common.command, arguments->tasks, n_tasks, selected);
+  for (size_t i = 0; i < n_tasks; i++) {
+    selected[i] = selected[i] || arguments->tasks == NULL;
+    count += selected[i];
+  }
+  return count;
+}
+
+static int run_selected(const struct run_arguments *arguments, const struct gpumc_config *config)
+{
+  bool *selected;
+  struct gpumc_error error = {0};
+  if (arguments->tasks != NULL && arguments->last_task >= (long)config->n_tasks) {
+    cli_error("--task %s: %s has the tasks 0 to %zu", arguments->tasks, arguments->common.subject,
+              config->n_tasks - 1);
+    return GPUMC_INVALID;
+  }
+  if (gpumc_allocate_array(&selected, config->n_tasks, "tasks", &error) != GPUMC_OK)
+    return cli_fail(&error);
+  const size_t n_selected = select_tasks(arguments, config->n_tasks, selected);
+  const int code = run_tasks(arguments, config, selected, n_selected);
+  free(selected);
+  return code;
+}
+
+/* Kept free before the end of a job, for a unit of work to end and for a checkpoint: seconds, but
+ * half of what is left at most. */
+static const double job_reserve = 60;
+
+/* --max-time job. Where Slurm does not tell, its signals alone end the run. */
+static void limit_to_job(struct run_arguments *arguments)
+{
+  struct gpumc_error error = {0};
+  double left = INFINITY;
+  const enum gpumc_status status = cli_slurm_time_left(&left, &error);
+  if (status == GPUMC_INVALID)
+    cli_usage_error(arguments->common.command, "--max-time job: %s", gpumc_error_text(&error));
+  if (status != GPUMC_OK)
+    cli_say(stderr,
+            "gpumc: warning: --max-time job: the end of the job is unknown, and only a "
+            "signal ends the run before it: %s\n",
+            gpumc_error_text(&error));
+  if (isfinite(left))
+    arguments->max_seconds = fmax(left - fmin(job_reserve, left / 2), 1e-9);
+  gpumc_error_free(&error);
+}
+
 int cli_run(int argc, char **argv)
 {
-  struct run_arguments arguments = {.common = {.command = argv[0], .kind = "configuration"},
-                                    .task = -1};
+  struct run_arguments arguments = {.common = {.command = argv[0], .kind = "configuration"}};
   struct gpumc_config config = {0};
   struct gpumc_error error = {0};
   char *command_line = cli_command_line(argc, argv);
   arguments.run.command_line = command_line;
   cli_parse(&parser, argc, argv, &arguments);
   cli_config_require(&arguments.common);
-  int code;
-  if (cli_config_load(&arguments.common.config, arguments.common.subject, &config, &error) !=
-      GPUMC_OK) {
-    code = cli_config_fail(&error);
-  } else if (arguments.task >= (long)config.n_tasks) {
-    cli_error("--task %ld: %s has the tasks 0 to %zu", arguments.task, arguments.common.subject,
-              config.n_tasks - 1);
-    code = GPUMC_INVALID;
-  } else {
-    code = run_tasks(&arguments, &config);
-  }
+  if (arguments.until_job_ends)
+    limit_to_job(&arguments);
+  const int code = cli_config_load(&arguments.common.config, arguments.common.subject, &config,
+                                   &error) == GPUMC_OK
+                       ? run_selected(&arguments, &config)
+                       : cli_config_fail(&error);
   gpumc_config_free(&config);
   cli_config_options_free(&arguments.common.config);
   free(command_line);

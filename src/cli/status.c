@@ -1,9 +1,12 @@
 /* gpumc status: how far the tasks of a configuration are. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/slurm.h"
+#include "core/base/memory.h"
 #include "core/base/text.h"
 #include "core/run/decide.h"
 
@@ -27,7 +30,8 @@ static const struct argp parser = {
     "CONFIG",
     "Show what a run of CONFIG would do with its tasks: done, running, resumable, failed, refused "
     "(result or checkpoint of another configuration, or a file that the model reads has changed or "
-    "is gone) or not started, with progress and the time that is left.\v"
+    "is gone) or not started, with progress and the time that is left; where there is Slurm, with "
+    "your jobs of gpumc submit for them.\v"
     "Examples:\n"
     "  gpumc status campaign.yaml\n"
     "  gpumc status campaign.yaml --json",
@@ -35,7 +39,8 @@ static const struct argp parser = {
     NULL,
     NULL};
 
-static cJSON *task_json(const struct gpumc_task *task, const struct gpumc_task_report *report)
+static cJSON *task_json(const struct gpumc_task *task, const struct gpumc_task_report *report,
+                        const struct cli_slurm_job *job)
 {
   cJSON *json = cJSON_CreateObject();
   cJSON_AddNumberToObject(json, "task", (double)task->index);
@@ -50,10 +55,19 @@ static cJSON *task_json(const struct gpumc_task *task, const struct gpumc_task_r
     cJSON_AddNumberToObject(json, "remaining_seconds", report->remaining_seconds);
   if (report->message[0] != '\0')
     cJSON_AddStringToObject(json, "message", report->message);
+  if (job->id[0] != '\0') {
+    cJSON *member = cJSON_AddObjectToObject(json, "job");
+    cJSON_AddStringToObject(member, "id", job->id);
+    cJSON_AddStringToObject(member, "state", job->state);
+    if (job->reason[0] != '\0')
+      cJSON_AddStringToObject(member, "reason", job->reason);
+  }
   return json;
 }
 
-static cJSON *status_json(const struct gpumc_config *config, const char *refusal)
+/* `jobs[n_tasks]` */
+static cJSON *status_json(const struct gpumc_config *config, const char *refusal,
+                          const struct cli_slurm_job *jobs)
 {
   size_t counts[N_STATES] = {0};
   cJSON *json = cJSON_CreateObject();
@@ -61,7 +75,7 @@ static cJSON *status_json(const struct gpumc_config *config, const char *refusal
   for (size_t i = 0; i < config->n_tasks; i++) {
     struct gpumc_task_report report;
     gpumc_task_inspect(&config->tasks[i], refusal, &report);
-    cJSON_AddItemToArray(tasks, task_json(&config->tasks[i], &report));
+    cJSON_AddItemToArray(tasks, task_json(&config->tasks[i], &report, &jobs[i]));
     counts[report.state]++;
   }
   cJSON *totals = cJSON_AddObjectToObject(json, "counts");
@@ -79,7 +93,20 @@ static void duration_cell(struct cli_table *table, const cJSON *task, const char
                  cli_has(task, name) ? gpumc_duration_text(cli_number(task, name), text) : "");
 }
 
-static void task_row(struct cli_table *table, const cJSON *task)
+/* "1234_5 PENDING (Priority)" */
+static void job_cell(struct cli_table *table, const cJSON *task)
+{
+  const cJSON *job = cli_member(task, "job");
+  if (job == NULL)
+    cli_table_cell(table, "%s", "");
+  else if (cli_has(job, "reason"))
+    cli_table_cell(table, "%s %s (%s)", cli_text(job, "id"), cli_text(job, "state"),
+                   cli_text(job, "reason"));
+  else
+    cli_table_cell(table, "%s %s", cli_text(job, "id"), cli_text(job, "state"));
+}
+
+static void task_row(struct cli_table *table, const cJSON *task, bool with_jobs)
 {
   const char *state = cli_text(task, "state");
   const bool running = strcmp(state, state_names[GPUMC_TASK_RUNNING]) == 0;
@@ -94,6 +121,8 @@ static void task_row(struct cli_table *table, const cJSON *task)
     duration_cell(table, task, "remaining_seconds");
   else
     cli_table_cell(table, "%s", "");
+  if (with_jobs)
+    job_cell(table, task);
   cli_table_cell(table, "%s", cli_text(task, "output"));
   cli_table_cell(table, "%s", cli_text(task, "label"));
 }
@@ -127,23 +156,49 @@ static void print_counts(const cJSON *counts, int n_tasks)
   putchar('\n');
 }
 
+static bool any_job(const cJSON *tasks)
+{
+  const cJSON *task;
+  cJSON_ArrayForEach(task, tasks)
+  {
+    if (cli_has(task, "job"))
+      return true;
+  }
+  return false;
+}
+
 static void print_status(const cJSON *json)
 {
-  struct cli_table table = {.columns = 7, .right = {true, false, true, true, true}};
-  const char *const titles[] = {"task", "state",  "progress",  "time",
-                                "left", "output", "parameters"};
+  const char *const titles[] = {"task", "state", "progress", "time",
+                                "left", "job",   "output",   "parameters"};
   const cJSON *tasks = cli_member(json, "tasks"), *task;
-  for (size_t c = 0; c < table.columns; c++)
-    cli_table_cell(&table, "%s", titles[c]);
-  cJSON_ArrayForEach(task, tasks) task_row(&table, task);
+  const bool with_jobs = any_job(tasks);
+  struct cli_table table = {.columns = with_jobs ? 8 : 7, .right = {true, false, true, true, true}};
+  for (size_t c = 0; c < sizeof titles / sizeof *titles; c++)
+    if (with_jobs || strcmp(titles[c], "job") != 0)
+      cli_table_cell(&table, "%s", titles[c]);
+  cJSON_ArrayForEach(task, tasks) task_row(&table, task, with_jobs);
   cli_table_print(&table, 0);
   print_messages(json);
   print_counts(cli_member(json, "counts"), cJSON_GetArraySize(tasks));
+  if (cli_has(json, "squeue"))
+    cli_say(stdout, "\nIts jobs are unknown: %s\n", cli_text(json, "squeue"));
 }
 
 static int report_status(const struct cli_arguments *arguments, const struct gpumc_config *config)
 {
-  return cli_report(status_json(config, arguments->refusal), arguments->json, print_status);
+  struct gpumc_error error = {0};
+  struct cli_slurm_job *jobs;
+  if (gpumc_allocate_array(&jobs, config->n_tasks, "jobs", &error) != GPUMC_OK)
+    return cli_fail(&error);
+  const enum cli_slurm_answer answer =
+      cli_slurm_find_jobs(&arguments->config, arguments->subject, config->n_tasks, jobs, &error);
+  cJSON *json = status_json(config, arguments->refusal, jobs);
+  if (answer == CLI_SLURM_FAILED)
+    cJSON_AddStringToObject(json, "squeue", gpumc_error_text(&error));
+  gpumc_error_free(&error);
+  free(jobs);
+  return cli_report(json, arguments->json, print_status);
 }
 
 int cli_status(int argc, char **argv)

@@ -7,8 +7,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.program import INVALID, SMALL, ProgramCase
 
-COMMANDS = ["run", "validate", "plan", "list", "describe", "schema", "info", "status", "bench",
-            "doctor"]
+COMMANDS = ["run", "validate", "plan", "list", "describe", "schema", "info", "status", "submit",
+            "bench", "doctor"]
 
 HUGE = """\
 gpumc: 1
