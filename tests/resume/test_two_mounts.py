@@ -1,0 +1,148 @@
+"""A campaign by two processes that see its folder through mounts of their own, each under the name of a host of its own.
+
+Bind mounts share the files and locks of one kernel. Two mounts of one folder by bindfs (FUSE) have caches and locks of
+their own: flock does not reach from one to the other, as on file systems whose flock is local to a host. Neither is a
+network file system. Skipped with a reason where such mounts cannot be had.
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.device import PROGRAM
+from support.gpumc_program import numeric_datasets
+from support.program import OK, STOPPED, ProgramCase, stop, wait_for
+
+TASKS = 6
+CONFIG = f"""\
+gpumc: 1
+seed: 1
+model: {{name: ising2d, shape: [16, 16]}}
+algorithm: {{name: pa, population: 500, sweeps: 80, beta: {{from: 0.0, to: 0.5, step: 0.002}}}}
+kernel: {{device: cpu}}
+checkpoint: {{every: 50 ms}}
+output: "out/{{seed}}.h5"
+campaign: {{seed: {list(range(1, TASKS + 1))}}}
+"""
+# Runs the words that follow under another host name, which others do not see.
+HOST = ["unshare", "--uts", "sh", "-c", 'echo "$0" > /proc/sys/kernel/hostname && exec "$@"']
+
+
+class MountCase(ProgramCase):
+    def mount(self, kind, *names):
+        """Shows the folder `shared` at these names as well."""
+        for name in names:
+            self.path(name).mkdir()
+            words = ["mount", "--bind"] if kind == "bind" else [kind]
+            done = subprocess.run([*words, self.path("shared"), self.path(name)], capture_output=True, text=True,
+                                  check=False)
+            if done.returncode != 0:
+                self.skipTest(f"no mounts of {kind} here: {done.stderr.strip()}")
+            self.addCleanup(subprocess.run, ["umount", "--lazy", self.path(name)], check=False)
+
+    def setUp(self):
+        super().setUp()
+        missing = [name for name in ["unshare", "mount", "umount", "flock"] if shutil.which(name) is None]
+        if missing:
+            self.skipTest(f"not installed: {', '.join(missing)}")
+        if os.geteuid() != 0 or subprocess.run([*HOST, "a", "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("names of hosts cannot be set here")
+        self.write("shared/c.yaml", CONFIG)
+
+    def on(self, name, *words):
+        """gpumc in the mount of that name, on a host of that name."""
+        return subprocess.Popen([*HOST, f"host-{name}", PROGRAM, *words], cwd=self.path(name), text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def finish(self, process, code=OK):
+        out, err = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, code, err)
+        return out + err
+
+    def states(self, name):
+        report = json.loads(self.finish(self.on(name, "status", "c.yaml", "--json")))
+        return [task["state"] for task in report["tasks"]]
+
+    def check_results(self):
+        self.gpumc("run", self.write("reference/c.yaml", CONFIG), "-q", "-o", "reference/{seed}.h5")
+        self.assertEqual(self.names("shared/out/*"), [f"shared/out/{seed}.h5" for seed in range(1, TASKS + 1)])
+        for seed in range(1, TASKS + 1):
+            self.assertEqual(numeric_datasets(self.path(f"shared/out/{seed}.h5")),
+                             numeric_datasets(self.path(f"reference/{seed}.h5")), f"seed {seed}")
+
+    def check_sharing(self, tasks):
+        """Two processes, the second when the first is at work, do each of these tasks once."""
+        words = ["run", "c.yaml", "--threads", "1", "--task", f"0-{tasks - 1}"]
+        first = self.on("one", *words)
+        self.assertTrue(wait_for(self.path("shared/out/1.h5.status"), first))
+        second = self.on("two", *words)
+        said = self.finish(first), self.finish(second)
+        done = [sum(f"task {task}: out/{task + 1}.h5: complete after" in text for text in said) for task in range(tasks)]
+        self.assertEqual(done, [1] * tasks, said)
+        self.finish(self.on("two", "run", "c.yaml", "--threads", "1"))
+        self.assertIn("task 0: out/1.h5 is being worked on by process", said[1])
+        self.assertIn(" on host-one", said[1])
+        self.check_results()
+
+    def check_looking(self):
+        """Who looks from the other mount sees that a task is worked on, and is told so."""
+        long = ["run", "c.yaml", "--task", "2", "--threads", "1", "--set", "algorithm.sweeps=20000"]
+        process = self.on("one", *long)
+        self.assertTrue(wait_for(self.path("shared/out/3.h5.status"), process))
+        time.sleep(3)  # the status is written anew, and seen by the other
+        self.assertEqual(self.states("two")[2], "running")
+        self.assertIn("on host-one", self.finish(self.on("two", *long), code=1))
+        self.finish(process) if process.poll() is not None else stop(process)
+        self.assertEqual(process.returncode, STOPPED)
+
+
+class Bind(MountCase):
+    def setUp(self):
+        super().setUp()
+        self.mount("bind", "one", "two")
+
+    def test_a_campaign_is_shared(self):
+        self.check_sharing(TASKS)
+
+    def test_what_is_worked_on_is_seen(self):
+        self.check_looking()
+
+
+class Fuse(MountCase):
+    def setUp(self):
+        super().setUp()
+        if shutil.which("bindfs") is None:
+            self.skipTest("bindfs is not installed")
+        self.mount("bindfs", "one", "two")
+        words = ["flock", "--nonblock", self.path("one/c.yaml"), "flock", "--nonblock", self.path("two/c.yaml"), "true"]
+        self.assertEqual(subprocess.run(words, check=False).returncode, 0)  # the lock does not reach the other mount
+
+    def test_a_campaign_is_shared(self):
+        self.check_sharing(2)  # with more, both might begin one in the same millisecond
+
+    def test_what_is_worked_on_is_seen(self):
+        self.check_looking()
+
+    def test_a_run_goes_on_through_the_other_mount(self):
+        names = ["one", "two"]
+        for turn in range(200):
+            process = self.on(names[turn % 2], "run", "c.yaml", "--threads", "1", "--max-time", "150 ms")
+            self.finish(process, code=process.wait(300))
+            if process.returncode == OK:
+                break
+            self.assertEqual(process.returncode, STOPPED)
+        self.assertGreater(turn, 3)
+        self.check_results()
+
+
+if __name__ == "__main__":
+    result = unittest.main(exit=False).result
+    for _, reason in result.skipped[:1]:
+        print(f"skipped: {reason}")
+    skipped = result.wasSuccessful() and len(result.skipped) == result.testsRun
+    sys.exit(77 if skipped else not result.wasSuccessful())
