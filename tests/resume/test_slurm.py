@@ -1,9 +1,11 @@
 """A campaign under a real Slurm of one node: cut off by its time limit more than once, it goes back to the queue by
 itself and ends with the numbers of a run that nobody stopped. Skipped with a reason where Slurm cannot be started."""
 import json
+import os
 import pathlib
 import re
 import resource
+import signal
 import sys
 import time
 import unittest
@@ -14,7 +16,7 @@ from support.gpumc_program import numeric_datasets
 from support.program import ProgramCase
 
 TASKS = 20
-CANCELLED = 7  # by scancel, when it runs for the second time
+CANCELLED, KILLED = 7, 8  # when they run for the second time
 SECONDS = 3.0  # of one processor, for each task
 # slurmctld looks at time limits now and then and sends the signal at the last look before it is due. What starts
 # shortly before a look, with a limit of a minute and a signal half a minute ahead, is cut off by it.
@@ -98,8 +100,11 @@ class Campaign(ProgramCase):
         self.slurm.wait_until_before_a_look(AHEAD)
         self.release()
         self.wait_for(lambda: waiting() == 0, 30, "tasks are not begun again")
-        self.wait_for(lambda: self.states()[CANCELLED]["state"] == "RUNNING", 30, "a task does not run")
+        for task in CANCELLED, KILLED:
+            self.wait_for(lambda: "resuming" in self.path(f"{task}.log").read_text(), 30, "a task does not go on")
         self.assertEqual(self.slurm.run("scancel", f"{job}_{CANCELLED}").returncode, 0)
+        process = int(self.path(f"results/{KILLED + 1}.h5.lock").read_text().split()[1])
+        os.kill(process, signal.SIGKILL)
 
         end = time.monotonic() + 400
         while self.states() and time.monotonic() < end:
@@ -109,19 +114,19 @@ class Campaign(ProgramCase):
         self.assertEqual(self.states(), {}, self.slurm.messages())
         cuts = self.cuts()
         print(f"{sweeps} sweeps; the tasks were stopped {cuts} times")
-        self.assertEqual(cuts.pop(CANCELLED), 2)
+        self.assertEqual([cuts.pop(KILLED), cuts.pop(CANCELLED)], [1, 2])
         self.assertGreaterEqual(min(cuts), 1)
         self.assertGreaterEqual(max(cuts), 2)
 
         states = [task["state"] for task in json.loads(self.gpumc("status", config, "--json").out)["tasks"]]
-        self.assertEqual(states.pop(CANCELLED), "resumable")  # cancelled, and so not in the queue again
-        self.assertEqual(states, ["done"] * (TASKS - 1))
+        self.assertEqual([states.pop(KILLED), states.pop(CANCELLED)], ["resumable"] * 2)  # and not requeued
+        self.assertEqual(states, ["done"] * (TASKS - 2))
         bundle = ["submit", config, "--slurm", "--bundle", TASKS, "--", "--time=2", "--signal=TERM@10",
                   "--output=rest.log", COMMENT]
         process = self.gpumc(*bundle)
-        self.assertEqual(process.err, f"gpumc: 1 of {TASKS} tasks submitted: {TASKS - 1} done\n")
+        self.assertEqual(process.err, f"gpumc: 2 of {TASKS} tasks submitted: {TASKS - 2} done\n")
         self.assertIn(COMMENT.partition("=")[2] + "\n", self.slurm.run("squeue", "-h", "-o", "%k").stdout)
-        self.wait_for(lambda: not self.states(), 120, "the last task does not end")
+        self.wait_for(lambda: not self.states(), 120, "the last tasks do not end")
         self.assertEqual(self.gpumc(*bundle).err, f"gpumc: nothing to submit: {TASKS} done\n")
 
         for process in reference:
