@@ -22,6 +22,7 @@ set(validate_tests
   statistical_test_crossing_errors    # cli_test_transition
   statistical_test_pt_equilibrium     # exact_test_pt_ea, unit_test_pt
   statistical_test_pt_errors          # exact_test_pt_small, exact_test_pt_ea
+  resume_test_slurm                   # cli_test_submit; time limits on a busy machine are not those of a test
   exact_test_heisenberg_rings_long    # exact_test_heisenberg_rings
   exact_test_hard_disks_long          # exact_test_hard_disks_bits; on a GPU, where it takes seconds, it is quick
   statistical_test_hard_disks_dense   # exact_test_hard_disks
@@ -70,7 +71,6 @@ if(GPUMC_SANITIZE)
     exact_test_pa_small             # cli_test_configs, cli_test_pa_keys, statistical_test_pa_runs
     exact_test_pt_ea
     exact_test_pt_small
-    resume_test_slurm               # cli_test_submit, resume_test_resume
     statistical_test_canonical_errors
     statistical_test_canonical_rounding
     statistical_test_canonical_trust
@@ -141,7 +141,6 @@ endfunction()
 # The longest of the quick tests, longest first, of both builds together. CTest starts them before all
 # others, in a bare clone too, so that none of them runs alone at the end.
 set(longest_tests
-  resume_test_slurm  # mostly waiting
   resume_test_resume_pt
   cli_test_examples
   resume_test_resume

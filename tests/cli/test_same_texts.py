@@ -12,7 +12,7 @@ from support.program import PROGRAM as GPUMC, ProgramCase
 # Runs the program and changes a word of what it says.
 REWORDED = """\
 #!/bin/sh
-"PROGRAM" "$@" | sed 's/Kernels, in order/Kernels in order/; s/"sweepable":.true/"sweepable": false/'
+"PROGRAM" "$@" | sed 's/Kernels (variant/Kernels (variants/; s/"sweepable":.true/"sweepable": false/'
 """
 
 
