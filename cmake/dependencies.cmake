@@ -14,7 +14,7 @@ target_include_directories(gpumc_dependencies SYSTEM INTERFACE
 target_compile_definitions(gpumc_dependencies INTERFACE ${HDF5_C_DEFINITIONS})
 target_link_libraries(gpumc_dependencies INTERFACE
   PkgConfig::yaml PkgConfig::cjson ${HDF5_C_LIBRARIES} ${HDF5_C_HL_LIBRARIES} ZLIB::ZLIB OpenMP::OpenMP_C
-  m)
+  ${CMAKE_DL_LIBS} m)
 # The static runtime: the program starts, and says what is missing, where there is no CUDA.
 if(gpumc_with_cuda)
   target_link_libraries(gpumc_dependencies INTERFACE CUDA::cudart_static)

@@ -1,6 +1,9 @@
 # The program, its tools and documents; the library with the headers that a program needs to read
 # configurations, run tasks and read results, and gpumc.pc for its compiler's options.
 install(TARGETS gpumc_program gpumc)
+if(gpumc_mpi_modules)
+  install(TARGETS ${gpumc_mpi_modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gpumc)
+endif()
 install(DIRECTORY src/core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc
   FILES_MATCHING PATTERN "*.h" PATTERN "*_internal.h" EXCLUDE)
 install(DIRECTORY configs schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc)
@@ -25,11 +28,11 @@ set(pc_includes ${HDF5_INCLUDE_DIRS} ${RANDOM123_INCLUDE_DIR})
 list(REMOVE_ITEM pc_includes /usr/include)
 list(REMOVE_DUPLICATES pc_includes)
 list(TRANSFORM pc_includes PREPEND -I)
-set(pc_libraries ${HDF5_C_HL_LIBRARIES} ${HDF5_C_LIBRARIES} ${OpenMP_C_FLAGS} -lm)
+set(pc_libraries ${HDF5_C_HL_LIBRARIES} ${HDF5_C_LIBRARIES} ${OpenMP_C_FLAGS} -ldl -lm)
 list(REMOVE_DUPLICATES pc_libraries)
 if(gpumc_with_cuda)
   get_target_property(cuda_runtime CUDA::cudart_static IMPORTED_LOCATION)
-  list(APPEND pc_libraries ${cuda_runtime} -lstdc++ -lpthread -ldl -lrt)
+  list(APPEND pc_libraries ${cuda_runtime} -lstdc++ -lpthread -lrt)
 endif()
 if(GPUMC_SANITIZE)
   list(APPEND pc_libraries -fsanitize=${GPUMC_SANITIZE})

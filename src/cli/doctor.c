@@ -11,10 +11,11 @@
 #include "core/base/machine.h"
 #include "core/device/device_cpu.h"
 #include "core/device/device_gpu.h"
+#include "core/processes/launcher.h"
 
 static const char help[] =
     "Say what this program was built with and what it finds on this machine: processor, memory, "
-    "libraries, GPUs, or why there is none, and what `device: auto` takes.\v"
+    "libraries, MPI, GPUs, or why there is none, and what `device: auto` takes.\v"
     "Examples:\n"
     "  gpumc doctor\n"
     "  gpumc doctor --json";
@@ -94,6 +95,34 @@ static cJSON *libraries_json(void)
   return json;
 }
 
+/* What has started this process, and the modules by which it could reach others. MPI itself stays
+ * unopened. */
+static cJSON *processes_json(void)
+{
+  struct gpumc_launcher launcher;
+  struct gpumc_module_file file[GPUMC_MODULES];
+  char refusal[256];
+  cJSON *json = cJSON_CreateObject();
+  gpumc_launcher_find(&launcher);
+  gpumc_modules_find(file);
+  if (launcher.name != NULL)
+    cJSON_AddStringToObject(json, "launcher", launcher.name);
+  cJSON_AddNumberToObject(json, "rank", launcher.rank);
+  cJSON_AddNumberToObject(json, "size", launcher.size);
+  cJSON *modules = cJSON_AddArrayToObject(json, "modules");
+  for (size_t i = 0; i < GPUMC_MODULES; i++) {
+    if (file[i].path[0] == '\0')
+      continue;
+    cJSON *module = cJSON_CreateObject();
+    cJSON_AddStringToObject(module, "mpi", file[i].name);
+    cJSON_AddStringToObject(module, "path", file[i].path);
+    if (!gpumc_module_try(&file[i], refusal, sizeof refusal))
+      cJSON_AddStringToObject(module, "refusal", refusal);
+    cJSON_AddItemToArray(modules, module);
+  }
+  return json;
+}
+
 /* Memory that is available is left out where it is unknown. */
 static cJSON *gpu_json(const struct gpumc_gpu *gpu, double available)
 {
@@ -143,6 +172,7 @@ static cJSON *findings_json(void)
   cJSON_AddItemToObject(json, "processor", processor_json());
   cJSON_AddItemToObject(json, "memory", memory_json());
   cJSON_AddItemToObject(json, "libraries", libraries_json());
+  cJSON_AddItemToObject(json, "processes", processes_json());
   cJSON_AddItemToObject(json, "cuda", cuda_json(taken));
   cJSON_AddStringToObject(json, "auto", taken);
   return json;
@@ -169,6 +199,27 @@ static void print_processor(const cJSON *processor)
     printf("\nthreads     %s\n", cli_text(processor, "refusal"));
   printf("kernels     %s; this machine takes %s\n", cli_text(processor, "isa_compiled"),
          cli_text(processor, "isa"));
+}
+
+static void print_processes(const cJSON *processes)
+{
+  const cJSON *module, *modules = cli_member(processes, "modules");
+  const char *between = "; mpirun of ";
+  if (cli_number(processes, "size") > 1)
+    printf("processes   %.0f of %.0f, started by %s", cli_number(processes, "rank"),
+           cli_number(processes, "size"), cli_text(processes, "launcher"));
+  else
+    printf("processes   started alone");
+  if (cli_first(modules) == NULL)
+    printf("; no module for an MPI (docs/processes.md)");
+  cJSON_ArrayForEach(module, modules)
+  {
+    printf("%s%s", between, cli_text(module, "mpi"));
+    if (cli_has(module, "refusal"))
+      printf(" would fail: %s", cli_text(module, "refusal"));
+    between = ", ";
+  }
+  printf("\n");
 }
 
 static void print_gpus(const cJSON *cuda)
@@ -204,6 +255,7 @@ static void print_findings(const cJSON *json)
   printf("libraries   HDF5 %s, libyaml %s, cJSON %s, OpenMP %.0f\n", cli_text(libraries, "hdf5"),
          cli_text(libraries, "libyaml"), cli_text(libraries, "cjson"),
          cli_number(libraries, "openmp"));
+  print_processes(cli_member(json, "processes"));
   print_gpus(cli_member(json, "cuda"));
   printf("\n`device: auto` takes %s\n", cli_text(json, "auto"));
 }

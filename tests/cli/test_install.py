@@ -1,4 +1,5 @@
 """What is installed: a program elsewhere can be built with it; and what the build says of its commit."""
+import json
 import os
 import pathlib
 import shutil
@@ -51,6 +52,16 @@ class Install(ProgramCase):
         super().setUp()
         self.prefix = self.path("prefix")
         output("cmake", "--install", BUILD, "--prefix", self.prefix)
+
+    def test_modules_for_mpi_are_found(self):
+        program, = self.prefix.rglob("bin/gpumc")
+        text = output(program, "doctor", "--json")
+        built = {path.name for path in BUILD.glob("gpumc_*.so")}
+        found = {pathlib.Path(module["path"]).resolve() for module in json.loads(text)["processes"]["modules"]}
+        self.assertEqual({path.name for path in found}, built)
+        for path in found:
+            self.assertEqual(path.parent.name, "gpumc")
+            self.assertIn(self.prefix.resolve(), path.parents)
 
     def test_a_program_is_built_with_it(self):
         pc, = self.prefix.rglob("gpumc.pc")

@@ -1,0 +1,194 @@
+/* Who has started the process, and how to reach the others. */
+#include "core/processes/launcher.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/text.h"
+
+/* ---- the launcher ---- */
+
+enum { OPENMPI, MPICH };
+static const char *const mpi_names[GPUMC_MODULES] = {"Open MPI", "MPICH"};
+static const char *const module_files[GPUMC_MODULES] = {"gpumc_openmpi.so", "gpumc_mpich.so"};
+
+/* Variables that a launcher sets, and which MPI it may be for, the likely one first. */
+static const struct kind {
+  const char *name, *size, *rank;
+  int mpi[GPUMC_MODULES], n_mpi;
+} kinds[] = {
+    {"Open MPI", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", {OPENMPI}, 1},
+    /* MPICH, its relatives, and srun --mpi=pmi2 */
+    {"MPICH", "PMI_SIZE", "PMI_RANK", {MPICH, OPENMPI}, 2},
+    /* srun --mpi=pmix */
+    {"Slurm", "SLURM_STEP_NUM_TASKS", "PMIX_RANK", {OPENMPI, MPICH}, 2},
+    /* srun without any of these, which no MPI can be reached through */
+    {"Slurm", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", {0}, 0},
+};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
+static bool read_number(const char *variable, int *number)
+{
+  const char *text = getenv(variable);
+  char *end = NULL;
+  const long value = text != NULL ? strtol(text, &end, 10) : -1;
+  if (text == NULL || end == text || *end != '\0' || value < 0 || value > INT_MAX)
+    return false;
+  *number = (int)value;
+  return true;
+}
+
+/* NULL: none. */
+static const struct kind *find_kind(int *rank, int *size)
+{
+  for (size_t i = 0; i < N_KINDS; i++)
+    if (read_number(kinds[i].size, size) && read_number(kinds[i].rank, rank) && *size > 0 &&
+        *rank < *size)
+      return &kinds[i];
+  return NULL;
+}
+
+void gpumc_launcher_find(struct gpumc_launcher *launcher)
+{
+  const struct kind *kind = find_kind(&launcher->rank, &launcher->size);
+  launcher->name = kind != NULL ? kind->name : NULL;
+  if (kind == NULL)
+    launcher->rank = 0, launcher->size = 1;
+}
+
+/* ---- modules ---- */
+
+/* Into `path` the file in that folder, where it can be read. */
+static bool
+find_file(const char *folder, const char *below, const char *name, char *path, size_t bytes)
+{
+  const int length = snprintf(path, bytes, "%s/%s%s", folder, below, name);
+  if (length > 0 && (size_t)length < bytes && access(path, R_OK) == 0)
+    return true;
+  path[0] = '\0';
+  return false;
+}
+
+/* That of the running program, without a slash at the end; "" where it is unknown. */
+static void find_own_folder(char folder[static PATH_MAX])
+{
+  const ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+  folder[length > 0 ? length : 0] = '\0';
+  char *slash = strrchr(folder, '/');
+  if (slash != NULL)
+    *slash = '\0';
+}
+
+void gpumc_modules_find(struct gpumc_module_file file[static GPUMC_MODULES])
+{
+  /* The program's folder is that of a build, or bin of what is installed; programs of tests are a
+   * folder below. */
+  static const char *const below[] = {"", GPUMC_MODULE_FOLDER "/", "../"};
+  const char *chosen = getenv("GPUMC_MPI_MODULES");
+  char own[PATH_MAX];
+  find_own_folder(own);
+  for (size_t i = 0; i < GPUMC_MODULES; i++) {
+    file[i] = (struct gpumc_module_file){.name = mpi_names[i]};
+    bool found =
+        chosen != NULL && find_file(chosen, "", module_files[i], file[i].path, sizeof file[i].path);
+    for (size_t k = 0; k < sizeof below / sizeof *below && chosen == NULL && !found; k++)
+      found = find_file(own, below[k], module_files[i], file[i].path, sizeof file[i].path);
+  }
+}
+
+/* In a child: a library of MPI leaves traces in its process, two of them even more. */
+static void try_in_child(const char *path, int out)
+{
+  if (dlopen(path, RTLD_NOW | RTLD_GLOBAL) != NULL)
+    _exit(0);
+  const char *text = dlerror();
+  const ssize_t written = write(out, text, strlen(text));
+  _exit(written >= 0 ? 1 : 2);
+}
+
+bool gpumc_module_try(const struct gpumc_module_file *file, char *message, size_t bytes)
+{
+  int ends[2], state = 0;
+  size_t length = 0;
+  snprintf(message, bytes, "cannot start a process to try it");
+  if (pipe(ends) != 0)
+    return false;
+  const pid_t child = fork();
+  if (child == 0)
+    try_in_child(file->path, ends[1]);
+  close(ends[1]);
+  for (ssize_t got = 1; child > 0 && got > 0 && length < bytes - 1; length += (size_t)got)
+    if ((got = read(ends[0], message + length, bytes - 1 - length)) < 0)
+      got = 0;
+  if (child > 0)
+    message[length] = '\0';
+  close(ends[0]);
+  return child > 0 && waitpid(child, &state, 0) == child && WIFEXITED(state) &&
+         WEXITSTATUS(state) == 0;
+}
+
+/* ---- joining ---- */
+
+/* "Open MPI only", "neither Open MPI nor MPICH": what there is a module for. */
+static const char *what_there_is(const struct gpumc_module_file file[static GPUMC_MODULES])
+{
+  const bool openmpi = file[OPENMPI].path[0] != '\0', mpich = file[MPICH].path[0] != '\0';
+  return openmpi && mpich ? "both Open MPI and MPICH"
+         : openmpi        ? "Open MPI only"
+         : mpich          ? "MPICH only"
+                          : "neither Open MPI nor MPICH";
+}
+
+static enum gpumc_status refuse(const struct gpumc_launcher *launcher,
+                                const struct gpumc_module_file file[static GPUMC_MODULES],
+                                struct gpumc_error *error)
+{
+  const struct kind *kind;
+  int rank, size;
+  kind = find_kind(&rank, &size);
+  if (kind != NULL && kind->n_mpi == 0)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "srun has started %d processes that no MPI can reach: use srun "
+                           "--mpi=pmix or --mpi=pmi2, start one process, or use --alone, so that "
+                           "each takes tasks of a campaign by itself",
+                           launcher->size);
+  return gpumc_error_set(error, GPUMC_INVALID,
+                         "started as %d processes by %s, but this gpumc has modules for %s: build "
+                         "it with -DGPUMC_MPI=ON, or start one process",
+                         launcher->size, launcher->name, what_there_is(file));
+}
+
+enum gpumc_status gpumc_launcher_join(const struct gpumc_launcher *launcher,
+                                      struct gpumc_processes **processes, struct gpumc_error *error)
+{
+  struct gpumc_module_file file[GPUMC_MODULES];
+  const struct gpumc_module_file *taken = NULL;
+  int rank, size;
+  *processes = NULL;
+  if (launcher->size == 1)
+    return GPUMC_OK;
+  const struct kind *kind = find_kind(&rank, &size);
+  gpumc_modules_find(file);
+  for (int i = 0; kind != NULL && i < kind->n_mpi && taken == NULL; i++)
+    if (file[kind->mpi[i]].path[0] != '\0')
+      taken = &file[kind->mpi[i]];
+  if (taken == NULL)
+    return refuse(launcher, file, error);
+  GPUMC_TRY(gpumc_processes_open(taken->path, 0, processes, error));
+  const struct gpumc_module *module = &(*processes)->module;
+  if (module->size == launcher->size)
+    return GPUMC_OK;
+  const enum gpumc_status status =
+      gpumc_error_set(error, GPUMC_INVALID,
+                      "started as %d processes by %s, but %s finds %d: the launcher belongs to "
+                      "another MPI than the one that this gpumc was built with",
+                      launcher->size, launcher->name, module->name, module->size);
+  gpumc_processes_close(*processes);
+  *processes = NULL;
+  return status;
+}

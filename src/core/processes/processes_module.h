@@ -1,0 +1,52 @@
+/* Between gpumc and a module that carries its messages: plain C, so that a module needs no symbol
+ * of the program, and none of MPI is needed to build or to start the program. */
+#ifndef GPUMC_CORE_PROCESSES_MODULE_H
+#define GPUMC_CORE_PROCESSES_MODULE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Raised when the structs below change: a module of another number is refused. */
+enum { GPUMC_MODULE_INTERFACE = 1 };
+
+/* Collective operations are called by all processes in the same order, from the main thread. None
+ * of them fails: without the others there is nothing left to do, so a module that cannot deliver
+ * says so in one line and ends all processes. `own` is the module's. */
+struct gpumc_processes_ops {
+  /* In place, over all processes: sums modulo 2^64, in which the order makes no difference, and the
+   * largest of each. */
+  void (*sum)(void *own, uint64_t *values, size_t count);
+  void (*largest)(void *own, uint64_t *values, size_t count);
+  /* The bytes of process `from` to all. */
+  void (*broadcast)(void *own, void *bytes, size_t count, int from);
+  /* counts[p] bytes of each process p, known to all, one after the other to process `to`; to all
+   * where that is negative. */
+  void (*gather)(void *own, const void *bytes, void *all, const size_t *counts, int to);
+  /* n_out[p] bytes to each process p, in the order of processes, and n_in[p] from it. */
+  void (*trade)(void *own, const void *out, const size_t *n_out, void *in, const size_t *n_in);
+  /* Between two processes: return when the bytes may be reused, or are there. */
+  void (*send)(void *own, int to, const void *bytes, size_t count);
+  void (*receive)(void *own, int from, void *bytes, size_t count);
+  void (*barrier)(void *own);
+  /* Says it in one line and ends all processes with that exit code. Does not return. */
+  void (*abandon)(void *own, int code, const char *message);
+  /* After the last operation, by all processes. */
+  void (*close)(void *own);
+};
+
+/* What a module fills in. */
+struct gpumc_module {
+  int interface; /* GPUMC_MODULE_INTERFACE, set by the program */
+  const struct gpumc_processes_ops *ops;
+  void *own;
+  int rank, size;             /* of all processes */
+  int local_rank, local_size; /* of those on this host */
+  char name[64];              /* "Open MPI 4.1.4" */
+};
+
+/* Of the function GPUMC_MODULE_OPEN that a module exports. Messages are cut into pieces of at most
+ * `message_bytes`. Nonzero: the module has another interface; nothing has been done then. */
+typedef int gpumc_module_open(struct gpumc_module *module, size_t message_bytes);
+#define GPUMC_MODULE_OPEN "gpumc_mpi_open"
+
+#endif

@@ -1,0 +1,60 @@
+"""Launchers of the MPIs that gpumc was built with.
+
+`LAUNCHERS` has those for which there are both a module beside the program and a launcher. Without any, a test ends as
+skipped, with the reason: `require()`.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+from support.device import PROGRAM
+
+MODULES = {"Open MPI": "gpumc_openmpi.so", "MPICH": "gpumc_mpich.so"}
+# More processes than cores, as root in containers, and processors shared with other tests.
+ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
+               "OMPI_MCA_btl_base_warn_component_unused": "0", "PSM3_HAL": "loopback"}
+
+
+def is_of(command, kind):
+    """Whether a launcher is that of this MPI."""
+    said = subprocess.run([command, "--version"], capture_output=True, text=True, check=False).stdout
+    return ("Open MPI" in said or "OpenRTE" in said) if kind == "Open MPI" else "HYDRA" in said or "mpich" in said.lower()
+
+
+def launcher(kind):
+    """The path of its launcher; None: there is none."""
+    suffix = "openmpi" if kind == "Open MPI" else "mpich"
+    for name in [f"mpirun.{suffix}", "mpirun"]:
+        found = shutil.which(name)
+        if found and is_of(found, kind):
+            return found
+    return None
+
+
+def module(kind):
+    return pathlib.Path(PROGRAM).resolve().parent / MODULES[kind]
+
+
+LAUNCHERS = {kind: launcher(kind) for kind in MODULES if module(kind).exists() and launcher(kind)}
+
+
+def command(kind, processes, *words):
+    return [LAUNCHERS[kind], "-n", str(processes), *map(str, words)]
+
+
+def environment(**more):
+    """Of a launcher: nothing of one that the test itself may have been started by."""
+    kept = {name: value for name, value in os.environ.items()
+            if not name.startswith(("OMPI_", "PMI_", "PMIX_", "SLURM_"))}
+    # Libraries of MPI leave memory behind, which a sanitizer would report.
+    kept["ASAN_OPTIONS"] = ":".join(filter(None, [kept.get("ASAN_OPTIONS"), "detect_leaks=0"]))
+    return {**kept, **ENVIRONMENT, **more}
+
+
+def require():
+    if not LAUNCHERS:
+        print("skipped: there is no MPI that has both a module of this build and a launcher (mpirun)")
+        sys.exit(77)
