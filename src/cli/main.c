@@ -201,7 +201,7 @@ static void check_output(int code, void *unused)
  * installed. */
 static void hold_signals(int how)
 {
-  static const int stopping[] = {SIGTERM, SIGHUP, SIGINT};
+  static const int stopping[] = {SIGTERM, SIGHUP, SIGINT, SIGUSR1, SIGUSR2};
   sigset_t set;
   sigemptyset(&set);
   for (size_t i = 0; i < sizeof stopping / sizeof *stopping; i++)

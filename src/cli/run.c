@@ -10,13 +10,14 @@
 
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/processes.h"
 #include "cli/slurm.h"
 #include "core/base/machine.h"
 #include "core/base/memory.h"
 #include "core/base/text.h"
 #include "core/run/run.h"
 
-enum { OPTION_TIME = CLI_OPTION_OWN, OPTION_TASK, OPTION_FRESH };
+enum { OPTION_TIME = CLI_OPTION_OWN, OPTION_TASK, OPTION_FRESH, OPTION_ALONE };
 
 struct run_arguments {
   struct cli_arguments common;
@@ -25,7 +26,7 @@ struct run_arguments {
   bool until_job_ends;
   const char *tasks; /* a list of numbers; NULL: all */
   long last_task;    /* the greatest of them */
-  bool quiet;
+  bool quiet, alone;
 };
 
 static volatile sig_atomic_t stop_requested;
@@ -52,8 +53,9 @@ static void interrupt(int signal_number)
   }
 }
 
-/* SIGTERM, SIGHUP and SIGINT end the current unit of work and leave a checkpoint; a SIGINT a second
- * or more after the first ends the program at once. A run under nohup continues when its terminal
+/* SIGTERM, SIGHUP, SIGINT, and SIGUSR1 and SIGUSR2, which launchers pass on to processes, end the
+ * current unit of work and leave a checkpoint; a SIGINT a second or more after the first ends the
+ * program at once. A run under nohup continues when its terminal
  * is closed. A reader of our messages that goes away must not end a long run. */
 void cli_run_listen(void)
 {
@@ -62,6 +64,8 @@ void cli_run_listen(void)
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;
   sigaction(SIGTERM, &action, NULL);
+  sigaction(SIGUSR1, &action, NULL);
+  sigaction(SIGUSR2, &action, NULL);
   if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
     sigaction(SIGHUP, &action, NULL);
   action.sa_handler = interrupt;
@@ -83,6 +87,8 @@ static const struct argp_option options[] = {
     {"task", OPTION_TASK, "LIST", 0,
      "Only these tasks of the campaign, counted from 0: 3, 0-8 or 0,3-8", 0},
     {"fresh", OPTION_FRESH, NULL, 0, "Start over: discard checkpoint and result", 0},
+    {"alone", OPTION_ALONE, NULL, 0,
+     "Of several processes that a launcher has started, let each take tasks by itself", 0},
     {"quiet", 'q', NULL, 0, "No progress and no notes; errors and warnings only", 0},
     {0}};
 
@@ -103,6 +109,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     arguments->tasks = argument;
     arguments->last_task = cli_task_list(arguments->common.command, argument, 0, NULL);
     return 0;
+  case OPTION_ALONE:
+    arguments->alone = true;
+    return 0;
   case OPTION_FRESH:
     arguments->run.fresh = true;
     return 0;
@@ -121,9 +130,10 @@ static const struct argp parser = {
     "  gpumc run ising.yaml -o results/ising.h5\n"
     "  gpumc run ising.yaml --set algorithm.population=1000 --max-time '11 h'\n"
     "  gpumc run campaign.yaml --task 3 --threads 8\n"
-    "  gpumc run campaign.yaml --task 0,3-8 --max-time job\n\n"
-    "Ends with 0 when done, 75 when stopped by SIGTERM, SIGHUP, SIGINT or --max-time: the same "
-    "command continues the run.",
+    "  gpumc run campaign.yaml --task 0,3-8 --max-time job\n"
+    "  mpirun -n 4 gpumc run ising.yaml\n\n"
+    "Ends with 0 when done, 75 when stopped by SIGTERM, SIGHUP, SIGINT, SIGUSR1, SIGUSR2 or "
+    "--max-time: the same command continues the run.",
     NULL,
     NULL,
     NULL};
@@ -269,6 +279,7 @@ static void run_one(const struct run_arguments *arguments, const struct gpumc_co
   struct gpumc_run_options run = arguments->run;
   struct progress progress;
   char label[64] = "";
+  cli_processes_next(run.processes, task->index);
   if (config->n_tasks > 1)
     snprintf(label, sizeof label, "task %zu: ", task->index);
   begin_progress(&progress, label, arguments->quiet);
@@ -384,23 +395,53 @@ static void limit_to_job(struct run_arguments *arguments)
   gpumc_error_free(&error);
 }
 
+/* With all processes there: loads the configuration, and works on its tasks. */
+static int run_together(const struct run_arguments *arguments, struct gpumc_config *config)
+{
+  const struct gpumc_processes *processes = arguments->run.processes;
+  struct gpumc_error error = {0};
+  const enum gpumc_status status =
+      cli_config_load(&arguments->common.config, arguments->common.subject, config, &error);
+  int code = cli_processes_agree(processes, status, &error, cli_config_fail);
+  if (code != GPUMC_OK)
+    return code;
+  char tasks[32];
+  snprintf(tasks, sizeof tasks, "%zu", config->n_tasks);
+  code = cli_processes_agree(processes,
+                             gpumc_processes_same(processes, "the number of tasks", tasks, &error),
+                             &error, cli_fail);
+  if (code != GPUMC_OK)
+    return code;
+  if (!gpumc_is_root(processes)) {
+    struct gpumc_run_options run = arguments->run;
+    run.threads = arguments->common.threads;
+    run.stop = &stop_requested;
+    return cli_processes_follow(config, &run);
+  }
+  return cli_processes_end(processes, run_selected(arguments, config));
+}
+
 int cli_run(int argc, char **argv)
 {
   struct run_arguments arguments = {.common = {.command = argv[0], .kind = "configuration"}};
   struct gpumc_config config = {0};
-  struct gpumc_error error = {0};
+  struct gpumc_processes *processes = NULL;
   char *command_line = cli_command_line(argc, argv);
   arguments.run.command_line = command_line;
+  cli_processes_hush(argc, argv);
   cli_parse(&parser, argc, argv, &arguments);
   cli_config_require(&arguments.common);
   if (arguments.until_job_ends)
     limit_to_job(&arguments);
-  const int code = cli_config_load(&arguments.common.config, arguments.common.subject, &config,
-                                   &error) == GPUMC_OK
-                       ? run_selected(&arguments, &config)
-                       : cli_config_fail(&error);
+  cli_processes_speak();
+  int code = cli_processes_join(arguments.alone, &processes);
+  cli_run_listen(); /* MPI may have handlers of its own */
+  arguments.run.processes = processes != NULL ? processes : gpumc_processes_alone();
+  if (code == GPUMC_OK)
+    code = run_together(&arguments, &config);
   gpumc_config_free(&config);
   cli_config_options_free(&arguments.common.config);
   free(command_line);
+  gpumc_processes_close(processes);
   return code;
 }

@@ -121,6 +121,19 @@ static void launchers_are_known_by_what_they_set(void **unused)
   assert_launcher("Slurm", 4, 5);
 }
 
+static void ranks_on_a_host_are_what_the_launcher_says(void **unused)
+{
+  (void)unused;
+  struct gpumc_launcher launcher;
+  setenv("PMI_SIZE", "8", 1);
+  setenv("PMI_RANK", "5", 1);
+  gpumc_launcher_find(&launcher);
+  assert_int_equal(launcher.local_rank, 5);
+  setenv("MPI_LOCALRANKID", "1", 1);
+  gpumc_launcher_find(&launcher);
+  assert_int_equal(launcher.local_rank, 1);
+}
+
 static void a_launcher_needs_sensible_numbers(void **unused)
 {
   (void)unused;
@@ -202,6 +215,8 @@ int main(void)
       cmocka_unit_test(slices_are_even_and_begin_at_granules),
       cmocka_unit_test(slices_of_very_many_do_not_overflow),
       cmocka_unit_test_setup_teardown(launchers_are_known_by_what_they_set, forget_launchers,
+                                      forget_launchers),
+      cmocka_unit_test_setup_teardown(ranks_on_a_host_are_what_the_launcher_says, forget_launchers,
                                       forget_launchers),
       cmocka_unit_test_setup_teardown(a_launcher_needs_sensible_numbers, forget_launchers,
                                       forget_launchers),

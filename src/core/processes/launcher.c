@@ -30,6 +30,8 @@ static const struct kind {
     /* srun without any of these, which no MPI can be reached through */
     {"Slurm", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", {0}, 0},
 };
+static const char *const local_ranks[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                          "SLURM_LOCALID"};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 static bool read_number(const char *variable, int *number)
@@ -59,6 +61,10 @@ void gpumc_launcher_find(struct gpumc_launcher *launcher)
   launcher->name = kind != NULL ? kind->name : NULL;
   if (kind == NULL)
     launcher->rank = 0, launcher->size = 1;
+  launcher->local_rank = launcher->rank;
+  for (size_t i = 0; kind != NULL && i < sizeof local_ranks / sizeof *local_ranks; i++)
+    if (read_number(local_ranks[i], &launcher->local_rank))
+      break;
 }
 
 /* ---- modules ---- */

@@ -7,6 +7,7 @@
 struct gpumc_launcher {
   const char *name; /* "Open MPI", "MPICH", "Slurm"; NULL: none */
   int rank, size;   /* 0 of 1 where there is none */
+  int local_rank;   /* on this host; `rank` where the launcher does not say */
 };
 
 void gpumc_launcher_find(struct gpumc_launcher *launcher);

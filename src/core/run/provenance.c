@@ -105,6 +105,20 @@ record_what_was_read(const struct gpumc_provenance *provenance, struct gpumc_err
                              gpumc_read_checksum_text(provenance->read_checksum, text), error);
 }
 
+/* Of several processes also what connects them, and how they share the work. */
+static enum gpumc_status
+record_processes(const struct gpumc_provenance *provenance, struct gpumc_error *error)
+{
+  struct gpumc_recorder *recorder = provenance->context->recorder;
+  const struct gpumc_module *module = &provenance->processes->module;
+  GPUMC_TRY(gpumc_recorder_integer(recorder, "provenance", "processes", module->size, error));
+  const struct text_attribute attributes[] = {{"mpi", module->name},
+                                              {"division", "process 0 does all of the work"}};
+  return module->size > 1
+             ? record_texts(recorder, attributes, sizeof attributes / sizeof *attributes, error)
+             : GPUMC_OK;
+}
+
 static enum gpumc_status record_cuda(struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
   char driver[16], runtime[16];
@@ -129,6 +143,7 @@ gpumc_provenance_start(const struct gpumc_provenance *provenance, struct gpumc_e
   GPUMC_TRY(gpumc_recorder_integer(recorder, "provenance", "thermal_seed",
                                    (int64_t)preparation->seed, error));
   GPUMC_TRY(record_what_was_read(provenance, error));
+  GPUMC_TRY(record_processes(provenance, error));
   if (strcmp(preparation->device.ops->name, "cuda") == 0)
     GPUMC_TRY(record_cuda(recorder, error));
   return gpumc_recorder_integer(recorder, "provenance", "threads", preparation->device.threads,
@@ -146,6 +161,9 @@ record_stages(const struct gpumc_provenance *provenance, struct gpumc_error *err
   GPUMC_TRY(device->ops->stage_seconds(device, seconds, error));
   GPUMC_TRY(gpumc_recorder_number(recorder, "provenance", "seconds_units", provenance->unit_seconds,
                                   error));
+  if (provenance->processes->module.size > 1)
+    GPUMC_TRY(gpumc_recorder_number(recorder, "provenance", "seconds_communication",
+                                    gpumc_processes_seconds(provenance->processes), error));
   for (size_t i = 0; stages != NULL && stages[i] != NULL; i++) {
     char name[48];
     snprintf(name, sizeof name, "seconds_%s", stages[i]);

@@ -24,6 +24,7 @@ struct run {
   const struct gpumc_config *config;       /* borrowed */
   const struct gpumc_task *task;           /* borrowed */
   const struct gpumc_run_options *options; /* borrowed */
+  const struct gpumc_processes *processes; /* borrowed, never NULL */
   struct gpumc_task_files files;
   char *identity;
   struct gpumc_preparation preparation;
@@ -202,6 +203,7 @@ static enum gpumc_status build(struct run *run, struct gpumc_error *error)
 static struct gpumc_provenance provenance_of(struct run *run)
 {
   return (struct gpumc_provenance){.preparation = &run->preparation,
+                                   .processes = run->processes,
                                    .context = &run->context,
                                    .read_checksum = run->read_checksum,
                                    .command_line = run->options->command_line,
@@ -210,6 +212,17 @@ static struct gpumc_provenance provenance_of(struct run *run)
                                    .updates = position_of(run).updates,
                                    .seconds = seconds_worked(run),
                                    .unit_seconds = run->unit_seconds};
+}
+
+static void warn_of_idle_processes(const struct run *run)
+{
+  char text[160];
+  if (run->processes->module.size == 1)
+    return;
+  snprintf(text, sizeof text,
+           "%d processes, but the work of %s is not divided yet: process 0 does all of it",
+           run->processes->module.size, run->task->algorithm->name);
+  gpumc_observer_tell(run->options->observer, GPUMC_WARNING, text);
 }
 
 /* Continues from the checkpoint if there is one, and puts the working file in its place. */
@@ -224,6 +237,7 @@ static enum gpumc_status start(struct run *run, struct gpumc_error *error)
                         100 * position_of(run).fraction);
   gpumc_checkpoint_close(run->checkpoint);
   run->checkpoint = NULL;
+  warn_of_idle_processes(run);
   const cJSON *warning;
   cJSON_ArrayForEach(warning, run->context.warnings)
       gpumc_observer_tell(run->options->observer, GPUMC_WARNING, warning->valuestring);
@@ -234,9 +248,25 @@ static enum gpumc_status start(struct run *run, struct gpumc_error *error)
   return gpumc_recorder_start(run->recorder, error);
 }
 
+/* What processes tell each other between units. */
+enum { WORD_STOP, WORD_OVER, N_WORDS };
+
+/* Whether any of them was asked to stop; the root says whether the run is over, for the others to
+ * learn. */
+static bool exchange_words(const struct gpumc_processes *processes,
+                           const struct gpumc_run_options *options, bool *over)
+{
+  uint64_t words[N_WORDS] = {
+      [WORD_STOP] = options->stop != NULL && *options->stop != 0, [WORD_OVER] = *over};
+  gpumc_processes_largest(processes, words, N_WORDS);
+  *over = words[WORD_OVER] != 0;
+  return words[WORD_STOP] != 0;
+}
+
 static bool stop_asked(const struct run *run)
 {
-  return run->options->stop != NULL && *run->options->stop != 0;
+  bool over = false;
+  return exchange_words(run->processes, run->options, &over);
 }
 
 static bool out_of_time(const struct run *run)
@@ -426,20 +456,44 @@ static enum gpumc_status run_with_lock(struct run *run, struct gpumc_error *erro
   return status;
 }
 
+/* The task, by the root. */
+static enum gpumc_status lead(struct run *run, struct gpumc_error *error)
+{
+  enum gpumc_status status = gpumc_task_files_init(&run->files, run->task->output, error);
+  if (status == GPUMC_OK)
+    status = run_with_lock(run, error);
+  gpumc_task_files_free(&run->files);
+  bool over = true;
+  if (run->processes->module.size > 1)
+    (void)exchange_words(run->processes, run->options, &over);
+  return status;
+}
+
+/* The task, by a process that has no part of it: passes on the signals that it gets. */
+static enum gpumc_status stand_by(const struct run *run)
+{
+  for (bool over = false; !over;)
+    (void)exchange_words(run->processes, run->options, &over);
+  return GPUMC_OK;
+}
+
 enum gpumc_status gpumc_run_task(const struct gpumc_config *config, const struct gpumc_task *task,
                                  const struct gpumc_run_options *options, struct gpumc_error *error)
 {
   struct run run = {.config = config, .task = task, .options = options};
   run.begun = gpumc_clock();
+  run.processes = options->processes != NULL ? options->processes : gpumc_processes_alone();
   gpumc_timestamp(run.started);
   run.identity = gpumc_task_identity(task);
-  if (run.identity == NULL)
-    return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the identity of a task");
+  const char *identity = run.identity != NULL ? run.identity : "";
   enum gpumc_status status;
-  GPUMC_TRY_OUT(status, gpumc_task_files_init(&run.files, task->output, error));
-  status = run_with_lock(&run, error);
+  GPUMC_TRY_OUT(status, gpumc_processes_same(run.processes, "the configuration", identity, error));
+  if (run.identity == NULL)
+    GPUMC_TRY_OUT(status,
+                  gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the identity of a task"));
+  status = gpumc_is_root(run.processes) ? lead(&run, error) : stand_by(&run);
+  status = gpumc_processes_agree(run.processes, status, error);
 out:
-  gpumc_task_files_free(&run.files);
   free(run.identity);
   return status;
 }

@@ -1,0 +1,189 @@
+"""`mpirun -n P gpumc run`: the file of one process for every algorithm, and what cannot be said once. Skipped without MPI.
+"""
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+import h5py
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import mpi
+from support.attributes import attributes
+from support.device import PROGRAM
+from support.mpi_case import MpiCase
+from support.program import CAMPAIGN, FAILURE, INVALID, OK, SMALL
+from support.results import assert_same_numbers, numbers
+
+HEAD = "gpumc: 1\nseed: 5\noutput: run.h5\n"
+LADDER = "beta: {from: 0.2, to: 0.5, count: 4}"
+ALGORITHMS = {
+    "pa": HEAD + "model: {name: ising2d, shape: [8, 8]}\n"
+          "algorithm: {name: pa, population: 151, sweeps: 2, beta: {from: 0.0, to: 0.5, step: 0.05}, runs: 3}\n",
+    "canonical": HEAD + "model: {name: ising2d, shape: [8, 8]}\n"
+                 f"algorithm: {{name: canonical, {LADDER}, thermalization: 20, sweeps: 200, replicas: 5}}\n",
+    "pt": HEAD + "model: {name: ea, shape: [6, 6]}\n"
+          f"algorithm: {{name: pt, {LADDER}, samples: 3, sweeps: 64}}\n",
+    "muca": HEAD + "model: {name: ising2d, shape: [6, 6]}\n"
+            "algorithm: {name: muca, walkers: 32, beta: {from: 0.2, to: 0.5, step: 0.1}}\n",
+    "mpmc": HEAD + "model: {name: hard_disks, particles: 16, packing_fraction: 0.3}\n"
+            "algorithm: {name: mpmc, replicas: 3, thermalization: 20, sweeps: 40}\n",
+}
+
+
+class SameFile(MpiCase):
+    def provenance(self, name):
+        with h5py.File(self.path(name), "r") as file:
+            return attributes(file["provenance"])
+
+    def compare(self, text):
+        config = self.write("c.yaml", text)
+        self.gpumc("run", config, "-o", "one.h5", "--threads", 1)
+        reference = numbers(self.path("one.h5"))
+        self.assertEqual(self.provenance("one.h5")["processes"], 1)
+        self.assertNotIn("mpi", self.provenance("one.h5"))
+        for kind in mpi.LAUNCHERS:
+            for processes in [2, 3]:
+                self.mpirun(kind, processes, "run", config, "--threads", 1, GPUMC_PROCESSES_CHECK="1")
+                assert_same_numbers(self, reference, self.path("run.h5"))
+                self.assertEqual(self.names("run.h5*"), ["run.h5"])
+                found = self.provenance("run.h5")
+                self.assertEqual(found["processes"], processes)
+                self.assertTrue(found["mpi"].startswith(kind))
+                self.assertGreater(found["seconds_communication"], 0)
+                self.path("run.h5").unlink()
+
+    def test_control(self):
+        config = self.write("c.yaml", ALGORITHMS["pa"])
+        self.gpumc("run", config, "-o", "one.h5")
+        self.mpirun(next(iter(mpi.LAUNCHERS)), 2, "run", config, "--set", "seed=6")
+        with self.assertRaises(AssertionError):
+            assert_same_numbers(self, numbers(self.path("one.h5")), self.path("run.h5"))
+
+
+for _name, _text in ALGORITHMS.items():
+    setattr(SameFile, f"test_{_name}", lambda self, text=_text: self.compare(text))
+
+
+class SaidOnce(MpiCase):
+    def errors(self, words, code, *, once, **more):
+        for kind in mpi.LAUNCHERS:
+            done = self.mpirun(kind, 3, *words, code=code, **more)
+            self.assertEqual(done.err.count(once), 1, done.err)
+
+    def test_usage(self):
+        self.errors(["run"], INVALID, once="gpumc: error: the configuration file is missing")
+        self.errors(["run", "--nonsense"], INVALID, once="unknown option '--nonsense'")
+
+    def test_configuration(self):
+        config = self.write("c.yaml", SMALL.replace("population", "populaton"))
+        self.errors(["run", config], INVALID, once="unknown key 'populaton'")
+        self.errors(["run", "missing.yaml"], FAILURE, once="missing.yaml")
+
+    def test_task(self):
+        config = self.write("c.yaml", CAMPAIGN)
+        self.errors(["run", config, "--task", 3], INVALID, once="gpumc: error: --task 3: ")
+
+    def test_no_module(self):
+        config = self.write("c.yaml", SMALL)
+        self.path("empty").mkdir()
+        for kind in mpi.LAUNCHERS:
+            done = self.mpirun(kind, 3, "run", config, code=INVALID, GPUMC_MPI_MODULES=str(self.path("empty")))
+            line, = self.lines(done)
+            self.assertIn(f"gpumc: error: started as 3 processes by {kind}, but this gpumc has modules for neither", line)
+        self.assertEqual(self.names("*.h5*"), [])
+
+    def test_a_library_that_is_missing(self):
+        config = self.write("c.yaml", SMALL)
+        for kind in mpi.LAUNCHERS:
+            self.path(mpi.MODULES[kind]).write_text("no module\n")
+            done = self.mpirun(kind, 3, "run", config, code=FAILURE, GPUMC_MPI_MODULES=str(self.directory))
+            self.assertEqual(done.err.count("cannot load MPI: "), 1, done.err)
+
+    def test_a_file_of_somebody(self):
+        config = self.write("c.yaml", SMALL)
+        self.path("small.h5").write_text("somebody's\n")
+        self.errors(["run", config], INVALID, once="gpumc: error: ")
+        self.assertEqual(self.path("small.h5").read_text(), "somebody's\n")
+
+    def test_another_configuration_in_the_way(self):
+        config = self.write("c.yaml", SMALL)
+        self.gpumc("run", config)
+        self.errors(["run", config, "--set", "seed=12"], INVALID, once="gpumc: error: ")
+
+    def test_complete(self):
+        config = self.write("c.yaml", SMALL)
+        self.gpumc("run", config)
+        self.errors(["run", config], OK, once="already complete")
+
+
+class Mixed(MpiCase):
+    """Two programs, or two configurations, in one job."""
+
+    def mixed(self, kind, first, second, code=INVALID):
+        words = [mpi.LAUNCHERS[kind], "-n", "1", *map(str, first), ":", "-n", "2", *map(str, second)]
+        done = subprocess.run(words, cwd=self.directory, capture_output=True, text=True, timeout=120,
+                              env=mpi.environment(), check=False)
+        self.assertEqual(done.returncode, code, done.stderr)
+        line, = [line for line in done.stderr.splitlines() if line.startswith("gpumc:")]
+        return line
+
+    def test_configurations(self):
+        one, other = self.write("c.yaml", SMALL), self.write("d.yaml", SMALL.replace("seed: 11", "seed: 12"))
+        for kind in mpi.LAUNCHERS:
+            line = self.mixed(kind, [PROGRAM, "run", one], [PROGRAM, "run", other])
+            self.assertRegex(line, r"^gpumc: error: process 1 of 3 on \S+: the configuration differs: '.*12.*', but process 0 "
+                                   r"has '.*11.*'; start all processes with the same program and the same configuration$")
+        self.assertEqual(self.names("*.h5*"), [])
+
+    def test_numbers_of_tasks(self):
+        one, other = self.write("c.yaml", SMALL), self.write("d.yaml", CAMPAIGN)
+        for kind in mpi.LAUNCHERS:
+            line = self.mixed(kind, [PROGRAM, "run", one], [PROGRAM, "run", other])
+            self.assertIn("the number of tasks differs: '3', but process 0 has '1'", line)
+
+    def test_a_configuration_that_one_cannot_read(self):
+        one = self.write("c.yaml", SMALL)
+        for kind in mpi.LAUNCHERS:
+            line = self.mixed(kind, [PROGRAM, "run", one], [PROGRAM, "run", "missing.yaml"], code=FAILURE)
+            self.assertRegex(line, r"^gpumc: error: process 1 of 3 on \S+: .*missing\.yaml")
+
+    def test_programs(self):
+        commit = json.loads(self.gpumc("doctor", "--json").out)["program"]["commit"].encode()
+        program = pathlib.Path(PROGRAM).read_bytes()
+        self.assertIn(b", commit " + commit, program)
+        other = self.path("gpumc")
+        other.write_bytes(program.replace(b", commit " + commit, b", commit " + b"x" * len(commit)))
+        other.chmod(0o755)
+        config = self.write("c.yaml", SMALL)
+        for kind in mpi.LAUNCHERS:
+            shutil.copy(mpi.module(kind), self.path(mpi.MODULES[kind]))
+            line = self.mixed(kind, [PROGRAM, "run", config], [other, "run", config])
+            self.assertRegex(line, r"process 1 of 3 on \S+: the program differs: '.*commit x+', but process 0 has ")
+
+
+class Campaign(MpiCase):
+    def test_all_tasks(self):
+        config = self.write("c.yaml", CAMPAIGN)
+        for kind in mpi.LAUNCHERS:
+            done = self.mpirun(kind, 3, "run", config)
+            self.assertEqual(self.names("out/*"), ["out/1.h5", "out/2.h5", "out/3.h5"])
+            for task in range(3):
+                self.assertEqual(done.err.count(f"task {task}: out/{task + 1}.h5: complete"), 1)
+            shutil.rmtree(self.path("out"))
+
+    def test_alone_each_takes_tasks(self):
+        config = self.write("c.yaml", CAMPAIGN)
+        for kind in mpi.LAUNCHERS:
+            self.mpirun(kind, 2, "run", "--alone", config)
+            self.assertEqual(self.names("out/*"), ["out/1.h5", "out/2.h5", "out/3.h5"])
+            with h5py.File(self.path("out/1.h5"), "r") as file:
+                self.assertEqual(file["provenance"].attrs["processes"], 1)
+            shutil.rmtree(self.path("out"))
+
+
+if __name__ == "__main__":
+    mpi.require()
+    unittest.main()

@@ -1,0 +1,139 @@
+"""Runs of several processes that are stopped or killed, each of them in turn, and go on with another number of them: the
+numbers of the uninterrupted run. Skipped without MPI.
+"""
+import itertools
+import os
+import pathlib
+import random
+import signal
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import mpi, share
+from support.mpi_case import MpiCase
+from support.program import LONG, OK, STOPPED, wait_for
+from support.resume import ResumeCase
+from support.results import assert_same_numbers
+
+SECONDS = LONG.replace("small.h5", "run.h5").replace("step: 0.0005", "step: 0.01") + "checkpoint: {every: 100 ms}\n"
+CHAINS = """\
+gpumc: 1
+seed: 5
+model: {name: ising2d, shape: [16, 16]}
+algorithm: {name: canonical, beta: {from: 0.2, to: 0.5, count: 4}, thermalization: 1000, sweeps: 60000, replicas: 4}
+output: run.h5
+checkpoint: {every: 100 ms}
+"""
+
+
+class Stopped(MpiCase):
+    def stopped_by(self, number, rank):
+        for kind in mpi.LAUNCHERS:
+            config = self.write("c.yaml", LONG)
+            process = self.begin(kind, 3, "run", config, "--threads", 1)
+            wait_for(self.path("small.h5.partial"), process)
+            self.assertTrue(self.signal_rank(3, rank, number))
+            self.end(process, STOPPED)
+            self.assertEqual(process.err.count("checkpoint written"), 1, process.err)
+            self.assertEqual(self.names("small.h5*"),
+                             ["small.h5.ckpt", "small.h5.partial", "small.h5.status"])
+            for name in self.names("small.h5*"):
+                self.path(name).unlink()
+
+    def test_by_a_signal_to_the_root(self):
+        self.stopped_by(signal.SIGTERM, 0)
+
+    def test_by_a_signal_to_another(self):
+        self.stopped_by(signal.SIGTERM, 2)
+
+    def test_by_user_signals(self):
+        self.stopped_by(signal.SIGUSR1, 1)
+        self.stopped_by(signal.SIGUSR2, 0)
+
+    def test_by_a_user_signal_to_the_launcher(self):
+        for kind in mpi.LAUNCHERS:
+            config = self.write("c.yaml", LONG)
+            process = self.begin(kind, 3, "run", config, "--threads", 1)
+            wait_for(self.path("small.h5.partial"), process)
+            process.send_signal(signal.SIGUSR1)
+            self.end(process, STOPPED)
+            self.assertEqual(process.err.count("checkpoint written"), 1, process.err)
+            for name in self.names("small.h5*"):
+                self.path(name).unlink()
+
+    def test_by_the_time(self):
+        for kind in mpi.LAUNCHERS:
+            done = self.mpirun(kind, 2, "run", self.write("c.yaml", LONG), "--max-time", "500 ms", code=STOPPED)
+            self.assertEqual(done.err.count("checkpoint written"), 1, done.err)
+            for name in self.names("small.h5*"):
+                self.path(name).unlink()
+
+
+class Killed(MpiCase, ResumeCase):
+    kills = 6
+
+    def kill_any(self, text):
+        """Any rank, at random instants, with any number of processes of any MPI; one process finishes."""
+        self.use(text)
+        choose = random.Random(3)
+        for _ in range(share.count(self.kills)):
+            kind, processes = choose.choice(sorted(mpi.LAUNCHERS)), choose.choice([2, 3, 4])
+            process = self.begin(kind, processes, "run", self.config, "--threads", 1)
+            ranks = self.wait_for_ranks(processes)
+            time.sleep(choose.uniform(0, 0.5 * self.duration))
+            killed = choose.randrange(processes)
+            if self.kill_process(ranks[killed]):
+                self.end(process, None)
+                self.assertNotEqual(process.returncode, OK, process.err)
+            else:
+                self.end(process, OK)
+            if self.path("run.h5").exists():
+                assert_same_numbers(self, self.reference, self.path("run.h5"))
+                self.path("run.h5").unlink()
+        self.finish()
+
+    @staticmethod
+    def kill_process(number):
+        """False where it has ended already."""
+        try:
+            os.kill(number, signal.SIGKILL)
+        except ProcessLookupError:
+            return False
+        return True
+
+    def test_pa(self):
+        self.kill_any(SECONDS)
+
+    def test_canonical(self):
+        self.kill_any(CHAINS)
+
+
+class Continued(MpiCase, ResumeCase):
+    def some_time(self, kind, processes):
+        """A part of the run; whether it was not the last one."""
+        done = self.mpirun(kind, processes, "run", self.config, "--threads", 1, "--max-time", "30 ms", code=None)
+        self.assertIn(done.returncode, [OK, STOPPED], done.err)
+        return done.returncode == STOPPED
+
+    def with_other_numbers_of_processes(self, text, least):
+        self.use(text)
+        for kind in mpi.LAUNCHERS:
+            numbers = itertools.cycle([2, 4, 1, 3])
+            stops = sum(1 for _ in itertools.takewhile(bool, (self.some_time(kind, next(numbers)) for _ in range(6))))
+            self.mpirun(kind, 2, "run", self.config)
+            assert_same_numbers(self, self.reference, self.path("run.h5"))
+            self.path("run.h5").unlink()
+            self.assertGreaterEqual(stops, least)
+
+    def test_pa(self):
+        self.with_other_numbers_of_processes(SECONDS, 4)
+
+    def test_canonical(self):
+        self.with_other_numbers_of_processes(CHAINS.replace("60000", "200000"), 1)
+
+
+if __name__ == "__main__":
+    mpi.require()
+    unittest.main()

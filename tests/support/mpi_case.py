@@ -1,0 +1,69 @@
+"""Tests that start gpumc by mpirun: every rank of it can be found, and signalled, by itself."""
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+from support import mpi
+from support.device import PROGRAM
+from support.program import OK, ProgramCase
+
+RANKS = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"]
+
+
+class MpiCase(ProgramCase):
+    def begin(self, kind, processes, *words, **more):
+        """A launcher of gpumc that has been started; its process group is its own."""
+        words = self.with_device(list(map(str, words)))
+        return subprocess.Popen(mpi.command(kind, processes, PROGRAM, *words), cwd=self.directory, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=mpi.environment(**more),
+                                start_new_session=True)
+
+    def end(self, process, code=OK, timeout=300):
+        process.out, process.err = process.communicate(timeout=timeout)
+        if code is not None:
+            self.assertEqual(process.returncode, code, f"{process.out}\n{process.err}")
+        return process
+
+    def mpirun(self, kind, processes, *words, code=OK, **more):
+        """Run to the end; `out` and `err` are what all ranks said."""
+        return self.end(self.begin(kind, processes, *words, **more), code)
+
+    def ranks(self):
+        """{rank: process number} of the gpumc that run in the test's directory."""
+        found = {}
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if os.readlink(folder / "exe") != os.path.realpath(PROGRAM) or \
+                        os.readlink(folder / "cwd") != os.path.realpath(self.directory):
+                    continue
+                words = dict(word.split("=", 1) for word in (folder / "environ").read_text().split("\0") if "=" in word)
+            except (OSError, UnicodeDecodeError):
+                continue
+            for name in RANKS:
+                if name in words:
+                    found[int(words[name])] = int(folder.name)
+                    break
+        return found
+
+    def wait_for_ranks(self, processes, seconds=60):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            found = self.ranks()
+            if len(found) == processes:
+                return found
+            time.sleep(0.002)
+        raise TimeoutError(f"{processes} processes did not start")
+
+    def signal_rank(self, processes, rank, number=signal.SIGKILL):
+        """To that rank, as soon as all are there; false where it has ended already."""
+        try:
+            os.kill(self.wait_for_ranks(processes)[rank], number)
+        except ProcessLookupError:
+            return False
+        return True
+
+    def lines(self, process):
+        """What gpumc said, of all that its launcher adds nothing."""
+        return [line for line in process.err.splitlines() if line.startswith("gpumc:")]
