@@ -185,7 +185,7 @@ static void receive_bytes(void *own, int from, void *bytes, size_t count)
 /* What a process has for itself. */
 static void copy_own(char *in, const char *out, size_t count)
 {
-  if (count > 0)
+  if (count > 0 && in != out)
     memcpy(in, out, count);
 }
 

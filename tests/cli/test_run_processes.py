@@ -10,16 +10,28 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import mpi
+from support import faults, mpi
 from support.attributes import attributes
 from support.device import PROGRAM
 from support.mpi_case import MpiCase
-from support.program import CAMPAIGN, FAILURE, INVALID, OK, SMALL
+from support.program import CAMPAIGN, FAILURE, INVALID, LONG, OK, SMALL
 from support.results import assert_same_numbers, numbers
 
 HEAD = "gpumc: 1\nseed: 5\noutput: run.h5\n"
+PROCESSES = [2, 3, 4, 7]
 LADDER = "beta: {from: 0.2, to: 0.5, count: 4}"
 ALGORITHMS = {
+    "pa_systematic": HEAD + "model: {name: ising2d, shape: [8, 8]}\n"
+          "algorithm: {name: pa, population: 151, sweeps: 2, beta: {from: 0.0, to: 0.5, overlap: 0.8}, runs: 7, "
+          "resampling: systematic}\n",
+    "canonical_heisenberg": HEAD + "model: {name: heisenberg, shape: [4, 4, 4]}\n"
+                 "algorithm: {name: canonical, beta: {from: 0.2, to: 1.5, count: 5}, thermalization: 100, sweeps: 100, "
+                 "replicas: 3, series: true, configurations: {every: 20}}\n",
+    "canonical_tiled": HEAD + "model: {name: ising2d, shape: [16, 16]}\n"
+                 f"algorithm: {{name: canonical, {LADDER}, thermalization: 20, sweeps: 40, interval: 2, replicas: 2}}\n"
+                 "kernel: {variant: tiled, tile: 8, hits: 2, generator: lcg64}\n",
+    "canonical_samples": HEAD + "model: {name: ea, shape: [6, 6]}\n"
+                 f"algorithm: {{name: canonical, {LADDER}, thermalization: 20, sweeps: 40, samples: 5}}\n",
     "pa": HEAD + "model: {name: ising2d, shape: [8, 8]}\n"
           "algorithm: {name: pa, population: 151, sweeps: 2, beta: {from: 0.0, to: 0.5, step: 0.05}, runs: 3}\n",
     "canonical": HEAD + "model: {name: ising2d, shape: [8, 8]}\n"
@@ -45,7 +57,7 @@ class SameFile(MpiCase):
         self.assertEqual(self.provenance("one.h5")["processes"], 1)
         self.assertNotIn("mpi", self.provenance("one.h5"))
         for kind in mpi.LAUNCHERS:
-            for processes in [2, 3]:
+            for processes in PROCESSES:
                 self.mpirun(kind, processes, "run", config, "--threads", 1, GPUMC_PROCESSES_CHECK="1")
                 assert_same_numbers(self, reference, self.path("run.h5"))
                 self.assertEqual(self.names("run.h5*"), ["run.h5"])
@@ -117,6 +129,34 @@ class SaidOnce(MpiCase):
         config = self.write("c.yaml", SMALL)
         self.gpumc("run", config)
         self.errors(["run", config], OK, once="already complete")
+
+
+class FullDisk(MpiCase):
+    """Of a run that all processes work on: only the root writes, and only the root's writes fail."""
+
+    CONFIG = LONG.replace("small.h5", "run.h5")
+
+    def fails(self, setting, where, *words):
+        faults.require(self)
+        config = self.write("c.yaml", self.CONFIG)
+        for kind in mpi.LAUNCHERS:
+            fault = {name: value for name, value in faults.environment(setting).items()
+                     if name in ["LD_PRELOAD", "GPUMC_FAULT"]}
+            done = self.mpirun(kind, 3, "run", config, "--threads", 1, *words, code=FAILURE, **fault)
+            line, = [line for line in self.lines(done) if "error" in line]
+            self.assertRegex(line, where)
+            self.assertIn("No space left on device", line)
+            for name in self.names("run.h5*"):
+                self.path(name).unlink()
+
+    def test_at_a_checkpoint(self):
+        self.fails("write:path=.ckpt:after_bytes=10000", r"^gpumc: error: .*run\.h5\.ckpt", "--max-time", "300 ms")
+
+    def test_in_a_unit(self):
+        self.fails("write:path=.partial:after_bytes=50000", r"^gpumc: error: process 0 of 3 on \S+: .*run\.h5\.partial")
+
+    def test_at_the_start(self):
+        self.fails("write:path=.partial:after_bytes=1000", r"^gpumc: error: .*run\.h5\.partial")
 
 
 class Mixed(MpiCase):

@@ -149,8 +149,8 @@ static enum gpumc_status sweep_to(struct chains *chains, uint32_t end, struct gp
   if (pending)
     GPUMC_TRY(fetch(chains, error));
   enter(chains, STAGE_SWEEP);
-  GPUMC_TRY(chains_sweep(chains, to - ensemble->time, to == next ? chains->device_channel : NULL,
-                         error));
+  GPUMC_TRY(
+      chains_sweep(chains, to - ensemble->time, to == next ? chains->device_channel : NULL, error));
   enter(chains, STAGE_LOOK);
   if (looks)
     GPUMC_TRY(chains_watch_measure(chains, error));
@@ -182,7 +182,7 @@ enum gpumc_status chains_advance(void *state, bool *finished, struct gpumc_error
   struct chains *chains = state;
   struct gpumc_ensemble *ensemble = chains->context.ensemble;
   const uint32_t total = chains_end(&chains->settings);
-  const double begun = gpumc_clock();
+  const double begun = gpumc_processes_clock(chains->context.processes);
   *finished = false;
   if (chains_tunes(chains))
     return chains_tune(chains, error);
@@ -191,7 +191,7 @@ enum gpumc_status chains_advance(void *state, bool *finished, struct gpumc_error
   const uint32_t left = total - ensemble->time;
   const uint32_t end = ensemble->time + (left < chains->unit ? left : chains->unit);
   for (bool over = false; ensemble->time < end && !over;
-       over = gpumc_clock() - begun >= CHAINS_UNIT_SECONDS)
+       over = gpumc_processes_clock(chains->context.processes) - begun >= CHAINS_UNIT_SECONDS)
     GPUMC_TRY(sweep_to(chains, end, error));
   *finished = ensemble->time == total;
   return *finished ? chains_settle(chains, error) : GPUMC_OK;

@@ -163,12 +163,12 @@ static enum gpumc_status try_once(struct chains *chains, struct gpumc_error *err
 {
   struct chains_tuning *tuning = &chains->tuning;
   const uint32_t steps = tuning->spacing > 0 ? tuning->spacing : 1;
-  const double begun = gpumc_clock();
+  const double begun = gpumc_processes_clock(chains->context.processes);
   for (uint32_t i = 0; i < steps; i++)
     GPUMC_TRY(sweep_and_measure(chains, error));
-  const double swept = gpumc_clock();
+  const double swept = gpumc_processes_clock(chains->context.processes);
   GPUMC_TRY(look(chains, error));
-  const double looked = gpumc_clock();
+  const double looked = gpumc_processes_clock(chains->context.processes);
   if (!tuning->relaxed)
     return GPUMC_OK;
   if (tuning->spacing > 0) {
@@ -279,11 +279,11 @@ enum gpumc_status chains_tune(struct chains *chains, struct gpumc_error *error)
     warn_of_limit(chains);
     GPUMC_TRY(gpumc_ensemble_start(ensemble, 0, chains->runs, chains->settings.replicas, error));
   }
-  const double begun = gpumc_clock();
+  const double begun = gpumc_processes_clock(chains->context.processes);
   double elapsed;
   do {
     GPUMC_TRY(try_once(chains, error));
-    elapsed = gpumc_clock() - begun;
+    elapsed = gpumc_processes_clock(chains->context.processes) - begun;
   } while (elapsed < CHAINS_UNIT_SECONDS && tuning->spent + elapsed < share);
   tuning->spent += elapsed;
   tuning->seconds += elapsed;

@@ -358,6 +358,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pa = {
     .stages = stages,
     .required = GPUMC_OPERATION_START | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |
                 GPUMC_OPERATION_MEASURE | GPUMC_OPERATION_GATHER,
+    .divides = true,
     .relaxing_key = "sweeps",
     .merger = &pa_merger,
     .checks = pa_checks,

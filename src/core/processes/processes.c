@@ -31,7 +31,7 @@ static void keep_bytes(void *own, void *bytes, size_t count, int from)
 
 static void copy(void *to, const void *from, size_t count)
 {
-  if (count > 0)
+  if (count > 0 && to != from)
     memcpy(to, from, count);
 }
 
@@ -246,6 +246,14 @@ void gpumc_processes_abandon(const struct gpumc_processes *processes,
 {
   processes->module.ops->abandon(processes->module.own, (int)error->status,
                                  gpumc_error_text(error));
+}
+
+double gpumc_processes_clock(const struct gpumc_processes *processes)
+{
+  double now = gpumc_clock();
+  if (processes != NULL && processes->module.size > 1)
+    gpumc_processes_broadcast(processes, &now, sizeof now, 0);
+  return now;
 }
 
 double gpumc_processes_seconds(const struct gpumc_processes *processes)

@@ -72,6 +72,9 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_processes_same(const struct gpumc_proce
                                                         const char *what, const char *text,
                                                         struct gpumc_error *error);
 
+/* The root's gpumc_clock(): for what all are to decide alike. NULL: this process alone. */
+double gpumc_processes_clock(const struct gpumc_processes *processes);
+
 /* Seconds that this process has spent in operations, waits for the others included. */
 double gpumc_processes_seconds(const struct gpumc_processes *processes);
 

@@ -20,7 +20,7 @@ struct gpumc_processes_ops {
   /* The bytes of process `from` to all. */
   void (*broadcast)(void *own, void *bytes, size_t count, int from);
   /* counts[p] bytes of each process p, known to all, one after the other to process `to`; to all
-   * where that is negative. */
+   * where that is negative. `bytes` may be where they are to be in `all`. */
   void (*gather)(void *own, const void *bytes, void *all, const size_t *counts, int to);
   /* n_out[p] bytes to each process p, in the order of processes, and n_in[p] from it. */
   void (*trade)(void *own, const void *out, const size_t *n_out, void *in, const size_t *n_in);

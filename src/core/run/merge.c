@@ -101,7 +101,7 @@ static enum gpumc_status build(struct merge *merge, struct gpumc_error *error)
   merge->device_open = true;
   GPUMC_TRY(create_model(merge, error));
   GPUMC_TRY(name_ensemble(merge, error));
-  GPUMC_TRY(gpumc_prepare_recorder(task, merge->merging.sources.of[0].result.source,
+  GPUMC_TRY(gpumc_prepare_recorder(task, merge->merging.sources.of[0].result.source, false,
                                    &merge->recorder, error));
   merge->context = (struct gpumc_context){
       .params = gpumc_task_params(task, "algorithm"),

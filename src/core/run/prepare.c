@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "core/numerics/isa.h"
 #include "core/simulation/ensemble.h"
+#include "core/simulation/share.h"
 #include "core/simulation/shared_keys.h"
 
 static enum gpumc_status
@@ -116,9 +117,13 @@ plan_memory(const struct gpumc_preparation *preparation, const struct gpumc_dema
   struct memory_plan plan = {
       .host = (double)demand->host_bytes +
               gpumc_ensemble_checkpoint_bytes(&preparation->model, demand->plan.capacity)};
-  plan.ensemble = ensemble_bytes(preparation, &demand->plan);
+  struct gpumc_ensemble_plan share = demand->plan;
+  share.runs = gpumc_share_runs(&demand->plan);
+  plan.ensemble = ensemble_bytes(preparation, &share);
   double *place = strcmp(device->ops->name, "cpu") == 0 ? &plan.host : &plan.device;
   *place += plan.ensemble + (double)demand->device_bytes;
+  if (demand->plan.processes != NULL) /* as much of the host by each that it has */
+    plan.host *= demand->plan.processes->module.local_size;
   return plan;
 }
 
@@ -134,6 +139,21 @@ create_model(struct gpumc_preparation *preparation, struct gpumc_error *error)
   const struct gpumc_task *task = preparation->task;
   const struct gpumc_params params = gpumc_task_params(task, "model");
   return gpumc_model_create(task->model, &params, &preparation->model, error);
+}
+
+static void plan_all(struct gpumc_preparation *preparation)
+{
+  const struct memory_plan plan = plan_memory(preparation, &preparation->demand);
+  preparation->ensemble_bytes = plan.ensemble;
+  preparation->host_bytes = plan.host;
+  preparation->device_bytes = plan.device;
+}
+
+void gpumc_preparation_divide(struct gpumc_preparation *preparation,
+                              const struct gpumc_processes *processes)
+{
+  preparation->demand.plan.processes = processes;
+  plan_all(preparation);
 }
 
 typedef enum gpumc_status
@@ -156,10 +176,7 @@ static enum gpumc_status prepare(const struct gpumc_task *task, int threads, ope
   preparation->per_site =
       gpumc_kernel_trials(preparation->kernel, &preparation->model, &preparation->demand.plan) /
       (double)preparation->model.sites;
-  struct memory_plan plan = plan_memory(preparation, &preparation->demand);
-  preparation->ensemble_bytes = plan.ensemble;
-  preparation->host_bytes = plan.host;
-  preparation->device_bytes = plan.device;
+  plan_all(preparation);
   preparation->available_bytes = gpumc_available_memory();
   preparation->device_available_bytes = preparation->device.ops->available(&preparation->device);
 out:
@@ -208,6 +225,7 @@ static bool value_fits(const struct gpumc_preparation *preparation, const char *
       cJSON_ReplaceItemInObjectCaseSensitive(values, key, cJSON_CreateNumber((double)value))) {
     params.values = values;
     good = ask_demand(preparation, &params, &demand, &ignored) == GPUMC_OK;
+    demand.plan.processes = preparation->demand.plan.processes;
   }
   if (good) {
     struct memory_plan plan = plan_memory(preparation, &demand);
@@ -270,7 +288,7 @@ void gpumc_preparation_free(struct gpumc_preparation *preparation)
 }
 
 enum gpumc_status gpumc_prepare_recorder(const struct gpumc_task *task, const char *source,
-                                         struct gpumc_recorder **recorder,
+                                         bool silent, struct gpumc_recorder **recorder,
                                          struct gpumc_error *error)
 {
   struct gpumc_params root = gpumc_task_params(task, "");
@@ -288,7 +306,8 @@ enum gpumc_status gpumc_prepare_recorder(const struct gpumc_task *task, const ch
         .source = source,
         .resolved = resolved,
         .citations = gpumc_text_string(&citations)};
-    status = gpumc_recorder_create(&header, recorder, error);
+    status = silent ? gpumc_recorder_create_silent(&header, recorder, error)
+                    : gpumc_recorder_create(&header, recorder, error);
   }
   gpumc_text_free(&citations);
   free(resolved);

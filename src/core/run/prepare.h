@@ -44,9 +44,15 @@ gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc
 /* Legal on a zeroed object; leaves it zeroed. */
 void gpumc_preparation_free(struct gpumc_preparation *preparation);
 
-/* The recorder of a task's result, made of a configuration with this text. */
+/* The same for one of several processes that divide the runs of the ensemble, which it plans to
+ * have a share of. */
+void gpumc_preparation_divide(struct gpumc_preparation *preparation,
+                              const struct gpumc_processes *processes);
+
+/* The recorder of a task's result, or one that is `silent` (recorder.h), made of a configuration
+ * with this text. */
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_prepare_recorder(const struct gpumc_task *task, const char *source,
+gpumc_prepare_recorder(const struct gpumc_task *task, const char *source, bool silent,
                        struct gpumc_recorder **recorder, struct gpumc_error *error);
 
 /* What the files of a task take of the disk, in bytes: estimates, since HDF5 adds to the numbers

@@ -112,8 +112,11 @@ record_processes(const struct gpumc_provenance *provenance, struct gpumc_error *
   struct gpumc_recorder *recorder = provenance->context->recorder;
   const struct gpumc_module *module = &provenance->processes->module;
   GPUMC_TRY(gpumc_recorder_integer(recorder, "provenance", "processes", module->size, error));
-  const struct text_attribute attributes[] = {{"mpi", module->name},
-                                              {"division", "process 0 does all of the work"}};
+  const struct text_attribute attributes[] = {
+      {"mpi", module->name},
+      {"division", provenance->divided ? "each process has a part of the runs of a batch or "
+                                         "of the values"
+                                       : "process 0 does all of the work"}};
   return module->size > 1
              ? record_texts(recorder, attributes, sizeof attributes / sizeof *attributes, error)
              : GPUMC_OK;

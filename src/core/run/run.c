@@ -6,50 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "core/base/machine.h"
 #include "core/base/text.h"
 #include "core/run/decide.h"
 #include "core/run/provenance.h"
-#include "core/simulation/ensemble.h"
+#include "core/run/run_internal.h"
+#include "core/simulation/share.h"
 #include "core/simulation/shared_keys.h"
 #include "core/simulation/steps.h"
 
 static const double status_interval = 2.0; /* s */
 /* The summary may take long: more than this much work is saved before it. */
 static const double final_interval = 5.0; /* s */
-
-/* Zero-initialise. Everything is owned unless it says otherwise. */
-struct run {
-  const struct gpumc_config *config;       /* borrowed */
-  const struct gpumc_task *task;           /* borrowed */
-  const struct gpumc_run_options *options; /* borrowed */
-  const struct gpumc_processes *processes; /* borrowed, never NULL */
-  struct gpumc_task_files files;
-  char *identity;
-  struct gpumc_preparation preparation;
-  uint64_t read_checksum; /* gpumc_checksum_of_files; 0: none */
-  struct gpumc_ensemble ensemble;
-  struct gpumc_recorder *recorder;
-  struct gpumc_checkpoint_reader *checkpoint; /* to continue from; NULL: none */
-  struct gpumc_context context;
-  void *state;   /* the algorithm's */
-  bool finished; /* all units are done */
-  /* Survive in the checkpoint. */
-  char started[32]; /* UTC, ISO 8601 */
-  uint64_t resumes;
-  double earlier_seconds; /* worked before this invocation */
-  /* Of this invocation, on the monotonic clock. */
-  double begun, begun_fraction, checkpointed, status_written;
-  double unit_seconds; /* spent in units: without start, checkpoints and end */
-  double seconds;      /* gpumc_context.seconds */
-};
-
-/* Seconds worked so far, earlier invocations included. */
-static double seconds_worked(const struct run *run)
-{
-  return run->earlier_seconds + gpumc_clock() - run->begun;
-}
 
 static struct gpumc_position position_of(const struct run *run)
 {
@@ -66,10 +36,12 @@ static struct gpumc_position position_of(const struct run *run)
 static void write_status(struct run *run, enum gpumc_record_state state, const char *message)
 {
   struct gpumc_error ignored = {0};
+  if (!gpumc_is_root(run->processes))
+    return;
   struct gpumc_status_record record = {.state = state, .remaining_seconds = -1};
   double worked = gpumc_clock() - run->begun;
   record.fraction = run->state != NULL ? position_of(run).fraction : -1;
-  record.seconds = seconds_worked(run);
+  record.seconds = gpumc_run_seconds(run);
   if (record.fraction > run->begun_fraction)
     record.remaining_seconds =
         worked * (1 - record.fraction) / (record.fraction - run->begun_fraction);
@@ -80,93 +52,38 @@ static void write_status(struct run *run, enum gpumc_record_state state, const c
   run->status_written = gpumc_clock();
 }
 
-/* Order in "run/counters". */
-enum { COUNTER_RESUMES, COUNTER_FIRST_RUN, COUNTER_RUNS, COUNTER_TIME, N_COUNTERS };
+/* What processes tell each other between units: that one of them was asked to stop; by the root,
+ * that the others are to take part from here on, or that the run is over. */
+enum { WORD_STOP, WORD_BEGIN, WORD_OVER, N_WORDS };
 
-static enum gpumc_status
-save_all(struct run *run, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
+static void
+exchange_words(const struct run *run, bool begins, bool is_over, uint64_t words[static N_WORDS])
 {
-  const struct gpumc_ensemble *ensemble = &run->ensemble;
-  uint64_t counters[N_COUNTERS] = {[COUNTER_RESUMES] = run->resumes,
-                                   [COUNTER_FIRST_RUN] = ensemble->first_run,
-                                   [COUNTER_RUNS] = ensemble->runs,
-                                   [COUNTER_TIME] = ensemble->time};
-  double seconds = seconds_worked(run);
-  GPUMC_TRY(gpumc_checkpoint_put_text(writer, "run/identity", run->identity, error));
-  GPUMC_TRY(gpumc_checkpoint_put_text(writer, "run/trajectory",
-                                      gpumc_kernel_trajectory(ensemble->ops), error));
-  GPUMC_TRY(
-      gpumc_checkpoint_put(writer, "run/read", GPUMC_UINT64, 1, 1, &run->read_checksum, error));
-  GPUMC_TRY(gpumc_checkpoint_put_text(writer, "run/started", run->started, error));
-  GPUMC_TRY(
-      gpumc_checkpoint_put(writer, "run/counters", GPUMC_UINT64, N_COUNTERS, 1, counters, error));
-  GPUMC_TRY(gpumc_checkpoint_put(writer, "run/seconds", GPUMC_FLOAT64, 1, 1, &seconds, error));
-  GPUMC_TRY(gpumc_ensemble_save(&run->ensemble, writer, error));
-  GPUMC_TRY(gpumc_recorder_save(run->recorder, writer, error));
-  return run->task->algorithm->save(run->state, writer, error);
+  const volatile sig_atomic_t *asked = run->options->stop;
+  words[WORD_STOP] = asked != NULL && *asked != 0;
+  words[WORD_BEGIN] = begins;
+  words[WORD_OVER] = is_over;
+  gpumc_processes_largest(run->processes, words, N_WORDS);
 }
 
-static enum gpumc_status save(struct run *run, struct gpumc_error *error)
+/* Whether the algorithm lets processes divide its work, should there be enough of it. */
+static bool takes_part(const struct run *run)
 {
-  struct gpumc_checkpoint_writer *writer = NULL;
-  if (run->task->algorithm->settle != NULL)
-    GPUMC_TRY(run->task->algorithm->settle(run->state, error));
-  GPUMC_TRY(gpumc_ensemble_inspect(&run->ensemble, error));
-  GPUMC_TRY(gpumc_checkpoint_begin(run->files.checkpoint, &writer, error));
-  const enum gpumc_status status = save_all(run, writer, error);
-  if (status != GPUMC_OK) {
-    gpumc_checkpoint_abandon(writer);
-    gpumc_error_prefix(error, "checkpoint %s", run->files.checkpoint);
-    return status;
-  }
-  run->checkpointed = gpumc_clock();
-  return gpumc_checkpoint_commit(writer, error);
+  return run->processes->module.size > 1 && run->task->algorithm->divides;
 }
 
-static enum gpumc_status
-load_counters(struct run *run, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
+/* Whether all processes work, which they decide alike, and then what each has of it. */
+static enum gpumc_status divide(struct run *run, struct gpumc_error *error)
 {
-  uint64_t counters[N_COUNTERS];
-  char *started = NULL;
-  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, "run/counters", GPUMC_UINT64, 0, N_COUNTERS, 1,
-                                      counters, error));
-  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, "run/seconds", GPUMC_FLOAT64, 0, 1, 1,
-                                      &run->earlier_seconds, error));
-  GPUMC_TRY(gpumc_checkpoint_get_text(reader, "run/started", &started, error));
-  strncpy(run->started, started, sizeof run->started - 1);
-  free(started);
-  if (counters[COUNTER_RUNS] > run->ensemble.plan.runs || counters[COUNTER_TIME] > UINT32_MAX ||
-      counters[COUNTER_FIRST_RUN] > GPUMC_RUN_MAXIMUM)
-    return gpumc_error_set(error, GPUMC_FAILURE, "counters out of range");
-  run->resumes = counters[COUNTER_RESUMES] + 1;
-  run->ensemble.runs = (size_t)counters[COUNTER_RUNS];
-  run->ensemble.first_run = (uint32_t)counters[COUNTER_FIRST_RUN];
-  run->ensemble.time = (uint32_t)counters[COUNTER_TIME];
-  return GPUMC_OK;
-}
-
-static enum gpumc_status
-load_all(struct run *run, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
-{
-  GPUMC_TRY(load_counters(run, reader, error));
-  GPUMC_TRY(gpumc_ensemble_load(&run->ensemble, reader, error));
-  GPUMC_TRY(gpumc_recorder_load(run->recorder, reader, error));
-  return run->task->algorithm->load(run->state, reader, &run->finished, error);
-}
-
-/* Continues from a checkpoint of this configuration: GPUMC_INVALID when a file that the task
- * reads has changed since, GPUMC_FAILURE when it cannot be read. */
-static enum gpumc_status
-load(struct run *run, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
-{
-  enum gpumc_status status;
-  GPUMC_TRY_OUT(status,
-                gpumc_compare_samples(run->files.checkpoint, reader, run->read_checksum, error));
-  status = load_all(run, reader, error);
-  if (status != GPUMC_OK)
-    gpumc_error_prefix(error, "checkpoint %s", run->files.checkpoint);
-out:
-  return status == GPUMC_FAILURE ? gpumc_decide_nothing_deleted(error) : status;
+  struct gpumc_preparation *preparation = &run->preparation;
+  char kernel[160];
+  run->divided = takes_part(run) && gpumc_share_divides(&preparation->demand.plan);
+  if (!run->divided)
+    return GPUMC_OK;
+  gpumc_preparation_divide(preparation, run->processes);
+  snprintf(kernel, sizeof kernel, "%s on %s, trajectory %s", preparation->kernel->variant,
+           preparation->kernel->device, gpumc_kernel_trajectory(preparation->kernel));
+  return gpumc_processes_same(run->processes, "the kernel", kernel, error);
 }
 
 /* Everything that the algorithm works with. */
@@ -174,14 +91,14 @@ static enum gpumc_status build(struct run *run, struct gpumc_error *error)
 {
   struct gpumc_preparation *preparation = &run->preparation;
   uint64_t samples = 0;
-  GPUMC_TRY(gpumc_prepare(run->task, run->options->threads, preparation, error));
   GPUMC_TRY(gpumc_preparation_fits(preparation, error));
   GPUMC_TRY(gpumc_samples_checksum(&preparation->model, preparation->demand.plan.samples, &samples,
                                    error));
   GPUMC_TRY(gpumc_ensemble_create(preparation->kernel, &preparation->model, &preparation->device,
                                   &preparation->demand.plan, preparation->seed, preparation->rounds,
                                   &run->ensemble, error));
-  GPUMC_TRY(gpumc_prepare_recorder(run->task, run->config->document.source, &run->recorder, error));
+  GPUMC_TRY(gpumc_prepare_recorder(run->task, run->config->document.source,
+                                   !gpumc_is_root(run->processes), &run->recorder, error));
   run->context = (struct gpumc_context){.params = gpumc_task_params(run->task, "algorithm"),
                                         .seed = preparation->seed,
                                         .rounds = preparation->rounds,
@@ -189,6 +106,7 @@ static enum gpumc_status build(struct run *run, struct gpumc_error *error)
                                         .device = &preparation->device,
                                         .ensemble = &run->ensemble,
                                         .recorder = run->recorder,
+                                        .processes = run->divided ? run->processes : NULL,
                                         .observer = run->options->observer,
                                         .warnings = run->task->warnings,
                                         .seconds = &run->seconds,
@@ -204,34 +122,58 @@ static struct gpumc_provenance provenance_of(struct run *run)
 {
   return (struct gpumc_provenance){.preparation = &run->preparation,
                                    .processes = run->processes,
+                                   .divided = run->divided,
                                    .context = &run->context,
                                    .read_checksum = run->read_checksum,
                                    .command_line = run->options->command_line,
                                    .started = run->started,
                                    .resumes = run->resumes,
                                    .updates = position_of(run).updates,
-                                   .seconds = seconds_worked(run),
+                                   .seconds = gpumc_run_seconds(run),
                                    .unit_seconds = run->unit_seconds};
 }
 
 static void warn_of_idle_processes(const struct run *run)
 {
-  char text[160];
-  if (run->processes->module.size == 1)
+  const int size = run->processes->module.size;
+  const size_t runs = run->preparation.demand.plan.runs;
+  char text[160] = "";
+  if (size == 1)
     return;
-  snprintf(text, sizeof text,
-           "%d processes, but the work of %s is not divided yet: process 0 does all of it",
-           run->processes->module.size, run->task->algorithm->name);
-  gpumc_observer_tell(run->options->observer, GPUMC_WARNING, text);
+  if (!run->divided)
+    snprintf(text, sizeof text,
+             "%d processes, but the work of %s is not divided here: process 0 does all of it", size,
+             run->task->algorithm->name);
+  else if ((size_t)size > runs)
+    snprintf(text, sizeof text,
+             "%d processes, but %zu runs or values at a time: %zu processes have no part of them",
+             size, runs, (size_t)size - runs);
+  if (text[0] != '\0')
+    gpumc_observer_tell(run->options->observer, GPUMC_WARNING, text);
+}
+
+/* Whether the root has a checkpoint, or discards what there is; all learn of it. */
+static enum gpumc_status find_start(struct run *run, bool *resumes, struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  uint64_t word = run->checkpoint != NULL && !run->options->fresh;
+  if (run->options->fresh && gpumc_is_root(run->processes))
+    status = gpumc_clear_files(run->task, &run->files, run->options->observer, error);
+  GPUMC_TRY(gpumc_run_agree(run, status, error));
+  if (run->divided)
+    gpumc_processes_broadcast(run->processes, &word, sizeof word, 0);
+  *resumes = word != 0;
+  return run->divided && *resumes ? gpumc_checkpoint_share(&run->checkpoint, run->processes, error)
+                                  : GPUMC_OK;
 }
 
 /* Continues from the checkpoint if there is one, and puts the working file in its place. */
 static enum gpumc_status start(struct run *run, struct gpumc_error *error)
 {
-  if (run->options->fresh)
-    GPUMC_TRY(gpumc_clear_files(run->task, &run->files, run->options->observer, error));
-  else if (run->checkpoint != NULL)
-    GPUMC_TRY(load(run, run->checkpoint, error));
+  bool resumes;
+  GPUMC_TRY(find_start(run, &resumes, error));
+  if (resumes)
+    GPUMC_TRY(gpumc_run_load(run, error));
   if (run->checkpoint != NULL)
     gpumc_observer_note(run->options->observer, "%s: resuming at %.0f %%", run->task->output,
                         100 * position_of(run).fraction);
@@ -248,36 +190,24 @@ static enum gpumc_status start(struct run *run, struct gpumc_error *error)
   return gpumc_recorder_start(run->recorder, error);
 }
 
-/* What processes tell each other between units. */
-enum { WORD_STOP, WORD_OVER, N_WORDS };
-
-/* Whether any of them was asked to stop; the root says whether the run is over, for the others to
- * learn. */
-static bool exchange_words(const struct gpumc_processes *processes,
-                           const struct gpumc_run_options *options, bool *over)
+static bool stop_asked(const struct run *run)
 {
-  uint64_t words[N_WORDS] = {
-      [WORD_STOP] = options->stop != NULL && *options->stop != 0, [WORD_OVER] = *over};
-  gpumc_processes_largest(processes, words, N_WORDS);
-  *over = words[WORD_OVER] != 0;
+  uint64_t words[N_WORDS];
+  exchange_words(run, false, false, words);
   return words[WORD_STOP] != 0;
 }
 
-static bool stop_asked(const struct run *run)
-{
-  bool over = false;
-  return exchange_words(run->processes, run->options, &over);
-}
-
+/* By the root's clock. */
 static bool out_of_time(const struct run *run)
 {
-  return run->options->max_seconds > 0 && gpumc_clock() - run->begun >= run->options->max_seconds;
+  return gpumc_is_root(run->processes) && run->options->max_seconds > 0 &&
+         gpumc_clock() - run->begun >= run->options->max_seconds;
 }
 
 static enum gpumc_status stop(struct run *run, struct gpumc_error *error)
 {
-  GPUMC_TRY(save(run, error));
-  GPUMC_TRY(gpumc_recorder_flush(run->recorder, error));
+  GPUMC_TRY(gpumc_run_save(run, error));
+  GPUMC_TRY(gpumc_run_agree(run, gpumc_recorder_flush(run->recorder, error), error));
   write_status(run, GPUMC_RECORD_STOPPED, NULL);
   gpumc_observer_note(run->options->observer, "%s: stopped at %.0f %%, checkpoint written",
                       run->task->output, 100 * position_of(run).fraction);
@@ -289,10 +219,38 @@ static void tell_progress(struct run *run)
   const struct gpumc_observer *observer = run->options->observer;
   if (observer != NULL && observer->progress != NULL) {
     struct gpumc_position position = position_of(run);
-    observer->progress(observer->state, &position, seconds_worked(run));
+    observer->progress(observer->state, &position, gpumc_run_seconds(run));
   }
   if (gpumc_clock() - run->status_written >= status_interval)
     write_status(run, GPUMC_RECORD_RUNNING, NULL);
+}
+
+/* What is to be done after a unit, as the root decides. */
+enum { DUE_STOP, DUE_CHECKPOINT, N_DUE };
+
+static void find_due(const struct run *run, double interval, uint64_t due[static N_DUE])
+{
+  const bool root = gpumc_is_root(run->processes);
+  due[DUE_STOP] = !run->finished && out_of_time(run);
+  due[DUE_CHECKPOINT] =
+      root && (gpumc_clock() - run->checkpointed >= interval || position_of(run).decided);
+  if (run->divided)
+    gpumc_processes_broadcast(run->processes, due, N_DUE * sizeof *due, 0);
+}
+
+/* In the middle of a unit others wait for this process, and cannot be asked. Where all have the
+ * error, the root says so. */
+static enum gpumc_status fail_in_unit(struct run *run, struct gpumc_error *error)
+{
+  static const struct timespec second = {.tv_sec = 1};
+  const enum gpumc_status status = error->status;
+  if (!run->divided)
+    return status;
+  write_status(run, GPUMC_RECORD_FAILED, gpumc_error_text(error));
+  if (!gpumc_is_root(run->processes))
+    nanosleep(&second, NULL);
+  gpumc_processes_abandon(run->processes, error);
+  return status;
 }
 
 /* Units of progress until the last one, a stop, or a failure. */
@@ -302,18 +260,20 @@ static enum gpumc_status work(struct run *run, struct gpumc_error *error)
   double checkpoint_interval = gpumc_params_real(&root, "checkpoint.every");
   write_status(run, GPUMC_RECORD_RUNNING, NULL);
   while (!run->finished) {
+    uint64_t due[N_DUE];
     if (stop_asked(run))
       return stop(run, error);
     double unit_begun = gpumc_clock();
-    GPUMC_TRY(run->task->algorithm->advance(run->state, &run->finished, error));
+    if (run->task->algorithm->advance(run->state, &run->finished, error) != GPUMC_OK)
+      return fail_in_unit(run, error);
     run->unit_seconds += gpumc_clock() - unit_begun;
     tell_progress(run);
-    if (!run->finished && out_of_time(run))
+    find_due(run, run->finished ? fmin(checkpoint_interval, final_interval) : checkpoint_interval,
+             due);
+    if (due[DUE_STOP])
       return stop(run, error);
-    double interval =
-        run->finished ? fmin(checkpoint_interval, final_interval) : checkpoint_interval;
-    if (gpumc_clock() - run->checkpointed >= interval || position_of(run).decided)
-      GPUMC_TRY(save(run, error));
+    if (due[DUE_CHECKPOINT])
+      GPUMC_TRY(gpumc_run_save(run, error));
   }
   return GPUMC_OK;
 }
@@ -322,11 +282,13 @@ static enum gpumc_status finish(struct run *run, struct gpumc_error *error)
 {
   char duration[32];
   GPUMC_TRY(gpumc_ensemble_inspect(&run->ensemble, error));
+  if (!gpumc_is_root(run->processes))
+    return GPUMC_OK;
   GPUMC_TRY(gpumc_recorder_close_tables(run->recorder, error));
   if (run->task->model->record != NULL)
     GPUMC_TRY(run->task->model->record(&run->preparation.model, run->ensemble.plan.samples,
                                        run->recorder, error));
-  run->seconds = seconds_worked(run);
+  run->seconds = gpumc_run_seconds(run);
   GPUMC_TRY(run->task->algorithm->summarize(run->state, error));
   struct gpumc_provenance provenance = provenance_of(run);
   GPUMC_TRY(gpumc_steps_proposals(&run->ensemble, &provenance.updates, error));
@@ -338,7 +300,7 @@ static enum gpumc_status finish(struct run *run, struct gpumc_error *error)
                            run->files.output);
   GPUMC_TRY(gpumc_recorder_finish(run->recorder, error));
   gpumc_observer_note(run->options->observer, "%s: complete after %s", run->task->output,
-                      gpumc_duration_text(seconds_worked(run), duration));
+                      gpumc_duration_text(gpumc_run_seconds(run), duration));
   return GPUMC_OK;
 }
 
@@ -398,13 +360,22 @@ static bool is_still_complete(const struct run *run, const struct sight *sight)
          same_instant(now.st_mtim, before->st_mtim) && same_instant(now.st_ctim, before->st_ctim);
 }
 
-/* The whole run. `*in_the_way`: it did not start because of files of another configuration. */
+/* The whole run. `*in_the_way`: it did not start because of files of another configuration. Others
+ * than the root return where they have no part of it. */
 static enum gpumc_status
 build_to_finish(struct run *run, bool *in_the_way, struct gpumc_error *error)
 {
   *in_the_way = false;
-  GPUMC_TRY(build(run, error));
-  const enum gpumc_status status = start(run, error);
+  enum gpumc_status status =
+      gpumc_prepare(run->task, run->options->threads, &run->preparation, error);
+  if (takes_part(run))
+    status = gpumc_processes_agree(run->processes, status, error);
+  GPUMC_TRY(status);
+  GPUMC_TRY(divide(run, error));
+  if (!run->divided && !gpumc_is_root(run->processes))
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_run_agree(run, build(run, error), error));
+  status = gpumc_run_agree(run, start(run, error), error);
   *in_the_way = status == GPUMC_INVALID;
   GPUMC_TRY(status);
   GPUMC_TRY(work(run, error));
@@ -430,6 +401,9 @@ run_locked(struct run *run, const struct sight *sight, struct gpumc_error *error
   /* Files of another configuration, and the status record is theirs; a result that a fresh start
    * has not come to discard stays what it was. */
   bool in_the_way;
+  uint64_t words[N_WORDS];
+  if (takes_part(run))
+    exchange_words(run, true, false, words);
   enum gpumc_status status = build_to_finish(run, &in_the_way, error);
   if (status == GPUMC_OK)
     status = clear_side_files(run, error);
@@ -463,18 +437,25 @@ static enum gpumc_status lead(struct run *run, struct gpumc_error *error)
   if (status == GPUMC_OK)
     status = run_with_lock(run, error);
   gpumc_task_files_free(&run->files);
-  bool over = true;
+  uint64_t words[N_WORDS];
   if (run->processes->module.size > 1)
-    (void)exchange_words(run->processes, run->options, &over);
+    exchange_words(run, false, true, words);
   return status;
 }
 
-/* The task, by a process that has no part of it: passes on the signals that it gets. */
-static enum gpumc_status stand_by(const struct run *run)
+/* The task, by another process: its part, if it has one, and the signals that it gets. */
+static enum gpumc_status follow(struct run *run, struct gpumc_error *error)
 {
-  for (bool over = false; !over;)
-    (void)exchange_words(run->processes, run->options, &over);
-  return GPUMC_OK;
+  enum gpumc_status status = GPUMC_OK;
+  uint64_t words[N_WORDS] = {0};
+  for (bool in_the_way; !words[WORD_OVER];) {
+    exchange_words(run, false, false, words);
+    if (words[WORD_BEGIN]) {
+      status = build_to_finish(run, &in_the_way, error);
+      release(run);
+    }
+  }
+  return status;
 }
 
 enum gpumc_status gpumc_run_task(const struct gpumc_config *config, const struct gpumc_task *task,
@@ -491,7 +472,7 @@ enum gpumc_status gpumc_run_task(const struct gpumc_config *config, const struct
   if (run.identity == NULL)
     GPUMC_TRY_OUT(status,
                   gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the identity of a task"));
-  status = gpumc_is_root(run.processes) ? lead(&run, error) : stand_by(&run);
+  status = gpumc_is_root(run.processes) ? lead(&run, error) : follow(&run, error);
   status = gpumc_processes_agree(run.processes, status, error);
 out:
   free(run.identity);

@@ -78,7 +78,8 @@ struct gpumc_context {
   uint32_t rounds;
   const struct gpumc_model *model;
   struct gpumc_device *device;
-  struct gpumc_ensemble *ensemble; /* created for demand.plan, empty */
+  struct gpumc_ensemble *ensemble;         /* created for demand.plan, empty */
+  const struct gpumc_processes *processes; /* that divide its runs; NULL: this one has all */
   struct gpumc_recorder *recorder;
   const struct gpumc_observer *observer;
   const cJSON *warnings; /* gpumc_task.warnings; reported by the run */
@@ -116,6 +117,10 @@ struct gpumc_algorithm_ops {
   /* What its sweeps are for, GPUMC_BOLTZMANN or GPUMC_ATHERMAL: models and moves that do not serve
    * it are refused. */
   enum gpumc_target_kind target;
+  /* Whether processes may divide the runs of its ensemble (share.h): it does the same in all of
+   * them, decides by gpumc_processes_clock() where by time, and has no use for walks, exchanges and
+   * comparisons of runs. */
+  bool divides;
   bool profiles; /* whether it averages these (gpumc_channel.axis); else it refuses to be asked */
   /* Whether nothing but sweeps takes it from one state to the next, so that what is known against
    * the move that its key `update` names (gpumc_move.warn) is known against its results. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/simulation/share.h"
 #include "core/simulation/steps.h"
 
 /* Every run begins with those that stay; sweeps set the moved one. */
@@ -44,7 +45,8 @@ gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_mod
                                            "numbers of replicas", error));
   GPUMC_TRY_OUT(status, create_controls(ensemble, error));
   GPUMC_TRY_OUT(status, gpumc_steps_create(ensemble, error));
-  GPUMC_TRY_OUT(status, ops->create(ensemble, error));
+  GPUMC_TRY_OUT(status, plan->processes != NULL ? gpumc_share_create(ensemble, error)
+                                                : ops->create(ensemble, error));
   return GPUMC_OK;
 out:
   gpumc_ensemble_free(ensemble);

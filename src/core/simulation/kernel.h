@@ -49,6 +49,7 @@ struct gpumc_kernel_options {
  * `channels` and `compared` say what is asked for beside sweeps, so that memory for it is planned:
  * an operation that needs more than was planned takes it nevertheless. `for_timings`: states to
  * begin with only have to be allowed, and are made as quickly as possible. */
+struct gpumc_processes;
 struct gpumc_ensemble_plan {
   size_t runs, capacity, samples;
   bool sample_by_run;
@@ -64,6 +65,8 @@ struct gpumc_ensemble_plan {
   bool fixes;
   double fixed[GPUMC_CONTROLS_MAXIMUM];
   struct gpumc_kernel_options options;
+  /* Among which the runs are divided (share.h); NULL: all are here. No kernel sees it. */
+  const struct gpumc_processes *processes;
 };
 
 struct gpumc_model;

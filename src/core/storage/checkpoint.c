@@ -203,8 +203,11 @@ static enum gpumc_status verify(const char *path, enum extent extent, struct gpu
 
 struct gpumc_checkpoint_writer {
   char *path;
-  char *written; /* PATH.new */
-  bool begun;    /* what is there is ours */
+  char *written;              /* PATH.new */
+  bool begun;                 /* what is there is ours */
+  bool silent;                /* writes nothing */
+  bool defers;                /* keeps its first failure for the commit, */
+  struct gpumc_error failure; /* this one */
   struct gpumc_hdf5_file *file;
 };
 
@@ -234,9 +237,38 @@ enum gpumc_status gpumc_checkpoint_begin(const char *path, struct gpumc_checkpoi
   return status;
 }
 
-enum gpumc_status gpumc_checkpoint_declare(struct gpumc_checkpoint_writer *writer, const char *name,
-                                           enum gpumc_element element, size_t rows, size_t width,
-                                           struct gpumc_error *error)
+enum gpumc_status
+gpumc_checkpoint_begin_silent(struct gpumc_checkpoint_writer **writer, struct gpumc_error *error)
+{
+  GPUMC_TRY(gpumc_allocate_array(writer, 1, "a checkpoint writer", error));
+  (*writer)->silent = true;
+  return GPUMC_OK;
+}
+
+void gpumc_checkpoint_defer(struct gpumc_checkpoint_writer *writer)
+{
+  writer->defers = true;
+}
+
+/* Whether there is nothing to write, or no more. */
+static bool is_done(const struct gpumc_checkpoint_writer *writer)
+{
+  return writer->silent || writer->failure.message != NULL;
+}
+
+static enum gpumc_status
+defer(struct gpumc_checkpoint_writer *writer, enum gpumc_status status, struct gpumc_error *error)
+{
+  if (status == GPUMC_OK || !writer->defers)
+    return status;
+  writer->failure = *error;
+  *error = (struct gpumc_error){0};
+  return GPUMC_OK;
+}
+
+static enum gpumc_status declare(struct gpumc_checkpoint_writer *writer, const char *name,
+                                 enum gpumc_element element, size_t rows, size_t width,
+                                 struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
   hsize_t shape[2] = {rows, width};
@@ -271,13 +303,19 @@ static bool write_slice(hid_t data, hid_t type, size_t first, size_t count, cons
   return done;
 }
 
-enum gpumc_status gpumc_checkpoint_put_rows(struct gpumc_checkpoint_writer *writer,
-                                            const char *name, size_t first, size_t count,
-                                            const void *values, struct gpumc_error *error)
+enum gpumc_status gpumc_checkpoint_declare(struct gpumc_checkpoint_writer *writer, const char *name,
+                                           enum gpumc_element element, size_t rows, size_t width,
+                                           struct gpumc_error *error)
+{
+  return is_done(writer) ? GPUMC_OK
+                         : defer(writer, declare(writer, name, element, rows, width, error), error);
+}
+
+static enum gpumc_status put_rows(struct gpumc_checkpoint_writer *writer, const char *name,
+                                  size_t first, size_t count, const void *values,
+                                  struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
-  if (count == 0)
-    return GPUMC_OK;
   hid_t data = H5Dopen2(writer->file->id, name, H5P_DEFAULT);
   if (data < 0)
     return gpumc_hdf5_error(writer->file, error, "write %s", name);
@@ -295,6 +333,15 @@ enum gpumc_status gpumc_checkpoint_put_rows(struct gpumc_checkpoint_writer *writ
   return status;
 }
 
+enum gpumc_status gpumc_checkpoint_put_rows(struct gpumc_checkpoint_writer *writer,
+                                            const char *name, size_t first, size_t count,
+                                            const void *values, struct gpumc_error *error)
+{
+  return count == 0 || is_done(writer)
+             ? GPUMC_OK
+             : defer(writer, put_rows(writer, name, first, count, values, error), error);
+}
+
 enum gpumc_status gpumc_checkpoint_put(struct gpumc_checkpoint_writer *writer, const char *name,
                                        enum gpumc_element element, size_t rows, size_t width,
                                        const void *values, struct gpumc_error *error)
@@ -310,15 +357,26 @@ enum gpumc_status gpumc_checkpoint_put_text(struct gpumc_checkpoint_writer *writ
                                             struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
-  return gpumc_hdf5_put_text(writer->file, name, text, error);
+  return is_done(writer)
+             ? GPUMC_OK
+             : defer(writer, gpumc_hdf5_put_text(writer->file, name, text, error), error);
 }
 
 enum gpumc_status
 gpumc_checkpoint_commit(struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
 {
   struct gpumc_hdf5_file *file = writer->file;
+  enum gpumc_status status = GPUMC_OK;
+  if (writer->silent)
+    goto out;
+  if (writer->failure.message != NULL) {
+    gpumc_error_free(error);
+    *error = writer->failure;
+    writer->failure = (struct gpumc_error){0};
+    status = error->status;
+    goto out;
+  }
   writer->file = NULL;
-  enum gpumc_status status;
   GPUMC_TRY_OUT(status, gpumc_hdf5_close(file, error));
   GPUMC_TRY_OUT(status, gpumc_checkpoint_seal(writer->written, error));
   status = gpumc_file_publish(writer->written, writer->path, error);
@@ -335,6 +393,7 @@ void gpumc_checkpoint_abandon(struct gpumc_checkpoint_writer *writer)
   /* After a commit it has its name already, and there is nothing to remove. */
   if (writer->begun)
     unlink(writer->written);
+  gpumc_error_free(&writer->failure);
   free(writer->written);
   free(writer->path);
   free(writer);
@@ -343,7 +402,8 @@ void gpumc_checkpoint_abandon(struct gpumc_checkpoint_writer *writer)
 /* ---- reading, verified ---- */
 
 struct gpumc_checkpoint_reader {
-  struct gpumc_hdf5_file *file;
+  struct gpumc_hdf5_file *file;            /* NULL: another process has it */
+  const struct gpumc_processes *processes; /* that read together; NULL: this one alone */
 };
 
 static enum gpumc_status open_verified(const char *path, enum extent extent,
@@ -393,8 +453,32 @@ static hid_t open_array(struct gpumc_checkpoint_reader *reader, const char *name
   return H5I_INVALID_HID;
 }
 
-enum gpumc_status gpumc_checkpoint_shape(struct gpumc_checkpoint_reader *reader, const char *name,
-                                         size_t *rows, size_t *width, struct gpumc_error *error)
+enum gpumc_status gpumc_checkpoint_share(struct gpumc_checkpoint_reader **reader,
+                                         const struct gpumc_processes *processes,
+                                         struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  if (*reader == NULL)
+    status = gpumc_allocate_array(reader, 1, "a checkpoint reader", error);
+  GPUMC_TRY(gpumc_processes_agree(processes, status, error));
+  (*reader)->processes = processes;
+  return GPUMC_OK;
+}
+
+/* Gives all what the process with the file has read, or failed to. */
+static enum gpumc_status spread(const struct gpumc_checkpoint_reader *reader,
+                                enum gpumc_status status, void *bytes, size_t count,
+                                struct gpumc_error *error)
+{
+  if (reader->processes == NULL)
+    return status;
+  GPUMC_TRY(gpumc_processes_agree(reader->processes, status, error));
+  gpumc_processes_broadcast(reader->processes, bytes, count, 0);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status read_shape(struct gpumc_checkpoint_reader *reader, const char *name,
+                                    size_t shape_read[2], struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
   hsize_t shape[2] = {0, 0};
@@ -402,8 +486,20 @@ enum gpumc_status gpumc_checkpoint_shape(struct gpumc_checkpoint_reader *reader,
   if (data < 0)
     return GPUMC_FAILURE;
   gpumc_hdf5_release(data);
-  *rows = (size_t)shape[0];
-  *width = (size_t)shape[1];
+  shape_read[0] = (size_t)shape[0];
+  shape_read[1] = (size_t)shape[1];
+  return GPUMC_OK;
+}
+
+enum gpumc_status gpumc_checkpoint_shape(struct gpumc_checkpoint_reader *reader, const char *name,
+                                         size_t *rows, size_t *width, struct gpumc_error *error)
+{
+  size_t shape[2] = {0, 0};
+  const enum gpumc_status status =
+      reader->file != NULL ? read_shape(reader, name, shape, error) : GPUMC_OK;
+  GPUMC_TRY(spread(reader, status, shape, sizeof shape, error));
+  *rows = shape[0];
+  *width = shape[1];
   return GPUMC_OK;
 }
 
@@ -455,10 +551,9 @@ static enum gpumc_status read_slice(const struct gpumc_hdf5_file *file, const ch
   return status;
 }
 
-enum gpumc_status gpumc_checkpoint_get_rows(struct gpumc_checkpoint_reader *reader,
-                                            const char *name, enum gpumc_element element,
-                                            size_t first, size_t count, size_t width, void *values,
-                                            struct gpumc_error *error)
+static enum gpumc_status read_rows(struct gpumc_checkpoint_reader *reader, const char *name,
+                                   enum gpumc_element element, size_t first, size_t count,
+                                   size_t width, void *values, struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
   hsize_t shape[2] = {0, 0};
@@ -476,12 +571,35 @@ out:
   return status;
 }
 
+enum gpumc_status gpumc_checkpoint_get_rows(struct gpumc_checkpoint_reader *reader,
+                                            const char *name, enum gpumc_element element,
+                                            size_t first, size_t count, size_t width, void *values,
+                                            struct gpumc_error *error)
+{
+  const enum gpumc_status status =
+      reader->file != NULL ? read_rows(reader, name, element, first, count, width, values, error)
+                           : GPUMC_OK;
+  return spread(reader, status, values, count * width * H5Tget_size(type_of(element).native),
+                error);
+}
+
 enum gpumc_status gpumc_checkpoint_get_text(struct gpumc_checkpoint_reader *reader,
                                             const char *name, char **text,
                                             struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
-  return gpumc_hdf5_get_text(reader->file, name, text, error);
+  size_t length = 0;
+  enum gpumc_status status = GPUMC_OK;
+  if (reader->file != NULL)
+    status = gpumc_hdf5_get_text(reader->file, name, text, error);
+  if (reader->processes == NULL)
+    return status;
+  if (reader->file != NULL && status == GPUMC_OK)
+    length = strlen(*text) + 1;
+  GPUMC_TRY(spread(reader, status, &length, sizeof length, error));
+  if (reader->file == NULL)
+    status = gpumc_allocate_array(text, length, name, error);
+  return spread(reader, status, *text, length, error);
 }
 
 void gpumc_checkpoint_close(struct gpumc_checkpoint_reader *reader)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "core/base/error.h"
+#include "core/processes/processes.h"
 
 /* Raised when the layout changes, and when a program would continue the same state with other
  * numbers than the one that wrote it, which neither configuration nor trajectory shows. */
@@ -30,6 +31,12 @@ struct gpumc_checkpoint_reader;
 GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_begin(const char *path,
                                                           struct gpumc_checkpoint_writer **writer,
                                                           struct gpumc_error *error);
+/* Of a process that takes part in a checkpoint that another one writes: nothing is written. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_checkpoint_begin_silent(struct gpumc_checkpoint_writer **writer, struct gpumc_error *error);
+/* Of one that others take part in: what fails is reported by the commit, so that until then all do
+ * the same. */
+void gpumc_checkpoint_defer(struct gpumc_checkpoint_writer *writer);
 /* A whole array [rows, width]. `name` may hold '/'. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_checkpoint_put(struct gpumc_checkpoint_writer *writer, const char *name,
@@ -67,6 +74,11 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_open(const char *path,
 GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_peek(const char *path,
                                                          struct gpumc_checkpoint_reader **reader,
                                                          struct gpumc_error *error);
+/* From here on all processes read together, in the same order, what the root has open; the others
+ * come with NULL and get a reader of theirs. A failure is that of all. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_share(struct gpumc_checkpoint_reader **reader,
+                                                          const struct gpumc_processes *processes,
+                                                          struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_shape(struct gpumc_checkpoint_reader *reader,
                                                           const char *name, size_t *rows,
                                                           size_t *width, struct gpumc_error *error);

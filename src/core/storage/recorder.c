@@ -236,18 +236,32 @@ static enum gpumc_status copy_header(struct gpumc_recorder *recorder,
   return GPUMC_OK;
 }
 
-enum gpumc_status gpumc_recorder_create(const struct gpumc_recorder_header *header,
-                                        struct gpumc_recorder **recorder, struct gpumc_error *error)
+static enum gpumc_status create(const struct gpumc_recorder_header *header, bool silent,
+                                struct gpumc_recorder **recorder, struct gpumc_error *error)
 {
-  *recorder = NULL;
-  GPUMC_TRY(gpumc_directory_prepare(header->output, error));
   GPUMC_TRY(gpumc_allocate_array(recorder, 1, "the recorder", error));
+  (*recorder)->silent = silent;
   const enum gpumc_status status = copy_header(*recorder, header, error);
   if (status != GPUMC_OK) {
     gpumc_recorder_free(*recorder);
     *recorder = NULL;
   }
   return status;
+}
+
+enum gpumc_status gpumc_recorder_create(const struct gpumc_recorder_header *header,
+                                        struct gpumc_recorder **recorder, struct gpumc_error *error)
+{
+  *recorder = NULL;
+  GPUMC_TRY(gpumc_directory_prepare(header->output, error));
+  return create(header, false, recorder, error);
+}
+
+enum gpumc_status gpumc_recorder_create_silent(const struct gpumc_recorder_header *header,
+                                               struct gpumc_recorder **recorder,
+                                               struct gpumc_error *error)
+{
+  return create(header, true, recorder, error);
 }
 
 enum gpumc_status gpumc_recorder_add_table(struct gpumc_recorder *recorder, const char *group,
@@ -356,6 +370,9 @@ enum gpumc_status gpumc_recorder_start(struct gpumc_recorder *recorder, struct g
   GPUMC_HDF5_QUIET();
   assert(recorder->phase == GPUMC_RECORDER_DECLARING);
   enum gpumc_status status;
+  recorder->phase = recorder->silent ? GPUMC_RECORDER_APPENDING : recorder->phase;
+  if (recorder->silent)
+    return GPUMC_OK;
   GPUMC_TRY(gpumc_side_file_check(recorder->begun, GPUMC_SIDE_PARTIAL, error));
   GPUMC_TRY_OUT(status, gpumc_long_tables_begin(recorder, error));
   GPUMC_TRY_OUT(status, write_working_file(recorder, error));
@@ -374,6 +391,10 @@ enum gpumc_status gpumc_recorder_append(struct gpumc_recorder *recorder, size_t 
 {
   assert(recorder->phase == GPUMC_RECORDER_APPENDING && table < recorder->n_tables);
   GPUMC_TRY(gpumc_table_add_row(&recorder->tables[table], row, error));
+  if (recorder->silent) {
+    gpumc_long_tables_drop(recorder);
+    return GPUMC_OK;
+  }
   bool full = gpumc_long_tables_add(recorder, table, 1);
   if (full || gpumc_clock() - recorder->last_flush > seconds_between_flushes)
     GPUMC_TRY(gpumc_recorder_flush(recorder, error));
@@ -404,6 +425,8 @@ enum gpumc_status gpumc_recorder_flush(struct gpumc_recorder *recorder, struct g
 {
   GPUMC_HDF5_QUIET();
   assert(recorder->phase == GPUMC_RECORDER_APPENDING);
+  if (recorder->silent)
+    return GPUMC_OK;
   GPUMC_TRY(gpumc_long_tables_log(recorder, error));
   GPUMC_TRY(store_tables(recorder, error));
   return gpumc_hdf5_check(recorder->file, error);

@@ -59,6 +59,12 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_create(const struct gpumc_reco
                                                          struct gpumc_recorder **recorder,
                                                          struct gpumc_error *error);
 
+/* One that touches no file, of a process that does the same as another one, which writes. It can be
+ * declared, started, appended to, flushed, saved and loaded. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_recorder_create_silent(const struct gpumc_recorder_header *header,
+                             struct gpumc_recorder **recorder, struct gpumc_error *error);
+
 /* Declare a table before the start: group "runs/0000". */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_recorder_add_table(struct gpumc_recorder *recorder, const char *group,

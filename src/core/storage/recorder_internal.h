@@ -148,6 +148,7 @@ enum gpumc_recorder_phase {
 
 struct gpumc_recorder {
   enum gpumc_recorder_phase phase;
+  bool silent;
   char *output, *partial, *begun; /* OUTPUT, OUTPUT.partial, OUTPUT.partial.new */
   char *log_path;                 /* OUTPUT.log */
   char *title, *source, *resolved, *citations;
@@ -174,6 +175,8 @@ gpumc_long_tables_store(struct gpumc_recorder *recorder, struct gpumc_error *err
 GPUMC_MUST_CHECK enum gpumc_status gpumc_long_tables_replay(struct gpumc_recorder *recorder,
                                                             gpumc_long_tables_store *store,
                                                             struct gpumc_error *error);
+/* Of a silent recorder: forgets rows of which only the number counts. */
+void gpumc_long_tables_drop(struct gpumc_recorder *recorder);
 /* Counts rows that a table has got; whether so much waits in memory that it should go to the file.
  */
 bool gpumc_long_tables_add(struct gpumc_recorder *recorder, size_t table, size_t n_rows);

@@ -384,6 +384,15 @@ enum gpumc_status gpumc_long_tables_log(struct gpumc_recorder *recorder, struct 
   return GPUMC_OK;
 }
 
+void gpumc_long_tables_drop(struct gpumc_recorder *recorder)
+{
+  for (size_t i = 0; i < recorder->n_tables; i++) {
+    struct gpumc_table *table = &recorder->tables[i];
+    if (table->is_long)
+      table->n_stored = table->n_logged = table->n_dropped = table->n_rows;
+  }
+}
+
 bool gpumc_long_tables_add(struct gpumc_recorder *recorder, size_t table, size_t n_rows)
 {
   if (recorder->tables[table].is_long)
@@ -506,6 +515,10 @@ enum gpumc_status gpumc_long_tables_load(struct gpumc_recorder *recorder,
     return GPUMC_OK;
   GPUMC_TRY(
       gpumc_checkpoint_get_rows(reader, "recorder/log", GPUMC_UINT64, 0, 2, 1, extent, error));
+  if (recorder->silent) {
+    gpumc_long_tables_drop(recorder);
+    return GPUMC_OK;
+  }
   GPUMC_TRY(log_open(recorder->log_path, extent[0], &recorder->log, error));
   return verify(recorder, extent[1], error);
 }

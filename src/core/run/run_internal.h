@@ -1,0 +1,57 @@
+/* Inside a run: what it consists of, and its checkpoints. */
+#ifndef GPUMC_CORE_RUN_INTERNAL_H
+#define GPUMC_CORE_RUN_INTERNAL_H
+
+#include "core/processes/processes.h"
+#include "core/run/prepare.h"
+#include "core/run/run.h"
+#include "core/simulation/algorithm.h"
+#include "core/storage/side_files.h"
+
+/* Zero-initialise. Everything is owned unless it says otherwise. */
+struct run {
+  const struct gpumc_config *config;       /* borrowed */
+  const struct gpumc_task *task;           /* borrowed */
+  const struct gpumc_run_options *options; /* borrowed */
+  const struct gpumc_processes *processes; /* borrowed, never NULL */
+  bool divided;                            /* all of them work; else the root alone does */
+  struct gpumc_task_files files;
+  char *identity;
+  struct gpumc_preparation preparation;
+  uint64_t read_checksum; /* gpumc_checksum_of_files; 0: none */
+  struct gpumc_ensemble ensemble;
+  struct gpumc_recorder *recorder;
+  struct gpumc_checkpoint_reader *checkpoint; /* to continue from; NULL: none */
+  struct gpumc_context context;
+  void *state;   /* the algorithm's */
+  bool finished; /* all units are done */
+  /* Survive in the checkpoint. */
+  char started[32]; /* UTC, ISO 8601 */
+  uint64_t resumes;
+  double earlier_seconds; /* worked before this invocation */
+  /* Of this invocation, on the monotonic clock. */
+  double begun, begun_fraction, checkpointed, status_written;
+  double unit_seconds; /* spent in units: without start, checkpoints and end */
+  double seconds;      /* gpumc_context.seconds */
+};
+
+/* Seconds worked so far, earlier invocations included. */
+static inline double gpumc_run_seconds(const struct run *run)
+{
+  return run->earlier_seconds + gpumc_clock() - run->begun;
+}
+
+/* Where only the processes that work on it can fail differently: all get the worst status. */
+static inline enum gpumc_status
+gpumc_run_agree(const struct run *run, enum gpumc_status status, struct gpumc_error *error)
+{
+  return run->divided ? gpumc_processes_agree(run->processes, status, error) : status;
+}
+
+/* Writes a checkpoint; of a divided run by all processes together, of which the root writes. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_run_save(struct run *run, struct gpumc_error *error);
+/* Continues from run->checkpoint, one of this configuration: GPUMC_INVALID when a file that the
+ * task reads has changed since, GPUMC_FAILURE when it cannot be read. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_run_load(struct run *run, struct gpumc_error *error);
+
+#endif
