@@ -114,6 +114,7 @@ set(shared_tests
   "resume_test_resume_canonical       1  5"
   "resume_test_resume_hard_disks      2  4"
   "resume_test_resume_muca            5 25"
+  "resume_test_resume_processes       8  8"
   "resume_test_resume_pt             25 250"
   "statistical_test_pa_trust          3  1"
   "unit_test_files_in_python          1  5"
