@@ -206,16 +206,21 @@ enum gpumc_status cli_slurm_time_left(double *seconds, struct gpumc_error *error
 
 enum { MARK_LENGTH = 24 };
 
-/* "gpumc-0123456789ab-": of the file's place and of what the command line changes in it. */
+/* "gpumc-0123456789ab-": of the file's place, of what the command line changes in it, and of the
+ * folder, to which outputs are relative. */
 static bool configuration_mark(const struct cli_config_options *options, const char *path,
                                char mark[static MARK_LENGTH])
 {
   struct gpumc_checksum checksum;
-  char *whole = realpath(path, NULL);
-  if (whole == NULL)
+  char *whole = realpath(path, NULL), *folder = realpath(".", NULL);
+  if (whole == NULL || folder == NULL) {
+    free(whole);
+    free(folder);
     return false;
+  }
   gpumc_checksum_begin(&checksum);
   gpumc_checksum_add(&checksum, whole, strlen(whole) + 1);
+  gpumc_checksum_add(&checksum, folder, strlen(folder) + 1);
   for (size_t i = 0; i < options->n_assignments; i++)
     gpumc_checksum_add(&checksum, options->assignments[i], strlen(options->assignments[i]) + 1);
   if (options->output_assignment != NULL)
@@ -223,6 +228,7 @@ static bool configuration_mark(const struct cli_config_options *options, const c
                        strlen(options->output_assignment) + 1);
   snprintf(mark, MARK_LENGTH, "gpumc-%012" PRIx64 "-", gpumc_checksum_value(&checksum) >> 16);
   free(whole);
+  free(folder);
   return true;
 }
 

@@ -114,8 +114,15 @@ static enum gpumc_status select_tasks(const struct submit_arguments *arguments,
   selection->n_elements = (config->n_tasks - 1) / arguments->bundle + 1;
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&selection->elements, selection->n_elements,
                                              "elements of the array", error));
-  if (cli_slurm_find_jobs(&common->config, common->subject, config->n_tasks, jobs, &problem) ==
-      CLI_SLURM_FAILED)
+  const bool unknown = cli_slurm_find_jobs(&common->config, common->subject, config->n_tasks, jobs,
+                                           &problem) == CLI_SLURM_FAILED;
+  if (unknown && !arguments->dry_run)
+    GPUMC_TRY_OUT(
+        status, gpumc_error_set(error, GPUMC_FAILURE,
+                                "nothing was submitted, since tasks that are in the queue already "
+                                "cannot be told from others: %s",
+                                gpumc_error_text(&problem)));
+  if (unknown)
     cli_say(stderr, "gpumc: warning: tasks in the queue cannot be told from others: %s\n",
             gpumc_error_text(&problem));
   for (size_t i = 0; i < config->n_tasks; i++)

@@ -20,7 +20,8 @@ struct own {
 
 /* ---- the end ---- */
 
-/* For a launcher to forward the message: it drops what it has not when the processes end. */
+/* For a launcher to forward the message: what it has not forwarded when the processes end is lost.
+ */
 static const struct timespec forwarding = {.tv_nsec = 300000000};
 
 static void say_and_abort(const char *message, int code)

@@ -178,6 +178,22 @@ class Mixed(MpiCase):
                                    r"has '.*11.*'; start all processes with the same program and the same configuration$")
         self.assertEqual(self.names("*.h5*"), [])
 
+    def test_couplings(self):
+        """Each process reads them where it works."""
+        text = HEAD + "model: {name: ea, shape: [6, 6], couplings: file, file: couplings.h5}\n" + \
+            f"algorithm: {{name: canonical, {LADDER}, thermalization: 20, sweeps: 40}}\n"
+        drawn = text.replace("couplings: file, file: couplings.h5", "couplings: gaussian, write_couplings: true")
+        folders = []
+        for seed in 1, 2:
+            self.gpumc("run", self.write(f"{seed}/c.yaml", drawn), "--set", f"model.disorder_seed={seed}", "-q", "-o",
+                       self.path(f"{seed}/couplings.h5"))
+            self.write(f"{seed}/c.yaml", text)
+            folders.append(["sh", "-c", f"cd {self.path(str(seed))} && exec {PROGRAM} run c.yaml"])
+        for kind in mpi.LAUNCHERS:
+            line = self.mixed(kind, *folders)
+            self.assertRegex(line, r"^gpumc: error: process 1 of 3 on \S+: what is read from files differs: ")
+        self.assertEqual(self.names("*/run.h5"), [])
+
     def test_numbers_of_tasks(self):
         one, other = self.write("c.yaml", SMALL), self.write("d.yaml", CAMPAIGN)
         for kind in mpi.LAUNCHERS:

@@ -188,13 +188,17 @@ class Submitting(SlurmCase):
         stop(process)
         self.assertEqual(self.elements(), "0-1")
 
-    def test_a_squeue_that_fails_is_reported_and_no_obstacle(self):
+    def test_nothing_is_submitted_where_the_queue_cannot_be_read(self):
         self.write("c.yaml", SEVEN)
         self.install("squeue", "echo 'squeue: error: no controller' >&2; exit 1")
         process = self.gpumc("submit", "c.yaml", "--slurm", "--dry-run")
         self.assertIn("--array=0-6\n", process.out)
         self.assertEqual(process.err, "gpumc: warning: tasks in the queue cannot be told from others: "
                                       "squeue: error: no controller\n")
+        process = self.gpumc("submit", "c.yaml", "--slurm", code=FAILURE)
+        self.assertEqual((process.out, process.err), (
+            "", "gpumc: error: nothing was submitted, since tasks that are in the queue already cannot be told from others: "
+                "squeue: error: no controller\n"))
 
     def test_errors(self):
         self.write("c.yaml", SEVEN)

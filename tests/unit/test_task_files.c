@@ -99,57 +99,6 @@ static void test_lock_errors(void **state)
   gpumc_task_files_free(&files);
 }
 
-/* As left by a process of another host: an obstacle as long as it may be alive. */
-static void test_lock_of_another_host(void **state)
-{
-  (void)state;
-  static const enum gpumc_record_state over[] = {GPUMC_RECORD_STOPPED, GPUMC_RECORD_FAILED};
-  struct gpumc_error error = {0};
-  struct gpumc_task_lock *lock;
-  struct gpumc_task_files files = names();
-  struct gpumc_status_record record = {.state = GPUMC_RECORD_RUNNING, .fraction = 0.5};
-  char host[64] = {0}, text[256];
-  long process;
-  assert_ok(gpumc_task_lock_acquire(&files, &lock, &error), &error);
-  gpumc_task_lock_release(lock);
-  write_file(files.lock, "gpumc 99999 elsewhere\n", 22);
-  assert_ok(gpumc_status_record_write(&files, &record, &error), &error);
-  assert_true(gpumc_task_lock_held(&files, &process));
-  assert_int_equal(process, 99999);
-  assert_int_equal(gpumc_task_lock_acquire(&files, &lock, &error), GPUMC_BUSY);
-  assert_non_null(strstr(gpumc_error_text(&error),
-                         "a/b/x.h5 is being worked on by process 99999 on elsewhere, as its status "
-                         "of less than 60 s ago"));
-  gpumc_error_free(&error);
-  assert_true(gpumc_file_exists(files.lock));
-  /* Not of the last minute. */
-  static const char *const old[] = {"1000000000", "1e300", "null"};
-  for (size_t i = 0; i < 3; i++) {
-    const int length = snprintf(text, sizeof text,
-                                "{\"state\": \"running\", \"fraction\": 0.5, \"seconds\": 1, "
-                                "\"remaining_seconds\": 1, \"updated\": %s, \"message\": \"\"}",
-                                old[i]);
-    write_file(files.status, text, (size_t)length);
-    assert_false(gpumc_task_lock_held(&files, &process));
-    assert_int_equal(process, 0);
-  }
-  for (size_t i = 0; i < sizeof over / sizeof *over; i++) {
-    record.state = over[i];
-    assert_ok(gpumc_status_record_write(&files, &record, &error), &error);
-    assert_false(gpumc_task_lock_held(&files, NULL));
-  }
-  /* Left on this host, where locks tell. */
-  record.state = GPUMC_RECORD_RUNNING;
-  assert_ok(gpumc_status_record_write(&files, &record, &error), &error);
-  assert_int_equal(gethostname(host, sizeof host - 1), 0);
-  const int length = snprintf(text, sizeof text, "gpumc 99999 %s\n", host);
-  write_file(files.lock, text, (size_t)length);
-  assert_false(gpumc_task_lock_held(&files, NULL));
-  assert_ok(gpumc_task_lock_acquire(&files, &lock, &error), &error);
-  gpumc_task_lock_release(lock);
-  gpumc_task_files_free(&files);
-}
-
 /* Children take and release the lock in turn; whoever has it must be alone. */
 static void test_lock_is_exclusive(void **state)
 {
@@ -254,13 +203,9 @@ int main(void)
   gpumc_hdf5_prepare_program();
 #define TEST(name) cmocka_unit_test_setup_teardown(name, work_directory_enter, work_directory_leave)
   const struct CMUnitTest tests[] = {
-      TEST(test_names),
-      TEST(test_lock),
-      TEST(test_lock_errors),
-      TEST(test_lock_of_another_host),
-      TEST(test_lock_is_exclusive),
-      TEST(test_status_record),
-      TEST(test_status_record_errors),
+      TEST(test_names),         TEST(test_lock),
+      TEST(test_lock_errors),   TEST(test_lock_is_exclusive),
+      TEST(test_status_record), TEST(test_status_record_errors),
       TEST(test_remove),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,6 +152,16 @@ static void warn_of_idle_processes(const struct run *run)
     gpumc_observer_tell(run->options->observer, GPUMC_WARNING, text);
 }
 
+/* Files of couplings or states may be others on another host. */
+static enum gpumc_status compare_what_is_read(const struct run *run, struct gpumc_error *error)
+{
+  char text[GPUMC_READ_CHECKSUM_BYTES];
+  return run->divided
+             ? gpumc_processes_same(run->processes, "what is read from files",
+                                    gpumc_read_checksum_text(run->read_checksum, text), error)
+             : GPUMC_OK;
+}
+
 /* Whether the root has a checkpoint, or discards what there is; all learn of it. */
 static enum gpumc_status find_start(struct run *run, bool *resumes, struct gpumc_error *error)
 {
@@ -171,6 +181,7 @@ static enum gpumc_status find_start(struct run *run, bool *resumes, struct gpumc
 static enum gpumc_status start(struct run *run, struct gpumc_error *error)
 {
   bool resumes;
+  GPUMC_TRY(compare_what_is_read(run, error));
   GPUMC_TRY(find_start(run, &resumes, error));
   if (resumes)
     GPUMC_TRY(gpumc_run_load(run, error));

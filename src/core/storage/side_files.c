@@ -312,8 +312,6 @@ gpumc_side_file_remove(const char *output, enum gpumc_side side, struct gpumc_er
 /* Somebody who asks whether the lock is held has it for an instant: so try for a while. */
 enum { LOCK_TRIES = 25, LOCK_PAUSE_NANOSECONDS = 10000000 };
 enum { HOST_LENGTH = 64 };
-/* A run that works writes its status every few seconds. */
-enum { RECENT_SECONDS = 60 };
 
 struct gpumc_task_lock {
   int descriptor;
@@ -385,40 +383,6 @@ refuse(int descriptor, const struct gpumc_task_files *files, struct gpumc_error 
                          files->output, process, host[0] != '\0' ? " on " : "", host);
 }
 
-static void own_host(char host[static HOST_LENGTH])
-{
-  memset(host, 0, HOST_LENGTH);
-  if (gethostname(host, HOST_LENGTH - 1) != 0)
-    host[0] = '\0';
-}
-
-/* Whether a process of another host seems to hold the lock that can be had here: on a file system
- * whose flock does not reach the other hosts. Its lock file is there, and its status is new. */
-static bool is_held_elsewhere(int descriptor, const struct gpumc_task_files *files, long *process,
-                              char host[static HOST_LENGTH])
-{
-  char here[HOST_LENGTH];
-  struct gpumc_status_record record;
-  read_holder(descriptor, process, host);
-  own_host(here);
-  return *process != 0 && host[0] != '\0' && strcmp(host, here) != 0 &&
-         gpumc_status_record_read(files, &record) && record.state == GPUMC_RECORD_RUNNING &&
-         fabs((double)time(NULL) - record.updated) < RECENT_SECONDS;
-}
-
-static enum gpumc_status
-check_elsewhere(int descriptor, const struct gpumc_task_files *files, struct gpumc_error *error)
-{
-  char host[HOST_LENGTH];
-  long process;
-  if (!is_held_elsewhere(descriptor, files, &process, host))
-    return GPUMC_OK;
-  return gpumc_error_set(error, GPUMC_BUSY,
-                         "%s is being worked on by process %ld on %s, as its status of less than "
-                         "%d s ago has it; the lock of another host cannot be seen from here",
-                         files->output, process, host, RECENT_SECONDS);
-}
-
 static int lock_patiently(int descriptor)
 {
   struct timespec pause = {0, LOCK_PAUSE_NANOSECONDS};
@@ -483,12 +447,8 @@ open_and_lock(const struct gpumc_task_files *files, int *locked, struct gpumc_er
       return status;
     }
     if (is_current(descriptor, files->lock)) {
-      const enum gpumc_status status = check_elsewhere(descriptor, files, error);
-      if (status == GPUMC_OK)
-        *locked = descriptor;
-      else
-        close(descriptor);
-      return status;
+      *locked = descriptor;
+      return GPUMC_OK;
     }
     close(descriptor);
   }
@@ -498,9 +458,10 @@ open_and_lock(const struct gpumc_task_files *files, int *locked, struct gpumc_er
  */
 static void write_holder(int descriptor)
 {
-  char host[HOST_LENGTH];
+  char host[HOST_LENGTH] = {0};
   char text[HOST_LENGTH + 32];
-  own_host(host);
+  if (gethostname(host, sizeof host - 1) != 0)
+    host[0] = '\0';
   int length = snprintf(text, sizeof text, GPUMC_LOCK_MARK "%ld %s\n", (long)getpid(), host);
   if (ftruncate(descriptor, 0) == 0 &&
       gpumc_write_all_at(descriptor, text, (size_t)length, 0) != 0 && ftruncate(descriptor, 0) != 0)
@@ -552,10 +513,11 @@ bool gpumc_task_lock_held(const struct gpumc_task_files *files, long *process)
   int descriptor = ours ? gpumc_regular_open(files->lock, O_RDONLY, &reason) : -1;
   if (descriptor >= 0) {
     held = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    held = is_held_elsewhere(descriptor, files, &holder, host) || held;
+    if (held)
+      read_holder(descriptor, &holder, host);
     close(descriptor);
   }
   if (process != NULL)
-    *process = held ? holder : 0;
+    *process = holder;
   return held;
 }

@@ -67,9 +67,7 @@ bool gpumc_file_exists(const char *path);
 GPUMC_MUST_CHECK enum gpumc_status gpumc_file_remove(const char *path, struct gpumc_error *error);
 
 /* The lock ends with the process, however that ends; a lock file left behind is no obstacle.
- * GPUMC_BUSY "OUTPUT is being worked on by process 1234 on HOST" when it is held, and also when the
- * file was left by a process of another host whose status is of the last minute: where locks do not
- * reach other hosts, that process may be alive. */
+ * GPUMC_BUSY "OUTPUT is being worked on by process 1234 on HOST" when it is held. */
 struct gpumc_task_lock;
 GPUMC_MUST_CHECK enum gpumc_status gpumc_task_lock_acquire(const struct gpumc_task_files *files,
                                                            struct gpumc_task_lock **lock,
@@ -80,8 +78,8 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_task_lock_check(const struct gpumc_task_files *files, struct gpumc_error *error);
 /* Removes the lock file; legal on NULL. */
 void gpumc_task_lock_release(struct gpumc_task_lock *lock);
-/* Whether a living process holds the lock, or seems to as above, without disturbing it. `process`:
- * its number, 0 if unknown; may be NULL. */
+/* Whether a living process holds the lock, without disturbing it. `process`: its number, 0 if
+ * unknown; may be NULL. */
 bool gpumc_task_lock_held(const struct gpumc_task_files *files, long *process);
 
 /* What the run said last: JSON in OUTPUT.status. */
