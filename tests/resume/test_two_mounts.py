@@ -23,7 +23,7 @@ CONFIG = f"""\
 gpumc: 1
 seed: 1
 model: {{name: ising2d, shape: [16, 16]}}
-algorithm: {{name: pa, population: 500, sweeps: 160, beta: {{from: 0.0, to: 0.5, step: 0.002}}}}
+algorithm: {{name: pa, population: 500, sweeps: 80, beta: {{from: 0.0, to: 0.5, step: 0.002}}}}
 kernel: {{device: cpu}}
 checkpoint: {{every: 50 ms}}
 output: "out/{{seed}}.h5"
@@ -91,8 +91,7 @@ class Bind(MountCase):
         done = [sum(f"task {task}: out/{task + 1}.h5: complete after" in text for text in said) for task in range(TASKS)]
         self.assertEqual(done, [1] * TASKS, said)
         self.finish(self.on("two", "run", "c.yaml", "--threads", "1"))
-        self.assertIn("task 0: out/1.h5 is being worked on by process", said[1])
-        self.assertIn(" on host-one", said[1])
+        self.assertRegex(said[1], r"task \d: out/\d\.h5 is being worked on by process \d+ on host-one: skipped")
         self.check_results()
 
     def test_what_is_worked_on_is_seen(self):
@@ -117,7 +116,7 @@ class Fuse(MountCase):
     def test_a_run_goes_on_through_the_other_mount(self):
         names = ["one", "two"]
         for turn in range(200):
-            process = self.on(names[turn % 2], "run", "c.yaml", "--threads", "1", "--max-time", "300 ms")
+            process = self.on(names[turn % 2], "run", "c.yaml", "--threads", "1", "--max-time", "150 ms")
             self.finish(process, code=process.wait(300))
             if process.returncode == OK:
                 break
