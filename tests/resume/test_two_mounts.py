@@ -18,12 +18,12 @@ from support.device import PROGRAM
 from support.gpumc_program import numeric_datasets
 from support.program import OK, STOPPED, ProgramCase, stop, wait_for
 
-TASKS = 6
+TASKS = 3
 CONFIG = f"""\
 gpumc: 1
 seed: 1
 model: {{name: ising2d, shape: [16, 16]}}
-algorithm: {{name: pa, population: 500, sweeps: 80, beta: {{from: 0.0, to: 0.5, step: 0.002}}}}
+algorithm: {{name: pa, population: 500, sweeps: 800, beta: {{from: 0.0, to: 0.5, step: 0.002}}}}
 kernel: {{device: cpu}}
 checkpoint: {{every: 50 ms}}
 output: "out/{{seed}}.h5"
@@ -116,7 +116,7 @@ class Fuse(MountCase):
     def test_a_run_goes_on_through_the_other_mount(self):
         names = ["one", "two"]
         for turn in range(200):
-            process = self.on(names[turn % 2], "run", "c.yaml", "--threads", "1", "--max-time", "150 ms")
+            process = self.on(names[turn % 2], "run", "c.yaml", "--threads", "1", "--max-time", f"{150 + 10 * turn} ms")
             self.finish(process, code=process.wait(300))
             if process.returncode == OK:
                 break
