@@ -33,9 +33,9 @@ extern const double cli_slurm_patience;
  * GPUMC_INVALID outside of a job, GPUMC_FAILURE where Slurm does not tell. */
 GPUMC_MUST_CHECK enum gpumc_status cli_slurm_time_left(double *seconds, struct gpumc_error *error);
 
-/* The name of the array jobs that work on a configuration, with its options -o and --set, in
- * bundles of so many tasks: element i has the tasks from i * bundle on. The caller frees; NULL when
- * memory ran out or `path` cannot be resolved. */
+/* The name of the array jobs that work on a configuration from the present folder, with its options
+ * -o and --set, in bundles of `bundle` tasks: element i has the tasks from i * bundle on. The
+ * caller frees; NULL when memory ran out or `path` cannot be resolved. */
 char *cli_slurm_job_name(const struct cli_config_options *options, const char *path, size_t bundle);
 
 /* The element of an array job that a task belongs to; `id` is "" where there is none. */

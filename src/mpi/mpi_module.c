@@ -79,7 +79,7 @@ static void wait_for(int count, MPI_Request *requests)
 
 /* ---- operations ---- */
 
-/* Elements of so many bytes that go at once, at most. */
+/* How many elements of `element` bytes go at once. */
 static size_t piece(const struct own *own, size_t left, size_t element)
 {
   const size_t most = own->message_bytes / element > 0 ? own->message_bytes / element : 1;

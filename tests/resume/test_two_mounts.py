@@ -2,7 +2,7 @@
 
 Bind mounts share the files and locks of one kernel. Two mounts of one folder by bindfs (FUSE) have caches and locks of
 their own: flock does not reach from one to the other, and tasks can only be continued there one after the other. Neither
-is a network file system. Skipped with a reason where such mounts cannot be had.
+is a network file system. Skipped with a reason where there are no such mounts.
 """
 import json
 import os
@@ -95,7 +95,7 @@ class Bind(MountCase):
         self.check_results()
 
     def test_what_is_worked_on_is_seen(self):
-        """Who looks from the other mount sees that a task is worked on, and is told so."""
+        """Who looks from the other mount sees that a task is worked on, and gets a message."""
         long = ["run", "c.yaml", "--task", "2", "--threads", "1", "--set", "algorithm.sweeps=20000"]
         process = self.on("one", *long)
         self.assertTrue(wait_for(self.path("shared/out/3.h5.status"), process))

@@ -4,7 +4,7 @@ files in one folder and ports of their own. The node claims as many processors a
     with Slurm(processors=4) as slurm:
         subprocess.run(["sbatch", ...], env=slurm.environment)
 
-Unavailable says why Slurm cannot be had: programs are missing, the user is not root, or a daemon does not start.
+Unavailable says why there is no Slurm: programs are missing, the user is not root, or a daemon does not start.
 """
 import getpass
 import os
@@ -140,7 +140,7 @@ class Slurm:
         return (self.folder / "slurmctld.log").read_text().count("Testing job time limits")
 
     def wait_until_before_a_look(self, seconds):
-        """Until so many seconds before slurmctld looks at time limits the next time."""
+        """Until that many seconds before slurmctld looks at time limits the next time."""
         before = self.looks()
         wait_until(lambda: self.looks() > before, 2 * LOOK)
         time.sleep(LOOK - seconds)

@@ -316,7 +316,8 @@ enum gpumc_status gpumc_processes_agree(const struct gpumc_processes *processes,
               : gpumc_error_set(error, (enum gpumc_status)notice.status, "%s", notice.message);
 }
 
-/* Characters of two texts that are shown where they begin to differ, after so many that agree. */
+/* Characters that are shown of two texts, and how many of them agree before the first that differs.
+ */
 enum { SHOWN = 48, BEFORE = 16 };
 
 static enum gpumc_status

@@ -79,6 +79,12 @@ view_of(const struct gpumc_ensemble *ensemble, const struct gpumc_slice *slice)
   return view;
 }
 
+static struct gpumc_ensemble own_view(const struct gpumc_ensemble *ensemble)
+{
+  const struct gpumc_slice own = own_share(ensemble);
+  return view_of(ensemble, &own);
+}
+
 static enum gpumc_status
 agree(const struct gpumc_ensemble *ensemble, enum gpumc_status status, struct gpumc_error *error)
 {
@@ -98,8 +104,7 @@ static enum gpumc_status reserve(struct divided *divided, size_t bytes, struct g
   return GPUMC_OK;
 }
 
-/* Every process gets what each has of its runs, so many bytes a run, of an array of the device's
- * memory. */
+/* Of an array of the device's memory every process gets the runs of all others. */
 static enum gpumc_status make_whole(const struct gpumc_ensemble *ensemble, void *array,
                                     size_t bytes_of_run, struct gpumc_error *error)
 {
@@ -212,62 +217,71 @@ gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_err
              : GPUMC_OK;
 }
 
+/* What the owner of a run has read, or its failure, to all. */
+static enum gpumc_status give_to_all(const struct gpumc_ensemble *ensemble, int owner,
+                                     enum gpumc_status status, uint8_t *values, size_t bytes,
+                                     struct gpumc_error *error)
+{
+  GPUMC_TRY(agree(ensemble, status, error));
+  gpumc_processes_broadcast(ensemble->plan.processes, values, bytes, owner);
+  return GPUMC_OK;
+}
+
+static bool is_own(const struct gpumc_ensemble *ensemble, int owner)
+{
+  return owner == ensemble->plan.processes->module.rank;
+}
+
 static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
                              uint8_t *portable, struct gpumc_error *error)
 {
-  const struct gpumc_processes *processes = ensemble->plan.processes;
-  const struct gpumc_slice own = own_share(ensemble);
   const int owner = owner_of(ensemble, m);
-  struct gpumc_ensemble view = view_of(ensemble, &own);
+  const size_t own_m = m - own_share(ensemble).first;
+  struct gpumc_ensemble view = own_view(ensemble);
   enum gpumc_status status = GPUMC_OK;
-  if (owner == processes->module.rank)
-    status = view.ops->get(&view, m - own.first, first, count, portable, error);
-  GPUMC_TRY(agree(ensemble, status, error));
-  gpumc_processes_broadcast(processes, portable, count * ensemble->model->portable_bytes, owner);
-  return GPUMC_OK;
+  if (is_own(ensemble, owner))
+    status = view.ops->get(&view, own_m, first, count, portable, error);
+  return give_to_all(ensemble, owner, status, portable, count * ensemble->model->portable_bytes,
+                     error);
 }
 
 static enum gpumc_status set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
                              const uint8_t *portable, struct gpumc_error *error)
 {
-  const struct gpumc_slice own = own_share(ensemble);
-  struct gpumc_ensemble view = view_of(ensemble, &own);
+  const size_t own_m = m - own_share(ensemble).first;
+  struct gpumc_ensemble view = own_view(ensemble);
   enum gpumc_status status = GPUMC_OK;
-  if (owner_of(ensemble, m) == ensemble->plan.processes->module.rank)
-    status = view.ops->set(&view, m - own.first, first, count, portable, error);
+  if (is_own(ensemble, owner_of(ensemble, m)))
+    status = view.ops->set(&view, own_m, first, count, portable, error);
   return agree(ensemble, status, error);
 }
 
 static size_t state_bytes(const struct gpumc_ensemble *ensemble)
 {
-  const struct gpumc_slice own = own_share(ensemble);
-  const struct gpumc_ensemble view = view_of(ensemble, &own);
+  const struct gpumc_ensemble view = own_view(ensemble);
   return view.ops->state_bytes(&view);
 }
 
 static enum gpumc_status
 get_state(struct gpumc_ensemble *ensemble, size_t m, uint8_t *state, struct gpumc_error *error)
 {
-  const struct gpumc_processes *processes = ensemble->plan.processes;
-  const struct gpumc_slice own = own_share(ensemble);
   const int owner = owner_of(ensemble, m);
-  struct gpumc_ensemble view = view_of(ensemble, &own);
+  const size_t own_m = m - own_share(ensemble).first;
+  struct gpumc_ensemble view = own_view(ensemble);
   enum gpumc_status status = GPUMC_OK;
-  if (owner == processes->module.rank)
-    status = view.ops->get_state(&view, m - own.first, state, error);
-  GPUMC_TRY(agree(ensemble, status, error));
-  gpumc_processes_broadcast(processes, state, state_bytes(ensemble), owner);
-  return GPUMC_OK;
+  if (is_own(ensemble, owner))
+    status = view.ops->get_state(&view, own_m, state, error);
+  return give_to_all(ensemble, owner, status, state, state_bytes(ensemble), error);
 }
 
 static enum gpumc_status set_state(struct gpumc_ensemble *ensemble, size_t m, const uint8_t *state,
                                    struct gpumc_error *error)
 {
-  const struct gpumc_slice own = own_share(ensemble);
-  struct gpumc_ensemble view = view_of(ensemble, &own);
+  const size_t own_m = m - own_share(ensemble).first;
+  struct gpumc_ensemble view = own_view(ensemble);
   enum gpumc_status status = GPUMC_OK;
-  if (owner_of(ensemble, m) == ensemble->plan.processes->module.rank)
-    status = view.ops->set_state(&view, m - own.first, state, error);
+  if (is_own(ensemble, owner_of(ensemble, m)))
+    status = view.ops->set_state(&view, own_m, state, error);
   return agree(ensemble, status, error);
 }
 

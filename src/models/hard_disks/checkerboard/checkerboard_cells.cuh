@@ -93,7 +93,8 @@ GPUMC_HOST_DEVICE static inline bool disks_overlap_at(const struct disks_rule *r
                             hard_disks_apart(other.y, y, (float)j - 1.0f, rule->width_y));
 }
 
-/* Whether a disk at (x, y) of the cell in the middle overlaps any but the one in `slot`. */
+/* Whether a disk at (x, y) of the cell in the middle overlaps any but the one in `slot`. Written
+ * out: with disks_overlap_at() sweeps of many replicas of 1024 disks took 3 % longer on an H100. */
 GPUMC_HOST_DEVICE static inline bool
 disks_overlap_any(const struct disks_cells *cells, const struct disks_around *around,
                   const struct disks_rule *rule, uint32_t slot, float x, float y)
