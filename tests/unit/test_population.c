@@ -274,6 +274,50 @@ static void mean_number_of_copies(void **state)
   population_sample_free(&after);
 }
 
+/* Copies of each of the replicas of run 0 after a resampling. */
+static void find_copies(struct population_fixture *fixture, struct population_sample *sample,
+                        size_t size, size_t target, uint32_t first_replica, uint32_t *copies)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_device *device = &fixture->device;
+  struct pa_resampling_request request = usual_request(0);
+  request.target = target;
+  request.first_replica = first_replica;
+  sample->size = size;
+  population_bring(fixture, 0, sample);
+  population_bring_channels(fixture, 0, sample);
+  population_tally(fixture, FIRST_RUN, false);
+  population_resample(fixture, &request);
+  assert_int_equal(device->ops->copy_to_host(device, copies, fixture->population.copies,
+                                             size * sizeof *copies, &error),
+                   GPUMC_OK);
+}
+
+/* A share that has the second half of a population, of the same weights as the first one. Control:
+ * its replicas as those of the first half. */
+static void share_case(struct test_setting setting)
+{
+  enum { HALF = 500 };
+  static uint32_t whole[2 * HALF], share[HALF], wrong[HALF];
+  struct filled filled;
+  open_filled(&filled, 1, setting);
+  struct population_sample *sample = &filled.sample[0];
+  memcpy(sample->channel[0] + HALF, sample->channel[0], HALF * sizeof *sample->channel[0]);
+  find_copies(&filled.fixture, sample, 2 * HALF, 2 * HALF, 0, whole);
+  find_copies(&filled.fixture, sample, HALF, HALF, HALF, share);
+  find_copies(&filled.fixture, sample, HALF, HALF, 0, wrong);
+  assert_memory_equal(share, whole + HALF, sizeof share);
+  assert_memory_equal(wrong, whole, sizeof wrong);
+  assert_memory_not_equal(wrong, share, sizeof share);
+  close_filled(&filled);
+}
+
+static void copies_go_by_the_number_in_the_whole(void **state)
+{
+  (void)state;
+  for_every_setting(share_case);
+}
+
 /* Too many for their room, each run by itself; a run beside them keeps its replicas. */
 static void overfull_case(struct test_setting setting)
 {
@@ -377,6 +421,7 @@ int main(void)
       cmocka_unit_test(trials_fall_from_one),
       cmocka_unit_test(survivors_keep_their_places),
       cmocka_unit_test(mean_number_of_copies),
+      cmocka_unit_test(copies_go_by_the_number_in_the_whole),
       cmocka_unit_test(overfull_populations_are_left_empty),
       cmocka_unit_test(a_population_can_die_out),
       cmocka_unit_test(a_device_that_is_not_there),

@@ -145,6 +145,68 @@ static void outcomes_outlive_later_rounds(void **state)
   tempering_close(&fixture);
 }
 
+/* The share's channels as the whole has them from sample `first` on. */
+static void take_channels(struct tempering_reference *share,
+                          const struct tempering_reference *whole, size_t first)
+{
+  const size_t rows = share->plan.copies * share->plan.temperatures;
+  for (size_t c = 0; c < CHANNELS; c++)
+    for (size_t row = 0; row < rows; row++)
+      memcpy(share->channel[c] + row * share->plan.samples,
+             whole->channel[c] + row * whole->plan.samples + first,
+             share->plan.samples * sizeof *share->channel[c]);
+}
+
+/* Walkers of the share, whose samples begin at a word, that are not those of the whole after a few
+ * rounds, in which it takes itself for samples from `number` on. */
+static size_t different_walkers(size_t number, struct test_setting setting)
+{
+  enum { FIRST = 64 };
+  const struct scenario *scenario = &scenarios[5];
+  struct scenario part = *scenario;
+  struct pt_tempering_plan plan;
+  struct tempering_fixture whole, share;
+  double beta[TEMPERATURES_MAXIMUM];
+  size_t different = 0;
+  part.samples = scenario->samples - FIRST;
+  choose_temperatures(scenario, beta);
+  plan = plan_of(&part);
+  plan.first_sample = number;
+  open_scenario(&whole, scenario, setting);
+  tempering_open(&share, &plan, beta, bounds, setting);
+  for (uint32_t round = 0; round < ROUNDS; round++) {
+    tempering_measure(&whole, round);
+    take_channels(&share.reference, &whole.reference, FIRST);
+    tempering_bring_channels(&share);
+    tempering_exchange(&whole, round);
+    tempering_exchange(&share, round);
+  }
+  const size_t rows = part.copies * part.temperatures;
+  uint32_t *all = tempering_fetch(&whole, whole.tempering.walker,
+                                  rows * scenario->samples * sizeof *all),
+           *some =
+               tempering_fetch(&share, share.tempering.walker, rows * part.samples * sizeof *some);
+  for (size_t row = 0; row < rows; row++)
+    for (size_t s = 0; s < part.samples; s++)
+      different += some[row * part.samples + s] != all[row * scenario->samples + FIRST + s];
+  free(all);
+  free(some);
+  tempering_close(&whole);
+  tempering_close(&share);
+  return different;
+}
+
+/* Control: as samples from the first on. */
+static void exchanges_go_by_the_number_in_the_whole(void **state)
+{
+  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
+  (void)state;
+  const size_t settings = test_settings(1, 3, false, setting);
+  for (size_t k = 0; k < settings; k++)
+    assert_int_equal(different_walkers(64, setting[k]), 0);
+  assert_true(different_walkers(0, test_setting()) > 1000);
+}
+
 static void what_is_not_asked_for_is_not_kept(void **state)
 {
   struct tempering_fixture fixture;
@@ -249,6 +311,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rounds_are_those_of_the_reference),
       cmocka_unit_test(outcomes_outlive_later_rounds),
+      cmocka_unit_test(exchanges_go_by_the_number_in_the_whole),
       cmocka_unit_test(what_is_not_asked_for_is_not_kept),
       cmocka_unit_test(a_round_trip_is_there_and_back),
       cmocka_unit_test(starting_again_forgets_everything),

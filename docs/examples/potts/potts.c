@@ -92,8 +92,8 @@ static double draw(const struct gpumc_ensemble *ensemble, const struct lattice_c
                    size_t site, uint32_t time, uint32_t purpose)
 {
   uint32_t word[4];
-  gpumc_random_draw(gpumc_ensemble_random(ensemble, place->run), (uint32_t)site,
-                    (uint32_t)place->first, time, gpumc_random_label(purpose, 0), word);
+  gpumc_random_draw(gpumc_ensemble_random(ensemble, place->run), (uint32_t)site, place->number,
+                    time, gpumc_random_label(purpose, 0), word);
   return word[0] * 0x1p-32;
 }
 
@@ -208,6 +208,7 @@ static const struct gpumc_kernel_ops kernel = {LATTICE_CPU_OPERATIONS,
                                                .trajectory = "potts-plain-1",
                                                .moves = moves,
                                                .n_moves = 1,
+                                               .group = 1,
                                                .bytes = bytes,
                                                .create = create_replicas};
 

@@ -195,7 +195,7 @@ static void sweep_so(const struct gpumc_ensemble *ensemble, const struct lattice
   for (uint32_t time = ensemble->time; time != end; time++)
     for (size_t i = 0; i < trials; i++) {
       uint32_t word[4];
-      gpumc_random_draw(random, (uint32_t)i, (uint32_t)place->first, time,
+      gpumc_random_draw(random, (uint32_t)i, place->number, time,
                         gpumc_random_label(PURPOSE_MOVE, 0), word);
       if (i >= ensemble->model->sites)
         stretch(ensemble->model->parameters, place->data, ensemble->control[place->run], word);
@@ -278,7 +278,7 @@ static const struct gpumc_move moves[] = {
     [STRETCH] = {.name = "stretch",
                  .summary = "the same, then as many random changes of the length",
                  .targets = 1u << GPUMC_BOLTZMANN}};
-#define KERNEL LATTICE_CPU_OPERATIONS, .moves = moves, .n_moves = 2, .bytes = bytes
+#define KERNEL LATTICE_CPU_OPERATIONS, .moves = moves, .n_moves = 2, .group = 1, .bytes = bytes
 static const struct gpumc_kernel_ops serial = {KERNEL, .variant = "serial",
                                                .summary = "one rod after the other",
                                                .trajectory = "rods-serial-1",

@@ -143,6 +143,7 @@ static enum gpumc_status resample(struct pa *pa, struct gpumc_error *error)
       .seed = pa->context.seed,
       .rounds = pa->context.rounds,
       .first_run = (uint32_t)pa->batch.first,
+      .first_replica = (uint32_t)pa->context.ensemble->plan.first_replica,
       .time = (uint32_t)pa->row,
       .step = pa->step.weighing,
       .target = pa->settings.population,

@@ -63,7 +63,7 @@ weigh(struct gpumc_device *device, const struct pa_resample_work *work, struct g
 /* What the copies of one run need to know. */
 struct lot {
   struct gpumc_random random;
-  uint32_t time;
+  uint32_t time, first_replica;
   uint64_t total, target, offset;
   size_t n;
   const uint64_t *weight;
@@ -84,8 +84,9 @@ static struct pa_copied nearest_integer(const struct lot *lot, size_t first, siz
 {
   struct pa_copied copied = {0};
   for (size_t r = first; r < end; r++) {
-    const uint64_t copies = pa_copies_nearest_integer(lot->random, (uint32_t)r, lot->time,
-                                                      lot->weight[r], lot->target, lot->total);
+    const uint64_t copies =
+        pa_copies_nearest_integer(lot->random, lot->first_replica + (uint32_t)r, lot->time,
+                                  lot->weight[r], lot->target, lot->total);
     pa_add_share(&copied, lot->weight[r], lot->n, lot->total);
     lot->copies[r] = (uint32_t)copies;
     copied.size += copies;
@@ -119,6 +120,7 @@ static void copy_run(const struct pa_resample_work *work, size_t m, int method, 
   const uint32_t run = work->request.first_run + (uint32_t)m;
   struct lot lot = {.random = gpumc_random_make(work->request.seed, run, work->request.rounds),
                     .time = work->request.time,
+                    .first_replica = work->request.first_replica,
                     .total = resampled->total,
                     .target = work->request.target,
                     .n = n,

@@ -40,9 +40,10 @@ struct pa_population_plan {
 struct pa_resampling_request {
   enum pa_resampling method;
   uint64_t seed;
-  uint32_t rounds;    /* of Philox */
-  uint32_t first_run; /* of the batch */
-  uint32_t time;      /* annealing step, for the counter */
+  uint32_t rounds;        /* of Philox */
+  uint32_t first_run;     /* of the batch */
+  uint32_t first_replica; /* of the share (gpumc_ensemble_plan) */
+  uint32_t time;          /* annealing step, for the counter */
   /* Difference of the coefficients of the conjugate channel times its quantum: of inverse
    * temperatures times that of the energy. Above 0, or below where the plan says so. */
   double step;

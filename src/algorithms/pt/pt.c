@@ -376,6 +376,7 @@ static enum gpumc_status build(struct pt *pt, struct gpumc_error *error)
   pt_terms_make(model, &pt->settings.observables, &pt->terms);
   pt_labels_make(model, &pt->settings.observables, &pt->labels);
   pt_tempering_plan(&pt->settings, model, &pt->terms, &plan);
+  plan.first_sample = pt->context.ensemble->plan.first_replica;
   GPUMC_TRY(pt_timeline_make(&pt->settings, &pt->timeline, error));
   GPUMC_TRY(pt_tempering_create(pt->context.device, &plan, &pt->tempering, error));
   GPUMC_TRY(make_temperatures(pt, error));

@@ -220,7 +220,8 @@ static void exchange_pair(const struct round *round, size_t hotter, size_t t, si
   for (size_t w = first_word; w < end_word; w++) {
     const size_t first = w * LANES, n = smaller(first + LANES, samples) - first;
     const int64_t *value = tempering->channel[tempering->plan.conjugate] + hotter * samples + first;
-    const uint32_t swap = round->loops->decide(&pair, (uint32_t)first, n, value, value + samples);
+    const uint32_t number = (uint32_t)(tempering->plan.first_sample + first);
+    const uint32_t swap = round->loops->decide(&pair, number, n, value, value + samples);
     if (swap != 0)
       exchange_places(round, hotter * samples + first, n, swap);
     tempering->swap[hotter * round->words + w] = swap;

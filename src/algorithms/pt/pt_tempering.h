@@ -55,6 +55,7 @@ struct pt_histogram {
  * are not kept, but for the tracked and the conjugate one. */
 struct pt_tempering_plan {
   size_t temperatures, copies, samples; /* >= 1; places are fewer than 2^32 */
+  size_t first_sample;                  /* of the share: number in the whole, for counters */
   size_t n_channels;                    /* of the model */
   size_t tracked;                       /* channel whose lowest value is kept */
   size_t conjugate;                     /* channel by which exchanges are decided */

@@ -19,6 +19,27 @@ static enum gpumc_status create_controls(struct gpumc_ensemble *ensemble, struct
   return GPUMC_OK;
 }
 
+static enum gpumc_status
+check_share(const struct gpumc_kernel_ops *ops, const struct gpumc_model *model,
+            const struct gpumc_ensemble_plan *plan, struct gpumc_error *error)
+{
+  const size_t group = gpumc_plan_group(ops, plan), all = gpumc_plan_size(plan, plan->capacity);
+  if (all == plan->capacity && plan->first_replica == 0 && plan->first_sample == 0)
+    return GPUMC_OK;
+  if (group == 0)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "kernel %s of model %s does not divide the replicas of a run: it does "
+                           "not declare that it names them by their numbers in the whole run",
+                           ops->variant, model->ops->name);
+  if (plan->first_replica % group != 0 || plan->first_replica + plan->capacity > all)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "kernel %s of model %s has no share of %zu replicas that begins at "
+                           "number %zu of %zu, but at multiples of %zu",
+                           ops->variant, model->ops->name, plan->capacity, plan->first_replica, all,
+                           group);
+  return GPUMC_OK;
+}
+
 enum gpumc_status
 gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_model *model,
                       struct gpumc_device *device, const struct gpumc_ensemble_plan *plan,
@@ -41,6 +62,7 @@ gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_mod
     GPUMC_TRY_OUT(status, gpumc_error_set(error, GPUMC_INVALID,
                                           "model %s does not walk under a tabulated weight: %s",
                                           model->ops->name, model->unwalkable));
+  GPUMC_TRY_OUT(status, check_share(ops, model, plan, error));
   GPUMC_TRY_OUT(status, gpumc_device_array(device, &ensemble->size, plan->runs,
                                            "numbers of replicas", error));
   GPUMC_TRY_OUT(status, create_controls(ensemble, error));

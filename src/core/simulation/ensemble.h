@@ -7,7 +7,8 @@
 #include "core/storage/checkpoint.h"
 
 /* Room for the runs of `plan`, none of them begun. GPUMC_INVALID where they are to walk and the
- * instance does not (gpumc_model.unwalkable), or the kernel refuses the plan. */
+ * instance does not (gpumc_model.unwalkable), the plan is a share that the kernel does not divide
+ * runs into (gpumc_plan_group), or the kernel refuses the plan. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_model *model,
                       struct gpumc_device *device, const struct gpumc_ensemble_plan *plan,

@@ -48,10 +48,17 @@ struct gpumc_kernel_options {
  * stay at the instance's own values (gpumc_model.control), or where `fixes`, at `fixed`. `levels`,
  * `channels` and `compared` say what is asked for beside sweeps, so that memory for it is planned:
  * an operation that needs more than was planned takes it nevertheless. `for_timings`: states to
- * begin with only have to be allowed, and are made as quickly as possible. */
+ * begin with only have to be allowed, and are made as quickly as possible.
+ *
+ * A share of a larger ensemble holds the replicas first_replica .. first_replica + capacity - 1 of
+ * each run out of all_replicas (0: `capacity`), and the samples from number first_sample of the
+ * whole on. Operations count replicas and samples from the share's first; random numbers and
+ * disorder go by the whole's numbers (gpumc_plan_replica), so that a share's replicas are those of
+ * the whole, bit for bit. It begins at a multiple of gpumc_plan_group. */
 struct gpumc_processes;
 struct gpumc_ensemble_plan {
   size_t runs, capacity, samples;
+  size_t first_replica, all_replicas, first_sample;
   bool sample_by_run;
   bool for_timings;
   bool walks;      /* replicas are to walk: channels have to be exactly those that `walk` keeps */
@@ -144,7 +151,8 @@ struct gpumc_ensemble {
 /* Operations work on every run m < runs and its replicas r < size[m], which may be none, and are
  * enqueued in the order of the calls (core/device/device.h). Arrays of replicas are device memory,
  * [runs][capacity]; that of the CPU is ordinary memory. Random numbers of run m are those of
- * gpumc_ensemble_random(ensemble, m), with r in the counter and no run, since batches differ. */
+ * gpumc_ensemble_random(ensemble, m), with gpumc_plan_replica(plan, r) in the counter and no run,
+ * since batches differ. */
 struct gpumc_kernel_ops {
   const char *device;  /* "cpu", "cuda" */
   const char *variant; /* its name in `kernel.variant` */
@@ -158,6 +166,10 @@ struct gpumc_kernel_ops {
   /* 0: it is in this build. Otherwise its operations in those that have it, of enum
    * gpumc_operation; it is named so that asking for it is told from a mistake. */
   uint32_t absent;
+  /* Replicas that it draws random numbers for together, a power of two: a share of an ensemble
+   * begins at a multiple of it. 1: for each by itself. 0: it does not declare that it names
+   * replicas and samples by their numbers in the whole, and replicas of a run are not divided. */
+  size_t group;
   /* How it sweeps; the first is done where an algorithm leaves no choice, and that of the model's
    * first kernel is the default of `update`. */
   const struct gpumc_move *moves;
@@ -237,7 +249,8 @@ struct gpumc_kernel_ops {
                                                 int64_t *const pair[GPUMC_PAIRS_MAXIMUM],
                                                 struct gpumc_error *error);
   /* What of an ensemble is neither replicas nor counters, and part of its state: that of generators
-   * of random numbers, for all replicas of a run that there is room for. NULL, or no bytes: none.
+   * of random numbers, for all replicas of a run that there is room for, one after the other. NULL,
+   * or no bytes: none.
    */
   size_t (*state_bytes)(const struct gpumc_ensemble *ensemble);
   /* That of run m to and from host memory; done on return. */
@@ -291,13 +304,34 @@ GPUMC_HOST_DEVICE static inline size_t gpumc_sample_of_run(size_t samples, size_
   return m * samples / runs;
 }
 
-/* Which of the plan's samples of the disorder replica r of run m has. */
+/* Which of the plan's samples of the disorder replica r of run m has, counted from first_sample. */
 static inline size_t
 gpumc_ensemble_sample(const struct gpumc_ensemble_plan *plan, size_t m, size_t r)
 {
   if (plan->samples == 1)
     return 0;
   return plan->sample_by_run ? gpumc_sample_of_run(plan->samples, plan->runs, m) : r;
+}
+
+/* The number in the whole of replica r of a run: what counters name it by. */
+static inline uint32_t gpumc_plan_replica(const struct gpumc_ensemble_plan *plan, size_t r)
+{
+  return (uint32_t)(plan->first_replica + r);
+}
+
+/* Replicas of a run in the whole, of which this share has `size` and the others all that there is
+ * room for. */
+static inline size_t gpumc_plan_size(const struct gpumc_ensemble_plan *plan, size_t size)
+{
+  return plan->all_replicas > plan->capacity ? plan->all_replicas - plan->capacity + size : size;
+}
+
+/* Shares of such ensembles begin at a multiple of it; 0: they are not divided. */
+static inline size_t
+gpumc_plan_group(const struct gpumc_kernel_ops *kernel, const struct gpumc_ensemble_plan *plan)
+{
+  return plan->walks && kernel->group > 0 && kernel->group < GPUMC_WALK_GROUP ? GPUMC_WALK_GROUP
+                                                                              : kernel->group;
 }
 
 /* The generator of run m of the batch. */

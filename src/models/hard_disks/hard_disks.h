@@ -293,8 +293,9 @@ double hard_disks_trials(const struct gpumc_model *model, const struct gpumc_ens
 double hard_disks_volume_cost(const struct gpumc_model *model,
                               const struct gpumc_ensemble_plan *plan, double each);
 #define HARD_DISKS_KERNEL                                                                          \
-  .moves = hard_disks_moves, .n_moves = HARD_DISKS_MOVES, .read = hard_disks_read_keys,            \
-  .tunables = hard_disks_tunables, .check_value = hard_disks_check_pressure
+  .moves = hard_disks_moves, .n_moves = HARD_DISKS_MOVES, .group = 1,                              \
+  .read = hard_disks_read_keys, .tunables = hard_disks_tunables,                                   \
+  .check_value = hard_disks_check_pressure
 #define HARD_DISKS_CHECKERBOARD_NAMES                                                              \
   HARD_DISKS_KERNEL, .n_tunables = HARD_DISKS_TUNABLES, .keys = hard_disks_checkerboard_keys,      \
                      .variant = "checkerboard",                                                    \

@@ -161,6 +161,8 @@ static enum gpumc_status fixed_state(const struct gpumc_model *model,
                                      uint8_t *portable, struct gpumc_error *error)
 {
   const struct hard_disks_parameters *parameters = hard_disks_parameters(model);
+  const uint32_t number = gpumc_plan_replica(plan, r);
+  const size_t all = gpumc_plan_size(plan, plan->capacity);
   size_t any[2];
   for (size_t d = 0; d < 2; d++) {
     hard_disks_put(portable, d, parameters->length[d]);
@@ -170,12 +172,12 @@ static enum gpumc_status fixed_state(const struct gpumc_model *model,
     memcpy(portable + HARD_DISKS_PORTABLE_HEAD * sizeof(double), parameters->positions,
            2 * model->sites * sizeof(double));
   else if (parameters->start == HARD_DISKS_LATTICE ||
-           (parameters->start == HARD_DISKS_MIXED && 2 * (size_t)r >= plan->capacity))
+           (parameters->start == HARD_DISKS_MIXED && 2 * (size_t)number >= all))
     start_lattice(parameters, parameters->lattice, portable);
   else if (plan->for_timings && find_any_lattice(parameters, any))
     start_lattice(parameters, any, portable);
   else
-    return hard_disks_compress(parameters, random, r, threads, portable, error);
+    return hard_disks_compress(parameters, random, number, threads, portable, error);
   return GPUMC_OK;
 }
 

@@ -183,17 +183,16 @@ static void move_volume(const struct gpumc_ensemble *ensemble,
 {
   const struct gpumc_random random = gpumc_ensemble_random(ensemble, place->run);
   const float width[2] = {lists->box.width_x, lists->box.width_y};
-  const struct hard_disks_volume_move move =
-      hard_disks_volume_draw(random, &hard_disks_own_of(ensemble)->rule[place->run],
-                             &hard_disks_grid_of(ensemble->model, &ensemble->plan)->box, width,
-                             (uint32_t)place->first, time);
+  const struct hard_disks_volume_move move = hard_disks_volume_draw(
+      random, &hard_disks_own_of(ensemble)->rule[place->run],
+      &hard_disks_grid_of(ensemble->model, &ensemble->plan)->box, width, place->number, time);
   double *before = lists->place;
   enum hard_disks_end end = move.end;
   if (end == HARD_DISKS_ACCEPTED) {
     const uint32_t cells[2] = {lists->box.cells_x, lists->box.cells_y};
     for (uint32_t i = 0; i < lists->box.particles; i++) {
       uint32_t word[4];
-      hard_disks_volume_words(random, i, (uint32_t)place->first, time, 0, word);
+      hard_disks_volume_words(random, i, place->number, time, 0, word);
       for (size_t d = 0; d < 2; d++)
         lists->other[2 * (size_t)i + d] = scaled(before[2 * (size_t)i + d], word[d], move.ratio[d],
                                                  (double)move.width[d] * cells[d]);
@@ -223,7 +222,7 @@ sweep(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *pla
     const uint32_t time = ensemble->time + t;
     for (uint32_t i = 0; i < ensemble->model->sites; i++) {
       uint32_t word[4];
-      hard_disks_draw(random, i, (uint32_t)place->first, time, 0, word);
+      hard_disks_draw(random, i, place->number, time, 0, word);
       accepted += try_disk(&lists, word, scale);
     }
     if (hard_disks_moves_volume(&ensemble->plan, time))

@@ -103,7 +103,7 @@ double heisenberg_cost_double(const struct gpumc_model *model,
 double heisenberg_cost_float(const struct gpumc_model *model,
                              const struct gpumc_ensemble_plan *plan, size_t replicas);
 #define HEISENBERG_KERNEL                                                                          \
-  .moves = heisenberg_moves, .n_moves = HEISENBERG_MOVES, .keys = heisenberg_keys,                 \
+  .moves = heisenberg_moves, .n_moves = HEISENBERG_MOVES, .group = 1, .keys = heisenberg_keys,     \
   .read = heisenberg_read_keys
 #define HEISENBERG_DOUBLE_NAMES                                                                    \
   HEISENBERG_KERNEL, .variant = "double", .summary = "components of spins in double precision",    \

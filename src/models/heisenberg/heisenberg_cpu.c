@@ -146,8 +146,8 @@ static enum gpumc_status tables_create(const struct gpumc_model *model,
   GPUMC_TRY(create_neighbours(model, tables, error));
   GPUMC_TRY(gpumc_allocate(plan->samples, tables->sample_bytes, "quenched couplings",
                            &tables->couplings, error));
-  return heisenberg_couplings_fill(model, 0, plan->samples, number_bytes == sizeof(float),
-                                   tables->couplings, error);
+  return heisenberg_couplings_fill(model, plan->first_sample, plan->samples,
+                                   number_bytes == sizeof(float), tables->couplings, error);
 }
 
 static void tables_free(void *own)
@@ -237,7 +237,7 @@ replica_of(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place
       .over_relaxations = (uint32_t)ensemble->plan.options.own[0],
       .coupling = parameters->coupling * parameters->weight,
       .random = gpumc_ensemble_random(ensemble, place->run),
-      .replica = (uint32_t)place->first,
+      .replica = place->number,
       .time = ensemble->time,
       .couplings = couplings_of(ensemble, place),
       .spins = place->data,

@@ -80,9 +80,11 @@ struct lattice_cpu_storage {
   void *own; /* the kernel's */
 };
 
-/* A block, and its replicas: first .. first+count-1 of the run. */
+/* A block, and its replicas: first .. first+count-1 of the run. `number`: that of the block in the
+ * whole of which this is a share; of a block of one replica that of the replica, for counters. */
 struct lattice_cpu_place {
   size_t run, block, first, count;
+  uint32_t number;
   void *data;
 };
 
@@ -114,6 +116,7 @@ lattice_cpu_place_of(const struct gpumc_ensemble *ensemble, size_t run, size_t b
   struct lattice_cpu_place place = {.run = run, .block = block};
   const size_t size = ensemble->size[place.run], most = storage->layout->replicas;
   place.first = place.block * most;
+  place.number = (uint32_t)(ensemble->plan.first_replica / most + place.block);
   place.count = size > place.first ? size - place.first : 0;
   place.count = place.count < most ? place.count : most;
   place.data = lattice_cpu_block(storage, place.run, place.block);

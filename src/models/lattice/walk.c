@@ -69,11 +69,11 @@ static void walk_groups(const struct gpumc_ensemble *ensemble,
 #pragma omp parallel for num_threads(storage->threads) schedule(dynamic, 1)
   for (size_t i = 0; i < n_jobs * run_groups; i++) {
     const struct job *job = &jobs[i / run_groups];
-    struct lattice_walk_group group = {.run = job->run, .number = i % run_groups};
+    struct lattice_walk_group group = {.run = job->run, .first = i % run_groups * LANES};
     const size_t size = ensemble->size[group.run];
     group.time = table->time[group.run] + done;
     group.steps = job->steps - done < steps ? job->steps - done : steps;
-    group.first = group.number * LANES;
+    group.number = gpumc_plan_replica(&ensemble->plan, group.first) / LANES;
     group.count = size > group.first ? size - group.first : 0;
     group.count = group.count < LANES ? group.count : LANES;
     if (group.count > 0)
@@ -121,9 +121,9 @@ void lattice_walk_flush(const struct gpumc_ensemble *ensemble,
                         const struct gpumc_weight_table *table,
                         const struct lattice_walk_group *group, uint32_t *visits)
 {
-  const size_t part =
-      gpumc_walk_part(group->first, ensemble->size[group->run],
-                      table->run_parts != NULL ? table->run_parts[group->run] : table->parts);
+  const size_t part = gpumc_walk_part(
+      group->number * LANES, gpumc_plan_size(&ensemble->plan, ensemble->size[group->run]),
+      table->run_parts != NULL ? table->run_parts[group->run] : table->parts);
   uint64_t *to = table->visits + (group->run * table->parts + part) * table->levels;
   for (size_t l = 0; l < table->levels; l++) {
     if (visits[l] == 0)

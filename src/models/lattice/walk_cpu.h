@@ -5,7 +5,8 @@
 
 #include "models/lattice/replicas_cpu.h"
 
-/* A group of a run, its replicas first .. first + count - 1, and the steps that it makes now. */
+/* A group of a run, its replicas first .. first + count - 1, and the steps that it makes now;
+ * `number`: that of the group in the whole, for counters. */
 struct lattice_walk_group {
   size_t run, number, first, count;
   uint64_t time;

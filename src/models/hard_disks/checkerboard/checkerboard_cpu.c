@@ -151,7 +151,7 @@ static void sweep_plain(const struct gpumc_ensemble *ensemble,
       .options = hard_disks_options_of(&ensemble->plan.options),
       .scale = hard_disks_scale(ensemble->step[place->run]),
       .random = gpumc_ensemble_random(ensemble, place->run),
-      .replica = (uint32_t)place->first,
+      .replica = place->number,
       .sweeps = 1,
   };
   struct checkerboard_counts counts = {0};
@@ -317,7 +317,7 @@ static void sweep_rows(const struct gpumc_ensemble *ensemble, const struct latti
       .options = hard_disks_options_of(&ensemble->plan.options),
       .scale = hard_disks_scale(ensemble->step[place->run]),
       .random = gpumc_ensemble_random(ensemble, place->run),
-      .replica = (uint32_t)place->first,
+      .replica = place->number,
   };
   struct checkerboard_counts counts = {0};
   for (uint32_t t = 0; t < sweeps; t++) {

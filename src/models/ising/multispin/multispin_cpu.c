@@ -71,7 +71,7 @@ group_of(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *
       .instance = &tables->instance,
       .signs = ising_multispin_signs(tables, place->block),
       .words = place->data,
-      .number = (uint32_t)place->block,
+      .number = place->number,
       .scratch = lattice_cpu_scratch(ensemble->storage),
   };
 }
@@ -84,7 +84,7 @@ randomize_group(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_
   const size_t sites = ensemble->model->sites;
   uint32_t *words = place->data;
   for (size_t w = 0; w < sites; w += 4)
-    gpumc_random_draw(random, (uint32_t)(w >> 2), (uint32_t)place->block, 0, label, words + w);
+    gpumc_random_draw(random, (uint32_t)(w >> 2), place->number, 0, label, words + w);
 }
 
 static void set_rules(const struct gpumc_ensemble *ensemble, const double *control)

@@ -69,8 +69,8 @@ ising_multispin_signs_of_group(const struct gpumc_model *model,
                 gpumc_allocate_array(&sample.field, model->sites, "fields of a sample", error));
   for (size_t lane = 0; lane < ISING_LANES && lane < left; lane++) {
     const uint32_t lanes = plan->samples == 1 ? UINT32_MAX : (uint32_t)1 << lane;
-    GPUMC_TRY_OUT(status,
-                  ising_disorder_sample(model, first + lane, sample.coupling, sample.field, error));
+    GPUMC_TRY_OUT(status, ising_disorder_sample(model, plan->first_sample + first + lane,
+                                                sample.coupling, sample.field, error));
     for (size_t i = 0; i < model->sites; i++)
       tell_site(&sample, i, lanes, to);
   }

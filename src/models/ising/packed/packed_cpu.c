@@ -78,7 +78,7 @@ static struct ising_packed_part part_at(const struct gpumc_ensemble *ensemble, s
   struct ising_packed_part part = {.lattice = &own->lattice, .first = i % parts * most};
   *place = lattice_cpu_place(ensemble, i / parts);
   part.words = place->data;
-  part.replica = (uint32_t)place->first;
+  part.replica = place->number;
   part.lines = lines - part.first < most ? lines - part.first : most;
   part.lines = place->count > 0 ? part.lines : 0;
   part.scratch = lattice_cpu_scratch(ensemble->storage);
@@ -311,7 +311,7 @@ static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc
     const size_t first = i % chunks * CHUNK, end = first + CHUNK < words ? first + CHUNK : words;
     uint32_t *word = place.data;
     for (size_t w = first; place.count > 0 && w < end; w += OUTPUTS)
-      gpumc_random_draw(random, (uint32_t)(w / OUTPUTS), (uint32_t)place.first, 0, label, word + w);
+      gpumc_random_draw(random, (uint32_t)(w / OUTPUTS), place.number, 0, label, word + w);
   }
   return GPUMC_OK;
 }

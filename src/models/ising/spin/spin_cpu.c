@@ -244,7 +244,7 @@ randomize_replica(const struct gpumc_ensemble *ensemble, const struct lattice_cp
   for (size_t first = 0; first < sites; first += 128) {
     uint32_t word[4];
     const size_t n = sites - first < 128 ? sites - first : 128;
-    gpumc_random_draw(random, (uint32_t)(first / 128), (uint32_t)place->first, 0, label, word);
+    gpumc_random_draw(random, (uint32_t)(first / 128), place->number, 0, label, word);
     for (size_t i = 0; i < n; i++)
       spins[first + i] = word[i / 32] >> i % 32 & 1;
   }
@@ -277,7 +277,7 @@ static void sweep_replica(const struct gpumc_ensemble *ensemble,
       .lattice = &tables->lattice,
       .sample = sample_of(ensemble, place),
       .random = gpumc_ensemble_random(ensemble, place->run),
-      .replica = (uint32_t)place->first,
+      .replica = place->number,
       .time = ensemble->time,
       .sweeps = sweeps,
       .spins = place->data,

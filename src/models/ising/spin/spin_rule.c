@@ -106,7 +106,8 @@ ising_spin_samples_of(const struct gpumc_model *model, const struct gpumc_ensemb
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
   const size_t step = GPUMC_CHECKERBOARD_PADDING;
-  struct ising_spin_samples samples = {.kind = ising_spin_kind(model), .count = plan->samples};
+  struct ising_spin_samples samples = {
+      .kind = ising_spin_kind(model), .first = plan->first_sample, .count = plan->samples};
   samples.stride = (lattice->colour + step - 1) / step * step;
   if (samples.kind == ISING_SPIN_SIGNS)
     samples.bytes = 2 * samples.stride;
@@ -180,7 +181,8 @@ enum gpumc_status ising_spin_samples_fill(const struct gpumc_model *model,
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&field, model->sites, "fields of a sample", error));
   for (size_t s = 0; s < count; s++) {
     uint8_t *sample = (uint8_t *)data + s * samples->bytes;
-    GPUMC_TRY_OUT(status, ising_disorder_sample(model, first + s, coupling, field, error));
+    GPUMC_TRY_OUT(status,
+                  ising_disorder_sample(model, samples->first + first + s, coupling, field, error));
     if (samples->kind == ISING_SPIN_SIGNS)
       fill_signs(model, samples->stride, coupling, field, sample);
     else

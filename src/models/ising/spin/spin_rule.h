@@ -149,17 +149,18 @@ struct ising_spin_sample {
   size_t stride;
 };
 
-/* data[count][bytes], samples of one kind; host memory, or a device's. */
+/* data[count][bytes], samples of one kind, number `first` of the whole and those after it; host
+ * memory, or a device's. */
 struct ising_spin_samples {
   enum ising_spin_kind kind;
-  size_t count, bytes, stride;
+  size_t first, count, bytes, stride;
   void *data;
 };
 
 /* What they are going to be, data = NULL. */
 struct ising_spin_samples
 ising_spin_samples_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
-/* Samples first .. first + count - 1 to data[count][bytes], zeroed, in host memory. */
+/* Samples first .. first + count - 1 of them to data[count][bytes], zeroed, in host memory. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_spin_samples_fill(const struct gpumc_model *model, const struct ising_spin_samples *samples,
                         size_t first, size_t count, void *data, struct gpumc_error *error);
@@ -185,7 +186,7 @@ double ising_spin_cost(const struct gpumc_model *model, const struct gpumc_ensem
  * lack it: designated initialisers of a struct gpumc_kernel_ops. */
 #define ISING_SPIN_NAMES                                                                           \
   .variant = "spin", .cost = ising_spin_cost, .trajectory = "ising.spin.1", .moves = ising_moves,  \
-  .n_moves = ISING_MOVES
+  .n_moves = ISING_MOVES, .group = 1
 #define ISING_SPIN_CUDA_NAMES                                                                      \
   ISING_SPIN_NAMES, .device = "cuda", .refuses = ising_gpu_refuses,                                \
                     .summary = "one bit and one 32-bit random number a spin",                      \

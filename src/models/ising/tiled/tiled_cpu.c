@@ -125,7 +125,7 @@ randomize_replica(const struct gpumc_ensemble *ensemble, const struct lattice_cp
   const struct gpumc_random random = gpumc_ensemble_random(ensemble, place->run);
   uint8_t *spins = place->data;
   uint32_t *state = ising_tiled_state(ensemble, place->run, place->first);
-  const uint32_t replica = (uint32_t)place->first, elements = ising_tiled_elements(generator);
+  const uint32_t replica = place->number, elements = ising_tiled_elements(generator);
 #pragma omp parallel for schedule(static) num_threads(storage->threads)
   for (size_t i = 0; i < ensemble->model->sites; i++) {
     const struct ising_tiled_site site = ising_tiled_site(geometry, i);
@@ -281,7 +281,7 @@ static void do_visit(const struct gpumc_ensemble *ensemble, const struct ising_t
         .generator = &own->generator,
         .rule = &own->rule[place.run],
         .random = gpumc_ensemble_random(ensemble, place.run),
-        .replica = (uint32_t)place.first,
+        .replica = place.number,
         .time = ensemble->time,
         .words = place.data,
         .state = ising_tiled_state(ensemble, place.run, place.first),

@@ -115,6 +115,6 @@ extern const struct ising_walker_ops ising_walker_portable;
   .summary = "one thread a replica, for weights by a table; one byte and one 32-bit random "       \
              "number a spin",                                                                      \
   .takes = ISING_TAKES_WALKER ISING_TAKES_ON_GPUS, .trajectory = "ising.spin.1",                   \
-  .moves = ising_moves, .n_moves = ISING_MOVES
+  .moves = ising_moves, .n_moves = ISING_MOVES, .group = 1
 
 #endif

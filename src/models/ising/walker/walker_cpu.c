@@ -32,7 +32,8 @@ struct call {
   struct scratch *scratch;        /* of each thread */
 };
 
-/* A group on its way: replicas first .. first + count - 1 of a run, in its sample. */
+/* A group on its way: replicas first .. first + count - 1 of a run, in its sample; `group`: its
+ * number in the whole. */
 struct place {
   const struct call *call;
   const struct gpumc_ensemble *ensemble;
@@ -284,7 +285,7 @@ walk_replica(const struct place *place, uint32_t *words, uint32_t lane, uint32_t
   const struct gpumc_ensemble *ensemble = place->ensemble;
   const struct gpumc_random random = gpumc_ensemble_random(ensemble, place->run);
   const int64_t *weight = place->call->walk.log_weight + place->run * place->call->walk.levels;
-  const uint32_t replica = (uint32_t)place->first + lane;
+  const uint32_t replica = (uint32_t)(place->group * LANES) + lane;
   uint32_t *passages = passages_of(place);
   struct state state = state_of(place, words, lane);
   size_t level = level_of(place, &state);
@@ -416,6 +417,7 @@ const struct gpumc_kernel_ops ising_walker_cpu = {
     .trajectory = "ising.spin.1",
     .moves = ising_moves,
     .n_moves = ISING_MOVES,
+    .group = 1,
     .bytes = bytes,
     .create = ising_spin_cpu_create,
     .compare = lattice_cpu_compare,
