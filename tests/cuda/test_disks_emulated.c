@@ -14,7 +14,7 @@
 #include "support/disks_emulated.h"
 #include "support/disks_fixture.h"
 
-enum { REPLICAS = 2, SEED = 17, THREADS = 37 };
+enum { FIRST = 5, REPLICAS = 2, SEED = 17, THREADS = 37 };
 
 /* Boxes by their cells. */
 struct box {
@@ -125,6 +125,8 @@ static void open_box(const struct box *box, uint32_t trials, const struct hard_d
   if (wrong != NULL)
     job.options = *wrong;
   disks_open(&job, test_setting(), disks);
+  disks->ensemble.plan.first_replica = FIRST;
+  disks->ensemble.plan.all_replicas = FIRST + REPLICAS;
 }
 
 /* The number of coordinates, and of counts of trials, that are not those of the CPU; `late`: with
@@ -150,6 +152,7 @@ static size_t differences(struct disks *disks, const struct hard_disks_options *
       .volume_sweeps = hard_disks_volume_options_of(&disks->ensemble.plan.options).sweeps,
       .box = *cells.box,
       .random = gpumc_ensemble_random(&disks->ensemble, 0),
+      .first = FIRST,
       .count = REPLICAS,
       .time = disks->ensemble.time + late,
       .sweeps = sweeps,

@@ -16,7 +16,7 @@
 #include "models/heisenberg/heisenberg.h"
 #include "support/heisenberg_emulated.h"
 
-enum { SWEEPS = 19, RUN = 3, RUNS = 2, REPLICAS = 2, SEED = 91 };
+enum { SWEEPS = 19, RUN = 3, RUNS = 2, FIRST = 5, REPLICAS = 2, SEED = 91 };
 
 static const double beta = 1.3, width = 0.7;
 
@@ -70,8 +70,13 @@ static void open_reference(const struct heisenberg_settings *settings,
                            struct reference *reference)
 {
   struct gpumc_error error = {0};
-  struct gpumc_ensemble_plan plan = {
-      .runs = RUNS, .capacity = REPLICAS, .samples = 1, .move = move, .options = {.own = {2}}};
+  struct gpumc_ensemble_plan plan = {.runs = RUNS,
+                                     .capacity = REPLICAS,
+                                     .samples = 1,
+                                     .first_replica = FIRST,
+                                     .all_replicas = FIRST + REPLICAS,
+                                     .move = move,
+                                     .options = {.own = {2}}};
   memcpy(&plan.options.own[1], &width, sizeof width);
   memset(reference, 0, sizeof *reference);
   assert_int_equal(gpumc_device_open("cpu", 1, &reference->device, &error), GPUMC_OK);
@@ -140,14 +145,14 @@ measured_differences(const struct reference *reference, const struct heisenberg_
     channel[c] = c != HEISENBERG_WAVE ? &channels[c] : NULL;
   heisenberg_record(&units, job->sums, channel, 0);
   for (size_t c = 0; c < HEISENBERG_CHANNELS; c++)
-    different += channel[c] != NULL && channels[c] != reference->channel[c][job->replica];
+    different += channel[c] != NULL && channels[c] != reference->channel[c][job->replica - FIRST];
   if (!model->disorder)
     return different;
   for (size_t k = 0; k < HEISENBERG_PAIRS; k++)
     pair[k] = &pairs[k];
   heisenberg_record_pair(&job->wave, job->components, (double)model->sites, job->pair, pair, 0);
   for (size_t k = 0; k < HEISENBERG_PAIRS; k++)
-    different += pairs[k] != reference->pair[k][job->replica];
+    different += pairs[k] != reference->pair[k][job->replica - FIRST];
   return different;
 }
 
@@ -203,8 +208,8 @@ static size_t differences(struct heisenberg_settings settings, bool single, uint
   };
   const size_t numbers = model->portable_bytes / sizeof(double);
   size_t different = 0;
-  for (job.replica = 0; job.replica < REPLICAS; job.replica++) {
-    const size_t first = job.replica * numbers;
+  for (job.replica = FIRST; job.replica < FIRST + REPLICAS; job.replica++) {
+    const size_t first = (job.replica - FIRST) * numbers;
     convert(model, single, reference.before + first, spins, false);
     convert(model, single, reference.other + first, other, false);
     assert_int_equal(heisenberg_emulate(&job), 0);

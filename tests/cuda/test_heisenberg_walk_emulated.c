@@ -16,7 +16,7 @@
 #include "support/heisenberg_walk_emulated.h"
 #include "support/status.h"
 
-enum { REPLICAS = 40, RUN = 3, SEED = 91, STEPS = 40, BINS = 80 };
+enum { FIRST = 96, REPLICAS = 40, RUN = 3, SEED = 91, STEPS = 40, BINS = 80 };
 static const uint64_t begin = ((uint64_t)1 << 32) - STEPS / 2;
 
 static const struct heisenberg_settings lattices[] = {
@@ -83,8 +83,12 @@ static void
 open_reference(const struct heisenberg_settings *settings, int way, struct reference *reference)
 {
   struct gpumc_error error = {0};
-  const struct gpumc_ensemble_plan plan = {
-      .runs = 1, .capacity = REPLICAS, .samples = 1, .walks = true};
+  const struct gpumc_ensemble_plan plan = {.runs = 1,
+                                           .capacity = REPLICAS,
+                                           .samples = 1,
+                                           .first_replica = FIRST,
+                                           .all_replicas = FIRST + REPLICAS,
+                                           .walks = true};
   memset(reference, 0, sizeof *reference);
   reference->single = way % 2 == 0;
   reference->by_field = way / 2 == 1;
@@ -155,14 +159,15 @@ static void emulate(const struct reference *reference, uint64_t time, void *lane
       .lowest = (double)reference->lowest,
       .weight = weight,
       .random = gpumc_ensemble_random(&reference->ensemble, 0),
+      .replica = FIRST,
       .steps = STEPS,
       .time = time,
       .visits = visits,
   };
   assert_ok(heisenberg_walk_rule_make(&reference->model, &reference->table, &job.rule, &error),
             &error);
-  for (; job.replica < REPLICAS; job.replica++) {
-    job.lanes = (unsigned char *)lanes + job.replica / 32 * 32 * bytes;
+  for (; job.replica < FIRST + REPLICAS; job.replica++) {
+    job.lanes = (unsigned char *)lanes + (job.replica - FIRST) / 32 * 32 * bytes;
     heisenberg_walk_emulate(&job);
   }
   free(weight);

@@ -132,8 +132,8 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
       copies =
           systematic_copies(&work, population->weight + start, base, r, offset, total, &weight);
     if (METHOD == PA_RESAMPLING_NEAREST_INTEGER)
-      copies = pa_copies_nearest_integer(random, (uint32_t)r, work.request.time, weight,
-                                         work.request.target, total);
+      copies = pa_copies_nearest_integer(random, work.request.first_replica + (uint32_t)r,
+                                         work.request.time, weight, work.request.target, total);
     if (METHOD != PA_OVERLAP_ONLY)
       population->copies[start + r] = (uint32_t)copies;
     pa_add_share(&copied, weight, n, total);

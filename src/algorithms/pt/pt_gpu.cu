@@ -30,7 +30,7 @@ struct histogram_work {
 
 /* What both kernels get; arrays as in struct pt_tempering and its outcome. */
 struct work {
-  uint32_t temperatures, copies, samples, words, pairs, strata;
+  uint32_t temperatures, copies, samples, first_sample, words, pairs, strata;
   uint32_t n_terms, n_channels, n_histograms; /* that are kept */
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM];
   const int64_t *tracked;   /* the one of these whose lowest value is kept */
@@ -102,6 +102,7 @@ static struct work work_of(const struct pt_tempering *tempering)
   work.temperatures = (uint32_t)plan->temperatures;
   work.copies = (uint32_t)plan->copies;
   work.samples = (uint32_t)plan->samples;
+  work.first_sample = (uint32_t)plan->first_sample;
   work.words = (uint32_t)gpumc_swap_words(plan->samples);
   work.pairs = (uint32_t)pt_tempering_pairs(plan);
   work.strata = (uint32_t)plan->strata;
@@ -184,8 +185,8 @@ __global__ void __launch_bounds__(BLOCK_THREADS_MAXIMUM)
   uint32_t other = is_sample ? work->walker[colder] : 0;
   const int64_t *value = work->conjugate;
   const bool accepted =
-      is_sample && pt_exchange_accepted(round.random, s, run, round.number, work->step[t],
-                                        value[hotter], value[colder]);
+      is_sample && pt_exchange_accepted(round.random, work->first_sample + s, run, round.number,
+                                        work->step[t], value[hotter], value[colder]);
   if (accepted) {
     const uint32_t before = walker;
     walker = other;

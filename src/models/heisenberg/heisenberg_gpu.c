@@ -133,8 +133,8 @@ bring_couplings(struct gpumc_ensemble *ensemble, size_t number_bytes, struct gpu
   GPUMC_TRY_OUT(status, gpumc_allocate(1, bytes, "couplings of a sample", &couplings, error));
   for (size_t s = 0; s < ensemble->plan.samples; s++) {
     GPUMC_TRY_OUT(status,
-                  heisenberg_couplings_fill(ensemble->model, s, 1, number_bytes == sizeof(float),
-                                            couplings, error));
+                  heisenberg_couplings_fill(ensemble->model, ensemble->plan.first_sample + s, 1,
+                                            number_bytes == sizeof(float), couplings, error));
     GPUMC_TRY_OUT(status,
                   device->ops->copy_to_device(device, to + s * bytes, couplings, bytes, error));
   }

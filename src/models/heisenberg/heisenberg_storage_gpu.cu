@@ -46,7 +46,8 @@ static __global__ void __launch_bounds__(THREADS)
     return;
   const uint32_t colour = site >= n, k = (uint32_t)(site - (colour != 0 ? n : 0));
   const typename RULES::uniform uniform = RULES::of_sphere(
-      RULES::words(lattice_batch_random(&replicas.batch, blockIdx.y), k, (uint32_t)replica, 0,
+      RULES::words(lattice_batch_random(&replicas.batch, blockIdx.y), k,
+                   lattice_batch_replica(&replicas.batch, (uint32_t)replica), 0,
                    gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, heisenberg_draw(colour, 0))));
   real *spins = (real *)heisenberg_replica(&replicas, blockIdx.y, replica) + site;
   const typename RULES::vector spin =

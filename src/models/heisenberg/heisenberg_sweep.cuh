@@ -18,9 +18,9 @@ struct shape {
 };
 
 /* What a thread has to know of its replica. `first`: where the replica begins in shared memory, in
- * bytes. */
+ * bytes; `number`: in the whole, which takes fewer registers than adding it up for every sweep. */
 struct seat {
-  uint32_t q, replica, first;
+  uint32_t q, replica, first, number;
   bool active;
 };
 
@@ -72,7 +72,7 @@ sweep_four(const struct heisenberg_gpu_sweep *sweep, const struct seat &seat,
 {
   const struct heisenberg_gpu_lattice *lattice = &sweep->replicas.lattice;
   const struct heisenberg_stream stream = heisenberg_stream_make(
-      lattice_batch_random(&sweep->replicas.batch, blockIdx.y), seat.replica, time);
+      lattice_batch_random(&sweep->replicas.batch, blockIdx.y), seat.number, time);
   const struct heisenberg_strength<KIND> strength = strength_of<KIND>(sweep, blockIdx.y, MOVE);
   uint32_t taken = 0;
   const typename KIND::real *couplings = couplings_of<KIND>(&sweep->replicas, seat.replica);
@@ -151,7 +151,8 @@ static __global__ void __launch_bounds__(KIND::rules::THREADS)
   if (first >= size)
     return;
   const uint32_t slot = threadIdx.x / shape.threads;
-  struct seat seat = {threadIdx.x - slot * shape.threads, first + slot, 0, false};
+  struct seat seat = {threadIdx.x - slot * shape.threads, first + slot, 0,
+                      lattice_batch_replica(&sweep.replicas.batch, first + slot), false};
   seat.active = slot < shape.replicas && seat.replica < size;
   seat.first = seat.active ? slot * 2 * colour_bytes<KIND>(lattice) : 0;
   real *stored = (real *)heisenberg_replica(&sweep.replicas, blockIdx.y, seat.replica);
@@ -177,6 +178,7 @@ static __global__ void __launch_bounds__(DEVICE_THREADS)
   typedef typename KIND::real real;
   const struct heisenberg_gpu_lattice *lattice = &sweep.replicas.lattice;
   const uint32_t replica = blockIdx.x / parts;
+  const uint32_t replica_number = lattice_batch_replica(&sweep.replicas.batch, replica);
   lattice_let_next_begin();
   if (replica >= sweep.replicas.batch.size[blockIdx.y]) {
     lattice_wait_for_before();
@@ -192,8 +194,8 @@ static __global__ void __launch_bounds__(DEVICE_THREADS)
         {spins + (size_t)colour * n, spins + (size_t)(1 - colour) * n, (size_t)2 * n,
          heisenberg_couplings_at<KIND>(lattice, couplings_of<KIND>(&sweep.replicas, replica),
                                        colour)},
-        heisenberg_stream_make(lattice_batch_random(&sweep.replicas.batch, blockIdx.y), replica,
-                               time),
+        heisenberg_stream_make(lattice_batch_random(&sweep.replicas.batch, blockIdx.y),
+                               replica_number, time),
         colour, strength_of<KIND>(&sweep, blockIdx.y, MOVE)
   };
   const struct heisenberg_four four = heisenberg_four_of<KIND>(lattice, q, 0);

@@ -25,7 +25,8 @@ sweep_tile(const struct heisenberg_gpu_sweep *sweep, const struct heisenberg_til
 {
   struct heisenberg_turn<KIND> turn = {
     tile.lattice, heisenberg_tile_colours(tile, 0),
-        heisenberg_stream_make(lattice_batch_random(&sweep->replicas.batch, run), replica, time),
+        heisenberg_stream_make(lattice_batch_random(&sweep->replicas.batch, run),
+                               lattice_batch_replica(&sweep->replicas.batch, replica), time),
         0, strength_of<KIND>(sweep, run, MOVE)
   };
   uint32_t taken = 0;

@@ -13,11 +13,13 @@
 struct lattice_batch {
   const uint32_t *size; /* [runs] replicas of each run, device memory */
   uint32_t runs;
+  uint32_t first;          /* gpumc_ensemble_plan.first_replica */
   size_t capacity;         /* replicas of one run that there is room for */
   size_t expected;         /* replicas of one run, about */
   uint32_t key[2], rounds; /* of the first run's generator */
   uint32_t time;
-  void *stream; /* cudaStream_t */
+  void *stream;    /* cudaStream_t */
+  uint32_t others; /* replicas of a run that there is room for in other shares */
 };
 
 /* Replicas first .. first + count - 1 of run `run` in portable form, or pieces of that size of all
@@ -44,6 +46,20 @@ lattice_batch_random(const struct lattice_batch *batch, uint32_t m)
   random.key[1] = batch->key[1] + (m << 16);
   random.rounds = batch->rounds;
   return random;
+}
+
+/* The number in the whole of replica r of a run, for counters: see gpumc_plan_replica. */
+GPUMC_HOST_DEVICE static inline uint32_t
+lattice_batch_replica(const struct lattice_batch *batch, uint32_t r)
+{
+  return batch->first + r;
+}
+
+/* That of a group of `replicas`, a power of two at which shares begin. */
+GPUMC_HOST_DEVICE static inline uint32_t
+lattice_batch_group(const struct lattice_batch *batch, uint32_t group, uint32_t replicas)
+{
+  return batch->first / replicas + group;
 }
 
 /* Replicas as the copying kernel sees them. A replica is `units` units of unit_bytes each (1, 16 or

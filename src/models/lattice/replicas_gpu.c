@@ -140,12 +140,14 @@ struct lattice_batch lattice_gpu_batch(const struct gpumc_ensemble *ensemble)
   return (struct lattice_batch){
       .size = ensemble->size,
       .runs = (uint32_t)ensemble->runs,
+      .first = (uint32_t)ensemble->plan.first_replica,
       .capacity = ensemble->plan.capacity,
       .expected = ensemble->expected,
       .key = {random.key[0], random.key[1]},
       .rounds = random.rounds,
       .time = ensemble->time,
       .stream = ensemble->device->stream,
+      .others = (uint32_t)gpumc_plan_size(&ensemble->plan, 0),
   };
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/numerics/random.h"
 #include "core/simulation/kernel.h"
+#include "models/lattice/batch.h"
 
 /* The draw of the counter's label from which sites come; all others are of single replicas. */
 enum { LATTICE_WALK_SITES = 1 };
@@ -28,6 +29,14 @@ GPUMC_HOST_DEVICE static inline void lattice_walk_sites(struct gpumc_random rand
 struct lattice_walk_canonical {
   double energy, magnetization;
 };
+
+/* Which part of the visits those of replica r of a run with `size` replicas are, on a GPU. */
+GPUMC_HOST_DEVICE static inline size_t
+lattice_walk_part(const struct lattice_batch *batch, uint32_t r, uint32_t size, uint32_t parts)
+{
+  return gpumc_walk_part((size_t)lattice_batch_replica(batch, r), (size_t)batch->others + size,
+                         parts);
+}
 
 /* What a run does in a call; the levels and the parts as struct gpumc_weight_table has them. */
 struct lattice_walk_run {

@@ -92,10 +92,11 @@ static __global__ void __launch_bounds__(FEW ? FEW_THREADS : THREADS, FEW ? FEW_
     task.rule.width_x = own.width_x;
     task.rule.width_y = own.width_y;
   }
-  task.sweep = hard_disks_sweep_of(random, task.box, replica, time);
+  const uint32_t replica_number = lattice_batch_replica(batch, replica);
+  task.sweep = hard_disks_sweep_of(random, task.box, replica_number, time);
   if (!sweep.shift)
     task.sweep.distance = 0.0f;
-  task.rule.group = gpumc_philox_group(random, replica, time);
+  task.rule.group = gpumc_philox_group(random, replica_number, time);
   task.tile = disks_tile_of(&tiling, task.sweep.direction, i, j);
   disks_prepare(&task, &block, threadIdx.x, blockDim.x);
   if (!OPEN)
@@ -152,7 +153,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   task.stored = &replicas->stored;
   task.whole = whole;
   task.present = size - first < whole.replicas ? size - first : whole.replicas;
-  task.first = first;
+  task.first = lattice_batch_replica(batch, first);
   task.from = replicas->replicas + (blockIdx.y * batch->capacity + first) * replicas->stored.bytes;
   task.random = lattice_batch_random(batch, blockIdx.y);
   task.rule = rule_of(&sweep);

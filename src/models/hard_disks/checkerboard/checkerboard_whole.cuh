@@ -123,7 +123,7 @@ struct disks_whole_task {
   const struct hard_disks_stored *stored;
   struct disks_whole whole;
   uint32_t present;    /* replicas of the block that there are */
-  uint32_t first;      /* number of the first of them in its run */
+  uint32_t first;      /* number of the first of them in the whole run */
   unsigned char *from; /* that replica */
   struct gpumc_random random;
   struct disks_rule rule; /* without `group` */

@@ -20,7 +20,7 @@ static __device__ inline bool take_replica(const struct hard_disks_gpu_volumes *
   volume->grid = &replicas->box;
   volume->stored = &replicas->stored;
   volume->random = lattice_batch_random(batch, blockIdx.y);
-  volume->number = number;
+  volume->number = lattice_batch_replica(batch, number);
   volume->time = volumes->time;
   volume->replica = replicas->replicas + place;
   volume->trial = (struct disks_trial *)(volumes->other + place);

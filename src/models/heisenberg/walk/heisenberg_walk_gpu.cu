@@ -94,13 +94,14 @@ static __global__ void __launch_bounds__(THREADS)
   walker.canonical = run.canonical;
   walker.lowest = (double)run.lowest;
   walker.random = lattice_batch_random(batch, run.number);
-  walker.replica = replica;
+  walker.replica = lattice_batch_replica(batch, replica);
   walker.spins = (typename RULES::real *)walk.lanes +
                  group * (2 * (size_t)walk.replicas.lattice.colour) * (N * LANES) + replica % LANES;
   heisenberg_walk_begin<RULES, N>(&walker);
   unsigned long long *visits = (unsigned long long *)walk.visits;
   if (visits != NULL)
-    visits += (run.number * walk.parts + gpumc_walk_part(replica, size, run.parts)) * walk.levels;
+    visits += (run.number * walk.parts + lattice_walk_part(batch, replica, size, run.parts)) *
+              walk.levels;
   uint32_t *passages =
       walk.passages != NULL ? walk.passages + run.number * batch->capacity + replica : NULL;
   for (uint32_t step = 0; step < steps; step++) {

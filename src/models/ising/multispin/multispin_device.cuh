@@ -42,9 +42,10 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
     __syncthreads();
     rows = expanded;
   }
-  const struct gpumc_philox_group random =
-      gpumc_philox_group(lattice_batch_random(&sweep.replicas.batch, blockIdx.y), group.number,
-                         sweep.replicas.batch.time + s);
+  const struct lattice_batch *batch = &sweep.replicas.batch;
+  const struct gpumc_philox_group random = gpumc_philox_group(
+      lattice_batch_random(batch, blockIdx.y),
+      lattice_batch_group(batch, group.number, ISING_MULTISPIN_LANES), batch->time + s);
   const struct ising_multispin_colour colour = {
       group.tiles + (size_t)number * n,
       group.tiles + (size_t)(1 - number) * n,

@@ -32,8 +32,9 @@ sweep_group(const struct ising_multispin_sweep *sweep,
   const uint32_t keep = sweep->rule.physics.heat_bath ? 0 : UINT32_MAX;
 #pragma unroll 1
   for (uint32_t s = 0; s < sweep->sweeps; s++) {
-    const struct gpumc_philox_group random =
-        gpumc_philox_group(generator, group->number, batch->time + s);
+    const struct gpumc_philox_group random = gpumc_philox_group(
+        generator, lattice_batch_group(batch, group->number, ISING_MULTISPIN_LANES),
+        batch->time + s);
 #pragma unroll 1
     for (uint32_t number = 0; number < 2; number++) {
       const struct ising_multispin_colour colour = {sites + number * n,

@@ -18,9 +18,10 @@ __global__ void __launch_bounds__(THREADS)
     return;
   const struct gpumc_random generator = lattice_batch_random(&replicas.batch, blockIdx.y);
   const size_t w = (size_t)tile * GPUMC_TILE_WORDS + lane * GPUMC_TILE_LANE_WORDS;
+  const uint32_t group_number = lattice_batch_group(&replicas.batch, number, ISING_MULTISPIN_LANES);
   uint32_t word[GPUMC_TILE_LANE_WORDS];
   for (uint32_t half = 0; half < 2; half++)
-    gpumc_random_draw(generator, (uint32_t)(w / 4) + half, number, 0,
+    gpumc_random_draw(generator, (uint32_t)(w / 4) + half, group_number, 0,
                       gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0), word + 4 * half);
 #pragma unroll
   for (int i = 0; i < GPUMC_TILE_LANE_WORDS; i++)

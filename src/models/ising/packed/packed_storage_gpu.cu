@@ -37,7 +37,8 @@ __global__ void __launch_bounds__(THREADS)
   if (!four.valid)
     return;
   gpumc_random_draw(lattice_batch_random(&replicas->batch, four.m), (uint32_t)(four.first / VECTOR),
-                    four.replica, 0, gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0), word);
+                    lattice_batch_replica(&replicas->batch, four.replica), 0,
+                    gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0), word);
 #pragma unroll
   for (uint32_t i = 0; i < VECTOR; i++)
     word[i] ^= four.first + i >= replicas->colour ? arguments.stagger : 0;

@@ -29,7 +29,8 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
   }
   __syncthreads();
   const struct gpumc_philox_group random = gpumc_philox_group(
-      lattice_batch_random(&replicas->batch, m), replica, replicas->batch.time + s);
+      lattice_batch_random(&replicas->batch, m), lattice_batch_replica(&replicas->batch, replica),
+      replicas->batch.time + s);
   uint32_t *words = ising_packed_replica(replicas, m, replica);
   const struct ising_multispin_colour colour = {words + (size_t)number * n,
                                                 words + (size_t)(1 - number) * n,

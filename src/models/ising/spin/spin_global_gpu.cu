@@ -31,8 +31,8 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
   uint32_t *both = replica_words(&arguments.replicas, blockIdx.y * batch->capacity + replica);
   uint32_t *words = both + (size_t)colour * n_words;
   const uint32_t *other = both + (size_t)(1 - colour) * n_words;
-  const struct gpumc_philox_group random =
-      gpumc_philox_group(lattice_batch_random(batch, blockIdx.y), replica, time);
+  const struct gpumc_philox_group random = gpumc_philox_group(
+      lattice_batch_random(batch, blockIdx.y), lattice_batch_replica(batch, replica), time);
   if constexpr (MODE > ISING_SPIN_FIELD) {
     ising_spin_update_general<ROUNDS, MODE == ISING_SPIN_BY_TERMS>(
         lattice, &arguments.tables, &run_rule, ising_spin_sample_of(&arguments.tables, replica),

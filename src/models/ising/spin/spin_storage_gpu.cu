@@ -39,8 +39,9 @@ static __global__ void randomize(const __grid_constant__ struct ising_spin_repli
   const struct gpumc_random random = lattice_batch_random(batch, blockIdx.y);
   const size_t first = (size_t)colour * lattice->colour + (size_t)w * ISING_SPIN_WORD_BITS;
   const uint32_t v = (uint32_t)(first / ISING_SPIN_WORD_BITS);
-  const uint32_t low = initial_word(random, (uint32_t)replica, v);
-  const uint32_t high = initial_word(random, (uint32_t)replica, v + 1);
+  const uint32_t replica_number = lattice_batch_replica(batch, (uint32_t)replica);
+  const uint32_t low = initial_word(random, replica_number, v);
+  const uint32_t high = initial_word(random, replica_number, v + 1);
   const uint32_t bits = __funnelshift_r(low, high, (uint32_t)(first % ISING_SPIN_WORD_BITS));
   arguments.words[blockIdx.y * batch->capacity * replica_words + number] =
       bits & ising_spin_valid(lattice, w);

@@ -231,7 +231,7 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
   common.table = table;
   const uint32_t place = assign(&shape, &common.share);
   const uint32_t replica = blockIdx.x * shape.replicas + place;
-  common.replica = replica;
+  common.replica = lattice_batch_replica(batch, replica);
   if (replica >= size)
     common.share.first = UINT32_MAX;
   common.sample = ising_spin_sample_of(&arguments.tables, replica);

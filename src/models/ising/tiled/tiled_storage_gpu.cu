@@ -38,7 +38,8 @@ randomize_spins(const __grid_constant__ struct ising_tiled_replicas arguments)
   const struct ising_tiled_site site = ising_tiled_site(&arguments.geometry, number);
   for (uint32_t replica = 0; replica < batch->size[blockIdx.y]; replica++)
     bytes_of(&arguments, first + replica)[ising_tiled_byte(&arguments.geometry, site)] =
-        (uint8_t)ising_tiled_initial(&arguments.geometry, random, replica, site.colour, number);
+        (uint8_t)ising_tiled_initial(&arguments.geometry, random,
+                                     lattice_batch_replica(batch, replica), site.colour, number);
 }
 
 /* A thread for each element of the state. */
@@ -57,7 +58,9 @@ randomize_states(const __grid_constant__ struct ising_tiled_replicas arguments)
     uint32_t *state =
         arguments.state + ((first + replica) * generator->blocks + b) * generator->block_words;
     ising_tiled_set_state(generator, state, i,
-                          ising_tiled_first_state(generator, random, replica, b, i, elements));
+                          ising_tiled_first_state(generator, random,
+                                                  lattice_batch_replica(batch, replica), b, i,
+                                                  elements));
   }
 }
 

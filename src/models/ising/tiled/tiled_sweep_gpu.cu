@@ -80,6 +80,7 @@ static __device__ void keep_state(const struct ising_tiled_generator *generator,
 
 /* Of one block: whose numbers it draws. */
 struct stream {
+  const struct lattice_batch *batch;
   struct gpumc_random random;
   uint32_t replica, first_word; /* the tile's first word among those that have a counter */
 };
@@ -93,7 +94,8 @@ update_colour(const struct ising_tiled_geometry *geometry, const struct shared *
 {
   uint32_t *own = shared->copy + colour * geometry->copy_words;
   const uint32_t *other = shared->copy + (1 - colour) * geometry->copy_words;
-  const struct gpumc_philox_group group = gpumc_philox_group(stream->random, stream->replica, time);
+  const struct gpumc_philox_group group = gpumc_philox_group(
+      stream->random, lattice_batch_replica(stream->batch, stream->replica), time);
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, colour);
   for (uint32_t w = threadIdx.x; w < geometry->words; w += blockDim.x) {
     const struct ising_tiled_word word = w == threadIdx.x ? *mine : ising_tiled_word(geometry, w);
@@ -150,7 +152,7 @@ static __global__ void __launch_bounds__(ISING_TILED_THREADS_MAXIMUM)
       arguments.replicas.state + (element * generator->blocks + b) * generator->block_words;
   const struct shared shared = shared_of(&geometry);
   const struct ising_tiled_tile tile = ising_tiled_tile(&geometry, visit->half, b);
-  const struct stream stream = {lattice_batch_random(batch, blockIdx.y), replica,
+  const struct stream stream = {batch, lattice_batch_random(batch, blockIdx.y), replica,
                                 ising_tiled_number(&geometry, tile) * geometry.words};
   const struct ising_tiled_word mine = ising_tiled_word(&geometry, threadIdx.x);
   uint32_t oldest = 0;

@@ -129,25 +129,33 @@ update(const struct ising_walker_walk *walk, const struct lattice_walk_run *run,
   walker->level = to;
 }
 
+/* Of a multiprocessor, so that couplings of a cube take no more registers than the rest. */
+enum { BLOCKS_OF_COUPLINGS = 20 };
+
 template <int DIMENSION, int KIND>
-__global__ void __launch_bounds__(GPUMC_WALK_GROUP)
+__global__ void
+__launch_bounds__(GPUMC_WALK_GROUP,
+                  DIMENSION == 3 && KIND == ISING_SPIN_TERMS ? BLOCKS_OF_COUPLINGS : 0)
     walk_global(const __grid_constant__ struct ising_walker_walk walk)
 {
   const struct lattice_batch *batch = &walk.replicas.batch;
   const struct lattice_walk_run *run = &walk.run[blockIdx.y];
-  const uint32_t group = blockIdx.x, replica = group * GPUMC_WALK_GROUP + threadIdx.x;
+  const uint32_t replica = blockIdx.x * GPUMC_WALK_GROUP + threadIdx.x;
   const uint32_t size = batch->size[run->number], sites = 2 * walk.replicas.colour;
   const struct stretch stretch = stretch_of(&walk, run);
   if (replica >= size || stretch.steps == 0)
     return;
   const struct gpumc_random random = lattice_batch_random(batch, run->number);
+  const uint32_t group = lattice_batch_group(batch, blockIdx.x, GPUMC_WALK_GROUP),
+                 replica_number = lattice_batch_replica(batch, replica);
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_WALK, ISING_WALKER_ACCEPTANCE);
   uint32_t *passages =
       walk.passages != NULL ? walk.passages + run->number * batch->capacity + replica : NULL;
   unsigned long long *visits = (unsigned long long *)walk.visits;
   if (visits != NULL)
-    visits += ((size_t)run->number * walk.parts + gpumc_walk_part(replica, size, run->parts)) *
-              walk.levels;
+    visits +=
+        ((size_t)run->number * walk.parts + lattice_walk_part(batch, replica, size, run->parts)) *
+        walk.levels;
   struct walker walker = {lane_of(&walk.replicas, run->number, replica),
                           sample_of(&walk.replicas, &walk.tables, run->number, replica)};
   find_state<DIMENSION, KIND>(&walk, run, &walker);
@@ -155,7 +163,8 @@ __global__ void __launch_bounds__(GPUMC_WALK_GROUP)
     const uint64_t time = stretch.time + step;
     uint32_t site[GPUMC_WALK_UPDATES], number[GPUMC_WALK_UPDATES];
     lattice_walk_sites(random, group, time, sites, site);
-    gpumc_random_draw(random, replica, (uint32_t)(time >> 32), (uint32_t)time, label, number);
+    gpumc_random_draw(random, replica_number, (uint32_t)(time >> 32), (uint32_t)time, label,
+                      number);
 #pragma unroll
     for (int j = 0; j < GPUMC_WALK_UPDATES; j++)
       update<DIMENSION, KIND>(&walk, run, &walker, site[j], number[j]);

@@ -278,6 +278,8 @@ walk_group(const struct ising_walker_walk *walk, const struct lattice_walk_run *
   const struct lattice_batch *batch = &walk->replicas.batch;
   const uint32_t lane = threadIdx.x % WARP, replica = group * GPUMC_WALK_GROUP + lane;
   const struct gpumc_random random = lattice_batch_random(batch, run->number);
+  const uint32_t group_number = lattice_batch_group(batch, group, GPUMC_WALK_GROUP),
+                 replica_number = lattice_batch_replica(batch, replica);
   constexpr uint32_t stride = (BY_SPIN ? 2 : 1) * (NEIGHBOURS + 1) * sizeof(uint32_t);
   const struct steps steps = {(uint32_t)walk->step_base * stride,
                               (uint32_t)walk->step_unlike * stride / ISING_WALKER_BIT,
@@ -297,17 +299,17 @@ walk_group(const struct ising_walker_walk *walk, const struct lattice_walk_run *
   load_words(stored, &walker);
   /* Where no replica lives, thresholds of some level keep the thread among them. */
   walker.level = lives ? level_of<NEIGHBOURS, SIGNS>(walk, run, ahead.all, &walker) * stride : 0;
-  look_ahead(walk, random, group, ahead, 0);
-  struct numbers next = draw<ROUNDS>(random, replica, ahead.time);
+  look_ahead(walk, random, group_number, ahead, 0);
+  struct numbers next = draw<ROUNDS>(random, replica_number, ahead.time);
   struct around around = place_ahead<NEIGHBOURS>(ahead, 0, 0);
   for (uint32_t s = 0; s < stretch.steps; s++) {
     const struct numbers now = next;
-    next = draw<ROUNDS>(random, replica, ahead.time + s + 1);
+    next = draw<ROUNDS>(random, replica_number, ahead.time + s + 1);
 #pragma unroll
     for (uint32_t j = 0; j < GPUMC_WALK_UPDATES; j++) {
       const bool last = j + 1 == GPUMC_WALK_UPDATES;
       if (last)
-        look_ahead(walk, random, group, ahead, s + 1);
+        look_ahead(walk, random, group_number, ahead, s + 1);
       const struct around after =
           place_ahead<NEIGHBOURS>(ahead, last ? s + 1 : s, last ? 0 : j + 1);
       update<NEIGHBOURS, SIGNS, BY_SPIN>(steps, &walker, thresholds, &around, now.number[j]);
@@ -350,8 +352,9 @@ __global__ void __launch_bounds__(WARPS_MOST *WARP)
   __syncthreads();
   unsigned long long *counts =
       (unsigned long long *)walk.visits + (size_t)run->number * walk.parts * walk.levels;
-  const size_t part_of_block = gpumc_walk_part((size_t)first * WARP, size, run->parts);
-  const size_t part = gpumc_walk_part((size_t)group * WARP, size, run->parts);
+  const size_t part_of_block =
+      lattice_walk_part(&walk.replicas.batch, first * WARP, size, run->parts);
+  const size_t part = lattice_walk_part(&walk.replicas.batch, group * WARP, size, run->parts);
   struct count count = {NULL, NULL};
   if (visits != NULL && part == part_of_block)
     count.of_block = visits;

@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
   const struct sweeping walk = {
       &rule, lane_of(&arguments.replicas, blockIdx.y, replica),
       sample_of(&arguments.replicas, &arguments.tables, blockIdx.y, replica),
-      lattice_batch_random(batch, blockIdx.y), replica};
+      lattice_batch_random(batch, blockIdx.y), lattice_batch_replica(batch, replica)};
   for (uint32_t s = 0; s < arguments.sweeps; s++)
     for (uint32_t colour = 0; colour < 2; colour++)
       update_colour<DIMENSION, KIND>(&walk, batch->time + s, colour);
@@ -102,7 +102,8 @@ static __global__ void randomize(const __grid_constant__ struct ising_walker_rep
   const size_t sites = 2 * (size_t)lane.colour;
   for (size_t first = 0; first < sites; first += 32 * OUTPUTS) {
     uint32_t word[OUTPUTS];
-    gpumc_random_draw(random, (uint32_t)(first / (32 * OUTPUTS)), replica, 0, label, word);
+    gpumc_random_draw(random, (uint32_t)(first / (32 * OUTPUTS)),
+                      lattice_batch_replica(batch, replica), 0, label, word);
 #pragma unroll
     for (uint32_t i = 0; i < 32 * OUTPUTS; i++)
       if (first + i < sites)
