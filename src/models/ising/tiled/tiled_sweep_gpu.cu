@@ -80,9 +80,8 @@ static __device__ void keep_state(const struct ising_tiled_generator *generator,
 
 /* Of one block: whose numbers it draws. */
 struct stream {
-  const struct lattice_batch *batch;
   struct gpumc_random random;
-  uint32_t replica, first_word; /* the tile's first word among those that have a counter */
+  uint32_t replica, first_word; /* in the whole; the tile's first word among those with a counter */
 };
 
 /* One colour of the tile, in the sweep with number `time`. `mine`: word threadIdx.x. */
@@ -94,8 +93,7 @@ update_colour(const struct ising_tiled_geometry *geometry, const struct shared *
 {
   uint32_t *own = shared->copy + colour * geometry->copy_words;
   const uint32_t *other = shared->copy + (1 - colour) * geometry->copy_words;
-  const struct gpumc_philox_group group = gpumc_philox_group(
-      stream->random, lattice_batch_replica(stream->batch, stream->replica), time);
+  const struct gpumc_philox_group group = gpumc_philox_group(stream->random, stream->replica, time);
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, colour);
   for (uint32_t w = threadIdx.x; w < geometry->words; w += blockDim.x) {
     const struct ising_tiled_word word = w == threadIdx.x ? *mine : ising_tiled_word(geometry, w);
@@ -133,9 +131,13 @@ static __device__ void bring_rule(const struct ising_tiled_rule *rule, struct is
     ((uint32_t *)to)[i] = ((const uint32_t *)rule)[i];
 }
 
+/* That share a multiprocessor, at least: 40 registers a thread, of which the compiler now and then
+ * takes 58 in three dimensions. */
+enum { BLOCKS = 3 };
+
 /* blockIdx.x: block of the half, of each replica; blockIdx.y: run. */
 template <uint32_t ROUNDS, uint32_t DIMENSION>
-static __global__ void __launch_bounds__(ISING_TILED_THREADS_MAXIMUM)
+static __global__ void __launch_bounds__(ISING_TILED_THREADS_MAXIMUM, BLOCKS)
     visit_blocks(const __grid_constant__ struct ising_tiled_sweep arguments)
 {
   const struct lattice_batch *batch = &arguments.replicas.batch;
@@ -152,7 +154,8 @@ static __global__ void __launch_bounds__(ISING_TILED_THREADS_MAXIMUM)
       arguments.replicas.state + (element * generator->blocks + b) * generator->block_words;
   const struct shared shared = shared_of(&geometry);
   const struct ising_tiled_tile tile = ising_tiled_tile(&geometry, visit->half, b);
-  const struct stream stream = {batch, lattice_batch_random(batch, blockIdx.y), replica,
+  const struct stream stream = {lattice_batch_random(batch, blockIdx.y),
+                                lattice_batch_replica(batch, replica),
                                 ising_tiled_number(&geometry, tile) * geometry.words};
   const struct ising_tiled_word mine = ising_tiled_word(&geometry, threadIdx.x);
   uint32_t oldest = 0;
