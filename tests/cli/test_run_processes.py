@@ -31,17 +31,23 @@ ALGORITHMS = {
                  f"algorithm: {{name: canonical, {LADDER}, thermalization: 20, sweeps: 40, interval: 2, replicas: 2}}\n"
                  "kernel: {variant: tiled, tile: 8, hits: 2, generator: lcg64}\n",
     "canonical_samples": HEAD + "model: {name: ea, shape: [6, 6]}\n"
-                 f"algorithm: {{name: canonical, {LADDER}, thermalization: 20, sweeps: 40, samples: 5}}\n",
+                 f"algorithm: {{name: canonical, {LADDER}, thermalization: 20, sweeps: 40, samples: 45}}\n",
     "pa": HEAD + "model: {name: ising2d, shape: [8, 8]}\n"
           "algorithm: {name: pa, population: 151, sweeps: 2, beta: {from: 0.0, to: 0.5, step: 0.05}, runs: 3}\n",
     "canonical": HEAD + "model: {name: ising2d, shape: [8, 8]}\n"
-                 f"algorithm: {{name: canonical, {LADDER}, thermalization: 20, sweeps: 200, replicas: 5}}\n",
+                 f"algorithm: {{name: canonical, {LADDER}, thermalization: 20, sweeps: 200, replicas: 40}}\n",
+    "canonical_one_value": HEAD + "model: {name: heisenberg, shape: [4, 4, 4]}\n"
+                 "algorithm: {name: canonical, beta: {values: [0.8]}, thermalization: 100, sweeps: 100, update: metropolis, "
+                 "replicas: 9, series: true, configurations: {every: 20}}\n",
+    "canonical_pressure": HEAD + "model: {name: hard_disks, particles: 16, packing_fraction: 0.3}\n"
+                 "algorithm: {name: canonical, control: {name: beta_pressure, values: [1.0, 2.0]}, replicas: 5, "
+                 "thermalization: 64, sweeps: 64}\n",
     "pt": HEAD + "model: {name: ea, shape: [6, 6]}\n"
           f"algorithm: {{name: pt, {LADDER}, samples: 3, sweeps: 64}}\n",
     "muca": HEAD + "model: {name: ising2d, shape: [6, 6]}\n"
             "algorithm: {name: muca, walkers: 32, beta: {from: 0.2, to: 0.5, step: 0.1}}\n",
     "mpmc": HEAD + "model: {name: hard_disks, particles: 16, packing_fraction: 0.3}\n"
-            "algorithm: {name: mpmc, replicas: 3, thermalization: 20, sweeps: 40}\n",
+            "algorithm: {name: mpmc, replicas: 9, thermalization: 20, sweeps: 40, configurations: {every: 20}}\n",
 }
 
 

@@ -26,6 +26,15 @@ algorithm: {name: canonical, beta: {from: 0.2, to: 0.5, count: 4}, thermalizatio
 output: run.h5
 checkpoint: {every: 100 ms}
 """
+# One value, whose replicas are divided, and moves with steps, whose proposals are counted.
+DISKS = """\
+gpumc: 1
+seed: 5
+model: {name: hard_disks, particles: 64, packing_fraction: 0.5}
+algorithm: {name: mpmc, replicas: 9, thermalization: 2000, sweeps: 60000, interval: 50}
+output: run.h5
+checkpoint: {every: 100 ms}
+"""
 
 
 class Stopped(MpiCase):
@@ -110,6 +119,9 @@ class Killed(MpiCase, ResumeCase):
     def test_canonical(self):
         self.kill_any(CHAINS)
 
+    def test_mpmc(self):
+        self.kill_any(DISKS)
+
 
 class Continued(MpiCase, ResumeCase):
     def some_time(self, kind, processes):
@@ -133,6 +145,9 @@ class Continued(MpiCase, ResumeCase):
 
     def test_canonical(self):
         self.with_other_numbers_of_processes(CHAINS.replace("60000", "200000"), 1)
+
+    def test_mpmc(self):
+        self.with_other_numbers_of_processes(DISKS, 1)
 
 
 if __name__ == "__main__":

@@ -293,7 +293,6 @@ static const struct gpumc_merger merger = {
 const struct gpumc_algorithm_ops gpumc_algorithm_canonical = {
     CHAINS_OPERATIONS,
     .name = "canonical",
-    .divides = true,
     .summary = "updates at fixed temperatures: equilibrium averages, time series",
     .citation = citation,
     .keys = keys,

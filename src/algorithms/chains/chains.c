@@ -177,6 +177,8 @@ enum gpumc_status chains_settle(void *state, struct gpumc_error *error)
   return GPUMC_OK;
 }
 
+const enum gpumc_division chains_divides[] = {GPUMC_BY_RUNS, GPUMC_BY_PARTS, GPUMC_UNDIVIDED};
+
 enum gpumc_status chains_advance(void *state, bool *finished, struct gpumc_error *error)
 {
   struct chains *chains = state;

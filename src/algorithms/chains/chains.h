@@ -284,12 +284,14 @@ void chains_destroy(void *state);
 GPUMC_MUST_CHECK enum gpumc_status
 chains_merge(void *state, const struct gpumc_sources *sources, struct gpumc_error *error);
 extern const char *const chains_stages[];
+/* By values, or parts of the replicas of one. */
+extern const enum gpumc_division chains_divides[];
 #define CHAINS_OPERATIONS                                                                          \
   .stages = chains_stages,                                                                         \
   .required = GPUMC_OPERATION_START | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |           \
               GPUMC_OPERATION_MEASURE,                                                             \
-  .sweeps_alone = true, .profiles = true, .advance = chains_advance, .position = chains_position,  \
-  .settle = chains_settle, .save = chains_save, .load = chains_load,                               \
+  .divides = chains_divides, .sweeps_alone = true, .profiles = true, .advance = chains_advance,    \
+  .position = chains_position, .settle = chains_settle, .save = chains_save, .load = chains_load,  \
   .summarize = chains_summarize, .destroy = chains_destroy
 
 /* ---- what its files share ---- */

@@ -351,6 +351,8 @@ static const char citation[] =
 
 static const char *const stages[] = {"resample", "gather", "sweep", "tally", NULL};
 
+static const enum gpumc_division divides[] = {GPUMC_BY_RUNS, GPUMC_UNDIVIDED};
+
 const struct gpumc_algorithm_ops gpumc_algorithm_pa = {
     .name = "pa",
     .summary = "population annealing: a population of replicas, cooled and resampled",
@@ -359,7 +361,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pa = {
     .stages = stages,
     .required = GPUMC_OPERATION_START | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |
                 GPUMC_OPERATION_MEASURE | GPUMC_OPERATION_GATHER,
-    .divides = true,
+    .divides = divides,
     .relaxing_key = "sweeps",
     .merger = &pa_merger,
     .checks = pa_checks,

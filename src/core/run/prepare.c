@@ -11,7 +11,7 @@
 #include "core/base/text.h"
 #include "core/numerics/isa.h"
 #include "core/simulation/ensemble.h"
-#include "core/simulation/share.h"
+#include "core/simulation/division.h"
 #include "core/simulation/shared_keys.h"
 
 static enum gpumc_status
@@ -117,11 +117,15 @@ plan_memory(const struct gpumc_preparation *preparation, const struct gpumc_dema
   struct memory_plan plan = {
       .host = (double)demand->host_bytes +
               gpumc_ensemble_checkpoint_bytes(&preparation->model, demand->plan.capacity)};
-  struct gpumc_ensemble_plan share = demand->plan;
-  share.runs = gpumc_share_runs(&demand->plan);
+  const struct gpumc_ensemble_plan share = gpumc_share_largest(&demand->plan);
+  const double missing = demand->plan.division == GPUMC_BY_REPLICAS
+                             ? 1 - (double)share.capacity / (double)demand->plan.capacity
+                             : 0;
   plan.ensemble = ensemble_bytes(preparation, &share);
+  plan.host -= missing * (double)demand->host_bytes_by_replicas;
   double *place = strcmp(device->ops->name, "cpu") == 0 ? &plan.host : &plan.device;
-  *place += plan.ensemble + (double)demand->device_bytes;
+  *place += plan.ensemble + (double)demand->device_bytes -
+            missing * (double)demand->device_bytes_by_replicas;
   if (demand->plan.processes != NULL) /* as much of the host by each that it has */
     plan.host *= demand->plan.processes->module.local_size;
   return plan;
@@ -149,11 +153,15 @@ static void plan_all(struct gpumc_preparation *preparation)
   preparation->device_bytes = plan.device;
 }
 
-void gpumc_preparation_divide(struct gpumc_preparation *preparation,
-                              const struct gpumc_processes *processes)
+enum gpumc_status gpumc_preparation_divide(struct gpumc_preparation *preparation,
+                                           const struct gpumc_processes *processes,
+                                           struct gpumc_error *error)
 {
-  preparation->demand.plan.processes = processes;
+  struct gpumc_demand *demand = &preparation->demand;
+  GPUMC_TRY(gpumc_division_choose(preparation->task->algorithm->divides, preparation->kernel,
+                                  demand->replicas, processes, &demand->plan, error));
   plan_all(preparation);
+  return GPUMC_OK;
 }
 
 typedef enum gpumc_status
@@ -225,8 +233,11 @@ static bool value_fits(const struct gpumc_preparation *preparation, const char *
       cJSON_ReplaceItemInObjectCaseSensitive(values, key, cJSON_CreateNumber((double)value))) {
     params.values = values;
     good = ask_demand(preparation, &params, &demand, &ignored) == GPUMC_OK;
-    demand.plan.processes = preparation->demand.plan.processes;
   }
+  if (good && preparation->demand.plan.processes != NULL)
+    good = gpumc_division_choose(preparation->task->algorithm->divides, preparation->kernel,
+                                 demand.replicas, preparation->demand.plan.processes, &demand.plan,
+                                 &ignored) == GPUMC_OK;
   if (good) {
     struct memory_plan plan = plan_memory(preparation, &demand);
     good = fits(preparation, plan.host, plan.device);

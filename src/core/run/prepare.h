@@ -44,10 +44,12 @@ gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc
 /* Legal on a zeroed object; leaves it zeroed. */
 void gpumc_preparation_free(struct gpumc_preparation *preparation);
 
-/* The same for one of several processes that divide the runs of the ensemble, which it plans to
- * have a share of. */
-void gpumc_preparation_divide(struct gpumc_preparation *preparation,
-                              const struct gpumc_processes *processes);
+/* Plans memory for one of several processes that divide the ensemble, the one that has the most, if
+ * algorithm and kernel let it be divided: demand.plan.division tells. GPUMC_INVALID: there are too
+ * many of them. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_preparation_divide(struct gpumc_preparation *preparation,
+                                                            const struct gpumc_processes *processes,
+                                                            struct gpumc_error *error);
 
 /* The recorder of a task's result, or one that is `silent` (recorder.h), made of a configuration
  * with this text. */

@@ -8,7 +8,6 @@
 struct gpumc_provenance {
   struct gpumc_preparation *preparation;
   const struct gpumc_processes *processes;
-  bool divided;                        /* all of them work; else the root alone does */
   const struct gpumc_context *context; /* its recorder and warnings */
   uint64_t read_checksum;              /* gpumc_checksum_of_files */
   const char *command_line;

@@ -69,7 +69,7 @@ exchange_words(const struct run *run, bool begins, bool is_over, uint64_t words[
 /* Whether the algorithm lets processes divide its work, should there be enough of it. */
 static bool takes_part(const struct run *run)
 {
-  return run->processes->module.size > 1 && run->task->algorithm->divides;
+  return run->processes->module.size > 1 && run->task->algorithm->divides != NULL;
 }
 
 /* Whether all processes work, which they decide alike, and then what each has of it. */
@@ -77,13 +77,14 @@ static enum gpumc_status divide(struct run *run, struct gpumc_error *error)
 {
   struct gpumc_preparation *preparation = &run->preparation;
   char kernel[160];
-  run->divided = takes_part(run) && gpumc_share_divides(&preparation->demand.plan);
-  if (!run->divided)
+  if (!takes_part(run))
     return GPUMC_OK;
-  gpumc_preparation_divide(preparation, run->processes);
   snprintf(kernel, sizeof kernel, "%s on %s, trajectory %s", preparation->kernel->variant,
            preparation->kernel->device, gpumc_kernel_trajectory(preparation->kernel));
-  return gpumc_processes_same(run->processes, "the kernel", kernel, error);
+  GPUMC_TRY(gpumc_processes_same(run->processes, "the kernel", kernel, error));
+  GPUMC_TRY(gpumc_preparation_divide(preparation, run->processes, error));
+  run->divided = preparation->demand.plan.division != GPUMC_UNDIVIDED;
+  return GPUMC_OK;
 }
 
 /* Everything that the algorithm works with. */
@@ -122,7 +123,6 @@ static struct gpumc_provenance provenance_of(struct run *run)
 {
   return (struct gpumc_provenance){.preparation = &run->preparation,
                                    .processes = run->processes,
-                                   .divided = run->divided,
                                    .context = &run->context,
                                    .read_checksum = run->read_checksum,
                                    .command_line = run->options->command_line,
@@ -136,20 +136,13 @@ static struct gpumc_provenance provenance_of(struct run *run)
 static void warn_of_idle_processes(const struct run *run)
 {
   const int size = run->processes->module.size;
-  const size_t runs = run->preparation.demand.plan.runs;
-  char text[160] = "";
-  if (size == 1)
+  char text[160];
+  if (size == 1 || run->divided)
     return;
-  if (!run->divided)
-    snprintf(text, sizeof text,
-             "%d processes, but the work of %s is not divided here: process 0 does all of it", size,
-             run->task->algorithm->name);
-  else if ((size_t)size > runs)
-    snprintf(text, sizeof text,
-             "%d processes, but %zu runs or values at a time: %zu processes have no part of them",
-             size, runs, (size_t)size - runs);
-  if (text[0] != '\0')
-    gpumc_observer_tell(run->options->observer, GPUMC_WARNING, text);
+  snprintf(text, sizeof text,
+           "%d processes, but the work of %s is not divided here: process 0 does all of it", size,
+           run->task->algorithm->name);
+  gpumc_observer_tell(run->options->observer, GPUMC_WARNING, text);
 }
 
 /* Files of couplings or states may be others on another host. */

@@ -29,10 +29,12 @@ struct gpumc_demand {
   struct gpumc_ensemble_plan plan; /* runs of a batch, side by side; the most replicas of a run */
   size_t host_bytes;               /* work arrays and accumulators on the host */
   size_t device_bytes;             /* work arrays on the device, the ensemble not included */
-  double configuration_bytes;      /* that are written into the result on request */
-  double result_bytes;             /* of the numbers in the result, configurations not included */
-  double series_bytes;             /* of series, among these: the log has them as well */
-  double state_bytes;              /* of rows and sums in a checkpoint; the replicas not included */
+  /* Of these two, what is as much less in a process as it has fewer of the replicas. */
+  size_t host_bytes_by_replicas, device_bytes_by_replicas;
+  double configuration_bytes; /* that are written into the result on request */
+  double result_bytes;        /* of the numbers in the result, configurations not included */
+  double series_bytes;        /* of series, among these: the log has them as well */
+  double state_bytes;         /* of rows and sums in a checkpoint; the replicas not included */
   /* Of the whole run, a sweep counting as an update of each site, whatever the kernel proposes
    * (gpumc_kernel_trials); with adaptive steps an estimate. */
   double updates;
@@ -79,7 +81,7 @@ struct gpumc_context {
   const struct gpumc_model *model;
   struct gpumc_device *device;
   struct gpumc_ensemble *ensemble;         /* created for demand.plan, empty */
-  const struct gpumc_processes *processes; /* that divide its runs; NULL: this one has all */
+  const struct gpumc_processes *processes; /* that divide it; NULL: all is here */
   struct gpumc_recorder *recorder;
   const struct gpumc_observer *observer;
   const cJSON *warnings; /* gpumc_task.warnings; reported by the run */
@@ -117,10 +119,11 @@ struct gpumc_algorithm_ops {
   /* What its sweeps are for, GPUMC_BOLTZMANN or GPUMC_ATHERMAL: models and moves that do not serve
    * it are refused. */
   enum gpumc_target_kind target;
-  /* Whether processes may divide the runs of its ensemble (share.h): it does the same in all of
-   * them, decides by gpumc_processes_clock() where by time, and has no use for walks, exchanges and
-   * comparisons of runs. */
-  bool divides;
+  /* How processes may divide its ensemble, in the order of preference, GPUMC_UNDIVIDED the last:
+   * the first is taken that has a share for each. It then does the same in all of them, and decides
+   * by gpumc_processes_clock() where by time. By runs and parts it need not know of it (share.h);
+   * by replicas it does (columns.h). NULL: not at all. */
+  const enum gpumc_division *divides;
   bool profiles; /* whether it averages these (gpumc_channel.axis); else it refuses to be asked */
   /* Whether nothing but sweeps takes it from one state to the next, so that what is known against
    * the move that its key `update` names (gpumc_move.warn) is known against its results. */

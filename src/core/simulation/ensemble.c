@@ -57,18 +57,20 @@ gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_mod
       .rounds = rounds,
       .plan = *plan,
   };
+  if (plan->division == GPUMC_BY_REPLICAS)
+    ensemble->plan = gpumc_share_plan(plan, plan->processes->module.rank);
   enum gpumc_status status;
   if (plan->walks && model->unwalkable != NULL)
     GPUMC_TRY_OUT(status, gpumc_error_set(error, GPUMC_INVALID,
                                           "model %s does not walk under a tabulated weight: %s",
                                           model->ops->name, model->unwalkable));
-  GPUMC_TRY_OUT(status, check_share(ops, model, plan, error));
+  GPUMC_TRY_OUT(status, check_share(ops, model, &ensemble->plan, error));
   GPUMC_TRY_OUT(status, gpumc_device_array(device, &ensemble->size, plan->runs,
                                            "numbers of replicas", error));
   GPUMC_TRY_OUT(status, create_controls(ensemble, error));
   GPUMC_TRY_OUT(status, gpumc_steps_create(ensemble, error));
-  GPUMC_TRY_OUT(status, plan->processes != NULL ? gpumc_share_create(ensemble, error)
-                                                : ops->create(ensemble, error));
+  GPUMC_TRY_OUT(status, plan->division != GPUMC_UNDIVIDED ? gpumc_share_create(ensemble, error)
+                                                          : ops->create(ensemble, error));
   return GPUMC_OK;
 out:
   gpumc_ensemble_free(ensemble);
@@ -88,8 +90,40 @@ enum gpumc_status gpumc_ensemble_set_sizes(struct gpumc_ensemble *ensemble, cons
   ensemble->expected = 0;
   for (size_t m = 0; m < ensemble->runs; m++)
     ensemble->expected = size[m] > ensemble->expected ? size[m] : ensemble->expected;
-  return ensemble->device->ops->copy_to_device(ensemble->device, ensemble->size, size,
-                                               ensemble->runs * sizeof *size, error);
+  GPUMC_TRY(ensemble->device->ops->copy_to_device(ensemble->device, ensemble->size, size,
+                                                  ensemble->runs * sizeof *size, error));
+  return ensemble->share != NULL ? gpumc_share_resize(ensemble, size, error) : GPUMC_OK;
+}
+
+enum gpumc_status gpumc_ensemble_whole_sizes(const struct gpumc_ensemble *ensemble, uint32_t *size,
+                                             struct gpumc_error *error)
+{
+  uint64_t *sum = NULL;
+  GPUMC_TRY(gpumc_ensemble_get_sizes(ensemble, size, error));
+  if (ensemble->plan.division != GPUMC_BY_REPLICAS)
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_allocate_array(&sum, ensemble->runs, "numbers of replicas", error));
+  for (size_t m = 0; m < ensemble->runs; m++)
+    sum[m] = size[m];
+  gpumc_processes_sum(ensemble->plan.processes, sum, ensemble->runs);
+  for (size_t m = 0; m < ensemble->runs; m++)
+    size[m] = (uint32_t)sum[m];
+  free(sum);
+  return GPUMC_OK;
+}
+
+/* Of size[runs] this process's part. */
+static enum gpumc_status
+set_whole_sizes(struct gpumc_ensemble *ensemble, const uint32_t *size, struct gpumc_error *error)
+{
+  uint32_t *own = NULL;
+  if (ensemble->plan.division != GPUMC_BY_REPLICAS)
+    return gpumc_ensemble_set_sizes(ensemble, size, error);
+  GPUMC_TRY(gpumc_allocate_array(&own, ensemble->runs, "numbers of replicas", error));
+  gpumc_share_cut_sizes(ensemble, size, own);
+  const enum gpumc_status status = gpumc_ensemble_set_sizes(ensemble, own, error);
+  free(own);
+  return status;
 }
 
 static enum gpumc_status
@@ -99,7 +133,7 @@ set_equal_sizes(struct gpumc_ensemble *ensemble, size_t size, struct gpumc_error
   GPUMC_TRY(gpumc_allocate_array(&sizes, ensemble->runs, "numbers of replicas", error));
   for (size_t m = 0; m < ensemble->runs; m++)
     sizes[m] = (uint32_t)size;
-  const enum gpumc_status status = gpumc_ensemble_set_sizes(ensemble, sizes, error);
+  const enum gpumc_status status = set_whole_sizes(ensemble, sizes, error);
   free(sizes);
   return status;
 }
@@ -107,7 +141,7 @@ set_equal_sizes(struct gpumc_ensemble *ensemble, size_t size, struct gpumc_error
 enum gpumc_status gpumc_ensemble_start(struct gpumc_ensemble *ensemble, uint32_t first_run,
                                        size_t runs, size_t size, struct gpumc_error *error)
 {
-  assert(runs <= ensemble->plan.runs && size <= ensemble->plan.capacity);
+  assert(runs <= ensemble->plan.runs && size <= gpumc_plan_whole(&ensemble->plan));
   ensemble->first_run = first_run;
   ensemble->runs = runs;
   ensemble->time = 0;
@@ -237,7 +271,7 @@ save_sizes(const struct transfer *transfer, uint32_t *size, struct gpumc_error *
 {
   const struct gpumc_ensemble *ensemble = transfer->ensemble;
   size_t replicas = 0;
-  GPUMC_TRY(gpumc_ensemble_get_sizes(ensemble, size, error));
+  GPUMC_TRY(gpumc_ensemble_whole_sizes(ensemble, size, error));
   GPUMC_TRY(gpumc_checkpoint_put(transfer->writer, "ensemble/sizes", GPUMC_UINT32, ensemble->runs,
                                  1, size, error));
   for (size_t m = 0; m < ensemble->runs; m++)
@@ -253,10 +287,10 @@ load_sizes(const struct transfer *transfer, uint32_t *size, struct gpumc_error *
   GPUMC_TRY(gpumc_checkpoint_get_rows(transfer->reader, "ensemble/sizes", GPUMC_UINT32, 0,
                                       ensemble->runs, 1, size, error));
   for (size_t m = 0; m < ensemble->runs; m++)
-    if (size[m] > ensemble->plan.capacity)
+    if (size[m] > gpumc_plan_whole(&ensemble->plan))
       return gpumc_error_set(error, GPUMC_FAILURE, "%u replicas, more than there is room for",
                              size[m]);
-  return gpumc_ensemble_set_sizes(ensemble, size, error);
+  return set_whole_sizes(ensemble, size, error);
 }
 
 /* Copies replicas `first` to `first + count` of run m, which stand at `row` in the file. */
@@ -279,7 +313,7 @@ static enum gpumc_status copy_slice(const struct transfer *transfer, size_t m, s
 static enum gpumc_status copy_replicas(const struct transfer *transfer, struct gpumc_error *error)
 {
   const struct gpumc_ensemble *ensemble = transfer->ensemble;
-  const size_t most = slice_replicas(ensemble->model, ensemble->plan.capacity);
+  const size_t most = slice_replicas(ensemble->model, gpumc_plan_whole(&ensemble->plan));
   uint32_t *size = NULL;
   uint8_t *slice = NULL;
   size_t row = 0;

@@ -14,8 +14,8 @@ gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_mod
                       struct gpumc_device *device, const struct gpumc_ensemble_plan *plan,
                       uint64_t seed, uint32_t rounds, struct gpumc_ensemble *ensemble,
                       struct gpumc_error *error);
-/* Begins `runs` runs from `first_run` on with `size` replicas each, in the states that the kernel
- * starts with; time becomes 0. */
+/* Begins `runs` runs from `first_run` on with `size` replicas each, in all processes together, in
+ * the states that the kernel starts with; time becomes 0. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_start(struct gpumc_ensemble *ensemble,
                                                         uint32_t first_run, size_t runs,
                                                         size_t size, struct gpumc_error *error);
@@ -53,6 +53,11 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_get_sizes(const struct gpumc_e
 GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_set_sizes(struct gpumc_ensemble *ensemble,
                                                             const uint32_t *size,
                                                             struct gpumc_error *error);
+/* Of an ensemble whose replicas are divided (columns.h) those of all processes together, and what
+ * gpumc_ensemble_get_sizes() says of any other. Collective. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_whole_sizes(const struct gpumc_ensemble *ensemble,
+                                                              uint32_t *size,
+                                                              struct gpumc_error *error);
 /* Legal on a zeroed object; leaves it zeroed. */
 void gpumc_ensemble_free(struct gpumc_ensemble *ensemble);
 

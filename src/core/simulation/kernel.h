@@ -56,6 +56,12 @@ struct gpumc_kernel_options {
  * disorder go by the whole's numbers (gpumc_plan_replica), so that a share's replicas are those of
  * the whole, bit for bit. It begins at a multiple of gpumc_plan_group. */
 struct gpumc_processes;
+enum gpumc_division {
+  GPUMC_UNDIVIDED,
+  GPUMC_BY_RUNS,     /* processes have whole runs */
+  GPUMC_BY_PARTS,    /* or, where runs are fewer, one part of one run */
+  GPUMC_BY_REPLICAS, /* processes have a part of every run */
+};
 struct gpumc_ensemble_plan {
   size_t runs, capacity, samples;
   size_t first_replica, all_replicas, first_sample;
@@ -72,8 +78,11 @@ struct gpumc_ensemble_plan {
   bool fixes;
   double fixed[GPUMC_CONTROLS_MAXIMUM];
   struct gpumc_kernel_options options;
-  /* Among which the runs are divided (share.h); NULL: all are here. No kernel sees it. */
+  /* How it is divided among processes (division.h), which no kernel sees; NULL: all is here. */
   const struct gpumc_processes *processes;
+  enum gpumc_division division;
+  size_t granule; /* shares of a run begin at multiples of it; 0: it is not divided */
+  size_t even;    /* replicas of a run that are cut evenly: the last share has the room beyond */
 };
 
 struct gpumc_model;
@@ -146,6 +155,7 @@ struct gpumc_ensemble {
   uint64_t proposed_before; /* by all runs, until `proposed` was last set */
   size_t expected; /* replicas of each run, about: for how work is spread, decides no result */
   void *storage;   /* the kernel's own */
+  struct gpumc_share_state *share; /* of several processes; NULL: all is here */
 };
 
 /* Operations work on every run m < runs and its replicas r < size[m], which may be none, and are

@@ -1,5 +1,5 @@
-/* Operations of an ensemble whose runs are divided among processes: those of the kernel on a view
- * of the ensemble, which has the share alone, and messages. */
+/* Operations of an ensemble that is divided among processes: those of the kernel on a view of the
+ * ensemble, which has the share alone, and messages. */
 #include "core/simulation/share.h"
 
 #include <stdlib.h>
@@ -7,81 +7,69 @@
 
 #include "core/base/memory.h"
 
-/* In `storage` of the ensemble. */
-struct divided {
+struct gpumc_share_state {
   struct gpumc_kernel_ops ops;           /* of the ensemble */
   const struct gpumc_kernel_ops *kernel; /* borrowed */
-  void *storage;                         /* the kernel's */
   size_t *counts;                        /* [processes] bytes that each has of an array */
   uint8_t *memory;                       /* of an array of the device on its way */
   size_t bytes;
+  /* Device memory, for the runs of the view: its numbers of replicas, where these are a part of
+   * those of a run; and of moves with steps what was counted in one sweep. */
+  uint32_t *size;
+  uint64_t *accepted, *proposed;
 };
 
-static struct divided *divided_of(const struct gpumc_ensemble *ensemble)
+static struct gpumc_share share_of(const struct gpumc_ensemble *ensemble, int rank)
 {
-  return ensemble->storage;
+  return gpumc_share_of(&ensemble->plan, ensemble->runs, rank);
 }
 
-bool gpumc_share_divides(const struct gpumc_ensemble_plan *plan)
-{
-  return plan->runs > 1 && !plan->sample_by_run;
-}
-
-size_t gpumc_share_runs(const struct gpumc_ensemble_plan *plan)
-{
-  if (plan->processes == NULL)
-    return plan->runs;
-  const size_t size = (size_t)plan->processes->module.size;
-  return plan->runs / size + (plan->runs % size > 0);
-}
-
-/* Of the runs of the present batch. */
-static struct gpumc_slice share_of(const struct gpumc_ensemble *ensemble, int rank)
-{
-  return gpumc_slice(ensemble->runs, 1, (size_t)ensemble->plan.processes->module.size,
-                     (size_t)rank);
-}
-
-static struct gpumc_slice own_share(const struct gpumc_ensemble *ensemble)
+static struct gpumc_share own_share(const struct gpumc_ensemble *ensemble)
 {
   return share_of(ensemble, ensemble->plan.processes->module.rank);
 }
 
-static int owner_of(const struct gpumc_ensemble *ensemble, size_t m)
+/* Whether a share is a part of one run. */
+static bool is_part(const struct gpumc_ensemble *ensemble, const struct gpumc_share *share)
 {
-  int rank = 0;
-  struct gpumc_slice slice;
-  while (slice = share_of(ensemble, rank), m >= slice.first + slice.count)
-    rank++;
-  return rank;
+  return share->replicas < ensemble->plan.capacity;
 }
 
-/* What the kernel is to see: the runs of a slice. It shares all arrays with the ensemble. */
-static struct gpumc_ensemble
-view_of(const struct gpumc_ensemble *ensemble, const struct gpumc_slice *slice)
+/* What a share has of a run with `size` replicas. */
+static uint32_t part_of_size(const struct gpumc_share *share, uint32_t size)
 {
-  const struct divided *divided = divided_of(ensemble);
+  const size_t rest = size > share->first_replica ? size - share->first_replica : 0;
+  return (uint32_t)(rest < share->replicas ? rest : share->replicas);
+}
+
+/* What the kernel is to see: the ensemble of a share. It has all arrays in common with the whole
+ * one but those that the share's state has. */
+static struct gpumc_ensemble
+view_of(const struct gpumc_ensemble *ensemble, const struct gpumc_share *share)
+{
+  const struct gpumc_share_state *state = ensemble->share;
   struct gpumc_ensemble view = *ensemble;
-  view.ops = divided->kernel;
-  view.storage = divided->storage;
-  view.plan.runs = gpumc_share_runs(&ensemble->plan);
+  view.ops = state->kernel;
+  view.share = NULL;
+  if (ensemble->plan.division == GPUMC_BY_REPLICAS)
+    return view;
+  view.plan = gpumc_share_plan(&ensemble->plan, ensemble->plan.processes->module.rank);
   view.plan.processes = NULL;
-  view.runs = slice->count;
-  view.first_run += (uint32_t)slice->first;
-  view.control += slice->first * ensemble->model->ops->n_controls;
-  view.size += slice->first;
+  view.runs = share->runs;
+  view.first_run += (uint32_t)share->first_run;
+  view.control += share->first_run * ensemble->model->ops->n_controls;
+  view.expected = part_of_size(share, (uint32_t)ensemble->expected);
+  view.size = is_part(ensemble, share) ? state->size : ensemble->size + share->first_run;
   if (view.step != NULL)
-    view.step += slice->first;
-  if (view.accepted != NULL)
-    view.accepted += slice->first;
-  if (view.proposed != NULL)
-    view.proposed += slice->first;
+    view.step += share->first_run;
+  view.accepted = state->accepted;
+  view.proposed = state->proposed;
   return view;
 }
 
 static struct gpumc_ensemble own_view(const struct gpumc_ensemble *ensemble)
 {
-  const struct gpumc_slice own = own_share(ensemble);
+  const struct gpumc_share own = own_share(ensemble);
   return view_of(ensemble, &own);
 }
 
@@ -93,38 +81,84 @@ agree(const struct gpumc_ensemble *ensemble, enum gpumc_status status, struct gp
 
 /* ---- arrays of all runs ---- */
 
-static enum gpumc_status reserve(struct divided *divided, size_t bytes, struct gpumc_error *error)
+static enum gpumc_status
+reserve(struct gpumc_share_state *state, size_t bytes, struct gpumc_error *error)
 {
-  if (bytes <= divided->bytes)
+  if (bytes <= state->bytes)
     return GPUMC_OK;
-  free(divided->memory);
-  divided->bytes = 0;
-  GPUMC_TRY(gpumc_allocate_array(&divided->memory, bytes, "messages between processes", error));
-  divided->bytes = bytes;
+  free(state->memory);
+  state->bytes = 0;
+  GPUMC_TRY(gpumc_allocate_array(&state->memory, bytes, "messages between processes", error));
+  state->bytes = bytes;
   return GPUMC_OK;
 }
 
-/* Of an array of the device's memory every process gets the runs of all others. */
-static enum gpumc_status make_whole(const struct gpumc_ensemble *ensemble, void *array,
-                                    size_t bytes_of_run, struct gpumc_error *error)
+/* Replicas before those of a share, in the order of [runs][capacity], and how many these are. */
+static struct gpumc_slice
+cells_of(const struct gpumc_ensemble *ensemble, const struct gpumc_share *share)
 {
-  struct divided *divided = divided_of(ensemble);
+  return (struct gpumc_slice){share->first_run * ensemble->plan.capacity + share->first_replica,
+                              share->runs * share->replicas};
+}
+
+/* Of an array [runs][capacity] of the device's memory every process gets what all others have. */
+static enum gpumc_status make_whole(const struct gpumc_ensemble *ensemble, void *array,
+                                    size_t bytes_of_replica, struct gpumc_error *error)
+{
+  struct gpumc_share_state *state = ensemble->share;
   struct gpumc_device *device = ensemble->device;
   const struct gpumc_processes *processes = ensemble->plan.processes;
-  const struct gpumc_slice own = own_share(ensemble);
-  const size_t first = own.first * bytes_of_run, all = ensemble->runs * bytes_of_run;
+  const struct gpumc_share own = own_share(ensemble);
+  const struct gpumc_slice cells = cells_of(ensemble, &own);
+  const size_t first = cells.first * bytes_of_replica;
+  const size_t all = ensemble->runs * ensemble->plan.capacity * bytes_of_replica;
   uint8_t *memory = array;
-  for (int p = 0; p < processes->module.size; p++)
-    divided->counts[p] = share_of(ensemble, p).count * bytes_of_run;
+  for (int p = 0; p < processes->module.size; p++) {
+    const struct gpumc_share share = share_of(ensemble, p);
+    state->counts[p] = cells_of(ensemble, &share).count * bytes_of_replica;
+  }
   if (device->ops->kind == GPUMC_KIND_CPU) {
-    gpumc_processes_gather(processes, memory + first, memory, divided->counts, -1);
+    gpumc_processes_gather(processes, memory + first, memory, state->counts, -1);
     return GPUMC_OK;
   }
-  GPUMC_TRY(reserve(divided, all, error));
-  GPUMC_TRY(device->ops->copy_to_host(device, divided->memory + first, memory + first,
-                                      own.count * bytes_of_run, error));
-  gpumc_processes_gather(processes, divided->memory + first, divided->memory, divided->counts, -1);
-  return device->ops->copy_to_device(device, array, divided->memory, all, error);
+  GPUMC_TRY(reserve(state, all, error));
+  GPUMC_TRY(device->ops->copy_to_host(device, state->memory + first, memory + first,
+                                      cells.count * bytes_of_replica, error));
+  gpumc_processes_gather(processes, state->memory + first, state->memory, state->counts, -1);
+  return device->ops->copy_to_device(device, array, state->memory, all, error);
+}
+
+/* What a sweep of the share has counted, into the counts of all runs. */
+static enum gpumc_status add_counts(const struct gpumc_ensemble *ensemble, const uint64_t *counted,
+                                    uint64_t *counts, struct gpumc_error *error)
+{
+  const struct gpumc_device_ops *ops = ensemble->device->ops;
+  const struct gpumc_share own = own_share(ensemble);
+  const size_t runs = ensemble->runs;
+  uint64_t *sum = NULL, *before = NULL;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&sum, runs, "proposals", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&before, runs, "proposals", error));
+  GPUMC_TRY_OUT(status, ops->copy_to_host(ensemble->device, sum + own.first_run, counted,
+                                          own.runs * sizeof *sum, error));
+  GPUMC_TRY_OUT(status,
+                ops->copy_to_host(ensemble->device, before, counts, runs * sizeof *before, error));
+  gpumc_processes_sum(ensemble->plan.processes, sum, runs);
+  for (size_t m = 0; m < runs; m++)
+    sum[m] += before[m];
+  status = ops->copy_to_device(ensemble->device, counts, sum, runs * sizeof *sum, error);
+out:
+  free(sum);
+  free(before);
+  return status;
+}
+
+static enum gpumc_status
+clear_counts(const struct gpumc_ensemble *view, uint64_t *counts, struct gpumc_error *error)
+{
+  return counts != NULL ? view->device->ops->fill(view->device, counts, 0,
+                                                  view->plan.runs * sizeof *counts, error)
+                        : GPUMC_OK;
 }
 
 /* Values of a replica: one, or those of a profile. */
@@ -134,19 +168,13 @@ static size_t width_of(const struct gpumc_ensemble *ensemble, size_t c)
   return model->ops->channels[c].axis.name != NULL ? model->profile[c].width : 1;
 }
 
-static size_t channel_bytes(const struct gpumc_ensemble *ensemble, size_t c)
-{
-  return ensemble->plan.capacity * width_of(ensemble, c) * sizeof(int64_t);
-}
-
-/* Into `own` where the runs of the share are in the arrays of channels. */
-static void find_own(const struct gpumc_ensemble *ensemble, const struct gpumc_slice *slice,
+/* Into `own` where the replicas of the share are in the arrays of channels. */
+static void find_own(const struct gpumc_ensemble *ensemble, const struct gpumc_share *share,
                      int64_t *const *channel, int64_t *own[GPUMC_CHANNELS_MAXIMUM])
 {
+  const size_t first = cells_of(ensemble, share).first;
   for (size_t c = 0; c < ensemble->model->ops->n_channels; c++)
-    own[c] = channel[c] != NULL
-                 ? channel[c] + slice->first * ensemble->plan.capacity * width_of(ensemble, c)
-                 : NULL;
+    own[c] = channel[c] != NULL ? channel[c] + first * width_of(ensemble, c) : NULL;
 }
 
 static enum gpumc_status make_channels_whole(const struct gpumc_ensemble *ensemble,
@@ -154,187 +182,278 @@ static enum gpumc_status make_channels_whole(const struct gpumc_ensemble *ensemb
 {
   for (size_t c = 0; c < ensemble->model->ops->n_channels; c++)
     if (channel[c] != NULL)
-      GPUMC_TRY(make_whole(ensemble, channel[c], channel_bytes(ensemble, c), error));
+      GPUMC_TRY(make_whole(ensemble, channel[c], width_of(ensemble, c) * sizeof(int64_t), error));
   return GPUMC_OK;
+}
+
+/* ---- numbers of replicas ---- */
+
+enum gpumc_status
+gpumc_share_resize(struct gpumc_ensemble *ensemble, const uint32_t *size, struct gpumc_error *error)
+{
+  const struct gpumc_share own = own_share(ensemble);
+  if (!is_part(ensemble, &own))
+    return GPUMC_OK;
+  const uint32_t part = part_of_size(&own, size[own.first_run]);
+  return ensemble->device->ops->copy_to_device(ensemble->device, ensemble->share->size, &part,
+                                               sizeof part, error);
+}
+
+void gpumc_share_cut_sizes(const struct gpumc_ensemble *ensemble, const uint32_t *size,
+                           uint32_t *own_size)
+{
+  const struct gpumc_share own = own_share(ensemble);
+  for (size_t m = 0; m < ensemble->runs; m++)
+    own_size[m] = part_of_size(&own, size[m]);
 }
 
 /* ---- operations ---- */
 
 static enum gpumc_status start(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  const struct gpumc_slice own = own_share(ensemble);
+  const struct gpumc_share own = own_share(ensemble);
   struct gpumc_ensemble view = view_of(ensemble, &own);
-  return agree(ensemble, own.count > 0 ? view.ops->start(&view, error) : GPUMC_OK, error);
+  return agree(ensemble, own.runs > 0 ? view.ops->start(&view, error) : GPUMC_OK, error);
 }
 
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                                uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
-  const struct gpumc_slice own = own_share(ensemble);
+  const struct gpumc_share own = own_share(ensemble);
   struct gpumc_ensemble view = view_of(ensemble, &own);
   struct gpumc_target of_share = target != NULL ? *target : (struct gpumc_target){0};
   int64_t *measured[GPUMC_CHANNELS_MAXIMUM] = {NULL};
   if (of_share.control != NULL)
-    of_share.control += own.first * ensemble->model->ops->n_controls;
+    of_share.control += own.first_run * ensemble->model->ops->n_controls;
   if (channel != NULL)
     find_own(ensemble, &own, channel, measured);
-  if (own.count > 0)
+  GPUMC_TRY(clear_counts(&view, view.accepted, error));
+  GPUMC_TRY(clear_counts(&view, view.proposed, error));
+  if (own.runs > 0)
     GPUMC_TRY(view.ops->sweep(&view, target != NULL ? &of_share : NULL, sweeps,
                               channel != NULL ? measured : NULL, error));
-  if (ensemble->accepted != NULL)
-    GPUMC_TRY(make_whole(ensemble, ensemble->accepted, sizeof *ensemble->accepted, error));
-  if (ensemble->proposed != NULL)
-    GPUMC_TRY(make_whole(ensemble, ensemble->proposed, sizeof *ensemble->proposed, error));
+  if (view.accepted != NULL)
+    GPUMC_TRY(add_counts(ensemble, view.accepted, ensemble->accepted, error));
+  if (view.proposed != NULL)
+    GPUMC_TRY(add_counts(ensemble, view.proposed, ensemble->proposed, error));
   return channel != NULL ? make_channels_whole(ensemble, channel, error) : GPUMC_OK;
 }
 
 static enum gpumc_status
 measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
 {
-  const struct gpumc_slice own = own_share(ensemble);
+  const struct gpumc_share own = own_share(ensemble);
   struct gpumc_ensemble view = view_of(ensemble, &own);
   int64_t *measured[GPUMC_CHANNELS_MAXIMUM] = {NULL};
   find_own(ensemble, &own, channel, measured);
-  if (own.count > 0)
+  if (own.runs > 0)
     GPUMC_TRY(view.ops->measure(&view, measured, error));
   return make_channels_whole(ensemble, channel, error);
 }
 
 static enum gpumc_status inspect(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  const struct gpumc_slice own = own_share(ensemble);
+  const struct gpumc_share own = own_share(ensemble);
   struct gpumc_ensemble view = view_of(ensemble, &own);
-  return agree(ensemble, own.count > 0 ? view.ops->inspect(&view, error) : GPUMC_OK, error);
+  return agree(ensemble, own.runs > 0 ? view.ops->inspect(&view, error) : GPUMC_OK, error);
 }
 
+/* Of whole runs. */
 static enum gpumc_status
 gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_error *error)
 {
-  const struct gpumc_slice own = own_share(ensemble);
+  const struct gpumc_share own = own_share(ensemble);
   struct gpumc_ensemble view = view_of(ensemble, &own);
-  return own.count > 0
-             ? view.ops->gather(&view, parent + own.first * ensemble->plan.capacity, error)
+  return own.runs > 0
+             ? view.ops->gather(&view, parent + own.first_run * ensemble->plan.capacity, error)
              : GPUMC_OK;
 }
 
-/* What the owner of a run has read, or its failure, to all. */
-static enum gpumc_status give_to_all(const struct gpumc_ensemble *ensemble, int owner,
-                                     enum gpumc_status status, uint8_t *values, size_t bytes,
-                                     struct gpumc_error *error)
+/* ---- transfers, by numbers in the whole ---- */
+
+/* Those that a share has out of the replicas first .. first + count - 1 of run m. */
+static struct gpumc_slice
+common(const struct gpumc_share *share, size_t m, size_t first, size_t count)
 {
-  GPUMC_TRY(agree(ensemble, status, error));
-  gpumc_processes_broadcast(ensemble->plan.processes, values, bytes, owner);
-  return GPUMC_OK;
+  const size_t end = first + count, share_end = share->first_replica + share->replicas;
+  const size_t from = first > share->first_replica ? first : share->first_replica;
+  const size_t until = end < share_end ? end : share_end;
+  if (m < share->first_run || m >= share->first_run + share->runs || from >= until)
+    return (struct gpumc_slice){first, 0};
+  return (struct gpumc_slice){from, until - from};
 }
 
-static bool is_own(const struct gpumc_ensemble *ensemble, int owner)
+/* What each process has read of a run, after `status` of its own, to all; `bytes` of a replica. */
+static enum gpumc_status join(const struct gpumc_ensemble *ensemble, size_t m, size_t first,
+                              size_t count, size_t bytes, uint8_t *values, enum gpumc_status status,
+                              struct gpumc_error *error)
 {
-  return owner == ensemble->plan.processes->module.rank;
+  const struct gpumc_processes *processes = ensemble->plan.processes;
+  size_t *counts = ensemble->share->counts;
+  size_t own = 0;
+  GPUMC_TRY(agree(ensemble, status, error));
+  for (int p = 0; p < processes->module.size; p++) {
+    const struct gpumc_share share = share_of(ensemble, p);
+    const struct gpumc_slice slice = common(&share, m, first, count);
+    counts[p] = slice.count * bytes;
+    if (p == processes->module.rank)
+      own = (slice.first - first) * bytes;
+  }
+  gpumc_processes_gather(processes, values + own, values, counts, -1);
+  return GPUMC_OK;
 }
 
 static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
                              uint8_t *portable, struct gpumc_error *error)
 {
-  const int owner = owner_of(ensemble, m);
-  const size_t own_m = m - own_share(ensemble).first;
-  struct gpumc_ensemble view = own_view(ensemble);
+  const struct gpumc_share own = own_share(ensemble);
+  const struct gpumc_slice slice = common(&own, m, first, count);
+  const size_t bytes = ensemble->model->portable_bytes;
+  struct gpumc_ensemble view = view_of(ensemble, &own);
   enum gpumc_status status = GPUMC_OK;
-  if (is_own(ensemble, owner))
-    status = view.ops->get(&view, own_m, first, count, portable, error);
-  return give_to_all(ensemble, owner, status, portable, count * ensemble->model->portable_bytes,
-                     error);
+  if (slice.count > 0)
+    status = view.ops->get(&view, m - own.first_run, slice.first - own.first_replica, slice.count,
+                           portable + (slice.first - first) * bytes, error);
+  return join(ensemble, m, first, count, bytes, portable, status, error);
 }
 
 static enum gpumc_status set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
                              const uint8_t *portable, struct gpumc_error *error)
 {
-  const size_t own_m = m - own_share(ensemble).first;
-  struct gpumc_ensemble view = own_view(ensemble);
+  const struct gpumc_share own = own_share(ensemble);
+  const struct gpumc_slice slice = common(&own, m, first, count);
+  struct gpumc_ensemble view = view_of(ensemble, &own);
   enum gpumc_status status = GPUMC_OK;
-  if (is_own(ensemble, owner_of(ensemble, m)))
-    status = view.ops->set(&view, own_m, first, count, portable, error);
+  if (slice.count > 0)
+    status =
+        view.ops->set(&view, m - own.first_run, slice.first - own.first_replica, slice.count,
+                      portable + (slice.first - first) * ensemble->model->portable_bytes, error);
   return agree(ensemble, status, error);
+}
+
+/* Of a replica, as kernels have it for all replicas of a run, one after the other. */
+static size_t state_of_replica(const struct gpumc_ensemble *view)
+{
+  return view->ops->state_bytes(view) / view->plan.capacity;
 }
 
 static size_t state_bytes(const struct gpumc_ensemble *ensemble)
 {
   const struct gpumc_ensemble view = own_view(ensemble);
-  return view.ops->state_bytes(&view);
+  return state_of_replica(&view) * gpumc_plan_whole(&ensemble->plan);
+}
+
+static bool has_of_run(const struct gpumc_share *share, size_t m)
+{
+  return m >= share->first_run && m < share->first_run + share->runs;
 }
 
 static enum gpumc_status
 get_state(struct gpumc_ensemble *ensemble, size_t m, uint8_t *state, struct gpumc_error *error)
 {
-  const int owner = owner_of(ensemble, m);
-  const size_t own_m = m - own_share(ensemble).first;
-  struct gpumc_ensemble view = own_view(ensemble);
+  const struct gpumc_share own = own_share(ensemble);
+  struct gpumc_ensemble view = view_of(ensemble, &own);
+  const size_t bytes = state_of_replica(&view);
   enum gpumc_status status = GPUMC_OK;
-  if (is_own(ensemble, owner))
-    status = view.ops->get_state(&view, own_m, state, error);
-  return give_to_all(ensemble, owner, status, state, state_bytes(ensemble), error);
+  if (has_of_run(&own, m))
+    status =
+        view.ops->get_state(&view, m - own.first_run, state + own.first_replica * bytes, error);
+  return join(ensemble, m, 0, gpumc_plan_whole(&ensemble->plan), bytes, state, status, error);
 }
 
 static enum gpumc_status set_state(struct gpumc_ensemble *ensemble, size_t m, const uint8_t *state,
                                    struct gpumc_error *error)
 {
-  const size_t own_m = m - own_share(ensemble).first;
-  struct gpumc_ensemble view = own_view(ensemble);
+  const struct gpumc_share own = own_share(ensemble);
+  struct gpumc_ensemble view = view_of(ensemble, &own);
   enum gpumc_status status = GPUMC_OK;
-  if (is_own(ensemble, owner_of(ensemble, m)))
-    status = view.ops->set_state(&view, own_m, state, error);
+  if (has_of_run(&own, m))
+    status = view.ops->set_state(&view, m - own.first_run,
+                                 state + own.first_replica * state_of_replica(&view), error);
   return agree(ensemble, status, error);
 }
 
 /* ---- life ---- */
 
+static void release(struct gpumc_ensemble *ensemble)
+{
+  struct gpumc_share_state *state = ensemble->share;
+  struct gpumc_device *device = ensemble->device;
+  device->ops->release(device, state->size);
+  device->ops->release(device, state->accepted);
+  device->ops->release(device, state->proposed);
+  free(state->counts);
+  free(state->memory);
+  free(state);
+  ensemble->share = NULL;
+}
+
 static void destroy(struct gpumc_ensemble *ensemble)
 {
-  struct divided *divided = divided_of(ensemble);
-  if (divided == NULL)
-    return;
-  struct gpumc_ensemble view = view_of(ensemble, &(struct gpumc_slice){0});
-  view.ops->destroy(&view);
-  free(divided->counts);
-  free(divided->memory);
-  ensemble->ops = divided->kernel; /* that these operations stood in */
-  free(divided);
+  const struct gpumc_kernel_ops *kernel = ensemble->share->kernel;
+  struct gpumc_ensemble view = own_view(ensemble);
+  kernel->destroy(&view);
+  release(ensemble);
+  ensemble->ops = kernel; /* that these operations stood in */
   ensemble->storage = NULL;
 }
 
-static enum gpumc_status
-create_in(struct gpumc_ensemble *ensemble, struct divided *divided, struct gpumc_error *error)
+/* Operations that work on whole runs or parts of one, for whoever need not know. */
+static void stand_in(struct gpumc_kernel_ops *ops)
 {
-  GPUMC_TRY(gpumc_allocate_array(&divided->counts, (size_t)ensemble->plan.processes->module.size,
-                                 "counts of bytes", error));
-  struct gpumc_ensemble view = view_of(ensemble, &(struct gpumc_slice){0});
-  const enum gpumc_status status = view.ops->create(&view, error);
-  divided->storage = view.storage;
-  return status;
+  ops->sweep = sweep;
+  ops->measure = measure;
+  ops->gather = ops->gather != NULL ? gather : NULL;
+  /* Between runs that may be elsewhere, and walks, which have outcomes of their own. */
+  ops->walk = NULL;
+  ops->exchange = NULL;
+  ops->compare = NULL;
+}
+
+static void make_ops(const struct gpumc_ensemble *ensemble, struct gpumc_kernel_ops *ops)
+{
+  ops->destroy = destroy;
+  ops->start = start;
+  ops->inspect = ops->inspect != NULL ? inspect : NULL;
+  ops->get = get;
+  ops->set = set;
+  if (ops->state_bytes != NULL) {
+    ops->state_bytes = state_bytes;
+    ops->get_state = get_state;
+    ops->set_state = set_state;
+  }
+  if (ensemble->plan.division != GPUMC_BY_REPLICAS)
+    stand_in(ops);
+}
+
+static enum gpumc_status allocate(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  struct gpumc_share_state *state = ensemble->share;
+  struct gpumc_device *device = ensemble->device;
+  const size_t size = (size_t)ensemble->plan.processes->module.size;
+  const size_t runs = gpumc_share_plan(&ensemble->plan, ensemble->plan.processes->module.rank).runs;
+  GPUMC_TRY(gpumc_allocate_array(&state->counts, size, "counts of bytes", error));
+  if (ensemble->plan.division == GPUMC_BY_REPLICAS)
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_device_array(device, &state->size, runs, "numbers of replicas", error));
+  if (ensemble->accepted != NULL)
+    GPUMC_TRY(gpumc_device_array(device, &state->accepted, runs, "accepted proposals", error));
+  return ensemble->proposed != NULL
+             ? gpumc_device_array(device, &state->proposed, runs, "proposals", error)
+             : GPUMC_OK;
 }
 
 enum gpumc_status gpumc_share_create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   const struct gpumc_kernel_ops *kernel = ensemble->ops;
-  struct divided *divided;
-  GPUMC_TRY(gpumc_allocate_array(&divided, 1, "an ensemble of several processes", error));
-  divided->kernel = kernel;
-  divided->ops = *kernel;
-  divided->ops.destroy = destroy;
-  divided->ops.start = start;
-  divided->ops.sweep = sweep;
-  divided->ops.measure = measure;
-  divided->ops.inspect = kernel->inspect != NULL ? inspect : NULL;
-  divided->ops.gather = kernel->gather != NULL ? gather : NULL;
-  divided->ops.get = get;
-  divided->ops.set = set;
-  divided->ops.state_bytes = kernel->state_bytes != NULL ? state_bytes : NULL;
-  divided->ops.get_state = get_state;
-  divided->ops.set_state = set_state;
-  /* Between runs that may be elsewhere, and walks, which have outcomes of their own. */
-  divided->ops.walk = NULL;
-  divided->ops.exchange = NULL;
-  divided->ops.compare = NULL;
-  ensemble->ops = &divided->ops;
-  ensemble->storage = divided;
-  return create_in(ensemble, divided, error);
+  GPUMC_TRY(gpumc_allocate_array(&ensemble->share, 1, "an ensemble of several processes", error));
+  ensemble->share->kernel = kernel;
+  ensemble->share->ops = *kernel;
+  make_ops(ensemble, &ensemble->share->ops);
+  ensemble->ops = &ensemble->share->ops;
+  GPUMC_TRY(allocate(ensemble, error));
+  struct gpumc_ensemble view = own_view(ensemble);
+  const enum gpumc_status status = kernel->create(&view, error);
+  ensemble->storage = view.storage;
+  return status;
 }

@@ -1,29 +1,32 @@
-/* Ensembles whose runs are divided among processes.
+/* Ensembles that are divided among processes (division.h), at work.
  *
- * Every process has the same schedule and the same arrays of channels, of all runs; replicas it has
- * of its share of the runs alone. Operations of such an ensemble work on the share and make whole
- * what they measured, so that whoever uses it sees all runs, decides on them, and decides the same
- * everywhere. A kernel sees an ensemble of the runs of the share, whose random numbers are those
- * that the runs have anywhere.
+ * By runs or parts: every process has the same schedule and the same arrays of channels, of all
+ * runs; replicas it has of its share alone. Operations of such an ensemble work on the share and
+ * make whole what they measured, so that whoever uses it sees all runs, decides on them, and
+ * decides the same everywhere. A kernel sees an ensemble of the share, whose random numbers are
+ * those that its replicas have anywhere.
  *
- * Operations are collective: all processes call them in the same order. Of one that fails in a
- * process alone, the others learn by gpumc_processes_abandon; starts, transfers and inspections
- * fail in all. */
+ * By replicas: the ensemble is the share (columns.h), and operations are the kernel's; start,
+ * inspection and transfers alone are those of all processes.
+ *
+ * Operations that tell others are collective: all processes call them in the same order. Of one
+ * that fails in a process alone, the others learn by gpumc_processes_abandon; starts, transfers and
+ * inspections fail in all. */
 #ifndef GPUMC_CORE_SHARE_H
 #define GPUMC_CORE_SHARE_H
 
-#include "core/processes/processes.h"
-#include "core/simulation/model.h"
-
-/* Whether the runs of a plan can be divided: there are several, and no sample of the disorder goes
- * by runs. */
-bool gpumc_share_divides(const struct gpumc_ensemble_plan *plan);
-/* Runs that one process holds at most, of the plan's. */
-size_t gpumc_share_runs(const struct gpumc_ensemble_plan *plan);
+#include "core/simulation/division.h"
 
 /* In the place of the kernel's `create`, of an ensemble whose plan names processes: it gets
  * operations that divide their work. `destroy` is legal after a failure. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_share_create(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
+/* After the numbers of replicas of all runs have become size[runs]. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_share_resize(struct gpumc_ensemble *ensemble,
+                                                      const uint32_t *size,
+                                                      struct gpumc_error *error);
+/* What this process has of the runs whose numbers of replicas are size[runs]: own_size[runs]. */
+void gpumc_share_cut_sizes(const struct gpumc_ensemble *ensemble, const uint32_t *size,
+                           uint32_t *own_size);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "core/base/memory.h"
 #include "core/simulation/algorithm.h"
+#include "core/simulation/columns.h"
 #include "core/storage/checkpoint.h"
 
 /* Half of the proposals are to be accepted. A step whose share is a becomes ((a + EASE) / (TARGET +
@@ -51,6 +52,7 @@ add_proposed(const struct gpumc_ensemble *ensemble, uint64_t *sum, struct gpumc_
   GPUMC_TRY_OUT(status,
                 ensemble->device->ops->copy_to_host(ensemble->device, of_runs, ensemble->proposed,
                                                     runs * sizeof *of_runs, error));
+  gpumc_processes_sum(gpumc_columns_processes(ensemble), of_runs, runs);
   for (size_t m = 0; m < runs; m++)
     *sum += of_runs[m];
 out:
@@ -130,6 +132,7 @@ static enum gpumc_status add_alike(const struct gpumc_ensemble *ensemble, const 
   GPUMC_TRY_OUT(status,
                 ensemble->device->ops->copy_to_host(ensemble->device, of_runs, numbers,
                                                     ensemble->runs * sizeof *of_runs, error));
+  gpumc_processes_sum(gpumc_columns_processes(ensemble), of_runs, ensemble->runs);
   for (size_t m = apart; m < ensemble->runs; m++)
     of_runs[m % apart] += of_runs[m];
   for (size_t t = 0; t < apart; t++)
@@ -144,11 +147,13 @@ static enum gpumc_status find_shares(const struct gpumc_ensemble *ensemble, uint
                                      double *share, struct gpumc_error *error)
 {
   const size_t apart = alike(ensemble);
+  uint64_t expected = ensemble->expected;
   double *proposals = NULL;
   enum gpumc_status status;
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&proposals, apart, "proposals", error));
+  gpumc_processes_sum(gpumc_columns_processes(ensemble), &expected, 1);
   for (size_t t = 0; t < apart; t++)
-    proposals[t] = (double)(ensemble->runs / apart) * (double)ensemble->expected *
+    proposals[t] = (double)(ensemble->runs / apart) * (double)expected *
                    (double)ensemble->model->sites * (double)(ensemble->time - since);
   if (ensemble->proposed != NULL)
     GPUMC_TRY_OUT(status, add_alike(ensemble, ensemble->proposed, proposals, error));
@@ -187,36 +192,56 @@ static struct gpumc_part part_of_steps(const struct gpumc_ensemble *ensemble)
   return (struct gpumc_part){"sizes", GPUMC_FLOAT64, ensemble->runs, 1, ensemble->step};
 }
 
-static struct gpumc_part part_of_accepted(const struct gpumc_ensemble *ensemble)
-{
-  return (struct gpumc_part){"accepted", GPUMC_UINT64, ensemble->runs, 1, ensemble->accepted};
-}
-
-static struct gpumc_part part_of_proposed(const struct gpumc_ensemble *ensemble)
-{
-  return (struct gpumc_part){"proposed", GPUMC_UINT64, ensemble->runs, 1, ensemble->proposed};
-}
-
 static struct gpumc_part part_of_proposed_before(struct gpumc_ensemble *ensemble)
 {
   return (struct gpumc_part){"proposed_before", GPUMC_UINT64, 1, 1, &ensemble->proposed_before};
+}
+
+/* Counts of all processes, to and from a checkpoint: the root goes on with them, the others from 0.
+ */
+static enum gpumc_status save_counts(const struct gpumc_ensemble *ensemble, const char *name,
+                                     const uint64_t *counts, struct gpumc_checkpoint_writer *writer,
+                                     struct gpumc_error *error)
+{
+  uint64_t *sum = NULL;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&sum, ensemble->runs, "proposals", error));
+  GPUMC_TRY_OUT(status, ensemble->device->ops->copy_to_host(ensemble->device, sum, counts,
+                                                            ensemble->runs * sizeof *sum, error));
+  gpumc_processes_sum(gpumc_columns_processes(ensemble), sum, ensemble->runs);
+  const struct gpumc_part part = {name, GPUMC_UINT64, ensemble->runs, 1, sum};
+  status = gpumc_parts_save(&part, 1, NULL, writer, "ensemble/steps", error);
+out:
+  free(sum);
+  return status;
+}
+
+static enum gpumc_status load_counts(const struct gpumc_ensemble *ensemble, const char *name,
+                                     uint64_t *counts, struct gpumc_checkpoint_reader *reader,
+                                     struct gpumc_error *error)
+{
+  const struct gpumc_part part = {name, GPUMC_UINT64, ensemble->runs, 1, counts};
+  GPUMC_TRY(gpumc_parts_load(&part, 1, ensemble->device, reader, "ensemble/steps", error));
+  return gpumc_is_root(gpumc_columns_processes(ensemble))
+             ? GPUMC_OK
+             : ensemble->device->ops->fill(ensemble->device, counts, 0,
+                                           ensemble->runs * sizeof *counts, error);
 }
 
 enum gpumc_status gpumc_steps_save(struct gpumc_ensemble *ensemble,
                                    struct gpumc_checkpoint_writer *writer,
                                    struct gpumc_error *error)
 {
-  const struct gpumc_part sizes = part_of_steps(ensemble), accepted = part_of_accepted(ensemble),
-                          proposed = part_of_proposed(ensemble);
+  const struct gpumc_part sizes = part_of_steps(ensemble);
   if (gpumc_step_of(ensemble) == NULL)
     return GPUMC_OK;
   GPUMC_TRY(gpumc_parts_save(&sizes, 1, NULL, writer, "ensemble/steps", error));
   if (ensemble->proposed != NULL) {
     const struct gpumc_part before = part_of_proposed_before(ensemble);
     GPUMC_TRY(gpumc_parts_save(&before, 1, NULL, writer, "ensemble/steps", error));
-    GPUMC_TRY(gpumc_parts_save(&proposed, 1, ensemble->device, writer, "ensemble/steps", error));
+    GPUMC_TRY(save_counts(ensemble, "proposed", ensemble->proposed, writer, error));
   }
-  return gpumc_parts_save(&accepted, 1, ensemble->device, writer, "ensemble/steps", error);
+  return save_counts(ensemble, "accepted", ensemble->accepted, writer, error);
 }
 
 enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensemble,
@@ -224,8 +249,7 @@ enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensemble,
                                    struct gpumc_error *error)
 {
   const struct gpumc_step *step = gpumc_step_of(ensemble);
-  const struct gpumc_part sizes = part_of_steps(ensemble), accepted = part_of_accepted(ensemble),
-                          proposed = part_of_proposed(ensemble);
+  const struct gpumc_part sizes = part_of_steps(ensemble);
   if (step == NULL)
     return GPUMC_OK;
   GPUMC_TRY(gpumc_parts_load(&sizes, 1, NULL, reader, "ensemble/steps", error));
@@ -236,9 +260,9 @@ enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensemble,
   if (ensemble->proposed != NULL) {
     const struct gpumc_part before = part_of_proposed_before(ensemble);
     GPUMC_TRY(gpumc_parts_load(&before, 1, NULL, reader, "ensemble/steps", error));
-    GPUMC_TRY(gpumc_parts_load(&proposed, 1, ensemble->device, reader, "ensemble/steps", error));
+    GPUMC_TRY(load_counts(ensemble, "proposed", ensemble->proposed, reader, error));
   }
-  return gpumc_parts_load(&accepted, 1, ensemble->device, reader, "ensemble/steps", error);
+  return load_counts(ensemble, "accepted", ensemble->accepted, reader, error);
 }
 
 /* ---- results ---- */

@@ -106,6 +106,8 @@ struct gpumc_part {
   void *values;
 };
 
+size_t gpumc_element_bytes(enum gpumc_element element);
+
 /* Each as the array PREFIX/name. `device`: whose memory the values are; NULL: the host's. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_parts_save(const struct gpumc_part *parts, size_t count,
                                                     struct gpumc_device *device,

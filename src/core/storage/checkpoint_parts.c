@@ -18,7 +18,7 @@ struct passage {
   void *values; /* on the host: the part's own unless they are a device's */
 };
 
-static size_t element_bytes(enum gpumc_element element)
+size_t gpumc_element_bytes(enum gpumc_element element)
 {
   static const size_t bytes[] = {
       [GPUMC_UINT8] = 1,  [GPUMC_UINT32] = 4,  [GPUMC_INT64] = 8,
@@ -31,7 +31,7 @@ static enum gpumc_status passage_begin(struct passage *passage, const struct gpu
                                        struct gpumc_device *device, const char *prefix,
                                        struct gpumc_error *error)
 {
-  const size_t bytes = element_bytes(part->element), count = part->rows * part->width;
+  const size_t bytes = gpumc_element_bytes(part->element), count = part->rows * part->width;
   *passage = (struct passage){.bytes = count * bytes, .device = device, .values = part->values};
   snprintf(passage->name, NAME_BYTES, "%s/%s", prefix, part->name);
   return device == NULL ? GPUMC_OK

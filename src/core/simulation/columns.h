@@ -1,0 +1,45 @@
+/* For algorithms that know of processes (GPUMC_BY_REPLICAS): each has an ensemble of its own, with
+ * some of the replicas of every run.
+ *
+ *   whole   [rows][gpumc_plan_whole(plan)]    rows: runs, or more of an algorithm's own
+ *   own     [rows][plan.capacity]             the columns from plan.first_replica on
+ *
+ * Of such an ensemble plan.capacity, plan.samples, sizes, channels and all that operations work on
+ * are the process's own; random numbers and the disorder go by numbers in the whole. Whole are the
+ * runs, the number that gpumc_ensemble_start() is given, transfers (the operations `get` and `set`,
+ * which all processes call alike), and
+ * checkpoints. What decides anything has to be made whole first, by all processes: integers by sums
+ * or maxima over gpumc_columns_processes(), all else by the functions here, in the order of the
+ * replicas. Without several processes own and whole are the same, and nothing is done. */
+#ifndef GPUMC_CORE_COLUMNS_H
+#define GPUMC_CORE_COLUMNS_H
+
+#include "core/simulation/division.h"
+#include "core/simulation/ensemble.h"
+
+/* Those that have a part of each run: a single one, alone, unless the ensemble is so divided. */
+const struct gpumc_processes *gpumc_columns_processes(const struct gpumc_ensemble *ensemble);
+
+/* Host arrays with `bytes` bytes for a row and replica: own[rows][own] of all processes into
+ * whole[rows][whole], which every process gets. Collective. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_columns_gather(const struct gpumc_ensemble *ensemble,
+                                                        const void *own, size_t rows, size_t bytes,
+                                                        void *whole, struct gpumc_error *error);
+/* Of the whole the own columns. */
+void gpumc_columns_take(const struct gpumc_ensemble *ensemble, const void *whole, size_t rows,
+                        size_t bytes, void *own);
+
+/* As gpumc_parts_save and gpumc_parts_load, of arrays whose `width` is a multiple of the process's
+ * own plan.capacity: files have them whole. Collective. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_columns_save(const struct gpumc_ensemble *ensemble, const struct gpumc_part *parts,
+                   size_t count, struct gpumc_device *device,
+                   struct gpumc_checkpoint_writer *writer, const char *prefix,
+                   struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_columns_load(const struct gpumc_ensemble *ensemble, const struct gpumc_part *parts,
+                   size_t count, struct gpumc_device *device,
+                   struct gpumc_checkpoint_reader *reader, const char *prefix,
+                   struct gpumc_error *error);
+
+#endif
