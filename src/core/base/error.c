@@ -24,6 +24,7 @@ gpumc_error_set(struct gpumc_error *error, enum gpumc_status status, const char 
   release(error->message);
   error->message = message;
   error->status = status;
+  error->everywhere = false;
   return status;
 }
 
@@ -54,4 +55,5 @@ void gpumc_error_free(struct gpumc_error *error)
   release(error->message);
   error->message = NULL;
   error->status = GPUMC_OK;
+  error->everywhere = false;
 }

@@ -3,6 +3,7 @@
 #define GPUMC_CORE_ERROR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,6 +23,7 @@ enum gpumc_status {
  */
 struct gpumc_error {
   enum gpumc_status status;
+  bool everywhere; /* all processes of a run have it (core/processes/processes.h) */
   char *message;
 };
 

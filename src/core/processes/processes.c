@@ -293,7 +293,7 @@ struct notice {
 enum gpumc_status gpumc_processes_agree(const struct gpumc_processes *processes,
                                         enum gpumc_status status, struct gpumc_error *error)
 {
-  if (processes->module.size == 1)
+  if (processes->module.size == 1 || (status != GPUMC_OK && error->everywhere))
     return status;
   uint64_t most = urgency(processes, status);
   gpumc_processes_largest(processes, &most, 1);
@@ -312,8 +312,10 @@ enum gpumc_status gpumc_processes_agree(const struct gpumc_processes *processes,
     snprintf(notice.message, sizeof notice.message, "%s", gpumc_error_text(error));
   }
   gpumc_processes_broadcast(processes, &notice, sizeof notice, rank);
-  return mine ? status
-              : gpumc_error_set(error, (enum gpumc_status)notice.status, "%s", notice.message);
+  if (!mine)
+    status = gpumc_error_set(error, (enum gpumc_status)notice.status, "%s", notice.message);
+  error->everywhere = true;
+  return status;
 }
 
 /* Characters that are shown of two texts, and how many of them agree before the first that differs.

@@ -62,7 +62,8 @@ void gpumc_processes_abandon(const struct gpumc_processes *processes,
 
 /* After something that can fail in one process and not in another: all get the status and the
  * message of the lowest process with an error or, where there is none, of one that was stopped.
- * Messages of processes but the root begin with "process 3 of 8 on HOST". */
+ * Messages of processes but the root begin with "process 3 of 8 on HOST". The error is then
+ * everywhere, and one that is already is returned as it is. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_processes_agree(const struct gpumc_processes *processes,
                                                          enum gpumc_status status,
                                                          struct gpumc_error *error);

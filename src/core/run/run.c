@@ -13,44 +13,12 @@
 #include "core/run/decide.h"
 #include "core/run/provenance.h"
 #include "core/run/run_internal.h"
-#include "core/simulation/share.h"
 #include "core/simulation/shared_keys.h"
 #include "core/simulation/steps.h"
 
 static const double status_interval = 2.0; /* s */
 /* The summary may take long: more than this much work is saved before it. */
 static const double final_interval = 5.0; /* s */
-
-static struct gpumc_position position_of(const struct run *run)
-{
-  struct gpumc_position position = {.coordinate = ""};
-  if (run->state != NULL)
-    run->task->algorithm->position(run->state, &position);
-  position.updates *= run->preparation.per_site;
-  position.unit = gpumc_trials_unit(run->preparation.kernel);
-  return position;
-}
-
-/* For those who look on; best effort, since it decides nothing. `message`: of a failure, else NULL.
- */
-static void write_status(struct run *run, enum gpumc_record_state state, const char *message)
-{
-  struct gpumc_error ignored = {0};
-  if (!gpumc_is_root(run->processes))
-    return;
-  struct gpumc_status_record record = {.state = state, .remaining_seconds = -1};
-  double worked = gpumc_clock() - run->begun;
-  record.fraction = run->state != NULL ? position_of(run).fraction : -1;
-  record.seconds = gpumc_run_seconds(run);
-  if (record.fraction > run->begun_fraction)
-    record.remaining_seconds =
-        worked * (1 - record.fraction) / (record.fraction - run->begun_fraction);
-  if (message != NULL)
-    snprintf(record.message, sizeof record.message, "%s", message);
-  if (gpumc_status_record_write(&run->files, &record, &ignored) != GPUMC_OK)
-    gpumc_error_free(&ignored);
-  run->status_written = gpumc_clock();
-}
 
 /* What processes tell each other between units: that one of them was asked to stop; by the root,
  * that the others are to take part from here on, or that the run is over. */
@@ -128,7 +96,7 @@ static struct gpumc_provenance provenance_of(struct run *run)
                                    .command_line = run->options->command_line,
                                    .started = run->started,
                                    .resumes = run->resumes,
-                                   .updates = position_of(run).updates,
+                                   .updates = gpumc_run_position(run).updates,
                                    .seconds = gpumc_run_seconds(run),
                                    .unit_seconds = run->unit_seconds};
 }
@@ -176,18 +144,18 @@ static enum gpumc_status start(struct run *run, struct gpumc_error *error)
   bool resumes;
   GPUMC_TRY(compare_what_is_read(run, error));
   GPUMC_TRY(find_start(run, &resumes, error));
-  if (resumes)
-    GPUMC_TRY(gpumc_run_load(run, error));
+  if (resumes && gpumc_run_load(run, error) != GPUMC_OK)
+    return gpumc_run_fail(run, error);
   if (run->checkpoint != NULL)
     gpumc_observer_note(run->options->observer, "%s: resuming at %.0f %%", run->task->output,
-                        100 * position_of(run).fraction);
+                        100 * gpumc_run_position(run).fraction);
   gpumc_checkpoint_close(run->checkpoint);
   run->checkpoint = NULL;
   warn_of_idle_processes(run);
   const cJSON *warning;
   cJSON_ArrayForEach(warning, run->context.warnings)
       gpumc_observer_tell(run->options->observer, GPUMC_WARNING, warning->valuestring);
-  run->begun_fraction = position_of(run).fraction;
+  run->begun_fraction = gpumc_run_position(run).fraction;
   run->checkpointed = gpumc_clock();
   const struct gpumc_provenance provenance = provenance_of(run);
   GPUMC_TRY(gpumc_provenance_start(&provenance, error));
@@ -212,9 +180,9 @@ static enum gpumc_status stop(struct run *run, struct gpumc_error *error)
 {
   GPUMC_TRY(gpumc_run_save(run, error));
   GPUMC_TRY(gpumc_run_agree(run, gpumc_recorder_flush(run->recorder, error), error));
-  write_status(run, GPUMC_RECORD_STOPPED, NULL);
+  gpumc_run_write_status(run, GPUMC_RECORD_STOPPED, NULL);
   gpumc_observer_note(run->options->observer, "%s: stopped at %.0f %%, checkpoint written",
-                      run->task->output, 100 * position_of(run).fraction);
+                      run->task->output, 100 * gpumc_run_position(run).fraction);
   return gpumc_error_set(error, GPUMC_STOPPED, "stopped");
 }
 
@@ -222,11 +190,11 @@ static void tell_progress(struct run *run)
 {
   const struct gpumc_observer *observer = run->options->observer;
   if (observer != NULL && observer->progress != NULL) {
-    struct gpumc_position position = position_of(run);
+    struct gpumc_position position = gpumc_run_position(run);
     observer->progress(observer->state, &position, gpumc_run_seconds(run));
   }
   if (gpumc_clock() - run->status_written >= status_interval)
-    write_status(run, GPUMC_RECORD_RUNNING, NULL);
+    gpumc_run_write_status(run, GPUMC_RECORD_RUNNING, NULL);
 }
 
 /* What is to be done after a unit, as the root decides. */
@@ -237,24 +205,9 @@ static void find_due(const struct run *run, double interval, uint64_t due[static
   const bool root = gpumc_is_root(run->processes);
   due[DUE_STOP] = !run->finished && out_of_time(run);
   due[DUE_CHECKPOINT] =
-      root && (gpumc_clock() - run->checkpointed >= interval || position_of(run).decided);
+      root && (gpumc_clock() - run->checkpointed >= interval || gpumc_run_position(run).decided);
   if (run->divided)
     gpumc_processes_broadcast(run->processes, due, N_DUE * sizeof *due, 0);
-}
-
-/* In the middle of a unit others wait for this process, and cannot be asked. Where all have the
- * error, the root says so. */
-static enum gpumc_status fail_in_unit(struct run *run, struct gpumc_error *error)
-{
-  static const struct timespec second = {.tv_sec = 1};
-  const enum gpumc_status status = error->status;
-  if (!run->divided)
-    return status;
-  write_status(run, GPUMC_RECORD_FAILED, gpumc_error_text(error));
-  if (!gpumc_is_root(run->processes))
-    nanosleep(&second, NULL);
-  gpumc_processes_abandon(run->processes, error);
-  return status;
 }
 
 /* Units of progress until the last one, a stop, or a failure. */
@@ -262,14 +215,14 @@ static enum gpumc_status work(struct run *run, struct gpumc_error *error)
 {
   struct gpumc_params root = gpumc_task_params(run->task, "");
   double checkpoint_interval = gpumc_params_real(&root, "checkpoint.every");
-  write_status(run, GPUMC_RECORD_RUNNING, NULL);
+  gpumc_run_write_status(run, GPUMC_RECORD_RUNNING, NULL);
   while (!run->finished) {
     uint64_t due[N_DUE];
     if (stop_asked(run))
       return stop(run, error);
     double unit_begun = gpumc_clock();
     if (run->task->algorithm->advance(run->state, &run->finished, error) != GPUMC_OK)
-      return fail_in_unit(run, error);
+      return gpumc_run_fail(run, error);
     run->unit_seconds += gpumc_clock() - unit_begun;
     tell_progress(run);
     find_due(run, run->finished ? fmin(checkpoint_interval, final_interval) : checkpoint_interval,
@@ -286,12 +239,14 @@ static enum gpumc_status finish(struct run *run, struct gpumc_error *error)
 {
   char duration[32];
   GPUMC_TRY(gpumc_ensemble_inspect(&run->ensemble, error));
+  if (gpumc_steps_settle(&run->ensemble, error) != GPUMC_OK)
+    return gpumc_run_fail(run, error);
   if (!gpumc_is_root(run->processes))
     return GPUMC_OK;
   GPUMC_TRY(gpumc_recorder_close_tables(run->recorder, error));
   if (run->task->model->record != NULL)
-    GPUMC_TRY(run->task->model->record(&run->preparation.model, run->ensemble.plan.samples,
-                                       run->recorder, error));
+    GPUMC_TRY(run->task->model->record(&run->preparation.model,
+                                       run->preparation.demand.plan.samples, run->recorder, error));
   run->seconds = gpumc_run_seconds(run);
   GPUMC_TRY(run->task->algorithm->summarize(run->state, error));
   struct gpumc_provenance provenance = provenance_of(run);
@@ -412,7 +367,7 @@ run_locked(struct run *run, const struct sight *sight, struct gpumc_error *error
   if (status == GPUMC_OK)
     status = clear_side_files(run, error);
   else if (status != GPUMC_STOPPED && !in_the_way && !gpumc_file_exists(run->files.output))
-    write_status(run, GPUMC_RECORD_FAILED, gpumc_error_text(error));
+    gpumc_run_write_status(run, GPUMC_RECORD_FAILED, gpumc_error_text(error));
   release(run);
   return status;
 }

@@ -48,6 +48,13 @@ gpumc_run_agree(const struct run *run, enum gpumc_status status, struct gpumc_er
   return run->divided ? gpumc_processes_agree(run->processes, status, error) : status;
 }
 
+struct gpumc_position gpumc_run_position(const struct run *run);
+/* Best effort, since it decides nothing. `message`: of a failure, else NULL. */
+void gpumc_run_write_status(struct run *run, enum gpumc_record_state state, const char *message);
+/* Where others wait for this process, and cannot be asked: it ends them all, unless the error is
+ * everywhere, which is returned. Of an error that all have the root gets the time to say it. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_run_fail(struct run *run, struct gpumc_error *error);
+
 /* Writes a checkpoint; of a divided run by all processes together, of which the root writes. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_run_save(struct run *run, struct gpumc_error *error);
 /* Continues from run->checkpoint, one of this configuration: GPUMC_INVALID when a file that the

@@ -49,12 +49,11 @@ begin(const struct run *run, struct gpumc_checkpoint_writer **writer, struct gpu
 static enum gpumc_status
 write_all(struct run *run, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
 {
-  const enum gpumc_status status = save_all(run, writer, error);
-  if (status == GPUMC_OK)
+  if (save_all(run, writer, error) == GPUMC_OK)
     return gpumc_checkpoint_commit(writer, error);
   gpumc_checkpoint_abandon(writer);
   gpumc_error_prefix(error, "checkpoint %s", run->files.checkpoint);
-  return status;
+  return gpumc_run_fail(run, error);
 }
 
 enum gpumc_status gpumc_run_save(struct run *run, struct gpumc_error *error)
@@ -107,8 +106,10 @@ enum gpumc_status gpumc_run_load(struct run *run, struct gpumc_error *error)
 {
   struct gpumc_checkpoint_reader *reader = run->checkpoint;
   enum gpumc_status status;
-  GPUMC_TRY_OUT(status,
-                gpumc_compare_samples(run->files.checkpoint, reader, run->read_checksum, error));
+  GPUMC_TRY_OUT(status, gpumc_run_agree(run,
+                                        gpumc_compare_samples(run->files.checkpoint, reader,
+                                                              run->read_checksum, error),
+                                        error));
   status = load_all(run, reader, error);
   if (status != GPUMC_OK)
     gpumc_error_prefix(error, "checkpoint %s", run->files.checkpoint);

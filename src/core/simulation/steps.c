@@ -41,6 +41,12 @@ enum gpumc_status gpumc_steps_create(struct gpumc_ensemble *ensemble, struct gpu
                             "accepted proposals", error);
 }
 
+/* That have to add up what each has counted. */
+static const struct gpumc_processes *counting(const struct gpumc_ensemble *ensemble)
+{
+  return ensemble->settled ? gpumc_processes_alone() : gpumc_columns_processes(ensemble);
+}
+
 /* *sum of proposals of all runs that there is room for, where they are counted. */
 static enum gpumc_status
 add_proposed(const struct gpumc_ensemble *ensemble, uint64_t *sum, struct gpumc_error *error)
@@ -52,7 +58,7 @@ add_proposed(const struct gpumc_ensemble *ensemble, uint64_t *sum, struct gpumc_
   GPUMC_TRY_OUT(status,
                 ensemble->device->ops->copy_to_host(ensemble->device, of_runs, ensemble->proposed,
                                                     runs * sizeof *of_runs, error));
-  gpumc_processes_sum(gpumc_columns_processes(ensemble), of_runs, runs);
+  gpumc_processes_sum(counting(ensemble), of_runs, runs);
   for (size_t m = 0; m < runs; m++)
     *sum += of_runs[m];
 out:
@@ -132,7 +138,7 @@ static enum gpumc_status add_alike(const struct gpumc_ensemble *ensemble, const 
   GPUMC_TRY_OUT(status,
                 ensemble->device->ops->copy_to_host(ensemble->device, of_runs, numbers,
                                                     ensemble->runs * sizeof *of_runs, error));
-  gpumc_processes_sum(gpumc_columns_processes(ensemble), of_runs, ensemble->runs);
+  gpumc_processes_sum(counting(ensemble), of_runs, ensemble->runs);
   for (size_t m = apart; m < ensemble->runs; m++)
     of_runs[m % apart] += of_runs[m];
   for (size_t t = 0; t < apart; t++)
@@ -151,7 +157,7 @@ static enum gpumc_status find_shares(const struct gpumc_ensemble *ensemble, uint
   double *proposals = NULL;
   enum gpumc_status status;
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&proposals, apart, "proposals", error));
-  gpumc_processes_sum(gpumc_columns_processes(ensemble), &expected, 1);
+  gpumc_processes_sum(counting(ensemble), &expected, 1);
   for (size_t t = 0; t < apart; t++)
     proposals[t] = (double)(ensemble->runs / apart) * (double)expected *
                    (double)ensemble->model->sites * (double)(ensemble->time - since);
@@ -185,6 +191,38 @@ out:
   return status;
 }
 
+/* Of all processes, in each of them. */
+static enum gpumc_status
+sum_counts(const struct gpumc_ensemble *ensemble, uint64_t *counts, struct gpumc_error *error)
+{
+  const struct gpumc_device_ops *ops = ensemble->device->ops;
+  const size_t runs = ensemble->plan.runs, bytes = runs * sizeof(uint64_t);
+  uint64_t *sum = NULL;
+  enum gpumc_status status;
+  if (counts == NULL)
+    return GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&sum, runs, "proposals", error));
+  GPUMC_TRY_OUT(status, ops->copy_to_host(ensemble->device, sum, counts, bytes, error));
+  gpumc_processes_sum(counting(ensemble), sum, runs);
+  status = ops->copy_to_device(ensemble->device, counts, sum, bytes, error);
+out:
+  free(sum);
+  return status;
+}
+
+enum gpumc_status gpumc_steps_settle(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  uint64_t expected = ensemble->expected;
+  if (counting(ensemble)->module.size == 1)
+    return GPUMC_OK;
+  GPUMC_TRY(sum_counts(ensemble, ensemble->accepted, error));
+  GPUMC_TRY(sum_counts(ensemble, ensemble->proposed, error));
+  gpumc_processes_sum(counting(ensemble), &expected, 1);
+  ensemble->expected = expected;
+  ensemble->settled = true;
+  return GPUMC_OK;
+}
+
 /* ---- checkpoints ---- */
 
 static struct gpumc_part part_of_steps(const struct gpumc_ensemble *ensemble)
@@ -208,7 +246,7 @@ static enum gpumc_status save_counts(const struct gpumc_ensemble *ensemble, cons
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&sum, ensemble->runs, "proposals", error));
   GPUMC_TRY_OUT(status, ensemble->device->ops->copy_to_host(ensemble->device, sum, counts,
                                                             ensemble->runs * sizeof *sum, error));
-  gpumc_processes_sum(gpumc_columns_processes(ensemble), sum, ensemble->runs);
+  gpumc_processes_sum(counting(ensemble), sum, ensemble->runs);
   const struct gpumc_part part = {name, GPUMC_UINT64, ensemble->runs, 1, sum};
   status = gpumc_parts_save(&part, 1, NULL, writer, "ensemble/steps", error);
 out:
@@ -222,7 +260,7 @@ static enum gpumc_status load_counts(const struct gpumc_ensemble *ensemble, cons
 {
   const struct gpumc_part part = {name, GPUMC_UINT64, ensemble->runs, 1, counts};
   GPUMC_TRY(gpumc_parts_load(&part, 1, ensemble->device, reader, "ensemble/steps", error));
-  return gpumc_is_root(gpumc_columns_processes(ensemble))
+  return gpumc_is_root(counting(ensemble))
              ? GPUMC_OK
              : ensemble->device->ops->fill(ensemble->device, counts, 0,
                                            ensemble->runs * sizeof *counts, error);

@@ -70,6 +70,10 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensem
                                                     struct gpumc_checkpoint_reader *reader,
                                                     struct gpumc_error *error);
 
+/* Before the summary, which the root forms alone: every process gets what all of them have counted,
+ * and nothing can be swept any more. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_steps_settle(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
 /* What was proposed from the beginning of the run on, where it is counted, by all replicas;
  * otherwise `*proposals` stays. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_steps_proposals(const struct gpumc_ensemble *ensemble,
