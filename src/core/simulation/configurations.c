@@ -8,6 +8,7 @@
 
 #include "core/base/memory.h"
 #include "core/simulation/curves.h"
+#include "core/simulation/division.h"
 #include "core/simulation/shared_keys.h"
 #include "core/simulation/ladder.h"
 
@@ -197,11 +198,12 @@ enum gpumc_status gpumc_configurations_declare(const struct gpumc_context *conte
 {
   const struct gpumc_model *model = context->model;
   const size_t bytes = model->portable_bytes;
-  *configurations = (struct gpumc_configurations){
-      .ensemble = context->ensemble,
-      .recorder = context->recorder,
-      .n_labels = n_labels,
-      .at_once = (size_t)replicas_at_once(model, (double)context->ensemble->plan.capacity)};
+  *configurations =
+      (struct gpumc_configurations){.ensemble = context->ensemble,
+                                    .recorder = context->recorder,
+                                    .n_labels = n_labels,
+                                    .at_once = (size_t)replicas_at_once(
+                                        model, (double)gpumc_plan_whole(&context->ensemble->plan))};
   GPUMC_TRY(gpumc_allocate_array(&configurations->row, 1 + n_labels + gpumc_column_words(bytes),
                                  "a configuration", error));
   if (configurations->at_once > 1)
