@@ -181,6 +181,23 @@ static void the_first_division_with_a_share_for_each_is_taken(void **unused)
   }
 }
 
+/* Where runs are compared, with those of others: of which one at a time has room. */
+static void compared_runs_have_room_for_one_more(void **unused)
+{
+  (void)unused;
+  const struct gpumc_processes processes = several(4);
+  struct gpumc_ensemble_plan plan = {.runs = 10, .capacity = 200, .samples = 1};
+  struct gpumc_error error = {0};
+  assert_ok(divide(GPUMC_BY_RUNS, 32, &processes, 200, &plan, &error), &error);
+  assert_int_equal(gpumc_share_plan(&plan, 1).runs, 3);
+  plan.compared = 5;
+  for (int p = 0; p < 4; p++)
+    assert_true(gpumc_share_plan(&plan, p).runs > gpumc_share_of(&plan, plan.runs, p).runs);
+  assert_int_equal(gpumc_share_largest(&plan).runs, 4);
+  assert_ok(divide(GPUMC_BY_REPLICAS, 32, &processes, 200, &plan, &error), &error);
+  assert_int_equal(gpumc_share_plan(&plan, 0).runs, 10);
+}
+
 static void too_many_processes_are_refused(void **unused)
 {
   (void)unused;
@@ -199,6 +216,7 @@ int main(void)
       cmocka_unit_test(shares_cover_every_replica_once),
       cmocka_unit_test(reserves_belong_to_the_last),
       cmocka_unit_test(the_first_division_with_a_share_for_each_is_taken),
+      cmocka_unit_test(compared_runs_have_room_for_one_more),
       cmocka_unit_test(too_many_processes_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,6 +85,8 @@ struct gpumc_ensemble_plan gpumc_share_plan(const struct gpumc_ensemble_plan *pl
   if (plan->division != GPUMC_BY_REPLICAS) {
     const size_t size = (size_t)plan->processes->module.size;
     own.runs = plan->runs / size + (plan->runs % size > 0); /* of another batch it may have more */
+    if (plan->division == GPUMC_BY_RUNS && plan->compared > 0)
+      own.runs++; /* for visitors, a run of another process at a time */
   }
   if (share.replicas == plan->capacity)
     return own;

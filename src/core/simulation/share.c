@@ -6,71 +6,13 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-
-struct gpumc_share_state {
-  struct gpumc_kernel_ops ops;           /* of the ensemble */
-  const struct gpumc_kernel_ops *kernel; /* borrowed */
-  size_t *counts;                        /* [processes] bytes that each has of an array */
-  uint8_t *memory;                       /* of an array of the device on its way */
-  size_t bytes;
-  /* Device memory, for the runs of the view: its numbers of replicas, where these are a part of
-   * those of a run; and of moves with steps what was counted in one sweep. */
-  uint32_t *size;
-  uint64_t *accepted, *proposed;
-};
-
-static struct gpumc_share share_of(const struct gpumc_ensemble *ensemble, int rank)
-{
-  return gpumc_share_of(&ensemble->plan, ensemble->runs, rank);
-}
-
-static struct gpumc_share own_share(const struct gpumc_ensemble *ensemble)
-{
-  return share_of(ensemble, ensemble->plan.processes->module.rank);
-}
-
-/* Whether a share is a part of one run. */
-static bool is_part(const struct gpumc_ensemble *ensemble, const struct gpumc_share *share)
-{
-  return share->replicas < ensemble->plan.capacity;
-}
-
-/* What a share has of a run with `size` replicas. */
-static uint32_t part_of_size(const struct gpumc_share *share, uint32_t size)
-{
-  const size_t rest = size > share->first_replica ? size - share->first_replica : 0;
-  return (uint32_t)(rest < share->replicas ? rest : share->replicas);
-}
-
-/* What the kernel is to see: the ensemble of a share. It has all arrays in common with the whole
- * one but those that the share's state has. */
-static struct gpumc_ensemble
-view_of(const struct gpumc_ensemble *ensemble, const struct gpumc_share *share)
-{
-  const struct gpumc_share_state *state = ensemble->share;
-  struct gpumc_ensemble view = *ensemble;
-  view.ops = state->kernel;
-  view.share = NULL;
-  if (ensemble->plan.division == GPUMC_BY_REPLICAS)
-    return view;
-  view.plan = gpumc_share_plan(&ensemble->plan, ensemble->plan.processes->module.rank);
-  view.plan.processes = NULL;
-  view.runs = share->runs;
-  view.first_run += (uint32_t)share->first_run;
-  view.control += share->first_run * ensemble->model->ops->n_controls;
-  view.expected = part_of_size(share, (uint32_t)ensemble->expected);
-  view.size = is_part(ensemble, share) ? state->size : ensemble->size + share->first_run;
-  if (view.step != NULL)
-    view.step += share->first_run;
-  view.accepted = state->accepted;
-  view.proposed = state->proposed;
-  return view;
-}
+#include "core/simulation/shares/share_between.h"
+#include "core/simulation/shares/share_view.h"
 
 static struct gpumc_ensemble own_view(const struct gpumc_ensemble *ensemble)
 {
-  const struct gpumc_share own = own_share(ensemble);
-  return view_of(ensemble, &own);
+  const struct gpumc_share own = gpumc_share_own(ensemble);
+  return gpumc_share_view(ensemble, &own);
 }
 
 static enum gpumc_status
@@ -80,18 +22,6 @@ agree(const struct gpumc_ensemble *ensemble, enum gpumc_status status, struct gp
 }
 
 /* ---- arrays of all runs ---- */
-
-static enum gpumc_status
-reserve(struct gpumc_share_state *state, size_t bytes, struct gpumc_error *error)
-{
-  if (bytes <= state->bytes)
-    return GPUMC_OK;
-  free(state->memory);
-  state->bytes = 0;
-  GPUMC_TRY(gpumc_allocate_array(&state->memory, bytes, "messages between processes", error));
-  state->bytes = bytes;
-  return GPUMC_OK;
-}
 
 /* Replicas before those of a share, in the order of [runs][capacity], and how many these are. */
 static struct gpumc_slice
@@ -105,27 +35,11 @@ cells_of(const struct gpumc_ensemble *ensemble, const struct gpumc_share *share)
 static enum gpumc_status make_whole(const struct gpumc_ensemble *ensemble, void *array,
                                     size_t bytes_of_replica, struct gpumc_error *error)
 {
-  struct gpumc_share_state *state = ensemble->share;
-  struct gpumc_device *device = ensemble->device;
-  const struct gpumc_processes *processes = ensemble->plan.processes;
-  const struct gpumc_share own = own_share(ensemble);
-  const struct gpumc_slice cells = cells_of(ensemble, &own);
-  const size_t first = cells.first * bytes_of_replica;
-  const size_t all = ensemble->runs * ensemble->plan.capacity * bytes_of_replica;
-  uint8_t *memory = array;
-  for (int p = 0; p < processes->module.size; p++) {
-    const struct gpumc_share share = share_of(ensemble, p);
-    state->counts[p] = cells_of(ensemble, &share).count * bytes_of_replica;
+  for (int p = 0; p < ensemble->plan.processes->module.size; p++) {
+    const struct gpumc_share share = gpumc_share_at(ensemble, p);
+    ensemble->share->counts[p] = cells_of(ensemble, &share).count * bytes_of_replica;
   }
-  if (device->ops->kind == GPUMC_KIND_CPU) {
-    gpumc_processes_gather(processes, memory + first, memory, state->counts, -1);
-    return GPUMC_OK;
-  }
-  GPUMC_TRY(reserve(state, all, error));
-  GPUMC_TRY(device->ops->copy_to_host(device, state->memory + first, memory + first,
-                                      cells.count * bytes_of_replica, error));
-  gpumc_processes_gather(processes, state->memory + first, state->memory, state->counts, -1);
-  return device->ops->copy_to_device(device, array, state->memory, all, error);
+  return gpumc_share_join(ensemble, array, error);
 }
 
 /* What a sweep of the share has counted, into the counts of all runs. */
@@ -133,7 +47,7 @@ static enum gpumc_status add_counts(const struct gpumc_ensemble *ensemble, const
                                     uint64_t *counts, struct gpumc_error *error)
 {
   const struct gpumc_device_ops *ops = ensemble->device->ops;
-  const struct gpumc_share own = own_share(ensemble);
+  const struct gpumc_share own = gpumc_share_own(ensemble);
   const size_t runs = ensemble->runs;
   uint64_t *sum = NULL, *before = NULL;
   enum gpumc_status status;
@@ -188,13 +102,29 @@ static enum gpumc_status make_channels_whole(const struct gpumc_ensemble *ensemb
 
 /* ---- numbers of replicas ---- */
 
+/* Of the own runs, and of one more that has visitors (gpumc_share_compare). */
+static enum gpumc_status set_compared_sizes(const struct gpumc_ensemble *ensemble,
+                                            const uint32_t *size, struct gpumc_error *error)
+{
+  struct gpumc_device *device = ensemble->device;
+  const struct gpumc_share own = gpumc_share_own(ensemble);
+  const uint32_t visitors = (uint32_t)ensemble->expected;
+  if (own.runs > 0)
+    GPUMC_TRY(device->ops->copy_to_device(device, ensemble->share->size, size + own.first_run,
+                                          own.runs * sizeof *size, error));
+  return device->ops->copy_to_device(device, ensemble->share->size + own.runs, &visitors,
+                                     sizeof visitors, error);
+}
+
 enum gpumc_status
 gpumc_share_resize(struct gpumc_ensemble *ensemble, const uint32_t *size, struct gpumc_error *error)
 {
-  const struct gpumc_share own = own_share(ensemble);
-  if (!is_part(ensemble, &own))
+  const struct gpumc_share own = gpumc_share_own(ensemble);
+  if (ensemble->share->ops.compare != NULL && ensemble->plan.division == GPUMC_BY_RUNS)
+    return set_compared_sizes(ensemble, size, error);
+  if (!gpumc_share_is_part(ensemble, &own))
     return GPUMC_OK;
-  const uint32_t part = part_of_size(&own, size[own.first_run]);
+  const uint32_t part = gpumc_share_part(&own, size[own.first_run]);
   return ensemble->device->ops->copy_to_device(ensemble->device, ensemble->share->size, &part,
                                                sizeof part, error);
 }
@@ -202,25 +132,25 @@ gpumc_share_resize(struct gpumc_ensemble *ensemble, const uint32_t *size, struct
 void gpumc_share_cut_sizes(const struct gpumc_ensemble *ensemble, const uint32_t *size,
                            uint32_t *own_size)
 {
-  const struct gpumc_share own = own_share(ensemble);
+  const struct gpumc_share own = gpumc_share_own(ensemble);
   for (size_t m = 0; m < ensemble->runs; m++)
-    own_size[m] = part_of_size(&own, size[m]);
+    own_size[m] = gpumc_share_part(&own, size[m]);
 }
 
 /* ---- operations ---- */
 
 static enum gpumc_status start(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  const struct gpumc_share own = own_share(ensemble);
-  struct gpumc_ensemble view = view_of(ensemble, &own);
+  const struct gpumc_share own = gpumc_share_own(ensemble);
+  struct gpumc_ensemble view = gpumc_share_view(ensemble, &own);
   return agree(ensemble, own.runs > 0 ? view.ops->start(&view, error) : GPUMC_OK, error);
 }
 
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                                uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
-  const struct gpumc_share own = own_share(ensemble);
-  struct gpumc_ensemble view = view_of(ensemble, &own);
+  const struct gpumc_share own = gpumc_share_own(ensemble);
+  struct gpumc_ensemble view = gpumc_share_view(ensemble, &own);
   struct gpumc_target of_share = target != NULL ? *target : (struct gpumc_target){0};
   int64_t *measured[GPUMC_CHANNELS_MAXIMUM] = {NULL};
   if (of_share.control != NULL)
@@ -242,8 +172,8 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
 static enum gpumc_status
 measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
 {
-  const struct gpumc_share own = own_share(ensemble);
-  struct gpumc_ensemble view = view_of(ensemble, &own);
+  const struct gpumc_share own = gpumc_share_own(ensemble);
+  struct gpumc_ensemble view = gpumc_share_view(ensemble, &own);
   int64_t *measured[GPUMC_CHANNELS_MAXIMUM] = {NULL};
   find_own(ensemble, &own, channel, measured);
   if (own.runs > 0)
@@ -253,8 +183,8 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
 
 static enum gpumc_status inspect(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  const struct gpumc_share own = own_share(ensemble);
-  struct gpumc_ensemble view = view_of(ensemble, &own);
+  const struct gpumc_share own = gpumc_share_own(ensemble);
+  struct gpumc_ensemble view = gpumc_share_view(ensemble, &own);
   return agree(ensemble, own.runs > 0 ? view.ops->inspect(&view, error) : GPUMC_OK, error);
 }
 
@@ -262,8 +192,8 @@ static enum gpumc_status inspect(struct gpumc_ensemble *ensemble, struct gpumc_e
 static enum gpumc_status
 gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_error *error)
 {
-  const struct gpumc_share own = own_share(ensemble);
-  struct gpumc_ensemble view = view_of(ensemble, &own);
+  const struct gpumc_share own = gpumc_share_own(ensemble);
+  struct gpumc_ensemble view = gpumc_share_view(ensemble, &own);
   return own.runs > 0
              ? view.ops->gather(&view, parent + own.first_run * ensemble->plan.capacity, error)
              : GPUMC_OK;
@@ -293,7 +223,7 @@ static enum gpumc_status join(const struct gpumc_ensemble *ensemble, size_t m, s
   size_t own = 0;
   GPUMC_TRY(agree(ensemble, status, error));
   for (int p = 0; p < processes->module.size; p++) {
-    const struct gpumc_share share = share_of(ensemble, p);
+    const struct gpumc_share share = gpumc_share_at(ensemble, p);
     const struct gpumc_slice slice = common(&share, m, first, count);
     counts[p] = slice.count * bytes;
     if (p == processes->module.rank)
@@ -306,10 +236,10 @@ static enum gpumc_status join(const struct gpumc_ensemble *ensemble, size_t m, s
 static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
                              uint8_t *portable, struct gpumc_error *error)
 {
-  const struct gpumc_share own = own_share(ensemble);
+  const struct gpumc_share own = gpumc_share_own(ensemble);
   const struct gpumc_slice slice = common(&own, m, first, count);
   const size_t bytes = ensemble->model->portable_bytes;
-  struct gpumc_ensemble view = view_of(ensemble, &own);
+  struct gpumc_ensemble view = gpumc_share_view(ensemble, &own);
   enum gpumc_status status = GPUMC_OK;
   if (slice.count > 0)
     status = view.ops->get(&view, m - own.first_run, slice.first - own.first_replica, slice.count,
@@ -320,9 +250,9 @@ static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t f
 static enum gpumc_status set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
                              const uint8_t *portable, struct gpumc_error *error)
 {
-  const struct gpumc_share own = own_share(ensemble);
+  const struct gpumc_share own = gpumc_share_own(ensemble);
   const struct gpumc_slice slice = common(&own, m, first, count);
-  struct gpumc_ensemble view = view_of(ensemble, &own);
+  struct gpumc_ensemble view = gpumc_share_view(ensemble, &own);
   enum gpumc_status status = GPUMC_OK;
   if (slice.count > 0)
     status =
@@ -351,8 +281,8 @@ static bool has_of_run(const struct gpumc_share *share, size_t m)
 static enum gpumc_status
 get_state(struct gpumc_ensemble *ensemble, size_t m, uint8_t *state, struct gpumc_error *error)
 {
-  const struct gpumc_share own = own_share(ensemble);
-  struct gpumc_ensemble view = view_of(ensemble, &own);
+  const struct gpumc_share own = gpumc_share_own(ensemble);
+  struct gpumc_ensemble view = gpumc_share_view(ensemble, &own);
   const size_t bytes = state_of_replica(&view);
   enum gpumc_status status = GPUMC_OK;
   if (has_of_run(&own, m))
@@ -364,8 +294,8 @@ get_state(struct gpumc_ensemble *ensemble, size_t m, uint8_t *state, struct gpum
 static enum gpumc_status set_state(struct gpumc_ensemble *ensemble, size_t m, const uint8_t *state,
                                    struct gpumc_error *error)
 {
-  const struct gpumc_share own = own_share(ensemble);
-  struct gpumc_ensemble view = view_of(ensemble, &own);
+  const struct gpumc_share own = gpumc_share_own(ensemble);
+  struct gpumc_ensemble view = gpumc_share_view(ensemble, &own);
   enum gpumc_status status = GPUMC_OK;
   if (has_of_run(&own, m))
     status = view.ops->set_state(&view, m - own.first_run,
@@ -380,6 +310,7 @@ static void release(struct gpumc_ensemble *ensemble)
   struct gpumc_share_state *state = ensemble->share;
   struct gpumc_device *device = ensemble->device;
   device->ops->release(device, state->size);
+  device->ops->release(device, state->swap);
   device->ops->release(device, state->accepted);
   device->ops->release(device, state->proposed);
   free(state->counts);
@@ -398,16 +329,17 @@ static void destroy(struct gpumc_ensemble *ensemble)
   ensemble->storage = NULL;
 }
 
-/* Operations that work on whole runs or parts of one, for whoever need not know. */
-static void stand_in(struct gpumc_kernel_ops *ops)
+/* Operations that work on whole runs or parts of one, for whoever need not know. Runs are exchanged
+ * and compared where they are whole (share_between.c). */
+static void stand_in(const struct gpumc_ensemble_plan *plan, struct gpumc_kernel_ops *ops)
 {
+  const bool of_runs = plan->division == GPUMC_BY_RUNS;
   ops->sweep = sweep;
   ops->measure = measure;
   ops->gather = ops->gather != NULL ? gather : NULL;
-  /* Between runs that may be elsewhere, and walks, which have outcomes of their own. */
-  ops->walk = NULL;
-  ops->exchange = NULL;
-  ops->compare = NULL;
+  ops->walk = NULL; /* which has outcomes of its own */
+  ops->exchange = of_runs && ops->exchange != NULL ? gpumc_share_exchange : NULL;
+  ops->compare = of_runs && plan->compared > 0 && ops->compare != NULL ? gpumc_share_compare : NULL;
 }
 
 static void make_ops(const struct gpumc_ensemble *ensemble, struct gpumc_kernel_ops *ops)
@@ -423,7 +355,7 @@ static void make_ops(const struct gpumc_ensemble *ensemble, struct gpumc_kernel_
     ops->set_state = set_state;
   }
   if (ensemble->plan.division != GPUMC_BY_REPLICAS)
-    stand_in(ops);
+    stand_in(&ensemble->plan, ops);
 }
 
 static enum gpumc_status allocate(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
@@ -436,6 +368,10 @@ static enum gpumc_status allocate(struct gpumc_ensemble *ensemble, struct gpumc_
   if (ensemble->plan.division == GPUMC_BY_REPLICAS)
     return GPUMC_OK;
   GPUMC_TRY(gpumc_device_array(device, &state->size, runs, "numbers of replicas", error));
+  if (state->ops.exchange != NULL)
+    GPUMC_TRY(gpumc_device_array(device, &state->swap,
+                                 runs * gpumc_swap_words(ensemble->plan.capacity), "exchanges",
+                                 error));
   if (ensemble->accepted != NULL)
     GPUMC_TRY(gpumc_device_array(device, &state->accepted, runs, "accepted proposals", error));
   return ensemble->proposed != NULL

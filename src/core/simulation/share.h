@@ -4,7 +4,10 @@
  * runs; replicas it has of its share alone. Operations of such an ensemble work on the share and
  * make whole what they measured, so that whoever uses it sees all runs, decides on them, and
  * decides the same everywhere. A kernel sees an ensemble of the share, whose random numbers are
- * those that its replicas have anywhere.
+ * those that its replicas have anywhere. Replicas that change places with those of a run of another
+ * process, by runs, are carried there: labels of runs could not move in their stead, since a run's
+ * random numbers and channels go by its number. For comparisons a process has room for one run of
+ * another.
  *
  * By replicas: the ensemble is the share (columns.h), and operations are the kernel's; start,
  * inspection and transfers alone are those of all processes.
