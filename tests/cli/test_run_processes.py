@@ -44,10 +44,34 @@ ALGORITHMS = {
                  "thermalization: 64, sweeps: 64}\n",
     "pt": HEAD + "model: {name: ea, shape: [6, 6]}\n"
           f"algorithm: {{name: pt, {LADDER}, samples: 3, sweeps: 64}}\n",
+    "pt_samples": HEAD + "model: {name: ea, shape: [6, 6], couplings: gaussian, write_couplings: true}\n"
+          "algorithm: {name: pt, beta: {from: 0.2, to: 1.5, count: 5}, samples: 225, sweeps: 128, thermalization: 30, "
+          "tune: {sweeps: 100, iterations: 3}, configurations: {times: [64, 128], temperatures: [0, 3]}}\n",
+    "pt_samples_or_runs": HEAD + "model: {name: ea, shape: [6, 6]}\n"
+          "algorithm: {name: pt, beta: {from: 0.2, to: 1.5, count: 5}, samples: 45, replicas: 3, sweeps: 128, "
+          "thermalization: 30, tune: {sweeps: 60, iterations: 2}, measure_every: 4, configurations: {every: 64}}\n",
+    "pt_heisenberg": HEAD + "model: {name: heisenberg, shape: [4, 4, 4], couplings: gaussian}\n"
+          "algorithm: {name: pt, beta: {from: 0.3, to: 3, count: 4}, samples: 7, sweeps: 64, thermalization: 100, "
+          "tune: {sweeps: 40, iterations: 2}, configurations: {every: 32}}\n",
+    "pt_temperatures": HEAD + "model: {name: ising2d, shape: [8, 8]}\n"
+          "algorithm: {name: pt, beta: {from: 0.2, to: 0.6, count: 16}, samples: 1, sweeps: 256, thermalization: 40, "
+          "tune: {sweeps: 40, iterations: 2}, configurations: {every: 128}}\n",
+    "pt_pressure": HEAD + "model: {name: hard_disks, particles: 16, packing_fraction: 0.3}\n"
+          "algorithm: {name: pt, control: {name: beta_pressure, from: 1, to: 3, count: 8}, samples: 3, sweeps: 64, "
+          "thermalization: 100}\n",
     "muca": HEAD + "model: {name: ising2d, shape: [6, 6]}\n"
             "algorithm: {name: muca, walkers: 32, beta: {from: 0.2, to: 0.5, step: 0.1}}\n",
     "mpmc": HEAD + "model: {name: hard_disks, particles: 16, packing_fraction: 0.3}\n"
             "algorithm: {name: mpmc, replicas: 9, thermalization: 20, sweeps: 40, configurations: {every: 20}}\n",
+}
+# By the number of processes, /provenance/division.
+RUNS, REPLICAS = ("each process has some of the " + what for what in ["runs or values", "replicas or samples of every run"])
+DIVISIONS = {
+    "pt_samples": {2: REPLICAS, 3: REPLICAS, 4: REPLICAS, 7: REPLICAS},
+    "pt_samples_or_runs": {2: REPLICAS, 3: RUNS, 4: RUNS, 7: RUNS},
+    "pt_heisenberg": {2: REPLICAS, 3: REPLICAS, 4: REPLICAS, 7: REPLICAS},
+    "pt_temperatures": {2: RUNS, 3: RUNS, 4: RUNS, 7: RUNS},
+    "pt_pressure": {2: REPLICAS, 3: REPLICAS, 4: RUNS, 7: RUNS},
 }
 
 
@@ -56,7 +80,8 @@ class SameFile(MpiCase):
         with h5py.File(self.path(name), "r") as file:
             return attributes(file["provenance"])
 
-    def compare(self, text):
+    def compare(self, name):
+        text, divisions = ALGORITHMS[name], DIVISIONS.get(name)
         config = self.write("c.yaml", text)
         self.gpumc("run", config, "-o", "one.h5", "--threads", 1)
         reference = numbers(self.path("one.h5"))
@@ -71,6 +96,8 @@ class SameFile(MpiCase):
                 self.assertEqual(found["processes"], processes)
                 self.assertTrue(found["mpi"].startswith(kind))
                 self.assertGreater(found["seconds_communication"], 0)
+                if divisions:
+                    self.assertEqual(found["division"], divisions[processes])
                 self.path("run.h5").unlink()
 
     def test_control(self):
@@ -81,8 +108,8 @@ class SameFile(MpiCase):
             assert_same_numbers(self, numbers(self.path("one.h5")), self.path("run.h5"))
 
 
-for _name, _text in ALGORITHMS.items():
-    setattr(SameFile, f"test_{_name}", lambda self, text=_text: self.compare(text))
+for _name in ALGORITHMS:
+    setattr(SameFile, f"test_{_name}", lambda self, name=_name: self.compare(name))
 
 
 class SaidOnce(MpiCase):

@@ -35,6 +35,16 @@ algorithm: {name: mpmc, replicas: 9, thermalization: 2000, sweeps: 60000, interv
 output: run.h5
 checkpoint: {every: 100 ms}
 """
+# Samples, in three groups, are divided among up to three processes, temperatures among four. Units end within a bin.
+TEMPERING = """\
+gpumc: 1
+seed: 5
+model: {name: ea, shape: [16, 16, 16]}
+algorithm: {name: pt, beta: {from: 0.3, to: 0.9, count: 6}, samples: 70, thermalization: 200, sweeps: 3200,
+            exchange_every: 10, measure_every: 20, tune: {sweeps: 200, iterations: 2}}
+output: run.h5
+checkpoint: {every: 100 ms}
+"""
 
 
 class Stopped(MpiCase):
@@ -122,6 +132,9 @@ class Killed(MpiCase, ResumeCase):
     def test_mpmc(self):
         self.kill_any(DISKS)
 
+    def test_pt(self):
+        self.kill_any(TEMPERING)
+
 
 class Continued(MpiCase, ResumeCase):
     def some_time(self, kind, processes):
@@ -148,6 +161,9 @@ class Continued(MpiCase, ResumeCase):
 
     def test_mpmc(self):
         self.with_other_numbers_of_processes(DISKS, 1)
+
+    def test_pt(self):
+        self.with_other_numbers_of_processes(TEMPERING, 4)
 
 
 if __name__ == "__main__":

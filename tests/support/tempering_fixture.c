@@ -69,16 +69,21 @@ void tempering_bring_channels(struct tempering_fixture *fixture)
           places(&reference->plan) * sizeof *reference->channel[c]);
 }
 
-void tempering_measure(struct tempering_fixture *fixture, uint32_t time)
+void tempering_bring_overlaps(struct tempering_fixture *fixture)
 {
-  struct tempering_reference *reference = &fixture->reference;
+  const struct tempering_reference *reference = &fixture->reference;
   const struct pt_tempering_plan *plan = &reference->plan;
   const size_t of_pairs = pt_tempering_pairs(plan) * plan->temperatures * plan->samples;
-  tempering_reference_measure(reference, fixture->bound, time);
-  tempering_bring_channels(fixture);
   for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
     bring(fixture, fixture->tempering.pair[k], reference->overlap[k],
           of_pairs * sizeof *reference->overlap[k]);
+}
+
+void tempering_measure(struct tempering_fixture *fixture, uint32_t time)
+{
+  tempering_reference_measure(&fixture->reference, fixture->bound, time);
+  tempering_bring_channels(fixture);
+  tempering_bring_overlaps(fixture);
 }
 
 void tempering_accumulate(struct tempering_fixture *fixture, bool histogram)

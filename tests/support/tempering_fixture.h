@@ -30,8 +30,9 @@ void tempering_publish(struct tempering_fixture *fixture, size_t slot);
 void tempering_collect(struct tempering_fixture *fixture, size_t slot, struct pt_outcome *outcome);
 /* `bytes` bytes of the device; free() them. */
 void *tempering_fetch(struct tempering_fixture *fixture, const void *memory, size_t bytes);
-/* The channels to the device as they stand in the reference. */
+/* To the device as they stand in the reference. */
 void tempering_bring_channels(struct tempering_fixture *fixture);
+void tempering_bring_overlaps(struct tempering_fixture *fixture);
 
 /* Channels, walkers, swap words and histograms are the reference's. */
 void tempering_expect_same_places(struct tempering_fixture *fixture, const char *where);

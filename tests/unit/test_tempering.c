@@ -207,6 +207,80 @@ static void exchanges_go_by_the_number_in_the_whole(void **state)
   assert_true(different_walkers(0, test_setting()) > 1000);
 }
 
+/* The share's overlaps as the whole has them from sample `first` on. */
+static void take_overlaps(struct tempering_reference *share,
+                          const struct tempering_reference *whole, size_t first)
+{
+  const size_t rows = pt_tempering_pairs(&share->plan) * share->plan.temperatures;
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
+    for (size_t row = 0; row < rows; row++)
+      memcpy(share->overlap[k] + row * share->plan.samples,
+             whole->overlap[k] + row * whole->plan.samples + first,
+             share->plan.samples * sizeof *share->overlap[k]);
+}
+
+/* Adds the counters of the histogram that the samples from `first` on, `count` of them, have in a
+ * share that takes them for those from `number` on. */
+static void count_of_share(const struct tempering_fixture *whole, size_t first, size_t count,
+                           size_t number, struct test_setting setting, uint64_t *sum, size_t bins)
+{
+  struct pt_tempering_plan plan = whole->reference.plan;
+  struct tempering_fixture share;
+  double beta[TEMPERATURES_MAXIMUM];
+  plan.samples = count;
+  plan.first_sample = number;
+  choose_temperatures(&scenarios[5], beta);
+  tempering_open(&share, &plan, beta, bounds, setting);
+  take_channels(&share.reference, &whole->reference, first);
+  take_overlaps(&share.reference, &whole->reference, first);
+  tempering_bring_channels(&share);
+  tempering_bring_overlaps(&share);
+  tempering_accumulate(&share, true);
+  uint64_t *counted =
+      tempering_fetch(&share, share.tempering.bins[ISING_PAIR_LINK], bins * sizeof *counted);
+  for (size_t i = 0; i < bins; i++)
+    sum[i] += counted[i];
+  free(counted);
+  tempering_close(&share);
+}
+
+/* Counters of the whole that are not those of two shares together, of which the second one takes
+ * itself for samples from `number` on. */
+static size_t different_counters(size_t number, struct test_setting setting)
+{
+  enum { FIRST = 301 };
+  struct tempering_fixture whole;
+  size_t different = 0;
+  open_scenario(&whole, &scenarios[5], setting);
+  const struct pt_tempering_plan *plan = &whole.tempering.plan;
+  const size_t bins = plan->strata * plan->temperatures * plan->histogram[ISING_PAIR_LINK].bins;
+  uint64_t *sum = calloc(bins, sizeof *sum);
+  assert_non_null(sum);
+  tempering_measure(&whole, 0);
+  tempering_accumulate(&whole, true);
+  count_of_share(&whole, 0, FIRST, 0, setting, sum, bins);
+  count_of_share(&whole, FIRST, plan->samples - FIRST, number, setting, sum, bins);
+  uint64_t *all =
+      tempering_fetch(&whole, whole.tempering.bins[ISING_PAIR_LINK], bins * sizeof *all);
+  for (size_t i = 0; i < bins; i++)
+    different += sum[i] != all[i];
+  free(all);
+  free(sum);
+  tempering_close(&whole);
+  return different;
+}
+
+/* Control: as samples from the first on. */
+static void strata_go_by_the_number_in_the_whole(void **state)
+{
+  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
+  (void)state;
+  const size_t settings = test_settings(1, 3, false, setting);
+  for (size_t k = 0; k < settings; k++)
+    assert_int_equal(different_counters(301, setting[k]), 0);
+  assert_true(different_counters(0, test_setting()) > 1000);
+}
+
 static void what_is_not_asked_for_is_not_kept(void **state)
 {
   struct tempering_fixture fixture;
@@ -312,6 +386,7 @@ int main(void)
       cmocka_unit_test(rounds_are_those_of_the_reference),
       cmocka_unit_test(outcomes_outlive_later_rounds),
       cmocka_unit_test(exchanges_go_by_the_number_in_the_whole),
+      cmocka_unit_test(strata_go_by_the_number_in_the_whole),
       cmocka_unit_test(what_is_not_asked_for_is_not_kept),
       cmocka_unit_test(a_round_trip_is_there_and_back),
       cmocka_unit_test(starting_again_forgets_everything),

@@ -1,5 +1,4 @@
-/* Parallel tempering: what a run needs, its life from creation to destruction, checkpoints, and the
- * vtable. */
+/* Parallel tempering: its life from creation to destruction, checkpoints, and the vtable. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,157 +9,6 @@
 #include "core/base/memory.h"
 #include "core/simulation/ladder.h"
 #include "core/storage/checkpoint.h"
-
-/* ---- what a run will need, known before anything is allocated ---- */
-
-enum {
-  STRATA_MAXIMUM = 32, /* of samples, for the errors of histograms */
-  HISTOGRAM_BINS_MAXIMUM = 1025
-};
-
-static size_t strata(const struct pt_settings *settings)
-{
-  if (settings->by_time)
-    return 1;
-  return settings->samples < STRATA_MAXIMUM ? settings->samples : STRATA_MAXIMUM;
-}
-
-/* Rows of the histograms on the host. */
-static size_t histogram_rows(const struct pt_settings *settings)
-{
-  return settings->by_time ? settings->blocks : strata(settings);
-}
-
-/* Bins of equally many possible values, symmetric about 0: the outermost ones reach beyond what is
- * possible where the number of values is not a multiple of that of the bins. */
-static struct pt_histogram histogram_of(int64_t bound, int64_t spacing)
-{
-  const int64_t values = 2 * bound / spacing + 1;
-  int64_t width = (values + HISTOGRAM_BINS_MAXIMUM - 1) / HISTOGRAM_BINS_MAXIMUM;
-  width += (width + 1) % 2; /* odd, so that 0 can be in the middle of a bin */
-  int64_t bins = (values + width - 1) / width;
-  bins += (bins + values) % 2; /* equally many values to spare on both sides */
-  return (struct pt_histogram){.lowest = -bound - (bins * width - values) / 2 * spacing,
-                               .spacing = width * spacing,
-                               .bins = (size_t)bins};
-}
-
-void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_model *model,
-                       const struct pt_terms *terms, struct pt_tempering_plan *plan)
-{
-  *plan = (struct pt_tempering_plan){.temperatures = settings->temperatures,
-                                     .copies = settings->copies,
-                                     .samples = settings->samples,
-                                     .n_channels = settings->observables.n_channels,
-                                     .tracked = model->ops->tracked,
-                                     .conjugate = settings->moved.conjugate,
-                                     .n_terms = terms->count,
-                                     .strata = strata(settings)};
-  memcpy(plan->term, terms->term, terms->count * sizeof *plan->term);
-  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM && settings->observables.pairs; k++)
-    if (model->pair[k].spacing > 0)
-      plan->histogram[k] = histogram_of(model->pair[k].bound, model->pair[k].spacing);
-}
-
-/* Steps are tuned before the first measurement, for the copies at a temperature together. */
-static struct gpumc_ensemble_plan ensemble_plan(const struct pt_settings *settings,
-                                                const struct pt_timeline *timeline,
-                                                const struct gpumc_model *model)
-{
-  const uint64_t lead = timeline->lead * settings->round_sweeps;
-  struct gpumc_ensemble_plan plan = {.runs = settings->copies * settings->temperatures,
-                                     .capacity = settings->samples,
-                                     .samples = model->disorder ? settings->samples : 1,
-                                     .compared =
-                                         settings->observables.pairs ? settings->temperatures : 0,
-                                     .moved = settings->moved.control,
-                                     .warm_up = lead < UINT32_MAX ? (uint32_t)lead : UINT32_MAX,
-                                     .alike = settings->temperatures,
-                                     .fixes = true};
-  memcpy(plan.fixed, settings->moved.fixed, sizeof plan.fixed);
-  return plan;
-}
-
-/* Sums of a bin, the compared terms of the last ones, histograms; averages by sample at one
- * temperature, and those without each sample; what the summary writes at once. */
-static double host_bytes(const struct pt_settings *settings, const struct pt_tempering_plan *plan,
-                         const struct pt_terms *terms)
-{
-  const double samples = (double)settings->samples;
-  const double places = samples * (double)settings->temperatures;
-  double numbers = places * (double)(terms->count * settings->blocks);
-  numbers += places * (double)(terms->n_compared * PT_BINS_COMPARED + 1);
-  numbers += samples * (double)(terms->count + 3 + settings->observables.n_quantities);
-  for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++)
-    numbers += (double)(histogram_rows(settings) * settings->temperatures) *
-               (double)plan->histogram[kind].bins;
-  return numbers * sizeof(double);
-}
-
-/* The bins of time, the summary with its distributions, averages of the samples; a checkpoint has
- * the sums of a bin, what is compared between bins, and the histograms. */
-static void demand_disk(const struct pt_settings *settings, const struct pt_tempering_plan *plan,
-                        const struct pt_terms *terms, double bins, struct gpumc_demand *demanded)
-{
-  const double temperatures = (double)settings->temperatures;
-  const double places = (double)settings->samples * temperatures;
-  const double curves = (2 * (double)settings->observables.n_quantities + 3) * temperatures;
-  double overlaps = 0;
-  for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++)
-    overlaps += temperatures * (double)plan->histogram[kind].bins;
-  demanded->result_bytes =
-      ((bins + 1) * curves + 2 * overlaps + places * (double)terms->count) * sizeof(double);
-  const double sums =
-      (double)(terms->count * (settings->blocks + 1) + terms->n_compared * PT_BINS_COMPARED);
-  const double histograms = (double)(histogram_rows(settings) + plan->strata) * overlaps;
-  demanded->state_bytes = (places * sums + bins * curves + histograms) * sizeof(double) +
-                          places * (double)settings->copies * sizeof(uint32_t);
-}
-
-/* Energies are counted before every exchange; rounds that measure are among those that exchange.
- * Exchanges are decided in a tenth of the time that sums take. */
-static void count_rounds(const struct pt_settings *settings, const struct gpumc_model *model,
-                         double rounds, struct gpumc_demand *demanded)
-{
-  const double sites = (double)model->sites, copies = (double)settings->copies;
-  const double places = copies * (double)settings->temperatures * (double)settings->samples;
-  const double measurements = (double)settings->measurements;
-  const double exchanges = settings->exchange ? rounds : 0;
-  demanded->work = (struct gpumc_work){
-      .measured = places * sites * (settings->exchange ? rounds : measurements),
-      .sweeps = settings->round_sweeps,
-      .moved = places * sites * exchanges,
-      .compared =
-          settings->observables.pairs ? places * sites * measurements * (copies - 1) / 2 : 0,
-      .values = places * measurements,
-      .n_channels = settings->observables.n_channels};
-}
-
-static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
-                                const struct gpumc_device *device, struct gpumc_demand *demanded,
-                                struct gpumc_error *error)
-{
-  struct pt_settings settings;
-  struct pt_timeline timeline;
-  struct pt_terms terms;
-  struct pt_tempering_plan plan;
-  pt_settings_read(params, model, &settings);
-  pt_terms_make(model, &settings.observables, &terms);
-  pt_tempering_plan(&settings, model, &terms, &plan);
-  GPUMC_TRY(pt_timeline_make(&settings, &timeline, error));
-  memset(demanded, 0, sizeof *demanded);
-  demanded->plan = ensemble_plan(&settings, &timeline, model);
-  demanded->replicas = settings.samples;
-  demanded->host_bytes = gpumc_demand_bytes(host_bytes(&settings, &plan, &terms)) +
-                         pt_tempering_host_bytes(device, &plan);
-  demanded->device_bytes = pt_tempering_bytes(device, &plan);
-  demanded->updates =
-      (double)timeline.rounds * (double)settings.round_sweeps * pt_sweep_updates(&settings, model);
-  demand_disk(&settings, &plan, &terms, (double)timeline.bins, demanded);
-  count_rounds(&settings, model, (double)timeline.rounds, demanded);
-  pt_timeline_free(&timeline);
-  return pt_configurations_demand(params, model, &settings, demanded, error);
-}
 
 /* ---- the state to and from a checkpoint ---- */
 
@@ -201,7 +49,7 @@ static size_t list_parts(const struct pt *pt, uint64_t counters[N_COUNTERS],
       {"history", GPUMC_FLOAT64, PT_BINS_COMPARED * pt->terms.n_compared * temperatures, samples,
        pt->history},
   };
-  const size_t rows = histogram_rows(settings) * temperatures;
+  const size_t rows = pt_histogram_rows(settings) * temperatures;
   size_t count = sizeof all / sizeof *all;
   memcpy(part, all, sizeof all);
   for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
@@ -295,6 +143,7 @@ static void destroy(void *state)
   if (pt == NULL)
     return;
   pt_tempering_free(&pt->tempering);
+  pt_whole_free(pt);
   pt_timeline_free(&pt->timeline);
   free(pt->value);
   free(pt->run_value);
@@ -346,7 +195,7 @@ static enum gpumc_status allocate_counts(struct pt *pt, struct gpumc_error *erro
 
 static enum gpumc_status allocate_histograms(struct pt *pt, struct gpumc_error *error)
 {
-  const size_t rows = histogram_rows(&pt->settings) * pt->settings.temperatures;
+  const size_t rows = pt_histogram_rows(&pt->settings) * pt->settings.temperatures;
   for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++) {
     const size_t bins = pt->tempering.plan.histogram[kind].bins;
     if (bins > 0)
@@ -376,13 +225,16 @@ static enum gpumc_status build(struct pt *pt, struct gpumc_error *error)
   pt_terms_make(model, &pt->settings.observables, &pt->terms);
   pt_labels_make(model, &pt->settings.observables, &pt->labels);
   pt_tempering_plan(&pt->settings, model, &pt->terms, &plan);
+  plan.samples = pt->context.ensemble->plan.capacity;
   plan.first_sample = pt->context.ensemble->plan.first_replica;
   GPUMC_TRY(pt_timeline_make(&pt->settings, &pt->timeline, error));
   GPUMC_TRY(pt_tempering_create(pt->context.device, &plan, &pt->tempering, error));
+  pt->tempering.ensemble = pt->context.ensemble;
   GPUMC_TRY(make_temperatures(pt, error));
   GPUMC_TRY(allocate_bin(pt, error));
   GPUMC_TRY(allocate_counts(pt, error));
   GPUMC_TRY(allocate_histograms(pt, error));
+  GPUMC_TRY(pt_whole_create(pt, error));
   GPUMC_TRY(gpumc_allocate_array(&pt->row, pt_bin_row_width(pt), "a row", error));
   GPUMC_TRY(pt_tables_declare(pt, error));
   GPUMC_TRY(gpumc_configurations_request_read(&pt->context.params, GPUMC_CONFIGURATIONS_TIMES,
@@ -485,6 +337,9 @@ static const char citation[] =
     "  doi     = {10.1103/PhysRevB.63.184422}\n"
     "}\n";
 
+/* Samples have nothing to do with each other; temperatures exchange replicas. */
+static const enum gpumc_division divides[] = {GPUMC_BY_REPLICAS, GPUMC_BY_RUNS, GPUMC_UNDIVIDED};
+
 static const char *const stages[] = {"sweep", "tally", "exchange", NULL};
 
 const struct gpumc_algorithm_ops gpumc_algorithm_pt = {
@@ -496,12 +351,13 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pt = {
     .required = GPUMC_OPERATION_START | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |
                 GPUMC_OPERATION_MEASURE |
                 GPUMC_OPERATION_EXCHANGE, /* with these come overlaps (core/simulation/model.h) */
+    .divides = divides,
     .sweeps_alone = true,
     .merger = &pt_merger,
     .checks = pt_checks,
     .defaults = pt_defaults,
     .replicas = pt_replicas,
-    .demand = demand,
+    .demand = pt_demand,
     .create = create,
     .advance = advance,
     .position = position,

@@ -101,7 +101,7 @@ static void add_to_histogram(const struct pt_tempering *tempering, size_t overla
   const size_t odd = (size_t)histogram.spacing >> shift;
   for (size_t p = 0; p < pt_tempering_pairs(plan); p++) {
     const int64_t *row = tempering->pair[overlap] + (p * plan->temperatures + t) * plan->samples;
-    for (size_t s = 0, stratum = 0; s < plan->samples; s += AHEAD) {
+    for (size_t s = 0, stratum = plan->first_sample % plan->strata; s < plan->samples; s += AHEAD) {
       uint64_t *counter[AHEAD];
       const size_t n = plan->samples - s < AHEAD ? plan->samples - s : AHEAD;
       for (size_t i = 0; i < n; i++) {

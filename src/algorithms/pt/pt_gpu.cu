@@ -231,7 +231,8 @@ __device__ static inline void
 count_overlaps(const struct work *work, uint32_t number, size_t i, size_t stride)
 {
   const struct histogram_work *histogram = &work->histogram[number];
-  const size_t stratum = i % work->samples % work->strata, t = i / work->samples;
+  const size_t stratum = (work->first_sample + i % work->samples) % work->strata;
+  const size_t t = i / work->samples;
   uint64_t *bins = histogram->bins + (stratum * work->temperatures + t) * histogram->count;
   for (uint32_t p = 0; p < work->pairs; p++) {
     const int64_t value = histogram->values[p * stride + i];

@@ -74,6 +74,9 @@ uint64_t pt_bin_measurements(const struct pt *pt, size_t bin);
 /* The row of a bin of time, all of whose blocks are there; what is compared is remembered. */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_record_bin(struct pt *pt, size_t bin, struct gpumc_error *error);
+/* The row of an iteration of the tuning, at the temperatures that it had. */
+GPUMC_MUST_CHECK enum gpumc_status
+pt_record_tuning(struct pt *pt, const struct pt_stretch *stretch, struct gpumc_error *error);
 /* [temperatures], of a bin that is recorded. */
 const double *pt_bin_values(const struct pt *pt, size_t bin, size_t quantity);
 const double *pt_bin_errors(const struct pt *pt, size_t bin, size_t quantity);

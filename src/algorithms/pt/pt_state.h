@@ -5,7 +5,11 @@
  *
  * Every sample is simulated at every temperature in several copies. The ensemble's run c T + t is
  * copy c at temperature t, from the hottest to the coldest, and replica s of each run is sample s:
- * the s-th disorder sample, or an independent simulation where there is no disorder. */
+ * the s-th disorder sample, or an independent simulation where there is no disorder.
+ *
+ * Processes divide the samples among them: ensemble and tempering are of the process's own ones,
+ * tempering.plan.samples from tempering.plan.first_sample on. All else is of all of them,
+ * settings.samples, and the same in every process. */
 #ifndef GPUMC_ALGORITHMS_PT_STATE_H
 #define GPUMC_ALGORITHMS_PT_STATE_H
 
@@ -115,6 +119,15 @@ struct pt_bin {
   uint64_t rounds[2];
 };
 
+/* What the processes have counted and found in a stretch, each in its samples, made whole
+ * (core/simulation/columns.h): behind it all do the same. */
+enum { PT_COUNTED = 3 };
+struct pt_whole {
+  uint64_t *counted;     /* [PT_COUNTED][temperatures] accepted, labelled, from_hottest */
+  uint32_t *round_trips; /* [copies][samples] */
+  int64_t *lowest;       /* [samples] */
+};
+
 struct pt {
   struct gpumc_context context;
   struct pt_settings settings;
@@ -135,6 +148,7 @@ struct pt {
   bool pending;
   struct pt_bin bin;
   struct pt_counts counts;
+  struct pt_whole whole;
   int64_t *lowest; /* [samples] lowest value of the tracked channel, in quanta */
   /* The compared terms by sample in the last bins, that of bin b at b mod PT_BINS_COMPARED:
    * [PT_BINS_COMPARED][compared][temperatures][samples]. */
@@ -197,7 +211,14 @@ void pt_ladder_adjust(const struct pt_counts *counts, double places, size_t temp
 double pt_acceptance(const uint64_t rounds[2], const uint64_t *accepted, double places,
                      size_t temperatures, size_t t);
 
-/* Fills in what the device has to do. */
+/* Rows of the histograms on the host. */
+size_t pt_histogram_rows(const struct pt_settings *settings);
+/* gpumc_algorithm_ops.demand */
+GPUMC_MUST_CHECK enum gpumc_status
+pt_demand(const struct gpumc_params *params, const struct gpumc_model *model,
+          const struct gpumc_device *device, struct gpumc_demand *demanded,
+          struct gpumc_error *error);
+/* Fills in what the device has to do if it has all samples. */
 void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_model *model,
                        const struct pt_terms *terms, struct pt_tempering_plan *plan);
 
@@ -207,9 +228,12 @@ GPUMC_MUST_CHECK enum gpumc_status pt_set_temperatures(struct pt *pt, struct gpu
 /* Enqueue `sweeps` sweeps of the present stretch, and what its rounds end with. */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_enqueue(struct pt *pt, uint64_t sweeps, struct gpumc_error *error);
-/* Enqueue the end of the present stretch, whose rounds are done. */
+/* Enqueue the end of the present stretch, whose rounds are done. Collective. */
 GPUMC_MUST_CHECK enum gpumc_status pt_publish(struct pt *pt, struct gpumc_error *error);
-/* Wait for the end of the stretch `pt->stretch - 1` and record what it completes. */
+/* Room for the outcome of all processes. Free: legal where it failed. */
+GPUMC_MUST_CHECK enum gpumc_status pt_whole_create(struct pt *pt, struct gpumc_error *error);
+void pt_whole_free(struct pt *pt);
+/* Wait for the end of the stretch `pt->stretch - 1` and record what it completes. Collective. */
 GPUMC_MUST_CHECK enum gpumc_status pt_collect(struct pt *pt, struct gpumc_error *error);
 
 GPUMC_MUST_CHECK enum gpumc_status pt_tables_declare(struct pt *pt, struct gpumc_error *error);

@@ -1,5 +1,4 @@
-/* Parallel tempering: rounds on the device, what comes of them to the host, and the rows that it
- * becomes. */
+/* Parallel tempering: rounds on the device, and the rows of the tables. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,9 +77,8 @@ static double places(const struct pt *pt)
   return (double)(pt->settings.copies * pt->settings.samples);
 }
 
-/* The row of an iteration of the tuning, at the temperatures that it had. */
-static enum gpumc_status
-record_tuning(struct pt *pt, const struct pt_stretch *stretch, struct gpumc_error *error)
+enum gpumc_status
+pt_record_tuning(struct pt *pt, const struct pt_stretch *stretch, struct gpumc_error *error)
 {
   const size_t temperatures = pt->settings.temperatures;
   double *value = pt->row + 2, *acceptance = value + temperatures;
@@ -312,7 +310,8 @@ static enum gpumc_status measure_overlaps(struct pt *pt, struct gpumc_error *err
       int64_t *overlap[GPUMC_PAIRS_MAXIMUM] = {NULL};
       for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++)
         if (pt->tempering.pair[kind] != NULL)
-          overlap[kind] = pt->tempering.pair[kind] + pair * temperatures * pt->settings.samples;
+          overlap[kind] =
+              pt->tempering.pair[kind] + pair * temperatures * pt->tempering.plan.samples;
       GPUMC_TRY(ensemble->ops->compare(ensemble, c * temperatures, d * temperatures, temperatures,
                                        overlap, error));
     }
@@ -382,129 +381,4 @@ enum gpumc_status pt_enqueue(struct pt *pt, uint64_t sweeps, struct gpumc_error 
   }
   enter(pt, PT_STAGE_OTHER);
   return GPUMC_OK;
-}
-
-/* Blocks of the bin that come before this one. */
-static size_t block_of(const struct pt_timeline *timeline, size_t stretch)
-{
-  size_t block = 0;
-  while (block < stretch && timeline->stretch[stretch - block - 1].phase == PT_MEASUREMENT &&
-         timeline->stretch[stretch - block - 1].index == timeline->stretch[stretch].index)
-    block++;
-  return block;
-}
-
-/* The histograms of this block of the last bin; on the device they begin anew. */
-static enum gpumc_status fetch_histograms(struct pt *pt, struct gpumc_error *error)
-{
-  struct gpumc_device *device = pt->context.device;
-  const struct pt_tempering_plan *plan = &pt->tempering.plan;
-  const size_t block = block_of(&pt->timeline, pt->stretch);
-  for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++) {
-    const size_t count = plan->strata * plan->temperatures * plan->histogram[kind].bins;
-    if (count > 0)
-      GPUMC_TRY(device->ops->copy_to_host(device, pt->histogram[kind] + block * count,
-                                          pt->tempering.bins[kind], count * sizeof(uint64_t),
-                                          error));
-  }
-  return pt_tempering_clear_histograms(&pt->tempering, error);
-}
-
-static size_t slot_of(size_t stretch)
-{
-  return stretch % GPUMC_SLOTS;
-}
-
-enum gpumc_status pt_publish(struct pt *pt, struct gpumc_error *error)
-{
-  GPUMC_TRY(pt_tempering_publish(&pt->tempering, slot_of(pt->stretch), error));
-  if (pt->settings.observables.pairs && pt_is_last_bin(pt, &pt->timeline.stretch[pt->stretch]))
-    GPUMC_TRY(fetch_histograms(pt, error));
-  return GPUMC_OK;
-}
-
-static void count(struct pt *pt, const struct pt_outcome *outcome)
-{
-  struct pt_counts *counts = &pt->counts;
-  const size_t samples = pt->settings.samples;
-  for (size_t parity = 0; parity < 2; parity++)
-    counts->rounds[parity] += outcome->rounds[parity];
-  for (size_t t = 0; t < pt->settings.temperatures; t++) {
-    counts->accepted[t] += outcome->accepted[t];
-    counts->labelled[t] += outcome->labelled[t];
-    counts->from_hottest[t] += outcome->from_hottest[t];
-  }
-  for (size_t c = 0; c < pt->settings.copies; c++)
-    for (size_t s = 0; s < samples; s++)
-      counts->round_trips[s] += outcome->round_trips[c * samples + s];
-}
-
-static void clear_counts(struct pt *pt)
-{
-  struct pt_counts *counts = &pt->counts;
-  const size_t bytes = pt->settings.temperatures * sizeof *counts->accepted;
-  memset(counts->rounds, 0, sizeof counts->rounds);
-  memset(counts->accepted, 0, bytes);
-  memset(counts->labelled, 0, bytes);
-  memset(counts->from_hottest, 0, bytes);
-  memset(counts->round_trips, 0, pt->settings.samples * sizeof *counts->round_trips);
-}
-
-/* An iteration of the tuning is over: its row, and other temperatures. */
-static enum gpumc_status
-end_iteration(struct pt *pt, const struct pt_stretch *stretch, struct gpumc_error *error)
-{
-  GPUMC_TRY(record_tuning(pt, stretch, error));
-  pt_ladder_adjust(&pt->counts, (double)(pt->settings.copies * pt->settings.samples),
-                   pt->settings.temperatures, pt->run_value, pt->value);
-  clear_counts(pt);
-  return pt_set_temperatures(pt, error);
-}
-
-static void add_block(struct pt *pt, const struct pt_outcome *outcome)
-{
-  struct pt_bin *bin = &pt->bin;
-  const size_t size = pt->terms.count * pt->settings.temperatures * pt->settings.samples;
-  bin->measurements[bin->blocks] = outcome->measurements;
-  memcpy(bin->sums + bin->blocks * size, outcome->sums, size * sizeof *bin->sums);
-  bin->blocks++;
-  for (size_t parity = 0; parity < 2; parity++)
-    bin->rounds[parity] += outcome->rounds[parity];
-  for (size_t t = 0; t < pt->settings.temperatures; t++)
-    bin->accepted[t] += outcome->accepted[t];
-  for (size_t s = 0; s < pt->settings.samples; s++)
-    if (outcome->lowest[s] < pt->lowest[s])
-      pt->lowest[s] = outcome->lowest[s];
-}
-
-static void clear_bin(struct pt *pt)
-{
-  pt->bin.blocks = 0;
-  memset(pt->bin.rounds, 0, sizeof pt->bin.rounds);
-  memset(pt->bin.accepted, 0, pt->settings.temperatures * sizeof *pt->bin.accepted);
-}
-
-static enum gpumc_status
-end_block(struct pt *pt, const struct pt_outcome *outcome, size_t number, struct gpumc_error *error)
-{
-  const struct pt_stretch *stretch = &pt->timeline.stretch[number];
-  if (block_of(&pt->timeline, number) == 0)
-    clear_bin(pt);
-  add_block(pt, outcome);
-  const bool complete =
-      number + 1 == pt->timeline.count || pt->timeline.stretch[number + 1].index != stretch->index;
-  return complete ? pt_record_bin(pt, stretch->index, error) : GPUMC_OK;
-}
-
-enum gpumc_status pt_collect(struct pt *pt, struct gpumc_error *error)
-{
-  const size_t number = pt->stretch - 1;
-  const struct pt_stretch *stretch = &pt->timeline.stretch[number];
-  struct pt_outcome outcome;
-  GPUMC_TRY(pt_tempering_collect(&pt->tempering, slot_of(number), &outcome, error));
-  if (stretch->phase == PT_THERMALIZATION)
-    return GPUMC_OK;
-  count(pt, &outcome);
-  return stretch->phase == PT_TUNING ? end_iteration(pt, stretch, error)
-                                     : end_block(pt, &outcome, number, error);
 }

@@ -62,7 +62,7 @@ struct pt_tempering_plan {
   size_t n_terms;
   struct pt_term term[PT_TERMS_MAXIMUM];
   struct pt_histogram histogram[GPUMC_PAIRS_MAXIMUM];
-  size_t strata; /* of histograms: sample s is in stratum s mod strata; >= 1 */
+  size_t strata; /* of histograms: number s of the whole is in stratum s mod strata; >= 1 */
 };
 
 /* What was found between two publications. Arrays are the slot's. */
@@ -89,7 +89,10 @@ struct pt_calls {
 struct pt_tempering {
   struct pt_tempering_plan plan;
   struct gpumc_device *device;
-  const struct pt_steps *steps;             /* the device's */
+  const struct pt_steps *steps; /* the device's */
+  /* Whose samples these are; NULL, which it is at first: all that there are. Of one that processes
+   * divide among them (core/simulation/columns.h) a checkpoint has the samples of all. */
+  const struct gpumc_ensemble *ensemble;
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM]; /* [copies][temperatures][samples]; NULL: not kept */
   int64_t *pair[GPUMC_PAIRS_MAXIMUM];       /* [pairs][temperatures][samples]; NULL: not kept */
   uint32_t *swap;   /* [copies][temperatures][gpumc_swap_words(samples)], of the last exchange */
@@ -158,7 +161,7 @@ pt_tempering_clear_histograms(struct pt_tempering *tempering, struct gpumc_error
 /* Walkers, histograms and what is not yet published, to and from the arrays NAME/.. of a
  * checkpoint, which may come from another device. Channels, overlaps, swap words and temperatures
  * are no part of it: they are set anew in every round, or by whoever loads. `name`: say
- * "pt/tempering". */
+ * "pt/tempering". Collective; what processes have counted together goes on in the root. */
 GPUMC_MUST_CHECK enum gpumc_status pt_tempering_save(const struct pt_tempering *tempering,
                                                      struct gpumc_checkpoint_writer *writer,
                                                      const char *name, struct gpumc_error *error);

@@ -1,0 +1,166 @@
+/* Parallel tempering: what a run will need, known before anything is allocated. */
+#include <string.h>
+
+#include "algorithms/pt/pt_state.h"
+
+enum {
+  STRATA_MAXIMUM = 32, /* of samples, for the errors of histograms */
+  HISTOGRAM_BINS_MAXIMUM = 1025
+};
+
+static size_t strata(const struct pt_settings *settings)
+{
+  if (settings->by_time)
+    return 1;
+  return settings->samples < STRATA_MAXIMUM ? settings->samples : STRATA_MAXIMUM;
+}
+
+size_t pt_histogram_rows(const struct pt_settings *settings)
+{
+  return settings->by_time ? settings->blocks : strata(settings);
+}
+
+/* Bins of equally many possible values, symmetric about 0: the outermost ones reach beyond what is
+ * possible where the number of values is not a multiple of that of the bins. */
+static struct pt_histogram histogram_of(int64_t bound, int64_t spacing)
+{
+  const int64_t values = 2 * bound / spacing + 1;
+  int64_t width = (values + HISTOGRAM_BINS_MAXIMUM - 1) / HISTOGRAM_BINS_MAXIMUM;
+  width += (width + 1) % 2; /* odd, so that 0 can be in the middle of a bin */
+  int64_t bins = (values + width - 1) / width;
+  bins += (bins + values) % 2; /* equally many values to spare on both sides */
+  return (struct pt_histogram){.lowest = -bound - (bins * width - values) / 2 * spacing,
+                               .spacing = width * spacing,
+                               .bins = (size_t)bins};
+}
+
+void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_model *model,
+                       const struct pt_terms *terms, struct pt_tempering_plan *plan)
+{
+  *plan = (struct pt_tempering_plan){.temperatures = settings->temperatures,
+                                     .copies = settings->copies,
+                                     .samples = settings->samples,
+                                     .n_channels = settings->observables.n_channels,
+                                     .tracked = model->ops->tracked,
+                                     .conjugate = settings->moved.conjugate,
+                                     .n_terms = terms->count,
+                                     .strata = strata(settings)};
+  memcpy(plan->term, terms->term, terms->count * sizeof *plan->term);
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM && settings->observables.pairs; k++)
+    if (model->pair[k].spacing > 0)
+      plan->histogram[k] = histogram_of(model->pair[k].bound, model->pair[k].spacing);
+}
+
+/* Steps are tuned before the first measurement, for the copies at a temperature together. */
+static struct gpumc_ensemble_plan ensemble_plan(const struct pt_settings *settings,
+                                                const struct pt_timeline *timeline,
+                                                const struct gpumc_model *model)
+{
+  const uint64_t lead = timeline->lead * settings->round_sweeps;
+  struct gpumc_ensemble_plan plan = {.runs = settings->copies * settings->temperatures,
+                                     .capacity = settings->samples,
+                                     .samples = model->disorder ? settings->samples : 1,
+                                     .compared =
+                                         settings->observables.pairs ? settings->temperatures : 0,
+                                     .moved = settings->moved.control,
+                                     .warm_up = lead < UINT32_MAX ? (uint32_t)lead : UINT32_MAX,
+                                     .alike = settings->temperatures,
+                                     .fixes = true};
+  memcpy(plan.fixed, settings->moved.fixed, sizeof plan.fixed);
+  return plan;
+}
+
+/* Sums of a bin, the compared terms of the last ones, histograms; averages by sample at one
+ * temperature, and those without each sample; round trips and lowest values of a stretch; what the
+ * summary writes at once, or as much on its way between processes. */
+static double host_bytes(const struct pt_settings *settings, const struct pt_tempering_plan *plan,
+                         const struct pt_terms *terms)
+{
+  const double samples = (double)settings->samples;
+  const double places = samples * (double)settings->temperatures;
+  double numbers = places * (double)(terms->count * settings->blocks);
+  numbers += places * (double)(terms->n_compared * PT_BINS_COMPARED + 1);
+  numbers += samples * (double)(terms->count + 4 + settings->observables.n_quantities);
+  numbers += samples * (double)settings->copies / 2;
+  for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++)
+    numbers += (double)(pt_histogram_rows(settings) * settings->temperatures) *
+               (double)plan->histogram[kind].bins;
+  return numbers * sizeof(double);
+}
+
+/* The bins of time, the summary with its distributions, averages of the samples; a checkpoint has
+ * the sums of a bin, what is compared between bins, and the histograms. */
+static void demand_disk(const struct pt_settings *settings, const struct pt_tempering_plan *plan,
+                        const struct pt_terms *terms, double bins, struct gpumc_demand *demanded)
+{
+  const double temperatures = (double)settings->temperatures;
+  const double places = (double)settings->samples * temperatures;
+  const double curves = (2 * (double)settings->observables.n_quantities + 3) * temperatures;
+  double overlaps = 0;
+  for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++)
+    overlaps += temperatures * (double)plan->histogram[kind].bins;
+  demanded->result_bytes =
+      ((bins + 1) * curves + 2 * overlaps + places * (double)terms->count) * sizeof(double);
+  const double sums =
+      (double)(terms->count * (settings->blocks + 1) + terms->n_compared * PT_BINS_COMPARED);
+  const double histograms = (double)(pt_histogram_rows(settings) + plan->strata) * overlaps;
+  demanded->state_bytes = (places * sums + bins * curves + histograms) * sizeof(double) +
+                          places * (double)settings->copies * sizeof(uint32_t);
+}
+
+/* Energies are counted before every exchange; rounds that measure are among those that exchange.
+ * Exchanges are decided in a tenth of the time that sums take. */
+static void count_rounds(const struct pt_settings *settings, const struct gpumc_model *model,
+                         double rounds, struct gpumc_demand *demanded)
+{
+  const double sites = (double)model->sites, copies = (double)settings->copies;
+  const double places = copies * (double)settings->temperatures * (double)settings->samples;
+  const double measurements = (double)settings->measurements;
+  const double exchanges = settings->exchange ? rounds : 0;
+  demanded->work = (struct gpumc_work){
+      .measured = places * sites * (settings->exchange ? rounds : measurements),
+      .sweeps = settings->round_sweeps,
+      .moved = places * sites * exchanges,
+      .compared =
+          settings->observables.pairs ? places * sites * measurements * (copies - 1) / 2 : 0,
+      .values = places * measurements,
+      .n_channels = settings->observables.n_channels};
+}
+
+/* Without samples that is left which every process has alike. */
+static void demand_tempering(const struct pt_tempering_plan *plan,
+                             const struct gpumc_device *device, struct gpumc_demand *demanded)
+{
+  struct pt_tempering_plan alike = *plan;
+  alike.samples = 0;
+  const size_t host = pt_tempering_host_bytes(device, plan);
+  demanded->host_bytes += host;
+  demanded->host_bytes_by_replicas = host - pt_tempering_host_bytes(device, &alike);
+  demanded->device_bytes = pt_tempering_bytes(device, plan);
+  demanded->device_bytes_by_replicas = demanded->device_bytes - pt_tempering_bytes(device, &alike);
+}
+
+enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpumc_model *model,
+                            const struct gpumc_device *device, struct gpumc_demand *demanded,
+                            struct gpumc_error *error)
+{
+  struct pt_settings settings;
+  struct pt_timeline timeline;
+  struct pt_terms terms;
+  struct pt_tempering_plan plan;
+  pt_settings_read(params, model, &settings);
+  pt_terms_make(model, &settings.observables, &terms);
+  pt_tempering_plan(&settings, model, &terms, &plan);
+  GPUMC_TRY(pt_timeline_make(&settings, &timeline, error));
+  memset(demanded, 0, sizeof *demanded);
+  demanded->plan = ensemble_plan(&settings, &timeline, model);
+  demanded->replicas = settings.samples;
+  demanded->host_bytes = gpumc_demand_bytes(host_bytes(&settings, &plan, &terms));
+  demand_tempering(&plan, device, demanded);
+  demanded->updates =
+      (double)timeline.rounds * (double)settings.round_sweeps * pt_sweep_updates(&settings, model);
+  demand_disk(&settings, &plan, &terms, (double)timeline.bins, demanded);
+  count_rounds(&settings, model, (double)timeline.rounds, demanded);
+  pt_timeline_free(&timeline);
+  return pt_configurations_demand(params, model, &settings, demanded, error);
+}
