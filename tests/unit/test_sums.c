@@ -245,7 +245,8 @@ static void sums_are_exact(void **state)
   for_every_setting(tally_all);
 }
 
-/* A second tally adds to the first, with carries through all words and both signs. */
+/* A second tally adds to the first, with carries through all words and both signs; and so do those
+ * of several processes. */
 static void add_twice(struct gpumc_device *device, const char *where)
 {
   enum { N = 3 };
@@ -263,6 +264,7 @@ static void add_twice(struct gpumc_device *device, const char *where)
   struct gpumc_moment_sums sums[3];
   gpumc_tally_make(&plan, &tally);
   uint8_t *record = zeroed(1, tally.stride);
+  uint64_t *wide = zeroed(tally.words * plan.rows, sizeof *wide);
   uint32_t *on_device = brought(device, &size, sizeof size);
   uint32_t *label = brought(device, labels, sizeof labels);
   int64_t *value = brought(device, values_of, sizeof values_of);
@@ -279,7 +281,15 @@ static void add_twice(struct gpumc_device *device, const char *where)
       fail_msg("%s: after %d tallies the sum is %.17g, of %d replicas", where, (int)times,
                (double)sums[2].first, (int)sums[2].count);
     assert_true(sums[0].count == 0 && sums[0].first == 0 && sums[1].second == 0);
+    /* Of one process that has tallied once and another that has twice. */
+    for (size_t i = 0; i < tally.words * plan.rows && times < 3; i++)
+      wide[i] += ((const uint32_t *)(const void *)record)[i];
   }
+  uint8_t *carried = zeroed(1, tally.stride);
+  gpumc_tally_carry(&tally, wide, carried);
+  assert_memory_equal(carried, record, tally.words * plan.rows * sizeof(uint32_t));
+  free(carried);
+  free(wide);
   device->ops->release(device, on_device);
   device->ops->release(device, label);
   device->ops->release(device, value);

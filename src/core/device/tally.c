@@ -99,6 +99,21 @@ void gpumc_tally_read(const struct gpumc_tally *tally, const void *sums,
     read_sum(tally, &tally->sum[s], sums, moments);
 }
 
+void gpumc_tally_carry(const struct gpumc_tally *tally, const uint64_t *wide, void *sums)
+{
+  uint32_t *words = sums;
+  for (uint32_t s = 0; s < tally->n_sums; s++)
+    for (size_t b = 0; b < tally->rows; b++) {
+      const size_t first = tally->sum[s].first * tally->rows + b;
+      uint64_t carry = 0;
+      for (uint32_t i = 0; i < tally->sum[s].words; i++) {
+        carry += wide[first + i * tally->rows]; /* of fewer than 2^31 processes: no overflow */
+        words[first + i * tally->rows] = (uint32_t)carry;
+        carry >>= WORD_BITS;
+      }
+    }
+}
+
 /* ---- the CPU ---- */
 
 static inline void add_moments(struct gpumc_moment_sums *sums, int64_t x, const unsigned which)

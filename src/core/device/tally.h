@@ -97,6 +97,10 @@ void gpumc_tally_make(const struct gpumc_tally_plan *plan, struct gpumc_tally *t
 void gpumc_tally_read(const struct gpumc_tally *tally, const void *sums,
                       struct gpumc_moment_sums *moments);
 
+/* The same sums of several processes: wide[i] is the sum over them of word i of a run, `words` x
+ * `rows` of them, modulo 2^64. Writes them as one process has them. */
+void gpumc_tally_carry(const struct gpumc_tally *tally, const uint64_t *wide, void *sums);
+
 /* The words of an exact sum, `stride` apart, as a number without sign. */
 GPUMC_HOST_DEVICE static inline unsigned __int128
 gpumc_words_value(const uint32_t *word, size_t stride, uint32_t words)
