@@ -29,6 +29,15 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_columns_gather(const struct gpumc_ensem
 void gpumc_columns_take(const struct gpumc_ensemble *ensemble, const void *whole, size_t rows,
                         size_t bytes, void *own);
 
+/* The operations `get` and `set` of the process's own replicas, by their numbers there: not
+ * collective. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_columns_get_own(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
+                      uint8_t *portable, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_columns_set_own(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
+                      const uint8_t *portable, struct gpumc_error *error);
+
 /* As gpumc_parts_save and gpumc_parts_load, of arrays whose `width` is a multiple of the process's
  * own plan.capacity: files have them whole. Collective. */
 GPUMC_MUST_CHECK enum gpumc_status

@@ -15,6 +15,11 @@ static struct gpumc_ensemble own_view(const struct gpumc_ensemble *ensemble)
   return gpumc_share_view(ensemble, &own);
 }
 
+struct gpumc_ensemble gpumc_share_view(const struct gpumc_ensemble *ensemble)
+{
+  return ensemble->share != NULL ? own_view(ensemble) : *ensemble;
+}
+
 static enum gpumc_status
 agree(const struct gpumc_ensemble *ensemble, enum gpumc_status status, struct gpumc_error *error)
 {
