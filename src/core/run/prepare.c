@@ -118,13 +118,15 @@ plan_memory(const struct gpumc_preparation *preparation, const struct gpumc_dema
       .host = (double)demand->host_bytes +
               gpumc_ensemble_checkpoint_bytes(&preparation->model, demand->plan.capacity)};
   const struct gpumc_ensemble_plan share = gpumc_share_largest(&demand->plan);
-  const double missing = demand->plan.division == GPUMC_BY_REPLICAS
-                             ? 1 - (double)share.capacity / (double)demand->plan.capacity
-                             : 0;
+  const bool divided = demand->plan.division == GPUMC_BY_REPLICAS;
+  const double has = (double)share.capacity / (double)demand->plan.capacity;
+  const double missing = divided ? 1 - has : 0, beside = divided ? has : 0;
   plan.ensemble = ensemble_bytes(preparation, &share);
-  plan.host -= missing * (double)demand->host_bytes_by_replicas;
+  plan.host += beside * (double)demand->divided_host_bytes -
+               missing * (double)demand->host_bytes_by_replicas;
   double *place = strcmp(device->ops->name, "cpu") == 0 ? &plan.host : &plan.device;
-  *place += plan.ensemble + (double)demand->device_bytes -
+  *place += plan.ensemble + (double)demand->device_bytes +
+            beside * (double)demand->divided_device_bytes -
             missing * (double)demand->device_bytes_by_replicas;
   if (demand->plan.processes != NULL) /* as much of the host by each that it has */
     plan.host *= demand->plan.processes->module.local_size;

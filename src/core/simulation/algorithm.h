@@ -31,6 +31,8 @@ struct gpumc_demand {
   size_t device_bytes;             /* work arrays on the device, the ensemble not included */
   /* Of these two, what is as much less in a process as it has fewer of the replicas. */
   size_t host_bytes_by_replicas, device_bytes_by_replicas;
+  /* What there is beside, as much less again in each, only where processes divide the replicas. */
+  size_t divided_host_bytes, divided_device_bytes;
   double configuration_bytes; /* that are written into the result on request */
   double result_bytes;        /* of the numbers in the result, configurations not included */
   double series_bytes;        /* of series, among these: the log has them as well */
