@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/pa/pa_parts.h"
 #include "algorithms/pa/pa_state.h"
 #include "core/base/memory.h"
 #include "core/numerics/elementary.h"
@@ -152,7 +153,9 @@ static enum gpumc_status resample(struct pa *pa, struct gpumc_error *error)
   enter(pa, PA_STAGE_RESAMPLE);
   GPUMC_TRY(pa_population_resample(&pa->population, &request, error));
   enter(pa, PA_STAGE_GATHER);
-  return ensemble->ops->gather(ensemble, pa->population.parent, error);
+  GPUMC_TRY(pa_parts_send(&pa->population, error));
+  GPUMC_TRY(ensemble->ops->gather(ensemble, pa->population.parent, error));
+  return pa_parts_receive(&pa->population, error);
 }
 
 static enum gpumc_status anneal(struct pa *pa, struct gpumc_error *error)
@@ -181,7 +184,7 @@ static enum gpumc_status enqueue(struct pa *pa, struct gpumc_error *error)
 static enum gpumc_status
 check_size(const struct pa *pa, size_t m, size_t row, struct gpumc_error *error)
 {
-  const size_t size = pa->outcome[m].size, capacity = pa->population.plan.capacity;
+  const size_t size = pa->outcome[m].size, capacity = pa_plan_whole(&pa->population.plan);
   if (size >= 1 && size <= capacity)
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_FAILURE,
@@ -235,10 +238,17 @@ static enum gpumc_status allocate_host_arrays(struct pa *pa, struct gpumc_error 
 
 static enum gpumc_status create_population(struct pa *pa, struct gpumc_error *error)
 {
-  const struct pa_population_plan plan =
+  struct gpumc_ensemble *ensemble = pa->context.ensemble;
+  struct pa_population_plan plan =
       pa_population_plan(&pa->settings, pa->context.model, pa->schedule.value[0]);
-  return pa_population_create(pa->context.device, &plan, pa->context.ensemble->size,
-                              &pa->population, error);
+  if (ensemble->plan.division == GPUMC_BY_REPLICAS) {
+    plan.whole = plan.capacity;
+    plan.capacity = ensemble->plan.capacity;
+    plan.first = ensemble->plan.first_replica;
+  }
+  GPUMC_TRY(
+      pa_population_create(pa->context.device, &plan, ensemble->size, &pa->population, error));
+  return pa_parts_create(&pa->population, ensemble, error);
 }
 
 static enum gpumc_status build(struct pa *pa, struct gpumc_error *error)
@@ -319,7 +329,7 @@ static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error
   pa->batch = pa_batch_from(&pa->settings, pa->context.model, pa->batch.first + pa->batch.count);
   pa->row = 0;
   *finished = pa->batch.count == 0;
-  return GPUMC_OK;
+  return *finished ? pa_parts_gather_bins(&pa->population, error) : GPUMC_OK;
 }
 
 static void position(const void *state, struct gpumc_position *where)
@@ -351,7 +361,7 @@ static const char citation[] =
 
 static const char *const stages[] = {"resample", "gather", "sweep", "tally", NULL};
 
-static const enum gpumc_division divides[] = {GPUMC_BY_RUNS, GPUMC_UNDIVIDED};
+static const enum gpumc_division divides[] = {GPUMC_BY_RUNS, GPUMC_BY_REPLICAS, GPUMC_UNDIVIDED};
 
 const struct gpumc_algorithm_ops gpumc_algorithm_pa = {
     .name = "pa",

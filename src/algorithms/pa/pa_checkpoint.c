@@ -1,9 +1,11 @@
 /* Population annealing: what leaves the device besides the sums. The families of all replicas come
- * to the host for a checkpoint and for the populations that the block `configurations` asks for. */
+ * to the host for a checkpoint and for the populations that the block `configurations` asks for;
+ * those of all processes, where these divide the population. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/pa/pa_parts.h"
 #include "algorithms/pa/pa_state.h"
 #include "core/base/memory.h"
 #include "core/simulation/curves.h"
@@ -27,7 +29,7 @@ families_make(const struct pa *pa, struct families *families, struct gpumc_error
   memset(families, 0, sizeof *families);
   GPUMC_TRY(
       gpumc_allocate_array(&families->size, ensemble->runs + 1, "sizes of the populations", error));
-  GPUMC_TRY(gpumc_ensemble_get_sizes(ensemble, families->size, error));
+  GPUMC_TRY(gpumc_ensemble_whole_sizes(ensemble, families->size, error));
   for (size_t m = 0; m < ensemble->runs; m++)
     families->replicas += families->size[m];
   return gpumc_allocate_array(&families->family, families->replicas + 1, "families", error);
@@ -54,10 +56,62 @@ static enum gpumc_status bring(struct gpumc_device *device, uint32_t *on_device,
   return device->ops->copy_to_device(device, on_device, on_host, count * sizeof *on_host, error);
 }
 
+/* Those of run m, own and whole: [capacity] of each. */
+struct rows {
+  uint32_t *own, *whole;
+};
+
+/* From the devices of all processes to family[size]. */
+static enum gpumc_status fetch_divided(const struct pa *pa, size_t m, const struct rows *rows,
+                                       uint32_t *family, size_t size, struct gpumc_error *error)
+{
+  const struct gpumc_ensemble *ensemble = pa->context.ensemble;
+  const size_t capacity = ensemble->plan.capacity;
+  GPUMC_TRY(
+      fetch(pa->context.device, pa->population.family + m * capacity, rows->own, capacity, error));
+  GPUMC_TRY(gpumc_columns_gather(ensemble, rows->own, 1, sizeof *rows->own, rows->whole, error));
+  memcpy(family, rows->whole, size * sizeof *family);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status bring_divided(const struct pa *pa, size_t m, const struct rows *rows,
+                                       const uint32_t *family, size_t size,
+                                       struct gpumc_error *error)
+{
+  const struct gpumc_ensemble *ensemble = pa->context.ensemble;
+  const size_t capacity = ensemble->plan.capacity;
+  memcpy(rows->whole, family, size * sizeof *family);
+  gpumc_columns_take(ensemble, rows->whole, 1, sizeof *rows->own, rows->own);
+  return bring(pa->context.device, pa->population.family + m * capacity, rows->own, capacity,
+               error);
+}
+
+static enum gpumc_status copy_divided(const struct pa *pa, copy_labels *copy,
+                                      const struct families *families, struct gpumc_error *error)
+{
+  const struct gpumc_ensemble_plan *plan = &pa->context.ensemble->plan;
+  struct rows rows = {NULL, NULL};
+  uint32_t *family = families->family;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&rows.own, plan->capacity, "families", error));
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&rows.whole, gpumc_plan_whole(plan), "families", error));
+  for (size_t m = 0; m < pa->context.ensemble->runs; family += families->size[m++])
+    GPUMC_TRY_OUT(status, copy == fetch
+                              ? fetch_divided(pa, m, &rows, family, families->size[m], error)
+                              : bring_divided(pa, m, &rows, family, families->size[m], error));
+out:
+  free(rows.own);
+  free(rows.whole);
+  return status;
+}
+
 /* On the device every run has room for `capacity`. */
 static enum gpumc_status copy_families(const struct pa *pa, copy_labels *copy,
                                        const struct families *families, struct gpumc_error *error)
 {
+  if (pa->population.parts != NULL)
+    return copy_divided(pa, copy, families, error);
   uint32_t *on_host = families->family;
   for (size_t m = 0; m < pa->context.ensemble->runs; m++) {
     GPUMC_TRY(copy(pa->context.device, pa->population.family + m * pa->population.plan.capacity,
@@ -184,6 +238,7 @@ save_bins(const struct pa *pa, struct gpumc_checkpoint_writer *writer, struct gp
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&bins, rows * levels, "energy histograms", error));
   GPUMC_TRY_OUT(status, device->ops->copy_to_host(device, bins, pa->population.bins,
                                                   rows * levels * sizeof *bins, error));
+  gpumc_processes_sum(gpumc_columns_processes(pa->context.ensemble), bins, rows * levels);
   GPUMC_TRY_OUT(status,
                 gpumc_checkpoint_put(writer, "pa/bins", GPUMC_UINT64, rows, levels, bins, error));
 out:
@@ -209,6 +264,7 @@ pa_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_
   return GPUMC_OK;
 }
 
+/* Of several processes the root has them, and the others add to it. */
 static enum gpumc_status
 load_bins(struct pa *pa, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
 {
@@ -219,8 +275,9 @@ load_bins(struct pa *pa, struct gpumc_checkpoint_reader *reader, struct gpumc_er
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&bins, rows * levels, "energy histograms", error));
   GPUMC_TRY_OUT(status, gpumc_checkpoint_get_rows(reader, "pa/bins", GPUMC_UINT64, 0, rows, levels,
                                                   bins, error));
-  GPUMC_TRY_OUT(status, device->ops->copy_to_device(device, pa->population.bins, bins,
-                                                    rows * levels * sizeof *bins, error));
+  if (gpumc_is_root(gpumc_columns_processes(pa->context.ensemble)))
+    GPUMC_TRY_OUT(status, device->ops->copy_to_device(device, pa->population.bins, bins,
+                                                      rows * levels * sizeof *bins, error));
 out:
   free(bins);
   return status;

@@ -17,8 +17,8 @@ found(struct gpumc_device *device, const struct pa_work *work, struct gpumc_erro
 #pragma omp parallel for num_threads(gpumc_threads_outside(device, work->runs))
   for (size_t m = 0; m < work->runs; m++) {
     work->resampled[m].before = work->resampled[m].size = work->founders;
-    for (size_t r = 0; r < work->founders; r++)
-      work->family[m * work->capacity + r] = (uint32_t)r;
+    for (size_t r = 0; r < pa_own_of(work, work->founders); r++)
+      work->family[m * work->capacity + r] = (uint32_t)(work->first + r);
   }
   return GPUMC_OK;
 }
@@ -37,7 +37,7 @@ static void weigh_run(const struct pa_resample_work *work, size_t m, int threads
     weight[r] = pa_weight(work->request.step, value[r], reference, work->weight_shift);
     total += weight[r];
   }
-  resampled->before = n;
+  resampled->before = resampled->own = n;
   resampled->reference = reference;
   resampled->total = total;
 }
@@ -65,10 +65,12 @@ struct lot {
   struct gpumc_random random;
   uint32_t time, first_replica;
   uint64_t total, target, offset;
-  size_t n;
+  uint64_t n;      /* in the whole */
+  uint64_t before; /* of the first weight, cumulated */
   const uint64_t *weight;
   uint32_t *copies;
-  uint64_t base; /* of the cumulated weights: those of the runs before */
+  uint64_t base; /* of the cumulated weights: those of the runs before, less those of the run that
+                    other processes have before these */
 };
 
 /* The replicas first .. end-1. */
@@ -98,7 +100,7 @@ static struct pa_copied nearest_integer(const struct lot *lot, size_t first, siz
 static struct pa_copied systematic(const struct lot *lot, size_t first, size_t end)
 {
   struct pa_copied copied = {0};
-  uint64_t cumulated = first > 0 ? lot->weight[first - 1] - lot->base : 0;
+  uint64_t cumulated = (first > 0 ? lot->weight[first - 1] : lot->before) - lot->base;
   uint64_t before = pa_points_below(cumulated, lot->offset, lot->target, lot->total);
   for (size_t r = first; r < end; r++) {
     const uint64_t weight = lot->weight[r] - lot->base - cumulated;
@@ -116,17 +118,19 @@ static void copy_run(const struct pa_resample_work *work, size_t m, int method, 
 {
   const struct pa_work *population = &work->population;
   struct pa_resampled *resampled = &population->resampled[m];
-  const size_t first = m * population->capacity, n = resampled->before;
+  const size_t first = m * population->capacity, n = resampled->own;
+  const uint64_t earlier = first > 0 ? population->weight[first - 1] : 0;
   const uint32_t run = work->request.first_run + (uint32_t)m;
   struct lot lot = {.random = gpumc_random_make(work->request.seed, run, work->request.rounds),
                     .time = work->request.time,
                     .first_replica = work->request.first_replica,
                     .total = resampled->total,
                     .target = work->request.target,
-                    .n = n,
+                    .n = resampled->before,
                     .weight = population->weight + first,
                     .copies = population->copies + first,
-                    .base = first > 0 ? population->weight[first - 1] : 0};
+                    .before = earlier,
+                    .base = earlier - resampled->below};
   uint64_t high = 0, low = 0, size = 0;
   if (n == 0)
     return;
@@ -165,6 +169,53 @@ static enum gpumc_status copies(struct gpumc_device *device, const struct pa_res
   return GPUMC_OK;
 }
 
+/* Only asked for where processes divide the population: otherwise assign_places does without. */
+static void needs_run(const struct pa_work *work, size_t m)
+{
+  struct pa_resampled *resampled = &work->resampled[m];
+  const size_t first = m * work->capacity, n = resampled->own;
+  const size_t size = pa_size_after(work, resampled->size);
+  const bool any = resampled->size <= work->whole;
+  uint64_t sum = 0;
+  for (size_t r = 0; r < work->capacity; r++) {
+    work->weight[first + r] = sum;
+    sum += pa_demand_and_supply(any && r < n ? work->copies[first + r] : 0, r < size);
+  }
+  resampled->children = sum >> 32;
+  resampled->places = sum & UINT32_MAX;
+}
+
+static enum gpumc_status
+needs(struct gpumc_device *device, const struct pa_work *work, struct gpumc_error *error)
+{
+  (void)error;
+#pragma omp parallel for num_threads(gpumc_threads_outside(device, work->runs)) if (work->divided)
+  for (size_t m = 0; m < (work->divided ? work->runs : 0); m++)
+    needs_run(work, m);
+  return GPUMC_OK;
+}
+
+/* From the numbers of `needs`, as other devices do: those whose child is here. */
+static void assign_own_places(const struct pa_work *work, size_t m, size_t size, int threads)
+{
+  const struct pa_resampled *resampled = &work->resampled[m];
+  const size_t first = m * work->capacity, n = resampled->own;
+  const uint64_t *scanned = work->weight + first;
+  const uint32_t *copies = work->copies + first;
+  uint32_t *parent = work->parent + first, *family = work->family + first;
+#pragma omp parallel for num_threads(threads)
+  for (size_t p = 0; p < size; p++) {
+    parent[p] = (uint32_t)p;
+    if (p < n && copies[p] > 0)
+      continue;
+    const int64_t child = (int64_t)pa_places_before(scanned, p) + resampled->shift;
+    if (child < 0 || child >= (int64_t)resampled->children)
+      continue;
+    parent[p] = pa_parent_of_child(scanned, n, (uint32_t)child);
+    family[p] = family[parent[p]];
+  }
+}
+
 /* n replicas, of which `size` come. */
 static void assign_places(const uint32_t *copies, size_t n, size_t size, uint32_t *parent)
 {
@@ -200,11 +251,15 @@ places(struct gpumc_device *device, const struct pa_work *work, struct gpumc_err
   for (size_t m = 0; m < work->runs; m++) {
     const struct pa_resampled *resampled = &work->resampled[m];
     const size_t first = m * work->capacity;
-    const size_t size = resampled->size <= work->capacity ? resampled->size : 0;
+    const size_t size = pa_size_after(work, resampled->size);
+    work->size[m] = (uint32_t)size;
+    if (work->divided) {
+      assign_own_places(work, m, size, inside);
+      continue;
+    }
     if (size > 0)
       assign_places(work->copies + first, resampled->before, size, work->parent + first);
     inherit_families(work->parent + first, work->family + first, size, inside);
-    work->size[m] = (uint32_t)size;
   }
   return GPUMC_OK;
 }
@@ -220,32 +275,41 @@ static uint64_t extent_of(const struct pa_work *population, size_t first, size_t
   return extent;
 }
 
-/* Families of run m, its lowest value, and the reference of its weights. */
-static void survey_run(const struct pa_survey_work *work, size_t m)
+/* Families of run m, and who holds the lowest value. */
+static void survey_families(const struct pa_survey_work *work, size_t m, int64_t lowest,
+                            struct pa_tallied *tallied)
 {
   const struct pa_work *population = &work->population;
   const size_t first = m * population->capacity, n = population->size[m];
   const uint32_t *family = population->family + first;
-  const int64_t *value = population->tracked + first;
   uint32_t *members = work->members + first, *mark = work->mark + first;
+  for (size_t r = 0; r < n; r++)
+    members[family[r]]++;
+  for (size_t f = 0; f < population->founders; f++)
+    pa_add_family(tallied, members[f], n);
+  for (size_t r = 0; r < n; r++) {
+    if (population->tracked[first + r] != lowest)
+      continue;
+    tallied->lowest_replicas++;
+    tallied->lowest_families += mark[family[r]] == 0;
+    mark[family[r]] = 1;
+  }
+}
+
+/* Of run m its lowest value, the reference of its weights, and families. */
+static void survey_run(const struct pa_survey_work *work, size_t m)
+{
+  const struct pa_work *population = &work->population;
+  const size_t first = m * population->capacity, n = population->size[m];
   struct pa_tallied tallied = {0};
   int64_t lowest = INT64_MAX;
-  for (size_t r = 0; r < n; r++) {
-    members[family[r]]++;
-    lowest = value[r] < lowest ? value[r] : lowest;
-  }
-  for (size_t f = 0; f < population->founders; f++)
-    pa_add_family(&tallied, members[f], n);
+  for (size_t r = first; r < first + n; r++)
+    lowest = population->tracked[r] < lowest ? population->tracked[r] : lowest;
   tallied.depth = pa_reach(lowest, false);
   if (pa_is_apart(population))
     tallied.extent = extent_of(population, first, n);
-  for (size_t r = 0; r < n; r++) {
-    if (value[r] != lowest)
-      continue;
-    tallied.lowest_replicas++;
-    tallied.lowest_families += mark[family[r]] == 0;
-    mark[family[r]] = 1;
-  }
+  if (!population->divided)
+    survey_families(work, m, lowest, &tallied);
   population->tallied[m] = tallied;
 }
 
@@ -277,10 +341,43 @@ survey(struct gpumc_device *device, const struct pa_survey_work *work, struct gp
   return GPUMC_OK;
 }
 
+static enum gpumc_status find_movers(struct gpumc_device *device, const struct pa_work *work,
+                                     const struct pa_movers *movers, struct gpumc_error *error)
+{
+  const struct pa_resampled *resampled = &work->resampled[movers->m];
+  const size_t first = movers->m * work->capacity;
+  const uint64_t *scanned = work->weight + first;
+  (void)device;
+  (void)error;
+  for (size_t i = 0; i < movers->count; i++) {
+    const uint32_t number = (uint32_t)(movers->first + i);
+    if (movers->movement == PA_ARRIVING) {
+      movers->slot[i] = pa_place_of_number(scanned, work->size[movers->m], number);
+      continue;
+    }
+    movers->slot[i] = pa_parent_of_child(scanned, resampled->own, number);
+    movers->family[i] = work->family[first + movers->slot[i]];
+  }
+  return GPUMC_OK;
+}
+
+static enum gpumc_status adopt(struct gpumc_device *device, const struct pa_work *work,
+                               const struct pa_movers *movers, struct gpumc_error *error)
+{
+  (void)device;
+  (void)error;
+  for (size_t i = 0; i < movers->count; i++)
+    work->family[movers->m * work->capacity + movers->slot[i]] = movers->family[i];
+  return GPUMC_OK;
+}
+
 const struct pa_steps pa_steps_cpu = {
     .found = found,
     .weigh = weigh,
     .copies = copies,
+    .needs = needs,
     .places = places,
     .survey = survey,
+    .find_movers = find_movers,
+    .adopt = adopt,
 };

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 
+#include "algorithms/pa/pa_places.h"
 #include "algorithms/pa/pa_population.h"
 #include "algorithms/pa/pa_rules.h"
 
@@ -13,11 +14,17 @@
 extern "C" {
 #endif
 
-/* Sums over the replicas of one run, but for `before` and `reference`. */
+/* Sums over the replicas of one run, but for `before` and `reference`. Of a run that is divided
+ * among processes the device finds those over its own replicas; what comes after goes by those of
+ * the whole, which pa_parts.c puts in their place. */
 struct pa_resampled {
   uint64_t before, size, total;
   uint64_t overlap_high, overlap_low; /* of pa_overlap */
   int64_t reference;
+  uint64_t own;              /* of `before` the process's own */
+  uint64_t below;            /* of `total` that of earlier processes */
+  uint64_t children, places; /* of its own: that need a place, that are free */
+  int64_t shift;             /* pa_places.h */
 };
 
 struct pa_tallied {
@@ -47,6 +54,8 @@ GPUMC_HOST_DEVICE static inline int64_t pa_lowest_of(const struct pa_tallied *ta
 /* What every step gets; arrays as in struct pa_population. */
 struct pa_work {
   size_t runs, capacity, founders, blocks;
+  size_t first, whole; /* as in the plan; whole > 0 */
+  bool divided;
   uint32_t *size;
   const int64_t *tracked, *conjugate; /* the same where replicas are weighed by the tracked one */
   bool falls;                         /* as in the plan */
@@ -55,7 +64,21 @@ struct pa_work {
   struct pa_resampled *resampled; /* [runs], cleared: of the record, or the one of `trial` */
   struct pa_tallied *tallied;     /* [runs] */
   void *scan;
+  uint32_t *list; /* [2][capacity], of a divided population */
 };
+
+/* What the process has of a run with `size` replicas. */
+GPUMC_HOST_DEVICE static inline size_t pa_own_of(const struct pa_work *work, uint64_t size)
+{
+  const uint64_t rest = size > work->first ? size - work->first : 0;
+  return rest < work->capacity ? (size_t)rest : work->capacity;
+}
+
+/* Its own part of the new size, or of 0 where that has no room. */
+GPUMC_HOST_DEVICE static inline size_t pa_size_after(const struct pa_work *work, uint64_t size)
+{
+  return size <= work->whole ? pa_own_of(work, size) : 0;
+}
 
 /* Whether the reference of the weights is not the lowest value. */
 GPUMC_HOST_DEVICE static inline bool pa_is_apart(const struct pa_work *work)
@@ -83,8 +106,21 @@ struct pa_survey_work {
   size_t first_run, strata, levels;
   int64_t lowest, spacing;
   /* [runs][capacity] each, cleared: members of every family, and whether one has the lowest value.
-   */
+   * Of a divided population families are not looked at here. */
   uint32_t *members, *mark;
+};
+
+/* Replicas that change process: parents of the children that leave, with their families, or free
+ * places that others fill. They are numbers first .. first + count - 1 of all children without a
+ * place, or all free places, of run m. */
+enum pa_movement { PA_LEAVING, PA_ARRIVING };
+
+struct pa_movers {
+  enum pa_movement movement;
+  size_t m;
+  uint64_t first;
+  size_t count;
+  uint32_t *slot, *family; /* [count] host memory */
 };
 
 /* The methods of resampling as `copies` takes them, and one more: the overlap alone. */
@@ -104,7 +140,13 @@ struct pa_steps {
   GPUMC_MUST_CHECK enum gpumc_status (*copies)(struct gpumc_device *device,
                                                const struct pa_resample_work *work, int method,
                                                struct gpumc_error *error);
-  /* Parents, families and sizes from the copies; weight is overwritten. */
+  /* Children that need a place and free places, numbered in the memory of the weights
+   * (pa_places.h); and counted, in a divided population. */
+  GPUMC_MUST_CHECK enum gpumc_status (*needs)(struct gpumc_device *device,
+                                              const struct pa_work *work,
+                                              struct gpumc_error *error);
+  /* Parents, families and sizes, from the copies and `needs`. A place for a child of another
+   * process keeps what it has. */
   GPUMC_MUST_CHECK enum gpumc_status (*places)(struct gpumc_device *device,
                                                const struct pa_work *work,
                                                struct gpumc_error *error);
@@ -112,6 +154,16 @@ struct pa_steps {
   GPUMC_MUST_CHECK enum gpumc_status (*survey)(struct gpumc_device *device,
                                                const struct pa_survey_work *work,
                                                struct gpumc_error *error);
+  /* Of a divided population, after `places`: fill in slots and families of those that leave, slots
+   * for those that arrive; and give these their families. Done on return. */
+  GPUMC_MUST_CHECK enum gpumc_status (*find_movers)(struct gpumc_device *device,
+                                                    const struct pa_work *work,
+                                                    const struct pa_movers *movers,
+                                                    struct gpumc_error *error);
+  GPUMC_MUST_CHECK enum gpumc_status (*adopt)(struct gpumc_device *device,
+                                              const struct pa_work *work,
+                                              const struct pa_movers *movers,
+                                              struct gpumc_error *error);
 };
 
 extern const struct pa_steps pa_steps_cpu, pa_steps_gpu;

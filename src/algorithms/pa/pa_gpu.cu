@@ -20,8 +20,9 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
     work.resampled[stretch.m].before = work.founders;
     work.resampled[stretch.m].size = work.founders;
   }
-  for (size_t r = stretch.first + threadIdx.x; r < work.founders; r += stretch.stride)
-    work.family[stretch.m * work.capacity + r] = (uint32_t)r;
+  const size_t founders = pa_own_of(&work, work.founders);
+  for (size_t r = stretch.first + threadIdx.x; r < founders; r += stretch.stride)
+    work.family[stretch.m * work.capacity + r] = (uint32_t)(work.first + r);
 }
 
 static enum gpumc_status
@@ -50,7 +51,7 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
   const int64_t reference = pa_reference_of(population, &population->tallied[stretch.m]);
   struct pa_resampled *resampled = &population->resampled[stretch.m];
   if (stretch.first == 0 && threadIdx.x == 0) {
-    resampled->before = n;
+    resampled->before = resampled->own = n;
     resampled->reference = reference;
   }
   if (stretch.first >= n)
@@ -92,13 +93,14 @@ weigh(struct gpumc_device *device, const struct pa_resample_work *work, struct g
   return GPUMC_CUDA_LAUNCHED("weigh_replicas", error);
 }
 
-/* Copies of replica r under systematic resampling, and its weight, from the cumulated weights. */
+/* Copies of replica r under systematic resampling, and its weight, from the cumulated weights. The
+ * run's begin after `base`; `below`: those of the run that other processes have before them. */
 __device__ static inline uint64_t
 systematic_copies(const struct pa_resample_work *work, const uint64_t *cumulated, uint64_t base,
-                  size_t r, uint64_t offset, uint64_t total, uint64_t *weight)
+                  uint64_t below, size_t r, uint64_t offset, uint64_t total, uint64_t *weight)
 {
-  uint64_t after = cumulated[r] - base;
-  uint64_t before = r > 0 ? cumulated[r - 1] - base : 0;
+  uint64_t after = cumulated[r] - base + below;
+  uint64_t before = r > 0 ? cumulated[r - 1] - base + below : below;
   *weight = after - before;
   return pa_points_below(after, offset, work->request.target, total) -
          pa_points_below(before, offset, work->request.target, total);
@@ -112,9 +114,10 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
   const size_t start = stretch.m * population->capacity;
   struct pa_resampled *resampled = &population->resampled[stretch.m];
+  const size_t own = resampled->own;
   const uint64_t n = resampled->before;
   const uint64_t total = resampled->total;
-  if (stretch.first >= n)
+  if (stretch.first >= own)
     return;
   const uint32_t run = work.request.first_run + (uint32_t)stretch.m;
   const struct gpumc_random random = gpumc_random_make(work.request.seed, run, work.request.rounds);
@@ -125,12 +128,12 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
     offset = pa_resampling_uniform(random, 0, work.request.time, total);
   }
   struct pa_copied copied = {0, 0, 0};
-  for (size_t r = stretch.first + threadIdx.x; r < n; r += stretch.stride) {
+  for (size_t r = stretch.first + threadIdx.x; r < own; r += stretch.stride) {
     uint64_t weight = population->weight[start + r];
     uint64_t copies = 0;
     if (METHOD == PA_RESAMPLING_SYSTEMATIC)
-      copies =
-          systematic_copies(&work, population->weight + start, base, r, offset, total, &weight);
+      copies = systematic_copies(&work, population->weight + start, base, resampled->below, r,
+                                 offset, total, &weight);
     if (METHOD == PA_RESAMPLING_NEAREST_INTEGER)
       copies = pa_copies_nearest_integer(random, work.request.first_replica + (uint32_t)r,
                                          work.request.time, weight, work.request.target, total);
@@ -160,51 +163,45 @@ static enum gpumc_status copies(struct gpumc_device *device, const struct pa_res
   return GPUMC_CUDA_LAUNCHED("find_copies", error);
 }
 
-/* ---- places: one scan numbers the children that need a place and the places that are free; child
- * i takes free place i ---- */
+/* ---- places (pa_places.h) ---- */
 
-/* The new size, or 0 where it has no room. */
-__device__ static inline size_t size_after(const struct pa_work *work, size_t m)
-{
-  uint64_t size = work->resampled[m].size;
-  return size <= work->capacity ? size : 0;
-}
-
-/* What is scanned, for every element of the run: children of r that need a place in the high word,
- * whether place r is free in the low one. Their sums over all runs stay below 2^32. */
+/* Sums over all runs stay below 2^32, of children and of places. */
+template <bool DIVIDED>
 __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
     demand_and_supply(const struct gpumc_launch grid, const struct pa_work work)
 {
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
   const size_t start = stretch.m * work.capacity;
-  const size_t n = work.resampled[stretch.m].before;
-  const size_t size = size_after(&work, stretch.m);
+  struct pa_resampled *resampled = &work.resampled[stretch.m];
+  const size_t n = resampled->own;
+  const size_t size = pa_size_after(&work, resampled->size);
+  const bool any = resampled->size <= work.whole;
+  uint64_t children = 0, places = 0;
   for (size_t r = stretch.first + threadIdx.x; r < work.capacity; r += stretch.stride) {
-    uint32_t copies = size > 0 && r < n ? work.copies[start + r] : 0;
-    bool place = r < size;
-    uint64_t children = copies - (place && copies > 0);
-    work.weight[start + r] = children << 32 | (place && copies == 0);
+    const uint64_t both = pa_demand_and_supply(any && r < n ? work.copies[start + r] : 0, r < size);
+    work.weight[start + r] = both;
+    children += both >> 32;
+    places += (uint32_t)both;
+  }
+  if (DIVIDED) {
+    gpumc_add_over_block(&resampled->children, children);
+    gpumc_add_over_block(&resampled->places, places);
   }
 }
 
-__device__ static inline uint32_t children_before(const uint64_t *scanned, size_t r)
+static enum gpumc_status
+needs(struct gpumc_device *device, const struct pa_work *work, struct gpumc_error *error)
 {
-  return (uint32_t)((scanned[r] - scanned[0]) >> 32);
-}
-
-/* The replica of which child number `child` is: the last one with no more children before it. */
-__device__ static inline uint32_t parent_of_child(const uint64_t *scanned, size_t n, uint32_t child)
-{
-  size_t low = 0;
-  size_t high = n;
-  while (high - low > 1) {
-    size_t middle = low + (high - low) / 2;
-    if (children_before(scanned, middle) <= child)
-      low = middle;
-    else
-      high = middle;
-  }
-  return (uint32_t)low;
+  const struct gpumc_launch grid = grid_of(device, work);
+  const uint32_t blocks = gpumc_launch_blocks(&grid);
+  cudaStream_t stream = (cudaStream_t)device->stream;
+  if (work->divided)
+    demand_and_supply<true><<<blocks, grid.threads, 0, stream>>>(grid, *work);
+  else
+    demand_and_supply<false><<<blocks, grid.threads, 0, stream>>>(grid, *work);
+  GPUMC_TRY(GPUMC_CUDA_LAUNCHED("demand_and_supply", error));
+  return device->ops->scan(device, work->weight, work->runs * work->capacity, false, work->scan,
+                           error);
 }
 
 /* A free place has no children and the parent of another is not free, so no thread reads a family
@@ -214,16 +211,21 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
 {
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
   const size_t start = stretch.m * work.capacity;
-  const size_t n = work.resampled[stretch.m].before;
-  const size_t size = size_after(&work, stretch.m);
+  const struct pa_resampled *resampled = &work.resampled[stretch.m];
+  const size_t n = resampled->own;
+  const size_t size = pa_size_after(&work, resampled->size);
   const uint64_t *scanned = work.weight + start;
   if (stretch.first == 0 && threadIdx.x == 0)
     work.size[stretch.m] = (uint32_t)size;
   for (size_t p = stretch.first + threadIdx.x; p < size; p += stretch.stride) {
     uint32_t parent = (uint32_t)p;
     if (p >= n || work.copies[start + p] == 0) {
-      parent = parent_of_child(scanned, n, (uint32_t)(scanned[p] - scanned[0]));
-      work.family[start + p] = work.family[start + parent];
+      const int64_t child =
+          (int64_t)pa_places_before(scanned, p) + (work.divided ? resampled->shift : 0);
+      if (!work.divided || (child >= 0 && child < (int64_t)resampled->children)) {
+        parent = pa_parent_of_child(scanned, n, (uint32_t)child);
+        work.family[start + p] = work.family[start + parent];
+      }
     }
     work.parent[start + p] = parent;
   }
@@ -235,10 +237,6 @@ places(struct gpumc_device *device, const struct pa_work *work, struct gpumc_err
   const struct gpumc_launch grid = grid_of(device, work);
   const uint32_t blocks = gpumc_launch_blocks(&grid);
   cudaStream_t stream = (cudaStream_t)device->stream;
-  demand_and_supply<<<blocks, grid.threads, 0, stream>>>(grid, *work);
-  GPUMC_TRY(GPUMC_CUDA_LAUNCHED("demand_and_supply", error));
-  GPUMC_TRY(device->ops->scan(device, work->weight, work->runs * work->capacity, false, work->scan,
-                              error));
   find_places<<<blocks, grid.threads, 0, stream>>>(grid, *work);
   return GPUMC_CUDA_LAUNCHED("find_places", error);
 }
@@ -291,7 +289,7 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
       mine = pa_reach(population->conjugate[start + r], population->falls);
       extent = mine > extent ? mine : extent;
     }
-    if (first_with_key(mask, family, &count))
+    if (!population->divided && first_with_key(mask, family, &count))
       atomicAdd(&work.members[start + family], count);
     if (work.bins == NULL)
       continue;
@@ -346,9 +344,77 @@ survey(struct gpumc_device *device, const struct pa_survey_work *work, struct gp
   cudaStream_t stream = (cudaStream_t)device->stream;
   survey_replicas<<<blocks, grid.threads, 0, stream>>>(grid, *work);
   GPUMC_TRY(GPUMC_CUDA_LAUNCHED("survey_replicas", error));
+  if (work->population.divided)
+    return GPUMC_OK;
   survey_families<<<blocks, grid.threads, 0, stream>>>(grid, *work);
   return GPUMC_CUDA_LAUNCHED("survey_families", error);
 }
 
+/* ---- replicas that change process ---- */
+
+__global__ void
+list_movers(const struct pa_work work, size_t m, bool leaving, uint32_t first, size_t count)
+{
+  const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+  const size_t start = m * work.capacity;
+  const uint64_t *scanned = work.weight + start;
+  if (i >= count)
+    return;
+  if (!leaving) {
+    work.list[i] = pa_place_of_number(scanned, work.size[m], first + (uint32_t)i);
+    return;
+  }
+  const uint32_t parent = pa_parent_of_child(scanned, work.resampled[m].own, first + (uint32_t)i);
+  work.list[i] = parent;
+  work.list[count + i] = work.family[start + parent];
+}
+
+__global__ void give_families(const struct pa_work work, size_t m, size_t count)
+{
+  const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count)
+    work.family[m * work.capacity + work.list[i]] = work.list[count + i];
+}
+
+static uint32_t blocks_for(size_t count)
+{
+  return (uint32_t)((count + GPUMC_LAUNCH_THREADS - 1) / GPUMC_LAUNCH_THREADS);
+}
+
+/* Children may be more than there are places in the list: as many as it has room for. */
+static enum gpumc_status find_movers(struct gpumc_device *device, const struct pa_work *work,
+                                     const struct pa_movers *movers, struct gpumc_error *error)
+{
+  const bool leaving = movers->movement == PA_LEAVING;
+  cudaStream_t stream = (cudaStream_t)device->stream;
+  for (size_t done = 0; done < movers->count;) {
+    const size_t left = movers->count - done;
+    const size_t count = left < work->capacity ? left : work->capacity;
+    list_movers<<<blocks_for(count), GPUMC_LAUNCH_THREADS, 0, stream>>>(
+        *work, movers->m, leaving, (uint32_t)(movers->first + done), count);
+    GPUMC_TRY(GPUMC_CUDA_LAUNCHED("list_movers", error));
+    GPUMC_TRY(device->ops->copy_to_host(device, movers->slot + done, work->list,
+                                        count * sizeof *movers->slot, error));
+    if (leaving)
+      GPUMC_TRY(device->ops->copy_to_host(device, movers->family + done, work->list + count,
+                                          count * sizeof *movers->family, error));
+    done += count;
+  }
+  return GPUMC_OK;
+}
+
+/* Not more than places. */
+static enum gpumc_status adopt(struct gpumc_device *device, const struct pa_work *work,
+                               const struct pa_movers *movers, struct gpumc_error *error)
+{
+  const size_t count = movers->count, bytes = count * sizeof *movers->slot;
+  cudaStream_t stream = (cudaStream_t)device->stream;
+  GPUMC_TRY(device->ops->copy_to_device(device, work->list, movers->slot, bytes, error));
+  GPUMC_TRY(device->ops->copy_to_device(device, work->list + count, movers->family, bytes, error));
+  give_families<<<blocks_for(count), GPUMC_LAUNCH_THREADS, 0, stream>>>(*work, movers->m, count);
+  return GPUMC_CUDA_LAUNCHED("give_families", error);
+}
+
 /* In the order of the struct: C++17 has no designated initialisers. */
-extern const struct pa_steps pa_steps_gpu = {found, weigh, copies, places, survey};
+extern const struct pa_steps pa_steps_gpu = {found,  weigh,  copies,      needs,
+                                             places, survey, find_movers, adopt};

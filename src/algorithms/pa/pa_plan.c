@@ -1,5 +1,6 @@
 /* Population annealing: which runs go together, what their populations need to know, and what a run
  * will take, known before anything is allocated. */
+#include "algorithms/pa/pa_parts.h"
 #include "algorithms/pa/pa_state.h"
 
 #include <math.h>
@@ -199,6 +200,9 @@ enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpum
   demanded->host_bytes = gpumc_demand_bytes(host_bytes(&settings, model, steps + 1, replicas)) +
                          pa_population_host_bytes(device, &plan);
   demanded->device_bytes = pa_population_bytes(device, &plan);
+  demanded->device_bytes_by_replicas = pa_population_replica_bytes(device, &plan);
+  demanded->divided_host_bytes = pa_parts_host_bytes(device, &plan, model->portable_bytes);
+  demanded->divided_device_bytes = pa_parts_device_bytes(device, &plan);
   demanded->updates =
       (double)settings.population * (double)model->sites * sweeps * (double)settings.runs;
   demanded->work.values = (double)settings.population * steps * (double)settings.runs;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "algorithms/pa/pa_device.h"
+#include "algorithms/pa/pa_parts.h"
 #include "core/base/memory.h"
 
 static const struct pa_steps *steps_of(const struct gpumc_device *device)
@@ -30,20 +31,22 @@ static size_t bins_count(const struct pa_population_plan *plan)
 static struct pa_layout layout_make(const struct pa_population_plan *plan)
 {
   struct pa_layout layout;
-  struct gpumc_tally_plan by_value = {.capacity = plan->capacity,
+  struct gpumc_tally_plan by_value = {.capacity = pa_plan_whole(plan),
                                       .rows = plan->blocks,
                                       .count = true,
                                       .n_channels = plan->n_channels};
   const struct gpumc_tally_plan by_weight = {
-      .capacity = plan->capacity,
+      .capacity = pa_plan_whole(plan),
       .rows = plan->blocks,
       .n_channels = 1,
       .sums = {GPUMC_SUM_FIRST},
-      .bound = {gpumc_power_of_two(pa_weight_shift(plan->capacity))}};
+      .bound = {gpumc_power_of_two(pa_weight_shift(pa_plan_whole(plan)))}};
   memcpy(by_value.sums, plan->sums, sizeof by_value.sums);
   memcpy(by_value.bound, plan->bound, sizeof by_value.bound);
   gpumc_tally_make(&by_weight, &layout.by_weight);
   gpumc_tally_make(&by_value, &layout.by_value);
+  /* Sums have room for the whole; what is added up is here. */
+  layout.by_weight.capacity = layout.by_value.capacity = plan->capacity;
   layout.weights = plan->runs * sizeof(struct pa_resampled);
   layout.tallied = layout.weights + plan->runs * layout.by_weight.stride;
   layout.sums = layout.tallied + plan->runs * sizeof(struct pa_tallied);
@@ -56,16 +59,22 @@ static size_t record_bytes(const struct pa_layout *layout)
   return layout->bytes + sizeof(struct pa_resampled);
 }
 
+size_t pa_population_replica_bytes(const struct gpumc_device *device,
+                                   const struct pa_population_plan *plan)
+{
+  const struct pa_population *population = NULL;
+  const size_t replica = plan->n_channels * sizeof *population->channel[0] +
+                         sizeof *population->weight + sizeof *population->parent +
+                         sizeof *population->copies + sizeof *population->family;
+  return places_count(plan) * replica + device->ops->scan_bytes(places_count(plan));
+}
+
 size_t pa_population_bytes(const struct gpumc_device *device, const struct pa_population_plan *plan)
 {
   const struct pa_population *population = NULL;
   const struct pa_layout layout = layout_make(plan);
-  const size_t replica = plan->n_channels * sizeof *population->channel[0] +
-                         sizeof *population->weight + sizeof *population->parent +
-                         sizeof *population->copies + sizeof *population->family;
-  return places_count(plan) * replica + bins_count(plan) * sizeof *population->bins +
-         record_bytes(&layout) + device->ops->scan_bytes(places_count(plan)) +
-         gpumc_slots_device_bytes(device, layout.bytes);
+  return pa_population_replica_bytes(device, plan) + bins_count(plan) * sizeof *population->bins +
+         record_bytes(&layout) + gpumc_slots_device_bytes(device, layout.bytes);
 }
 
 size_t
@@ -134,6 +143,7 @@ void pa_population_free(struct pa_population *population)
   struct gpumc_device *device = population->device;
   if (device == NULL)
     return;
+  pa_parts_free(population);
   gpumc_slots_free(device, population->slot);
   for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
     device->ops->release(device, population->channel[c]);
@@ -151,7 +161,7 @@ void pa_population_free(struct pa_population *population)
 
 /* ---- steps ---- */
 
-static struct pa_work work_of(const struct pa_population *population, size_t runs)
+struct pa_work pa_population_work(const struct pa_population *population, size_t runs)
 {
   const struct pa_population_plan *plan = &population->plan;
   return (struct pa_work){
@@ -159,6 +169,9 @@ static struct pa_work work_of(const struct pa_population *population, size_t run
       .capacity = plan->capacity,
       .founders = plan->founders,
       .blocks = plan->blocks,
+      .first = plan->first,
+      .whole = pa_plan_whole(plan),
+      .divided = population->parts != NULL,
       .size = population->size,
       .tracked = population->channel[plan->tracked],
       .conjugate = population->channel[plan->conjugate],
@@ -170,6 +183,7 @@ static struct pa_work work_of(const struct pa_population *population, size_t run
       .resampled = (struct pa_resampled *)(void *)population->record,
       .tallied = (struct pa_tallied *)(void *)(population->record + population->layout.tallied),
       .scan = population->scan,
+      .list = population->parts != NULL ? population->parts->list : NULL,
   };
 }
 
@@ -195,7 +209,7 @@ static enum gpumc_status add_values(struct pa_population *population, struct gpu
 
 enum gpumc_status pa_population_found(struct pa_population *population, struct gpumc_error *error)
 {
-  const struct pa_work work = work_of(population, population->runs);
+  const struct pa_work work = pa_population_work(population, population->runs);
   GPUMC_TRY(clear(population, 0, population->layout.tallied, error));
   return population->steps->found(population->device, &work, error);
 }
@@ -209,7 +223,7 @@ enum gpumc_status pa_population_tally(struct pa_population *population, uint32_t
   struct gpumc_device *device = population->device;
   const size_t count = population->runs * plan->capacity;
   const struct pa_survey_work work = {
-      .population = work_of(population, population->runs),
+      .population = pa_population_work(population, population->runs),
       .bins = histogram ? population->bins : NULL,
       .first_run = first_run,
       .strata = plan->strata,
@@ -219,6 +233,8 @@ enum gpumc_status pa_population_tally(struct pa_population *population, uint32_t
       .members = (uint32_t *)population->weight,
       .mark = (uint32_t *)population->weight + count,
   };
+  if (population->parts != NULL)
+    population->parts->reached = false;
   GPUMC_TRY(clear(population, layout->tallied, layout->bytes - layout->tallied, error));
   GPUMC_TRY(
       device->ops->fill(device, population->weight, 0, count * sizeof *population->weight, error));
@@ -229,9 +245,10 @@ enum gpumc_status pa_population_tally(struct pa_population *population, uint32_t
 static struct pa_resample_work resample_work(const struct pa_population *population, size_t runs,
                                              const struct pa_resampling_request *request)
 {
-  return (struct pa_resample_work){.population = work_of(population, runs),
+  return (struct pa_resample_work){.population = pa_population_work(population, runs),
                                    .request = *request,
-                                   .weight_shift = pa_weight_shift(population->plan.capacity),
+                                   .weight_shift =
+                                       pa_weight_shift(pa_plan_whole(&population->plan)),
                                    .tally = population->layout.by_weight};
 }
 
@@ -244,9 +261,12 @@ enum gpumc_status pa_population_trial(struct pa_population *population, double s
   struct pa_resampled resampled;
   struct pa_resample_work work = resample_work(population, 1, &request);
   work.population.resampled = (struct pa_resampled *)(void *)(population->record + bytes);
+  GPUMC_TRY(pa_parts_find_references(population, error));
   GPUMC_TRY(clear(population, bytes, sizeof resampled, error));
   GPUMC_TRY(population->steps->weigh(device, &work, error));
+  GPUMC_TRY(pa_parts_add_weights(population, &work.population, error));
   GPUMC_TRY(population->steps->copies(device, &work, PA_OVERLAP_ONLY, error));
+  GPUMC_TRY(pa_parts_add_copies(population, &work.population, error));
   GPUMC_TRY(device->ops->copy_to_host(device, &resampled, work.population.resampled,
                                       sizeof resampled, error));
   *overlap =
@@ -261,13 +281,18 @@ enum gpumc_status pa_population_resample(struct pa_population *population,
   struct gpumc_device *device = population->device;
   struct pa_resample_work work = resample_work(population, population->runs, request);
   work.block_weights = population->record + population->layout.weights;
+  GPUMC_TRY(pa_parts_find_references(population, error));
   GPUMC_TRY(clear(population, 0, population->layout.tallied, error));
   GPUMC_TRY(population->steps->weigh(device, &work, error));
+  GPUMC_TRY(pa_parts_add_weights(population, &work.population, error));
   if (request->method == PA_RESAMPLING_SYSTEMATIC)
     GPUMC_TRY(device->ops->scan(device, population->weight,
                                 population->runs * population->plan.capacity, true,
                                 population->scan, error));
   GPUMC_TRY(population->steps->copies(device, &work, (int)request->method, error));
+  GPUMC_TRY(pa_parts_add_copies(population, &work.population, error));
+  GPUMC_TRY(population->steps->needs(device, &work.population, error));
+  GPUMC_TRY(pa_parts_find_flow(population, &work.population, error));
   return population->steps->places(device, &work.population, error);
 }
 
@@ -278,6 +303,7 @@ pa_population_publish(struct pa_population *population, size_t slot, struct gpum
 {
   struct gpumc_device *device = population->device;
   population->published[slot] = population->runs;
+  GPUMC_TRY(pa_parts_publish(population, slot, error));
   return device->ops->publish(device, &population->slot[slot], population->record,
                               population->layout.bytes, error);
 }
@@ -323,6 +349,7 @@ enum gpumc_status pa_population_collect(struct pa_population *population, size_t
 {
   struct gpumc_device *device = population->device;
   GPUMC_TRY(device->ops->collect(device, &population->slot[slot], error));
+  GPUMC_TRY(pa_parts_collect(population, slot, error));
   for (size_t m = 0; m < population->published[slot]; m++)
     read_outcome(population, population->slot[slot].memory, m, &outcome[m]);
   return GPUMC_OK;

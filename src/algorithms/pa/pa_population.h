@@ -13,6 +13,7 @@
 #include "core/device/device.h"
 
 struct pa_steps;
+struct pa_parts;
 
 enum pa_resampling { PA_RESAMPLING_NEAREST_INTEGER, PA_RESAMPLING_SYSTEMATIC };
 
@@ -21,6 +22,9 @@ enum pa_resampling { PA_RESAMPLING_NEAREST_INTEGER, PA_RESAMPLING_SYSTEMATIC };
 struct pa_population_plan {
   size_t runs;     /* of a batch, at most */
   size_t capacity; /* replicas of a run, at most; runs * capacity < 2^32 */
+  /* Where processes divide the runs: `capacity` is the process's own, which begins with replica
+   * `first` of `whole` (0: there is no more than `capacity`). All else is of the whole. */
+  size_t first, whole;
   size_t founders; /* replicas that a run starts with: family labels are below */
   size_t blocks;
   size_t n_channels;
@@ -35,6 +39,11 @@ struct pa_population_plan {
   size_t strata, levels;
   int64_t lowest, spacing;
 };
+
+static inline size_t pa_plan_whole(const struct pa_population_plan *plan)
+{
+  return plan->whole > 0 ? plan->whole : plan->capacity;
+}
 
 /* One resampling step of every run of the batch. */
 struct pa_resampling_request {
@@ -52,11 +61,12 @@ struct pa_resampling_request {
 
 /* What the last resampling and the last tally found in one run. */
 struct pa_outcome {
-  /* The resampling; `before` = `size` and all else 0 after `found`. */
+  /* The resampling; `before` = `size` and all else 0 after `found`. Of the whole runs, in all
+   * processes. */
   size_t before;     /* replicas that were weighed */
-  size_t size;       /* replicas that came of it; outside 1 .. capacity the run is left empty */
+  size_t size;       /* replicas that came of it; outside 1 .. whole the run is left empty */
   int64_t reference; /* the conjugate channel's value of the largest weight */
-  uint64_t total;    /* sum of the weights, in units of 2^-pa_weight_shift(capacity) */
+  uint64_t total;    /* sum of the weights, in units of 2^-pa_weight_shift(whole) */
   double overlap;    /* eq. 8 of Barash et al. (2017), with `before` for R */
   const uint64_t *block_weight; /* [blocks] weights by block */
   /* The tally. */
@@ -96,11 +106,15 @@ struct pa_population {
   size_t published[GPUMC_SLOTS];     /* runs */
   uint64_t *block_weight;            /* [plan.runs][blocks], of what was collected */
   struct gpumc_moment_sums *moments; /* [plan.runs][n_channels][blocks] */
+  struct pa_parts *parts;            /* of several processes (pa_parts.h); NULL: all is here */
 };
 
-/* Device memory that a population takes, and host memory beside it. */
+/* Device memory that a population takes, of that what it takes for replicas, and host memory beside
+ * it. */
 size_t
 pa_population_bytes(const struct gpumc_device *device, const struct pa_population_plan *plan);
+size_t pa_population_replica_bytes(const struct gpumc_device *device,
+                                   const struct pa_population_plan *plan);
 size_t
 pa_population_host_bytes(const struct gpumc_device *device, const struct pa_population_plan *plan);
 /* `size`: gpumc_ensemble.size, borrowed. */
@@ -127,8 +141,10 @@ GPUMC_MUST_CHECK enum gpumc_status pa_population_trial(struct pa_population *pop
  * the new size. A replica that lives on keeps its place; further children, and children of replicas
  * beyond the new size, fill the free places in ascending order of parent and place. So parent[p] =
  * p for every parent p < size, and copying in place is safe. Families are inherited and *size is
- * updated: 0 where the outcome's size is outside 1 .. capacity. Needs a tally of the present
- * values. */
+ * updated: 0 where the outcome's size is outside 1 .. whole. Needs a tally of the present values.
+ *
+ * Of a divided population parent[p] = p also where the child of a replica elsewhere has its place:
+ * its family and state come by pa_parts_send and pa_parts_receive. */
 GPUMC_MUST_CHECK enum gpumc_status
 pa_population_resample(struct pa_population *population,
                        const struct pa_resampling_request *request, struct gpumc_error *error);

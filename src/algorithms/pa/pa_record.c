@@ -267,7 +267,7 @@ static void fill_families(const struct pa *pa, const struct pa_outcome *outcome,
 static double
 log_ratio(const struct pa *pa, const struct pa_step *step, const struct pa_outcome *outcome)
 {
-  const int shift = pa_weight_shift(pa->population.plan.capacity);
+  const int shift = pa_weight_shift(pa_plan_whole(&pa->population.plan));
   if (step->weighing == 0.0)
     return 0.0;
   return gpumc_log((double)outcome->total) - shift * GPUMC_LN2 -

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "core/simulation/share.h"
+#include "core/simulation/shares/share_view.h"
 
 enum { ALL = -1, NAME_BYTES = 128 };
 
@@ -81,7 +81,7 @@ void gpumc_columns_take(const struct gpumc_ensemble *ensemble, const void *whole
 enum gpumc_status gpumc_columns_get_own(struct gpumc_ensemble *ensemble, size_t m, size_t first,
                                         size_t count, uint8_t *portable, struct gpumc_error *error)
 {
-  struct gpumc_ensemble own = gpumc_share_view(ensemble);
+  struct gpumc_ensemble own = gpumc_share_own_view(ensemble);
   return own.ops->get(&own, m, first, count, portable, error);
 }
 
@@ -89,7 +89,7 @@ enum gpumc_status gpumc_columns_set_own(struct gpumc_ensemble *ensemble, size_t 
                                         size_t count, const uint8_t *portable,
                                         struct gpumc_error *error)
 {
-  struct gpumc_ensemble own = gpumc_share_view(ensemble);
+  struct gpumc_ensemble own = gpumc_share_own_view(ensemble);
   return own.ops->set(&own, m, first, count, portable, error);
 }
 

@@ -153,7 +153,7 @@ struct gpumc_ensemble {
    * (gpumc_step.counts). */
   uint64_t *proposed;
   uint64_t proposed_before; /* by all runs, until `proposed` was last set */
-  bool settled; /* both are those of all processes, where these have a part of each run */
+  bool settled;    /* both are those of all processes, where these have a part of each run */
   size_t expected; /* replicas of each run, about: for how work is spread, decides no result */
   void *storage;   /* the kernel's own */
   struct gpumc_share_state *share; /* of several processes; NULL: all is here */

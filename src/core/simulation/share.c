@@ -9,17 +9,6 @@
 #include "core/simulation/shares/share_between.h"
 #include "core/simulation/shares/share_view.h"
 
-static struct gpumc_ensemble own_view(const struct gpumc_ensemble *ensemble)
-{
-  const struct gpumc_share own = gpumc_share_own(ensemble);
-  return gpumc_share_view(ensemble, &own);
-}
-
-struct gpumc_ensemble gpumc_share_view(const struct gpumc_ensemble *ensemble)
-{
-  return ensemble->share != NULL ? own_view(ensemble) : *ensemble;
-}
-
 static enum gpumc_status
 agree(const struct gpumc_ensemble *ensemble, enum gpumc_status status, struct gpumc_error *error)
 {
@@ -274,7 +263,7 @@ static size_t state_of_replica(const struct gpumc_ensemble *view)
 
 static size_t state_bytes(const struct gpumc_ensemble *ensemble)
 {
-  const struct gpumc_ensemble view = own_view(ensemble);
+  const struct gpumc_ensemble view = gpumc_share_own_view(ensemble);
   return state_of_replica(&view) * gpumc_plan_whole(&ensemble->plan);
 }
 
@@ -327,7 +316,7 @@ static void release(struct gpumc_ensemble *ensemble)
 static void destroy(struct gpumc_ensemble *ensemble)
 {
   const struct gpumc_kernel_ops *kernel = ensemble->share->kernel;
-  struct gpumc_ensemble view = own_view(ensemble);
+  struct gpumc_ensemble view = gpumc_share_own_view(ensemble);
   kernel->destroy(&view);
   release(ensemble);
   ensemble->ops = kernel; /* that these operations stood in */
@@ -393,7 +382,7 @@ enum gpumc_status gpumc_share_create(struct gpumc_ensemble *ensemble, struct gpu
   make_ops(ensemble, &ensemble->share->ops);
   ensemble->ops = &ensemble->share->ops;
   GPUMC_TRY(allocate(ensemble, error));
-  struct gpumc_ensemble view = own_view(ensemble);
+  struct gpumc_ensemble view = gpumc_share_own_view(ensemble);
   const enum gpumc_status status = kernel->create(&view, error);
   ensemble->storage = view.storage;
   return status;

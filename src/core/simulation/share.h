@@ -24,9 +24,6 @@
  * operations that divide their work. `destroy` is legal after a failure. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_share_create(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
-/* What the kernel sees: the ensemble of the process's own replicas, with the kernel's operations;
- * of an ensemble that is not divided that itself. */
-struct gpumc_ensemble gpumc_share_view(const struct gpumc_ensemble *ensemble);
 /* After the numbers of replicas of all runs have become size[runs]. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_share_resize(struct gpumc_ensemble *ensemble,
                                                       const uint32_t *size,

@@ -28,6 +28,14 @@ gpumc_share_view(const struct gpumc_ensemble *ensemble, const struct gpumc_share
   return view;
 }
 
+struct gpumc_ensemble gpumc_share_own_view(const struct gpumc_ensemble *ensemble)
+{
+  if (ensemble->share == NULL)
+    return *ensemble;
+  const struct gpumc_share own = gpumc_share_own(ensemble);
+  return gpumc_share_view(ensemble, &own);
+}
+
 static enum gpumc_status
 reserve(struct gpumc_share_state *state, size_t bytes, struct gpumc_error *error)
 {

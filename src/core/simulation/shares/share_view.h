@@ -47,6 +47,8 @@ static inline uint32_t gpumc_share_part(const struct gpumc_share *share, uint32_
  * one but those that the share's state has. */
 struct gpumc_ensemble
 gpumc_share_view(const struct gpumc_ensemble *ensemble, const struct gpumc_share *share);
+/* That of the process's own share; of an ensemble that is not divided that itself. */
+struct gpumc_ensemble gpumc_share_own_view(const struct gpumc_ensemble *ensemble);
 /* Of an array of the device's memory, of which the processes have counts[p] bytes each, one after
  * the other, every process gets what all others have. */
 GPUMC_MUST_CHECK enum gpumc_status

@@ -1,0 +1,83 @@
+/* Families of a population that processes divide: each is counted by the process that has the
+ * founder's place, its owner, to which the others tell how many members they have.
+ *
+ *   families, by owner    | 0 1 2 | 3 4 5 | 6 7 |        what process 1 tells
+ *   in process 1            1       3 3 4   6            to 0: (1: 1)    to 2: (6: 1)
+ */
+#ifndef GPUMC_ALGORITHMS_PA_FAMILIES_H
+#define GPUMC_ALGORITHMS_PA_FAMILIES_H
+
+#include "core/base/error.h"
+#include "core/processes/processes.h"
+
+/* Members of a family, and how many of them have the lowest value of the whole run. The cell of a
+ * family of run m is m * width + family - first, of its owner's families. */
+struct pa_kin {
+  uint32_t cell, members, lowest;
+};
+
+/* A replica: its family's cell, and whether it has the lowest value. */
+struct pa_kinsman {
+  uint32_t cell;
+  bool lowest;
+};
+
+struct pa_owners {
+  const struct gpumc_processes *processes;
+  size_t runs, founders;
+  size_t *first;                 /* [processes + 1] the first place of each, and of none */
+  struct pa_kinsman *kinsman;    /* [own replicas of all runs], by owner */
+  size_t *begin, *place;         /* [processes + 1] of these */
+  struct pa_kin *item, *scratch; /* [own replicas], [cells of any owner], cleared */
+  struct pa_kin *own;            /* [own cells] */
+  struct pa_kin *received;       /* grows */
+  size_t received_count;
+  uint64_t *told;       /* [processes][processes] items */
+  size_t *n_out, *n_in; /* [processes] bytes */
+};
+
+/* Families that a process owns: the founders among its places. */
+static inline size_t pa_owners_width(const struct pa_owners *owners, int rank)
+{
+  const size_t first = owners->first[rank], end = owners->first[rank + 1];
+  const size_t last = end < owners->founders ? end : owners->founders;
+  return last > first ? last - first : 0;
+}
+
+/* The process that has a place; `guess`: where to begin. */
+static inline int pa_owners_find(const struct pa_owners *owners, size_t place, int guess)
+{
+  while (place < owners->first[guess])
+    guess--;
+  while (place >= owners->first[guess + 1])
+    guess++;
+  return guess;
+}
+
+/* The kinsmen, n of them, family by family: item[] gets as many as are returned. scratch[]: cleared
+ * for every cell, and again so on return. */
+size_t pa_families_count(const struct pa_kinsman *kinsman, size_t n, struct pa_kin *scratch,
+                         struct pa_kin *item);
+
+/* `first`: places of each process, and their number; copied. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_owners_create(const struct gpumc_processes *processes, const size_t *first, size_t runs,
+                 size_t founders, struct pa_owners *owners, struct gpumc_error *error);
+void pa_owners_free(struct pa_owners *owners);
+size_t pa_owners_bytes_of_replica(void);
+
+/* The replicas of one process, run by run `capacity` apart: of run m the first size[m], with the
+ * lowest value lowest[m] of the whole run. */
+struct pa_family_members {
+  size_t runs, capacity;
+  const size_t *size;
+  const uint32_t *family;
+  const int64_t *value, *lowest;
+};
+
+/* Fills in own[], members of the owned families in all processes. Collective. */
+GPUMC_MUST_CHECK enum gpumc_status pa_owners_count(struct pa_owners *owners,
+                                                   const struct pa_family_members *members,
+                                                   struct gpumc_error *error);
+
+#endif

@@ -1,0 +1,44 @@
+#include "algorithms/pa/pa_flow.h"
+
+static const uint64_t *row_of(const struct pa_flow *flow, const uint64_t *number, size_t m)
+{
+  return number + m * ((size_t)flow->size + 1);
+}
+
+void pa_flow_number(struct pa_flow *flow)
+{
+  const size_t size = (size_t)flow->size, width = size + 1;
+  for (size_t m = 0; m < flow->runs; m++) {
+    flow->child[m * width] = flow->place[m * width] = 0;
+    for (size_t p = 0; p < size; p++) {
+      const struct pa_need *need = &flow->need[p * flow->runs + m];
+      flow->child[m * width + p + 1] = flow->child[m * width + p] + need->children;
+      flow->place[m * width + p + 1] = flow->place[m * width + p] + need->places;
+    }
+  }
+}
+
+int64_t pa_flow_shift(const struct pa_flow *flow, size_t m)
+{
+  return (int64_t)(row_of(flow, flow->place, m)[flow->rank] -
+                   row_of(flow, flow->child, m)[flow->rank]);
+}
+
+struct pa_stream pa_flow_stream(const struct pa_flow *flow, size_t m, int from, int to)
+{
+  const uint64_t *child = row_of(flow, flow->child, m) + from;
+  const uint64_t *place = row_of(flow, flow->place, m) + to;
+  const uint64_t first = child[0] > place[0] ? child[0] : place[0];
+  const uint64_t end = child[1] < place[1] ? child[1] : place[1];
+  if (first >= end)
+    return (struct pa_stream){0, 0, 0};
+  return (struct pa_stream){first - child[0], first - place[0], (size_t)(end - first)};
+}
+
+size_t pa_flow_count(const struct pa_flow *flow, int from, int to)
+{
+  size_t count = 0;
+  for (size_t m = 0; m < flow->runs; m++)
+    count += pa_flow_stream(flow, m, from, to).count;
+  return count;
+}

@@ -1,0 +1,44 @@
+/* Which children change process after resampling: rules on whole numbers alone, the same in every
+ * process and for every device.
+ *
+ * Process p has children without a place of their own, and free places. Both are numbered through
+ * all processes, one after the other, and child k takes free place k:
+ *
+ *   children of   | 0 0 0 0 0 | 1 1 | 2 2 2 |      number of the first one: 0, 5, 7; in all 10
+ *   places of     | 0 0 0 | 1 1 1 1 | 2 2 2 |                               0, 3, 7
+ *   moves               0 to 1: 2                  all others stay
+ */
+#ifndef GPUMC_ALGORITHMS_PA_FLOW_H
+#define GPUMC_ALGORITHMS_PA_FLOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a process has of a run: children without a place, and free places. */
+struct pa_need {
+  uint64_t children, places;
+};
+
+struct pa_flow {
+  int size, rank; /* of the processes */
+  size_t runs;
+  const struct pa_need *need; /* [size][runs], borrowed */
+  uint64_t *child, *place;    /* [runs][size + 1], borrowed: numbers of the first of each process */
+};
+
+/* Fill in `child` and `place`. */
+void pa_flow_number(struct pa_flow *flow);
+/* The number of this process's first free place of run m less that of its first child. */
+int64_t pa_flow_shift(const struct pa_flow *flow, size_t m);
+
+/* Children of run m that go from one process to another: the first of them by its number among
+ * those of `from`, the first place among those of `to`, and how many there are. */
+struct pa_stream {
+  uint64_t child, place;
+  size_t count;
+};
+struct pa_stream pa_flow_stream(const struct pa_flow *flow, size_t m, int from, int to);
+/* Of all runs. */
+size_t pa_flow_count(const struct pa_flow *flow, int from, int to);
+
+#endif

@@ -1,0 +1,95 @@
+/* Populations that processes divide (GPUMC_BY_REPLICAS): each has some of the places of every run,
+ * and does with them what one process does with all. Sums over replicas are integers, which are
+ * added over processes before anything is decided by them; children whose place is elsewhere travel
+ * in portable form (pa_flow.h); members of families are counted by the process that has the
+ * founder's place. So every process has the outcomes of the whole runs, and they are those of one
+ * process, bit for bit.
+ *
+ * All functions are collective. Of a population that is not divided they do nothing. */
+#ifndef GPUMC_ALGORITHMS_PA_PARTS_H
+#define GPUMC_ALGORITHMS_PA_PARTS_H
+
+#include "algorithms/pa/pa_device.h"
+#include "algorithms/pa/pa_families.h"
+#include "algorithms/pa/pa_flow.h"
+#include "core/simulation/columns.h"
+
+/* Host memory that grows as it is needed. */
+struct pa_buffer {
+  uint8_t *memory;
+  size_t bytes;
+};
+
+struct pa_parts {
+  const struct gpumc_processes *processes;
+  struct gpumc_ensemble *ensemble; /* borrowed: the replicas */
+  /* The references of the weights are those of the whole: since the last tally. */
+  bool reached;
+  uint32_t *list; /* device memory, [2][capacity] */
+  /* Of the runs of a batch. */
+  struct pa_tallied *tallied;
+  struct pa_resampled *resampled;
+  uint64_t *words; /* [max(pa_parts_words, 2 x processes x runs)] on their way */
+  struct pa_need *need;
+  uint64_t *child, *place;
+  struct pa_flow flow; /* of the last resampling */
+  /* Families and tracked channel of all own replicas, published beside the record. */
+  struct gpumc_slot family[GPUMC_SLOTS], tracked[GPUMC_SLOTS];
+  struct pa_owners owners;
+  /* Children on their way: messages of bytes, places and families of one stream, a range of
+   * replicas. */
+  struct pa_buffer out, in, movers, range;
+  size_t *n_out, *n_in; /* [processes] bytes */
+};
+
+GPUMC_MUST_CHECK enum gpumc_status pa_parts_create(struct pa_population *population,
+                                                   struct gpumc_ensemble *ensemble,
+                                                   struct gpumc_error *error);
+void pa_parts_free(struct pa_population *population);
+/* Memory for that, of a plan: device and host. `portable`: bytes of a replica. Children that move
+ * are taken to be a sixteenth of all. */
+size_t
+pa_parts_device_bytes(const struct gpumc_device *device, const struct pa_population_plan *plan);
+size_t pa_parts_host_bytes(const struct gpumc_device *device, const struct pa_population_plan *plan,
+                           size_t portable);
+
+/* Between the steps of a device (pa_device.h), for the next one. After a tally: */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_parts_find_references(struct pa_population *population, struct gpumc_error *error);
+/* After `weigh`, `copies` and `needs`: */
+GPUMC_MUST_CHECK enum gpumc_status pa_parts_add_weights(struct pa_population *population,
+                                                        const struct pa_work *work,
+                                                        struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status pa_parts_add_copies(struct pa_population *population,
+                                                       const struct pa_work *work,
+                                                       struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status pa_parts_find_flow(struct pa_population *population,
+                                                      const struct pa_work *work,
+                                                      struct gpumc_error *error);
+
+/* States of children that leave, before the ensemble's replicas are copied in place, and of those
+ * that arrive, afterwards. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_parts_send(struct pa_population *population, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+pa_parts_receive(struct pa_population *population, struct gpumc_error *error);
+
+/* What is published beside the record; and the record in a slot becomes that of the whole. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_parts_publish(struct pa_population *population, size_t slot, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+pa_parts_collect(struct pa_population *population, size_t slot, struct gpumc_error *error);
+
+/* The histograms of all processes become the root's, and empty in all others. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_parts_gather_bins(struct pa_population *population, struct gpumc_error *error);
+
+/* At least so many bytes; what was in them is lost if there were fewer. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_buffer_reserve(struct pa_buffer *buffer, size_t bytes, struct gpumc_error *error);
+void pa_buffer_free(struct pa_buffer *buffer);
+
+/* What the steps of a device get. */
+struct pa_work pa_population_work(const struct pa_population *population, size_t runs);
+
+#endif

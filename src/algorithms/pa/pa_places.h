@@ -1,0 +1,67 @@
+/* Who takes which place after resampling, for both compilers, by one prefix sum: child k of those
+ * that need a place takes free place k, both counted through the whole population in ascending
+ * order of parents and of places. A replica with copies that has a place of its own keeps it; all
+ * its further children, and all children of others, need one.
+ *
+ * Of a population that is divided among processes each scans its own replicas. Its first child has
+ * some number in the whole, its first free place another one, and the difference is its shift. */
+#ifndef GPUMC_ALGORITHMS_PA_PLACES_H
+#define GPUMC_ALGORITHMS_PA_PLACES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/numerics/host_device.h"
+
+/* What is scanned, for each of a run's elements: children of r that need a place in the high word,
+ * whether place r is free in the low one. `is_place`: r is below the new size. */
+GPUMC_HOST_DEVICE static inline uint64_t pa_demand_and_supply(uint32_t copies, bool is_place)
+{
+  const uint64_t children = copies - (is_place && copies > 0);
+  return children << 32 | (is_place && copies == 0);
+}
+
+/* Of the sums of those before each, in a run: */
+GPUMC_HOST_DEVICE static inline uint32_t pa_children_before(const uint64_t *scanned, size_t r)
+{
+  return (uint32_t)((scanned[r] - scanned[0]) >> 32);
+}
+
+GPUMC_HOST_DEVICE static inline uint32_t pa_places_before(const uint64_t *scanned, size_t r)
+{
+  return (uint32_t)(scanned[r] - scanned[0]);
+}
+
+/* The replica, out of n, of which child number `child` is: the last one with no more children
+ * before it. */
+GPUMC_HOST_DEVICE static inline uint32_t
+pa_parent_of_child(const uint64_t *scanned, size_t n, uint32_t child)
+{
+  size_t low = 0, high = n;
+  while (high - low > 1) {
+    const size_t middle = low + (high - low) / 2;
+    if (pa_children_before(scanned, middle) <= child)
+      low = middle;
+    else
+      high = middle;
+  }
+  return (uint32_t)low;
+}
+
+/* Free place number `number`, of `size` places. */
+GPUMC_HOST_DEVICE static inline uint32_t
+pa_place_of_number(const uint64_t *scanned, size_t size, uint32_t number)
+{
+  size_t low = 0, high = size;
+  while (high - low > 1) {
+    const size_t middle = low + (high - low) / 2;
+    if (pa_places_before(scanned, middle) <= number)
+      low = middle;
+    else
+      high = middle;
+  }
+  return (uint32_t)low;
+}
+
+#endif

@@ -1,0 +1,519 @@
+/* Resampling over several processes: which children move, and what a device does with its own part
+ * of a population, put together against the same resampling by one process. The processes are
+ * played one after the other. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "algorithms/pa/pa_device.h"
+#include "algorithms/pa/pa_families.h"
+#include "algorithms/pa/pa_flow.h"
+#include "core/processes/processes.h"
+#include "support/status.h"
+#include "support/test_device.h"
+
+enum { RUNS = 3, PROCESSES = 9 };
+
+static uint64_t draw(uint32_t what, uint32_t run, uint32_t i)
+{
+  uint32_t word[4];
+  gpumc_random_draw(gpumc_random_make(17, run, 10), i, what, 0, 1, word);
+  return (uint64_t)word[0] << 32 | word[1];
+}
+
+static void *zeroed(size_t count, size_t size)
+{
+  void *memory = calloc(count + 1, size);
+  assert_non_null(memory);
+  return memory;
+}
+
+/* ---- populations ---- */
+
+struct resampling_case {
+  const char *name;
+  size_t founders, capacity; /* of the whole */
+  size_t size[RUNS];         /* before */
+  unsigned most;             /* copies, ... */
+  unsigned rare;             /* which one of so many replicas has, and */
+  size_t only;               /* which only the first so many replicas can have; 0: all */
+};
+
+static const struct resampling_case cases[] = {
+    {"even", 200, 360, {200, 200, 200}, 3, 1, 0},
+    {"larger and smaller", 200, 360, {120, 290, 200}, 3, 1, 0},
+    {"few parents", 200, 360, {200, 190, 210}, 40, 20, 0},
+    {"parents at one end", 200, 360, {200, 200, 200}, 7, 1, 60},
+    {"one parent", 100, 260, {100, 100, 90}, 100, 1, 1},
+    {"more than there is room for", 100, 130, {100, 100, 100}, 4, 1, 0},
+    {"nobody lives on", 100, 260, {100, 100, 1}, 0, 1, 0},
+    {"small", 9, 40, {9, 8, 12}, 3, 1, 0},
+};
+
+/* [RUNS][capacity] */
+struct replicas {
+  uint32_t size[RUNS], *copies, *family, *state;
+};
+
+static void replicas_init(struct replicas *replicas, size_t capacity)
+{
+  replicas->copies = zeroed(RUNS * capacity, sizeof(uint32_t));
+  replicas->family = zeroed(RUNS * capacity, sizeof(uint32_t));
+  replicas->state = zeroed(RUNS * capacity, sizeof(uint32_t));
+}
+
+static void replicas_free(struct replicas *replicas)
+{
+  free(replicas->copies);
+  free(replicas->family);
+  free(replicas->state);
+}
+
+static void
+replicas_draw(struct replicas *replicas, const struct resampling_case *what, uint32_t round)
+{
+  replicas_init(replicas, what->capacity);
+  for (uint32_t m = 0; m < RUNS; m++) {
+    replicas->size[m] = (uint32_t)what->size[m];
+    for (uint32_t r = 0; r < what->size[m]; r++) {
+      const size_t i = m * what->capacity + r;
+      const uint64_t any = draw(round, m, r);
+      const bool can = what->only == 0 || r < what->only;
+      if (can && any % what->rare == 0 && what->most > 0)
+        replicas->copies[i] =
+            what->only == 1 ? what->most : (uint32_t)(any / what->rare % (what->most + 1));
+      replicas->family[i] = (uint32_t)((any >> 32) % what->founders);
+      replicas->state[i] = 1000 * m + r;
+    }
+  }
+}
+
+/* ---- one process of several ---- */
+
+struct part {
+  struct gpumc_device *device;
+  struct pa_work work; /* device memory */
+  struct pa_resampled resampled[RUNS];
+  uint32_t *parent, *state; /* host memory */
+};
+
+static void *on_device(struct gpumc_device *device, size_t count, size_t size)
+{
+  struct gpumc_error error = {0};
+  void *memory = NULL;
+  assert_ok(device->ops->allocate(device, count + 1, size, "test", &memory, &error), &error);
+  return memory;
+}
+
+static void bring(const struct part *part, void *to, const void *from, size_t bytes)
+{
+  struct gpumc_error error = {0};
+  assert_ok(part->device->ops->copy_to_device(part->device, to, from, bytes, &error), &error);
+}
+
+static void fetch(const struct part *part, void *to, const void *from, size_t bytes)
+{
+  struct gpumc_error error = {0};
+  assert_ok(part->device->ops->copy_to_host(part->device, to, from, bytes, &error), &error);
+}
+
+static const struct pa_steps *steps_of(const struct part *part)
+{
+  return part->device->ops->kind == GPUMC_KIND_CPU ? &pa_steps_cpu : &pa_steps_gpu;
+}
+
+/* The share of process p: the last one has the room beyond the founders. */
+static struct gpumc_slice share_of(const struct resampling_case *what, size_t processes, size_t p)
+{
+  struct gpumc_slice share = gpumc_slice(what->founders, 1, processes, p);
+  if (p + 1 == processes)
+    share.count = what->capacity - share.first;
+  return share;
+}
+
+static void part_init(struct part *part, struct gpumc_device *device,
+                      const struct resampling_case *what, struct gpumc_slice share,
+                      const struct replicas *replicas)
+{
+  const size_t count = RUNS * share.count;
+  memset(part, 0, sizeof *part);
+  part->device = device;
+  part->work = (struct pa_work){.runs = RUNS,
+                                .capacity = share.count,
+                                .founders = what->founders,
+                                .first = share.first,
+                                .whole = what->capacity,
+                                .divided = share.count < what->capacity,
+                                .size = on_device(device, RUNS, sizeof(uint32_t)),
+                                .weight = on_device(device, count, sizeof(uint64_t)),
+                                .parent = on_device(device, count, sizeof(uint32_t)),
+                                .copies = on_device(device, count, sizeof(uint32_t)),
+                                .family = on_device(device, count, sizeof(uint32_t)),
+                                .resampled = on_device(device, RUNS, sizeof(struct pa_resampled)),
+                                .scan = on_device(device, device->ops->scan_bytes(count), 1),
+                                .list = on_device(device, 2 * share.count, sizeof(uint32_t))};
+  part->parent = zeroed(count, sizeof(uint32_t));
+  part->state = zeroed(count, sizeof(uint32_t));
+  for (size_t m = 0; m < RUNS; m++) {
+    const size_t from = m * what->capacity + share.first, to = m * share.count;
+    const size_t bytes = share.count * sizeof(uint32_t);
+    bring(part, part->work.copies + to, replicas->copies + from, bytes);
+    bring(part, part->work.family + to, replicas->family + from, bytes);
+    memcpy(part->state + to, replicas->state + from, bytes);
+    struct pa_resampled *resampled = &part->resampled[m];
+    resampled->before = replicas->size[m];
+    resampled->own = pa_own_of(&part->work, replicas->size[m]);
+    for (size_t r = 0; r < what->capacity; r++)
+      resampled->size += replicas->copies[m * what->capacity + r];
+  }
+  bring(part, part->work.resampled, part->resampled, sizeof part->resampled);
+}
+
+static void part_free(struct part *part)
+{
+  const struct gpumc_device_ops *ops = part->device->ops;
+  ops->release(part->device, part->work.size);
+  ops->release(part->device, part->work.weight);
+  ops->release(part->device, part->work.parent);
+  ops->release(part->device, part->work.copies);
+  ops->release(part->device, part->work.family);
+  ops->release(part->device, part->work.resampled);
+  ops->release(part->device, part->work.scan);
+  ops->release(part->device, part->work.list);
+  free(part->parent);
+  free(part->state);
+}
+
+static void find_needs(struct part *part)
+{
+  struct gpumc_error error = {0};
+  assert_ok(steps_of(part)->needs(part->device, &part->work, &error), &error);
+  fetch(part, part->resampled, part->work.resampled, sizeof part->resampled);
+}
+
+/* `shift`: of each run. */
+static void find_places(struct part *part, const int64_t *shift)
+{
+  struct gpumc_error error = {0};
+  for (size_t m = 0; m < RUNS; m++)
+    part->resampled[m].shift = shift[m];
+  bring(part, part->work.resampled, part->resampled, sizeof part->resampled);
+  assert_ok(steps_of(part)->places(part->device, &part->work, &error), &error);
+  fetch(part, part->parent, part->work.parent, RUNS * part->work.capacity * sizeof(uint32_t));
+}
+
+static size_t size_of(const struct part *part, size_t m)
+{
+  uint32_t size;
+  fetch(part, &size, part->work.size + m, sizeof size);
+  return size;
+}
+
+/* As kernels do. */
+static void gather(struct part *part)
+{
+  for (size_t m = 0; m < RUNS; m++) {
+    uint32_t *state = part->state + m * part->work.capacity;
+    const uint32_t *parent = part->parent + m * part->work.capacity;
+    for (size_t r = 0; r < size_of(part, m); r++)
+      if (parent[r] != r)
+        state[r] = state[parent[r]];
+  }
+}
+
+/* ---- all of them ---- */
+
+/* A stream on its way. */
+struct cargo {
+  struct pa_stream stream;
+  uint32_t *slot, *family, *state;
+};
+
+static void take(struct part *part, size_t m, struct cargo *cargo)
+{
+  struct gpumc_error error = {0};
+  const size_t count = cargo->stream.count;
+  cargo->slot = zeroed(count, sizeof(uint32_t));
+  cargo->family = zeroed(count, sizeof(uint32_t));
+  cargo->state = zeroed(count, sizeof(uint32_t));
+  const struct pa_movers movers = {PA_LEAVING, m,           cargo->stream.child,
+                                   count,      cargo->slot, cargo->family};
+  assert_ok(steps_of(part)->find_movers(part->device, &part->work, &movers, &error), &error);
+  for (size_t i = 0; i < count; i++)
+    cargo->state[i] = part->state[m * part->work.capacity + cargo->slot[i]];
+}
+
+static void put(struct part *part, size_t m, struct cargo *cargo)
+{
+  struct gpumc_error error = {0};
+  const size_t count = cargo->stream.count;
+  const struct pa_movers movers = {PA_ARRIVING, m,           cargo->stream.place,
+                                   count,       cargo->slot, cargo->family};
+  assert_ok(steps_of(part)->find_movers(part->device, &part->work, &movers, &error), &error);
+  assert_ok(steps_of(part)->adopt(part->device, &part->work, &movers, &error), &error);
+  for (size_t i = 0; i < count; i++) {
+    assert_true(cargo->slot[i] < size_of(part, m));
+    part->state[m * part->work.capacity + cargo->slot[i]] = cargo->state[i];
+  }
+  free(cargo->slot);
+  free(cargo->family);
+  free(cargo->state);
+}
+
+struct exchange {
+  size_t processes;
+  struct part part[PROCESSES];
+  struct pa_need need[PROCESSES * RUNS];
+  uint64_t child[RUNS * (PROCESSES + 1)], place[RUNS * (PROCESSES + 1)];
+  struct cargo cargo[RUNS][PROCESSES][PROCESSES];
+  size_t moved;
+};
+
+static struct pa_flow flow_of(struct exchange *exchange, size_t rank)
+{
+  return (struct pa_flow){(int)exchange->processes, (int)rank,       RUNS,
+                          exchange->need,           exchange->child, exchange->place};
+}
+
+/* `wrong`: what is added to the shift of all processes but the first, a mistake. */
+static void resample(struct exchange *exchange, int64_t wrong)
+{
+  const size_t processes = exchange->processes;
+  for (size_t p = 0; p < processes; p++) {
+    find_needs(&exchange->part[p]);
+    for (size_t m = 0; m < RUNS && processes > 1; m++)
+      exchange->need[p * RUNS + m] = (struct pa_need){exchange->part[p].resampled[m].children,
+                                                      exchange->part[p].resampled[m].places};
+  }
+  for (size_t p = 0; p < processes; p++) {
+    struct pa_flow flow = flow_of(exchange, p);
+    int64_t shift[RUNS];
+    pa_flow_number(&flow);
+    for (size_t m = 0; m < RUNS; m++)
+      shift[m] = pa_flow_shift(&flow, m) + (p > 0 ? wrong : 0);
+    find_places(&exchange->part[p], shift);
+    for (size_t m = 0; m < RUNS; m++)
+      for (size_t q = 0; q < processes; q++) {
+        exchange->cargo[m][p][q].stream = pa_flow_stream(&flow, m, (int)p, (int)q);
+        if (p == q || exchange->cargo[m][p][q].stream.count == 0)
+          continue;
+        take(&exchange->part[p], m, &exchange->cargo[m][p][q]);
+        exchange->moved += exchange->cargo[m][p][q].stream.count;
+      }
+  }
+  for (size_t q = 0; q < processes; q++) {
+    gather(&exchange->part[q]);
+    for (size_t m = 0; m < RUNS; m++)
+      for (size_t p = 0; p < processes; p++)
+        if (p != q && exchange->cargo[m][p][q].stream.count > 0)
+          put(&exchange->part[q], m, &exchange->cargo[m][p][q]);
+  }
+}
+
+/* What comes of it, and how many replicas have moved. */
+static size_t expect(struct gpumc_device *device, const struct resampling_case *what,
+                     const struct replicas *replicas, size_t processes, int64_t wrong,
+                     struct replicas *after)
+{
+  struct exchange *exchange = zeroed(1, sizeof *exchange);
+  exchange->processes = processes;
+  for (size_t p = 0; p < processes; p++)
+    part_init(&exchange->part[p], device, what, share_of(what, processes, p), replicas);
+  resample(exchange, wrong);
+  replicas_init(after, what->capacity);
+  memset(after->size, 0, sizeof after->size);
+  for (size_t p = 0; p < processes; p++) {
+    struct part *part = &exchange->part[p];
+    for (size_t m = 0; m < RUNS; m++) {
+      const size_t to = m * what->capacity + part->work.first, from = m * part->work.capacity;
+      const size_t size = size_of(part, m);
+      after->size[m] += (uint32_t)size;
+      fetch(part, after->family + to, part->work.family + from, size * sizeof(uint32_t));
+      memcpy(after->state + to, part->state + from, size * sizeof(uint32_t));
+    }
+    part_free(part);
+  }
+  const size_t moved = exchange->moved;
+  free(exchange);
+  return moved;
+}
+
+static bool same(const struct replicas *one, const struct replicas *other, size_t capacity)
+{
+  if (memcmp(one->size, other->size, sizeof one->size) != 0)
+    return false;
+  for (size_t m = 0; m < RUNS; m++)
+    for (size_t i = m * capacity; i < m * capacity + one->size[m]; i++)
+      if (one->state[i] != other->state[i] || one->family[i] != other->family[i])
+        return false;
+  return true;
+}
+
+static void compare(struct gpumc_device *device, const struct resampling_case *what, uint32_t round)
+{
+  struct replicas before, whole, divided;
+  replicas_draw(&before, what, round);
+  expect(device, what, &before, 1, 0, &whole);
+  for (size_t processes = 2; processes <= PROCESSES && processes <= what->founders; processes++) {
+    expect(device, what, &before, processes, 0, &divided);
+    if (!same(&whole, &divided, what->capacity))
+      fail_msg("%s, round %u: %zu processes differ from one", what->name, round, processes);
+    replicas_free(&divided);
+  }
+  replicas_free(&before);
+  replicas_free(&whole);
+}
+
+static void for_every_setting(void (*body)(struct gpumc_device *device))
+{
+  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
+  const size_t settings = test_settings(1, 3, false, setting);
+  for (size_t i = 0; i < settings; i++) {
+    struct gpumc_device device = test_device(setting[i]);
+    body(&device);
+  }
+}
+
+static void compare_all(struct gpumc_device *device)
+{
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (uint32_t round = 0; round < 5; round++)
+      compare(device, &cases[i], round);
+}
+
+static void as_one_process(void **state)
+{
+  (void)state;
+  for_every_setting(compare_all);
+}
+
+static void notice(struct gpumc_device *device)
+{
+  struct replicas before, whole, divided;
+  const struct resampling_case *what = &cases[0];
+  replicas_draw(&before, what, 0);
+  expect(device, what, &before, 1, 0, &whole);
+  assert_true(expect(device, what, &before, 4, 0, &divided) > 0);
+  assert_true(same(&whole, &divided, what->capacity));
+  replicas_free(&divided);
+  expect(device, what, &before, 4, 1, &divided);
+  assert_false(same(&whole, &divided, what->capacity));
+  replicas_free(&divided);
+  replicas_free(&before);
+  replicas_free(&whole);
+}
+
+static void a_wrong_number_is_noticed(void **state)
+{
+  (void)state;
+  for_every_setting(notice);
+}
+
+/* ---- who sends what to whom ---- */
+
+static void streams_are_complete(void **state)
+{
+  (void)state;
+  for (uint32_t round = 0; round < 200; round++) {
+    struct exchange *exchange = zeroed(1, sizeof *exchange);
+    exchange->processes = 1 + draw(round, 0, 0) % PROCESSES;
+    const size_t processes = exchange->processes;
+    for (size_t m = 0; m < RUNS; m++) {
+      uint64_t children = 0, places = 0;
+      for (uint32_t p = 0; p < processes; p++) {
+        struct pa_need *need = &exchange->need[p * RUNS + m];
+        need->children = draw(round, (uint32_t)m, 2 * p + 1) % 4 * (draw(round, 7, p) % 50);
+        children += need->children;
+      }
+      for (uint32_t p = 0; p < processes; p++) {
+        const uint64_t left = children - places;
+        uint64_t some = draw(round, (uint32_t)m, 2 * p + 2) % (children + 1);
+        some = p + 1 == processes || some > left ? left : some;
+        exchange->need[p * RUNS + m].places = some;
+        places += some;
+      }
+    }
+    struct pa_flow flow = flow_of(exchange, 0);
+    pa_flow_number(&flow);
+    for (size_t m = 0; m < RUNS; m++)
+      for (size_t p = 0; p < processes; p++) {
+        uint64_t out = 0, in = 0;
+        for (size_t q = 0; q < processes; q++) {
+          const struct pa_stream to = pa_flow_stream(&flow, m, (int)p, (int)q);
+          const struct pa_stream from = pa_flow_stream(&flow, m, (int)q, (int)p);
+          if (to.count > 0)
+            assert_int_equal(to.child, out);
+          if (from.count > 0)
+            assert_int_equal(from.place, in);
+          out += to.count;
+          in += from.count;
+        }
+        assert_int_equal(out, exchange->need[p * RUNS + m].children);
+        assert_int_equal(in, exchange->need[p * RUNS + m].places);
+      }
+    free(exchange);
+  }
+}
+
+/* ---- families ---- */
+
+static void families_are_counted(void **state)
+{
+  (void)state;
+  enum { CELLS = 50, N = 400 };
+  struct pa_kin scratch[CELLS] = {0}, item[N], expected[CELLS] = {0};
+  struct pa_kinsman kinsman[N];
+  size_t families = 0;
+  for (uint32_t i = 0; i < N; i++) {
+    const uint64_t any = draw(1, 1, i);
+    kinsman[i] = (struct pa_kinsman){(uint32_t)(any % CELLS * (any % 3) / 3), (any >> 40) % 5 == 0};
+    families += expected[kinsman[i].cell].members++ == 0;
+    expected[kinsman[i].cell].lowest += kinsman[i].lowest;
+  }
+  const size_t count = pa_families_count(kinsman, N, scratch, item);
+  assert_int_equal(count, families);
+  for (size_t i = 0; i < count; i++) {
+    assert_int_equal(item[i].members, expected[item[i].cell].members);
+    assert_int_equal(item[i].lowest, expected[item[i].cell].lowest);
+    expected[item[i].cell].members = 0;
+  }
+  for (size_t c = 0; c < CELLS; c++) {
+    assert_int_equal(expected[c].members, 0);
+    assert_int_equal(scratch[c].members, 0);
+    assert_int_equal(scratch[c].lowest, 0);
+  }
+}
+
+static void owners(void **state)
+{
+  (void)state;
+  size_t first[] = {0, 32, 64, 64, 180};
+  const struct pa_owners of = {.founders = 100, .first = first};
+  static const int expected[] = {0, 1, 3};
+  static const size_t place[] = {31, 32, 99};
+  for (size_t i = 0; i < 3; i++)
+    for (int guess = 0; guess < 4; guess++)
+      assert_int_equal(pa_owners_find(&of, place[i], guess), expected[i]);
+  assert_int_equal(pa_owners_width(&of, 0), 32);
+  assert_int_equal(pa_owners_width(&of, 2), 0);
+  assert_int_equal(pa_owners_width(&of, 3), 36);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(as_one_process),
+      cmocka_unit_test(a_wrong_number_is_noticed),
+      cmocka_unit_test(streams_are_complete),
+      cmocka_unit_test(families_are_counted),
+      cmocka_unit_test(owners),
+  };
+  test_device_require();
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
