@@ -33,7 +33,30 @@ ALGORITHMS = {
     "canonical_samples": HEAD + "model: {name: ea, shape: [6, 6]}\n"
                  f"algorithm: {{name: canonical, {LADDER}, thermalization: 20, sweeps: 40, samples: 45}}\n",
     "pa": HEAD + "model: {name: ising2d, shape: [8, 8]}\n"
-          "algorithm: {name: pa, population: 151, sweeps: 2, beta: {from: 0.0, to: 0.5, step: 0.05}, runs: 3}\n",
+          "algorithm: {name: pa, population: 231, sweeps: 2, beta: {from: 0.0, to: 0.5, step: 0.05}, runs: 3}\n",
+    # Populations of which each process has some places: one run, or fewer runs than processes.
+    "pa_places": HEAD + "model: {name: ising2d, shape: [8, 8]}\n"
+          "algorithm: {name: pa, population: 1501, sweeps: 2, beta: {from: 0.0, to: 0.5, step: 0.05}, runs: 1, "
+          "configurations: {every: 4}, reweight: {from: 0.1, to: 0.4, step: 0.1}}\n",
+    "pa_places_systematic": HEAD + "model: {name: ising3d, shape: [4, 4, 4]}\n"
+          "algorithm: {name: pa, population: 1501, sweeps: 1, beta: {from: 0.0, to: 0.4, step: 0.04}, runs: 3, "
+          "resampling: systematic, configurations: {betas: [0.2]}, reweight: {from: 0.1, to: 0.3, step: 0.1}}\n",
+    "pa_places_few_families": HEAD + "model: {name: ising2d, shape: [16, 16]}\n"
+          "algorithm: {name: pa, population: 301, sweeps: 1, beta: {from: 0.0, to: 1.0, step: 0.1}, runs: 1}\n",
+    "pa_places_adaptive": HEAD + "model: {name: ea, shape: [4, 4, 4]}\n"
+          "algorithm: {name: pa, population: 301, sweeps: 2, beta: {from: 0.0, to: 2.0, overlap: 0.8}, runs: 3}\n",
+    "pa_places_adaptive_systematic": HEAD + "model: {name: ea, shape: [6, 6]}\n"
+          "algorithm: {name: pa, population: 301, sweeps: 2, beta: {from: 0.0, to: 2.0, overlap: 0.85}, runs: 1, "
+          "resampling: systematic}\n",
+    "pa_places_field": HEAD + "model: {name: ising2d, shape: [8, 8]}\n"
+          "algorithm: {name: pa, population: 301, sweeps: 2, control: {name: h, from: -0.4, to: 0.2, step: 0.1, "
+          "thermalization: 20, beta: 0.3}, runs: 1}\n",
+    "pa_places_heisenberg": HEAD + "model: {name: heisenberg, shape: [4, 4, 4]}\n"
+          "algorithm: {name: pa, population: 301, sweeps: 5, beta: {from: 0.0, to: 1.0, step: 0.2}, runs: 1, "
+          "configurations: {every: 3}}\n",
+    "pa_places_hard_disks": HEAD + "model: {name: hard_disks, particles: 16, packing_fraction: 0.5}\n"
+          "algorithm: {name: pa, population: 301, sweeps: 3, control: {name: beta_pressure, from: 3, to: 6, overlap: 0.8, "
+          "thermalization: 20}, runs: 1}\n",
     "canonical": HEAD + "model: {name: ising2d, shape: [8, 8]}\n"
                  f"algorithm: {{name: canonical, {LADDER}, thermalization: 20, sweeps: 200, replicas: 40}}\n",
     "canonical_one_value": HEAD + "model: {name: heisenberg, shape: [4, 4, 4]}\n"

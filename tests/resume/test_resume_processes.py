@@ -45,6 +45,16 @@ algorithm: {name: pt, beta: {from: 0.3, to: 0.9, count: 6}, samples: 70, thermal
 output: run.h5
 checkpoint: {every: 100 ms}
 """
+# A run of pa whose places are divided, with histograms.
+PLACES = """\
+gpumc: 1
+seed: 5
+model: {name: ising2d, shape: [32, 32]}
+algorithm: {name: pa, population: 301, sweeps: 40, beta: {from: 0.0, to: 0.5, step: 0.002}, runs: 1, reweight: {from: 0.1, to: 0.4, step: 0.1},
+  configurations: {every: 80}}
+output: run.h5
+checkpoint: {every: 100 ms}
+"""
 
 
 class Stopped(MpiCase):
@@ -135,6 +145,9 @@ class Killed(MpiCase, ResumeCase):
     def test_pt(self):
         self.kill_any(TEMPERING)
 
+    def test_pa_places(self):
+        self.kill_any(PLACES)
+
 
 class Continued(MpiCase, ResumeCase):
     def some_time(self, kind, processes):
@@ -164,6 +177,9 @@ class Continued(MpiCase, ResumeCase):
 
     def test_pt(self):
         self.with_other_numbers_of_processes(TEMPERING, 4)
+
+    def test_pa_places(self):
+        self.with_other_numbers_of_processes(PLACES, 1)
 
 
 if __name__ == "__main__":
