@@ -92,6 +92,7 @@ static struct pa_copied nearest_integer(const struct lot *lot, size_t first, siz
     pa_add_share(&copied, lot->weight[r], lot->n, lot->total);
     lot->copies[r] = (uint32_t)copies;
     copied.size += copies;
+    copied.living += copies > 0;
   }
   return copied;
 }
@@ -109,6 +110,7 @@ static struct pa_copied systematic(const struct lot *lot, size_t first, size_t e
     pa_add_share(&copied, weight, lot->n, lot->total);
     lot->copies[r] = (uint32_t)(after - before);
     copied.size += after - before;
+    copied.living += after > before;
     before = after;
   }
   return copied;
@@ -131,12 +133,12 @@ static void copy_run(const struct pa_resample_work *work, size_t m, int method, 
                     .copies = population->copies + first,
                     .before = earlier,
                     .base = earlier - resampled->below};
-  uint64_t high = 0, low = 0, size = 0;
+  uint64_t high = 0, low = 0, size = 0, living = 0;
   if (n == 0)
     return;
   if (method == PA_RESAMPLING_SYSTEMATIC)
     lot.offset = pa_resampling_uniform(lot.random, 0, lot.time, lot.total);
-#pragma omp parallel for num_threads((int)threads) reduction(+ : high, low, size)
+#pragma omp parallel for num_threads((int)threads) reduction(+ : high, low, size, living)
   for (size_t t = 0; t < threads; t++) {
     const size_t begin = n * t / threads, end = n * (t + 1) / threads;
     struct pa_copied copied = {0};
@@ -151,10 +153,12 @@ static void copy_run(const struct pa_resample_work *work, size_t m, int method, 
     high += copied.high;
     low += copied.low;
     size += copied.size;
+    living += copied.living;
   }
   resampled->overlap_high = high;
   resampled->overlap_low = low;
   resampled->size = size;
+  resampled->living = living;
 }
 
 static enum gpumc_status copies(struct gpumc_device *device, const struct pa_resample_work *work,

@@ -22,6 +22,7 @@ struct pa_resampled {
   uint64_t overlap_high, overlap_low; /* of pa_overlap */
   int64_t reference;
   uint64_t own;              /* of `before` the process's own */
+  uint64_t living;           /* of these, with copies */
   uint64_t below;            /* of `total` that of earlier processes */
   uint64_t children, places; /* of its own: that need a place, that are free */
   int64_t shift;             /* pa_places.h */
@@ -172,7 +173,7 @@ extern const struct pa_steps pa_steps_cpu, pa_steps_gpu;
 
 /* What `copies` adds up. */
 struct pa_copied {
-  uint64_t high, low, size;
+  uint64_t high, low, size, living;
 };
 
 GPUMC_HOST_DEVICE static inline void

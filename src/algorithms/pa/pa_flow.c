@@ -1,5 +1,14 @@
 #include "algorithms/pa/pa_flow.h"
 
+bool pa_need_follows(uint64_t before, uint64_t after, uint64_t copies, uint64_t living,
+                     struct pa_need *need)
+{
+  if (after < before)
+    return false;
+  *need = (struct pa_need){.children = copies - living, .places = after - living};
+  return true;
+}
+
 static const uint64_t *row_of(const struct pa_flow *flow, const uint64_t *number, size_t m)
 {
   return number + m * ((size_t)flow->size + 1);

@@ -11,6 +11,7 @@
 #ifndef GPUMC_ALGORITHMS_PA_FLOW_H
 #define GPUMC_ALGORITHMS_PA_FLOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,12 @@
 struct pa_need {
   uint64_t children, places;
 };
+
+/* That of a process with `before` replicas, of which `living` have copies, `copies` in all, and
+ * room for `after` of the new ones. Where these are fewer than before, it depends on who is beyond
+ * them: false. */
+bool pa_need_follows(uint64_t before, uint64_t after, uint64_t copies, uint64_t living,
+                     struct pa_need *need);
 
 struct pa_flow {
   int size, rank; /* of the processes */

@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
     base = start > 0 ? population->weight[start - 1] : 0;
     offset = pa_resampling_uniform(random, 0, work.request.time, total);
   }
-  struct pa_copied copied = {0, 0, 0};
+  struct pa_copied copied = {0, 0, 0, 0};
   for (size_t r = stretch.first + threadIdx.x; r < own; r += stretch.stride) {
     uint64_t weight = population->weight[start + r];
     uint64_t copies = 0;
@@ -141,11 +141,14 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
       population->copies[start + r] = (uint32_t)copies;
     pa_add_share(&copied, weight, n, total);
     copied.size += copies;
+    copied.living += copies > 0;
   }
   gpumc_add_over_block(&resampled->overlap_high, copied.high);
   gpumc_add_over_block(&resampled->overlap_low, copied.low);
   if (METHOD != PA_OVERLAP_ONLY)
     gpumc_add_over_block(&resampled->size, copied.size);
+  if (METHOD != PA_OVERLAP_ONLY && population->divided)
+    gpumc_add_over_block(&resampled->living, copied.living);
 }
 
 static enum gpumc_status copies(struct gpumc_device *device, const struct pa_resample_work *work,

@@ -6,10 +6,10 @@
 
 #include "core/base/memory.h"
 
-/* Sums over replicas of a run, in the order in which they are added over processes. */
-enum { LOWEST_REPLICAS, LOWEST_FAMILIES, FAMILIES, SQUARE_SUM, ENTROPY, N_TALLIED };
-enum { SIZE, OVERLAP_HIGH, OVERLAP_LOW, N_RESAMPLED };
-enum { DEPTH, EXTENT, N_REACHES };
+/* What processes tell each other of a run after each step of the resampling, in this order. */
+enum { OWN, TOTAL, N_WEIGHED };
+enum { COPIES, LIVING, OVERLAP_HIGH, OVERLAP_LOW, N_COPIED };
+enum { CHILDREN, PLACES, N_NEEDED };
 
 /* ---- memory ---- */
 
@@ -28,17 +28,6 @@ void pa_buffer_free(struct pa_buffer *buffer)
 {
   free(buffer->memory);
   *buffer = (struct pa_buffer){.memory = NULL};
-}
-
-/* Words of the sums of a run. */
-static size_t words_of(const struct gpumc_tally *tally)
-{
-  return tally->words * tally->rows;
-}
-
-static size_t words_of_run(const struct pa_layout *layout)
-{
-  return N_TALLIED + words_of(&layout->by_weight) + words_of(&layout->by_value);
 }
 
 static size_t label_bytes(const struct pa_population_plan *plan)
@@ -91,12 +80,14 @@ allocate(struct pa_parts *parts, const struct pa_population *population, struct 
 {
   const struct pa_population_plan *plan = &population->plan;
   const size_t size = (size_t)parts->processes->module.size, runs = plan->runs;
-  const size_t of_sums = runs * words_of_run(&population->layout), of_all = 2 * size * runs;
+  const size_t of_sums = runs * pa_parts_words(&population->layout),
+               of_all = N_COPIED * size * runs;
   struct gpumc_device *device = population->device;
   GPUMC_TRY(gpumc_allocate_array(&parts->tallied, runs, "sums of a population", error));
   GPUMC_TRY(gpumc_allocate_array(&parts->resampled, runs, "sums of a population", error));
   GPUMC_TRY(gpumc_allocate_array(&parts->words, of_sums > of_all ? of_sums : of_all,
                                  "sums of all processes", error));
+  GPUMC_TRY(gpumc_allocate_array(&parts->own, size * runs, "numbers of replicas", error));
   GPUMC_TRY(gpumc_allocate_array(&parts->need, size * runs, "free places", error));
   GPUMC_TRY(gpumc_allocate_array(&parts->child, (size + 1) * runs, "free places", error));
   GPUMC_TRY(gpumc_allocate_array(&parts->place, (size + 1) * runs, "free places", error));
@@ -136,6 +127,7 @@ void pa_parts_free(struct pa_population *population)
   free(parts->tallied);
   free(parts->resampled);
   free(parts->words);
+  free(parts->own);
   free(parts->need);
   free(parts->child);
   free(parts->place);
@@ -151,21 +143,6 @@ void pa_parts_free(struct pa_population *population)
 
 /* ---- between the steps ---- */
 
-/* Of each of `runs` tallied runs how deep and how far the values of all processes reach. */
-static void find_reaches(struct pa_parts *parts, struct pa_tallied *tallied, size_t runs)
-{
-  uint64_t *words = parts->words;
-  for (size_t m = 0; m < runs; m++) {
-    words[N_REACHES * m + DEPTH] = tallied[m].depth;
-    words[N_REACHES * m + EXTENT] = tallied[m].extent;
-  }
-  gpumc_processes_largest(parts->processes, words, N_REACHES * runs);
-  for (size_t m = 0; m < runs; m++) {
-    tallied[m].depth = words[N_REACHES * m + DEPTH];
-    tallied[m].extent = words[N_REACHES * m + EXTENT];
-  }
-}
-
 enum gpumc_status
 pa_parts_find_references(struct pa_population *population, struct gpumc_error *error)
 {
@@ -176,7 +153,7 @@ pa_parts_find_references(struct pa_population *population, struct gpumc_error *e
   uint8_t *on_device = population->record + population->layout.tallied;
   const size_t bytes = population->runs * sizeof *parts->tallied;
   GPUMC_TRY(device->ops->copy_to_host(device, parts->tallied, on_device, bytes, error));
-  find_reaches(parts, parts->tallied, population->runs);
+  pa_parts_find_reaches(parts, parts->tallied, population->runs);
   parts->reached = true;
   return device->ops->copy_to_device(device, on_device, parts->tallied, bytes, error);
 }
@@ -199,15 +176,22 @@ static enum gpumc_status bring_resampled(const struct pa_population *population,
                              work->runs * sizeof *resampled, error);
 }
 
-/* Two numbers a run of each process, words[processes][runs][2]: in, this process's own are in their
- * place. */
-static void gather_pairs(struct pa_parts *parts, size_t runs)
+/* `width` numbers a run of each process, words[processes][runs][width]: this process's own are in
+ * their place. */
+static void gather_words(struct pa_parts *parts, size_t runs, size_t width)
 {
   const size_t rank = (size_t)parts->processes->module.rank;
   for (int p = 0; p < parts->processes->module.size; p++)
-    parts->n_in[p] = 2 * runs * sizeof *parts->words;
-  gpumc_processes_gather(parts->processes, parts->words + 2 * rank * runs, parts->words,
+    parts->n_in[p] = width * runs * sizeof *parts->words;
+  gpumc_processes_gather(parts->processes, parts->words + width * rank * runs, parts->words,
                          parts->n_in, -1);
+}
+
+/* Of process p and run m, that of this process or of any. */
+static uint64_t *
+words_at(const struct pa_parts *parts, size_t p, size_t m, size_t runs, size_t width)
+{
+  return parts->words + (p * runs + m) * width;
 }
 
 enum gpumc_status pa_parts_add_weights(struct pa_population *population, const struct pa_work *work,
@@ -221,211 +205,120 @@ enum gpumc_status pa_parts_add_weights(struct pa_population *population, const s
   const size_t rank = (size_t)parts->processes->module.rank;
   GPUMC_TRY(fetch_resampled(population, work, error));
   for (size_t m = 0; m < runs; m++) {
-    parts->words[2 * (rank * runs + m)] = parts->resampled[m].own;
-    parts->words[2 * (rank * runs + m) + 1] = parts->resampled[m].total;
+    uint64_t *words = words_at(parts, rank, m, runs, N_WEIGHED);
+    words[OWN] = parts->resampled[m].own;
+    words[TOTAL] = parts->resampled[m].total;
   }
-  gather_pairs(parts, runs);
+  gather_words(parts, runs, N_WEIGHED);
   for (size_t m = 0; m < runs; m++) {
     struct pa_resampled *resampled = &parts->resampled[m];
     resampled->before = resampled->total = 0;
     for (size_t p = 0; p < size; p++) {
+      const uint64_t *words = words_at(parts, p, m, runs, N_WEIGHED);
       if (p == rank)
         resampled->below = resampled->total;
-      resampled->before += parts->words[2 * (p * runs + m)];
-      resampled->total += parts->words[2 * (p * runs + m) + 1];
+      parts->own[p * runs + m] = words[OWN];
+      resampled->before += words[OWN];
+      resampled->total += words[TOTAL];
     }
   }
   return bring_resampled(population, work, error);
+}
+
+/* Number the children of all processes and their places, and find this one's shifts. */
+static void find_flow(struct pa_parts *parts, size_t runs)
+{
+  const struct gpumc_module *module = &parts->processes->module;
+  parts->flow =
+      (struct pa_flow){module->size, module->rank, runs, parts->need, parts->child, parts->place};
+  pa_flow_number(&parts->flow);
+  for (size_t m = 0; m < runs; m++)
+    parts->resampled[m].shift = pa_flow_shift(&parts->flow, m);
+}
+
+/* Places of process p in run m, of `size` in the whole. */
+static uint64_t
+places_of(const struct pa_parts *parts, const struct pa_work *work, size_t p, uint64_t size)
+{
+  const uint64_t first = parts->owners.first[p], room = parts->owners.first[p + 1] - first;
+  const uint64_t rest = size <= work->whole && size > first ? size - first : 0;
+  return rest < room ? rest : room;
+}
+
+/* What each process needs, if that follows from the numbers of copies: not if one has fewer places
+ * than before. A run that has no room for its copies needs nothing. */
+static void find_needs(struct pa_parts *parts, const struct pa_work *work)
+{
+  const size_t runs = work->runs;
+  parts->follows = true;
+  for (int p = 0; p < parts->processes->module.size; p++)
+    for (size_t m = 0; m < runs; m++) {
+      const uint64_t size = parts->resampled[m].size;
+      const uint64_t *words = words_at(parts, (size_t)p, m, runs, N_COPIED);
+      struct pa_need *need = &parts->need[(size_t)p * runs + m];
+      *need = (struct pa_need){0, 0};
+      if (size > 0 && size <= work->whole)
+        parts->follows = pa_need_follows(parts->own[(size_t)p * runs + m],
+                                         places_of(parts, work, (size_t)p, size), words[COPIES],
+                                         words[LIVING], need) &&
+                         parts->follows;
+    }
+  if (!parts->follows)
+    return;
+  find_flow(parts, runs);
 }
 
 enum gpumc_status pa_parts_add_copies(struct pa_population *population, const struct pa_work *work,
                                       struct gpumc_error *error)
 {
   struct pa_parts *parts = population->parts;
+  const size_t runs = work->runs;
   if (parts == NULL)
     return GPUMC_OK;
+  const size_t rank = (size_t)parts->processes->module.rank;
   GPUMC_TRY(fetch_resampled(population, work, error));
-  for (size_t m = 0; m < work->runs; m++) {
-    uint64_t *words = parts->words + N_RESAMPLED * m;
-    words[SIZE] = parts->resampled[m].size;
+  for (size_t m = 0; m < runs; m++) {
+    uint64_t *words = words_at(parts, rank, m, runs, N_COPIED);
+    words[COPIES] = parts->resampled[m].size;
+    words[LIVING] = parts->resampled[m].living;
     words[OVERLAP_HIGH] = parts->resampled[m].overlap_high;
     words[OVERLAP_LOW] = parts->resampled[m].overlap_low;
   }
-  gpumc_processes_sum(parts->processes, parts->words, N_RESAMPLED * work->runs);
-  for (size_t m = 0; m < work->runs; m++) {
-    const uint64_t *words = parts->words + N_RESAMPLED * m;
-    parts->resampled[m].size = words[SIZE];
-    parts->resampled[m].overlap_high = words[OVERLAP_HIGH];
-    parts->resampled[m].overlap_low = words[OVERLAP_LOW];
+  gather_words(parts, runs, N_COPIED);
+  for (size_t m = 0; m < runs; m++) {
+    struct pa_resampled *resampled = &parts->resampled[m];
+    resampled->size = resampled->overlap_high = resampled->overlap_low = 0;
+    for (int p = 0; p < parts->processes->module.size; p++) {
+      const uint64_t *words = words_at(parts, (size_t)p, m, runs, N_COPIED);
+      resampled->size += words[COPIES];
+      resampled->overlap_high += words[OVERLAP_HIGH];
+      resampled->overlap_low += words[OVERLAP_LOW];
+    }
   }
+  find_needs(parts, work);
   return bring_resampled(population, work, error);
 }
 
-enum gpumc_status pa_parts_find_flow(struct pa_population *population, const struct pa_work *work,
+enum gpumc_status pa_parts_add_needs(struct pa_population *population, const struct pa_work *work,
                                      struct gpumc_error *error)
 {
   struct pa_parts *parts = population->parts;
   const size_t runs = work->runs;
-  if (parts == NULL)
+  if (parts == NULL || parts->follows)
     return GPUMC_OK;
-  const size_t size = (size_t)parts->processes->module.size;
   const size_t rank = (size_t)parts->processes->module.rank;
   GPUMC_TRY(fetch_resampled(population, work, error));
   for (size_t m = 0; m < runs; m++) {
-    parts->words[2 * (rank * runs + m)] = parts->resampled[m].children;
-    parts->words[2 * (rank * runs + m) + 1] = parts->resampled[m].places;
+    uint64_t *words = words_at(parts, rank, m, runs, N_NEEDED);
+    words[CHILDREN] = parts->resampled[m].children;
+    words[PLACES] = parts->resampled[m].places;
   }
-  gather_pairs(parts, runs);
-  for (size_t i = 0; i < size * runs; i++)
-    parts->need[i] = (struct pa_need){parts->words[2 * i], parts->words[2 * i + 1]};
-  parts->flow =
-      (struct pa_flow){(int)size, (int)rank, runs, parts->need, parts->child, parts->place};
-  pa_flow_number(&parts->flow);
-  for (size_t m = 0; m < runs; m++)
-    parts->resampled[m].shift = pa_flow_shift(&parts->flow, m);
-  return bring_resampled(population, work, error);
-}
-
-/* ---- outcomes ---- */
-
-enum gpumc_status
-pa_parts_publish(struct pa_population *population, size_t slot, struct gpumc_error *error)
-{
-  struct pa_parts *parts = population->parts;
-  struct gpumc_device *device = population->device;
-  const struct pa_population_plan *plan = &population->plan;
-  const size_t replicas = population->runs * plan->capacity;
-  if (parts == NULL)
-    return GPUMC_OK;
-  GPUMC_TRY(device->ops->publish(device, &parts->family[slot], population->family,
-                                 replicas * sizeof *population->family, error));
-  return device->ops->publish(device, &parts->tracked[slot], population->channel[plan->tracked],
-                              replicas * sizeof(int64_t), error);
-}
-
-/* Families and lowest values of the whole runs, of which every process has those that it owns. */
-static enum gpumc_status count_families(struct pa_population *population, size_t slot,
-                                        const struct pa_resampled *resampled,
-                                        struct pa_tallied *tallied, struct gpumc_error *error)
-{
-  struct pa_parts *parts = population->parts;
-  const size_t runs = population->published[slot];
-  const struct pa_work work = pa_population_work(population, runs);
-  const size_t width = pa_owners_width(&parts->owners, parts->processes->module.rank);
-  size_t *size = NULL;
-  int64_t *lowest = NULL;
-  enum gpumc_status status;
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&size, runs, "numbers of replicas", error));
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&lowest, runs, "lowest values", error));
-  for (size_t m = 0; m < runs; m++) {
-    size[m] = pa_size_after(&work, resampled[m].size);
-    lowest[m] = pa_lowest_of(&tallied[m]);
-  }
-  const struct pa_family_members members = {.runs = runs,
-                                            .capacity = population->plan.capacity,
-                                            .size = size,
-                                            .family = parts->family[slot].memory,
-                                            .value = parts->tracked[slot].memory,
-                                            .lowest = lowest};
-  GPUMC_TRY_OUT(status, pa_owners_count(&parts->owners, &members, error));
-  for (size_t m = 0; m < runs; m++)
-    for (size_t f = 0; f < width; f++) {
-      const struct pa_kin *kin = &parts->owners.own[m * width + f];
-      pa_add_family(&tallied[m], kin->members, resampled[m].size);
-      tallied[m].lowest_replicas += kin->lowest;
-      tallied[m].lowest_families += kin->lowest > 0;
+  gather_words(parts, runs, N_NEEDED);
+  for (int p = 0; p < parts->processes->module.size; p++)
+    for (size_t m = 0; m < runs; m++) {
+      const uint64_t *words = words_at(parts, (size_t)p, m, runs, N_NEEDED);
+      parts->need[(size_t)p * runs + m] = (struct pa_need){words[CHILDREN], words[PLACES]};
     }
-out:
-  free(size);
-  free(lowest);
-  return status;
-}
-
-static uint64_t *widen(const struct gpumc_tally *tally, const void *sums, uint64_t *words)
-{
-  const uint32_t *word = sums;
-  for (size_t i = 0; i < words_of(tally); i++)
-    words[i] = word[i];
-  return words + words_of(tally);
-}
-
-/* What is added over processes, of the record of all runs, into `words`; and back from there. */
-static void pack_sums(const struct pa_population *population, const uint8_t *record, size_t runs)
-{
-  const struct pa_layout *layout = &population->layout;
-  const struct pa_tallied *tallied = (const void *)(record + layout->tallied);
-  uint64_t *words = population->parts->words;
-  for (size_t m = 0; m < runs; m++) {
-    words[LOWEST_REPLICAS] = tallied[m].lowest_replicas;
-    words[LOWEST_FAMILIES] = tallied[m].lowest_families;
-    words[FAMILIES] = tallied[m].families;
-    words[SQUARE_SUM] = tallied[m].square_sum;
-    words[ENTROPY] = (uint64_t)tallied[m].entropy;
-    words = widen(&layout->by_weight, record + layout->weights + m * layout->by_weight.stride,
-                  words + N_TALLIED);
-    words = widen(&layout->by_value, record + layout->sums + m * layout->by_value.stride, words);
-  }
-}
-
-static void unpack_sums(const struct pa_population *population, size_t runs, uint8_t *record)
-{
-  const struct pa_layout *layout = &population->layout;
-  struct pa_tallied *tallied = (void *)(record + layout->tallied);
-  const uint64_t *words = population->parts->words;
-  for (size_t m = 0; m < runs; m++) {
-    tallied[m].lowest_replicas = words[LOWEST_REPLICAS];
-    tallied[m].lowest_families = words[LOWEST_FAMILIES];
-    tallied[m].families = words[FAMILIES];
-    tallied[m].square_sum = words[SQUARE_SUM];
-    tallied[m].entropy = (int64_t)words[ENTROPY];
-    words += N_TALLIED;
-    gpumc_tally_carry(&layout->by_weight, words,
-                      record + layout->weights + m * layout->by_weight.stride);
-    words += words_of(&layout->by_weight);
-    gpumc_tally_carry(&layout->by_value, words,
-                      record + layout->sums + m * layout->by_value.stride);
-    words += words_of(&layout->by_value);
-  }
-}
-
-/* The numbers of the resampling in it are whole already. */
-enum gpumc_status
-pa_parts_collect(struct pa_population *population, size_t slot, struct gpumc_error *error)
-{
-  struct pa_parts *parts = population->parts;
-  struct gpumc_device *device = population->device;
-  uint8_t *record = population->slot[slot].memory;
-  const size_t runs = population->published[slot];
-  if (parts == NULL)
-    return GPUMC_OK;
-  struct pa_tallied *tallied = (void *)(record + population->layout.tallied);
-  GPUMC_TRY(device->ops->collect(device, &parts->family[slot], error));
-  GPUMC_TRY(device->ops->collect(device, &parts->tracked[slot], error));
-  find_reaches(parts, tallied, runs);
-  GPUMC_TRY(count_families(population, slot, (const void *)record, tallied, error));
-  pack_sums(population, record, runs);
-  gpumc_processes_sum(parts->processes, parts->words, runs * words_of_run(&population->layout));
-  unpack_sums(population, runs, record);
-  return GPUMC_OK;
-}
-
-enum gpumc_status pa_parts_gather_bins(struct pa_population *population, struct gpumc_error *error)
-{
-  struct pa_parts *parts = population->parts;
-  struct gpumc_device *device = population->device;
-  const struct pa_population_plan *plan = &population->plan;
-  const size_t count = plan->strata * plan->blocks * plan->levels, bytes = count * sizeof(uint64_t);
-  uint64_t *bins = NULL;
-  enum gpumc_status status;
-  if (parts == NULL || plan->levels == 0)
-    return GPUMC_OK;
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&bins, count, "histograms", error));
-  GPUMC_TRY_OUT(status, device->ops->copy_to_host(device, bins, population->bins, bytes, error));
-  gpumc_processes_sum(parts->processes, bins, count);
-  status = gpumc_is_root(parts->processes)
-               ? device->ops->copy_to_device(device, population->bins, bins, bytes, error)
-               : device->ops->fill(device, population->bins, 0, bytes, error);
-out:
-  free(bins);
-  return status;
+  find_flow(parts, runs);
+  return bring_resampled(population, work, error);
 }

@@ -29,10 +29,13 @@ struct pa_parts {
   /* Of the runs of a batch. */
   struct pa_tallied *tallied;
   struct pa_resampled *resampled;
-  uint64_t *words; /* [max(pa_parts_words, 2 x processes x runs)] on their way */
+  uint64_t *words; /* of sums, or of all processes, on their way */
+  uint64_t *own;   /* [processes][runs] replicas that were weighed */
+  /* Of the last resampling: [processes][runs] and whether they follow from numbers alone. */
   struct pa_need *need;
+  bool follows;
   uint64_t *child, *place;
-  struct pa_flow flow; /* of the last resampling */
+  struct pa_flow flow;
   /* Families and tracked channel of all own replicas, published beside the record. */
   struct gpumc_slot family[GPUMC_SLOTS], tracked[GPUMC_SLOTS];
   struct pa_owners owners;
@@ -63,7 +66,7 @@ GPUMC_MUST_CHECK enum gpumc_status pa_parts_add_weights(struct pa_population *po
 GPUMC_MUST_CHECK enum gpumc_status pa_parts_add_copies(struct pa_population *population,
                                                        const struct pa_work *work,
                                                        struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status pa_parts_find_flow(struct pa_population *population,
+GPUMC_MUST_CHECK enum gpumc_status pa_parts_add_needs(struct pa_population *population,
                                                       const struct pa_work *work,
                                                       struct gpumc_error *error);
 
@@ -79,6 +82,11 @@ GPUMC_MUST_CHECK enum gpumc_status
 pa_parts_publish(struct pa_population *population, size_t slot, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 pa_parts_collect(struct pa_population *population, size_t slot, struct gpumc_error *error);
+
+/* Numbers of 64 bits that are added up for a run when it is collected. */
+size_t pa_parts_words(const struct pa_layout *layout);
+/* Of each of `runs` tallied runs `depth` and `extent` become those of all processes. */
+void pa_parts_find_reaches(struct pa_parts *parts, struct pa_tallied *tallied, size_t runs);
 
 /* The histograms of all processes become the root's, and empty in all others. */
 GPUMC_MUST_CHECK enum gpumc_status

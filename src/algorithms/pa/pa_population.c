@@ -292,7 +292,7 @@ enum gpumc_status pa_population_resample(struct pa_population *population,
   GPUMC_TRY(population->steps->copies(device, &work, (int)request->method, error));
   GPUMC_TRY(pa_parts_add_copies(population, &work.population, error));
   GPUMC_TRY(population->steps->needs(device, &work.population, error));
-  GPUMC_TRY(pa_parts_find_flow(population, &work.population, error));
+  GPUMC_TRY(pa_parts_add_needs(population, &work.population, error));
   return population->steps->places(device, &work.population, error);
 }
 
