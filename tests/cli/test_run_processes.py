@@ -83,13 +83,14 @@ ALGORITHMS = {
           "algorithm: {name: pt, control: {name: beta_pressure, from: 1, to: 3, count: 8}, samples: 3, sweeps: 64, "
           "thermalization: 100}\n",
     "muca": HEAD + "model: {name: ising2d, shape: [6, 6]}\n"
-            "algorithm: {name: muca, walkers: 32, beta: {from: 0.2, to: 0.5, step: 0.1}}\n",
+            "algorithm: {name: muca, walkers: 250, beta: {from: 0.2, to: 0.5, step: 0.1}}\n",
     "mpmc": HEAD + "model: {name: hard_disks, particles: 16, packing_fraction: 0.3}\n"
             "algorithm: {name: mpmc, replicas: 9, thermalization: 20, sweeps: 40, configurations: {every: 20}}\n",
 }
 # By the number of processes, /provenance/division.
 RUNS, REPLICAS = ("each process has some of the " + what for what in ["runs or values", "replicas or samples of every run"])
 DIVISIONS = {
+    "muca": dict.fromkeys(PROCESSES, REPLICAS),
     "pt_samples": {2: REPLICAS, 3: REPLICAS, 4: REPLICAS, 7: REPLICAS},
     "pt_samples_or_runs": {2: REPLICAS, 3: RUNS, 4: RUNS, 7: RUNS},
     "pt_heisenberg": {2: REPLICAS, 3: REPLICAS, 4: REPLICAS, 7: REPLICAS},
@@ -98,20 +99,51 @@ DIVISIONS = {
 }
 
 
-class SameFile(MpiCase):
+def muca(keys, model="name: ising2d, shape: [6, 6]", divergence="1.0e-2", iteration="", measurements=100, updates=3e4):
+    return HEAD + f"model: {{{model}}}\n" \
+        f"algorithm:\n  name: muca\n  walkers: 250\n  {keys}\n" \
+        f"  iteration: {{divergence: {divergence}{iteration}, write_weights: true}}\n" \
+        f"  production: {{measurements: {measurements}, updates: {updates}}}\n"
+
+
+GRID = "beta: {from: 0.2, to: 0.5, step: 0.1}"
+GLASS = "name: ea, shape: [8, 8]"
+WINDOWS = "windows: {count: 2, overlap: 0.4}"
+# Jackknife parts are groups of walkers, or of several groups that two processes have; walkers that come into a range; those that
+# do not, but keep their stripes, become copies of others; windows that wait for each other; windows without states; samples;
+# bins.
+MUCA = {
+    "parts": muca(f"structure_factor: true\n  {GRID}").replace("250", "700"),
+    "large_parts": muca(GRID, updates=1e4).replace("250", "4807"),
+    "range": muca(f"range: {{from: -1.9, to: -0.1}}\n  {GRID}", "name: ising2d, shape: [8, 8]"),
+    "stripes": muca("range: {from: -2, to: -1.7}\n  beta: {from: 0.5, to: 0.8, step: 0.1}",
+                    "name: ising2d, shape: [12, 12]").replace("250", "2500"),
+    "windows": muca(f"windows: {{count: 4, overlap: 0.3}}\n  {GRID}", "name: ising2d, shape: [8, 8]"),
+    "wang_landau": muca(GRID, iteration=", start: wang_landau, thermalization: 60"),
+    "samples": muca(f"samples: 3\n  range: {{from: -1.0, to: 0.5}}\n  {WINDOWS}\n  {GRID}", GLASS),
+    "empty": muca(f"samples: 2\n  bin: 1\n  windows: {{count: 6}}\n  {GRID}", "name: ea, shape: [4, 4], couplings: gaussian"),
+    "field": muca("control: {name: h, beta: 0.3, from: -0.1, to: 0.1, step: 0.1}"),
+    "heisenberg": muca(f"range: {{from: -1.6, to: 0.2}}\n  bin: 1\n  {WINDOWS}\n  {GRID}", "name: heisenberg, shape: [4, 4]"),
+}
+
+
+class Comparison(MpiCase):
     def provenance(self, name):
         with h5py.File(self.path(name), "r") as file:
             return attributes(file["provenance"])
 
     def compare(self, name):
-        text, divisions = ALGORITHMS[name], DIVISIONS.get(name)
+        self.compare_text(ALGORITHMS[name], DIVISIONS.get(name))
+
+    def compare_text(self, text, divisions=None, numbers_of_processes=PROCESSES, each_has=1):
+        """`each_has`: which part of these numbers each MPI has, 1 all, 2 every second one."""
         config = self.write("c.yaml", text)
         self.gpumc("run", config, "-o", "one.h5", "--threads", 1)
         reference = numbers(self.path("one.h5"))
         self.assertEqual(self.provenance("one.h5")["processes"], 1)
         self.assertNotIn("mpi", self.provenance("one.h5"))
-        for kind in mpi.LAUNCHERS:
-            for processes in PROCESSES:
+        for first, kind in enumerate(mpi.LAUNCHERS):
+            for processes in numbers_of_processes[first % each_has::each_has]:
                 self.mpirun(kind, processes, "run", config, "--threads", 1, GPUMC_PROCESSES_CHECK="1")
                 assert_same_numbers(self, reference, self.path("run.h5"))
                 self.assertEqual(self.names("run.h5*"), ["run.h5"])
@@ -123,6 +155,8 @@ class SameFile(MpiCase):
                     self.assertEqual(found["division"], divisions[processes])
                 self.path("run.h5").unlink()
 
+
+class SameFile(Comparison):
     def test_control(self):
         config = self.write("c.yaml", ALGORITHMS["pa"])
         self.gpumc("run", config, "-o", "one.h5")
@@ -133,6 +167,47 @@ class SameFile(MpiCase):
 
 for _name in ALGORITHMS:
     setattr(SameFile, f"test_{_name}", lambda self, name=_name: self.compare(name))
+
+
+class WalkersOfMuca(Comparison):
+    # Refused by the root, with the lock held.
+    REFUSED = ["run.h5.status"]
+
+    def test_from_a_file(self):
+        """Weights of a result of fewer walkers."""
+        few = ALGORITHMS["muca"].replace("250", "45")
+        self.gpumc("run", self.write("first.yaml", few), "-o", "first.h5")
+        self.compare_text(muca(GRID, iteration=", start: file, file: first.h5"), each_has=2)
+
+    def test_two_groups(self):
+        """Of 32 walkers and 13, of which each process has one at least."""
+        few = ALGORITHMS["muca"].replace("250", "45")
+        self.compare_text(few, numbers_of_processes=[2])
+        self.path("one.h5").unlink()
+        for kind in mpi.LAUNCHERS:
+            done = self.mpirun(kind, 3, "run", self.write("c.yaml", few), code=INVALID)
+            self.assertEqual(done.err.count("gpumc: error: 3 processes, but 1 runs of 45 replicas, in groups of 32, can be "
+                                            "divided among 2 at most"), 1, done.err)
+        self.assertEqual(self.names("*.h5*"), self.REFUSED)
+
+    def test_numbers_of_threads(self):
+        """Units of the curves end with those of the root, whose number of threads is another one."""
+        text = ALGORITHMS["muca"].replace("step: 0.1", "step: 1.0e-5")
+        config = self.write("c.yaml", text)
+        self.gpumc("run", config, "-o", "one.h5", "--threads", 1)
+        for kind in mpi.LAUNCHERS:
+            words = [mpi.LAUNCHERS[kind]]
+            for threads in 1, 2:
+                words += ["-n", "1", PROGRAM, "run", config, "--threads", str(threads), ":"]
+            done = subprocess.run(words[:-1], cwd=self.directory, capture_output=True, text=True, timeout=120,
+                                  env=mpi.environment(GPUMC_PROCESSES_CHECK="1"), check=False)
+            self.assertEqual(done.returncode, OK, done.stderr)
+            assert_same_numbers(self, numbers(self.path("one.h5")), self.path("run.h5"))
+            self.path("run.h5").unlink()
+
+
+for _name, _text in MUCA.items():
+    setattr(WalkersOfMuca, f"test_{_name}", lambda self, text=_text: self.compare_text(text, each_has=2))
 
 
 class SaidOnce(MpiCase):

@@ -55,6 +55,35 @@ algorithm: {name: pa, population: 301, sweeps: 40, beta: {from: 0.0, to: 0.5, st
 output: run.h5
 checkpoint: {every: 100 ms}
 """
+# Tables of two samples and two windows, in phases of their own; and jackknife parts that two processes have, begun by Wang and
+# Landau's scheme.
+TABLES = """\
+gpumc: 1
+seed: 5
+model: {name: ea, shape: [8, 8]}
+algorithm:
+  name: muca
+  walkers: 250
+  samples: 2
+  range: {from: -1.0, to: 0.5}
+  windows: {count: 2, overlap: 0.4}
+  iteration: {divergence: 2.0e-3, write_weights: true}
+  production: {updates: 1.0e+6}
+output: run.h5
+checkpoint: {every: 100 ms}
+"""
+PARTS = """\
+gpumc: 1
+seed: 5
+model: {name: ising2d, shape: [8, 8]}
+algorithm:
+  name: muca
+  walkers: 4807
+  iteration: {start: wang_landau, thermalization: 60, write_weights: true}
+  production: {updates: 1.0e+5}
+output: run.h5
+checkpoint: {every: 100 ms}
+"""
 
 
 class Stopped(MpiCase):
@@ -148,6 +177,9 @@ class Killed(MpiCase, ResumeCase):
     def test_pa_places(self):
         self.kill_any(PLACES)
 
+    def test_muca(self):
+        self.kill_any(TABLES)
+
 
 class Continued(MpiCase, ResumeCase):
     def some_time(self, kind, processes):
@@ -180,6 +212,12 @@ class Continued(MpiCase, ResumeCase):
 
     def test_pa_places(self):
         self.with_other_numbers_of_processes(PLACES, 1)
+
+    def test_muca(self):
+        self.with_other_numbers_of_processes(TABLES, 4)
+
+    def test_parts_of_muca(self):
+        self.with_other_numbers_of_processes(PARTS, 4)
 
 
 if __name__ == "__main__":

@@ -37,10 +37,10 @@ static void destroy(void *state)
   free(muca->row);
   device->ops->release(device, muca->visits);
   device->ops->release(device, muca->passages);
-  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++) {
+  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
     device->ops->release(device, muca->device_channel[c]);
-    free(muca->channel[c]);
-  }
+  free(muca->own_channels);
+  free(muca->channels);
   free(muca->host_visits);
   free(muca->host_passages);
   free(muca->travels);
@@ -73,8 +73,7 @@ static enum gpumc_status allocate_calls(struct muca *muca, struct gpumc_error *e
 {
   const struct muca_settings *settings = &muca->settings;
   struct gpumc_device *device = muca->context.device;
-  const size_t tables = muca->tables, walkers = settings->walkers;
-  const size_t visits = settings->parts * settings->window;
+  const size_t tables = muca->tables, visits = settings->parts * settings->window;
   GPUMC_TRY(gpumc_allocate_array(&muca->control, tables * muca->context.model->ops->n_controls,
                                  "controls", error));
   GPUMC_TRY(gpumc_allocate_array(&muca->lowest, tables, "windows", error));
@@ -87,14 +86,21 @@ static enum gpumc_status allocate_calls(struct muca *muca, struct gpumc_error *e
                                    "weights on the way into the range", error));
   GPUMC_TRY(gpumc_device_array(device, &muca->visits, tables * visits, "visits", error));
   GPUMC_TRY(gpumc_allocate_array(&muca->host_visits, settings->window, "visits", error));
-  GPUMC_TRY(gpumc_device_array(device, &muca->passages, tables * walkers, "passages", error));
-  GPUMC_TRY(gpumc_allocate_array(&muca->host_passages, walkers, "passages", error));
-  for (size_t c = 0; c < settings->observables.n_channels; c++) {
+  GPUMC_TRY(gpumc_device_array(device, &muca->passages, tables * muca->own, "passages", error));
+  return gpumc_allocate_array(&muca->host_passages, muca->own, "passages", error);
+}
+
+static enum gpumc_status allocate_channels(struct muca *muca, struct gpumc_error *error)
+{
+  const struct muca_settings *settings = &muca->settings;
+  const size_t channels = settings->observables.n_channels, own = muca->tables * muca->own;
+  for (size_t c = 0; c < channels; c++)
     GPUMC_TRY(
-        gpumc_device_array(device, &muca->device_channel[c], tables * walkers, "channels", error));
-    GPUMC_TRY(gpumc_allocate_array(&muca->channel[c], tables * walkers, "channels", error));
-  }
-  return GPUMC_OK;
+        gpumc_device_array(muca->context.device, &muca->device_channel[c], own, "channels", error));
+  if (muca->own < settings->walkers)
+    GPUMC_TRY(gpumc_allocate_array(&muca->own_channels, channels * own, "channels", error));
+  return gpumc_allocate_array(&muca->channels, channels * muca->tables * settings->walkers,
+                              "channels", error);
 }
 
 static void set_table(struct muca *muca, size_t i)
@@ -169,8 +175,10 @@ create(struct gpumc_context *context, void **state, struct gpumc_error *error)
   muca->context = *context;
   muca_settings_read(&context->params, context->model, &muca->settings);
   muca->tables = muca_tables(&muca->settings);
+  muca->own = context->ensemble->plan.capacity;
   GPUMC_TRY(allocate_tables(muca, error));
   GPUMC_TRY(allocate_calls(muca, error));
+  GPUMC_TRY(allocate_channels(muca, error));
   for (size_t i = 0; i < muca->tables; i++)
     set_table(muca, i);
   set_controls(muca);
@@ -182,11 +190,13 @@ create(struct gpumc_context *context, void **state, struct gpumc_error *error)
 
 /* ---- checkpoints ---- */
 
-enum { HOST_PARTS = 8, DEVICE_PARTS = 2 };
+enum { HOST_PARTS = 8 };
 
 struct parts {
-  struct gpumc_part host[HOST_PARTS], device[DEVICE_PARTS];
+  struct gpumc_part host[HOST_PARTS];
   size_t n_host;
+  /* On the device: visits, of which each process has its own walkers', and what walkers have. */
+  struct gpumc_part visits, passages;
 };
 
 static struct parts parts_of(struct muca *muca)
@@ -202,13 +212,45 @@ static struct parts parts_of(struct muca *muca)
                {"counted", GPUMC_UINT64, of_blocks, levels, muca->counted},
                {"measurements", GPUMC_UINT64, of_blocks, levels, muca->measurements},
                {"sums", GPUMC_FLOAT64, of_blocks, levels * settings->width, muca->sums}},
-      .device = {{"visits", GPUMC_UINT64, tables * settings->parts, levels, muca->visits},
-                 {"passages", GPUMC_UINT32, tables, settings->walkers, muca->passages}},
-      .n_host = HOST_PARTS - 1};
+      .n_host = HOST_PARTS - 1,
+      .visits = {"visits", GPUMC_UINT64, tables * settings->parts, levels, muca->visits},
+      .passages = {"passages", GPUMC_UINT32, tables, muca->own, muca->passages}};
   if (settings->start == MUCA_START_WANG_LANDAU)
     parts.host[parts.n_host++] =
         (struct gpumc_part){"histogram", GPUMC_UINT64, tables, levels, muca->histogram};
   return parts;
+}
+
+/* Those of all processes: after a load the root has them, and the others count from 0. */
+static enum gpumc_status save_visits(struct muca *muca, struct gpumc_part part,
+                                     struct gpumc_checkpoint_writer *writer,
+                                     struct gpumc_error *error)
+{
+  struct gpumc_device *device = muca->context.device;
+  const size_t count = part.rows * part.width;
+  uint64_t *sum;
+  enum gpumc_status status;
+  GPUMC_TRY(gpumc_allocate_array(&sum, count, "visits", error));
+  GPUMC_TRY_OUT(status,
+                device->ops->copy_to_host(device, sum, muca->visits, count * sizeof *sum, error));
+  gpumc_processes_sum(gpumc_columns_processes(muca->context.ensemble), sum, count);
+  part.values = sum;
+  status = gpumc_parts_save(&part, 1, NULL, writer, "muca", error);
+out:
+  free(sum);
+  return status;
+}
+
+static enum gpumc_status load_visits(struct muca *muca, const struct gpumc_part *part,
+                                     struct gpumc_checkpoint_reader *reader,
+                                     struct gpumc_error *error)
+{
+  struct gpumc_device *device = muca->context.device;
+  GPUMC_TRY(gpumc_parts_load(part, 1, device, reader, "muca", error));
+  return gpumc_is_root(gpumc_columns_processes(muca->context.ensemble))
+             ? GPUMC_OK
+             : device->ops->fill(device, muca->visits, 0,
+                                 part->rows * part->width * sizeof *muca->visits, error);
 }
 
 static enum gpumc_status
@@ -216,9 +258,13 @@ save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_err
 {
   struct muca *muca = (struct muca *)state;
   const struct parts parts = parts_of(muca);
+  for (size_t i = 0; i < muca->tables; i++)
+    if (muca->progress[i].phase == MUCA_PRODUCTION)
+      GPUMC_TRY(muca_make_sums_whole(muca, &muca->table[i], error));
   GPUMC_TRY(gpumc_parts_save(parts.host, parts.n_host, NULL, writer, "muca", error));
-  GPUMC_TRY(
-      gpumc_parts_save(parts.device, DEVICE_PARTS, muca->context.device, writer, "muca", error));
+  GPUMC_TRY(save_visits(muca, parts.visits, writer, error));
+  GPUMC_TRY(gpumc_columns_save(muca->context.ensemble, &parts.passages, 1, muca->context.device,
+                               writer, "muca", error));
   return muca_curves_save(muca, writer, error);
 }
 
@@ -241,7 +287,7 @@ static bool fits(const struct muca *muca, const struct muca_table *table)
 
 /* Programs of before iterations were counted in one part have left theirs in several. */
 static enum gpumc_status
-load_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
+join_former_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
 {
   const uint64_t phase = table->progress->phase;
   return phase == MUCA_START || phase == MUCA_COUNT ? muca_join_visits(muca, table, error)
@@ -254,20 +300,21 @@ load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct
   struct muca *muca = state;
   const struct parts parts = parts_of(muca);
   GPUMC_TRY(gpumc_parts_load(parts.host, parts.n_host, NULL, reader, "muca", error));
-  GPUMC_TRY(
-      gpumc_parts_load(parts.device, DEVICE_PARTS, muca->context.device, reader, "muca", error));
+  GPUMC_TRY(load_visits(muca, &parts.visits, reader, error));
+  GPUMC_TRY(gpumc_columns_load(muca->context.ensemble, &parts.passages, 1, muca->context.device,
+                               reader, "muca", error));
   *finished = true;
   for (size_t i = 0; i < muca->tables; i++) {
     if (!fits(muca, &muca->table[i]))
       return gpumc_error_set(error, GPUMC_FAILURE,
                              "the checkpoint's counters and rows contradict each other");
     muca_weights_recount(&muca->table[i].weights);
-    GPUMC_TRY(load_visits(muca, &muca->table[i], error));
+    GPUMC_TRY(join_former_visits(muca, &muca->table[i], error));
     *finished = *finished && muca_has_ended(&muca->progress[i]);
   }
   GPUMC_TRY(muca_curves_load(muca, reader, error));
   *finished = *finished && muca_reweighted(muca) == 1;
-  return GPUMC_OK;
+  return *finished ? muca_travels_count(muca, error) : GPUMC_OK;
 }
 
 static const char citation[] =
@@ -292,6 +339,8 @@ static const char citation[] =
     "  doi     = {10.1103/PhysRevLett.68.9}\n"
     "}\n";
 
+static const enum gpumc_division divides[] = {GPUMC_BY_REPLICAS, GPUMC_UNDIVIDED};
+
 const struct gpumc_algorithm_ops gpumc_algorithm_muca = {
     .name = "muca",
     .summary = "multicanonical sampling on many walkers: the density of states",
@@ -300,6 +349,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_muca = {
     .stages = muca_stages,
     .required = GPUMC_OPERATION_START | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_MEASURE |
                 GPUMC_OPERATION_GATHER | GPUMC_OPERATION_WALK,
+    .divides = divides,
     .merger = &muca_merger,
     .checks = muca_checks,
     .defaults = muca_defaults,

@@ -17,6 +17,10 @@
  *   sample 0: table 0        table 1         table 2       joined: ln Omega of sample 0
  *   sample 1: table 3        table 4         table 5       joined: ln Omega of sample 1
  *
+ * Of several processes each has some of the walkers of every table (core/simulation/columns.h). All
+ * have all weights and phases: visits and passages are added up over the processes where the host
+ * takes them in, and what is measured and decides something is made whole, so that all go on alike.
+ *
  *   muca_keys.c      keys, checks, defaults, settings
  *   muca_demand.c    what a run will need, memory and time
  *   muca.c           creation, checkpoints, vtable
@@ -28,6 +32,7 @@
  *   muca_weights.c   the weights, their iteration, how long iterations are
  *   muca_start.c     weights to begin with, from a file
  *   muca_measure.c   production: sums by level
+ *   muca_parts.c     which of these a process forms
  *   muca_density.h   what the next four sources offer to the others
  *   muca_density.c   ln Omega and averages by level
  *   muca_join.c      ln Omega of windows that overlap
@@ -43,6 +48,7 @@
 
 #include "algorithms/muca/muca_density.h"
 #include "core/simulation/algorithm.h"
+#include "core/simulation/columns.h"
 #include "core/simulation/ladder.h"
 #include "core/simulation/observables.h"
 
@@ -66,7 +72,7 @@ struct muca_settings {
   size_t samples;         /* of the disorder */
   bool binned;            /* levels hold several values, so that what is in them is averaged */
   size_t width;   /* sums of a level: of each mean, and where `binned` of each times the value */
-  size_t walkers; /* of each table */
+  size_t walkers; /* of each table, in all processes */
   double thermalization;            /* updates a level of the range, f_therm */
   double updates, exponent, growth; /* of eq. 7, and the factor once the range stays */
   double divergence;                /* below which weights are converged */
@@ -227,7 +233,7 @@ struct muca_table {
   double *divergence;  /* the last one */
   uint64_t *histogram; /* [window] since Wang and Landau's factor was halved */
   size_t rows, pieces; /* the recorder's, of iterations and of the start */
-  /* Production, by block and level. */
+  /* Production, by block and level; sums and measurements while it lasts of muca_own_parts. */
   uint64_t *counted;      /* [blocks][window] visits */
   uint64_t *measurements; /* [blocks][window] */
   double *sums;           /* [blocks][window][settings.width] of powers of values in quanta */
@@ -255,6 +261,7 @@ struct muca {
   struct gpumc_context context;
   struct muca_settings settings;
   size_t tables;
+  size_t own; /* walkers of each table that this process has */
   struct muca_table *table;
   /* Arrays that hold all tables, one after the other. */
   struct muca_progress *progress;
@@ -271,13 +278,16 @@ struct muca {
   uint64_t *time;
   uint32_t *steps, *parts;
   size_t *ends;
-  int64_t *entering;       /* [tables][levels] weights that lead into the windows, while they do */
-  double *row;             /* of the recorder */
-  uint64_t *visits;        /* [tables][parts][window] device memory; in iterations one part */
-  uint64_t *host_visits;   /* [window] */
-  uint32_t *passages;      /* [tables][walkers] device memory */
-  uint32_t *host_passages; /* [walkers] */
-  int64_t *device_channel[GPUMC_CHANNELS_MAXIMUM], *channel[GPUMC_CHANNELS_MAXIMUM];
+  int64_t *entering; /* [tables][levels] weights that lead into the windows, while they do */
+  double *row;       /* of the recorder */
+  /* [tables][parts][window] device memory, of the process's own walkers; in iterations one part */
+  uint64_t *visits;
+  uint64_t *host_visits;                           /* [window] of all walkers */
+  uint32_t *passages;                              /* [tables][own] device memory */
+  uint32_t *host_passages;                         /* [own] */
+  int64_t *device_channel[GPUMC_CHANNELS_MAXIMUM]; /* [tables][own] */
+  int64_t *own_channels; /* [channels][tables][own] on the host; NULL where these are all */
+  int64_t *channels;     /* [channels][tables][walkers] */
   struct muca_curves curves;
   uint64_t
       reweighted; /* points of the grid, of one sample after the other, whose curves are there */
@@ -354,8 +364,8 @@ GPUMC_MUST_CHECK enum gpumc_status
 muca_advance(void *state, bool *finished, struct gpumc_error *error);
 void muca_position(const void *state, struct gpumc_position *position);
 
-/* Counts how often walkers of a table went from one end of the window to the other since passages
- * were cleared; two of the same walker are a round trip. */
+/* Counts how often walkers of a table, those of all processes, went from one end of the window to
+ * the other since passages were cleared; two of the same walker are a round trip. */
 struct muca_passages {
   double all, round_trips;
 };
@@ -368,29 +378,44 @@ GPUMC_MUST_CHECK enum gpumc_status muca_clear_passages(struct muca *muca,
                                                        struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 muca_clear_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error);
-/* Copies the visits of an iteration into host_visits[window]. */
+/* Copies the visits of an iteration, those of all processes, into host_visits[window]. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_fetch_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error);
-/* Adds up the visits of an iteration that stand in several parts, in the first of these. */
+/* Adds up the visits of an iteration that stand in several parts, in the first of these: in this
+ * process alone. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_join_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error);
 
-/* Channels of all walkers of all tables, on the host. */
+/* Channels of all walkers of all tables, on the host, in all processes; and of the process's own
+ * walkers, into own_channels unless these are all. */
 GPUMC_MUST_CHECK enum gpumc_status muca_measure(struct muca *muca, struct gpumc_error *error);
-/* What was measured of the walkers of a table, into its sums. */
+GPUMC_MUST_CHECK enum gpumc_status muca_measure_own(struct muca *muca, struct gpumc_error *error);
+/* What was measured of the walkers of a table, into its sums, those of muca_own_parts. */
 void muca_add_measured(struct muca *muca, struct muca_table *table);
 /* The level of a walker of a table, of all levels, as measured, and whether it stands in a window.
  */
 int64_t muca_level_of(const struct muca *muca, const struct muca_table *table, size_t walker);
 bool muca_is_inside(const struct muca *muca, const struct muca_table *table, size_t walker,
                     const struct muca_table *window);
-/* Visits since the block before become those of the block that ends with this measurement. */
+
+/* muca_parts.c: which of the parts a process adds up, and the walkers of one. */
+struct gpumc_slice muca_own_parts(const struct muca *muca);
+struct gpumc_slice muca_part_walkers(const struct muca_settings *settings, size_t part);
+/* Channels of the walkers of these parts, of all tables, on the host. */
+GPUMC_MUST_CHECK enum gpumc_status muca_measure_parts(struct muca *muca, struct gpumc_error *error);
+/* Sums and measurements of a table, those of all parts, in all processes. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_make_sums_whole(struct muca *muca, const struct muca_table *table, struct gpumc_error *error);
+
+/* Visits since the block before, of all processes, become those of the block that ends with this
+ * measurement. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_take_visits(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
 
 /* ---- the summary (muca_summary.c, muca_trust.c) ---- */
 
-/* Counts the travels of the walkers of all tables, which the summary and the verdict read. */
+/* Counts the travels of the walkers of all tables, which the summary and the verdict read: by all
+ * processes, after the last walk. */
 GPUMC_MUST_CHECK enum gpumc_status muca_travels_count(struct muca *muca, struct gpumc_error *error);
 /* Whether the tilt of join k is 0 within its error, one of as many comparisons as there are joins.
  */

@@ -95,6 +95,64 @@ double muca_reweighted(const struct muca *muca)
   return all > 0 ? (double)muca->reweighted / all : 0;
 }
 
+/* Rows first .. first + count - 1 of an array, of which each process has formed its slice, to all.
+ */
+static void share_rows(const struct gpumc_processes *processes, void *array, size_t bytes,
+                       size_t first, size_t count, size_t *counts)
+{
+  const size_t size = (size_t)processes->module.size, rank = (size_t)processes->module.rank;
+  uint8_t *rows = (uint8_t *)array + first * bytes;
+  for (size_t p = 0; p < size; p++)
+    counts[p] = gpumc_slice(count, 1, size, p).count * bytes;
+  gpumc_processes_gather(processes, rows + gpumc_slice(count, 1, size, rank).first * bytes, rows,
+                         counts, -1);
+}
+
+static enum gpumc_status share_points(struct muca *muca, size_t sample, size_t first, size_t count,
+                                      struct gpumc_error *error)
+{
+  const struct gpumc_processes *processes = gpumc_columns_processes(muca->context.ensemble);
+  const size_t size = (size_t)processes->module.size;
+  struct muca_curves *curves = &muca->curves;
+  const size_t row = sample * curves->points + first, bytes = curves->results * sizeof(double);
+  size_t *counts;
+  if (size == 1)
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_allocate_array(&counts, size, "counts of bytes", error));
+  share_rows(processes, curves->fault, sizeof *curves->fault, first, count, counts);
+  share_rows(processes, curves->value, bytes, row, count, counts);
+  share_rows(processes, curves->error_of, bytes, row, count, counts);
+  if (curves->averages != NULL)
+    share_rows(processes, curves->averages, muca_averages_width(muca) * sizeof(double), row, count,
+               counts);
+  free(counts);
+  return GPUMC_OK;
+}
+
+/* Of a sample at some points of the grid, which processes divide among them. */
+static enum gpumc_status
+form_curves(struct muca *muca, size_t sample, size_t first, size_t count, struct gpumc_error *error)
+{
+  const struct gpumc_module *module = &gpumc_columns_processes(muca->context.ensemble)->module;
+  const struct gpumc_slice slice =
+      gpumc_slice(count, 1, (size_t)module->size, (size_t)module->rank);
+  GPUMC_TRY(muca_reweight(muca, &muca->density, &muca->curves, sample, first + slice.first,
+                          slice.count, error));
+  return share_points(muca, sample, first, count, error);
+}
+
+/* Points that one unit has, out of `left`: the root says, should others have other threads. */
+static size_t points_of_unit(const struct muca *muca, size_t left)
+{
+  const struct gpumc_processes *processes = gpumc_columns_processes(muca->context.ensemble);
+  const double terms = (double)muca->density.levels * (double)(muca->density.blocks + 1);
+  const double most =
+      fmax(unit_terms / terms, 1) * (double)muca->context.device->threads * processes->module.size;
+  uint64_t count = (double)left < most ? left : (uint64_t)most;
+  gpumc_processes_broadcast(processes, &count, sizeof count, 0);
+  return (size_t)count;
+}
+
 enum gpumc_status muca_reweight_unit(struct muca *muca, bool *finished, struct gpumc_error *error)
 {
   struct muca_curves *curves = &muca->curves;
@@ -105,14 +163,11 @@ enum gpumc_status muca_reweight_unit(struct muca *muca, bool *finished, struct g
   GPUMC_TRY(muca_density_open(muca, sample, error));
   if (first == 0)
     take_density(muca, sample);
-  const double terms = (double)muca->density.levels * (double)(muca->density.blocks + 1);
-  const double most = fmax(unit_terms / terms, 1) * (double)muca->context.device->threads;
-  const size_t left = curves->points - first;
-  const size_t count = (double)left < most ? left : (size_t)most;
-  GPUMC_TRY(muca_reweight(muca, &muca->density, curves, sample, first, count, error));
+  const size_t count = points_of_unit(muca, curves->points - first);
+  GPUMC_TRY(form_curves(muca, sample, first, count, error));
   muca->reweighted += count;
   *finished = muca->reweighted == (uint64_t)curves->points * muca->settings.samples;
-  return GPUMC_OK;
+  return *finished ? muca_travels_count(muca, error) : GPUMC_OK;
 }
 
 /* ---- in checkpoints ---- */

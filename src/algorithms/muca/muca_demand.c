@@ -135,9 +135,12 @@ enum gpumc_status muca_demand(const struct gpumc_params *params, const struct gp
       gpumc_demand_bytes((sums + blocks * levels * (3 + width) + walkers * (channels + 1) +
                           18 * tables * levels + samples * points * averages + 2 * curves + rows) *
                          sizeof(double));
+  /* What is measured the host has of all walkers, in every process. */
+  const double of_walkers = walkers * (sizeof(uint32_t) + channels * sizeof(int64_t));
   demanded->device_bytes =
-      gpumc_demand_bytes(tables * (double)settings.parts * window * sizeof(uint64_t) +
-                         walkers * (sizeof(uint32_t) + channels * sizeof(int64_t)));
+      gpumc_demand_bytes(tables * (double)settings.parts * window * sizeof(uint64_t) + of_walkers);
+  demanded->device_bytes_by_replicas = gpumc_demand_bytes(of_walkers);
+  demanded->divided_host_bytes = gpumc_demand_bytes(walkers * channels * sizeof(int64_t));
   demanded->result_bytes = (rows + 7 * samples * levels + curves) * sizeof(double);
   demanded->state_bytes = (sums + rows + tables * window * ((double)settings.parts + 3) +
                            walkers / 2 + curves + samples * (points * averages + 2 * levels)) *

@@ -43,34 +43,113 @@ static bool has_enough(const struct muca *muca, const struct muca_table *table)
   return count_inside(muca, table, table) * INSIDE_LEAST >= muca->settings.walkers;
 }
 
+/* parent[walkers] of a table: those inside are their own, and the others have these in turn. */
+static void find_parents(const struct muca *muca, const struct muca_table *table, uint32_t *parent)
+{
+  const size_t walkers = muca->settings.walkers;
+  size_t from = 0;
+  for (size_t r = 0; r < walkers; r++) {
+    parent[r] = (uint32_t)r;
+    if (muca_is_inside(muca, table, r, table))
+      continue;
+    while (!muca_is_inside(muca, table, from, table))
+      from = (from + 1) % walkers;
+    parent[r] = (uint32_t)from;
+    from = (from + 1) % walkers;
+  }
+}
+
+/* Walkers of a table become copies of their parents, on the device, which has all of them. */
+static enum gpumc_status copy_in_place(struct muca *muca, const struct muca_table *table,
+                                       const uint32_t *parent, struct gpumc_error *error)
+{
+  const size_t walkers = muca->settings.walkers, count = muca->tables * walkers;
+  struct gpumc_ensemble *ensemble = muca->context.ensemble;
+  struct gpumc_device *device = muca->context.device;
+  uint32_t *of_all = NULL, *on_device = NULL;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&of_all, count, "parents", error));
+  GPUMC_TRY_OUT(status, gpumc_device_array(device, &on_device, count, "parents", error));
+  for (size_t i = 0; i < count; i++)
+    of_all[i] = i / walkers == table->index ? parent[i % walkers] : (uint32_t)(i % walkers);
+  GPUMC_TRY_OUT(status, device->ops->copy_to_device(device, on_device, of_all,
+                                                    count * sizeof *of_all, error));
+  GPUMC_TRY_OUT(status, ensemble->ops->gather(ensemble, on_device, error));
+out:
+  device->ops->release(device, on_device);
+  free(of_all);
+  return status;
+}
+
+/* States of successive walkers of a table on their way between processes, which all have them. */
+struct states {
+  size_t first, count;
+  uint8_t *memory; /* [STATES_AT_ONCE][portable bytes] */
+};
+
+static enum gpumc_status get_states(const struct muca *muca, const struct muca_table *table,
+                                    size_t first, struct states *states, struct gpumc_error *error)
+{
+  struct gpumc_ensemble *ensemble = muca->context.ensemble;
+  const size_t left = muca->settings.walkers - first;
+  states->first = first;
+  states->count = left < STATES_AT_ONCE ? left : STATES_AT_ONCE;
+  return ensemble->ops->get(ensemble, table->index, first, states->count, states->memory, error);
+}
+
+/* What `children` are to become: parents ascend and begin anew with the first, so that each slice
+ * of them is read a few times. */
+static enum gpumc_status copy_parents(const struct muca *muca, const struct muca_table *table,
+                                      const uint32_t *parent, struct states *children,
+                                      struct states *parents, struct gpumc_error *error)
+{
+  const size_t bytes = muca->context.model->portable_bytes;
+  for (size_t i = 0; i < children->count; i++) {
+    const size_t from = parent[children->first + i], slice = from - from % STATES_AT_ONCE;
+    if (from == children->first + i)
+      continue;
+    if (parents->count == 0 || parents->first != slice)
+      GPUMC_TRY(get_states(muca, table, slice, parents, error));
+    memcpy(children->memory + i * bytes, parents->memory + (from - slice) * bytes, bytes);
+  }
+  return GPUMC_OK;
+}
+
+/* The same where walkers are in several processes. */
+static enum gpumc_status copy_across(struct muca *muca, const struct muca_table *table,
+                                     const uint32_t *parent, struct gpumc_error *error)
+{
+  struct gpumc_ensemble *ensemble = muca->context.ensemble;
+  const size_t walkers = muca->settings.walkers, bytes = muca->context.model->portable_bytes;
+  struct states children = {0}, parents = {0};
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&children.memory, STATES_AT_ONCE * bytes,
+                                             "states of walkers", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&parents.memory, STATES_AT_ONCE * bytes,
+                                             "states of walkers", error));
+  for (size_t first = 0; first < walkers; first += STATES_AT_ONCE) {
+    GPUMC_TRY_OUT(status, get_states(muca, table, first, &children, error));
+    GPUMC_TRY_OUT(status, copy_parents(muca, table, parent, &children, &parents, error));
+    GPUMC_TRY_OUT(status, ensemble->ops->set(ensemble, table->index, first, children.count,
+                                             children.memory, error));
+  }
+out:
+  free(children.memory);
+  free(parents.memory);
+  return status;
+}
+
 /* Walkers that are not inside become copies of those that are; what they have in common they forget
  * while weights converge. */
 static enum gpumc_status
 copy_inside(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
 {
-  const size_t walkers = muca->settings.walkers, count = muca->tables * walkers;
-  struct gpumc_ensemble *ensemble = muca->context.ensemble;
-  struct gpumc_device *device = muca->context.device;
-  uint32_t *parent = NULL, *on_device = NULL;
-  size_t from = 0;
-  enum gpumc_status status;
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&parent, count, "parents", error));
-  GPUMC_TRY_OUT(status, gpumc_device_array(device, &on_device, count, "parents", error));
-  for (size_t i = 0; i < count; i++)
-    parent[i] = (uint32_t)(i % walkers);
-  for (size_t r = 0; r < walkers; r++) {
-    if (muca_is_inside(muca, table, r, table))
-      continue;
-    while (!muca_is_inside(muca, table, from, table))
-      from = (from + 1) % walkers;
-    parent[table->index * walkers + r] = (uint32_t)from;
-    from = (from + 1) % walkers;
-  }
-  GPUMC_TRY_OUT(status, device->ops->copy_to_device(device, on_device, parent,
-                                                    count * sizeof *parent, error));
-  GPUMC_TRY_OUT(status, ensemble->ops->gather(ensemble, on_device, error));
-out:
-  device->ops->release(device, on_device);
+  uint32_t *parent;
+  GPUMC_TRY(gpumc_allocate_array(&parent, muca->settings.walkers, "parents", error));
+  find_parents(muca, table, parent);
+  const enum gpumc_status status = muca->own < muca->settings.walkers
+                                       ? copy_across(muca, table, parent, error)
+                                       : copy_in_place(muca, table, parent, error);
   free(parent);
   return status;
 }

@@ -9,22 +9,40 @@
 #include "core/base/memory.h"
 #include "core/numerics/power.h"
 
-enum gpumc_status muca_measure(struct muca *muca, struct gpumc_error *error)
+enum gpumc_status muca_measure_own(struct muca *muca, struct gpumc_error *error)
 {
   struct gpumc_device *device = muca->context.device;
   struct gpumc_ensemble *ensemble = muca->context.ensemble;
-  const size_t bytes = muca->tables * muca->settings.walkers * sizeof(int64_t);
+  const size_t channels = muca->settings.observables.n_channels, count = muca->tables * muca->own;
+  int64_t *own = muca->own_channels != NULL ? muca->own_channels : muca->channels;
   GPUMC_TRY(ensemble->ops->measure(ensemble, muca->device_channel, error));
-  for (size_t c = 0; c < muca->settings.observables.n_channels; c++)
-    GPUMC_TRY(
-        device->ops->copy_to_host(device, muca->channel[c], muca->device_channel[c], bytes, error));
+  for (size_t c = 0; c < channels; c++)
+    GPUMC_TRY(device->ops->copy_to_host(device, own + c * count, muca->device_channel[c],
+                                        count * sizeof *own, error));
   return GPUMC_OK;
+}
+
+enum gpumc_status muca_measure(struct muca *muca, struct gpumc_error *error)
+{
+  GPUMC_TRY(muca_measure_own(muca, error));
+  if (muca->own_channels == NULL)
+    return GPUMC_OK;
+  return gpumc_columns_gather(muca->context.ensemble, muca->own_channels,
+                              muca->settings.observables.n_channels * muca->tables,
+                              sizeof *muca->own_channels, muca->channels, error);
+}
+
+/* Of a walker, as measured. */
+static int64_t
+measured(const struct muca *muca, const struct muca_table *table, size_t channel, size_t walker)
+{
+  return muca->channels[(channel * muca->tables + table->index) * muca->settings.walkers + walker];
 }
 
 /* The coordinate of a walker, in quanta. */
 static int64_t value_of(const struct muca *muca, const struct muca_table *table, size_t walker)
 {
-  return muca->channel[muca->settings.channel][table->index * muca->settings.walkers + walker];
+  return measured(muca, table, muca->settings.channel, walker);
 }
 
 int64_t muca_level_of(const struct muca *muca, const struct muca_table *table, size_t walker)
@@ -47,26 +65,17 @@ add_walker(const struct muca *muca, struct muca_table *table, size_t block, size
   const struct gpumc_observables *observables = &settings->observables;
   const size_t level = (size_t)muca_level_of(muca, table, walker) - table->first;
   const size_t place = block * settings->window + level, n = observables->n_means;
-  const size_t at = table->index * settings->walkers + walker;
   const double value = (double)value_of(muca, table, walker);
   double *sums = table->sums + place * settings->width;
   table->measurements[place]++;
   for (size_t k = 0; k < n; k++) {
     const struct gpumc_mean *mean = observables->mean[k];
-    const double x =
-        gpumc_power((double)muca->channel[mean->index][at], mean->power, mean->absolute);
+    const double x = gpumc_power((double)measured(muca, table, mean->index, walker), mean->power,
+                                 mean->absolute);
     sums[k] += x;
     if (settings->binned)
       sums[n + k] += x * value;
   }
-}
-
-/* The first walker of a part of the visits (gpumc_walk_part). */
-static size_t first_of(const struct muca_settings *settings, size_t part)
-{
-  const size_t groups = (settings->walkers + GPUMC_WALK_GROUP - 1) / GPUMC_WALK_GROUP;
-  const size_t first = (part * groups + settings->parts - 1) / settings->parts * GPUMC_WALK_GROUP;
-  return first < settings->walkers ? first : settings->walkers;
 }
 
 /* Walkers of one block are added by one thread. */
@@ -76,10 +85,13 @@ void muca_add_measured(struct muca *muca, struct muca_table *table)
   const size_t of_time =
       (size_t)table->progress->measured * settings->blocks / settings->measurements;
   const int threads = muca->context.device->threads;
+  const struct gpumc_slice parts = muca_own_parts(muca);
 #pragma omp parallel for num_threads(threads) schedule(static)
-  for (size_t part = 0; part < settings->parts; part++)
-    for (size_t r = first_of(settings, part); r < first_of(settings, part + 1); r++)
+  for (size_t part = parts.first; part < parts.first + parts.count; part++) {
+    const struct gpumc_slice walkers = muca_part_walkers(settings, part);
+    for (size_t r = walkers.first; r < walkers.first + walkers.count; r++)
       add_walker(muca, table, settings->parts > 1 ? part : of_time, r);
+  }
 }
 
 /* ---- visits ---- */
@@ -95,12 +107,21 @@ static uint64_t *visits_of(const struct muca *muca, const struct muca_table *tab
   return muca->visits + table->index * visits_count(muca);
 }
 
-static enum gpumc_status fetch(struct muca *muca, const struct muca_table *table, uint64_t *visits,
-                               size_t count, struct gpumc_error *error)
+/* Those of the process's own walkers. */
+static enum gpumc_status fetch_own(struct muca *muca, const struct muca_table *table,
+                                   uint64_t *visits, size_t count, struct gpumc_error *error)
 {
   struct gpumc_device *device = muca->context.device;
   return device->ops->copy_to_host(device, visits, visits_of(muca, table), count * sizeof *visits,
                                    error);
+}
+
+static enum gpumc_status fetch(struct muca *muca, const struct muca_table *table, uint64_t *visits,
+                               size_t count, struct gpumc_error *error)
+{
+  GPUMC_TRY(fetch_own(muca, table, visits, count, error));
+  gpumc_processes_sum(gpumc_columns_processes(muca->context.ensemble), visits, count);
+  return GPUMC_OK;
 }
 
 enum gpumc_status
@@ -126,7 +147,7 @@ muca_join_visits(struct muca *muca, const struct muca_table *table, struct gpumc
   uint64_t *visits;
   enum gpumc_status status;
   GPUMC_TRY(gpumc_allocate_array(&visits, count, "visits", error));
-  GPUMC_TRY_OUT(status, fetch(muca, table, visits, count, error));
+  GPUMC_TRY_OUT(status, fetch_own(muca, table, visits, count, error));
   for (size_t i = window; i < count; i++) {
     visits[i % window] += visits[i];
     visits[i] = 0;
@@ -156,38 +177,40 @@ muca_take_visits(struct muca *muca, struct muca_table *table, struct gpumc_error
 
 /* ---- passages ---- */
 
-/* Of a table, on their way from or to the device. */
+/* Of the process's own walkers of a table, on their way from or to the device. */
 static enum gpumc_status
 fetch_passages(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
 {
   struct gpumc_device *device = muca->context.device;
-  const size_t walkers = muca->settings.walkers;
   return device->ops->copy_to_host(device, muca->host_passages,
-                                   muca->passages + table->index * walkers,
-                                   walkers * sizeof *muca->passages, error);
+                                   muca->passages + table->index * muca->own,
+                                   muca->own * sizeof *muca->passages, error);
 }
 
 enum gpumc_status muca_clear_passages(struct muca *muca, const struct muca_table *table,
                                       bool forgets, struct gpumc_error *error)
 {
   struct gpumc_device *device = muca->context.device;
-  const size_t walkers = muca->settings.walkers;
   GPUMC_TRY(fetch_passages(muca, table, error));
-  for (size_t r = 0; r < walkers; r++)
+  for (size_t r = 0; r < muca->own; r++)
     muca->host_passages[r] = forgets ? 0 : muca->host_passages[r] & 3;
-  return device->ops->copy_to_device(device, muca->passages + table->index * walkers,
-                                     muca->host_passages, walkers * sizeof *muca->passages, error);
+  return device->ops->copy_to_device(device, muca->passages + table->index * muca->own,
+                                     muca->host_passages, muca->own * sizeof *muca->passages,
+                                     error);
 }
 
 enum gpumc_status muca_count_passages(struct muca *muca, const struct muca_table *table,
                                       struct muca_passages *passages, struct gpumc_error *error)
 {
-  *passages = (struct muca_passages){0};
+  enum { ALL, ROUND_TRIPS, COUNTS };
+  uint64_t sum[COUNTS] = {0};
   GPUMC_TRY(fetch_passages(muca, table, error));
-  for (size_t r = 0; r < muca->settings.walkers; r++) {
+  for (size_t r = 0; r < muca->own; r++) {
     const uint32_t of_walker = muca->host_passages[r] >> 2;
-    passages->all += of_walker;
-    passages->round_trips += of_walker / 2;
+    sum[ALL] += of_walker;
+    sum[ROUND_TRIPS] += of_walker / 2;
   }
+  gpumc_processes_sum(gpumc_columns_processes(muca->context.ensemble), sum, COUNTS);
+  *passages = (struct muca_passages){(double)sum[ALL], (double)sum[ROUND_TRIPS]};
   return GPUMC_OK;
 }

@@ -151,9 +151,10 @@ end_measurement(struct muca *muca, struct muca_table *table, struct gpumc_error 
   progress->measured++;
   progress->left = progress->production / muca->settings.measurements;
   GPUMC_TRY(muca_take_visits(muca, table, error));
-  if (progress->measured == muca->settings.measurements)
-    progress->phase = MUCA_DONE;
-  return GPUMC_OK;
+  if (progress->measured < muca->settings.measurements)
+    return GPUMC_OK;
+  progress->phase = MUCA_DONE;
+  return muca_make_sums_whole(muca, table, error);
 }
 
 enum gpumc_status

@@ -109,7 +109,6 @@ enum gpumc_status muca_summarize(void *state, struct gpumc_error *error)
 {
   struct muca *muca = state;
   const struct muca_curves *curves = &muca->curves;
-  GPUMC_TRY(muca_travels_count(muca, error));
   if (muca->settings.samples > 1) {
     GPUMC_TRY(muca_samples_write(muca, error));
     GPUMC_TRY(write_averages(muca, error));

@@ -10,12 +10,14 @@ enum { CALLS_OF_A_UNIT = 16 };
 /* Of a walker in a unit between which a run answers signals: at most a tenth of a second, and long
  * against what a call takes for itself. Few walkers on a GPU take 0.1 us for an update, however
  * few; on a CPU a call begins with the energies of all walkers, which take as long as some sweeps,
- * and units of very many walkers may last a second. */
+ * and units of very many walkers may last a second. Of several processes the walkers count that
+ * one has, about, so that units are the same in all. */
 static double unit_updates(const struct muca *muca)
 {
   enum { SWEEPS = 64 };
   const bool on_cpu = muca->context.device->ops->kind == GPUMC_KIND_CPU;
-  const double walkers = (double)muca->settings.walkers * (double)muca->tables;
+  const int processes = gpumc_columns_processes(muca->context.ensemble)->module.size;
+  const double walkers = ceil((double)muca->settings.walkers / processes) * (double)muca->tables;
   const double sites = (double)muca->context.model->sites;
   const double updates = on_cpu ? fmax(0x1p26 / walkers, fmin(SWEEPS * sites, 0x1p30 / walkers))
                                 : fmin(0x1p36 / walkers, 0x1p18);
@@ -157,7 +159,7 @@ static enum gpumc_status
 end_call(struct muca *muca, const struct call *call, struct gpumc_error *error)
 {
   if (call->measures)
-    GPUMC_TRY(muca_measure(muca, error));
+    GPUMC_TRY(call->enters ? muca_measure(muca, error) : muca_measure_parts(muca, error));
   for (size_t i = 0; i < muca->tables; i++) {
     struct muca_table *table = &muca->table[i];
     struct muca_progress *progress = table->progress;

@@ -1,0 +1,219 @@
+/* Multicanonical sampling by several processes: sums of production where blocks of the jackknife
+ * are parts of the walkers.
+ *
+ *   walkers     0 .. 31   32 .. 63   64 .. 95   96 .. 127
+ *   process     0         0          1          1
+ *   part        0         1          1          2            part 1 is added up by process 0
+ *
+ * A part belongs to the process that has its first walker. That adds up what was measured of all of
+ * its walkers, in their order; of those that are elsewhere it gets the channels. All others have
+ * sums of the part that are out of date, until they are made whole. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/muca/muca.h"
+#include "core/base/memory.h"
+
+/* The first walker of a part of the visits (gpumc_walk_part). */
+static size_t first_of(const struct muca_settings *settings, size_t part)
+{
+  const size_t groups = (settings->walkers + GPUMC_WALK_GROUP - 1) / GPUMC_WALK_GROUP;
+  const size_t first = (part * groups + settings->parts - 1) / settings->parts * GPUMC_WALK_GROUP;
+  return first < settings->walkers ? first : settings->walkers;
+}
+
+struct gpumc_slice muca_part_walkers(const struct muca_settings *settings, size_t part)
+{
+  const size_t first = first_of(settings, part);
+  return (struct gpumc_slice){first, first_of(settings, part + 1) - first};
+}
+
+/* Whether processes add up parts of their own: a single part all of them add up. */
+static bool are_divided(const struct muca *muca)
+{
+  return muca->own_channels != NULL && muca->settings.parts > 1;
+}
+
+/* Walkers of each table that a process has. */
+static struct gpumc_slice walkers_of(const struct muca *muca, int process)
+{
+  const struct gpumc_ensemble_plan *plan = &muca->context.ensemble->plan;
+  const struct gpumc_share share = gpumc_share_of(plan, plan->runs, process);
+  return (struct gpumc_slice){share.first_replica, share.replicas};
+}
+
+/* Parts that begin among them. */
+static struct gpumc_slice parts_of(const struct muca *muca, int process)
+{
+  const struct gpumc_slice walkers = walkers_of(muca, process);
+  struct gpumc_slice parts = {0, 0};
+  for (size_t part = 0; part < muca->settings.parts; part++) {
+    const size_t first = first_of(&muca->settings, part);
+    parts.first += first < walkers.first;
+    parts.count += first >= walkers.first && first < walkers.first + walkers.count;
+  }
+  return parts;
+}
+
+static int own_rank(const struct muca *muca)
+{
+  return gpumc_columns_processes(muca->context.ensemble)->module.rank;
+}
+
+struct gpumc_slice muca_own_parts(const struct muca *muca)
+{
+  return are_divided(muca) ? parts_of(muca, own_rank(muca))
+                           : (struct gpumc_slice){0, muca->settings.parts};
+}
+
+/* ---- channels ---- */
+
+/* Walkers of the parts that belong to a process. */
+static struct gpumc_slice wanted_by(const struct muca *muca, int process)
+{
+  const struct gpumc_slice parts = parts_of(muca, process);
+  const size_t first = first_of(&muca->settings, parts.first);
+  return (struct gpumc_slice){first, first_of(&muca->settings, parts.first + parts.count) - first};
+}
+
+/* What one process has of what another wants. */
+static struct gpumc_slice passed_on(const struct muca *muca, int from, int to)
+{
+  const struct gpumc_slice has = walkers_of(muca, from), wanted = wanted_by(muca, to);
+  const size_t has_end = has.first + has.count, wanted_end = wanted.first + wanted.count;
+  const size_t first = has.first > wanted.first ? has.first : wanted.first;
+  const size_t end = has_end < wanted_end ? has_end : wanted_end;
+  return first < end ? (struct gpumc_slice){first, end - first}
+                     : (struct gpumc_slice){has.first, 0};
+}
+
+/* The same of what goes to another one. */
+static struct gpumc_slice sent(const struct muca *muca, int from, int to)
+{
+  struct gpumc_slice slice = passed_on(muca, from, to);
+  if (from == to)
+    slice.count = 0;
+  return slice;
+}
+
+/* Of all tables and channels on their way: the walkers of a slice row by row. */
+struct trade {
+  size_t rows;
+  int64_t *out, *in;
+  size_t *n_out, *n_in; /* [processes] bytes */
+};
+
+static size_t add_slice(const struct trade *trade, struct gpumc_slice slice, size_t *bytes)
+{
+  *bytes = trade->rows * slice.count * sizeof(int64_t);
+  return trade->rows * slice.count;
+}
+
+static enum gpumc_status
+allocate_trade(const struct muca *muca, struct trade *trade, struct gpumc_error *error)
+{
+  const int size = gpumc_columns_processes(muca->context.ensemble)->module.size;
+  const int rank = own_rank(muca);
+  size_t out = 0, in = 0;
+  trade->rows = muca->settings.observables.n_channels * muca->tables;
+  GPUMC_TRY(gpumc_allocate_array(&trade->n_out, (size_t)size, "counts of bytes", error));
+  GPUMC_TRY(gpumc_allocate_array(&trade->n_in, (size_t)size, "counts of bytes", error));
+  for (int p = 0; p < size; p++) {
+    out += add_slice(trade, sent(muca, rank, p), &trade->n_out[p]);
+    in += add_slice(trade, sent(muca, p, rank), &trade->n_in[p]);
+  }
+  GPUMC_TRY(gpumc_allocate_array(&trade->out, out + 1, "channels", error));
+  return gpumc_allocate_array(&trade->in, in + 1, "channels", error);
+}
+
+static void free_trade(struct trade *trade)
+{
+  free(trade->out);
+  free(trade->in);
+  free(trade->n_out);
+  free(trade->n_in);
+}
+
+static void copy_slice(int64_t *to, const int64_t *from, size_t count)
+{
+  if (count > 0)
+    memcpy(to, from, count * sizeof *to);
+}
+
+static void pack(const struct muca *muca, const struct trade *trade)
+{
+  const int size = gpumc_columns_processes(muca->context.ensemble)->module.size;
+  const size_t first = muca->context.ensemble->plan.first_replica;
+  int64_t *out = trade->out;
+  for (int p = 0; p < size; p++) {
+    const struct gpumc_slice slice = sent(muca, own_rank(muca), p);
+    for (size_t row = 0; row < trade->rows; row++, out += slice.count)
+      copy_slice(out, muca->own_channels + row * muca->own + slice.first - first, slice.count);
+  }
+}
+
+/* What stays in this process. */
+static void keep(const struct muca *muca, const struct trade *trade)
+{
+  const struct gpumc_slice slice = passed_on(muca, own_rank(muca), own_rank(muca));
+  const size_t first = muca->context.ensemble->plan.first_replica;
+  for (size_t row = 0; row < trade->rows; row++)
+    copy_slice(muca->channels + row * muca->settings.walkers + slice.first,
+               muca->own_channels + row * muca->own + slice.first - first, slice.count);
+}
+
+static void unpack(const struct muca *muca, const struct trade *trade)
+{
+  const int size = gpumc_columns_processes(muca->context.ensemble)->module.size;
+  const int64_t *in = trade->in;
+  for (int p = 0; p < size; p++) {
+    const struct gpumc_slice slice = sent(muca, p, own_rank(muca));
+    for (size_t row = 0; row < trade->rows; row++, in += slice.count)
+      copy_slice(muca->channels + row * muca->settings.walkers + slice.first, in, slice.count);
+  }
+}
+
+enum gpumc_status muca_measure_parts(struct muca *muca, struct gpumc_error *error)
+{
+  struct trade trade = {0};
+  enum gpumc_status status;
+  if (!are_divided(muca))
+    return muca_measure(muca, error);
+  GPUMC_TRY(muca_measure_own(muca, error));
+  GPUMC_TRY_OUT(status, allocate_trade(muca, &trade, error));
+  keep(muca, &trade);
+  pack(muca, &trade);
+  gpumc_processes_trade(gpumc_columns_processes(muca->context.ensemble), trade.out, trade.n_out,
+                        trade.in, trade.n_in);
+  unpack(muca, &trade);
+out:
+  free_trade(&trade);
+  return status;
+}
+
+/* ---- sums ---- */
+
+/* Of an array with `bytes` bytes for each part. */
+static void make_whole(const struct muca *muca, void *array, size_t bytes, size_t *counts)
+{
+  const struct gpumc_processes *processes = gpumc_columns_processes(muca->context.ensemble);
+  const size_t first = parts_of(muca, processes->module.rank).first * bytes;
+  for (int p = 0; p < processes->module.size; p++)
+    counts[p] = parts_of(muca, p).count * bytes;
+  gpumc_processes_gather(processes, (uint8_t *)array + first, array, counts, -1);
+}
+
+enum gpumc_status
+muca_make_sums_whole(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
+{
+  const int size = gpumc_columns_processes(muca->context.ensemble)->module.size;
+  const size_t window = muca->settings.window;
+  size_t *counts;
+  if (!are_divided(muca))
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_allocate_array(&counts, (size_t)size, "counts of bytes", error));
+  make_whole(muca, table->measurements, window * sizeof *table->measurements, counts);
+  make_whole(muca, table->sums, window * muca->settings.width * sizeof *table->sums, counts);
+  free(counts);
+  return GPUMC_OK;
+}
