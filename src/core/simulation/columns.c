@@ -95,13 +95,17 @@ enum gpumc_status gpumc_columns_set_own(struct gpumc_ensemble *ensemble, size_t 
 
 /* ---- checkpoints ---- */
 
-/* A part on its way: one row of it, own and whole, on the host. */
+/* Of the whole, bytes that are on their way at once, unless a row has more. */
+enum { AT_ONCE_BYTES = 1 << 24 };
+
+/* A part on its way: some rows of it, own and whole, on the host. */
 struct passage {
   const struct gpumc_part *part;
   struct gpumc_device *device; /* NULL: the values are the host's */
   char name[NAME_BYTES];
   size_t bytes;       /* of a replica in a row */
   size_t whole_width; /* elements */
+  size_t most;        /* rows at once */
   uint8_t *own, *whole;
 };
 
@@ -111,14 +115,19 @@ static enum gpumc_status begin(const struct gpumc_ensemble *ensemble, const stru
 {
   const size_t each = part->width / ensemble->plan.capacity;
   const size_t whole = gpumc_plan_whole(&ensemble->plan);
+  const size_t bytes = each * gpumc_element_bytes(part->element);
+  const size_t fitting = AT_ONCE_BYTES / (whole * bytes > 0 ? whole * bytes : 1);
   *passage = (struct passage){.part = part,
                               .device = device,
-                              .bytes = each * gpumc_element_bytes(part->element),
-                              .whole_width = each * whole};
+                              .bytes = bytes,
+                              .whole_width = each * whole,
+                              .most = fitting > 1 ? fitting : 1};
+  if (passage->most > part->rows)
+    passage->most = part->rows > 0 ? part->rows : 1;
   snprintf(passage->name, NAME_BYTES, "%s/%s", prefix, part->name);
-  GPUMC_TRY(gpumc_allocate_array(&passage->own, ensemble->plan.capacity * passage->bytes,
+  GPUMC_TRY(gpumc_allocate_array(&passage->own, passage->most * ensemble->plan.capacity * bytes,
                                  passage->name, error));
-  return gpumc_allocate_array(&passage->whole, whole * passage->bytes, passage->name, error);
+  return gpumc_allocate_array(&passage->whole, passage->most * whole * bytes, passage->name, error);
 }
 
 static void end(struct passage *passage)
@@ -133,36 +142,43 @@ row_of(const struct gpumc_ensemble *ensemble, const struct passage *passage, siz
   return (uint8_t *)passage->part->values + row * ensemble->plan.capacity * passage->bytes;
 }
 
-static enum gpumc_status save_row(const struct gpumc_ensemble *ensemble, struct passage *passage,
-                                  size_t row, struct gpumc_checkpoint_writer *writer,
-                                  struct gpumc_error *error)
+/* The rows first .. first + count - 1. */
+static enum gpumc_status
+save_rows(const struct gpumc_ensemble *ensemble, struct passage *passage, size_t first,
+          size_t count, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
 {
   struct gpumc_device *device = passage->device;
-  const uint8_t *own = row_of(ensemble, passage, row);
+  const uint8_t *own = row_of(ensemble, passage, first);
   if (device != NULL) {
     GPUMC_TRY(device->ops->copy_to_host(device, passage->own, own,
-                                        ensemble->plan.capacity * passage->bytes, error));
+                                        count * ensemble->plan.capacity * passage->bytes, error));
     own = passage->own;
   }
-  GPUMC_TRY(gather(ensemble, own, 1, passage->bytes, 0, passage->whole, error));
-  return gpumc_checkpoint_put_rows(writer, passage->name, row, 1, passage->whole, error);
+  GPUMC_TRY(gather(ensemble, own, count, passage->bytes, 0, passage->whole, error));
+  return gpumc_checkpoint_put_rows(writer, passage->name, first, count, passage->whole, error);
 }
 
-static enum gpumc_status load_row(const struct gpumc_ensemble *ensemble, struct passage *passage,
-                                  size_t row, struct gpumc_checkpoint_reader *reader,
-                                  struct gpumc_error *error)
+static enum gpumc_status
+load_rows(const struct gpumc_ensemble *ensemble, struct passage *passage, size_t first,
+          size_t count, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
 {
   struct gpumc_device *device = passage->device;
-  uint8_t *own = row_of(ensemble, passage, row);
-  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, passage->name, passage->part->element, row, 1,
+  uint8_t *own = row_of(ensemble, passage, first);
+  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, passage->name, passage->part->element, first, count,
                                       passage->whole_width, passage->whole, error));
   if (device == NULL) {
-    gpumc_columns_take(ensemble, passage->whole, 1, passage->bytes, own);
+    gpumc_columns_take(ensemble, passage->whole, count, passage->bytes, own);
     return GPUMC_OK;
   }
-  gpumc_columns_take(ensemble, passage->whole, 1, passage->bytes, passage->own);
+  gpumc_columns_take(ensemble, passage->whole, count, passage->bytes, passage->own);
   return device->ops->copy_to_device(device, own, passage->own,
-                                     ensemble->plan.capacity * passage->bytes, error);
+                                     count * ensemble->plan.capacity * passage->bytes, error);
+}
+
+static size_t next_rows(const struct passage *passage, size_t first)
+{
+  const size_t left = passage->part->rows - first;
+  return left < passage->most ? left : passage->most;
 }
 
 static enum gpumc_status save_part(const struct gpumc_ensemble *ensemble,
@@ -175,8 +191,9 @@ static enum gpumc_status save_part(const struct gpumc_ensemble *ensemble,
   GPUMC_TRY_OUT(status, begin(ensemble, part, device, prefix, &passage, error));
   GPUMC_TRY_OUT(status, gpumc_checkpoint_declare(writer, passage.name, part->element, part->rows,
                                                  passage.whole_width, error));
-  for (size_t row = 0; row < part->rows; row++)
-    GPUMC_TRY_OUT(status, save_row(ensemble, &passage, row, writer, error));
+  for (size_t first = 0; first < part->rows; first += passage.most)
+    GPUMC_TRY_OUT(status,
+                  save_rows(ensemble, &passage, first, next_rows(&passage, first), writer, error));
 out:
   end(&passage);
   return status;
@@ -190,8 +207,9 @@ static enum gpumc_status load_part(const struct gpumc_ensemble *ensemble,
   struct passage passage;
   enum gpumc_status status;
   GPUMC_TRY_OUT(status, begin(ensemble, part, device, prefix, &passage, error));
-  for (size_t row = 0; row < part->rows; row++)
-    GPUMC_TRY_OUT(status, load_row(ensemble, &passage, row, reader, error));
+  for (size_t first = 0; first < part->rows; first += passage.most)
+    GPUMC_TRY_OUT(status,
+                  load_rows(ensemble, &passage, first, next_rows(&passage, first), reader, error));
 out:
   end(&passage);
   return status;
