@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "build_info.h"
@@ -17,18 +16,11 @@
 static int hushed[] = {-1, -1};
 static const int streams[] = {STDOUT_FILENO, STDERR_FILENO};
 
-/* A launcher may end all processes when one ends with an error. */
-static void let_the_first_speak(void)
-{
-  static const struct timespec second = {.tv_sec = 1};
-  nanosleep(&second, NULL);
-}
-
 static void linger(int code, void *unused)
 {
   (void)unused;
   if (hushed[0] >= 0 && code != GPUMC_OK)
-    let_the_first_speak();
+    gpumc_processes_give_way();
 }
 
 void cli_processes_hush(int argc, char **argv)
@@ -64,16 +56,27 @@ void cli_processes_speak(void)
 
 /* ---- together ---- */
 
-/* What the environment lacks is said by the first process, what a host lacks, a library, by the
- * first one there. */
+/* What all hosts lack is said by the first process, and what one host lacks, a module or a library,
+ * by the first process there, when the first of all has not ended the others with the same error.
+ */
 static int fail_to_join(const struct gpumc_launcher *launcher, struct gpumc_error *error)
 {
   const int code = (int)error->status;
-  if (launcher->rank == 0)
-    return cli_fail(error);
-  if (error->status == GPUMC_FAILURE && launcher->local_rank == 0)
-    cli_error("process %d of %d: %s", launcher->rank, launcher->size, gpumc_error_text(error));
-  let_the_first_speak();
+  char host[65] = "";
+  if (launcher->rank > 0)
+    gpumc_processes_give_way();
+  if (launcher->rank > 0 && launcher->local_rank > 0)
+    gpumc_processes_give_way();
+  const bool of_host = launcher->rank > 0 && launcher->local_rank == 0 && launcher->reaches;
+  if (of_host) {
+    if (gethostname(host, sizeof host - 1) != 0)
+      snprintf(host, sizeof host, "an unknown host");
+    gpumc_error_prefix(error, "process %d of %d on %s", launcher->rank, launcher->size, host);
+  }
+  if (launcher->rank == 0 || of_host)
+    cli_error("%s", gpumc_error_text(error));
+  fflush(stderr);
+  gpumc_launcher_abandon(code);
   gpumc_error_free(error);
   return code;
 }

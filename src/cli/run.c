@@ -377,15 +377,12 @@ static int run_selected(const struct run_arguments *arguments, const struct gpum
  * half of what is left at most. */
 static const double job_reserve = 60;
 
-/* --max-time job. Where Slurm does not tell, its signals alone end the run. */
+/* --max-time job: the root asks. Where Slurm does not tell, its signals alone end the run. */
 static void limit_to_job(struct run_arguments *arguments)
 {
   struct gpumc_error error = {0};
   double left = INFINITY;
-  const enum gpumc_status status = cli_slurm_time_left(&left, &error);
-  if (status == GPUMC_INVALID)
-    cli_usage_error(arguments->common.command, "--max-time job: %s", gpumc_error_text(&error));
-  if (status != GPUMC_OK)
+  if (cli_slurm_time_left(&left, &error) != GPUMC_OK)
     cli_say(stderr,
             "gpumc: warning: --max-time job: the end of the job is unknown, and only a "
             "signal ends the run before it: %s\n",
@@ -393,6 +390,15 @@ static void limit_to_job(struct run_arguments *arguments)
   if (isfinite(left))
     arguments->max_seconds = fmax(left - fmin(job_reserve, left / 2), 1e-9);
   gpumc_error_free(&error);
+}
+
+/* Of all processes; the root's clock decides later, too. */
+static void find_limit(struct run_arguments *arguments)
+{
+  if (arguments->until_job_ends && gpumc_is_root(arguments->run.processes))
+    limit_to_job(arguments);
+  gpumc_processes_broadcast(arguments->run.processes, &arguments->max_seconds,
+                            sizeof arguments->max_seconds, 0);
 }
 
 /* With all processes there: loads the configuration, and works on its tasks. */
@@ -431,14 +437,18 @@ int cli_run(int argc, char **argv)
   cli_processes_hush(argc, argv);
   cli_parse(&parser, argc, argv, &arguments);
   cli_config_require(&arguments.common);
-  if (arguments.until_job_ends)
-    limit_to_job(&arguments);
+  if (arguments.until_job_ends && !cli_slurm_in_job())
+    cli_usage_error(arguments.common.command,
+                    "--max-time job: this is no job of Slurm: SLURM_JOB_ID is not in the "
+                    "environment");
   cli_processes_speak();
   int code = cli_processes_join(arguments.alone, &processes);
   cli_run_listen(); /* MPI may have handlers of its own */
   arguments.run.processes = processes != NULL ? processes : gpumc_processes_alone();
-  if (code == GPUMC_OK)
+  if (code == GPUMC_OK) {
+    find_limit(&arguments);
     code = run_together(&arguments, &config);
+  }
   gpumc_config_free(&config);
   cli_config_options_free(&arguments.common.config);
   free(command_line);

@@ -177,15 +177,18 @@ static bool read_time(const char *text, double *seconds)
   }
 }
 
+bool cli_slurm_in_job(void)
+{
+  const char *job = getenv("SLURM_JOB_ID");
+  return job != NULL && *job != '\0';
+}
+
 enum gpumc_status cli_slurm_time_left(double *seconds, struct gpumc_error *error)
 {
   const char *job = getenv("SLURM_JOB_ID");
   const char *end_time = getenv("SLURM_JOB_END_TIME"); /* Slurm 23.02 and newer, since 1970 */
   const char *const words[] = {"squeue", "--noheader", "--jobs", job, "--format=%L", NULL};
   struct cli_program program;
-  if (job == NULL || *job == '\0')
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "this is no job of Slurm: SLURM_JOB_ID is not in the environment");
   if (end_time != NULL && atoll(end_time) > 0) {
     *seconds = (double)atoll(end_time) - (double)time(NULL);
     return GPUMC_OK;

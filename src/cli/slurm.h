@@ -29,8 +29,11 @@ void cli_program_free(struct cli_program *program);
 /* Seconds that an answer of Slurm is waited for. */
 extern const double cli_slurm_patience;
 
-/* The time left to the job that this process is part of; infinite where it has no limit.
- * GPUMC_INVALID outside of a job, GPUMC_FAILURE where Slurm does not tell. */
+/* Whether this process is part of a job. */
+bool cli_slurm_in_job(void);
+/* The time left to that job; infinite where it has no limit. GPUMC_FAILURE where Slurm does not
+ * tell.
+ */
 GPUMC_MUST_CHECK enum gpumc_status cli_slurm_time_left(double *seconds, struct gpumc_error *error);
 
 /* The name of the array jobs that work on a configuration from the present folder, with its options

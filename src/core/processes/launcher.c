@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/text.h"
@@ -59,6 +60,7 @@ void gpumc_launcher_find(struct gpumc_launcher *launcher)
 {
   const struct kind *kind = find_kind(&launcher->rank, &launcher->size);
   launcher->name = kind != NULL ? kind->name : NULL;
+  launcher->reaches = kind != NULL && kind->n_mpi > 0;
   if (kind == NULL)
     launcher->rank = 0, launcher->size = 1;
   launcher->local_rank = launcher->rank;
@@ -197,4 +199,19 @@ enum gpumc_status gpumc_launcher_join(const struct gpumc_launcher *launcher,
   gpumc_processes_close(*processes);
   *processes = NULL;
   return status;
+}
+
+void gpumc_launcher_abandon(int code)
+{
+  static const struct timespec forwarding = {.tv_nsec = 300000000};
+  char request[48];
+  int connection, size;
+  /* srun --mpi=pmi2 has such a connection, too, which understands other words. */
+  if (!read_number("PMI_FD", &connection) || !read_number("PMI_SIZE", &size) ||
+      getenv("SLURM_STEP_NUM_TASKS") != NULL)
+    return;
+  const int length = snprintf(request, sizeof request, "cmd=abort exitcode=%d\n", code);
+  nanosleep(&forwarding, NULL);
+  if (write(connection, request, (size_t)length) != length)
+    return; /* the launcher is gone, and ends the others itself */
 }

@@ -8,6 +8,7 @@ struct gpumc_launcher {
   const char *name; /* "Open MPI", "MPICH", "Slurm"; NULL: none */
   int rank, size;   /* 0 of 1 where there is none */
   int local_rank;   /* on this host; `rank` where the launcher does not say */
+  bool reaches;     /* some MPI could connect them */
 };
 
 void gpumc_launcher_find(struct gpumc_launcher *launcher);
@@ -31,5 +32,9 @@ bool gpumc_module_try(const struct gpumc_module_file *file, char *message, size_
 GPUMC_MUST_CHECK enum gpumc_status gpumc_launcher_join(const struct gpumc_launcher *launcher,
                                                        struct gpumc_processes **processes,
                                                        struct gpumc_error *error);
+/* Of a process that cannot join the others and ends with an error: has the launcher end them with
+ * that exit code. Most do so when they see the end; MPICH's would wait without end for a process
+ * that has not begun with MPI, and is asked to. What has been said is forwarded before. */
+void gpumc_launcher_abandon(int code);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/checksum.h"
@@ -239,6 +240,12 @@ void gpumc_processes_barrier(const struct gpumc_processes *processes)
   check(processes, BARRIER, NULL, 0);
   processes->module.ops->barrier(processes->module.own);
   end(processes, begun);
+}
+
+void gpumc_processes_give_way(void)
+{
+  static const struct timespec second = {.tv_sec = 1};
+  nanosleep(&second, NULL);
 }
 
 void gpumc_processes_abandon(const struct gpumc_processes *processes,

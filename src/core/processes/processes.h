@@ -59,6 +59,11 @@ void gpumc_processes_barrier(const struct gpumc_processes *processes);
  * processes: does not return. */
 void gpumc_processes_abandon(const struct gpumc_processes *processes,
                              const struct gpumc_error *error);
+/* Waits for a second, where processes may have the same error and cannot ask each other: whoever
+ * calls it gives way to the one that says so, the root or the first process of a host. What others
+ * would say is lost with them, since a launcher that sees one process end with an error ends all,
+ * and takes less than that for it. */
+void gpumc_processes_give_way(void);
 
 /* After something that can fail in one process and not in another: all get the status and the
  * message of the lowest process with an error or, where there is none, of one that was stopped.

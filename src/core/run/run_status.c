@@ -1,6 +1,5 @@
 /* Where a run stands, for those who look on, and how it fails among several processes. */
 #include <stdio.h>
-#include <time.h>
 
 #include "core/base/machine.h"
 #include "core/run/run_internal.h"
@@ -36,13 +35,12 @@ void gpumc_run_write_status(struct run *run, enum gpumc_record_state state, cons
 
 enum gpumc_status gpumc_run_fail(struct run *run, struct gpumc_error *error)
 {
-  static const struct timespec second = {.tv_sec = 1};
   const enum gpumc_status status = error->status;
   if (!run->divided || error->everywhere)
     return status;
   gpumc_run_write_status(run, GPUMC_RECORD_FAILED, gpumc_error_text(error));
   if (!gpumc_is_root(run->processes))
-    nanosleep(&second, NULL);
+    gpumc_processes_give_way();
   gpumc_processes_abandon(run->processes, error);
   return status;
 }
