@@ -272,7 +272,7 @@ struct exchange {
   struct pa_need need[PROCESSES * RUNS];
   uint64_t child[RUNS * (PROCESSES + 1)], place[RUNS * (PROCESSES + 1)];
   struct cargo cargo[RUNS][PROCESSES][PROCESSES];
-  size_t moved;
+  size_t moved, followed;
 };
 
 static struct pa_flow flow_of(struct exchange *exchange, size_t rank)
@@ -281,12 +281,35 @@ static struct pa_flow flow_of(struct exchange *exchange, size_t rank)
                           exchange->need,           exchange->child, exchange->place};
 }
 
+/* What the device has counted is what follows from the copies, where it does. */
+static void check_needs(const struct part *part, size_t m, size_t *follow)
+{
+  const struct pa_resampled *resampled = &part->resampled[m];
+  const size_t own = (size_t)resampled->own, after = pa_size_after(&part->work, resampled->size);
+  uint32_t *copies = zeroed(own, sizeof *copies);
+  uint64_t sum = 0, living = 0;
+  struct pa_need need = {0};
+  fetch(part, copies, part->work.copies + m * part->work.capacity, own * sizeof *copies);
+  for (size_t r = 0; r < own; r++) {
+    sum += copies[r];
+    living += copies[r] > 0;
+  }
+  free(copies);
+  if (resampled->size > part->work.whole || !pa_need_follows(own, after, sum, living, &need))
+    return;
+  assert_int_equal(need.children, resampled->children);
+  assert_int_equal(need.places, resampled->places);
+  ++*follow;
+}
+
 /* `wrong`: what is added to the shift of all processes but the first, a mistake. */
 static void resample(struct exchange *exchange, int64_t wrong)
 {
   const size_t processes = exchange->processes;
   for (size_t p = 0; p < processes; p++) {
     find_needs(&exchange->part[p]);
+    for (size_t m = 0; m < RUNS && processes > 1; m++)
+      check_needs(&exchange->part[p], m, &exchange->followed);
     for (size_t m = 0; m < RUNS && processes > 1; m++)
       exchange->need[p * RUNS + m] = (struct pa_need){exchange->part[p].resampled[m].children,
                                                       exchange->part[p].resampled[m].places};
@@ -340,6 +363,7 @@ static size_t expect(struct gpumc_device *device, const struct resampling_case *
     part_free(part);
   }
   const size_t moved = exchange->moved;
+  assert_true(processes == 1 || what != &cases[0] || exchange->followed > 0);
   free(exchange);
   return moved;
 }

@@ -297,11 +297,14 @@ static enum gpumc_status settle(void *state, struct gpumc_error *error)
 }
 
 /* Records the row that was on its way. If that fails, its error is reported, not the one that
- * followed from it. */
+ * followed from it. Where processes have to tell each other first, one that has an error can only
+ * say so. */
 static enum gpumc_status collect_earlier(struct pa *pa, const struct pa_step *step,
                                          enum gpumc_status status, struct gpumc_error *error)
 {
   struct gpumc_error earlier = {0};
+  if (status != GPUMC_OK && pa->population.parts != NULL)
+    return status;
   enum gpumc_status collected = collect(pa, step, pa->row - 1, &earlier);
   if (collected == GPUMC_OK)
     return status;
