@@ -239,8 +239,8 @@ static void take(struct part *part, size_t m, struct cargo *cargo)
 {
   struct gpumc_error error = {0};
   const size_t count = cargo->stream.count;
-  cargo->slot = zeroed(count, sizeof(uint32_t));
-  cargo->family = zeroed(count, sizeof(uint32_t));
+  cargo->slot = zeroed(2 * count, sizeof(uint32_t));
+  cargo->family = cargo->slot + count;
   cargo->state = zeroed(count, sizeof(uint32_t));
   const struct pa_movers movers = {PA_LEAVING, m,           cargo->stream.child,
                                    count,      cargo->slot, cargo->family};
@@ -262,7 +262,6 @@ static void put(struct part *part, size_t m, struct cargo *cargo)
     part->state[m * part->work.capacity + cargo->slot[i]] = cargo->state[i];
   }
   free(cargo->slot);
-  free(cargo->family);
   free(cargo->state);
 }
 

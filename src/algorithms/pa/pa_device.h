@@ -121,7 +121,7 @@ struct pa_movers {
   size_t m;
   uint64_t first;
   size_t count;
-  uint32_t *slot, *family; /* [count] host memory */
+  uint32_t *slot, *family; /* [count] host memory, one after the other */
 };
 
 /* The methods of resampling as `copies` takes them, and one more: the overlap alone. */
@@ -156,7 +156,8 @@ struct pa_steps {
                                                const struct pa_survey_work *work,
                                                struct gpumc_error *error);
   /* Of a divided population, after `places`: fill in slots and families of those that leave, slots
-   * for those that arrive; and give these their families. Done on return. */
+   * for those that arrive; and give their families to those that were found last. Done on return.
+   */
   GPUMC_MUST_CHECK enum gpumc_status (*find_movers)(struct gpumc_device *device,
                                                     const struct pa_work *work,
                                                     const struct pa_movers *movers,

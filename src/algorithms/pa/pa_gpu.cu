@@ -384,36 +384,46 @@ static uint32_t blocks_for(size_t count)
   return (uint32_t)((count + GPUMC_LAUNCH_THREADS - 1) / GPUMC_LAUNCH_THREADS);
 }
 
-/* Children may be more than there are places in the list: as many as it has room for. */
+/* As many as the list has room for: slots, and families of those that leave. */
+static enum gpumc_status fetch_list(struct gpumc_device *device, const struct pa_work *work,
+                                    const struct pa_movers *movers, size_t done, size_t count,
+                                    struct gpumc_error *error)
+{
+  const size_t bytes = count * sizeof *movers->slot;
+  const bool leaving = movers->movement == PA_LEAVING;
+  if (leaving && count == movers->count)
+    return device->ops->copy_to_host(device, movers->slot, work->list, 2 * bytes, error);
+  GPUMC_TRY(device->ops->copy_to_host(device, movers->slot + done, work->list, bytes, error));
+  return leaving ? device->ops->copy_to_host(device, movers->family + done, work->list + count,
+                                             bytes, error)
+                 : GPUMC_OK;
+}
+
+/* Children may be more than there are places. */
 static enum gpumc_status find_movers(struct gpumc_device *device, const struct pa_work *work,
                                      const struct pa_movers *movers, struct gpumc_error *error)
 {
   const bool leaving = movers->movement == PA_LEAVING;
   cudaStream_t stream = (cudaStream_t)device->stream;
-  for (size_t done = 0; done < movers->count;) {
+  for (size_t done = 0, count; done < movers->count; done += count) {
     const size_t left = movers->count - done;
-    const size_t count = left < work->capacity ? left : work->capacity;
+    count = left < work->capacity ? left : work->capacity;
     list_movers<<<blocks_for(count), GPUMC_LAUNCH_THREADS, 0, stream>>>(
         *work, movers->m, leaving, (uint32_t)(movers->first + done), count);
     GPUMC_TRY(GPUMC_CUDA_LAUNCHED("list_movers", error));
-    GPUMC_TRY(device->ops->copy_to_host(device, movers->slot + done, work->list,
-                                        count * sizeof *movers->slot, error));
-    if (leaving)
-      GPUMC_TRY(device->ops->copy_to_host(device, movers->family + done, work->list + count,
-                                          count * sizeof *movers->family, error));
-    done += count;
+    GPUMC_TRY(fetch_list(device, work, movers, done, count, error));
   }
   return GPUMC_OK;
 }
 
-/* Not more than places. */
+/* Their slots are in the list since they were found. */
 static enum gpumc_status adopt(struct gpumc_device *device, const struct pa_work *work,
                                const struct pa_movers *movers, struct gpumc_error *error)
 {
-  const size_t count = movers->count, bytes = count * sizeof *movers->slot;
+  const size_t count = movers->count;
   cudaStream_t stream = (cudaStream_t)device->stream;
-  GPUMC_TRY(device->ops->copy_to_device(device, work->list, movers->slot, bytes, error));
-  GPUMC_TRY(device->ops->copy_to_device(device, work->list + count, movers->family, bytes, error));
+  GPUMC_TRY(device->ops->copy_to_device(device, work->list + count, movers->family,
+                                        count * sizeof *movers->family, error));
   give_families<<<blocks_for(count), GPUMC_LAUNCH_THREADS, 0, stream>>>(*work, movers->m, count);
   return GPUMC_CUDA_LAUNCHED("give_families", error);
 }
