@@ -16,18 +16,29 @@ enum { CHILDREN, PLACES, N_NEEDED };
 enum gpumc_status
 pa_buffer_reserve(struct pa_buffer *buffer, size_t bytes, struct gpumc_error *error)
 {
+  static const char what[] = "messages between processes";
+  struct gpumc_device *device = buffer->device;
   if (bytes <= buffer->bytes)
     return GPUMC_OK;
   pa_buffer_free(buffer);
-  GPUMC_TRY(gpumc_allocate_array(&buffer->memory, bytes, "messages between processes", error));
+  bytes += bytes / 2; /* next time it may be a little more */
+  if (device == NULL) {
+    GPUMC_TRY(gpumc_allocate_array(&buffer->memory, bytes, what, error));
+  } else {
+    GPUMC_TRY(device->ops->slot_create(device, bytes, what, &buffer->slot, error));
+    buffer->memory = buffer->slot.memory;
+  }
   buffer->bytes = bytes;
   return GPUMC_OK;
 }
 
 void pa_buffer_free(struct pa_buffer *buffer)
 {
-  free(buffer->memory);
-  *buffer = (struct pa_buffer){.memory = NULL};
+  if (buffer->device != NULL)
+    buffer->device->ops->slot_free(buffer->device, &buffer->slot);
+  else
+    free(buffer->memory);
+  *buffer = (struct pa_buffer){.device = buffer->device};
 }
 
 static size_t label_bytes(const struct pa_population_plan *plan)
@@ -111,6 +122,7 @@ enum gpumc_status pa_parts_create(struct pa_population *population, struct gpumc
   population->parts = parts;
   parts->processes = gpumc_columns_processes(ensemble);
   parts->ensemble = ensemble;
+  parts->movers.device = parts->range.device = population->device;
   GPUMC_TRY(allocate(parts, population, error));
   return create_owners(parts, population, error);
 }

@@ -14,8 +14,10 @@
 #include "algorithms/pa/pa_flow.h"
 #include "core/simulation/columns.h"
 
-/* Host memory that grows as it is needed. */
+/* Host memory that grows as it is needed; with a device, such as this copies to and from fast. */
 struct pa_buffer {
+  struct gpumc_device *device; /* NULL: any memory */
+  struct gpumc_slot slot;      /* its memory */
   uint8_t *memory;
   size_t bytes;
 };
@@ -92,7 +94,8 @@ void pa_parts_find_reaches(struct pa_parts *parts, struct pa_tallied *tallied, s
 GPUMC_MUST_CHECK enum gpumc_status
 pa_parts_gather_bins(struct pa_population *population, struct gpumc_error *error);
 
-/* At least so many bytes; what was in them is lost if there were fewer. */
+/* At least so many bytes; what was in them is lost if there were fewer. To free one is legal when
+ * it is zeroed, and leaves its device. */
 GPUMC_MUST_CHECK enum gpumc_status
 pa_buffer_reserve(struct pa_buffer *buffer, size_t bytes, struct gpumc_error *error);
 void pa_buffer_free(struct pa_buffer *buffer);
