@@ -13,8 +13,9 @@
 
 /* An algorithm of `runs` runs at once with capacity = 2 population, whose replicas take REPLICA
  * bytes in the ensemble, WORK in arrays of the device and HOST on the host; PORTABLE on the way to
- * a checkpoint, run by run. */
-enum { REPLICA = 64, WORK = 36, HOST = 1000, PORTABLE = 100 };
+ * a checkpoint, run by run. Where processes divide the replicas, a process has as much less of WORK
+ * and of FEWER of the host's, and of MORE and LIST, which there are then, as it has replicas. */
+enum { REPLICA = 64, WORK = 36, HOST = 1000, PORTABLE = 100, FEWER = 100, MORE = 8, LIST = 4 };
 
 static const struct gpumc_key population_keys[] = {
     {.name = "population", .type = GPUMC_KEY_INTEGER, .proportional = true, .multiple_of = 10},
@@ -36,7 +37,11 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
   *demand = (struct gpumc_demand){.plan = {.runs = runs, .capacity = capacity, .samples = 1},
                                   .replicas = capacity / 2,
                                   .host_bytes = HOST * runs * capacity,
-                                  .device_bytes = WORK * runs * capacity};
+                                  .device_bytes = WORK * runs * capacity,
+                                  .host_bytes_by_replicas = FEWER * runs * capacity,
+                                  .device_bytes_by_replicas = WORK * runs * capacity,
+                                  .divided_host_bytes = MORE * runs * capacity,
+                                  .divided_device_bytes = LIST * runs * capacity};
   return GPUMC_OK;
 }
 
@@ -160,6 +165,32 @@ static void test_the_larger_key_is_named(void **state)
                  "KiB, 439 KiB are available; the largest algorithm.copies that fits is 20");
 }
 
+/* Of 2 runs of 100 replicas, with room for 200, four processes have 25, 25, 25 and the room beyond:
+ * 125 of 200 places. On a host all of its processes count. */
+static void test_replicas_of_several_processes(void **state)
+{
+  static const enum gpumc_division divides[] = {GPUMC_BY_REPLICAS, GPUMC_UNDIVIDED};
+  static const struct gpumc_algorithm_ops divided = {
+      .keys = population_keys, .demand = demand, .divides = divides};
+  static const struct gpumc_kernel_ops by_one = {.bytes = bytes, .group = 1};
+  const struct gpumc_processes processes = {.module = {.size = 4, .local_size = 2}};
+  struct gpumc_error error = {0};
+  struct gpumc_task task = {.resolved = cJSON_Parse(hundred), .algorithm = &divided};
+  struct gpumc_params params = gpumc_task_params(&task, "algorithm");
+  struct gpumc_preparation preparation = {.task = &task,
+                                          .device = {.ops = &gpu},
+                                          .kernel = &by_one,
+                                          .model = {.portable_bytes = PORTABLE}};
+  const double all = 400, has = 125.0 / 200;
+  (void)state;
+  assert_int_equal(demand(&params, NULL, NULL, &preparation.demand, &error), GPUMC_OK);
+  assert_int_equal(gpumc_preparation_divide(&preparation, &processes, &error), GPUMC_OK);
+  assert_true(preparation.device_bytes == has * all * (REPLICA + WORK + LIST));
+  assert_true(preparation.host_bytes ==
+              2 * (all * (HOST - FEWER) + has * all * (FEWER + MORE) + PORTABLE * 200));
+  cJSON_Delete(task.resolved);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -169,6 +200,7 @@ int main(void)
       cmocka_unit_test(test_a_run_by_itself),
       cmocka_unit_test(test_the_larger_key_is_named),
       cmocka_unit_test(test_memory_of_a_gpu_and_of_its_host),
+      cmocka_unit_test(test_replicas_of_several_processes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
