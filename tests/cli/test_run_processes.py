@@ -190,6 +190,16 @@ class WalkersOfMuca(Comparison):
                                             "divided among 2 at most"), 1, done.err)
         self.assertEqual(self.names("*.h5*"), self.REFUSED)
 
+    def test_where_no_walker_comes_in(self):
+        """All find it out, and it is said once."""
+        config = self.write("c.yaml", muca(f"range: {{from: -2, to: -1.7}}\n  {GRID}", "name: ea, shape: [6, 6]"))
+        for kind in mpi.LAUNCHERS:
+            done = self.mpirun(kind, 3, "run", config, "--threads", 1, code=FAILURE, GPUMC_PROCESSES_CHECK="1")
+            line, = self.lines(done)
+            self.assertIn("gpumc: error: 0 of 250 walkers came into the range", line)
+            for name in self.names("*.h5*"):
+                self.path(name).unlink()
+
     def test_numbers_of_threads(self):
         """Units of the curves end with those of the root, whose number of threads is another one."""
         text = ALGORITHMS["muca"].replace("step: 0.1", "step: 1.0e-5")

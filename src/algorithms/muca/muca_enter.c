@@ -274,8 +274,9 @@ close_window(struct muca *muca, struct muca_table *table, struct gpumc_error *er
            muca_level_value(settings, muca->context.model, first) / sites,
            muca_level_value(settings, muca->context.model, last) / sites,
            (ROUNDS_OF_ENTERING - 1) * SWEEPS_OF_ENTERING, muca_closed_remedy);
-  if (open == 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s", text);
+  if (open == 0) /* all processes have found so */
+    return gpumc_processes_agree(gpumc_columns_processes(muca->context.ensemble),
+                                 gpumc_error_set(error, GPUMC_FAILURE, "%s", text), error);
   if (muca_is_missing(muca, table))
     gpumc_observer_tell(muca->context.observer, GPUMC_WARNING, text);
   return GPUMC_OK;
