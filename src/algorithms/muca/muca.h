@@ -32,7 +32,7 @@
  *   muca_weights.c   the weights, their iteration, how long iterations are
  *   muca_start.c     weights to begin with, from a file
  *   muca_measure.c   production: sums by level
- *   muca_parts.c     which of these a process forms
+ *   muca_parts.c     what is measured, and which of these sums a process forms
  *   muca_density.h   what the next four sources offer to the others
  *   muca_density.c   ln Omega and averages by level
  *   muca_join.c      ln Omega of windows that overlap
@@ -386,10 +386,6 @@ muca_fetch_visits(struct muca *muca, const struct muca_table *table, struct gpum
 GPUMC_MUST_CHECK enum gpumc_status
 muca_join_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error);
 
-/* Channels of all walkers of all tables, on the host, in all processes; and of the process's own
- * walkers, into own_channels unless these are all. */
-GPUMC_MUST_CHECK enum gpumc_status muca_measure(struct muca *muca, struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status muca_measure_own(struct muca *muca, struct gpumc_error *error);
 /* What was measured of the walkers of a table, into its sums, those of muca_own_parts. */
 void muca_add_measured(struct muca *muca, struct muca_table *table);
 /* The level of a walker of a table, of all levels, as measured, and whether it stands in a window.
@@ -401,7 +397,9 @@ bool muca_is_inside(const struct muca *muca, const struct muca_table *table, siz
 /* muca_parts.c: which of the parts a process adds up, and the walkers of one. */
 struct gpumc_slice muca_own_parts(const struct muca *muca);
 struct gpumc_slice muca_part_walkers(const struct muca_settings *settings, size_t part);
-/* Channels of the walkers of these parts, of all tables, on the host. */
+/* Channels of all walkers of all tables, on the host, in all processes; and those of the walkers of
+ * muca_own_parts alone. */
+GPUMC_MUST_CHECK enum gpumc_status muca_measure(struct muca *muca, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status muca_measure_parts(struct muca *muca, struct gpumc_error *error);
 /* Sums and measurements of a table, those of all parts, in all processes. */
 GPUMC_MUST_CHECK enum gpumc_status

@@ -9,29 +9,6 @@
 #include "core/base/memory.h"
 #include "core/numerics/power.h"
 
-enum gpumc_status muca_measure_own(struct muca *muca, struct gpumc_error *error)
-{
-  struct gpumc_device *device = muca->context.device;
-  struct gpumc_ensemble *ensemble = muca->context.ensemble;
-  const size_t channels = muca->settings.observables.n_channels, count = muca->tables * muca->own;
-  int64_t *own = muca->own_channels != NULL ? muca->own_channels : muca->channels;
-  GPUMC_TRY(ensemble->ops->measure(ensemble, muca->device_channel, error));
-  for (size_t c = 0; c < channels; c++)
-    GPUMC_TRY(device->ops->copy_to_host(device, own + c * count, muca->device_channel[c],
-                                        count * sizeof *own, error));
-  return GPUMC_OK;
-}
-
-enum gpumc_status muca_measure(struct muca *muca, struct gpumc_error *error)
-{
-  GPUMC_TRY(muca_measure_own(muca, error));
-  if (muca->own_channels == NULL)
-    return GPUMC_OK;
-  return gpumc_columns_gather(muca->context.ensemble, muca->own_channels,
-                              muca->settings.observables.n_channels * muca->tables,
-                              sizeof *muca->own_channels, muca->channels, error);
-}
-
 /* Of a walker, as measured. */
 static int64_t
 measured(const struct muca *muca, const struct muca_table *table, size_t channel, size_t walker)

@@ -1,9 +1,9 @@
-/* Multicanonical sampling by several processes: sums of production where blocks of the jackknife
- * are parts of the walkers.
+/* Multicanonical sampling: what is measured of the walkers, and which sums of it a process forms
+ * where there are several, and blocks of the jackknife are parts of the walkers.
  *
  *   walkers     0 .. 31   32 .. 63   64 .. 95   96 .. 127
- *   process     0         0          1          1
- *   part        0         1          1          2            part 1 is added up by process 0
+ *   process     0         1          2          2
+ *   part        0         0          1          2            process 0 has the sums of part 0
  *
  * A part belongs to the process that has its first walker. That adds up what was measured of all of
  * its walkers, in their order; of those that are elsewhere it gets the channels. All others have
@@ -67,6 +67,30 @@ struct gpumc_slice muca_own_parts(const struct muca *muca)
 }
 
 /* ---- channels ---- */
+
+/* Of the process's own walkers, into own_channels unless these are all. */
+static enum gpumc_status measure_own(struct muca *muca, struct gpumc_error *error)
+{
+  struct gpumc_device *device = muca->context.device;
+  struct gpumc_ensemble *ensemble = muca->context.ensemble;
+  const size_t channels = muca->settings.observables.n_channels, count = muca->tables * muca->own;
+  int64_t *own = muca->own_channels != NULL ? muca->own_channels : muca->channels;
+  GPUMC_TRY(ensemble->ops->measure(ensemble, muca->device_channel, error));
+  for (size_t c = 0; c < channels; c++)
+    GPUMC_TRY(device->ops->copy_to_host(device, own + c * count, muca->device_channel[c],
+                                        count * sizeof *own, error));
+  return GPUMC_OK;
+}
+
+enum gpumc_status muca_measure(struct muca *muca, struct gpumc_error *error)
+{
+  GPUMC_TRY(measure_own(muca, error));
+  if (muca->own_channels == NULL)
+    return GPUMC_OK;
+  return gpumc_columns_gather(muca->context.ensemble, muca->own_channels,
+                              muca->settings.observables.n_channels * muca->tables,
+                              sizeof *muca->own_channels, muca->channels, error);
+}
 
 /* Walkers of the parts that belong to a process. */
 static struct gpumc_slice wanted_by(const struct muca *muca, int process)
@@ -179,7 +203,7 @@ enum gpumc_status muca_measure_parts(struct muca *muca, struct gpumc_error *erro
   enum gpumc_status status;
   if (!are_divided(muca))
     return muca_measure(muca, error);
-  GPUMC_TRY(muca_measure_own(muca, error));
+  GPUMC_TRY(measure_own(muca, error));
   GPUMC_TRY_OUT(status, allocate_trade(muca, &trade, error));
   keep(muca, &trade);
   pack(muca, &trade);
