@@ -55,8 +55,8 @@ algorithm: {name: pa, population: 301, sweeps: 40, beta: {from: 0.0, to: 0.5, st
 output: run.h5
 checkpoint: {every: 100 ms}
 """
-# Tables of two samples and two windows, in phases of their own; and jackknife parts that two processes have, begun by Wang and
-# Landau's scheme.
+# Tables of two samples and two windows, in phases of their own, begun by Wang and Landau's scheme; and a production that is
+# longer than all before, with jackknife parts that two processes have.
 TABLES = """\
 gpumc: 1
 seed: 5
@@ -67,7 +67,7 @@ algorithm:
   samples: 2
   range: {from: -1.0, to: 0.5}
   windows: {count: 2, overlap: 0.4}
-  iteration: {divergence: 2.0e-3, write_weights: true}
+  iteration: {divergence: 2.0e-3, start: wang_landau, write_weights: true}
   production: {updates: 1.0e+6}
 output: run.h5
 checkpoint: {every: 100 ms}
@@ -79,8 +79,8 @@ model: {name: ising2d, shape: [8, 8]}
 algorithm:
   name: muca
   walkers: 4807
-  iteration: {start: wang_landau, thermalization: 60, write_weights: true}
-  production: {updates: 1.0e+5}
+  iteration: {divergence: 1.0e-2}
+  production: {updates: 3.0e+5}
 output: run.h5
 checkpoint: {every: 100 ms}
 """
@@ -182,17 +182,18 @@ class Killed(MpiCase, ResumeCase):
 
 
 class Continued(MpiCase, ResumeCase):
-    def some_time(self, kind, processes):
+    def some_time(self, kind, processes, time_of_a_part):
         """A part of the run; whether it was not the last one."""
-        done = self.mpirun(kind, processes, "run", self.config, "--threads", 1, "--max-time", "30 ms", code=None)
+        done = self.mpirun(kind, processes, "run", self.config, "--threads", 1, "--max-time", time_of_a_part, code=None)
         self.assertIn(done.returncode, [OK, STOPPED], done.err)
         return done.returncode == STOPPED
 
-    def with_other_numbers_of_processes(self, text, least):
+    def with_other_numbers_of_processes(self, text, least, time_of_a_part="30 ms"):
         self.use(text)
         for kind in mpi.LAUNCHERS:
             numbers = itertools.cycle([2, 4, 1, 3])
-            stops = sum(1 for _ in itertools.takewhile(bool, (self.some_time(kind, next(numbers)) for _ in range(6))))
+            parts = (self.some_time(kind, next(numbers), time_of_a_part) for _ in range(6))
+            stops = sum(1 for _ in itertools.takewhile(bool, parts))
             self.mpirun(kind, 2, "run", self.config)
             assert_same_numbers(self, self.reference, self.path("run.h5"))
             self.path("run.h5").unlink()
@@ -217,7 +218,7 @@ class Continued(MpiCase, ResumeCase):
         self.with_other_numbers_of_processes(TABLES, 4)
 
     def test_parts_of_muca(self):
-        self.with_other_numbers_of_processes(PARTS, 4)
+        self.with_other_numbers_of_processes(PARTS, 2, "200 ms")
 
 
 if __name__ == "__main__":
