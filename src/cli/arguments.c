@@ -13,7 +13,7 @@
 #include "core/base/text.h"
 #include "core/base/machine.h"
 
-enum { OPTIONS_MAXIMUM = 40 };
+enum { OPTIONS_MAXIMUM = 40, PROCESSES_MAXIMUM = 1 << 20 };
 
 /* argp's own options beside those of the command. */
 static const struct argp_option standard_options[] = {
@@ -252,7 +252,18 @@ error_t cli_parse_common(int key, char *argument, struct argp_state *state)
     arguments->gpu = argument;
     assign_text(&arguments->config.device_assignment, "kernel.device", "cuda");
     return 0;
+  case CLI_OPTION_PROCESSES:
+    arguments->processes =
+        (int)cli_integer(arguments->command, "--processes", argument, 1, PROCESSES_MAXIMUM);
+    return 0;
+  case CLI_OPTION_PER_HOST:
+    arguments->per_host =
+        (int)cli_integer(arguments->command, "--per-host", argument, 1, PROCESSES_MAXIMUM);
+    return 0;
   case ARGP_KEY_END:
+    if (arguments->per_host > arguments->processes)
+      cli_usage_error(arguments->command, "--per-host %d: there are fewer processes (--processes)",
+                      arguments->per_host);
     if (arguments->gpu != NULL && arguments->on_cpu)
       cli_usage_error(arguments->command, "--gpu plans for a GPU, --device cpu does not: leave "
                                           "one of them out");

@@ -49,6 +49,8 @@ enum {
   CLI_OPTION_THREADS,
   CLI_OPTION_JSON,
   CLI_OPTION_GPU,
+  CLI_OPTION_PROCESSES,
+  CLI_OPTION_PER_HOST,
   CLI_OPTION_OWN /* the first key that is free for a command's own options */
 };
 
@@ -60,6 +62,8 @@ struct cli_arguments {
   struct cli_config_options config;
   int threads;     /* 0: all */
   const char *gpu; /* that is planned for, or NULL */
+  int processes;   /* that are planned for; 0: one */
+  int per_host;    /* of these on a host; 0: all */
   bool on_cpu;     /* requested by --device */
   bool json;
   const char *refusal; /* why a run would refuse the configuration that is looked at, or NULL */

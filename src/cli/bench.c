@@ -264,7 +264,7 @@ static void fill_defaults(struct bench_arguments *arguments)
   if (arguments->threads.count == 0) {
     struct gpumc_error error = {0};
     int all = 1;
-    if (gpumc_threads_choose(0, &all, &error) != GPUMC_OK)
+    if (gpumc_threads_choose(0, 0, &all, &error) != GPUMC_OK)
       cli_usage_error(arguments->command, "%s", gpumc_error_text(&error));
     add_value(arguments, &arguments->threads, "--threads", 1);
     if (all > 1)

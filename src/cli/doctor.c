@@ -57,7 +57,7 @@ static cJSON *processor_json(void)
   int threads = 0;
   gpumc_processor_name(name, sizeof name);
   const long processors = sysconf(_SC_NPROCESSORS_ONLN), cores = count_cores(processors);
-  if (gpumc_threads_choose(0, &threads, &refusal) != GPUMC_OK)
+  if (gpumc_threads_choose(0, 0, &threads, &refusal) != GPUMC_OK)
     threads = 0;
   cJSON_AddStringToObject(json, "name", name);
   if (cores > 0)
@@ -102,6 +102,7 @@ static cJSON *processes_json(void)
   struct gpumc_launcher launcher;
   struct gpumc_module_file file[GPUMC_MODULES];
   char refusal[256];
+  enum gpumc_module_cuda cuda;
   cJSON *json = cJSON_CreateObject();
   gpumc_launcher_find(&launcher);
   gpumc_modules_find(file);
@@ -109,6 +110,7 @@ static cJSON *processes_json(void)
     cJSON_AddStringToObject(json, "launcher", launcher.name);
   cJSON_AddNumberToObject(json, "rank", launcher.rank);
   cJSON_AddNumberToObject(json, "size", launcher.size);
+  cJSON_AddStringToObject(json, "transfers", gpumc_transfers);
   cJSON *modules = cJSON_AddArrayToObject(json, "modules");
   for (size_t i = 0; i < GPUMC_MODULES; i++) {
     if (file[i].path[0] == '\0')
@@ -116,8 +118,10 @@ static cJSON *processes_json(void)
     cJSON *module = cJSON_CreateObject();
     cJSON_AddStringToObject(module, "mpi", file[i].name);
     cJSON_AddStringToObject(module, "path", file[i].path);
-    if (!gpumc_module_try(&file[i], refusal, sizeof refusal))
+    if (!gpumc_module_try(&file[i], &cuda, refusal, sizeof refusal))
       cJSON_AddStringToObject(module, "refusal", refusal);
+    if (cuda != GPUMC_MODULE_CUDA_UNKNOWN)
+      cJSON_AddBoolToObject(module, "cuda", cuda == GPUMC_MODULE_CUDA_YES);
     cJSON_AddItemToArray(modules, module);
   }
   return json;
@@ -154,7 +158,7 @@ static cJSON *cuda_json(char taken[static 8])
   cJSON *devices = cJSON_AddArrayToObject(json, "devices");
   for (int i = 0; i < gpus.count; i++)
     cJSON_AddItemToArray(devices, gpu_json(&gpus.gpu[i], gpumc_gpu_available(i)));
-  if (gpumc_gpus_choose(&gpus, "cuda", &index, &refusal) == GPUMC_OK)
+  if (gpumc_gpus_choose(&gpus, "cuda", 0, &index, &refusal) == GPUMC_OK)
     snprintf(taken, 8, "cuda:%d", index);
   else
     snprintf(taken, 8, "cpu");
@@ -222,6 +226,25 @@ static void print_processes(const cJSON *processes)
   printf("\n");
 }
 
+/* How numbers of GPUs reach other processes, where there is an MPI. */
+static void print_transfers(const cJSON *processes)
+{
+  const cJSON *module, *modules = cli_member(processes, "modules");
+  const char *between = "; ";
+  if (cli_first(modules) == NULL)
+    return;
+  printf("transfers   between processes by %s", cli_text(processes, "transfers"));
+  cJSON_ArrayForEach(module, modules)
+  {
+    printf("%s%s %s", between, cli_text(module, "mpi"),
+           !cli_has(module, "cuda")   ? "knows of CUDA once it is started"
+           : cli_true(module, "cuda") ? "supports CUDA"
+                                      : "does not support CUDA");
+    between = ", ";
+  }
+  printf("\n");
+}
+
 static void print_gpus(const cJSON *cuda)
 {
   char total[32], available[32];
@@ -256,6 +279,7 @@ static void print_findings(const cJSON *json)
          cli_text(libraries, "libyaml"), cli_text(libraries, "cjson"),
          cli_number(libraries, "openmp"));
   print_processes(cli_member(json, "processes"));
+  print_transfers(cli_member(json, "processes"));
   print_gpus(cli_member(json, "cuda"));
   printf("\n`device: auto` takes %s\n", cli_text(json, "auto"));
 }

@@ -9,6 +9,7 @@
 #include "cli/plan.h"
 #include "core/base/memory.h"
 #include "core/base/text.h"
+#include "core/processes/host.h"
 #include "core/run/prepare.h"
 
 /* The plan of one task. */
@@ -29,7 +30,12 @@ static const struct argp_option options[] = {
     {"gpu", CLI_OPTION_GPU, "GPU", 0,
      "Plan memory and time for a GPU that is not here: a card ('H200') or its memory ('80 GiB')",
      0},
-    {"threads", CLI_OPTION_THREADS, "N", 0, "Host threads (default: all)", 0},
+    {"threads", CLI_OPTION_THREADS, "N", 0, "Host threads, of each process (default: all)", 0},
+    {"processes", CLI_OPTION_PROCESSES, "P", 0,
+     "Plan for so many processes that mpirun would start, each with a GPU of its own where --gpu "
+     "is given",
+     0},
+    {"per-host", CLI_OPTION_PER_HOST, "N", 0, "Of these so many on a host (default: all)", 0},
     {"json", CLI_OPTION_JSON, NULL, 0, "The plan as JSON", 0},
     {0}};
 
@@ -52,17 +58,24 @@ static bool is_on_gpu(const struct gpumc_preparation *preparation)
   return strcmp(preparation->device.ops->name, "cuda") == 0;
 }
 
-/* A configuration that cannot run is part of the plan; other failures end it. */
+/* A configuration that cannot run for lack of memory is part of the plan; other failures end it. */
 static enum gpumc_status plan_task(const struct cli_arguments *arguments,
                                    const struct gpumc_task *task, const struct cli_plan_gpu *gpu,
-                                   struct task_plan *plan, struct gpumc_error *error)
+                                   const struct gpumc_processes *planned, struct task_plan *plan,
+                                   struct gpumc_error *error)
 {
+  const struct gpumc_processes *processes = task->algorithm->divides != NULL ? planned : NULL;
   const struct gpumc_params kernel = gpumc_task_params(task, "kernel");
   plan->absent = gpu != NULL || gpumc_device_is_absent(gpumc_params_string(&kernel, "device"));
-  GPUMC_TRY(plan->absent ? gpumc_prepare_absent(task, arguments->threads, &plan->preparation, error)
-                         : gpumc_prepare(task, arguments->threads, &plan->preparation, error));
+  GPUMC_TRY(
+      plan->absent
+          ? gpumc_prepare_absent(task, arguments->threads, processes, &plan->preparation, error)
+          : gpumc_prepare(task, arguments->threads, processes, &plan->preparation, error));
+  if (processes != NULL)
+    GPUMC_TRY(gpumc_preparation_divide(&plan->preparation, processes, error));
   if (gpu != NULL)
-    plan->seconds = cli_plan_gpu_seconds(gpu, &plan->preparation);
+    plan->seconds =
+        cli_plan_gpu_seconds(gpu, &plan->preparation) * cli_plan_share(&plan->preparation);
   if (plan->absent)
     return GPUMC_OK;
   if (gpumc_preparation_fits(&plan->preparation, error) == GPUMC_OK) {
@@ -142,8 +155,8 @@ static void add_fills(cJSON *json, const struct task_plan *plan)
 }
 
 /* `fits` is left out of the plan for a GPU that is not here. */
-static cJSON *
-task_json(const struct task_plan *plan, const char *reason, const struct cli_plan_gpu *gpu)
+static cJSON *task_json(const struct task_plan *plan, const char *reason,
+                        const struct cli_plan_gpu *gpu, const struct gpumc_processes *planned)
 {
   const struct gpumc_preparation *preparation = &plan->preparation;
   const struct gpumc_task *task = preparation->task;
@@ -161,12 +174,16 @@ task_json(const struct task_plan *plan, const char *reason, const struct cli_pla
   cJSON_AddStringToObject(json, "trajectory", gpumc_kernel_trajectory(preparation->kernel));
   cJSON_AddStringToObject(json, "device", preparation->device.ops->name);
   cJSON_AddStringToObject(json, "device_description", preparation->device.description);
+  cJSON_AddNumberToObject(json, "threads", preparation->device.threads);
   cJSON_AddNumberToObject(json, "runs_at_once", (double)demand->plan.runs);
   cJSON_AddNumberToObject(json, "lattices", (double)demand->plan.runs * (double)demand->replicas);
   cJSON_AddNumberToObject(json, "replicas", (double)demand->replicas);
   cJSON_AddNumberToObject(json, "capacity", (double)demand->plan.capacity);
   add_fills(json, plan);
   add_memory(json, plan);
+  if (planned != NULL)
+    cJSON_AddItemToObject(json, "processes",
+                          cli_plan_processes_json(preparation, planned, plan->absent));
   add_disk(json, preparation);
   cJSON_AddNumberToObject(json, "updates", demand->updates * preparation->per_site);
   cJSON_AddStringToObject(json, "update_unit", gpumc_trials_unit(preparation->kernel));
@@ -241,12 +258,13 @@ static cJSON *totals_json(const cJSON *tasks, const struct cli_plan_gpu *gpu)
 
 /* Takes the remarks over. */
 static cJSON *plan_json(const struct task_plan *plans, size_t n_plans, const char *reason,
-                        const struct cli_plan_gpu *gpu, cJSON *remarks)
+                        const struct cli_plan_gpu *gpu, const struct gpumc_processes *planned,
+                        cJSON *remarks)
 {
   cJSON *json = cJSON_CreateObject();
   cJSON *tasks = cJSON_AddArrayToObject(json, "tasks");
   for (size_t i = 0; i < n_plans; i++)
-    cJSON_AddItemToArray(tasks, task_json(&plans[i], reason, gpu));
+    cJSON_AddItemToArray(tasks, task_json(&plans[i], reason, gpu, planned));
   cJSON_AddItemToObject(json, "totals", totals_json(tasks, gpu));
   cJSON_AddItemToObject(json, "remarks", remarks);
   return json;
@@ -257,15 +275,23 @@ static const char *size_of(const cJSON *json, const char *name, char text[static
   return gpumc_size_text(cli_number(json, name), text);
 }
 
+/* Of processes on CPUs, each has that much; what is available is for all of a host. */
 static void print_memory(const cJSON *task)
 {
   const bool gpu = cli_has(task, "device_bytes"), absent = !cli_has(task, "fits");
-  const double all = memory_of(task), ensemble = cli_number(task, "ensemble_bytes");
+  const bool several = !gpu && cli_true(cli_member(task, "processes"), "divided");
+  const double all =
+      several ? cli_number(cli_member(task, "processes"), "host_bytes") : memory_of(task);
+  const double ensemble = cli_number(task, "ensemble_bytes");
   char text[32];
   printf("memory      %s%s%s", absent ? "about " : "", gpumc_size_text(all, text),
-         gpu ? " on the GPU" : "");
+         gpu       ? " on the GPU"
+         : several ? " a process"
+                   : "");
   printf(": replicas %s", gpumc_size_text(ensemble, text));
   printf(", work arrays %s", gpumc_size_text(all - ensemble, text));
+  if (several)
+    printf("; %s on a host", size_of(task, "host_bytes", text));
   if (!absent)
     printf("; %s available",
            size_of(task, gpu ? "device_available_bytes" : "available_bytes", text));
@@ -334,6 +360,8 @@ static void print_single(const cJSON *task)
   printf("device      %s\n", cli_text(task, "device_description"));
   cli_say(stdout, "output      %s\n", cli_text(task, "output"));
   print_replicas(task);
+  if (cli_has(task, "processes"))
+    cli_plan_processes_print(task);
   print_memory(task);
   if (cli_has(task, "gpu"))
     cli_plan_gpu_print(cli_member(task, "gpu"));
@@ -458,17 +486,23 @@ static enum gpumc_status plan_all(const struct cli_arguments *arguments,
                                   int *code, struct gpumc_error *error)
 {
   const size_t n_plans = config->n_tasks;
+  const int per_host = arguments->per_host > 0 ? arguments->per_host : arguments->processes;
+  const struct gpumc_processes several =
+      gpumc_processes_planned(arguments->processes, per_host > 0 ? per_host : 1);
+  const struct gpumc_processes *planned = arguments->processes > 1 ? &several : NULL;
   struct cli_plan_gpu card;
   const struct cli_plan_gpu *gpu = arguments->gpu != NULL ? &card : NULL;
   if (gpu != NULL)
     GPUMC_TRY(cli_plan_gpu_find(arguments->gpu, &card, error));
   for (size_t i = 0; i < n_plans; i++)
-    GPUMC_TRY(plan_task(arguments, &config->tasks[i], gpu, &plans[i], error));
+    GPUMC_TRY(plan_task(arguments, &config->tasks[i], gpu, planned, &plans[i], error));
   cJSON *remarks = find_remarks(plans, n_plans);
   if (remarks == NULL)
     return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: remarks on %zu tasks", n_plans);
-  *code = cli_report(plan_json(plans, n_plans, kernel_reason(config), gpu, remarks),
-                     arguments->json, print_plan);
+  cJSON *json = plan_json(plans, n_plans, kernel_reason(config), gpu, planned, remarks);
+  if (planned != NULL)
+    cli_plan_processes_warn(cli_member(json, "tasks"));
+  *code = cli_report(json, arguments->json, print_plan);
   cli_config_warn(arguments->subject, config);
   const int refusals = report_refusals(plans, n_plans, gpu);
   if (refusals != GPUMC_OK)

@@ -40,6 +40,17 @@ void cli_plan_gpu_print_time(const cJSON *gpu);
 /* "at least 3 min", or "unknown", of such JSON or NULL, into `text`, which it returns. */
 const char *cli_plan_gpu_time(const cJSON *gpu, char text[static 64]);
 
+/* The part of the work that the process with most has, as they divide it; 1 where they do not. */
+double cli_plan_share(const struct gpumc_preparation *preparation);
+/* Processes that work on one GPU of this machine; 1 on a CPU, and on GPUs that are not here. */
+int cli_plan_gpu_sharers(const struct gpumc_preparation *preparation, bool absent);
+/* What each process has and needs, in JSON; of a task with that member, its rows; and of all tasks
+ * what is to be warned of. */
+cJSON *cli_plan_processes_json(const struct gpumc_preparation *preparation,
+                               const struct gpumc_processes *planned, bool absent);
+void cli_plan_processes_print(const cJSON *task);
+void cli_plan_processes_warn(const cJSON *tasks);
+
 /* What is to be known of the tasks of a campaign together, before they are run: an array of texts;
  * NULL when memory ran out. Tasks of an algorithm whose results can be merged, which differ in
  * model.sample alone, are meant to be: with samples in common, or keys that are against it, they

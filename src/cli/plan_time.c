@@ -183,6 +183,8 @@ static void shrink(struct probe *probe, const struct gpumc_preparation *preparat
   probe->replicas = bounded(updates / sites / (double)runs, least, demand->replicas);
   struct gpumc_ensemble_plan *plan = &probe->ensemble.plan;
   *plan = demand->plan;
+  plan->processes = NULL;
+  plan->division = GPUMC_UNDIVIDED;
   plan->for_timings = true;
   plan->runs =
       bounded(updates / sites / (double)probe->replicas, gpu ? runs : pairs, demand->plan.runs);
@@ -366,6 +368,8 @@ enum gpumc_status cli_plan_time_measure(struct gpumc_preparation *preparation,
   status = time_work(&probe, demand->updates, time, error);
 out:
   release(&probe);
+  /* By the process that has most of it; what follows is done by each for all. */
+  time->seconds *= cli_plan_share(preparation) * cli_plan_gpu_sharers(preparation, false);
   time->seconds += demand->work.seconds;
   time->seconds += demand->work.values * value_seconds / (gpu ? 1 : preparation->device.threads);
   time->seconds += demand->work.summed * term_seconds / preparation->device.threads;

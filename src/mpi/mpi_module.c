@@ -11,6 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
 #include "core/processes/processes_module.h"
 
 struct own {
@@ -268,14 +272,45 @@ static void name_library(char *name, size_t bytes)
   snprintf(name, bytes, "%s %.*s", GPUMC_MPI_NAME, (int)strspn(version, "0123456789."), version);
 }
 
-/* Processes of this host. */
+/* Processes of this host. Of equal keys, ranks are in the order of those of all. */
 static void find_local(struct gpumc_module *module)
 {
   MPI_Comm local;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local);
   MPI_Comm_rank(local, &module->local_rank);
   MPI_Comm_size(local, &module->local_size);
+  module->host = module->rank;
+  MPI_Bcast(&module->host, 1, MPI_INT, 0, local);
   MPI_Comm_free(&local);
+}
+
+#if defined(MPIX_CUDA_AWARE_SUPPORT) ||                                                            \
+    (defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 40000000 && !defined(I_MPI_VERSION))
+/* Open MPI 4 knows by how it was built; others ask the machine, when they are started. */
+static enum gpumc_module_cuda ask_for_cuda(void)
+{
+  int started = 0;
+#if defined(MPIX_CUDA_AWARE_SUPPORT) && OMPI_MAJOR_VERSION < 5
+  started = 1;
+#else
+  MPI_Initialized(&started);
+#endif
+  if (!started)
+    return GPUMC_MODULE_CUDA_UNKNOWN;
+  return MPIX_Query_cuda_support() ? GPUMC_MODULE_CUDA_YES : GPUMC_MODULE_CUDA_NO;
+}
+#else
+static enum gpumc_module_cuda ask_for_cuda(void)
+{
+  return GPUMC_MODULE_CUDA_UNKNOWN;
+}
+#endif
+
+__attribute__((visibility("default"))) gpumc_module_cuda_support gpumc_mpi_cuda;
+
+enum gpumc_module_cuda gpumc_mpi_cuda(void)
+{
+  return ask_for_cuda();
 }
 
 __attribute__((visibility("default"))) gpumc_module_open gpumc_mpi_open;
@@ -295,6 +330,7 @@ int gpumc_mpi_open(struct gpumc_module *module, size_t message_bytes)
   MPI_Comm_size(MPI_COMM_WORLD, &module->size);
   find_local(module);
   name_library(module->name, sizeof module->name);
+  module->cuda = ask_for_cuda();
   struct own *own = calloc(1, sizeof *own);
   if (own == NULL)
     say_and_abort("out of memory: MPI", 1);

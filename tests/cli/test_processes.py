@@ -143,6 +143,10 @@ class Doctor(ProcessesCase):
                          [kind for kind in mpi.MODULES if mpi.module(kind).exists()])
         self.assertEqual([m.get("refusal") for m in found["modules"]], [None] * len(found["modules"]))
         self.assertEqual(found["size"], 1)
+        self.assertEqual(found["transfers"], "host copies")
+        # Open MPI 4 knows by how it was built, and others when they are started; the driver has it then.
+        self.assertEqual({m["mpi"]: type(m.get("cuda")) for m in found["modules"] if m["mpi"] == "MPICH"},
+                         {"MPICH": type(None)} if mpi.module("MPICH").exists() else {})
         self.assertNotIn("launcher", found)
 
     def test_a_broken_module(self):
@@ -157,6 +161,9 @@ class Doctor(ProcessesCase):
         self.assertRegex(text, r"\nprocesses   started alone; mpirun of (Open MPI|MPICH)")
         empty = self.gpumc("doctor", env=mpi.environment(GPUMC_MPI_MODULES=str(self.directory))).out
         self.assertIn("\nprocesses   started alone; no module for an MPI (docs/processes.md)\n", empty)
+        self.assertRegex(text, r"\ntransfers   between processes by host copies; (Open MPI|MPICH) (supports CUDA|does not support "
+                               r"CUDA|knows of CUDA once it is started)[,\n]")
+        self.assertNotIn("transfers", empty)
 
     def test_launchers(self):
         for kind in mpi.LAUNCHERS:

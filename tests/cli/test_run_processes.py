@@ -1,8 +1,11 @@
 """`mpirun -n P gpumc run`: the file of one process for every algorithm, and what cannot be said once. Skipped without MPI.
 """
 import json
+import os
 import pathlib
+import re
 import shutil
+import socket
 import subprocess
 import sys
 import unittest
@@ -270,6 +273,90 @@ class SaidOnce(MpiCase):
         config = self.write("c.yaml", SMALL)
         self.gpumc("run", config)
         self.errors(["run", config], OK, once="already complete")
+
+
+class OneHost(MpiCase):
+    """Processes of a host share out its processors; a test has no GPUs to share (tests/unit/test_device.c)."""
+
+    PROCESSORS = len(os.sched_getaffinity(0))
+
+    def provenance(self, text, kind, processes, **more):
+        self.path("run.h5").unlink(missing_ok=True)
+        self.mpirun(kind, processes, "run", self.write("c.yaml", text), **more)
+        with h5py.File(self.path("run.h5"), "r") as file:
+            return attributes(file["provenance"])
+
+    def unbound(self, processes):
+        return max(1, -(-self.PROCESSORS // processes))
+
+    def test_threads(self):
+        for kind in mpi.LAUNCHERS:
+            for processes in 2, 3:
+                found = self.provenance(ALGORITHMS["pa"], kind, processes)
+                self.assertEqual(found["threads"], self.unbound(processes))
+            self.assertEqual(self.provenance(ALGORITHMS["pa"], kind, 2, OMP_NUM_THREADS="3")["threads"], 3)
+
+    def test_processors_that_they_are_bound_to(self):
+        first = min(os.sched_getaffinity(0))
+        for kind in mpi.LAUNCHERS:
+            words = mpi.command(kind, 2, "taskset", "-c", first, PROGRAM, "run", self.write("c.yaml", ALGORITHMS["pa"]), "--fresh")
+            subprocess.run(words, cwd=self.directory, check=True, env=mpi.environment(), capture_output=True)
+            with h5py.File(self.path("run.h5"), "r") as file:
+                self.assertEqual(file["provenance"].attrs["threads"], 1)
+        if self.PROCESSORS > 1 and "Open MPI" in mpi.LAUNCHERS:
+            found = self.provenance(ALGORITHMS["pa"], "Open MPI", 2, OMPI_MCA_hwloc_base_binding_policy="core")
+            self.assertEqual(found["threads"], 1)
+
+    def test_devices(self):
+        """A line for each process; CPUs are shared without a warning."""
+        for kind in mpi.LAUNCHERS:
+            done = self.mpirun(kind, 3, "run", self.write("c.yaml", ALGORITHMS["canonical"]), "--fresh")
+            self.assertNotIn("share", done.err)
+            with h5py.File(self.path("run.h5"), "r") as file:
+                lines = attributes(file["provenance"])["devices"].split("\n")
+                self.assertEqual(attributes(file["provenance"])["device"], lines[0].split(": ", 1)[1])
+            self.assertEqual(len(lines), 3)
+            for line in lines:
+                self.assertRegex(line, rf"^{re.escape(socket.gethostname())} cpu: .*, \d+ threads?$")
+
+
+class OneHostOfSeveral(MpiCase):
+    """What one host lacks; hosts are made up here, by the variables of launchers."""
+
+    def test_a_module(self):
+        config = self.write("c.yaml", SMALL)
+        self.path("empty").mkdir()
+        lacks = ["env", f"GPUMC_MPI_MODULES={self.path('empty')}"]
+        run = [PROGRAM, "run", str(config)]
+        first = {"Open MPI": "OMPI_COMM_WORLD_LOCAL_RANK=0", "MPICH": "MPI_LOCALRANKID=0"}
+        for kind in mpi.LAUNCHERS:
+            words = [mpi.LAUNCHERS[kind], "-n", "1", *run, ":", "-n", "1", *lacks, first[kind], *run, ":", "-n", "1", *lacks, *run]
+            done = subprocess.run(words, cwd=self.directory, capture_output=True, text=True, timeout=120, env=mpi.environment(),
+                                  check=False)
+            self.assertEqual(done.returncode, INVALID, done.stderr)
+            line, = [line for line in done.stderr.splitlines() if line.startswith("gpumc:")]
+            self.assertRegex(line, rf"^gpumc: error: process 1 of 3 on \S+: started as 3 processes by {kind}, but this gpumc has "
+                                   "modules for neither Open MPI nor MPICH: ")
+        self.assertEqual(self.names("*.h5*"), [])
+
+
+class TheJob(MpiCase):
+    def test_only_the_root_asks_for_its_end(self):
+        config = self.write("c.yaml", SMALL)
+        squeue = pathlib.Path(self.write("bin/squeue", "#!/bin/sh\necho asked >> ../asked\necho 30:00\n".replace("..", str(self.directory))))
+        squeue.chmod(0o755)
+        for kind in mpi.LAUNCHERS:
+            words = ["env", "SLURM_JOB_ID=1", f"PATH={squeue.parent}:{os.environ['PATH']}", PROGRAM, "run", config, "--max-time", "job",
+                     "--fresh"]
+            subprocess.run(mpi.command(kind, 3, *words), cwd=self.directory, check=True, env=mpi.environment(), capture_output=True)
+            self.assertEqual(self.path("asked").read_text(), "asked\n")
+            self.path("asked").unlink()
+
+    def test_there_is_none(self):
+        config = self.write("c.yaml", SMALL)
+        for kind in mpi.LAUNCHERS:
+            done = self.mpirun(kind, 3, "run", config, "--max-time", "job", code=INVALID)
+            self.assertEqual(done.err.count("--max-time job: this is no job of Slurm"), 1)
 
 
 class FullDisk(MpiCase):

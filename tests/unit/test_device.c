@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/device/device_gpu.h"
+#include "core/processes/host.h"
 
 /* The address sanitizer asks for it: a failed allocation is an answer, not the end of the test. */
 const char *__asan_default_options(void);
@@ -37,7 +38,7 @@ static void assert_chosen(const struct gpumc_gpu_list *gpus, const char *name, i
 {
   int index = -1;
   struct gpumc_error error = {0};
-  if (gpumc_gpus_choose(gpus, name, &index, &error) != GPUMC_OK)
+  if (gpumc_gpus_choose(gpus, name, 0, &index, &error) != GPUMC_OK)
     fail_msg("%s", gpumc_error_text(&error));
   assert_int_equal(index, expected);
 }
@@ -46,7 +47,7 @@ static void assert_refused(const struct gpumc_gpu_list *gpus, const char *name, 
 {
   int index = -1;
   struct gpumc_error error = {0};
-  assert_int_equal(gpumc_gpus_choose(gpus, name, &index, &error), GPUMC_DEVICE);
+  assert_int_equal(gpumc_gpus_choose(gpus, name, 0, &index, &error), GPUMC_DEVICE);
   assert_string_equal(gpumc_error_text(&error), message);
   gpumc_error_free(&error);
 }
@@ -59,7 +60,61 @@ static void test_a_gpu_by_name(void **state)
   assert_chosen(&two, "cuda:0", 0);
   assert_chosen(&two, "cuda:1", 1);
   assert_chosen(&mixed, "cuda", 1);
-  assert_int_equal(gpumc_gpus_first(&mixed), 1);
+  assert_int_equal(gpumc_gpus_in_turn(&mixed, 0), 1);
+}
+
+/* Processes 0, 1, 2, ... of a host. */
+static void assert_in_turn(const struct gpumc_gpu_list *gpus, const char *name, const int *expected,
+                           size_t count)
+{
+  for (size_t rank = 0; rank < count; rank++) {
+    int index = -1;
+    struct gpumc_error error = {0};
+    assert_int_equal(gpumc_gpus_choose(gpus, name, (int)rank, &index, &error), GPUMC_OK);
+    assert_int_equal(index, expected[rank]);
+  }
+}
+
+static void test_gpus_in_turn(void **state)
+{
+  (void)state;
+  struct gpumc_gpu_list one = gpus_of(1, &hopper, NULL), two = gpus_of(2, &ampere, &hopper);
+  struct gpumc_gpu_list mixed = gpus_of(2, &old, &hopper), four = gpus_of(2, &hopper, &old);
+  four.count = 4;
+  four.gpu[2] = four.gpu[3] = ampere;
+  assert_in_turn(&two, "cuda", (const int[]){0, 1, 0, 1, 0}, 5);
+  assert_in_turn(&one, "cuda", (const int[]){0, 0, 0}, 3);
+  assert_in_turn(&mixed, "cuda", (const int[]){1, 1, 1}, 3);
+  assert_in_turn(&four, "cuda", (const int[]){0, 2, 3, 0, 2}, 5);
+  assert_in_turn(&two, "cuda:1", (const int[]){1, 1, 1}, 3);
+  assert_int_equal(gpumc_gpus_usable(&four), 3);
+  assert_int_equal(gpumc_gpus_usable(&mixed), 1);
+}
+
+static void test_processes_share_processors(void **state)
+{
+  (void)state;
+  struct gpumc_device device;
+  struct gpumc_error error = {0};
+  struct gpumc_processes processes = gpumc_processes_planned(3, 3);
+  const char *environment = getenv("OMP_NUM_THREADS");
+  char *before = environment != NULL ? strdup(environment) : NULL;
+  unsetenv("OMP_NUM_THREADS");
+  processes.processors = 2;
+  assert_int_equal(gpumc_device_open_among("cpu", 0, &processes, &device, &error), GPUMC_OK);
+  assert_int_equal(device.threads, 2);
+  gpumc_device_close(&device);
+  assert_int_equal(gpumc_device_open_among("cpu", 3, &processes, &device, &error), GPUMC_OK);
+  assert_int_equal(device.threads, 3);
+  gpumc_device_close(&device);
+  setenv("OMP_NUM_THREADS", " ", 1);
+  assert_int_equal(gpumc_device_open_absent(0, &processes, &device, &error), GPUMC_OK);
+  assert_int_equal(device.threads, 2);
+  gpumc_device_close(&device);
+  unsetenv("OMP_NUM_THREADS");
+  if (before != NULL)
+    setenv("OMP_NUM_THREADS", before, 1);
+  free(before);
 }
 
 static void test_a_gpu_that_is_too_old(void **state)
@@ -70,7 +125,7 @@ static void test_a_gpu_that_is_too_old(void **state)
                  "device cuda: Old GPU has compute capability 7.5, gpumc needs 8.0 or newer");
   assert_refused(&mixed, "cuda:0",
                  "device cuda:0: Old GPU has compute capability 7.5, gpumc needs 8.0 or newer");
-  assert_int_equal(gpumc_gpus_first(&one), -1);
+  assert_int_equal(gpumc_gpus_in_turn(&one, 0), -1);
 }
 
 static void test_a_gpu_that_is_not_there(void **state)
@@ -105,7 +160,7 @@ static void test_no_gpu_at_all(void **state)
       &none, "cuda",
       "device cuda: this gpumc was built without CUDA; use the device cpu, or build gpumc "
       "with a CUDA toolkit and -DGPUMC_CUDA=ON");
-  assert_int_equal(gpumc_gpus_first(&none), -1);
+  assert_int_equal(gpumc_gpus_in_turn(&none, 0), -1);
 }
 
 static void test_the_cpu(void **state)
@@ -132,7 +187,7 @@ static void test_auto_is_what_there_is(void **state)
   struct gpumc_error error = {0};
   gpumc_gpus_find(&gpus);
   assert_int_equal(gpumc_device_open("auto", 1, &device, &error), GPUMC_OK);
-  assert_string_equal(device.ops->name, gpumc_gpus_first(&gpus) < 0 ? "cpu" : "cuda");
+  assert_string_equal(device.ops->name, gpumc_gpus_in_turn(&gpus, 0) < 0 ? "cpu" : "cuda");
   gpumc_device_close(&device);
 }
 
@@ -144,7 +199,7 @@ static void test_open_says_what_choose_says(void **state)
   struct gpumc_gpu_list gpus;
   struct gpumc_error chosen = {0}, opened = {0};
   gpumc_gpus_find(&gpus);
-  assert_int_equal(gpumc_gpus_choose(&gpus, "cuda:999", &index, &chosen), GPUMC_DEVICE);
+  assert_int_equal(gpumc_gpus_choose(&gpus, "cuda:999", 0, &index, &chosen), GPUMC_DEVICE);
   assert_int_equal(gpumc_device_open("cuda:999", 1, &device, &opened), GPUMC_DEVICE);
   assert_string_equal(gpumc_error_text(&opened), gpumc_error_text(&chosen));
   gpumc_error_free(&chosen);
@@ -191,6 +246,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_gpu_by_name),
+      cmocka_unit_test(test_gpus_in_turn),
+      cmocka_unit_test(test_processes_share_processors),
       cmocka_unit_test(test_a_gpu_that_is_too_old),
       cmocka_unit_test(test_a_gpu_that_is_not_there),
       cmocka_unit_test(test_no_gpu_at_all),

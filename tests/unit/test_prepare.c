@@ -191,6 +191,36 @@ static void test_replicas_of_several_processes(void **state)
   cJSON_Delete(task.resolved);
 }
 
+/* Of several processes, where algorithm or kernel do not let them divide the work. */
+static void test_work_that_is_not_divided(void **state)
+{
+  (void)state;
+  static const enum gpumc_division divides[] = {GPUMC_BY_PARTS, GPUMC_UNDIVIDED};
+  static const struct gpumc_kernel_ops grouped = {.bytes = bytes, .group = 1};
+  const struct gpumc_algorithm_ops named = {.name = "toy", .divides = divides};
+  const struct gpumc_processes alone = {.module = {.size = 1}};
+  const struct gpumc_processes three = {.module = {.size = 3, .local_size = 3}};
+  const struct gpumc_task task = {.algorithm = &named};
+  struct gpumc_preparation preparation = {
+      .task = &task,
+      .device = {.ops = &cpu},
+      .kernel = &kernel,
+      .model = {.portable_bytes = PORTABLE},
+      .demand = {.plan = {.runs = 2, .capacity = 4, .samples = 1}, .replicas = 4}};
+  struct gpumc_error error = {0};
+  struct gpumc_text text = {0};
+  assert_false(gpumc_preparation_undivided(&preparation, &alone, &text));
+  assert_int_equal(gpumc_preparation_divide(&preparation, &three, &error), GPUMC_OK);
+  assert_true(gpumc_preparation_undivided(&preparation, &three, &text));
+  assert_string_equal(
+      gpumc_text_string(&text),
+      "3 processes, but the work of toy is not divided here: process 0 does all of it");
+  gpumc_text_free(&text);
+  preparation.kernel = &grouped;
+  assert_int_equal(gpumc_preparation_divide(&preparation, &three, &error), GPUMC_OK);
+  assert_false(gpumc_preparation_undivided(&preparation, &three, &text));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -201,6 +231,7 @@ int main(void)
       cmocka_unit_test(test_the_larger_key_is_named),
       cmocka_unit_test(test_memory_of_a_gpu_and_of_its_host),
       cmocka_unit_test(test_replicas_of_several_processes),
+      cmocka_unit_test(test_work_that_is_not_divided),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "core/processes/host.h"
 #include "core/processes/launcher.h"
 
 static void one_process_has_operations_that_change_nothing(void **unused)
@@ -80,6 +81,73 @@ static void slices_of_very_many_do_not_overflow(void **unused)
   assert_true(end == n);
 }
 
+/* Processors first .. first + count - 1. */
+static struct gpumc_processor_set set_of(size_t first, size_t count)
+{
+  struct gpumc_processor_set set = {0};
+  for (size_t p = first; p < first + count; p++)
+    set.word[p / 64] |= UINT64_C(1) << p % 64;
+  return set;
+}
+
+static void assert_shares(const struct gpumc_processor_set *sets, size_t count, const int *expected)
+{
+  for (size_t i = 0; i < count; i++)
+    assert_int_equal(gpumc_processors_share(sets, count, i, 40), expected[i]);
+}
+
+static void processes_divide_processors_that_they_share(void **unused)
+{
+  (void)unused;
+  const struct gpumc_processor_set all = set_of(0, 8), none = {0}, single = set_of(1023, 1);
+  /* Unbound. */
+  assert_shares((const struct gpumc_processor_set[]){all}, 1, (const int[]){8});
+  assert_shares((const struct gpumc_processor_set[]){all, all}, 2, (const int[]){4, 4});
+  assert_shares((const struct gpumc_processor_set[]){all, all, all}, 3, (const int[]){3, 3, 2});
+  /* More processes than processors. */
+  assert_shares((const struct gpumc_processor_set[]){single, single, single}, 3,
+                (const int[]){1, 1, 1});
+  /* Bound, each to some of its own; two to each of two sockets; and one to half of the other's. */
+  assert_shares((const struct gpumc_processor_set[]){set_of(0, 3), set_of(60, 8)}, 2,
+                (const int[]){3, 8});
+  assert_shares((const struct gpumc_processor_set[]){set_of(0, 4), set_of(0, 4), set_of(100, 7),
+                                                     set_of(100, 7)},
+                4, (const int[]){2, 2, 4, 3});
+  assert_shares((const struct gpumc_processor_set[]){all, set_of(4, 4)}, 2, (const int[]){4, 4});
+  /* Unknown. */
+  assert_shares((const struct gpumc_processor_set[]){all, none, all}, 3, (const int[]){14, 13, 13});
+}
+
+static void no_processor_is_taken_twice(void **unused)
+{
+  (void)unused;
+  for (size_t count = 1; count <= 9; count++)
+    for (size_t width = count; width <= 40; width++) {
+      struct gpumc_processor_set sets[9];
+      int sum = 0;
+      for (size_t i = 0; i < count; i++)
+        sets[i] = set_of(0, width);
+      for (size_t i = 0; i < count; i++) {
+        const int share = gpumc_processors_share(sets, count, i, 1);
+        assert_int_equal(share, gpumc_processors_part((int)width, count, i));
+        sum += share;
+      }
+      assert_int_equal(sum, width);
+    }
+}
+
+static void planned_processes_are_the_first(void **unused)
+{
+  (void)unused;
+  const struct gpumc_processes planned = gpumc_processes_planned(8, 1);
+  assert_true(gpumc_is_root(&planned));
+  assert_int_equal(planned.module.size, 8);
+  assert_int_equal(planned.module.local_size, 1);
+  assert_true(planned.processors >= 1);
+  assert_int_equal(gpumc_processes_planned(4096, 4096).processors, 1);
+  assert_int_equal(gpumc_processes_alone()->processors, 0);
+}
+
 static const char *const variables[] = {
     "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE",         "PMI_RANK", "PMIX_RANK",
     "SLURM_STEP_NUM_TASKS", "SLURM_PROCID",         "GPUMC_MPI_MODULES"};
@@ -119,6 +187,19 @@ static void launchers_are_known_by_what_they_set(void **unused)
   setenv("PMIX_RANK", "4", 1);
   setenv("SLURM_PROCID", "4", 1);
   assert_launcher("Slurm", 4, 5);
+}
+
+static void a_launcher_without_mpi_reaches_nobody(void **unused)
+{
+  (void)unused;
+  struct gpumc_launcher launcher;
+  setenv("SLURM_STEP_NUM_TASKS", "5", 1);
+  setenv("SLURM_PROCID", "4", 1);
+  gpumc_launcher_find(&launcher);
+  assert_false(launcher.reaches);
+  setenv("PMIX_RANK", "4", 1);
+  gpumc_launcher_find(&launcher);
+  assert_true(launcher.reaches);
 }
 
 static void ranks_on_a_host_are_what_the_launcher_says(void **unused)
@@ -195,6 +276,7 @@ static void what_is_no_module_is_not_opened(void **unused)
   struct gpumc_processes *processes = NULL;
   struct gpumc_error error = {0};
   const struct gpumc_module_file none = {.name = "Open MPI", .path = "/nowhere/gpumc_openmpi.so"};
+  enum gpumc_module_cuda cuda = GPUMC_MODULE_CUDA_YES;
   char message[256];
   assert_int_equal(gpumc_processes_open("/nowhere/gpumc_openmpi.so", 0, &processes, &error),
                    GPUMC_FAILURE);
@@ -202,8 +284,9 @@ static void what_is_no_module_is_not_opened(void **unused)
   assert_int_equal(gpumc_processes_open("libm.so.6", 0, &processes, &error), GPUMC_FAILURE);
   assert_string_equal(gpumc_error_text(&error), "libm.so.6 belongs to another version of gpumc");
   assert_null(processes);
-  assert_false(gpumc_module_try(&none, message, sizeof message));
+  assert_false(gpumc_module_try(&none, &cuda, message, sizeof message));
   assert_non_null(strstr(message, "/nowhere/gpumc_openmpi.so"));
+  assert_int_equal(cuda, GPUMC_MODULE_CUDA_UNKNOWN);
   gpumc_error_free(&error);
 }
 
@@ -214,7 +297,12 @@ int main(void)
       cmocka_unit_test(one_process_keeps_its_error),
       cmocka_unit_test(slices_are_even_and_begin_at_granules),
       cmocka_unit_test(slices_of_very_many_do_not_overflow),
+      cmocka_unit_test(processes_divide_processors_that_they_share),
+      cmocka_unit_test(no_processor_is_taken_twice),
+      cmocka_unit_test(planned_processes_are_the_first),
       cmocka_unit_test_setup_teardown(launchers_are_known_by_what_they_set, forget_launchers,
+                                      forget_launchers),
+      cmocka_unit_test_setup_teardown(a_launcher_without_mpi_reaches_nobody, forget_launchers,
                                       forget_launchers),
       cmocka_unit_test_setup_teardown(ranks_on_a_host_are_what_the_launcher_says, forget_launchers,
                                       forget_launchers),

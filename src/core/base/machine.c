@@ -42,10 +42,16 @@ static const char *skip_number(const char *text)
   return number >= 1 && number <= GPUMC_THREADS_MAXIMUM ? skip_blanks(text) : NULL;
 }
 
+static bool environment_tells(void)
+{
+  const char *text = getenv(variable);
+  return text != NULL && *skip_blanks(text) != '\0';
+}
+
 bool gpumc_threads_environment_is_good(void)
 {
   const char *text = getenv(variable);
-  if (text == NULL || *skip_blanks(text) == '\0')
+  if (!environment_tells())
     return true;
   while ((text = skip_number(text)) != NULL && *text == ',')
     text++;
@@ -64,7 +70,8 @@ static enum gpumc_status suit_machine(int threads, const char *source, struct gp
                          processors == 1 ? "" : "s");
 }
 
-enum gpumc_status gpumc_threads_choose(int asked, int *threads, struct gpumc_error *error)
+enum gpumc_status
+gpumc_threads_choose(int asked, int processors, int *threads, struct gpumc_error *error)
 {
   *threads = asked;
   if (asked > GPUMC_THREADS_MAXIMUM)
@@ -77,7 +84,7 @@ enum gpumc_status gpumc_threads_choose(int asked, int *threads, struct gpumc_err
                            "%s is '%.40s', which is not a number of threads from 1 to %d, or a "
                            "list of such numbers: correct it, unset it, or use --threads",
                            variable, getenv(variable), GPUMC_THREADS_MAXIMUM);
-  *threads = omp_get_max_threads();
+  *threads = processors > 0 && !environment_tells() ? processors : omp_get_max_threads();
   if (*threads > GPUMC_THREADS_MAXIMUM)
     *threads = GPUMC_THREADS_MAXIMUM;
   return suit_machine(*threads, variable, error);

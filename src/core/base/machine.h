@@ -10,11 +10,12 @@
 /* libgomp takes the threads of a region on the stack: gpumc stays far below. */
 enum { GPUMC_THREADS_MAXIMUM = 4096 };
 
-/* `asked` threads, or where that is 0 the first of OMP_NUM_THREADS, or as many as there are
- * processors where that is unset or blank. GPUMC_INVALID for more than GPUMC_THREADS_MAXIMUM or 32
- * for each processor, and for an OMP_NUM_THREADS that is needed and is no list of numbers. */
+/* `asked` threads, or where that is 0 the first of OMP_NUM_THREADS, or as many as `processors`, 0:
+ * all that there are, where that is unset or blank. GPUMC_INVALID for more than
+ * GPUMC_THREADS_MAXIMUM or 32 for each processor, and for an OMP_NUM_THREADS that is needed and is
+ * no list of numbers. */
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_threads_choose(int asked, int *threads, struct gpumc_error *error);
+gpumc_threads_choose(int asked, int processors, int *threads, struct gpumc_error *error);
 
 /* Whether the process can have that many threads now: starts those that it has not, and ends them.
  * GPUMC_FAILURE where it cannot; libgomp would end the program, without a word of ours and with all

@@ -11,6 +11,7 @@
 #include "core/config/params.h"
 #include "core/device/device_cpu.h"
 #include "core/device/device_gpu.h"
+#include "core/processes/processes.h"
 
 enum { CAPABILITY_MINIMUM = 8 }; /* compute capability 8.0, the oldest that is compiled for */
 
@@ -19,10 +20,20 @@ static bool is_usable(const struct gpumc_gpu *gpu)
   return gpu->major >= CAPABILITY_MINIMUM;
 }
 
-int gpumc_gpus_first(const struct gpumc_gpu_list *gpus)
+int gpumc_gpus_usable(const struct gpumc_gpu_list *gpus)
 {
+  int usable = 0;
   for (int i = 0; i < gpus->count; i++)
-    if (is_usable(&gpus->gpu[i]))
+    usable += is_usable(&gpus->gpu[i]);
+  return usable;
+}
+
+int gpumc_gpus_in_turn(const struct gpumc_gpu_list *gpus, int local_rank)
+{
+  const int usable = gpumc_gpus_usable(gpus);
+  int before = usable > 0 ? local_rank % usable : 0; /* of those that are usable */
+  for (int i = 0; i < gpus->count; i++)
+    if (is_usable(&gpus->gpu[i]) && before-- == 0)
       return i;
   return -1;
 }
@@ -34,6 +45,12 @@ const char *gpumc_cuda_version_text(int version, char text[static 16])
   else
     snprintf(text, 16, "%d.%d", version / 1000, version % 1000 / 10);
   return text;
+}
+
+/* 0: all. */
+static int processors_of(const struct gpumc_processes *processes)
+{
+  return processes != NULL ? processes->processors : 0;
 }
 
 /* No GPU at all. */
@@ -77,13 +94,13 @@ refuse_number(const struct gpumc_gpu_list *gpus, const char *name, struct gpumc_
   return status;
 }
 
-enum gpumc_status gpumc_gpus_choose(const struct gpumc_gpu_list *gpus, const char *name, int *index,
-                                    struct gpumc_error *error)
+enum gpumc_status gpumc_gpus_choose(const struct gpumc_gpu_list *gpus, const char *name,
+                                    int local_rank, int *index, struct gpumc_error *error)
 {
   const char *number = strchr(name, ':');
   if (gpus->count == 0)
     return refuse_all(gpus, name, error);
-  *index = number != NULL ? atoi(number + 1) : gpumc_gpus_first(gpus);
+  *index = number != NULL ? atoi(number + 1) : gpumc_gpus_in_turn(gpus, local_rank);
   if (*index >= gpus->count)
     return refuse_number(gpus, name, error);
   const struct gpumc_gpu *gpu = &gpus->gpu[*index >= 0 ? *index : 0];
@@ -97,6 +114,14 @@ enum gpumc_status gpumc_gpus_choose(const struct gpumc_gpu_list *gpus, const cha
 enum gpumc_status gpumc_device_open(const char *name, int threads, struct gpumc_device *device,
                                     struct gpumc_error *error)
 {
+  return gpumc_device_open_among(name, threads, NULL, device, error);
+}
+
+enum gpumc_status gpumc_device_open_among(const char *name, int threads,
+                                          const struct gpumc_processes *processes,
+                                          struct gpumc_device *device, struct gpumc_error *error)
+{
+  const int local_rank = processes != NULL ? processes->module.local_rank : 0;
   int index = -1;
   struct gpumc_gpu_list gpus = {0};
   memset(device, 0, sizeof *device);
@@ -104,25 +129,25 @@ enum gpumc_status gpumc_device_open(const char *name, int threads, struct gpumc_
     return gpumc_error_set(error, GPUMC_INVALID,
                            "unknown device '%s'; use auto, cpu, cuda or cuda:N", name);
   bool is_auto = strcmp(name, "auto") == 0, is_cpu = strcmp(name, "cpu") == 0;
-  GPUMC_TRY(gpumc_threads_choose(threads, &threads, error));
+  GPUMC_TRY(gpumc_threads_choose(threads, processors_of(processes), &threads, error));
   GPUMC_TRY(gpumc_threads_try(threads, error));
   if (!is_cpu)
     gpumc_gpus_find(&gpus);
-  if (is_cpu || (is_auto && gpumc_gpus_first(&gpus) < 0)) {
+  if (is_cpu || (is_auto && gpumc_gpus_in_turn(&gpus, local_rank) < 0)) {
     gpumc_device_cpu_open(threads, device);
     return GPUMC_OK;
   }
-  GPUMC_TRY(gpumc_gpus_choose(&gpus, is_auto ? "cuda" : name, &index, error));
+  GPUMC_TRY(gpumc_gpus_choose(&gpus, is_auto ? "cuda" : name, local_rank, &index, error));
   GPUMC_TRY(gpumc_device_cuda_open(&gpus, index, device, error));
   device->threads = threads;
   return GPUMC_OK;
 }
 
-enum gpumc_status
-gpumc_device_open_absent(int threads, struct gpumc_device *device, struct gpumc_error *error)
+enum gpumc_status gpumc_device_open_absent(int threads, const struct gpumc_processes *processes,
+                                           struct gpumc_device *device, struct gpumc_error *error)
 {
   memset(device, 0, sizeof *device);
-  GPUMC_TRY(gpumc_threads_choose(threads, &device->threads, error));
+  GPUMC_TRY(gpumc_threads_choose(threads, processors_of(processes), &device->threads, error));
   device->ops = gpumc_device_cuda_absent();
   snprintf(device->description, sizeof device->description, "none: this machine has no GPU");
   return GPUMC_OK;

@@ -33,6 +33,7 @@ struct gpumc_stopwatch {
 };
 
 struct gpumc_device;
+struct gpumc_processes;
 
 enum gpumc_device_kind { GPUMC_KIND_CPU, GPUMC_KIND_CUDA, GPUMC_KINDS };
 
@@ -119,15 +120,23 @@ struct gpumc_device {
 };
 
 /* Open what the configuration asks for: "cpu", "cuda", "cuda:N", or "auto": the first GPU where
- * there is one, else the CPU. `threads`: as for gpumc_threads_choose. GPUMC_DEVICE, naming
- * the devices that exist, if it is unavailable. */
+ * there is one, else the CPU. `threads`: as for gpumc_threads_choose, of all processors.
+ * GPUMC_DEVICE, naming the devices that exist, if it is unavailable. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_device_open(const char *name, int threads,
                                                      struct gpumc_device *device,
                                                      struct gpumc_error *error);
-/* A GPU that is not here, so that memory can be planned for it: it has nothing but its name, the
- * sizes of what it would hold, and `threads` of the host. */
+/* The same for one of several processes: those of a host take its GPUs in turn, by their local
+ * ranks, where the name has no number, and its processors as processes->processors has them. NULL:
+ * alone.
+ */
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_device_open_absent(int threads, struct gpumc_device *device, struct gpumc_error *error);
+gpumc_device_open_among(const char *name, int threads, const struct gpumc_processes *processes,
+                        struct gpumc_device *device, struct gpumc_error *error);
+/* A GPU that is not here, so that memory can be planned for it: it has nothing but its name, the
+ * sizes of what it would hold, and `threads` of the host, as for gpumc_device_open_among. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_device_open_absent(int threads, const struct gpumc_processes *processes,
+                         struct gpumc_device *device, struct gpumc_error *error);
 /* Whether a name, "cuda:1", asks for a GPU, and this machine has none that CUDA shows. */
 bool gpumc_device_is_absent(const char *name);
 void gpumc_device_close(struct gpumc_device *device);

@@ -279,6 +279,8 @@ static cudaError_t describe(int index, struct gpumc_gpu *gpu)
   if (code != cudaSuccess)
     return code;
   snprintf(gpu->name, sizeof gpu->name, "%.*s", (int)sizeof gpu->name - 1, properties.name);
+  for (size_t i = 0; i < sizeof properties.uuid.bytes; i++)
+    snprintf(gpu->identity + 2 * i, 3, "%02x", (unsigned char)properties.uuid.bytes[i]);
   gpu->major = properties.major;
   gpu->minor = properties.minor;
   gpu->multiprocessors = properties.multiProcessorCount;

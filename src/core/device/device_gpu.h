@@ -12,7 +12,8 @@ enum { GPUMC_GPUS_MAXIMUM = 64 };
 
 struct gpumc_gpu {
   char name[96];
-  int major, minor; /* compute capability */
+  char identity[40]; /* of the card, or the part of one, on any host and for any process */
+  int major, minor;  /* compute capability */
   int multiprocessors;
   size_t shared_bytes; /* that one block may have */
   double bytes;        /* of device memory in all */
@@ -29,13 +30,17 @@ struct gpumc_gpu_list {
 /* What there is; makes no context on a GPU. */
 void gpumc_gpus_find(struct gpumc_gpu_list *gpus);
 
-/* The first GPU that kernels run on, or -1. */
-int gpumc_gpus_first(const struct gpumc_gpu_list *gpus);
+/* How many of them kernels run on. */
+int gpumc_gpus_usable(const struct gpumc_gpu_list *gpus);
 
-/* The GPU of the name "cuda" (the first that kernels run on) or "cuda:N". GPUMC_DEVICE with what
- * was found when it is not available. */
+/* The GPU of the process of that local rank of its host: those that kernels run on are taken in
+ * turn by processes that see all of them, and a launcher may show each a single one. -1: none. */
+int gpumc_gpus_in_turn(const struct gpumc_gpu_list *gpus, int local_rank);
+
+/* The GPU of the name "cuda" (in turn) or "cuda:N". GPUMC_DEVICE with what was found when it is not
+ * available. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_gpus_choose(const struct gpumc_gpu_list *gpus,
-                                                     const char *name, int *index,
+                                                     const char *name, int local_rank, int *index,
                                                      struct gpumc_error *error);
 
 /* "13.0" into `text`, "none" for 0. Returns `text`. */

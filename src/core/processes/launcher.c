@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/text.h"
+#include "core/processes/host.h"
 
 /* ---- the launcher ---- */
 
@@ -109,17 +110,25 @@ void gpumc_modules_find(struct gpumc_module_file file[static GPUMC_MODULES])
   }
 }
 
+/* Exit code of the child where the module can be loaded, and more by gpumc_module_cuda. */
+enum { LOADED = 16 };
+
 /* In a child: a library of MPI leaves traces in its process, two of them even more. */
 static void try_in_child(const char *path, int out)
 {
-  if (dlopen(path, RTLD_NOW | RTLD_GLOBAL) != NULL)
-    _exit(0);
+  void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+  void *symbol = library != NULL ? dlsym(library, GPUMC_MODULE_CUDA) : NULL;
+  gpumc_module_cuda_support *support;
+  memcpy(&support, &symbol, sizeof support);
+  if (library != NULL)
+    _exit(LOADED + (int)(support != NULL ? support() : GPUMC_MODULE_CUDA_UNKNOWN));
   const char *text = dlerror();
   const ssize_t written = write(out, text, strlen(text));
   _exit(written >= 0 ? 1 : 2);
 }
 
-bool gpumc_module_try(const struct gpumc_module_file *file, char *message, size_t bytes)
+bool gpumc_module_try(const struct gpumc_module_file *file, enum gpumc_module_cuda *cuda,
+                      char *message, size_t bytes)
 {
   int ends[2], state = 0;
   size_t length = 0;
@@ -136,8 +145,11 @@ bool gpumc_module_try(const struct gpumc_module_file *file, char *message, size_
   if (child > 0)
     message[length] = '\0';
   close(ends[0]);
-  return child > 0 && waitpid(child, &state, 0) == child && WIFEXITED(state) &&
-         WEXITSTATUS(state) == 0;
+  const bool loaded = child > 0 && waitpid(child, &state, 0) == child && WIFEXITED(state) &&
+                      WEXITSTATUS(state) >= LOADED;
+  *cuda =
+      loaded ? (enum gpumc_module_cuda)(WEXITSTATUS(state) - LOADED) : GPUMC_MODULE_CUDA_UNKNOWN;
+  return loaded;
 }
 
 /* ---- joining ---- */
@@ -189,8 +201,10 @@ enum gpumc_status gpumc_launcher_join(const struct gpumc_launcher *launcher,
     return refuse(launcher, file, error);
   GPUMC_TRY(gpumc_processes_open(taken->path, 0, processes, error));
   const struct gpumc_module *module = &(*processes)->module;
-  if (module->size == launcher->size)
+  if (module->size == launcher->size) {
+    (*processes)->processors = gpumc_processes_find_processors(*processes);
     return GPUMC_OK;
+  }
   const enum gpumc_status status =
       gpumc_error_set(error, GPUMC_INVALID,
                       "started as %d processes by %s, but %s finds %d: the launcher belongs to "

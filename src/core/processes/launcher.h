@@ -22,9 +22,10 @@ struct gpumc_module_file {
 /* Looks in the folder that GPUMC_MPI_MODULES names or, where that is unset, in that of the program
  * and in lib/gpumc of where it is installed. */
 void gpumc_modules_find(struct gpumc_module_file file[static GPUMC_MODULES]);
-/* Whether a module and its MPI can be loaded, found out by a process of its own. `message`: why
- * not. */
-bool gpumc_module_try(const struct gpumc_module_file *file, char *message, size_t bytes);
+/* Whether a module and its MPI can be loaded, found out by a process of its own, in which MPI is
+ * not started. `message`: why not. */
+bool gpumc_module_try(const struct gpumc_module_file *file, enum gpumc_module_cuda *cuda,
+                      char *message, size_t bytes);
 
 /* Opens the module of the launcher's MPI: `*processes` is to be closed, NULL of a single process,
  * for which nothing is opened. GPUMC_INVALID where there is no such module, or where the MPI that

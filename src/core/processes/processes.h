@@ -22,6 +22,7 @@ struct gpumc_processes_times;
 struct gpumc_processes {
   struct gpumc_module module;
   bool checks;                         /* GPUMC_PROCESSES_CHECK */
+  int processors;                      /* of the host, that this process takes; 0: all (host.h) */
   struct gpumc_processes_times *times; /* NULL: of a single process */
 };
 
@@ -34,6 +35,9 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_processes_open(const char *path, size_t
                                                         struct gpumc_error *error);
 /* Waits for all, ends the module and frees; legal on NULL. Nothing can be opened afterwards. */
 void gpumc_processes_close(struct gpumc_processes *processes);
+
+/* How numbers of GPUs reach other processes, whatever their MPI supports: "host copies". */
+extern const char gpumc_transfers[];
 
 static inline bool gpumc_is_root(const struct gpumc_processes *processes)
 {
@@ -55,15 +59,15 @@ void gpumc_processes_send(const struct gpumc_processes *processes, int to, const
 void gpumc_processes_receive(const struct gpumc_processes *processes, int from, void *bytes,
                              size_t count);
 void gpumc_processes_barrier(const struct gpumc_processes *processes);
-/* For an error that only one process has, where the others cannot learn of it in time. Of several
- * processes: does not return. */
-void gpumc_processes_abandon(const struct gpumc_processes *processes,
-                             const struct gpumc_error *error);
 /* Waits for a second, where processes may have the same error and cannot ask each other: whoever
  * calls it gives way to the one that says so, the root or the first process of a host. What others
  * would say is lost with them, since a launcher that sees one process end with an error ends all,
  * and takes less than that for it. */
 void gpumc_processes_give_way(void);
+/* For an error that only one process has, where the others cannot learn of it in time. Of several
+ * processes: does not return. */
+void gpumc_processes_abandon(const struct gpumc_processes *processes,
+                             const struct gpumc_error *error);
 
 /* After something that can fail in one process and not in another: all get the status and the
  * message of the lowest process with an error or, where there is none, of one that was stopped.

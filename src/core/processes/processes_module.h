@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Raised when the structs below change: a module of another number is refused. */
-enum { GPUMC_MODULE_INTERFACE = 1 };
+enum { GPUMC_MODULE_INTERFACE = 2 };
 
 /* Collective operations are called by all processes in the same order, from the main thread. None
  * of them fails: without the others there is nothing left to do, so a module that cannot deliver
@@ -34,6 +34,10 @@ struct gpumc_processes_ops {
   void (*close)(void *own);
 };
 
+/* Whether an MPI could be handed memory of GPUs by CUDA. Nothing is so far: numbers of GPUs go by
+ * way of the host. Some know it only once they are started. */
+enum gpumc_module_cuda { GPUMC_MODULE_CUDA_UNKNOWN, GPUMC_MODULE_CUDA_NO, GPUMC_MODULE_CUDA_YES };
+
 /* What a module fills in. */
 struct gpumc_module {
   int interface; /* GPUMC_MODULE_INTERFACE, set by the program */
@@ -41,12 +45,19 @@ struct gpumc_module {
   void *own;
   int rank, size;             /* of all processes */
   int local_rank, local_size; /* of those on this host */
+  int host;                   /* rank of the first of these */
   char name[64];              /* "Open MPI 4.1.4" */
+  enum gpumc_module_cuda cuda;
 };
 
 /* Of the function GPUMC_MODULE_OPEN that a module exports. Messages are cut into pieces of at most
  * `message_bytes`. Nonzero: the module has another interface; nothing has been done then. */
 typedef int gpumc_module_open(struct gpumc_module *module, size_t message_bytes);
 #define GPUMC_MODULE_OPEN "gpumc_mpi_open"
+
+/* Of the function GPUMC_MODULE_CUDA that a module exports, which may be called without MPI being
+ * started. */
+typedef enum gpumc_module_cuda gpumc_module_cuda_support(void);
+#define GPUMC_MODULE_CUDA "gpumc_mpi_cuda"
 
 #endif

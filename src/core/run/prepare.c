@@ -14,8 +14,9 @@
 #include "core/simulation/division.h"
 #include "core/simulation/shared_keys.h"
 
-static enum gpumc_status
-open_device(struct gpumc_preparation *preparation, int threads, struct gpumc_error *error)
+static enum gpumc_status open_device(struct gpumc_preparation *preparation, int threads,
+                                     const struct gpumc_processes *processes,
+                                     struct gpumc_error *error)
 {
   const struct gpumc_task *task = preparation->task;
   const struct gpumc_params params = gpumc_task_params(task, "kernel");
@@ -23,8 +24,8 @@ open_device(struct gpumc_preparation *preparation, int threads, struct gpumc_err
   /* The variant is pinned: it was chosen for this instance when the task was made. */
   const struct gpumc_kernel_wish wish = {
       .model = task->model, .algorithm = task->algorithm, .params = &algorithm};
-  GPUMC_TRY(gpumc_device_open(gpumc_params_string(&params, "device"), threads, &preparation->device,
-                              error));
+  GPUMC_TRY(gpumc_device_open_among(gpumc_params_string(&params, "device"), threads, processes,
+                                    &preparation->device, error));
   preparation->device_open = true;
   preparation->device.block_threads = (uint32_t)gpumc_params_integer(&params, "block_threads");
   GPUMC_TRY(gpumc_isa_parse(gpumc_params_string(&params, "isa"), &preparation->device.isa, error));
@@ -33,13 +34,14 @@ open_device(struct gpumc_preparation *preparation, int threads, struct gpumc_err
 }
 
 /* The task's own kernel, which this build may lack. */
-static enum gpumc_status
-open_absent(struct gpumc_preparation *preparation, int threads, struct gpumc_error *error)
+static enum gpumc_status open_absent(struct gpumc_preparation *preparation, int threads,
+                                     const struct gpumc_processes *processes,
+                                     struct gpumc_error *error)
 {
   const struct gpumc_task *task = preparation->task;
   const struct gpumc_params params = gpumc_task_params(task, "kernel");
   const char *variant = gpumc_params_string(&params, "variant");
-  GPUMC_TRY(gpumc_device_open_absent(threads, &preparation->device, error));
+  GPUMC_TRY(gpumc_device_open_absent(threads, processes, &preparation->device, error));
   preparation->device_open = true;
   preparation->kernel = gpumc_kernel_named(task->model, preparation->device.ops->name, variant);
   return preparation->kernel != NULL
@@ -166,22 +168,65 @@ enum gpumc_status gpumc_preparation_divide(struct gpumc_preparation *preparation
   return GPUMC_OK;
 }
 
-typedef enum gpumc_status
-opener(struct gpumc_preparation *preparation, int threads, struct gpumc_error *error);
+bool gpumc_preparation_undivided(const struct gpumc_preparation *preparation,
+                                 const struct gpumc_processes *processes, struct gpumc_text *text)
+{
+  const int size = processes->module.size;
+  if (size == 1 || preparation->demand.plan.division != GPUMC_UNDIVIDED)
+    return false;
+  gpumc_text_append(text,
+                    "%d processes, but the work of %s is not divided here: process 0 does all of "
+                    "it",
+                    size, preparation->task->algorithm->name);
+  return true;
+}
+
+typedef enum gpumc_status opener(struct gpumc_preparation *preparation, int threads,
+                                 const struct gpumc_processes *processes,
+                                 struct gpumc_error *error);
+
+/* The device, and what the algorithm demands with it. */
+static enum gpumc_status open_and_ask(struct gpumc_preparation *preparation, int threads,
+                                      opener *open, const struct gpumc_processes *processes,
+                                      struct gpumc_error *error)
+{
+  const struct gpumc_params params = gpumc_task_params(preparation->task, "algorithm");
+  if (preparation->device_open)
+    gpumc_device_close(&preparation->device);
+  preparation->device_open = false;
+  GPUMC_TRY(open(preparation, threads, processes, error));
+  if (preparation->model.ops == NULL)
+    GPUMC_TRY(create_model(preparation, error));
+  return ask_demand(preparation, &params, &preparation->demand, error);
+}
+
+/* Too many processes are another matter, and refused later. */
+static bool is_left_to_root(const struct gpumc_preparation *preparation,
+                            const struct gpumc_processes *processes)
+{
+  const struct gpumc_demand *demand = &preparation->demand;
+  struct gpumc_ensemble_plan plan = demand->plan;
+  struct gpumc_error ignored = {0};
+  const enum gpumc_status status =
+      gpumc_division_choose(preparation->task->algorithm->divides, preparation->kernel,
+                            demand->replicas, processes, &plan, &ignored);
+  gpumc_error_free(&ignored);
+  return status == GPUMC_OK && plan.division == GPUMC_UNDIVIDED;
+}
 
 static enum gpumc_status prepare(const struct gpumc_task *task, int threads, opener *open,
+                                 const struct gpumc_processes *processes,
                                  struct gpumc_preparation *preparation, struct gpumc_error *error)
 {
   memset(preparation, 0, sizeof *preparation);
   preparation->task = task;
   struct gpumc_params root = gpumc_task_params(task, "");
-  struct gpumc_params algorithm_params = gpumc_task_params(task, "algorithm");
   preparation->seed = (uint64_t)gpumc_params_integer(&root, "seed");
   preparation->rounds = strcmp(gpumc_params_string(&root, "rng"), "philox4x32-7") == 0 ? 7 : 10;
   enum gpumc_status status;
-  GPUMC_TRY_OUT(status, open(preparation, threads, error));
-  GPUMC_TRY_OUT(status, create_model(preparation, error));
-  GPUMC_TRY_OUT(status, ask_demand(preparation, &algorithm_params, &preparation->demand, error));
+  GPUMC_TRY_OUT(status, open_and_ask(preparation, threads, open, processes, error));
+  if (processes != NULL && gpumc_is_root(processes) && is_left_to_root(preparation, processes))
+    GPUMC_TRY_OUT(status, open_and_ask(preparation, threads, open, NULL, error));
   preparation->seed = gpumc_samples_seed(preparation->seed, preparation->model.first_sample);
   preparation->per_site =
       gpumc_kernel_trials(preparation->kernel, &preparation->model, &preparation->demand.plan) /
@@ -196,16 +241,18 @@ out:
 }
 
 enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
+                                const struct gpumc_processes *processes,
                                 struct gpumc_preparation *preparation, struct gpumc_error *error)
 {
-  return prepare(task, threads, open_device, preparation, error);
+  return prepare(task, threads, open_device, processes, preparation, error);
 }
 
 enum gpumc_status gpumc_prepare_absent(const struct gpumc_task *task, int threads,
+                                       const struct gpumc_processes *processes,
                                        struct gpumc_preparation *preparation,
                                        struct gpumc_error *error)
 {
-  return prepare(task, threads, open_absent, preparation, error);
+  return prepare(task, threads, open_absent, processes, preparation, error);
 }
 
 /* Of the algorithm's keys that say how many replicas or samples there are, the largest one; NULL

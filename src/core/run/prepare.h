@@ -3,6 +3,8 @@
 #ifndef GPUMC_CORE_PREPARE_H
 #define GPUMC_CORE_PREPARE_H
 
+#include "core/base/text.h"
+#include "core/processes/processes.h"
 #include "core/run/language.h"
 #include "core/simulation/registry.h"
 
@@ -23,16 +25,19 @@ struct gpumc_preparation {
   double device_available_bytes; /* of a GPU's memory */
 };
 
-/* `threads`: 0 for all. GPUMC_DEVICE when the device is not available, GPUMC_INVALID when no kernel
- * serves. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
-                                                 struct gpumc_preparation *preparation,
-                                                 struct gpumc_error *error);
+/* `threads`: 0 for all. `processes`: of which this one is, should they divide the work, NULL:
+ * alone; they share out the GPUs and the processors of a host (gpumc_device_open_among). Of work
+ * that cannot be divided the root has the whole, and takes all processors that it may run on.
+ * GPUMC_DEVICE when the device is not available, GPUMC_INVALID when no kernel serves. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_prepare(const struct gpumc_task *task, int threads, const struct gpumc_processes *processes,
+              struct gpumc_preparation *preparation, struct gpumc_error *error);
 
 /* The same for a GPU that is not here, whatever device the task names: for plans only. Memory is
  * the kernel's own plan or, where this build lacks the kernel, that of replicas in portable form
  * and of the disorder of the CPU's kernel with the same trajectory. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_prepare_absent(const struct gpumc_task *task, int threads,
+                                                        const struct gpumc_processes *processes,
                                                         struct gpumc_preparation *preparation,
                                                         struct gpumc_error *error);
 
@@ -50,6 +55,9 @@ void gpumc_preparation_free(struct gpumc_preparation *preparation);
 GPUMC_MUST_CHECK enum gpumc_status gpumc_preparation_divide(struct gpumc_preparation *preparation,
                                                             const struct gpumc_processes *processes,
                                                             struct gpumc_error *error);
+/* What is to be said of several processes that do not divide the work; false where they do. */
+bool gpumc_preparation_undivided(const struct gpumc_preparation *preparation,
+                                 const struct gpumc_processes *processes, struct gpumc_text *text);
 
 /* The recorder of a task's result, or one that is `silent` (recorder.h), made of a configuration
  * with this text. */

@@ -124,6 +124,22 @@ record_processes(const struct gpumc_provenance *provenance, struct gpumc_error *
              : GPUMC_OK;
 }
 
+/* Of processes that divide the work: what each of them works on. */
+static enum gpumc_status
+record_devices(const struct gpumc_provenance *provenance, struct gpumc_error *error)
+{
+  struct gpumc_text list = {0};
+  if (provenance->devices->count == 0)
+    return GPUMC_OK;
+  gpumc_devices_list(provenance->devices, &list);
+  const enum gpumc_status status =
+      list.failed ? gpumc_error_set(error, GPUMC_FAILURE, "out of memory: devices of processes")
+                  : gpumc_recorder_text(provenance->context->recorder, "provenance", "devices",
+                                        gpumc_text_string(&list), error);
+  gpumc_text_free(&list);
+  return status;
+}
+
 static enum gpumc_status record_cuda(struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
   char driver[16], runtime[16];
@@ -149,6 +165,7 @@ gpumc_provenance_start(const struct gpumc_provenance *provenance, struct gpumc_e
                                    (int64_t)preparation->seed, error));
   GPUMC_TRY(record_what_was_read(provenance, error));
   GPUMC_TRY(record_processes(provenance, error));
+  GPUMC_TRY(record_devices(provenance, error));
   if (strcmp(preparation->device.ops->name, "cuda") == 0)
     GPUMC_TRY(record_cuda(recorder, error));
   return gpumc_recorder_integer(recorder, "provenance", "threads", preparation->device.threads,

@@ -3,11 +3,13 @@
 #define GPUMC_CORE_PROVENANCE_H
 
 #include "core/processes/processes.h"
+#include "core/run/devices.h"
 #include "core/run/prepare.h"
 
 struct gpumc_provenance {
   struct gpumc_preparation *preparation;
   const struct gpumc_processes *processes;
+  const struct gpumc_devices *devices; /* of a divided run */
   const struct gpumc_context *context; /* its recorder and warnings */
   uint64_t read_checksum;              /* gpumc_checksum_of_files */
   const char *command_line;

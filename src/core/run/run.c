@@ -51,7 +51,9 @@ static enum gpumc_status divide(struct run *run, struct gpumc_error *error)
   GPUMC_TRY(gpumc_processes_same(run->processes, "the kernel", kernel, error));
   GPUMC_TRY(gpumc_preparation_divide(preparation, run->processes, error));
   run->divided = preparation->demand.plan.division != GPUMC_UNDIVIDED;
-  return GPUMC_OK;
+  return run->divided
+             ? gpumc_devices_gather(run->processes, &preparation->device, &run->devices, error)
+             : GPUMC_OK;
 }
 
 /* Everything that the algorithm works with. */
@@ -90,6 +92,7 @@ static struct gpumc_provenance provenance_of(struct run *run)
 {
   return (struct gpumc_provenance){.preparation = &run->preparation,
                                    .processes = run->processes,
+                                   .devices = &run->devices,
                                    .context = &run->context,
                                    .read_checksum = run->read_checksum,
                                    .command_line = run->options->command_line,
@@ -100,16 +103,16 @@ static struct gpumc_provenance provenance_of(struct run *run)
                                    .unit_seconds = run->unit_seconds};
 }
 
-static void warn_of_idle_processes(const struct run *run)
+/* Of work that is not divided, and of GPUs that several processes work on. */
+static void warn_of_division(const struct run *run)
 {
-  const int size = run->processes->module.size;
-  char text[160];
-  if (size == 1 || run->divided)
-    return;
-  snprintf(text, sizeof text,
-           "%d processes, but the work of %s is not divided here: process 0 does all of it", size,
-           run->task->algorithm->name);
-  gpumc_observer_tell(run->options->observer, GPUMC_WARNING, text);
+  struct gpumc_text undivided = {0}, shared = {0};
+  if (gpumc_preparation_undivided(&run->preparation, run->processes, &undivided))
+    gpumc_observer_tell(run->options->observer, GPUMC_WARNING, gpumc_text_string(&undivided));
+  if (gpumc_devices_shared(&run->devices, &shared))
+    gpumc_observer_tell(run->options->observer, GPUMC_WARNING, gpumc_text_string(&shared));
+  gpumc_text_free(&undivided);
+  gpumc_text_free(&shared);
 }
 
 /* Files of couplings or states may be others on another host. */
@@ -150,7 +153,7 @@ static enum gpumc_status start(struct run *run, struct gpumc_error *error)
                         100 * gpumc_run_position(run).fraction);
   gpumc_checkpoint_close(run->checkpoint);
   run->checkpoint = NULL;
-  warn_of_idle_processes(run);
+  warn_of_division(run);
   const cJSON *warning;
   cJSON_ArrayForEach(warning, run->context.warnings)
       gpumc_observer_tell(run->options->observer, GPUMC_WARNING, warning->valuestring);
@@ -269,6 +272,7 @@ static void release(struct run *run)
   gpumc_checkpoint_close(run->checkpoint);
   gpumc_ensemble_free(&run->ensemble);
   gpumc_preparation_free(&run->preparation);
+  gpumc_devices_free(&run->devices);
   run->state = NULL;
   run->recorder = NULL;
   run->checkpoint = NULL;
@@ -325,7 +329,8 @@ build_to_finish(struct run *run, bool *in_the_way, struct gpumc_error *error)
 {
   *in_the_way = false;
   enum gpumc_status status =
-      gpumc_prepare(run->task, run->options->threads, &run->preparation, error);
+      gpumc_prepare(run->task, run->options->threads, takes_part(run) ? run->processes : NULL,
+                    &run->preparation, error);
   if (takes_part(run))
     status = gpumc_processes_agree(run->processes, status, error);
   GPUMC_TRY(status);

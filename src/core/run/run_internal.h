@@ -3,6 +3,7 @@
 #define GPUMC_CORE_RUN_INTERNAL_H
 
 #include "core/processes/processes.h"
+#include "core/run/devices.h"
 #include "core/run/prepare.h"
 #include "core/run/run.h"
 #include "core/simulation/algorithm.h"
@@ -18,7 +19,8 @@ struct run {
   struct gpumc_task_files files;
   char *identity;
   struct gpumc_preparation preparation;
-  uint64_t read_checksum; /* gpumc_checksum_of_files; 0: none */
+  struct gpumc_devices devices; /* of a divided run, by the root */
+  uint64_t read_checksum;       /* gpumc_checksum_of_files; 0: none */
   struct gpumc_ensemble ensemble;
   struct gpumc_recorder *recorder;
   struct gpumc_checkpoint_reader *checkpoint; /* to continue from; NULL: none */
