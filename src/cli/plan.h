@@ -6,6 +6,13 @@
 
 #include "core/run/prepare.h"
 
+/* Bytes that a task needs of its device, in its JSON: of the host where that is the CPU. */
+double cli_plan_memory(const cJSON *task);
+/* 0 where the member is missing. */
+double cli_plan_amount(const cJSON *json, const char *name);
+/* The whole plan as text. */
+void cli_plan_print(const cJSON *json);
+
 /* How long a run would take: its operations timed on a scratch ensemble, as often as it does them.
  */
 struct cli_plan_time {

@@ -153,6 +153,8 @@ class Comparison(MpiCase):
                 found = self.provenance("run.h5")
                 self.assertEqual(found["processes"], processes)
                 self.assertTrue(found["mpi"].startswith(kind))
+                self.assertEqual(found["transfers"], "host copies")
+                self.assertIn(found["mpi_supports_cuda"], ["yes", "no"])
                 self.assertGreater(found["seconds_communication"], 0)
                 if divisions:
                     self.assertEqual(found["division"], divisions[processes])
@@ -421,6 +423,14 @@ class Mixed(MpiCase):
             line = self.mixed(kind, *folders)
             self.assertRegex(line, r"^gpumc: error: process 1 of 3 on \S+: what is read from files differs: ")
         self.assertEqual(self.names("*/run.h5"), [])
+
+    def test_kernels(self):
+        """Of one trajectory. The variant belongs to the configuration; a device of another kind would differ as the kernel."""
+        config = self.write("c.yaml", ALGORITHMS["canonical"])
+        one, other = ([PROGRAM, "run", config, "--set", f"kernel.variant={variant}"] for variant in ("spin", "walker"))
+        for kind in mpi.LAUNCHERS:
+            line = self.mixed(kind, one, other)
+            self.assertRegex(line, r"process 1 of 3 on \S+: the configuration differs: '.*walker.*', but process 0 has '.*spin")
 
     def test_numbers_of_tasks(self):
         one, other = self.write("c.yaml", SMALL), self.write("d.yaml", CAMPAIGN)

@@ -112,13 +112,19 @@ record_processes(const struct gpumc_provenance *provenance, struct gpumc_error *
   struct gpumc_recorder *recorder = provenance->context->recorder;
   const struct gpumc_module *module = &provenance->processes->module;
   GPUMC_TRY(gpumc_recorder_integer(recorder, "provenance", "processes", module->size, error));
+  static const char *const cuda[] = {[GPUMC_MODULE_CUDA_UNKNOWN] = "unknown",
+                                     [GPUMC_MODULE_CUDA_NO] = "no",
+                                     [GPUMC_MODULE_CUDA_YES] = "yes"};
   static const char *const division[] = {
       [GPUMC_UNDIVIDED] = "process 0 does all of the work",
       [GPUMC_BY_RUNS] = "each process has some of the runs or values",
       [GPUMC_BY_PARTS] = "each process has some of the runs or values, or of the replicas of one",
       [GPUMC_BY_REPLICAS] = "each process has some of the replicas or samples of every run"};
   const struct text_attribute attributes[] = {
-      {"mpi", module->name}, {"division", division[provenance->preparation->demand.plan.division]}};
+      {"mpi", module->name},
+      {"mpi_supports_cuda", cuda[module->cuda]},
+      {"transfers", gpumc_transfers},
+      {"division", division[provenance->preparation->demand.plan.division]}};
   return module->size > 1
              ? record_texts(recorder, attributes, sizeof attributes / sizeof *attributes, error)
              : GPUMC_OK;
