@@ -86,13 +86,14 @@ class Population:
         scale, cumulated, offset = self.target / total, 0.0, self.random.random()
         parents, free = [], []
         for block in self._blocks():
-            tau = np.exp(-s * self.z[block]).astype(np.float64) * scale
+            tau = np.exp(-s * self.z[block]) * np.float32(scale)
             if self.method == "systematic":
+                tau = tau.astype(np.float64)
                 points = np.floor(offset + cumulated + np.concatenate([[0.0], np.cumsum(tau)]))
                 copies = np.diff(points).astype(np.int32)
                 cumulated += float(tau.sum())
             else:
-                copies = np.floor(tau + self.random.random(len(tau))).astype(np.int32)
+                copies = (tau + self.random.random(len(tau), np.float32)).astype(np.int32)
             further, places = balance.surplus(copies)
             parents.append(further + block.start)
             free.append(places + block.start)
