@@ -7,12 +7,14 @@ endif()
 install(DIRECTORY src/core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc
   FILES_MATCHING PATTERN "*.h" PATTERN "*_internal.h" EXCLUDE)
 install(DIRECTORY configs schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc)
-install(PROGRAMS tools/check-disks tools/compare-papers tools/export-gsd tools/plot tools/python tools/time-pa
+install(PROGRAMS tools/check-disks tools/compare-papers tools/export-gsd tools/plot tools/predict-scaling tools/python
+  tools/simulate-balance tools/time-pa
   DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)
-install(FILES tools/correlation.py tools/crossing.py tools/gpumc_reader.py tools/hard_disks.py tools/helicity.py tools/interpreter.py
+install(FILES tools/balance.py tools/balance_model.py tools/correlation.py tools/crossing.py
+  tools/gpumc_reader.py tools/hard_disks.py tools/helicity.py tools/interpreter.py
   tools/ising2d_exact.py tools/measured.py tools/pa_published.py
   tools/pa_timings.py tools/pa_timings_plot.py tools/papers_published.py
-  tools/transition.py
+  tools/recorded_populations.py tools/scaling.json tools/transition.py
   DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)
 install(DIRECTORY tools/paper_figures DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools
   FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)

@@ -94,6 +94,8 @@ class Install(ProgramCase):
             self.assertTrue((share / name).exists(), name)
         self.assertIn("usage: ", output(share / "gpumc/tools/plot", "--help",
                                         env=dict(os.environ, MPLCONFIGDIR=str(self.directory))))
+        self.assertIn("| GPUs |", output(share / "gpumc/tools/predict-scaling", "pa-weak"))
+        self.assertIn("usage: ", output(share / "gpumc/tools/simulate-balance", "--help"))
         self.assertIn("gpumc ", output(self.prefix / "bin/gpumc", "--version"))
 
 
