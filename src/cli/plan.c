@@ -71,8 +71,11 @@ static enum gpumc_status plan_task(const struct cli_arguments *arguments,
       plan->absent
           ? gpumc_prepare_absent(task, arguments->threads, processes, &plan->preparation, error)
           : gpumc_prepare(task, arguments->threads, processes, &plan->preparation, error));
-  if (processes != NULL)
+  if (processes != NULL) {
     GPUMC_TRY(gpumc_preparation_divide(&plan->preparation, processes, error));
+    gpumc_preparation_share_gpu(&plan->preparation,
+                                cli_plan_gpu_sharers(&plan->preparation, plan->absent));
+  }
   if (gpu != NULL)
     plan->seconds =
         cli_plan_gpu_seconds(gpu, &plan->preparation) * cli_plan_share(&plan->preparation);
@@ -182,8 +185,7 @@ static cJSON *task_json(const struct task_plan *plan, const char *reason,
   add_fills(json, plan);
   add_memory(json, plan);
   if (planned != NULL)
-    cJSON_AddItemToObject(json, "processes",
-                          cli_plan_processes_json(preparation, planned, plan->absent));
+    cJSON_AddItemToObject(json, "processes", cli_plan_processes_json(preparation, planned));
   add_disk(json, preparation);
   cJSON_AddNumberToObject(json, "updates", demand->updates * preparation->per_site);
   cJSON_AddStringToObject(json, "update_unit", gpumc_trials_unit(preparation->kernel));

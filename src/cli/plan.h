@@ -54,7 +54,7 @@ int cli_plan_gpu_sharers(const struct gpumc_preparation *preparation, bool absen
 /* What each process has and needs, in JSON; of a task with that member, its rows; and of all tasks
  * what is to be warned of. */
 cJSON *cli_plan_processes_json(const struct gpumc_preparation *preparation,
-                               const struct gpumc_processes *planned, bool absent);
+                               const struct gpumc_processes *planned);
 void cli_plan_processes_print(const cJSON *task);
 void cli_plan_processes_warn(const cJSON *tasks);
 

@@ -23,23 +23,25 @@ static const char *size_of(const cJSON *json, const char *name, char text[static
   return gpumc_size_text(cli_number(json, name), text);
 }
 
-/* Of processes on CPUs, each has that much; what is available is for all of a host. */
+/* Of processes on CPUs, or on one GPU, each has that much; what is available is for all there. */
 static void print_memory(const cJSON *task)
 {
   const bool gpu = cli_has(task, "device_bytes"), absent = !cli_has(task, "fits");
-  const bool several = !gpu && cli_true(cli_member(task, "processes"), "divided");
+  const cJSON *processes = cli_member(task, "processes");
+  const bool several =
+      gpu ? cli_plan_amount(processes, "on_a_gpu") > 1 : cli_true(processes, "divided");
   const double all =
-      several ? cli_number(cli_member(task, "processes"), "host_bytes") : cli_plan_memory(task);
+      several ? cli_number(processes, gpu ? "device_bytes" : "host_bytes") : cli_plan_memory(task);
   const double ensemble = cli_number(task, "ensemble_bytes");
   char text[32];
   printf("memory      %s%s%s", absent ? "about " : "", gpumc_size_text(all, text),
-         gpu       ? " on the GPU"
-         : several ? " a process"
-                   : "");
+         several ? " a process"
+         : gpu   ? " on the GPU"
+                 : "");
   printf(": replicas %s", gpumc_size_text(ensemble, text));
   printf(", work arrays %s", gpumc_size_text(all - ensemble, text));
   if (several)
-    printf("; %s on a host", size_of(task, "host_bytes", text));
+    printf("; %s on %s", gpumc_size_text(cli_plan_memory(task), text), gpu ? "the GPU" : "a host");
   if (!absent)
     printf("; %s available",
            size_of(task, gpu ? "device_available_bytes" : "available_bytes", text));

@@ -137,7 +137,7 @@ static void add_division(cJSON *json, const struct gpumc_preparation *preparatio
 /* ---- the plan ---- */
 
 cJSON *cli_plan_processes_json(const struct gpumc_preparation *preparation,
-                               const struct gpumc_processes *planned, bool absent)
+                               const struct gpumc_processes *planned)
 {
   const struct gpumc_module *module = &planned->module;
   const bool divided = preparation->demand.plan.division != GPUMC_UNDIVIDED;
@@ -151,8 +151,9 @@ cJSON *cli_plan_processes_json(const struct gpumc_preparation *preparation,
   cJSON_AddNumberToObject(json, "host_bytes",
                           preparation->host_bytes / (divided ? module->local_size : 1));
   if (preparation->device.ops->kind != GPUMC_KIND_CPU) {
-    cJSON_AddNumberToObject(json, "device_bytes", preparation->device_bytes);
-    cJSON_AddNumberToObject(json, "on_a_gpu", cli_plan_gpu_sharers(preparation, absent));
+    const int on_gpu = preparation->on_gpu > 1 ? preparation->on_gpu : 1;
+    cJSON_AddNumberToObject(json, "device_bytes", preparation->device_bytes / on_gpu);
+    cJSON_AddNumberToObject(json, "on_a_gpu", on_gpu);
     cJSON_AddStringToObject(json, "transfers", gpumc_transfers);
   }
   if (gpumc_preparation_undivided(preparation, planned, &undivided))

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/run/devices.h"
+#include "core/device/devices.h"
 
 static struct gpumc_device_place place_of(int32_t host, const char *device, const char *identity)
 {
@@ -35,6 +35,9 @@ static void gpus_of_their_own(void **state)
   struct gpumc_device_place shown[] = {place_of(0, "cuda:0", "aa"), place_of(0, "cuda:0", "bb"),
                                        place_of(2, "cuda:0", "aa")};
   struct gpumc_device_place cpus[] = {place_of(0, "cpu", ""), place_of(0, "cpu", "")};
+  const struct gpumc_devices own = {.count = 3, .of = shown}, host = {.count = 2, .of = cpus};
+  assert_int_equal(gpumc_devices_sharers(&own, 0), 1);
+  assert_int_equal(gpumc_devices_sharers(&host, 1), 1);
   assert_said(shown, 3, "");
   assert_said(cpus, 2, "");
   assert_said(NULL, 0, "");
@@ -47,6 +50,10 @@ static void gpus_that_are_shared(void **state)
                                         place_of(0, "cuda:0", "aa"), place_of(3, "cuda:0", "cc"),
                                         place_of(0, "cuda:1", "bb"), place_of(0, "cuda:0", "aa"),
                                         place_of(3, "cuda:0", "cc")};
+  const struct gpumc_devices devices = {.count = 7, .of = places};
+  static const size_t sharers[] = {3, 2, 3, 2, 2, 3, 2};
+  for (size_t p = 0; p < 7; p++)
+    assert_int_equal(gpumc_devices_sharers(&devices, p), sharers[p]);
   assert_said(places, 3, "2 processes of node0 share cuda:0 (H200, 132 multiprocessors)");
   assert_said(places, 5,
               "2 processes of node0 share cuda:0 (H200, 132 multiprocessors), and 1 more GPU is "

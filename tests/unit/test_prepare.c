@@ -221,6 +221,33 @@ static void test_work_that_is_not_divided(void **state)
   assert_false(gpumc_preparation_undivided(&preparation, &three, &text));
 }
 
+/* Each process has two of six runs, whose memory the GPU has as often as processes work on it. */
+static void test_processes_on_one_gpu(void **state)
+{
+  (void)state;
+  static const enum gpumc_division divides[] = {GPUMC_BY_RUNS, GPUMC_UNDIVIDED};
+  const struct gpumc_algorithm_ops named = {.name = "toy", .divides = divides};
+  const struct gpumc_processes three = {.module = {.size = 3, .local_size = 3}};
+  const struct gpumc_task task = {.algorithm = &named};
+  struct gpumc_preparation preparation = {
+      .task = &task,
+      .device = {.ops = &gpu},
+      .kernel = &kernel,
+      .model = {.portable_bytes = PORTABLE},
+      .demand = {.plan = {.runs = 6, .capacity = 4, .samples = 1},
+                 .replicas = 4,
+                 .host_bytes = HOST,
+                 .device_bytes = WORK}};
+  struct gpumc_error error = {0};
+  assert_int_equal(gpumc_preparation_divide(&preparation, &three, &error), GPUMC_OK);
+  assert_true(preparation.device_bytes == WORK + REPLICA * 2 * 4);
+  assert_true(preparation.host_bytes == 3 * (HOST + PORTABLE * 4));
+  gpumc_preparation_share_gpu(&preparation, 3);
+  assert_true(preparation.device_bytes == 3 * (WORK + REPLICA * 2 * 4));
+  assert_true(preparation.host_bytes == 3 * (HOST + PORTABLE * 4));
+  assert_true(preparation.ensemble_bytes == REPLICA * 2 * 4);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -232,6 +259,7 @@ int main(void)
       cmocka_unit_test(test_memory_of_a_gpu_and_of_its_host),
       cmocka_unit_test(test_replicas_of_several_processes),
       cmocka_unit_test(test_work_that_is_not_divided),
+      cmocka_unit_test(test_processes_on_one_gpu),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

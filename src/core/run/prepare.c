@@ -130,8 +130,10 @@ plan_memory(const struct gpumc_preparation *preparation, const struct gpumc_dema
   *place += plan.ensemble + (double)demand->device_bytes +
             beside * (double)demand->divided_device_bytes -
             missing * (double)demand->device_bytes_by_replicas;
-  if (demand->plan.processes != NULL) /* as much of the host by each that it has */
+  if (demand->plan.processes != NULL) { /* as much by each that the host or GPU has */
     plan.host *= demand->plan.processes->module.local_size;
+    plan.device *= preparation->on_gpu > 1 ? preparation->on_gpu : 1;
+  }
   return plan;
 }
 
@@ -166,6 +168,12 @@ enum gpumc_status gpumc_preparation_divide(struct gpumc_preparation *preparation
                                   demand->replicas, processes, &demand->plan, error));
   plan_all(preparation);
   return GPUMC_OK;
+}
+
+void gpumc_preparation_share_gpu(struct gpumc_preparation *preparation, int processes)
+{
+  preparation->on_gpu = processes;
+  plan_all(preparation);
 }
 
 bool gpumc_preparation_undivided(const struct gpumc_preparation *preparation,

@@ -21,8 +21,9 @@ struct gpumc_preparation {
   double ensemble_bytes;  /* the kernel's, for demand.plan.runs x demand.plan.capacity replicas */
   double host_bytes;      /* of the host in all, with a checkpoint's; on a CPU the ensemble's too */
   double available_bytes; /* of host memory */
-  double device_bytes;    /* of a GPU's memory in all; 0 on a CPU */
+  double device_bytes;    /* of a GPU's memory in all, by all `on_gpu`; 0 on a CPU */
   double device_available_bytes; /* of a GPU's memory */
+  int on_gpu; /* processes of a divided run that work on this GPU; 0: this one alone */
 };
 
 /* `threads`: 0 for all. `processes`: of which this one is, should they divide the work, NULL:
@@ -55,6 +56,8 @@ void gpumc_preparation_free(struct gpumc_preparation *preparation);
 GPUMC_MUST_CHECK enum gpumc_status gpumc_preparation_divide(struct gpumc_preparation *preparation,
                                                             const struct gpumc_processes *processes,
                                                             struct gpumc_error *error);
+/* Plans memory for so many of them on one GPU, as it is known once all have a device. */
+void gpumc_preparation_share_gpu(struct gpumc_preparation *preparation, int processes);
 /* What is to be said of several processes that do not divide the work; false where they do. */
 bool gpumc_preparation_undivided(const struct gpumc_preparation *preparation,
                                  const struct gpumc_processes *processes, struct gpumc_text *text);

@@ -2,8 +2,8 @@
 #ifndef GPUMC_CORE_PROVENANCE_H
 #define GPUMC_CORE_PROVENANCE_H
 
+#include "core/device/devices.h"
 #include "core/processes/processes.h"
-#include "core/run/devices.h"
 #include "core/run/prepare.h"
 
 struct gpumc_provenance {

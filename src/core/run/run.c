@@ -51,9 +51,12 @@ static enum gpumc_status divide(struct run *run, struct gpumc_error *error)
   GPUMC_TRY(gpumc_processes_same(run->processes, "the kernel", kernel, error));
   GPUMC_TRY(gpumc_preparation_divide(preparation, run->processes, error));
   run->divided = preparation->demand.plan.division != GPUMC_UNDIVIDED;
-  return run->divided
-             ? gpumc_devices_gather(run->processes, &preparation->device, &run->devices, error)
-             : GPUMC_OK;
+  if (!run->divided)
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_devices_gather(run->processes, &preparation->device, &run->devices, error));
+  const size_t rank = (size_t)run->processes->module.rank;
+  gpumc_preparation_share_gpu(preparation, (int)gpumc_devices_sharers(&run->devices, rank));
+  return GPUMC_OK;
 }
 
 /* Everything that the algorithm works with. */

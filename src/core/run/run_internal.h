@@ -2,8 +2,8 @@
 #ifndef GPUMC_CORE_RUN_INTERNAL_H
 #define GPUMC_CORE_RUN_INTERNAL_H
 
+#include "core/device/devices.h"
 #include "core/processes/processes.h"
-#include "core/run/devices.h"
 #include "core/run/prepare.h"
 #include "core/run/run.h"
 #include "core/simulation/algorithm.h"
@@ -19,7 +19,7 @@ struct run {
   struct gpumc_task_files files;
   char *identity;
   struct gpumc_preparation preparation;
-  struct gpumc_devices devices; /* of a divided run, by the root */
+  struct gpumc_devices devices; /* of a divided run */
   uint64_t read_checksum;       /* gpumc_checksum_of_files; 0: none */
   struct gpumc_ensemble ensemble;
   struct gpumc_recorder *recorder;

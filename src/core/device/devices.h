@@ -17,7 +17,7 @@ struct gpumc_device_place {
 
 /* Of all processes in the order of their ranks. Zero-initialise. */
 struct gpumc_devices {
-  size_t count; /* 0: of one process, or not of the root */
+  size_t count; /* 0: of one process */
   struct gpumc_device_place *of;
 };
 
@@ -28,6 +28,8 @@ gpumc_devices_gather(const struct gpumc_processes *processes, const struct gpumc
 /* Legal on a zeroed object; leaves it zeroed. */
 void gpumc_devices_free(struct gpumc_devices *devices);
 
+/* How many work on the GPU of process p; 1 on a CPU. */
+size_t gpumc_devices_sharers(const struct gpumc_devices *devices, size_t p);
 /* "2 processes of HOST share cuda:0 (NVIDIA H200, ...)", once for all GPUs that are shared; false
  * where none is. */
 bool gpumc_devices_shared(const struct gpumc_devices *devices, struct gpumc_text *text);

@@ -1,5 +1,5 @@
 /* On which devices processes work, and which GPUs they share. */
-#include "core/run/devices.h"
+#include "core/device/devices.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,14 +36,14 @@ enum gpumc_status gpumc_devices_gather(const struct gpumc_processes *processes,
   const struct gpumc_device_place own = place_of(processes, device);
   size_t *counts = NULL;
   enum gpumc_status status = gpumc_allocate_array(&counts, size, "devices of processes", error);
-  if (status == GPUMC_OK && gpumc_is_root(processes))
+  if (status == GPUMC_OK)
     status = gpumc_allocate_array(&devices->of, size, "devices of processes", error);
   status = gpumc_processes_agree(processes, status, error);
   for (size_t p = 0; p < size && status == GPUMC_OK; p++)
     counts[p] = sizeof own;
   if (status == GPUMC_OK) {
-    gpumc_processes_gather(processes, &own, devices->of, counts, 0);
-    devices->count = gpumc_is_root(processes) ? size : 0;
+    gpumc_processes_gather(processes, &own, devices->of, counts, -1);
+    devices->count = size;
   }
   free(counts);
   return status;
@@ -60,17 +60,21 @@ static bool same_gpu(const struct gpumc_device_place *a, const struct gpumc_devi
   return a->host == b->host && a->identity[0] != '\0' && strcmp(a->identity, b->identity) == 0;
 }
 
-/* Processes on the GPU of process p; 0 where a lower one has that GPU, too. */
-static size_t count_sharers(const struct gpumc_devices *devices, size_t p)
+size_t gpumc_devices_sharers(const struct gpumc_devices *devices, size_t p)
 {
   size_t sharers = 0;
   for (size_t other = 0; other < devices->count; other++)
-    if (same_gpu(&devices->of[p], &devices->of[other])) {
-      if (other < p)
-        return 0;
-      sharers++;
-    }
-  return sharers;
+    sharers += same_gpu(&devices->of[p], &devices->of[other]);
+  return sharers > 1 ? sharers : 1;
+}
+
+/* Of those on one GPU. */
+static bool is_first(const struct gpumc_devices *devices, size_t p)
+{
+  for (size_t lower = 0; lower < p; lower++)
+    if (same_gpu(&devices->of[p], &devices->of[lower]))
+      return false;
+  return true;
 }
 
 bool gpumc_devices_shared(const struct gpumc_devices *devices, struct gpumc_text *text)
@@ -78,8 +82,8 @@ bool gpumc_devices_shared(const struct gpumc_devices *devices, struct gpumc_text
   size_t shared = 0;
   for (size_t p = 0; p < devices->count; p++) {
     const struct gpumc_device_place *place = &devices->of[p];
-    const size_t sharers = count_sharers(devices, p);
-    if (sharers > 1 && shared++ == 0)
+    const size_t sharers = gpumc_devices_sharers(devices, p);
+    if (sharers > 1 && is_first(devices, p) && shared++ == 0)
       gpumc_text_append(text, "%zu processes of %s share %s (%s)", sharers, place->host_name,
                         place->device, place->description);
   }
