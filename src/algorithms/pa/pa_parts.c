@@ -155,6 +155,14 @@ void pa_parts_free(struct pa_population *population)
 
 /* ---- between the steps ---- */
 
+void pa_parts_forget(struct pa_population *population)
+{
+  if (population->parts == NULL)
+    return;
+  population->parts->reached = false;
+  population->parts->published = NULL;
+}
+
 enum gpumc_status
 pa_parts_find_references(struct pa_population *population, struct gpumc_error *error)
 {
@@ -162,9 +170,15 @@ pa_parts_find_references(struct pa_population *population, struct gpumc_error *e
   struct gpumc_device *device = population->device;
   if (parts == NULL || parts->reached)
     return GPUMC_OK;
-  uint8_t *on_device = population->record + population->layout.tallied;
+  const size_t first = population->layout.tallied;
   const size_t bytes = population->runs * sizeof *parts->tallied;
-  GPUMC_TRY(device->ops->copy_to_host(device, parts->tallied, on_device, bytes, error));
+  uint8_t *on_device = population->record + first;
+  if (parts->published != NULL) { /* waits for nothing that came after it */
+    GPUMC_TRY(device->ops->collect(device, parts->published, error));
+    memcpy(parts->tallied, (const uint8_t *)parts->published->memory + first, bytes);
+  } else {
+    GPUMC_TRY(device->ops->copy_to_host(device, parts->tallied, on_device, bytes, error));
+  }
   pa_parts_find_reaches(parts, parts->tallied, population->runs);
   parts->reached = true;
   return device->ops->copy_to_device(device, on_device, parts->tallied, bytes, error);

@@ -25,8 +25,10 @@ struct pa_buffer {
 struct pa_parts {
   const struct gpumc_processes *processes;
   struct gpumc_ensemble *ensemble; /* borrowed: the replicas */
-  /* The references of the weights are those of the whole: since the last tally. */
+  /* Since the last tally: whether the references of the weights are those of the whole; and the
+   * slot in which it was published, or NULL. */
   bool reached;
+  const struct gpumc_slot *published;
   uint32_t *list; /* device memory, [2][capacity] */
   /* Of the runs of a batch. */
   struct pa_tallied *tallied;
@@ -58,6 +60,8 @@ pa_parts_device_bytes(const struct gpumc_device *device, const struct pa_populat
 size_t pa_parts_host_bytes(const struct gpumc_device *device, const struct pa_population_plan *plan,
                            size_t portable);
 
+/* Before a tally. */
+void pa_parts_forget(struct pa_population *population);
 /* Between the steps of a device (pa_device.h), for the next one. After a tally: */
 GPUMC_MUST_CHECK enum gpumc_status
 pa_parts_find_references(struct pa_population *population, struct gpumc_error *error);

@@ -44,6 +44,7 @@ pa_parts_publish(struct pa_population *population, size_t slot, struct gpumc_err
   const size_t replicas = population->runs * plan->capacity;
   if (parts == NULL)
     return GPUMC_OK;
+  parts->published = &population->slot[slot];
   GPUMC_TRY(device->ops->publish(device, &parts->family[slot], population->family,
                                  replicas * sizeof *population->family, error));
   return device->ops->publish(device, &parts->tracked[slot], population->channel[plan->tracked],

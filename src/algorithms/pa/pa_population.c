@@ -207,8 +207,7 @@ enum gpumc_status pa_population_tally(struct pa_population *population, uint32_t
       .members = (uint32_t *)population->weight,
       .mark = (uint32_t *)population->weight + count,
   };
-  if (population->parts != NULL)
-    population->parts->reached = false;
+  pa_parts_forget(population);
   GPUMC_TRY(clear(population, layout->tallied, layout->bytes - layout->tallied, error));
   GPUMC_TRY(
       device->ops->fill(device, population->weight, 0, count * sizeof *population->weight, error));
@@ -277,9 +276,9 @@ pa_population_publish(struct pa_population *population, size_t slot, struct gpum
 {
   struct gpumc_device *device = population->device;
   population->published[slot] = population->runs;
-  GPUMC_TRY(pa_parts_publish(population, slot, error));
-  return device->ops->publish(device, &population->slot[slot], population->record,
-                              population->layout.bytes, error);
+  GPUMC_TRY(device->ops->publish(device, &population->slot[slot], population->record,
+                                 population->layout.bytes, error));
+  return pa_parts_publish(population, slot, error);
 }
 
 /* Reads what was found for run m. */
