@@ -330,11 +330,11 @@ static void resample(struct exchange *exchange, int64_t wrong)
       }
   }
   for (size_t q = 0; q < processes; q++) {
-    gather(&exchange->part[q]);
     for (size_t m = 0; m < RUNS; m++)
       for (size_t p = 0; p < processes; p++)
         if (p != q && exchange->cargo[m][p][q].stream.count > 0)
           put(&exchange->part[q], m, &exchange->cargo[m][p][q]);
+    gather(&exchange->part[q]);
   }
 }
 
@@ -484,6 +484,28 @@ static void streams_are_complete(void **state)
   }
 }
 
+/* All rounds together have every child once, in order. */
+static void streams_are_cut(void **state)
+{
+  (void)state;
+  for (uint32_t round = 0; round < 100; round++) {
+    const struct pa_stream whole = {7, 3, (size_t)(draw(round, 0, 1) % 40)};
+    const size_t before = draw(round, 0, 2) % 30, count = 1 + draw(round, 0, 3) % 9;
+    size_t done = 0;
+    for (size_t first = 0; first < 100; first += count) {
+      const struct pa_stream part = pa_stream_cut(whole, before, first, count);
+      assert_true(part.count <= count);
+      if (part.count > 0) {
+        assert_int_equal(part.child, whole.child + done);
+        assert_int_equal(part.place, whole.place + done);
+        assert_true(before + done >= first && before + done + part.count <= first + count);
+      }
+      done += part.count;
+    }
+    assert_int_equal(done, whole.count);
+  }
+}
+
 /* ---- families ---- */
 
 static void families_are_counted(void **state)
@@ -531,11 +553,9 @@ static void owners(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(as_one_process),
-      cmocka_unit_test(a_wrong_number_is_noticed),
-      cmocka_unit_test(streams_are_complete),
-      cmocka_unit_test(families_are_counted),
-      cmocka_unit_test(owners),
+      cmocka_unit_test(as_one_process),       cmocka_unit_test(a_wrong_number_is_noticed),
+      cmocka_unit_test(streams_are_complete), cmocka_unit_test(streams_are_cut),
+      cmocka_unit_test(families_are_counted), cmocka_unit_test(owners),
   };
   test_device_require();
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,9 +153,8 @@ static enum gpumc_status resample(struct pa *pa, struct gpumc_error *error)
   enter(pa, PA_STAGE_RESAMPLE);
   GPUMC_TRY(pa_population_resample(&pa->population, &request, error));
   enter(pa, PA_STAGE_GATHER);
-  GPUMC_TRY(pa_parts_send(&pa->population, error));
-  GPUMC_TRY(ensemble->ops->gather(ensemble, pa->population.parent, error));
-  return pa_parts_receive(&pa->population, error);
+  GPUMC_TRY(pa_parts_migrate(&pa->population, error));
+  return ensemble->ops->gather(ensemble, pa->population.parent, error);
 }
 
 static enum gpumc_status anneal(struct pa *pa, struct gpumc_error *error)

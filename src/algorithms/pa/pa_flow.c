@@ -51,3 +51,25 @@ size_t pa_flow_count(const struct pa_flow *flow, int from, int to)
     count += pa_flow_stream(flow, m, from, to).count;
   return count;
 }
+
+size_t pa_flow_most(const struct pa_flow *flow)
+{
+  size_t most = 0;
+  for (int from = 0; from < flow->size; from++)
+    for (int to = 0; to < flow->size; to++) {
+      const size_t count = from != to ? pa_flow_count(flow, from, to) : 0;
+      most = count > most ? count : most;
+    }
+  return most;
+}
+
+struct pa_stream pa_stream_cut(struct pa_stream stream, size_t before, size_t first, size_t count)
+{
+  const size_t begin = first > before ? first : before;
+  const size_t past = before + stream.count;
+  const size_t end = first + count < past ? first + count : past;
+  if (begin >= end)
+    return (struct pa_stream){0, 0, 0};
+  return (struct pa_stream){stream.child + (begin - before), stream.place + (begin - before),
+                            end - begin};
+}

@@ -45,7 +45,11 @@ struct pa_stream {
   size_t count;
 };
 struct pa_stream pa_flow_stream(const struct pa_flow *flow, size_t m, int from, int to);
-/* Of all runs. */
+/* Of all runs; and the most that one process has for another. */
 size_t pa_flow_count(const struct pa_flow *flow, int from, int to);
+size_t pa_flow_most(const struct pa_flow *flow);
+/* Of a stream whose children are number `before` and those that follow: the ones that are among
+ * number first .. first + count - 1. */
+struct pa_stream pa_stream_cut(struct pa_stream stream, size_t before, size_t first, size_t count);
 
 #endif

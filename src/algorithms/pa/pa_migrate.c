@@ -7,6 +7,15 @@
 /* Replicas are read and written in ranges of about so many bytes at the most, unless one has more;
  * places between them that are left as they are cost less than another call up to so many. */
 enum { RANGE_BYTES = 1 << 22, GAP_BYTES = 1 << 14 };
+/* A process sends and receives about so many bytes at once, unless one replica for each other one
+ * has more. */
+enum { ROUND_BYTES = 1 << 26 };
+
+size_t pa_messages_bytes(size_t replicas, size_t portable)
+{
+  const double all = (double)replicas * (double)portable;
+  return 3 * (all < ROUND_BYTES ? (size_t)all : ROUND_BYTES); /* buffers have half as much again */
+}
 
 static size_t portable_of(const struct pa_parts *parts)
 {
@@ -114,57 +123,84 @@ static enum gpumc_status unpack(struct pa_population *population, const struct p
   return population->steps->adopt(population->device, work, &movers, error);
 }
 
-/* How many bytes there are for each process, and from it; whether any process has one to send. */
-static bool count_bytes(struct pa_parts *parts, size_t *out, size_t *in)
+/* Of what goes from one process to another, number first .. first + count - 1. */
+struct round {
+  size_t first, count;
+};
+
+static size_t
+bytes_between(const struct pa_parts *parts, const struct round *round, int from, int to)
 {
-  const struct pa_flow *flow = &parts->flow;
-  bool any = false;
-  *out = *in = 0;
-  for (int p = 0; p < flow->size; p++) {
-    const bool other = p != flow->rank;
-    parts->n_out[p] = other ? pa_flow_count(flow, flow->rank, p) * mover_bytes(parts) : 0;
-    parts->n_in[p] = other ? pa_flow_count(flow, p, flow->rank) * mover_bytes(parts) : 0;
-    *out += parts->n_out[p];
-    *in += parts->n_in[p];
-    for (int q = 0; q < flow->size && !any; q++)
-      any = p != q && pa_flow_count(flow, p, q) > 0;
-  }
-  return any;
+  const size_t count = from != to ? pa_flow_count(&parts->flow, from, to) : 0;
+  const size_t left = count > round->first ? count - round->first : 0;
+  return (left < round->count ? left : round->count) * mover_bytes(parts);
 }
 
-enum gpumc_status pa_parts_send(struct pa_population *population, struct gpumc_error *error)
+/* Room for all messages of a round, to each process and from it. */
+static enum gpumc_status
+reserve(struct pa_parts *parts, const struct round *round, struct gpumc_error *error)
 {
-  struct pa_parts *parts = population->parts;
-  size_t out, in;
-  if (parts == NULL || !count_bytes(parts, &out, &in))
-    return GPUMC_OK;
-  const struct pa_flow *flow = &parts->flow;
-  const struct pa_work work = pa_population_work(population, population->runs);
+  const int rank = parts->flow.rank;
+  size_t out = 0, in = 0;
+  for (int p = 0; p < parts->flow.size; p++) {
+    out += parts->n_out[p] = bytes_between(parts, round, rank, p);
+    in += parts->n_in[p] = bytes_between(parts, round, p, rank);
+  }
   GPUMC_TRY(pa_buffer_reserve(&parts->out, out + 1, error));
-  GPUMC_TRY(pa_buffer_reserve(&parts->in, in + 1, error));
-  uint8_t *message = parts->out.memory;
-  for (int p = 0; p < flow->size; p++)
+  return pa_buffer_reserve(&parts->in, in + 1, error);
+}
+
+static enum gpumc_status pack_round(struct pa_population *population, const struct pa_work *work,
+                                    const struct round *round, struct gpumc_error *error)
+{
+  const struct pa_flow *flow = &population->parts->flow;
+  uint8_t *message = population->parts->out.memory;
+  for (int p = 0; p < flow->size; p++) {
+    size_t before = 0;
     for (size_t m = 0; m < flow->runs && p != flow->rank; m++) {
-      const struct pa_stream stream = pa_flow_stream(flow, m, flow->rank, p);
-      GPUMC_TRY(pack(population, &work, m, &stream, &message, error));
+      const struct pa_stream all = pa_flow_stream(flow, m, flow->rank, p);
+      const struct pa_stream part = pa_stream_cut(all, before, round->first, round->count);
+      GPUMC_TRY(pack(population, work, m, &part, &message, error));
+      before += all.count;
     }
-  gpumc_processes_trade(parts->processes, parts->out.memory, parts->n_out, parts->in.memory,
-                        parts->n_in);
+  }
   return GPUMC_OK;
 }
 
-enum gpumc_status pa_parts_receive(struct pa_population *population, struct gpumc_error *error)
+static enum gpumc_status unpack_round(struct pa_population *population, const struct pa_work *work,
+                                      const struct round *round, struct gpumc_error *error)
+{
+  const struct pa_flow *flow = &population->parts->flow;
+  const uint8_t *message = population->parts->in.memory;
+  for (int p = 0; p < flow->size; p++) {
+    size_t before = 0;
+    for (size_t m = 0; m < flow->runs && p != flow->rank; m++) {
+      const struct pa_stream all = pa_flow_stream(flow, m, p, flow->rank);
+      const struct pa_stream part = pa_stream_cut(all, before, round->first, round->count);
+      GPUMC_TRY(unpack(population, work, m, &part, &message, error));
+      before += all.count;
+    }
+  }
+  return GPUMC_OK;
+}
+
+/* A free place is nobody's parent, so that what arrives destroys nothing that is still to leave, or
+ * to be copied in place. */
+enum gpumc_status pa_parts_migrate(struct pa_population *population, struct gpumc_error *error)
 {
   struct pa_parts *parts = population->parts;
   if (parts == NULL)
     return GPUMC_OK;
-  const struct pa_flow *flow = &parts->flow;
   const struct pa_work work = pa_population_work(population, population->runs);
-  const uint8_t *message = parts->in.memory;
-  for (int p = 0; p < flow->size; p++)
-    for (size_t m = 0; m < flow->runs && p != flow->rank; m++) {
-      const struct pa_stream stream = pa_flow_stream(flow, m, p, flow->rank);
-      GPUMC_TRY(unpack(population, &work, m, &stream, &message, error));
-    }
+  const size_t most = pa_flow_most(&parts->flow), others = (size_t)parts->flow.size - 1;
+  const size_t fitting = ROUND_BYTES / (mover_bytes(parts) * others);
+  struct round round = {.count = fitting > 0 ? fitting : 1};
+  for (; round.first < most; round.first += round.count) {
+    GPUMC_TRY(reserve(parts, &round, error));
+    GPUMC_TRY(pack_round(population, &work, &round, error));
+    gpumc_processes_trade(parts->processes, parts->out.memory, parts->n_out, parts->in.memory,
+                          parts->n_in);
+    GPUMC_TRY(unpack_round(population, &work, &round, error));
+  }
   return GPUMC_OK;
 }

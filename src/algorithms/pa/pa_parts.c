@@ -65,7 +65,7 @@ size_t pa_parts_host_bytes(const struct gpumc_device *device, const struct pa_po
   const size_t replicas = plan->runs * plan->capacity;
   return gpumc_slots_host_bytes(device, label_bytes(plan)) +
          gpumc_slots_host_bytes(device, value_bytes(plan)) +
-         replicas * (pa_owners_bytes_of_replica() + portable / 8);
+         replicas * pa_owners_bytes_of_replica() + pa_messages_bytes(replicas, portable);
 }
 
 static enum gpumc_status create_owners(struct pa_parts *parts,

@@ -53,8 +53,7 @@ GPUMC_MUST_CHECK enum gpumc_status pa_parts_create(struct pa_population *populat
                                                    struct gpumc_ensemble *ensemble,
                                                    struct gpumc_error *error);
 void pa_parts_free(struct pa_population *population);
-/* Memory for that, of a plan: device and host. `portable`: bytes of a replica. Children that move
- * are taken to be a sixteenth of all. */
+/* Memory for that, of a plan: device and host. `portable`: bytes of a replica. */
 size_t
 pa_parts_device_bytes(const struct gpumc_device *device, const struct pa_population_plan *plan);
 size_t pa_parts_host_bytes(const struct gpumc_device *device, const struct pa_population_plan *plan,
@@ -76,12 +75,12 @@ GPUMC_MUST_CHECK enum gpumc_status pa_parts_add_needs(struct pa_population *popu
                                                       const struct pa_work *work,
                                                       struct gpumc_error *error);
 
-/* States of children that leave, before the ensemble's replicas are copied in place, and of those
- * that arrive, afterwards. */
+/* Of messages both ways, of so many replicas at the most. */
+size_t pa_messages_bytes(size_t replicas, size_t portable);
+/* Children whose place is elsewhere go there, before the ensemble's replicas are copied in place.
+ */
 GPUMC_MUST_CHECK enum gpumc_status
-pa_parts_send(struct pa_population *population, struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status
-pa_parts_receive(struct pa_population *population, struct gpumc_error *error);
+pa_parts_migrate(struct pa_population *population, struct gpumc_error *error);
 
 /* What is published beside the record; and the record in a slot becomes that of the whole. */
 GPUMC_MUST_CHECK enum gpumc_status

@@ -144,7 +144,7 @@ GPUMC_MUST_CHECK enum gpumc_status pa_population_trial(struct pa_population *pop
  * updated: 0 where the outcome's size is outside 1 .. whole. Needs a tally of the present values.
  *
  * Of a divided population parent[p] = p also where the child of a replica elsewhere has its place:
- * its family and state come by pa_parts_send and pa_parts_receive. */
+ * its family and state come by pa_parts_migrate. */
 GPUMC_MUST_CHECK enum gpumc_status
 pa_population_resample(struct pa_population *population,
                        const struct pa_resampling_request *request, struct gpumc_error *error);
