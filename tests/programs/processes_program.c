@@ -201,6 +201,8 @@ int main(int argc, char **argv)
     status = do_command(argv[1], argv + 2, &error);
   if (launcher.rank == 0 && status != GPUMC_OK)
     printf("error: %s\n", gpumc_error_text(&error));
+  else if (status != GPUMC_OK) /* a launcher that sees an end with an error ends the first, too */
+    gpumc_processes_give_way();
   if (rank == 0 && status == GPUMC_OK)
     printf("%d processes, %s: good\n", size, all->module.name);
   gpumc_processes_close(processes);
