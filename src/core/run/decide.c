@@ -168,10 +168,12 @@ static enum gpumc_status check_side_files(const struct gpumc_task *task,
 enum gpumc_status gpumc_decide_nothing_deleted(struct gpumc_error *error)
 {
   char *reason = strdup(gpumc_error_text(error));
+  const bool everywhere = error->everywhere;
   gpumc_error_set(error, GPUMC_FAILURE,
                   "%s\nnothing was deleted: put a good copy in its place, choose another output, "
                   "or start over with --fresh",
                   reason != NULL ? reason : "");
+  error->everywhere = everywhere;
   free(reason);
   return GPUMC_FAILURE;
 }

@@ -59,8 +59,9 @@ write_all(struct run *run, struct gpumc_checkpoint_writer *writer, struct gpumc_
 enum gpumc_status gpumc_run_save(struct run *run, struct gpumc_error *error)
 {
   struct gpumc_checkpoint_writer *writer = NULL;
-  if (run->task->algorithm->settle != NULL)
-    GPUMC_TRY(gpumc_run_agree(run, run->task->algorithm->settle(run->state, error), error));
+  if (run->task->algorithm->settle != NULL &&
+      run->task->algorithm->settle(run->state, error) != GPUMC_OK)
+    return gpumc_run_fail(run, error);
   GPUMC_TRY(gpumc_ensemble_inspect(&run->ensemble, error));
   const enum gpumc_status status = gpumc_run_agree(run, begin(run, &writer, error), error);
   if (status != GPUMC_OK) {
@@ -85,7 +86,8 @@ load_counters(struct run *run, struct gpumc_checkpoint_reader *reader, struct gp
   free(started);
   if (counters[COUNTER_RUNS] > run->ensemble.plan.runs || counters[COUNTER_TIME] > UINT32_MAX ||
       counters[COUNTER_FIRST_RUN] > GPUMC_RUN_MAXIMUM)
-    return gpumc_error_set(error, GPUMC_FAILURE, "counters out of range");
+    return gpumc_run_agree(run, gpumc_error_set(error, GPUMC_FAILURE, "counters out of range"),
+                           error);
   run->resumes = counters[COUNTER_RESUMES] + 1;
   run->ensemble.runs = (size_t)counters[COUNTER_RUNS];
   run->ensemble.first_run = (uint32_t)counters[COUNTER_FIRST_RUN];

@@ -7,10 +7,10 @@
  * Of such an ensemble plan.capacity, plan.samples, sizes, channels and all that operations work on
  * are the process's own; random numbers and the disorder go by numbers in the whole. Whole are the
  * runs, the number that gpumc_ensemble_start() is given, transfers (the operations `get` and `set`,
- * which all processes call alike), and
- * checkpoints. What decides anything has to be made whole first, by all processes: integers by sums
- * or maxima over gpumc_columns_processes(), all else by the functions here, in the order of the
- * replicas. Without several processes own and whole are the same, and nothing is done. */
+ * which all processes call alike), and checkpoints. What decides anything has to be made whole
+ * first, by all processes: integers by sums or maxima over gpumc_columns_processes(), all else by
+ * the functions here, in the order of the replicas. Without several processes own and whole are the
+ * same, and nothing is done. */
 #ifndef GPUMC_CORE_COLUMNS_H
 #define GPUMC_CORE_COLUMNS_H
 

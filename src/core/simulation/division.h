@@ -16,9 +16,8 @@ struct gpumc_share {
   size_t first_run, runs, first_replica, replicas;
 };
 
-/* Processes that can have a share of what `plan` holds if it is so divided, at most; 0: it is
- * not.
- `granule`: gpumc_plan_group. */
+/* Processes that can have a share of what `plan` holds if it is so divided, at most; 0: it is not
+ * divided. `granule`: gpumc_plan_group. */
 size_t gpumc_division_most(enum gpumc_division division, const struct gpumc_ensemble_plan *plan,
                            size_t granule, size_t even);
 /* The first of `divides` that has a share for each of `processes`, entered into `plan` together
