@@ -1,10 +1,11 @@
 /* Messages between processes by MPI: a module that core/processes opens. Compiled once for each MPI
  * there is, with GPUMC_MPI_NAME; it needs nothing of the program.
  *
- * Waiting processes sleep: they may have less to do than others for seconds, and the cores that
- * they would keep busy are those that the others compute on. */
+ * Processes that wait for long sleep: they may have less to do than others for seconds, and the
+ * cores that they would keep busy are those that the others compute on. */
 #include <mpi.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,18 +62,29 @@ static void abandon(void *own, int code, const char *message)
 
 /* ---- waiting ---- */
 
+/* Set when the module is opened: there are more processes on this host than processors. */
+static bool is_crowded;
+
+static double seconds(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* A nap takes 50 us longer than it is to, which steps of a GPU would wait for: nobody sleeps before
+ * many of them are over, unless others need the processor. */
 static void wait_for(int count, MPI_Request *requests)
 {
-  enum { LOOKS = 1000 };
   static const long longest_nap = 250000; /* ns */
+  const double awake_until = seconds() + (is_crowded ? 0.0002 : 0.02);
   struct timespec nap = {.tv_nsec = 1000};
   MPI_Status status;
-  for (int ended = 0, looks = 0, done = 0; ended < count; ended += done) {
+  for (int ended = 0, done = 0; ended < count; ended += done) {
     MPI_Test(&requests[ended], &done, &status);
     if (done)
       continue;
-    if (looks < LOOKS) {
-      looks++;
+    if (seconds() < awake_until) {
       sched_yield();
     } else {
       nanosleep(&nap, NULL);
@@ -329,6 +341,7 @@ int gpumc_mpi_open(struct gpumc_module *module, size_t message_bytes)
   MPI_Comm_rank(MPI_COMM_WORLD, &module->rank);
   MPI_Comm_size(MPI_COMM_WORLD, &module->size);
   find_local(module);
+  is_crowded = module->local_size > sysconf(_SC_NPROCESSORS_ONLN);
   name_library(module->name, sizeof module->name);
   module->cuda = ask_for_cuda();
   struct own *own = calloc(1, sizeof *own);
