@@ -16,24 +16,32 @@ struct pa_kin {
   uint32_t cell, members, lowest;
 };
 
-/* A replica: its family's cell, and whether it has the lowest value. */
+/* A replica: its family, and whether it has the lowest value. */
 struct pa_kinsman {
-  uint32_t cell;
+  uint32_t family;
   bool lowest;
 };
 
 struct pa_owners {
   const struct gpumc_processes *processes;
+  int threads; /* that count */
   size_t runs, founders;
-  size_t *first;                 /* [processes + 1] the first place of each, and of none */
-  struct pa_kinsman *kinsman;    /* [own replicas of all runs], by owner */
-  size_t *begin, *place;         /* [processes + 1] of these */
-  struct pa_kin *item, *scratch; /* [own replicas], [cells of any owner], cleared */
-  struct pa_kin *own;            /* [own cells] */
-  struct pa_kin *received;       /* grows */
+  size_t *first; /* [processes + 1] the first place of each, and of none */
+  /* Families are counted in blocks of 2^shift of them: replicas by block, where those of each
+   * thread begin in each, and the families of a block, as many as were found, where its replicas
+   * begin. */
+  uint32_t shift;
+  size_t blocks;              /* of all runs */
+  struct pa_kinsman *kinsman; /* [own replicas of all runs] */
+  struct pa_kin *family;      /* [own replicas], cells being families */
+  size_t *next, *found;       /* [threads][blocks], [blocks] */
+  struct pa_kin *scratch;     /* [threads][2^shift], cleared */
+  struct pa_kin *item;        /* [own replicas] for their owners, one after the other */
+  struct pa_kin *own;         /* [own cells] */
+  struct pa_kin *received;    /* grows */
   size_t received_count;
-  uint64_t *told;       /* [processes][processes] items */
-  size_t *n_out, *n_in; /* [processes] bytes */
+  uint64_t *told;               /* [processes][processes] items */
+  size_t *place, *n_out, *n_in; /* [processes] items, bytes */
 };
 
 /* Families that a process owns: the founders among its places. */
@@ -54,15 +62,15 @@ static inline int pa_owners_find(const struct pa_owners *owners, size_t place, i
   return guess;
 }
 
-/* The kinsmen, n of them, family by family: item[] gets as many as are returned. scratch[]: cleared
- * for every cell, and again so on return. */
-size_t pa_families_count(const struct pa_kinsman *kinsman, size_t n, struct pa_kin *scratch,
-                         struct pa_kin *item);
+/* The kinsmen, n of them, family by family: item[] gets as many as are returned, their cells being
+ * families. scratch[]: cleared, of the families from `first` on, and again so on return. */
+size_t pa_families_count(const struct pa_kinsman *kinsman, size_t n, uint32_t first,
+                         struct pa_kin *scratch, struct pa_kin *item);
 
 /* `first`: places of each process, and their number; copied. */
 GPUMC_MUST_CHECK enum gpumc_status
 pa_owners_create(const struct gpumc_processes *processes, const size_t *first, size_t runs,
-                 size_t founders, struct pa_owners *owners, struct gpumc_error *error);
+                 size_t founders, int threads, struct pa_owners *owners, struct gpumc_error *error);
 void pa_owners_free(struct pa_owners *owners);
 size_t pa_owners_bytes_of_replica(void);
 

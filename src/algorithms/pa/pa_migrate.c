@@ -5,8 +5,9 @@
 #include "algorithms/pa/pa_parts.h"
 
 /* Replicas are read and written in ranges of about so many bytes at the most, unless one has more;
- * places between them that are left as they are cost less than another call up to so many. */
-enum { RANGE_BYTES = 1 << 22, GAP_BYTES = 1 << 14 };
+ * places between them that are left as they are cost less than another call up to so many, of the
+ * host and of a GPU, where a call takes some 15 us. */
+enum { RANGE_BYTES = 1 << 22, GAP_BYTES = 1 << 14, GAP_BYTES_OF_GPU = 1 << 18 };
 /* A process sends and receives about so many bytes at once, unless one replica for each other one
  * has more. */
 enum { ROUND_BYTES = 1 << 26 };
@@ -32,9 +33,10 @@ static size_t mover_bytes(const struct pa_parts *parts)
 static size_t range_of(const struct pa_parts *parts, const uint32_t *slot, size_t count)
 {
   const size_t bytes = portable_of(parts);
+  const bool on_cpu = parts->ensemble->device->ops->kind == GPUMC_KIND_CPU;
+  const size_t gap = (on_cpu ? GAP_BYTES : GAP_BYTES_OF_GPU) / bytes;
   size_t i = 1;
-  while (i < count && slot[i] - slot[i - 1] <= 1 + GAP_BYTES / bytes &&
-         slot[i] - slot[0] < RANGE_BYTES / bytes)
+  while (i < count && slot[i] - slot[i - 1] <= 1 + gap && slot[i] - slot[0] < RANGE_BYTES / bytes)
     i++;
   return i;
 }

@@ -53,7 +53,7 @@ static enum gpumc_status create_owners(struct pa_parts *parts,
   first[size] = pa_plan_whole(&population->plan);
   const enum gpumc_status status =
       pa_owners_create(parts->processes, first, population->plan.runs, population->plan.founders,
-                       &parts->owners, error);
+                       population->device->threads, &parts->owners, error);
   free(first);
   return status;
 }
@@ -76,10 +76,8 @@ allocate(struct pa_parts *parts, const struct pa_population *population, struct 
   GPUMC_TRY(gpumc_allocate_array(&parts->place, (size + 1) * runs, "free places", error));
   GPUMC_TRY(gpumc_allocate_array(&parts->n_out, size, "counts of bytes", error));
   GPUMC_TRY(gpumc_allocate_array(&parts->n_in, size, "counts of bytes", error));
-  GPUMC_TRY(gpumc_device_array(device, &parts->list, 2 * plan->capacity,
-                               "replicas that change "
-                               "process",
-                               error));
+  GPUMC_TRY(
+      gpumc_device_array(device, &parts->list, 2 * plan->capacity, "replicas that move", error));
   GPUMC_TRY(gpumc_slots_create(device, label_bytes(plan), "families", parts->family, error));
   return gpumc_slots_create(device, value_bytes(plan), "measurements", parts->tracked, error);
 }

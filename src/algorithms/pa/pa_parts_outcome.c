@@ -51,6 +51,36 @@ pa_parts_publish(struct pa_population *population, size_t slot, struct gpumc_err
                               replicas * sizeof(int64_t), error);
 }
 
+static void
+add_families(struct pa_tallied *tallied, uint64_t count, uint64_t members, uint64_t size)
+{
+  if (count == 0)
+    return;
+  tallied->families += count;
+  tallied->square_sum += count * members * members;
+  tallied->entropy += (int64_t)count * pa_family_entropy(members, size);
+}
+
+/* What pa_add_family() makes of each: families with few members are counted before the entropy of
+ * one is formed, which takes as long as all else. */
+enum { SMALL = 64 };
+
+static void
+add_kin(const struct pa_kin *kin, size_t count, uint64_t size, struct pa_tallied *tallied)
+{
+  uint64_t of_size[SMALL] = {0};
+  for (size_t f = 0; f < count; f++) {
+    if (kin[f].members < SMALL)
+      of_size[kin[f].members]++;
+    else
+      add_families(tallied, 1, kin[f].members, size);
+    tallied->lowest_replicas += kin[f].lowest;
+    tallied->lowest_families += kin[f].lowest > 0;
+  }
+  for (uint64_t members = 1; members < SMALL; members++)
+    add_families(tallied, of_size[members], members, size);
+}
+
 /* Families and lowest values of the whole runs, of which every process has those that it owns. */
 static enum gpumc_status count_families(struct pa_population *population, size_t slot,
                                         const struct pa_resampled *resampled,
@@ -77,12 +107,7 @@ static enum gpumc_status count_families(struct pa_population *population, size_t
                                             .lowest = lowest};
   GPUMC_TRY_OUT(status, pa_owners_count(&parts->owners, &members, error));
   for (size_t m = 0; m < runs; m++)
-    for (size_t f = 0; f < width; f++) {
-      const struct pa_kin *kin = &parts->owners.own[m * width + f];
-      pa_add_family(&tallied[m], kin->members, resampled[m].size);
-      tallied[m].lowest_replicas += kin->lowest;
-      tallied[m].lowest_families += kin->lowest > 0;
-    }
+    add_kin(parts->owners.own + m * width, width, resampled[m].size, &tallied[m]);
 out:
   free(size);
   free(lowest);
