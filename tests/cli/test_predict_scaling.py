@@ -65,7 +65,7 @@ class Arithmetic(unittest.TestCase):
             "constants": {name: {"value": value, "unit": unit} for name, value, unit in (
                 ("step", 100, "us"), ("per_replica", 10, "ns"), ("gpu_wait", 20, "us"), ("operation", 4, "us"),
                 ("latency", 3, "us"), ("latency_node", 1, "us"), ("message", 0.5, "us"), ("network", 10, "GB/s"),
-                ("host_copy", 20, "GB/s"), ("portable", 5, "GB/s"))},
+                ("host_copy", 20, "GB/s"), ("portable", 5, "GB/s"), ("families", 25, "ns"))},
             "populations": {"ising": {"bytes": 508, "variance": 1.0, "children": 0.2, "held": 0.1, "away": 0.5}}})
 
     def test_one_process_has_work_alone(self):
@@ -79,7 +79,8 @@ class Arithmetic(unittest.TestCase):
         gather = 2 * 4e-6 + 15 * 0.5e-6 + 5 * 3e-6 + 2 * 16 * 16 / 10e9
         self.assertAlmostEqual(parts["small"], reductions + gather)
         records = 0.1 * 100000 * 0.5 * 12
-        self.assertAlmostEqual(parts["families"], 4e-6 + 16 * 0.5e-6 + 4e-6 + 2 * 3e-6 + records * (2 / 20e9 + 1 / 10e9))
+        told = 2 * 4e-6 + 15 * 0.5e-6 + 5 * 3e-6 + 2 * 8 * 16 * 16 / 10e9 + 4e-6 + 2 * 3e-6 + records / 10e9
+        self.assertAlmostEqual(parts["families"], 100000 * 25e-9 + told - 1.1e-3)
         moved = (0.869 - 0.66 / 4) * math.sqrt(1.6e6)
         self.assertAlmostEqual(self.model.most_sent("ising", 100000, 16), moved)
         self.assertAlmostEqual(parts["migration"], 4e-6 + 3e-6 + moved * 512 * (2 / 20e9 + 2 / 5e9 + 1 / 10e9))
