@@ -226,7 +226,7 @@ static void print_processes(const cJSON *processes)
   printf("\n");
 }
 
-/* How numbers of GPUs reach other processes, where there is an MPI. */
+/* How data moves between the GPUs of processes, where there is an MPI. */
 static void print_transfers(const cJSON *processes)
 {
   const cJSON *module, *modules = cli_member(processes, "modules");

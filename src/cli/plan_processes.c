@@ -181,8 +181,7 @@ void cli_plan_processes_print(const cJSON *task)
            cli_number(json, "on_a_gpu") > 1 ? "a GPU that is shared" : "a GPU");
   printf("\n");
   if (cli_has(json, "transfers"))
-    printf("            numbers of GPUs reach other processes by %s\n",
-           cli_text(json, "transfers"));
+    printf("            data moves between GPUs by %s\n", cli_text(json, "transfers"));
 }
 
 /* The same of many tasks is said once. */
