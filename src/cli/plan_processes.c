@@ -30,7 +30,7 @@ static bool is_by_runs(const struct gpumc_ensemble_plan *plan)
          (plan->division == GPUMC_BY_PARTS && plan->runs >= (size_t)plan->processes->module.size);
 }
 
-/* That all processes have together, and each a number of: runs, or replicas of each. */
+/* What is counted for the division: runs, or replicas of each. */
 static size_t count_of(const struct gpumc_ensemble_plan *plan, int p)
 {
   const struct gpumc_share share = part_of(plan, p);
