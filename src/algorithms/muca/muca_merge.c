@@ -305,7 +305,6 @@ judge(struct muca *muca, const struct gpumc_sources *sources, struct gpumc_error
     travels->enough = travels->enough &&
                       gpumc_result_field(&source->result.summary, "round_trips_warning") == NULL;
   }
-  muca->is_merged = true;
   return GPUMC_OK;
 }
 
@@ -357,6 +356,7 @@ fill(void *state, const struct gpumc_sources *sources, struct gpumc_error *error
   bool finished = false;
   enum gpumc_status status = GPUMC_OK;
   GPUMC_TRY(check(muca, sources, error));
+  muca->is_merged = true;
   GPUMC_TRY_OUT(status, merged_make(muca, &merged, error));
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&share, sources->count, "shares", error));
   GPUMC_TRY_OUT(status, take_all(muca, sources, &merged, share, error));
