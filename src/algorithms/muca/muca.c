@@ -221,38 +221,6 @@ static struct parts parts_of(struct muca *muca)
   return parts;
 }
 
-/* Those of all processes: after a load the root has them, and the others count from 0. */
-static enum gpumc_status save_visits(struct muca *muca, struct gpumc_part part,
-                                     struct gpumc_checkpoint_writer *writer,
-                                     struct gpumc_error *error)
-{
-  struct gpumc_device *device = muca->context.device;
-  const size_t count = part.rows * part.width;
-  uint64_t *sum;
-  enum gpumc_status status;
-  GPUMC_TRY(gpumc_allocate_array(&sum, count, "visits", error));
-  GPUMC_TRY_OUT(status,
-                device->ops->copy_to_host(device, sum, muca->visits, count * sizeof *sum, error));
-  gpumc_processes_sum(gpumc_columns_processes(muca->context.ensemble), sum, count);
-  part.values = sum;
-  status = gpumc_parts_save(&part, 1, NULL, writer, "muca", error);
-out:
-  free(sum);
-  return status;
-}
-
-static enum gpumc_status load_visits(struct muca *muca, const struct gpumc_part *part,
-                                     struct gpumc_checkpoint_reader *reader,
-                                     struct gpumc_error *error)
-{
-  struct gpumc_device *device = muca->context.device;
-  GPUMC_TRY(gpumc_parts_load(part, 1, device, reader, "muca", error));
-  return gpumc_is_root(gpumc_columns_processes(muca->context.ensemble))
-             ? GPUMC_OK
-             : device->ops->fill(device, muca->visits, 0,
-                                 part->rows * part->width * sizeof *muca->visits, error);
-}
-
 static enum gpumc_status
 save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
 {
@@ -262,7 +230,8 @@ save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_err
     if (muca->progress[i].phase == MUCA_PRODUCTION)
       GPUMC_TRY(muca_make_sums_whole(muca, &muca->table[i], error));
   GPUMC_TRY(gpumc_parts_save(parts.host, parts.n_host, NULL, writer, "muca", error));
-  GPUMC_TRY(save_visits(muca, parts.visits, writer, error));
+  GPUMC_TRY(
+      gpumc_columns_save_counts(muca->context.ensemble, &parts.visits, writer, "muca", error));
   GPUMC_TRY(gpumc_columns_save(muca->context.ensemble, &parts.passages, 1, muca->context.device,
                                writer, "muca", error));
   return muca_curves_save(muca, writer, error);
@@ -300,7 +269,8 @@ load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct
   struct muca *muca = state;
   const struct parts parts = parts_of(muca);
   GPUMC_TRY(gpumc_parts_load(parts.host, parts.n_host, NULL, reader, "muca", error));
-  GPUMC_TRY(load_visits(muca, &parts.visits, reader, error));
+  GPUMC_TRY(
+      gpumc_columns_load_counts(muca->context.ensemble, &parts.visits, reader, "muca", error));
   GPUMC_TRY(gpumc_columns_load(muca->context.ensemble, &parts.passages, 1, muca->context.device,
                                reader, "muca", error));
   *finished = true;

@@ -228,22 +228,10 @@ static size_t histogram_rows(const struct pa *pa)
   return pa->settings.strata * pa->settings.blocks;
 }
 
-static enum gpumc_status
-save_bins(const struct pa *pa, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
+static struct gpumc_part part_of_bins(const struct pa *pa)
 {
-  struct gpumc_device *device = pa->context.device;
-  const size_t rows = histogram_rows(pa), levels = pa_spectrum(pa->context.model)->levels;
-  uint64_t *bins = NULL;
-  enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&bins, rows * levels, "energy histograms", error));
-  GPUMC_TRY_OUT(status, device->ops->copy_to_host(device, bins, pa->population.bins,
-                                                  rows * levels * sizeof *bins, error));
-  gpumc_processes_sum(gpumc_columns_processes(pa->context.ensemble), bins, rows * levels);
-  GPUMC_TRY_OUT(status,
-                gpumc_checkpoint_put(writer, "pa/bins", GPUMC_UINT64, rows, levels, bins, error));
-out:
-  free(bins);
-  return status;
+  return (struct gpumc_part){"bins", GPUMC_UINT64, histogram_rows(pa),
+                             pa_spectrum(pa->context.model)->levels, pa->population.bins};
 }
 
 enum gpumc_status
@@ -259,28 +247,11 @@ pa_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_
   GPUMC_TRY(gpumc_checkpoint_put(writer, "pa/log_partition", GPUMC_FLOAT64,
                                  pa->population.plan.runs, 1, pa->log_partition, error));
   GPUMC_TRY(save_families(pa, writer, error));
-  if (pa->settings.reweight)
-    GPUMC_TRY(save_bins(pa, writer, error));
+  if (pa->settings.reweight) {
+    const struct gpumc_part bins = part_of_bins(pa);
+    GPUMC_TRY(gpumc_columns_save_counts(pa->context.ensemble, &bins, writer, "pa", error));
+  }
   return GPUMC_OK;
-}
-
-/* Of several processes the root has them, and the others add to it. */
-static enum gpumc_status
-load_bins(struct pa *pa, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
-{
-  struct gpumc_device *device = pa->context.device;
-  const size_t rows = histogram_rows(pa), levels = pa_spectrum(pa->context.model)->levels;
-  uint64_t *bins = NULL;
-  enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&bins, rows * levels, "energy histograms", error));
-  GPUMC_TRY_OUT(status, gpumc_checkpoint_get_rows(reader, "pa/bins", GPUMC_UINT64, 0, rows, levels,
-                                                  bins, error));
-  if (gpumc_is_root(gpumc_columns_processes(pa->context.ensemble)))
-    GPUMC_TRY_OUT(status, device->ops->copy_to_device(device, pa->population.bins, bins,
-                                                      rows * levels * sizeof *bins, error));
-out:
-  free(bins);
-  return status;
 }
 
 /* The temperatures that the first run chose stand in its rows. */
@@ -368,8 +339,10 @@ enum gpumc_status pa_load(void *state, struct gpumc_checkpoint_reader *reader, b
   GPUMC_TRY(load_numbers(pa, reader, counters, error));
   GPUMC_TRY(reload_schedule(pa, error));
   GPUMC_TRY(load_families(pa, reader, counters, error));
-  if (pa->settings.reweight)
-    GPUMC_TRY(load_bins(pa, reader, error));
+  if (pa->settings.reweight) {
+    const struct gpumc_part bins = part_of_bins(pa);
+    GPUMC_TRY(gpumc_columns_load_counts(pa->context.ensemble, &bins, reader, "pa", error));
+  }
   pa->batch = (struct pa_batch){(size_t)counters[COUNTER_FIRST], (size_t)counters[COUNTER_COUNT]};
   pa->population.runs = pa->batch.count;
   pa->row = (size_t)counters[COUNTER_ROW];

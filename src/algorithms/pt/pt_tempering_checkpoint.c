@@ -1,7 +1,6 @@
 /* Parallel tempering's work on a device, to and from a checkpoint: the same arrays from every
  * device and any number of processes. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "algorithms/pt/pt_device.h"
 #include "core/base/memory.h"
@@ -59,51 +58,22 @@ static bool is_divided(const struct pt_tempering *tempering)
   return tempering->ensemble != NULL && tempering->ensemble->plan.division == GPUMC_BY_REPLICAS;
 }
 
-/* ---- what several processes have together, on the host ---- */
+/* ---- rows of several processes, on the host ---- */
 
-/* Of `own` and those of the others into `whole`. */
-static enum gpumc_status join(const struct pt_tempering *tempering, const struct kept *kept,
-                              const uint64_t *own, uint64_t *whole, struct gpumc_error *error)
-{
-  const size_t count = kept->part.rows * kept->part.width;
-  if (kept->holding == HOLDS_ROWS)
-    return gpumc_columns_gather(tempering->ensemble, own, 1, sizeof *own, whole, error);
-  memcpy(whole, own, count * sizeof *own);
-  gpumc_processes_sum(gpumc_columns_processes(tempering->ensemble), whole, count);
-  return GPUMC_OK;
-}
-
-/* Of `whole` the process's own: its samples, or the counts, if it is the root. */
-static void part_from(const struct pt_tempering *tempering, const struct kept *kept,
-                      const uint64_t *whole, uint64_t *own)
-{
-  const size_t bytes = kept->part.rows * kept->part.width * sizeof *own;
-  if (kept->holding == HOLDS_ROWS)
-    gpumc_columns_take(tempering->ensemble, whole, 1, sizeof *own, own);
-  else if (gpumc_is_root(gpumc_columns_processes(tempering->ensemble)))
-    memcpy(own, whole, bytes);
-  else
-    memset(own, 0, bytes);
-}
-
-/* Numbers of 64 bits on their way. */
+/* Numbers of 64 bits on their way, a row for each sample. */
 struct passage {
   struct gpumc_part part; /* as the file has them, in `whole` */
   uint64_t *own, *whole;
   size_t bytes; /* of the own ones */
 };
 
-static enum gpumc_status begin(const struct pt_tempering *tempering, const struct kept *kept,
+static enum gpumc_status begin(const struct pt_tempering *tempering, const struct gpumc_part *part,
                                struct passage *passage, struct gpumc_error *error)
 {
-  const size_t count = kept->part.rows * kept->part.width;
-  *passage = (struct passage){.bytes = count * sizeof *passage->own};
-  GPUMC_TRY(gpumc_allocate_array(&passage->own, count, kept->part.name, error));
-  passage->part = kept->part;
-  if (kept->holding == HOLDS_ROWS)
-    passage->part.rows = gpumc_plan_whole(&tempering->ensemble->plan);
-  GPUMC_TRY(gpumc_allocate_array(&passage->whole, passage->part.rows * passage->part.width,
-                                 kept->part.name, error));
+  *passage = (struct passage){.part = *part, .bytes = part->rows * sizeof *passage->own};
+  passage->part.rows = gpumc_plan_whole(&tempering->ensemble->plan);
+  GPUMC_TRY(gpumc_allocate_array(&passage->own, part->rows, part->name, error));
+  GPUMC_TRY(gpumc_allocate_array(&passage->whole, passage->part.rows, part->name, error));
   passage->part.values = passage->whole;
   return GPUMC_OK;
 }
@@ -114,35 +84,35 @@ static void end(struct passage *passage)
   free(passage->whole);
 }
 
-static enum gpumc_status save_joined(const struct pt_tempering *tempering, const struct kept *kept,
-                                     struct gpumc_checkpoint_writer *writer, const char *name,
-                                     struct gpumc_error *error)
+static enum gpumc_status
+save_rows(const struct pt_tempering *tempering, const struct gpumc_part *part,
+          struct gpumc_checkpoint_writer *writer, const char *name, struct gpumc_error *error)
 {
   struct gpumc_device *device = tempering->device;
   struct passage passage;
   enum gpumc_status status;
-  GPUMC_TRY_OUT(status, begin(tempering, kept, &passage, error));
-  GPUMC_TRY_OUT(status, device->ops->copy_to_host(device, passage.own, kept->part.values,
-                                                  passage.bytes, error));
-  GPUMC_TRY_OUT(status, join(tempering, kept, passage.own, passage.whole, error));
+  GPUMC_TRY_OUT(status, begin(tempering, part, &passage, error));
+  GPUMC_TRY_OUT(status,
+                device->ops->copy_to_host(device, passage.own, part->values, passage.bytes, error));
+  GPUMC_TRY_OUT(status, gpumc_columns_gather(tempering->ensemble, passage.own, 1,
+                                             sizeof *passage.own, passage.whole, error));
   status = gpumc_parts_save(&passage.part, 1, NULL, writer, name, error);
 out:
   end(&passage);
   return status;
 }
 
-static enum gpumc_status load_joined(const struct pt_tempering *tempering, const struct kept *kept,
-                                     struct gpumc_checkpoint_reader *reader, const char *name,
-                                     struct gpumc_error *error)
+static enum gpumc_status
+load_rows(const struct pt_tempering *tempering, const struct gpumc_part *part,
+          struct gpumc_checkpoint_reader *reader, const char *name, struct gpumc_error *error)
 {
   struct gpumc_device *device = tempering->device;
   struct passage passage;
   enum gpumc_status status;
-  GPUMC_TRY_OUT(status, begin(tempering, kept, &passage, error));
+  GPUMC_TRY_OUT(status, begin(tempering, part, &passage, error));
   GPUMC_TRY_OUT(status, gpumc_parts_load(&passage.part, 1, NULL, reader, name, error));
-  part_from(tempering, kept, passage.whole, passage.own);
-  status =
-      device->ops->copy_to_device(device, kept->part.values, passage.own, passage.bytes, error);
+  gpumc_columns_take(tempering->ensemble, passage.whole, 1, sizeof *passage.own, passage.own);
+  status = device->ops->copy_to_device(device, part->values, passage.own, passage.bytes, error);
 out:
   end(&passage);
   return status;
@@ -154,22 +124,38 @@ static enum gpumc_status save_part(const struct pt_tempering *tempering, const s
                                    struct gpumc_checkpoint_writer *writer, const char *name,
                                    struct gpumc_error *error)
 {
+  const struct gpumc_part *part = &kept->part;
+  const struct gpumc_ensemble *ensemble = tempering->ensemble;
   if (!is_divided(tempering))
-    return gpumc_parts_save(&kept->part, 1, tempering->device, writer, name, error);
-  return kept->holding == HOLDS_COLUMNS ? gpumc_columns_save(tempering->ensemble, &kept->part, 1,
-                                                             tempering->device, writer, name, error)
-                                        : save_joined(tempering, kept, writer, name, error);
+    return gpumc_parts_save(part, 1, tempering->device, writer, name, error);
+  switch (kept->holding) {
+  case HOLDS_COLUMNS:
+    return gpumc_columns_save(ensemble, part, 1, tempering->device, writer, name, error);
+  case HOLDS_ROWS:
+    return save_rows(tempering, part, writer, name, error);
+  case HOLDS_COUNTS:
+    break;
+  }
+  return gpumc_columns_save_counts(ensemble, part, writer, name, error);
 }
 
 static enum gpumc_status load_part(const struct pt_tempering *tempering, const struct kept *kept,
                                    struct gpumc_checkpoint_reader *reader, const char *name,
                                    struct gpumc_error *error)
 {
+  const struct gpumc_part *part = &kept->part;
+  const struct gpumc_ensemble *ensemble = tempering->ensemble;
   if (!is_divided(tempering))
-    return gpumc_parts_load(&kept->part, 1, tempering->device, reader, name, error);
-  return kept->holding == HOLDS_COLUMNS ? gpumc_columns_load(tempering->ensemble, &kept->part, 1,
-                                                             tempering->device, reader, name, error)
-                                        : load_joined(tempering, kept, reader, name, error);
+    return gpumc_parts_load(part, 1, tempering->device, reader, name, error);
+  switch (kept->holding) {
+  case HOLDS_COLUMNS:
+    return gpumc_columns_load(ensemble, part, 1, tempering->device, reader, name, error);
+  case HOLDS_ROWS:
+    return load_rows(tempering, part, reader, name, error);
+  case HOLDS_COUNTS:
+    break;
+  }
+  return gpumc_columns_load_counts(ensemble, part, reader, name, error);
 }
 
 /* The calls that the record is about. */

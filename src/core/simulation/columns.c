@@ -240,3 +240,35 @@ enum gpumc_status gpumc_columns_load(const struct gpumc_ensemble *ensemble,
     GPUMC_TRY(load_part(ensemble, &parts[i], device, reader, prefix, error));
   return GPUMC_OK;
 }
+
+enum gpumc_status gpumc_columns_save_counts(const struct gpumc_ensemble *ensemble,
+                                            const struct gpumc_part *part,
+                                            struct gpumc_checkpoint_writer *writer,
+                                            const char *prefix, struct gpumc_error *error)
+{
+  const size_t count = part->rows * part->width;
+  struct gpumc_part whole = *part;
+  uint64_t *sum = NULL;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&sum, count, part->name, error));
+  GPUMC_TRY_OUT(status, ensemble->device->ops->copy_to_host(ensemble->device, sum, part->values,
+                                                            count * sizeof *sum, error));
+  gpumc_processes_sum(gpumc_columns_processes(ensemble), sum, count);
+  whole.values = sum;
+  status = gpumc_parts_save(&whole, 1, NULL, writer, prefix, error);
+out:
+  free(sum);
+  return status;
+}
+
+enum gpumc_status gpumc_columns_load_counts(const struct gpumc_ensemble *ensemble,
+                                            const struct gpumc_part *part,
+                                            struct gpumc_checkpoint_reader *reader,
+                                            const char *prefix, struct gpumc_error *error)
+{
+  GPUMC_TRY(gpumc_parts_load(part, 1, ensemble->device, reader, prefix, error));
+  return gpumc_is_root(gpumc_columns_processes(ensemble))
+             ? GPUMC_OK
+             : ensemble->device->ops->fill(ensemble->device, part->values, 0,
+                                           part->rows * part->width * sizeof(uint64_t), error);
+}

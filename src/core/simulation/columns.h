@@ -51,4 +51,15 @@ gpumc_columns_load(const struct gpumc_ensemble *ensemble, const struct gpumc_par
                    struct gpumc_checkpoint_reader *reader, const char *prefix,
                    struct gpumc_error *error);
 
+/* The same of numbers of GPUMC_UINT64 in the device's memory, of which each process has what it has
+ * counted itself: a file has their sums, with which the root goes on, and the others from 0. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_columns_save_counts(const struct gpumc_ensemble *ensemble, const struct gpumc_part *part,
+                          struct gpumc_checkpoint_writer *writer, const char *prefix,
+                          struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_columns_load_counts(const struct gpumc_ensemble *ensemble, const struct gpumc_part *part,
+                          struct gpumc_checkpoint_reader *reader, const char *prefix,
+                          struct gpumc_error *error);
+
 #endif

@@ -235,35 +235,10 @@ static struct gpumc_part part_of_proposed_before(struct gpumc_ensemble *ensemble
   return (struct gpumc_part){"proposed_before", GPUMC_UINT64, 1, 1, &ensemble->proposed_before};
 }
 
-/* Counts of all processes, to and from a checkpoint: the root goes on with them, the others from 0.
- */
-static enum gpumc_status save_counts(const struct gpumc_ensemble *ensemble, const char *name,
-                                     const uint64_t *counts, struct gpumc_checkpoint_writer *writer,
-                                     struct gpumc_error *error)
+static struct gpumc_part
+part_of_counts(const struct gpumc_ensemble *ensemble, const char *name, uint64_t *counts)
 {
-  uint64_t *sum = NULL;
-  enum gpumc_status status;
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&sum, ensemble->runs, "proposals", error));
-  GPUMC_TRY_OUT(status, ensemble->device->ops->copy_to_host(ensemble->device, sum, counts,
-                                                            ensemble->runs * sizeof *sum, error));
-  gpumc_processes_sum(counting(ensemble), sum, ensemble->runs);
-  const struct gpumc_part part = {name, GPUMC_UINT64, ensemble->runs, 1, sum};
-  status = gpumc_parts_save(&part, 1, NULL, writer, "ensemble/steps", error);
-out:
-  free(sum);
-  return status;
-}
-
-static enum gpumc_status load_counts(const struct gpumc_ensemble *ensemble, const char *name,
-                                     uint64_t *counts, struct gpumc_checkpoint_reader *reader,
-                                     struct gpumc_error *error)
-{
-  const struct gpumc_part part = {name, GPUMC_UINT64, ensemble->runs, 1, counts};
-  GPUMC_TRY(gpumc_parts_load(&part, 1, ensemble->device, reader, "ensemble/steps", error));
-  return gpumc_is_root(counting(ensemble))
-             ? GPUMC_OK
-             : ensemble->device->ops->fill(ensemble->device, counts, 0,
-                                           ensemble->runs * sizeof *counts, error);
+  return (struct gpumc_part){name, GPUMC_UINT64, ensemble->runs, 1, counts};
 }
 
 enum gpumc_status gpumc_steps_save(struct gpumc_ensemble *ensemble,
@@ -271,15 +246,17 @@ enum gpumc_status gpumc_steps_save(struct gpumc_ensemble *ensemble,
                                    struct gpumc_error *error)
 {
   const struct gpumc_part sizes = part_of_steps(ensemble);
+  const struct gpumc_part accepted = part_of_counts(ensemble, "accepted", ensemble->accepted),
+                          proposed = part_of_counts(ensemble, "proposed", ensemble->proposed);
   if (gpumc_step_of(ensemble) == NULL)
     return GPUMC_OK;
   GPUMC_TRY(gpumc_parts_save(&sizes, 1, NULL, writer, "ensemble/steps", error));
   if (ensemble->proposed != NULL) {
     const struct gpumc_part before = part_of_proposed_before(ensemble);
     GPUMC_TRY(gpumc_parts_save(&before, 1, NULL, writer, "ensemble/steps", error));
-    GPUMC_TRY(save_counts(ensemble, "proposed", ensemble->proposed, writer, error));
+    GPUMC_TRY(gpumc_columns_save_counts(ensemble, &proposed, writer, "ensemble/steps", error));
   }
-  return save_counts(ensemble, "accepted", ensemble->accepted, writer, error);
+  return gpumc_columns_save_counts(ensemble, &accepted, writer, "ensemble/steps", error);
 }
 
 enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensemble,
@@ -288,6 +265,8 @@ enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensemble,
 {
   const struct gpumc_step *step = gpumc_step_of(ensemble);
   const struct gpumc_part sizes = part_of_steps(ensemble);
+  const struct gpumc_part accepted = part_of_counts(ensemble, "accepted", ensemble->accepted),
+                          proposed = part_of_counts(ensemble, "proposed", ensemble->proposed);
   if (step == NULL)
     return GPUMC_OK;
   GPUMC_TRY(gpumc_parts_load(&sizes, 1, NULL, reader, "ensemble/steps", error));
@@ -298,9 +277,9 @@ enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensemble,
   if (ensemble->proposed != NULL) {
     const struct gpumc_part before = part_of_proposed_before(ensemble);
     GPUMC_TRY(gpumc_parts_load(&before, 1, NULL, reader, "ensemble/steps", error));
-    GPUMC_TRY(load_counts(ensemble, "proposed", ensemble->proposed, reader, error));
+    GPUMC_TRY(gpumc_columns_load_counts(ensemble, &proposed, reader, "ensemble/steps", error));
   }
-  return load_counts(ensemble, "accepted", ensemble->accepted, reader, error);
+  return gpumc_columns_load_counts(ensemble, &accepted, reader, "ensemble/steps", error);
 }
 
 /* ---- results ---- */
