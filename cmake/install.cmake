@@ -1,8 +1,8 @@
 # The program, its tools and documents; the library with the headers that a program needs to read
 # configurations, run tasks and read results, and gpumc.pc for its compiler's options.
 install(TARGETS gpumc_program gpumc)
-if(gpumc_mpi_modules)
-  install(TARGETS ${gpumc_mpi_modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gpumc)
+if(gpumc_modules)
+  install(TARGETS ${gpumc_modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gpumc)
 endif()
 install(DIRECTORY src/core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc
   FILES_MATCHING PATTERN "*.h" PATTERN "*_internal.h" EXCLUDE)

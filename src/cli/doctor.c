@@ -11,6 +11,7 @@
 #include "core/base/machine.h"
 #include "core/device/device_cpu.h"
 #include "core/device/device_gpu.h"
+#include "core/device/transfer.h"
 #include "core/processes/launcher.h"
 
 static const char help[] =
@@ -110,7 +111,7 @@ static cJSON *processes_json(void)
     cJSON_AddStringToObject(json, "launcher", launcher.name);
   cJSON_AddNumberToObject(json, "rank", launcher.rank);
   cJSON_AddNumberToObject(json, "size", launcher.size);
-  cJSON_AddStringToObject(json, "transfers", gpumc_transfers);
+  cJSON_AddStringToObject(json, "transfers", gpumc_transfer_expected());
   cJSON *modules = cJSON_AddArrayToObject(json, "modules");
   for (size_t i = 0; i < GPUMC_MODULES; i++) {
     if (file[i].path[0] == '\0')

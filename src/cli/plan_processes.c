@@ -10,6 +10,7 @@
 #include "core/base/memory.h"
 #include "core/base/text.h"
 #include "core/device/device_gpu.h"
+#include "core/device/transfer.h"
 #include "core/simulation/division.h"
 
 /* Parts of the work of process p: whole runs, or replicas of some; `replicas` without the room that
@@ -154,7 +155,7 @@ cJSON *cli_plan_processes_json(const struct gpumc_preparation *preparation,
     const int on_gpu = preparation->on_gpu > 1 ? preparation->on_gpu : 1;
     cJSON_AddNumberToObject(json, "device_bytes", preparation->device_bytes / on_gpu);
     cJSON_AddNumberToObject(json, "on_a_gpu", on_gpu);
-    cJSON_AddStringToObject(json, "transfers", gpumc_transfers);
+    cJSON_AddStringToObject(json, "transfers", gpumc_transfer_expected());
   }
   if (gpumc_preparation_undivided(preparation, planned, &undivided))
     cJSON_AddStringToObject(json, "warning", gpumc_text_string(&undivided));

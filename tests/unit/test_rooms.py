@@ -26,7 +26,7 @@ BUILD = pathlib.Path(os.environ.get("GPUMC_BUILD", ROOT / "build/release"))
 
 # From the ground up. Rooms of one line stand side by side: neither includes the other.
 STOREYS = [["core/base"], ["core/processes"], ["core/numerics"], ["core/config"], ["core/statistics"], ["core/device"],
-           ["core/storage"], ["core/simulation"], ["core/run"], ["models/lattice", "algorithms/chains"], ["models", "algorithms"], ["cli", "mpi"]]
+           ["core/storage"], ["core/simulation"], ["core/run"], ["models/lattice", "algorithms/chains"], ["models", "algorithms"], ["cli", "mpi", "nccl"]]
 GENERATED = {"build_info.h"}  # written by cmake
 SUFFIXES = {".c", ".h", ".cu", ".cuh", ".def"}
 FILES_OF_A_FOLDER = 30

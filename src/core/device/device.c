@@ -11,6 +11,7 @@
 #include "core/config/params.h"
 #include "core/device/device_cpu.h"
 #include "core/device/device_gpu.h"
+#include "core/device/transfer.h"
 #include "core/processes/processes.h"
 
 enum { CAPABILITY_MINIMUM = 8 }; /* compute capability 8.0, the oldest that is compiled for */
@@ -164,6 +165,7 @@ bool gpumc_device_is_absent(const char *name)
 
 void gpumc_device_close(struct gpumc_device *device)
 {
+  gpumc_transfer_close(device->transfer);
   if (device->ops != NULL)
     device->ops->close(device);
   memset(device, 0, sizeof *device);

@@ -34,6 +34,7 @@ struct gpumc_stopwatch {
 
 struct gpumc_device;
 struct gpumc_processes;
+struct gpumc_transfer;
 
 enum gpumc_device_kind { GPUMC_KIND_CPU, GPUMC_KIND_CUDA, GPUMC_KINDS };
 
@@ -81,6 +82,10 @@ struct gpumc_device_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*collect)(struct gpumc_device *device,
                                                 const struct gpumc_slot *slot,
                                                 struct gpumc_error *error);
+  /* Begin to bring a slot's memory to the device; it may be changed after `collect`. */
+  GPUMC_MUST_CHECK enum gpumc_status (*deliver)(struct gpumc_device *device,
+                                                struct gpumc_slot *slot, void *to, size_t bytes,
+                                                struct gpumc_error *error);
   /* Add to the sums of every run (core/device/tally.h). */
   GPUMC_MUST_CHECK enum gpumc_status (*tally)(struct gpumc_device *device,
                                               const struct gpumc_tally *tally,
@@ -115,6 +120,7 @@ struct gpumc_device {
   size_t shared_bytes;              /* shared memory that one block may have */
   void *events;                     /* of the stages */
   struct gpumc_stopwatch stopwatch; /* of the CPU's stages */
+  struct gpumc_transfer *transfer;  /* to those of other processes (transfer.h); NULL: none yet */
   uint32_t block_threads; /* threads of a block; 0: each kernel's own choice. Decides no result */
   char description[128];  /* "AMD EPYC, 2 threads", "NVIDIA H200, 132 multiprocessors" */
 };

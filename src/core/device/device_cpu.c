@@ -67,6 +67,12 @@ static enum gpumc_status publish(struct gpumc_device *device, struct gpumc_slot 
   return copy(device, slot->memory, from, bytes, error);
 }
 
+static enum gpumc_status deliver(struct gpumc_device *device, struct gpumc_slot *slot, void *to,
+                                 size_t bytes, struct gpumc_error *error)
+{
+  return copy(device, to, slot->memory, bytes, error);
+}
+
 static enum gpumc_status
 collect(struct gpumc_device *device, const struct gpumc_slot *slot, struct gpumc_error *error)
 {
@@ -155,6 +161,7 @@ static const struct gpumc_device_ops cpu = {
     .slot_free = slot_free,
     .publish = publish,
     .collect = collect,
+    .deliver = deliver,
     .tally = gpumc_tally_cpu,
     .scan_bytes = scan_bytes,
     .scan = scan,

@@ -227,6 +227,14 @@ static enum gpumc_status publish(struct gpumc_device *device, struct gpumc_slot 
   return GPUMC_CUDA(cudaEventRecord(slot->arrived, device->stream), error);
 }
 
+static enum gpumc_status deliver(struct gpumc_device *device, struct gpumc_slot *slot, void *to,
+                                 size_t bytes, struct gpumc_error *error)
+{
+  GPUMC_TRY(GPUMC_CUDA(
+      cudaMemcpyAsync(to, slot->memory, bytes, cudaMemcpyHostToDevice, device->stream), error));
+  return GPUMC_CUDA(cudaEventRecord(slot->arrived, device->stream), error);
+}
+
 static enum gpumc_status
 collect(struct gpumc_device *device, const struct gpumc_slot *slot, struct gpumc_error *error)
 {
@@ -253,6 +261,7 @@ static const struct gpumc_device_ops cuda = {
     .slot_free = slot_free,
     .publish = publish,
     .collect = collect,
+    .deliver = deliver,
     .tally = gpumc_tally_gpu,
     .scan_bytes = gpumc_scan_gpu_bytes,
     .scan = gpumc_scan_gpu,

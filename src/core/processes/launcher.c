@@ -93,20 +93,27 @@ static void find_own_folder(char folder[static PATH_MAX])
     *slash = '\0';
 }
 
-void gpumc_modules_find(struct gpumc_module_file file[static GPUMC_MODULES])
+bool gpumc_module_path(const char *name, char *path, size_t bytes)
 {
   /* The program's folder is that of a build, or bin of what is installed; programs of tests are a
    * folder below. */
   static const char *const below[] = {"", GPUMC_MODULE_FOLDER "/", "../"};
   const char *chosen = getenv("GPUMC_MPI_MODULES");
   char own[PATH_MAX];
+  if (chosen != NULL)
+    return find_file(chosen, "", name, path, bytes);
   find_own_folder(own);
+  bool found = false;
+  for (size_t k = 0; k < sizeof below / sizeof *below && !found; k++)
+    found = find_file(own, below[k], name, path, bytes);
+  return found;
+}
+
+void gpumc_modules_find(struct gpumc_module_file file[static GPUMC_MODULES])
+{
   for (size_t i = 0; i < GPUMC_MODULES; i++) {
     file[i] = (struct gpumc_module_file){.name = mpi_names[i]};
-    bool found =
-        chosen != NULL && find_file(chosen, "", module_files[i], file[i].path, sizeof file[i].path);
-    for (size_t k = 0; k < sizeof below / sizeof *below && chosen == NULL && !found; k++)
-      found = find_file(own, below[k], module_files[i], file[i].path, sizeof file[i].path);
+    (void)gpumc_module_path(module_files[i], file[i].path, sizeof file[i].path);
   }
 }
 

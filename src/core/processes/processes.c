@@ -14,8 +14,6 @@
 #include "core/base/machine.h"
 #include "core/base/memory.h"
 
-const char gpumc_transfers[] = "host copies";
-
 struct gpumc_processes_times {
   double seconds;
 };

@@ -36,9 +36,6 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_processes_open(const char *path, size_t
 /* Waits for all, ends the module and frees; legal on NULL. Nothing can be opened afterwards. */
 void gpumc_processes_close(struct gpumc_processes *processes);
 
-/* How data moves between the GPUs of processes, whatever their MPI supports: "host copies". */
-extern const char gpumc_transfers[];
-
 static inline bool gpumc_is_root(const struct gpumc_processes *processes)
 {
   return processes->module.rank == 0;

@@ -10,6 +10,7 @@
 
 #include "build_info.h"
 #include "core/device/device_gpu.h"
+#include "core/device/transfer.h"
 #include "core/numerics/isa.h"
 #include "core/run/compare.h"
 #include "core/simulation/algorithm.h"
@@ -111,6 +112,7 @@ record_processes(const struct gpumc_provenance *provenance, struct gpumc_error *
 {
   struct gpumc_recorder *recorder = provenance->context->recorder;
   const struct gpumc_module *module = &provenance->processes->module;
+  const struct gpumc_transfer *transfer = provenance->preparation->device.transfer;
   GPUMC_TRY(gpumc_recorder_integer(recorder, "provenance", "processes", module->size, error));
   static const char *const cuda[] = {[GPUMC_MODULE_CUDA_UNKNOWN] = "unknown",
                                      [GPUMC_MODULE_CUDA_NO] = "no",
@@ -123,7 +125,7 @@ record_processes(const struct gpumc_provenance *provenance, struct gpumc_error *
   const struct text_attribute attributes[] = {
       {"mpi", module->name},
       {"mpi_supports_cuda", cuda[module->cuda]},
-      {"transfers", gpumc_transfers},
+      {"transfers", transfer != NULL ? transfer->name : "host copies"},
       {"division", division[provenance->preparation->demand.plan.division]}};
   return module->size > 1
              ? record_texts(recorder, attributes, sizeof attributes / sizeof *attributes, error)

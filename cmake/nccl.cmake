@@ -1,0 +1,27 @@
+# The module for NCCL, gpumc_nccl.so beside the program, by which several processes move numbers from
+# GPU to GPU without the host. AUTO builds it where CUDA and NCCL are; ON stops where they are not.
+set(GPUMC_NCCL AUTO CACHE STRING "NCCL between GPUs: AUTO (where it is), ON or OFF")
+set_property(CACHE GPUMC_NCCL PROPERTY STRINGS AUTO ON OFF)
+set(gpumc_nccl_modules "")
+
+if(GPUMC_NCCL AND gpumc_with_cuda)
+  find_path(gpumc_nccl_include nccl.h)
+  find_library(gpumc_nccl_library nccl)
+  if(gpumc_nccl_include AND gpumc_nccl_library)
+    add_library(gpumc_nccl MODULE src/nccl/nccl_module.c)
+    set_target_properties(gpumc_nccl PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden
+      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+    target_include_directories(gpumc_nccl PRIVATE src)
+    target_include_directories(gpumc_nccl SYSTEM PRIVATE
+      ${gpumc_nccl_include} ${CUDAToolkit_INCLUDE_DIRS})
+    target_link_libraries(gpumc_nccl PRIVATE gpumc_options ${gpumc_nccl_library})
+    set(gpumc_nccl_modules gpumc_nccl)
+  endif()
+endif()
+if(gpumc_nccl_modules)
+  message(STATUS "NCCL: ${gpumc_nccl_library}")
+elseif(GPUMC_NCCL AND NOT GPUMC_NCCL STREQUAL "AUTO")
+  message(FATAL_ERROR "GPUMC_NCCL=${GPUMC_NCCL}, but there is no nccl.h with its library, or no CUDA")
+else()
+  message(STATUS "NCCL: none")
+endif()

@@ -1,0 +1,318 @@
+/* Transfers between processes: by the host's messages, or a module's. */
+#include "core/device/transfer.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/memory.h"
+#include "core/device/devices.h"
+#include "core/processes/launcher.h"
+
+/* ---- the module ---- */
+
+static const char module_file[] = "gpumc_nccl.so";
+
+bool gpumc_transfer_find(char *path, size_t bytes)
+{
+  return gpumc_module_path(module_file, path, bytes);
+}
+
+const char *gpumc_transfer_expected(void)
+{
+  char path[4096];
+  return gpumc_transfer_find(path, sizeof path) ? "NCCL, or host copies where processes share a GPU"
+                                                : "host copies";
+}
+
+struct functions {
+  gpumc_transfer_meet *meet;
+  gpumc_transfer_connect *connect;
+};
+
+/* `why`: what is in its way. */
+static bool load(struct functions *functions, char *why, size_t bytes)
+{
+  char path[4096];
+  const char *chosen = getenv("GPUMC_TRANSFERS");
+  if (chosen != NULL && strcmp(chosen, "host") == 0)
+    snprintf(why, bytes, "GPUMC_TRANSFERS says so");
+  else if (!gpumc_transfer_find(path, sizeof path))
+    snprintf(why, bytes, "this gpumc has no module for NCCL");
+  if (why[0] != '\0')
+    return false;
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void *meet = library != NULL ? dlsym(library, GPUMC_TRANSFER_MEET) : NULL;
+  void *connect = library != NULL ? dlsym(library, GPUMC_TRANSFER_OPEN) : NULL;
+  if (meet == NULL || connect == NULL) {
+    snprintf(why, bytes, "%s", library == NULL ? dlerror() : "the module is of another gpumc");
+    return false;
+  }
+  memcpy(&functions->meet, &meet, sizeof meet);
+  memcpy(&functions->connect, &connect, sizeof connect);
+  return true;
+}
+
+/* Whether the answer of all processes is yes; `why` becomes that of the lowest with a no. */
+static bool all_can(const struct gpumc_processes *processes, bool can, char *why, size_t bytes)
+{
+  const int size = processes->module.size, rank = processes->module.rank;
+  uint64_t refusing = can ? 0 : (uint64_t)(size - rank);
+  gpumc_processes_largest(processes, &refusing, 1);
+  if (refusing > 0)
+    gpumc_processes_broadcast(processes, why, bytes, size - (int)refusing);
+  return refusing == 0;
+}
+
+/* Whether processes share a GPU, which the module can do nothing with. */
+static enum gpumc_status look_for_sharers(const struct gpumc_transfer *transfer, char *why,
+                                          size_t bytes, struct gpumc_error *error)
+{
+  struct gpumc_devices devices = {0};
+  GPUMC_TRY(gpumc_devices_gather(transfer->processes, transfer->device, &devices, error));
+  for (size_t p = 0; p < devices.count; p++)
+    if (gpumc_devices_sharers(&devices, p) > 1)
+      snprintf(why, bytes, "processes share a GPU");
+  gpumc_devices_free(&devices);
+  return GPUMC_OK;
+}
+
+/* Connections are made when they are first used, which takes a tenth of a second: here, rather than
+ * in the midst of the work. */
+static enum gpumc_status warm_up(struct gpumc_transfer *transfer, struct gpumc_error *error)
+{
+  struct gpumc_device *device = transfer->device;
+  const struct gpumc_module *processes = &transfer->processes->module;
+  const size_t size = (size_t)processes->size;
+  size_t *n_out = transfer->counts, *n_in = transfer->counts;
+  uint64_t *words = NULL;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_device_array(device, &words, 2 * size, "messages", error));
+  for (size_t p = 0; p < size; p++)
+    n_out[p] =
+        p + 1 == (size_t)processes->rank || p == (size_t)processes->rank + 1 ? sizeof *words : 0;
+  GPUMC_TRY_OUT(status, gpumc_transfer_largest(transfer, words, 2, error));
+  GPUMC_TRY_OUT(status, gpumc_transfer_gather(transfer, words, sizeof *words, error));
+  GPUMC_TRY_OUT(status, gpumc_transfer_trade(transfer, words, n_out, words + size, n_in, error));
+  status = device->ops->synchronize(device, error);
+out:
+  device->ops->release(device, words);
+  return gpumc_processes_agree(transfer->processes, status, error);
+}
+
+/* Opens the module where all processes can; else `why` says why not. */
+static enum gpumc_status
+connect_gpus(struct gpumc_transfer *transfer, char *why, size_t bytes, struct gpumc_error *error)
+{
+  const struct gpumc_processes *processes = transfer->processes;
+  struct gpumc_transfer_module *module = &transfer->module;
+  struct gpumc_transfer_meeting meeting = {{0}};
+  struct functions functions;
+  GPUMC_TRY(look_for_sharers(transfer, why, bytes, error));
+  if (!all_can(processes, why[0] == '\0' && load(&functions, why, bytes), why, bytes))
+    return GPUMC_OK;
+  const bool met = !gpumc_is_root(processes) || functions.meet(&meeting) == 0;
+  snprintf(why, bytes, "%s", met ? "" : "NCCL cannot start");
+  if (!all_can(processes, met, why, bytes))
+    return GPUMC_OK;
+  gpumc_processes_broadcast(processes, &meeting, sizeof meeting, 0);
+  module->interface = GPUMC_TRANSFER_INTERFACE;
+  const bool open =
+      functions.connect(module, &meeting, processes->module.rank, processes->module.size) == 0;
+  snprintf(why, bytes, "%s", open ? "" : module->failure);
+  if (all_can(processes, open, why, bytes))
+    return warm_up(transfer, error);
+  if (!open)
+    return GPUMC_OK;
+  module->ops->close(module->own);
+  module->ops = NULL;
+  return GPUMC_OK;
+}
+
+/* ---- life ---- */
+
+static bool on_gpu(const struct gpumc_transfer *transfer)
+{
+  return transfer->device->ops->kind != GPUMC_KIND_CPU;
+}
+
+static enum gpumc_status open_transfer(struct gpumc_transfer *transfer, struct gpumc_error *error)
+{
+  char why[96] = "";
+  const size_t size = (size_t)transfer->processes->module.size;
+  const enum gpumc_status status =
+      gpumc_allocate_array(&transfer->counts, size, "messages between processes", error);
+  GPUMC_TRY(gpumc_processes_agree(transfer->processes, status, error));
+  if (on_gpu(transfer))
+    GPUMC_TRY(connect_gpus(transfer, why, sizeof why, error));
+  if (transfer->module.ops != NULL)
+    snprintf(transfer->name, sizeof transfer->name, "%s", transfer->module.name);
+  else
+    snprintf(transfer->name, sizeof transfer->name, "host copies%s%s", why[0] != '\0' ? ": " : "",
+             why);
+  return GPUMC_OK;
+}
+
+enum gpumc_status gpumc_transfer_of(struct gpumc_device *device,
+                                    const struct gpumc_processes *processes,
+                                    struct gpumc_transfer **transfer, struct gpumc_error *error)
+{
+  *transfer = device->transfer;
+  if (device->transfer != NULL)
+    return GPUMC_OK;
+  enum gpumc_status status = gpumc_allocate_array(transfer, 1, "messages between processes", error);
+  GPUMC_TRY(gpumc_processes_agree(processes, status, error));
+  **transfer = (struct gpumc_transfer){.processes = processes, .device = device};
+  status = open_transfer(*transfer, error);
+  if (status == GPUMC_OK)
+    device->transfer = *transfer;
+  else
+    gpumc_transfer_close(*transfer);
+  return status;
+}
+
+void gpumc_transfer_close(struct gpumc_transfer *transfer)
+{
+  if (transfer == NULL)
+    return;
+  struct gpumc_device *device = transfer->device;
+  if (transfer->module.ops != NULL)
+    transfer->module.ops->close(transfer->module.own);
+  device->ops->slot_free(device, &transfer->out);
+  device->ops->slot_free(device, &transfer->in);
+  free(transfer->counts);
+  free(transfer);
+}
+
+/* ---- by way of the host ---- */
+
+/* What a message may be larger than the one before it before it needs new memory. */
+static size_t with_room(size_t bytes)
+{
+  return bytes + bytes / 2;
+}
+
+size_t gpumc_transfer_host_bytes(const struct gpumc_device *device, size_t out, size_t in)
+{
+  return device->ops->kind == GPUMC_KIND_CPU ? 0 : with_room(out) + with_room(in);
+}
+
+static enum gpumc_status reserve(struct gpumc_transfer *transfer, struct gpumc_slot *slot,
+                                 size_t *present, size_t bytes, struct gpumc_error *error)
+{
+  struct gpumc_device *device = transfer->device;
+  if (bytes <= *present)
+    return GPUMC_OK;
+  device->ops->slot_free(device, slot);
+  *present = 0;
+  GPUMC_TRY(device->ops->slot_create(device, with_room(bytes), "messages between processes", slot,
+                                     error));
+  *present = with_room(bytes);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status
+reserve_both(struct gpumc_transfer *transfer, size_t out, size_t in, struct gpumc_error *error)
+{
+  GPUMC_TRY(reserve(transfer, &transfer->out, &transfer->out_bytes, out, error));
+  return reserve(transfer, &transfer->in, &transfer->in_bytes, in, error);
+}
+
+/* Device memory into transfer->out, waited for. */
+static enum gpumc_status bring_out(struct gpumc_transfer *transfer, const void *from, size_t bytes,
+                                   struct gpumc_error *error)
+{
+  const struct gpumc_device_ops *ops = transfer->device->ops;
+  GPUMC_TRY(ops->publish(transfer->device, &transfer->out, from, bytes, error));
+  return ops->collect(transfer->device, &transfer->out, error);
+}
+
+static enum gpumc_status failed(const struct gpumc_transfer *transfer, struct gpumc_error *error)
+{
+  return gpumc_error_set(error, GPUMC_FAILURE, "%s: %s", transfer->name,
+                         transfer->module.ops->message(transfer->module.own));
+}
+
+/* ---- operations ---- */
+
+static void
+gather_on_host(struct gpumc_transfer *transfer, const void *own, void *all, size_t bytes)
+{
+  for (int p = 0; p < transfer->processes->module.size; p++)
+    transfer->counts[p] = bytes;
+  gpumc_processes_gather(transfer->processes, own, all, transfer->counts, -1);
+}
+
+enum gpumc_status gpumc_transfer_gather(struct gpumc_transfer *transfer, void *all, size_t bytes,
+                                        struct gpumc_error *error)
+{
+  const struct gpumc_module *processes = &transfer->processes->module;
+  const size_t whole = bytes * (size_t)processes->size;
+  uint8_t *own = (uint8_t *)all + bytes * (size_t)processes->rank;
+  struct gpumc_device *device = transfer->device;
+  const struct gpumc_transfer_module *module = &transfer->module;
+  if (module->ops != NULL)
+    return module->ops->gather(module->own, all, bytes, device->stream) == 0
+               ? GPUMC_OK
+               : failed(transfer, error);
+  if (!on_gpu(transfer)) {
+    gather_on_host(transfer, own, all, bytes);
+    return GPUMC_OK;
+  }
+  GPUMC_TRY(reserve_both(transfer, bytes, whole, error));
+  GPUMC_TRY(bring_out(transfer, own, bytes, error));
+  gather_on_host(transfer, transfer->out.memory, transfer->in.memory, bytes);
+  return device->ops->deliver(device, &transfer->in, all, whole, error);
+}
+
+enum gpumc_status gpumc_transfer_largest(struct gpumc_transfer *transfer, uint64_t *values,
+                                         size_t count, struct gpumc_error *error)
+{
+  struct gpumc_device *device = transfer->device;
+  const struct gpumc_transfer_module *module = &transfer->module;
+  const size_t bytes = count * sizeof *values;
+  if (module->ops != NULL)
+    return module->ops->largest(module->own, values, count, device->stream) == 0
+               ? GPUMC_OK
+               : failed(transfer, error);
+  if (!on_gpu(transfer)) {
+    gpumc_processes_largest(transfer->processes, values, count);
+    return GPUMC_OK;
+  }
+  GPUMC_TRY(reserve_both(transfer, bytes, 0, error));
+  GPUMC_TRY(bring_out(transfer, values, bytes, error));
+  gpumc_processes_largest(transfer->processes, transfer->out.memory, count);
+  return device->ops->deliver(device, &transfer->out, values, bytes, error);
+}
+
+static size_t sum_of(const size_t *counts, int size)
+{
+  size_t sum = 0;
+  for (int p = 0; p < size; p++)
+    sum += counts[p];
+  return sum;
+}
+
+enum gpumc_status gpumc_transfer_trade(struct gpumc_transfer *transfer, const void *out,
+                                       const size_t *n_out, void *in, const size_t *n_in,
+                                       struct gpumc_error *error)
+{
+  struct gpumc_device *device = transfer->device;
+  const struct gpumc_transfer_module *module = &transfer->module;
+  const int size = transfer->processes->module.size;
+  const size_t bytes_out = sum_of(n_out, size), bytes_in = sum_of(n_in, size);
+  if (module->ops != NULL)
+    return module->ops->trade(module->own, out, n_out, in, n_in, device->stream) == 0
+               ? GPUMC_OK
+               : failed(transfer, error);
+  if (!on_gpu(transfer)) {
+    gpumc_processes_trade(transfer->processes, out, n_out, in, n_in);
+    return GPUMC_OK;
+  }
+  GPUMC_TRY(reserve_both(transfer, bytes_out, bytes_in, error));
+  GPUMC_TRY(bring_out(transfer, out, bytes_out, error));
+  gpumc_processes_trade(transfer->processes, transfer->out.memory, n_out, transfer->in.memory,
+                        n_in);
+  return device->ops->deliver(device, &transfer->in, in, bytes_in, error);
+}
