@@ -244,6 +244,8 @@ static enum gpumc_status create_population(struct pa *pa, struct gpumc_error *er
     plan.whole = plan.capacity;
     plan.capacity = ensemble->plan.capacity;
     plan.first = ensemble->plan.first_replica;
+    plan.processes = (size_t)ensemble->plan.processes->module.size;
+    plan.rank = (size_t)ensemble->plan.processes->module.rank;
   }
   GPUMC_TRY(
       pa_population_create(pa->context.device, &plan, ensemble->size, &pa->population, error));

@@ -16,7 +16,7 @@ found(struct gpumc_device *device, const struct pa_work *work, struct gpumc_erro
   (void)error;
 #pragma omp parallel for num_threads(gpumc_threads_outside(device, work->runs))
   for (size_t m = 0; m < work->runs; m++) {
-    work->resampled[m].before = work->resampled[m].size = work->founders;
+    work->weighed[m].own = work->copied[m].size = work->founders;
     for (size_t r = 0; r < pa_own_of(work, work->founders); r++)
       work->family[m * work->capacity + r] = (uint32_t)(work->first + r);
   }
@@ -29,17 +29,15 @@ static void weigh_run(const struct pa_resample_work *work, size_t m, int threads
   const size_t n = population->size[m];
   const int64_t *value = population->conjugate + m * population->capacity;
   uint64_t *weight = population->weight + m * population->capacity;
-  const int64_t reference = pa_reference_of(population, &population->tallied[m]);
-  struct pa_resampled *resampled = &population->resampled[m];
+  const int64_t reference = pa_reference_of(population, &population->reached[m]);
   uint64_t total = 0;
 #pragma omp parallel for num_threads(threads) reduction(+ : total)
   for (size_t r = 0; r < n; r++) {
     weight[r] = pa_weight(work->request.step, value[r], reference, work->weight_shift);
     total += weight[r];
   }
-  resampled->before = resampled->own = n;
-  resampled->reference = reference;
-  resampled->total = total;
+  population->reference[m] = reference;
+  population->weighed[pa_own_row(population, m)] = (struct pa_weighed){n, total};
 }
 
 static enum gpumc_status
@@ -92,7 +90,6 @@ static struct pa_copied nearest_integer(const struct lot *lot, size_t first, siz
     pa_add_share(&copied, lot->weight[r], lot->n, lot->total);
     lot->copies[r] = (uint32_t)copies;
     copied.size += copies;
-    copied.living += copies > 0;
   }
   return copied;
 }
@@ -110,7 +107,6 @@ static struct pa_copied systematic(const struct lot *lot, size_t first, size_t e
     pa_add_share(&copied, weight, lot->n, lot->total);
     lot->copies[r] = (uint32_t)(after - before);
     copied.size += after - before;
-    copied.living += after > before;
     before = after;
   }
   return copied;
@@ -119,26 +115,27 @@ static struct pa_copied systematic(const struct lot *lot, size_t first, size_t e
 static void copy_run(const struct pa_resample_work *work, size_t m, int method, size_t threads)
 {
   const struct pa_work *population = &work->population;
-  struct pa_resampled *resampled = &population->resampled[m];
-  const size_t first = m * population->capacity, n = resampled->own;
+  const size_t row = pa_own_row(population, m), n = population->weighed[row].own;
+  const size_t first = m * population->capacity;
+  const struct pa_weights weights = pa_weights_of(population, m);
   const uint64_t earlier = first > 0 ? population->weight[first - 1] : 0;
   const uint32_t run = work->request.first_run + (uint32_t)m;
   struct lot lot = {.random = gpumc_random_make(work->request.seed, run, work->request.rounds),
                     .time = work->request.time,
                     .first_replica = work->request.first_replica,
-                    .total = resampled->total,
+                    .total = weights.total,
                     .target = work->request.target,
-                    .n = resampled->before,
+                    .n = weights.before,
                     .weight = population->weight + first,
                     .copies = population->copies + first,
                     .before = earlier,
-                    .base = earlier - resampled->below};
-  uint64_t high = 0, low = 0, size = 0, living = 0;
+                    .base = earlier - weights.below};
+  uint64_t high = 0, low = 0, size = 0;
   if (n == 0)
     return;
   if (method == PA_RESAMPLING_SYSTEMATIC)
     lot.offset = pa_resampling_uniform(lot.random, 0, lot.time, lot.total);
-#pragma omp parallel for num_threads((int)threads) reduction(+ : high, low, size, living)
+#pragma omp parallel for num_threads((int)threads) reduction(+ : high, low, size)
   for (size_t t = 0; t < threads; t++) {
     const size_t begin = n * t / threads, end = n * (t + 1) / threads;
     struct pa_copied copied = {0};
@@ -153,12 +150,8 @@ static void copy_run(const struct pa_resample_work *work, size_t m, int method, 
     high += copied.high;
     low += copied.low;
     size += copied.size;
-    living += copied.living;
   }
-  resampled->overlap_high = high;
-  resampled->overlap_low = low;
-  resampled->size = size;
-  resampled->living = living;
+  population->copied[row] = (struct pa_copied){size, high, low};
 }
 
 static enum gpumc_status copies(struct gpumc_device *device, const struct pa_resample_work *work,
@@ -176,17 +169,17 @@ static enum gpumc_status copies(struct gpumc_device *device, const struct pa_res
 /* Only asked for where processes divide the population: otherwise assign_places does without. */
 static void needs_run(const struct pa_work *work, size_t m)
 {
-  struct pa_resampled *resampled = &work->resampled[m];
-  const size_t first = m * work->capacity, n = resampled->own;
-  const size_t size = pa_size_after(work, resampled->size);
-  const bool any = resampled->size <= work->whole;
+  const size_t row = pa_own_row(work, m), n = work->weighed[row].own;
+  const size_t first = m * work->capacity;
+  const uint64_t whole_size = pa_copied_of(work, m).size;
+  const size_t size = pa_size_after(work, whole_size);
+  const bool any = whole_size <= work->whole;
   uint64_t sum = 0;
   for (size_t r = 0; r < work->capacity; r++) {
     work->weight[first + r] = sum;
     sum += pa_demand_and_supply(any && r < n ? work->copies[first + r] : 0, r < size);
   }
-  resampled->children = sum >> 32;
-  resampled->places = sum & UINT32_MAX;
+  work->need[row] = (struct pa_need){.children = sum >> 32, .places = sum & UINT32_MAX};
 }
 
 static enum gpumc_status
@@ -202,8 +195,9 @@ needs(struct gpumc_device *device, const struct pa_work *work, struct gpumc_erro
 /* From the numbers of `needs`, as other devices do: those whose child is here. */
 static void assign_own_places(const struct pa_work *work, size_t m, size_t size, int threads)
 {
-  const struct pa_resampled *resampled = &work->resampled[m];
-  const size_t first = m * work->capacity, n = resampled->own;
+  const size_t row = pa_own_row(work, m), n = work->weighed[row].own;
+  const size_t first = m * work->capacity;
+  const int64_t shift = pa_shift_of(work, m);
   const uint64_t *scanned = work->weight + first;
   const uint32_t *copies = work->copies + first;
   uint32_t *parent = work->parent + first, *family = work->family + first;
@@ -212,8 +206,8 @@ static void assign_own_places(const struct pa_work *work, size_t m, size_t size,
     parent[p] = (uint32_t)p;
     if (p < n && copies[p] > 0)
       continue;
-    const int64_t child = (int64_t)pa_places_before(scanned, p) + resampled->shift;
-    if (child < 0 || child >= (int64_t)resampled->children)
+    const int64_t child = (int64_t)pa_places_before(scanned, p) + shift;
+    if (child < 0 || child >= (int64_t)work->need[row].children)
       continue;
     parent[p] = pa_parent_of_child(scanned, n, (uint32_t)child);
     family[p] = family[parent[p]];
@@ -253,16 +247,15 @@ places(struct gpumc_device *device, const struct pa_work *work, struct gpumc_err
   (void)error;
 #pragma omp parallel for num_threads(gpumc_threads_outside(device, work->runs))
   for (size_t m = 0; m < work->runs; m++) {
-    const struct pa_resampled *resampled = &work->resampled[m];
     const size_t first = m * work->capacity;
-    const size_t size = pa_size_after(work, resampled->size);
+    const size_t size = pa_size_after(work, pa_copied_of(work, m).size);
     work->size[m] = (uint32_t)size;
     if (work->divided) {
       assign_own_places(work, m, size, inside);
       continue;
     }
     if (size > 0)
-      assign_places(work->copies + first, resampled->before, size, work->parent + first);
+      assign_places(work->copies + first, work->weighed[m].own, size, work->parent + first);
     inherit_families(work->parent + first, work->family + first, size, inside);
   }
   return GPUMC_OK;
@@ -279,42 +272,25 @@ static uint64_t extent_of(const struct pa_work *population, size_t first, size_t
   return extent;
 }
 
-/* Families of run m, and who holds the lowest value. */
-static void survey_families(const struct pa_survey_work *work, size_t m, int64_t lowest,
-                            struct pa_tallied *tallied)
-{
-  const struct pa_work *population = &work->population;
-  const size_t first = m * population->capacity, n = population->size[m];
-  const uint32_t *family = population->family + first;
-  uint32_t *members = work->members + first, *mark = work->mark + first;
-  for (size_t r = 0; r < n; r++)
-    members[family[r]]++;
-  for (size_t f = 0; f < population->founders; f++)
-    pa_add_family(tallied, members[f], n);
-  for (size_t r = 0; r < n; r++) {
-    if (population->tracked[first + r] != lowest)
-      continue;
-    tallied->lowest_replicas++;
-    tallied->lowest_families += mark[family[r]] == 0;
-    mark[family[r]] = 1;
-  }
-}
-
-/* Of run m its lowest value, the reference of its weights, and families. */
+/* Of run m its lowest value, the reference of its weights, and members of families. */
 static void survey_run(const struct pa_survey_work *work, size_t m)
 {
   const struct pa_work *population = &work->population;
   const size_t first = m * population->capacity, n = population->size[m];
-  struct pa_tallied tallied = {0};
+  const size_t families = pa_own_families(population);
+  struct pa_reached *reached = &population->reached[m];
+  uint32_t *members = work->members + first;
   int64_t lowest = INT64_MAX;
   for (size_t r = first; r < first + n; r++)
     lowest = population->tracked[r] < lowest ? population->tracked[r] : lowest;
-  tallied.depth = pa_reach(lowest, false);
+  *reached = (struct pa_reached){.depth = n > 0 ? pa_reach(lowest, false) : 0};
   if (pa_is_apart(population))
-    tallied.extent = extent_of(population, first, n);
-  if (!population->divided)
-    survey_families(work, m, lowest, &tallied);
-  population->tallied[m] = tallied;
+    reached->extent = extent_of(population, first, n);
+  for (size_t r = first; r < first + n; r++) {
+    const size_t number = population->family[r] - population->first;
+    if (number < families)
+      members[number]++;
+  }
 }
 
 /* Runs of one stratum add to the same bins, one after another. */
@@ -345,10 +321,65 @@ survey(struct gpumc_device *device, const struct pa_survey_work *work, struct gp
   return GPUMC_OK;
 }
 
+/* Whether family number `number` had no mark before. */
+static bool mark_family(const struct pa_survey_work *work, size_t first, size_t number)
+{
+  const uint32_t mark = (uint32_t)1 << PA_MEMBERS_MARK;
+  uint32_t *word = (work->population.divided ? work->members : work->mark) + first + number;
+  const bool had = (*word & mark) != 0;
+  *word |= mark;
+  return !had;
+}
+
+static void list_stranger(const struct pa_work *work, size_t m, uint32_t family, bool holds)
+{
+  uint64_t at;
+#pragma omp atomic capture
+  at = (*work->n_strangers)++;
+  work->stranger[at] = (struct pa_stranger){family, (uint32_t)m << 1 | holds};
+}
+
+/* Families of run m, and who holds the lowest value. */
+static void families_of_run(const struct pa_survey_work *work, size_t m)
+{
+  const struct pa_work *population = &work->population;
+  const size_t first = m * population->capacity, n = population->size[m];
+  const size_t families = pa_own_families(population);
+  const uint64_t whole = population->divided ? pa_copied_of(population, m).size : n;
+  const int64_t lowest = pa_lowest_of(&population->reached[m]);
+  struct pa_tallied tallied = {0};
+  if (whole == 0)
+    return;
+  for (size_t f = 0; f < families; f++)
+    pa_add_family(&tallied, work->members[first + f], whole);
+  for (size_t r = 0; r < n; r++) {
+    const uint32_t family = population->family[first + r];
+    const size_t number = family - population->first;
+    const bool holds = population->tracked[first + r] == lowest;
+    tallied.lowest_replicas += holds;
+    if (number >= families)
+      list_stranger(population, m, family, holds);
+    else if (holds)
+      tallied.lowest_families += mark_family(work, first, number);
+  }
+  population->tallied[m] = tallied;
+}
+
+static enum gpumc_status
+families(struct gpumc_device *device, const struct pa_survey_work *work, struct gpumc_error *error)
+{
+  const size_t runs = work->population.runs;
+  (void)error;
+#pragma omp parallel for num_threads(gpumc_threads_outside(device, runs))
+  for (size_t m = 0; m < runs; m++)
+    families_of_run(work, m);
+  return GPUMC_OK;
+}
+
 static enum gpumc_status find_movers(struct gpumc_device *device, const struct pa_work *work,
                                      const struct pa_movers *movers, struct gpumc_error *error)
 {
-  const struct pa_resampled *resampled = &work->resampled[movers->m];
+  const size_t n = work->weighed[pa_own_row(work, movers->m)].own;
   const size_t first = movers->m * work->capacity;
   const uint64_t *scanned = work->weight + first;
   (void)device;
@@ -359,7 +390,7 @@ static enum gpumc_status find_movers(struct gpumc_device *device, const struct p
       movers->slot[i] = pa_place_of_number(scanned, work->size[movers->m], number);
       continue;
     }
-    movers->slot[i] = pa_parent_of_child(scanned, resampled->own, number);
+    movers->slot[i] = pa_parent_of_child(scanned, n, number);
     movers->family[i] = work->family[first + movers->slot[i]];
   }
   return GPUMC_OK;
@@ -382,6 +413,7 @@ const struct pa_steps pa_steps_cpu = {
     .needs = needs,
     .places = places,
     .survey = survey,
+    .families = families,
     .find_movers = find_movers,
     .adopt = adopt,
 };

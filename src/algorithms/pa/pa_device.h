@@ -6,6 +6,8 @@
 
 #include <assert.h>
 
+#include "algorithms/pa/pa_families.h"
+#include "algorithms/pa/pa_flow.h"
 #include "algorithms/pa/pa_places.h"
 #include "algorithms/pa/pa_population.h"
 #include "algorithms/pa/pa_rules.h"
@@ -14,25 +16,32 @@
 extern "C" {
 #endif
 
-/* Sums over the replicas of one run, but for `before` and `reference`. Of a run that is divided
- * among processes the device finds those over its own replicas; what comes after goes by those of
- * the whole, which pa_parts.c puts in their place. */
-struct pa_resampled {
-  uint64_t before, size, total;
-  uint64_t overlap_high, overlap_low; /* of pa_overlap */
-  int64_t reference;
-  uint64_t own;              /* of `before` the process's own */
-  uint64_t living;           /* of these, with copies */
-  uint64_t below;            /* of `total` that of earlier processes */
-  uint64_t children, places; /* of its own: that need a place, that are free */
-  int64_t shift;             /* pa_places.h */
+/* What the steps find in one run. Where processes divide it, each finds that of its own replicas
+ * and puts it into its row of an array with a row for every process; the rows of all are gathered
+ * (pa_parts.h) before the next step goes by their sums. Undivided, there is one row.
+ *
+ *   pa_weighed[processes][runs]       | own 0 | own 1 | own 2 |    before = own 0 + own 1 + own 2
+ */
+struct pa_weighed {
+  uint64_t own, total; /* replicas, sum of their weights */
 };
 
+struct pa_copied {
+  uint64_t size, high, low; /* copies, and what pa_overlap makes the overlap of */
+};
+
+/* The largest over processes is that of the whole. */
+struct pa_reached {
+  uint64_t depth;  /* pa_reach of the lowest value */
+  uint64_t extent; /* pa_reach of the reference where that is not the lowest value */
+};
+
+/* Of families and of who has the lowest value. Of a divided run the families whose founder's place
+ * is here, of whose members those that are here; what others have is added later (pa_families.h).
+ */
 struct pa_tallied {
-  uint64_t depth; /* pa_reach of the lowest value */
   uint64_t lowest_replicas, lowest_families, families, square_sum;
   int64_t entropy; /* of pa_family_entropy */
-  uint64_t extent; /* pa_reach of the reference where that is not the lowest value */
 };
 
 /* How near a value is to the lowest, or the highest, that there can be: 0 is nothing found and the
@@ -42,14 +51,14 @@ GPUMC_HOST_DEVICE static inline uint64_t pa_reach(int64_t value, bool highest)
   return highest ? (uint64_t)value - (uint64_t)INT64_MIN : (uint64_t)INT64_MAX - (uint64_t)value;
 }
 
-GPUMC_HOST_DEVICE static inline int64_t pa_reached(uint64_t reach, bool highest)
+GPUMC_HOST_DEVICE static inline int64_t pa_reached_value(uint64_t reach, bool highest)
 {
   return (int64_t)(highest ? reach + (uint64_t)INT64_MIN : (uint64_t)INT64_MAX - reach);
 }
 
-GPUMC_HOST_DEVICE static inline int64_t pa_lowest_of(const struct pa_tallied *tallied)
+GPUMC_HOST_DEVICE static inline int64_t pa_lowest_of(const struct pa_reached *reached)
 {
-  return pa_reached(tallied->depth, false);
+  return pa_reached_value(reached->depth, false);
 }
 
 /* What every step gets; arrays as in struct pa_population. */
@@ -57,16 +66,71 @@ struct pa_work {
   size_t runs, capacity, founders, blocks;
   size_t first, whole; /* as in the plan; whole > 0 */
   bool divided;
+  size_t processes, rank; /* 1 and 0 where it is not divided */
   uint32_t *size;
   const int64_t *tracked, *conjugate; /* the same where replicas are weighed by the tracked one */
   bool falls;                         /* as in the plan */
   uint64_t *weight;
   uint32_t *parent, *copies, *family;
-  struct pa_resampled *resampled; /* [runs], cleared: of the record, or the one of `trial` */
-  struct pa_tallied *tallied;     /* [runs] */
+  /* Of the record, or those of `trial`; cleared before the resampling and before the tally. */
+  int64_t *reference;         /* [runs] */
+  struct pa_weighed *weighed; /* [processes][runs] */
+  struct pa_copied *copied;   /* [processes][runs] */
+  struct pa_need *need;       /* [processes][runs] */
+  struct pa_reached *reached; /* [runs] */
+  struct pa_tallied *tallied; /* [runs] */
   void *scan;
-  uint32_t *list; /* [2][capacity], of a divided population */
+  uint32_t *list;               /* [2][capacity], of a divided population */
+  struct pa_stranger *stranger; /* [runs * capacity], of a divided population */
+  uint64_t *n_strangers;
 };
+
+/* The element of this process. */
+GPUMC_HOST_DEVICE static inline size_t pa_own_row(const struct pa_work *work, size_t m)
+{
+  return work->rank * work->runs + m;
+}
+
+/* Of a run in the whole: replicas that were weighed, the sum of their weights, and what of that
+ * earlier processes have. */
+struct pa_weights {
+  uint64_t before, total, below;
+};
+
+GPUMC_HOST_DEVICE static inline struct pa_weights
+pa_weights_of(const struct pa_work *work, size_t m)
+{
+  struct pa_weights weights = {0, 0, 0};
+  for (size_t p = 0; p < work->processes; p++) {
+    const struct pa_weighed *weighed = &work->weighed[p * work->runs + m];
+    if (p == work->rank)
+      weights.below = weights.total;
+    weights.before += weighed->own;
+    weights.total += weighed->total;
+  }
+  return weights;
+}
+
+GPUMC_HOST_DEVICE static inline struct pa_copied pa_copied_of(const struct pa_work *work, size_t m)
+{
+  struct pa_copied copied = {0, 0, 0};
+  for (size_t p = 0; p < work->processes; p++) {
+    copied.size += work->copied[p * work->runs + m].size;
+    copied.high += work->copied[p * work->runs + m].high;
+    copied.low += work->copied[p * work->runs + m].low;
+  }
+  return copied;
+}
+
+/* The number of this process's first free place less that of its first child (pa_places.h). */
+GPUMC_HOST_DEVICE static inline int64_t pa_shift_of(const struct pa_work *work, size_t m)
+{
+  int64_t shift = 0;
+  for (size_t p = 0; p < work->rank; p++)
+    shift +=
+        (int64_t)(work->need[p * work->runs + m].places - work->need[p * work->runs + m].children);
+  return shift;
+}
 
 /* What the process has of a run with `size` replicas. */
 GPUMC_HOST_DEVICE static inline size_t pa_own_of(const struct pa_work *work, uint64_t size)
@@ -81,6 +145,12 @@ GPUMC_HOST_DEVICE static inline size_t pa_size_after(const struct pa_work *work,
   return size <= work->whole ? pa_own_of(work, size) : 0;
 }
 
+/* Families whose founder's place is here: the numbers first .. first + that - 1. */
+GPUMC_HOST_DEVICE static inline size_t pa_own_families(const struct pa_work *work)
+{
+  return pa_own_of(work, work->founders);
+}
+
 /* Whether the reference of the weights is not the lowest value. */
 GPUMC_HOST_DEVICE static inline bool pa_is_apart(const struct pa_work *work)
 {
@@ -88,9 +158,9 @@ GPUMC_HOST_DEVICE static inline bool pa_is_apart(const struct pa_work *work)
 }
 
 GPUMC_HOST_DEVICE static inline int64_t
-pa_reference_of(const struct pa_work *work, const struct pa_tallied *tallied)
+pa_reference_of(const struct pa_work *work, const struct pa_reached *reached)
 {
-  return pa_is_apart(work) ? pa_reached(tallied->extent, work->falls) : pa_lowest_of(tallied);
+  return pa_is_apart(work) ? pa_reached_value(reached->extent, work->falls) : pa_lowest_of(reached);
 }
 
 struct pa_resample_work {
@@ -107,9 +177,12 @@ struct pa_survey_work {
   size_t first_run, strata, levels;
   int64_t lowest, spacing;
   /* [runs][capacity] each, cleared: members of every family, and whether one has the lowest value.
-   * Of a divided population families are not looked at here. */
+   * Of a divided population `mark` is a bit of `members`, which come to the host. */
   uint32_t *members, *mark;
 };
+
+/* That bit: no process has 2^31 replicas (pa_parts.c). */
+enum { PA_MEMBERS_MARK = 31 };
 
 /* Replicas that change process: parents of the children that leave, with their families, or free
  * places that others fill. They are numbers first .. first + count - 1 of all children without a
@@ -128,21 +201,22 @@ struct pa_movers {
 enum { PA_OVERLAP_ONLY = -1 };
 
 struct pa_steps {
-  /* Families of the founders; `before` and `size`. */
+  /* Families of the founders. The first rows of `weighed` and `copied` say their number, and all
+   * others 0. */
   GPUMC_MUST_CHECK enum gpumc_status (*found)(struct gpumc_device *device,
                                               const struct pa_work *work,
                                               struct gpumc_error *error);
-  /* Weights, their sum and their sums by block; `before` and `reference`. */
+  /* Weights, their sum and their sums by block; `weighed` and `reference`. */
   GPUMC_MUST_CHECK enum gpumc_status (*weigh)(struct gpumc_device *device,
                                               const struct pa_resample_work *work,
                                               struct gpumc_error *error);
-  /* The overlap, copies and their sum. Systematic resampling expects the sums of the weights up to
-   * and with each, through all runs. */
+  /* `copied`, and the copies unless the overlap alone is wanted. Systematic resampling expects the
+   * sums of the weights up to and with each, through all runs. */
   GPUMC_MUST_CHECK enum gpumc_status (*copies)(struct gpumc_device *device,
                                                const struct pa_resample_work *work, int method,
                                                struct gpumc_error *error);
   /* Children that need a place and free places, numbered in the memory of the weights
-   * (pa_places.h); and counted, in a divided population. */
+   * (pa_places.h); and `need`, in a divided population. */
   GPUMC_MUST_CHECK enum gpumc_status (*needs)(struct gpumc_device *device,
                                               const struct pa_work *work,
                                               struct gpumc_error *error);
@@ -151,10 +225,14 @@ struct pa_steps {
   GPUMC_MUST_CHECK enum gpumc_status (*places)(struct gpumc_device *device,
                                                const struct pa_work *work,
                                                struct gpumc_error *error);
-  /* Families, lowest energies, references of the weights, histogram; `tallied` is cleared. */
+  /* Members of families, lowest energies, references of the weights, histogram. */
   GPUMC_MUST_CHECK enum gpumc_status (*survey)(struct gpumc_device *device,
                                                const struct pa_survey_work *work,
                                                struct gpumc_error *error);
+  /* Then, by the lowest energies of the whole: `tallied`, and strangers. */
+  GPUMC_MUST_CHECK enum gpumc_status (*families)(struct gpumc_device *device,
+                                                 const struct pa_survey_work *work,
+                                                 struct gpumc_error *error);
   /* Of a divided population, after `places`: fill in slots and families of those that leave, slots
    * for those that arrive; and give their families to those that were found last. Done on return.
    */
@@ -172,11 +250,6 @@ extern const struct pa_steps pa_steps_cpu, pa_steps_gpu;
 
 /* ---- for both compilers ---- */
 
-/* What `copies` adds up. */
-struct pa_copied {
-  uint64_t high, low, size, living;
-};
-
 GPUMC_HOST_DEVICE static inline void
 pa_add_share(struct pa_copied *copied, uint64_t weight, uint64_t n, uint64_t total)
 {
@@ -185,7 +258,7 @@ pa_add_share(struct pa_copied *copied, uint64_t weight, uint64_t n, uint64_t tot
   copied->low += share & (((uint64_t)1 << PA_OVERLAP_LOW_BITS) - 1);
 }
 
-/* What `survey` adds up over families. */
+/* What `families` adds up. */
 GPUMC_HOST_DEVICE static inline void
 pa_add_family(struct pa_tallied *tallied, uint64_t members, uint64_t size)
 {

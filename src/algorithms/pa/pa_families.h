@@ -1,5 +1,6 @@
-/* Families of a population that processes divide: each is counted by the process that has the
- * founder's place, its owner, to which the others tell how many members they have.
+/* Families of a population that processes divide. Each is counted by the process that has the
+ * founder's place, its owner: of its own replicas on the device, and of strangers, replicas of a
+ * family that another process owns, by what that process is told of them.
  *
  *   families, by owner    | 0 1 2 | 3 4 5 | 6 7 |        what process 1 tells
  *   in process 1            1       3 3 4   6            to 0: (1: 1)    to 2: (6: 1)
@@ -16,10 +17,10 @@ struct pa_kin {
   uint32_t cell, members, lowest;
 };
 
-/* A replica: its family, and whether it has the lowest value. */
-struct pa_kinsman {
-  uint32_t family;
-  bool lowest;
+/* A replica whose family has its founder's place elsewhere: 2 m + 1 where it has the lowest value
+ * of run m, else 2 m. */
+struct pa_stranger {
+  uint32_t family, run_and_lowest;
 };
 
 struct pa_owners {
@@ -27,20 +28,19 @@ struct pa_owners {
   int threads; /* that count */
   size_t runs, founders;
   size_t *first; /* [processes + 1] the first place of each, and of none */
-  /* Families are counted in blocks of 2^shift of them: replicas by block, where those of each
-   * thread begin in each, and the families of a block, as many as were found, where its replicas
+  /* Families are counted in blocks of 2^shift of them: strangers by block, where those of each
+   * thread begin in each, and the families of a block, as many as were found, where its strangers
    * begin. */
   uint32_t shift;
-  size_t blocks;              /* of all runs */
-  struct pa_kinsman *kinsman; /* [own replicas of all runs] */
-  struct pa_kin *family;      /* [own replicas], cells being families */
-  size_t *next, *found;       /* [threads][blocks], [blocks] */
-  struct pa_kin *scratch;     /* [threads][2^shift], cleared */
-  struct pa_kin *item;        /* [own replicas] for their owners, one after the other */
-  struct pa_kin *own;         /* [own cells] */
-  struct pa_kin *received;    /* grows */
-  size_t received_count;
-  uint64_t *told;               /* [processes][processes] items */
+  size_t blocks;                /* of all runs */
+  struct pa_stranger *stranger; /* [own replicas of all runs] */
+  struct pa_kin *family;        /* [own replicas], cells being families */
+  size_t *next, *found;         /* [threads][blocks], [blocks] */
+  struct pa_kin *scratch;       /* [threads][2^shift], cleared */
+  struct pa_kin *item;          /* [own replicas] for their owners, one after the other */
+  struct pa_kin *received;      /* grows */
+  size_t received_room;
+  uint64_t *told, *heard;       /* [processes] items for each, and from each */
   size_t *place, *n_out, *n_in; /* [processes] items, bytes */
 };
 
@@ -62,10 +62,18 @@ static inline int pa_owners_find(const struct pa_owners *owners, size_t place, i
   return guess;
 }
 
-/* The kinsmen, n of them, family by family: item[] gets as many as are returned, their cells being
- * families. scratch[]: cleared, of the families from `first` on, and again so on return. */
-size_t pa_families_count(const struct pa_kinsman *kinsman, size_t n, uint32_t first,
+/* The strangers, n of them of one run, family by family: item[] gets as many as are returned, their
+ * cells being families. scratch[]: cleared, of the families from `first` on, and again so on
+ * return.
+ */
+size_t pa_families_count(const struct pa_stranger *stranger, size_t n, uint32_t first,
                          struct pa_kin *scratch, struct pa_kin *item);
+
+/* More members of a family, of which a word of `members` (pa_device.h) has told so far: into that
+ * word, and into what was found in its run of `size` replicas. */
+struct pa_tallied;
+void pa_add_kin(uint32_t *word, const struct pa_kin *kin, uint64_t size,
+                struct pa_tallied *tallied);
 
 /* `first`: places of each process, and their number; copied. */
 GPUMC_MUST_CHECK enum gpumc_status
@@ -74,18 +82,10 @@ pa_owners_create(const struct gpumc_processes *processes, const size_t *first, s
 void pa_owners_free(struct pa_owners *owners);
 size_t pa_owners_bytes_of_replica(void);
 
-/* The replicas of one process, run by run `capacity` apart: of run m the first size[m], with the
- * lowest value lowest[m] of the whole run. */
-struct pa_family_members {
-  size_t runs, capacity;
-  const size_t *size;
-  const uint32_t *family;
-  const int64_t *value, *lowest;
-};
-
-/* Fills in own[], members of the owned families in all processes. Collective. */
+/* Of n strangers of all processes each: what the others tell this one of families that it owns,
+ * received[0 .. *count - 1]; one family may be told of by several. Collective. */
 GPUMC_MUST_CHECK enum gpumc_status pa_owners_count(struct pa_owners *owners,
-                                                   const struct pa_family_members *members,
-                                                   struct gpumc_error *error);
+                                                   const struct pa_stranger *stranger, size_t n,
+                                                   size_t *count, struct gpumc_error *error);
 
 #endif

@@ -1,14 +1,5 @@
 #include "algorithms/pa/pa_flow.h"
 
-bool pa_need_follows(uint64_t before, uint64_t after, uint64_t copies, uint64_t living,
-                     struct pa_need *need)
-{
-  if (after < before)
-    return false;
-  *need = (struct pa_need){.children = copies - living, .places = after - living};
-  return true;
-}
-
 static const uint64_t *row_of(const struct pa_flow *flow, const uint64_t *number, size_t m)
 {
   return number + m * ((size_t)flow->size + 1);
@@ -25,12 +16,6 @@ void pa_flow_number(struct pa_flow *flow)
       flow->place[m * width + p + 1] = flow->place[m * width + p] + need->places;
     }
   }
-}
-
-int64_t pa_flow_shift(const struct pa_flow *flow, size_t m)
-{
-  return (int64_t)(row_of(flow, flow->place, m)[flow->rank] -
-                   row_of(flow, flow->child, m)[flow->rank]);
 }
 
 struct pa_stream pa_flow_stream(const struct pa_flow *flow, size_t m, int from, int to)

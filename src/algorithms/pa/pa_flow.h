@@ -11,7 +11,6 @@
 #ifndef GPUMC_ALGORITHMS_PA_FLOW_H
 #define GPUMC_ALGORITHMS_PA_FLOW_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,12 +18,6 @@
 struct pa_need {
   uint64_t children, places;
 };
-
-/* That of a process with `before` replicas, of which `living` have copies, `copies` in all, and
- * room for `after` of the new ones. Where these are fewer than before, it depends on who is beyond
- * them: false. */
-bool pa_need_follows(uint64_t before, uint64_t after, uint64_t copies, uint64_t living,
-                     struct pa_need *need);
 
 struct pa_flow {
   int size, rank; /* of the processes */
@@ -35,9 +28,6 @@ struct pa_flow {
 
 /* Fill in `child` and `place`. */
 void pa_flow_number(struct pa_flow *flow);
-/* The number of this process's first free place of run m less that of its first child. */
-int64_t pa_flow_shift(const struct pa_flow *flow, size_t m);
-
 /* Children of run m that go from one process to another: the first of them by its number among
  * those of `from`, the first place among those of `to`, and how many there are. */
 struct pa_stream {

@@ -17,8 +17,8 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
 {
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
   if (stretch.first == 0 && threadIdx.x == 0) {
-    work.resampled[stretch.m].before = work.founders;
-    work.resampled[stretch.m].size = work.founders;
+    work.weighed[stretch.m].own = work.founders;
+    work.copied[stretch.m].size = work.founders;
   }
   const size_t founders = pa_own_of(&work, work.founders);
   for (size_t r = stretch.first + threadIdx.x; r < founders; r += stretch.stride)
@@ -48,11 +48,11 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
   const size_t n = population->size[stretch.m];
   const size_t start = stretch.m * population->capacity;
-  const int64_t reference = pa_reference_of(population, &population->tallied[stretch.m]);
-  struct pa_resampled *resampled = &population->resampled[stretch.m];
+  const int64_t reference = pa_reference_of(population, &population->reached[stretch.m]);
+  struct pa_weighed *weighed = &population->weighed[pa_own_row(population, stretch.m)];
   if (stretch.first == 0 && threadIdx.x == 0) {
-    resampled->before = resampled->own = n;
-    resampled->reference = reference;
+    weighed->own = n;
+    population->reference[stretch.m] = reference;
   }
   if (stretch.first >= n)
     return;
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
                             population->family[start + r] % (uint32_t)rows,
                         rows, tally->words, (gpumc_wide)weight);
   }
-  gpumc_add_over_block(&resampled->total, total);
+  gpumc_add_over_block(&weighed->total, total);
   if (PLACE == PA_WEIGHTS_SHARED)
     gpumc_add_tally_of_block(tally, sums, shared_sums);
 }
@@ -112,13 +112,12 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
 {
   const struct pa_work *population = &work.population;
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
-  const size_t start = stretch.m * population->capacity;
-  struct pa_resampled *resampled = &population->resampled[stretch.m];
-  const size_t own = resampled->own;
-  const uint64_t n = resampled->before;
-  const uint64_t total = resampled->total;
+  const size_t start = stretch.m * population->capacity, row = pa_own_row(population, stretch.m);
+  const size_t own = population->weighed[row].own;
   if (stretch.first >= own)
     return;
+  const struct pa_weights weights = pa_weights_of(population, stretch.m);
+  const uint64_t n = weights.before, total = weights.total;
   const uint32_t run = work.request.first_run + (uint32_t)stretch.m;
   const struct gpumc_random random = gpumc_random_make(work.request.seed, run, work.request.rounds);
   uint64_t base = 0;
@@ -127,13 +126,13 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
     base = start > 0 ? population->weight[start - 1] : 0;
     offset = pa_resampling_uniform(random, 0, work.request.time, total);
   }
-  struct pa_copied copied = {0, 0, 0, 0};
+  struct pa_copied copied = {0, 0, 0};
   for (size_t r = stretch.first + threadIdx.x; r < own; r += stretch.stride) {
     uint64_t weight = population->weight[start + r];
     uint64_t copies = 0;
     if (METHOD == PA_RESAMPLING_SYSTEMATIC)
-      copies = systematic_copies(&work, population->weight + start, base, resampled->below, r,
-                                 offset, total, &weight);
+      copies = systematic_copies(&work, population->weight + start, base, weights.below, r, offset,
+                                 total, &weight);
     if (METHOD == PA_RESAMPLING_NEAREST_INTEGER)
       copies = pa_copies_nearest_integer(random, work.request.first_replica + (uint32_t)r,
                                          work.request.time, weight, work.request.target, total);
@@ -141,14 +140,11 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
       population->copies[start + r] = (uint32_t)copies;
     pa_add_share(&copied, weight, n, total);
     copied.size += copies;
-    copied.living += copies > 0;
   }
-  gpumc_add_over_block(&resampled->overlap_high, copied.high);
-  gpumc_add_over_block(&resampled->overlap_low, copied.low);
+  gpumc_add_over_block(&population->copied[row].high, copied.high);
+  gpumc_add_over_block(&population->copied[row].low, copied.low);
   if (METHOD != PA_OVERLAP_ONLY)
-    gpumc_add_over_block(&resampled->size, copied.size);
-  if (METHOD != PA_OVERLAP_ONLY && population->divided)
-    gpumc_add_over_block(&resampled->living, copied.living);
+    gpumc_add_over_block(&population->copied[row].size, copied.size);
 }
 
 static enum gpumc_status copies(struct gpumc_device *device, const struct pa_resample_work *work,
@@ -175,10 +171,10 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
 {
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
   const size_t start = stretch.m * work.capacity;
-  struct pa_resampled *resampled = &work.resampled[stretch.m];
-  const size_t n = resampled->own;
-  const size_t size = pa_size_after(&work, resampled->size);
-  const bool any = resampled->size <= work.whole;
+  const size_t row = pa_own_row(&work, stretch.m), n = work.weighed[row].own;
+  const uint64_t whole_size = pa_copied_of(&work, stretch.m).size;
+  const size_t size = pa_size_after(&work, whole_size);
+  const bool any = whole_size <= work.whole;
   uint64_t children = 0, places = 0;
   for (size_t r = stretch.first + threadIdx.x; r < work.capacity; r += stretch.stride) {
     const uint64_t both = pa_demand_and_supply(any && r < n ? work.copies[start + r] : 0, r < size);
@@ -187,8 +183,8 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
     places += (uint32_t)both;
   }
   if (DIVIDED) {
-    gpumc_add_over_block(&resampled->children, children);
-    gpumc_add_over_block(&resampled->places, places);
+    gpumc_add_over_block(&work.need[row].children, children);
+    gpumc_add_over_block(&work.need[row].places, places);
   }
 }
 
@@ -214,18 +210,17 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
 {
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
   const size_t start = stretch.m * work.capacity;
-  const struct pa_resampled *resampled = &work.resampled[stretch.m];
-  const size_t n = resampled->own;
-  const size_t size = pa_size_after(&work, resampled->size);
+  const size_t row = pa_own_row(&work, stretch.m), n = work.weighed[row].own;
+  const size_t size = pa_size_after(&work, pa_copied_of(&work, stretch.m).size);
   const uint64_t *scanned = work.weight + start;
+  const int64_t shift = work.divided ? pa_shift_of(&work, stretch.m) : 0;
   if (stretch.first == 0 && threadIdx.x == 0)
     work.size[stretch.m] = (uint32_t)size;
   for (size_t p = stretch.first + threadIdx.x; p < size; p += stretch.stride) {
     uint32_t parent = (uint32_t)p;
     if (p >= n || work.copies[start + p] == 0) {
-      const int64_t child =
-          (int64_t)pa_places_before(scanned, p) + (work.divided ? resampled->shift : 0);
-      if (!work.divided || (child >= 0 && child < (int64_t)resampled->children)) {
+      const int64_t child = (int64_t)pa_places_before(scanned, p) + shift;
+      if (!work.divided || (child >= 0 && child < (int64_t)work.need[row].children)) {
         parent = pa_parent_of_child(scanned, n, (uint32_t)child);
         work.family[start + p] = work.family[start + parent];
       }
@@ -274,6 +269,7 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
   const size_t n = population->size[stretch.m];
   const size_t start = stretch.m * population->capacity;
+  const size_t families = pa_own_families(population);
   const bool apart = pa_is_apart(population);
   uint64_t depth = 0, extent = 0;
   if (stretch.first >= n)
@@ -292,51 +288,18 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
       mine = pa_reach(population->conjugate[start + r], population->falls);
       extent = mine > extent ? mine : extent;
     }
-    if (!population->divided && first_with_key(mask, family, &count))
-      atomicAdd(&work.members[start + family], count);
+    const size_t number = family - population->first; /* of an earlier process's: a large one */
+    if (first_with_key(mask, family, &count) && number < families)
+      atomicAdd(&work.members[start + number], count);
     if (work.bins == NULL)
       continue;
     const size_t bin = pa_bin_of(&work, work.first_run + stretch.m, family, value);
     if (first_with_key(mask, bin, &count))
       gpumc_atomic_add(&work.bins[bin], count);
   }
-  raise_over_warp(&population->tallied[stretch.m].depth, depth);
+  raise_over_warp(&population->reached[stretch.m].depth, depth);
   if (apart)
-    raise_over_warp(&population->tallied[stretch.m].extent, extent);
-}
-
-/* What needs the lowest value and the families' sizes: every thread sees to replica r and to
- * family r. */
-__global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
-    survey_families(const struct gpumc_launch grid, const struct pa_survey_work work)
-{
-  const struct pa_work *population = &work.population;
-  const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
-  const size_t n = population->size[stretch.m];
-  const size_t start = stretch.m * population->capacity;
-  const size_t end = n > population->founders ? n : population->founders;
-  struct pa_tallied *tallied = &population->tallied[stretch.m];
-  const int64_t lowest = pa_lowest_of(tallied);
-  struct pa_tallied mine = {0, 0, 0, 0, 0, 0, 0};
-  for (size_t group = stretch.first; group < end; group += stretch.stride) {
-    size_t r = group + threadIdx.x;
-    bool holds = r < n && population->tracked[start + r] == lowest;
-    uint32_t mask = __ballot_sync(GPUMC_WARP_ALL, holds);
-    if (r < population->founders)
-      pa_add_family(&mine, work.members[start + r], n);
-    if (!holds)
-      continue;
-    uint32_t family = population->family[start + r];
-    uint32_t count;
-    mine.lowest_replicas++;
-    if (first_with_key(mask, family, &count))
-      mine.lowest_families += atomicExch(&work.mark[start + family], 1) == 0;
-  }
-  gpumc_add_over_block(&tallied->lowest_replicas, mine.lowest_replicas);
-  gpumc_add_over_block(&tallied->lowest_families, mine.lowest_families);
-  gpumc_add_over_block(&tallied->families, mine.families);
-  gpumc_add_over_block(&tallied->square_sum, mine.square_sum);
-  gpumc_add_over_block((uint64_t *)&tallied->entropy, (uint64_t)mine.entropy);
+    raise_over_warp(&population->reached[stretch.m].extent, extent);
 }
 
 static enum gpumc_status
@@ -346,10 +309,93 @@ survey(struct gpumc_device *device, const struct pa_survey_work *work, struct gp
   const uint32_t blocks = gpumc_launch_blocks(&grid);
   cudaStream_t stream = (cudaStream_t)device->stream;
   survey_replicas<<<blocks, grid.threads, 0, stream>>>(grid, *work);
-  GPUMC_TRY(GPUMC_CUDA_LAUNCHED("survey_replicas", error));
+  return GPUMC_CUDA_LAUNCHED("survey_replicas", error);
+}
+
+/* Whether the family had no mark before. */
+template <bool DIVIDED>
+__device__ static inline bool mark_family(const struct pa_survey_work *work, size_t at)
+{
+  const uint32_t mark = (uint32_t)1 << PA_MEMBERS_MARK;
+  return DIVIDED ? (atomicOr(&work->members[at], mark) & mark) == 0
+                 : atomicExch(&work->mark[at], 1) == 0;
+}
+
+/* The threads of `mask`, which all call it, list a replica each. */
+__device__ static inline void
+list_stranger(const struct pa_work *population, uint32_t mask, const struct pa_stranger *stranger)
+{
+  const uint32_t lane = threadIdx.x % GPUMC_WARP_THREADS;
+  const int leader = __ffs((int)mask) - 1;
+  uint64_t first = 0;
+  if ((int)lane == leader)
+    first =
+        atomicAdd((unsigned long long *)population->n_strangers, (unsigned long long)__popc(mask));
+  first = __shfl_sync(mask, first, leader);
+  population->stranger[first + __popc(mask & ((1u << lane) - 1))] = *stranger;
+}
+
+/* What needs the lowest value and the families' sizes: every thread sees to replica r and to
+ * family r of those that are owned. */
+template <bool DIVIDED>
+__global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
+    survey_families(const struct gpumc_launch grid, const struct pa_survey_work work)
+{
+  const struct pa_work *population = &work.population;
+  const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
+  const size_t n = population->size[stretch.m];
+  const size_t start = stretch.m * population->capacity;
+  const size_t families = pa_own_families(population);
+  const size_t end = n > families ? n : families;
+  const uint64_t whole = DIVIDED ? pa_copied_of(population, stretch.m).size : n;
+  const uint32_t members_mask = DIVIDED ? ((uint32_t)1 << PA_MEMBERS_MARK) - 1 : UINT32_MAX;
+  struct pa_tallied *tallied = &population->tallied[stretch.m];
+  const int64_t lowest = pa_lowest_of(&population->reached[stretch.m]);
+  struct pa_tallied mine = {0, 0, 0, 0, 0};
+  if (DIVIDED && whole == 0)
+    return;
+  for (size_t group = stretch.first; group < end; group += stretch.stride) {
+    size_t r = group + threadIdx.x;
+    bool holds = r < n && population->tracked[start + r] == lowest;
+    if (r < families)
+      pa_add_family(&mine, work.members[start + r] & members_mask, whole);
+    const uint32_t family = r < n ? population->family[start + r] : 0;
+    const size_t number = family - population->first;
+    if (DIVIDED) {
+      const bool strange = r < n && number >= families;
+      const uint32_t mask = __ballot_sync(GPUMC_WARP_ALL, strange);
+      const struct pa_stranger stranger = {family, (uint32_t)stretch.m << 1 | holds};
+      if (strange)
+        list_stranger(population, mask, &stranger);
+      mine.lowest_replicas += holds;
+      holds = holds && !strange;
+    }
+    uint32_t mask = __ballot_sync(GPUMC_WARP_ALL, holds);
+    if (!holds)
+      continue;
+    uint32_t count;
+    if (!DIVIDED)
+      mine.lowest_replicas++;
+    if (first_with_key(mask, family, &count))
+      mine.lowest_families += mark_family<DIVIDED>(&work, start + number);
+  }
+  gpumc_add_over_block(&tallied->lowest_replicas, mine.lowest_replicas);
+  gpumc_add_over_block(&tallied->lowest_families, mine.lowest_families);
+  gpumc_add_over_block(&tallied->families, mine.families);
+  gpumc_add_over_block(&tallied->square_sum, mine.square_sum);
+  gpumc_add_over_block((uint64_t *)&tallied->entropy, (uint64_t)mine.entropy);
+}
+
+static enum gpumc_status
+families(struct gpumc_device *device, const struct pa_survey_work *work, struct gpumc_error *error)
+{
+  const struct gpumc_launch grid = grid_of(device, &work->population);
+  const uint32_t blocks = gpumc_launch_blocks(&grid);
+  cudaStream_t stream = (cudaStream_t)device->stream;
   if (work->population.divided)
-    return GPUMC_OK;
-  survey_families<<<blocks, grid.threads, 0, stream>>>(grid, *work);
+    survey_families<true><<<blocks, grid.threads, 0, stream>>>(grid, *work);
+  else
+    survey_families<false><<<blocks, grid.threads, 0, stream>>>(grid, *work);
   return GPUMC_CUDA_LAUNCHED("survey_families", error);
 }
 
@@ -367,7 +413,8 @@ list_movers(const struct pa_work work, size_t m, bool leaving, uint32_t first, s
     work.list[i] = pa_place_of_number(scanned, work.size[m], first + (uint32_t)i);
     return;
   }
-  const uint32_t parent = pa_parent_of_child(scanned, work.resampled[m].own, first + (uint32_t)i);
+  const size_t n = work.weighed[pa_own_row(&work, m)].own;
+  const uint32_t parent = pa_parent_of_child(scanned, n, first + (uint32_t)i);
   work.list[i] = parent;
   work.list[count + i] = work.family[start + parent];
 }
@@ -429,5 +476,5 @@ static enum gpumc_status adopt(struct gpumc_device *device, const struct pa_work
 }
 
 /* In the order of the struct: C++17 has no designated initialisers. */
-extern const struct pa_steps pa_steps_gpu = {found,  weigh,  copies,      needs,
-                                             places, survey, find_movers, adopt};
+extern const struct pa_steps pa_steps_gpu = {found,  weigh,    copies,      needs, places,
+                                             survey, families, find_movers, adopt};

@@ -193,6 +193,7 @@ enum gpumc_status pa_parts_migrate(struct pa_population *population, struct gpum
   struct pa_parts *parts = population->parts;
   if (parts == NULL)
     return GPUMC_OK;
+  GPUMC_TRY(pa_parts_find_flow(population, error));
   const struct pa_work work = pa_population_work(population, population->runs);
   const size_t most = pa_flow_most(&parts->flow), others = (size_t)parts->flow.size - 1;
   const size_t fitting = ROUND_BYTES / (mover_bytes(parts) * others);

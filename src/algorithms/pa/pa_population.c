@@ -47,16 +47,19 @@ static struct pa_layout layout_make(const struct pa_population_plan *plan)
   gpumc_tally_make(&by_value, &layout.by_value);
   /* Sums have room for the whole; what is added up is here. */
   layout.by_weight.capacity = layout.by_value.capacity = plan->capacity;
-  layout.weights = plan->runs * sizeof(struct pa_resampled);
-  layout.tallied = layout.weights + plan->runs * layout.by_weight.stride;
-  layout.sums = layout.tallied + plan->runs * sizeof(struct pa_tallied);
+  layout.weights = pa_layout_resampled(plan, plan->runs, 0, &layout.resampled);
+  layout.reached = layout.weights + plan->runs * layout.by_weight.stride;
+  layout.tallied = layout.reached + plan->runs * sizeof(struct pa_reached);
+  layout.strangers = layout.tallied + plan->runs * sizeof(struct pa_tallied);
+  layout.sums = layout.strangers + sizeof(uint64_t);
   layout.bytes = layout.sums + plan->runs * layout.by_value.stride;
+  layout.trial_bytes = pa_layout_resampled(plan, 1, 0, &layout.trial);
   return layout;
 }
 
 static size_t record_bytes(const struct pa_layout *layout)
 {
-  return layout->bytes + sizeof(struct pa_resampled);
+  return layout->bytes + layout->trial_bytes;
 }
 
 size_t pa_population_replica_bytes(const struct gpumc_device *device,
@@ -116,6 +119,8 @@ allocate_on_host(struct pa_population *population, struct gpumc_error *error)
   GPUMC_TRY(gpumc_slots_create(population->device, population->layout.bytes, "outcomes",
                                population->slot, error));
   GPUMC_TRY(gpumc_allocate_array(&population->block_weight, rows, "weights by block", error));
+  GPUMC_TRY(
+      gpumc_allocate_array(&population->trial, population->layout.trial_bytes, "outcomes", error));
   return gpumc_allocate_array(&population->moments, rows * plan->n_channels, "sums by block",
                               error);
 }
@@ -155,6 +160,7 @@ void pa_population_free(struct pa_population *population)
   device->ops->release(device, population->record);
   device->ops->release(device, population->scan);
   free(population->block_weight);
+  free(population->trial);
   free(population->moments);
   memset(population, 0, sizeof *population);
 }
@@ -184,7 +190,7 @@ static enum gpumc_status add_values(struct pa_population *population, struct gpu
 enum gpumc_status pa_population_found(struct pa_population *population, struct gpumc_error *error)
 {
   const struct pa_work work = pa_population_work(population, population->runs);
-  GPUMC_TRY(clear(population, 0, population->layout.tallied, error));
+  GPUMC_TRY(clear(population, 0, population->layout.reached, error));
   return population->steps->found(population->device, &work, error);
 }
 
@@ -207,12 +213,13 @@ enum gpumc_status pa_population_tally(struct pa_population *population, uint32_t
       .members = (uint32_t *)population->weight,
       .mark = (uint32_t *)population->weight + count,
   };
-  pa_parts_forget(population);
-  GPUMC_TRY(clear(population, layout->tallied, layout->bytes - layout->tallied, error));
+  GPUMC_TRY(clear(population, layout->reached, layout->bytes - layout->reached, error));
   GPUMC_TRY(
       device->ops->fill(device, population->weight, 0, count * sizeof *population->weight, error));
   GPUMC_TRY(add_values(population, error));
-  return population->steps->survey(device, &work, error);
+  GPUMC_TRY(population->steps->survey(device, &work, error));
+  GPUMC_TRY(pa_parts_share_reaches(population, &work.population, error));
+  return population->steps->families(device, &work, error);
 }
 
 static struct pa_resample_work resample_work(const struct pa_population *population, size_t runs,
@@ -230,20 +237,23 @@ enum gpumc_status pa_population_trial(struct pa_population *population, double s
 {
   struct gpumc_device *device = population->device;
   const struct pa_resampling_request request = {.step = step};
-  const size_t bytes = population->layout.bytes;
-  struct pa_resampled resampled;
+  const struct pa_layout *layout = &population->layout;
+  uint8_t *record = population->record + layout->bytes;
   struct pa_resample_work work = resample_work(population, 1, &request);
-  work.population.resampled = (struct pa_resampled *)(void *)(population->record + bytes);
-  GPUMC_TRY(pa_parts_find_references(population, error));
-  GPUMC_TRY(clear(population, bytes, sizeof resampled, error));
+  struct pa_work *on_device = &work.population;
+  pa_work_find_resampled(on_device, record, &layout->trial);
+  GPUMC_TRY(clear(population, layout->bytes, layout->trial_bytes, error));
   GPUMC_TRY(population->steps->weigh(device, &work, error));
-  GPUMC_TRY(pa_parts_add_weights(population, &work.population, error));
+  GPUMC_TRY(pa_parts_share_weights(population, on_device, error));
   GPUMC_TRY(population->steps->copies(device, &work, PA_OVERLAP_ONLY, error));
-  GPUMC_TRY(pa_parts_add_copies(population, &work.population, error));
-  GPUMC_TRY(device->ops->copy_to_host(device, &resampled, work.population.resampled,
-                                      sizeof resampled, error));
-  *overlap =
-      pa_overlap(resampled.overlap_high, resampled.overlap_low, resampled.before, resampled.total);
+  GPUMC_TRY(pa_parts_share_copies(population, on_device, error));
+  GPUMC_TRY(
+      device->ops->copy_to_host(device, population->trial, record, layout->trial_bytes, error));
+  struct pa_work found = *on_device;
+  pa_work_find_resampled(&found, population->trial, &layout->trial);
+  const struct pa_weights weights = pa_weights_of(&found, 0);
+  const struct pa_copied copied = pa_copied_of(&found, 0);
+  *overlap = pa_overlap(copied.high, copied.low, weights.before, weights.total);
   return GPUMC_OK;
 }
 
@@ -254,18 +264,17 @@ enum gpumc_status pa_population_resample(struct pa_population *population,
   struct gpumc_device *device = population->device;
   struct pa_resample_work work = resample_work(population, population->runs, request);
   work.block_weights = population->record + population->layout.weights;
-  GPUMC_TRY(pa_parts_find_references(population, error));
-  GPUMC_TRY(clear(population, 0, population->layout.tallied, error));
+  GPUMC_TRY(clear(population, 0, population->layout.reached, error));
   GPUMC_TRY(population->steps->weigh(device, &work, error));
-  GPUMC_TRY(pa_parts_add_weights(population, &work.population, error));
+  GPUMC_TRY(pa_parts_share_weights(population, &work.population, error));
   if (request->method == PA_RESAMPLING_SYSTEMATIC)
     GPUMC_TRY(device->ops->scan(device, population->weight,
                                 population->runs * population->plan.capacity, true,
                                 population->scan, error));
   GPUMC_TRY(population->steps->copies(device, &work, (int)request->method, error));
-  GPUMC_TRY(pa_parts_add_copies(population, &work.population, error));
+  GPUMC_TRY(pa_parts_share_copies(population, &work.population, error));
   GPUMC_TRY(population->steps->needs(device, &work.population, error));
-  GPUMC_TRY(pa_parts_add_needs(population, &work.population, error));
+  GPUMC_TRY(pa_parts_share_needs(population, &work.population, error));
   return population->steps->places(device, &work.population, error);
 }
 
@@ -281,15 +290,15 @@ pa_population_publish(struct pa_population *population, size_t slot, struct gpum
   return pa_parts_publish(population, slot, error);
 }
 
-/* Reads what was found for run m. */
-static void read_outcome(const struct pa_population *population, const uint8_t *record, size_t m,
-                         struct pa_outcome *outcome)
+/* Reads what was found for run m, from a record whose arrays `found` has. */
+static void read_outcome(const struct pa_population *population, const uint8_t *record,
+                         const struct pa_work *found, size_t m, struct pa_outcome *outcome)
 {
   const struct pa_layout *layout = &population->layout;
   const size_t blocks = population->plan.blocks, n_channels = population->plan.n_channels;
-  const struct pa_resampled *resampled = (const struct pa_resampled *)(const void *)record + m;
-  const struct pa_tallied *tallied =
-      (const struct pa_tallied *)(const void *)(record + layout->tallied) + m;
+  const struct pa_weights weights = pa_weights_of(found, m);
+  const struct pa_copied copied = pa_copied_of(found, m);
+  const struct pa_tallied *tallied = &found->tallied[m];
   struct gpumc_moment_sums *moments = population->moments + m * n_channels * blocks;
   uint64_t *block_weight = population->block_weight + m * blocks;
   /* The channels' come after the weights' in the same memory. */
@@ -299,14 +308,13 @@ static void read_outcome(const struct pa_population *population, const uint8_t *
     block_weight[b] = (uint64_t)moments[b].first;
   gpumc_tally_read(&layout->by_value, record + layout->sums + m * layout->by_value.stride, moments);
   *outcome = (struct pa_outcome){
-      .before = resampled->before,
-      .size = resampled->size,
-      .reference = resampled->reference,
-      .total = resampled->total,
-      .overlap = pa_overlap(resampled->overlap_high, resampled->overlap_low, resampled->before,
-                            resampled->total),
+      .before = weights.before,
+      .size = copied.size,
+      .reference = found->reference[m],
+      .total = weights.total,
+      .overlap = pa_overlap(copied.high, copied.low, weights.before, weights.total),
       .block_weight = block_weight,
-      .lowest = pa_lowest_of(tallied),
+      .lowest = pa_lowest_of(&found->reached[m]),
       .lowest_replicas = tallied->lowest_replicas,
       .lowest_families = tallied->lowest_families,
       .families = tallied->families,
@@ -321,9 +329,12 @@ enum gpumc_status pa_population_collect(struct pa_population *population, size_t
                                         struct pa_outcome *outcome, struct gpumc_error *error)
 {
   struct gpumc_device *device = population->device;
+  uint8_t *record = population->slot[slot].memory;
+  const struct pa_work found =
+      pa_population_work_in(population, record, population->published[slot]);
   GPUMC_TRY(device->ops->collect(device, &population->slot[slot], error));
-  GPUMC_TRY(pa_parts_collect(population, slot, error));
-  for (size_t m = 0; m < population->published[slot]; m++)
-    read_outcome(population, population->slot[slot].memory, m, &outcome[m]);
+  GPUMC_TRY(pa_parts_collect(population, slot, &found, error));
+  for (size_t m = 0; m < found.runs; m++)
+    read_outcome(population, record, &found, m, &outcome[m]);
   return GPUMC_OK;
 }

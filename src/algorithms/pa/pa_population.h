@@ -25,7 +25,8 @@ struct pa_population_plan {
   /* Where processes divide the runs: `capacity` is the process's own, which begins with replica
    * `first` of `whole` (0: there is no more than `capacity`). All else is of the whole. */
   size_t first, whole;
-  size_t founders; /* replicas that a run starts with: family labels are below */
+  size_t processes, rank; /* 0: undivided */
+  size_t founders;        /* replicas that a run starts with: family labels are below */
   size_t blocks;
   size_t n_channels;
   size_t tracked;   /* channel whose lowest value is kept */
@@ -39,6 +40,11 @@ struct pa_population_plan {
   size_t strata, levels;
   int64_t lowest, spacing;
 };
+
+static inline size_t pa_plan_processes(const struct pa_population_plan *plan)
+{
+  return plan->processes > 0 ? plan->processes : 1;
+}
 
 static inline size_t pa_plan_whole(const struct pa_population_plan *plan)
 {
@@ -78,16 +84,26 @@ struct pa_outcome {
   double entropy;      /* sum of share ln(share) over the families */
 };
 
-/* Where the findings of all runs stand in the record that is published: bytes from its beginning.
+/* Where the findings of all runs stand in the record that is published: bytes from its beginning,
+ * of the arrays that struct pa_work has pointers to.
  *
- *   struct pa_resampled[runs] | weights by block | struct pa_tallied[runs] | sums by block
- *   `- of the resampling                           `- of the tally */
+ *   reference | weighed | copied | need | weights by block | reached | tallied | strangers | sums
+ * by block
+ *   `- of the resampling                                   `- of the tally */
+struct pa_resampled_layout {
+  size_t reference, weighed, copied, need;
+};
+
 struct pa_layout {
-  size_t weights, tallied, sums, bytes;
+  struct pa_resampled_layout resampled;
+  size_t weights, reached, tallied, strangers, sums;
+  struct pa_resampled_layout trial; /* of one run, behind what is published */
+  size_t bytes, trial_bytes;
   struct gpumc_tally by_weight, by_value;
 };
 
-/* Pointers are to device memory but for `found` and `moments`. `size` belongs to the ensemble. */
+/* Pointers are to device memory but for `trial`, `block_weight` and `moments`. `size` belongs to
+ * the ensemble. */
 struct pa_population {
   struct pa_population_plan plan;
   struct gpumc_device *device;
@@ -101,7 +117,8 @@ struct pa_population {
   uint64_t *bins; /* [strata][blocks][levels] */
   void *scan;     /* memory of the device's prefix sums */
   struct pa_layout layout;
-  uint8_t *record; /* layout.bytes, and one struct pa_resampled more for `trial` */
+  uint8_t *record; /* layout.bytes, and trial_bytes */
+  uint8_t *trial;  /* trial_bytes of host memory */
   struct gpumc_slot slot[GPUMC_SLOTS];
   size_t published[GPUMC_SLOTS];     /* runs */
   uint64_t *block_weight;            /* [plan.runs][blocks], of what was collected */
