@@ -73,6 +73,9 @@ ALGORITHMS = {
     "pt_samples": HEAD + "model: {name: ea, shape: [6, 6], couplings: gaussian, write_couplings: true}\n"
           "algorithm: {name: pt, beta: {from: 0.2, to: 1.5, count: 5}, samples: 225, sweeps: 128, thermalization: 30, "
           "tune: {sweeps: 100, iterations: 3}, configurations: {times: [64, 128], temperatures: [0, 3]}}\n",
+    # Sums of so many samples are a message for each average.
+    "pt_many_samples": HEAD + "model: {name: ea, shape: [4, 4]}\n"
+          "algorithm: {name: pt, beta: {from: 0.2, to: 1.0, count: 5}, samples: 30017, sweeps: 10}\n",
     "pt_samples_or_runs": HEAD + "model: {name: ea, shape: [6, 6]}\n"
           "algorithm: {name: pt, beta: {from: 0.2, to: 1.5, count: 5}, samples: 45, replicas: 3, sweeps: 128, "
           "thermalization: 30, tune: {sweeps: 60, iterations: 2}, measure_every: 4, configurations: {every: 64}}\n",
@@ -94,6 +97,7 @@ ALGORITHMS = {
 RUNS, REPLICAS = ("each process has some of the " + what for what in ["runs or values", "replicas or samples of every run"])
 DIVISIONS = {
     "muca": dict.fromkeys(PROCESSES, REPLICAS),
+    "pt_many_samples": {2: REPLICAS, 3: REPLICAS, 4: REPLICAS, 7: REPLICAS},
     "pt_samples": {2: REPLICAS, 3: REPLICAS, 4: REPLICAS, 7: REPLICAS},
     "pt_samples_or_runs": {2: REPLICAS, 3: RUNS, 4: RUNS, 7: RUNS},
     "pt_heisenberg": {2: REPLICAS, 3: REPLICAS, 4: REPLICAS, 7: REPLICAS},

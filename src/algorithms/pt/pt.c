@@ -27,35 +27,38 @@ enum {
 enum { PARTS_MAXIMUM = 11 + GPUMC_PAIRS_MAXIMUM };
 
 /* There may be no overlaps of some kinds. */
-static size_t list_parts(const struct pt *pt, uint64_t counters[N_COUNTERS],
-                         struct gpumc_part part[PARTS_MAXIMUM])
+static size_t
+list_parts(const struct pt *pt, uint64_t counters[N_COUNTERS], struct pt_kept kept[PARTS_MAXIMUM])
 {
   static const char *const histograms[GPUMC_PAIRS_MAXIMUM] = {"histogram_spin", "histogram_link",
                                                               "histogram_wave"};
   const struct pt_settings *settings = &pt->settings;
-  const size_t temperatures = settings->temperatures, samples = settings->samples;
-  const struct gpumc_part all[] = {
-      {"counters", GPUMC_UINT64, N_COUNTERS, 1, counters},
-      {"beta", GPUMC_FLOAT64, temperatures, 1, pt->value},
-      {"measurements", GPUMC_UINT64, settings->blocks, 1, pt->bin.measurements},
-      {"sums", GPUMC_FLOAT64, settings->blocks * pt->terms.count * temperatures, samples,
-       pt->bin.sums},
-      {"accepted_in_bin", GPUMC_UINT64, temperatures, 1, pt->bin.accepted},
-      {"accepted", GPUMC_UINT64, temperatures, 1, pt->counts.accepted},
-      {"labelled", GPUMC_UINT64, temperatures, 1, pt->counts.labelled},
-      {"from_hottest", GPUMC_UINT64, temperatures, 1, pt->counts.from_hottest},
-      {"round_trips", GPUMC_UINT64, samples, 1, pt->counts.round_trips},
-      {"lowest", GPUMC_INT64, samples, 1, pt->lowest},
-      {"history", GPUMC_FLOAT64, PT_BINS_COMPARED * pt->terms.n_compared * temperatures, samples,
-       pt->history},
+  const size_t temperatures = settings->temperatures, samples = pt->held;
+  const struct pt_kept all[] = {
+      {{"counters", GPUMC_UINT64, N_COUNTERS, 1, counters}, PT_HOLDS_ALL},
+      {{"beta", GPUMC_FLOAT64, temperatures, 1, pt->value}, PT_HOLDS_ALL},
+      {{"measurements", GPUMC_UINT64, settings->blocks, 1, pt->bin.measurements}, PT_HOLDS_ALL},
+      {{"sums", GPUMC_FLOAT64, settings->blocks * pt->terms.count * temperatures, samples,
+        pt->bin.sums},
+       PT_HOLDS_COLUMNS},
+      {{"accepted_in_bin", GPUMC_UINT64, temperatures, 1, pt->bin.accepted}, PT_HOLDS_ALL},
+      {{"accepted", GPUMC_UINT64, temperatures, 1, pt->counts.accepted}, PT_HOLDS_ALL},
+      {{"labelled", GPUMC_UINT64, temperatures, 1, pt->counts.labelled}, PT_HOLDS_ALL},
+      {{"from_hottest", GPUMC_UINT64, temperatures, 1, pt->counts.from_hottest}, PT_HOLDS_ALL},
+      {{"round_trips", GPUMC_UINT64, samples, 1, pt->counts.round_trips}, PT_HOLDS_ROWS},
+      {{"lowest", GPUMC_INT64, samples, 1, pt->lowest}, PT_HOLDS_ROWS},
+      {{"history", GPUMC_FLOAT64, PT_BINS_COMPARED * pt->terms.n_compared * temperatures, samples,
+        pt->history},
+       PT_HOLDS_COLUMNS},
   };
   const size_t rows = pt_histogram_rows(settings) * temperatures;
   size_t count = sizeof all / sizeof *all;
-  memcpy(part, all, sizeof all);
+  memcpy(kept, all, sizeof all);
   for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
     if (pt->histogram[k] != NULL)
-      part[count++] = (struct gpumc_part){histograms[k], GPUMC_UINT64, rows,
-                                          pt->tempering.plan.histogram[k].bins, pt->histogram[k]};
+      kept[count++] = (struct pt_kept){{histograms[k], GPUMC_UINT64, rows,
+                                        pt->tempering.plan.histogram[k].bins, pt->histogram[k]},
+                                       PT_HOLDS_ALL};
   return count;
 }
 
@@ -75,9 +78,9 @@ save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_err
       [COUNTER_ROUNDS] = pt->counts.rounds[0],
       [COUNTER_ROUNDS + 1] = pt->counts.rounds[1],
   };
-  struct gpumc_part part[PARTS_MAXIMUM];
-  const size_t parts = list_parts(pt, counters, part);
-  GPUMC_TRY(gpumc_parts_save(part, parts, NULL, writer, "pt", error));
+  struct pt_kept kept[PARTS_MAXIMUM];
+  const size_t count = list_parts(pt, counters, kept);
+  GPUMC_TRY(pt_kept_save(pt->context.ensemble, kept, count, NULL, writer, "pt", error));
   return pt_tempering_save(&pt->tempering, writer, "pt/tempering", error);
 }
 
@@ -118,9 +121,9 @@ load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct
 {
   struct pt *pt = state;
   uint64_t counters[N_COUNTERS];
-  struct gpumc_part part[PARTS_MAXIMUM];
-  const size_t parts = list_parts(pt, counters, part);
-  GPUMC_TRY(gpumc_parts_load(part, parts, NULL, reader, "pt", error));
+  struct pt_kept kept[PARTS_MAXIMUM];
+  const size_t count = list_parts(pt, counters, kept);
+  GPUMC_TRY(pt_kept_load(pt->context.ensemble, kept, count, NULL, reader, "pt", error));
   GPUMC_TRY(check(pt, counters, error));
   GPUMC_TRY(pt_tempering_load(&pt->tempering, reader, "pt/tempering", error));
   pt->stretch = counters[COUNTER_STRETCH];
@@ -143,17 +146,18 @@ static void destroy(void *state)
   if (pt == NULL)
     return;
   pt_tempering_free(&pt->tempering);
-  pt_whole_free(pt);
   pt_timeline_free(&pt->timeline);
   free(pt->value);
   free(pt->run_value);
   free(pt->bin.measurements);
   free(pt->bin.sums);
+  free(pt->bin.of_all);
   free(pt->bin.accepted);
   free(pt->counts.accepted);
   free(pt->counts.labelled);
   free(pt->counts.from_hottest);
   free(pt->counts.round_trips);
+  free(pt->counted);
   free(pt->lowest);
   free(pt->history);
   for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++) {
@@ -170,10 +174,11 @@ static void destroy(void *state)
 static enum gpumc_status allocate_bin(struct pt *pt, struct gpumc_error *error)
 {
   const struct pt_settings *settings = &pt->settings;
-  const size_t places = settings->temperatures * settings->samples;
+  const size_t places = settings->temperatures * pt->held;
   GPUMC_TRY(gpumc_allocate_array(&pt->bin.measurements, settings->blocks, "measurements", error));
   GPUMC_TRY(gpumc_allocate_array(&pt->bin.sums, settings->blocks * pt->terms.count * places,
                                  "sums of a bin of time", error));
+  GPUMC_TRY(pt_allocate_of_all(pt, error));
   GPUMC_TRY(gpumc_allocate_array(&pt->bin.accepted, settings->temperatures, "exchanges", error));
   return gpumc_allocate_array(&pt->history, PT_BINS_COMPARED * pt->terms.n_compared * places,
                               "averages of the last bins", error);
@@ -186,9 +191,10 @@ static enum gpumc_status allocate_counts(struct pt *pt, struct gpumc_error *erro
   GPUMC_TRY(gpumc_allocate_array(&counts->accepted, temperatures, "exchanges", error));
   GPUMC_TRY(gpumc_allocate_array(&counts->labelled, temperatures, "walkers", error));
   GPUMC_TRY(gpumc_allocate_array(&counts->from_hottest, temperatures, "walkers", error));
-  GPUMC_TRY(gpumc_allocate_array(&counts->round_trips, pt->settings.samples, "round trips", error));
-  GPUMC_TRY(gpumc_allocate_array(&pt->lowest, pt->settings.samples, "lowest values", error));
-  for (size_t s = 0; s < pt->settings.samples; s++)
+  GPUMC_TRY(gpumc_allocate_array(&counts->round_trips, pt->held, "round trips", error));
+  GPUMC_TRY(gpumc_allocate_array(&pt->counted, PT_COUNTED * temperatures, "exchanges", error));
+  GPUMC_TRY(gpumc_allocate_array(&pt->lowest, pt->held, "lowest values", error));
+  for (size_t s = 0; s < pt->held; s++)
     pt->lowest[s] = INT64_MAX;
   return GPUMC_OK;
 }
@@ -225,7 +231,7 @@ static enum gpumc_status build(struct pt *pt, struct gpumc_error *error)
   pt_terms_make(model, &pt->settings.observables, &pt->terms);
   pt_labels_make(model, &pt->settings.observables, &pt->labels);
   pt_tempering_plan(&pt->settings, model, &pt->terms, &plan);
-  plan.samples = pt->context.ensemble->plan.capacity;
+  plan.samples = pt->held = pt->context.ensemble->plan.capacity;
   plan.first_sample = pt->context.ensemble->plan.first_replica;
   GPUMC_TRY(pt_timeline_make(&pt->settings, &pt->timeline, error));
   GPUMC_TRY(pt_tempering_create(pt->context.device, &plan, &pt->tempering, error));
@@ -234,7 +240,6 @@ static enum gpumc_status build(struct pt *pt, struct gpumc_error *error)
   GPUMC_TRY(allocate_bin(pt, error));
   GPUMC_TRY(allocate_counts(pt, error));
   GPUMC_TRY(allocate_histograms(pt, error));
-  GPUMC_TRY(pt_whole_create(pt, error));
   GPUMC_TRY(gpumc_allocate_array(&pt->row, pt_bin_row_width(pt), "a row", error));
   GPUMC_TRY(pt_tables_declare(pt, error));
   GPUMC_TRY(gpumc_configurations_request_read(&pt->context.params, GPUMC_CONFIGURATIONS_TIMES,
@@ -362,6 +367,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pt = {
     .advance = advance,
     .position = position,
     .settle = settle,
+    .bring_together = pt_bring_together,
     .save = save,
     .load = load,
     .summarize = pt_summarize,

@@ -11,44 +11,58 @@
 
 /* ---- few samples: whether blocks of time are long enough for errors ---- */
 
-/* Mean of a term in one block. */
-static double block_mean(const struct pt *pt, size_t term, size_t t, size_t s, size_t b)
+/* Sum of a term in the first block; it has one in every block. */
+static const double *first_sum(const struct pt_sums *sums, size_t term, size_t t, size_t s)
 {
-  const size_t samples = pt->settings.samples, temperatures = pt->settings.temperatures;
-  const size_t place = ((b * pt->terms.count + term) * temperatures + t) * samples + s;
+  return sums->values + (term * sums->temperatures + t - sums->first) * sums->samples + s;
+}
+
+static size_t numbers_of_block(const struct pt_sums *sums)
+{
+  return sums->pt->terms.count * sums->temperatures * sums->samples;
+}
+
+/* Mean of a term in one block. */
+static double block_mean(const struct pt_sums *sums, size_t term, size_t t, size_t s, size_t b)
+{
+  const struct pt *pt = sums->pt;
   const double values = (double)pt_tempering_values(&pt->tempering.plan, term);
-  return pt->bin.sums[place] / ((double)pt->bin.measurements[b] * values);
+  return first_sum(sums, term, t, s)[b * numbers_of_block(sums)] /
+         ((double)pt->bin.measurements[b] * values);
 }
 
 /* Samples of one model are so many series of the same observable; those of disorder have means of
  * their own, and only their average is one. */
-static void series_of(const struct pt *pt, size_t term, size_t t, struct gpumc_series *series)
+static void
+series_of(const struct pt_sums *sums, size_t term, size_t t, struct gpumc_series *series)
 {
-  const size_t samples = pt->settings.samples;
+  const struct pt *pt = sums->pt;
+  const size_t samples = sums->samples;
   const bool disorder = pt->context.model->disorder;
   *series = (struct gpumc_series){.merged = 0};
   for (size_t b = 0; b < pt->bin.blocks && disorder; b++) {
     double mean = 0;
     for (size_t s = 0; s < samples; s++)
-      mean += block_mean(pt, term, t, s, b) / (double)samples;
+      mean += block_mean(sums, term, t, s, b) / (double)samples;
     gpumc_series_add(series, mean);
   }
   for (size_t s = 0; s < samples && !disorder; s++) {
     struct gpumc_series of_sample = {.merged = 0};
     for (size_t b = 0; b < pt->bin.blocks; b++)
-      gpumc_series_add(&of_sample, block_mean(pt, term, t, s, b));
+      gpumc_series_add(&of_sample, block_mean(sums, term, t, s, b));
     gpumc_series_merge(series, &of_sample);
   }
 }
 
-size_t pt_block_groups(const struct pt *pt, size_t t, bool *known)
+size_t pt_block_groups(const struct pt_sums *sums, size_t t, bool *known)
 {
+  const struct pt *pt = sums->pt;
   size_t joined = 1;
   *known = true;
   for (size_t i = 0; i < pt->terms.n_compared; i++) {
     struct gpumc_series series;
     struct gpumc_series_estimate estimate;
-    series_of(pt, pt->terms.compared[i], t, &series);
+    series_of(sums, pt->terms.compared[i], t, &series);
     gpumc_series_estimate(&series, &estimate);
     *known = *known && estimate.bins >= PT_FEWEST_GROUPS;
     if (estimate.bin_length > joined)
@@ -59,26 +73,28 @@ size_t pt_block_groups(const struct pt *pt, size_t t, bool *known)
 
 /* ---- averages ---- */
 
-double pt_term_mean(const struct pt *pt, size_t term, size_t t, size_t s, struct pt_blocks left_out)
+double
+pt_term_mean(const struct pt_sums *sums, size_t term, size_t t, size_t s, struct pt_blocks left_out)
 {
-  const size_t samples = pt->settings.samples, temperatures = pt->settings.temperatures;
-  const size_t block = pt->terms.count * temperatures * samples;
-  const double *sums = pt->bin.sums + (term * temperatures + t) * samples + s;
+  const struct pt *pt = sums->pt;
+  const size_t block = numbers_of_block(sums);
+  const double *first = first_sum(sums, term, t, s);
   double sum = 0.0, measurements = 0.0;
   for (size_t b = 0; b < pt->bin.blocks; b++)
     if (b < left_out.first || b >= left_out.end) {
-      sum += sums[b * block];
+      sum += first[b * block];
       measurements += (double)pt->bin.measurements[b];
     }
   return sum / (measurements * (double)pt_tempering_values(&pt->tempering.plan, term));
 }
 
 enum gpumc_status
-pt_average_init(const struct pt *pt, struct pt_average *average, struct gpumc_error *error)
+pt_average_init(const struct pt_sums *sums, struct pt_average *average, struct gpumc_error *error)
 {
+  const struct pt *pt = sums->pt;
   const size_t width = gpumc_averages(&pt->settings.observables);
   const size_t left_outs = pt->settings.by_time ? pt->bin.blocks : pt->settings.samples;
-  *average = (struct pt_average){.pt = pt, .width = width};
+  *average = (struct pt_average){.pt = pt, .sums = *sums, .width = width};
   GPUMC_TRY(gpumc_allocate_array(&average->by_sample, pt->settings.samples * width,
                                  "averages of the samples", error));
   GPUMC_TRY(gpumc_allocate_array(&average->mean, width, "averages", error));
@@ -105,7 +121,7 @@ static void average_samples(struct pt_average *average, size_t t, struct pt_bloc
   double mean[GPUMC_MEANS_MAXIMUM];
   for (size_t s = 0; s < pt->settings.samples; s++) {
     for (size_t k = 0; k < pt->terms.count; k++)
-      mean[k] = pt_term_mean(pt, k, t, s, left_out);
+      mean[k] = pt_term_mean(&average->sums, k, t, s, left_out);
     gpumc_averages_of_each(&pt->settings.observables, pt->context.model, &controls, mean,
                            average->by_sample + s * average->width);
   }
@@ -178,7 +194,8 @@ static void leave_out_each(struct pt_average *average, size_t t)
 {
   const struct pt *pt = average->pt;
   bool known;
-  average->left_outs = pt->settings.by_time ? pt_block_groups(pt, t, &known) : pt->settings.samples;
+  average->left_outs =
+      pt->settings.by_time ? pt_block_groups(&average->sums, t, &known) : pt->settings.samples;
   for (size_t i = 0; i < average->left_outs && pt->settings.by_time; i++) {
     average_samples(average, t, group_of(pt, i, average->left_outs));
     average_over_samples(average, average->without + i * average->width);

@@ -70,18 +70,22 @@ static struct gpumc_ensemble_plan ensemble_plan(const struct pt_settings *settin
   return plan;
 }
 
-/* Sums of a bin, the compared terms of the last ones, histograms; averages by sample at one
- * temperature, and those without each sample; round trips and lowest values of a stretch; what the
- * summary writes at once, or as much on its way between processes. */
+/* Sums of a bin and the compared terms of the last ones. */
+static double numbers_by_sample(const struct pt_settings *settings, const struct pt_terms *terms)
+{
+  return (double)settings->samples * (double)settings->temperatures *
+         (double)(terms->count * settings->blocks + terms->n_compared * PT_BINS_COMPARED);
+}
+
+/* Those, and histograms; averages by sample at one temperature, and those without each sample; what
+ * the summary writes at once. */
 static double host_bytes(const struct pt_settings *settings, const struct pt_tempering_plan *plan,
                          const struct pt_terms *terms)
 {
   const double samples = (double)settings->samples;
-  const double places = samples * (double)settings->temperatures;
-  double numbers = places * (double)(terms->count * settings->blocks);
-  numbers += places * (double)(terms->n_compared * PT_BINS_COMPARED + 1);
+  double numbers = numbers_by_sample(settings, terms);
+  numbers += samples * (double)settings->temperatures;
   numbers += samples * (double)(terms->count + 4 + settings->observables.n_quantities);
-  numbers += samples * (double)settings->copies / 2;
   for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++)
     numbers += (double)(pt_histogram_rows(settings) * settings->temperatures) *
                (double)plan->histogram[kind].bins;
@@ -155,7 +159,10 @@ enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpum
   memset(demanded, 0, sizeof *demanded);
   demanded->plan = ensemble_plan(&settings, &timeline, model);
   demanded->replicas = settings.samples;
+  /* The root, which has all for the summary, has its share of them beside. */
   demanded->host_bytes = gpumc_demand_bytes(host_bytes(&settings, &plan, &terms));
+  demanded->divided_host_bytes =
+      gpumc_demand_bytes(numbers_by_sample(&settings, &terms) * sizeof(double));
   demand_tempering(&plan, device, demanded);
   demanded->updates =
       (double)timeline.rounds * (double)settings.round_sweeps * pt_sweep_updates(&settings, model);

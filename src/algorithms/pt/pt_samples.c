@@ -47,10 +47,11 @@ static void identity_of(const struct pt *pt, size_t t, struct differences *diffe
   const struct gpumc_observables *observables = &pt->settings.observables;
   const struct gpumc_selected_quantity *quantity = &observables->quantity[pt->terms.identity];
   const struct gpumc_controls controls = pt_controls(pt, t);
+  const struct pt_sums sums = pt_held_sums(pt);
   double mean[GPUMC_MEANS_MAXIMUM] = {0}, squares = 0;
   for (size_t s = 0; s < pt->settings.samples; s++) {
     for (size_t i = 0; i < quantity->what->n_uses; i++)
-      mean[quantity->uses[i]] = pt_term_mean_of_all(pt, quantity->uses[i], t, s);
+      mean[quantity->uses[i]] = pt_term_mean_of_all(&sums, quantity->uses[i], t, s);
     differences->of_sample[s] =
         gpumc_quantity_value(observables, pt->terms.identity, pt->context.model, &controls, mean);
     squares += mean[quantity->uses[0]] * mean[quantity->uses[0]];
@@ -302,9 +303,11 @@ static enum gpumc_status write_distribution(struct pt *pt, size_t k, struct gpum
     memcpy(distribution.density, merged->density, bytes);
     memcpy(distribution.error_of, merged->error_of, bytes);
   }
+  const struct pt_sums sums = pt_held_sums(pt);
   for (size_t t = 0; t < pt->settings.temperatures && merged->density == NULL; t++) {
     bool known;
-    distribution.groups = pt->settings.by_time ? pt_block_groups(pt, t, &known) : distribution.rows;
+    distribution.groups =
+        pt->settings.by_time ? pt_block_groups(&sums, t, &known) : distribution.rows;
     GPUMC_TRY_OUT(status, estimate(&distribution, t, error));
   }
   GPUMC_TRY_OUT(status, write(pt, &pt->context.model->ops->pairs[k], &distribution, error));
@@ -348,9 +351,10 @@ write_term(struct pt *pt, size_t term, double *values, struct gpumc_error *error
 {
   const size_t samples = pt->settings.samples, temperatures = pt->settings.temperatures;
   const struct gpumc_curve_place place = place_of_samples(pt, temperatures);
+  const struct pt_sums sums = pt_held_sums(pt);
   for (size_t s = 0; s < samples; s++)
     for (size_t t = 0; t < temperatures; t++)
-      values[s * temperatures + t] = pt_term_mean_of_all(pt, term, t, s);
+      values[s * temperatures + t] = pt_term_mean_of_all(&sums, term, t, s);
   return gpumc_curve_write(&place, &pt->settings.observables.mean[term]->label, false, values,
                            error);
 }

@@ -7,9 +7,11 @@
  * copy c at temperature t, from the hottest to the coldest, and replica s of each run is sample s:
  * the s-th disorder sample, or an independent simulation where there is no disorder.
  *
- * Processes divide the samples among them: ensemble and tempering are of the process's own ones,
- * tempering.plan.samples from tempering.plan.first_sample on. All else is of all of them,
- * settings.samples, and the same in every process. */
+ * Processes divide the samples among them: ensemble, tempering and what the host has by sample are
+ * of the process's own ones, pt.held from tempering.plan.first_sample on. For averages over all
+ * samples, settings.samples, each process gets some of the temperatures when a bin of time ends
+ * (pt_collect.c); for the summary the root gets all (pt_bring_together). All else is the same in
+ * every process. */
 #ifndef GPUMC_ALGORITHMS_PT_STATE_H
 #define GPUMC_ALGORITHMS_PT_STATE_H
 
@@ -107,26 +109,22 @@ struct pt_counts {
   uint64_t *accepted;     /* [temperatures] */
   uint64_t *labelled;     /* [temperatures] */
   uint64_t *from_hottest; /* [temperatures] */
-  uint64_t *round_trips;  /* [samples], all copies */
+  uint64_t *round_trips;  /* [held], all copies */
 };
 
 /* The sums of the present bin of time, block by block. */
 struct pt_bin {
   size_t blocks;          /* collected so far */
   uint64_t *measurements; /* [blocks] */
-  double *sums;           /* [blocks][terms][temperatures][samples] */
+  double *sums;           /* [blocks][terms][temperatures][held] */
+  double *of_all;         /* [blocks][terms][own temperatures][samples]; NULL where all are held */
   uint64_t *accepted;     /* [temperatures], of this bin */
   uint64_t rounds[2];
 };
 
-/* What the processes have counted and found in a stretch, each in its samples, made whole
- * (core/simulation/columns.h): behind it all do the same. */
+/* What is counted at each temperature, each process in its samples: accepted, labelled,
+ * from_hottest. */
 enum { PT_COUNTED = 3 };
-struct pt_whole {
-  uint64_t *counted;     /* [PT_COUNTED][temperatures] accepted, labelled, from_hottest */
-  uint32_t *round_trips; /* [copies][samples] */
-  int64_t *lowest;       /* [samples] */
-};
 
 struct pt {
   struct gpumc_context context;
@@ -146,12 +144,13 @@ struct pt {
   bool begun;        /* the ensemble's replicas are drawn */
   /* The stretch before `stretch` is published, but not yet collected. */
   bool pending;
+  size_t held; /* samples that the host has: the own ones; for the root's summary all */
   struct pt_bin bin;
   struct pt_counts counts;
-  struct pt_whole whole;
-  int64_t *lowest; /* [samples] lowest value of the tracked channel, in quanta */
+  uint64_t *counted; /* [PT_COUNTED][temperatures] of a stretch, by all processes */
+  int64_t *lowest;   /* [held] lowest value of the tracked channel, in quanta */
   /* The compared terms by sample in the last bins, that of bin b at b mod PT_BINS_COMPARED:
-   * [PT_BINS_COMPARED][compared][temperatures][samples]. */
+   * [PT_BINS_COMPARED][compared][temperatures][held]. */
   double *history;
   /* Histograms of overlaps in the last bin: [rows][temperatures][bins]. Rows are strata of samples
    * or blocks of time. */
@@ -230,11 +229,12 @@ GPUMC_MUST_CHECK enum gpumc_status
 pt_enqueue(struct pt *pt, uint64_t sweeps, struct gpumc_error *error);
 /* Enqueue the end of the present stretch, whose rounds are done. Collective. */
 GPUMC_MUST_CHECK enum gpumc_status pt_publish(struct pt *pt, struct gpumc_error *error);
-/* Room for the outcome of all processes. Free: legal where it failed. */
-GPUMC_MUST_CHECK enum gpumc_status pt_whole_create(struct pt *pt, struct gpumc_error *error);
-void pt_whole_free(struct pt *pt);
+/* bin.of_all, where it is needed. */
+GPUMC_MUST_CHECK enum gpumc_status pt_allocate_of_all(struct pt *pt, struct gpumc_error *error);
 /* Wait for the end of the stretch `pt->stretch - 1` and record what it completes. Collective. */
 GPUMC_MUST_CHECK enum gpumc_status pt_collect(struct pt *pt, struct gpumc_error *error);
+/* gpumc_algorithm_ops.bring_together */
+GPUMC_MUST_CHECK enum gpumc_status pt_bring_together(void *state, struct gpumc_error *error);
 
 GPUMC_MUST_CHECK enum gpumc_status pt_tables_declare(struct pt *pt, struct gpumc_error *error);
 

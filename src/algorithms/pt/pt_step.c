@@ -91,37 +91,6 @@ pt_record_tuning(struct pt *pt, const struct pt_stretch *stretch, struct gpumc_e
   return gpumc_recorder_append(pt->context.recorder, pt->table_tuning, pt->row, error);
 }
 
-/* What is compared between the last bins, by sample. */
-static void remember(struct pt *pt, size_t bin)
-{
-  const size_t samples = pt->settings.samples, temperatures = pt->settings.temperatures;
-  double *values =
-      pt->history + bin % PT_BINS_COMPARED * pt->terms.n_compared * temperatures * samples;
-  for (size_t i = 0; i < pt->terms.n_compared; i++)
-    for (size_t t = 0; t < temperatures; t++)
-      for (size_t s = 0; s < samples; s++)
-        *values++ = pt_term_mean_of_all(pt, pt->terms.compared[i], t, s);
-}
-
-static enum gpumc_status
-fill_bin(struct pt *pt, struct pt_average *average, struct gpumc_error *error)
-{
-  const size_t temperatures = pt->settings.temperatures;
-  const size_t quantities = pt->settings.observables.n_quantities;
-  double value[GPUMC_QUANTITIES_MAXIMUM], error_of[GPUMC_QUANTITIES_MAXIMUM];
-  double *columns = pt->row + PT_BIN_QUANTITIES;
-  double *acceptance = columns + 2 * quantities * temperatures;
-  for (size_t t = 0; t < temperatures; t++) {
-    GPUMC_TRY(pt_average_at(average, t, value, error_of, error));
-    for (size_t q = 0; q < quantities; q++) {
-      columns[2 * q * temperatures + t] = value[q];
-      columns[(2 * q + 1) * temperatures + t] = error_of[q];
-    }
-    acceptance[t] = pt_acceptance(pt->bin.rounds, pt->bin.accepted, places(pt), temperatures, t);
-  }
-  return GPUMC_OK;
-}
-
 /* Measurements up to the end of a bin. */
 static uint64_t measured_at(const struct pt *pt, size_t bin)
 {
@@ -138,25 +107,6 @@ void pt_bin_begin_row(const struct pt *pt, size_t bin, double *row)
 {
   row[PT_BIN_SWEEP] =
       (double)(measured_at(pt, bin) * pt->settings.measure_rounds * pt->settings.round_sweeps);
-}
-
-enum gpumc_status pt_record_bin(struct pt *pt, size_t bin, struct gpumc_error *error)
-{
-  struct pt_average average;
-  double measurements = 0;
-  enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY_OUT(status, pt_average_init(pt, &average, error));
-  for (size_t b = 0; b < pt->bin.blocks; b++)
-    measurements += (double)pt->bin.measurements[b];
-  pt_bin_begin_row(pt, bin, pt->row);
-  pt->row[PT_BIN_MEASUREMENTS] = measurements;
-  GPUMC_TRY_OUT(status, fill_bin(pt, &average, error));
-  remember(pt, bin);
-  GPUMC_TRY_OUT(status,
-                gpumc_recorder_append(pt->context.recorder, pt->table_bins, pt->row, error));
-out:
-  pt_average_free(&average);
-  return status;
 }
 
 size_t pt_bin_row_width(const struct pt *pt)

@@ -105,8 +105,9 @@ static bool samples_agree(const struct pt *pt, size_t last, size_t compared, siz
  * numbers are wrong by n/4 epsilon at most. */
 static bool is_in_motion(const struct pt *pt, size_t t, size_t s)
 {
-  const double mean = pt_term_mean_of_all(pt, pt->terms.tracked, t, s);
-  const double square = pt_term_mean_of_all(pt, pt->terms.tracked2, t, s);
+  const struct pt_sums sums = pt_held_sums(pt);
+  const double mean = pt_term_mean_of_all(&sums, pt->terms.tracked, t, s);
+  const double square = pt_term_mean_of_all(&sums, pt->terms.tracked2, t, s);
   double measurements = 0;
   for (size_t b = 0; b < pt->bin.blocks; b++)
     measurements += (double)pt->bin.measurements[b];
@@ -150,8 +151,9 @@ static bool is_equilibrated(const struct pt *pt, size_t t)
           pt, last - back, last,
           gpumc_observables_reported(&pt->settings.observables, pt->terms.compared[i]), t);
   good = good && is_moving(pt, last, t);
+  const struct pt_sums sums = pt_held_sums(pt);
   if (good && pt->settings.by_time)
-    (void)pt_block_groups(pt, t, &good);
+    (void)pt_block_groups(&sums, t, &good);
   return good;
 }
 
@@ -402,9 +404,10 @@ struct flags {
 
 static enum gpumc_status find_flags(struct pt *pt, struct flags *flags, struct gpumc_error *error)
 {
+  const struct pt_sums sums = pt_held_sums(pt);
   struct pt_average average;
   enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY_OUT(status, pt_average_init(pt, &average, error));
+  GPUMC_TRY_OUT(status, pt_average_init(&sums, &average, error));
   GPUMC_TRY_OUT(status, pt_find_drift(pt, flags->equilibrated, error));
   for (size_t t = 0; t < pt->settings.temperatures; t++) {
     flags->equilibrated[t] = flags->equilibrated[t] != 0 && is_equilibrated(pt, t);

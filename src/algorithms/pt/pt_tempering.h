@@ -169,4 +169,28 @@ GPUMC_MUST_CHECK enum gpumc_status pt_tempering_load(struct pt_tempering *temper
                                                      struct gpumc_checkpoint_reader *reader,
                                                      const char *name, struct gpumc_error *error);
 
+/* What a process has of an array of a checkpoint. */
+enum pt_holding {
+  PT_HOLDS_ALL,     /* all of it, as every process */
+  PT_HOLDS_COLUMNS, /* those of its samples */
+  PT_HOLDS_ROWS,    /* the same; each sample is a row */
+  PT_HOLDS_COUNTS   /* what it has counted in its samples: numbers of the device */
+};
+
+struct pt_kept {
+  struct gpumc_part part;
+  enum pt_holding holding;
+};
+
+/* As gpumc_parts_save and gpumc_parts_load, of arrays of all processes. `ensemble`: that of the
+ * samples; NULL: one of a single process. Collective. */
+GPUMC_MUST_CHECK enum gpumc_status
+pt_kept_save(const struct gpumc_ensemble *ensemble, const struct pt_kept *kept, size_t count,
+             struct gpumc_device *device, struct gpumc_checkpoint_writer *writer, const char *name,
+             struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+pt_kept_load(const struct gpumc_ensemble *ensemble, const struct pt_kept *kept, size_t count,
+             struct gpumc_device *device, struct gpumc_checkpoint_reader *reader, const char *name,
+             struct gpumc_error *error);
+
 #endif

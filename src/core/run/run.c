@@ -246,6 +246,9 @@ static enum gpumc_status finish(struct run *run, struct gpumc_error *error)
   GPUMC_TRY(gpumc_ensemble_inspect(&run->ensemble, error));
   if (gpumc_steps_settle(&run->ensemble, error) != GPUMC_OK)
     return gpumc_run_fail(run, error);
+  if (run->divided && run->task->algorithm->bring_together != NULL &&
+      run->task->algorithm->bring_together(run->state, error) != GPUMC_OK)
+    return gpumc_run_fail(run, error);
   if (!gpumc_is_root(run->processes))
     return GPUMC_OK;
   GPUMC_TRY(gpumc_recorder_close_tables(run->recorder, error));

@@ -180,7 +180,10 @@ struct gpumc_algorithm_ops {
   /* `*finished`: the state is that after the last unit, only the summary is missing. */
   GPUMC_MUST_CHECK enum gpumc_status (*load)(void *state, struct gpumc_checkpoint_reader *reader,
                                              bool *finished, struct gpumc_error *error);
-  /* After the last unit: per-run results and the summary into the recorder. */
+  /* After the last unit, before `summarize`, in all processes that divide the work: the root gets
+   * what that needs of the others. Nothing is saved afterwards. NULL: it has it. */
+  GPUMC_MUST_CHECK enum gpumc_status (*bring_together)(void *state, struct gpumc_error *error);
+  /* After the last unit, by the root: per-run results and the summary into the recorder. */
   GPUMC_MUST_CHECK enum gpumc_status (*summarize)(void *state, struct gpumc_error *error);
   /* Legal on NULL. */
   void (*destroy)(void *state);

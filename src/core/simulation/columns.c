@@ -7,7 +7,11 @@
 #include "core/base/memory.h"
 #include "core/simulation/shares/share_view.h"
 
-enum { ALL = -1, NAME_BYTES = 128 };
+enum { ALL = -1, ROOT = 0, NAME_BYTES = 128 };
+
+/* Of the whole, bytes that are on their way at once, unless a row has more, or a plane: in a
+ * checkpoint; and in the middle of the work, where large messages would be new memory each time. */
+enum { AT_ONCE_BYTES = 1 << 24, PIECE_BYTES = 1 << 20 };
 
 static bool is_divided(const struct gpumc_ensemble *ensemble)
 {
@@ -68,6 +72,121 @@ enum gpumc_status gpumc_columns_gather(const struct gpumc_ensemble *ensemble, co
   return GPUMC_OK;
 }
 
+static size_t smaller(size_t a, size_t b)
+{
+  return a < b ? a : b;
+}
+
+/* How many of `count` pieces of so many bytes in the whole are at most `most` bytes together; 1 at
+ * least. */
+static size_t at_once(size_t count, size_t bytes, size_t most)
+{
+  const size_t fitting = smaller(most / (bytes > 0 ? bytes : 1), count);
+  return fitting > 0 ? fitting : 1;
+}
+
+enum gpumc_status gpumc_columns_gather_to_root(const struct gpumc_ensemble *ensemble,
+                                               const void *own, size_t rows, size_t bytes,
+                                               void *whole, struct gpumc_error *error)
+{
+  const size_t from = ensemble->plan.capacity * bytes;
+  const size_t to = gpumc_plan_whole(&ensemble->plan) * bytes;
+  const size_t most = at_once(rows, to, PIECE_BYTES);
+  if (!is_divided(ensemble)) {
+    memmove(whole, own, rows * from);
+    return GPUMC_OK;
+  }
+  for (size_t first = 0; first < rows; first += most)
+    GPUMC_TRY(gather(ensemble, (const uint8_t *)own + first * from, smaller(most, rows - first),
+                     bytes, ROOT, whole != NULL ? (uint8_t *)whole + first * to : NULL, error));
+  return GPUMC_OK;
+}
+
+/* ---- rows in the place of columns ---- */
+
+struct gpumc_slice gpumc_columns_rows(const struct gpumc_ensemble *ensemble, size_t rows, int rank)
+{
+  return gpumc_slice(rows, 1, (size_t)gpumc_columns_processes(ensemble)->module.size, (size_t)rank);
+}
+
+/* Messages, process after process, and their bytes; what leaves of a single plane stands in this
+ * order already. */
+struct trade {
+  uint8_t *out, *in;
+  size_t *n_out, *n_in;
+};
+
+static void free_trade(struct trade *trade)
+{
+  free(trade->out);
+  free(trade->in);
+  free(trade->n_out);
+  free(trade->n_in);
+}
+
+/* For `planes` planes of `rows` rows. */
+static enum gpumc_status make_trade(const struct gpumc_ensemble *ensemble, size_t planes,
+                                    size_t rows, size_t bytes, struct trade *trade,
+                                    struct gpumc_error *error)
+{
+  const struct gpumc_module *module = &ensemble->plan.processes->module;
+  const size_t size = (size_t)module->size;
+  const size_t each = planes * bytes, mine = gpumc_columns_rows(ensemble, rows, module->rank).count;
+  const size_t in = each * mine * gpumc_plan_whole(&ensemble->plan);
+  const size_t out = each * rows * ensemble->plan.capacity;
+  if (planes > 1)
+    GPUMC_TRY(gpumc_allocate_array(&trade->out, out > 0 ? out : 1, "messages", error));
+  GPUMC_TRY(gpumc_allocate_array(&trade->in, in > 0 ? in : 1, "messages", error));
+  GPUMC_TRY(gpumc_allocate_array(&trade->n_out, size, "counts of bytes", error));
+  return gpumc_allocate_array(&trade->n_in, size, "counts of bytes", error);
+}
+
+/* own[planes][rows][own] to some[planes][count][whole]. */
+static void trade_planes(const struct gpumc_ensemble *ensemble, const uint8_t *own, size_t planes,
+                         size_t rows, size_t bytes, const struct trade *trade, uint8_t *some)
+{
+  const struct gpumc_module *module = &ensemble->plan.processes->module;
+  const size_t mine = gpumc_columns_rows(ensemble, rows, module->rank).count;
+  const size_t row_bytes = ensemble->plan.capacity * bytes;
+  uint8_t *out = trade->out;
+  for (int p = 0; p < module->size; p++) {
+    const struct gpumc_slice theirs = gpumc_columns_rows(ensemble, rows, p);
+    const size_t count = theirs.count * row_bytes;
+    for (size_t plane = 0; plane < planes && out != NULL; plane++, out += count)
+      memcpy(out, own + (plane * rows + theirs.first) * row_bytes, count);
+    trade->n_out[p] = planes * count;
+    trade->n_in[p] =
+        planes * mine * gpumc_share_of(&ensemble->plan, ensemble->plan.runs, p).replicas * bytes;
+  }
+  gpumc_processes_trade(ensemble->plan.processes, trade->out != NULL ? trade->out : own,
+                        trade->n_out, trade->in, trade->n_in);
+  put_in_order(ensemble, trade->in, planes * mine, bytes, some);
+}
+
+enum gpumc_status gpumc_columns_trade(const struct gpumc_ensemble *ensemble, const void *own,
+                                      size_t planes, size_t rows, size_t bytes, void *some,
+                                      struct gpumc_error *error)
+{
+  const size_t of_plane = rows * ensemble->plan.capacity * bytes;
+  struct trade trade = {0};
+  enum gpumc_status status;
+  if (!is_divided(ensemble)) {
+    memmove(some, own, planes * of_plane);
+    return GPUMC_OK;
+  }
+  const int rank = ensemble->plan.processes->module.rank;
+  const size_t whole = gpumc_plan_whole(&ensemble->plan) * bytes;
+  const size_t to_plane = gpumc_columns_rows(ensemble, rows, rank).count * whole;
+  const size_t most = at_once(planes, rows * whole, PIECE_BYTES);
+  GPUMC_TRY_OUT(status, make_trade(ensemble, most, rows, bytes, &trade, error));
+  for (size_t first = 0; first < planes; first += most)
+    trade_planes(ensemble, (const uint8_t *)own + first * of_plane, smaller(most, planes - first),
+                 rows, bytes, &trade, (uint8_t *)some + first * to_plane);
+out:
+  free_trade(&trade);
+  return status;
+}
+
 void gpumc_columns_take(const struct gpumc_ensemble *ensemble, const void *whole, size_t rows,
                         size_t bytes, void *own)
 {
@@ -95,39 +214,41 @@ enum gpumc_status gpumc_columns_set_own(struct gpumc_ensemble *ensemble, size_t 
 
 /* ---- checkpoints ---- */
 
-/* Of the whole, bytes that are on their way at once, unless a row has more. */
-enum { AT_ONCE_BYTES = 1 << 24 };
+/* What a part has for each replica: columns of every row, or rows of its own. */
+enum holding { HOLDS_COLUMNS, HOLDS_ROWS };
 
-/* A part on its way: some rows of it, own and whole, on the host. */
+/* A part on its way, as rows of columns, own and whole, on the host. */
 struct passage {
-  const struct gpumc_part *part;
+  struct gpumc_part part;      /* own */
   struct gpumc_device *device; /* NULL: the values are the host's */
   char name[NAME_BYTES];
-  size_t bytes;       /* of a replica in a row */
-  size_t whole_width; /* elements */
-  size_t most;        /* rows at once */
+  size_t bytes;                 /* of a replica in a row */
+  size_t file_rows, file_width; /* that a row is in the file, in elements */
+  size_t most;                  /* rows at once */
   uint8_t *own, *whole;
 };
 
 static enum gpumc_status begin(const struct gpumc_ensemble *ensemble, const struct gpumc_part *part,
-                               struct gpumc_device *device, const char *prefix,
-                               struct passage *passage, struct gpumc_error *error)
+                               enum holding holding, struct gpumc_device *device,
+                               const char *prefix, struct passage *passage,
+                               struct gpumc_error *error)
 {
-  const size_t each = part->width / ensemble->plan.capacity;
-  const size_t whole = gpumc_plan_whole(&ensemble->plan);
-  const size_t bytes = each * gpumc_element_bytes(part->element);
-  const size_t fitting = AT_ONCE_BYTES / (whole * bytes > 0 ? whole * bytes : 1);
-  *passage = (struct passage){.part = part,
-                              .device = device,
-                              .bytes = bytes,
-                              .whole_width = each * whole,
-                              .most = fitting > 1 ? fitting : 1};
-  if (passage->most > part->rows)
-    passage->most = part->rows > 0 ? part->rows : 1;
+  const size_t capacity = ensemble->plan.capacity, whole = gpumc_plan_whole(&ensemble->plan);
+  *passage = (struct passage){.part = *part, .device = device, .file_rows = 1};
+  if (holding == HOLDS_ROWS) {
+    passage->part.rows = 1;
+    passage->part.width = part->rows * part->width;
+    passage->file_rows = part->rows / capacity * whole;
+  }
+  const size_t each = passage->part.width / capacity;
+  passage->file_width = each * whole / passage->file_rows;
+  passage->bytes = each * gpumc_element_bytes(part->element);
+  passage->most = at_once(passage->part.rows, whole * passage->bytes, AT_ONCE_BYTES);
   snprintf(passage->name, NAME_BYTES, "%s/%s", prefix, part->name);
-  GPUMC_TRY(gpumc_allocate_array(&passage->own, passage->most * ensemble->plan.capacity * bytes,
+  GPUMC_TRY(gpumc_allocate_array(&passage->own, passage->most * capacity * passage->bytes,
                                  passage->name, error));
-  return gpumc_allocate_array(&passage->whole, passage->most * whole * bytes, passage->name, error);
+  return gpumc_allocate_array(&passage->whole, passage->most * whole * passage->bytes,
+                              passage->name, error);
 }
 
 static void end(struct passage *passage)
@@ -139,7 +260,7 @@ static void end(struct passage *passage)
 static uint8_t *
 row_of(const struct gpumc_ensemble *ensemble, const struct passage *passage, size_t row)
 {
-  return (uint8_t *)passage->part->values + row * ensemble->plan.capacity * passage->bytes;
+  return (uint8_t *)passage->part.values + row * ensemble->plan.capacity * passage->bytes;
 }
 
 /* The rows first .. first + count - 1. */
@@ -154,8 +275,9 @@ save_rows(const struct gpumc_ensemble *ensemble, struct passage *passage, size_t
                                         count * ensemble->plan.capacity * passage->bytes, error));
     own = passage->own;
   }
-  GPUMC_TRY(gather(ensemble, own, count, passage->bytes, 0, passage->whole, error));
-  return gpumc_checkpoint_put_rows(writer, passage->name, first, count, passage->whole, error);
+  GPUMC_TRY(gather(ensemble, own, count, passage->bytes, ROOT, passage->whole, error));
+  return gpumc_checkpoint_put_rows(writer, passage->name, first * passage->file_rows,
+                                   count * passage->file_rows, passage->whole, error);
 }
 
 static enum gpumc_status
@@ -164,8 +286,9 @@ load_rows(const struct gpumc_ensemble *ensemble, struct passage *passage, size_t
 {
   struct gpumc_device *device = passage->device;
   uint8_t *own = row_of(ensemble, passage, first);
-  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, passage->name, passage->part->element, first, count,
-                                      passage->whole_width, passage->whole, error));
+  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, passage->name, passage->part.element,
+                                      first * passage->file_rows, count * passage->file_rows,
+                                      passage->file_width, passage->whole, error));
   if (device == NULL) {
     gpumc_columns_take(ensemble, passage->whole, count, passage->bytes, own);
     return GPUMC_OK;
@@ -175,41 +298,42 @@ load_rows(const struct gpumc_ensemble *ensemble, struct passage *passage, size_t
                                      count * ensemble->plan.capacity * passage->bytes, error);
 }
 
-static size_t next_rows(const struct passage *passage, size_t first)
-{
-  const size_t left = passage->part->rows - first;
-  return left < passage->most ? left : passage->most;
-}
-
-static enum gpumc_status save_part(const struct gpumc_ensemble *ensemble,
-                                   const struct gpumc_part *part, struct gpumc_device *device,
-                                   struct gpumc_checkpoint_writer *writer, const char *prefix,
-                                   struct gpumc_error *error)
+static enum gpumc_status
+save_part(const struct gpumc_ensemble *ensemble, const struct gpumc_part *part,
+          enum holding holding, struct gpumc_device *device, struct gpumc_checkpoint_writer *writer,
+          const char *prefix, struct gpumc_error *error)
 {
   struct passage passage;
   enum gpumc_status status;
-  GPUMC_TRY_OUT(status, begin(ensemble, part, device, prefix, &passage, error));
-  GPUMC_TRY_OUT(status, gpumc_checkpoint_declare(writer, passage.name, part->element, part->rows,
-                                                 passage.whole_width, error));
-  for (size_t first = 0; first < part->rows; first += passage.most)
-    GPUMC_TRY_OUT(status,
-                  save_rows(ensemble, &passage, first, next_rows(&passage, first), writer, error));
+  if (!is_divided(ensemble))
+    return gpumc_parts_save(part, 1, device, writer, prefix, error);
+  GPUMC_TRY_OUT(status, begin(ensemble, part, holding, device, prefix, &passage, error));
+  const size_t rows = passage.part.rows;
+  GPUMC_TRY_OUT(status,
+                gpumc_checkpoint_declare(writer, passage.name, part->element,
+                                         rows * passage.file_rows, passage.file_width, error));
+  for (size_t first = 0; first < rows; first += passage.most)
+    GPUMC_TRY_OUT(status, save_rows(ensemble, &passage, first, smaller(passage.most, rows - first),
+                                    writer, error));
 out:
   end(&passage);
   return status;
 }
 
-static enum gpumc_status load_part(const struct gpumc_ensemble *ensemble,
-                                   const struct gpumc_part *part, struct gpumc_device *device,
-                                   struct gpumc_checkpoint_reader *reader, const char *prefix,
-                                   struct gpumc_error *error)
+static enum gpumc_status
+load_part(const struct gpumc_ensemble *ensemble, const struct gpumc_part *part,
+          enum holding holding, struct gpumc_device *device, struct gpumc_checkpoint_reader *reader,
+          const char *prefix, struct gpumc_error *error)
 {
   struct passage passage;
   enum gpumc_status status;
-  GPUMC_TRY_OUT(status, begin(ensemble, part, device, prefix, &passage, error));
-  for (size_t first = 0; first < part->rows; first += passage.most)
-    GPUMC_TRY_OUT(status,
-                  load_rows(ensemble, &passage, first, next_rows(&passage, first), reader, error));
+  if (!is_divided(ensemble))
+    return gpumc_parts_load(part, 1, device, reader, prefix, error);
+  GPUMC_TRY_OUT(status, begin(ensemble, part, holding, device, prefix, &passage, error));
+  const size_t rows = passage.part.rows;
+  for (size_t first = 0; first < rows; first += passage.most)
+    GPUMC_TRY_OUT(status, load_rows(ensemble, &passage, first, smaller(passage.most, rows - first),
+                                    reader, error));
 out:
   end(&passage);
   return status;
@@ -221,10 +345,8 @@ enum gpumc_status gpumc_columns_save(const struct gpumc_ensemble *ensemble,
                                      struct gpumc_checkpoint_writer *writer, const char *prefix,
                                      struct gpumc_error *error)
 {
-  if (!is_divided(ensemble))
-    return gpumc_parts_save(parts, count, device, writer, prefix, error);
   for (size_t i = 0; i < count; i++)
-    GPUMC_TRY(save_part(ensemble, &parts[i], device, writer, prefix, error));
+    GPUMC_TRY(save_part(ensemble, &parts[i], HOLDS_COLUMNS, device, writer, prefix, error));
   return GPUMC_OK;
 }
 
@@ -234,11 +356,25 @@ enum gpumc_status gpumc_columns_load(const struct gpumc_ensemble *ensemble,
                                      struct gpumc_checkpoint_reader *reader, const char *prefix,
                                      struct gpumc_error *error)
 {
-  if (!is_divided(ensemble))
-    return gpumc_parts_load(parts, count, device, reader, prefix, error);
   for (size_t i = 0; i < count; i++)
-    GPUMC_TRY(load_part(ensemble, &parts[i], device, reader, prefix, error));
+    GPUMC_TRY(load_part(ensemble, &parts[i], HOLDS_COLUMNS, device, reader, prefix, error));
   return GPUMC_OK;
+}
+
+enum gpumc_status
+gpumc_columns_save_rows(const struct gpumc_ensemble *ensemble, const struct gpumc_part *part,
+                        struct gpumc_device *device, struct gpumc_checkpoint_writer *writer,
+                        const char *prefix, struct gpumc_error *error)
+{
+  return save_part(ensemble, part, HOLDS_ROWS, device, writer, prefix, error);
+}
+
+enum gpumc_status
+gpumc_columns_load_rows(const struct gpumc_ensemble *ensemble, const struct gpumc_part *part,
+                        struct gpumc_device *device, struct gpumc_checkpoint_reader *reader,
+                        const char *prefix, struct gpumc_error *error)
+{
+  return load_part(ensemble, part, HOLDS_ROWS, device, reader, prefix, error);
 }
 
 enum gpumc_status gpumc_columns_save_counts(const struct gpumc_ensemble *ensemble,

@@ -25,6 +25,18 @@ const struct gpumc_processes *gpumc_columns_processes(const struct gpumc_ensembl
 GPUMC_MUST_CHECK enum gpumc_status gpumc_columns_gather(const struct gpumc_ensemble *ensemble,
                                                         const void *own, size_t rows, size_t bytes,
                                                         void *whole, struct gpumc_error *error);
+/* The same into the root alone; `whole` is NULL in the others. Messages are of some rows. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_columns_gather_to_root(const struct gpumc_ensemble *ensemble, const void *own, size_t rows,
+                             size_t bytes, void *whole, struct gpumc_error *error);
+/* Rows in the place of columns: of own[planes][rows][own] of all processes each gets, of every
+ * plane, the rows of gpumc_columns_rows() whole, some[planes][count][whole]. Collective; messages
+ * are of some planes. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_columns_trade(const struct gpumc_ensemble *ensemble, const void *own, size_t planes,
+                    size_t rows, size_t bytes, void *some, struct gpumc_error *error);
+/* Those of `rows` that process `rank` then has. */
+struct gpumc_slice gpumc_columns_rows(const struct gpumc_ensemble *ensemble, size_t rows, int rank);
 /* Of the whole the own columns. */
 void gpumc_columns_take(const struct gpumc_ensemble *ensemble, const void *whole, size_t rows,
                         size_t bytes, void *own);
@@ -50,6 +62,17 @@ gpumc_columns_load(const struct gpumc_ensemble *ensemble, const struct gpumc_par
                    size_t count, struct gpumc_device *device,
                    struct gpumc_checkpoint_reader *reader, const char *prefix,
                    struct gpumc_error *error);
+
+/* The same of an array in which every replica has as many rows: `rows` is a multiple of the
+ * process's own plan.capacity. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_columns_save_rows(const struct gpumc_ensemble *ensemble, const struct gpumc_part *part,
+                        struct gpumc_device *device, struct gpumc_checkpoint_writer *writer,
+                        const char *prefix, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_columns_load_rows(const struct gpumc_ensemble *ensemble, const struct gpumc_part *part,
+                        struct gpumc_device *device, struct gpumc_checkpoint_reader *reader,
+                        const char *prefix, struct gpumc_error *error);
 
 /* The same of numbers of GPUMC_UINT64 in the device's memory, of which each process has what it has
  * counted itself: a file has their sums, with which the root goes on, and the others from 0. */
