@@ -129,14 +129,40 @@ static void test_units_are_bounded_by_updates(void **state)
   (void)state;
   struct gpumc_model model = {.sites = 512};
   struct pt_settings settings = plain;
-  const uint64_t unit = pt_unit_sweeps(&settings, &model);
+  const uint64_t unit = pt_unit_sweeps(&settings, &model, 1);
   assert_true((double)unit * pt_sweep_updates(&settings, &model) <= 0x1p31);
   assert_int_equal(unit % settings.round_sweeps, 0);
   settings.round_sweeps = 1000000;
-  assert_in_range(pt_unit_sweeps(&settings, &model), unit, unit + 9);
+  assert_in_range(pt_unit_sweeps(&settings, &model, 1), unit, unit + 9);
   settings.samples = 1000000;
   settings.temperatures = 100;
-  assert_int_equal(pt_unit_sweeps(&settings, &model), 1);
+  assert_int_equal(pt_unit_sweeps(&settings, &model, 1), 1);
+}
+
+/* A process has fewer updates to do in a sweep. */
+static void test_units_are_those_of_a_process(void **state)
+{
+  (void)state;
+  const struct gpumc_model model = {.sites = 512};
+  struct pt_settings half = plain;
+  half.samples = plain.samples / 2;
+  assert_int_equal(pt_unit_sweeps(&plain, &model, 2), pt_unit_sweeps(&half, &model, 1));
+  assert_true(pt_unit_sweeps(&plain, &model, 2) > pt_unit_sweeps(&plain, &model, 1));
+}
+
+/* Averages take as long as there are samples and temperatures, and so do sweeps. */
+static void test_sweeps_ahead_are_as_many_for_any_number_of_samples(void **state)
+{
+  (void)state;
+  const struct gpumc_model model = {.sites = 1000};
+  struct pt_settings settings = plain;
+  const uint64_t ahead = pt_sweeps_ahead(&settings, &model);
+  assert_int_equal(ahead, 263); /* 2^19 updates of 1000 sites in two copies */
+  settings.samples = 100000;
+  settings.temperatures = 30;
+  assert_int_equal(pt_sweeps_ahead(&settings, &model), ahead);
+  settings.blocks = 256;
+  assert_int_equal(pt_sweeps_ahead(&settings, &model), 67109); /* 2^27 updates */
 }
 
 enum { STEPS = 7 };
@@ -439,6 +465,8 @@ int main(void)
       cmocka_unit_test(test_tuning_comes_first_and_doubles),
       cmocka_unit_test(test_every_iteration_has_two_rounds),
       cmocka_unit_test(test_units_are_bounded_by_updates),
+      cmocka_unit_test(test_units_are_those_of_a_process),
+      cmocka_unit_test(test_sweeps_ahead_are_as_many_for_any_number_of_samples),
       cmocka_unit_test(test_tuning_equalizes_acceptance),
       cmocka_unit_test(test_tuning_survives_extreme_acceptance),
       cmocka_unit_test(test_tuning_keeps_temperatures_apart),

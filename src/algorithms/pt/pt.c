@@ -283,19 +283,29 @@ static enum gpumc_status end_stretch(struct pt *pt, struct gpumc_error *error)
   return tuning || pt->stretch == pt->timeline.count ? settle(pt, error) : GPUMC_OK;
 }
 
-/* Enqueues a unit of sweeps and records the stretch before it while the device works. */
+static size_t processes_of(const struct pt *pt)
+{
+  return pt->context.processes != NULL ? (size_t)pt->context.processes->module.size : 1;
+}
+
+/* Enqueues a unit of sweeps and, once the device has enough of them to do, records the stretch
+ * before. */
 static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error *error)
 {
   struct pt *pt = state;
-  const uint64_t rounds = pt->timeline.stretch[pt->stretch].rounds - pt->done;
-  const uint64_t left = rounds * pt->settings.round_sweeps - pt->swept;
-  const uint64_t unit = pt_unit_sweeps(&pt->settings, pt->context.model);
+  const struct gpumc_model *model = pt->context.model;
+  const uint64_t round_sweeps = pt->settings.round_sweeps;
+  const uint64_t all = pt->timeline.stretch[pt->stretch].rounds * round_sweeps;
+  const uint64_t done = pt->done * round_sweeps + pt->swept;
+  const uint64_t unit = pt_unit_sweeps(&pt->settings, model, processes_of(pt));
+  const uint64_t sweeps = all - done < unit ? all - done : unit;
   *finished = false;
   if (!pt->begun)
     GPUMC_TRY(pt_begin(pt, error));
-  GPUMC_TRY(pt_enqueue(pt, left < unit ? left : unit, error));
-  GPUMC_TRY(settle(pt, error));
-  if (pt->done == pt->timeline.stretch[pt->stretch].rounds)
+  GPUMC_TRY(pt_enqueue(pt, sweeps, error));
+  if (done + sweeps == all || done + sweeps >= pt_sweeps_ahead(&pt->settings, model))
+    GPUMC_TRY(settle(pt, error));
+  if (done + sweeps == all)
     GPUMC_TRY(end_stretch(pt, error));
   *finished = pt->stretch == pt->timeline.count;
   return GPUMC_OK;

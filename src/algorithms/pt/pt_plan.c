@@ -24,10 +24,23 @@ double pt_sweep_updates(const struct pt_settings *settings, const struct gpumc_m
          (double)model->sites;
 }
 
-uint64_t pt_unit_sweeps(const struct pt_settings *settings, const struct gpumc_model *model)
+uint64_t pt_unit_sweeps(const struct pt_settings *settings, const struct gpumc_model *model,
+                        size_t processes)
 {
-  const uint64_t sweeps = (uint64_t)fmax(1.0, unit_updates / pt_sweep_updates(settings, model));
+  const double own = pt_sweep_updates(settings, model) / (double)processes;
+  const uint64_t sweeps = (uint64_t)fmax(1.0, unit_updates / own);
   return sweeps < settings->round_sweeps ? sweeps : sweeps - sweeps % settings->round_sweeps;
+}
+
+/* Updates of a GPU in more than twice the time that its host, at the end of a bin, takes for one
+ * sample, block and temperature, a tenth of a microsecond. */
+static const double digest_updates = 0x1p19;
+
+uint64_t pt_sweeps_ahead(const struct pt_settings *settings, const struct gpumc_model *model)
+{
+  const double places = (double)settings->temperatures * (double)settings->samples;
+  const double updates = digest_updates * (double)settings->blocks * places;
+  return (uint64_t)ceil(updates / pt_sweep_updates(settings, model));
 }
 
 static void append(struct pt_timeline *timeline, enum pt_phase phase, size_t index, uint64_t rounds)

@@ -181,8 +181,12 @@ GPUMC_MUST_CHECK enum gpumc_status pt_timeline_make(const struct pt_settings *se
                                                     struct gpumc_error *error);
 void pt_timeline_free(struct pt_timeline *timeline);
 /* Sweeps that one call of `advance` does, at most: whole rounds, or a part of one that is long. It
- * follows from the configuration alone. */
-uint64_t pt_unit_sweeps(const struct pt_settings *settings, const struct gpumc_model *model);
+ * follows from the configuration and the number of processes alone. */
+uint64_t pt_unit_sweeps(const struct pt_settings *settings, const struct gpumc_model *model,
+                        size_t processes);
+/* Sweeps of a stretch that are enqueued before the outcome of the one before it is taken in, which
+ * takes the host a while: a GPU is not to wait for it. */
+uint64_t pt_sweeps_ahead(const struct pt_settings *settings, const struct gpumc_model *model);
 /* Site updates of a sweep of all replicas. */
 double pt_sweep_updates(const struct pt_settings *settings, const struct gpumc_model *model);
 /* Whether temperatures are temperatures, for words. */

@@ -165,7 +165,7 @@ struct gpumc_algorithm_ops {
                                                struct gpumc_error *error);
   /* One unit of progress (a temperature step), between which the run answers signals and time
    * limits, so that it should take seconds at the most; `*finished` after the last. Its rows may be
-   * appended by the next unit, while the device works on that one, or by `settle`. */
+   * appended by a later unit, while the device works on that one, or by `settle`. */
   GPUMC_MUST_CHECK enum gpumc_status (*advance)(void *state, bool *finished,
                                                 struct gpumc_error *error);
   /* Append the rows that are still on their way, so that rows and state are those of one instant:
