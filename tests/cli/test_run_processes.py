@@ -178,6 +178,57 @@ for _name in ALGORITHMS:
     setattr(SameFile, f"test_{_name}", lambda self, name=_name: self.compare(name))
 
 
+class TimesOfMessages(Comparison):
+    """By stages, of which each algorithm has its own."""
+
+    TEXTS = {
+        "pa_places": (ALGORITHMS["pa_places"], ["resample", "gather", "sweep", "tally", "other"]),
+        "pt_temperatures": (ALGORITHMS["pt_temperatures"], ["sweep", "tally", "exchange", "other"]),
+        "canonical": (ALGORITHMS["canonical"], ["sweep", "look", "tally", "other"]),
+        "muca": (ALGORITHMS["muca"], ["iteration", "production", "other"]),
+        "mpmc": (ALGORITHMS["mpmc"], ["sweep", "look", "tally", "other"]),
+    }
+    # Where each of them tells the others what decides.
+    NEVER_NONE = {"pa_places": "resample", "pt_temperatures": "exchange", "canonical": "sweep", "muca": "iteration",
+                  "mpmc": "sweep"}
+    PREFIX = "seconds_communication_"
+
+    def communication(self, name):
+        return {key: value for key, value in self.provenance(name).items() if "communication" in key}
+
+    def check(self, found, stages, never_none):
+        total, share = found.pop("seconds_communication"), found.pop("communication_share")
+        self.assertEqual(sorted(found), sorted(self.PREFIX + stage for stage in stages))
+        self.assertGreaterEqual(min(found.values()), 0)
+        self.assertAlmostEqual(sum(found.values()), total, delta=1e-12 * total)
+        for stage in never_none, "other":
+            self.assertGreater(found[self.PREFIX + stage], 0)
+        self.assertGreater(share, 0)
+        self.assertLess(share, 1)
+
+    def test_add_up(self):
+        for name, (text, stages) in self.TEXTS.items():
+            config = self.write("c.yaml", text)
+            for kind in mpi.LAUNCHERS:
+                self.mpirun(kind, 2, "run", config, "--threads", 1, "--fresh")
+                self.check(self.communication("run.h5"), stages, self.NEVER_NONE[name])
+
+    def test_one_process_has_none(self):
+        for text, _ in self.TEXTS.values():
+            self.gpumc("run", self.write("c.yaml", text), "--threads", 1, "--fresh")
+            self.assertEqual(self.communication("run.h5"), {})
+
+    def test_tasks_of_a_campaign(self):
+        """Each has its own times: the second one takes less than messages of the first."""
+        text = ALGORITHMS["pt_temperatures"].replace("run.h5", "'{algorithm.sweeps}.h5'").replace("samples", "exchange_every: 1, samples")
+        config = self.write("c.yaml", text + "campaign: {algorithm.sweeps: [12800, 256]}\n")
+        for kind in mpi.LAUNCHERS:
+            self.mpirun(kind, 2, "run", config, "--threads", 1, "--fresh")
+            first, second = (self.provenance(name) for name in ["12800.h5", "256.h5"])
+            self.assertGreater(first["seconds_communication"], second["seconds_communication"])
+            self.assertLess(second["seconds_communication"], second["seconds"])
+
+
 class WalkersOfMuca(Comparison):
     # Refused by the root, with the lock held.
     REFUSED = ["run.h5.status"]

@@ -36,4 +36,11 @@ double gpumc_available_memory(void);
 /* Seconds since some fixed instant. */
 double gpumc_clock(void);
 
+/* Stages, by which time is counted: numbers that an algorithm gives to the parts of its work, from
+ * 1 on; their names are gpumc_algorithm_ops.stages. */
+enum {
+  GPUMC_STAGE_OTHER, /* nothing in particular, and waiting for the host */
+  GPUMC_STAGES_MAXIMUM = 8
+};
+
 #endif

@@ -136,11 +136,12 @@ enum gpumc_status gpumc_device_open_among(const char *name, int threads,
     gpumc_gpus_find(&gpus);
   if (is_cpu || (is_auto && gpumc_gpus_in_turn(&gpus, local_rank) < 0)) {
     gpumc_device_cpu_open(threads, device);
-    return GPUMC_OK;
+  } else {
+    GPUMC_TRY(gpumc_gpus_choose(&gpus, is_auto ? "cuda" : name, local_rank, &index, error));
+    GPUMC_TRY(gpumc_device_cuda_open(&gpus, index, device, error));
   }
-  GPUMC_TRY(gpumc_gpus_choose(&gpus, is_auto ? "cuda" : name, local_rank, &index, error));
-  GPUMC_TRY(gpumc_device_cuda_open(&gpus, index, device, error));
   device->threads = threads;
+  device->processes = processes;
   return GPUMC_OK;
 }
 

@@ -13,19 +13,13 @@
 #include <stdint.h>
 
 #include "core/base/error.h"
+#include "core/base/machine.h"
 #include "core/device/tally.h"
 #include "core/numerics/isa.h"
 
-/* What a device spends its time on. An algorithm says which stage begins; the device keeps the
- * time, on a GPU by events on the stream, so that nothing waits.
- * Stages are numbers that an algorithm gives to the parts of its work, from 1 on; their names are
- * gpumc_algorithm_ops.stages. */
-enum {
-  GPUMC_STAGE_OTHER, /* nothing in particular, and waiting for the host */
-  GPUMC_STAGES_MAXIMUM = 8
-};
-
-/* Of a device that works while the caller waits. */
+/* What a device spends its time on, by stages (core/base/machine.h): an algorithm says which stage
+ * begins, and the device keeps the time, on a GPU by events on the stream, so that nothing waits.
+ * This is for a device that works while the caller waits. */
 struct gpumc_stopwatch {
   size_t stage;
   double begun; /* on the monotonic clock; 0: not yet */
@@ -99,7 +93,8 @@ struct gpumc_device_ops {
                                              struct gpumc_error *error);
   /* Bytes of device memory that can be taken at present. */
   double (*available)(const struct gpumc_device *device);
-  /* From here on, work counts as `stage` < GPUMC_STAGES_MAXIMUM. */
+  /* From here on, work counts as `stage` < GPUMC_STAGES_MAXIMUM, and so do the messages of the
+   * processes among which the device was opened. */
   void (*enter)(struct gpumc_device *device, size_t stage);
   /* Seconds spent in each stage since the device was opened; waits for all that is enqueued. */
   GPUMC_MUST_CHECK enum gpumc_status (*stage_seconds)(struct gpumc_device *device,
@@ -114,8 +109,9 @@ struct gpumc_device {
   const struct gpumc_device_ops *ops;
   int threads;
   enum gpumc_isa isa;
-  int index;    /* of the GPU among those that CUDA shows */
-  void *stream; /* cudaStream_t */
+  int index;                               /* of the GPU among those that CUDA shows */
+  void *stream;                            /* cudaStream_t */
+  const struct gpumc_processes *processes; /* that are told of its stages; NULL: none */
   int multiprocessors;
   size_t shared_bytes;              /* shared memory that one block may have */
   void *events;                     /* of the stages */
@@ -132,9 +128,8 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_device_open(const char *name, int threa
                                                      struct gpumc_device *device,
                                                      struct gpumc_error *error);
 /* The same for one of several processes: those of a host take its GPUs in turn, by their local
- * ranks, where the name has no number, and its processors as processes->processors has them. NULL:
- * alone.
- */
+ * ranks, where the name has no number, and its processors as processes->processors has them. They
+ * outlive the device. NULL: alone. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_device_open_among(const char *name, int threads, const struct gpumc_processes *processes,
                         struct gpumc_device *device, struct gpumc_error *error);

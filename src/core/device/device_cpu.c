@@ -7,6 +7,7 @@
 
 #include "core/base/machine.h"
 #include "core/base/memory.h"
+#include "core/processes/processes.h"
 
 static enum gpumc_status allocate(struct gpumc_device *device, size_t count, size_t size,
                                   const char *what, void **memory, struct gpumc_error *error)
@@ -131,6 +132,7 @@ static void enter(struct gpumc_device *device, size_t stage)
 {
   struct gpumc_stopwatch *stopwatch = &device->stopwatch;
   const double now = gpumc_clock();
+  gpumc_processes_enter(device->processes, stage);
   if (stopwatch->begun > 0)
     stopwatch->seconds[stopwatch->stage] += now - stopwatch->begun;
   stopwatch->stage = stage;

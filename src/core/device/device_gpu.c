@@ -9,6 +9,7 @@
 #include "core/base/memory.h"
 #include "core/device/cuda_error.h"
 #include "core/device/sums_gpu.h"
+#include "core/processes/processes.h"
 
 /* ---- stages: an event where each begins, read when its successor has passed ---- */
 
@@ -75,6 +76,7 @@ static void read_passed(struct events *events)
 static void enter(struct gpumc_device *device, size_t stage)
 {
   struct events *events = events_of(device);
+  gpumc_processes_enter(device->processes, stage);
   if (events == NULL)
     return;
   if (events->count >= EVENTS / 2)

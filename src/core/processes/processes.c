@@ -15,7 +15,8 @@
 #include "core/base/memory.h"
 
 struct gpumc_processes_times {
-  double seconds;
+  size_t stage;
+  double seconds[GPUMC_STAGES_MAXIMUM];
 };
 
 /* ---- a single process ---- */
@@ -168,7 +169,7 @@ static double begin(const struct gpumc_processes *processes)
 static void end(const struct gpumc_processes *processes, double begun)
 {
   if (processes->times != NULL)
-    processes->times->seconds += gpumc_clock() - begun;
+    processes->times->seconds[processes->times->stage] += gpumc_clock() - begun;
 }
 
 void gpumc_processes_sum(const struct gpumc_processes *processes, uint64_t *values, size_t count)
@@ -263,9 +264,28 @@ double gpumc_processes_clock(const struct gpumc_processes *processes)
   return now;
 }
 
-double gpumc_processes_seconds(const struct gpumc_processes *processes)
+void gpumc_processes_enter(const struct gpumc_processes *processes, size_t stage)
 {
-  return processes->times != NULL ? processes->times->seconds : 0;
+  assert(stage < GPUMC_STAGES_MAXIMUM);
+  if (processes != NULL && processes->times != NULL)
+    processes->times->stage = stage;
+}
+
+void gpumc_processes_restart(const struct gpumc_processes *processes)
+{
+  if (processes->times != NULL)
+    *processes->times = (struct gpumc_processes_times){0};
+}
+
+double gpumc_processes_seconds(const struct gpumc_processes *processes,
+                               double seconds[static GPUMC_STAGES_MAXIMUM])
+{
+  double sum = 0;
+  for (size_t stage = 0; stage < GPUMC_STAGES_MAXIMUM; stage++) {
+    seconds[stage] = processes->times != NULL ? processes->times->seconds[stage] : 0;
+    sum += seconds[stage];
+  }
+  return sum;
 }
 
 /* ---- agreement ---- */

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 #include "core/base/error.h"
+#include "core/base/machine.h"
 #include "core/processes/processes_module.h"
 
 struct gpumc_processes_times;
@@ -82,8 +83,15 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_processes_same(const struct gpumc_proce
 /* The root's gpumc_clock(): for what all are to decide alike. NULL: this process alone. */
 double gpumc_processes_clock(const struct gpumc_processes *processes);
 
-/* Seconds that this process has spent in operations, waits for the others included. */
-double gpumc_processes_seconds(const struct gpumc_processes *processes);
+/* From here on operations count for that stage (core/base/machine.h); a device that was opened
+ * among these processes tells them. Legal on NULL. */
+void gpumc_processes_enter(const struct gpumc_processes *processes, size_t stage);
+/* Of a task that begins: no time has been spent, and the stage is GPUMC_STAGE_OTHER. */
+void gpumc_processes_restart(const struct gpumc_processes *processes);
+/* Seconds that this process has spent since then in operations of each stage, waits for the others
+ * included. Returns their sum; all are 0 of a single process. */
+double gpumc_processes_seconds(const struct gpumc_processes *processes,
+                               double seconds[static GPUMC_STAGES_MAXIMUM]);
 
 /* Part number `i` of `parts` of the numbers 0 .. n - 1: [first, first + count). Parts are equal but
  * for one granule, begin at multiples of a granule, and may be empty. */

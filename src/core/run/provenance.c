@@ -180,26 +180,49 @@ gpumc_provenance_start(const struct gpumc_provenance *provenance, struct gpumc_e
                                 error);
 }
 
-/* Of this invocation: a run that was resumed has spent more before. */
+/* As PREFIX_STAGE. */
 static enum gpumc_status
-record_stages(const struct gpumc_provenance *provenance, struct gpumc_error *error)
+record_stages(const struct gpumc_provenance *provenance, const char *prefix,
+              const double seconds[static GPUMC_STAGES_MAXIMUM], struct gpumc_error *error)
 {
-  struct gpumc_device *device = &provenance->preparation->device;
-  struct gpumc_recorder *recorder = provenance->context->recorder;
   const char *const *stages = provenance->preparation->task->algorithm->stages;
-  double seconds[GPUMC_STAGES_MAXIMUM];
-  GPUMC_TRY(device->ops->stage_seconds(device, seconds, error));
-  GPUMC_TRY(gpumc_recorder_number(recorder, "provenance", "seconds_units", provenance->unit_seconds,
-                                  error));
-  if (provenance->processes->module.size > 1)
-    GPUMC_TRY(gpumc_recorder_number(recorder, "provenance", "seconds_communication",
-                                    gpumc_processes_seconds(provenance->processes), error));
   for (size_t i = 0; stages != NULL && stages[i] != NULL; i++) {
-    char name[48];
-    snprintf(name, sizeof name, "seconds_%s", stages[i]);
-    GPUMC_TRY(gpumc_recorder_number(recorder, "provenance", name, seconds[i + 1], error));
+    char name[64];
+    snprintf(name, sizeof name, "%s_%s", prefix, stages[i]);
+    GPUMC_TRY(gpumc_recorder_number(provenance->context->recorder, "provenance", name,
+                                    seconds[i + 1], error));
   }
   return GPUMC_OK;
+}
+
+/* Of several processes. Stages and what is outside of them add up to the whole. */
+static enum gpumc_status
+record_communication(const struct gpumc_provenance *provenance, struct gpumc_error *error)
+{
+  struct gpumc_recorder *recorder = provenance->context->recorder;
+  double seconds[GPUMC_STAGES_MAXIMUM];
+  const double sum = gpumc_processes_seconds(provenance->processes, seconds);
+  if (provenance->processes->module.size == 1)
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_recorder_number(recorder, "provenance", "seconds_communication", sum, error));
+  GPUMC_TRY(record_stages(provenance, "seconds_communication", seconds, error));
+  GPUMC_TRY(gpumc_recorder_number(recorder, "provenance", "seconds_communication_other",
+                                  seconds[GPUMC_STAGE_OTHER], error));
+  return gpumc_recorder_number(recorder, "provenance", "communication_share",
+                               sum / provenance->invocation_seconds, error);
+}
+
+/* Of this invocation: a run that was resumed has spent more before. */
+static enum gpumc_status
+record_times(const struct gpumc_provenance *provenance, struct gpumc_error *error)
+{
+  struct gpumc_device *device = &provenance->preparation->device;
+  double seconds[GPUMC_STAGES_MAXIMUM];
+  GPUMC_TRY(device->ops->stage_seconds(device, seconds, error));
+  GPUMC_TRY(gpumc_recorder_number(provenance->context->recorder, "provenance", "seconds_units",
+                                  provenance->unit_seconds, error));
+  GPUMC_TRY(record_communication(provenance, error));
+  return record_stages(provenance, "seconds", seconds, error);
 }
 
 enum gpumc_status
@@ -224,7 +247,7 @@ gpumc_provenance_end(const struct gpumc_provenance *provenance, struct gpumc_err
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
     GPUMC_TRY(
         gpumc_recorder_number(recorder, "provenance", numbers[i].name, numbers[i].value, error));
-  return record_stages(provenance, error);
+  return record_times(provenance, error);
 }
 
 /* ---- merged results ---- */

@@ -15,10 +15,9 @@ struct gpumc_provenance {
   const char *command_line;
   const char *started; /* UTC, ISO 8601 */
   /* Known at the end. `updates`, those of the kernel, and `seconds` are of all invocations,
-   * `unit_seconds`, spent in
-   * units of progress, of this one. */
+   * `invocation_seconds` and `unit_seconds`, spent in units of progress, of this one. */
   uint64_t resumes;
-  double updates, seconds, unit_seconds;
+  double updates, seconds, invocation_seconds, unit_seconds;
 };
 
 /* What is known before the recorder's start, so that a working file has it too; and after the

@@ -103,6 +103,7 @@ static struct gpumc_provenance provenance_of(struct run *run)
                                    .resumes = run->resumes,
                                    .updates = gpumc_run_position(run).updates,
                                    .seconds = gpumc_run_seconds(run),
+                                   .invocation_seconds = gpumc_clock() - run->begun,
                                    .unit_seconds = run->unit_seconds};
 }
 
@@ -433,6 +434,7 @@ enum gpumc_status gpumc_run_task(const struct gpumc_config *config, const struct
   struct run run = {.config = config, .task = task, .options = options};
   run.begun = gpumc_clock();
   run.processes = options->processes != NULL ? options->processes : gpumc_processes_alone();
+  gpumc_processes_restart(run.processes);
   gpumc_timestamp(run.started);
   run.identity = gpumc_task_identity(task);
   const char *identity = run.identity != NULL ? run.identity : "";

@@ -115,7 +115,8 @@ struct gpumc_algorithm_ops {
   const char *citation;         /* BibTeX */
   const struct gpumc_key *keys; /* without `name` */
   /* Names of what its work on the device consists of, NULL the last: the time of number i, which
-   * it enters as stage i + 1 (core/device/device.h), is /provenance/seconds_NAME. NULL: none. */
+   * it enters as stage i + 1 (core/device/device.h), is /provenance/seconds_NAME, and that of its
+   * messages to other processes /provenance/seconds_communication_NAME. NULL: none. */
   const char *const *stages;
   uint32_t required; /* operations of the kernel, of enum gpumc_operation */
   /* What its sweeps are for, GPUMC_BOLTZMANN or GPUMC_ATHERMAL: models and moves that do not serve
