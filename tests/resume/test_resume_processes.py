@@ -2,88 +2,19 @@
 numbers of the uninterrupted run. Skipped without MPI.
 """
 import itertools
-import os
 import pathlib
 import random
 import signal
 import sys
-import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import mpi, share
 from support.mpi_case import MpiCase
+from support.process_runs import CHAINS, DISKS, PARTS, PLACES, SECONDS, TABLES, TEMPERING
 from support.program import LONG, OK, STOPPED, wait_for
 from support.resume import ResumeCase
 from support.results import assert_same_numbers
-
-SECONDS = LONG.replace("small.h5", "run.h5").replace("step: 0.0005", "step: 0.01") + "checkpoint: {every: 100 ms}\n"
-CHAINS = """\
-gpumc: 1
-seed: 5
-model: {name: ising2d, shape: [16, 16]}
-algorithm: {name: canonical, beta: {from: 0.2, to: 0.5, count: 4}, thermalization: 1000, sweeps: 60000, replicas: 4}
-output: run.h5
-checkpoint: {every: 100 ms}
-"""
-# One value, whose replicas are divided, and moves with steps, whose proposals are counted.
-DISKS = """\
-gpumc: 1
-seed: 5
-model: {name: hard_disks, particles: 64, packing_fraction: 0.5}
-algorithm: {name: mpmc, replicas: 9, thermalization: 2000, sweeps: 60000, interval: 50}
-output: run.h5
-checkpoint: {every: 100 ms}
-"""
-# Samples, in three groups, are divided among up to three processes, temperatures among four. Units end within a bin.
-TEMPERING = """\
-gpumc: 1
-seed: 5
-model: {name: ea, shape: [16, 16, 16]}
-algorithm: {name: pt, beta: {from: 0.3, to: 0.9, count: 6}, samples: 70, thermalization: 200, sweeps: 3200,
-            exchange_every: 10, measure_every: 20, tune: {sweeps: 200, iterations: 2}}
-output: run.h5
-checkpoint: {every: 100 ms}
-"""
-# A run of pa whose places are divided, with histograms.
-PLACES = """\
-gpumc: 1
-seed: 5
-model: {name: ising2d, shape: [32, 32]}
-algorithm: {name: pa, population: 301, sweeps: 40, beta: {from: 0.0, to: 0.5, step: 0.002}, runs: 1, reweight: {from: 0.1, to: 0.4, step: 0.1},
-  configurations: {every: 80}}
-output: run.h5
-checkpoint: {every: 100 ms}
-"""
-# Tables of two samples and two windows, in phases of their own, begun by Wang and Landau's scheme; and a production that is
-# longer than all before, with jackknife parts that two processes have.
-TABLES = """\
-gpumc: 1
-seed: 5
-model: {name: ea, shape: [8, 8]}
-algorithm:
-  name: muca
-  walkers: 250
-  samples: 2
-  range: {from: -1.0, to: 0.5}
-  windows: {count: 2, overlap: 0.4}
-  iteration: {divergence: 2.0e-3, start: wang_landau, write_weights: true}
-  production: {updates: 1.0e+6}
-output: run.h5
-checkpoint: {every: 100 ms}
-"""
-PARTS = """\
-gpumc: 1
-seed: 5
-model: {name: ising2d, shape: [8, 8]}
-algorithm:
-  name: muca
-  walkers: 4807
-  iteration: {divergence: 1.0e-2}
-  production: {updates: 3.0e+5}
-output: run.h5
-checkpoint: {every: 100 ms}
-"""
 
 
 class Stopped(MpiCase):
@@ -138,11 +69,9 @@ class Killed(MpiCase, ResumeCase):
         choose = random.Random(3)
         for _ in range(share.count(self.kills)):
             kind, processes = choose.choice(sorted(mpi.LAUNCHERS)), choose.choice([2, 3, 4])
+            after, rank = choose.uniform(0, 0.5 * self.duration), choose.randrange(processes)
             process = self.begin(kind, processes, "run", self.config, "--threads", 1)
-            ranks = self.wait_for_ranks(processes)
-            time.sleep(choose.uniform(0, 0.5 * self.duration))
-            killed = choose.randrange(processes)
-            if self.kill_process(ranks[killed]):
+            if self.signal_rank(processes, rank, after=after):
                 self.end(process, None)
                 if not self.path("run.h5").exists():  # it may have ended just before
                     self.assertNotEqual(process.returncode, OK, process.err)
@@ -152,15 +81,6 @@ class Killed(MpiCase, ResumeCase):
                 assert_same_numbers(self, self.reference, self.path("run.h5"))
                 self.path("run.h5").unlink()
         self.finish()
-
-    @staticmethod
-    def kill_process(number):
-        """False where it has ended already."""
-        try:
-            os.kill(number, signal.SIGKILL)
-        except ProcessLookupError:
-            return False
-        return True
 
     def test_pa(self):
         self.kill_any(SECONDS)

@@ -54,7 +54,7 @@ def environment(**more):
     return {**kept, **ENVIRONMENT, **more}
 
 
-def require():
-    if not LAUNCHERS:
-        print("skipped: there is no MPI that has both a module of this build and a launcher (mpirun)")
+def require(kind=None):
+    if not LAUNCHERS or (kind and kind not in LAUNCHERS):
+        print(f"skipped: there is no {kind or 'MPI'} that has both a module of this build and a launcher (mpirun)")
         sys.exit(77)

@@ -64,12 +64,27 @@ class MpiCase(ProgramCase):
             time.sleep(0.002)
         raise TimeoutError(f"{processes} processes did not start")
 
-    def signal_rank(self, processes, rank, number=signal.SIGKILL):
-        """To that rank, as soon as all are there; false where it has ended already."""
+    def wait_until_gone(self, seconds=20):
+        """A launcher does not wait for the end of those that it kills."""
+        begin = time.monotonic()
+        while found := self.ranks():
+            if time.monotonic() - begin > seconds:
+                raise TimeoutError(f"processes {found} have not ended")
+            time.sleep(0.002)
+
+    def signal_rank(self, processes, rank, number=signal.SIGKILL, after=0):
+        """To that rank, so many seconds after all are there; false where it has ended already."""
         try:
-            os.kill(self.wait_for_ranks(processes)[rank], number)
+            descriptor = os.pidfd_open(self.wait_for_ranks(processes)[rank])
         except ProcessLookupError:
             return False
+        try:
+            time.sleep(after)
+            signal.pidfd_send_signal(descriptor, number)
+        except ProcessLookupError:
+            return False
+        finally:
+            os.close(descriptor)
         return True
 
     def lines(self, process):
