@@ -96,9 +96,14 @@ struct gpumc_device_ops {
   /* From here on, work counts as `stage` < GPUMC_STAGES_MAXIMUM, and so do the messages of the
    * processes among which the device was opened. */
   void (*enter)(struct gpumc_device *device, size_t stage);
-  /* Seconds spent in each stage since the device was opened; waits for all that is enqueued. */
+  /* What is enqueued from here on is a transfer to other processes (transfer.h), or no longer, and
+   * counts for the stage all the same. NULL: such work is done by the host. */
+  void (*mark_transfer)(struct gpumc_device *device, bool begins);
+  /* Seconds spent in each stage since the device was opened, and of these in transfers, which may
+   * be NULL; waits for all that is enqueued. */
   GPUMC_MUST_CHECK enum gpumc_status (*stage_seconds)(struct gpumc_device *device,
                                                       double seconds[GPUMC_STAGES_MAXIMUM],
+                                                      double transfers[GPUMC_STAGES_MAXIMUM],
                                                       struct gpumc_error *error);
   void (*close)(struct gpumc_device *device);
 };

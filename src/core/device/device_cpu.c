@@ -139,14 +139,17 @@ static void enter(struct gpumc_device *device, size_t stage)
   stopwatch->begun = now;
 }
 
-static enum gpumc_status stage_seconds(struct gpumc_device *device,
-                                       double seconds[GPUMC_STAGES_MAXIMUM],
-                                       struct gpumc_error *error)
+static enum gpumc_status
+stage_seconds(struct gpumc_device *device, double seconds[GPUMC_STAGES_MAXIMUM],
+              double transfers[GPUMC_STAGES_MAXIMUM], struct gpumc_error *error)
 {
   (void)error;
   enter(device, device->stopwatch.stage);
-  for (size_t stage = 0; stage < GPUMC_STAGES_MAXIMUM; stage++)
+  for (size_t stage = 0; stage < GPUMC_STAGES_MAXIMUM; stage++) {
     seconds[stage] = device->stopwatch.seconds[stage];
+    if (transfers != NULL)
+      transfers[stage] = 0;
+  }
   return GPUMC_OK;
 }
 

@@ -20,8 +20,9 @@ enum { EVENTS = 256 };
 struct events {
   cudaEvent_t event[EVENTS];
   size_t stage[EVENTS];
+  bool transfer[EVENTS];
   size_t oldest, count;
-  double seconds[GPUMC_STAGES_MAXIMUM];
+  double seconds[2][GPUMC_STAGES_MAXIMUM]; /* [transfer] */
 };
 
 static void stages_free(struct gpumc_device *device)
@@ -55,7 +56,8 @@ static void read_oldest(struct events *events)
   const size_t next = (events->oldest + 1) % EVENTS;
   if (worked(
           cudaEventElapsedTime(&milliseconds, events->event[events->oldest], events->event[next])))
-    events->seconds[events->stage[events->oldest]] += 1e-3 * (double)milliseconds;
+    events->seconds[events->transfer[events->oldest]][events->stage[events->oldest]] +=
+        1e-3 * (double)milliseconds;
   events->oldest = next;
   events->count--;
 }
@@ -73,10 +75,9 @@ static void read_passed(struct events *events)
   }
 }
 
-static void enter(struct gpumc_device *device, size_t stage)
+static void mark(struct gpumc_device *device, size_t stage, bool transfer)
 {
   struct events *events = events_of(device);
-  gpumc_processes_enter(device->processes, stage);
   if (events == NULL)
     return;
   if (events->count >= EVENTS / 2)
@@ -89,24 +90,43 @@ static void enter(struct gpumc_device *device, size_t stage)
   if (!worked(cudaEventRecord(events->event[at], device->stream)))
     return;
   events->stage[at] = stage;
+  events->transfer[at] = transfer;
   events->count++;
 }
 
-static enum gpumc_status stage_seconds(struct gpumc_device *device,
-                                       double seconds[GPUMC_STAGES_MAXIMUM],
-                                       struct gpumc_error *error)
+static void enter(struct gpumc_device *device, size_t stage)
+{
+  gpumc_processes_enter(device->processes, stage);
+  mark(device, stage, false);
+}
+
+static size_t present_stage(const struct events *events)
+{
+  return events != NULL && events->count > 0
+             ? events->stage[(events->oldest + events->count - 1) % EVENTS]
+             : GPUMC_STAGE_OTHER;
+}
+
+static void mark_transfer(struct gpumc_device *device, bool begins)
+{
+  mark(device, present_stage(device->events), begins);
+}
+
+static enum gpumc_status
+stage_seconds(struct gpumc_device *device, double seconds[GPUMC_STAGES_MAXIMUM],
+              double transfers[GPUMC_STAGES_MAXIMUM], struct gpumc_error *error)
 {
   struct events *events = events_of(device);
   if (events == NULL)
     return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: stages of the device");
-  size_t stage = GPUMC_STAGE_OTHER;
-  if (events->count > 0)
-    stage = events->stage[(events->oldest + events->count - 1) % EVENTS];
-  enter(device, stage);
+  enter(device, present_stage(events));
   GPUMC_TRY(GPUMC_CUDA(cudaStreamSynchronize(device->stream), error));
   read_passed(events);
-  for (size_t i = 0; i < GPUMC_STAGES_MAXIMUM; i++)
-    seconds[i] = events->seconds[i];
+  for (size_t i = 0; i < GPUMC_STAGES_MAXIMUM; i++) {
+    seconds[i] = events->seconds[false][i] + events->seconds[true][i];
+    if (transfers != NULL)
+      transfers[i] = events->seconds[true][i];
+  }
   return GPUMC_OK;
 }
 
@@ -269,6 +289,7 @@ static const struct gpumc_device_ops cuda = {
     .scan = gpumc_scan_gpu,
     .available = available,
     .enter = enter,
+    .mark_transfer = mark_transfer,
     .stage_seconds = stage_seconds,
     .close = close_cuda,
 };

@@ -228,10 +228,20 @@ static enum gpumc_status bring_out(struct gpumc_transfer *transfer, const void *
   return ops->collect(transfer->device, &transfer->out, error);
 }
 
-static enum gpumc_status failed(const struct gpumc_transfer *transfer, struct gpumc_error *error)
+/* ---- by the module ---- */
+
+static void begin(struct gpumc_device *device)
 {
-  return gpumc_error_set(error, GPUMC_FAILURE, "%s: %s", transfer->name,
-                         transfer->module.ops->message(transfer->module.own));
+  device->ops->mark_transfer(device, true);
+}
+
+static enum gpumc_status
+end(struct gpumc_transfer *transfer, int failure, struct gpumc_error *error)
+{
+  transfer->device->ops->mark_transfer(transfer->device, false);
+  return failure == 0 ? GPUMC_OK
+                      : gpumc_error_set(error, GPUMC_FAILURE, "%s: %s", transfer->name,
+                                        transfer->module.ops->message(transfer->module.own));
 }
 
 /* ---- operations ---- */
@@ -252,10 +262,10 @@ enum gpumc_status gpumc_transfer_gather(struct gpumc_transfer *transfer, void *a
   uint8_t *own = (uint8_t *)all + bytes * (size_t)processes->rank;
   struct gpumc_device *device = transfer->device;
   const struct gpumc_transfer_module *module = &transfer->module;
-  if (module->ops != NULL)
-    return module->ops->gather(module->own, all, bytes, device->stream) == 0
-               ? GPUMC_OK
-               : failed(transfer, error);
+  if (module->ops != NULL) {
+    begin(device);
+    return end(transfer, module->ops->gather(module->own, all, bytes, device->stream), error);
+  }
   if (!on_gpu(transfer)) {
     gather_on_host(transfer, own, all, bytes);
     return GPUMC_OK;
@@ -272,10 +282,10 @@ enum gpumc_status gpumc_transfer_largest(struct gpumc_transfer *transfer, uint64
   struct gpumc_device *device = transfer->device;
   const struct gpumc_transfer_module *module = &transfer->module;
   const size_t bytes = count * sizeof *values;
-  if (module->ops != NULL)
-    return module->ops->largest(module->own, values, count, device->stream) == 0
-               ? GPUMC_OK
-               : failed(transfer, error);
+  if (module->ops != NULL) {
+    begin(device);
+    return end(transfer, module->ops->largest(module->own, values, count, device->stream), error);
+  }
   if (!on_gpu(transfer)) {
     gpumc_processes_largest(transfer->processes, values, count);
     return GPUMC_OK;
@@ -302,10 +312,11 @@ enum gpumc_status gpumc_transfer_trade(struct gpumc_transfer *transfer, const vo
   const struct gpumc_transfer_module *module = &transfer->module;
   const int size = transfer->processes->module.size;
   const size_t bytes_out = sum_of(n_out, size), bytes_in = sum_of(n_in, size);
-  if (module->ops != NULL)
-    return module->ops->trade(module->own, out, n_out, in, n_in, device->stream) == 0
-               ? GPUMC_OK
-               : failed(transfer, error);
+  if (module->ops != NULL) {
+    begin(device);
+    return end(transfer, module->ops->trade(module->own, out, n_out, in, n_in, device->stream),
+               error);
+  }
   if (!on_gpu(transfer)) {
     gpumc_processes_trade(transfer->processes, out, n_out, in, n_in);
     return GPUMC_OK;

@@ -195,15 +195,21 @@ record_stages(const struct gpumc_provenance *provenance, const char *prefix,
   return GPUMC_OK;
 }
 
-/* Of several processes. Stages and what is outside of them add up to the whole. */
-static enum gpumc_status
-record_communication(const struct gpumc_provenance *provenance, struct gpumc_error *error)
+/* Of several processes: messages of the host, and `transfers` of the device. Stages and what is
+ * outside of them add up to the whole. */
+static enum gpumc_status record_communication(const struct gpumc_provenance *provenance,
+                                              const double transfers[static GPUMC_STAGES_MAXIMUM],
+                                              struct gpumc_error *error)
 {
   struct gpumc_recorder *recorder = provenance->context->recorder;
   double seconds[GPUMC_STAGES_MAXIMUM];
-  const double sum = gpumc_processes_seconds(provenance->processes, seconds);
+  double sum = gpumc_processes_seconds(provenance->processes, seconds);
   if (provenance->processes->module.size == 1)
     return GPUMC_OK;
+  for (size_t stage = 0; stage < GPUMC_STAGES_MAXIMUM; stage++) {
+    seconds[stage] += transfers[stage];
+    sum += transfers[stage];
+  }
   GPUMC_TRY(gpumc_recorder_number(recorder, "provenance", "seconds_communication", sum, error));
   GPUMC_TRY(record_stages(provenance, "seconds_communication", seconds, error));
   GPUMC_TRY(gpumc_recorder_number(recorder, "provenance", "seconds_communication_other",
@@ -217,11 +223,11 @@ static enum gpumc_status
 record_times(const struct gpumc_provenance *provenance, struct gpumc_error *error)
 {
   struct gpumc_device *device = &provenance->preparation->device;
-  double seconds[GPUMC_STAGES_MAXIMUM];
-  GPUMC_TRY(device->ops->stage_seconds(device, seconds, error));
+  double seconds[GPUMC_STAGES_MAXIMUM], transfers[GPUMC_STAGES_MAXIMUM];
+  GPUMC_TRY(device->ops->stage_seconds(device, seconds, transfers, error));
   GPUMC_TRY(gpumc_recorder_number(provenance->context->recorder, "provenance", "seconds_units",
                                   provenance->unit_seconds, error));
-  GPUMC_TRY(record_communication(provenance, error));
+  GPUMC_TRY(record_communication(provenance, transfers, error));
   return record_stages(provenance, "seconds", seconds, error);
 }
 
