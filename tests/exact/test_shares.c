@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
-#include "core/run/language.h"
 #include "core/simulation/ensemble.h"
 #include "core/simulation/registry.h"
+#include "support/kernel_cases.h"
 #include "support/status.h"
 #include "support/test_device.h"
 #include "support/walk_tables.h"
@@ -34,106 +34,6 @@ enum {
   SHARES = 3,
   CASES_OF_KERNELS = 64
 };
-
-/* ---- instances ---- */
-
-struct instance {
-  const char *model, *keys;
-  double value[GPUMC_CONTROLS_MAXIMUM]; /* of the controls, where they are moved or fixed */
-  size_t replicas;                      /* 0: REPLICAS */
-  bool for_gpus;                        /* larger than what stands in shared memory */
-};
-
-#define SPINS                                                                                      \
-  {                                                                                                \
-    0.35, 0.2                                                                                      \
-  }
-#define DISKS                                                                                      \
-  {                                                                                                \
-    5.0                                                                                            \
-  }
-static const struct instance instances[] = {
-    {"ising2d", "shape: [64, 4]", SPINS, 0, false},
-    {"ising2d", "shape: [6, 4], J: -0.7, h: 0.3", SPINS, 0, false},
-    {"ising2d", "shape: [1024, 512]", SPINS, 35, true},
-    {"ising3d", "shape: [64, 2, 4]", SPINS, 0, false},
-    {"ising3d", "shape: [4, 6, 2], h: 0.3", SPINS, 0, false},
-    {"ising3d", "shape: [4, 4, 4], random_field: {distribution: bimodal, width: 0.5}", SPINS, 0,
-     false},
-    {"ising3d", "shape: [4, 2, 4], random_field: {distribution: gaussian, width: 0.5}", SPINS, 0,
-     false},
-    {"ea", "shape: [6, 4], couplings: bimodal", SPINS, 0, false},
-    {"ea", "shape: [4, 4, 2], couplings: gaussian, sample: 5", SPINS, 0, false},
-    {"ea", "shape: [256, 256], couplings: bimodal", SPINS, 35, true},
-    {"heisenberg", "shape: [8]", SPINS, 0, false},
-    {"heisenberg", "shape: [6, 4], components: 2, h: 0.3", SPINS, 0, false},
-    {"heisenberg", "shape: [4, 2, 4], couplings: gaussian", SPINS, 0, false},
-    {"heisenberg", "shape: [256, 256]", SPINS, 5, true},
-    {"heisenberg", "shape: [2052, 1030], components: 2", SPINS, 3, true},
-    {"hard_disks", "particles: 20, packing_fraction: 0.6", DISKS, 0, false},
-    {"hard_disks", "particles: 9, packing_fraction: 0.1", DISKS, 0, false},
-    {"hard_disks", "lattice: [4, 6], packing_fraction: 0.6, start: lattice", DISKS, 0, false},
-    {"hard_disks", "lattice: [4, 6], packing_fraction: 0.6, start: mixed", DISKS, 0, false},
-    {"hard_disks", "particles: 3, box: [6, 6], start: file, file: disks.txt", DISKS, 0, false},
-    {"hard_disks", "particles: 4000, packing_fraction: 0.6", DISKS, 3, true},
-};
-
-/* Keys of kernels' own that change what they keep, or how they draw. */
-static const struct {
-  const char *variant, *keys;
-} variations[] = {
-    {"tiled", "hits: 2, order: symmetrised"},
-    {"tiled", "generator: lcg32"},
-    {"tiled", "generator: lagged_fibonacci_521"},
-    {"checkerboard", "confine: false"},
-};
-
-/* false: the kernel refuses the instance, or the keys. */
-static bool load(const struct instance *instance, const char *variant, const char *keys,
-                 struct gpumc_config *config)
-{
-  const bool disks = strcmp(instance->model, "hard_disks") == 0;
-  char text[1024];
-  struct gpumc_error error = {0};
-  snprintf(text, sizeof text,
-           "gpumc: 1\nseed: 7\noutput: share.h5\nmodel: {name: %s, %s}\nalgorithm: {name: %s, "
-           "thermalization: 4, sweeps: 8, interval: 2}\nkernel: {device: %s, variant: %s%s%s}\n",
-           instance->model, instance->keys, disks ? "mpmc" : "canonical, beta: {values: [0.3]}",
-           test_device_name(), variant, keys[0] != '\0' ? ", " : "", keys);
-  write_file("share.yaml", text, strlen(text));
-  const enum gpumc_status status = gpumc_config_load("share.yaml", NULL, 0, config, &error);
-  if (status == GPUMC_OK)
-    return true;
-  if (strcmp(variant, "auto") == 0 || strstr(gpumc_error_text(&error), "kernel") == NULL)
-    fail_msg("%s: %s", text, gpumc_error_text(&error));
-  gpumc_error_free(&error);
-  gpumc_config_free(config);
-  return false;
-}
-
-static void open_model(const struct instance *instance, struct gpumc_model *model)
-{
-  struct gpumc_config config;
-  struct gpumc_error error = {0};
-  assert_true(load(instance, "auto", "", &config));
-  const struct gpumc_params params = gpumc_task_params(config.tasks, "model");
-  assert_ok(gpumc_model_create(config.tasks->model, &params, model, &error), &error);
-  gpumc_config_free(&config);
-}
-
-/* false: refused. */
-static bool read_options(const struct instance *instance, const struct gpumc_kernel_ops *kernel,
-                         const char *keys, struct gpumc_kernel_options *options)
-{
-  struct gpumc_config config;
-  if (!load(instance, kernel->variant, keys, &config))
-    return false;
-  const struct gpumc_params params = gpumc_task_params(config.tasks, "kernel");
-  if (kernel->read != NULL)
-    kernel->read(&params, options);
-  gpumc_config_free(&config);
-  return true;
-}
 
 /* ---- what is done, and rows of what is seen ---- */
 
@@ -500,22 +400,9 @@ static struct seen *seen_of(const struct gpumc_kernel_ops *kernel)
   return of;
 }
 
-static bool is_examined(const struct gpumc_kernel_ops *kernel)
-{
-  return kernel->absent == 0 && strcmp(kernel->device, test_device_name()) == 0;
-}
-
-/* A control stays where the instance has it, or at the value listed. */
-static void fix_controls(const struct instance *instance, struct work *work)
-{
-  work->plan.fixes = true;
-  for (size_t c = 0; c < work->model->ops->n_controls; c++)
-    work->plan.fixed[c] =
-        isnan(work->model->control[c]) ? instance->value[c] : work->model->control[c];
-}
-
 /* By one move: the targets that it serves, and of Boltzmann weights every control. */
-static void examine_move(const struct instance *instance, struct work *work, const char *with)
+static void
+examine_move(const struct kernel_instance *instance, struct work *work, const char *with)
 {
   const struct gpumc_model *model = work->model;
   const struct gpumc_kernel_ops *kernel = work->kernel;
@@ -540,7 +427,7 @@ static void examine_move(const struct instance *instance, struct work *work, con
   }
 }
 
-static void examine_walks(const struct instance *instance, struct work *work)
+static void examine_walks(const struct kernel_instance *instance, struct work *work)
 {
   const struct gpumc_model *model = work->model;
   work->plan.move = 0;
@@ -571,59 +458,38 @@ static bool has_pairs(const struct gpumc_model *model)
   return has;
 }
 
-/* false: the kernel does not take the instance, or these keys. */
-static bool examine_kernel(const struct instance *instance, const struct gpumc_model *model,
-                           const struct gpumc_kernel_ops *kernel, const char *with)
+static void examine_case(const struct kernel_case *at)
 {
-  const size_t replicas = instance->replicas > 0 ? instance->replicas : REPLICAS;
+  const struct gpumc_model *model = at->model;
+  const struct gpumc_kernel_ops *kernel = at->kernel;
+  const size_t replicas = at->instance->replicas > 0 ? at->instance->replicas : REPLICAS;
   struct work work = {.kernel = kernel,
                       .model = model,
                       .plan = {.runs = RUNS,
                                .capacity = replicas,
                                .samples = model->disorder ? replicas : 1,
                                .channels = model->ops->n_channels,
-                               .compared = kernel->compare != NULL && has_pairs(model) ? 1 : 0}};
-  if (!read_options(instance, kernel, with, &work.plan.options))
-    return false;
-  fix_controls(instance, &work);
+                               .compared = kernel->compare != NULL && has_pairs(model) ? 1 : 0,
+                               .options = at->options}};
+  kernel_case_fix_controls(at, &work.plan);
   for (uint32_t move = 0; move < kernel->n_moves; move++) {
     work.plan.move = move;
-    examine_move(instance, &work, with);
+    examine_move(at->instance, &work, at->with);
   }
   if (kernel->walk != NULL && model->unwalkable == NULL)
-    examine_walks(instance, &work);
-  return true;
-}
-
-static void examine_instance(const struct instance *instance)
-{
-  struct gpumc_model model;
-  open_model(instance, &model);
-  for (const struct gpumc_kernel_ops *const *kernel = model.ops->kernels; *kernel != NULL;
-       kernel++) {
-    if (!is_examined(*kernel) || !examine_kernel(instance, &model, *kernel, ""))
-      continue;
-    for (size_t i = 0; i < sizeof variations / sizeof *variations; i++)
-      if (strcmp(variations[i].variant, (*kernel)->variant) == 0 &&
-          !examine_kernel(instance, &model, *kernel, variations[i].keys) && test_device_is_cpu())
-        fail_msg("%s {%s} is refused", variations[i].variant, variations[i].keys);
-  }
-  model.ops->destroy(&model);
+    examine_walks(at->instance, &work);
 }
 
 static void replicas_of_shares_are_those_of_the_whole(void **state)
 {
-  static const char disks[] = "1 1\n3 1.5\n2 4\n";
   (void)state;
-  write_file("disks.txt", disks, sizeof disks - 1);
-  for (size_t i = 0; i < sizeof instances / sizeof *instances; i++)
-    if (!instances[i].for_gpus || !test_device_is_cpu())
-      examine_instance(&instances[i]);
+  kernel_cases_each(examine_case);
   for (const struct gpumc_model_ops *const *model = gpumc_models(); *model != NULL; model++)
     for (const struct gpumc_kernel_ops *const *kernel = (*model)->kernels; *kernel != NULL;
          kernel++) {
       const struct seen *of = seen_of(*kernel);
-      if (is_examined(*kernel) && (of->sweeps == 0 || ((*kernel)->walk != NULL && of->walks == 0)))
+      if (kernel_is_examined(*kernel) &&
+          (of->sweeps == 0 || ((*kernel)->walk != NULL && of->walks == 0)))
         fail_msg("no instance of this test is for kernel %s of model %s", (*kernel)->variant,
                  (*model)->name);
     }
@@ -632,16 +498,15 @@ static void replicas_of_shares_are_those_of_the_whole(void **state)
 /* The first kernel of the model on the device, with a group of its own, is asked for a share. */
 static void expect_refusal(size_t group, size_t first, size_t count, const char *message)
 {
-  const struct instance *instance = &instances[0];
   struct gpumc_device device = test_device(test_setting());
   struct gpumc_ensemble_plan plan = {
       .runs = 1, .capacity = count, .samples = 1, .first_replica = first, .all_replicas = REPLICAS};
   struct gpumc_model model;
   struct gpumc_ensemble ensemble;
   struct gpumc_error error = {0};
-  open_model(instance, &model);
+  kernel_instance_open(&kernel_instances[0], &model);
   const struct gpumc_kernel_ops *const *kernel = model.ops->kernels;
-  while (!is_examined(*kernel))
+  while (!kernel_is_examined(*kernel))
     kernel++;
   struct gpumc_kernel_ops other = **kernel;
   other.group = group;

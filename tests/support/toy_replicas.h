@@ -7,6 +7,7 @@
 #include "core/simulation/model.h"
 
 enum { TOY_SITES = 70, TOY_STATES = 3, TOY_PORTABLE_BYTES = (2 * TOY_SITES + 7) / 8 };
+enum { TOY_LIST = 200 }; /* replicas of a list, at most */
 
 extern const struct gpumc_model toy_model;
 

@@ -1,5 +1,6 @@
 /* Layouts of the toy model in the memory of a GPU: every size of a unit, replicas one by one and
  * side by side, whole and in pieces. Conversion goes through host memory. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "core/base/memory.h"
@@ -20,13 +21,15 @@ static size_t place_of(const struct lattice_gpu_storage *storage, size_t m, size
   return (unit * layout->group + r % layout->group) * layout->unit_bytes + i % layout->unit_bytes;
 }
 
-/* Sites of a part of the replicas of the run: number i of them to or from the bytes of a part. */
+/* Sites of a part of the replicas of the run: number i of them to or from the bytes of a part.
+ * `portable` as it stands but for the list, which is host memory. */
 static void convert_part(const struct lattice_gpu_storage *storage, uint8_t *replicas,
                          const struct lattice_portable *portable, size_t number, uint8_t *bytes,
                          enum lattice_direction direction)
 {
   const size_t first = (portable->first + number) * portable->replica_bytes;
-  const size_t r = first / TOY_PORTABLE_BYTES, site = first % TOY_PORTABLE_BYTES * 4;
+  const size_t r = lattice_portable_replica(portable, first / TOY_PORTABLE_BYTES);
+  const size_t site = first % TOY_PORTABLE_BYTES * 4;
   for (size_t i = 0; i < 4 * portable->replica_bytes && site + i < TOY_SITES; i++) {
     uint8_t *state = replicas + place_of(storage, portable->run, r, site + i);
     if (direction == LATTICE_FROM_PORTABLE)
@@ -44,10 +47,19 @@ static enum gpumc_status convert_here(const struct gpumc_ensemble *ensemble,
   struct gpumc_device *device = ensemble->device;
   const struct lattice_gpu_storage *storage = lattice_gpu_storage_of(ensemble);
   const size_t bytes = portable->count * portable->replica_bytes;
+  const size_t all = (portable->first + portable->count) * portable->replica_bytes;
+  struct lattice_portable with_list = *portable;
+  uint32_t slot[TOY_LIST];
+  assert(portable->slot == NULL || all <= sizeof slot / sizeof *slot * TOY_PORTABLE_BYTES);
+  if (portable->slot != NULL) {
+    with_list.slot = slot;
+    GPUMC_TRY(device->ops->copy_to_host(device, slot, portable->slot,
+                                        all / TOY_PORTABLE_BYTES * sizeof *slot, error));
+  }
   GPUMC_TRY(device->ops->copy_to_host(device, replicas, storage->replicas, n, error));
   GPUMC_TRY(device->ops->copy_to_host(device, here, portable->replica, bytes, error));
   for (size_t i = 0; i < portable->count; i++)
-    convert_part(storage, replicas, portable, i, here + i * portable->replica_bytes, direction);
+    convert_part(storage, replicas, &with_list, i, here + i * portable->replica_bytes, direction);
   GPUMC_TRY(device->ops->copy_to_device(device, storage->replicas, replicas, n, error));
   return device->ops->copy_to_device(device, portable->replica, here, bytes, error);
 }

@@ -129,6 +129,41 @@ static void portable_form_comes_back_and_leaves_others_alone(void **state)
   for_every_layout(set_some);
 }
 
+/* Of neighbours, of lanes that share a word, and of one that is asked for twice; then the replicas
+ * of a list become what others are. */
+static void pass_lists(struct replicas *replicas)
+{
+  static const uint32_t read[] = {0, 1, 1, 3, 31, 32, 33, 74}, written[] = {2, 3, 5, 34, 60, 73};
+  enum { READ = sizeof read / sizeof *read, WRITTEN = sizeof written / sizeof *written };
+  uint8_t portable[READ * TOY_PORTABLE_BYTES], *states;
+  struct gpumc_device *device = &replicas->device;
+  struct gpumc_ensemble *ensemble = &replicas->ensemble;
+  struct gpumc_error error = {0};
+  uint32_t *slot;
+  assert_ok(gpumc_device_array(device, &slot, READ, "slots", &error), &error);
+  assert_ok(gpumc_device_array(device, &states, sizeof portable, "states", &error), &error);
+  assert_ok(device->ops->copy_to_device(device, slot, read, sizeof read, &error), &error);
+  assert_ok(ensemble->ops->get_list(ensemble, 1, slot, READ, states, &error), &error);
+  assert_ok(device->ops->copy_to_host(device, portable, states, sizeof portable, &error), &error);
+  for (size_t k = 0; k < READ; k++)
+    for (size_t i = 0; i < TOY_SITES; i++)
+      assert_int_equal(toy_portable_state(portable + k * TOY_PORTABLE_BYTES, i),
+                       replicas->state[1][read[k]][i]);
+  assert_ok(device->ops->copy_to_device(device, slot, written, sizeof written, &error), &error);
+  assert_ok(ensemble->ops->set_list(ensemble, 2, slot, WRITTEN, states, &error), &error);
+  for (size_t k = 0; k < WRITTEN; k++)
+    memcpy(replicas->state[2][written[k]], replicas->state[1][read[k]], TOY_SITES);
+  check(replicas, "listed");
+  device->ops->release(device, slot);
+  device->ops->release(device, states);
+}
+
+static void lists_are_their_replicas_and_leave_others_alone(void **state)
+{
+  (void)state;
+  for_every_layout(pass_lists);
+}
+
 /* Survivors keep their place; every other replica that is alive becomes a copy of one of them. */
 static void gather_sizes(struct replicas *replicas, const uint32_t size[RUNS])
 {
@@ -240,6 +275,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(portable_form_comes_back_and_leaves_others_alone),
+      cmocka_unit_test(lists_are_their_replicas_and_leave_others_alone),
       cmocka_unit_test(copies_are_their_parents),
       cmocka_unit_test(neighbouring_runs_exchange_replicas),
       cmocka_unit_test(every_replica_alive_is_swept_once),

@@ -49,6 +49,14 @@ gpumc_columns_get_own(struct gpumc_ensemble *ensemble, size_t m, size_t first, s
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_columns_set_own(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
                       const uint8_t *portable, struct gpumc_error *error);
+/* `get_list` and `set_list` of them, slot[count] and states[count] being device memory; where the
+ * kernel has neither, by `get` and `set`, which wait. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_columns_get_list(struct gpumc_ensemble *ensemble, size_t m, const uint32_t *slot,
+                       size_t count, uint8_t *states, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_columns_set_list(struct gpumc_ensemble *ensemble, size_t m, const uint32_t *slot,
+                       size_t count, const uint8_t *states, struct gpumc_error *error);
 
 /* As gpumc_parts_save and gpumc_parts_load, of arrays whose `width` is a multiple of the process's
  * own plan.capacity: files have them whole. Collective. */

@@ -23,6 +23,8 @@ enum gpumc_operation {
   GPUMC_OPERATION_WALK = 1 << 7,     /* single updates under a tabulated weight */
 };
 
+/* Of arrays of replicas in portable form in device memory, bytes. */
+enum { GPUMC_STATES_ALIGNMENT = 16 };
 /* Numbers that a model has of two replicas, at most. */
 enum { GPUMC_PAIRS_MAXIMUM = 4 };
 /* What means are of: a channel, a pair, or the product of a channel in two replicas. */
@@ -217,6 +219,16 @@ struct gpumc_kernel_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*get)(struct gpumc_ensemble *ensemble, size_t m, size_t first,
                                             size_t count, uint8_t *portable,
                                             struct gpumc_error *error);
+  /* The same with device memory, and enqueued: of the replicas slot[0] .. slot[count-1] of run m,
+   * which ascend; `get_list` may be asked for one several times. states[count] are elements of an
+   * array that begins at a multiple of GPUMC_STATES_ALIGNMENT bytes. All other replicas stay as
+   * they are. NULL: `set` and `get` do it (columns.h). */
+  GPUMC_MUST_CHECK enum gpumc_status (*set_list)(struct gpumc_ensemble *ensemble, size_t m,
+                                                 const uint32_t *slot, size_t count,
+                                                 const uint8_t *states, struct gpumc_error *error);
+  GPUMC_MUST_CHECK enum gpumc_status (*get_list)(struct gpumc_ensemble *ensemble, size_t m,
+                                                 const uint32_t *slot, size_t count,
+                                                 uint8_t *states, struct gpumc_error *error);
   /* `sweeps` sweeps of every replica for `target` (free when the call returns; NULL if sweeps = 0)
    * by plan.move, sweep i with the counter's time ensemble->time + i, which is for the
    * caller to advance; then, unless `channel` is NULL, what `measure` does. */

@@ -343,6 +343,8 @@ static void make_ops(const struct gpumc_ensemble *ensemble, struct gpumc_kernel_
   ops->inspect = ops->inspect != NULL ? inspect : NULL;
   ops->get = get;
   ops->set = set;
+  ops->get_list = NULL; /* of a process's own replicas: columns.h */
+  ops->set_list = NULL;
   if (ops->state_bytes != NULL) {
     ops->state_bytes = state_bytes;
     ops->get_state = get_state;

@@ -82,9 +82,9 @@ element_of(const struct heisenberg_transfer *transfer, size_t i, size_t *replica
   const struct heisenberg_replicas *replicas = &transfer->replicas;
   const struct heisenberg_gpu_lattice *lattice = &replicas->lattice;
   const size_t sites = 2 * (size_t)lattice->colour, n = replicas->components;
-  const size_t number = transfer->portable.first + i;
-  *replica = number / (sites * n);
-  const size_t rest = number - *replica * sites * n, site = rest / n, a = rest - site * n;
+  const size_t number = transfer->portable.first + i, at = number / (sites * n);
+  const size_t rest = number - at * sites * n, site = rest / n, a = rest - site * n;
+  *replica = lattice_portable_replica(&transfer->portable, at);
   /* Half the number of a site is its index, whichever its colour. */
   const uint32_t k = (uint32_t)(site / 2);
   const struct heisenberg_place place = heisenberg_place_at(lattice, k);

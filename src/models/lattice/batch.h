@@ -23,12 +23,21 @@ struct lattice_batch {
 };
 
 /* Replicas first .. first + count - 1 of run `run` in portable form, or pieces of that size of all
- * its replicas, one after the other: replica[count][replica_bytes], device memory. */
+ * its replicas, one after the other: replica[count][replica_bytes], device memory. With a list both
+ * are counted in the list, and number r of it is replica slot[r] of the run. */
 struct lattice_portable {
   uint32_t run;
   size_t first, count, replica_bytes;
   uint8_t *replica;
+  const uint32_t *slot; /* device memory; NULL: no list */
 };
+
+/* The replica of the run that has number r. */
+GPUMC_HOST_DEVICE static inline size_t
+lattice_portable_replica(const struct lattice_portable *portable, size_t r)
+{
+  return portable->slot != NULL ? portable->slot[r] : r;
+}
 
 /* Parts of `part` that hold `count`. */
 GPUMC_HOST_DEVICE static inline size_t lattice_parts(size_t count, size_t part)

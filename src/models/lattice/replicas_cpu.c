@@ -98,6 +98,23 @@ enum gpumc_status lattice_cpu_create(const struct lattice_cpu_layout *layout,
   return status;
 }
 
+/* Replicas of block `block` of run m, from `from` into it or from it to `to`, [lane] as in struct
+ * lattice_cpu_layout; the other is NULL. */
+static void pass_block(const struct gpumc_ensemble *ensemble, size_t m, size_t block,
+                       const uint8_t *const *from, uint8_t *const *to)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const struct lattice_cpu_layout *layout = storage->layout;
+  const struct gpumc_model *model = ensemble->model;
+  void *data = lattice_cpu_block(storage, m, block);
+  if (layout->block_bytes == NULL)
+    memcpy(from != NULL ? data : to[0], from != NULL ? from[0] : data, model->portable_bytes);
+  else if (from != NULL)
+    layout->set(model, data, from);
+  else
+    layout->get(model, data, to);
+}
+
 /* From `in` to the replicas first .. first+count-1 of run m, or from them to `out`; the other is
  * NULL. */
 static void transfer(const struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
@@ -119,13 +136,7 @@ static void transfer(const struct gpumc_ensemble *ensemble, size_t m, size_t fir
       from[lane] = within && in != NULL ? in + offset : NULL;
       to[lane] = within && out != NULL ? out + offset : NULL;
     }
-    if (layout->block_bytes == NULL)
-      memcpy(in != NULL ? lattice_cpu_block(storage, m, block) : to[0],
-             in != NULL ? from[0] : lattice_cpu_block(storage, m, block), model->portable_bytes);
-    else if (in != NULL)
-      layout->set(model, lattice_cpu_block(storage, m, block), from);
-    else
-      layout->get(model, lattice_cpu_block(storage, m, block), to);
+    pass_block(ensemble, m, block, in != NULL ? from : NULL, out != NULL ? to : NULL);
   }
 }
 
@@ -142,6 +153,61 @@ enum gpumc_status lattice_cpu_get(struct gpumc_ensemble *ensemble, size_t m, siz
 {
   (void)error;
   transfer(ensemble, m, first, count, NULL, portable);
+  return GPUMC_OK;
+}
+
+/* Of a list those that share a block with the first of them, slot[0]. */
+static void pass_listed(const struct gpumc_ensemble *ensemble, size_t m, const uint32_t *slot,
+                        size_t count, const uint8_t *in, uint8_t *out)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const size_t replicas = storage->layout->replicas, block = slot[0] / replicas;
+  const size_t bytes = ensemble->model->portable_bytes;
+  const uint8_t *from[LATTICE_CPU_BLOCK] = {NULL};
+  uint8_t *to[LATTICE_CPU_BLOCK] = {NULL};
+  size_t n = 0;
+  for (; n < count && slot[n] / replicas == block; n++) {
+    const size_t lane = slot[n] % replicas;
+    assert(slot[n] < ensemble->plan.capacity && (n == 0 || slot[n] >= slot[n - 1]));
+    if (in != NULL)
+      from[lane] = in + n * bytes;
+    else if (to[lane] == NULL)
+      to[lane] = out + n * bytes;
+  }
+  pass_block(ensemble, m, block, in != NULL ? from : NULL, out != NULL ? to : NULL);
+  for (size_t i = 1; i < n && out != NULL; i++)
+    if (slot[i] == slot[i - 1])
+      memcpy(out + i * bytes, out + (i - 1) * bytes, bytes);
+}
+
+/* A thread has all of a block, since they share words. */
+static void pass_list(const struct gpumc_ensemble *ensemble, size_t m, const uint32_t *slot,
+                      size_t count, const uint8_t *in, uint8_t *out)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const size_t replicas = storage->layout->replicas, bytes = ensemble->model->portable_bytes;
+#pragma omp parallel for schedule(static) num_threads(storage->threads)
+  for (size_t i = 0; i < count; i++)
+    if (i == 0 || slot[i] / replicas != slot[i - 1] / replicas)
+      pass_listed(ensemble, m, slot + i, count - i, in != NULL ? in + i * bytes : NULL,
+                  out != NULL ? out + i * bytes : NULL);
+}
+
+enum gpumc_status lattice_cpu_set_list(struct gpumc_ensemble *ensemble, size_t m,
+                                       const uint32_t *slot, size_t count, const uint8_t *states,
+                                       struct gpumc_error *error)
+{
+  (void)error;
+  pass_list(ensemble, m, slot, count, states, NULL);
+  return GPUMC_OK;
+}
+
+enum gpumc_status lattice_cpu_get_list(struct gpumc_ensemble *ensemble, size_t m,
+                                       const uint32_t *slot, size_t count, uint8_t *states,
+                                       struct gpumc_error *error)
+{
+  (void)error;
+  pass_list(ensemble, m, slot, count, NULL, states);
   return GPUMC_OK;
 }
 

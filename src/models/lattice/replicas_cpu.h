@@ -175,6 +175,12 @@ GPUMC_MUST_CHECK enum gpumc_status lattice_cpu_get(struct gpumc_ensemble *ensemb
                                                    size_t first, size_t count, uint8_t *portable,
                                                    struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
+lattice_cpu_set_list(struct gpumc_ensemble *ensemble, size_t m, const uint32_t *slot, size_t count,
+                     const uint8_t *states, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status lattice_cpu_get_list(struct gpumc_ensemble *ensemble, size_t m,
+                                                        const uint32_t *slot, size_t count,
+                                                        uint8_t *states, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
 lattice_cpu_start(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 lattice_cpu_sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
@@ -195,7 +201,8 @@ GPUMC_MUST_CHECK enum gpumc_status lattice_cpu_exchange(struct gpumc_ensemble *e
 
 /* What every kernel has of these, as designated initialisers. */
 #define LATTICE_CPU_COMMON                                                                         \
-  .device = "cpu", .destroy = lattice_cpu_destroy, .set = lattice_cpu_set, .get = lattice_cpu_get
+  .device = "cpu", .destroy = lattice_cpu_destroy, .set = lattice_cpu_set, .get = lattice_cpu_get, \
+  .set_list = lattice_cpu_set_list, .get_list = lattice_cpu_get_list
 /* And what most have. */
 #define LATTICE_CPU_OPERATIONS                                                                     \
   LATTICE_CPU_COMMON, .start = lattice_cpu_start, .sweep = lattice_cpu_sweep,                      \

@@ -203,6 +203,43 @@ enum gpumc_status lattice_gpu_get(struct gpumc_ensemble *ensemble, size_t m, siz
   return transfer(ensemble, m, first, count, NULL, portable, error);
 }
 
+/* So many replicas at a time that numbers of parts stay small. Of `states` the direction says
+ * whether they are read or written. */
+static enum gpumc_status pass_list(const struct gpumc_ensemble *ensemble, size_t m,
+                                   const uint32_t *slot, size_t count, uint8_t *states,
+                                   enum lattice_direction direction, struct gpumc_error *error)
+{
+  const struct lattice_gpu_storage *storage = lattice_gpu_storage_of(ensemble);
+  const size_t bytes = ensemble->model->portable_bytes;
+  const size_t most = STAGING_BYTES / bytes > 0 ? STAGING_BYTES / bytes : 1;
+  for (size_t done = 0, n; done < count; done += n) {
+    n = smaller(count - done, most);
+    const struct lattice_portable now = {
+        .run = (uint32_t)m,
+        .count = n * (bytes / storage->part_bytes),
+        .replica_bytes = storage->part_bytes,
+        .replica = states + done * bytes,
+        .slot = slot + done,
+    };
+    GPUMC_TRY(storage->layout->convert(ensemble, &now, direction, error));
+  }
+  return GPUMC_OK;
+}
+
+enum gpumc_status lattice_gpu_set_list(struct gpumc_ensemble *ensemble, size_t m,
+                                       const uint32_t *slot, size_t count, const uint8_t *states,
+                                       struct gpumc_error *error)
+{
+  return pass_list(ensemble, m, slot, count, (uint8_t *)states, LATTICE_FROM_PORTABLE, error);
+}
+
+enum gpumc_status lattice_gpu_get_list(struct gpumc_ensemble *ensemble, size_t m,
+                                       const uint32_t *slot, size_t count, uint8_t *states,
+                                       struct gpumc_error *error)
+{
+  return pass_list(ensemble, m, slot, count, states, LATTICE_TO_PORTABLE, error);
+}
+
 static struct lattice_copy copy_of(const struct gpumc_ensemble *ensemble)
 {
   const struct lattice_gpu_storage *storage = lattice_gpu_storage_of(ensemble);

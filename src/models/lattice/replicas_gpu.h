@@ -104,6 +104,12 @@ lattice_gpu_set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t 
 GPUMC_MUST_CHECK enum gpumc_status lattice_gpu_get(struct gpumc_ensemble *ensemble, size_t m,
                                                    size_t first, size_t count, uint8_t *portable,
                                                    struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_gpu_set_list(struct gpumc_ensemble *ensemble, size_t m, const uint32_t *slot, size_t count,
+                     const uint8_t *states, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status lattice_gpu_get_list(struct gpumc_ensemble *ensemble, size_t m,
+                                                        const uint32_t *slot, size_t count,
+                                                        uint8_t *states, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status lattice_gpu_gather(struct gpumc_ensemble *ensemble,
                                                       const uint32_t *parent,
                                                       struct gpumc_error *error);
@@ -112,6 +118,7 @@ GPUMC_MUST_CHECK enum gpumc_status lattice_gpu_exchange(struct gpumc_ensemble *e
                                                         struct gpumc_error *error);
 /* Those that every kernel has, as designated initialisers. */
 #define LATTICE_GPU_COMMON                                                                         \
-  .destroy = lattice_gpu_destroy, .set = lattice_gpu_set, .get = lattice_gpu_get
+  .destroy = lattice_gpu_destroy, .set = lattice_gpu_set, .get = lattice_gpu_get,                  \
+  .set_list = lattice_gpu_set_list, .get_list = lattice_gpu_get_list
 
 #endif

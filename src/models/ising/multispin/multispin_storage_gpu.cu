@@ -74,7 +74,8 @@ __global__ void __launch_bounds__(THREADS)
         (size_t)line * replicas->length_x + 2 * half_x + ((parity_of(replicas, line) + colour) & 1);
     word |= (uint32_t)(bytes[site / 8] >> site % 8 & 1) << i;
   }
-  *word_of(replicas, portable->run, (uint32_t)portable->first + replica, v) = word;
+  const size_t to = lattice_portable_replica(portable, portable->first + replica);
+  *word_of(replicas, portable->run, (uint32_t)to, v) = word;
 }
 
 /* One byte of the portable form. */
@@ -88,6 +89,7 @@ __global__ void __launch_bounds__(THREADS)
   const size_t byte = index % portable->replica_bytes;
   if (replica >= portable->count)
     return;
+  const size_t from = lattice_portable_replica(portable, portable->first + replica);
   uint32_t bits = 0;
   for (uint32_t i = 0; i < 8 && 8 * byte + i < 2 * (size_t)replicas->colour; i++) {
     const size_t site = 8 * byte + i;
@@ -95,10 +97,7 @@ __global__ void __launch_bounds__(THREADS)
                    x = (uint32_t)(site % replicas->length_x);
     const size_t w = (size_t)((x + parity_of(replicas, line)) & 1) * replicas->colour +
                      (size_t)line * replicas->row.value + x / 2;
-    bits |=
-        (*word_of(replicas, portable->run, (uint32_t)portable->first + replica, w / 32) >> w % 32 &
-         1)
-        << i;
+    bits |= (*word_of(replicas, portable->run, (uint32_t)from, w / 32) >> w % 32 & 1) << i;
   }
   portable->replica[index] = (uint8_t)bits;
 }

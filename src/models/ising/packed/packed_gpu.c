@@ -44,18 +44,14 @@ static uint32_t stagger_of(const struct gpumc_ensemble *ensemble)
   return physics.plain && physics.coupling < 0.0 ? UINT32_MAX : 0;
 }
 
-/* Pieces are pairs of words. */
 static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
                                  const struct lattice_portable *portable,
                                  enum lattice_direction direction, struct gpumc_error *error)
 {
   const struct ising_packed_transfer arguments = {
       .replicas = replicas_of(ensemble),
+      .portable = *portable,
       .stagger = stagger_of(ensemble),
-      .run = portable->run,
-      .count = (uint32_t)portable->count,
-      .first = portable->first,
-      .sites = (uint64_t *)(void *)portable->replica,
   };
   return direction == LATTICE_FROM_PORTABLE ? ising_packed_from_portable(&arguments, error)
                                             : ising_packed_to_portable(&arguments, error);

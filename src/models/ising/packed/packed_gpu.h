@@ -20,13 +20,11 @@ enum {
   ISING_PACKED_WORD_SITES = 64 /* sites in a row that share a pair of words */
 };
 
-/* Pairs of words first .. first + count - 1 of the replicas of a run, one behind the other; each is
- * 64 sites in portable form: sites[count], device memory. */
+/* A piece is a pair of words, 64 sites. */
 struct ising_packed_transfer {
   struct ising_multispin_replicas replicas;
-  uint32_t stagger, run, count;
-  size_t first;
-  uint64_t *sites;
+  struct lattice_portable portable;
+  uint32_t stagger;
 };
 
 struct ising_packed_start {

@@ -55,36 +55,43 @@ __device__ static inline struct pair
 pair_of(const struct ising_packed_transfer *transfer, uint32_t i)
 {
   const struct ising_multispin_replicas *replicas = &transfer->replicas;
-  const uint32_t replica = (uint32_t)((transfer->first + i) / replicas->colour);
-  const uint32_t number = (uint32_t)((transfer->first + i) % replicas->colour);
+  const size_t at = (transfer->portable.first + i) / replicas->colour;
+  const uint32_t replica = (uint32_t)lattice_portable_replica(&transfer->portable, at);
+  const uint32_t number = (uint32_t)((transfer->portable.first + i) % replicas->colour);
   const uint32_t line = gpumc_divide(number, replicas->row);
   const uint32_t z = gpumc_divide(line, replicas->height);
   const uint32_t y = line - z * replicas->height.value, even = (y + z) & 1;
-  uint32_t *words = ising_packed_replica(replicas, transfer->run, replica) + number;
+  uint32_t *words = ising_packed_replica(replicas, transfer->portable.run, replica) + number;
   return {words + (size_t)even * replicas->colour, words + (size_t)(1 - even) * replicas->colour,
           even ? transfer->stagger : 0, even ? 0 : transfer->stagger};
+}
+
+__device__ static inline uint64_t *sites_of(const struct ising_packed_transfer *transfer)
+{
+  return (uint64_t *)transfer->portable.replica;
 }
 
 __global__ void __launch_bounds__(THREADS)
     from_portable(const __grid_constant__ struct ising_packed_transfer transfer)
 {
   const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
-  if (i >= transfer.count)
+  if (i >= transfer.portable.count)
     return;
   const struct pair pair = pair_of(&transfer, i);
-  *pair.even = gpumc_bits_even(transfer.sites[i]) ^ pair.turn_even;
-  *pair.odd = gpumc_bits_even(transfer.sites[i] >> 1) ^ pair.turn_odd;
+  const uint64_t sites = sites_of(&transfer)[i];
+  *pair.even = gpumc_bits_even(sites) ^ pair.turn_even;
+  *pair.odd = gpumc_bits_even(sites >> 1) ^ pair.turn_odd;
 }
 
 __global__ void __launch_bounds__(THREADS)
     to_portable(const __grid_constant__ struct ising_packed_transfer transfer)
 {
   const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
-  if (i >= transfer.count)
+  if (i >= transfer.portable.count)
     return;
   const struct pair pair = pair_of(&transfer, i);
-  transfer.sites[i] = gpumc_bits_spread(*pair.even ^ pair.turn_even) |
-                      gpumc_bits_spread(*pair.odd ^ pair.turn_odd) << 1;
+  sites_of(&transfer)[i] = gpumc_bits_spread(*pair.even ^ pair.turn_even) |
+                           gpumc_bits_spread(*pair.odd ^ pair.turn_odd) << 1;
 }
 
 static dim3 grid_of(const struct ising_multispin_replicas *replicas)
@@ -104,7 +111,7 @@ ising_packed_randomize(const struct ising_packed_start *arguments, struct gpumc_
 enum gpumc_status
 ising_packed_from_portable(const struct ising_packed_transfer *arguments, struct gpumc_error *error)
 {
-  from_portable<<<(uint32_t)lattice_parts(arguments->count, THREADS), THREADS, 0,
+  from_portable<<<(uint32_t)lattice_parts(arguments->portable.count, THREADS), THREADS, 0,
                   (cudaStream_t)arguments->replicas.batch.stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("from_portable", error);
 }
@@ -112,7 +119,7 @@ ising_packed_from_portable(const struct ising_packed_transfer *arguments, struct
 enum gpumc_status
 ising_packed_to_portable(const struct ising_packed_transfer *arguments, struct gpumc_error *error)
 {
-  to_portable<<<(uint32_t)lattice_parts(arguments->count, THREADS), THREADS, 0,
+  to_portable<<<(uint32_t)lattice_parts(arguments->portable.count, THREADS), THREADS, 0,
                 (cudaStream_t)arguments->replicas.batch.stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("to_portable", error);
 }

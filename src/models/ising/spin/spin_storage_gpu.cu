@@ -51,8 +51,9 @@ static __device__ inline uint32_t *
 replica_words(const struct ising_spin_transfer *arguments, size_t i)
 {
   const struct ising_spin_replicas *replicas = &arguments->replicas;
-  const size_t element =
-      arguments->portable.run * replicas->batch.capacity + arguments->portable.first + i;
+  const struct lattice_portable *portable = &arguments->portable;
+  const size_t element = portable->run * replicas->batch.capacity +
+                         lattice_portable_replica(portable, portable->first + i);
   return replicas->words + element * 2 * ising_spin_words(&replicas->lattice);
 }
 

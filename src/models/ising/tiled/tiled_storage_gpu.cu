@@ -70,12 +70,14 @@ static __global__ void from_portable(const __grid_constant__ struct ising_tiled_
   const struct lattice_portable *portable = &arguments.portable;
   const struct ising_tiled_replicas *replicas = &arguments.replicas;
   const size_t number = thread_number();
-  const size_t first = portable->run * replicas->batch.capacity + portable->first;
+  const size_t run = portable->run * replicas->batch.capacity;
   if (number >= sites_of(replicas))
     return;
   const struct ising_tiled_site site = ising_tiled_site(&replicas->geometry, number);
   for (size_t i = 0; i < portable->count; i++)
-    bytes_of(replicas, first + i)[ising_tiled_byte(&replicas->geometry, site)] =
+    bytes_of(replicas, run + lattice_portable_replica(
+                                 portable, portable->first +
+                                               i))[ising_tiled_byte(&replicas->geometry, site)] =
         portable->replica[i * portable->replica_bytes + number / 8] >> number % 8 & 1;
 }
 
@@ -88,7 +90,8 @@ static __global__ void to_portable(const __grid_constant__ struct ising_tiled_tr
   if (i >= portable->count)
     return;
   const uint8_t *bytes =
-      bytes_of(replicas, portable->run * replicas->batch.capacity + portable->first + i);
+      bytes_of(replicas, portable->run * replicas->batch.capacity +
+                             lattice_portable_replica(portable, portable->first + i));
   const size_t first = (number - i * portable->replica_bytes) * 8;
   uint32_t bits = 0;
   for (size_t j = first; j < first + 8 && j < sites_of(replicas); j++)

@@ -120,7 +120,9 @@ portable_lane(const struct ising_walker_transfer *arguments, size_t *number, siz
   *first_site = (*number - i * arguments->portable.replica_bytes) * 8;
   if (i >= arguments->portable.count)
     return {NULL};
-  return lane_of(&arguments->replicas, arguments->portable.run, arguments->portable.first + i);
+  const struct lattice_portable *portable = &arguments->portable;
+  return lane_of(&arguments->replicas, portable->run,
+                 lattice_portable_replica(portable, portable->first + i));
 }
 
 static __device__ inline uint8_t *spin_of_site(struct lane lane, size_t site)
