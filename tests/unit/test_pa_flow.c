@@ -185,8 +185,7 @@ static void part_init(struct part *part, struct gpumc_device *device,
                                 .weighed = on_device(device, rows, sizeof(struct pa_weighed)),
                                 .copied = on_device(device, rows, sizeof(struct pa_copied)),
                                 .need = on_device(device, rows, sizeof(struct pa_need)),
-                                .scan = on_device(device, device->ops->scan_bytes(count), 1),
-                                .list = on_device(device, 2 * share.count, sizeof(uint32_t))};
+                                .scan = on_device(device, device->ops->scan_bytes(count), 1)};
   part->parent = zeroed(count, sizeof(uint32_t));
   part->state = zeroed(count, sizeof(uint32_t));
   for (size_t m = 0; m < RUNS; m++) {
@@ -211,7 +210,6 @@ static void part_free(struct part *part)
   ops->release(part->device, part->work.copied);
   ops->release(part->device, part->work.need);
   ops->release(part->device, part->work.scan);
-  ops->release(part->device, part->work.list);
   free(part->parent);
   free(part->state);
 }
@@ -256,37 +254,54 @@ static void gather(struct part *part)
 /* A stream on its way. */
 struct cargo {
   struct pa_stream stream;
-  uint32_t *slot, *family, *state;
+  uint32_t *family, *state; /* device memory, host memory */
 };
+
+/* Slots of those that move, from the device's memory; the caller frees them. */
+static uint32_t *slots_of(const struct part *part, const struct pa_movers *movers)
+{
+  uint32_t *slot = zeroed(movers->count, sizeof *slot);
+  fetch(part, slot, movers->slot, movers->count * sizeof *slot);
+  for (size_t i = 1; i < movers->count; i++)
+    assert_true(slot[i] >= slot[i - 1]);
+  return slot;
+}
 
 static void take(struct part *part, size_t m, struct cargo *cargo)
 {
   struct gpumc_error error = {0};
   const size_t count = cargo->stream.count;
-  cargo->slot = zeroed(2 * count, sizeof(uint32_t));
-  cargo->family = cargo->slot + count;
+  cargo->family = on_device(part->device, count, sizeof(uint32_t));
   cargo->state = zeroed(count, sizeof(uint32_t));
-  const struct pa_movers movers = {PA_LEAVING, m,           cargo->stream.child,
-                                   count,      cargo->slot, cargo->family};
+  const struct pa_movers movers = {
+      PA_LEAVING,   m, cargo->stream.child, count, on_device(part->device, count, sizeof(uint32_t)),
+      cargo->family};
   assert_ok(steps_of(part)->find_movers(part->device, &part->work, &movers, &error), &error);
+  uint32_t *slot = slots_of(part, &movers);
   for (size_t i = 0; i < count; i++)
-    cargo->state[i] = part->state[m * part->work.capacity + cargo->slot[i]];
+    cargo->state[i] = part->state[m * part->work.capacity + slot[i]];
+  part->device->ops->release(part->device, movers.slot);
+  free(slot);
 }
 
 static void put(struct part *part, size_t m, struct cargo *cargo)
 {
   struct gpumc_error error = {0};
   const size_t count = cargo->stream.count;
-  const struct pa_movers movers = {PA_ARRIVING, m,           cargo->stream.place,
-                                   count,       cargo->slot, cargo->family};
+  const struct pa_movers movers = {
+      PA_ARRIVING,  m, cargo->stream.place, count, on_device(part->device, count, sizeof(uint32_t)),
+      cargo->family};
   assert_ok(steps_of(part)->find_movers(part->device, &part->work, &movers, &error), &error);
   assert_ok(steps_of(part)->adopt(part->device, &part->work, &movers, &error), &error);
+  uint32_t *slot = slots_of(part, &movers);
   for (size_t i = 0; i < count; i++) {
-    assert_true(cargo->slot[i] < size_of(part, m));
-    part->state[m * part->work.capacity + cargo->slot[i]] = cargo->state[i];
+    assert_true(slot[i] < size_of(part, m));
+    part->state[m * part->work.capacity + slot[i]] = cargo->state[i];
   }
-  free(cargo->slot);
+  part->device->ops->release(part->device, movers.slot);
+  part->device->ops->release(part->device, cargo->family);
   free(cargo->state);
+  free(slot);
 }
 
 struct exchange {

@@ -423,6 +423,40 @@ static void publish_case(struct gpumc_device *device, const char *where)
   device->ops->release(device, memory);
 }
 
+/* What was in a slot arrives before all that is enqueued later, and the slot is free after
+ * `collect`.
+ */
+static void deliver_case(struct gpumc_device *device, const char *where)
+{
+  enum { BYTES = 5000 };
+  struct gpumc_error error = {0};
+  struct gpumc_slot slot[GPUMC_SLOTS];
+  uint8_t expected[BYTES], found[BYTES];
+  uint8_t *memory;
+  assert_ok(gpumc_device_array(device, &memory, BYTES, "test", &error), &error);
+  assert_ok(gpumc_slots_create(device, BYTES, "test", slot, &error), &error);
+  for (int time = 1; time <= 5; time++) {
+    memset(slot[0].memory, time, BYTES);
+    memset(expected, time, BYTES);
+    assert_ok(device->ops->fill(device, memory, 0xee, BYTES, &error), &error);
+    assert_ok(device->ops->deliver(device, &slot[0], memory, BYTES - 1, &error), &error);
+    assert_ok(device->ops->collect(device, &slot[0], &error), &error);
+    memset(slot[0].memory, 0xdd, BYTES);
+    assert_ok(device->ops->copy_to_host(device, found, memory, BYTES, &error), &error);
+    expected[BYTES - 1] = 0xee;
+    if (memcmp(found, expected, BYTES) != 0)
+      fail_msg("%s: what was delivered at time %d came out otherwise", where, time);
+  }
+  gpumc_slots_free(device, slot);
+  device->ops->release(device, memory);
+}
+
+static void delivery(void **state)
+{
+  (void)state;
+  for_every_setting(deliver_case);
+}
+
 static void publication(void **state)
 {
   (void)state;
@@ -450,6 +484,7 @@ int main(void)
       cmocka_unit_test(prefix_sums),
       cmocka_unit_test(filling),
       cmocka_unit_test(publication),
+      cmocka_unit_test(delivery),
       cmocka_unit_test(memory_of_slots),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

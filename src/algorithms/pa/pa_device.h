@@ -80,7 +80,6 @@ struct pa_work {
   struct pa_reached *reached; /* [runs] */
   struct pa_tallied *tallied; /* [runs] */
   void *scan;
-  uint32_t *list;               /* [2][capacity], of a divided population */
   struct pa_stranger *stranger; /* [runs * capacity], of a divided population */
   uint64_t *n_strangers;
 };
@@ -186,7 +185,7 @@ enum { PA_MEMBERS_MARK = 31 };
 
 /* Replicas that change process: parents of the children that leave, with their families, or free
  * places that others fill. They are numbers first .. first + count - 1 of all children without a
- * place, or all free places, of run m. */
+ * place, or all free places, of run m. Slots ascend; one parent may have several children. */
 enum pa_movement { PA_LEAVING, PA_ARRIVING };
 
 struct pa_movers {
@@ -194,7 +193,7 @@ struct pa_movers {
   size_t m;
   uint64_t first;
   size_t count;
-  uint32_t *slot, *family; /* [count] host memory, one after the other */
+  uint32_t *slot, *family; /* [count] each, device memory */
 };
 
 /* The methods of resampling as `copies` takes them, and one more: the overlap alone. */
@@ -234,8 +233,7 @@ struct pa_steps {
                                                  const struct pa_survey_work *work,
                                                  struct gpumc_error *error);
   /* Of a divided population, after `places`: fill in slots and families of those that leave, slots
-   * for those that arrive; and give their families to those that were found last. Done on return.
-   */
+   * for those that arrive; and give these their families. */
   GPUMC_MUST_CHECK enum gpumc_status (*find_movers)(struct gpumc_device *device,
                                                     const struct pa_work *work,
                                                     const struct pa_movers *movers,

@@ -29,14 +29,6 @@ struct pa_stream pa_flow_stream(const struct pa_flow *flow, size_t m, int from, 
   return (struct pa_stream){first - child[0], first - place[0], (size_t)(end - first)};
 }
 
-size_t pa_flow_count(const struct pa_flow *flow, int from, int to)
-{
-  size_t count = 0;
-  for (size_t m = 0; m < flow->runs; m++)
-    count += pa_flow_stream(flow, m, from, to).count;
-  return count;
-}
-
 /* Children and places ascend by process, so that one pass meets all streams of a run. */
 static size_t most_of_run(const struct pa_flow *flow, size_t m)
 {

@@ -35,8 +35,6 @@ struct pa_stream {
   size_t count;
 };
 struct pa_stream pa_flow_stream(const struct pa_flow *flow, size_t m, int from, int to);
-/* Of all runs. */
-size_t pa_flow_count(const struct pa_flow *flow, int from, int to);
 /* That no process has more for another; of one run there is one that has so many. */
 size_t pa_flow_most(const struct pa_flow *flow);
 /* Of a stream whose children are number `before` and those that follow: the ones that are among

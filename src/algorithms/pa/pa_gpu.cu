@@ -401,29 +401,29 @@ families(struct gpumc_device *device, const struct pa_survey_work *work, struct 
 
 /* ---- replicas that change process ---- */
 
-__global__ void
-list_movers(const struct pa_work work, size_t m, bool leaving, uint32_t first, size_t count)
+__global__ void list_movers(const struct pa_work work, const struct pa_movers movers)
 {
   const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-  const size_t start = m * work.capacity;
+  const size_t start = movers.m * work.capacity;
   const uint64_t *scanned = work.weight + start;
-  if (i >= count)
+  const uint32_t number = (uint32_t)(movers.first + i);
+  if (i >= movers.count)
     return;
-  if (!leaving) {
-    work.list[i] = pa_place_of_number(scanned, work.size[m], first + (uint32_t)i);
+  if (movers.movement == PA_ARRIVING) {
+    movers.slot[i] = pa_place_of_number(scanned, work.size[movers.m], number);
     return;
   }
-  const size_t n = work.weighed[pa_own_row(&work, m)].own;
-  const uint32_t parent = pa_parent_of_child(scanned, n, first + (uint32_t)i);
-  work.list[i] = parent;
-  work.list[count + i] = work.family[start + parent];
+  const size_t n = work.weighed[pa_own_row(&work, movers.m)].own;
+  const uint32_t parent = pa_parent_of_child(scanned, n, number);
+  movers.slot[i] = parent;
+  movers.family[i] = work.family[start + parent];
 }
 
-__global__ void give_families(const struct pa_work work, size_t m, size_t count)
+__global__ void give_families(const struct pa_work work, const struct pa_movers movers)
 {
   const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < count)
-    work.family[m * work.capacity + work.list[i]] = work.list[count + i];
+  if (i < movers.count)
+    work.family[movers.m * work.capacity + movers.slot[i]] = movers.family[i];
 }
 
 static uint32_t blocks_for(size_t count)
@@ -431,47 +431,19 @@ static uint32_t blocks_for(size_t count)
   return (uint32_t)((count + GPUMC_LAUNCH_THREADS - 1) / GPUMC_LAUNCH_THREADS);
 }
 
-/* As many as the list has room for: slots, and families of those that leave. */
-static enum gpumc_status fetch_list(struct gpumc_device *device, const struct pa_work *work,
-                                    const struct pa_movers *movers, size_t done, size_t count,
-                                    struct gpumc_error *error)
-{
-  const size_t bytes = count * sizeof *movers->slot;
-  const bool leaving = movers->movement == PA_LEAVING;
-  if (leaving && count == movers->count)
-    return device->ops->copy_to_host(device, movers->slot, work->list, 2 * bytes, error);
-  GPUMC_TRY(device->ops->copy_to_host(device, movers->slot + done, work->list, bytes, error));
-  return leaving ? device->ops->copy_to_host(device, movers->family + done, work->list + count,
-                                             bytes, error)
-                 : GPUMC_OK;
-}
-
-/* Children may be more than there are places. */
 static enum gpumc_status find_movers(struct gpumc_device *device, const struct pa_work *work,
                                      const struct pa_movers *movers, struct gpumc_error *error)
 {
-  const bool leaving = movers->movement == PA_LEAVING;
   cudaStream_t stream = (cudaStream_t)device->stream;
-  for (size_t done = 0, count; done < movers->count; done += count) {
-    const size_t left = movers->count - done;
-    count = left < work->capacity ? left : work->capacity;
-    list_movers<<<blocks_for(count), GPUMC_LAUNCH_THREADS, 0, stream>>>(
-        *work, movers->m, leaving, (uint32_t)(movers->first + done), count);
-    GPUMC_TRY(GPUMC_CUDA_LAUNCHED("list_movers", error));
-    GPUMC_TRY(fetch_list(device, work, movers, done, count, error));
-  }
-  return GPUMC_OK;
+  list_movers<<<blocks_for(movers->count), GPUMC_LAUNCH_THREADS, 0, stream>>>(*work, *movers);
+  return GPUMC_CUDA_LAUNCHED("list_movers", error);
 }
 
-/* Their slots are in the list since they were found. */
 static enum gpumc_status adopt(struct gpumc_device *device, const struct pa_work *work,
                                const struct pa_movers *movers, struct gpumc_error *error)
 {
-  const size_t count = movers->count;
   cudaStream_t stream = (cudaStream_t)device->stream;
-  GPUMC_TRY(device->ops->copy_to_device(device, work->list + count, movers->family,
-                                        count * sizeof *movers->family, error));
-  give_families<<<blocks_for(count), GPUMC_LAUNCH_THREADS, 0, stream>>>(*work, movers->m, count);
+  give_families<<<blocks_for(movers->count), GPUMC_LAUNCH_THREADS, 0, stream>>>(*work, *movers);
   return GPUMC_CUDA_LAUNCHED("give_families", error);
 }
 

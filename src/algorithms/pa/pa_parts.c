@@ -16,21 +16,24 @@ static size_t stranger_bytes(const struct pa_population_plan *plan)
   return plan->runs * plan->capacity * sizeof(struct pa_stranger);
 }
 
-size_t
-pa_parts_device_bytes(const struct gpumc_device *device, const struct pa_population_plan *plan)
+size_t pa_parts_device_bytes(const struct gpumc_device *device,
+                             const struct pa_population_plan *plan, size_t portable)
 {
-  return 2 * plan->capacity * sizeof(uint32_t) + stranger_bytes(plan) +
+  return plan->capacity * sizeof(uint32_t) + stranger_bytes(plan) +
          gpumc_slots_device_bytes(device, member_bytes(plan)) +
-         gpumc_slots_device_bytes(device, stranger_bytes(plan));
+         gpumc_slots_device_bytes(device, stranger_bytes(plan)) +
+         2 * pa_buffer_bytes(pa_messages_bytes(plan->runs * plan->capacity, portable));
 }
 
 size_t pa_parts_host_bytes(const struct gpumc_device *device, const struct pa_population_plan *plan,
                            size_t portable)
 {
   const size_t replicas = plan->runs * plan->capacity;
+  const size_t messages = pa_messages_bytes(replicas, portable);
   return gpumc_slots_host_bytes(device, member_bytes(plan)) +
          gpumc_slots_host_bytes(device, stranger_bytes(plan)) +
-         replicas * pa_owners_bytes_of_replica() + pa_messages_bytes(replicas, portable);
+         replicas * pa_owners_bytes_of_replica() +
+         gpumc_transfer_host_bytes(device, messages, messages);
 }
 
 static enum gpumc_status create_owners(struct pa_parts *parts,
@@ -63,8 +66,7 @@ allocate(struct pa_parts *parts, const struct pa_population *population, struct 
   GPUMC_TRY(gpumc_allocate_array(&parts->place, (size + 1) * runs, "free places", error));
   GPUMC_TRY(gpumc_allocate_array(&parts->n_out, size, "counts of bytes", error));
   GPUMC_TRY(gpumc_allocate_array(&parts->n_in, size, "counts of bytes", error));
-  GPUMC_TRY(
-      gpumc_device_array(device, &parts->list, 2 * plan->capacity, "replicas that move", error));
+  GPUMC_TRY(gpumc_device_array(device, &parts->list, plan->capacity, "replicas that move", error));
   GPUMC_TRY(gpumc_device_array(device, &parts->stranger, runs * plan->capacity, "families", error));
   GPUMC_TRY(device->ops->slot_create(device, size * runs * sizeof(struct pa_need), "free places",
                                      &parts->need, error));
@@ -95,7 +97,7 @@ enum gpumc_status pa_parts_create(struct pa_population *population, struct gpumc
   population->parts = parts;
   parts->processes = gpumc_columns_processes(ensemble);
   parts->ensemble = ensemble;
-  parts->movers.device = parts->range.device = population->device;
+  parts->out.device = parts->in.device = population->device;
   parts->latest = GPUMC_SLOTS;
   GPUMC_TRY(check_room(&population->plan, error));
   GPUMC_TRY(allocate(parts, population, error));
@@ -122,8 +124,6 @@ void pa_parts_free(struct pa_population *population)
   free(parts->n_in);
   pa_buffer_free(&parts->out);
   pa_buffer_free(&parts->in);
-  pa_buffer_free(&parts->movers);
-  pa_buffer_free(&parts->range);
   free(parts);
   population->parts = NULL;
 }

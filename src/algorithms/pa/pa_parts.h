@@ -13,10 +13,9 @@
 #include "core/device/transfer.h"
 #include "core/simulation/columns.h"
 
-/* Host memory that grows as it is needed; with a device, such as this copies to and from fast. */
+/* Device memory that grows as it is needed. */
 struct pa_buffer {
-  struct gpumc_device *device; /* NULL: any memory */
-  struct gpumc_slot slot;      /* its memory */
+  struct gpumc_device *device;
   uint8_t *memory;
   size_t bytes;
 };
@@ -25,7 +24,7 @@ struct pa_parts {
   const struct gpumc_processes *processes;
   struct gpumc_ensemble *ensemble; /* borrowed: the replicas */
   struct gpumc_transfer *transfer; /* the device's */
-  uint32_t *list;                  /* device memory, [2][capacity] */
+  uint32_t *list;                  /* device memory, [capacity] slots of replicas that move */
   struct pa_stranger *stranger;    /* device memory, [runs][capacity] of the last tally */
   uint64_t *words;                 /* of sums, on their way */
   /* Of the last resampling: what each process needs, on its way to the host, and what follows. */
@@ -38,9 +37,8 @@ struct pa_parts {
   bool fetched[GPUMC_SLOTS];
   size_t latest; /* slot; GPUMC_SLOTS: the last tally was not published */
   struct pa_owners owners;
-  /* Children on their way: messages of bytes, places and families of one stream, a range of
-   * replicas. */
-  struct pa_buffer out, in, movers, range;
+  /* Children on their way: messages to all processes, one after the other, and from them. */
+  struct pa_buffer out, in;
   size_t *n_out, *n_in; /* [processes] bytes */
 };
 
@@ -49,8 +47,8 @@ GPUMC_MUST_CHECK enum gpumc_status pa_parts_create(struct pa_population *populat
                                                    struct gpumc_error *error);
 void pa_parts_free(struct pa_population *population);
 /* Memory for that, of a plan: device and host. `portable`: bytes of a replica. */
-size_t
-pa_parts_device_bytes(const struct gpumc_device *device, const struct pa_population_plan *plan);
+size_t pa_parts_device_bytes(const struct gpumc_device *device,
+                             const struct pa_population_plan *plan, size_t portable);
 size_t pa_parts_host_bytes(const struct gpumc_device *device, const struct pa_population_plan *plan,
                            size_t portable);
 
@@ -73,7 +71,7 @@ GPUMC_MUST_CHECK enum gpumc_status pa_parts_share_needs(struct pa_population *po
 GPUMC_MUST_CHECK enum gpumc_status
 pa_parts_find_flow(struct pa_population *population, struct gpumc_error *error);
 
-/* Of messages both ways, of so many replicas at the most. */
+/* Of messages to all processes at once, or from them, of so many replicas at the most. */
 size_t pa_messages_bytes(size_t replicas, size_t portable);
 /* Children whose place is elsewhere go there, before the ensemble's replicas are copied in place,
  * which may destroy parents beyond the new size. Waits for `needs`, and for nothing later. */
@@ -97,11 +95,13 @@ size_t pa_parts_words(const struct pa_layout *layout);
 GPUMC_MUST_CHECK enum gpumc_status
 pa_parts_gather_bins(struct pa_population *population, struct gpumc_error *error);
 
-/* At least so many bytes; what was in them is lost if there were fewer. To free one is legal when
- * it is zeroed, and leaves its device. */
+/* At least so many bytes; what was in them is lost if there were fewer. To free one that has none
+ * is legal, and leaves its device. */
 GPUMC_MUST_CHECK enum gpumc_status
 pa_buffer_reserve(struct pa_buffer *buffer, size_t bytes, struct gpumc_error *error);
 void pa_buffer_free(struct pa_buffer *buffer);
+/* What it may take for so many. */
+size_t pa_buffer_bytes(size_t bytes);
 
 /* Where the resampling's arrays for `runs` runs stand in memory from `first` on: into `layout`, and
  * where it ends is returned. */

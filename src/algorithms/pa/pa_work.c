@@ -56,7 +56,6 @@ pa_population_work_in(const struct pa_population *population, uint8_t *record, s
       .tallied = (void *)(record + layout->tallied),
       .n_strangers = (void *)(record + layout->strangers),
       .scan = population->scan,
-      .list = parts != NULL ? parts->list : NULL,
       .stranger = parts != NULL ? parts->stranger : NULL,
   };
   pa_work_find_resampled(&work, record, &layout->resampled);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "core/simulation/shares/share_view.h"
 
 enum { ALL = -1, ROOT = 0, NAME_BYTES = 128 };
 
@@ -195,21 +194,6 @@ void gpumc_columns_take(const struct gpumc_ensemble *ensemble, const void *whole
   const size_t count = ensemble->plan.capacity * bytes;
   for (size_t row = 0; row < rows; row++)
     memmove((uint8_t *)own + row * count, (const uint8_t *)whole + row * from + first, count);
-}
-
-enum gpumc_status gpumc_columns_get_own(struct gpumc_ensemble *ensemble, size_t m, size_t first,
-                                        size_t count, uint8_t *portable, struct gpumc_error *error)
-{
-  struct gpumc_ensemble own = gpumc_share_own_view(ensemble);
-  return own.ops->get(&own, m, first, count, portable, error);
-}
-
-enum gpumc_status gpumc_columns_set_own(struct gpumc_ensemble *ensemble, size_t m, size_t first,
-                                        size_t count, const uint8_t *portable,
-                                        struct gpumc_error *error)
-{
-  struct gpumc_ensemble own = gpumc_share_own_view(ensemble);
-  return own.ops->set(&own, m, first, count, portable, error);
 }
 
 /* ---- checkpoints ---- */

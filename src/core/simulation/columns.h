@@ -41,16 +41,9 @@ struct gpumc_slice gpumc_columns_rows(const struct gpumc_ensemble *ensemble, siz
 void gpumc_columns_take(const struct gpumc_ensemble *ensemble, const void *whole, size_t rows,
                         size_t bytes, void *own);
 
-/* The operations `get` and `set` of the process's own replicas, by their numbers there: not
- * collective. */
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_columns_get_own(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
-                      uint8_t *portable, struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_columns_set_own(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
-                      const uint8_t *portable, struct gpumc_error *error);
-/* `get_list` and `set_list` of them, slot[count] and states[count] being device memory; where the
- * kernel has neither, by `get` and `set`, which wait. */
+/* The operations `get_list` and `set_list` of the process's own replicas, by their numbers there:
+ * not collective. slot[count] and states[count] are device memory; where the kernel has neither, it
+ * is done by `get` and `set`, which wait. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_columns_get_list(struct gpumc_ensemble *ensemble, size_t m, const uint32_t *slot,
                        size_t count, uint8_t *states, struct gpumc_error *error);
