@@ -16,6 +16,9 @@ from support.program import LONG, OK, STOPPED, wait_for
 from support.resume import ResumeCase
 from support.results import assert_same_numbers
 
+# Of four replicas of each value those of a process have generators of their own.
+GENERATORS = CHAINS.replace("60000", "20000") + "kernel: {variant: tiled, tile: 8, hits: 2, generator: lcg64}\n"
+
 
 class Stopped(MpiCase):
     def stopped_by(self, number, rank):
@@ -136,6 +139,10 @@ class Continued(MpiCase, ResumeCase):
 
     def test_muca(self):
         self.with_other_numbers_of_processes(TABLES, 4)
+
+    def test_generators(self):
+        """States of generators belong to a checkpoint."""
+        self.with_other_numbers_of_processes(GENERATORS, 1)
 
     def test_parts_of_muca(self):
         self.with_other_numbers_of_processes(PARTS, 2, "200 ms")

@@ -105,7 +105,7 @@ static void share_rows(const struct gpumc_processes *processes, void *array, siz
   for (size_t p = 0; p < size; p++)
     counts[p] = gpumc_slice(count, 1, size, p).count * bytes;
   gpumc_processes_gather(processes, rows + gpumc_slice(count, 1, size, rank).first * bytes, rows,
-                         counts, -1);
+                         counts, GPUMC_TO_ALL);
 }
 
 static enum gpumc_status share_points(struct muca *muca, size_t sample, size_t first, size_t count,

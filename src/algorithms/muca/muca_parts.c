@@ -224,7 +224,7 @@ static void make_whole(const struct muca *muca, void *array, size_t bytes, size_
   const size_t first = parts_of(muca, processes->module.rank).first * bytes;
   for (int p = 0; p < processes->module.size; p++)
     counts[p] = parts_of(muca, p).count * bytes;
-  gpumc_processes_gather(processes, (uint8_t *)array + first, array, counts, -1);
+  gpumc_processes_gather(processes, (uint8_t *)array + first, array, counts, GPUMC_TO_ALL);
 }
 
 enum gpumc_status

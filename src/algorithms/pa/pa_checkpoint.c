@@ -69,7 +69,8 @@ static enum gpumc_status fetch_divided(const struct pa *pa, size_t m, const stru
   const size_t capacity = ensemble->plan.capacity;
   GPUMC_TRY(
       fetch(pa->context.device, pa->population.family + m * capacity, rows->own, capacity, error));
-  GPUMC_TRY(gpumc_columns_gather(ensemble, rows->own, 1, sizeof *rows->own, rows->whole, error));
+  GPUMC_TRY(
+      gpumc_columns_gather_to_root(ensemble, rows->own, 1, sizeof *rows->own, rows->whole, error));
   memcpy(family, rows->whole, size * sizeof *family);
   return GPUMC_OK;
 }

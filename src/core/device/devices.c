@@ -42,7 +42,7 @@ enum gpumc_status gpumc_devices_gather(const struct gpumc_processes *processes,
   for (size_t p = 0; p < size && status == GPUMC_OK; p++)
     counts[p] = sizeof own;
   if (status == GPUMC_OK) {
-    gpumc_processes_gather(processes, &own, devices->of, counts, -1);
+    gpumc_processes_gather(processes, &own, devices->of, counts, GPUMC_TO_ALL);
     devices->count = size;
   }
   free(counts);

@@ -251,7 +251,7 @@ gather_on_host(struct gpumc_transfer *transfer, const void *own, void *all, size
 {
   for (int p = 0; p < transfer->processes->module.size; p++)
     transfer->counts[p] = bytes;
-  gpumc_processes_gather(transfer->processes, own, all, transfer->counts, -1);
+  gpumc_processes_gather(transfer->processes, own, all, transfer->counts, GPUMC_TO_ALL);
 }
 
 enum gpumc_status gpumc_transfer_gather(struct gpumc_transfer *transfer, void *all, size_t bytes,

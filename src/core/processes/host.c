@@ -111,7 +111,7 @@ int gpumc_processes_find_processors(const struct gpumc_processes *processes)
   if (lacks == 0) {
     for (size_t p = 0; p < size; p++)
       counts[p] = sizeof own;
-    gpumc_processes_gather(processes, &own, notices, counts, -1);
+    gpumc_processes_gather(processes, &own, notices, counts, GPUMC_TO_ALL);
     share = share_of(processes, notices);
   }
   free(notices);

@@ -42,6 +42,9 @@ static inline bool gpumc_is_root(const struct gpumc_processes *processes)
   return processes->module.rank == 0;
 }
 
+/* Who gets what is gathered, besides a rank. */
+enum { GPUMC_TO_ALL = -1, GPUMC_TO_ROOT };
+
 /* As gpumc_processes_ops has them. */
 void gpumc_processes_sum(const struct gpumc_processes *processes, uint64_t *values, size_t count);
 void gpumc_processes_largest(const struct gpumc_processes *processes, uint64_t *values,

@@ -6,7 +6,7 @@
 
 #include "core/base/memory.h"
 
-enum { ALL = -1, ROOT = 0, NAME_BYTES = 128 };
+enum { NAME_BYTES = 128 };
 
 /* Of the whole, bytes that are on their way at once, unless a row has more, or a plane: in a
  * checkpoint; and in the middle of the work, where large messages would be new memory each time. */
@@ -35,13 +35,13 @@ static void put_in_order(const struct gpumc_ensemble *ensemble, const uint8_t *r
   }
 }
 
-/* Into process `to`, or into ALL. */
+/* Into process `to`, or into all (GPUMC_TO_ALL). */
 static enum gpumc_status gather(const struct gpumc_ensemble *ensemble, const void *own, size_t rows,
                                 size_t bytes, int to, void *whole, struct gpumc_error *error)
 {
   const struct gpumc_processes *processes = ensemble->plan.processes;
   const size_t size = (size_t)processes->module.size;
-  const bool gets = to == ALL || to == processes->module.rank;
+  const bool gets = to == GPUMC_TO_ALL || to == processes->module.rank;
   const size_t all = rows * gpumc_plan_whole(&ensemble->plan) * bytes;
   size_t *counts = NULL;
   uint8_t *received = NULL;
@@ -66,7 +66,7 @@ enum gpumc_status gpumc_columns_gather(const struct gpumc_ensemble *ensemble, co
                                        struct gpumc_error *error)
 {
   if (is_divided(ensemble))
-    return gather(ensemble, own, rows, bytes, ALL, whole, error);
+    return gather(ensemble, own, rows, bytes, GPUMC_TO_ALL, whole, error);
   memmove(whole, own, rows * ensemble->plan.capacity * bytes);
   return GPUMC_OK;
 }
@@ -97,7 +97,8 @@ enum gpumc_status gpumc_columns_gather_to_root(const struct gpumc_ensemble *ense
   }
   for (size_t first = 0; first < rows; first += most)
     GPUMC_TRY(gather(ensemble, (const uint8_t *)own + first * from, smaller(most, rows - first),
-                     bytes, ROOT, whole != NULL ? (uint8_t *)whole + first * to : NULL, error));
+                     bytes, GPUMC_TO_ROOT, whole != NULL ? (uint8_t *)whole + first * to : NULL,
+                     error));
   return GPUMC_OK;
 }
 
@@ -259,7 +260,7 @@ save_rows(const struct gpumc_ensemble *ensemble, struct passage *passage, size_t
                                         count * ensemble->plan.capacity * passage->bytes, error));
     own = passage->own;
   }
-  GPUMC_TRY(gather(ensemble, own, count, passage->bytes, ROOT, passage->whole, error));
+  GPUMC_TRY(gather(ensemble, own, count, passage->bytes, GPUMC_TO_ROOT, passage->whole, error));
   return gpumc_checkpoint_put_rows(writer, passage->name, first * passage->file_rows,
                                    count * passage->file_rows, passage->whole, error);
 }
@@ -361,6 +362,17 @@ gpumc_columns_load_rows(const struct gpumc_ensemble *ensemble, const struct gpum
   return load_part(ensemble, part, HOLDS_ROWS, device, reader, prefix, error);
 }
 
+enum gpumc_status gpumc_columns_sum_counts(struct gpumc_device *device,
+                                           const struct gpumc_processes *processes,
+                                           const uint64_t *counted, struct gpumc_slice own,
+                                           uint64_t *sum, size_t count, struct gpumc_error *error)
+{
+  GPUMC_TRY(
+      device->ops->copy_to_host(device, sum + own.first, counted, own.count * sizeof *sum, error));
+  gpumc_processes_sum(processes, sum, count);
+  return GPUMC_OK;
+}
+
 enum gpumc_status gpumc_columns_save_counts(const struct gpumc_ensemble *ensemble,
                                             const struct gpumc_part *part,
                                             struct gpumc_checkpoint_writer *writer,
@@ -371,9 +383,9 @@ enum gpumc_status gpumc_columns_save_counts(const struct gpumc_ensemble *ensembl
   uint64_t *sum = NULL;
   enum gpumc_status status;
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&sum, count, part->name, error));
-  GPUMC_TRY_OUT(status, ensemble->device->ops->copy_to_host(ensemble->device, sum, part->values,
-                                                            count * sizeof *sum, error));
-  gpumc_processes_sum(gpumc_columns_processes(ensemble), sum, count);
+  GPUMC_TRY_OUT(status, gpumc_columns_sum_counts(
+                            ensemble->device, gpumc_columns_processes(ensemble), part->values,
+                            (struct gpumc_slice){0, count}, sum, count, error));
   whole.values = sum;
   status = gpumc_parts_save(&whole, 1, NULL, writer, prefix, error);
 out:

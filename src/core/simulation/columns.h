@@ -75,8 +75,15 @@ gpumc_columns_load_rows(const struct gpumc_ensemble *ensemble, const struct gpum
                         struct gpumc_device *device, struct gpumc_checkpoint_reader *reader,
                         const char *prefix, struct gpumc_error *error);
 
-/* The same of numbers of GPUMC_UINT64 in the device's memory, of which each process has what it has
- * counted itself: a file has their sums, with which the root goes on, and the others from 0. */
+/* Numbers in the device's memory that each process has counted itself, own.count of them, into
+ * those from own.first on of the host's sum[count], zeroed before, of which all get the sums over
+ * `processes`. Collective. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_columns_sum_counts(struct gpumc_device *device, const struct gpumc_processes *processes,
+                         const uint64_t *counted, struct gpumc_slice own, uint64_t *sum,
+                         size_t count, struct gpumc_error *error);
+/* As gpumc_columns_save and gpumc_columns_load, of such numbers, of GPUMC_UINT64: a file has their
+ * sums, with which the root goes on, and the others from 0. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_columns_save_counts(const struct gpumc_ensemble *ensemble, const struct gpumc_part *part,
                           struct gpumc_checkpoint_writer *writer, const char *prefix,

@@ -247,7 +247,7 @@ static enum gpumc_status write_block(struct gpumc_configurations *configurations
   double *row = configurations->row;
   uint8_t *replica = (uint8_t *)(row + bytes_column(configurations));
   uint8_t *block = configurations->block != NULL ? configurations->block : replica;
-  GPUMC_TRY(ensemble->ops->get(ensemble, rows->run, first, count, block, error));
+  GPUMC_TRY(gpumc_ensemble_get_to_root(ensemble, rows->run, first, count, block, error));
   for (size_t i = 0; i < count; i++) {
     row[0] = (double)gpumc_configurations_count(configurations);
     label(configurations, rows, first + i, row + 1);

@@ -232,6 +232,15 @@ enum gpumc_status gpumc_ensemble_set_options(struct gpumc_ensemble *ensemble,
   return GPUMC_OK;
 }
 
+enum gpumc_status gpumc_ensemble_get_to_root(struct gpumc_ensemble *ensemble, size_t m,
+                                             size_t first, size_t count, uint8_t *portable,
+                                             struct gpumc_error *error)
+{
+  return ensemble->share != NULL
+             ? gpumc_share_get_to_root(ensemble, m, first, count, portable, error)
+             : ensemble->ops->get(ensemble, m, first, count, portable, error);
+}
+
 void gpumc_ensemble_free(struct gpumc_ensemble *ensemble)
 {
   if (ensemble->ops != NULL) {
@@ -300,7 +309,7 @@ static enum gpumc_status copy_slice(const struct transfer *transfer, size_t m, s
 {
   struct gpumc_ensemble *ensemble = transfer->ensemble;
   if (transfer->writer != NULL) {
-    GPUMC_TRY(ensemble->ops->get(ensemble, m, first, count, slice, error));
+    GPUMC_TRY(gpumc_ensemble_get_to_root(ensemble, m, first, count, slice, error));
     return gpumc_checkpoint_put_rows(transfer->writer, "ensemble/replicas", row, count, slice,
                                      error);
   }
@@ -341,7 +350,8 @@ static enum gpumc_status copy_state(const struct transfer *transfer, size_t m, s
 {
   struct gpumc_ensemble *ensemble = transfer->ensemble;
   if (transfer->writer != NULL) {
-    GPUMC_TRY(ensemble->ops->get_state(ensemble, m, state, error));
+    GPUMC_TRY(ensemble->share != NULL ? gpumc_share_get_state_to_root(ensemble, m, state, error)
+                                      : ensemble->ops->get_state(ensemble, m, state, error));
     return gpumc_checkpoint_put_rows(transfer->writer, "ensemble/generators", m, 1, state, error);
   }
   GPUMC_TRY(gpumc_checkpoint_get_rows(transfer->reader, "ensemble/generators", GPUMC_UINT8, m, 1,

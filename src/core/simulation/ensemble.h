@@ -58,6 +58,11 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_set_sizes(struct gpumc_ensembl
 GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_whole_sizes(const struct gpumc_ensemble *ensemble,
                                                               uint32_t *size,
                                                               struct gpumc_error *error);
+/* The operation `get` for what the root writes: of several processes only the root gets the
+ * replicas, and `portable` is undefined in the others. Collective where the ensemble is divided. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_ensemble_get_to_root(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
+                           uint8_t *portable, struct gpumc_error *error);
 /* Legal on a zeroed object; leaves it zeroed. */
 void gpumc_ensemble_free(struct gpumc_ensemble *ensemble);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/simulation/columns.h"
 #include "core/simulation/shares/share_between.h"
 #include "core/simulation/shares/share_view.h"
 
@@ -42,16 +43,16 @@ static enum gpumc_status add_counts(const struct gpumc_ensemble *ensemble, const
 {
   const struct gpumc_device_ops *ops = ensemble->device->ops;
   const struct gpumc_share own = gpumc_share_own(ensemble);
+  const struct gpumc_slice of_share = {own.first_run, own.runs};
   const size_t runs = ensemble->runs;
   uint64_t *sum = NULL, *before = NULL;
   enum gpumc_status status;
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&sum, runs, "proposals", error));
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&before, runs, "proposals", error));
-  GPUMC_TRY_OUT(status, ops->copy_to_host(ensemble->device, sum + own.first_run, counted,
-                                          own.runs * sizeof *sum, error));
   GPUMC_TRY_OUT(status,
                 ops->copy_to_host(ensemble->device, before, counts, runs * sizeof *before, error));
-  gpumc_processes_sum(ensemble->plan.processes, sum, runs);
+  GPUMC_TRY_OUT(status, gpumc_columns_sum_counts(ensemble->device, ensemble->plan.processes,
+                                                 counted, of_share, sum, runs, error));
   for (size_t m = 0; m < runs; m++)
     sum[m] += before[m];
   status = ops->copy_to_device(ensemble->device, counts, sum, runs * sizeof *sum, error);
@@ -207,10 +208,16 @@ common(const struct gpumc_share *share, size_t m, size_t first, size_t count)
   return (struct gpumc_slice){from, until - from};
 }
 
-/* What each process has read of a run, after `status` of its own, to all; `bytes` of a replica. */
-static enum gpumc_status join(const struct gpumc_ensemble *ensemble, size_t m, size_t first,
-                              size_t count, size_t bytes, uint8_t *values, enum gpumc_status status,
-                              struct gpumc_error *error)
+/* Replicas of a run that processes have read, each its own, after `status` of its own. */
+struct reading {
+  size_t m, first, count;
+  size_t bytes;    /* of a replica */
+  uint8_t *values; /* [count][bytes] */
+  int to;          /* the process that gets them all, or GPUMC_TO_ALL */
+};
+
+static enum gpumc_status join(const struct gpumc_ensemble *ensemble, const struct reading *reading,
+                              enum gpumc_status status, struct gpumc_error *error)
 {
   const struct gpumc_processes *processes = ensemble->plan.processes;
   size_t *counts = ensemble->share->counts;
@@ -218,27 +225,52 @@ static enum gpumc_status join(const struct gpumc_ensemble *ensemble, size_t m, s
   GPUMC_TRY(agree(ensemble, status, error));
   for (int p = 0; p < processes->module.size; p++) {
     const struct gpumc_share share = gpumc_share_at(ensemble, p);
-    const struct gpumc_slice slice = common(&share, m, first, count);
-    counts[p] = slice.count * bytes;
+    const struct gpumc_slice slice = common(&share, reading->m, reading->first, reading->count);
+    counts[p] = slice.count * reading->bytes;
     if (p == processes->module.rank)
-      own = (slice.first - first) * bytes;
+      own = (slice.first - reading->first) * reading->bytes;
   }
-  gpumc_processes_gather(processes, values + own, values, counts, -1);
+  gpumc_processes_gather(processes, reading->values + own, reading->values, counts, reading->to);
   return GPUMC_OK;
+}
+
+static enum gpumc_status
+get_to(struct gpumc_ensemble *ensemble, const struct reading *reading, struct gpumc_error *error)
+{
+  const struct gpumc_share own = gpumc_share_own(ensemble);
+  const struct gpumc_slice slice = common(&own, reading->m, reading->first, reading->count);
+  struct gpumc_ensemble view = gpumc_share_view(ensemble, &own);
+  enum gpumc_status status = GPUMC_OK;
+  if (slice.count > 0)
+    status = view.ops->get(
+        &view, reading->m - own.first_run, slice.first - own.first_replica, slice.count,
+        reading->values + (slice.first - reading->first) * reading->bytes, error);
+  return join(ensemble, reading, status, error);
 }
 
 static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
                              uint8_t *portable, struct gpumc_error *error)
 {
-  const struct gpumc_share own = gpumc_share_own(ensemble);
-  const struct gpumc_slice slice = common(&own, m, first, count);
-  const size_t bytes = ensemble->model->portable_bytes;
-  struct gpumc_ensemble view = gpumc_share_view(ensemble, &own);
-  enum gpumc_status status = GPUMC_OK;
-  if (slice.count > 0)
-    status = view.ops->get(&view, m - own.first_run, slice.first - own.first_replica, slice.count,
-                           portable + (slice.first - first) * bytes, error);
-  return join(ensemble, m, first, count, bytes, portable, status, error);
+  const struct reading reading = {.m = m,
+                                  .first = first,
+                                  .count = count,
+                                  .bytes = ensemble->model->portable_bytes,
+                                  .values = portable,
+                                  .to = GPUMC_TO_ALL};
+  return get_to(ensemble, &reading, error);
+}
+
+enum gpumc_status gpumc_share_get_to_root(struct gpumc_ensemble *ensemble, size_t m, size_t first,
+                                          size_t count, uint8_t *portable,
+                                          struct gpumc_error *error)
+{
+  const struct reading reading = {.m = m,
+                                  .first = first,
+                                  .count = count,
+                                  .bytes = ensemble->model->portable_bytes,
+                                  .values = portable,
+                                  .to = GPUMC_TO_ROOT};
+  return get_to(ensemble, &reading, error);
 }
 
 static enum gpumc_status set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
@@ -272,17 +304,34 @@ static bool has_of_run(const struct gpumc_share *share, size_t m)
   return m >= share->first_run && m < share->first_run + share->runs;
 }
 
-static enum gpumc_status
-get_state(struct gpumc_ensemble *ensemble, size_t m, uint8_t *state, struct gpumc_error *error)
+static enum gpumc_status get_state_to(struct gpumc_ensemble *ensemble, size_t m, int to,
+                                      uint8_t *state, struct gpumc_error *error)
 {
   const struct gpumc_share own = gpumc_share_own(ensemble);
   struct gpumc_ensemble view = gpumc_share_view(ensemble, &own);
   const size_t bytes = state_of_replica(&view);
+  const struct reading reading = {.m = m,
+                                  .count = gpumc_plan_whole(&ensemble->plan),
+                                  .bytes = bytes,
+                                  .values = state,
+                                  .to = to};
   enum gpumc_status status = GPUMC_OK;
   if (has_of_run(&own, m))
     status =
         view.ops->get_state(&view, m - own.first_run, state + own.first_replica * bytes, error);
-  return join(ensemble, m, 0, gpumc_plan_whole(&ensemble->plan), bytes, state, status, error);
+  return join(ensemble, &reading, status, error);
+}
+
+static enum gpumc_status
+get_state(struct gpumc_ensemble *ensemble, size_t m, uint8_t *state, struct gpumc_error *error)
+{
+  return get_state_to(ensemble, m, GPUMC_TO_ALL, state, error);
+}
+
+enum gpumc_status gpumc_share_get_state_to_root(struct gpumc_ensemble *ensemble, size_t m,
+                                                uint8_t *state, struct gpumc_error *error)
+{
+  return get_state_to(ensemble, m, GPUMC_TO_ROOT, state, error);
 }
 
 static enum gpumc_status set_state(struct gpumc_ensemble *ensemble, size_t m, const uint8_t *state,

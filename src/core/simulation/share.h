@@ -32,4 +32,13 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_share_resize(struct gpumc_ensemble *ens
 void gpumc_share_cut_sizes(const struct gpumc_ensemble *ensemble, const uint32_t *size,
                            uint32_t *own_size);
 
+/* The operations `get` and `get_state`, of which the root alone gets the replicas of all, as for a
+ * checkpoint. Others need as much room, in which some of their own are found. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_share_get_to_root(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
+                        uint8_t *portable, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status gpumc_share_get_state_to_root(struct gpumc_ensemble *ensemble,
+                                                                 size_t m, uint8_t *state,
+                                                                 struct gpumc_error *error);
+
 #endif

@@ -47,6 +47,14 @@ static const struct gpumc_processes *counting(const struct gpumc_ensemble *ensem
   return ensemble->settled ? gpumc_processes_alone() : gpumc_columns_processes(ensemble);
 }
 
+/* Of runs 0 .. runs - 1, sum[runs] on the host, of all processes. */
+static enum gpumc_status sum_counts(const struct gpumc_ensemble *ensemble, const uint64_t *counts,
+                                    size_t runs, uint64_t *sum, struct gpumc_error *error)
+{
+  return gpumc_columns_sum_counts(ensemble->device, counting(ensemble), counts,
+                                  (struct gpumc_slice){0, runs}, sum, runs, error);
+}
+
 /* *sum of proposals of all runs that there is room for, where they are counted. */
 static enum gpumc_status
 add_proposed(const struct gpumc_ensemble *ensemble, uint64_t *sum, struct gpumc_error *error)
@@ -55,10 +63,7 @@ add_proposed(const struct gpumc_ensemble *ensemble, uint64_t *sum, struct gpumc_
   uint64_t *of_runs = NULL;
   enum gpumc_status status;
   GPUMC_TRY(gpumc_allocate_array(&of_runs, runs, "proposals", error));
-  GPUMC_TRY_OUT(status,
-                ensemble->device->ops->copy_to_host(ensemble->device, of_runs, ensemble->proposed,
-                                                    runs * sizeof *of_runs, error));
-  gpumc_processes_sum(counting(ensemble), of_runs, runs);
+  GPUMC_TRY_OUT(status, sum_counts(ensemble, ensemble->proposed, runs, of_runs, error));
   for (size_t m = 0; m < runs; m++)
     *sum += of_runs[m];
 out:
@@ -135,10 +140,7 @@ static enum gpumc_status add_alike(const struct gpumc_ensemble *ensemble, const 
   uint64_t *of_runs = NULL;
   enum gpumc_status status;
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&of_runs, ensemble->runs, "proposals", error));
-  GPUMC_TRY_OUT(status,
-                ensemble->device->ops->copy_to_host(ensemble->device, of_runs, numbers,
-                                                    ensemble->runs * sizeof *of_runs, error));
-  gpumc_processes_sum(counting(ensemble), of_runs, ensemble->runs);
+  GPUMC_TRY_OUT(status, sum_counts(ensemble, numbers, ensemble->runs, of_runs, error));
   for (size_t m = apart; m < ensemble->runs; m++)
     of_runs[m % apart] += of_runs[m];
   for (size_t t = 0; t < apart; t++)
@@ -193,18 +195,17 @@ out:
 
 /* Of all processes, in each of them. */
 static enum gpumc_status
-sum_counts(const struct gpumc_ensemble *ensemble, uint64_t *counts, struct gpumc_error *error)
+settle_counts(const struct gpumc_ensemble *ensemble, uint64_t *counts, struct gpumc_error *error)
 {
-  const struct gpumc_device_ops *ops = ensemble->device->ops;
-  const size_t runs = ensemble->plan.runs, bytes = runs * sizeof(uint64_t);
+  struct gpumc_device *device = ensemble->device;
+  const size_t runs = ensemble->plan.runs;
   uint64_t *sum = NULL;
   enum gpumc_status status;
   if (counts == NULL)
     return GPUMC_OK;
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&sum, runs, "proposals", error));
-  GPUMC_TRY_OUT(status, ops->copy_to_host(ensemble->device, sum, counts, bytes, error));
-  gpumc_processes_sum(counting(ensemble), sum, runs);
-  status = ops->copy_to_device(ensemble->device, counts, sum, bytes, error);
+  GPUMC_TRY_OUT(status, sum_counts(ensemble, counts, runs, sum, error));
+  status = device->ops->copy_to_device(device, counts, sum, runs * sizeof *sum, error);
 out:
   free(sum);
   return status;
@@ -215,8 +216,8 @@ enum gpumc_status gpumc_steps_settle(struct gpumc_ensemble *ensemble, struct gpu
   uint64_t expected = ensemble->expected;
   if (counting(ensemble)->module.size == 1)
     return GPUMC_OK;
-  GPUMC_TRY(sum_counts(ensemble, ensemble->accepted, error));
-  GPUMC_TRY(sum_counts(ensemble, ensemble->proposed, error));
+  GPUMC_TRY(settle_counts(ensemble, ensemble->accepted, error));
+  GPUMC_TRY(settle_counts(ensemble, ensemble->proposed, error));
   gpumc_processes_sum(counting(ensemble), &expected, 1);
   ensemble->expected = expected;
   ensemble->settled = true;

@@ -61,12 +61,13 @@ gpumc_share_join(const struct gpumc_ensemble *ensemble, void *array, struct gpum
     all += state->counts[p];
   }
   if (device->ops->kind == GPUMC_KIND_CPU) {
-    gpumc_processes_gather(processes, memory + first, memory, state->counts, -1);
+    gpumc_processes_gather(processes, memory + first, memory, state->counts, GPUMC_TO_ALL);
     return GPUMC_OK;
   }
   GPUMC_TRY(reserve(state, all, error));
   GPUMC_TRY(device->ops->copy_to_host(device, state->memory + first, memory + first,
                                       state->counts[processes->module.rank], error));
-  gpumc_processes_gather(processes, state->memory + first, state->memory, state->counts, -1);
+  gpumc_processes_gather(processes, state->memory + first, state->memory, state->counts,
+                         GPUMC_TO_ALL);
   return device->ops->copy_to_device(device, array, state->memory, all, error);
 }
