@@ -7,6 +7,7 @@
 
 #include "algorithms/pa/pa_device.h"
 #include "core/base/memory.h"
+#include "core/processes/processes.h"
 
 /* Blocks of families in all runs, about: some for each of many threads, and small ones. */
 enum { BLOCKS = 4096, LEAST_SHIFT = 6 };

@@ -8,8 +8,12 @@
 #ifndef GPUMC_ALGORITHMS_PA_FAMILIES_H
 #define GPUMC_ALGORITHMS_PA_FAMILIES_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "core/base/error.h"
-#include "core/processes/processes.h"
+
+struct gpumc_processes;
 
 /* Members of a family, and how many of them have the lowest value of the whole run. The cell of a
  * family of run m is m * width + family - first, of its owner's families. */
