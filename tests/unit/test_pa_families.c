@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "algorithms/pa/pa_device.h"
+#include "core/processes/processes.h"
 #include "support/status.h"
 #include "support/test_device.h"
 

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "algorithms/pa/pa_device.h"
-#include "algorithms/pa/pa_flow.h"
 #include "core/processes/processes.h"
+#include "algorithms/pa/pa_flow.h"
 #include "support/status.h"
 #include "support/test_device.h"
 

@@ -278,7 +278,7 @@ void gpumc_processes_restart(const struct gpumc_processes *processes)
 }
 
 double gpumc_processes_seconds(const struct gpumc_processes *processes,
-                               double seconds[static GPUMC_STAGES_MAXIMUM])
+                               double seconds[GPUMC_STAGES_MAXIMUM])
 {
   double sum = 0;
   for (size_t stage = 0; stage < GPUMC_STAGES_MAXIMUM; stage++) {

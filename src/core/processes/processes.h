@@ -94,7 +94,7 @@ void gpumc_processes_restart(const struct gpumc_processes *processes);
 /* Seconds that this process has spent since then in operations of each stage, waits for the others
  * included. Returns their sum; all are 0 of a single process. */
 double gpumc_processes_seconds(const struct gpumc_processes *processes,
-                               double seconds[static GPUMC_STAGES_MAXIMUM]);
+                               double seconds[GPUMC_STAGES_MAXIMUM]);
 
 /* Part number `i` of `parts` of the numbers 0 .. n - 1: [first, first + count). Parts are equal but
  * for one granule, begin at multiples of a granule, and may be empty. */
