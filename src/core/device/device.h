@@ -99,8 +99,8 @@ struct gpumc_device_ops {
   /* What is enqueued from here on is a transfer to other processes (transfer.h), or no longer, and
    * counts for the stage all the same. NULL: such work is done by the host. */
   void (*mark_transfer)(struct gpumc_device *device, bool begins);
-  /* Seconds spent in each stage since the device was opened, and of these in transfers, which may
-   * be NULL; waits for all that is enqueued. */
+  /* Seconds spent in each stage since the device was opened, and of these about how many in
+   * transfers, which may be NULL; waits for all that is enqueued. */
   GPUMC_MUST_CHECK enum gpumc_status (*stage_seconds)(struct gpumc_device *device,
                                                       double seconds[GPUMC_STAGES_MAXIMUM],
                                                       double transfers[GPUMC_STAGES_MAXIMUM],

@@ -14,6 +14,9 @@
 /* ---- stages: an event where each begins, read when its successor has passed ---- */
 
 enum { EVENTS = 256 };
+/* Transfers are short, and two marks for each would take as long as a tenth of them: one in so many
+ * is timed, a prime number, so that each of the few kinds that alternate has its turn. */
+enum { ONE_TRANSFER_IN = 7 };
 
 /* A ring of the marks oldest .. oldest+count-1. A failed mark loses times, never a result, so it is
  * no error; `worked` keeps what CUDA remembers of it from the next one who asks. */
@@ -22,6 +25,7 @@ struct events {
   size_t stage[EVENTS];
   bool transfer[EVENTS];
   size_t oldest, count;
+  size_t transfers;                        /* that have begun */
   double seconds[2][GPUMC_STAGES_MAXIMUM]; /* [transfer] */
 };
 
@@ -109,7 +113,12 @@ static size_t present_stage(const struct events *events)
 
 static void mark_transfer(struct gpumc_device *device, bool begins)
 {
-  mark(device, present_stage(device->events), begins);
+  struct events *events = events_of(device);
+  if (events == NULL)
+    return;
+  events->transfers += begins;
+  if (events->transfers % ONE_TRANSFER_IN == 0)
+    mark(device, present_stage(events), begins);
 }
 
 static enum gpumc_status
@@ -125,7 +134,7 @@ stage_seconds(struct gpumc_device *device, double seconds[GPUMC_STAGES_MAXIMUM],
   for (size_t i = 0; i < GPUMC_STAGES_MAXIMUM; i++) {
     seconds[i] = events->seconds[false][i] + events->seconds[true][i];
     if (transfers != NULL)
-      transfers[i] = events->seconds[true][i];
+      transfers[i] = ONE_TRANSFER_IN * events->seconds[true][i];
   }
   return GPUMC_OK;
 }
