@@ -216,6 +216,17 @@ static void find_due(const struct run *run, double interval, uint64_t due[static
     gpumc_processes_broadcast(run->processes, due, N_DUE * sizeof *due, 0);
 }
 
+/* Waits for what units have enqueued, as part of them. */
+static enum gpumc_status wait_for_units(struct run *run, struct gpumc_error *error)
+{
+  struct gpumc_device *device = &run->preparation.device;
+  const double begun = gpumc_clock();
+  if (device->ops->synchronize(device, error) != GPUMC_OK)
+    return gpumc_run_fail(run, error);
+  run->unit_seconds += gpumc_clock() - begun;
+  return GPUMC_OK;
+}
+
 /* Units of progress until the last one, a stop, or a failure. */
 static enum gpumc_status work(struct run *run, struct gpumc_error *error)
 {
@@ -238,7 +249,7 @@ static enum gpumc_status work(struct run *run, struct gpumc_error *error)
     if (due[DUE_CHECKPOINT])
       GPUMC_TRY(gpumc_run_save(run, error));
   }
-  return GPUMC_OK;
+  return wait_for_units(run, error);
 }
 
 static enum gpumc_status finish(struct run *run, struct gpumc_error *error)
