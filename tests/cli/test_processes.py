@@ -69,6 +69,11 @@ class Transfers(ProcessesCase):
             why = "" if device.NAME == "cpu" else ": (GPUMC_TRANSFERS says so|processes share a GPU)"
             self.assertRegex(done.stdout, rf"^2 processes, host copies{why}\n")
 
+    def test_a_way_that_there_is_not(self):
+        for kind in mpi.LAUNCHERS:
+            done = self.launch(kind, 2, TRANSFER, device.NAME, code=FAILURE, GPUMC_TRANSFERS="wire")
+            self.assertIn("GPUMC_TRANSFERS is 'wire' in the environment: use host or nccl", done.stderr)
+
 
 class Agreement(ProcessesCase):
     def test_all_are_well(self):

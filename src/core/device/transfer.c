@@ -26,17 +26,31 @@ const char *gpumc_transfer_expected(void)
                                                 : "host copies";
 }
 
+/* What the environment asks for. */
+enum wish { ANY_WAY, BY_HOST, BY_NCCL };
+
+static enum gpumc_status read_wish(enum wish *wish, struct gpumc_error *error)
+{
+  const char *text = getenv("GPUMC_TRANSFERS");
+  *wish = text == NULL ? ANY_WAY : strcmp(text, "host") == 0 ? BY_HOST : BY_NCCL;
+  return *wish != BY_NCCL || strcmp(text, "nccl") == 0
+             ? GPUMC_OK
+             : gpumc_error_set(error, GPUMC_INVALID,
+                               "GPUMC_TRANSFERS is '%s' in the environment: use host or nccl, or "
+                               "leave it unset",
+                               text);
+}
+
 struct functions {
   gpumc_transfer_meet *meet;
   gpumc_transfer_connect *connect;
 };
 
 /* `why`: what is in its way. */
-static bool load(struct functions *functions, char *why, size_t bytes)
+static bool load(struct functions *functions, enum wish wish, char *why, size_t bytes)
 {
   char path[4096];
-  const char *chosen = getenv("GPUMC_TRANSFERS");
-  if (chosen != NULL && strcmp(chosen, "host") == 0)
+  if (wish == BY_HOST)
     snprintf(why, bytes, "GPUMC_TRANSFERS says so");
   else if (!gpumc_transfer_find(path, sizeof path))
     snprintf(why, bytes, "this gpumc has no module for NCCL");
@@ -102,15 +116,15 @@ out:
 }
 
 /* Opens the module where all processes can; else `why` says why not. */
-static enum gpumc_status
-connect_gpus(struct gpumc_transfer *transfer, char *why, size_t bytes, struct gpumc_error *error)
+static enum gpumc_status connect_gpus(struct gpumc_transfer *transfer, enum wish wish, char *why,
+                                      size_t bytes, struct gpumc_error *error)
 {
   const struct gpumc_processes *processes = transfer->processes;
   struct gpumc_transfer_module *module = &transfer->module;
   struct gpumc_transfer_meeting meeting = {{0}};
   struct functions functions;
   GPUMC_TRY(look_for_sharers(transfer, why, bytes, error));
-  if (!all_can(processes, why[0] == '\0' && load(&functions, why, bytes), why, bytes))
+  if (!all_can(processes, why[0] == '\0' && load(&functions, wish, why, bytes), why, bytes))
     return GPUMC_OK;
   const bool met = !gpumc_is_root(processes) || functions.meet(&meeting) == 0;
   snprintf(why, bytes, "%s", met ? "" : "NCCL cannot start");
@@ -141,11 +155,18 @@ static enum gpumc_status open_transfer(struct gpumc_transfer *transfer, struct g
 {
   char why[96] = "";
   const size_t size = (size_t)transfer->processes->module.size;
-  const enum gpumc_status status =
-      gpumc_allocate_array(&transfer->counts, size, "messages between processes", error);
+  enum wish wish;
+  enum gpumc_status status = read_wish(&wish, error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&transfer->counts, size, "messages between processes", error);
   GPUMC_TRY(gpumc_processes_agree(transfer->processes, status, error));
   if (on_gpu(transfer))
-    GPUMC_TRY(connect_gpus(transfer, why, sizeof why, error));
+    GPUMC_TRY(connect_gpus(transfer, wish, why, sizeof why, error));
+  if (on_gpu(transfer) && wish == BY_NCCL && transfer->module.ops == NULL)
+    status =
+        gpumc_error_set(error, GPUMC_DEVICE,
+                        "GPUMC_TRANSFERS asks for NCCL between GPUs, which cannot be had: %s", why);
+  GPUMC_TRY(gpumc_processes_agree(transfer->processes, status, error));
   if (transfer->module.ops != NULL)
     snprintf(transfer->name, sizeof transfer->name, "%s", transfer->module.name);
   else

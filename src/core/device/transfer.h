@@ -23,7 +23,8 @@ struct gpumc_transfer {
 
 /* That of the device, which is opened at the first call and stays open until the device is closed.
  * By all processes. GPUMC_FAILURE, in all, where memory ran out. With GPUMC_TRANSFERS=host in the
- * environment of one, all go by way of the host. */
+ * environment of one, all go by way of the host; with nccl GPUMC_DEVICE where they cannot go by
+ * that. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_transfer_of(struct gpumc_device *device, const struct gpumc_processes *processes,
                   struct gpumc_transfer **transfer, struct gpumc_error *error);
