@@ -37,6 +37,11 @@ ALGORITHMS = {
                  f"algorithm: {{name: canonical, {LADDER}, thermalization: 20, sweeps: 40, samples: 45}}\n",
     "pa": HEAD + "model: {name: ising2d, shape: [8, 8]}\n"
           "algorithm: {name: pa, population: 231, sweeps: 2, beta: {from: 0.0, to: 0.5, step: 0.05}, runs: 3}\n",
+    "pa_runs": HEAD + "model: {name: ising2d, shape: [8, 8]}\n"
+          "algorithm: {name: pa, population: 201, sweeps: 2, beta: {from: 0.0, to: 0.5, step: 0.05}, runs: 11, "
+          "configurations: {every: 4}, reweight: {from: 0.1, to: 0.4, step: 0.1}}\n",
+    "pa_runs_steps": HEAD + "model: {name: heisenberg, shape: [4, 4, 4]}\n"
+          "algorithm: {name: pa, population: 101, sweeps: 4, beta: {from: 0.0, to: 1.0, overlap: 0.8}, runs: 8}\n",
     # Populations of which each process has some places: one run, or fewer runs than processes.
     "pa_places": HEAD + "model: {name: ising2d, shape: [8, 8]}\n"
           "algorithm: {name: pa, population: 1501, sweeps: 2, beta: {from: 0.0, to: 0.5, step: 0.05}, runs: 1, "

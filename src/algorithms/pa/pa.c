@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "algorithms/pa/pa_parts.h"
+#include "algorithms/pa/pa_runs.h"
 #include "algorithms/pa/pa_state.h"
 #include "core/base/memory.h"
 #include "core/numerics/elementary.h"
@@ -28,7 +29,7 @@ static size_t slot_of(size_t row)
  * replicas were counted before. */
 static enum gpumc_status tally(struct pa *pa, bool histogram, struct gpumc_error *error)
 {
-  GPUMC_TRY(pa_population_tally(&pa->population, (uint32_t)pa->batch.first, histogram, error));
+  GPUMC_TRY(pa_population_tally(&pa->population, pa_runs_first(pa), histogram, error));
   pa->tallied = true;
   return GPUMC_OK;
 }
@@ -43,7 +44,7 @@ static enum gpumc_status start_batch(struct pa *pa, struct gpumc_error *error)
 {
   GPUMC_TRY(gpumc_ensemble_start(pa->context.ensemble, (uint32_t)pa->batch.first, pa->batch.count,
                                  pa->settings.population, error));
-  pa->population.runs = pa->batch.count;
+  pa_runs_take(pa);
   pa->step = (struct pa_step){.value = pa->schedule.value[0], .weighing = 0.0};
   for (size_t m = 0; m < pa->batch.count; m++)
     pa->log_partition[m] = pa_first_log_partition(&pa->settings, pa->context.model);
@@ -67,7 +68,10 @@ static double weighing_to(const struct pa *pa, double value)
 static enum gpumc_status
 overlap_at(struct pa *pa, double value, double *overlap, struct gpumc_error *error)
 {
-  return pa_population_trial(&pa->population, weighing_to(pa, value), overlap, error);
+  if (pa->population.runs > 0)
+    GPUMC_TRY(pa_population_trial(&pa->population, weighing_to(pa, value), overlap, error));
+  pa_runs_tell_overlap(pa, overlap);
+  return GPUMC_OK;
 }
 
 /* Finds a value *high whose overlap is below alpha*, or the end, by doubling the last step. *low
@@ -143,7 +147,7 @@ static enum gpumc_status resample(struct pa *pa, struct gpumc_error *error)
       .method = pa->settings.resampling,
       .seed = pa->context.seed,
       .rounds = pa->context.rounds,
-      .first_run = (uint32_t)pa->batch.first,
+      .first_run = pa_runs_first(pa),
       .first_replica = (uint32_t)pa->context.ensemble->plan.first_replica,
       .time = (uint32_t)pa->row,
       .step = pa->step.weighing,
@@ -198,6 +202,7 @@ static enum gpumc_status
 collect(struct pa *pa, const struct pa_step *step, size_t row, struct gpumc_error *error)
 {
   GPUMC_TRY(pa_population_collect(&pa->population, slot_of(row), pa->outcome, error));
+  pa_runs_share_outcomes(pa);
   for (size_t m = 0; m < pa->batch.count; m++) {
     GPUMC_TRY(check_size(pa, m, row, error));
     GPUMC_TRY(pa_record(pa, step, m, error));
@@ -213,6 +218,7 @@ static void destroy(void *state)
   if (pa == NULL)
     return;
   pa_population_free(&pa->population);
+  pa_runs_free(pa);
   free(pa->schedule.value);
   free(pa->tables);
   free(pa->outcome);
@@ -227,7 +233,7 @@ static void destroy(void *state)
 static enum gpumc_status allocate_host_arrays(struct pa *pa, struct gpumc_error *error)
 {
   const struct pa_settings *settings = &pa->settings;
-  const size_t batch = pa->population.plan.runs;
+  const size_t batch = pa_plan_batch(&pa->population.plan);
   GPUMC_TRY(gpumc_allocate_array(&pa->tables, settings->runs, "tables", error));
   GPUMC_TRY(gpumc_allocate_array(&pa->outcome, batch, "outcomes", error));
   GPUMC_TRY(gpumc_allocate_array(&pa->log_partition, batch, "partition functions", error));
@@ -247,8 +253,10 @@ static enum gpumc_status create_population(struct pa *pa, struct gpumc_error *er
     plan.processes = (size_t)ensemble->plan.processes->module.size;
     plan.rank = (size_t)ensemble->plan.processes->module.rank;
   }
+  pa_runs_plan(ensemble, &plan);
   GPUMC_TRY(
       pa_population_create(pa->context.device, &plan, ensemble->size, &pa->population, error));
+  GPUMC_TRY(pa_runs_create(pa, error));
   return pa_parts_create(&pa->population, ensemble, error);
 }
 
@@ -304,7 +312,7 @@ static enum gpumc_status collect_earlier(struct pa *pa, const struct pa_step *st
                                          enum gpumc_status status, struct gpumc_error *error)
 {
   struct gpumc_error earlier = {0};
-  if (status != GPUMC_OK && pa->population.parts != NULL)
+  if (status != GPUMC_OK && pa->context.ensemble->plan.division != GPUMC_UNDIVIDED)
     return status;
   enum gpumc_status collected = collect(pa, step, pa->row - 1, &earlier);
   if (collected == GPUMC_OK)
@@ -333,7 +341,7 @@ static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error
   pa->batch = pa_batch_from(&pa->settings, pa->context.model, pa->batch.first + pa->batch.count);
   pa->row = 0;
   *finished = pa->batch.count == 0;
-  return *finished ? pa_parts_gather_bins(&pa->population, error) : GPUMC_OK;
+  return *finished ? pa_gather_bins(pa, error) : GPUMC_OK;
 }
 
 static void position(const void *state, struct gpumc_position *where)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "algorithms/pa/pa_parts.h"
+#include "algorithms/pa/pa_runs.h"
 #include "algorithms/pa/pa_state.h"
 #include "core/base/memory.h"
 #include "core/simulation/curves.h"
@@ -107,31 +108,98 @@ out:
   return status;
 }
 
-/* On the device every run has room for `capacity`. */
+/* On the device every run has room for `capacity`; those of other processes are left out. */
 static enum gpumc_status copy_families(const struct pa *pa, copy_labels *copy,
                                        const struct families *families, struct gpumc_error *error)
 {
   if (pa->population.parts != NULL)
     return copy_divided(pa, copy, families, error);
+  const size_t first = pa->population.first, end = first + pa->population.runs;
   uint32_t *on_host = families->family;
-  for (size_t m = 0; m < pa->context.ensemble->runs; m++) {
-    GPUMC_TRY(copy(pa->context.device, pa->population.family + m * pa->population.plan.capacity,
-                   on_host, families->size[m], error));
-    on_host += families->size[m];
-  }
+  for (size_t m = 0; m < end; on_host += families->size[m++])
+    if (m >= first)
+      GPUMC_TRY(copy(pa->context.device,
+                     pa->population.family + (m - first) * pa->population.plan.capacity, on_host,
+                     families->size[m], error));
   return GPUMC_OK;
 }
 
 static enum gpumc_status
 families_fetch(const struct pa *pa, struct families *families, struct gpumc_error *error)
 {
-  return copy_families(pa, fetch, families, error);
+  GPUMC_TRY(copy_families(pa, fetch, families, error));
+  return pa_runs_gather_families(pa, families->size, families->family, error);
 }
 
 static enum gpumc_status
 families_bring(const struct pa *pa, struct families *families, struct gpumc_error *error)
 {
   return copy_families(pa, bring, families, error);
+}
+
+/* ---- histograms ---- */
+
+static bool runs_are_divided(const struct pa *pa)
+{
+  return pa->context.ensemble->plan.division == GPUMC_BY_RUNS;
+}
+
+static enum gpumc_status clear_bins(const struct pa *pa, size_t bytes, struct gpumc_error *error)
+{
+  struct gpumc_device *device = pa->context.device;
+  return device->ops->fill(device, pa->population.bins, 0, bytes, error);
+}
+
+static size_t histogram_rows(const struct pa *pa)
+{
+  return pa->settings.strata * pa->settings.blocks;
+}
+
+enum gpumc_status pa_gather_bins(const struct pa *pa, struct gpumc_error *error)
+{
+  const struct gpumc_ensemble_plan *plan = &pa->context.ensemble->plan;
+  struct gpumc_device *device = pa->context.device;
+  const size_t count = histogram_rows(pa) * pa->population.plan.levels;
+  const size_t bytes = count * sizeof(uint64_t);
+  uint64_t *bins = NULL;
+  enum gpumc_status status;
+  if (plan->division == GPUMC_UNDIVIDED || count == 0)
+    return GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&bins, count, "histograms", error));
+  GPUMC_TRY_OUT(status, device->ops->copy_to_host(device, bins, pa->population.bins, bytes, error));
+  gpumc_processes_sum(plan->processes, bins, count);
+  status = gpumc_is_root(plan->processes)
+               ? device->ops->copy_to_device(device, pa->population.bins, bins, bytes, error)
+               : clear_bins(pa, bytes, error);
+out:
+  free(bins);
+  return status;
+}
+
+static struct gpumc_part part_of_bins(const struct pa *pa)
+{
+  return (struct gpumc_part){"bins", GPUMC_UINT64, histogram_rows(pa),
+                             pa_spectrum(pa->context.model)->levels, pa->population.bins};
+}
+
+/* Where runs are divided the root has those of all when they are saved, and goes on with them. */
+static enum gpumc_status
+save_bins(const struct pa *pa, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
+{
+  const struct gpumc_part bins = part_of_bins(pa);
+  if (runs_are_divided(pa))
+    GPUMC_TRY(pa_gather_bins(pa, error));
+  return gpumc_columns_save_counts(pa->context.ensemble, &bins, writer, "pa", error);
+}
+
+static enum gpumc_status
+load_bins(const struct pa *pa, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
+{
+  const struct gpumc_part bins = part_of_bins(pa);
+  GPUMC_TRY(gpumc_columns_load_counts(pa->context.ensemble, &bins, reader, "pa", error));
+  return runs_are_divided(pa) && !gpumc_is_root(pa->context.ensemble->plan.processes)
+             ? clear_bins(pa, bins.rows * bins.width * sizeof(uint64_t), error)
+             : GPUMC_OK;
 }
 
 /* ---- configurations ---- */
@@ -224,17 +292,6 @@ out:
   return status;
 }
 
-static size_t histogram_rows(const struct pa *pa)
-{
-  return pa->settings.strata * pa->settings.blocks;
-}
-
-static struct gpumc_part part_of_bins(const struct pa *pa)
-{
-  return (struct gpumc_part){"bins", GPUMC_UINT64, histogram_rows(pa),
-                             pa_spectrum(pa->context.model)->levels, pa->population.bins};
-}
-
 enum gpumc_status
 pa_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
 {
@@ -246,13 +303,9 @@ pa_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_
       gpumc_checkpoint_put(writer, "pa/counters", GPUMC_INT64, N_COUNTERS, 1, counters, error));
   GPUMC_TRY(gpumc_checkpoint_put(writer, "pa/updates", GPUMC_FLOAT64, 1, 1, &pa->updates, error));
   GPUMC_TRY(gpumc_checkpoint_put(writer, "pa/log_partition", GPUMC_FLOAT64,
-                                 pa->population.plan.runs, 1, pa->log_partition, error));
+                                 pa_plan_batch(&pa->population.plan), 1, pa->log_partition, error));
   GPUMC_TRY(save_families(pa, writer, error));
-  if (pa->settings.reweight) {
-    const struct gpumc_part bins = part_of_bins(pa);
-    GPUMC_TRY(gpumc_columns_save_counts(pa->context.ensemble, &bins, writer, "pa", error));
-  }
-  return GPUMC_OK;
+  return pa->settings.reweight ? save_bins(pa, writer, error) : GPUMC_OK;
 }
 
 /* The temperatures that the first run chose stand in its rows. */
@@ -313,7 +366,8 @@ static enum gpumc_status load_numbers(struct pa *pa, struct gpumc_checkpoint_rea
   GPUMC_TRY(
       gpumc_checkpoint_get_rows(reader, "pa/updates", GPUMC_FLOAT64, 0, 1, 1, &pa->updates, error));
   return gpumc_checkpoint_get_rows(reader, "pa/log_partition", GPUMC_FLOAT64, 0,
-                                   pa->population.plan.runs, 1, pa->log_partition, error);
+                                   pa_plan_batch(&pa->population.plan), 1, pa->log_partition,
+                                   error);
 }
 
 static enum gpumc_status load_families(struct pa *pa, struct gpumc_checkpoint_reader *reader,
@@ -339,13 +393,11 @@ enum gpumc_status pa_load(void *state, struct gpumc_checkpoint_reader *reader, b
   int64_t counters[N_COUNTERS];
   GPUMC_TRY(load_numbers(pa, reader, counters, error));
   GPUMC_TRY(reload_schedule(pa, error));
+  pa_runs_take(pa);
   GPUMC_TRY(load_families(pa, reader, counters, error));
-  if (pa->settings.reweight) {
-    const struct gpumc_part bins = part_of_bins(pa);
-    GPUMC_TRY(gpumc_columns_load_counts(pa->context.ensemble, &bins, reader, "pa", error));
-  }
+  if (pa->settings.reweight)
+    GPUMC_TRY(load_bins(pa, reader, error));
   pa->batch = (struct pa_batch){(size_t)counters[COUNTER_FIRST], (size_t)counters[COUNTER_COUNT]};
-  pa->population.runs = pa->batch.count;
   pa->row = (size_t)counters[COUNTER_ROW];
   pa->tallied = false;
   *finished = pa->batch.count == 0;

@@ -91,10 +91,6 @@ GPUMC_MUST_CHECK enum gpumc_status pa_parts_collect(struct pa_population *popula
 /* Numbers of 64 bits that are added up for a run when it is collected. */
 size_t pa_parts_words(const struct pa_layout *layout);
 
-/* The histograms of all processes become the root's, and empty in all others. */
-GPUMC_MUST_CHECK enum gpumc_status
-pa_parts_gather_bins(struct pa_population *population, struct gpumc_error *error);
-
 /* At least so many bytes; what was in them is lost if there were fewer. To free one that has none
  * is legal, and leaves its device. */
 GPUMC_MUST_CHECK enum gpumc_status

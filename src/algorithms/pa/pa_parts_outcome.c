@@ -147,24 +147,3 @@ enum gpumc_status pa_parts_collect(struct pa_population *population, size_t slot
   unpack_sums(population, found->runs, record);
   return GPUMC_OK;
 }
-
-enum gpumc_status pa_parts_gather_bins(struct pa_population *population, struct gpumc_error *error)
-{
-  struct pa_parts *parts = population->parts;
-  struct gpumc_device *device = population->device;
-  const struct pa_population_plan *plan = &population->plan;
-  const size_t count = plan->strata * plan->blocks * plan->levels, bytes = count * sizeof(uint64_t);
-  uint64_t *bins = NULL;
-  enum gpumc_status status;
-  if (parts == NULL || plan->levels == 0)
-    return GPUMC_OK;
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&bins, count, "histograms", error));
-  GPUMC_TRY_OUT(status, device->ops->copy_to_host(device, bins, population->bins, bytes, error));
-  gpumc_processes_sum(parts->processes, bins, count);
-  status = gpumc_is_root(parts->processes)
-               ? device->ops->copy_to_device(device, population->bins, bins, bytes, error)
-               : device->ops->fill(device, population->bins, 0, bytes, error);
-out:
-  free(bins);
-  return status;
-}

@@ -194,6 +194,7 @@ enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpum
   demanded->plan = (struct gpumc_ensemble_plan){.runs = plan.runs,
                                                 .capacity = plan.capacity,
                                                 .samples = 1,
+                                                .own_runs = true,
                                                 .moved = settings.moved.control,
                                                 .fixes = true};
   memcpy(demanded->plan.fixed, settings.moved.fixed, sizeof settings.moved.fixed);

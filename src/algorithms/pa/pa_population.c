@@ -87,7 +87,7 @@ pa_population_host_bytes(const struct gpumc_device *device, const struct pa_popu
   const size_t block =
       sizeof *population->block_weight + plan->n_channels * sizeof *population->moments;
   return gpumc_slots_host_bytes(device, layout_make(plan).bytes) +
-         plan->runs * plan->blocks * block;
+         pa_plan_batch(plan) * plan->blocks * block;
 }
 
 static enum gpumc_status
@@ -115,7 +115,7 @@ static enum gpumc_status
 allocate_on_host(struct pa_population *population, struct gpumc_error *error)
 {
   const struct pa_population_plan *plan = &population->plan;
-  const size_t rows = plan->runs * plan->blocks;
+  const size_t rows = pa_plan_batch(plan) * plan->blocks;
   GPUMC_TRY(gpumc_slots_create(population->device, population->layout.bytes, "outcomes",
                                population->slot, error));
   GPUMC_TRY(gpumc_allocate_array(&population->block_weight, rows, "weights by block", error));
@@ -190,6 +190,8 @@ static enum gpumc_status add_values(struct pa_population *population, struct gpu
 enum gpumc_status pa_population_found(struct pa_population *population, struct gpumc_error *error)
 {
   const struct pa_work work = pa_population_work(population, population->runs);
+  if (work.runs == 0)
+    return GPUMC_OK;
   GPUMC_TRY(clear(population, 0, population->layout.reached, error));
   return population->steps->found(population->device, &work, error);
 }
@@ -213,6 +215,8 @@ enum gpumc_status pa_population_tally(struct pa_population *population, uint32_t
       .members = (uint32_t *)population->weight,
       .mark = (uint32_t *)population->weight + count,
   };
+  if (population->runs == 0)
+    return GPUMC_OK;
   GPUMC_TRY(clear(population, layout->reached, layout->bytes - layout->reached, error));
   GPUMC_TRY(
       device->ops->fill(device, population->weight, 0, count * sizeof *population->weight, error));
@@ -264,6 +268,8 @@ enum gpumc_status pa_population_resample(struct pa_population *population,
   struct gpumc_device *device = population->device;
   struct pa_resample_work work = resample_work(population, population->runs, request);
   work.block_weights = population->record + population->layout.weights;
+  if (population->runs == 0)
+    return GPUMC_OK;
   GPUMC_TRY(clear(population, 0, population->layout.reached, error));
   GPUMC_TRY(population->steps->weigh(device, &work, error));
   GPUMC_TRY(pa_parts_share_weights(population, &work.population, error));
@@ -285,12 +291,23 @@ pa_population_publish(struct pa_population *population, size_t slot, struct gpum
 {
   struct gpumc_device *device = population->device;
   population->published[slot] = population->runs;
+  if (population->runs == 0)
+    return GPUMC_OK;
   GPUMC_TRY(device->ops->publish(device, &population->slot[slot], population->record,
                                  population->layout.bytes, error));
   return pa_parts_publish(population, slot, error);
 }
 
-/* Reads what was found for run m, from a record whose arrays `found` has. */
+void pa_population_point(const struct pa_population *population, size_t m,
+                         struct pa_outcome *outcome)
+{
+  const size_t blocks = population->plan.blocks, n_channels = population->plan.n_channels;
+  outcome->block_weight = population->block_weight + m * blocks;
+  for (size_t c = 0; c < n_channels; c++)
+    outcome->sums[c] = population->moments + (m * n_channels + c) * blocks;
+}
+
+/* Reads what was found for run m of the own ones, from a record whose arrays `found` has. */
 static void read_outcome(const struct pa_population *population, const uint8_t *record,
                          const struct pa_work *found, size_t m, struct pa_outcome *outcome)
 {
@@ -299,8 +316,9 @@ static void read_outcome(const struct pa_population *population, const uint8_t *
   const struct pa_weights weights = pa_weights_of(found, m);
   const struct pa_copied copied = pa_copied_of(found, m);
   const struct pa_tallied *tallied = &found->tallied[m];
-  struct gpumc_moment_sums *moments = population->moments + m * n_channels * blocks;
-  uint64_t *block_weight = population->block_weight + m * blocks;
+  struct gpumc_moment_sums *moments =
+      population->moments + (population->first + m) * n_channels * blocks;
+  uint64_t *block_weight = population->block_weight + (population->first + m) * blocks;
   /* The channels' come after the weights' in the same memory. */
   gpumc_tally_read(&layout->by_weight, record + layout->weights + m * layout->by_weight.stride,
                    moments);
@@ -313,7 +331,6 @@ static void read_outcome(const struct pa_population *population, const uint8_t *
       .reference = found->reference[m],
       .total = weights.total,
       .overlap = pa_overlap(copied.high, copied.low, weights.before, weights.total),
-      .block_weight = block_weight,
       .lowest = pa_lowest_of(&found->reached[m]),
       .lowest_replicas = tallied->lowest_replicas,
       .lowest_families = tallied->lowest_families,
@@ -321,8 +338,7 @@ static void read_outcome(const struct pa_population *population, const uint8_t *
       .square_sum = tallied->square_sum,
       .entropy = (double)tallied->entropy * PA_ENTROPY_UNIT,
   };
-  for (size_t c = 0; c < n_channels; c++)
-    outcome->sums[c] = moments + c * blocks;
+  pa_population_point(population, population->first + m, outcome);
 }
 
 enum gpumc_status pa_population_collect(struct pa_population *population, size_t slot,
@@ -332,9 +348,11 @@ enum gpumc_status pa_population_collect(struct pa_population *population, size_t
   uint8_t *record = population->slot[slot].memory;
   const struct pa_work found =
       pa_population_work_in(population, record, population->published[slot]);
+  if (found.runs == 0)
+    return GPUMC_OK;
   GPUMC_TRY(device->ops->collect(device, &population->slot[slot], error));
   GPUMC_TRY(pa_parts_collect(population, slot, &found, error));
   for (size_t m = 0; m < found.runs; m++)
-    read_outcome(population, record, &found, m, &outcome[m]);
+    read_outcome(population, record, &found, m, &outcome[population->first + m]);
   return GPUMC_OK;
 }

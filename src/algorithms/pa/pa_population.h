@@ -20,7 +20,8 @@ enum pa_resampling { PA_RESAMPLING_NEAREST_INTEGER, PA_RESAMPLING_SYSTEMATIC };
 /* What is fixed when a population is created. A block is the families f with f mod blocks = block.
  */
 struct pa_population_plan {
-  size_t runs;     /* of a batch, at most */
+  size_t runs;     /* of a batch, at most, or those of them that the process has */
+  size_t batch;    /* runs of a batch, at most, whose outcomes there is room for; 0: `runs` */
   size_t capacity; /* replicas of a run, at most; runs * capacity < 2^32 */
   /* Where processes divide the runs: `capacity` is the process's own, which begins with replica
    * `first` of `whole` (0: there is no more than `capacity`). All else is of the whole. */
@@ -40,6 +41,11 @@ struct pa_population_plan {
   size_t strata, levels;
   int64_t lowest, spacing;
 };
+
+static inline size_t pa_plan_batch(const struct pa_population_plan *plan)
+{
+  return plan->batch > 0 ? plan->batch : plan->runs;
+}
 
 static inline size_t pa_plan_processes(const struct pa_population_plan *plan)
 {
@@ -108,8 +114,10 @@ struct pa_population {
   struct pa_population_plan plan;
   struct gpumc_device *device;
   const struct pa_steps *steps; /* the device's */
-  size_t runs;                  /* of the present batch, <= plan.runs; set by whoever starts it */
-  uint32_t *size;               /* [plan.runs] */
+  /* Of the present batch, <= plan.runs; set by whoever starts it. Of none nothing is done. */
+  size_t runs;
+  size_t first;   /* the number in the batch of the first of them */
+  uint32_t *size; /* [runs] */
   /* [plan.runs][plan.capacity] each: */
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM];
   uint64_t *weight;
@@ -121,8 +129,8 @@ struct pa_population {
   uint8_t *trial;  /* trial_bytes of host memory */
   struct gpumc_slot slot[GPUMC_SLOTS];
   size_t published[GPUMC_SLOTS];     /* runs */
-  uint64_t *block_weight;            /* [plan.runs][blocks], of what was collected */
-  struct gpumc_moment_sums *moments; /* [plan.runs][n_channels][blocks] */
+  uint64_t *block_weight;            /* [plan.batch][blocks], of what was collected */
+  struct gpumc_moment_sums *moments; /* [plan.batch][n_channels][blocks] */
   struct pa_parts *parts;            /* of several processes (pa_parts.h); NULL: all is here */
 };
 
@@ -168,9 +176,13 @@ pa_population_resample(struct pa_population *population,
 /* Starts bringing what the last `resample` (or `found`) and `tally` found into `slot`. */
 GPUMC_MUST_CHECK enum gpumc_status
 pa_population_publish(struct pa_population *population, size_t slot, struct gpumc_error *error);
-/* Waits for it and fills outcome[runs], whose arrays are valid until the next call. */
+/* Waits for it and fills outcome[first .. first + runs - 1], by numbers in the batch, whose arrays
+ * are valid until the next call. */
 GPUMC_MUST_CHECK enum gpumc_status pa_population_collect(struct pa_population *population,
                                                          size_t slot, struct pa_outcome *outcome,
                                                          struct gpumc_error *error);
+/* Where the arrays of the outcome of run m of the batch are: into its pointers. */
+void pa_population_point(const struct pa_population *population, size_t m,
+                         struct pa_outcome *outcome);
 
 #endif

@@ -121,8 +121,10 @@ plan_memory(const struct gpumc_preparation *preparation, const struct gpumc_dema
               gpumc_ensemble_checkpoint_bytes(&preparation->model, demand->plan.capacity)};
   const struct gpumc_ensemble_plan share = gpumc_share_largest(&demand->plan);
   const bool divided = demand->plan.division == GPUMC_BY_REPLICAS;
-  const double has = (double)share.capacity / (double)demand->plan.capacity;
-  const double missing = divided ? 1 - has : 0, beside = divided ? has : 0;
+  const bool own_runs = demand->plan.division == GPUMC_BY_RUNS && demand->plan.own_runs;
+  const double has = (double)share.capacity / (double)demand->plan.capacity * (double)share.runs /
+                     (double)demand->plan.runs;
+  const double missing = divided || own_runs ? 1 - has : 0, beside = divided ? has : 0;
   plan.ensemble = ensemble_bytes(preparation, &share);
   plan.host += beside * (double)demand->divided_host_bytes -
                missing * (double)demand->host_bytes_by_replicas;

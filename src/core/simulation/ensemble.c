@@ -95,15 +95,30 @@ enum gpumc_status gpumc_ensemble_set_sizes(struct gpumc_ensemble *ensemble, cons
   return ensemble->share != NULL ? gpumc_share_resize(ensemble, size, error) : GPUMC_OK;
 }
 
+static bool has_own_runs(const struct gpumc_ensemble *ensemble)
+{
+  return ensemble->plan.own_runs && ensemble->plan.division == GPUMC_BY_RUNS;
+}
+
+struct gpumc_slice gpumc_ensemble_runs_of(const struct gpumc_ensemble *ensemble, int rank)
+{
+  if (!has_own_runs(ensemble))
+    return (struct gpumc_slice){0, ensemble->runs};
+  const struct gpumc_share share = gpumc_share_of(&ensemble->plan, ensemble->runs, rank);
+  return (struct gpumc_slice){share.first_run, share.runs};
+}
+
 enum gpumc_status gpumc_ensemble_whole_sizes(const struct gpumc_ensemble *ensemble, uint32_t *size,
                                              struct gpumc_error *error)
 {
   uint64_t *sum = NULL;
   GPUMC_TRY(gpumc_ensemble_get_sizes(ensemble, size, error));
-  if (ensemble->plan.division != GPUMC_BY_REPLICAS)
+  if (ensemble->plan.division != GPUMC_BY_REPLICAS && !has_own_runs(ensemble))
     return GPUMC_OK;
   GPUMC_TRY(gpumc_allocate_array(&sum, ensemble->runs, "numbers of replicas", error));
-  for (size_t m = 0; m < ensemble->runs; m++)
+  const struct gpumc_slice own =
+      gpumc_ensemble_runs_of(ensemble, ensemble->plan.processes->module.rank);
+  for (size_t m = own.first; m < own.first + own.count; m++)
     sum[m] = size[m];
   gpumc_processes_sum(ensemble->plan.processes, sum, ensemble->runs);
   for (size_t m = 0; m < ensemble->runs; m++)

@@ -53,8 +53,11 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_get_sizes(const struct gpumc_e
 GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_set_sizes(struct gpumc_ensemble *ensemble,
                                                             const uint32_t *size,
                                                             struct gpumc_error *error);
-/* Of an ensemble whose replicas are divided (columns.h) those of all processes together, and what
- * gpumc_ensemble_get_sizes() says of any other. Collective. */
+/* Of the runs of the batch those that a process sees: its own where they are divided by runs and
+ * plan.own_runs says so, else all. */
+struct gpumc_slice gpumc_ensemble_runs_of(const struct gpumc_ensemble *ensemble, int rank);
+/* Of an ensemble whose replicas are divided (columns.h) those of all processes together, of one of
+ * own runs those of all runs, and what gpumc_ensemble_get_sizes() says of any other. Collective. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_whole_sizes(const struct gpumc_ensemble *ensemble,
                                                               uint32_t *size,
                                                               struct gpumc_error *error);

@@ -83,6 +83,9 @@ struct gpumc_ensemble_plan {
   /* How it is divided among processes (division.h), which no kernel sees; NULL: all is here. */
   const struct gpumc_processes *processes;
   enum gpumc_division division;
+  /* Divided by runs, an ensemble is asked for measurements and copies of the process's own runs
+   * alone (gpumc_ensemble_runs_of), of which nothing is told to others. */
+  bool own_runs;
   size_t granule; /* shares of a run begin at multiples of it; 0: it is not divided */
   size_t even;    /* replicas of a run that are cut evenly: the last share has the room beyond */
 };

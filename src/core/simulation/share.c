@@ -77,11 +77,12 @@ static size_t width_of(const struct gpumc_ensemble *ensemble, size_t c)
   return model->ops->channels[c].axis.name != NULL ? model->profile[c].width : 1;
 }
 
-/* Into `own` where the replicas of the share are in the arrays of channels. */
+/* Into `own` where the replicas of the share are in the arrays of channels, which may be of the own
+ * runs alone. */
 static void find_own(const struct gpumc_ensemble *ensemble, const struct gpumc_share *share,
                      int64_t *const *channel, int64_t *own[GPUMC_CHANNELS_MAXIMUM])
 {
-  const size_t first = cells_of(ensemble, share).first;
+  const size_t first = ensemble->plan.own_runs ? 0 : cells_of(ensemble, share).first;
   for (size_t c = 0; c < ensemble->model->ops->n_channels; c++)
     own[c] = channel[c] != NULL ? channel[c] + first * width_of(ensemble, c) : NULL;
 }
@@ -89,7 +90,7 @@ static void find_own(const struct gpumc_ensemble *ensemble, const struct gpumc_s
 static enum gpumc_status make_channels_whole(const struct gpumc_ensemble *ensemble,
                                              int64_t *const *channel, struct gpumc_error *error)
 {
-  for (size_t c = 0; c < ensemble->model->ops->n_channels; c++)
+  for (size_t c = 0; c < ensemble->model->ops->n_channels && !ensemble->plan.own_runs; c++)
     if (channel[c] != NULL)
       GPUMC_TRY(make_whole(ensemble, channel[c], width_of(ensemble, c) * sizeof(int64_t), error));
   return GPUMC_OK;
@@ -189,9 +190,8 @@ gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_err
 {
   const struct gpumc_share own = gpumc_share_own(ensemble);
   struct gpumc_ensemble view = gpumc_share_view(ensemble, &own);
-  return own.runs > 0
-             ? view.ops->gather(&view, parent + own.first_run * ensemble->plan.capacity, error)
-             : GPUMC_OK;
+  const size_t first = ensemble->plan.own_runs ? 0 : own.first_run * ensemble->plan.capacity;
+  return own.runs > 0 ? view.ops->gather(&view, parent + first, error) : GPUMC_OK;
 }
 
 /* ---- transfers, by numbers in the whole ---- */
