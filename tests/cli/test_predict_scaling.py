@@ -48,6 +48,13 @@ class Document(unittest.TestCase):
             self.assertEqual(run("--write", copy, "--set", "gpu_wait=300").returncode, 0)
             self.assertNotEqual(copy.read_text(encoding="utf-8"), DOCUMENT.read_text(encoding="utf-8"))
 
+    def test_every_constant_matters(self):
+        plain = json.loads(CONSTANTS.read_text())
+        for name, of in plain["constants"].items():
+            other = predict.Model(json.loads(CONSTANTS.read_text()), [f"{name}={100 * of['value']}"])
+            self.assertTrue(any(make(other) != make(predict.Model(plain)) for table, make in predict.TABLES.items() if table != "constants"),
+                            name)
+
     def test_what_is_not_measured_says_so(self):
         constants = json.loads(CONSTANTS.read_text())["constants"]
         for name, of in constants.items():
@@ -63,27 +70,77 @@ class Arithmetic(unittest.TestCase):
     def setUp(self):
         self.model = predict.Model({
             "constants": {name: {"value": value, "unit": unit} for name, value, unit in (
-                ("step", 100, "us"), ("per_replica", 10, "ns"), ("gpu_wait", 20, "us"), ("operation", 4, "us"),
-                ("latency", 3, "us"), ("latency_node", 1, "us"), ("message", 0.5, "us"), ("network", 10, "GB/s"),
-                ("host_copy", 20, "GB/s"), ("portable", 5, "GB/s"), ("families", 25, "ns"))},
-            "populations": {"ising": {"bytes": 508, "variance": 1.0, "children": 0.2, "held": 0.1, "away": 0.5}}})
+                ("step", 100, "us"), ("per_replica", 10, "ns"), ("gpu_wait", 20, "us"), ("host_copy", 20, "GB/s"),
+                ("stranger", 30, "ns"), ("nccl", 7, "us"), ("nccl_hop", 0.5, "us"), ("nccl_ring_node", 1.5, "us"),
+                ("nccl_ring", 3, "us"), ("nccl_tree", 6, "us"), ("operation", 4, "us"), ("latency", 3, "us"),
+                ("latency_node", 1, "us"), ("host_message", 5, "GB/s"), ("message", 0.5, "us"), ("network", 10, "GB/s"),
+                ("nvlink", 100, "GB/s"), ("tempering", 1, "ps"), ("averages", 1, "us"))},
+            "populations": {"ising": {"bytes": 508, "variance": 1.0, "children": 0.2, "held": 0.1, "away": {"8": 0.25, "64": 0.5}}},
+            "measured": {"pa": [{"replicas": 200000, "one": 2.0, "two": 1.6}]}})
 
     def test_one_process_has_work_alone(self):
         parts = self.model.step("ising", 100000, 1)
         self.assertAlmostEqual(sum(parts.values()), 1.1e-3)
 
-    def test_a_step_of_sixteen(self):
+    def test_a_step_of_two_on_one_host(self):
+        parts = self.model.step("ising", 100000, 2)
+        self.assertEqual(list(parts), predict.PARTS)
+        self.assertAlmostEqual(parts["work"], 1.1e-3)
+        self.assertAlmostEqual(parts["wait"], 20e-6)
+        self.assertAlmostEqual(parts["small"], 7e-6 + 2 * 0.5e-6 + 3 * (7e-6 + 0.5e-6))
+        self.assertAlmostEqual(parts["copies"], (4 * 100000 + 8 * 25000) / 20e9)
+        moved = (0.869 - 0.66 / math.sqrt(2)) * math.sqrt(200000)
+        self.assertAlmostEqual(parts["migration"], 7e-6 + 0.5e-6 + moved * 512 / 100e9)
+        self.assertEqual(parts["host"], 0)
+
+    def test_a_step_of_sixteen_on_two_hosts(self):
+        """A ring has 14 hops within a host and one between them; a tree goes along 8 GPUs and over one level, and back."""
         parts = self.model.step("ising", 100000, 16)
-        self.assertAlmostEqual(parts["waits"], 60e-6)
-        reductions = 3 * (4e-6 + 4 * 3e-6) + 16 * (2 + 1 + 300) / 10e9
-        gather = 2 * 4e-6 + 15 * 0.5e-6 + 5 * 3e-6 + 2 * 16 * 16 / 10e9
-        self.assertAlmostEqual(parts["small"], reductions + gather)
-        records = 0.1 * 100000 * 0.5 * 12
-        told = 2 * 4e-6 + 15 * 0.5e-6 + 5 * 3e-6 + 2 * 8 * 16 * 16 / 10e9 + 4e-6 + 2 * 3e-6 + records / 10e9
-        self.assertAlmostEqual(parts["families"], 100000 * 25e-9 + told - 1.1e-3)
+        self.assertAlmostEqual(parts["wait"], 20e-6)
+        largest = 7e-6 + 2 * (7 * 0.5e-6 + 6e-6)
+        gather = 7e-6 + 14 * 1.5e-6 + 3e-6
+        self.assertAlmostEqual(parts["small"], largest + 3 * gather)
+        self.assertAlmostEqual(parts["copies"], (4 * 100000 + 8 * 50000) / 20e9)
         moved = (0.869 - 0.66 / 4) * math.sqrt(1.6e6)
         self.assertAlmostEqual(self.model.most_sent("ising", 100000, 16), moved)
-        self.assertAlmostEqual(parts["migration"], 4e-6 + 3e-6 + moved * 512 * (2 / 20e9 + 2 / 5e9 + 1 / 10e9))
+        self.assertAlmostEqual(parts["migration"], 7e-6 + 3e-6 + moved * 512 / 10e9)
+
+    def test_the_host_has_as_long_as_the_gpu(self):
+        """50,000 strangers of 100,000 replicas in 5000 families: 30 ns each, two trades, a sum of 300 words."""
+        trades = 2 * (4e-6 + 3e-6 + 15 * 0.5e-6) + (8 * 16 + 5000 * 12) / 10e9
+        beside = 50000 * 30e-9 + trades + 4e-6 + 4 * 3e-6 + 16 * 300 / 10e9
+        self.assertAlmostEqual(self.model.beside("ising", 50000, 16), beside)
+        parts = self.model.step("ising", 100000, 16)
+        of_gpu = sum(parts[name] for name in ("work", "small", "copies", "migration"))
+        self.assertGreater(beside, of_gpu)
+        self.assertAlmostEqual(parts["host"], beside - of_gpu)
+        self.model.constants["stranger"]["value"] = 10
+        self.assertEqual(self.model.step("ising", 100000, 16)["host"], 0)
+
+    def test_a_step_as_proposed(self):
+        parts = self.model.step("ising", 100000, 16, improved=True)
+        self.assertAlmostEqual(parts["small"], 3 * (7e-6 + 2 * (7 * 0.5e-6 + 6e-6)))
+        self.assertEqual(parts["copies"], 0)
+
+    def test_strangers_are_those_of_the_next_number_that_was_simulated(self):
+        self.assertEqual([self.model.away("ising", p) for p in (2, 8, 9, 64, 1024)], [0.25, 0.25, 0.5, 0.5, 0.5])
+
+    def test_what_is_measured_stands_beside_what_is_predicted(self):
+        """2.1 ms and 1.1 + 0.02 + 0.0305 + 0.03 + 0.0084 for two."""
+        line = predict.pa_measured(self.model).splitlines()[2]
+        self.assertEqual(line, "| 200,000 | 2.100 | 2.000 | 1.189 | 1.600 | 1.77 | 1.25 |")
+
+    def test_samples_that_are_divided(self):
+        """4096 samples each, 20 temperatures, two copies of 512 sites: 10,000 sweeps take 0.839 s. Of 64 processes one
+        has a temperature at most, and gets 12 sums of 63 * 4096 samples; 1024 have averages for longer than sweeps."""
+        lines = {line.split(" | ")[0].strip("| "): line.strip("| ").split(" | ") for line in predict.pt(self.model).splitlines()[2:]}
+        got = 12 * 63 * 4096 * 8
+        self.assertEqual(lines["64"][2:], ["839", "1", "24.8 MB", predict.ms(4e-6 + 3e-6 + 63 * 0.5e-6 + got / 10e9),
+                                           predict.ms(64 * 4096 * 1e-6), "100 %"])
+        got = 12 * 1023 * 4096 * 8
+        self.assertEqual(lines["1024"][-1], predict.percent(0.8388608 / (1024 * 4096e-6 + 7e-6 + 1023 * 0.5e-6 + got / 10e9)))
+        self.assertEqual([lines[p][3] for p in ("1", "2", "8")], ["20", "10", "3"])
+        self.assertEqual(lines["1"][4:6], ["0 B", "0"])
 
     def test_no_more_is_sent_than_there_are_children(self):
         self.assertEqual(self.model.most_sent("ising", 1000, 1024), 200)
