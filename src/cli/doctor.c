@@ -111,7 +111,7 @@ static cJSON *processes_json(void)
     cJSON_AddStringToObject(json, "launcher", launcher.name);
   cJSON_AddNumberToObject(json, "rank", launcher.rank);
   cJSON_AddNumberToObject(json, "size", launcher.size);
-  cJSON_AddStringToObject(json, "transfers", gpumc_transfer_expected());
+  cJSON_AddStringToObject(json, "transfers", gpumc_transfer_expected(0));
   cJSON *modules = cJSON_AddArrayToObject(json, "modules");
   for (size_t i = 0; i < GPUMC_MODULES; i++) {
     if (file[i].path[0] == '\0')

@@ -155,7 +155,11 @@ cJSON *cli_plan_processes_json(const struct gpumc_preparation *preparation,
     const int on_gpu = preparation->on_gpu > 1 ? preparation->on_gpu : 1;
     cJSON_AddNumberToObject(json, "device_bytes", preparation->device_bytes / on_gpu);
     cJSON_AddNumberToObject(json, "on_a_gpu", on_gpu);
-    cJSON_AddStringToObject(json, "transfers", gpumc_transfer_expected());
+    cJSON_AddStringToObject(json, "transfers",
+                            preparation->demand.transfers &&
+                                    preparation->demand.plan.division == GPUMC_BY_REPLICAS
+                                ? gpumc_transfer_expected(on_gpu)
+                                : "host copies");
   }
   if (gpumc_preparation_undivided(preparation, planned, &undivided))
     cJSON_AddStringToObject(json, "warning", gpumc_text_string(&undivided));

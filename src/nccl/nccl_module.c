@@ -1,6 +1,7 @@
 /* Numbers from GPU to GPU by NCCL: a module that core/device/transfer.c opens. It needs nothing of
  * the program. */
 #include <nccl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,11 +77,19 @@ static void close_module(void *self)
   free(own);
 }
 
+static void give_up(void *self)
+{
+  struct own *own = self;
+  (void)ncclCommAbort(own->communicator);
+  free(own);
+}
+
 static const struct gpumc_transfer_ops ops = {.gather = gather,
                                               .largest = largest,
                                               .trade = trade,
                                               .message = message,
-                                              .close = close_module};
+                                              .close = close_module,
+                                              .give_up = give_up};
 
 _Static_assert(sizeof(ncclUniqueId) == sizeof(struct gpumc_transfer_meeting),
                "what NCCL needs to meet fits");
@@ -102,9 +111,11 @@ int gpumc_nccl_open(struct gpumc_transfer_module *module,
 {
   int version = 0;
   ncclUniqueId id;
-  struct own *own = module->interface == GPUMC_TRANSFER_INTERFACE ? calloc(1, sizeof *own) : NULL;
+  const bool same = module->interface == GPUMC_TRANSFER_INTERFACE;
+  struct own *own = same ? calloc(1, sizeof *own) : NULL;
   if (own == NULL) {
-    snprintf(module->failure, sizeof module->failure, "the module for NCCL is of another gpumc");
+    snprintf(module->failure, sizeof module->failure, "%s",
+             same ? "out of memory" : "the module for NCCL is of another gpumc");
     return 1;
   }
   memcpy(&id, meeting->bytes, sizeof id);

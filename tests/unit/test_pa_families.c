@@ -80,18 +80,24 @@ static void bring_replicas(struct part *part)
 {
   const struct pa_work *work = &part->work.population;
   struct pa_copied copied[PROCESSES * RUNS] = {0};
+  const size_t count = RUNS * work->capacity;
+  uint32_t size[RUNS], *family = calloc(count, sizeof *family);
+  int64_t *value = calloc(count, sizeof *value);
+  assert_true(family != NULL && value != NULL);
   for (size_t m = 0; m < RUNS; m++) {
-    const uint32_t own = (uint32_t)pa_own_of(work, sizes[m]);
+    size[m] = (uint32_t)pa_own_of(work, sizes[m]);
     copied[m].size = sizes[m];
-    bring(part, work->size + m, &own, sizeof own);
-    for (size_t r = 0; r < own; r++) {
-      const uint32_t family = family_of(m, work->first + r);
-      const int64_t value = value_of(m, work->first + r);
-      bring(part, work->family + m * work->capacity + r, &family, sizeof family);
-      bring(part, work->tracked + m * work->capacity + r, &value, sizeof value);
+    for (size_t r = 0; r < size[m]; r++) {
+      family[m * work->capacity + r] = family_of(m, work->first + r);
+      value[m * work->capacity + r] = value_of(m, work->first + r);
     }
   }
+  bring(part, work->size, size, sizeof size);
+  bring(part, work->family, family, count * sizeof *family);
+  bring(part, work->tracked, value, count * sizeof *value);
   bring(part, work->copied, copied, work->processes * RUNS * sizeof *copied);
+  free(family);
+  free(value);
 }
 
 static void part_init(struct part *part, struct gpumc_device *device, size_t processes, size_t rank)

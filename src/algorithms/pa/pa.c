@@ -201,8 +201,11 @@ check_size(const struct pa *pa, size_t m, size_t row, struct gpumc_error *error)
 static enum gpumc_status
 collect(struct pa *pa, const struct pa_step *step, size_t row, struct gpumc_error *error)
 {
+  const struct gpumc_processes *processes = pa->context.device->processes;
+  gpumc_processes_enter(processes, PA_STAGE_TALLY); /* for messages; the device goes on */
   GPUMC_TRY(pa_population_collect(&pa->population, slot_of(row), pa->outcome, error));
   pa_runs_share_outcomes(pa);
+  gpumc_processes_enter(processes, GPUMC_STAGE_OTHER);
   for (size_t m = 0; m < pa->batch.count; m++) {
     GPUMC_TRY(check_size(pa, m, row, error));
     GPUMC_TRY(pa_record(pa, step, m, error));

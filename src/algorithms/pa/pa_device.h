@@ -180,7 +180,7 @@ struct pa_survey_work {
   uint32_t *members, *mark;
 };
 
-/* That bit: no process has 2^31 replicas (pa_parts.c). */
+/* That bit: a divided population has fewer than 2^31 replicas (pa_parts.c). */
 enum { PA_MEMBERS_MARK = 31 };
 
 /* Replicas that change process: parents of the children that leave, with their families, or free

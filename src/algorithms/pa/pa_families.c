@@ -61,12 +61,24 @@ static size_t blocks_of_run(const struct pa_owners *owners)
   return owners->blocks / owners->runs;
 }
 
+/* Families of a block: 2 to this power. */
+static uint32_t shift_of(size_t runs, size_t founders)
+{
+  const size_t most = BLOCKS > runs ? BLOCKS / runs : 1;
+  uint32_t shift = LEAST_SHIFT;
+  while (founders >> shift >= most)
+    shift++;
+  return shift;
+}
+
+size_t pa_owners_scratch_bytes(size_t runs, size_t founders, int threads)
+{
+  return ((size_t)threads << shift_of(runs, founders)) * sizeof(struct pa_kin);
+}
+
 static void choose_blocks(struct pa_owners *owners)
 {
-  const size_t most = BLOCKS > owners->runs ? BLOCKS / owners->runs : 1;
-  owners->shift = LEAST_SHIFT;
-  while (owners->founders >> owners->shift >= most)
-    owners->shift++;
+  owners->shift = shift_of(owners->runs, owners->founders);
   owners->blocks = owners->runs * ((owners->founders >> owners->shift) + 1);
 }
 

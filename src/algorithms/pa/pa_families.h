@@ -85,6 +85,8 @@ pa_owners_create(const struct gpumc_processes *processes, const size_t *first, s
                  size_t founders, int threads, struct pa_owners *owners, struct gpumc_error *error);
 void pa_owners_free(struct pa_owners *owners);
 size_t pa_owners_bytes_of_replica(void);
+/* Beside these, by so many threads. */
+size_t pa_owners_scratch_bytes(size_t runs, size_t founders, int threads);
 
 /* Of n strangers of all processes each: what the others tell this one of families that it owns,
  * received[0 .. *count - 1]; one family may be told of by several. Collective. */

@@ -16,24 +16,28 @@ static size_t stranger_bytes(const struct pa_population_plan *plan)
   return plan->runs * plan->capacity * sizeof(struct pa_stranger);
 }
 
-size_t pa_parts_device_bytes(const struct gpumc_device *device,
-                             const struct pa_population_plan *plan, size_t portable)
+/* A checkpoint, and populations on request, bring the families of one run to the root: what is on
+ * its way, and in order. */
+static size_t families_bytes(const struct pa_population_plan *plan)
 {
-  return plan->capacity * sizeof(uint32_t) + stranger_bytes(plan) +
-         gpumc_slots_device_bytes(device, member_bytes(plan)) +
-         gpumc_slots_device_bytes(device, stranger_bytes(plan)) +
-         2 * pa_buffer_bytes(pa_messages_bytes(plan->runs * plan->capacity, portable));
+  return 2 * plan->capacity * sizeof(uint32_t);
 }
 
-size_t pa_parts_host_bytes(const struct gpumc_device *device, const struct pa_population_plan *plan,
-                           size_t portable)
+struct pa_parts_bytes pa_parts_bytes(const struct gpumc_device *device,
+                                     const struct pa_population_plan *plan, size_t portable)
 {
   const size_t replicas = plan->runs * plan->capacity;
   const size_t messages = pa_messages_bytes(replicas, portable);
-  return gpumc_slots_host_bytes(device, member_bytes(plan)) +
-         gpumc_slots_host_bytes(device, stranger_bytes(plan)) +
-         replicas * pa_owners_bytes_of_replica() +
-         gpumc_transfer_host_bytes(device, messages, messages);
+  return (struct pa_parts_bytes){
+      .device = plan->capacity * sizeof(uint32_t) + stranger_bytes(plan) +
+                gpumc_slots_device_bytes(device, member_bytes(plan)) +
+                gpumc_slots_device_bytes(device, stranger_bytes(plan)),
+      .host = gpumc_slots_host_bytes(device, member_bytes(plan)) +
+              gpumc_slots_host_bytes(device, stranger_bytes(plan)) +
+              replicas * pa_owners_bytes_of_replica(),
+      .each_device = 2 * pa_buffer_bytes(messages) + gpumc_transfer_device_bytes(device),
+      .each_host = gpumc_transfer_host_bytes(device, messages, messages) + families_bytes(plan) +
+                   pa_owners_scratch_bytes(plan->runs, plan->founders, device->threads)};
 }
 
 static enum gpumc_status create_owners(struct pa_parts *parts,
@@ -74,17 +78,17 @@ allocate(struct pa_parts *parts, const struct pa_population *population, struct 
   return gpumc_slots_create(device, stranger_bytes(plan), "families", parts->strangers, error);
 }
 
-/* So that a family's members leave a bit of their word to its mark. */
+/* So that a family's members, all of a run at the most, leave a bit of their word to its mark. */
 static enum gpumc_status
 check_room(const struct pa_population_plan *plan, struct gpumc_error *error)
 {
   const size_t most = ((size_t)1 << PA_MEMBERS_MARK) - 1;
-  return plan->capacity <= most
+  return pa_plan_whole(plan) <= most
              ? GPUMC_OK
              : gpumc_error_set(error, GPUMC_INVALID,
-                               "a process has %zu replicas of the population, more than %zu: start "
-                               "more processes",
-                               plan->capacity, most);
+                               "a population with room for %zu replicas is not divided among "
+                               "processes, but up to %zu: use a smaller algorithm.population",
+                               pa_plan_whole(plan), most);
 }
 
 enum gpumc_status pa_parts_create(struct pa_population *population, struct gpumc_ensemble *ensemble,

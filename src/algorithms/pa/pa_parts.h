@@ -46,11 +46,13 @@ GPUMC_MUST_CHECK enum gpumc_status pa_parts_create(struct pa_population *populat
                                                    struct gpumc_ensemble *ensemble,
                                                    struct gpumc_error *error);
 void pa_parts_free(struct pa_population *population);
-/* Memory for that, of a plan: device and host. `portable`: bytes of a replica. */
-size_t pa_parts_device_bytes(const struct gpumc_device *device,
-                             const struct pa_population_plan *plan, size_t portable);
-size_t pa_parts_host_bytes(const struct gpumc_device *device, const struct pa_population_plan *plan,
-                           size_t portable);
+/* Memory for that, on the device and the host: of what there is for each replica of a plan, and
+ * what each process has however few it has of them. `portable`: bytes of a replica. */
+struct pa_parts_bytes {
+  size_t device, host, each_device, each_host;
+};
+struct pa_parts_bytes pa_parts_bytes(const struct gpumc_device *device,
+                                     const struct pa_population_plan *plan, size_t portable);
 
 /* Between the steps of a device (pa_device.h), for the next one: after `survey`, `weigh`, `copies`
  * and `needs`. */

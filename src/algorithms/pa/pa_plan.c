@@ -202,8 +202,12 @@ enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpum
                          pa_population_host_bytes(device, &plan);
   demanded->device_bytes = pa_population_bytes(device, &plan);
   demanded->device_bytes_by_replicas = pa_population_replica_bytes(device, &plan);
-  demanded->divided_host_bytes = pa_parts_host_bytes(device, &plan, model->portable_bytes);
-  demanded->divided_device_bytes = pa_parts_device_bytes(device, &plan, model->portable_bytes);
+  const struct pa_parts_bytes parts = pa_parts_bytes(device, &plan, model->portable_bytes);
+  demanded->divided_host_bytes = parts.host;
+  demanded->divided_device_bytes = parts.device;
+  demanded->each_host_bytes = parts.each_host;
+  demanded->each_device_bytes = parts.each_device;
+  demanded->transfers = true;
   demanded->updates =
       (double)settings.population * (double)model->sites * sweeps * (double)settings.runs;
   demanded->work.values = (double)settings.population * steps * (double)settings.runs;

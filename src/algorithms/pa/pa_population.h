@@ -103,7 +103,7 @@ struct pa_resampled_layout {
 struct pa_layout {
   struct pa_resampled_layout resampled;
   size_t weights, reached, tallied, strangers, sums;
-  struct pa_resampled_layout trial; /* of one run, behind what is published */
+  struct pa_resampled_layout trial; /* of one run, after what is published */
   size_t bytes, trial_bytes;
   struct gpumc_tally by_weight, by_value;
 };

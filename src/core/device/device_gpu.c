@@ -15,8 +15,13 @@
 
 enum { EVENTS = 256 };
 /* Transfers are short, and two marks for each would take as long as a tenth of them: one in so many
- * is timed, a prime number, so that each of the few kinds that alternate has its turn. */
+ * is timed, in no order that those of a step could fall in with. */
 enum { ONE_TRANSFER_IN = 7 };
+
+static bool is_timed(size_t transfer)
+{
+  return ((uint64_t)transfer * UINT64_C(0x9e3779b97f4a7c15) >> 32) % ONE_TRANSFER_IN == 0;
+}
 
 /* A ring of the marks oldest .. oldest+count-1. A failed mark loses times, never a result, so it is
  * no error; `worked` keeps what CUDA remembers of it from the next one who asks. */
@@ -117,7 +122,7 @@ static void mark_transfer(struct gpumc_device *device, bool begins)
   if (events == NULL)
     return;
   events->transfers += begins;
-  if (events->transfers % ONE_TRANSFER_IN == 0)
+  if (is_timed(events->transfers))
     mark(device, present_stage(events), begins);
 }
 

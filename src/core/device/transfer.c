@@ -1,6 +1,7 @@
 /* Transfers between processes: by the host's messages, or a module's. */
 #include "core/device/transfer.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,16 +15,25 @@
 
 static const char module_file[] = "gpumc_nccl.so";
 
-bool gpumc_transfer_find(char *path, size_t bytes)
+static bool find_module(char *path, size_t bytes)
 {
-  return gpumc_module_path(module_file, path, bytes);
+  return gpumc_module_path(module_file, NULL, path, bytes);
 }
 
-const char *gpumc_transfer_expected(void)
+const char *gpumc_transfer_expected(int on_a_gpu)
 {
   char path[4096];
-  return gpumc_transfer_find(path, sizeof path) ? "NCCL, or host copies where processes share a GPU"
-                                                : "host copies";
+  const char *wish = getenv("GPUMC_TRANSFERS");
+  if (on_a_gpu > 1 || (wish != NULL && strcmp(wish, "host") == 0) ||
+      !find_module(path, sizeof path))
+    return "host copies";
+  return on_a_gpu == 1 ? "NCCL" : "NCCL, or host copies where processes share a GPU";
+}
+
+size_t gpumc_transfer_device_bytes(const struct gpumc_device *device)
+{
+  static const size_t allowance = (size_t)256 << 20;
+  return device->ops->kind == GPUMC_KIND_CPU ? 0 : allowance;
 }
 
 /* What the environment asks for. */
@@ -46,13 +56,13 @@ struct functions {
   gpumc_transfer_connect *connect;
 };
 
-/* `why`: what is in its way. */
+/* `why`: what prevents it. */
 static bool load(struct functions *functions, enum wish wish, char *why, size_t bytes)
 {
   char path[4096];
   if (wish == BY_HOST)
     snprintf(why, bytes, "GPUMC_TRANSFERS says so");
-  else if (!gpumc_transfer_find(path, sizeof path))
+  else if (!find_module(path, sizeof path))
     snprintf(why, bytes, "this gpumc has no module for NCCL");
   if (why[0] != '\0')
     return false;
@@ -79,7 +89,7 @@ static bool all_can(const struct gpumc_processes *processes, bool can, char *why
   return refusing == 0;
 }
 
-/* Whether processes share a GPU, which the module can do nothing with. */
+/* Whether processes share a GPU, with which the module does not work. */
 static enum gpumc_status look_for_sharers(const struct gpumc_transfer *transfer, char *why,
                                           size_t bytes, struct gpumc_error *error)
 {
@@ -92,27 +102,37 @@ static enum gpumc_status look_for_sharers(const struct gpumc_transfer *transfer,
   return GPUMC_OK;
 }
 
+/* One message of each kind, with the processes before and behind. */
+static enum gpumc_status
+send_something(struct gpumc_transfer *transfer, uint64_t *words, struct gpumc_error *error)
+{
+  const struct gpumc_module *processes = &transfer->processes->module;
+  const size_t size = (size_t)processes->size, rank = (size_t)processes->rank;
+  size_t *counts = transfer->counts;
+  for (size_t p = 0; p < size; p++)
+    counts[p] = p + 1 == rank || p == rank + 1 ? sizeof *words : 0;
+  GPUMC_TRY(gpumc_transfer_largest(transfer, words, 2, error));
+  GPUMC_TRY(gpumc_transfer_gather(transfer, words, sizeof *words, error));
+  GPUMC_TRY(gpumc_transfer_trade(transfer, words, counts, words + size, counts, error));
+  return transfer->device->ops->synchronize(transfer->device, error);
+}
+
 /* Connections are made when they are first used, which takes a tenth of a second: here, rather than
- * in the midst of the work. */
+ * in the midst of the work. Others would wait without end for a process that fails in it. */
 static enum gpumc_status warm_up(struct gpumc_transfer *transfer, struct gpumc_error *error)
 {
   struct gpumc_device *device = transfer->device;
-  const struct gpumc_module *processes = &transfer->processes->module;
-  const size_t size = (size_t)processes->size;
-  size_t *n_out = transfer->counts, *n_in = transfer->counts;
+  const size_t count = 2 * (size_t)transfer->processes->module.size;
   uint64_t *words = NULL;
-  enum gpumc_status status;
-  GPUMC_TRY_OUT(status, gpumc_device_array(device, &words, 2 * size, "messages", error));
-  for (size_t p = 0; p < size; p++)
-    n_out[p] =
-        p + 1 == (size_t)processes->rank || p == (size_t)processes->rank + 1 ? sizeof *words : 0;
-  GPUMC_TRY_OUT(status, gpumc_transfer_largest(transfer, words, 2, error));
-  GPUMC_TRY_OUT(status, gpumc_transfer_gather(transfer, words, sizeof *words, error));
-  GPUMC_TRY_OUT(status, gpumc_transfer_trade(transfer, words, n_out, words + size, n_in, error));
-  status = device->ops->synchronize(device, error);
-out:
+  enum gpumc_status status = gpumc_device_array(device, &words, count, "messages", error);
+  status = gpumc_processes_agree(transfer->processes, status, error);
+  if (status == GPUMC_OK) {
+    status = send_something(transfer, words, error);
+    if (status != GPUMC_OK)
+      gpumc_processes_abandon(transfer->processes, error);
+  }
   device->ops->release(device, words);
-  return gpumc_processes_agree(transfer->processes, status, error);
+  return status;
 }
 
 /* Opens the module where all processes can; else `why` says why not. */
@@ -122,8 +142,10 @@ static enum gpumc_status connect_gpus(struct gpumc_transfer *transfer, enum wish
   const struct gpumc_processes *processes = transfer->processes;
   struct gpumc_transfer_module *module = &transfer->module;
   struct gpumc_transfer_meeting meeting = {{0}};
-  struct functions functions;
+  struct functions functions = {NULL, NULL};
+  char path[4096];
   GPUMC_TRY(look_for_sharers(transfer, why, bytes, error));
+  transfer->failed = why[0] == '\0' && wish != BY_HOST && find_module(path, sizeof path);
   if (!all_can(processes, why[0] == '\0' && load(&functions, wish, why, bytes), why, bytes))
     return GPUMC_OK;
   const bool met = !gpumc_is_root(processes) || functions.meet(&meeting) == 0;
@@ -135,11 +157,13 @@ static enum gpumc_status connect_gpus(struct gpumc_transfer *transfer, enum wish
   const bool open =
       functions.connect(module, &meeting, processes->module.rank, processes->module.size) == 0;
   snprintf(why, bytes, "%s", open ? "" : module->failure);
-  if (all_can(processes, open, why, bytes))
+  if (all_can(processes, open, why, bytes)) {
+    transfer->failed = false;
     return warm_up(transfer, error);
+  }
   if (!open)
     return GPUMC_OK;
-  module->ops->close(module->own);
+  module->ops->give_up(module->own);
   module->ops = NULL;
   return GPUMC_OK;
 }
@@ -180,10 +204,15 @@ enum gpumc_status gpumc_transfer_of(struct gpumc_device *device,
                                     struct gpumc_transfer **transfer, struct gpumc_error *error)
 {
   *transfer = device->transfer;
+  assert(device->transfer == NULL || device->transfer->processes == processes);
   if (device->transfer != NULL)
     return GPUMC_OK;
   enum gpumc_status status = gpumc_allocate_array(transfer, 1, "messages between processes", error);
-  GPUMC_TRY(gpumc_processes_agree(processes, status, error));
+  status = gpumc_processes_agree(processes, status, error);
+  if (status != GPUMC_OK) {
+    free(*transfer);
+    return status;
+  }
   **transfer = (struct gpumc_transfer){.processes = processes, .device = device};
   status = open_transfer(*transfer, error);
   if (status == GPUMC_OK)
@@ -343,8 +372,9 @@ enum gpumc_status gpumc_transfer_trade(struct gpumc_transfer *transfer, const vo
     return GPUMC_OK;
   }
   GPUMC_TRY(reserve_both(transfer, bytes_out, bytes_in, error));
-  GPUMC_TRY(bring_out(transfer, out, bytes_out, error));
+  if (bytes_out > 0)
+    GPUMC_TRY(bring_out(transfer, out, bytes_out, error));
   gpumc_processes_trade(transfer->processes, transfer->out.memory, n_out, transfer->in.memory,
                         n_in);
-  return device->ops->deliver(device, &transfer->in, in, bytes_in, error);
+  return bytes_in > 0 ? device->ops->deliver(device, &transfer->in, in, bytes_in, error) : GPUMC_OK;
 }

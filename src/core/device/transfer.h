@@ -18,7 +18,8 @@ struct gpumc_transfer {
   struct gpumc_slot out, in;           /* of a GPU, its numbers on the host; grow as needed */
   size_t out_bytes, in_bytes;
   size_t *counts; /* [processes] */
-  char name[160]; /* "NCCL 2.28.3", "host copies, since two processes share a GPU" */
+  bool failed;    /* NCCL could not be opened, for a reason that should not be */
+  char name[160]; /* "NCCL 2.28.3", "host copies: processes share a GPU" */
 };
 
 /* That of the device, which is opened at the first call and stays open until the device is closed.
@@ -28,7 +29,7 @@ struct gpumc_transfer {
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_transfer_of(struct gpumc_device *device, const struct gpumc_processes *processes,
                   struct gpumc_transfer **transfer, struct gpumc_error *error);
-/* Waits for what is enqueued; legal on NULL. */
+/* Legal on NULL. */
 void gpumc_transfer_close(struct gpumc_transfer *transfer);
 
 /* Host memory beside what is sent, where it goes by way of the host, of messages of so many bytes
@@ -47,10 +48,11 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_transfer_trade(struct gpumc_transfer *transfer, const void *out, const size_t *n_out,
                      void *in, const size_t *n_in, struct gpumc_error *error);
 
-/* Whether there is a module for transfers between GPUs beside the program: its file into `path`.
- * That it can be loaded is not said. */
-bool gpumc_transfer_find(char *path, size_t bytes);
-/* "NCCL between GPUs, host copies where processes share one", "host copies". */
-const char *gpumc_transfer_expected(void);
+/* Device memory of a GPU that a module takes for itself: an allowance, not measured. */
+size_t gpumc_transfer_device_bytes(const struct gpumc_device *device);
+/* What is to be expected of processes with so many on a GPU, if they have anything to tell: "NCCL",
+ * "NCCL, or host copies where processes share a GPU" where that number is unknown (0), "host
+ * copies". */
+const char *gpumc_transfer_expected(int on_a_gpu);
 
 #endif

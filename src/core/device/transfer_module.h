@@ -22,6 +22,8 @@ struct gpumc_transfer_ops {
                void *stream);
   const char *(*message)(void *own);
   void (*close)(void *own);
+  /* In the place of `close`, where others have not opened. */
+  void (*give_up)(void *own);
 };
 
 /* What all processes need to find each other: made by one of them. */

@@ -93,12 +93,12 @@ static void find_own_folder(char folder[static PATH_MAX])
     *slash = '\0';
 }
 
-bool gpumc_module_path(const char *name, char *path, size_t bytes)
+bool gpumc_module_path(const char *name, const char *variable, char *path, size_t bytes)
 {
   /* The program's folder is that of a build, or bin of what is installed; programs of tests are a
    * folder below. */
   static const char *const below[] = {"", GPUMC_MODULE_FOLDER "/", "../"};
-  const char *chosen = getenv("GPUMC_MPI_MODULES");
+  const char *chosen = variable != NULL ? getenv(variable) : NULL;
   char own[PATH_MAX];
   if (chosen != NULL)
     return find_file(chosen, "", name, path, bytes);
@@ -113,7 +113,8 @@ void gpumc_modules_find(struct gpumc_module_file file[static GPUMC_MODULES])
 {
   for (size_t i = 0; i < GPUMC_MODULES; i++) {
     file[i] = (struct gpumc_module_file){.name = mpi_names[i]};
-    (void)gpumc_module_path(module_files[i], file[i].path, sizeof file[i].path);
+    (void)gpumc_module_path(module_files[i], "GPUMC_MPI_MODULES", file[i].path,
+                            sizeof file[i].path);
   }
 }
 

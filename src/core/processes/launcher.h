@@ -19,10 +19,11 @@ struct gpumc_module_file {
   const char *name; /* "Open MPI" */
   char path[4096];  /* "" where there is none */
 };
-/* The path of a module's file, "" and false where there is none. Looks in the folder that
- * GPUMC_MPI_MODULES names or, where that is unset, in that of the program and in lib/gpumc of where
- * it is installed. */
-bool gpumc_module_path(const char *name, char *path, size_t bytes);
+/* The path of a module's file, "" and false where there is none. Looks in the folder that an
+ * environment variable names or, where that is unset or NULL, in that of the program and in
+ * lib/gpumc of where it is installed. */
+bool gpumc_module_path(const char *name, const char *variable, char *path, size_t bytes);
+/* Their variable is GPUMC_MPI_MODULES. */
 void gpumc_modules_find(struct gpumc_module_file file[static GPUMC_MODULES]);
 /* Whether a module and its MPI can be loaded, found out by a process of its own, in which MPI is
  * not started. `message`: why not. */

@@ -126,11 +126,13 @@ plan_memory(const struct gpumc_preparation *preparation, const struct gpumc_dema
                      (double)demand->plan.runs;
   const double missing = divided || own_runs ? 1 - has : 0, beside = divided ? has : 0;
   plan.ensemble = ensemble_bytes(preparation, &share);
-  plan.host += beside * (double)demand->divided_host_bytes -
+  plan.host += beside * (double)demand->divided_host_bytes +
+               (divided ? (double)demand->each_host_bytes : 0) -
                missing * (double)demand->host_bytes_by_replicas;
   double *place = strcmp(device->ops->name, "cpu") == 0 ? &plan.host : &plan.device;
   *place += plan.ensemble + (double)demand->device_bytes +
-            beside * (double)demand->divided_device_bytes -
+            beside * (double)demand->divided_device_bytes +
+            (divided ? (double)demand->each_device_bytes : 0) -
             missing * (double)demand->device_bytes_by_replicas;
   if (demand->plan.processes != NULL) { /* as much by each that the host or GPU has */
     plan.host *= demand->plan.processes->module.local_size;

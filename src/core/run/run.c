@@ -1,4 +1,5 @@
 /* One run from a task to its finished file: start or resume, the loop, checkpoints, stopping. */
+#include "core/device/transfer.h"
 #include "core/run/run.h"
 
 #include <math.h>
@@ -115,6 +116,13 @@ static void warn_of_division(const struct run *run)
     gpumc_observer_tell(run->options->observer, GPUMC_WARNING, gpumc_text_string(&undivided));
   if (gpumc_devices_shared(&run->devices, &shared))
     gpumc_observer_tell(run->options->observer, GPUMC_WARNING, gpumc_text_string(&shared));
+  const struct gpumc_transfer *transfer = run->preparation.device.transfer;
+  if (transfer != NULL && transfer->failed) {
+    struct gpumc_text text = {0};
+    gpumc_text_append(&text, "numbers go from GPU to GPU by %s", transfer->name);
+    gpumc_observer_tell(run->options->observer, GPUMC_WARNING, gpumc_text_string(&text));
+    gpumc_text_free(&text);
+  }
   gpumc_text_free(&undivided);
   gpumc_text_free(&shared);
 }

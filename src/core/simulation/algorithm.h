@@ -33,6 +33,9 @@ struct gpumc_demand {
   size_t host_bytes_by_replicas, device_bytes_by_replicas;
   /* What there is beside, as much less again in each, only where processes divide the replicas. */
   size_t divided_host_bytes, divided_device_bytes;
+  /* And what each has then, however few replicas. */
+  size_t each_host_bytes, each_device_bytes;
+  bool transfers;             /* then numbers go from device to device (transfer.h) */
   double configuration_bytes; /* that are written into the result on request */
   double result_bytes;        /* of the numbers in the result, configurations not included */
   double series_bytes;        /* of series, among these: the log has them as well */

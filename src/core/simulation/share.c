@@ -234,43 +234,33 @@ static enum gpumc_status join(const struct gpumc_ensemble *ensemble, const struc
   return GPUMC_OK;
 }
 
-static enum gpumc_status
-get_to(struct gpumc_ensemble *ensemble, const struct reading *reading, struct gpumc_error *error)
+static enum gpumc_status get_to(struct gpumc_ensemble *ensemble, size_t m, size_t first,
+                                size_t count, int to, uint8_t *portable, struct gpumc_error *error)
 {
   const struct gpumc_share own = gpumc_share_own(ensemble);
-  const struct gpumc_slice slice = common(&own, reading->m, reading->first, reading->count);
+  const struct gpumc_slice slice = common(&own, m, first, count);
   struct gpumc_ensemble view = gpumc_share_view(ensemble, &own);
+  const size_t bytes = ensemble->model->portable_bytes;
+  const struct reading reading = {
+      .m = m, .first = first, .count = count, .bytes = bytes, .values = portable, .to = to};
   enum gpumc_status status = GPUMC_OK;
   if (slice.count > 0)
-    status = view.ops->get(
-        &view, reading->m - own.first_run, slice.first - own.first_replica, slice.count,
-        reading->values + (slice.first - reading->first) * reading->bytes, error);
-  return join(ensemble, reading, status, error);
+    status = view.ops->get(&view, m - own.first_run, slice.first - own.first_replica, slice.count,
+                           portable + (slice.first - first) * bytes, error);
+  return join(ensemble, &reading, status, error);
 }
 
 static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
                              uint8_t *portable, struct gpumc_error *error)
 {
-  const struct reading reading = {.m = m,
-                                  .first = first,
-                                  .count = count,
-                                  .bytes = ensemble->model->portable_bytes,
-                                  .values = portable,
-                                  .to = GPUMC_TO_ALL};
-  return get_to(ensemble, &reading, error);
+  return get_to(ensemble, m, first, count, GPUMC_TO_ALL, portable, error);
 }
 
 enum gpumc_status gpumc_share_get_to_root(struct gpumc_ensemble *ensemble, size_t m, size_t first,
                                           size_t count, uint8_t *portable,
                                           struct gpumc_error *error)
 {
-  const struct reading reading = {.m = m,
-                                  .first = first,
-                                  .count = count,
-                                  .bytes = ensemble->model->portable_bytes,
-                                  .values = portable,
-                                  .to = GPUMC_TO_ROOT};
-  return get_to(ensemble, &reading, error);
+  return get_to(ensemble, m, first, count, GPUMC_TO_ROOT, portable, error);
 }
 
 static enum gpumc_status set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
