@@ -189,12 +189,13 @@ class TimesOfMessages(Comparison):
     TEXTS = {
         "pa_places": (ALGORITHMS["pa_places"], ["resample", "gather", "sweep", "tally", "other"]),
         "pt_temperatures": (ALGORITHMS["pt_temperatures"], ["sweep", "tally", "exchange", "other"]),
+        "pt_many_samples": (ALGORITHMS["pt_many_samples"], ["sweep", "tally", "exchange", "other"]),
         "canonical": (ALGORITHMS["canonical"], ["sweep", "look", "tally", "other"]),
         "muca": (ALGORITHMS["muca"], ["iteration", "production", "other"]),
         "mpmc": (ALGORITHMS["mpmc"], ["sweep", "look", "tally", "other"]),
     }
     # Where each of them tells the others what decides.
-    NEVER_NONE = {"pa_places": "resample", "pt_temperatures": "exchange", "canonical": "sweep", "muca": "iteration",
+    NEVER_NONE = {"pa_places": "resample", "pt_temperatures": "exchange", "pt_many_samples": "tally", "canonical": "sweep", "muca": "iteration",
                   "mpmc": "sweep"}
     PREFIX = "seconds_communication_"
 

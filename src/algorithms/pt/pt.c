@@ -268,7 +268,11 @@ static enum gpumc_status settle(void *state, struct gpumc_error *error)
   if (!pt->pending)
     return GPUMC_OK;
   pt->pending = false;
-  return pt_collect(pt, error);
+  const struct gpumc_processes *processes = pt->context.device->processes;
+  gpumc_processes_enter(processes, PT_STAGE_TALLY); /* for messages; the device goes on */
+  const enum gpumc_status status = pt_collect(pt, error);
+  gpumc_processes_enter(processes, PT_STAGE_OTHER);
+  return status;
 }
 
 /* Ends the present stretch. The next one may begin before the sums arrive, unless they decide
