@@ -243,7 +243,8 @@ static void gather(struct part *part)
   for (size_t m = 0; m < RUNS; m++) {
     uint32_t *state = part->state + m * part->work.capacity;
     const uint32_t *parent = part->parent + m * part->work.capacity;
-    for (size_t r = 0; r < size_of(part, m); r++)
+    const size_t size = size_of(part, m);
+    for (size_t r = 0; r < size; r++)
       if (parent[r] != r)
         state[r] = state[parent[r]];
   }
@@ -287,7 +288,7 @@ static void take(struct part *part, size_t m, struct cargo *cargo)
 static void put(struct part *part, size_t m, struct cargo *cargo)
 {
   struct gpumc_error error = {0};
-  const size_t count = cargo->stream.count;
+  const size_t count = cargo->stream.count, size = size_of(part, m);
   const struct pa_movers movers = {
       PA_ARRIVING,  m, cargo->stream.place, count, on_device(part->device, count, sizeof(uint32_t)),
       cargo->family};
@@ -295,7 +296,7 @@ static void put(struct part *part, size_t m, struct cargo *cargo)
   assert_ok(steps_of(part)->adopt(part->device, &part->work, &movers, &error), &error);
   uint32_t *slot = slots_of(part, &movers);
   for (size_t i = 0; i < count; i++) {
-    assert_true(slot[i] < size_of(part, m));
+    assert_true(slot[i] < size);
     part->state[m * part->work.capacity + slot[i]] = cargo->state[i];
   }
   part->device->ops->release(part->device, movers.slot);
