@@ -280,9 +280,10 @@ static enum gpumc_status bring_out(struct gpumc_transfer *transfer, const void *
 
 /* ---- by the module ---- */
 
-static void begin(struct gpumc_device *device)
+static void begin(const struct gpumc_transfer *transfer, const char *operation, size_t count)
 {
-  device->ops->mark_transfer(device, true);
+  gpumc_processes_check(transfer->processes, operation, &count, sizeof count);
+  transfer->device->ops->mark_transfer(transfer->device, true);
 }
 
 static enum gpumc_status
@@ -313,7 +314,7 @@ enum gpumc_status gpumc_transfer_gather(struct gpumc_transfer *transfer, void *a
   struct gpumc_device *device = transfer->device;
   const struct gpumc_transfer_module *module = &transfer->module;
   if (module->ops != NULL) {
-    begin(device);
+    begin(transfer, "gather between devices", bytes);
     return end(transfer, module->ops->gather(module->own, all, bytes, device->stream), error);
   }
   if (!on_gpu(transfer)) {
@@ -333,7 +334,7 @@ enum gpumc_status gpumc_transfer_largest(struct gpumc_transfer *transfer, uint64
   const struct gpumc_transfer_module *module = &transfer->module;
   const size_t bytes = count * sizeof *values;
   if (module->ops != NULL) {
-    begin(device);
+    begin(transfer, "largest between devices", count);
     return end(transfer, module->ops->largest(module->own, values, count, device->stream), error);
   }
   if (!on_gpu(transfer)) {
@@ -363,7 +364,7 @@ enum gpumc_status gpumc_transfer_trade(struct gpumc_transfer *transfer, const vo
   const int size = transfer->processes->module.size;
   const size_t bytes_out = sum_of(n_out, size), bytes_in = sum_of(n_in, size);
   if (module->ops != NULL) {
-    begin(device);
+    begin(transfer, "trade between devices", 0);
     return end(transfer, module->ops->trade(module->own, out, n_out, in, n_in, device->stream),
                error);
   }

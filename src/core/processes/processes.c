@@ -134,19 +134,18 @@ enum operation { SUM, LARGEST, BROADCAST, GATHER, TRADE, BARRIER };
 static const char *const operation_names[] = {"sum",    "largest", "broadcast",
                                               "gather", "trade",   "barrier"};
 
-static uint64_t hash(enum operation operation, const void *bytes, size_t count)
+static uint64_t hash(const char *operation, const void *bytes, size_t count)
 {
   struct gpumc_checksum checksum;
   gpumc_checksum_begin(&checksum);
-  gpumc_checksum_add(&checksum, operation_names[operation], strlen(operation_names[operation]));
+  gpumc_checksum_add(&checksum, operation, strlen(operation));
   gpumc_checksum_add(&checksum, bytes, count);
   return gpumc_checksum_value(&checksum);
 }
 
-/* That all processes are at the same operation with the same counts: the largest and, by the
- * complement, the smallest of their hashes are one. */
-static void check(const struct gpumc_processes *processes, enum operation operation,
-                  const void *counts, size_t bytes)
+/* The largest and, by the complement, the smallest of the hashes of all processes are one. */
+void gpumc_processes_check(const struct gpumc_processes *processes, const char *operation,
+                           const void *counts, size_t bytes)
 {
   char text[96];
   if (!processes->checks)
@@ -156,9 +155,14 @@ static void check(const struct gpumc_processes *processes, enum operation operat
   processes->module.ops->largest(processes->module.own, words, 2);
   if (words[0] == ~words[1])
     return;
-  snprintf(text, sizeof text, "processes are out of step, this one at '%s'",
-           operation_names[operation]);
+  snprintf(text, sizeof text, "processes are out of step, this one at '%s'", operation);
   processes->module.ops->abandon(processes->module.own, GPUMC_FAILURE, text);
+}
+
+static void check(const struct gpumc_processes *processes, enum operation operation,
+                  const void *counts, size_t bytes)
+{
+  gpumc_processes_check(processes, operation_names[operation], counts, bytes);
 }
 
 static double begin(const struct gpumc_processes *processes)

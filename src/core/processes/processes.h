@@ -60,6 +60,10 @@ void gpumc_processes_send(const struct gpumc_processes *processes, int to, const
 void gpumc_processes_receive(const struct gpumc_processes *processes, int from, void *bytes,
                              size_t count);
 void gpumc_processes_barrier(const struct gpumc_processes *processes);
+/* With GPUMC_PROCESSES_CHECK: makes sure that all processes are at this operation, with the same
+ * counts. Of operations that others carry than the module; those above do so themselves. */
+void gpumc_processes_check(const struct gpumc_processes *processes, const char *operation,
+                           const void *counts, size_t bytes);
 /* Waits for a second, where processes may have the same error and cannot ask each other: whoever
  * calls it gives way to the one that says so, the root or the first process of a host. What others
  * would say is lost with them, since a launcher that sees one process end with an error ends all,
