@@ -33,7 +33,8 @@ const char *gpumc_transfer_expected(int on_a_gpu)
 size_t gpumc_transfer_device_bytes(const struct gpumc_device *device)
 {
   static const size_t allowance = (size_t)256 << 20;
-  return device->ops->kind == GPUMC_KIND_CPU ? 0 : allowance;
+  char path[4096];
+  return device->ops->kind == GPUMC_KIND_CPU || !find_module(path, sizeof path) ? 0 : allowance;
 }
 
 /* What the environment asks for. */
