@@ -1,8 +1,10 @@
 """Configurations that take a second or two, checkpoints included, in which processes divide the work in all their ways."""
 from support.program import LONG
 
-# Runs of pa.
-SECONDS = LONG.replace("small.h5", "run.h5").replace("step: 0.0005", "step: 0.01") + "checkpoint: {every: 100 ms}\n"
+# Runs of pa, with histograms, of which each process has those of its own runs until a checkpoint, and populations.
+SECONDS = (LONG.replace("small.h5", "run.h5").replace("step: 0.0005", "step: 0.01")
+           .replace("  runs: 2\n", "  runs: 2\n  configurations: {every: 20}\n  reweight: {from: 0.1, to: 0.4, step: 0.1}\n")
+           + "checkpoint: {every: 100 ms}\n")
 CHAINS = """\
 gpumc: 1
 seed: 5
