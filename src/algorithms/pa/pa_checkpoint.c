@@ -128,7 +128,8 @@ static enum gpumc_status
 families_fetch(const struct pa *pa, struct families *families, struct gpumc_error *error)
 {
   GPUMC_TRY(copy_families(pa, fetch, families, error));
-  return pa_runs_gather_families(pa, families->size, families->family, error);
+  pa_runs_gather_families(pa, families->size, families->family);
+  return GPUMC_OK;
 }
 
 static enum gpumc_status

@@ -90,14 +90,12 @@ void pa_runs_share_outcomes(struct pa *pa)
     pa_population_point(population, m, &pa->outcome[m]);
 }
 
-enum gpumc_status pa_runs_gather_families(const struct pa *pa, const uint32_t *size,
-                                          uint32_t *family, struct gpumc_error *error)
+void pa_runs_gather_families(const struct pa *pa, const uint32_t *size, uint32_t *family)
 {
   const struct gpumc_ensemble *ensemble = pa->context.ensemble;
   size_t own = 0;
   if (!are_divided(ensemble))
-    return GPUMC_OK;
-  (void)error;
+    return;
   for (size_t m = 0; m < pa->population.first; m++)
     own += size[m];
   for (int p = 0; p < module_of(pa)->size; p++) {
@@ -107,5 +105,4 @@ enum gpumc_status pa_runs_gather_families(const struct pa *pa, const uint32_t *s
       pa->counts[p] += size[m] * sizeof *family;
   }
   gpumc_processes_gather(ensemble->plan.processes, family + own, family, pa->counts, GPUMC_TO_ROOT);
-  return GPUMC_OK;
 }

@@ -23,8 +23,6 @@ void pa_runs_tell_overlap(const struct pa *pa, double *overlap);
 void pa_runs_share_outcomes(struct pa *pa);
 /* family[replicas] of all runs one after the other, those of the own ones filled in: to the root.
  * `size`: [runs of the batch]. */
-GPUMC_MUST_CHECK enum gpumc_status pa_runs_gather_families(const struct pa *pa,
-                                                           const uint32_t *size, uint32_t *family,
-                                                           struct gpumc_error *error);
+void pa_runs_gather_families(const struct pa *pa, const uint32_t *size, uint32_t *family);
 
 #endif
