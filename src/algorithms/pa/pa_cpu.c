@@ -90,6 +90,7 @@ static struct pa_copied nearest_integer(const struct lot *lot, size_t first, siz
     pa_add_share(&copied, lot->weight[r], lot->n, lot->total);
     lot->copies[r] = (uint32_t)copies;
     copied.size += copies;
+    copied.living += copies > 0;
   }
   return copied;
 }
@@ -107,6 +108,7 @@ static struct pa_copied systematic(const struct lot *lot, size_t first, size_t e
     pa_add_share(&copied, weight, lot->n, lot->total);
     lot->copies[r] = (uint32_t)(after - before);
     copied.size += after - before;
+    copied.living += after > before;
     before = after;
   }
   return copied;
@@ -130,12 +132,12 @@ static void copy_run(const struct pa_resample_work *work, size_t m, int method, 
                     .copies = population->copies + first,
                     .before = earlier,
                     .base = earlier - weights.below};
-  uint64_t high = 0, low = 0, size = 0;
+  uint64_t high = 0, low = 0, size = 0, living = 0;
   if (n == 0)
     return;
   if (method == PA_RESAMPLING_SYSTEMATIC)
     lot.offset = pa_resampling_uniform(lot.random, 0, lot.time, lot.total);
-#pragma omp parallel for num_threads((int)threads) reduction(+ : high, low, size)
+#pragma omp parallel for num_threads((int)threads) reduction(+ : high, low, size, living)
   for (size_t t = 0; t < threads; t++) {
     const size_t begin = n * t / threads, end = n * (t + 1) / threads;
     struct pa_copied copied = {0};
@@ -150,8 +152,9 @@ static void copy_run(const struct pa_resample_work *work, size_t m, int method, 
     high += copied.high;
     low += copied.low;
     size += copied.size;
+    living += copied.living;
   }
-  population->copied[row] = (struct pa_copied){size, high, low};
+  population->copied[row] = (struct pa_copied){size, high, low, living};
 }
 
 static enum gpumc_status copies(struct gpumc_device *device, const struct pa_resample_work *work,
@@ -169,7 +172,7 @@ static enum gpumc_status copies(struct gpumc_device *device, const struct pa_res
 /* Only asked for where processes divide the population: otherwise assign_places does without. */
 static void needs_run(const struct pa_work *work, size_t m)
 {
-  const size_t row = pa_own_row(work, m), n = work->weighed[row].own;
+  const size_t n = work->weighed[pa_own_row(work, m)].own;
   const size_t first = m * work->capacity;
   const uint64_t whole_size = pa_copied_of(work, m).size;
   const size_t size = pa_size_after(work, whole_size);
@@ -179,7 +182,7 @@ static void needs_run(const struct pa_work *work, size_t m)
     work->weight[first + r] = sum;
     sum += pa_demand_and_supply(any && r < n ? work->copies[first + r] : 0, r < size);
   }
-  work->need[row] = (struct pa_need){.children = sum >> 32, .places = sum & UINT32_MAX};
+  work->need[m] = (struct pa_need){.children = sum >> 32, .places = sum & UINT32_MAX};
 }
 
 static enum gpumc_status
@@ -195,9 +198,9 @@ needs(struct gpumc_device *device, const struct pa_work *work, struct gpumc_erro
 /* From the numbers of `needs`, as other devices do: those whose child is here. */
 static void assign_own_places(const struct pa_work *work, size_t m, size_t size, int threads)
 {
-  const size_t row = pa_own_row(work, m), n = work->weighed[row].own;
+  const size_t n = work->weighed[pa_own_row(work, m)].own;
   const size_t first = m * work->capacity;
-  const int64_t shift = pa_shift_of(work, m);
+  const int64_t shift = pa_shift_of(work, m, pa_copied_of(work, m).size);
   const uint64_t *scanned = work->weight + first;
   const uint32_t *copies = work->copies + first;
   uint32_t *parent = work->parent + first, *family = work->family + first;
@@ -207,7 +210,7 @@ static void assign_own_places(const struct pa_work *work, size_t m, size_t size,
     if (p < n && copies[p] > 0)
       continue;
     const int64_t child = (int64_t)pa_places_before(scanned, p) + shift;
-    if (child < 0 || child >= (int64_t)work->need[row].children)
+    if (child < 0 || child >= (int64_t)work->need[m].children)
       continue;
     parent[p] = pa_parent_of_child(scanned, n, (uint32_t)child);
     family[p] = family[parent[p]];

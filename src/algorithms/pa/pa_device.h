@@ -28,6 +28,7 @@ struct pa_weighed {
 
 struct pa_copied {
   uint64_t size, high, low; /* copies, and what pa_overlap makes the overlap of */
+  uint64_t living;          /* replicas with copies; counted only where processes divide the run */
 };
 
 /* The largest over processes is that of the whole. */
@@ -76,7 +77,7 @@ struct pa_work {
   int64_t *reference;         /* [runs] */
   struct pa_weighed *weighed; /* [processes][runs] */
   struct pa_copied *copied;   /* [processes][runs] */
-  struct pa_need *need;       /* [processes][runs] */
+  struct pa_need *need;       /* [runs], of this process in a divided population */
   struct pa_reached *reached; /* [runs] */
   struct pa_tallied *tallied; /* [runs] */
   void *scan;
@@ -112,23 +113,13 @@ pa_weights_of(const struct pa_work *work, size_t m)
 
 GPUMC_HOST_DEVICE static inline struct pa_copied pa_copied_of(const struct pa_work *work, size_t m)
 {
-  struct pa_copied copied = {0, 0, 0};
+  struct pa_copied copied = {0, 0, 0, 0};
   for (size_t p = 0; p < work->processes; p++) {
     copied.size += work->copied[p * work->runs + m].size;
     copied.high += work->copied[p * work->runs + m].high;
     copied.low += work->copied[p * work->runs + m].low;
   }
   return copied;
-}
-
-/* The number of this process's first free place less that of its first child (pa_places.h). */
-GPUMC_HOST_DEVICE static inline int64_t pa_shift_of(const struct pa_work *work, size_t m)
-{
-  int64_t shift = 0;
-  for (size_t p = 0; p < work->rank; p++)
-    shift +=
-        (int64_t)(work->need[p * work->runs + m].places - work->need[p * work->runs + m].children);
-  return shift;
 }
 
 /* What the process has of a run with `size` replicas. */
@@ -142,6 +133,18 @@ GPUMC_HOST_DEVICE static inline size_t pa_own_of(const struct pa_work *work, uin
 GPUMC_HOST_DEVICE static inline size_t pa_size_after(const struct pa_work *work, uint64_t size)
 {
   return size <= work->whole ? pa_own_of(work, size) : 0;
+}
+
+/* The number of this process's first free place less that of its first child (pa_places.h), in a
+ * run of the new size `size`. Neither counts the replicas of earlier processes that live on in
+ * their places, so that it is the number of all places there less that of all copies. */
+GPUMC_HOST_DEVICE static inline int64_t
+pa_shift_of(const struct pa_work *work, size_t m, uint64_t size)
+{
+  uint64_t shift = size < work->first ? size : work->first;
+  for (size_t p = 0; p < work->rank; p++)
+    shift -= work->copied[p * work->runs + m].size;
+  return (int64_t)shift;
 }
 
 /* Families whose founder's place is here: the numbers first .. first + that - 1. */
@@ -215,7 +218,7 @@ struct pa_steps {
                                                const struct pa_resample_work *work, int method,
                                                struct gpumc_error *error);
   /* Children that need a place and free places, numbered in the memory of the weights
-   * (pa_places.h); and `need`, in a divided population. */
+   * (pa_places.h); and `need`. */
   GPUMC_MUST_CHECK enum gpumc_status (*needs)(struct gpumc_device *device,
                                               const struct pa_work *work,
                                               struct gpumc_error *error);

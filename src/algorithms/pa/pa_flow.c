@@ -5,6 +5,15 @@ static const uint64_t *row_of(const struct pa_flow *flow, const uint64_t *number
   return number + m * ((size_t)flow->size + 1);
 }
 
+/* The streams of the last process end where its children, or its places, end: with those of all. */
+bool pa_flow_need(const struct pa_kept *kept, struct pa_need *need)
+{
+  const bool all = kept->places >= kept->own, none = kept->places == 0;
+  const uint64_t survivors = all ? kept->living : 0;
+  *need = (struct pa_need){kept->copies - survivors, kept->places - survivors};
+  return all || none || kept->last;
+}
+
 void pa_flow_number(struct pa_flow *flow)
 {
   const size_t size = (size_t)flow->size, width = size + 1;

@@ -11,6 +11,7 @@
 #ifndef GPUMC_ALGORITHMS_PA_FLOW_H
 #define GPUMC_ALGORITHMS_PA_FLOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,19 @@
 struct pa_need {
   uint64_t children, places;
 };
+
+/* What all processes know of the replicas that one has of a run: */
+struct pa_kept {
+  uint64_t own, places;    /* before resampling, after */
+  uint64_t copies, living; /* of these replicas; those that have any */
+  bool last;               /* no later process has replicas before */
+};
+
+/* Into `need`, what follows from that, since a replica with copies keeps its place if that is below
+ * the new size. Where only some are below, it does not follow: of the last process both numbers are
+ * too large by as much, which changes nothing for others, and of another one false is returned.
+ */
+bool pa_flow_need(const struct pa_kept *kept, struct pa_need *need);
 
 struct pa_flow {
   int size, rank; /* of the processes */

@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
     base = start > 0 ? population->weight[start - 1] : 0;
     offset = pa_resampling_uniform(random, 0, work.request.time, total);
   }
-  struct pa_copied copied = {0, 0, 0};
+  struct pa_copied copied = {0, 0, 0, 0};
   for (size_t r = stretch.first + threadIdx.x; r < own; r += stretch.stride) {
     uint64_t weight = population->weight[start + r];
     uint64_t copies = 0;
@@ -140,11 +140,14 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
       population->copies[start + r] = (uint32_t)copies;
     pa_add_share(&copied, weight, n, total);
     copied.size += copies;
+    copied.living += copies > 0;
   }
   gpumc_add_over_block(&population->copied[row].high, copied.high);
   gpumc_add_over_block(&population->copied[row].low, copied.low);
   if (METHOD != PA_OVERLAP_ONLY)
     gpumc_add_over_block(&population->copied[row].size, copied.size);
+  if (METHOD != PA_OVERLAP_ONLY && population->divided)
+    gpumc_add_over_block(&population->copied[row].living, copied.living);
 }
 
 static enum gpumc_status copies(struct gpumc_device *device, const struct pa_resample_work *work,
@@ -171,7 +174,7 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
 {
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
   const size_t start = stretch.m * work.capacity;
-  const size_t row = pa_own_row(&work, stretch.m), n = work.weighed[row].own;
+  const size_t n = work.weighed[pa_own_row(&work, stretch.m)].own;
   const uint64_t whole_size = pa_copied_of(&work, stretch.m).size;
   const size_t size = pa_size_after(&work, whole_size);
   const bool any = whole_size <= work.whole;
@@ -183,8 +186,8 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
     places += (uint32_t)both;
   }
   if (DIVIDED) {
-    gpumc_add_over_block(&work.need[row].children, children);
-    gpumc_add_over_block(&work.need[row].places, places);
+    gpumc_add_over_block(&work.need[stretch.m].children, children);
+    gpumc_add_over_block(&work.need[stretch.m].places, places);
   }
 }
 
@@ -210,17 +213,18 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
 {
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
   const size_t start = stretch.m * work.capacity;
-  const size_t row = pa_own_row(&work, stretch.m), n = work.weighed[row].own;
-  const size_t size = pa_size_after(&work, pa_copied_of(&work, stretch.m).size);
+  const size_t n = work.weighed[pa_own_row(&work, stretch.m)].own;
+  const uint64_t whole_size = pa_copied_of(&work, stretch.m).size;
+  const size_t size = pa_size_after(&work, whole_size);
   const uint64_t *scanned = work.weight + start;
-  const int64_t shift = work.divided ? pa_shift_of(&work, stretch.m) : 0;
+  const int64_t shift = work.divided ? pa_shift_of(&work, stretch.m, whole_size) : 0;
   if (stretch.first == 0 && threadIdx.x == 0)
     work.size[stretch.m] = (uint32_t)size;
   for (size_t p = stretch.first + threadIdx.x; p < size; p += stretch.stride) {
     uint32_t parent = (uint32_t)p;
     if (p >= n || work.copies[start + p] == 0) {
       const int64_t child = (int64_t)pa_places_before(scanned, p) + shift;
-      if (!work.divided || (child >= 0 && child < (int64_t)work.need[row].children)) {
+      if (!work.divided || (child >= 0 && child < (int64_t)work.need[stretch.m].children)) {
         parent = pa_parent_of_child(scanned, n, (uint32_t)child);
         work.family[start + p] = work.family[start + parent];
       }

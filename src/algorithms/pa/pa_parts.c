@@ -72,8 +72,9 @@ allocate(struct pa_parts *parts, const struct pa_population *population, struct 
   GPUMC_TRY(gpumc_allocate_array(&parts->n_in, size, "counts of bytes", error));
   GPUMC_TRY(gpumc_device_array(device, &parts->list, plan->capacity, "replicas that move", error));
   GPUMC_TRY(gpumc_device_array(device, &parts->stranger, runs * plan->capacity, "families", error));
-  GPUMC_TRY(device->ops->slot_create(device, size * runs * sizeof(struct pa_need), "free places",
-                                     &parts->need, error));
+  GPUMC_TRY(gpumc_allocate_array(&parts->need, size * runs, "free places", error));
+  GPUMC_TRY(device->ops->slot_create(device, pa_copies_bytes(&population->layout), "copies",
+                                     &parts->copies, error));
   GPUMC_TRY(gpumc_slots_create(device, member_bytes(plan), "families", parts->members, error));
   return gpumc_slots_create(device, stranger_bytes(plan), "families", parts->strangers, error);
 }
@@ -117,11 +118,12 @@ void pa_parts_free(struct pa_population *population)
   struct gpumc_device *device = population->device;
   device->ops->release(device, parts->list);
   device->ops->release(device, parts->stranger);
-  device->ops->slot_free(device, &parts->need);
+  device->ops->slot_free(device, &parts->copies);
   gpumc_slots_free(device, parts->members);
   gpumc_slots_free(device, parts->strangers);
   pa_owners_free(&parts->owners);
   free(parts->words);
+  free(parts->need);
   free(parts->child);
   free(parts->place);
   free(parts->n_out);

@@ -27,8 +27,10 @@ struct pa_parts {
   uint32_t *list;                  /* device memory, [capacity] slots of replicas that move */
   struct pa_stranger *stranger;    /* device memory, [runs][capacity] of the last tally */
   uint64_t *words;                 /* of sums, on their way */
-  /* Of the last resampling: what each process needs, on its way to the host, and what follows. */
-  struct gpumc_slot need;
+  /* Of the last resampling: replicas and copies of each process, on their way to the host, and what
+   * follows. */
+  struct gpumc_slot copies;
+  struct pa_need *need;    /* [processes][runs] */
   uint64_t *child, *place; /* [runs][processes + 1] */
   struct pa_flow flow;
   /* Members of the own families and strangers of a tally, published beside the record: the latter
@@ -54,8 +56,8 @@ struct pa_parts_bytes {
 struct pa_parts_bytes pa_parts_bytes(const struct gpumc_device *device,
                                      const struct pa_population_plan *plan, size_t portable);
 
-/* Between the steps of a device (pa_device.h), for the next one: after `survey`, `weigh`, `copies`
- * and `needs`. */
+/* Between the steps of a device (pa_device.h), for the next one: after `survey`, `weigh` and
+ * `copies`. */
 GPUMC_MUST_CHECK enum gpumc_status pa_parts_share_reaches(struct pa_population *population,
                                                           const struct pa_work *work,
                                                           struct gpumc_error *error);
@@ -65,18 +67,21 @@ GPUMC_MUST_CHECK enum gpumc_status pa_parts_share_weights(struct pa_population *
 GPUMC_MUST_CHECK enum gpumc_status pa_parts_share_copies(struct pa_population *population,
                                                          const struct pa_work *work,
                                                          struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status pa_parts_share_needs(struct pa_population *population,
-                                                        const struct pa_work *work,
-                                                        struct gpumc_error *error);
 
-/* Which children go where, once that is known on the host. */
+/* What of a record comes to the host with the copies. */
+size_t pa_copies_bytes(const struct pa_layout *layout);
+/* Copies, which all processes know, begin to come to the host; and which children go where, once
+ * they are there. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_parts_publish_copies(struct pa_population *population, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 pa_parts_find_flow(struct pa_population *population, struct gpumc_error *error);
 
 /* Of messages to all processes at once, or from them, of so many replicas at the most. */
 size_t pa_messages_bytes(size_t replicas, size_t portable);
 /* Children whose place is elsewhere go there, before the ensemble's replicas are copied in place,
- * which may destroy parents beyond the new size. Waits for `needs`, and for nothing later. */
+ * which may destroy parents beyond the new size. Waits for the copies of all processes, and in the
+ * rule for nothing later. */
 GPUMC_MUST_CHECK enum gpumc_status
 pa_parts_migrate(struct pa_population *population, struct gpumc_error *error);
 

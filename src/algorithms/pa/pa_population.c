@@ -279,8 +279,8 @@ enum gpumc_status pa_population_resample(struct pa_population *population,
                                 population->scan, error));
   GPUMC_TRY(population->steps->copies(device, &work, (int)request->method, error));
   GPUMC_TRY(pa_parts_share_copies(population, &work.population, error));
+  GPUMC_TRY(pa_parts_publish_copies(population, error));
   GPUMC_TRY(population->steps->needs(device, &work.population, error));
-  GPUMC_TRY(pa_parts_share_needs(population, &work.population, error));
   return population->steps->places(device, &work.population, error);
 }
 

@@ -15,7 +15,7 @@ size_t pa_layout_resampled(const struct pa_population_plan *plan, size_t runs, s
   layout->reference = after(&first, runs * sizeof(int64_t));
   layout->weighed = after(&first, rows * sizeof(struct pa_weighed));
   layout->copied = after(&first, rows * sizeof(struct pa_copied));
-  layout->need = after(&first, rows * sizeof(struct pa_need));
+  layout->need = after(&first, runs * sizeof(struct pa_need));
   return first;
 }
 
