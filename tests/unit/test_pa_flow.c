@@ -498,8 +498,10 @@ static void for_every_setting(void (*body)(struct gpumc_device *device))
 static void compare_all(struct gpumc_device *device)
 {
   struct counted sum = {0};
+  /* On a GPU most of the time goes into taking memory. */
+  const uint32_t rounds = device->ops->kind == GPUMC_KIND_CPU ? 5 : 1;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    for (uint32_t round = 0; round < 5; round++)
+    for (uint32_t round = 0; round < rounds; round++)
       compare(device, &cases[i], round, &sum);
   assert_true(sum.moved > 0 && sum.known > 0 && sum.of_last > 0 && sum.unknown > 0);
 }
