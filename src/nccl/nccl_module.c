@@ -64,6 +64,18 @@ trade(void *self, const void *out, const size_t *n_out, void *in, const size_t *
   return keep(own, within != ncclSuccess ? within : ended);
 }
 
+/* Messages are short: with as many channels as NCCL takes by itself it opens 0.3 s later and has
+ * 750 MiB more, and no message of two H200 is faster. NCCL_MAX_CTAS in the environment goes before.
+ */
+static ncclResult_t connect(struct own *own, int size, ncclUniqueId id, int rank)
+{
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 17, 0)
+  config.maxCTAs = 4;
+#endif
+  return ncclCommInitRankConfig(&own->communicator, size, id, rank, &config);
+}
+
 static const char *message(void *self)
 {
   const struct own *own = self;
@@ -119,7 +131,7 @@ int gpumc_nccl_open(struct gpumc_transfer_module *module,
     return 1;
   }
   memcpy(&id, meeting->bytes, sizeof id);
-  const ncclResult_t result = ncclCommInitRank(&own->communicator, size, id, rank);
+  const ncclResult_t result = connect(own, size, id, rank);
   if (result != ncclSuccess) {
     snprintf(module->failure, sizeof module->failure, "NCCL: %s", ncclGetErrorString(result));
     free(own);

@@ -48,7 +48,8 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_transfer_trade(struct gpumc_transfer *transfer, const void *out, const size_t *n_out,
                      void *in, const size_t *n_in, struct gpumc_error *error);
 
-/* Device memory of a GPU that a module takes for itself: an allowance, not measured. */
+/* Device memory of a GPU that a module takes for itself, with some room: more processes take more.
+ */
 size_t gpumc_transfer_device_bytes(const struct gpumc_device *device);
 /* What is to be expected of processes with so many on a GPU, if they have anything to tell: "NCCL",
  * "NCCL, or host copies where processes share a GPU" where that number is unknown (0), "host
