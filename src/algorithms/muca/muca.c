@@ -230,8 +230,9 @@ save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_err
     if (muca->progress[i].phase == MUCA_PRODUCTION)
       GPUMC_TRY(muca_make_sums_whole(muca, &muca->table[i], error));
   GPUMC_TRY(gpumc_parts_save(parts.host, parts.n_host, NULL, writer, "muca", error));
-  GPUMC_TRY(
-      gpumc_columns_save_counts(muca->context.ensemble, &parts.visits, writer, "muca", error));
+  GPUMC_TRY(gpumc_columns_save_counts(muca->context.device,
+                                      gpumc_columns_processes(muca->context.ensemble),
+                                      &parts.visits, writer, "muca", error));
   GPUMC_TRY(gpumc_columns_save(muca->context.ensemble, &parts.passages, 1, muca->context.device,
                                writer, "muca", error));
   return muca_curves_save(muca, writer, error);
@@ -269,8 +270,9 @@ load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct
   struct muca *muca = state;
   const struct parts parts = parts_of(muca);
   GPUMC_TRY(gpumc_parts_load(parts.host, parts.n_host, NULL, reader, "muca", error));
-  GPUMC_TRY(
-      gpumc_columns_load_counts(muca->context.ensemble, &parts.visits, reader, "muca", error));
+  GPUMC_TRY(gpumc_columns_load_counts(muca->context.device,
+                                      gpumc_columns_processes(muca->context.ensemble),
+                                      &parts.visits, reader, "muca", error));
   GPUMC_TRY(gpumc_columns_load(muca->context.ensemble, &parts.passages, 1, muca->context.device,
                                reader, "muca", error));
   *finished = true;

@@ -140,67 +140,32 @@ families_bring(const struct pa *pa, struct families *families, struct gpumc_erro
 
 /* ---- histograms ---- */
 
-static bool runs_are_divided(const struct pa *pa)
+static struct gpumc_part part_of_bins(const struct pa *pa)
 {
-  return pa->context.ensemble->plan.division == GPUMC_BY_RUNS;
-}
-
-static enum gpumc_status clear_bins(const struct pa *pa, size_t bytes, struct gpumc_error *error)
-{
-  struct gpumc_device *device = pa->context.device;
-  return device->ops->fill(device, pa->population.bins, 0, bytes, error);
-}
-
-static size_t histogram_rows(const struct pa *pa)
-{
-  return pa->settings.strata * pa->settings.blocks;
+  return (struct gpumc_part){"bins", GPUMC_UINT64, pa->settings.strata * pa->settings.blocks,
+                             pa_spectrum(pa->context.model)->levels, pa->population.bins};
 }
 
 enum gpumc_status pa_gather_bins(const struct pa *pa, struct gpumc_error *error)
 {
-  const struct gpumc_ensemble_plan *plan = &pa->context.ensemble->plan;
+  const struct gpumc_processes *processes = gpumc_ensemble_processes(pa->context.ensemble);
   struct gpumc_device *device = pa->context.device;
-  const size_t count = histogram_rows(pa) * pa->population.plan.levels;
-  const size_t bytes = count * sizeof(uint64_t);
-  uint64_t *bins = NULL;
+  const struct gpumc_part bins = part_of_bins(pa);
+  const size_t count = bins.rows * bins.width;
+  uint64_t *sum = NULL;
   enum gpumc_status status;
-  if (plan->division == GPUMC_UNDIVIDED || count == 0)
+  if (processes->module.size == 1 || !pa->settings.reweight)
     return GPUMC_OK;
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&bins, count, "histograms", error));
-  GPUMC_TRY_OUT(status, device->ops->copy_to_host(device, bins, pa->population.bins, bytes, error));
-  gpumc_processes_sum(plan->processes, bins, count);
-  status = gpumc_is_root(plan->processes)
-               ? device->ops->copy_to_device(device, pa->population.bins, bins, bytes, error)
-               : clear_bins(pa, bytes, error);
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&sum, count, "histograms", error));
+  GPUMC_TRY_OUT(status,
+                gpumc_columns_sum_counts(device, processes, bins.values,
+                                         (struct gpumc_slice){0, count}, sum, count, error));
+  if (!gpumc_is_root(processes))
+    memset(sum, 0, count * sizeof *sum);
+  status = device->ops->copy_to_device(device, bins.values, sum, count * sizeof *sum, error);
 out:
-  free(bins);
+  free(sum);
   return status;
-}
-
-static struct gpumc_part part_of_bins(const struct pa *pa)
-{
-  return (struct gpumc_part){"bins", GPUMC_UINT64, histogram_rows(pa),
-                             pa_spectrum(pa->context.model)->levels, pa->population.bins};
-}
-
-/* Where runs are divided the root has those of all when they are saved, and goes on with them. */
-static enum gpumc_status
-save_bins(const struct pa *pa, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
-{
-  const struct gpumc_part bins = part_of_bins(pa);
-  if (runs_are_divided(pa))
-    GPUMC_TRY(pa_gather_bins(pa, error));
-  return gpumc_columns_save_counts(pa->context.ensemble, &bins, writer, "pa", error);
-}
-
-static enum gpumc_status
-load_bins(const struct pa *pa, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
-{
-  const struct gpumc_part bins = part_of_bins(pa);
-  GPUMC_TRY(gpumc_columns_load_counts(pa->context.ensemble, &bins, reader, "pa", error));
-  return runs_are_divided(pa) && !gpumc_is_root(pa->context.ensemble->plan.processes)
-             ? clear_bins(pa, bins.rows * bins.width * sizeof(uint64_t), error)
-             : GPUMC_OK;
 }
 
 /* ---- configurations ---- */
@@ -306,7 +271,12 @@ pa_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_
   GPUMC_TRY(gpumc_checkpoint_put(writer, "pa/log_partition", GPUMC_FLOAT64,
                                  pa_plan_batch(&pa->population.plan), 1, pa->log_partition, error));
   GPUMC_TRY(save_families(pa, writer, error));
-  return pa->settings.reweight ? save_bins(pa, writer, error) : GPUMC_OK;
+  if (!pa->settings.reweight)
+    return GPUMC_OK;
+  const struct gpumc_part bins = part_of_bins(pa);
+  return gpumc_columns_save_counts(pa->context.device,
+                                   gpumc_ensemble_processes(pa->context.ensemble), &bins, writer,
+                                   "pa", error);
 }
 
 /* The temperatures that the first run chose stand in its rows. */
@@ -396,8 +366,12 @@ enum gpumc_status pa_load(void *state, struct gpumc_checkpoint_reader *reader, b
   GPUMC_TRY(reload_schedule(pa, error));
   pa_runs_take(pa);
   GPUMC_TRY(load_families(pa, reader, counters, error));
-  if (pa->settings.reweight)
-    GPUMC_TRY(load_bins(pa, reader, error));
+  if (pa->settings.reweight) {
+    const struct gpumc_part bins = part_of_bins(pa);
+    GPUMC_TRY(gpumc_columns_load_counts(pa->context.device,
+                                        gpumc_ensemble_processes(pa->context.ensemble), &bins,
+                                        reader, "pa", error));
+  }
   pa->batch = (struct pa_batch){(size_t)counters[COUNTER_FIRST], (size_t)counters[COUNTER_COUNT]};
   pa->row = (size_t)counters[COUNTER_ROW];
   pa->tallied = false;

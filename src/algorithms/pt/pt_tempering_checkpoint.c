@@ -56,7 +56,8 @@ static enum gpumc_status save_part(const struct gpumc_ensemble *ensemble,
   case PT_HOLDS_ROWS:
     return gpumc_columns_save_rows(ensemble, part, device, writer, name, error);
   case PT_HOLDS_COUNTS:
-    return gpumc_columns_save_counts(ensemble, part, writer, name, error);
+    return gpumc_columns_save_counts(ensemble->device, gpumc_columns_processes(ensemble), part,
+                                     writer, name, error);
   case PT_HOLDS_ALL:
     break;
   }
@@ -75,7 +76,8 @@ static enum gpumc_status load_part(const struct gpumc_ensemble *ensemble,
   case PT_HOLDS_ROWS:
     return gpumc_columns_load_rows(ensemble, part, device, reader, name, error);
   case PT_HOLDS_COUNTS:
-    return gpumc_columns_load_counts(ensemble, part, reader, name, error);
+    return gpumc_columns_load_counts(ensemble->device, gpumc_columns_processes(ensemble), part,
+                                     reader, name, error);
   case PT_HOLDS_ALL:
     break;
   }

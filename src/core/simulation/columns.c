@@ -373,19 +373,19 @@ enum gpumc_status gpumc_columns_sum_counts(struct gpumc_device *device,
   return GPUMC_OK;
 }
 
-enum gpumc_status gpumc_columns_save_counts(const struct gpumc_ensemble *ensemble,
-                                            const struct gpumc_part *part,
-                                            struct gpumc_checkpoint_writer *writer,
-                                            const char *prefix, struct gpumc_error *error)
+enum gpumc_status
+gpumc_columns_save_counts(struct gpumc_device *device, const struct gpumc_processes *processes,
+                          const struct gpumc_part *part, struct gpumc_checkpoint_writer *writer,
+                          const char *prefix, struct gpumc_error *error)
 {
   const size_t count = part->rows * part->width;
   struct gpumc_part whole = *part;
   uint64_t *sum = NULL;
   enum gpumc_status status;
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&sum, count, part->name, error));
-  GPUMC_TRY_OUT(status, gpumc_columns_sum_counts(
-                            ensemble->device, gpumc_columns_processes(ensemble), part->values,
-                            (struct gpumc_slice){0, count}, sum, count, error));
+  GPUMC_TRY_OUT(status,
+                gpumc_columns_sum_counts(device, processes, part->values,
+                                         (struct gpumc_slice){0, count}, sum, count, error));
   whole.values = sum;
   status = gpumc_parts_save(&whole, 1, NULL, writer, prefix, error);
 out:
@@ -393,14 +393,14 @@ out:
   return status;
 }
 
-enum gpumc_status gpumc_columns_load_counts(const struct gpumc_ensemble *ensemble,
-                                            const struct gpumc_part *part,
-                                            struct gpumc_checkpoint_reader *reader,
-                                            const char *prefix, struct gpumc_error *error)
+enum gpumc_status
+gpumc_columns_load_counts(struct gpumc_device *device, const struct gpumc_processes *processes,
+                          const struct gpumc_part *part, struct gpumc_checkpoint_reader *reader,
+                          const char *prefix, struct gpumc_error *error)
 {
-  GPUMC_TRY(gpumc_parts_load(part, 1, ensemble->device, reader, prefix, error));
-  return gpumc_is_root(gpumc_columns_processes(ensemble))
+  GPUMC_TRY(gpumc_parts_load(part, 1, device, reader, prefix, error));
+  return gpumc_is_root(processes)
              ? GPUMC_OK
-             : ensemble->device->ops->fill(ensemble->device, part->values, 0,
-                                           part->rows * part->width * sizeof(uint64_t), error);
+             : device->ops->fill(device, part->values, 0,
+                                 part->rows * part->width * sizeof(uint64_t), error);
 }

@@ -82,15 +82,15 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_columns_sum_counts(struct gpumc_device *device, const struct gpumc_processes *processes,
                          const uint64_t *counted, struct gpumc_slice own, uint64_t *sum,
                          size_t count, struct gpumc_error *error);
-/* As gpumc_columns_save and gpumc_columns_load, of such numbers, of GPUMC_UINT64: a file has their
- * sums, with which the root goes on, and the others from 0. */
+/* As gpumc_columns_save and gpumc_columns_load, of such numbers, of GPUMC_UINT64: the checkpoint
+ * has their sums. Once loaded the root continues with the sums, the others with 0. */
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_columns_save_counts(const struct gpumc_ensemble *ensemble, const struct gpumc_part *part,
-                          struct gpumc_checkpoint_writer *writer, const char *prefix,
-                          struct gpumc_error *error);
+gpumc_columns_save_counts(struct gpumc_device *device, const struct gpumc_processes *processes,
+                          const struct gpumc_part *part, struct gpumc_checkpoint_writer *writer,
+                          const char *prefix, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_columns_load_counts(const struct gpumc_ensemble *ensemble, const struct gpumc_part *part,
-                          struct gpumc_checkpoint_reader *reader, const char *prefix,
-                          struct gpumc_error *error);
+gpumc_columns_load_counts(struct gpumc_device *device, const struct gpumc_processes *processes,
+                          const struct gpumc_part *part, struct gpumc_checkpoint_reader *reader,
+                          const char *prefix, struct gpumc_error *error);
 
 #endif

@@ -95,6 +95,12 @@ enum gpumc_status gpumc_ensemble_set_sizes(struct gpumc_ensemble *ensemble, cons
   return ensemble->share != NULL ? gpumc_share_resize(ensemble, size, error) : GPUMC_OK;
 }
 
+const struct gpumc_processes *gpumc_ensemble_processes(const struct gpumc_ensemble *ensemble)
+{
+  return ensemble->plan.division != GPUMC_UNDIVIDED ? ensemble->plan.processes
+                                                    : gpumc_processes_alone();
+}
+
 static bool has_own_runs(const struct gpumc_ensemble *ensemble)
 {
   return ensemble->plan.own_runs && ensemble->plan.division == GPUMC_BY_RUNS;

@@ -53,6 +53,8 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_get_sizes(const struct gpumc_e
 GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_set_sizes(struct gpumc_ensemble *ensemble,
                                                             const uint32_t *size,
                                                             struct gpumc_error *error);
+/* The processes that divide it, in whatever way; a single one, alone, where none do. */
+const struct gpumc_processes *gpumc_ensemble_processes(const struct gpumc_ensemble *ensemble);
 /* Of the runs of the batch those that a process sees: its own where they are divided by runs and
  * plan.own_runs says so, else all. */
 struct gpumc_slice gpumc_ensemble_runs_of(const struct gpumc_ensemble *ensemble, int rank);

@@ -251,13 +251,16 @@ enum gpumc_status gpumc_steps_save(struct gpumc_ensemble *ensemble,
                           proposed = part_of_counts(ensemble, "proposed", ensemble->proposed);
   if (gpumc_step_of(ensemble) == NULL)
     return GPUMC_OK;
+  const struct gpumc_processes *processes = gpumc_columns_processes(ensemble);
   GPUMC_TRY(gpumc_parts_save(&sizes, 1, NULL, writer, "ensemble/steps", error));
   if (ensemble->proposed != NULL) {
     const struct gpumc_part before = part_of_proposed_before(ensemble);
     GPUMC_TRY(gpumc_parts_save(&before, 1, NULL, writer, "ensemble/steps", error));
-    GPUMC_TRY(gpumc_columns_save_counts(ensemble, &proposed, writer, "ensemble/steps", error));
+    GPUMC_TRY(gpumc_columns_save_counts(ensemble->device, processes, &proposed, writer,
+                                        "ensemble/steps", error));
   }
-  return gpumc_columns_save_counts(ensemble, &accepted, writer, "ensemble/steps", error);
+  return gpumc_columns_save_counts(ensemble->device, processes, &accepted, writer, "ensemble/steps",
+                                   error);
 }
 
 enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensemble,
@@ -270,6 +273,7 @@ enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensemble,
                           proposed = part_of_counts(ensemble, "proposed", ensemble->proposed);
   if (step == NULL)
     return GPUMC_OK;
+  const struct gpumc_processes *processes = gpumc_columns_processes(ensemble);
   GPUMC_TRY(gpumc_parts_load(&sizes, 1, NULL, reader, "ensemble/steps", error));
   for (size_t m = 0; m < ensemble->runs; m++)
     if (!(ensemble->step[m] >= step->least && ensemble->step[m] <= step->largest))
@@ -278,9 +282,11 @@ enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensemble,
   if (ensemble->proposed != NULL) {
     const struct gpumc_part before = part_of_proposed_before(ensemble);
     GPUMC_TRY(gpumc_parts_load(&before, 1, NULL, reader, "ensemble/steps", error));
-    GPUMC_TRY(gpumc_columns_load_counts(ensemble, &proposed, reader, "ensemble/steps", error));
+    GPUMC_TRY(gpumc_columns_load_counts(ensemble->device, processes, &proposed, reader,
+                                        "ensemble/steps", error));
   }
-  return gpumc_columns_load_counts(ensemble, &accepted, reader, "ensemble/steps", error);
+  return gpumc_columns_load_counts(ensemble->device, processes, &accepted, reader, "ensemble/steps",
+                                   error);
 }
 
 /* ---- results ---- */
