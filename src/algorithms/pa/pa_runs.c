@@ -5,21 +5,16 @@
 
 #include "core/base/memory.h"
 
-static bool are_divided(const struct gpumc_ensemble *ensemble)
-{
-  return ensemble->plan.division == GPUMC_BY_RUNS;
-}
-
 static const struct gpumc_module *module_of(const struct pa *pa)
 {
-  return &pa->context.ensemble->plan.processes->module;
+  return &gpumc_ensemble_processes(pa->context.ensemble)->module;
 }
 
 /* ---- which process has which ---- */
 
 void pa_runs_plan(const struct gpumc_ensemble *ensemble, struct pa_population_plan *plan)
 {
-  if (!are_divided(ensemble))
+  if (!gpumc_ensemble_has_own_runs(ensemble))
     return;
   const size_t size = (size_t)ensemble->plan.processes->module.size;
   plan->batch = plan->runs;
@@ -28,7 +23,7 @@ void pa_runs_plan(const struct gpumc_ensemble *ensemble, struct pa_population_pl
 
 enum gpumc_status pa_runs_create(struct pa *pa, struct gpumc_error *error)
 {
-  return are_divided(pa->context.ensemble)
+  return gpumc_ensemble_has_own_runs(pa->context.ensemble)
              ? gpumc_allocate_array(&pa->counts, (size_t)module_of(pa)->size, "outcomes", error)
              : GPUMC_OK;
 }
@@ -41,8 +36,7 @@ void pa_runs_free(struct pa *pa)
 void pa_runs_take(struct pa *pa)
 {
   const struct gpumc_ensemble *ensemble = pa->context.ensemble;
-  const struct gpumc_slice own =
-      gpumc_ensemble_runs_of(ensemble, are_divided(ensemble) ? module_of(pa)->rank : 0);
+  const struct gpumc_slice own = gpumc_ensemble_runs_of(ensemble, module_of(pa)->rank);
   pa->population.first = own.first;
   pa->population.runs = own.count;
   pa->population.size = ensemble->size + own.first;
@@ -59,7 +53,7 @@ void pa_runs_tell_overlap(const struct pa *pa, double *overlap)
 {
   const struct gpumc_ensemble *ensemble = pa->context.ensemble;
   int owner = 0;
-  if (!are_divided(ensemble))
+  if (!gpumc_ensemble_has_own_runs(ensemble))
     return;
   while (gpumc_ensemble_runs_of(ensemble, owner).count == 0)
     owner++;
@@ -81,7 +75,7 @@ void pa_runs_share_outcomes(struct pa *pa)
 {
   struct pa_population *population = &pa->population;
   const struct pa_population_plan *plan = &population->plan;
-  if (!are_divided(pa->context.ensemble))
+  if (!gpumc_ensemble_has_own_runs(pa->context.ensemble))
     return;
   join_rows(pa, pa->outcome, sizeof *pa->outcome);
   join_rows(pa, population->block_weight, plan->blocks * sizeof *population->block_weight);
@@ -94,7 +88,7 @@ void pa_runs_gather_families(const struct pa *pa, const uint32_t *size, uint32_t
 {
   const struct gpumc_ensemble *ensemble = pa->context.ensemble;
   size_t own = 0;
-  if (!are_divided(ensemble))
+  if (!gpumc_ensemble_has_own_runs(ensemble))
     return;
   for (size_t m = 0; m < pa->population.first; m++)
     own += size[m];

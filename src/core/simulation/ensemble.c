@@ -101,14 +101,14 @@ const struct gpumc_processes *gpumc_ensemble_processes(const struct gpumc_ensemb
                                                     : gpumc_processes_alone();
 }
 
-static bool has_own_runs(const struct gpumc_ensemble *ensemble)
+bool gpumc_ensemble_has_own_runs(const struct gpumc_ensemble *ensemble)
 {
   return ensemble->plan.own_runs && ensemble->plan.division == GPUMC_BY_RUNS;
 }
 
 struct gpumc_slice gpumc_ensemble_runs_of(const struct gpumc_ensemble *ensemble, int rank)
 {
-  if (!has_own_runs(ensemble))
+  if (!gpumc_ensemble_has_own_runs(ensemble))
     return (struct gpumc_slice){0, ensemble->runs};
   const struct gpumc_share share = gpumc_share_of(&ensemble->plan, ensemble->runs, rank);
   return (struct gpumc_slice){share.first_run, share.runs};
@@ -119,7 +119,7 @@ enum gpumc_status gpumc_ensemble_whole_sizes(const struct gpumc_ensemble *ensemb
 {
   uint64_t *sum = NULL;
   GPUMC_TRY(gpumc_ensemble_get_sizes(ensemble, size, error));
-  if (ensemble->plan.division != GPUMC_BY_REPLICAS && !has_own_runs(ensemble))
+  if (ensemble->plan.division != GPUMC_BY_REPLICAS && !gpumc_ensemble_has_own_runs(ensemble))
     return GPUMC_OK;
   GPUMC_TRY(gpumc_allocate_array(&sum, ensemble->runs, "numbers of replicas", error));
   const struct gpumc_slice own =

@@ -55,8 +55,9 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_set_sizes(struct gpumc_ensembl
                                                             struct gpumc_error *error);
 /* The processes that divide it, in whatever way; a single one, alone, where none do. */
 const struct gpumc_processes *gpumc_ensemble_processes(const struct gpumc_ensemble *ensemble);
-/* Of the runs of the batch those that a process sees: its own where they are divided by runs and
- * plan.own_runs says so, else all. */
+/* Whether each process sees its own runs alone: divided by runs, as plan.own_runs asks for. */
+bool gpumc_ensemble_has_own_runs(const struct gpumc_ensemble *ensemble);
+/* The runs of the batch that process `rank` sees: its own, or all. */
 struct gpumc_slice gpumc_ensemble_runs_of(const struct gpumc_ensemble *ensemble, int rank);
 /* Of an ensemble whose replicas are divided (columns.h) those of all processes together, of one of
  * own runs those of all runs, and what gpumc_ensemble_get_sizes() says of any other. Collective. */
