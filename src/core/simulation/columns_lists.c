@@ -16,24 +16,26 @@ enum { RANGE_BYTES = 1 << 22, GAP_BYTES = 1 << 14, GAP_BYTES_OF_GPU = 1 << 18 };
 struct list {
   struct gpumc_ensemble own;
   size_t m, count, bytes;
+  const uint8_t *from;     /* device memory, [count][bytes]: states that replicas get */
+  uint8_t *to;             /* likewise: where theirs go */
   uint32_t *slot;          /* [count] */
   uint8_t *range, *listed; /* [most][bytes]: as they stand, and those of the list */
   size_t most, gap;        /* replicas */
+  /* The present range, replicas first .. first + span - 1: numbers i .. i + n - 1 of the list. */
+  size_t i, n, first, span;
 };
 
-static enum gpumc_status list_open(const struct gpumc_ensemble *ensemble, size_t m,
-                                   const uint32_t *slot, size_t count, struct list *list,
-                                   struct gpumc_error *error)
+typedef enum gpumc_status list_step(struct list *list, struct gpumc_error *error);
+
+static enum gpumc_status
+list_open(struct list *list, const uint32_t *slot, struct gpumc_error *error)
 {
-  struct gpumc_device *device = ensemble->device;
-  const size_t bytes = ensemble->model->portable_bytes;
+  struct gpumc_device *device = list->own.device;
+  const size_t bytes = list->own.model->portable_bytes, count = list->count;
   const bool on_cpu = device->ops->kind == GPUMC_KIND_CPU;
-  *list = (struct list){.own = gpumc_share_own_view(ensemble),
-                        .m = m,
-                        .count = count,
-                        .bytes = bytes,
-                        .most = RANGE_BYTES / bytes > 0 ? RANGE_BYTES / bytes : 1,
-                        .gap = (on_cpu ? GAP_BYTES : GAP_BYTES_OF_GPU) / bytes};
+  list->bytes = bytes;
+  list->most = RANGE_BYTES / bytes > 0 ? RANGE_BYTES / bytes : 1;
+  list->gap = (on_cpu ? GAP_BYTES : GAP_BYTES_OF_GPU) / bytes;
   GPUMC_TRY(gpumc_allocate_array(&list->slot, count, "a list of replicas", error));
   GPUMC_TRY(gpumc_allocate_array(&list->range, list->most * bytes, "replicas of a list", error));
   GPUMC_TRY(gpumc_allocate_array(&list->listed, list->most * bytes, "replicas of a list", error));
@@ -47,83 +49,76 @@ static void list_close(struct list *list)
   free(list->listed);
 }
 
-/* How many of the list, from number i on, make one range. */
-static size_t list_next(const struct list *list, size_t i)
+/* As many of the list, from number i on, as make one range. */
+static void list_find(struct list *list)
 {
-  const uint32_t *slot = list->slot + i;
+  const uint32_t *slot = list->slot + list->i;
   size_t n = 1;
-  while (i + n < list->count && n < list->most && slot[n] - slot[n - 1] <= 1 + list->gap &&
+  while (list->i + n < list->count && n < list->most && slot[n] - slot[n - 1] <= 1 + list->gap &&
          slot[n] - slot[0] < list->most)
     n++;
-  return n;
+  list->n = n;
+  list->first = slot[0];
+  list->span = slot[n - 1] - slot[0] + 1;
 }
 
-/* Where a replica of the list stands in a range that begins with number i of it. */
-static uint8_t *list_place(const struct list *list, size_t i, size_t k)
+/* Where number i + k of the list stands in the range. */
+static uint8_t *list_place(const struct list *list, size_t k)
 {
-  return list->range + (list->slot[i + k] - list->slot[i]) * list->bytes;
+  return list->range + (list->slot[list->i + k] - list->first) * list->bytes;
 }
 
-static enum gpumc_status list_get(struct list *list, uint8_t *states, struct gpumc_error *error)
+static enum gpumc_status list_get(struct list *list, struct gpumc_error *error)
 {
-  struct gpumc_device *device = list->own.device;
-  for (size_t i = 0, n; i < list->count; i += n) {
-    n = list_next(list, i);
-    const size_t first = list->slot[i], span = list->slot[i + n - 1] - first + 1;
-    GPUMC_TRY(list->own.ops->get(&list->own, list->m, first, span, list->range, error));
-    for (size_t k = 0; k < n; k++)
-      memcpy(list->listed + k * list->bytes, list_place(list, i, k), list->bytes);
-    GPUMC_TRY(device->ops->copy_to_device(device, states + i * list->bytes, list->listed,
-                                          n * list->bytes, error));
-  }
-  return GPUMC_OK;
+  struct gpumc_ensemble *own = &list->own;
+  GPUMC_TRY(own->ops->get(own, list->m, list->first, list->span, list->range, error));
+  for (size_t k = 0; k < list->n; k++)
+    memcpy(list->listed + k * list->bytes, list_place(list, k), list->bytes);
+  return own->device->ops->copy_to_device(own->device, list->to + list->i * list->bytes,
+                                          list->listed, list->n * list->bytes, error);
 }
 
-/* Replicas between those of the list are read before, and get what they had. */
+/* Replicas between those of the list are read first, and keep what they had. */
+static enum gpumc_status list_set(struct list *list, struct gpumc_error *error)
+{
+  struct gpumc_ensemble *own = &list->own;
+  GPUMC_TRY(own->device->ops->copy_to_host(
+      own->device, list->listed, list->from + list->i * list->bytes, list->n * list->bytes, error));
+  if (list->span > list->n)
+    GPUMC_TRY(own->ops->get(own, list->m, list->first, list->span, list->range, error));
+  for (size_t k = 0; k < list->n; k++)
+    memcpy(list_place(list, k), list->listed + k * list->bytes, list->bytes);
+  return own->ops->set(own, list->m, list->first, list->span, list->range, error);
+}
+
 static enum gpumc_status
-list_set(struct list *list, const uint8_t *states, struct gpumc_error *error)
+for_ranges(struct list *list, const uint32_t *slot, list_step *step, struct gpumc_error *error)
 {
-  struct gpumc_device *device = list->own.device;
-  for (size_t i = 0, n; i < list->count; i += n) {
-    n = list_next(list, i);
-    const size_t first = list->slot[i], span = list->slot[i + n - 1] - first + 1;
-    GPUMC_TRY(device->ops->copy_to_host(device, list->listed, states + i * list->bytes,
-                                        n * list->bytes, error));
-    if (span > n)
-      GPUMC_TRY(list->own.ops->get(&list->own, list->m, first, span, list->range, error));
-    for (size_t k = 0; k < n; k++)
-      memcpy(list_place(list, i, k), list->listed + k * list->bytes, list->bytes);
-    GPUMC_TRY(list->own.ops->set(&list->own, list->m, first, span, list->range, error));
+  enum gpumc_status status = list_open(list, slot, error);
+  for (; list->i < list->count && status == GPUMC_OK; list->i += list->n) {
+    list_find(list);
+    status = step(list, error);
   }
-  return GPUMC_OK;
+  list_close(list);
+  return status;
 }
 
 enum gpumc_status gpumc_columns_get_list(struct gpumc_ensemble *ensemble, size_t m,
                                          const uint32_t *slot, size_t count, uint8_t *states,
                                          struct gpumc_error *error)
 {
-  struct gpumc_ensemble own = gpumc_share_own_view(ensemble);
-  struct list list;
-  if (own.ops->get_list != NULL)
-    return own.ops->get_list(&own, m, slot, count, states, error);
-  enum gpumc_status status = list_open(ensemble, m, slot, count, &list, error);
-  if (status == GPUMC_OK)
-    status = list_get(&list, states, error);
-  list_close(&list);
-  return status;
+  struct list list = {gpumc_share_own_view(ensemble), .m = m, .count = count, .to = states};
+  return list.own.ops->get_list != NULL
+             ? list.own.ops->get_list(&list.own, m, slot, count, states, error)
+             : for_ranges(&list, slot, list_get, error);
 }
 
 enum gpumc_status gpumc_columns_set_list(struct gpumc_ensemble *ensemble, size_t m,
                                          const uint32_t *slot, size_t count, const uint8_t *states,
                                          struct gpumc_error *error)
 {
-  struct gpumc_ensemble own = gpumc_share_own_view(ensemble);
-  struct list list;
-  if (own.ops->set_list != NULL)
-    return own.ops->set_list(&own, m, slot, count, states, error);
-  enum gpumc_status status = list_open(ensemble, m, slot, count, &list, error);
-  if (status == GPUMC_OK)
-    status = list_set(&list, states, error);
-  list_close(&list);
-  return status;
+  struct list list = {gpumc_share_own_view(ensemble), .m = m, .count = count, .from = states};
+  return list.own.ops->set_list != NULL
+             ? list.own.ops->set_list(&list.own, m, slot, count, states, error)
+             : for_ranges(&list, slot, list_set, error);
 }
