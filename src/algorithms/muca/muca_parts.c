@@ -120,42 +120,23 @@ static struct gpumc_slice sent(const struct muca *muca, int from, int to)
   return slice;
 }
 
-/* Of all tables and channels on their way: the walkers of a slice row by row. */
-struct trade {
-  size_t rows;
-  int64_t *out, *in;
-  size_t *n_out, *n_in; /* [processes] bytes */
-};
-
-static size_t add_slice(const struct trade *trade, struct gpumc_slice slice, size_t *bytes)
+/* On their way are the walkers of a slice, row by row: of all tables and channels. */
+static size_t rows_of(const struct muca *muca)
 {
-  *bytes = trade->rows * slice.count * sizeof(int64_t);
-  return trade->rows * slice.count;
+  return muca->settings.observables.n_channels * muca->tables;
 }
 
 static enum gpumc_status
-allocate_trade(const struct muca *muca, struct trade *trade, struct gpumc_error *error)
+make_trade(const struct muca *muca, struct gpumc_trade *trade, struct gpumc_error *error)
 {
-  const int size = gpumc_columns_processes(muca->context.ensemble)->module.size;
-  const int rank = own_rank(muca);
+  const struct gpumc_processes *processes = gpumc_columns_processes(muca->context.ensemble);
+  const size_t bytes = rows_of(muca) * sizeof(int64_t);
   size_t out = 0, in = 0;
-  trade->rows = muca->settings.observables.n_channels * muca->tables;
-  GPUMC_TRY(gpumc_allocate_array(&trade->n_out, (size_t)size, "counts of bytes", error));
-  GPUMC_TRY(gpumc_allocate_array(&trade->n_in, (size_t)size, "counts of bytes", error));
-  for (int p = 0; p < size; p++) {
-    out += add_slice(trade, sent(muca, rank, p), &trade->n_out[p]);
-    in += add_slice(trade, sent(muca, p, rank), &trade->n_in[p]);
+  for (int p = 0; p < processes->module.size; p++) {
+    out += sent(muca, own_rank(muca), p).count * bytes;
+    in += sent(muca, p, own_rank(muca)).count * bytes;
   }
-  GPUMC_TRY(gpumc_allocate_array(&trade->out, out + 1, "channels", error));
-  return gpumc_allocate_array(&trade->in, in + 1, "channels", error);
-}
-
-static void free_trade(struct trade *trade)
-{
-  free(trade->out);
-  free(trade->in);
-  free(trade->n_out);
-  free(trade->n_in);
+  return gpumc_trade_make(processes, out, in, trade, error);
 }
 
 static void copy_slice(int64_t *to, const int64_t *from, size_t count)
@@ -164,54 +145,56 @@ static void copy_slice(int64_t *to, const int64_t *from, size_t count)
     memcpy(to, from, count * sizeof *to);
 }
 
-static void pack(const struct muca *muca, const struct trade *trade)
+static void pack(const struct muca *muca, const struct gpumc_trade *trade)
 {
   const int size = gpumc_columns_processes(muca->context.ensemble)->module.size;
-  const size_t first = muca->context.ensemble->plan.first_replica;
+  const size_t first = muca->context.ensemble->plan.first_replica, rows = rows_of(muca);
   int64_t *out = trade->out;
   for (int p = 0; p < size; p++) {
     const struct gpumc_slice slice = sent(muca, own_rank(muca), p);
-    for (size_t row = 0; row < trade->rows; row++, out += slice.count)
+    for (size_t row = 0; row < rows; row++, out += slice.count)
       copy_slice(out, muca->own_channels + row * muca->own + slice.first - first, slice.count);
+    trade->n_out[p] = rows * slice.count * sizeof *out;
+    trade->n_in[p] = rows * sent(muca, p, own_rank(muca)).count * sizeof *out;
   }
 }
 
 /* What stays in this process. */
-static void keep(const struct muca *muca, const struct trade *trade)
+static void keep(const struct muca *muca)
 {
   const struct gpumc_slice slice = passed_on(muca, own_rank(muca), own_rank(muca));
   const size_t first = muca->context.ensemble->plan.first_replica;
-  for (size_t row = 0; row < trade->rows; row++)
+  for (size_t row = 0; row < rows_of(muca); row++)
     copy_slice(muca->channels + row * muca->settings.walkers + slice.first,
                muca->own_channels + row * muca->own + slice.first - first, slice.count);
 }
 
-static void unpack(const struct muca *muca, const struct trade *trade)
+static void unpack(const struct muca *muca, const struct gpumc_trade *trade)
 {
   const int size = gpumc_columns_processes(muca->context.ensemble)->module.size;
   const int64_t *in = trade->in;
   for (int p = 0; p < size; p++) {
     const struct gpumc_slice slice = sent(muca, p, own_rank(muca));
-    for (size_t row = 0; row < trade->rows; row++, in += slice.count)
+    for (size_t row = 0; row < rows_of(muca); row++, in += slice.count)
       copy_slice(muca->channels + row * muca->settings.walkers + slice.first, in, slice.count);
   }
 }
 
 enum gpumc_status muca_measure_parts(struct muca *muca, struct gpumc_error *error)
 {
-  struct trade trade = {0};
+  struct gpumc_trade trade;
   enum gpumc_status status;
   if (!are_divided(muca))
     return muca_measure(muca, error);
   GPUMC_TRY(measure_own(muca, error));
-  GPUMC_TRY_OUT(status, allocate_trade(muca, &trade, error));
-  keep(muca, &trade);
+  GPUMC_TRY_OUT(status, make_trade(muca, &trade, error));
+  keep(muca);
   pack(muca, &trade);
   gpumc_processes_trade(gpumc_columns_processes(muca->context.ensemble), trade.out, trade.n_out,
                         trade.in, trade.n_in);
   unpack(muca, &trade);
 out:
-  free_trade(&trade);
+  gpumc_trade_free(&trade);
   return status;
 }
 

@@ -247,6 +247,30 @@ void gpumc_processes_barrier(const struct gpumc_processes *processes)
   end(processes, begun);
 }
 
+static enum gpumc_status allocate_messages(size_t bytes, void **messages, struct gpumc_error *error)
+{
+  return gpumc_allocate(bytes > 0 ? bytes : 1, 1, "messages", messages, error);
+}
+
+enum gpumc_status gpumc_trade_make(const struct gpumc_processes *processes, size_t out, size_t in,
+                                   struct gpumc_trade *trade, struct gpumc_error *error)
+{
+  const size_t size = (size_t)processes->module.size;
+  *trade = (struct gpumc_trade){NULL};
+  GPUMC_TRY(gpumc_allocate_array(&trade->n_out, size, "counts of bytes", error));
+  GPUMC_TRY(gpumc_allocate_array(&trade->n_in, size, "counts of bytes", error));
+  GPUMC_TRY(allocate_messages(out, &trade->out, error));
+  return allocate_messages(in, &trade->in, error);
+}
+
+void gpumc_trade_free(struct gpumc_trade *trade)
+{
+  free(trade->out);
+  free(trade->in);
+  free(trade->n_out);
+  free(trade->n_in);
+}
+
 void gpumc_processes_give_way(void)
 {
   static const struct timespec second = {.tv_sec = 1};

@@ -60,6 +60,16 @@ void gpumc_processes_send(const struct gpumc_processes *processes, int to, const
 void gpumc_processes_receive(const struct gpumc_processes *processes, int from, void *bytes,
                              size_t count);
 void gpumc_processes_barrier(const struct gpumc_processes *processes);
+/* The messages of a trade, one process after the other. */
+struct gpumc_trade {
+  void *out, *in;
+  size_t *n_out, *n_in; /* [processes] bytes; 0 at first */
+};
+/* Room for so many bytes each way; legal to free when it failed. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_trade_make(const struct gpumc_processes *processes, size_t out, size_t in,
+                 struct gpumc_trade *trade, struct gpumc_error *error);
+void gpumc_trade_free(struct gpumc_trade *trade);
 /* With GPUMC_PROCESSES_CHECK: makes sure that all processes are at this operation, with the same
  * counts. Of operations that others carry than the module; those above do so themselves. */
 void gpumc_processes_check(const struct gpumc_processes *processes, const char *operation,

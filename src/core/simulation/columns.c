@@ -109,41 +109,9 @@ struct gpumc_slice gpumc_columns_rows(const struct gpumc_ensemble *ensemble, siz
   return gpumc_slice(rows, 1, (size_t)gpumc_columns_processes(ensemble)->module.size, (size_t)rank);
 }
 
-/* Messages, process after process, and their bytes; what leaves of a single plane stands in this
- * order already. */
-struct trade {
-  uint8_t *out, *in;
-  size_t *n_out, *n_in;
-};
-
-static void free_trade(struct trade *trade)
-{
-  free(trade->out);
-  free(trade->in);
-  free(trade->n_out);
-  free(trade->n_in);
-}
-
-/* For `planes` planes of `rows` rows. */
-static enum gpumc_status make_trade(const struct gpumc_ensemble *ensemble, size_t planes,
-                                    size_t rows, size_t bytes, struct trade *trade,
-                                    struct gpumc_error *error)
-{
-  const struct gpumc_module *module = &ensemble->plan.processes->module;
-  const size_t size = (size_t)module->size;
-  const size_t each = planes * bytes, mine = gpumc_columns_rows(ensemble, rows, module->rank).count;
-  const size_t in = each * mine * gpumc_plan_whole(&ensemble->plan);
-  const size_t out = each * rows * ensemble->plan.capacity;
-  if (planes > 1)
-    GPUMC_TRY(gpumc_allocate_array(&trade->out, out > 0 ? out : 1, "messages", error));
-  GPUMC_TRY(gpumc_allocate_array(&trade->in, in > 0 ? in : 1, "messages", error));
-  GPUMC_TRY(gpumc_allocate_array(&trade->n_out, size, "counts of bytes", error));
-  return gpumc_allocate_array(&trade->n_in, size, "counts of bytes", error);
-}
-
-/* own[planes][rows][own] to some[planes][count][whole]. */
+/* own[planes][rows][own] to some[planes][count][whole]. A single plane leaves as it stands. */
 static void trade_planes(const struct gpumc_ensemble *ensemble, const uint8_t *own, size_t planes,
-                         size_t rows, size_t bytes, const struct trade *trade, uint8_t *some)
+                         size_t rows, size_t bytes, const struct gpumc_trade *trade, uint8_t *some)
 {
   const struct gpumc_module *module = &ensemble->plan.processes->module;
   const size_t mine = gpumc_columns_rows(ensemble, rows, module->rank).count;
@@ -152,14 +120,14 @@ static void trade_planes(const struct gpumc_ensemble *ensemble, const uint8_t *o
   for (int p = 0; p < module->size; p++) {
     const struct gpumc_slice theirs = gpumc_columns_rows(ensemble, rows, p);
     const size_t count = theirs.count * row_bytes;
-    for (size_t plane = 0; plane < planes && out != NULL; plane++, out += count)
+    for (size_t plane = 0; plane < planes && planes > 1; plane++, out += count)
       memcpy(out, own + (plane * rows + theirs.first) * row_bytes, count);
     trade->n_out[p] = planes * count;
     trade->n_in[p] =
         planes * mine * gpumc_share_of(&ensemble->plan, ensemble->plan.runs, p).replicas * bytes;
   }
-  gpumc_processes_trade(ensemble->plan.processes, trade->out != NULL ? trade->out : own,
-                        trade->n_out, trade->in, trade->n_in);
+  gpumc_processes_trade(ensemble->plan.processes, planes > 1 ? trade->out : own, trade->n_out,
+                        trade->in, trade->n_in);
   put_in_order(ensemble, trade->in, planes * mine, bytes, some);
 }
 
@@ -167,23 +135,24 @@ enum gpumc_status gpumc_columns_trade(const struct gpumc_ensemble *ensemble, con
                                       size_t planes, size_t rows, size_t bytes, void *some,
                                       struct gpumc_error *error)
 {
+  const struct gpumc_processes *processes = ensemble->plan.processes;
   const size_t of_plane = rows * ensemble->plan.capacity * bytes;
-  struct trade trade = {0};
+  struct gpumc_trade trade;
   enum gpumc_status status;
   if (!is_divided(ensemble)) {
     memmove(some, own, planes * of_plane);
     return GPUMC_OK;
   }
-  const int rank = ensemble->plan.processes->module.rank;
   const size_t whole = gpumc_plan_whole(&ensemble->plan) * bytes;
-  const size_t to_plane = gpumc_columns_rows(ensemble, rows, rank).count * whole;
+  const size_t to_plane = gpumc_columns_rows(ensemble, rows, processes->module.rank).count * whole;
   const size_t most = at_once(planes, rows * whole, PIECE_BYTES);
-  GPUMC_TRY_OUT(status, make_trade(ensemble, most, rows, bytes, &trade, error));
+  GPUMC_TRY_OUT(status, gpumc_trade_make(processes, most > 1 ? most * of_plane : 0, most * to_plane,
+                                         &trade, error));
   for (size_t first = 0; first < planes; first += most)
     trade_planes(ensemble, (const uint8_t *)own + first * of_plane, smaller(most, planes - first),
                  rows, bytes, &trade, (uint8_t *)some + first * to_plane);
 out:
-  free_trade(&trade);
+  gpumc_trade_free(&trade);
   return status;
 }
 

@@ -24,39 +24,17 @@ static int process_of(const struct gpumc_ensemble *ensemble, size_t run)
   }
 }
 
-/* Bytes to and from each process. */
-struct traffic {
-  size_t *n_out, *n_in; /* [processes] */
-  uint8_t *out, *in;
-};
-
-static void traffic_free(struct traffic *traffic)
-{
-  free(traffic->n_out);
-  free(traffic->n_in);
-  free(traffic->out);
-  free(traffic->in);
-}
-
 /* Room for so many replicas each way. */
-static enum gpumc_status traffic_init(const struct gpumc_ensemble *ensemble, size_t out, size_t in,
-                                      struct traffic *traffic, struct gpumc_error *error)
+static enum gpumc_status make_trade(const struct gpumc_ensemble *ensemble, size_t out, size_t in,
+                                    struct gpumc_trade *trade, struct gpumc_error *error)
 {
-  const size_t size = (size_t)ensemble->plan.processes->module.size;
   const size_t bytes = ensemble->model->portable_bytes;
-  *traffic = (struct traffic){NULL};
-  GPUMC_TRY(gpumc_allocate_array(&traffic->n_out, size, "counts of bytes", error));
-  GPUMC_TRY(gpumc_allocate_array(&traffic->n_in, size, "counts of bytes", error));
-  GPUMC_TRY(gpumc_allocate_array(&traffic->out, out > 0 ? out * bytes : 1,
-                                 "replicas between processes", error));
-  return gpumc_allocate_array(&traffic->in, in > 0 ? in * bytes : 1, "replicas between processes",
-                              error);
+  return gpumc_trade_make(ensemble->plan.processes, out * bytes, in * bytes, trade, error);
 }
 
-static void traffic_go(const struct gpumc_ensemble *ensemble, struct traffic *traffic)
+static void go(const struct gpumc_ensemble *ensemble, const struct gpumc_trade *trade)
 {
-  gpumc_processes_trade(ensemble->plan.processes, traffic->out, traffic->n_out, traffic->in,
-                        traffic->n_in);
+  gpumc_processes_trade(ensemble->plan.processes, trade->out, trade->n_out, trade->in, trade->n_in);
 }
 
 /* ---- exchange ---- */
@@ -127,23 +105,25 @@ static enum gpumc_status cross(const struct gpumc_ensemble *ensemble, struct gpu
 {
   const size_t bytes = ensemble->model->portable_bytes;
   struct border border[2] = {{0}};
-  struct traffic traffic;
+  struct gpumc_trade trade;
   const size_t borders = list_borders(ensemble, swap, border);
   const size_t count = border[0].count + border[1].count;
   enum gpumc_status status;
-  GPUMC_TRY_OUT(status, traffic_init(ensemble, count, count, &traffic, error));
+  GPUMC_TRY_OUT(status, make_trade(ensemble, count, count, &trade, error));
   for (size_t i = 0; i < borders; i++) {
-    uint8_t *out = traffic.out + (i > 0 ? border[0].count : 0) * bytes;
+    uint8_t *out = trade.out;
+    out += (i > 0 ? border[0].count : 0) * bytes;
     GPUMC_TRY_OUT(status, carry(view, &border[i], true, out, error));
-    traffic.n_out[border[i].process] = traffic.n_in[border[i].process] = border[i].count * bytes;
+    trade.n_out[border[i].process] = trade.n_in[border[i].process] = border[i].count * bytes;
   }
-  traffic_go(ensemble, &traffic);
+  go(ensemble, &trade);
   for (size_t i = 0; i < borders; i++) {
-    uint8_t *in = traffic.in + (i > 0 ? border[0].count : 0) * bytes;
+    uint8_t *in = trade.in;
+    in += (i > 0 ? border[0].count : 0) * bytes;
     GPUMC_TRY_OUT(status, carry(view, &border[i], false, in, error));
   }
 out:
-  traffic_free(&traffic);
+  gpumc_trade_free(&trade);
   return status;
 }
 
@@ -250,35 +230,36 @@ static bool comes(const struct gpumc_ensemble *ensemble, const struct comparison
 /* Of the pairs first .. end - 1. Pairs ascend, and so do processes with them. */
 static enum gpumc_status
 send_visitors(const struct gpumc_ensemble *ensemble, const struct comparison *comparison,
-              size_t first, size_t end, struct traffic *traffic, struct gpumc_error *error)
+              size_t first, size_t end, struct gpumc_trade *trade, struct gpumc_error *error)
 {
   const size_t bytes = ensemble->expected * ensemble->model->portable_bytes;
   struct gpumc_ensemble view = view_with_visitors(ensemble);
   const size_t first_run = gpumc_share_own(ensemble).first_run;
-  uint8_t *out = traffic->out;
+  uint8_t *out = trade->out;
   int process;
   for (size_t i = first; i < end; i++) {
     if (goes(ensemble, comparison, i, &process)) {
       GPUMC_TRY(view.ops->get(&view, comparison->second + i - first_run, 0, ensemble->expected, out,
                               error));
-      traffic->n_out[process] += bytes;
+      trade->n_out[process] += bytes;
       out += bytes;
     }
     if (comes(ensemble, comparison, i, &process))
-      traffic->n_in[process] += bytes;
+      trade->n_in[process] += bytes;
   }
-  traffic_go(ensemble, traffic);
+  go(ensemble, trade);
   return GPUMC_OK;
 }
 
-static enum gpumc_status
-compare_visitors(const struct gpumc_ensemble *ensemble, const struct comparison *comparison,
-                 size_t first, size_t end, const struct traffic *traffic, struct gpumc_error *error)
+static enum gpumc_status compare_visitors(const struct gpumc_ensemble *ensemble,
+                                          const struct comparison *comparison, size_t first,
+                                          size_t end, const struct gpumc_trade *trade,
+                                          struct gpumc_error *error)
 {
   const size_t bytes = ensemble->expected * ensemble->model->portable_bytes;
   const struct gpumc_share own = gpumc_share_own(ensemble);
   struct gpumc_ensemble view = view_with_visitors(ensemble);
-  const uint8_t *in = traffic->in;
+  const uint8_t *in = trade->in;
   int process;
   for (size_t i = first; i < end; i++) {
     int64_t *result[GPUMC_PAIRS_MAXIMUM];
@@ -301,7 +282,7 @@ static enum gpumc_status compare_some(const struct gpumc_ensemble *ensemble,
                                       const struct comparison *comparison, size_t first, size_t end,
                                       struct gpumc_error *error)
 {
-  struct traffic traffic;
+  struct gpumc_trade trade;
   size_t going = 0, coming = 0;
   int process;
   enum gpumc_status status;
@@ -309,11 +290,11 @@ static enum gpumc_status compare_some(const struct gpumc_ensemble *ensemble,
     going += goes(ensemble, comparison, i, &process) ? ensemble->expected : 0;
     coming += comes(ensemble, comparison, i, &process) ? ensemble->expected : 0;
   }
-  GPUMC_TRY_OUT(status, traffic_init(ensemble, going, coming, &traffic, error));
-  GPUMC_TRY_OUT(status, send_visitors(ensemble, comparison, first, end, &traffic, error));
-  status = compare_visitors(ensemble, comparison, first, end, &traffic, error);
+  GPUMC_TRY_OUT(status, make_trade(ensemble, going, coming, &trade, error));
+  GPUMC_TRY_OUT(status, send_visitors(ensemble, comparison, first, end, &trade, error));
+  status = compare_visitors(ensemble, comparison, first, end, &trade, error);
 out:
-  traffic_free(&traffic);
+  gpumc_trade_free(&trade);
   return status;
 }
 
