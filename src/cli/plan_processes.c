@@ -152,7 +152,7 @@ cJSON *cli_plan_processes_json(const struct gpumc_preparation *preparation,
   cJSON_AddNumberToObject(json, "host_bytes",
                           preparation->host_bytes / (divided ? module->local_size : 1));
   if (preparation->device.ops->kind != GPUMC_KIND_CPU) {
-    const int on_gpu = preparation->on_gpu > 1 ? preparation->on_gpu : 1;
+    const int sharers = preparation->device.sharers, on_gpu = sharers > 1 ? sharers : 1;
     cJSON_AddNumberToObject(json, "device_bytes", preparation->device_bytes / on_gpu);
     cJSON_AddNumberToObject(json, "on_a_gpu", on_gpu);
     cJSON_AddStringToObject(json, "transfers",

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/device/devices.h"
 #include "core/device/transfer.h"
 #include "core/processes/launcher.h"
 
@@ -117,6 +118,15 @@ static void try_trade(void)
   free(n_in);
 }
 
+static void find_sharers(const struct gpumc_processes *processes)
+{
+  struct gpumc_devices devices = {0};
+  struct gpumc_error error = {0};
+  succeed(gpumc_devices_gather(processes, &device, &devices, &error), &error);
+  device.sharers = (int)gpumc_devices_sharers(&devices, rank);
+  gpumc_devices_free(&devices);
+}
+
 int main(int argc, char **argv)
 {
   struct gpumc_launcher launcher;
@@ -130,6 +140,7 @@ int main(int argc, char **argv)
   rank = (size_t)all->module.rank;
   size = (size_t)all->module.size;
   succeed(gpumc_device_open_among(argv[1], 1, all, &device, &error), &error);
+  find_sharers(all);
   succeed(gpumc_transfer_of(&device, all, &transfer, &error), &error);
   for (int round = 0; round < ROUNDS; round++) {
     try_largest();

@@ -109,7 +109,7 @@ struct gpumc_device_ops {
 };
 
 /* An open device. CPU: `threads` work for it, kernels of the level `isa` run. CUDA: the rest.
- * `isa` and `block_threads` are set by whoever opens the device. */
+ * `isa`, `block_threads` and `sharers` are set by whoever opens the device. */
 struct gpumc_device {
   const struct gpumc_device_ops *ops;
   int threads;
@@ -117,6 +117,7 @@ struct gpumc_device {
   int index;                               /* of the GPU among those that CUDA shows */
   void *stream;                            /* cudaStream_t */
   const struct gpumc_processes *processes; /* that are told of its stages; NULL: none */
+  int sharers; /* processes that work on this GPU (devices.h); 0: this one alone */
   int multiprocessors;
   size_t shared_bytes;              /* shared memory that one block may have */
   void *events;                     /* of the stages */

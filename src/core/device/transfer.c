@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "core/device/devices.h"
 #include "core/processes/launcher.h"
 
 /* ---- the module ---- */
@@ -58,50 +57,36 @@ struct functions {
   gpumc_transfer_connect *connect;
 };
 
-/* `why`: what prevents it. */
-static bool load(struct functions *functions, enum wish wish, char *why, size_t bytes)
+/* `why`: what prevents it. `failed`: the module is there, and should open. */
+static void load(struct functions *functions, enum wish wish, bool *failed, char *why, size_t bytes)
 {
   char path[4096];
-  if (wish == BY_HOST)
-    snprintf(why, bytes, "GPUMC_TRANSFERS says so");
-  else if (!find_module(path, sizeof path))
-    snprintf(why, bytes, "this gpumc has no module for NCCL");
-  if (why[0] != '\0')
-    return false;
+  if (wish == BY_HOST || !find_module(path, sizeof path)) {
+    snprintf(why, bytes, "%s",
+             wish == BY_HOST ? "GPUMC_TRANSFERS says so" : "this gpumc has no module for NCCL");
+    return;
+  }
+  *failed = true;
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   void *meet = library != NULL ? dlsym(library, GPUMC_TRANSFER_MEET) : NULL;
   void *connect = library != NULL ? dlsym(library, GPUMC_TRANSFER_OPEN) : NULL;
   if (meet == NULL || connect == NULL) {
     snprintf(why, bytes, "%s", library == NULL ? dlerror() : "the module is of another gpumc");
-    return false;
+    return;
   }
   memcpy(&functions->meet, &meet, sizeof meet);
   memcpy(&functions->connect, &connect, sizeof connect);
-  return true;
 }
 
-/* Whether the answer of all processes is yes; `why` becomes that of the lowest with a no. */
-static bool all_can(const struct gpumc_processes *processes, bool can, char *why, size_t bytes)
+/* Whether `why` is empty in all processes; it becomes that of the lowest where it is not. */
+static bool all_can(const struct gpumc_processes *processes, char *why, size_t bytes)
 {
   const int size = processes->module.size, rank = processes->module.rank;
-  uint64_t refusing = can ? 0 : (uint64_t)(size - rank);
+  uint64_t refusing = why[0] == '\0' ? 0 : (uint64_t)(size - rank);
   gpumc_processes_largest(processes, &refusing, 1);
   if (refusing > 0)
     gpumc_processes_broadcast(processes, why, bytes, size - (int)refusing);
   return refusing == 0;
-}
-
-/* Whether processes share a GPU, with which the module does not work. */
-static enum gpumc_status look_for_sharers(const struct gpumc_transfer *transfer, char *why,
-                                          size_t bytes, struct gpumc_error *error)
-{
-  struct gpumc_devices devices = {0};
-  GPUMC_TRY(gpumc_devices_gather(transfer->processes, transfer->device, &devices, error));
-  for (size_t p = 0; p < devices.count; p++)
-    if (gpumc_devices_sharers(&devices, p) > 1)
-      snprintf(why, bytes, "processes share a GPU");
-  gpumc_devices_free(&devices);
-  return GPUMC_OK;
 }
 
 /* One message of each kind, with the processes before and behind. */
@@ -145,28 +130,30 @@ static enum gpumc_status connect_gpus(struct gpumc_transfer *transfer, enum wish
   struct gpumc_transfer_module *module = &transfer->module;
   struct gpumc_transfer_meeting meeting = {{0}};
   struct functions functions = {NULL, NULL};
-  char path[4096];
-  GPUMC_TRY(look_for_sharers(transfer, why, bytes, error));
-  transfer->failed = why[0] == '\0' && wish != BY_HOST && find_module(path, sizeof path);
-  if (!all_can(processes, why[0] == '\0' && load(&functions, wish, why, bytes), why, bytes))
+  if (transfer->device->sharers > 1)
+    snprintf(why, bytes, "processes share a GPU");
+  if (!all_can(processes, why, bytes))
     return GPUMC_OK;
-  const bool met = !gpumc_is_root(processes) || functions.meet(&meeting) == 0;
-  snprintf(why, bytes, "%s", met ? "" : "NCCL cannot start");
-  if (!all_can(processes, met, why, bytes))
+  load(&functions, wish, &transfer->failed, why, bytes);
+  if (!all_can(processes, why, bytes))
+    return GPUMC_OK;
+  if (gpumc_is_root(processes) && functions.meet(&meeting) != 0)
+    snprintf(why, bytes, "NCCL cannot start");
+  if (!all_can(processes, why, bytes))
     return GPUMC_OK;
   gpumc_processes_broadcast(processes, &meeting, sizeof meeting, 0);
   module->interface = GPUMC_TRANSFER_INTERFACE;
   const bool open =
       functions.connect(module, &meeting, processes->module.rank, processes->module.size) == 0;
   snprintf(why, bytes, "%s", open ? "" : module->failure);
-  if (all_can(processes, open, why, bytes)) {
+  if (all_can(processes, why, bytes)) {
     transfer->failed = false;
     return warm_up(transfer, error);
   }
-  if (!open)
-    return GPUMC_OK;
-  module->ops->give_up(module->own);
-  module->ops = NULL;
+  if (open) {
+    module->ops->give_up(module->own);
+    module->ops = NULL;
+  }
   return GPUMC_OK;
 }
 

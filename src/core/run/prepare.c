@@ -136,7 +136,7 @@ plan_memory(const struct gpumc_preparation *preparation, const struct gpumc_dema
             missing * (double)demand->device_bytes_by_replicas;
   if (demand->plan.processes != NULL) { /* as much by each that the host or GPU has */
     plan.host *= demand->plan.processes->module.local_size;
-    plan.device *= preparation->on_gpu > 1 ? preparation->on_gpu : 1;
+    plan.device *= device->sharers > 1 ? device->sharers : 1;
   }
   return plan;
 }
@@ -176,7 +176,7 @@ enum gpumc_status gpumc_preparation_divide(struct gpumc_preparation *preparation
 
 void gpumc_preparation_share_gpu(struct gpumc_preparation *preparation, int processes)
 {
-  preparation->on_gpu = processes;
+  preparation->device.sharers = processes;
   plan_all(preparation);
 }
 

@@ -21,9 +21,8 @@ struct gpumc_preparation {
   double ensemble_bytes;  /* the kernel's, for demand.plan.runs x demand.plan.capacity replicas */
   double host_bytes;      /* of the host in all, with a checkpoint's; on a CPU the ensemble's too */
   double available_bytes; /* of host memory */
-  double device_bytes;    /* of a GPU's memory in all, by all `on_gpu`; 0 on a CPU */
+  double device_bytes;    /* of a GPU's memory, by all device.sharers together; 0 on a CPU */
   double device_available_bytes; /* of a GPU's memory */
-  int on_gpu; /* processes of a divided run that work on this GPU; 0: this one alone */
 };
 
 /* `threads`: 0 for all. `processes`: of which this one is, should they divide the work, NULL:
