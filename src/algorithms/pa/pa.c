@@ -202,7 +202,7 @@ static enum gpumc_status
 collect(struct pa *pa, const struct pa_step *step, size_t row, struct gpumc_error *error)
 {
   const struct gpumc_processes *processes = pa->context.device->processes;
-  gpumc_processes_enter(processes, PA_STAGE_TALLY); /* for messages; the device goes on */
+  gpumc_processes_enter(processes, PA_STAGE_TALLY); /* for messages; the device carries on */
   GPUMC_TRY(pa_population_collect(&pa->population, slot_of(row), pa->outcome, error));
   pa_runs_share_outcomes(pa);
   gpumc_processes_enter(processes, GPUMC_STAGE_OTHER);
@@ -309,8 +309,8 @@ static enum gpumc_status settle(void *state, struct gpumc_error *error)
 }
 
 /* Records the row that was on its way. If that fails, its error is reported, not the one that
- * followed from it. Where processes have to tell each other first, one that has an error can only
- * say so. */
+ * followed from it. If processes have to exchange messages for it, one that already has an error
+ * cannot, and only reports that. */
 static enum gpumc_status collect_earlier(struct pa *pa, const struct pa_step *step,
                                          enum gpumc_status status, struct gpumc_error *error)
 {

@@ -1,4 +1,4 @@
-/* Members of families, brought together by their owners. */
+/* Members of families, added up by their owners. */
 #include "algorithms/pa/pa_families.h"
 
 #include <omp.h>
@@ -9,10 +9,10 @@
 #include "core/base/memory.h"
 #include "core/processes/processes.h"
 
-/* Blocks of families in all runs, about: some for each of many threads, and small ones. */
+/* Approximate number of blocks in all runs: several for each of many threads, and small. */
 enum { BLOCKS = 4096, LEAST_SHIFT = 6 };
 
-/* Strangers that are worth another thread. */
+/* Strangers that justify another thread. */
 enum { OF_A_THREAD = 4096 };
 
 size_t pa_families_count(const struct pa_stranger *stranger, size_t n, uint32_t first,
@@ -61,7 +61,7 @@ static size_t blocks_of_run(const struct pa_owners *owners)
   return owners->blocks / owners->runs;
 }
 
-/* Families of a block: 2 to this power. */
+/* A block has 2 to this power families. */
 static uint32_t shift_of(size_t runs, size_t founders)
 {
   const size_t most = BLOCKS > runs ? BLOCKS / runs : 1;
@@ -131,13 +131,13 @@ void pa_owners_free(struct pa_owners *owners)
   memset(owners, 0, sizeof *owners);
 }
 
-/* Those that are received are about as many as those that are told. */
+/* About as many are received as sent. */
 size_t pa_owners_bytes_of_replica(void)
 {
   return sizeof(struct pa_stranger) + 3 * sizeof(struct pa_kin);
 }
 
-/* ---- what this process has ---- */
+/* ---- this process's strangers ---- */
 
 static size_t block_of(const struct pa_owners *owners, const struct pa_stranger *stranger)
 {
@@ -145,7 +145,7 @@ static size_t block_of(const struct pa_owners *owners, const struct pa_stranger 
   return m * blocks_of_run(owners) + (stranger->family >> owners->shift);
 }
 
-/* Strangers for `threads` threads to sort by block. */
+/* Strangers to sort by block, by `threads` threads. */
 struct strangers {
   const struct pa_stranger *stranger;
   size_t n;
@@ -157,7 +157,7 @@ static struct gpumc_slice part_of(const struct strangers *all, int t)
   return gpumc_slice(all->n, 1, (size_t)all->threads, (size_t)t);
 }
 
-/* How many belong to each block, in next[t]. */
+/* Counts the strangers of each block in next[t]. */
 static void count_blocks(struct pa_owners *owners, const struct strangers *all, int t)
 {
   size_t *count = owners->next + (size_t)t * owners->blocks;
@@ -167,7 +167,7 @@ static void count_blocks(struct pa_owners *owners, const struct strangers *all, 
     count[block_of(owners, &all->stranger[i])]++;
 }
 
-/* Of these numbers, where the strangers of each thread begin in each block. */
+/* Turns these numbers into where the strangers of each thread begin in each block. */
 static void add_blocks(struct pa_owners *owners, int threads)
 {
   size_t sum = 0;
@@ -188,8 +188,8 @@ static void sort_by_block(struct pa_owners *owners, const struct strangers *all,
     owners->stranger[next[block_of(owners, &all->stranger[i])]++] = all->stranger[i];
 }
 
-/* Where the strangers of a block begin, once they are sorted: where those of the last thread end in
- * the block before. */
+/* Returns where the strangers of a block begin once they are sorted: where those of the last thread
+ * end in the previous block. */
 static size_t begin_of(const struct pa_owners *owners, int threads, size_t b)
 {
   const size_t *end = owners->next + (size_t)(threads - 1) * owners->blocks;
@@ -205,7 +205,7 @@ static void count_in_block(struct pa_owners *owners, int threads, size_t b, stru
       pa_families_count(owners->stranger + begin, n, first, scratch, owners->family + begin);
 }
 
-/* The families that this process has strangers of, block by block. */
+/* Counts this process's strangers by family, block by block. */
 static void count_families(struct pa_owners *owners, const struct strangers *all)
 {
 #pragma omp parallel for num_threads(all->threads)
@@ -249,7 +249,7 @@ static void put(struct pa_owners *owners, size_t m, int owner, const struct pa_k
       (struct pa_kin){(uint32_t)cell, family->members, family->lowest};
 }
 
-/* Into item[]; told[p] says how many for each owner. */
+/* Fills item[], with told[p] items for each owner. */
 static void sort_by_owner(struct pa_owners *owners, int threads)
 {
   size_t sum = 0;
@@ -262,9 +262,9 @@ static void sort_by_owner(struct pa_owners *owners, int threads)
   for_families(owners, threads, put);
 }
 
-/* ---- what the others have ---- */
+/* ---- the others' strangers ---- */
 
-/* With some more, since the number changes from step to step. */
+/* Allocates some more, since the number changes from step to step. */
 static enum gpumc_status
 reserve_received(struct pa_owners *owners, size_t count, struct gpumc_error *error)
 {
@@ -276,7 +276,7 @@ reserve_received(struct pa_owners *owners, size_t count, struct gpumc_error *err
   return gpumc_allocate_array(&owners->received, owners->received_room, "families", error);
 }
 
-/* What each process tells this one, in all. */
+/* Returns how many items all processes together send to this one. */
 static size_t exchange_counts(struct pa_owners *owners)
 {
   size_t count = 0;

@@ -1,15 +1,15 @@
-/* Children whose place is in another process: their families, and their states in portable form.
- * Each process fills messages for all others in the memory of its device, they are exchanged, and
- * it empties those that it got. A message has a part for each run:
+/* Moves children whose place is in another process: their families, and their states in portable
+ * form. Each process fills messages to all others in the memory of its device, they are exchanged,
+ * and it empties those that it received. A message has a part for each run:
  *
- *   states [count][portable_bytes] | families [count]       each from a multiple of 16 bytes on
+ *   states [count][portable_bytes] | families [count]       each starts at a multiple of 16 bytes
  *
- * Messages stand one after the other in the order of the processes. */
+ * Messages follow each other in the order of the processes. */
 #include "algorithms/pa/pa_parts.h"
 
 /* ---- memory for messages ---- */
 
-/* Next time it may be a little more. */
+/* Leaves room for the next messages to be larger. */
 size_t pa_buffer_bytes(size_t bytes)
 {
   return bytes + bytes / 2;
@@ -36,8 +36,8 @@ void pa_buffer_free(struct pa_buffer *buffer)
 
 /* ---- messages ---- */
 
-/* A process sends and receives about so many bytes at once, unless one replica for each other one
- * has more. */
+/* Bytes that a process sends and receives at once, about; more if a single replica for each other
+ * process takes more. */
 enum { ROUND_BYTES = 1 << 26 };
 
 static size_t mover_bytes(size_t portable)
@@ -61,19 +61,19 @@ static size_t states_bytes(const struct pa_parts *parts, size_t count)
   return aligned(count * parts->ensemble->model->portable_bytes);
 }
 
-/* Of what a message has for a run. */
+/* Returns the bytes of a run's part of a message. */
 static size_t part_bytes(const struct pa_parts *parts, size_t count)
 {
   return states_bytes(parts, count) + aligned(count * sizeof(uint32_t));
 }
 
-/* Of what goes from one process to another, number first .. first + count - 1. */
+/* Of the replicas that go from one process to another, numbers first .. first + count - 1. */
 struct round {
   size_t first, count;
 };
 
-/* What of a round goes from one process to another in run m; `before`, all that goes in the runs
- * before it, moves on. */
+/* Returns what goes from one process to another in run m in this round. `before` counts all that
+ * goes in the runs before it, and advances. */
 static struct pa_stream stream_of(const struct pa_flow *flow, const struct round *round, size_t m,
                                   int from, int to, size_t *before)
 {
@@ -92,7 +92,7 @@ message_bytes(const struct pa_parts *parts, const struct round *round, int from,
   return bytes;
 }
 
-/* Room for all messages of a round, to each process and from it. */
+/* Makes room for all messages of a round, to and from each process. */
 static enum gpumc_status
 reserve(struct pa_parts *parts, const struct round *round, struct gpumc_error *error)
 {
@@ -106,8 +106,8 @@ reserve(struct pa_parts *parts, const struct round *round, struct gpumc_error *e
   return pa_buffer_reserve(&parts->in, in + 1, error);
 }
 
-/* The children of one stream into a part of a message, or from there. As many at a time as the list
- * has room for: children may be more than there are places. */
+/* Copies the children of one stream into a part of a message, or out of it, as many at a time as
+ * the list has room for: children may outnumber places. */
 static enum gpumc_status
 pass_stream(struct pa_population *population, const struct pa_work *work, enum pa_movement movement,
             size_t m, const struct pa_stream *stream, uint8_t *part, struct gpumc_error *error)
@@ -133,7 +133,7 @@ pass_stream(struct pa_population *population, const struct pa_work *work, enum p
   return GPUMC_OK;
 }
 
-/* All messages of a round, of children that leave or of those that arrive. */
+/* Handles all messages of a round, of children that leave or that arrive. */
 static enum gpumc_status pass_round(struct pa_population *population, const struct round *round,
                                     enum pa_movement movement, uint8_t *message,
                                     struct gpumc_error *error)
@@ -171,8 +171,8 @@ static enum gpumc_status exchange_messages(struct pa_parts *parts, struct gpumc_
                               parts->n_in, error);
 }
 
-/* A free place is nobody's parent, so that what arrives destroys nothing that is still to leave, or
- * to be copied in place. */
+/* A free place is nobody's parent, so arrivals overwrite nothing that is still to leave or to be
+ * copied in place. */
 enum gpumc_status pa_parts_migrate(struct pa_population *population, struct gpumc_error *error)
 {
   struct pa_parts *parts = population->parts;

@@ -1,10 +1,10 @@
-/* Who takes which place after resampling, for both compilers, by one prefix sum: child k of those
- * that need a place takes free place k, both counted through the whole population in ascending
- * order of parents and of places. A replica with copies that has a place of its own keeps it; all
- * its further children, and all children of others, need one.
+/* Assigns places after resampling, for both compilers, by one prefix sum: child k of those that
+ * need a place takes free place k, both counted through the whole population in ascending order of
+ * parents and of places. A replica with copies that has a place of its own keeps it; all its other
+ * children, and all children of other replicas, need one.
  *
- * Of a population that is divided among processes each scans its own replicas. Its first child has
- * some number in the whole, its first free place another one, and the difference is its shift. */
+ * In a population divided among processes each process scans its own replicas. Its first child and
+ * its first free place have different numbers in the whole; the difference is its shift. */
 #ifndef GPUMC_ALGORITHMS_PA_PLACES_H
 #define GPUMC_ALGORITHMS_PA_PLACES_H
 
@@ -14,15 +14,15 @@
 
 #include "core/numerics/host_device.h"
 
-/* What is scanned, for each of a run's elements: children of r that need a place in the high word,
- * whether place r is free in the low one. `is_place`: r is below the new size. */
+/* Returns what is scanned, for each element of a run: in the high word the children of r that need
+ * a place, in the low word whether place r is free. `is_place`: r is below the new size. */
 GPUMC_HOST_DEVICE static inline uint64_t pa_demand_and_supply(uint32_t copies, bool is_place)
 {
   const uint64_t children = copies - (is_place && copies > 0);
   return children << 32 | (is_place && copies == 0);
 }
 
-/* Of the sums of those before each, in a run: */
+/* Both are read from the sums over the elements before each, in a run. */
 GPUMC_HOST_DEVICE static inline uint32_t pa_children_before(const uint64_t *scanned, size_t r)
 {
   return (uint32_t)((scanned[r] - scanned[0]) >> 32);
@@ -33,8 +33,8 @@ GPUMC_HOST_DEVICE static inline uint32_t pa_places_before(const uint64_t *scanne
   return (uint32_t)(scanned[r] - scanned[0]);
 }
 
-/* The replica, out of n, of which child number `child` is: the last one with no more children
- * before it. */
+/* Returns the parent, out of n replicas, of child number `child`: the last one with no more
+ * children before it. */
 GPUMC_HOST_DEVICE static inline uint32_t
 pa_parent_of_child(const uint64_t *scanned, size_t n, uint32_t child)
 {
@@ -49,7 +49,7 @@ pa_parent_of_child(const uint64_t *scanned, size_t n, uint32_t child)
   return (uint32_t)low;
 }
 
-/* Free place number `number`, of `size` places. */
+/* Returns free place number `number`, of `size` places. */
 GPUMC_HOST_DEVICE static inline uint32_t
 pa_place_of_number(const uint64_t *scanned, size_t size, uint32_t number)
 {

@@ -1,4 +1,4 @@
-/* Runs that processes divide. */
+/* Runs divided among processes. */
 #include "algorithms/pa/pa_runs.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ uint32_t pa_runs_first(const struct pa *pa)
   return (uint32_t)(pa->batch.first + pa->population.first);
 }
 
-/* ---- what they tell each other ---- */
+/* ---- messages ---- */
 
 void pa_runs_tell_overlap(const struct pa *pa, double *overlap)
 {
@@ -60,7 +60,8 @@ void pa_runs_tell_overlap(const struct pa *pa, double *overlap)
   gpumc_processes_broadcast(ensemble->plan.processes, overlap, sizeof *overlap, owner);
 }
 
-/* rows[runs of the batch] of so many bytes, of which each process has its own runs': to all. */
+/* Gathers rows[runs of the batch], of `bytes` bytes each, into all processes; each has those of its
+ * own runs. */
 static void join_rows(struct pa *pa, void *rows, size_t bytes)
 {
   const struct gpumc_ensemble *ensemble = pa->context.ensemble;

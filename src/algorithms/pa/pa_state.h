@@ -131,7 +131,7 @@ struct pa {
   bool pending;
   struct pa_step step;
   struct pa_outcome *outcome; /* [runs of a batch] */
-  size_t *counts;             /* [processes] of messages, where these divide runs (pa_runs.h) */
+  size_t *counts;             /* [processes] bytes of messages, if runs are divided (pa_runs.h) */
   double *log_partition;      /* [runs of a batch] ln Z, eq. 4, or its change, as recorded */
   double updates;             /* as recorded */
   double *curve_row, *block_row;
@@ -233,7 +233,7 @@ pa_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_
 GPUMC_MUST_CHECK enum gpumc_status pa_load(void *state, struct gpumc_checkpoint_reader *reader,
                                            bool *finished, struct gpumc_error *error);
 
-/* The histograms of all processes become the root's, and empty in all others. */
+/* Adds up the histograms of all processes in the root, and clears those of the others. */
 GPUMC_MUST_CHECK enum gpumc_status pa_gather_bins(const struct pa *pa, struct gpumc_error *error);
 
 GPUMC_MUST_CHECK enum gpumc_status

@@ -1,4 +1,4 @@
-/* Transfers between processes: by the host's messages, or a module's. */
+/* Transfers between processes, by messages of the host or by a module. */
 #include "core/device/transfer.h"
 
 #include <assert.h>
@@ -57,7 +57,7 @@ struct functions {
   gpumc_transfer_connect *connect;
 };
 
-/* `why`: what prevents it. `failed`: the module is there, and should open. */
+/* Loads the module. `why`: what prevents it. `failed`: the module exists, so it should open. */
 static void load(struct functions *functions, enum wish wish, bool *failed, char *why, size_t bytes)
 {
   char path[4096];
@@ -78,7 +78,8 @@ static void load(struct functions *functions, enum wish wish, bool *failed, char
   memcpy(&functions->connect, &connect, sizeof connect);
 }
 
-/* Whether `why` is empty in all processes; it becomes that of the lowest where it is not. */
+/* Returns whether `why` is empty in all processes. If it is not, it becomes that of the lowest rank
+ * with a reason. */
 static bool all_can(const struct gpumc_processes *processes, char *why, size_t bytes)
 {
   const int size = processes->module.size, rank = processes->module.rank;
@@ -89,7 +90,7 @@ static bool all_can(const struct gpumc_processes *processes, char *why, size_t b
   return refusing == 0;
 }
 
-/* One message of each kind, with the processes before and behind. */
+/* Sends one message of each kind, in the trade to both neighbours. */
 static enum gpumc_status
 send_something(struct gpumc_transfer *transfer, uint64_t *words, struct gpumc_error *error)
 {
@@ -104,8 +105,8 @@ send_something(struct gpumc_transfer *transfer, uint64_t *words, struct gpumc_er
   return transfer->device->ops->synchronize(transfer->device, error);
 }
 
-/* Connections are made when they are first used, which takes a tenth of a second: here, rather than
- * in the midst of the work. Others would wait without end for a process that fails in it. */
+/* Connections are made on first use, which takes a tenth of a second: better here than in the
+ * middle of the work. A process that fails ends the others, which would wait for it forever. */
 static enum gpumc_status warm_up(struct gpumc_transfer *transfer, struct gpumc_error *error)
 {
   struct gpumc_device *device = transfer->device;
@@ -122,7 +123,7 @@ static enum gpumc_status warm_up(struct gpumc_transfer *transfer, struct gpumc_e
   return status;
 }
 
-/* Opens the module where all processes can; else `why` says why not. */
+/* Opens the module if all processes can; otherwise `why` says why not. */
 static enum gpumc_status connect_gpus(struct gpumc_transfer *transfer, enum wish wish, char *why,
                                       size_t bytes, struct gpumc_error *error)
 {
@@ -224,9 +225,9 @@ void gpumc_transfer_close(struct gpumc_transfer *transfer)
   free(transfer);
 }
 
-/* ---- by way of the host ---- */
+/* ---- through the host ---- */
 
-/* What a message may be larger than the one before it before it needs new memory. */
+/* Messages may grow by half before they need new memory. */
 static size_t with_room(size_t bytes)
 {
   return bytes + bytes / 2;
@@ -258,7 +259,7 @@ reserve_both(struct gpumc_transfer *transfer, size_t out, size_t in, struct gpum
   return reserve(transfer, &transfer->in, &transfer->in_bytes, in, error);
 }
 
-/* Device memory into transfer->out, waited for. */
+/* Copies device memory into transfer->out and waits for it. */
 static enum gpumc_status bring_out(struct gpumc_transfer *transfer, const void *from, size_t bytes,
                                    struct gpumc_error *error)
 {

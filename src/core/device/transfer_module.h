@@ -1,32 +1,34 @@
-/* Between gpumc and a module that carries numbers from GPU to GPU: plain C, as of
- * core/processes/processes_module.h, so that a module needs no symbol of the program and the
- * program none of the module's library. */
+/* The interface between gpumc and a module that carries data from GPU to GPU: plain C, like
+ * core/processes/processes_module.h, so that the module needs no symbol of the program, nor the
+ * program any of the module's library. */
 #ifndef GPUMC_CORE_TRANSFER_MODULE_H
 #define GPUMC_CORE_TRANSFER_MODULE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Raised when what follows changes: a module of another number is refused. */
+/* Raised when anything below changes: a module with another number is refused. */
 enum { GPUMC_TRANSFER_INTERFACE = 1 };
 
-/* All pointers are to memory of the GPU, and all operations are enqueued on a stream
- * (cudaStream_t), by all processes in the same order. Not 0: it failed, and `message` says why. */
+/* All pointers are to GPU memory, and all operations are enqueued on a stream (cudaStream_t), by
+ * all processes in the same order. A nonzero return means failure; `message` says why. */
 struct gpumc_transfer_ops {
-  /* bytes of each process, one process after the other in all[]; its own are there already. */
+  /* Gathers `bytes` bytes of each process into all[], one process after the other; a process's own
+   * are already in place. */
   int (*gather)(void *own, void *all, size_t bytes, void *stream);
-  /* In place, the largest of each over all processes. */
+  /* Replaces each value by the largest over all processes. */
   int (*largest)(void *own, uint64_t *values, size_t count, void *stream);
-  /* n_out[p] bytes to each process p, in the order of processes, and n_in[p] from it. */
+  /* Sends n_out[p] bytes to each process p and receives n_in[p] from it, in the order of the
+   * processes. */
   int (*trade)(void *own, const void *out, const size_t *n_out, void *in, const size_t *n_in,
                void *stream);
   const char *(*message)(void *own);
   void (*close)(void *own);
-  /* In the place of `close`, where others have not opened. */
+  /* Instead of `close`, if others failed to open. */
   void (*give_up)(void *own);
 };
 
-/* What all processes need to find each other: made by one of them. */
+/* What all processes need to find each other; one of them makes it. */
 struct gpumc_transfer_meeting {
   uint8_t bytes[128];
 };
@@ -39,10 +41,10 @@ struct gpumc_transfer_module {
   char failure[96]; /* why it could not be opened */
 };
 
-/* Of the function GPUMC_TRANSFER_MEET: by one process, before all open. */
+/* Type of the function GPUMC_TRANSFER_MEET, called by one process before all open. */
 typedef int gpumc_transfer_meet(struct gpumc_transfer_meeting *meeting);
-/* Of the function GPUMC_TRANSFER_OPEN: by all, each with the GPU of the calling thread, which no
- * other process has. Not 0: nothing is open. */
+/* Type of the function GPUMC_TRANSFER_OPEN, called by all, each with the GPU of the calling thread,
+ * which no other process may have. Nonzero: nothing is open. */
 typedef int gpumc_transfer_connect(struct gpumc_transfer_module *module,
                                    const struct gpumc_transfer_meeting *meeting, int rank,
                                    int size);

@@ -40,8 +40,8 @@ int gpumc_processors_part(int processors, size_t parts, size_t i)
   return at_least_one((size_t)processors / parts + ((size_t)processors % parts > i));
 }
 
-/* The process that takes a processor: of those that may, the first of those with the fewest;
- * `count` where there is none. */
+/* Returns the process that takes a processor: the first one with the fewest so far among those that
+ * may; `count` if there is none. */
 static size_t
 taker(const struct gpumc_processor_set *sets, size_t count, const size_t *taken, size_t processor)
 {
@@ -71,13 +71,13 @@ int gpumc_processors_share(const struct gpumc_processor_set *sets, size_t count,
   return share;
 }
 
-/* What processes tell each other. */
+/* What each process sends to the others. */
 struct notice {
   int64_t host; /* rank of the first process there */
   struct gpumc_processor_set set;
 };
 
-/* The share of this process, by the notices of all; 0: out of memory. */
+/* Returns the share of this process, from the notices of all; 0: out of memory. */
 static int share_of(const struct gpumc_processes *processes, const struct notice *notices)
 {
   const struct gpumc_module *module = &processes->module;

@@ -1,7 +1,8 @@
-/* What the processes of one host share: its processors, by the sets that each of them may run on.
+/* Divides the processors of a host among its processes, by the sets of processors that each may run
+ * on.
  *
- * Where a launcher binds processes to processors of their own, each takes its set; where several
- * may run on the same ones, as without binding, they divide them. */
+ * If a launcher binds processes to processors of their own, each takes its set; those that may run
+ * on the same processors, as without binding, divide them. */
 #ifndef GPUMC_CORE_HOST_H
 #define GPUMC_CORE_HOST_H
 
@@ -17,25 +18,25 @@ struct gpumc_processor_set {
   uint64_t word[GPUMC_PROCESSORS_MAXIMUM / 64];
 };
 
-/* Those that this process may run on; empty where the system does not tell, has more of them than a
- * set can hold, or where OpenMP has bound the calling thread to some of them. */
+/* Returns those that this process may run on; empty if the system does not say, if it has more than
+ * a set can hold, or if OpenMP has bound the calling thread to some of them. */
 struct gpumc_processor_set gpumc_processors_here(void);
-/* How many processors process number `i` of the `count` processes of a host takes: 1 or more. Each
- * processor is taken by one of those that may run on it, and the one with the fewest so far has it;
- * of sets that are alike parts are even, and the first ones have what is left over. Of sets among
- * which one is unknown: a part of `processors`. */
+/* Returns how many processors process number `i` of the `count` processes of a host takes: 1 or
+ * more. Each processor goes to the process with the fewest so far among those that may run on it.
+ * Processes with equal sets get equal parts, the first ones one more if there is a remainder. If
+ * one of the sets is unknown, the result is a part of `processors`. */
 int gpumc_processors_share(const struct gpumc_processor_set *sets, size_t count, size_t i,
                            int processors);
 
-/* Part number `i` of `parts` of so many processors, 1 at least; the first parts are the larger
- * ones. */
+/* Returns the size of part number `i` of `parts` of so many processors, at least 1; the first parts
+ * are the larger ones. */
 int gpumc_processors_part(int processors, size_t parts, size_t i);
 
-/* Of all processes together: the share of this one. */
+/* Returns the share of this process; collective. */
 int gpumc_processes_find_processors(const struct gpumc_processes *processes);
 
-/* The first of `size` processes that are not there, `local_size` of them on its host: for plans.
- * Its operations are those of a single process. */
+/* Returns the first of `size` processes that do not exist, `local_size` of them on its host: for
+ * plans. Its operations are those of a single process. */
 struct gpumc_processes gpumc_processes_planned(int size, int local_size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Who has started the process, and how to reach the others. */
+/* What started the process, and how to reach the others. */
 #include "core/processes/launcher.h"
 
 #include <dlfcn.h>
@@ -19,7 +19,7 @@ enum { OPENMPI, MPICH };
 static const char *const mpi_names[GPUMC_MODULES] = {"Open MPI", "MPICH"};
 static const char *const module_files[GPUMC_MODULES] = {"gpumc_openmpi.so", "gpumc_mpich.so"};
 
-/* Variables that a launcher sets, and which MPI it may be for, the likely one first. */
+/* Variables that a launcher sets, and the MPIs that it may belong to, the likely one first. */
 static const struct kind {
   const char *name, *size, *rank;
   int mpi[GPUMC_MODULES], n_mpi;
@@ -29,7 +29,7 @@ static const struct kind {
     {"MPICH", "PMI_SIZE", "PMI_RANK", {MPICH, OPENMPI}, 2},
     /* srun --mpi=pmix */
     {"Slurm", "SLURM_STEP_NUM_TASKS", "PMIX_RANK", {OPENMPI, MPICH}, 2},
-    /* srun without any of these, which no MPI can be reached through */
+    /* srun without any of these: no MPI can connect the processes */
     {"Slurm", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", {0}, 0},
 };
 static const char *const local_ranks[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
@@ -72,7 +72,7 @@ void gpumc_launcher_find(struct gpumc_launcher *launcher)
 
 /* ---- modules ---- */
 
-/* Into `path` the file in that folder, where it can be read. */
+/* Writes the path of the file in that folder to `path`, if it can be read. */
 static bool
 find_file(const char *folder, const char *below, const char *name, char *path, size_t bytes)
 {
@@ -83,7 +83,7 @@ find_file(const char *folder, const char *below, const char *name, char *path, s
   return false;
 }
 
-/* That of the running program, without a slash at the end; "" where it is unknown. */
+/* Finds the folder of the running program, without a slash at the end; "" if it is unknown. */
 static void find_own_folder(char folder[static PATH_MAX])
 {
   const ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
@@ -95,7 +95,7 @@ static void find_own_folder(char folder[static PATH_MAX])
 
 bool gpumc_module_path(const char *name, const char *variable, char *path, size_t bytes)
 {
-  /* The program's folder is that of a build, or bin of what is installed; programs of tests are a
+  /* The program's folder is that of a build, or bin of an installation; test programs are one
    * folder below. */
   static const char *const below[] = {"", GPUMC_MODULE_FOLDER "/", "../"};
   const char *chosen = variable != NULL ? getenv(variable) : NULL;
@@ -118,10 +118,10 @@ void gpumc_modules_find(struct gpumc_module_file file[static GPUMC_MODULES])
   }
 }
 
-/* Exit code of the child where the module can be loaded, and more by gpumc_module_cuda. */
+/* Exit code of the child if the module can be loaded, plus its gpumc_module_cuda. */
 enum { LOADED = 16 };
 
-/* In a child: a library of MPI leaves traces in its process, two of them even more. */
+/* In a child, because an MPI library leaves traces in its process, and two of them even more. */
 static void try_in_child(const char *path, int out)
 {
   void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);

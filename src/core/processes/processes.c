@@ -1,5 +1,5 @@
-/* What processes tell each other: operations of the module with a clock around them, and what is
- * made of them. */
+/* Messages between processes: the module's operations with a clock around them, and what is built
+ * from them. */
 #include "core/processes/processes.h"
 
 #include <assert.h>
@@ -54,7 +54,7 @@ static void do_nothing(void *own)
   (void)own;
 }
 
-/* The caller has the error and goes on with it. */
+/* The caller has the error and handles it. */
 static void abandon_nobody(void *own, int code, const char *message)
 {
   (void)own, (void)code, (void)message;
@@ -78,11 +78,11 @@ const struct gpumc_processes *gpumc_processes_alone(void)
 
 /* ---- life ---- */
 
-/* Where MPI wants more than that at once it cuts by itself; its counts have 31 bits. */
+/* MPI's counts have 31 bits; longer messages are cut. */
 static const size_t longest_message = (size_t)1 << 30;
 
-/* The library of MPI looks for parts of its own, which expect its symbols in the program
- * (RTLD_GLOBAL); it stays loaded. */
+/* The MPI library loads parts of its own, which expect its symbols in the program (RTLD_GLOBAL); it
+ * stays loaded. */
 static enum gpumc_status
 load(const char *path, size_t message_bytes, struct gpumc_module *module, struct gpumc_error *error)
 {
@@ -143,7 +143,7 @@ static uint64_t hash(const char *operation, const void *bytes, size_t count)
   return gpumc_checksum_value(&checksum);
 }
 
-/* The largest and, by the complement, the smallest of the hashes of all processes are one. */
+/* All hashes agree if the largest equals the smallest, which is found as the largest complement. */
 void gpumc_processes_check(const struct gpumc_processes *processes, const char *operation,
                            const void *counts, size_t bytes)
 {
@@ -318,10 +318,10 @@ double gpumc_processes_seconds(const struct gpumc_processes *processes,
 
 /* ---- agreement ---- */
 
-/* Messages of processes but the root are cut there. */
+/* Messages of processes other than the root are cut at this length. */
 enum { MESSAGE_BYTES = 4096 };
 
-/* What a process says of itself: "process 3 of 8 on HOST". */
+/* Writes the name of a process, "process 3 of 8 on HOST". */
 static void name_process(const struct gpumc_processes *processes, char *text, size_t bytes)
 {
   char host[65] = "";
@@ -331,7 +331,7 @@ static void name_process(const struct gpumc_processes *processes, char *text, si
            host);
 }
 
-/* Errors before stops, of each kind the lowest process; 0 where all is well. */
+/* Errors come before stops, and the lowest rank first; 0 if all is well. */
 static uint64_t urgency(const struct gpumc_processes *processes, enum gpumc_status status)
 {
   if (status == GPUMC_OK)
@@ -373,8 +373,7 @@ enum gpumc_status gpumc_processes_agree(const struct gpumc_processes *processes,
   return status;
 }
 
-/* Characters that are shown of two texts, and how many of them agree before the first that differs.
- */
+/* Characters shown of two texts, and how many of them agree before the first difference. */
 enum { SHOWN = 48, BEFORE = 16 };
 
 static enum gpumc_status
