@@ -53,11 +53,11 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_get_sizes(const struct gpumc_e
 GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_set_sizes(struct gpumc_ensemble *ensemble,
                                                             const uint32_t *size,
                                                             struct gpumc_error *error);
-/* The processes that divide it, in whatever way; a single one, alone, where none do. */
+/* Returns the processes that divide the ensemble, in whatever way, or a single one, alone. */
 const struct gpumc_processes *gpumc_ensemble_processes(const struct gpumc_ensemble *ensemble);
-/* Whether each process sees its own runs alone: divided by runs, as plan.own_runs asks for. */
+/* Returns whether each process sees only its own runs: divided by runs, as plan.own_runs asks. */
 bool gpumc_ensemble_has_own_runs(const struct gpumc_ensemble *ensemble);
-/* The runs of the batch that process `rank` sees: its own, or all. */
+/* Returns the runs of the batch that process `rank` sees: its own, or all. */
 struct gpumc_slice gpumc_ensemble_runs_of(const struct gpumc_ensemble *ensemble, int rank);
 /* Of an ensemble whose replicas are divided (columns.h) those of all processes together, of one of
  * own runs those of all runs, and what gpumc_ensemble_get_sizes() says of any other. Collective. */
