@@ -58,6 +58,14 @@ static bool is_on_gpu(const struct gpumc_preparation *preparation)
   return strcmp(preparation->device.ops->name, "cuda") == 0;
 }
 
+/* Of a GPU that is not here the memory may be known. */
+static bool has_room(const struct task_plan *plan, const struct cli_plan_gpu *gpu)
+{
+  if (plan->absent)
+    return gpu == NULL || plan->preparation.device_bytes < gpu->bytes;
+  return gpumc_preparation_has_room(&plan->preparation);
+}
+
 /* A configuration that cannot run for lack of memory is part of the plan; other failures end it. */
 static enum gpumc_status plan_task(const struct cli_arguments *arguments,
                                    const struct gpumc_task *task, const struct cli_plan_gpu *gpu,
@@ -70,11 +78,13 @@ static enum gpumc_status plan_task(const struct cli_arguments *arguments,
   GPUMC_TRY(
       plan->absent
           ? gpumc_prepare_absent(task, arguments->threads, processes, &plan->preparation, error)
-          : gpumc_prepare(task, arguments->threads, processes, &plan->preparation, error));
+          : gpumc_prepare(task, arguments->threads, processes, NULL, &plan->preparation, error));
   if (processes != NULL) {
     GPUMC_TRY(gpumc_preparation_divide(&plan->preparation, processes, error));
     gpumc_preparation_share_gpu(&plan->preparation,
                                 cli_plan_gpu_sharers(&plan->preparation, plan->absent));
+    if (!has_room(plan, gpu))
+      GPUMC_TRY(gpumc_preparation_narrow(&plan->preparation, error));
   }
   if (gpu != NULL)
     plan->seconds =
@@ -268,7 +278,7 @@ report_refusals(const struct task_plan *plans, size_t n_plans, const struct cli_
   for (size_t i = 0; i < n_plans; i++) {
     const struct gpumc_preparation *preparation = &plans[i].preparation;
     const size_t task = preparation->task->index;
-    if (gpu != NULL && preparation->device_bytes >= gpu->bytes)
+    if (gpu != NULL && !has_room(&plans[i], gpu))
       cli_error("task %zu: it does not fit into the memory of %s", task, gpu->name);
     else if (plans[i].refusal != NULL)
       cli_error("task %zu: %s", task, plans[i].refusal);

@@ -38,12 +38,27 @@ static size_t count_of(const struct gpumc_ensemble_plan *plan, int p)
   return is_by_runs(plan) ? share.runs : share.replicas;
 }
 
+static size_t ceiling(size_t n, size_t parts)
+{
+  return n / parts + (n % parts > 0);
+}
+
+/* Of whole runs in batches, the last of which may be smaller. */
+static double share_of_runs(const struct gpumc_ensemble_plan *plan, size_t runs)
+{
+  const size_t size = (size_t)plan->processes->module.size, batches = runs / plan->runs;
+  const size_t most = batches * ceiling(plan->runs, size) + ceiling(runs % plan->runs, size);
+  return (double)most / (double)runs;
+}
+
 double cli_plan_share(const struct gpumc_preparation *preparation)
 {
   const struct gpumc_ensemble_plan *plan = &preparation->demand.plan;
   double most = 0;
   if (plan->division == GPUMC_UNDIVIDED)
     return 1;
+  if (is_by_runs(plan) && preparation->demand.runs > 0)
+    return share_of_runs(plan, preparation->demand.runs);
   for (int p = 0; p < plan->processes->module.size; p++) {
     const struct gpumc_share share = part_of(plan, p);
     most = fmax(most, (double)share.runs * (double)share.replicas);

@@ -14,11 +14,11 @@ from support import mpi
 from support.attributes import attributes
 from support.device import PROGRAM
 from support.mpi_case import MpiCase
+from support.process_comparison import PROCESSES, REPLICAS, RUNS, ProcessComparison
 from support.program import FAILURE, INVALID, OK
 from support.results import assert_same_numbers, numbers
 
 HEAD = "gpumc: 1\nseed: 5\noutput: run.h5\n"
-PROCESSES = [2, 3, 4, 7]
 LADDER = "beta: {from: 0.2, to: 0.5, count: 4}"
 ALGORITHMS = {
     "pa_systematic": HEAD + "model: {name: ising2d, shape: [8, 8]}\n"
@@ -96,7 +96,6 @@ ALGORITHMS = {
             "algorithm: {name: mpmc, replicas: 9, thermalization: 20, sweeps: 40, configurations: {every: 20}}\n",
 }
 # By the number of processes, /provenance/division.
-RUNS, REPLICAS = ("each process has some of the " + what for what in ["runs or values", "replicas or samples of every run"])
 DIVISIONS = {
     "muca": dict.fromkeys(PROCESSES, REPLICAS),
     "pt_many_samples": {2: REPLICAS, 3: REPLICAS, 4: REPLICAS, 7: REPLICAS},
@@ -136,35 +135,9 @@ MUCA = {
 }
 
 
-class Comparison(MpiCase):
-    def provenance(self, name):
-        with h5py.File(self.path(name), "r") as file:
-            return attributes(file["provenance"])
-
+class Comparison(ProcessComparison):
     def compare(self, name):
         self.compare_text(ALGORITHMS[name], DIVISIONS.get(name))
-
-    def compare_text(self, text, divisions=None, numbers_of_processes=PROCESSES, each_has=1):
-        """`each_has`: which part of these numbers each MPI has, 1 all, 2 every second one."""
-        config = self.write("c.yaml", text)
-        self.gpumc("run", config, "-o", "one.h5", "--threads", 1)
-        reference = numbers(self.path("one.h5"))
-        self.assertEqual(self.provenance("one.h5")["processes"], 1)
-        self.assertNotIn("mpi", self.provenance("one.h5"))
-        for first, kind in enumerate(mpi.LAUNCHERS):
-            for processes in numbers_of_processes[first % each_has::each_has]:
-                self.mpirun(kind, processes, "run", config, "--threads", 1, GPUMC_PROCESSES_CHECK="1")
-                assert_same_numbers(self, reference, self.path("run.h5"))
-                self.assertEqual(self.names("run.h5*"), ["run.h5"])
-                found = self.provenance("run.h5")
-                self.assertEqual(found["processes"], processes)
-                self.assertTrue(found["mpi"].startswith(kind))
-                self.assertEqual(found["transfers"], "host copies")
-                self.assertIn(found["mpi_supports_cuda"], ["yes", "no"])
-                self.assertGreater(found["seconds_communication"], 0)
-                if divisions:
-                    self.assertEqual(found["division"], divisions[processes])
-                self.path("run.h5").unlink()
 
 
 class SameFile(Comparison):

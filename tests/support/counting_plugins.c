@@ -140,11 +140,13 @@ static const struct gpumc_key counting_keys[] = {
     {0}};
 
 static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
-                                const struct gpumc_device *device, struct gpumc_demand *wanted,
+                                const struct gpumc_device *device,
+                                const struct gpumc_spread *spread, struct gpumc_demand *wanted,
                                 struct gpumc_error *error)
 {
   (void)model;
   (void)device;
+  (void)spread;
   (void)error;
   wanted->replicas = wanted->plan.capacity = (size_t)gpumc_params_integer(params, "population");
   wanted->plan.runs = RUNS;

@@ -59,6 +59,13 @@ static void open_job(struct batch_job *job, const struct batch_case *with)
     fail_msg("%s", gpumc_error_text(&error));
 }
 
+/* Of the batches of one process. */
+static struct pa_population_plan population_plan(const struct batch_job *job)
+{
+  const size_t runs = pa_batch_runs(&job->settings, &job->model, 1);
+  return pa_population_plan(&job->settings, &job->model, runs, 0);
+}
+
 /* `body` for every case. */
 static void for_every_case(void (*body)(struct batch_job *job))
 {
@@ -73,7 +80,7 @@ static void for_every_case(void (*body)(struct batch_job *job))
 static void check_bounds(struct batch_job *job)
 {
   const struct pa_settings *settings = &job->settings;
-  const size_t runs = pa_batch_runs(settings, &job->model);
+  const size_t runs = pa_batch_runs(settings, &job->model, 1);
   const double replicas = (double)runs * (double)settings->population;
   assert_in_range(runs, 1, settings->runs);
   if (runs == 1)
@@ -94,25 +101,86 @@ static void test_as_many_as_the_updates_allow(void **state)
   struct batch_job job;
   (void)state;
   open_job(&job, &(struct batch_case){{64, 64}, 1000, 500, 300, 64});
-  assert_int_equal(pa_batch_runs(&job.settings, &job.model), 16);
+  assert_int_equal(pa_batch_runs(&job.settings, &job.model, 1), 16);
   job.settings.sweeps = 4194;
-  assert_int_equal(pa_batch_runs(&job.settings, &job.model), 2);
+  assert_int_equal(pa_batch_runs(&job.settings, &job.model, 1), 2);
   job.settings.sweeps = 4195;
-  assert_int_equal(pa_batch_runs(&job.settings, &job.model), 1);
+  assert_int_equal(pa_batch_runs(&job.settings, &job.model, 1), 1);
   job.settings.sweeps = 8389;
-  assert_int_equal(pa_batch_runs(&job.settings, &job.model), 1);
+  assert_int_equal(pa_batch_runs(&job.settings, &job.model, 1), 1);
   job.settings.sweeps = 80;
   job.settings.runs = 20;
-  assert_int_equal(pa_batch_runs(&job.settings, &job.model), 20);
+  assert_int_equal(pa_batch_runs(&job.settings, &job.model, 1), 20);
+  job.model.ops->destroy(&job.model);
+}
+
+/* As many times what one process has, up to all runs. */
+static void check_processes(struct batch_job *job)
+{
+  static const size_t numbers[] = {1, 2, 3, 7, 64, 100000};
+  const size_t one = pa_batch_runs(&job->settings, &job->model, 1), runs = job->settings.runs;
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    const size_t most = one * numbers[i] < runs ? one * numbers[i] : runs;
+    assert_int_equal(pa_batch_runs(&job->settings, &job->model, numbers[i]), most);
+  }
+}
+
+static void test_every_process_has_as_many(void **state)
+{
+  (void)state;
+  for_every_case(check_processes);
+}
+
+static size_t room(const struct batch_job *job, size_t processes, size_t first, size_t begun)
+{
+  const struct gpumc_spread spread = {.processes = processes, .begun = {first, begun}};
+  return pa_batch_room(&job->settings, &job->model, &spread);
+}
+
+/* Of 10 runs, each of which is as much as a process takes. */
+static void test_room_for_what_has_begun(void **state)
+{
+  struct batch_job job;
+  (void)state;
+  open_job(&job, &(struct batch_case){{64, 64}, 1000000, 10, 10, 64});
+  assert_int_equal(room(&job, 1, 0, 0), 1);
+  assert_int_equal(room(&job, 4, 0, 0), 4);
+  assert_int_equal(room(&job, 40, 0, 0), 10);
+  assert_int_equal(room(&job, 1, 0, 4), 4); /* what four have begun */
+  assert_int_equal(room(&job, 2, 4, 4), 4);
+  assert_int_equal(room(&job, 4, 0, 1), 4);
+  assert_int_equal(room(&job, 4, 8, 1), 2); /* what is left */
+  assert_int_equal(room(&job, 4, 9, 1), 1);
+  assert_int_equal(room(&job, 1, 4, 6), 6);
+  assert_int_equal(room(&job, 1, SIZE_MAX, SIZE_MAX), 10); /* of a damaged checkpoint */
+  job.model.ops->destroy(&job.model);
+}
+
+/* While the first run finds the temperatures others wait, unless that is four fifths of the time or
+ * more that they have runs of their own. */
+static void test_room_of_adaptive_runs(void **state)
+{
+  struct batch_job job;
+  (void)state;
+  open_job(&job, &(struct batch_case){{64, 64}, 1000000, 10, 17, 64});
+  job.settings.adaptive = true;
+  assert_int_equal(room(&job, 4, 0, 0), 4);
+  assert_int_equal(room(&job, 5, 0, 0), 1);
+  assert_int_equal(room(&job, 5, 0, 1), 1);
+  assert_int_equal(room(&job, 5, 1, 1), 5); /* that is over */
+  job.settings.runs = 16;
+  assert_int_equal(room(&job, 4, 0, 0), 1);
+  job.settings.runs = 1;
+  assert_int_equal(room(&job, 1, 0, 0), 1);
   job.model.ops->destroy(&job.model);
 }
 
 static void check_cover(struct batch_job *job)
 {
-  const size_t most = pa_batch_runs(&job->settings, &job->model);
+  const size_t most = pa_batch_runs(&job->settings, &job->model, 1);
   size_t next = 0;
   while (next < job->settings.runs) {
-    const struct pa_batch batch = pa_batch_from(&job->settings, &job->model, next);
+    const struct pa_batch batch = pa_batch_from(&job->settings, most, next);
     const bool alone = job->settings.adaptive && next == 0;
     assert_int_equal(batch.first, next);
     assert_in_range(batch.count, 1, alone ? 1 : most);
@@ -121,7 +189,7 @@ static void check_cover(struct batch_job *job)
     next += batch.count;
   }
   assert_int_equal(next, job->settings.runs);
-  assert_int_equal(pa_batch_from(&job->settings, &job->model, next).count, 0);
+  assert_int_equal(pa_batch_from(&job->settings, most, next).count, 0);
 }
 
 static void test_every_run_once(void **state)
@@ -133,7 +201,7 @@ static void test_every_run_once(void **state)
 static void check_adaptive(struct batch_job *job)
 {
   job->settings.adaptive = true;
-  assert_int_equal(pa_batch_from(&job->settings, &job->model, 0).count, 1);
+  assert_int_equal(pa_batch_from(&job->settings, 7, 0).count, 1);
   check_cover(job);
 }
 
@@ -146,8 +214,8 @@ static void test_adaptive_run_0_is_alone(void **state)
 static void check_plan(struct batch_job *job)
 {
   const struct pa_settings *settings = &job->settings;
-  const struct pa_population_plan plan = pa_population_plan(settings, &job->model, 0);
-  assert_int_equal(plan.runs, pa_batch_runs(settings, &job->model));
+  const struct pa_population_plan plan = population_plan(job);
+  assert_int_equal(plan.runs, pa_batch_runs(settings, &job->model, 1));
   assert_int_equal(plan.capacity, pa_capacity(settings->population));
   assert_int_equal(plan.founders, settings->population);
   assert_int_equal(plan.blocks, settings->blocks);
@@ -173,7 +241,7 @@ static void test_histograms_of_the_tracked_channel(void **state)
   job.settings.reweight = true;
   job.model.ops = &ops;
   job.model.grid[1] = (struct gpumc_grid){.lowest = -7, .spacing = 3, .levels = 5};
-  const struct pa_population_plan plan = pa_population_plan(&job.settings, &job.model, 0);
+  const struct pa_population_plan plan = population_plan(&job);
   assert_int_equal(plan.tracked, 1);
   assert_int_equal(plan.lowest, -7);
   assert_int_equal(plan.spacing, 3);
@@ -186,7 +254,7 @@ static void check_memory(struct batch_job *job)
 {
   struct gpumc_error error = {0};
   struct gpumc_device device;
-  const struct pa_population_plan plan = pa_population_plan(&job->settings, &job->model, 0);
+  const struct pa_population_plan plan = population_plan(job);
   if (gpumc_device_open("cpu", 1, &device, &error) != GPUMC_OK)
     fail_msg("%s", gpumc_error_text(&error));
   const double bytes = (double)pa_population_bytes(&device, &plan);
@@ -243,6 +311,9 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bounds),
       cmocka_unit_test(test_as_many_as_the_updates_allow),
+      cmocka_unit_test(test_every_process_has_as_many),
+      cmocka_unit_test(test_room_for_what_has_begun),
+      cmocka_unit_test(test_room_of_adaptive_runs),
       cmocka_unit_test(test_every_run_once),
       cmocka_unit_test(test_adaptive_run_0_is_alone),
       cmocka_unit_test(test_plans),

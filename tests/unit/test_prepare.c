@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,8 @@ static const struct gpumc_key population_keys[] = {
     {0}};
 
 static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
-                                const struct gpumc_device *device, struct gpumc_demand *demand,
+                                const struct gpumc_device *device,
+                                const struct gpumc_spread *spread, struct gpumc_demand *demand,
                                 struct gpumc_error *error)
 {
   const size_t capacity = 2 * (size_t)gpumc_params_integer(params, "population");
@@ -33,6 +35,7 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
   const size_t runs = copies * (size_t)gpumc_params_integer(params, "runs");
   (void)model;
   (void)device;
+  (void)spread;
   (void)error;
   *demand = (struct gpumc_demand){.plan = {.runs = runs, .capacity = capacity, .samples = 1},
                                   .replicas = capacity / 2,
@@ -70,7 +73,7 @@ static char *refusal_of(const struct gpumc_device_ops *ops, const char *json, do
                                           .model = {.portable_bytes = PORTABLE},
                                           .available_bytes = host_available,
                                           .device_available_bytes = device_available};
-  assert_int_equal(demand(&params, NULL, NULL, &preparation.demand, &error), GPUMC_OK);
+  assert_int_equal(demand(&params, NULL, NULL, NULL, &preparation.demand, &error), GPUMC_OK);
   double replicas = (double)(preparation.demand.plan.runs * preparation.demand.plan.capacity);
   bool on_gpu = ops == &gpu;
   preparation.host_bytes = replicas * (on_gpu ? HOST : HOST + WORK + REPLICA) +
@@ -183,7 +186,7 @@ static void test_replicas_of_several_processes(void **state)
                                           .model = {.portable_bytes = PORTABLE}};
   const double all = 400, has = 125.0 / 200;
   (void)state;
-  assert_int_equal(demand(&params, NULL, NULL, &preparation.demand, &error), GPUMC_OK);
+  assert_int_equal(demand(&params, NULL, NULL, NULL, &preparation.demand, &error), GPUMC_OK);
   assert_int_equal(gpumc_preparation_divide(&preparation, &processes, &error), GPUMC_OK);
   assert_true(preparation.device_bytes == has * all * (REPLICA + WORK + LIST));
   assert_true(preparation.host_bytes ==
@@ -248,6 +251,156 @@ static void test_processes_on_one_gpu(void **state)
   assert_true(preparation.ensemble_bytes == REPLICA * 2 * 4);
 }
 
+/* ---- independent runs ---- */
+
+/* Of runs that are independent each process takes one, or those that a checkpoint has begun. */
+static enum gpumc_status
+demand_runs(const struct gpumc_params *params, const struct gpumc_model *model,
+            const struct gpumc_device *device, const struct gpumc_spread *spread,
+            struct gpumc_demand *demanded, struct gpumc_error *error)
+{
+  const size_t all = (size_t)gpumc_params_integer(params, "runs");
+  const size_t left = all - spread->begun.first, begun = spread->begun.count;
+  size_t runs = spread->processes < left ? spread->processes : left;
+  assert_int_equal(demand(params, model, device, spread, demanded, error), GPUMC_OK);
+  runs = runs < begun ? begun : runs;
+  demanded->plan.runs = runs;
+  demanded->plan.own_runs = true;
+  const size_t places = runs * demanded->plan.capacity;
+  demanded->host_bytes = HOST * places;
+  demanded->host_bytes_by_replicas = FEWER * places;
+  demanded->host_bytes_by_runs = (HOST - FEWER) * places;
+  demanded->device_bytes = demanded->device_bytes_by_replicas = WORK * places;
+  demanded->divided_host_bytes = demanded->divided_device_bytes = 0;
+  return GPUMC_OK;
+}
+
+static const enum gpumc_division by_runs_or_replicas[] = {GPUMC_BY_RUNS, GPUMC_BY_REPLICAS,
+                                                          GPUMC_UNDIVIDED};
+static const struct gpumc_algorithm_ops of_runs = {
+    .keys = population_keys, .demand = demand_runs, .divides = by_runs_or_replicas};
+static const struct gpumc_kernel_ops whole = {.bytes = bytes},
+                                     singly = {.bytes = bytes, .group = 1};
+static const char four_runs[] = "{\"algorithm\": {\"population\": 100, \"runs\": 4}}";
+
+/* On a CPU, of one run with room for 200 replicas; and beside, where processes have parts of it. */
+enum { RUN = 200 * (HOST + WORK + REPLICA), BESIDE = PORTABLE * 200 };
+
+struct independent {
+  struct gpumc_task task;
+  struct gpumc_preparation preparation;
+};
+
+/* Four runs on so many processes, after those that have begun. */
+static void open_independent(struct independent *of, const struct gpumc_kernel_ops *with,
+                             struct gpumc_spread spread, double available)
+{
+  struct gpumc_error error = {0};
+  of->task = (struct gpumc_task){.resolved = cJSON_Parse(four_runs), .algorithm = &of_runs};
+  of->preparation = (struct gpumc_preparation){.task = &of->task,
+                                               .device = {.ops = &cpu},
+                                               .kernel = with,
+                                               .model = {.portable_bytes = PORTABLE},
+                                               .spread = spread,
+                                               .available_bytes = available};
+  const struct gpumc_params params = gpumc_task_params(&of->task, "algorithm");
+  assert_int_equal(demand_runs(&params, NULL, NULL, &spread, &of->preparation.demand, &error),
+                   GPUMC_OK);
+}
+
+static void divide(struct independent *of, const struct gpumc_processes *processes)
+{
+  struct gpumc_error error = {0};
+  if (gpumc_preparation_divide(&of->preparation, processes, &error) != GPUMC_OK)
+    fail_msg("%s", gpumc_error_text(&error));
+}
+
+static void assert_division(const struct independent *of, enum gpumc_division division, size_t runs,
+                            double host_bytes)
+{
+  const struct gpumc_ensemble_plan *plan = &of->preparation.demand.plan;
+  assert_int_equal(plan->division, division);
+  assert_int_equal(plan->runs, runs);
+  assert_true(of->preparation.host_bytes == host_bytes);
+}
+
+/* Each on a host of its own. */
+static const struct gpumc_processes four = {.module = {.size = 4, .local_size = 1}};
+
+/* Each has a run; where it has no room for one, a part of one. */
+static void test_narrowing_for_want_of_memory(void **state)
+{
+  struct independent of;
+  struct gpumc_error error = {0};
+  (void)state;
+  open_independent(&of, &singly, (struct gpumc_spread){.processes = 4}, RUN + BESIDE);
+  divide(&of, &four);
+  assert_division(&of, GPUMC_BY_RUNS, 4, RUN + BESIDE);
+  assert_true(gpumc_preparation_has_room(&of.preparation));
+  of.preparation.available_bytes--;
+  assert_false(gpumc_preparation_has_room(&of.preparation));
+  assert_int_equal(gpumc_preparation_narrow(&of.preparation, &error), GPUMC_OK);
+  assert_int_equal(of.preparation.demand.plan.division, GPUMC_BY_REPLICAS);
+  assert_int_equal(of.preparation.demand.plan.runs, 1);
+  assert_true(gpumc_preparation_has_room(&of.preparation));
+  cJSON_Delete(of.task.resolved);
+}
+
+/* A kernel that does not divide a run leaves it at that. */
+static void test_narrowing_of_what_is_not_divided(void **state)
+{
+  struct independent of;
+  struct gpumc_error error = {0};
+  (void)state;
+  open_independent(&of, &whole, (struct gpumc_spread){.processes = 4}, 0);
+  divide(&of, &four);
+  assert_int_equal(gpumc_preparation_narrow(&of.preparation, &error), GPUMC_OK);
+  assert_division(&of, GPUMC_BY_RUNS, 4, RUN + BESIDE);
+  assert_int_equal(of.preparation.spread.processes, 4);
+  cJSON_Delete(of.task.resolved);
+}
+
+/* Too few for the processes, which all runs are not, are divided as a new run would be. */
+static void test_what_is_left_of_the_runs(void **state)
+{
+  const struct gpumc_spread spread = {.processes = 4, .begun = {3, 1}};
+  struct independent of;
+  (void)state;
+  open_independent(&of, &singly, spread, 1e9);
+  divide(&of, &four);
+  assert_int_equal(of.preparation.demand.plan.division, GPUMC_BY_REPLICAS);
+  assert_int_equal(of.preparation.demand.plan.runs, 1);
+  cJSON_Delete(of.task.resolved);
+  open_independent(&of, &whole, spread, 1e9);
+  divide(&of, &four);
+  assert_division(&of, GPUMC_BY_RUNS, 4, RUN + BESIDE);
+  cJSON_Delete(of.task.resolved);
+}
+
+/* Of the four runs in a checkpoint one process has room for two. */
+static void test_runs_of_a_checkpoint(void **state)
+{
+  static const char said[] = "not enough memory: 800 replicas (4 runs side by side, as in the "
+                             "checkpoint) need 879 KiB, 449 KiB are available";
+  struct independent of;
+  struct gpumc_error error = {0};
+  char text[256];
+  (void)state;
+  open_independent(&of, &whole, (struct gpumc_spread){.processes = 1, .begun = {0, 4}},
+                   2 * RUN + BESIDE);
+  of.preparation.host_bytes = 4 * RUN + BESIDE;
+  assert_int_equal(gpumc_preparation_fits(&of.preparation, &error), GPUMC_FAILURE);
+  snprintf(text, sizeof text, "%s; 2 processes with as much memory for each would do", said);
+  assert_string_equal(gpumc_error_text(&error), text);
+  gpumc_error_free(&error);
+  of.preparation.available_bytes -= 1;
+  assert_int_equal(gpumc_preparation_fits(&of.preparation, &error), GPUMC_FAILURE);
+  snprintf(text, sizeof text, "%s; 4 processes with as much memory for each would do", said);
+  assert_string_equal(gpumc_error_text(&error), text);
+  gpumc_error_free(&error);
+  cJSON_Delete(of.task.resolved);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -260,6 +413,10 @@ int main(void)
       cmocka_unit_test(test_replicas_of_several_processes),
       cmocka_unit_test(test_work_that_is_not_divided),
       cmocka_unit_test(test_processes_on_one_gpu),
+      cmocka_unit_test(test_narrowing_for_want_of_memory),
+      cmocka_unit_test(test_narrowing_of_what_is_not_divided),
+      cmocka_unit_test(test_what_is_left_of_the_runs),
+      cmocka_unit_test(test_runs_of_a_checkpoint),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

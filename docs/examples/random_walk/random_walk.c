@@ -29,10 +29,10 @@ static const struct gpumc_key keys[] = {
 };
 
 static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
-                                const struct gpumc_device *device, struct gpumc_demand *wanted,
-                                struct gpumc_error *error)
+                                const struct gpumc_device *device, const struct gpumc_spread *over,
+                                struct gpumc_demand *wanted, struct gpumc_error *error)
 {
-  (void)device, (void)error;
+  (void)device, (void)over, (void)error;
   const double steps = (double)gpumc_params_integer(params, "steps");
   wanted->replicas = REPLICAS;
   wanted->plan = (struct gpumc_ensemble_plan){.runs = 1, .capacity = REPLICAS, .samples = 1};

@@ -234,9 +234,11 @@ canonical_read(const struct gpumc_params *params, struct chains *chains, struct 
 }
 
 static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
-                                const struct gpumc_device *device, struct gpumc_demand *demanded,
+                                const struct gpumc_device *device,
+                                const struct gpumc_spread *spread, struct gpumc_demand *demanded,
                                 struct gpumc_error *error)
 {
+  (void)spread;
   return chains_demand(canonical_read, params, model, device, demanded, error);
 }
 

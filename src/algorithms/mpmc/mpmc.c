@@ -66,9 +66,11 @@ read_keys(const struct gpumc_params *params, struct chains *chains, struct gpumc
 }
 
 static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
-                                const struct gpumc_device *device, struct gpumc_demand *demanded,
+                                const struct gpumc_device *device,
+                                const struct gpumc_spread *spread, struct gpumc_demand *demanded,
                                 struct gpumc_error *error)
 {
+  (void)spread;
   return chains_demand(read_keys, params, model, device, demanded, error);
 }
 

@@ -302,8 +302,8 @@ struct muca {
  * take, about. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_demand(const struct gpumc_params *params, const struct gpumc_model *model,
-            const struct gpumc_device *device, struct gpumc_demand *demanded,
-            struct gpumc_error *error);
+            const struct gpumc_device *device, const struct gpumc_spread *spread,
+            struct gpumc_demand *demanded, struct gpumc_error *error);
 double muca_share_of_curves(const struct muca *muca);
 
 /* muca_rows.c: declare the tables of the recorder, and append their rows. The weights of

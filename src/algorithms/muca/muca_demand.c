@@ -100,11 +100,11 @@ double muca_share_of_curves(const struct muca *muca)
 }
 
 enum gpumc_status muca_demand(const struct gpumc_params *params, const struct gpumc_model *model,
-                              const struct gpumc_device *device, struct gpumc_demand *demanded,
-                              struct gpumc_error *error)
+                              const struct gpumc_device *device, const struct gpumc_spread *spread,
+                              struct gpumc_demand *demanded, struct gpumc_error *error)
 {
   struct muca_settings settings;
-  (void)device, (void)error;
+  (void)device, (void)spread, (void)error;
   muca_settings_read(params, model, &settings);
   const double tables = (double)muca_tables(&settings), samples = (double)settings.samples;
   const double window = (double)settings.window, blocks = (double)settings.blocks;

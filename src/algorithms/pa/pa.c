@@ -247,8 +247,8 @@ static enum gpumc_status allocate_host_arrays(struct pa *pa, struct gpumc_error 
 static enum gpumc_status create_population(struct pa *pa, struct gpumc_error *error)
 {
   struct gpumc_ensemble *ensemble = pa->context.ensemble;
-  struct pa_population_plan plan =
-      pa_population_plan(&pa->settings, pa->context.model, pa->schedule.value[0]);
+  struct pa_population_plan plan = pa_population_plan(&pa->settings, pa->context.model,
+                                                      ensemble->plan.runs, pa->schedule.value[0]);
   if (ensemble->plan.division == GPUMC_BY_REPLICAS) {
     plan.whole = plan.capacity;
     plan.capacity = ensemble->plan.capacity;
@@ -266,10 +266,14 @@ static enum gpumc_status create_population(struct pa *pa, struct gpumc_error *er
 static enum gpumc_status build(struct pa *pa, struct gpumc_error *error)
 {
   const struct gpumc_context *context = &pa->context;
+  const size_t processes = context->processes != NULL ? (size_t)context->processes->module.size : 1;
   pa_settings_read(&context->params, context->model, &pa->settings);
   pa->axis = gpumc_moved_label(context->model, &pa->settings.moved);
   snprintf(pa->axis_of_summary, sizeof pa->axis_of_summary, "summary/%s", pa->axis.name);
-  pa->batch = pa_batch_from(&pa->settings, context->model, 0);
+  const size_t room = context->ensemble->plan.runs;
+  const size_t most = pa_batch_runs(&pa->settings, context->model, processes);
+  pa->batch_runs = room < most ? room : most;
+  pa->batch = pa_batch_from(&pa->settings, pa->batch_runs, 0);
   GPUMC_TRY(pa_schedule_make(&context->params, &pa->schedule, error));
   GPUMC_TRY(create_population(pa, error));
   GPUMC_TRY(allocate_host_arrays(pa, error));
@@ -341,7 +345,7 @@ static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error
   if (!batch_is_over(pa))
     return GPUMC_OK;
   GPUMC_TRY(settle(pa, error));
-  pa->batch = pa_batch_from(&pa->settings, pa->context.model, pa->batch.first + pa->batch.count);
+  pa->batch = pa_batch_from(&pa->settings, pa->batch_runs, pa->batch.first + pa->batch.count);
   pa->row = 0;
   *finished = pa->batch.count == 0;
   return *finished ? pa_gather_bins(pa, error) : GPUMC_OK;

@@ -306,27 +306,36 @@ static bool rows_fit(const struct pa *pa, const int64_t counters[N_COUNTERS])
   return configurations_fit(pa);
 }
 
+static enum gpumc_status refuse(struct gpumc_error *error)
+{
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "the checkpoint's counters, rows and families contradict each other");
+}
+
+/* Another number of processes, which made it, may have had other batches: one that is under way is
+ * the ensemble, of one that is next only the first run counts. */
+static bool batch_fits(const struct pa *pa, const int64_t counters[N_COUNTERS])
+{
+  const struct gpumc_ensemble *ensemble = pa->context.ensemble;
+  const int64_t first = counters[COUNTER_FIRST], count = counters[COUNTER_COUNT];
+  const int64_t runs = (int64_t)pa->settings.runs, left = runs - first;
+  if (first < 0 || first > runs || count < 0 || count > left || (count == 0) != (left == 0) ||
+      counters[COUNTER_ROW] < 0)
+    return false;
+  if (pa->settings.adaptive && first == 0 && count > 1)
+    return false;
+  return counters[COUNTER_ROW] == 0 ||
+         (count == (int64_t)ensemble->runs && first == (int64_t)ensemble->first_run);
+}
+
 /* A checkpoint that reads well may still be wrong: what indexes arrays must fit them. */
 static enum gpumc_status check_position(const struct pa *pa, const int64_t counters[N_COUNTERS],
                                         const struct families *families, struct gpumc_error *error)
 {
-  const int64_t runs = (int64_t)pa->settings.runs;
-  bool fits =
-      counters[COUNTER_FIRST] >= 0 && counters[COUNTER_FIRST] <= runs && counters[COUNTER_ROW] >= 0;
-  if (fits) {
-    const struct pa_batch batch =
-        pa_batch_from(&pa->settings, pa->context.model, (size_t)counters[COUNTER_FIRST]);
-    fits = counters[COUNTER_COUNT] == (int64_t)batch.count && rows_fit(pa, counters);
-    if (counters[COUNTER_ROW] > 0)
-      fits = fits && batch.count == pa->context.ensemble->runs &&
-             batch.first == pa->context.ensemble->first_run;
-  }
+  bool fits = rows_fit(pa, counters);
   for (size_t r = 0; r < families->replicas && fits; r++)
     fits = families->family[r] < pa->settings.population;
-  if (fits)
-    return GPUMC_OK;
-  return gpumc_error_set(error, GPUMC_FAILURE,
-                         "the checkpoint's counters, rows and families contradict each other");
+  return fits ? GPUMC_OK : refuse(error);
 }
 
 static enum gpumc_status load_numbers(struct pa *pa, struct gpumc_checkpoint_reader *reader,
@@ -336,9 +345,13 @@ static enum gpumc_status load_numbers(struct pa *pa, struct gpumc_checkpoint_rea
                                       counters, error));
   GPUMC_TRY(
       gpumc_checkpoint_get_rows(reader, "pa/updates", GPUMC_FLOAT64, 0, 1, 1, &pa->updates, error));
-  return gpumc_checkpoint_get_rows(reader, "pa/log_partition", GPUMC_FLOAT64, 0,
-                                   pa_plan_batch(&pa->population.plan), 1, pa->log_partition,
-                                   error);
+  if (!batch_fits(pa, counters))
+    return refuse(error);
+  return counters[COUNTER_ROW] > 0
+             ? gpumc_checkpoint_get_rows(reader, "pa/log_partition", GPUMC_FLOAT64, 0,
+                                         (size_t)counters[COUNTER_COUNT], 1, pa->log_partition,
+                                         error)
+             : GPUMC_OK;
 }
 
 static enum gpumc_status load_families(struct pa *pa, struct gpumc_checkpoint_reader *reader,
@@ -372,8 +385,10 @@ enum gpumc_status pa_load(void *state, struct gpumc_checkpoint_reader *reader, b
                                         gpumc_ensemble_processes(pa->context.ensemble), &bins,
                                         reader, "pa", error));
   }
-  pa->batch = (struct pa_batch){(size_t)counters[COUNTER_FIRST], (size_t)counters[COUNTER_COUNT]};
+  const size_t first = (size_t)counters[COUNTER_FIRST], count = (size_t)counters[COUNTER_COUNT];
   pa->row = (size_t)counters[COUNTER_ROW];
+  pa->batch = pa->row > 0 ? (struct pa_batch){first, count}
+                          : pa_batch_from(&pa->settings, pa->batch_runs, first);
   pa->tallied = false;
   *finished = pa->batch.count == 0;
   return GPUMC_OK;

@@ -9,11 +9,17 @@
 
 /* ---- batches ---- */
 
-/* What a batch may take: memory enough to fill a large GPU several times over (8000 groups of 32
- * replicas at L = 64), little enough for any laptop; and updates in one temperature step that take
- * a large GPU 10 milliseconds and two processors a second or two, since a run answers signals
- * between steps. A run by itself may exceed both. */
+/* What a process may take of a batch: memory enough to fill a large GPU several times over (8000
+ * groups of 32 replicas at L = 64), little enough for any laptop; and updates in one temperature
+ * step that take a large GPU 10 milliseconds and two processors a second or two, since a run
+ * answers signals between steps. A run by itself may exceed both. */
 static const double bytes_maximum = 0x1p28, updates_maximum = 0x1p35;
+
+/* What the host has of a block of a run: its weights, and the sums of its channels. */
+static double bytes_of_block(const struct pa_settings *settings)
+{
+  return 8.0 + (double)settings->observables.n_channels * sizeof(struct gpumc_moment_sums);
+}
 
 /* About, and the same for every device: replicas twice in portable form, their bookkeeping, and the
  * sums by block in the three outcomes that a device keeps. */
@@ -21,33 +27,54 @@ static double bytes_of_run(const struct pa_settings *settings, const struct gpum
 {
   const double channels = (double)settings->observables.n_channels;
   const double replica = 2.0 * (double)model->portable_bytes + 8.0 * channels + 24.0;
-  const double block = 8.0 + channels * sizeof(struct gpumc_moment_sums);
   return (double)pa_capacity(settings->population) * replica +
-         (1 + GPUMC_SLOTS) * (double)settings->blocks * block;
+         (1 + GPUMC_SLOTS) * (double)settings->blocks * bytes_of_block(settings);
 }
 
-size_t pa_batch_runs(const struct pa_settings *settings, const struct gpumc_model *model)
+size_t
+pa_batch_runs(const struct pa_settings *settings, const struct gpumc_model *model, size_t processes)
 {
   const double updates =
       (double)settings->population * (double)model->sites * (double)settings->sweeps;
-  double most = fmin(bytes_maximum / bytes_of_run(settings, model), updates_maximum / updates);
-  most = most < 1 ? 1 : most;
+  const double of_one =
+      fmin(bytes_maximum / bytes_of_run(settings, model), updates_maximum / updates);
+  const double most = (of_one < 1 ? 1 : floor(of_one)) * (double)processes;
   return most < (double)settings->runs ? (size_t)most : settings->runs;
 }
 
-struct pa_batch
-pa_batch_from(const struct pa_settings *settings, const struct gpumc_model *model, size_t first)
+/* All processes but one wait while the first run of an adaptive schedule finds the temperatures: at
+ * most for a fifth of the time, or it is not worth it. */
+static bool is_worth_waiting(const struct pa_settings *settings, const struct gpumc_spread *spread)
 {
-  size_t left = settings->runs - first;
-  size_t most = settings->adaptive && first == 0 ? 1 : pa_batch_runs(settings, model);
-  return (struct pa_batch){first, left < most ? left : most};
+  enum { ROUNDS = 4 };
+  const bool waits = settings->adaptive && spread->begun.first == 0;
+  return !waits || (settings->runs - 1) / ROUNDS >= spread->processes;
+}
+
+size_t pa_batch_room(const struct pa_settings *settings, const struct gpumc_model *model,
+                     const struct gpumc_spread *spread)
+{
+  const size_t runs = settings->runs, begun = spread->begun.count;
+  const size_t processes = is_worth_waiting(settings, spread) ? spread->processes : 1;
+  const size_t most = pa_batch_runs(settings, model, processes);
+  const size_t left = spread->begun.first < runs ? runs - spread->begun.first : runs;
+  const size_t room = left < most ? left : most;
+  return room >= begun ? room : begun < runs ? begun : runs;
+}
+
+struct pa_batch pa_batch_from(const struct pa_settings *settings, size_t most, size_t first)
+{
+  const size_t left = settings->runs - first;
+  const size_t runs = settings->adaptive && first == 0 ? 1 : most;
+  return (struct pa_batch){first, left < runs ? left : runs};
 }
 
 struct pa_population_plan pa_population_plan(const struct pa_settings *settings,
-                                             const struct gpumc_model *model, double first)
+                                             const struct gpumc_model *model, size_t runs,
+                                             double first)
 {
   struct pa_population_plan plan = {
-      .runs = pa_batch_runs(settings, model),
+      .runs = runs,
       .capacity = pa_capacity(settings->population),
       .founders = settings->population,
       .blocks = settings->blocks,
@@ -99,24 +126,18 @@ static double populations(const struct gpumc_configurations_request *request,
 }
 
 /* Adds what configurations need of memory and of the result, in so many steps. */
-static enum gpumc_status
-configurations_demand(const struct gpumc_params *params, const struct gpumc_model *model,
-                      const struct pa_settings *settings, const struct pa_schedule *schedule,
-                      double steps, struct gpumc_demand *demanded, struct gpumc_error *error)
+static void configurations_demand(const struct gpumc_configurations_request *request,
+                                  const struct gpumc_model *model,
+                                  const struct pa_settings *settings,
+                                  const struct pa_schedule *schedule, double steps,
+                                  struct gpumc_demand *demanded)
 {
-  struct gpumc_configurations_request request;
-  enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY_OUT(status, gpumc_configurations_request_read(params, GPUMC_CONFIGURATIONS_BETAS, 0,
-                                                          &request, error));
-  if (gpumc_configurations_request_any(&request)) {
-    const double rows = populations(&request, settings, schedule, steps) *
-                        (double)settings->population * (double)settings->runs;
-    gpumc_configurations_demand(model, PA_CONFIGURATIONS_LABELS, rows,
-                                (double)demanded->plan.capacity, demanded);
-  }
-out:
-  gpumc_configurations_request_free(&request);
-  return status;
+  if (!gpumc_configurations_request_any(request))
+    return;
+  const double rows = populations(request, settings, schedule, steps) *
+                      (double)settings->population * (double)settings->runs;
+  gpumc_configurations_demand(model, PA_CONFIGURATIONS_LABELS, rows,
+                              (double)demanded->plan.capacity, demanded);
 }
 
 /* ---- demand ---- */
@@ -174,50 +195,93 @@ static void demand_disk(const struct pa_settings *settings, const struct gpumc_m
       replicas * sizeof(uint32_t);
 }
 
-enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpumc_model *model,
-                            const struct gpumc_device *device, struct gpumc_demand *demanded,
-                            struct gpumc_error *error)
+/* What the populations of a batch have on the device and, for what comes from there, on the host:
+ * all but histograms, which are of all runs, and what the host has of the blocks of all is less
+ * where a process has fewer of the runs. */
+static void demand_populations(const struct pa_settings *settings,
+                               const struct gpumc_device *device,
+                               const struct pa_population_plan *plan, struct gpumc_demand *demanded)
 {
-  struct pa_settings settings;
-  struct pa_schedule schedule = {0};
-  pa_settings_read(params, model, &settings);
-  enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY_OUT(status, pa_schedule_make(params, &schedule, error));
-  const double first = schedule.value[0];
-  const struct pa_population_plan plan = pa_population_plan(&settings, model, first);
+  const size_t host = pa_population_host_bytes(device, plan);
+  const size_t blocks =
+      gpumc_demand_bytes((double)(plan->runs * plan->blocks) * bytes_of_block(settings));
+  const size_t bins = plan->strata * plan->blocks * plan->levels * sizeof(uint64_t);
+  demanded->host_bytes += host;
+  demanded->host_bytes_by_runs = host - blocks;
+  demanded->device_bytes = pa_population_bytes(device, plan);
+  demanded->device_bytes_by_replicas = pa_population_replica_bytes(device, plan);
+  demanded->device_bytes_by_runs =
+      demanded->device_bytes - demanded->device_bytes_by_replicas - bins;
+}
+
+/* In a batch of `runs`. */
+static void demand_memory(const struct pa_settings *settings, const struct gpumc_model *model,
+                          const struct gpumc_device *device, size_t runs, double first,
+                          double steps, struct gpumc_demand *demanded)
+{
+  const struct pa_population_plan plan = pa_population_plan(settings, model, runs, first);
+  const struct pa_parts_bytes parts = pa_parts_bytes(device, &plan, model->portable_bytes);
   const double replicas = (double)plan.runs * (double)plan.capacity;
-  const double steps =
-      settings.adaptive ? adaptive_steps(&settings, model, first) : (double)schedule.count - 1;
-  const double sweeps = settings.sweeps * steps + settings.thermalization;
-  memset(demanded, 0, sizeof *demanded);
-  demanded->replicas = settings.population;
   demanded->plan = (struct gpumc_ensemble_plan){.runs = plan.runs,
                                                 .capacity = plan.capacity,
                                                 .samples = 1,
                                                 .own_runs = true,
-                                                .moved = settings.moved.control,
+                                                .moved = settings->moved.control,
                                                 .fixes = true};
-  memcpy(demanded->plan.fixed, settings.moved.fixed, sizeof settings.moved.fixed);
-  demanded->host_bytes = gpumc_demand_bytes(host_bytes(&settings, model, steps + 1, replicas)) +
-                         pa_population_host_bytes(device, &plan);
-  demanded->device_bytes = pa_population_bytes(device, &plan);
-  demanded->device_bytes_by_replicas = pa_population_replica_bytes(device, &plan);
-  const struct pa_parts_bytes parts = pa_parts_bytes(device, &plan, model->portable_bytes);
+  memcpy(demanded->plan.fixed, settings->moved.fixed, sizeof settings->moved.fixed);
+  demanded->host_bytes = gpumc_demand_bytes(host_bytes(settings, model, steps + 1, replicas));
+  demand_populations(settings, device, &plan, demanded);
   demanded->divided_host_bytes = parts.host;
   demanded->divided_device_bytes = parts.device;
   demanded->each_host_bytes = parts.each_host;
   demanded->each_device_bytes = parts.each_device;
   demanded->transfers = true;
+  demand_disk(settings, model, steps + 1, replicas, demanded);
+}
+
+static void demand_work(const struct pa_settings *settings, const struct gpumc_model *model,
+                        double steps, struct gpumc_demand *demanded)
+{
+  const double sweeps = settings->sweeps * steps + settings->thermalization;
+  const double replicas = (double)settings->population * (double)settings->runs;
   demanded->updates =
-      (double)settings.population * (double)model->sites * sweeps * (double)settings.runs;
-  demanded->work.values = (double)settings.population * steps * (double)settings.runs;
+      (double)settings->population * (double)model->sites * sweeps * (double)settings->runs;
+  demanded->work.values = replicas * steps;
   demanded->work.measured = demanded->work.values * (double)model->sites;
-  demanded->work.sweeps = (uint32_t)settings.sweeps;
-  demanded->work.n_channels = settings.observables.n_channels;
-  demanded->estimated = settings.adaptive;
-  demand_disk(&settings, model, steps + 1, replicas, demanded);
-  status = configurations_demand(params, model, &settings, &schedule, steps, demanded, error);
+  demanded->work.sweeps = (uint32_t)settings->sweeps;
+  demanded->work.n_channels = settings->observables.n_channels;
+  demanded->estimated = settings->adaptive;
+}
+
+/* Configurations are written batch by batch, in an order that is part of the result: theirs are the
+ * batches of one process. */
+enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpumc_model *model,
+                            const struct gpumc_device *device, const struct gpumc_spread *spread,
+                            struct gpumc_demand *demanded, struct gpumc_error *error)
+{
+  struct pa_settings settings;
+  struct pa_schedule schedule = {0};
+  struct gpumc_configurations_request request = {0};
+  struct gpumc_spread over = *spread;
+  enum gpumc_status status = GPUMC_OK;
+  memset(demanded, 0, sizeof *demanded);
+  pa_settings_read(params, model, &settings);
+  GPUMC_TRY_OUT(status, gpumc_configurations_request_read(params, GPUMC_CONFIGURATIONS_BETAS, 0,
+                                                          &request, error));
+  GPUMC_TRY_OUT(status, pa_schedule_make(params, &schedule, error));
+  if (gpumc_configurations_request_any(&request))
+    over.processes = 1;
+  const double first = schedule.value[0];
+  const double steps =
+      settings.adaptive ? adaptive_steps(&settings, model, first) : (double)schedule.count - 1;
+  demanded->replicas = settings.population;
+  demanded->runs = settings.runs;
+  demand_memory(&settings, model, device, pa_batch_room(&settings, model, &over), first, steps,
+                demanded);
+  demand_work(&settings, model, steps, demanded);
+  configurations_demand(&request, model, &settings, &schedule, steps, demanded);
 out:
+  gpumc_configurations_request_free(&request);
   free(schedule.value);
   return status;
 }

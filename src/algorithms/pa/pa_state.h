@@ -125,6 +125,7 @@ struct pa {
   struct pa_run_tables *tables; /* [runs] */
   struct pa_population population;
   struct pa_batch batch; /* the present one; count 0: all are done */
+  size_t batch_runs;     /* of the next one, at most; that of a checkpoint may have more */
   size_t row;            /* to be made next */
   bool tallied;          /* the population knows the ensemble's energies */
   /* The row before `row` is on its way: made, but not yet recorded. */
@@ -189,16 +190,21 @@ void pa_settings_read(const struct gpumc_params *params, const struct gpumc_mode
 /* The most replicas that a run can have: the target and twenty standard deviations of rounding. */
 size_t pa_capacity(size_t population);
 
-/* Runs of a batch, at most. It follows from the configuration alone, never from the device, so that
- * a checkpoint made on one can be continued on any other. */
-size_t pa_batch_runs(const struct pa_settings *settings, const struct gpumc_model *model);
-/* The batch that begins with run `first`: in adaptive runs the first one is alone, since it finds
- * the temperatures of the others. */
-struct pa_batch
-pa_batch_from(const struct pa_settings *settings, const struct gpumc_model *model, size_t first);
-/* Of a schedule with this first value. */
+/* Runs of a batch, at most, where so many processes may have runs of their own: as many times what
+ * one of them has, which follows from the configuration alone, never from the device. */
+size_t pa_batch_runs(const struct pa_settings *settings, const struct gpumc_model *model,
+                     size_t processes);
+/* Those that there is to be room for: as many as a checkpoint has under way, and no more than are
+ * left. */
+size_t pa_batch_room(const struct pa_settings *settings, const struct gpumc_model *model,
+                     const struct gpumc_spread *spread);
+/* The batch that begins with run `first`, of `most` runs at most: in adaptive runs the first one is
+ * alone, since it finds the temperatures of the others. */
+struct pa_batch pa_batch_from(const struct pa_settings *settings, size_t most, size_t first);
+/* Of batches of `runs`, of a schedule with this first value. */
 struct pa_population_plan pa_population_plan(const struct pa_settings *settings,
-                                             const struct gpumc_model *model, double first);
+                                             const struct gpumc_model *model, size_t runs,
+                                             double first);
 
 /* The values that the configuration fixes, of beta from 0 on; adaptive: only the first. */
 GPUMC_MUST_CHECK enum gpumc_status pa_schedule_make(const struct gpumc_params *params,
@@ -212,8 +218,8 @@ bool pa_has_configurations(const struct gpumc_configurations_request *request, c
                            size_t row, double last);
 GPUMC_MUST_CHECK enum gpumc_status
 pa_demand(const struct gpumc_params *params, const struct gpumc_model *model,
-          const struct gpumc_device *device, struct gpumc_demand *demanded,
-          struct gpumc_error *error);
+          const struct gpumc_device *device, const struct gpumc_spread *spread,
+          struct gpumc_demand *demanded, struct gpumc_error *error);
 
 /* Declare runs/NNNN and runs/NNNN/blocks for every run. */
 GPUMC_MUST_CHECK enum gpumc_status pa_tables_declare(struct pa *pa, struct gpumc_error *error);

@@ -145,13 +145,14 @@ static void demand_tempering(const struct pt_tempering_plan *plan,
 }
 
 enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpumc_model *model,
-                            const struct gpumc_device *device, struct gpumc_demand *demanded,
-                            struct gpumc_error *error)
+                            const struct gpumc_device *device, const struct gpumc_spread *spread,
+                            struct gpumc_demand *demanded, struct gpumc_error *error)
 {
   struct pt_settings settings;
   struct pt_timeline timeline;
   struct pt_terms terms;
   struct pt_tempering_plan plan;
+  (void)spread;
   pt_settings_read(params, model, &settings);
   pt_terms_make(model, &settings.observables, &terms);
   pt_tempering_plan(&settings, model, &terms, &plan);

@@ -219,8 +219,8 @@ size_t pt_histogram_rows(const struct pt_settings *settings);
 /* gpumc_algorithm_ops.demand */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_demand(const struct gpumc_params *params, const struct gpumc_model *model,
-          const struct gpumc_device *device, struct gpumc_demand *demanded,
-          struct gpumc_error *error);
+          const struct gpumc_device *device, const struct gpumc_spread *spread,
+          struct gpumc_demand *demanded, struct gpumc_error *error);
 /* Fills in what the device has to do if it has all samples. */
 void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_model *model,
                        const struct pt_terms *terms, struct pt_tempering_plan *plan);

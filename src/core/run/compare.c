@@ -48,10 +48,12 @@ static enum gpumc_status count_samples(const struct gpumc_task *task,
                                        struct gpumc_error *error)
 {
   const struct gpumc_params params = gpumc_task_params(task, "algorithm");
+  const struct gpumc_spread alone = {.processes = 1};
   struct gpumc_demand demand = {0};
   struct gpumc_device device;
   GPUMC_TRY(gpumc_device_open("cpu", 1, &device, error));
-  const enum gpumc_status status = task->algorithm->demand(&params, model, &device, &demand, error);
+  const enum gpumc_status status =
+      task->algorithm->demand(&params, model, &device, &alone, &demand, error);
   *samples = demand.plan.samples;
   gpumc_device_close(&device);
   return status;

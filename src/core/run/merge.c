@@ -79,9 +79,11 @@ static enum gpumc_status name_ensemble(struct merge *merge, struct gpumc_error *
   const struct gpumc_params root = gpumc_task_params(task, "");
   const struct gpumc_params params = gpumc_task_params(task, "algorithm");
   const struct gpumc_kernel_wish wish = {.model = task->model, .algorithm = task->algorithm};
+  const struct gpumc_spread alone = {.processes = 1};
   struct gpumc_demand demand = {0};
   struct gpumc_ensemble *ensemble = &merge->ensemble;
-  GPUMC_TRY(task->algorithm->demand(&params, &merge->model, &merge->device, &demand, error));
+  GPUMC_TRY(
+      task->algorithm->demand(&params, &merge->model, &merge->device, &alone, &demand, error));
   GPUMC_TRY(gpumc_kernel_choose(&wish, "cpu", "auto", &ensemble->ops, error));
   const struct gpumc_move *move =
       gpumc_kernel_move(ensemble->ops, gpumc_update_name(&params), task->algorithm->target);

@@ -10,6 +10,7 @@
 #include "core/base/machine.h"
 #include "core/base/text.h"
 #include "core/numerics/isa.h"
+#include "core/processes/host.h"
 #include "core/simulation/ensemble.h"
 #include "core/simulation/division.h"
 #include "core/simulation/shared_keys.h"
@@ -58,8 +59,8 @@ static enum gpumc_status ask_demand(const struct gpumc_preparation *preparation,
 {
   const struct gpumc_task *task = preparation->task;
   const struct gpumc_params kernel = gpumc_task_params(task, "kernel");
-  GPUMC_TRY(
-      task->algorithm->demand(algorithm, &preparation->model, &preparation->device, demand, error));
+  GPUMC_TRY(task->algorithm->demand(algorithm, &preparation->model, &preparation->device,
+                                    &preparation->spread, demand, error));
   const struct gpumc_move *move =
       gpumc_kernel_move(preparation->kernel, gpumc_update_name(algorithm), task->algorithm->target);
   demand->plan.channels = demand->work.n_channels;
@@ -125,15 +126,18 @@ plan_memory(const struct gpumc_preparation *preparation, const struct gpumc_dema
   const double has = (double)share.capacity / (double)demand->plan.capacity * (double)share.runs /
                      (double)demand->plan.runs;
   const double missing = divided || own_runs ? 1 - has : 0, beside = divided ? has : 0;
+  const double runs_missing = own_runs ? 1 - has : 0;
   plan.ensemble = ensemble_bytes(preparation, &share);
   plan.host += beside * (double)demand->divided_host_bytes +
                (divided ? (double)demand->each_host_bytes : 0) -
-               missing * (double)demand->host_bytes_by_replicas;
+               floor(missing * (double)demand->host_bytes_by_replicas) -
+               floor(runs_missing * (double)demand->host_bytes_by_runs);
   double *place = strcmp(device->ops->name, "cpu") == 0 ? &plan.host : &plan.device;
   *place += plan.ensemble + (double)demand->device_bytes +
             beside * (double)demand->divided_device_bytes +
             (divided ? (double)demand->each_device_bytes : 0) -
-            missing * (double)demand->device_bytes_by_replicas;
+            floor(missing * (double)demand->device_bytes_by_replicas) -
+            floor(runs_missing * (double)demand->device_bytes_by_runs);
   if (demand->plan.processes != NULL) { /* as much by each that the host or GPU has */
     plan.host *= demand->plan.processes->module.local_size;
     plan.device *= device->sharers > 1 ? device->sharers : 1;
@@ -144,6 +148,11 @@ plan_memory(const struct gpumc_preparation *preparation, const struct gpumc_dema
 static bool fits(const struct gpumc_preparation *preparation, double host, double device)
 {
   return host <= preparation->available_bytes && device <= preparation->device_available_bytes;
+}
+
+bool gpumc_preparation_has_room(const struct gpumc_preparation *preparation)
+{
+  return fits(preparation, preparation->host_bytes, preparation->device_bytes);
 }
 
 /* What a failed create leaves behind is destroyed with the preparation. */
@@ -163,13 +172,73 @@ static void plan_all(struct gpumc_preparation *preparation)
   preparation->device_bytes = plan.device;
 }
 
+static enum gpumc_status divide(const struct gpumc_preparation *preparation,
+                                const struct gpumc_processes *processes,
+                                struct gpumc_demand *demand, struct gpumc_error *error)
+{
+  return gpumc_division_choose(preparation->task->algorithm->divides, preparation->kernel,
+                               demand->replicas, processes, &demand->plan, error);
+}
+
+/* The same where it is no error that there are too many of them. */
+static bool is_divided(const struct gpumc_preparation *preparation,
+                       const struct gpumc_processes *processes, struct gpumc_demand *demand)
+{
+  struct gpumc_error ignored = {0};
+  const enum gpumc_status status = divide(preparation, processes, demand, &ignored);
+  gpumc_error_free(&ignored);
+  return status == GPUMC_OK && demand->plan.division != GPUMC_UNDIVIDED;
+}
+
+/* What is left of a run that is continued may have too few runs for these processes, where all of
+ * its runs are enough: then some have none of the batches that are left. */
+static enum gpumc_status divide_what_is_left(struct gpumc_preparation *preparation,
+                                             const struct gpumc_processes *processes,
+                                             struct gpumc_error *error)
+{
+  const struct gpumc_params params = gpumc_task_params(preparation->task, "algorithm");
+  const enum gpumc_status status = divide(preparation, processes, &preparation->demand, error);
+  if (status != GPUMC_INVALID || preparation->spread.begun.first == 0)
+    return status;
+  gpumc_error_free(error);
+  preparation->spread.begun.first = 0;
+  preparation->demand = (struct gpumc_demand){0};
+  GPUMC_TRY(ask_demand(preparation, &params, &preparation->demand, error));
+  return divide(preparation, processes, &preparation->demand, error);
+}
+
 enum gpumc_status gpumc_preparation_divide(struct gpumc_preparation *preparation,
                                            const struct gpumc_processes *processes,
                                            struct gpumc_error *error)
 {
-  struct gpumc_demand *demand = &preparation->demand;
-  GPUMC_TRY(gpumc_division_choose(preparation->task->algorithm->divides, preparation->kernel,
-                                  demand->replicas, processes, &demand->plan, error));
+  GPUMC_TRY(divide_what_is_left(preparation, processes, error));
+  plan_all(preparation);
+  return GPUMC_OK;
+}
+
+/* What the algorithm demands when it spreads its runs over no more than this process. */
+static enum gpumc_status ask_alone(const struct gpumc_preparation *preparation,
+                                   struct gpumc_demand *demand, struct gpumc_error *error)
+{
+  const struct gpumc_params params = gpumc_task_params(preparation->task, "algorithm");
+  struct gpumc_preparation alone = *preparation;
+  alone.spread.processes = 1;
+  *demand = (struct gpumc_demand){0};
+  return ask_demand(&alone, &params, demand, error);
+}
+
+enum gpumc_status
+gpumc_preparation_narrow(struct gpumc_preparation *preparation, struct gpumc_error *error)
+{
+  const struct gpumc_processes *processes = preparation->demand.plan.processes;
+  struct gpumc_demand narrow;
+  if (processes == NULL || preparation->spread.processes == 1)
+    return GPUMC_OK;
+  GPUMC_TRY(ask_alone(preparation, &narrow, error));
+  if (!is_divided(preparation, processes, &narrow))
+    return GPUMC_OK;
+  preparation->spread.processes = 1;
+  preparation->demand = narrow;
   plan_all(preparation);
   return GPUMC_OK;
 }
@@ -209,6 +278,7 @@ static enum gpumc_status open_and_ask(struct gpumc_preparation *preparation, int
   GPUMC_TRY(open(preparation, threads, processes, error));
   if (preparation->model.ops == NULL)
     GPUMC_TRY(create_model(preparation, error));
+  preparation->spread.processes = processes != NULL ? (size_t)processes->module.size : 1;
   return ask_demand(preparation, &params, &preparation->demand, error);
 }
 
@@ -216,22 +286,22 @@ static enum gpumc_status open_and_ask(struct gpumc_preparation *preparation, int
 static bool is_left_to_root(const struct gpumc_preparation *preparation,
                             const struct gpumc_processes *processes)
 {
-  const struct gpumc_demand *demand = &preparation->demand;
-  struct gpumc_ensemble_plan plan = demand->plan;
+  struct gpumc_demand demand = preparation->demand;
   struct gpumc_error ignored = {0};
-  const enum gpumc_status status =
-      gpumc_division_choose(preparation->task->algorithm->divides, preparation->kernel,
-                            demand->replicas, processes, &plan, &ignored);
+  const enum gpumc_status status = divide(preparation, processes, &demand, &ignored);
   gpumc_error_free(&ignored);
-  return status == GPUMC_OK && plan.division == GPUMC_UNDIVIDED;
+  return status == GPUMC_OK && demand.plan.division == GPUMC_UNDIVIDED;
 }
 
 static enum gpumc_status prepare(const struct gpumc_task *task, int threads, opener *open,
                                  const struct gpumc_processes *processes,
+                                 const struct gpumc_slice *begun,
                                  struct gpumc_preparation *preparation, struct gpumc_error *error)
 {
   memset(preparation, 0, sizeof *preparation);
   preparation->task = task;
+  if (begun != NULL)
+    preparation->spread.begun = *begun;
   struct gpumc_params root = gpumc_task_params(task, "");
   preparation->seed = (uint64_t)gpumc_params_integer(&root, "seed");
   preparation->rounds = strcmp(gpumc_params_string(&root, "rng"), "philox4x32-7") == 0 ? 7 : 10;
@@ -254,9 +324,10 @@ out:
 
 enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
                                 const struct gpumc_processes *processes,
+                                const struct gpumc_slice *begun,
                                 struct gpumc_preparation *preparation, struct gpumc_error *error)
 {
-  return prepare(task, threads, open_device, processes, preparation, error);
+  return prepare(task, threads, open_device, processes, begun, preparation, error);
 }
 
 enum gpumc_status gpumc_prepare_absent(const struct gpumc_task *task, int threads,
@@ -264,7 +335,7 @@ enum gpumc_status gpumc_prepare_absent(const struct gpumc_task *task, int thread
                                        struct gpumc_preparation *preparation,
                                        struct gpumc_error *error)
 {
-  return prepare(task, threads, open_absent, processes, preparation, error);
+  return prepare(task, threads, open_absent, processes, NULL, preparation, error);
 }
 
 /* Of the algorithm's keys that say how many replicas or samples there are, the largest one; NULL
@@ -296,9 +367,7 @@ static bool value_fits(const struct gpumc_preparation *preparation, const char *
     good = ask_demand(preparation, &params, &demand, &ignored) == GPUMC_OK;
   }
   if (good && preparation->demand.plan.processes != NULL)
-    good = gpumc_division_choose(preparation->task->algorithm->divides, preparation->kernel,
-                                 demand.replicas, preparation->demand.plan.processes, &demand.plan,
-                                 &ignored) == GPUMC_OK;
+    good = is_divided(preparation, preparation->demand.plan.processes, &demand);
   if (good) {
     struct memory_plan plan = plan_memory(preparation, &demand);
     good = fits(preparation, plan.host, plan.device);
@@ -325,29 +394,82 @@ largest_value(const struct gpumc_preparation *preparation, const struct gpumc_ke
   return fitting * step;
 }
 
+/* Processes, more than there are, each of which would have room for its part of what has to be side
+ * by side, were there as much memory for it as there is for this one; 0: unknown. */
+static int enough_processes(const struct gpumc_preparation *preparation)
+{
+  enum { MOST = 1024 };
+  const struct gpumc_processes *now = preparation->demand.plan.processes;
+  struct gpumc_error ignored = {0};
+  struct gpumc_preparation each = *preparation;
+  struct gpumc_demand demand;
+  each.on_gpu = 1;
+  if (ask_alone(preparation, &demand, &ignored) != GPUMC_OK) {
+    gpumc_error_free(&ignored);
+    return 0;
+  }
+  for (int size = now != NULL ? now->module.size + 1 : 2; size <= MOST; size++) {
+    const struct gpumc_processes several = gpumc_processes_planned(size, 1);
+    if (!is_divided(&each, &several, &demand))
+      return 0;
+    const struct memory_plan plan = plan_memory(&each, &demand);
+    if (fits(preparation, plan.host, plan.device))
+      return size;
+  }
+  return 0;
+}
+
+/* Of a run that is continued, whose keys are as they are. */
+static void append_processes(const struct gpumc_preparation *preparation, struct gpumc_text *text)
+{
+  const int enough = enough_processes(preparation);
+  if (enough > 0)
+    gpumc_text_append(text, "; %d processes with as much memory for each would do", enough);
+}
+
+static void append_largest(const struct gpumc_preparation *preparation, struct gpumc_text *text)
+{
+  const struct gpumc_key *key = proportional_key(preparation->task);
+  const int64_t value = key != NULL ? largest_value(preparation, key) : 0;
+  if (value > 0)
+    gpumc_text_append(text, "; the largest algorithm.%s that fits is %lld", key->name,
+                      (long long)value);
+}
+
+/* "400 replicas (2 runs side by side; fewer need less)". */
+static void append_replicas(const struct gpumc_preparation *preparation, struct gpumc_text *text)
+{
+  const struct gpumc_ensemble_plan *plan = &preparation->demand.plan;
+  const bool continues = plan->runs == preparation->spread.begun.count;
+  gpumc_text_append(text, "%zu replicas", plan->runs * plan->capacity);
+  if (plan->runs > 1)
+    gpumc_text_append(text, " (%zu runs side by side%s)", plan->runs,
+                      continues ? ", as in the checkpoint" : "; fewer need less");
+}
+
 enum gpumc_status
 gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc_error *error)
 {
-  char needed[32], available[32], largest[96] = "", of_runs[96] = "";
-  const struct gpumc_demand *demand = &preparation->demand;
-  if (fits(preparation, preparation->host_bytes, preparation->device_bytes))
+  char needed[32], available[32];
+  struct gpumc_text replicas = {0}, remedy = {0};
+  if (gpumc_preparation_has_room(preparation))
     return GPUMC_OK;
-  bool host = preparation->host_bytes > preparation->available_bytes;
+  const bool host = preparation->host_bytes > preparation->available_bytes;
   gpumc_size_text(host ? preparation->host_bytes : preparation->device_bytes, needed);
   gpumc_size_text(host ? preparation->available_bytes : preparation->device_available_bytes,
                   available);
-  const struct gpumc_key *key = proportional_key(preparation->task);
-  int64_t value = key != NULL ? largest_value(preparation, key) : 0;
-  if (value > 0)
-    snprintf(largest, sizeof largest, "; the largest algorithm.%s that fits is %lld", key->name,
-             (long long)value);
-  if (demand->plan.runs > 1)
-    snprintf(of_runs, sizeof of_runs, " (%zu runs side by side; fewer need less)",
-             demand->plan.runs);
-  return gpumc_error_set(error, GPUMC_FAILURE,
-                         "not enough memory%s: %zu replicas%s need %s, %s are available%s",
-                         host ? "" : " on the GPU", demand->plan.runs * demand->plan.capacity,
-                         of_runs, needed, available, largest);
+  append_replicas(preparation, &replicas);
+  if (preparation->spread.begun.count > 0)
+    append_processes(preparation, &remedy);
+  else
+    append_largest(preparation, &remedy);
+  const enum gpumc_status status =
+      gpumc_error_set(error, GPUMC_FAILURE, "not enough memory%s: %s need %s, %s are available%s",
+                      host ? "" : " on the GPU", gpumc_text_string(&replicas), needed, available,
+                      gpumc_text_string(&remedy));
+  gpumc_text_free(&replicas);
+  gpumc_text_free(&remedy);
+  return status;
 }
 
 void gpumc_preparation_free(struct gpumc_preparation *preparation)
@@ -357,51 +479,4 @@ void gpumc_preparation_free(struct gpumc_preparation *preparation)
   if (preparation->device_open)
     gpumc_device_close(&preparation->device);
   memset(preparation, 0, sizeof *preparation);
-}
-
-enum gpumc_status gpumc_prepare_recorder(const struct gpumc_task *task, const char *source,
-                                         bool silent, struct gpumc_recorder **recorder,
-                                         struct gpumc_error *error)
-{
-  struct gpumc_params root = gpumc_task_params(task, "");
-  struct gpumc_text citations = {0};
-  char *resolved = cJSON_Print(task->resolved);
-  gpumc_text_append(&citations, "%s%s", task->model->citation != NULL ? task->model->citation : "",
-                    task->algorithm->citation != NULL ? task->algorithm->citation : "");
-  enum gpumc_status status;
-  if (resolved == NULL || citations.failed) {
-    status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the resolved configuration");
-  } else {
-    struct gpumc_recorder_header header = {
-        .output = task->output,
-        .title = gpumc_params_has(&root, "title") ? gpumc_params_string(&root, "title") : "",
-        .source = source,
-        .resolved = resolved,
-        .citations = gpumc_text_string(&citations)};
-    status = silent ? gpumc_recorder_create_silent(&header, recorder, error)
-                    : gpumc_recorder_create(&header, recorder, error);
-  }
-  gpumc_text_free(&citations);
-  free(resolved);
-  return status;
-}
-
-/* What HDF5 has of its own: in a file of some hundred datasets at most, in a checkpoint, and for
- * each row of a dataset that is stored row by row. */
-static const double result_overhead = 0x1p19, checkpoint_overhead = 0x1p14, row_overhead = 64;
-
-void gpumc_disk_plan_make(const struct gpumc_preparation *preparation, struct gpumc_disk_plan *plan)
-{
-  const struct gpumc_demand *demand = &preparation->demand;
-  const double replicas = (double)demand->plan.runs * (double)demand->replicas;
-  plan->recorded = (double)demand->plan.samples * (double)preparation->model.recorded_bytes;
-  plan->result =
-      result_overhead + demand->result_bytes + demand->configuration_bytes + plan->recorded;
-  if (plan->recorded > 0)
-    plan->result += 2 * row_overhead * (double)demand->plan.samples; /* couplings and fields */
-  plan->log = demand->series_bytes + demand->configuration_bytes;
-  plan->checkpoint = checkpoint_overhead + demand->state_bytes +
-                     replicas * (double)preparation->model.portable_bytes;
-  plan->running = plan->result + plan->log + 2 * plan->checkpoint;
-  plan->resuming = fmax(plan->running, 2 * plan->result + plan->log + plan->checkpoint);
 }

@@ -14,6 +14,7 @@ struct gpumc_preparation {
   bool device_open;
   const struct gpumc_kernel_ops *kernel;
   struct gpumc_model model;
+  struct gpumc_spread spread; /* of which the demand is */
   struct gpumc_demand demand;
   uint64_t seed;          /* of the simulation */
   uint32_t rounds;        /* of Philox */
@@ -28,10 +29,12 @@ struct gpumc_preparation {
 /* `threads`: 0 for all. `processes`: of which this one is, should they divide the work, NULL:
  * alone; they share out the GPUs and the processors of a host (gpumc_device_open_among). Of work
  * that cannot be divided the root has the whole, and takes all processors that it may run on.
+ * `begun`: the runs in the checkpoint that is continued, NULL: none (gpumc_spread).
  * GPUMC_DEVICE when the device is not available, GPUMC_INVALID when no kernel serves. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_prepare(const struct gpumc_task *task, int threads, const struct gpumc_processes *processes,
-              struct gpumc_preparation *preparation, struct gpumc_error *error);
+              const struct gpumc_slice *begun, struct gpumc_preparation *preparation,
+              struct gpumc_error *error);
 
 /* The same for a GPU that is not here, whatever device the task names: for plans only. Memory is
  * the kernel's own plan or, where this build lacks the kernel, that of replicas in portable form
@@ -41,8 +44,10 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_prepare_absent(const struct gpumc_task 
                                                         struct gpumc_preparation *preparation,
                                                         struct gpumc_error *error);
 
-/* GPUMC_FAILURE when the task needs more memory of the host or the GPU than there is, naming the
- * largest value of a key that would fit. */
+/* Whether there is memory enough of the host and the GPU. */
+bool gpumc_preparation_has_room(const struct gpumc_preparation *preparation);
+/* GPUMC_FAILURE when there is not, naming the largest value of a key that would fit or, of a run
+ * that is continued, how many processes would do. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc_error *error);
 
@@ -57,6 +62,11 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_preparation_divide(struct gpumc_prepara
                                                             struct gpumc_error *error);
 /* Plans memory for so many of them on one GPU, as it is known once all have a device. */
 void gpumc_preparation_share_gpu(struct gpumc_preparation *preparation, int processes);
+/* For want of memory: after gpumc_preparation_divide, for a batch of as many runs as a single
+ * process would take side by side, of which each has a part then. Nothing where these are not to be
+ * divided so. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_preparation_narrow(struct gpumc_preparation *preparation, struct gpumc_error *error);
 /* What is to be said of several processes that do not divide the work; false where they do. */
 bool gpumc_preparation_undivided(const struct gpumc_preparation *preparation,
                                  const struct gpumc_processes *processes, struct gpumc_text *text);

@@ -40,6 +40,16 @@ static bool takes_part(const struct run *run)
   return run->processes->module.size > 1 && run->task->algorithm->divides != NULL;
 }
 
+/* Where one has no room for whole runs, all have a part of each. */
+static enum gpumc_status make_room(struct run *run, struct gpumc_error *error)
+{
+  struct gpumc_preparation *preparation = &run->preparation;
+  uint64_t lacking = !gpumc_preparation_has_room(preparation);
+  gpumc_processes_largest(run->processes, &lacking, 1);
+  return lacking != 0 ? gpumc_run_agree(run, gpumc_preparation_narrow(preparation, error), error)
+                      : GPUMC_OK;
+}
+
 /* Whether all processes work, which they decide alike, and then what each has of it. */
 static enum gpumc_status divide(struct run *run, struct gpumc_error *error)
 {
@@ -57,7 +67,25 @@ static enum gpumc_status divide(struct run *run, struct gpumc_error *error)
   GPUMC_TRY(gpumc_devices_gather(run->processes, &preparation->device, &run->devices, error));
   const size_t rank = (size_t)run->processes->module.rank;
   gpumc_preparation_share_gpu(preparation, (int)gpumc_devices_sharers(&run->devices, rank));
-  return GPUMC_OK;
+  return make_room(run, error);
+}
+
+/* Device, kernel and model, for the runs that the root's checkpoint has begun. */
+static enum gpumc_status prepare(struct run *run, struct gpumc_error *error)
+{
+  const struct gpumc_processes *processes = takes_part(run) ? run->processes : NULL;
+  struct gpumc_slice begun = {0, 0};
+  enum gpumc_status status = GPUMC_OK;
+  if (run->checkpoint != NULL && !run->options->fresh)
+    status = gpumc_run_begun(run, &begun, error);
+  if (processes != NULL) {
+    GPUMC_TRY(gpumc_processes_agree(processes, status, error));
+    gpumc_processes_broadcast(processes, &begun, sizeof begun, 0);
+  }
+  if (status == GPUMC_OK)
+    status = gpumc_prepare(run->task, run->options->threads, processes, &begun, &run->preparation,
+                           error);
+  return processes != NULL ? gpumc_processes_agree(processes, status, error) : status;
 }
 
 /* Everything that the algorithm works with. */
@@ -354,17 +382,12 @@ static enum gpumc_status
 build_to_finish(struct run *run, bool *in_the_way, struct gpumc_error *error)
 {
   *in_the_way = false;
-  enum gpumc_status status =
-      gpumc_prepare(run->task, run->options->threads, takes_part(run) ? run->processes : NULL,
-                    &run->preparation, error);
-  if (takes_part(run))
-    status = gpumc_processes_agree(run->processes, status, error);
-  GPUMC_TRY(status);
+  GPUMC_TRY(prepare(run, error));
   GPUMC_TRY(divide(run, error));
   if (!run->divided && !gpumc_is_root(run->processes))
     return GPUMC_OK;
   GPUMC_TRY(gpumc_run_agree(run, build(run, error), error));
-  status = gpumc_run_agree(run, start(run, error), error);
+  const enum gpumc_status status = gpumc_run_agree(run, start(run, error), error);
   *in_the_way = status == GPUMC_INVALID;
   GPUMC_TRY(status);
   GPUMC_TRY(work(run, error));

@@ -59,6 +59,9 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_run_fail(struct run *run, struct gpumc_
 
 /* Writes a checkpoint; of a divided run by all processes together, of which the root writes. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_run_save(struct run *run, struct gpumc_error *error);
+/* Which runs are side by side in run->checkpoint, before memory is planned: by the root alone. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_run_begun(const struct run *run, struct gpumc_slice *begun, struct gpumc_error *error);
 /* Continues from run->checkpoint, one of this configuration: GPUMC_INVALID when a file that the
  * task reads has changed since, GPUMC_FAILURE when it cannot be read. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_run_load(struct run *run, struct gpumc_error *error);

@@ -72,13 +72,33 @@ enum gpumc_status gpumc_run_save(struct run *run, struct gpumc_error *error)
   return gpumc_run_agree(run, write_all(run, writer, error), error);
 }
 
+static enum gpumc_status read_counters(struct gpumc_checkpoint_reader *reader,
+                                       uint64_t counters[static N_COUNTERS],
+                                       struct gpumc_error *error)
+{
+  return gpumc_checkpoint_get_rows(reader, "run/counters", GPUMC_UINT64, 0, N_COUNTERS, 1, counters,
+                                   error);
+}
+
+enum gpumc_status
+gpumc_run_begun(const struct run *run, struct gpumc_slice *begun, struct gpumc_error *error)
+{
+  uint64_t counters[N_COUNTERS];
+  if (read_counters(run->checkpoint, counters, error) != GPUMC_OK) {
+    gpumc_error_prefix(error, "checkpoint %s", run->files.checkpoint);
+    return gpumc_decide_nothing_deleted(error);
+  }
+  *begun =
+      (struct gpumc_slice){(size_t)counters[COUNTER_FIRST_RUN], (size_t)counters[COUNTER_RUNS]};
+  return GPUMC_OK;
+}
+
 static enum gpumc_status
 load_counters(struct run *run, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
 {
   uint64_t counters[N_COUNTERS];
   char *started = NULL;
-  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, "run/counters", GPUMC_UINT64, 0, N_COUNTERS, 1,
-                                      counters, error));
+  GPUMC_TRY(read_counters(reader, counters, error));
   GPUMC_TRY(gpumc_checkpoint_get_rows(reader, "run/seconds", GPUMC_FLOAT64, 0, 1, 1,
                                       &run->earlier_seconds, error));
   GPUMC_TRY(gpumc_checkpoint_get_text(reader, "run/started", &started, error));

@@ -23,14 +23,25 @@ struct gpumc_work {
   double summed; /* terms of sums that the host forms, all of its threads, when all is measured */
 };
 
+/* Over what an algorithm may spread its runs, if these are independent of each other. */
+struct gpumc_spread {
+  size_t processes; /* which may have runs of their own, each with memory of its own; 1: alone */
+  /* The runs side by side in the checkpoint that is continued, which stay together: as many at
+   * least have to have room. Those before them are done. `count` 0: none have begun. */
+  struct gpumc_slice begun;
+};
+
 /* What an algorithm needs, known before anything is allocated. */
 struct gpumc_demand {
   size_t replicas;                 /* of a run, as asked for */
+  size_t runs;                     /* in all, batch after batch; 0: those of the plan */
   struct gpumc_ensemble_plan plan; /* runs of a batch, side by side; the most replicas of a run */
   size_t host_bytes;               /* work arrays and accumulators on the host */
   size_t device_bytes;             /* work arrays on the device, the ensemble not included */
   /* Of these two, what is as much less in a process as it has fewer of the replicas. */
   size_t host_bytes_by_replicas, device_bytes_by_replicas;
+  /* And what is as much less where it has fewer of the runs (gpumc_ensemble_plan.own_runs). */
+  size_t host_bytes_by_runs, device_bytes_by_runs;
   /* What there is beside, as much less again in each, only where processes divide the replicas. */
   size_t divided_host_bytes, divided_device_bytes;
   /* And what each has then, however few replicas. */
@@ -158,9 +169,12 @@ struct gpumc_algorithm_ops {
   /* Replicas of each run, about, of a block without mistakes: for the choice of a kernel. May be
    * NULL: not known. */
   size_t (*replicas)(const struct gpumc_params *params);
+  /* How many runs are side by side, and what that takes, may follow from `spread`; no number of a
+   * result may. */
   GPUMC_MUST_CHECK enum gpumc_status (*demand)(const struct gpumc_params *params,
                                                const struct gpumc_model *model,
                                                const struct gpumc_device *device,
+                                               const struct gpumc_spread *spread,
                                                struct gpumc_demand *demand,
                                                struct gpumc_error *error);
   /* Allocate the state and declare the recorder's tables. The caller destroys the state, after a

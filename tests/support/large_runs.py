@@ -1,0 +1,13 @@
+"""Runs of pa each of which is a batch of one process, by its bytes, and yet anneals in a fraction of a second."""
+TEXT = """\
+gpumc: 1
+seed: 5
+model: {{name: heisenberg, shape: [16, 16, 16]}}
+algorithm: {{name: pa, population: 720, sweeps: 1, {beta}, runs: {runs}}}
+output: run.h5
+checkpoint: {{every: 10 min}}
+"""
+
+
+def large_runs(runs, beta="beta: {from: 0.0, to: 0.1, step: 0.02}"):
+    return TEXT.format(runs=runs, beta=beta)

@@ -1,0 +1,42 @@
+"""Results of several processes, which are those of one, and how these divided the work."""
+import h5py
+
+from support import mpi
+from support.attributes import attributes
+from support.mpi_case import MpiCase
+from support.results import assert_same_numbers, numbers
+
+PROCESSES = [2, 3, 4, 7]
+# In /provenance/division.
+RUNS, REPLICAS = ("each process has some of the " + what for what in ["runs or values", "replicas or samples of every run"])
+
+
+class ProcessComparison(MpiCase):
+    def provenance(self, name):
+        with h5py.File(self.path(name), "r") as file:
+            return attributes(file["provenance"])
+
+    def compare_text(self, text, divisions=None, numbers_of_processes=PROCESSES, each_has=1):
+        """`divisions`: by the number of processes. `each_has`: which part of these numbers each MPI has, 1 all, 2 every
+        second one. Returns the provenance of each number of processes."""
+        config = self.write("c.yaml", text)
+        self.gpumc("run", config, "-o", "one.h5", "--threads", 1)
+        reference = numbers(self.path("one.h5"))
+        self.assertEqual(self.provenance("one.h5")["processes"], 1)
+        self.assertNotIn("mpi", self.provenance("one.h5"))
+        all_found = {}
+        for first, kind in enumerate(mpi.LAUNCHERS):
+            for processes in numbers_of_processes[first % each_has::each_has]:
+                self.mpirun(kind, processes, "run", config, "--threads", 1, GPUMC_PROCESSES_CHECK="1")
+                assert_same_numbers(self, reference, self.path("run.h5"))
+                self.assertEqual(self.names("run.h5*"), ["run.h5"])
+                found = all_found[processes] = self.provenance("run.h5")
+                self.assertEqual(found["processes"], processes)
+                self.assertTrue(found["mpi"].startswith(kind))
+                self.assertEqual(found["transfers"], "host copies")
+                self.assertIn(found["mpi_supports_cuda"], ["yes", "no"])
+                self.assertGreater(found["seconds_communication"], 0)
+                if divisions:
+                    self.assertEqual(found["division"], divisions[processes])
+                self.path("run.h5").unlink()
+        return all_found
