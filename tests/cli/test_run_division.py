@@ -9,7 +9,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import mpi
+from support import device, mpi
 from support.large_runs import large_runs
 from support.process_comparison import REPLICAS, RUNS, ProcessComparison
 from support.results import assert_same_numbers, numbers
@@ -103,4 +103,5 @@ class Plan(ProcessComparison):
 
 if __name__ == "__main__":
     mpi.require()
+    device.require()
     unittest.main()

@@ -10,7 +10,7 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import mpi
+from support import device, mpi
 from support.attributes import attributes
 from support.device import PROGRAM
 from support.mpi_case import MpiCase
@@ -148,6 +148,11 @@ class SameFile(Comparison):
         with self.assertRaises(AssertionError):
             assert_same_numbers(self, numbers(self.path("one.h5")), self.path("run.h5"))
 
+    def test_all_places_of_a_process_are_lost(self):
+        """In some steps, by the last one: of 65 replicas it has one, at first."""
+        text = ALGORITHMS["pa_places"].replace("1501", "65")
+        self.compare_text(text, {3: REPLICAS}, [3])
+
 
 for _name in ALGORITHMS:
     setattr(SameFile, f"test_{_name}", lambda self, name=_name: self.compare(name))
@@ -258,4 +263,5 @@ for _name, _text in MUCA.items():
 
 if __name__ == "__main__":
     mpi.require()
+    device.require()
     unittest.main()

@@ -12,7 +12,7 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import mpi, share
+from support import device, mpi, share
 from support.large_runs import large_runs
 from support.mpi_case import MpiCase
 from support.program import FAILURE, OK, STOPPED
@@ -155,4 +155,5 @@ class NoRoom(MpiCase, ResumeCase):
 
 if __name__ == "__main__":
     mpi.require()
+    device.require()
     unittest.main()

@@ -9,7 +9,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import mpi, share
+from support import device, mpi, share
 from support.mpi_case import MpiCase
 from support.process_runs import CHAINS, DISKS, PARTS, PLACES, SECONDS, TABLES, TEMPERING
 from support.program import LONG, OK, STOPPED, wait_for
@@ -150,4 +150,5 @@ class Continued(MpiCase, ResumeCase):
 
 if __name__ == "__main__":
     mpi.require()
+    device.require()
     unittest.main()

@@ -403,7 +403,7 @@ static int enough_processes(const struct gpumc_preparation *preparation)
   struct gpumc_error ignored = {0};
   struct gpumc_preparation each = *preparation;
   struct gpumc_demand demand;
-  each.on_gpu = 1;
+  each.device.sharers = 1;
   if (ask_alone(preparation, &demand, &ignored) != GPUMC_OK) {
     gpumc_error_free(&ignored);
     return 0;
