@@ -52,10 +52,10 @@ class Division(ProcessComparison):
 class Plan(ProcessComparison):
     device = None
 
-    def task(self, text, processes, *words):
+    def task(self, text, processes, gpu=None):
         config = self.write("c.yaml", text)
-        return json.loads(self.gpumc("plan", config, "--device", "cpu", "--json", "--processes", processes, "--threads", 1,
-                                     *words).out)["tasks"][0]
+        where = ["--gpu", gpu] if gpu else ["--device", "cpu"]
+        return json.loads(self.gpumc("plan", config, *where, "--json", "--processes", processes, "--threads", 1).out)["tasks"][0]
 
     def test_runs_at_once(self):
         for runs, processes, at_once, division in ((9, 1, 1, None), (9, 2, 2, "runs"), (9, 9, 9, "runs"),
@@ -86,19 +86,20 @@ class Plan(ProcessComparison):
 
     def test_time_is_that_of_the_rounds(self):
         """Of nine runs two processes have two, two, ..., one: five rounds."""
-        one, two, nine = (min(self.task(large_runs(9), n)["estimated_seconds"] for _ in range(3)) for n in (1, 2, 9))
-        self.assertAlmostEqual(two / one, 5 / 9, delta=0.25)
-        self.assertAlmostEqual(nine / one, 1 / 9, delta=0.06)
+        one, two, nine = (self.task(large_runs(9), n, gpu="H200")["gpu"]["least_seconds"] for n in (1, 2, 9))
+        self.assertAlmostEqual(two / one, 5 / 9)
+        self.assertAlmostEqual(nine / one, 1 / 9)
 
     def test_what_fits_by_places_only(self):
-        """Where there is no room for a run in each process, all have a part of one. Each process is on a host of its own."""
+        """Where there is no room for a run in each process, all have a part of one. Each process has a GPU."""
         population, text = 72000, large_runs(4).replace("720,", "72000,")
-        each = self.task(text, 4, "--per-host", 1)
+        each = self.task(text, 4, gpu="H200")
         self.assertEqual(each["runs_at_once"], 4)
         for room, at_once, division in (0.8, 4, "runs"), (1.2, 1, "parts of every run"):
-            some = int(room * population * each["available_bytes"] / each["host_bytes"])
-            task = self.task(text.replace("72000", str(some)), 4, "--per-host", 1)
-            self.assertEqual((task["fits"], task["runs_at_once"], task["processes"]["division"]), (True, at_once, division))
+            some = int(room * population * each["gpu"]["bytes"] / each["device_bytes"])
+            task = self.task(text.replace("72000", str(some)), 4, gpu="H200")
+            self.assertEqual((task["gpu"]["fits"], task["runs_at_once"], task["processes"]["division"]),
+                             (True, at_once, division))
 
 
 if __name__ == "__main__":
