@@ -58,7 +58,7 @@ static bool is_on_gpu(const struct gpumc_preparation *preparation)
   return strcmp(preparation->device.ops->name, "cuda") == 0;
 }
 
-/* Of a GPU that is not here the memory may be known. */
+/* For a GPU that is not here, if its memory is known. */
 static bool has_room(const struct task_plan *plan, const struct cli_plan_gpu *gpu)
 {
   if (plan->absent)
@@ -83,8 +83,11 @@ static enum gpumc_status plan_task(const struct cli_arguments *arguments,
     GPUMC_TRY(gpumc_preparation_divide(&plan->preparation, processes, error));
     gpumc_preparation_share_gpu(&plan->preparation,
                                 cli_plan_gpu_sharers(&plan->preparation, plan->absent));
+    const struct gpumc_preparation before = plan->preparation;
     if (!has_room(plan, gpu))
       GPUMC_TRY(gpumc_preparation_narrow(&plan->preparation, error));
+    if (!has_room(plan, gpu))
+      plan->preparation = before;
   }
   if (gpu != NULL)
     plan->seconds =

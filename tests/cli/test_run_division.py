@@ -61,7 +61,7 @@ class Plan(ProcessComparison):
         for runs, processes, at_once, division in ((9, 1, 1, None), (9, 2, 2, "runs"), (9, 9, 9, "runs"),
                                                    (9, 10, 9, "parts of every run"), (1, 2, 1, "parts of every run")):
             with self.subTest(runs=runs, processes=processes):
-                task = self.task(large_runs(runs), processes)
+                task = self.task(large_runs(runs), processes, gpu="H200")
                 self.assertEqual(task["runs_at_once"], at_once)
                 self.assertEqual(task.get("processes", {}).get("division"), division)
 
@@ -77,9 +77,9 @@ class Plan(ProcessComparison):
 
     def test_memory_is_that_of_a_run(self):
         """Of each process; what it has of the others is small."""
-        one = self.task(large_runs(9), 1)
+        one = self.task(large_runs(9), 1, gpu="H200")
         for processes in 2, 9:
-            each = self.task(large_runs(9), processes)
+            each = self.task(large_runs(9), processes, gpu="H200")
             self.assertEqual(each["ensemble_bytes"], one["ensemble_bytes"])
             self.assertEqual(each["host_bytes"], processes * each["processes"]["host_bytes"])
             self.assertLess(each["processes"]["host_bytes"], 1.02 * one["host_bytes"])

@@ -156,8 +156,8 @@ static void test_room_for_what_has_begun(void **state)
   job.model.ops->destroy(&job.model);
 }
 
-/* While the first run finds the temperatures others wait, unless that is four fifths of the time or
- * more that they have runs of their own. */
+/* While the first run finds the temperatures the other processes wait. They do so only if they have
+ * runs of their own for at least four fifths of the time. */
 static void test_room_of_adaptive_runs(void **state)
 {
   struct batch_job job;

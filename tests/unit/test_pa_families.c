@@ -12,18 +12,12 @@
 
 #include "algorithms/pa/pa_device.h"
 #include "core/processes/processes.h"
+#include "support/draw.h"
 #include "support/status.h"
 #include "support/test_device.h"
 
 enum { RUNS = 3, PROCESSES = 5, FOUNDERS = 700, CAPACITY = 900, LOWEST = -40 };
 static const uint32_t sizes[RUNS] = {700, 820, 655};
-
-static uint64_t draw(uint32_t what, uint32_t run, uint32_t i)
-{
-  uint32_t word[4];
-  gpumc_random_draw(gpumc_random_make(17, run, 10), i, what, 0, 1, word);
-  return (uint64_t)word[0] << 32 | word[1];
-}
 
 /* ---- one process of several ---- */
 
@@ -67,13 +61,13 @@ static const struct pa_steps *steps_of(const struct part *part)
 /* Some families have many members, and few replicas have the lowest value. */
 static uint32_t family_of(size_t m, size_t r)
 {
-  const uint64_t any = draw(1, (uint32_t)m, (uint32_t)r);
+  const uint64_t any = test_draw(1, (uint32_t)m, (uint32_t)r);
   return (uint32_t)(any % 3 == 0 ? any / 3 % 9 * 77 : any / 3 % FOUNDERS);
 }
 
 static int64_t value_of(size_t m, size_t r)
 {
-  return LOWEST + (int64_t)(draw(2, (uint32_t)m, (uint32_t)r) % 30) + (int64_t)m;
+  return LOWEST + (int64_t)(test_draw(2, (uint32_t)m, (uint32_t)r) % 30) + (int64_t)m;
 }
 
 static void bring_replicas(struct part *part)
@@ -275,7 +269,7 @@ static void families_are_counted(void **state)
   struct pa_stranger stranger[N];
   size_t families = 0;
   for (uint32_t i = 0; i < N; i++) {
-    const uint64_t any = draw(1, 1, i);
+    const uint64_t any = test_draw(1, 1, i);
     stranger[i] = (struct pa_stranger){FIRST + (uint32_t)(any % CELLS * (any % 3) / 3),
                                        2 * 7 + ((any >> 40) % 5 == 0)};
     families += expected[stranger[i].family - FIRST].members++ == 0;

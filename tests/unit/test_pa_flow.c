@@ -14,17 +14,11 @@
 #include "algorithms/pa/pa_device.h"
 #include "core/processes/processes.h"
 #include "algorithms/pa/pa_flow.h"
+#include "support/draw.h"
 #include "support/status.h"
 #include "support/test_device.h"
 
 enum { RUNS = 3, PROCESSES = 9 };
-
-static uint64_t draw(uint32_t what, uint32_t run, uint32_t i)
-{
-  uint32_t word[4];
-  gpumc_random_draw(gpumc_random_make(17, run, 10), i, what, 0, 1, word);
-  return (uint64_t)word[0] << 32 | word[1];
-}
 
 static void *zeroed(size_t count, size_t size)
 {
@@ -83,7 +77,7 @@ replicas_draw(struct replicas *replicas, const struct resampling_case *what, uin
     replicas->size[m] = (uint32_t)what->size[m];
     for (uint32_t r = 0; r < what->size[m]; r++) {
       const size_t i = m * what->capacity + r;
-      const uint64_t any = draw(round, m, r);
+      const uint64_t any = test_draw(round, m, r);
       const bool can = what->only == 0 || r < what->only;
       if (can && any % what->rare == 0 && what->most > 0)
         replicas->copies[i] =

@@ -9,16 +9,9 @@
 #include <cmocka.h>
 
 #include "algorithms/pa/pa_flow.h"
-#include "core/numerics/random.h"
+#include "support/draw.h"
 
 enum { RUNS = 3, PROCESSES = 9 };
-
-static uint64_t draw(uint32_t what, uint32_t run, uint32_t i)
-{
-  uint32_t word[4];
-  gpumc_random_draw(gpumc_random_make(17, run, 10), i, what, 0, 1, word);
-  return (uint64_t)word[0] << 32 | word[1];
-}
 
 struct numbers {
   size_t processes;
@@ -37,17 +30,17 @@ static struct pa_flow flow_of(struct numbers *numbers)
 /* In every run as many children as places. */
 static void numbers_draw(struct numbers *numbers, uint32_t round)
 {
-  *numbers = (struct numbers){.processes = 1 + draw(round, 0, 0) % PROCESSES};
+  *numbers = (struct numbers){.processes = 1 + test_draw(round, 0, 0) % PROCESSES};
   for (size_t m = 0; m < RUNS; m++) {
     uint64_t children = 0, places = 0;
     for (uint32_t p = 0; p < numbers->processes; p++) {
       struct pa_need *need = &numbers->need[p * RUNS + m];
-      need->children = draw(round, (uint32_t)m, 2 * p + 1) % 4 * (draw(round, 7, p) % 50);
+      need->children = test_draw(round, (uint32_t)m, 2 * p + 1) % 4 * (test_draw(round, 7, p) % 50);
       children += need->children;
     }
     for (uint32_t p = 0; p < numbers->processes; p++) {
       const uint64_t left = children - places;
-      uint64_t some = draw(round, (uint32_t)m, 2 * p + 2) % (children + 1);
+      uint64_t some = test_draw(round, (uint32_t)m, 2 * p + 2) % (children + 1);
       some = p + 1 == numbers->processes || some > left ? left : some;
       numbers->need[p * RUNS + m].places = some;
       places += some;
@@ -116,8 +109,8 @@ static void streams_are_cut(void **state)
 {
   (void)state;
   for (uint32_t round = 0; round < 100; round++) {
-    const struct pa_stream whole = {7, 3, (size_t)(draw(round, 0, 1) % 40)};
-    const size_t before = draw(round, 0, 2) % 30, count = 1 + draw(round, 0, 3) % 9;
+    const struct pa_stream whole = {7, 3, (size_t)(test_draw(round, 0, 1) % 40)};
+    const size_t before = test_draw(round, 0, 2) % 30, count = 1 + test_draw(round, 0, 3) % 9;
     size_t done = 0;
     for (size_t first = 0; first < 100; first += count) {
       const struct pa_stream part = pa_stream_cut(whole, before, first, count);

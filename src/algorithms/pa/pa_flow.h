@@ -27,9 +27,10 @@ struct pa_kept {
   bool last;               /* no later process has replicas before */
 };
 
-/* Into `need`, what follows from that, since a replica with copies keeps its place if that is below
- * the new size. Where only some are below, it does not follow: of the last process both numbers are
- * too large by as much, which changes nothing for others, and of another one false is returned.
+/* Sets `need` to what follows from that, since a replica with copies keeps its place if that is
+ * below the new size. Where only some are below, it does not follow: of the last process both
+ * numbers are too large by as much, which changes nothing for others, and of another one false is
+ * returned.
  */
 bool pa_flow_need(const struct pa_kept *kept, struct pa_need *need);
 

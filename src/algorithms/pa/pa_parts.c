@@ -35,7 +35,7 @@ struct pa_parts_bytes pa_parts_bytes(const struct gpumc_device *device,
       .host = gpumc_slots_host_bytes(device, member_bytes(plan)) +
               gpumc_slots_host_bytes(device, stranger_bytes(plan)) +
               replicas * pa_owners_bytes_of_replica(),
-      .each_device = 2 * pa_buffer_bytes(messages) + gpumc_transfer_device_bytes(device),
+      .each_device = 2 * pa_buffer_bytes(messages),
       .each_host = gpumc_transfer_host_bytes(device, messages, messages) + families_bytes(plan) +
                    pa_owners_scratch_bytes(plan->runs, plan->founders, device->threads)};
 }

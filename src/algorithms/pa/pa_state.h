@@ -194,8 +194,8 @@ size_t pa_capacity(size_t population);
  * one of them has, which follows from the configuration alone, never from the device. */
 size_t pa_batch_runs(const struct pa_settings *settings, const struct gpumc_model *model,
                      size_t processes);
-/* Those that there is to be room for: as many as a checkpoint has under way, and no more than are
- * left. */
+/* Runs that need room side by side: at least those that a checkpoint has under way, and no more
+ * than are left. */
 size_t pa_batch_room(const struct pa_settings *settings, const struct gpumc_model *model,
                      const struct gpumc_spread *spread);
 /* The batch that begins with run `first`, of `most` runs at most: in adaptive runs the first one is

@@ -19,12 +19,18 @@ static bool find_module(char *path, size_t bytes)
   return gpumc_module_path(module_file, NULL, path, bytes);
 }
 
-const char *gpumc_transfer_expected(int on_a_gpu)
+/* Whether NCCL may be used by so many processes of a GPU; 0: not known yet. */
+static bool may_use_nccl(int sharers)
 {
   char path[4096];
   const char *wish = getenv("GPUMC_TRANSFERS");
-  if (on_a_gpu > 1 || (wish != NULL && strcmp(wish, "host") == 0) ||
-      !find_module(path, sizeof path))
+  return sharers <= 1 && (wish == NULL || strcmp(wish, "host") != 0) &&
+         find_module(path, sizeof path);
+}
+
+const char *gpumc_transfer_expected(int on_a_gpu)
+{
+  if (!may_use_nccl(on_a_gpu))
     return "host copies";
   return on_a_gpu == 1 ? "NCCL" : "NCCL, or host copies where processes share a GPU";
 }
@@ -33,8 +39,7 @@ size_t gpumc_transfer_device_bytes(const struct gpumc_device *device)
 {
   /* NCCL 2.28.3 takes 558 MiB of each of two H200, most of it for its kernels. */
   static const size_t allowance = (size_t)640 << 20;
-  char path[4096];
-  return device->ops->kind == GPUMC_KIND_CPU || !find_module(path, sizeof path) ? 0 : allowance;
+  return device->ops->kind == GPUMC_KIND_CUDA && may_use_nccl(device->sharers) ? allowance : 0;
 }
 
 /* What the environment asks for. */
@@ -146,7 +151,8 @@ static enum gpumc_status connect_gpus(struct gpumc_transfer *transfer, enum wish
   module->interface = GPUMC_TRANSFER_INTERFACE;
   const bool open =
       functions.connect(module, &meeting, processes->module.rank, processes->module.size) == 0;
-  snprintf(why, bytes, "%s", open ? "" : module->failure);
+  if (!open)
+    snprintf(why, bytes, "%s", module->failure[0] != '\0' ? module->failure : "NCCL does not open");
   if (all_can(processes, why, bytes)) {
     transfer->failed = false;
     return warm_up(transfer, error);

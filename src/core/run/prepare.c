@@ -9,6 +9,7 @@
 #include "core/base/memory.h"
 #include "core/base/machine.h"
 #include "core/base/text.h"
+#include "core/device/transfer.h"
 #include "core/numerics/isa.h"
 #include "core/processes/host.h"
 #include "core/simulation/ensemble.h"
@@ -135,7 +136,8 @@ plan_memory(const struct gpumc_preparation *preparation, const struct gpumc_dema
   double *place = strcmp(device->ops->name, "cpu") == 0 ? &plan.host : &plan.device;
   *place += plan.ensemble + (double)demand->device_bytes +
             beside * (double)demand->divided_device_bytes +
-            (divided ? (double)demand->each_device_bytes : 0) -
+            (divided ? (double)demand->each_device_bytes : 0) +
+            (divided && demand->transfers ? (double)gpumc_transfer_device_bytes(device) : 0) -
             floor(missing * (double)demand->device_bytes_by_replicas) -
             floor(runs_missing * (double)demand->device_bytes_by_runs);
   if (demand->plan.processes != NULL) { /* as much by each that the host or GPU has */
@@ -181,13 +183,21 @@ static enum gpumc_status divide(const struct gpumc_preparation *preparation,
 }
 
 /* The same where it is no error that there are too many of them. */
-static bool is_divided(const struct gpumc_preparation *preparation,
-                       const struct gpumc_processes *processes, struct gpumc_demand *demand)
+static enum gpumc_status try_to_divide(const struct gpumc_preparation *preparation,
+                                       const struct gpumc_processes *processes,
+                                       struct gpumc_demand *demand)
 {
   struct gpumc_error ignored = {0};
   const enum gpumc_status status = divide(preparation, processes, demand, &ignored);
   gpumc_error_free(&ignored);
-  return status == GPUMC_OK && demand->plan.division != GPUMC_UNDIVIDED;
+  return status;
+}
+
+static bool is_divided(const struct gpumc_preparation *preparation,
+                       const struct gpumc_processes *processes, struct gpumc_demand *demand)
+{
+  return try_to_divide(preparation, processes, demand) == GPUMC_OK &&
+         demand->plan.division != GPUMC_UNDIVIDED;
 }
 
 /* What is left of a run that is continued may have too few runs for these processes, where all of
@@ -238,6 +248,7 @@ gpumc_preparation_narrow(struct gpumc_preparation *preparation, struct gpumc_err
   if (!is_divided(preparation, processes, &narrow))
     return GPUMC_OK;
   preparation->spread.processes = 1;
+  preparation->narrowed = true;
   preparation->demand = narrow;
   plan_all(preparation);
   return GPUMC_OK;
@@ -287,10 +298,8 @@ static bool is_left_to_root(const struct gpumc_preparation *preparation,
                             const struct gpumc_processes *processes)
 {
   struct gpumc_demand demand = preparation->demand;
-  struct gpumc_error ignored = {0};
-  const enum gpumc_status status = divide(preparation, processes, &demand, &ignored);
-  gpumc_error_free(&ignored);
-  return status == GPUMC_OK && demand.plan.division == GPUMC_UNDIVIDED;
+  return try_to_divide(preparation, processes, &demand) == GPUMC_OK &&
+         demand.plan.division == GPUMC_UNDIVIDED;
 }
 
 static enum gpumc_status prepare(const struct gpumc_task *task, int threads, opener *open,
@@ -394,12 +403,11 @@ largest_value(const struct gpumc_preparation *preparation, const struct gpumc_ke
   return fitting * step;
 }
 
-/* Processes, more than there are, each of which would have room for its part of what has to be side
- * by side, were there as much memory for it as there is for this one; 0: unknown. */
+/* The least number of processes each of which has room for its part of the runs that have to be
+ * side by side, if it has as much memory for itself as this host has; 0: unknown. */
 static int enough_processes(const struct gpumc_preparation *preparation)
 {
   enum { MOST = 1024 };
-  const struct gpumc_processes *now = preparation->demand.plan.processes;
   struct gpumc_error ignored = {0};
   struct gpumc_preparation each = *preparation;
   struct gpumc_demand demand;
@@ -408,7 +416,7 @@ static int enough_processes(const struct gpumc_preparation *preparation)
     gpumc_error_free(&ignored);
     return 0;
   }
-  for (int size = now != NULL ? now->module.size + 1 : 2; size <= MOST; size++) {
+  for (int size = 2; size <= MOST; size++) {
     const struct gpumc_processes several = gpumc_processes_planned(size, 1);
     if (!is_divided(&each, &several, &demand))
       return 0;
@@ -424,7 +432,7 @@ static void append_processes(const struct gpumc_preparation *preparation, struct
 {
   const int enough = enough_processes(preparation);
   if (enough > 0)
-    gpumc_text_append(text, "; %d processes with as much memory for each would do", enough);
+    gpumc_text_append(text, "; %d processes with as much memory each are enough", enough);
 }
 
 static void append_largest(const struct gpumc_preparation *preparation, struct gpumc_text *text)

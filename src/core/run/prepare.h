@@ -15,6 +15,7 @@ struct gpumc_preparation {
   const struct gpumc_kernel_ops *kernel;
   struct gpumc_model model;
   struct gpumc_spread spread; /* of which the demand is */
+  bool narrowed;              /* by gpumc_preparation_narrow */
   struct gpumc_demand demand;
   uint64_t seed;          /* of the simulation */
   uint32_t rounds;        /* of Philox */
@@ -62,9 +63,9 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_preparation_divide(struct gpumc_prepara
                                                             struct gpumc_error *error);
 /* Plans memory for so many of them on one GPU, as it is known once all have a device. */
 void gpumc_preparation_share_gpu(struct gpumc_preparation *preparation, int processes);
-/* For want of memory: after gpumc_preparation_divide, for a batch of as many runs as a single
- * process would take side by side, of which each has a part then. Nothing where these are not to be
- * divided so. */
+/* If memory is short after gpumc_preparation_divide: plans a batch of only as many runs as a single
+ * process would take side by side, of each of which all processes have a part. Does nothing if the
+ * runs cannot be divided so. The model and the device stay as they are. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_preparation_narrow(struct gpumc_preparation *preparation, struct gpumc_error *error);
 /* What is to be said of several processes that do not divide the work; false where they do. */

@@ -40,14 +40,26 @@ static bool takes_part(const struct run *run)
   return run->processes->module.size > 1 && run->task->algorithm->divides != NULL;
 }
 
-/* Where one has no room for whole runs, all have a part of each. */
+/* Whether a process has no room for what is planned. */
+static bool one_lacks_room(const struct run *run)
+{
+  uint64_t lacking = !gpumc_preparation_has_room(&run->preparation);
+  gpumc_processes_largest(run->processes, &lacking, 1);
+  return lacking != 0;
+}
+
+/* If one has no room for whole runs, all have a part of each, provided that there is room for it.
+ */
 static enum gpumc_status make_room(struct run *run, struct gpumc_error *error)
 {
   struct gpumc_preparation *preparation = &run->preparation;
-  uint64_t lacking = !gpumc_preparation_has_room(preparation);
-  gpumc_processes_largest(run->processes, &lacking, 1);
-  return lacking != 0 ? gpumc_run_agree(run, gpumc_preparation_narrow(preparation, error), error)
-                      : GPUMC_OK;
+  const struct gpumc_preparation before = *preparation;
+  if (!one_lacks_room(run))
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_run_agree(run, gpumc_preparation_narrow(preparation, error), error));
+  if (one_lacks_room(run))
+    *preparation = before;
+  return GPUMC_OK;
 }
 
 /* Whether all processes work, which they decide alike, and then what each has of it. */
@@ -60,7 +72,8 @@ static enum gpumc_status divide(struct run *run, struct gpumc_error *error)
   snprintf(kernel, sizeof kernel, "%s on %s, trajectory %s", preparation->kernel->variant,
            preparation->kernel->device, gpumc_kernel_trajectory(preparation->kernel));
   GPUMC_TRY(gpumc_processes_same(run->processes, "the kernel", kernel, error));
-  GPUMC_TRY(gpumc_preparation_divide(preparation, run->processes, error));
+  GPUMC_TRY(gpumc_processes_agree(
+      run->processes, gpumc_preparation_divide(preparation, run->processes, error), error));
   run->divided = preparation->demand.plan.division != GPUMC_UNDIVIDED;
   if (!run->divided)
     return GPUMC_OK;
@@ -142,6 +155,11 @@ static void warn_of_division(const struct run *run)
   struct gpumc_text undivided = {0}, shared = {0};
   if (gpumc_preparation_undivided(&run->preparation, run->processes, &undivided))
     gpumc_observer_tell(run->options->observer, GPUMC_WARNING, gpumc_text_string(&undivided));
+  if (run->preparation.narrowed)
+    gpumc_observer_tell(
+        run->options->observer, GPUMC_WARNING,
+        "a process has too little memory for whole runs of its own: each process has "
+        "a part of every run, and they exchange messages in every step");
   if (gpumc_devices_shared(&run->devices, &shared))
     gpumc_observer_tell(run->options->observer, GPUMC_WARNING, gpumc_text_string(&shared));
   const struct gpumc_transfer *transfer = run->preparation.device.transfer;

@@ -23,11 +23,11 @@ struct gpumc_work {
   double summed; /* terms of sums that the host forms, all of its threads, when all is measured */
 };
 
-/* Over what an algorithm may spread its runs, if these are independent of each other. */
+/* The processes among which an algorithm may divide its runs, if these are independent. */
 struct gpumc_spread {
   size_t processes; /* which may have runs of their own, each with memory of its own; 1: alone */
-  /* The runs side by side in the checkpoint that is continued, which stay together: as many at
-   * least have to have room. Those before them are done. `count` 0: none have begun. */
+  /* The runs side by side in the checkpoint that is continued. They stay together, so the plan
+   * needs room for at least as many; those before them are done. `count` 0: none have begun. */
   struct gpumc_slice begun;
 };
 
