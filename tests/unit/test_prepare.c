@@ -390,12 +390,12 @@ static void test_runs_of_a_checkpoint(void **state)
                    2 * RUN + BESIDE);
   of.preparation.host_bytes = 4 * RUN + BESIDE;
   assert_int_equal(gpumc_preparation_fits(&of.preparation, &error), GPUMC_FAILURE);
-  snprintf(text, sizeof text, "%s; 2 processes with as much memory for each would do", said);
+  snprintf(text, sizeof text, "%s; 2 processes with as much memory each are enough", said);
   assert_string_equal(gpumc_error_text(&error), text);
   gpumc_error_free(&error);
   of.preparation.available_bytes -= 1;
   assert_int_equal(gpumc_preparation_fits(&of.preparation, &error), GPUMC_FAILURE);
-  snprintf(text, sizeof text, "%s; 4 processes with as much memory for each would do", said);
+  snprintf(text, sizeof text, "%s; 4 processes with as much memory each are enough", said);
   assert_string_equal(gpumc_error_text(&error), text);
   gpumc_error_free(&error);
   cJSON_Delete(of.task.resolved);
