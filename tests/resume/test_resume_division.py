@@ -128,7 +128,7 @@ class NoRoom(MpiCase, ResumeCase):
     device = "cpu"  # a GPU's driver needs more address space than the limit leaves
 
     def bytes_of(self, runs):
-        """Of so many at once: of one that is so much larger."""
+        """For this many runs at once, found by a single run as many times larger."""
         done = self.gpumc("plan", self.config, "--json", "--threads", 1, "--set", f"algorithm.population={runs * 720}")
         return json.loads(done.out)["tasks"][0]["host_bytes"]
 

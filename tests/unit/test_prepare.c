@@ -291,7 +291,7 @@ struct independent {
   struct gpumc_preparation preparation;
 };
 
-/* Four runs on so many processes, after those that have begun. */
+/* Four runs on several processes, after those that have begun. */
 static void open_independent(struct independent *of, const struct gpumc_kernel_ops *with,
                              struct gpumc_spread spread, double available)
 {

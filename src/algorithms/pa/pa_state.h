@@ -190,8 +190,8 @@ void pa_settings_read(const struct gpumc_params *params, const struct gpumc_mode
 /* The most replicas that a run can have: the target and twenty standard deviations of rounding. */
 size_t pa_capacity(size_t population);
 
-/* Runs of a batch, at most, where so many processes may have runs of their own: as many times what
- * one of them has, which follows from the configuration alone, never from the device. */
+/* The most runs of a batch if `processes` processes may have runs of their own: that many times
+ * what one of them has, which follows from the configuration alone, never from the device. */
 size_t pa_batch_runs(const struct pa_settings *settings, const struct gpumc_model *model,
                      size_t processes);
 /* Runs that need room side by side: at least those that a checkpoint has under way, and no more

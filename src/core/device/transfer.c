@@ -19,13 +19,34 @@ static bool find_module(char *path, size_t bytes)
   return gpumc_module_path(module_file, NULL, path, bytes);
 }
 
-/* Whether NCCL may be used by so many processes of a GPU; 0: not known yet. */
+/* What the environment asks for. */
+enum wish { ANY_WAY, BY_HOST, BY_NCCL, SOMETHING_ELSE };
+static const char variable[] = "GPUMC_TRANSFERS";
+
+static enum wish find_wish(void)
+{
+  const char *text = getenv(variable);
+  if (text == NULL)
+    return ANY_WAY;
+  return strcmp(text, "host") == 0 ? BY_HOST : strcmp(text, "nccl") == 0 ? BY_NCCL : SOMETHING_ELSE;
+}
+
+static enum gpumc_status read_wish(enum wish *wish, struct gpumc_error *error)
+{
+  *wish = find_wish();
+  return *wish != SOMETHING_ELSE
+             ? GPUMC_OK
+             : gpumc_error_set(error, GPUMC_INVALID,
+                               "GPUMC_TRANSFERS is '%s' in the environment: use host or nccl, or "
+                               "leave it unset",
+                               getenv(variable));
+}
+
+/* Whether `sharers` processes of a GPU may use NCCL; 0: their number is not known yet. */
 static bool may_use_nccl(int sharers)
 {
   char path[4096];
-  const char *wish = getenv("GPUMC_TRANSFERS");
-  return sharers <= 1 && (wish == NULL || strcmp(wish, "host") != 0) &&
-         find_module(path, sizeof path);
+  return sharers <= 1 && find_wish() != BY_HOST && find_module(path, sizeof path);
 }
 
 const char *gpumc_transfer_expected(int on_a_gpu)
@@ -40,21 +61,6 @@ size_t gpumc_transfer_device_bytes(const struct gpumc_device *device)
   /* NCCL 2.28.3 takes 558 MiB of each of two H200, most of it for its kernels. */
   static const size_t allowance = (size_t)640 << 20;
   return device->ops->kind == GPUMC_KIND_CUDA && may_use_nccl(device->sharers) ? allowance : 0;
-}
-
-/* What the environment asks for. */
-enum wish { ANY_WAY, BY_HOST, BY_NCCL };
-
-static enum gpumc_status read_wish(enum wish *wish, struct gpumc_error *error)
-{
-  const char *text = getenv("GPUMC_TRANSFERS");
-  *wish = text == NULL ? ANY_WAY : strcmp(text, "host") == 0 ? BY_HOST : BY_NCCL;
-  return *wish != BY_NCCL || strcmp(text, "nccl") == 0
-             ? GPUMC_OK
-             : gpumc_error_set(error, GPUMC_INVALID,
-                               "GPUMC_TRANSFERS is '%s' in the environment: use host or nccl, or "
-                               "leave it unset",
-                               text);
 }
 
 struct functions {

@@ -111,15 +111,13 @@ static enum gpumc_status cross(const struct gpumc_ensemble *ensemble, struct gpu
   enum gpumc_status status;
   GPUMC_TRY_OUT(status, make_trade(ensemble, count, count, &trade, error));
   for (size_t i = 0; i < borders; i++) {
-    uint8_t *out = trade.out;
-    out += (i > 0 ? border[0].count : 0) * bytes;
+    uint8_t *out = (uint8_t *)trade.out + (i > 0 ? border[0].count : 0) * bytes;
     GPUMC_TRY_OUT(status, carry(view, &border[i], true, out, error));
     trade.n_out[border[i].process] = trade.n_in[border[i].process] = border[i].count * bytes;
   }
   go(ensemble, &trade);
   for (size_t i = 0; i < borders; i++) {
-    uint8_t *in = trade.in;
-    in += (i > 0 ? border[0].count : 0) * bytes;
+    uint8_t *in = (uint8_t *)trade.in + (i > 0 ? border[0].count : 0) * bytes;
     GPUMC_TRY_OUT(status, carry(view, &border[i], false, in, error));
   }
 out:
