@@ -7,17 +7,17 @@ endif()
 install(DIRECTORY src/core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc
   FILES_MATCHING PATTERN "*.h" PATTERN "*_internal.h" EXCLUDE)
 install(DIRECTORY configs schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc)
-install(PROGRAMS tools/check-disks tools/compare-papers tools/export-gsd tools/plot tools/predict-scaling tools/python
+install(PROGRAMS tools/check-disks tools/compare-papers tools/export-gsd tools/plot tools/predict-scaling tools/gpumc-python
   tools/simulate-balance tools/time-pa
   DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)
-install(FILES tools/balance.py tools/balance_model.py tools/correlation.py tools/crossing.py
-  tools/gpumc_reader.py tools/hard_disks.py tools/helicity.py tools/interpreter.py
-  tools/ising2d_exact.py tools/measured.py tools/pa_published.py
-  tools/pa_timings.py tools/pa_timings_plot.py tools/papers_published.py
-  tools/recorded_populations.py tools/scaling.json tools/transition.py
+install(FILES tools/balance.py tools/balance_model.py tools/interpreter.py tools/pa_published.py
+  tools/pa_timings.py tools/pa_timings_plot.py tools/recorded_populations.py tools/scaling.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)
 install(DIRECTORY tools/paper_figures DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools
   FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
+install(DIRECTORY tools/python DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools
+  FILES_MATCHING PATTERN "*.py" PATTERN "pyproject.toml" PATTERN "README.md" PATTERN "py.typed"
+  PATTERN "__pycache__" EXCLUDE PATTERN "*.egg-info" EXCLUDE PATTERN "build" EXCLUDE PATTERN "tests" EXCLUDE)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -1,5 +1,6 @@
 """A Python that has the modules which the tools need. The one that runs may be of a user's environment (pyenv, conda,
-venv), while tools/quickstart installs them for the system's; or the other way round."""
+venv), while tools/quickstart installs them for the system's; or the other way round. The package `gpumc` beside the
+tools is found without being installed."""
 import importlib.util
 import os
 import shutil
@@ -7,6 +8,7 @@ import subprocess
 import sys
 
 MODULES = "numpy", "h5py"
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "python"))
 TRIED = "GPUMC_INTERPRETERS_TRIED"  # environment: so that no two start each other for ever
 
 

@@ -9,7 +9,7 @@ import warnings
 import h5py
 import numpy as np
 
-import gpumc_reader
+import gpumc
 import pa_published
 
 FORMAT = "gpumc-pa-timings"
@@ -189,9 +189,9 @@ def write(path, timings):
 def read(path):
     """The timings at `path`; FileError if it holds none."""
     try:
-        with gpumc_reader.opened(path, result=False) as file, gpumc_reader.reading(path):
+        with gpumc.opened(path, result=False) as file, gpumc.reading(path):
             return _read(path, file)
-    except gpumc_reader.ResultError as reason:
+    except gpumc.ResultError as reason:
         raise FileError(str(reason)) from None
 
 

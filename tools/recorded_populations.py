@@ -7,7 +7,7 @@ import math
 import h5py
 import numpy as np
 
-import gpumc_reader
+import gpumc
 
 RESAMPLE = 1  # GPUMC_RANDOM_RESAMPLE (core/numerics/random.h)
 LOW = np.uint64(0xffffffff)
@@ -36,7 +36,7 @@ def populations(result, run):
     couplings = _couplings(result)
     for row, beta in enumerate(result.runs[run]["beta"]):
         if row > 0:
-            _, spins, families = gpumc_reader.configurations(result.path, beta=beta, run=run)
+            _, spins, families = gpumc.configurations(result.path, beta=beta, run=run)
             yield Population(run, row, float(beta), energies(spins[0][0], couplings), families[0][0])
 
 

@@ -7,11 +7,11 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
-import gpumc_reader  # noqa: E402
-import hard_disks  # noqa: E402
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/python")]
+import gpumc  # noqa: E402
+from gpumc import hard_disks  # noqa: E402
 import paper_figures  # noqa: E402
-import papers_published  # noqa: E402
+from gpumc import papers_published  # noqa: E402
 from paper_figures import anderson2013, weigel2012  # noqa: E402
 from support import device  # noqa: E402
 from support.program import PROGRAM, ProgramCase  # noqa: E402
@@ -78,7 +78,7 @@ class ComparePapers(ProgramCase):
         self.assertRegex(shown.stdout, r"speedup in time, L = 12, largest median +25 ")
         self.assertRegex(shown.stdout, r"speedup in updates of a walker, L = 12, .* \([0-9.]+ to [0-9.]+\), W = ")
         for path in self.path("here/results/quick/gross2018/convergence-cpu").glob("*.h5"):
-            self.assertEqual(gpumc_reader.read(path).provenance["kernel_device"], "cpu")
+            self.assertEqual(gpumc.read(path).provenance["kernel_device"], "cpu")
         self.assert_picture("gross2018")
 
     def test_density_of_states(self):
@@ -102,7 +102,7 @@ class ComparePapers(ProgramCase):
         paths = list(self.path("here/results/quick/anderson2013/trial-rates").glob("*.h5"))
         self.assertEqual(len(paths), 4)
         for path in paths:
-            result = gpumc_reader.read(path)
+            result = gpumc.read(path)
             algorithm = result.config["algorithm"]
             updates_of_disks = (algorithm["thermalization"] + algorithm["sweeps"]) * hard_disks.number_of(result)
             trials = anderson2013.trials_a_second(result) * result.provenance["seconds_sweep"] / updates_of_disks

@@ -12,9 +12,9 @@ import yaml
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 CONFIGS = sorted(glob.glob(os.path.join(ROOT, "configs", "**", "*.yaml"), recursive=True))
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path.insert(0, os.path.join(ROOT, "tools", "python"))
 sys.path.insert(0, os.path.join(ROOT, "tests"))
-import gpumc_reader  # noqa: E402
+import gpumc as package  # noqa: E402
 from support import device, share  # noqa: E402
 from support.shortened import POPULATION, shortened  # noqa: E402
 
@@ -82,7 +82,7 @@ class Configs(unittest.TestCase):
         files = glob.glob(os.path.join(folder, "results", "**", "*.h5"), recursive=True)
         self.assertEqual(len(files), tasks, files)
         for file in files:
-            self.check_result(gpumc_reader.read(file), config)
+            self.check_result(package.read(file), config)
 
     def check_result(self, result, config):
         self.assertTrue(result.is_complete)

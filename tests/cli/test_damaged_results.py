@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 import unittest
+from unittest import mock
 import zlib
 
 import h5py
@@ -19,8 +20,10 @@ from support.edited_result import edited
 from support.program import FAILURE, INVALID, OK, SMALL, ProgramCase
 
 TOOLS = device.ROOT / "tools"
-sys.path.insert(0, str(TOOLS))
-import gpumc_reader  # noqa: E402
+PACKAGE = str(TOOLS / "python")
+sys.path.insert(0, PACKAGE)
+import gpumc  # noqa: E402
+from gpumc import files  # noqa: E402
 
 FILES = fuzz.files(60)
 SEAL_BYTES = 32
@@ -92,7 +95,7 @@ class Damaged(ProgramCase):
         self.gpumc("run", config)
         good = self.path("small.h5").read_bytes()
         shown = self.gpumc("info", "small.h5", "--json").out
-        read = gpumc_reader.read(self.path("small.h5"))
+        read = gpumc.read(self.path("small.h5"))
         rng = fuzz.generator(20261123)
         refused = 0
         for number in range(FILES):
@@ -111,10 +114,10 @@ class Damaged(ProgramCase):
         self.assertIn(process.returncode, [OK, FAILURE], err)
         self.assertEqual(out, shown if process.returncode == OK else "")
         try:
-            found = gpumc_reader.read(self.path("small.h5"))
+            found = gpumc.read(self.path("small.h5"))
             self.assertTrue(same(found.summary, read.summary) and found.config == read.config)
             self.assertEqual(process.returncode, OK)
-        except gpumc_reader.ResultError as reason:
+        except gpumc.ResultError as reason:
             self.assertIn("small.h5", str(reason))
             self.assertEqual(process.returncode, FAILURE)
         if unchanged:
@@ -153,9 +156,9 @@ class Damaged(ProgramCase):
         self.assertIn(told, self.gpumc("merge", "merged.h5", "small.h5", code=FAILURE).err)
         self.assertFalse(self.path("merged.h5").exists())
         self.gpumc("run", config, "--quiet", "--fresh")
-        fresh = gpumc_reader.read(self.path("small.h5"))
+        fresh = gpumc.read(self.path("small.h5"))
         self.path("small.h5").write_bytes(good)
-        self.assertTrue(same(fresh.summary, gpumc_reader.read(self.path("small.h5")).summary))
+        self.assertTrue(same(fresh.summary, gpumc.read(self.path("small.h5")).summary))
 
     def test_a_result_without_its_checksum(self):
         """As HDF5 leaves a file that was opened for writing."""
@@ -166,10 +169,10 @@ class Damaged(ProgramCase):
         told = "its checksum, the last 32 bytes, is missing"
         self.assertIn(told, self.gpumc("info", "small.h5", code=FAILURE).err)
         self.assertIn(told, self.gpumc("run", config, code=FAILURE).err)
-        with self.assertRaisesRegex(gpumc_reader.ResultError, told):
-            gpumc_reader.read(self.path("small.h5"))
-        gpumc_reader.seal(self.path("small.h5"))
-        self.assertEqual(gpumc_reader.read(self.path("small.h5")).remarks["note"], "mine")
+        with self.assertRaisesRegex(gpumc.ResultError, told):
+            gpumc.read(self.path("small.h5"))
+        gpumc.seal(self.path("small.h5"))
+        self.assertEqual(gpumc.read(self.path("small.h5")).remarks["note"], "mine")
         self.assertIn("checksum: verified", self.gpumc("info", "small.h5").out)
         self.assertIn("already complete", self.gpumc("run", config).err)
 
@@ -180,7 +183,7 @@ class Damaged(ProgramCase):
             file.attrs["format_version"] = np.int64(1)
         self.assertIn("checksum: none", self.gpumc("info", "small.h5").out)
         self.assertIn("already complete", self.gpumc("run", config).err)
-        self.assertEqual(gpumc_reader.read(self.path("small.h5")).format_version, 1)
+        self.assertEqual(gpumc.read(self.path("small.h5")).format_version, 1)
 
     def test_the_checksum_is_as_documented(self):
         self.gpumc("run", self.write("c.yaml", TEMPERING))
@@ -216,20 +219,12 @@ class Damaged(ProgramCase):
 
     def test_what_crashes_hdf5_does_not_crash_the_reader(self):
         """A file of version 1, which nothing vouches for: it is tried in another process."""
-        crashing = ("import os, signal, sys\n"
-                    "sys.path.insert(0, {!r})\n"
-                    "import gpumc_reader\n"
-                    "gpumc_reader._open = lambda path: os.kill(os.getpid(), signal.SIGSEGV)\n"
-                    "gpumc_reader._probe(sys.argv[2])\n")
-        stand_in = self.write("crash.py", crashing.format(str(TOOLS)))
+        crashing = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
         with h5py.File(self.path("x.h5"), "w") as file:
             file.attrs["format"] = "gpumc-results"
-        before, gpumc_reader.__file__ = gpumc_reader.__file__, stand_in
-        try:
-            with self.assertRaisesRegex(gpumc_reader.ResultError, r"HDF5 crashes when it reads it \(signal 11\)"):
-                gpumc_reader.read(self.path("x.h5"))
-        finally:
-            gpumc_reader.__file__ = before
+        with mock.patch.object(files, "_PROBE", crashing), \
+                self.assertRaisesRegex(gpumc.ResultError, r"HDF5 crashes when it reads it \(signal 11\)"):
+            gpumc.read(self.path("x.h5"))
 
     def test_results_of_another_structure(self):
         """Whole files, and not as gpumc writes them: no tool ends with a traceback."""
@@ -266,8 +261,8 @@ class Damaged(ProgramCase):
         self.gpumc("run", self.write("c.yaml", SMALL))
         with edited(self.path("small.h5")) as file:
             del file["summary/beta"]
-        code = f"import sys; sys.path.insert(0, {str(TOOLS)!r}); import gpumc_reader; " \
-               "print(gpumc_reader.read('small.h5').labels['energy'].axes)"
+        code = f"import sys; sys.path.insert(0, {PACKAGE!r}); import gpumc; " \
+               "print(gpumc.read('small.h5').labels['energy'].axes)"
         process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=self.directory)
         self.assertEqual((process.returncode, process.stdout), (0, "('',)\n"), process.stderr)
 
@@ -278,7 +273,7 @@ class Damaged(ProgramCase):
         shown = self.tool("plot", "small.h5").stderr
         self.assertIn("\\x1b]0;title\\x07 \\u202e", shown)
         self.assertNotIn("\x1b", shown)
-        self.assertEqual(gpumc_reader.printable("β = 1\n\udcff"), "β = 1\\n\\udcff")
+        self.assertEqual(gpumc.printable("β = 1\n\udcff"), "β = 1\\n\\udcff")
 
 
 if __name__ == "__main__":

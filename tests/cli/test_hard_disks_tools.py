@@ -10,9 +10,9 @@ import unittest
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
-import gpumc_reader  # noqa: E402
-import hard_disks  # noqa: E402
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/python")]
+import gpumc  # noqa: E402
+from gpumc import hard_disks  # noqa: E402
 from support import device  # noqa: E402
 from support.edited_result import edited  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
@@ -67,7 +67,7 @@ class Reading(Tools):
             self.assertFalse((np.diff(hard_disks.cells_of(positions, box, corner + 0.5)) >= 0).all())
 
     def test_order_is_that_of_the_program(self):
-        disks, series = hard_disks.read(self.file), gpumc_reader.read(self.file).runs[0]
+        disks, series = hard_disks.read(self.file), gpumc.read(self.file).runs[0]
         for t, sweep in enumerate(disks.sweeps):
             row = series["sweep"].tolist().index(sweep)
             for r in range(2):
@@ -86,12 +86,12 @@ class Reading(Tools):
 
     def test_files_without_disks_are_refused(self):
         self.gpumc("run", self.write("n.yaml", CONFIG.format(more="", output="none.h5")))
-        with self.assertRaisesRegex(gpumc_reader.ResultError, "none.h5: no configurations; algorithm.configurations asks"):
+        with self.assertRaisesRegex(gpumc.ResultError, "none.h5: no configurations; algorithm.configurations asks"):
             hard_disks.read(self.path("none.h5"))
-        with self.assertRaisesRegex(gpumc_reader.ResultError, "disks.h5: no configurations of sweep 3"):
+        with self.assertRaisesRegex(gpumc.ResultError, "disks.h5: no configurations of sweep 3"):
             hard_disks.read(self.file, sweep=3)
-        with self.assertRaisesRegex(gpumc_reader.ResultError, "disks.h5: .* model hard_disks are not stored as one bit a site"):
-            gpumc_reader.configurations(self.file)
+        with self.assertRaisesRegex(gpumc.ResultError, "disks.h5: .* model hard_disks are not stored as one bit a site"):
+            gpumc.configurations(self.file)
 
 
 class Checking(Tools):

@@ -89,7 +89,7 @@ class Install(ProgramCase):
 
     def test_tools_and_documents(self):
         share = self.prefix / "share"
-        for name in ["gpumc/tools/gpumc_reader.py", "gpumc/tools/ising2d_exact.py",
+        for name in ["gpumc/tools/python/gpumc/__init__.py", "gpumc/tools/python/pyproject.toml", "gpumc/tools/plot",
                      "gpumc/configs", "gpumc/schemas", "doc/gpumc/cli.md", "doc/gpumc/LICENSE"]:
             self.assertTrue((share / name).exists(), name)
         self.assertIn("usage: ", output(share / "gpumc/tools/plot", "--help",

@@ -14,8 +14,8 @@ from support.edited_result import edited
 from support.merging import MergeCase
 from support.program import FAILURE, INVALID
 
-sys.path.insert(0, str(device.ROOT / "tools"))
-import gpumc_reader  # noqa: E402
+sys.path.insert(0, str(device.ROOT / "tools/python"))
+import gpumc  # noqa: E402
 
 CONFIG = """\
 gpumc: 1
@@ -92,8 +92,8 @@ class Merge(MergeCase):
             self.assertNotIn("configurations", merged)
             for name, values in expected.items():
                 np.testing.assert_array_equal(merged["summary"][name][...], values, name)
-        with self.assertRaisesRegex(gpumc_reader.ResultError, "gpumc merge leaves them in the files that it merges"):
-            gpumc_reader.configurations(self.path("merged.h5"))
+        with self.assertRaisesRegex(gpumc.ResultError, "gpumc merge leaves them in the files that it merges"):
+            gpumc.configurations(self.path("merged.h5"))
 
     def test_warnings_are_those_of_all_samples(self):
         """That there are few samples is said of the files, and not of all together."""
@@ -419,7 +419,7 @@ class Merge(MergeCase):
 
     def test_plot_and_reader_take_merged_files(self):
         self.merge(*(self.make(f"part{i}", model__sample=24 * i) for i in range(2)))
-        result = gpumc_reader.read(self.path("merged.h5"))
+        result = gpumc.read(self.path("merged.h5"))
         self.assertEqual(result.samples["overlap2"].shape, (48, 3))
         self.assertEqual(len(result.summary["energy"]), 3)
 

@@ -1,4 +1,4 @@
-"""tools/plot and tools/gpumc_reader.py on files written by hand in the documented format."""
+"""tools/plot and the Python package on files written by hand in the documented format."""
 import importlib.machinery
 import importlib.util
 import json
@@ -14,9 +14,10 @@ import h5py
 import numpy as np
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-sys.path[:0] = [os.path.join(ROOT, "tests", "support"), os.path.join(ROOT, "tools")]
-import gpumc_reader  # noqa: E402
-import ising2d_exact  # noqa: E402
+sys.path[:0] = [os.path.join(ROOT, "tests", "support"), os.path.join(ROOT, "tools"),
+                os.path.join(ROOT, "tools", "python")]
+import gpumc  # noqa: E402
+from gpumc import ising2d_exact  # noqa: E402
 import result_file  # noqa: E402
 
 
@@ -72,7 +73,7 @@ class Plot(Files):
                     opened["config/resolved"] = json.dumps(config)
                     columns = {"log_dos": expected + 0.05, "log_dos_error": np.full(expected.size, 0.1)}
                     result_file.table(opened, "summary", levels[part], columns, "level_energy")
-                known = load_plot().exact_curves(gpumc_reader.read(file))
+                known = load_plot().exact_curves(gpumc.read(file))
                 self.assertEqual("log_dos" in known, name != "bin")
                 if name != "bin":
                     np.testing.assert_allclose(known["log_dos"](levels[part]), expected, atol=1e-12)
@@ -86,7 +87,7 @@ class Plot(Files):
         with h5py.File(file, "r+") as opened:
             result_file.table(opened, "summary/microcanonical", np.arange(-16.0, 4.0, 4.0),
                               {"energy": np.zeros(5), "energy_error": np.ones(5)}, "level_energy")
-        panels = load_plot().curves(gpumc_reader.read(file))
+        panels = load_plot().curves(gpumc.read(file))
         self.assertEqual(sorted(panels["energy"]), ["energy", "reweighted/energy"])
         self.assertEqual(panels["microcanonical/energy"], ["microcanonical/energy"])
 
@@ -100,7 +101,7 @@ class Plot(Files):
                                       ("effective_samples", "number", {})):
                 result_file.table(opened, f"summary/{group}", beta, {"psi6": np.arange(3.0), **more})
                 opened[f"summary/{group}/psi6"].attrs["long_name"] = f"{what} of psi6"
-        plot, result = load_plot(), gpumc_reader.read(file)
+        plot, result = load_plot(), gpumc.read(file)
         panels = plot.curves(result)
         for group in "autocorrelation_time", "drift", "effective_samples":
             self.assertEqual(panels[f"{group}/psi6"], [f"{group}/psi6"])
@@ -109,7 +110,7 @@ class Plot(Files):
         with h5py.File(file, "r+") as opened:
             opened["summary/drift/psi6"].attrs["long_name"] = "number of psi6"
             del opened["summary/autocorrelation_time"]
-        self.assertEqual(plot.curves(gpumc_reader.read(file))["psi6"], ["drift/psi6", "effective_samples/psi6"])
+        self.assertEqual(plot.curves(gpumc.read(file))["psi6"], ["drift/psi6", "effective_samples/psi6"])
 
     def test_what_was_given_is_drawn_on_request_only(self):
         """One value everywhere without an error, or with unknown ones, which are no reason for a warning of NumPy."""
@@ -123,7 +124,7 @@ class Plot(Files):
                 else:
                     opened[f"summary/{name}_error"][:] = change
             opened["summary/specific_heat_error"][3] = np.nan
-        drawn = load_plot().choose_panels([gpumc_reader.read(file)], None)
+        drawn = load_plot().choose_panels([gpumc.read(file)], None)
         self.assertEqual([name for name in ("abs_magnetization", "entropy", "specific_heat") if name in drawn],
                          ["specific_heat"])
         for names in [], ["--quantities", "entropy,abs_magnetization"]:
@@ -138,7 +139,7 @@ class Plot(Files):
             opened["summary/beta"].attrs["long_name"] = "a long name of what is moved in this run of all"
             for name in names:
                 opened[f"summary/{name}"].attrs.update({"symbol": "", "units": "1"})
-        figure = load_plot().draw([gpumc_reader.read(file)], names, [{}])
+        figure = load_plot().draw([gpumc.read(file)], names, [{}])
         figure.canvas.draw()
         for axes in figure.axes:
             box = axes.get_tightbbox()
@@ -149,7 +150,7 @@ class Plot(Files):
         plot = load_plot()
         for symbol, units, expected in (("V", "diameters2", "V [diameters$^2$]"), ("", "sweeps", "sweeps"), ("φ", "1", "φ"),
                                         ("<m>", "1", "\u27e8m\u27e9"), ("", "1", "")):
-            self.assertEqual(plot.with_units(gpumc_reader.Label("", units, symbol, ())), expected)
+            self.assertEqual(plot.with_units(gpumc.Label("", units, symbol, ())), expected)
 
     def test_files_overlay(self):
         files = [result_file.write(self.path(f"{side}.h5"), shape=(side, side)) for side in (8, 16)]
@@ -188,7 +189,7 @@ class Plot(Files):
         with h5py.File(file, "r+") as opened:
             for name in names:
                 opened[f"summary/{name}"].attrs["long_name"] = "twelve words " * 6
-        figure = load_plot().draw([gpumc_reader.read(file)], names, [{}])
+        figure = load_plot().draw([gpumc.read(file)], names, [{}])
         figure.canvas.draw()
         titles = [axes._left_title.get_window_extent() for axes in figure.axes]
         self.assertLess(max(title.x1 for title in titles), figure.bbox.width)
@@ -229,7 +230,7 @@ class Plot(Files):
 
 class Reader(Files):
     def test_what_it_reads(self):
-        result = gpumc_reader.read(result_file.write(self.path("run.h5"), reweighted=True))
+        result = gpumc.read(result_file.write(self.path("run.h5"), reweighted=True))
         self.assertTrue(result.is_complete)
         self.assertEqual(result.title, "2D Ising")
         self.assertEqual(result.config["model"]["shape"], [16, 16])
@@ -239,7 +240,7 @@ class Reader(Files):
         self.assertEqual(result.summary["energy"].shape, (41,))
         self.assertTrue(np.all(result.summary["energy_error"] > 0))
         self.assertEqual(result.labels["energy"],
-                         gpumc_reader.Label("energy per site", "J", "e", ("beta",)))
+                         gpumc.Label("energy per site", "J", "e", ("beta",)))
         self.assertEqual(result.labels["reweighted/energy"].axes, ("reweighted/beta",))
         self.assertEqual(len(result.runs), 2)
         self.assertEqual(result.run_labels[1]["entropy"].axes, ("beta",))
@@ -249,7 +250,7 @@ class Reader(Files):
                           "specific_heat"])
 
     def test_unfinished(self):
-        result = gpumc_reader.read(result_file.write(self.path("half.h5"), complete=0))
+        result = gpumc.read(result_file.write(self.path("half.h5"), complete=0))
         self.assertFalse(result.is_complete)
         self.assertEqual(result.summary, {})
         self.assertEqual(result.runs[0]["energy"].shape, (41,))
@@ -258,9 +259,9 @@ class Reader(Files):
         path = result_file.write(self.path("live.h5.partial"), complete=0, libver="latest")
         with h5py.File(path, "r+", libver="latest") as writer:
             writer.swmr_mode = True
-            code = f"import gpumc_reader; print(len(gpumc_reader.read({path!r}).runs))"
+            code = f"import gpumc; print(len(gpumc.read({path!r}).runs))"
             result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                                    cwd=os.path.join(ROOT, "tools"))
+                                    cwd=os.path.join(ROOT, "tools", "python"))
         self.assertEqual((result.stdout, result.stderr), ("2\n", ""))
 
 

@@ -1,4 +1,4 @@
-"""tools/quickstart waits for another apt, and tools/python and the tools find a Python with their modules."""
+"""tools/quickstart waits for another apt, and tools/gpumc-python and the tools find a Python with their modules."""
 import os
 import pathlib
 import subprocess
@@ -78,10 +78,10 @@ class Interpreters(Files):
     def test_the_control_has_no_modules(self):
         self.assertNotEqual(self.run_tool("python3", "-c", "import numpy").returncode, 0)
 
-    def test_tools_python(self):
-        script = self.put("look.py", "import sys, gpumc_reader\nprint(gpumc_reader.__name__, sys.argv[1:])\n")
-        done = self.run_tool(ROOT / "tools" / "python", script, "a b")
-        self.assertEqual(done.stdout, "gpumc_reader ['a b']\n", done.stderr)
+    def test_gpumc_python(self):
+        script = self.put("look.py", "import sys, gpumc\nprint(gpumc.__name__, sys.argv[1:])\n")
+        done = self.run_tool(ROOT / "tools" / "gpumc-python", script, "a b")
+        self.assertEqual(done.stdout, "gpumc ['a b']\n", done.stderr)
 
     def test_tools_go_on_in_another_python(self):
         for name in ("plot", "compare-papers", "time-pa"):

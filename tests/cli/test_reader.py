@@ -14,8 +14,9 @@ from support import device
 from support.edited_result import edited
 from support.program import LONG, STOPPED, ProgramCase
 
-sys.path.insert(0, str(device.ROOT / "tools"))
-import gpumc_reader  # noqa: E402
+sys.path.insert(0, str(device.ROOT / "tools/python"))
+import gpumc  # noqa: E402
+from gpumc import files, probe, reader  # noqa: E402
 
 CONFIG = """\
 gpumc: 1
@@ -41,32 +42,32 @@ class Reader(ProgramCase):
             file.attrs["format_version"] = np.int64(1)
 
     def settled(self, seconds=0):
-        return mock.patch.object(gpumc_reader, "_SETTLED_SECONDS", seconds)
+        return mock.patch.object(files, "_SETTLED_SECONDS", seconds)
 
 
 class Faults(Reader):
     def test_mistakes_of_the_user_stay_theirs(self):
         for mistake in (KeyError("typo"), MemoryError(), FileNotFoundError("mine.txt"), ValueError(3)):
             with self.assertRaises(type(mistake)) as caught:
-                with gpumc_reader.opened(self.result):
+                with gpumc.opened(self.result):
                     raise mistake
             self.assertIs(caught.exception, mistake)
         with self.assertRaises(ValueError):
-            gpumc_reader.configurations(self.result, sweep="last")
+            gpumc.configurations(self.result, sweep="last")
 
     def test_mistakes_of_the_file_are_told(self):
         with h5py.File(self.result, "r+") as file:
             del file["config/resolved"]
             file["config/resolved"] = "{"
-        gpumc_reader.seal(self.result)
-        for read in (gpumc_reader.read, gpumc_reader.configurations):
-            with self.assertRaisesRegex(gpumc_reader.ResultError, "small.h5: not as gpumc writes it"):
+        gpumc.seal(self.result)
+        for read in (gpumc.read, gpumc.configurations):
+            with self.assertRaisesRegex(gpumc.ResultError, "small.h5: not as gpumc writes it"):
                 read(self.result)
 
     def test_too_little_memory_is_no_damage(self):
-        with mock.patch.object(gpumc_reader, "_table", side_effect=MemoryError):
-            with self.assertRaisesRegex(gpumc_reader.ResultError, "not enough memory to read it$"):
-                gpumc_reader.read(self.result)
+        with mock.patch.object(reader, "_table", side_effect=MemoryError):
+            with self.assertRaisesRegex(gpumc.ResultError, "not enough memory to read it$"):
+                gpumc.read(self.result)
 
 
 class Texts(Reader):
@@ -74,7 +75,7 @@ class Texts(Reader):
 
     def make_version_2(self):
         def rewrite(_, item):
-            for name, value in gpumc_reader.attributes(item).items():
+            for name, value in gpumc.attributes(item).items():
                 if isinstance(value, str) and name not in ("CLASS", "NAME"):  # those are HDF5's own
                     item.attrs[name] = value
 
@@ -84,11 +85,11 @@ class Texts(Reader):
             file.attrs["format_version"] = np.int64(2)
 
     def test_version_2_reads_the_same(self):
-        now, shown = gpumc_reader.read(self.result), json.loads(self.gpumc("info", "small.h5", "--json").out)
+        now, shown = gpumc.read(self.result), json.loads(self.gpumc("info", "small.h5", "--json").out)
         self.make_version_2()
         with h5py.File(self.result) as file:
             self.assertIsInstance(file["summary/energy"].attrs["long_name"], str)
-        before = gpumc_reader.read(self.result)
+        before = gpumc.read(self.result)
         self.assertEqual((now.format_version, before.format_version), (3, 2))
         for field in "title", "labels", "remarks", "run_labels", "config", "source", "provenance":
             self.assertEqual(getattr(before, field), getattr(now, field), field)
@@ -98,7 +99,7 @@ class Texts(Reader):
 
     def test_long_texts(self):
         """Up to the limit, and beyond it; also in the working file, which must be known for ours."""
-        limit = gpumc_reader.LONGEST_FIXED_TEXT
+        limit = files.LONGEST_FIXED_TEXT
         config = self.write("long.yaml", LONG)
         for length in limit, limit + 1, 40 * limit:
             self.result.unlink()
@@ -108,47 +109,47 @@ class Texts(Reader):
             with h5py.File(self.path("small.h5.partial"), "r", swmr=True) as file:
                 fixed = h5py.check_string_dtype(file.attrs.get_id("title").dtype).length is not None
                 self.assertEqual(fixed, length <= limit)
-                self.assertEqual(gpumc_reader.attributes(file)["title"], title)
+                self.assertEqual(gpumc.attributes(file)["title"], title)
             self.gpumc("run", config, *keys, "--max-time", "100ms", code=STOPPED)
             self.assertIn("resumable", self.gpumc("status", config, *keys).out)
             self.gpumc("run", "c.yaml", *keys, "--fresh")
-            self.assertEqual(gpumc_reader.read(self.result).title, title)
+            self.assertEqual(gpumc.read(self.result).title, title)
             self.assertEqual(json.loads(self.gpumc("info", "small.h5", "--json").out)["title"], title)
 
 
 class Parts(Reader):
     def test_a_file_is_verified_once(self):
-        with self.settled(), mock.patch.object(gpumc_reader, "_sum", wraps=gpumc_reader._sum) as verified:
+        with self.settled(), mock.patch.object(files, "_sum", wraps=files._sum) as verified:
             for sweep in (50, 100, 150, 200):
-                gpumc_reader.configurations(self.result, sweep=sweep)
+                gpumc.configurations(self.result, sweep=sweep)
             self.assertEqual(verified.call_count, 1)
-            gpumc_reader.seal(self.result)
-            gpumc_reader.read(self.result)
+            gpumc.seal(self.result)
+            gpumc.read(self.result)
             self.assertEqual(verified.call_count, 3)  # by seal() and read()
 
     def test_a_changed_file_is_verified_again(self):
         data = bytearray(self.result.read_bytes())
         with self.settled():
-            gpumc_reader.read(self.result)
+            gpumc.read(self.result)
             data[len(data) // 2] ^= 1
             self.result.write_bytes(data)
-            with self.assertRaisesRegex(gpumc_reader.ResultError, "damaged"):
-                gpumc_reader.read(self.result)
+            with self.assertRaisesRegex(gpumc.ResultError, "damaged"):
+                gpumc.read(self.result)
 
     def test_a_file_that_changed_just_now_is_not_remembered(self):
         """It may change again at what its file system takes for the same time."""
-        with self.settled(3600), mock.patch.object(gpumc_reader, "_sum", wraps=gpumc_reader._sum) as verified:
-            gpumc_reader.read(self.result)
-            gpumc_reader.read(self.result)
+        with self.settled(3600), mock.patch.object(files, "_sum", wraps=files._sum) as verified:
+            gpumc.read(self.result)
+            gpumc.read(self.result)
             self.assertEqual(verified.call_count, 2)
 
     def test_files_without_a_checksum_are_tried_once(self):
         self.take_seal_away()
         with self.settled(), mock.patch.object(subprocess, "run", wraps=subprocess.run) as tried:
-            self.assertEqual(gpumc_reader.read(self.result).format_version, 1)
-            gpumc_reader.read(self.result)
+            self.assertEqual(gpumc.read(self.result).format_version, 1)
+            gpumc.read(self.result)
             self.assertEqual(tried.call_count, 1)
-            times, spins = gpumc_reader.configurations(self.result, sweep=100, temperature=1)
+            times, spins = gpumc.configurations(self.result, sweep=100, temperature=1)
             self.assertEqual((list(times), spins.shape), ([100], (1, 1, 2, 4, 4)))
             self.assertEqual(tried.call_count, 2)
 
@@ -162,8 +163,8 @@ class Parts(Reader):
             rows[dataset.name] = rows.get(dataset.name, 0) + len(np.atleast_1d(values))
             return values
 
-        with mock.patch.object(h5py.Dataset, "__getitem__", spy), mock.patch.object(gpumc_reader, "_is_probe", False):
-            gpumc_reader._probe(str(self.result), *trial)
+        with mock.patch.object(h5py.Dataset, "__getitem__", spy), mock.patch.object(files, "is_probe", False):
+            probe.main(str(self.result), *trial)
         return rows
 
     def test_only_what_is_read_is_tried(self):
@@ -178,8 +179,8 @@ class Parts(Reader):
     def test_a_trial_that_takes_long_shows_no_damage(self):
         self.take_seal_away()
         with mock.patch.object(subprocess, "run", side_effect=subprocess.TimeoutExpired("probe", 300)):
-            with self.assertRaises(gpumc_reader.ResultError) as caught:
-                gpumc_reader.read(self.result)
+            with self.assertRaises(gpumc.ResultError) as caught:
+                gpumc.read(self.result)
         self.assertIn("was not done after 300 s; try again, or read it in parts", str(caught.exception))
         self.assertNotIn("damaged", str(caught.exception))
 

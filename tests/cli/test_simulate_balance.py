@@ -12,10 +12,10 @@ import unittest
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/python")]
 import balance  # noqa: E402
 import balance_model  # noqa: E402
-import gpumc_reader  # noqa: E402
+import gpumc  # noqa: E402
 import recorded_populations  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
 
@@ -36,7 +36,7 @@ class SimulateBalance(ProgramCase):
     def result(self, model=SQUARE, population=1000, sweeps=2, runs=1, resampling="nearest_integer"):
         text = CONFIG.format(model=model, population=population, sweeps=sweeps, runs=runs, resampling=resampling)
         self.gpumc("run", self.write("c.yaml", text), "--fresh")
-        return gpumc_reader.read(self.path("run.h5"))
+        return gpumc.read(self.path("run.h5"))
 
     def tool(self, *arguments, code=0):
         process = subprocess.run([sys.executable, ROOT / "tools" / "simulate-balance", *map(str, arguments)],

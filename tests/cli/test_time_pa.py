@@ -11,7 +11,7 @@ import numpy as np
 import xarray
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/python")]
 import pa_published  # noqa: E402
 from support.program import PROGRAM, ProgramCase  # noqa: E402
 
@@ -40,9 +40,9 @@ with h5py.File(config["output"], "w") as file:
         "updates": updates, "seconds": 2 * seconds, "seconds_units": seconds, "device": "stand-in", "program_version": "9.9.9",
         "seconds_sweep": 0.5 * seconds, "seconds_tally": 0.25 * seconds,
         "seconds_resample": 0.125 * seconds, "seconds_gather": 0.0625 * seconds}})
-sys.path.insert(0, "{tools}")
-import gpumc_reader
-gpumc_reader.seal(config["output"])
+sys.path.insert(0, "{tools}/python")
+import gpumc
+gpumc.seal(config["output"])
 """
 
 

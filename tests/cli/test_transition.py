@@ -8,8 +8,8 @@ import unittest
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
-import transition  # noqa: E402
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools/python")]
+from gpumc.analysis import transition  # noqa: E402
 from support import device  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
 

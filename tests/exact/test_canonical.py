@@ -16,8 +16,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device, gpumc_program as gpumc  # noqa: E402
 from support.edited_result import edited  # noqa: E402
 
-sys.path.insert(0, str(device.ROOT / "tools"))
-import gpumc_reader  # noqa: E402
+sys.path.insert(0, str(device.ROOT / "tools/python"))
+import gpumc as reader  # noqa: E402
 
 CONFIG = """\
 gpumc: 1
@@ -103,7 +103,7 @@ class Canonical(unittest.TestCase):
             path = simulate(folder, beta="{values: [0.32, 0.44]}",
                                  more="  reweight: {from: 0.2, to: 0.6, step: 0.02}")
             found = gpumc.summary(path, "summary/reweighted")
-            remarks = gpumc_reader.read(path).remarks
+            remarks = reader.read(path).remarks
         known = found["share"] >= 0.1
         self.assertTrue((np.isnan(found["energy"]) == ~known).all())
         self.assertTrue(known[0.3 < found["beta"]][:5].all())
@@ -138,7 +138,7 @@ class Canonical(unittest.TestCase):
             with self.subTest(beta=beta, more=more), gpumc.folder() as folder:
                 path = simulate(folder, shape="[16, 16]", beta=f"{{values: [{beta}]}}", more=more,
                                 sweeps=100 if beta == 0.44 else 10000)
-                result = gpumc_reader.read(path)
+                result = reader.read(path)
                 self.assertEqual(result.remarks["trusted"], 0 if short else 1)
                 self.assertEqual(list(result.summary["converged"]), [0 if short else 1])
                 self.assertEqual("warning" in result.remarks, short)
@@ -166,7 +166,7 @@ class File(unittest.TestCase):
         self.holder = gpumc.folder()
         self.path = simulate(self.holder.name, shape="[8, 6]", sweeps=1000, interval=20,
                                   more=self.MORE, beta="{values: [0.2, 0.5]}")
-        self.result = gpumc_reader.read(self.path)
+        self.result = reader.read(self.path)
 
     def tearDown(self):
         self.holder.cleanup()
@@ -199,7 +199,7 @@ class File(unittest.TestCase):
                                        run["energy"][end - length:end].mean(), delta=1e-13)
 
     def test_configurations_are_those_of_the_series(self):
-        sweeps, spins = gpumc_reader.configurations(self.path)
+        sweeps, spins = reader.configurations(self.path)
         self.assertEqual(list(sweeps), [40, 200, 1000])
         self.assertEqual(spins.shape, (3, 2, 6, 6, 8))  # time, temperature, replica, y, x
         self.assertEqual(set(np.unique(spins)), {-1, 1})
@@ -212,12 +212,12 @@ class File(unittest.TestCase):
                                            atol=1e-13)
 
     def test_configurations_of_one_time(self):
-        sweeps, spins = gpumc_reader.configurations(self.path)
-        one, chosen = gpumc_reader.configurations(self.path, sweep=200)
+        sweeps, spins = reader.configurations(self.path)
+        one, chosen = reader.configurations(self.path, sweep=200)
         self.assertEqual(list(one), [200])
         self.assertTrue((chosen[0] == spins[1]).all())
-        with self.assertRaisesRegex(gpumc_reader.ResultError, "no configurations of sweep 201"):
-            gpumc_reader.configurations(self.path, sweep=201)
+        with self.assertRaisesRegex(reader.ResultError, "no configurations of sweep 201"):
+            reader.configurations(self.path, sweep=201)
 
     def test_configurations_that_are_no_bits_are_refused(self):
         """As of a model with a byte a site."""
@@ -227,23 +227,23 @@ class File(unittest.TestCase):
                 rows = len(file["configurations/bytes"])
                 del file["configurations/bytes"]
                 file["configurations/bytes"] = np.zeros((rows, 48), dtype=np.uint8)
-            with self.assertRaisesRegex(gpumc_reader.ResultError, "ising2d are not stored as one bit"):
-                gpumc_reader.configurations(other)
+            with self.assertRaisesRegex(reader.ResultError, "ising2d are not stored as one bit"):
+                reader.configurations(other)
 
     def test_configurations_of_one_temperature(self):
-        sweeps, spins = gpumc_reader.configurations(self.path)
-        same, chosen = gpumc_reader.configurations(self.path, temperature=1)
+        sweeps, spins = reader.configurations(self.path)
+        same, chosen = reader.configurations(self.path, temperature=1)
         np.testing.assert_array_equal(same, sweeps)
         np.testing.assert_array_equal(chosen, spins[:, 1:])
-        one, chosen = gpumc_reader.configurations(self.path, sweep=40, temperature=0)
+        one, chosen = reader.configurations(self.path, sweep=40, temperature=0)
         np.testing.assert_array_equal(one, [40])
         np.testing.assert_array_equal(chosen, spins[:1, :1])
-        with self.assertRaisesRegex(gpumc_reader.ResultError, "no configurations of temperature 2"):
-            gpumc_reader.configurations(self.path, temperature=2)
+        with self.assertRaisesRegex(reader.ResultError, "no configurations of temperature 2"):
+            reader.configurations(self.path, temperature=2)
 
     def test_configurations_of_chosen_temperatures(self):
         """Those alone are written, and are what they are among the others."""
-        sweeps, spins = gpumc_reader.configurations(self.path)
+        sweeps, spins = reader.configurations(self.path)
         more = self.MORE.replace("1000]", "1000], temperatures: [1]")
         with gpumc.folder() as folder:
             path = simulate(folder, shape="[8, 6]", sweeps=1000, interval=20, more=more,
@@ -252,11 +252,11 @@ class File(unittest.TestCase):
                 self.assertEqual(set(file["configurations/run"][:]), {1})
                 self.assertEqual(len(file["configurations/bytes"]), 3 * 6)
             for keys in {}, {"temperature": 1}:
-                same, chosen = gpumc_reader.configurations(path, **keys)
+                same, chosen = reader.configurations(path, **keys)
                 np.testing.assert_array_equal(same, sweeps)
                 np.testing.assert_array_equal(chosen, spins[:, 1:])
-            with self.assertRaisesRegex(gpumc_reader.ResultError, "no configurations of temperature 0"):
-                gpumc_reader.configurations(path, temperature=0)
+            with self.assertRaisesRegex(reader.ResultError, "no configurations of temperature 0"):
+                reader.configurations(path, temperature=0)
 
     def test_series_and_configurations_change_no_number(self):
         with gpumc.folder() as folder:
@@ -267,15 +267,15 @@ class File(unittest.TestCase):
                     if isinstance(a["summary"][name], h5py.Dataset):
                         self.assertEqual(a["summary"][name][...].tobytes(),
                                          b["summary"][name][...].tobytes(), name)
-            with self.assertRaisesRegex(gpumc_reader.ResultError, "no configurations"):
-                gpumc_reader.configurations(plain)
+            with self.assertRaisesRegex(reader.ResultError, "no configurations"):
+                reader.configurations(plain)
 
     def test_temperatures_do_not_know_of_each_other(self):
         """Run m is drawn by its own random numbers: the first one is the same without the second."""
         with gpumc.folder() as folder:
             alone = simulate(folder, shape="[8, 6]", sweeps=1000, interval=20,
                                   more=self.MORE, beta="{values: [0.2]}")
-            run = gpumc_reader.read(alone).runs[0]
+            run = reader.read(alone).runs[0]
         for name, values in run.items():
             self.assertEqual(values.tobytes(), self.result.runs[0][name].tobytes(), name)
 

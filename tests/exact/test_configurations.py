@@ -15,8 +15,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device, gpumc_program as gpumc  # noqa: E402
 from support.edited_result import edited  # noqa: E402
 
-sys.path.insert(0, str(device.ROOT / "tools"))
-import gpumc_reader  # noqa: E402
+sys.path.insert(0, str(device.ROOT / "tools/python"))
+import gpumc as reader  # noqa: E402
 
 CONFIG = """\
 gpumc: 1
@@ -72,7 +72,7 @@ class ParallelTempering(Written):
             with self.subTest(model):
                 path = self.simulate(model, f"pt, {self.BETA}, samples: {samples}, sweeps: 7, measure_every: 7, "
                                      "exchange_every: 0, thermalization: 15, configurations: {every: 7}")
-                sweeps, spins = gpumc_reader.configurations(path)
+                sweeps, spins = reader.configurations(path)
                 self.assertEqual(list(sweeps), [7])
                 self.assertEqual(spins.shape[:4], (1, 5, 2, samples))
                 with h5py.File(path) as file:
@@ -99,12 +99,12 @@ class ParallelTempering(Written):
                              "configurations: {every: 20}")
         later = self.simulate(BIMODAL, f"pt, {self.BETA}, samples: 33, sweeps: 80, exchange_every: 0, "
                               "configurations: {times: [10, 80]}")
-        self.assertEqual(list(gpumc_reader.configurations(path)[0]), [20, 40, 60, 80])
-        self.assertEqual(list(gpumc_reader.configurations(later)[0]), [10, 80])
-        np.testing.assert_array_equal(gpumc_reader.configurations(path)[1][3],
-                                      gpumc_reader.configurations(later)[1][1])
+        self.assertEqual(list(reader.configurations(path)[0]), [20, 40, 60, 80])
+        self.assertEqual(list(reader.configurations(later)[0]), [10, 80])
+        np.testing.assert_array_equal(reader.configurations(path)[1][3],
+                                      reader.configurations(later)[1][1])
         for name, k, row in (later, 0, 0), (path, 0, 1):
-            spins = gpumc_reader.configurations(name)[1]
+            spins = reader.configurations(name)[1]
             with h5py.File(name) as file:
                 np.testing.assert_allclose(energies(spins[k], file).mean(axis=(1, 2)),
                                            file["runs/0000/energy"][row], atol=1e-13)
@@ -117,7 +117,7 @@ class ParallelTempering(Written):
         for thermalization in 10, 20:  # even pairs, or odd ones
             with self.subTest(thermalization=thermalization):
                 path = self.simulate(GAUSSIAN, algorithm.replace("{}", str(thermalization)))
-                _, spins = gpumc_reader.configurations(path)
+                _, spins = reader.configurations(path)
                 with h5py.File(path) as file:
                     after = energies(spins[0, :, 0], file).T
                     before = file["samples/energy"][...]
@@ -135,17 +135,17 @@ class ParallelTempering(Written):
         algorithm = f"pt, {self.BETA}, samples: 9, sweeps: 40, configurations: {{every: 20}}"
         path = self.simulate(BIMODAL, algorithm)
         chosen = self.simulate(BIMODAL, algorithm.replace("20}", "20, temperatures: [0, 3, 4]}"))
-        sweeps, spins = gpumc_reader.configurations(path)
+        sweeps, spins = reader.configurations(path)
         self.assertEqual(spins.shape, (2, 5, 2, 9, 2, 6, 4))
-        np.testing.assert_array_equal(gpumc_reader.configurations(chosen)[1], spins[:, [0, 3, 4]])
+        np.testing.assert_array_equal(reader.configurations(chosen)[1], spins[:, [0, 3, 4]])
         for name in path, chosen:
-            found, coldest = gpumc_reader.configurations(name, temperature=4)
+            found, coldest = reader.configurations(name, temperature=4)
             np.testing.assert_array_equal(found, sweeps)
             np.testing.assert_array_equal(coldest, spins[:, 4:])
-        np.testing.assert_array_equal(gpumc_reader.configurations(chosen, sweep=40, temperature=3)[1],
+        np.testing.assert_array_equal(reader.configurations(chosen, sweep=40, temperature=3)[1],
                                       spins[1:, 3:4])
-        with self.assertRaisesRegex(gpumc_reader.ResultError, "no configurations of temperature 1"):
-            gpumc_reader.configurations(chosen, temperature=1)
+        with self.assertRaisesRegex(reader.ResultError, "no configurations of temperature 1"):
+            reader.configurations(chosen, temperature=1)
 
     def test_change_no_number(self):
         algorithm = f"pt, {self.BETA}, samples: 9, sweeps: 640"
@@ -155,11 +155,11 @@ class ParallelTempering(Written):
     def test_of_a_stopped_run(self):
         """The working file has whole times; what is not whole is left out."""
         path = self.simulate(BIMODAL, f"pt, {self.BETA}, samples: 9, sweeps: 40, configurations: {{every: 20}}")
-        _, spins = gpumc_reader.configurations(path)
+        _, spins = reader.configurations(path)
         with edited(path) as file:
             for item in file["configurations"].values():
                 item.resize(2 * 5 * 2 * 9 - 1, axis=0)
-        sweeps, whole = gpumc_reader.configurations(path)
+        sweeps, whole = reader.configurations(path)
         self.assertEqual(list(sweeps), [20])
         np.testing.assert_array_equal(whole, spins[:1])
 
@@ -171,7 +171,7 @@ class PopulationAnnealing(Written):
 
     def check_populations(self, path, steps):
         """Each is one that was measured: sizes, mean energies and families of the row of its run."""
-        betas, spins, families = gpumc_reader.configurations(path)
+        betas, spins, families = reader.configurations(path)
         with h5py.File(path) as file:
             runs = [{name: item[...] for name, item in file[f"runs/{m:04d}"].items() if name != "blocks"}
                     for m in range(3)]
@@ -207,7 +207,7 @@ class PopulationAnnealing(Written):
 
     def test_other_samples_begin_otherwise(self):
         """Or averages over samples would share the fluctuations of their random numbers."""
-        first = [gpumc_reader.configurations(self.anneal(f"name: ea, shape: [4, 6, 2], sample: {sample}",
+        first = [reader.configurations(self.anneal(f"name: ea, shape: [4, 6, 2], sample: {sample}",
                                                          configurations="{betas: [0]}"))[1][0][0]
                  for sample in (0, 1)]
         agree = (first[0] == first[1]).mean()
@@ -233,7 +233,7 @@ class PopulationAnnealing(Written):
                            beta="{to: 0.01, step: 0.01}", configurations="{every: 1}", runs=2)
         with h5py.File(path) as file:
             for m in range(2):
-                _, spins, _ = gpumc_reader.configurations(path, run=m, beta=0.01)
+                _, spins, _ = reader.configurations(path, run=m, beta=0.01)
                 self.assertEqual(len(spins[0][0]), file[f"runs/{m:04d}/population"][1])
                 found = np.concatenate([energies(part, file) for part in np.array_split(spins[0][0], 50)])
                 self.assertEqual(len({replica.tobytes() for replica in spins[0][0][2040:2060]}), 20)
@@ -241,25 +241,25 @@ class PopulationAnnealing(Written):
 
     def test_a_part_of_the_file(self):
         path = self.anneal(configurations="{betas: [0.3, 1]}")
-        betas, spins, families = gpumc_reader.configurations(path)
-        some, chosen, labels = gpumc_reader.configurations(path, beta=0.3, run=2)
+        betas, spins, families = reader.configurations(path)
+        some, chosen, labels = reader.configurations(path, beta=0.3, run=2)
         self.assertEqual(list(some), [betas[0]])
         np.testing.assert_array_equal(chosen[0][0], spins[0][2])
         np.testing.assert_array_equal(labels[0][0], families[0][2])
-        with self.assertRaisesRegex(gpumc_reader.ResultError, "no configurations of beta 0.4 and run 1"):
-            gpumc_reader.configurations(path, beta=0.4, run=1)
-        with self.assertRaisesRegex(gpumc_reader.ResultError, "chosen by beta and run"):
-            gpumc_reader.configurations(path, sweep=10)
+        with self.assertRaisesRegex(reader.ResultError, "no configurations of beta 0.4 and run 1"):
+            reader.configurations(path, beta=0.4, run=1)
+        with self.assertRaisesRegex(reader.ResultError, "chosen by beta and run"):
+            reader.configurations(path, sweep=10)
 
     def test_of_a_stopped_run(self):
         path = self.anneal(configurations="{betas: [0.3, 1]}")
-        _, spins, _ = gpumc_reader.configurations(path)
+        _, spins, _ = reader.configurations(path)
         with edited(path) as file:
             file.attrs["complete"] = 0
             rows = len(file["configurations/bytes"])
             for item in file["configurations"].values():
                 item.resize(rows - 1, axis=0)
-        betas, whole, _ = gpumc_reader.configurations(path)
+        betas, whole, _ = reader.configurations(path)
         self.assertEqual([len(of_step) for of_step in whole], [3, 2])
         np.testing.assert_array_equal(whole[1][1], spins[1][1])
 

@@ -18,8 +18,8 @@ from scipy import stats
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device, enumeration, gpumc_program as gpumc, share, splitmix_couplings  # noqa: E402
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
-import gpumc_reader  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/python"))
+import gpumc as reader  # noqa: E402
 
 SHAPE, SITES, BETA = (4, 4), 16, 0.5
 FERROMAGNET = np.ones((SITES, 2))
@@ -144,7 +144,7 @@ class Tempering(unittest.TestCase):
 
     def check(self, glass, path):
         couplings = GLASS if glass else FERROMAGNET
-        _, found = gpumc_reader.configurations(path)
+        _, found = reader.configurations(path)
         found = found[0].reshape(len(FIELDS), SAMPLES, SITES).astype(float)
         wrong = []
         for t, field in enumerate(FIELDS):
@@ -385,7 +385,7 @@ class Annealing(unittest.TestCase):
     def test_populations_in_the_result(self):
         with gpumc.folder() as folder:
             path = self.anneal(folder, population=1000, more="  configurations: {every: 5}")
-            fields, found, _ = gpumc_reader.configurations(path)
+            fields, found, _ = reader.configurations(path)
             with h5py.File(path) as file:
                 measured = dict(zip(file["runs/0000/h"][...], file["runs/0000/magnetization"][...]))
         self.assertEqual(len(fields), 4)

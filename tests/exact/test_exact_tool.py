@@ -1,4 +1,4 @@
-"""tools/ising2d_exact.py: densities of states that are known, and its two halves against each other."""
+"""gpumc.ising2d_exact: densities of states that are known, and its two halves against each other."""
 import itertools
 import os
 import re
@@ -7,9 +7,9 @@ import sys
 import unittest
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-TOOL = os.path.join(ROOT, "tools", "ising2d_exact.py")
-sys.path.insert(0, os.path.dirname(TOOL))
-import ising2d_exact as exact  # noqa: E402
+TOOL = os.path.join(ROOT, "tools", "python", "gpumc", "ising2d_exact.py")
+sys.path.insert(0, os.path.join(ROOT, "tools", "python"))
+from gpumc import ising2d_exact as exact  # noqa: E402
 
 
 def counted(rows, columns):

@@ -7,9 +7,9 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
-import gpumc_reader  # noqa: E402
-import hard_disks  # noqa: E402
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/python")]
+import gpumc  # noqa: E402
+from gpumc import hard_disks  # noqa: E402
 from support import device  # noqa: E402
 from support.edited_result import edited  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
@@ -33,7 +33,7 @@ class Long(ProgramCase):
                                                              replicas=replicas, sweeps=sweeps, interval=sweeps // 10)),
                    timeout=3000)
         self.assertGreater(self.trials(variant, sweeps), TRIALS[variant])
-        self.assertGreater(gpumc_reader.read(self.path("long.h5")).summary["move_acceptance"], 0.1)
+        self.assertGreater(gpumc.read(self.path("long.h5")).summary["move_acceptance"], 0.1)
         found = self.check(0)
         self.assertRegex(found, rf"^long.h5: {replicas} configurations? of {particles} disks: least distance 1\.0000.*, no overlaps, "
                          r"all disks are there\n$")

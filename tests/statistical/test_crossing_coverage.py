@@ -24,9 +24,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads for small matrices
 import numpy as np  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
-import gpumc_reader  # noqa: E402
-import transition  # noqa: E402
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/python")]
+import gpumc as reader  # noqa: E402
+from gpumc.analysis import transition  # noqa: E402
 from support import device, gpumc_program as gpumc  # noqa: E402
 
 CAMPAIGNS = 200
@@ -251,7 +251,7 @@ class Real(unittest.TestCase):
 
     @staticmethod
     def interval(folder, seed):
-        panel, = transition.panels([gpumc_reader.read(f"{folder}/{side}x{side}-{seed}.h5") for side in (6, 8)])
+        panel, = transition.panels([reader.read(f"{folder}/{side}x{side}-{seed}.h5") for side in (6, 8)])
         return tools_interval(*panel.curves)
 
 

@@ -28,10 +28,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads for small matrices
 import numpy as np  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
-import crossing  # noqa: E402
-import gpumc_reader  # noqa: E402
-import transition  # noqa: E402
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/python")]
+from gpumc.analysis import crossing  # noqa: E402
+import gpumc as reader  # noqa: E402
+from gpumc.analysis import transition  # noqa: E402
 from support import device, gpumc_program as gpumc  # noqa: E402
 
 CAMPAIGNS, SAMPLES, SIDES = 200, 128, (4, 6)
@@ -103,7 +103,7 @@ class Crossings(unittest.TestCase):
     def campaign(folder, seed):
         gpumc.run_config(CONFIG.format(folder=folder, seed=seed, first=seed * SAMPLES,
                                        samples=SAMPLES), folder)
-        return transition.panels([gpumc_reader.read(folder / f"{side}x{side}x{side}-{seed}.h5")
+        return transition.panels([reader.read(folder / f"{side}x{side}x{side}-{seed}.h5")
                                   for side in SIDES])
 
     @staticmethod
@@ -111,7 +111,7 @@ class Crossings(unittest.TestCase):
         parts = [str(folder / f"{side}x{side}x{side}-{seed}.h5") for seed in range(CAMPAIGNS)]
         path = folder / f"{side}.h5"
         subprocess.run([gpumc.PROGRAM, "merge", "-q", path, *parts], check=True)
-        return gpumc_reader.read(path)
+        return reader.read(path)
 
     def misses(self, panel, interval, errors, true):
         """Campaigns with an interval, and how often the true crossing is below and above it."""

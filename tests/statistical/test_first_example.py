@@ -12,9 +12,9 @@ import unittest
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
-import gpumc_reader  # noqa: E402
-import ising2d_exact  # noqa: E402
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/python")]
+import gpumc as reader  # noqa: E402
+from gpumc import ising2d_exact  # noqa: E402
 from support import device, gpumc_program as gpumc  # noqa: E402
 
 
@@ -37,7 +37,7 @@ class FirstExample(unittest.TestCase):
             done = gpumc.run("run", ROOT / "configs/ising2d/first.yaml", "-o", path, "--quiet")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertNotIn("warning", done.stderr)
-            result = gpumc_reader.read(path)
+            result = reader.read(path)
         self.assertEqual(result.remarks["trusted"], 1)
         self.assertNotIn("warning", result.remarks)
         for name, deviations in self.deviations(result).items():

@@ -10,9 +10,9 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
-import gpumc_reader  # noqa: E402
-import transition  # noqa: E402
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/python")]
+import gpumc as reader  # noqa: E402
+from gpumc.analysis import transition  # noqa: E402
 from support import device, gpumc_program as gpumc  # noqa: E402
 
 CRITICAL, CORRECTION, LARGEST_ERROR = 0.693035, 3e-4, 1e-3
@@ -24,7 +24,7 @@ class Crossings(unittest.TestCase):
             done = gpumc.run("run", ROOT / "configs/heisenberg/transition.yaml", "--quiet", "--device", device.NAME,
                              "--set", f"output={folder}/{{model.shape}}.h5", timeout=3000)
             self.assertEqual(done.returncode, 0, done.stderr)
-            results = [gpumc_reader.read(path) for path in sorted(pathlib.Path(folder).glob("*.h5"))]
+            results = [reader.read(path) for path in sorted(pathlib.Path(folder).glob("*.h5"))]
             panels = transition.panels(results)
         print(transition.table(panels))
         found = [("all pairs", transition.common(panels))]

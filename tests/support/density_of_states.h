@@ -8,7 +8,7 @@
 #include "support/kaufman.h"
 
 /* L x L, J = 1, h = 0, periodic: count[k] states at energy E = -2N + 4k, k = 0 .. N. Made and
- * checked by tools/ising2d_exact.py (P. D. Beale, Phys. Rev. Lett. 76, 78 (1996)). */
+ * checked by gpumc.ising2d_exact (P. D. Beale, Phys. Rev. Lett. 76, 78 (1996)). */
 struct density_of_states {
   size_t side, sites, levels; /* levels = sites + 1 */
   const uint64_t *count;

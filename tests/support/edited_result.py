@@ -5,8 +5,8 @@ import sys
 
 import h5py
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
-import gpumc_reader  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "python"))
+import gpumc  # noqa: E402
 
 
 @contextlib.contextmanager
@@ -14,4 +14,4 @@ def edited(path, **options):
     """The file, open for writing; its checksum is that of what it holds afterwards."""
     with h5py.File(path, "r+", **options) as file:
         yield file
-    gpumc_reader.seal(path)
+    gpumc.seal(path)

@@ -20,8 +20,8 @@ from support.device import PROGRAM, ROOT
 
 
 def exact():
-    """The module tools/ising2d_exact.py."""
-    spec = importlib.util.spec_from_file_location("ising2d_exact", ROOT / "tools/ising2d_exact.py")
+    """The module gpumc.ising2d_exact."""
+    spec = importlib.util.spec_from_file_location("ising2d_exact", ROOT / "tools/python/gpumc/ising2d_exact.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules["ising2d_exact"] = module
     spec.loader.exec_module(module)

@@ -6,9 +6,9 @@ import sys
 import h5py
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
-import gpumc_reader  # noqa: E402
-import ising2d_exact  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "python"))
+import gpumc  # noqa: E402
+from gpumc import ising2d_exact  # noqa: E402
 
 LABELS = {
     "beta": ("inverse temperature", "1/J", "β"),
@@ -53,7 +53,7 @@ def write(path, shape=(16, 16), h=0.0, complete=1, seed=1, reweighted=False, tru
                 table(file, "summary/reweighted", np.arange(-16.0, 4.0, 4.0),
                       {"log_dos": np.log(density), "log_dos_error": np.full(5, 0.1)},
                       "level_energy")
-    gpumc_reader.seal(path)
+    gpumc.seal(path)
     return path
 
 

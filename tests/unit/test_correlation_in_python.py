@@ -11,8 +11,8 @@ import unittest
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-import correlation  # noqa: E402
+sys.path.insert(0, str(ROOT / "tools/python"))
+from gpumc.analysis import correlation  # noqa: E402
 
 GROUPS, COUNT = 5000, 5
 ABOVE, BELOW = np.linspace(0.3, 0.9, COUNT), np.linspace(0.4, 0.8, COUNT)

@@ -8,8 +8,8 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
-import measured  # noqa: E402
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools/python")]
+from gpumc import measured  # noqa: E402
 from support import faults  # noqa: E402
 
 PROGRAM = faults.TESTS / "gpumc_measured_program"

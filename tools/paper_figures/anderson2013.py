@@ -1,10 +1,8 @@
 """Anderson et al. (2013): equation of state of hard disks, and rates."""
 import math
 
-import gpumc_reader
-import hard_disks
-import measured
-import papers_published
+import gpumc
+from gpumc import hard_disks, measured, papers_published
 from paper_figures.common import finish
 
 
@@ -91,7 +89,7 @@ def trial_rates(campaigns, axes):
     for number, rate, result in found:
         theirs = paper["Tesla K20"].get(number)
         rows.append((f"trial moves a second, N = {number}", f"{theirs:.3g} (Tesla K20)" if theirs else "-",
-                     f"{rate:.3g} ({gpumc_reader.printable(result.provenance['device'])})"))
+                     f"{rate:.3g} ({gpumc.printable(result.provenance['device'])})"))
     axes.set_xscale("log")
     axes.set_yscale("log")
     finish(axes, "figure 4: rates", "disks $N$", "trial moves a second")

@@ -3,8 +3,7 @@ import re
 
 import numpy as np
 
-import measured
-import papers_published
+from gpumc import measured, papers_published
 from paper_figures.common import deviations, exact_of, finish, lengths
 
 ROWS = 5  # temperatures of an annealing that are shown in numbers

@@ -2,8 +2,8 @@
 import glob
 import os
 
-import gpumc_reader
-import ising2d_exact
+import gpumc
+from gpumc import ising2d_exact
 
 
 class Campaign:
@@ -11,7 +11,7 @@ class Campaign:
 
     def __init__(self, folder, name):
         paths = [os.path.join(folder, name + ".h5"), *glob.glob(os.path.join(folder, name, "*.h5"))]
-        results = ((path, gpumc_reader.read(path)) for path in sorted(paths)
+        results = ((path, gpumc.read(path)) for path in sorted(paths)
                    if os.path.exists(path))
         self.results = {os.path.basename(path)[:-3]: result for path, result in results
                         if result.is_complete}

@@ -3,9 +3,7 @@ import math
 
 import numpy as np
 
-import ising2d_exact
-import measured
-import papers_published
+from gpumc import ising2d_exact, measured, papers_published
 from paper_figures.common import exact_of, finish, plain
 
 SETTLED = 10  # iterations after the last level was found: oscillations are what is left

@@ -1,8 +1,7 @@
 """Weigel (2012): generators, autocorrelation, times, and lengths of Heisenberg spins."""
 import numpy as np
 
-import measured
-import papers_published
+from gpumc import measured, papers_published
 from paper_figures.common import deviations, finish, lengths, picoseconds, plain
 
 

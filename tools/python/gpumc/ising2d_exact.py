@@ -2,8 +2,8 @@
 """Exact results for the 2D Ising model on a periodic lattice: density of states and thermodynamics.
 
 As a program:
-    tools/ising2d_exact.py dos L              energy and number of states, a line each
-    tools/ising2d_exact.py kaufman L BETA...  beta, ln Z / N, e and C, a line each
+    python3 -m gpumc.ising2d_exact dos L              energy and number of states, a line each
+    python3 -m gpumc.ising2d_exact kaufman L BETA...  beta, ln Z / N, e and C, a line each
 
 Conventions: E = -J sum s_i s_j, k_B = 1, both sides even, a side of 2 has two bonds between the same
 pair of sites.

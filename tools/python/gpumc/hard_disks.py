@@ -1,7 +1,7 @@
 """Configurations of hard disks from result files, their local order psi_6, and pictures of both and of the equation of
 state.
 
-    import hard_disks
+    from gpumc import hard_disks
 
     disks = hard_disks.read("results/hard-disks.h5")     # a run with the key `configurations`
     disks.positions[-1, 0]                                # the last time, replica 0: [N, 2], in diameters
@@ -13,9 +13,7 @@ import math
 
 import numpy as np
 
-import gpumc_reader
-import measured
-import papers_published
+from . import files, measured, papers_published
 
 HEAD = 4  # numbers in front of the positions: sides of the box, corner of the grid of cells
 FINE = 400  # volumes and pressures at which a loop is looked at
@@ -41,18 +39,18 @@ class Disks:
 def read(path, sweep=None):
     """The configurations of a result of hard disks, or those of one time, as Disks. What a stopped run has not written
     of all replicas is left out. ResultError where there are none."""
-    with gpumc_reader.opened(path) as file, gpumc_reader.reading(path):
+    with files.opened(path) as file, files.reading(path):
         config = json.loads(file["config/resolved"][()])
         if config["model"]["name"] != "hard_disks":
-            raise gpumc_reader.ResultError(f"{path}: no hard disks, but model {config['model']['name']}")
+            raise files.ResultError(f"{path}: no hard disks, but model {config['model']['name']}")
         if "configurations" not in file:
-            raise gpumc_reader.ResultError(f"{path}: no configurations; algorithm.configurations asks for them")
+            raise files.ResultError(f"{path}: no configurations; algorithm.configurations asks for them")
         group, replicas = file["configurations"], config["algorithm"]["replicas"]
         count = len(group["configuration"])  # the axis: the other datasets have as many rows at least
         times = group["sweep"][:count - count % replicas:replicas]
         chosen = np.arange(len(times)) if sweep is None else np.flatnonzero(times == sweep)
         if len(chosen) == 0:
-            raise gpumc_reader.ResultError(f"{path}: no configurations of sweep {sweep}" if len(times)
+            raise files.ResultError(f"{path}: no configurations of sweep {sweep}" if len(times)
                                            else f"{path}: no configurations yet")
         rows = np.concatenate([group["bytes"][k * replicas:(k + 1) * replicas] for k in chosen])
     numbers = rows.view("<f8").reshape(len(chosen), replicas, -1)

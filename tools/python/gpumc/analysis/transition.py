@@ -5,9 +5,9 @@ import statistics
 
 import numpy as np
 
-import crossing as crossing_of
-from correlation import correlation
-from crossing import Curve
+from . import crossing as crossing_of
+from .correlation import correlation
+from .crossing import Curve
 
 # Of the overlap where the files have it, else of the magnetization.
 BINDER = ("binder_overlap", "binder_parameter")

@@ -5,8 +5,8 @@ import dataclasses
 
 import numpy as np
 
-import measured
-import transition
+from .. import measured
+from . import transition
 
 FINE = 4001  # temperatures between the first and the last at which curves are looked at
 MARKS = {"marker": "o", "markersize": 3, "linestyle": "none", "elinewidth": 0.9}

@@ -1,0 +1,1 @@
+"""Critical points, exponents and comparisons from results of gpumc."""

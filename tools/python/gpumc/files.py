@@ -1,0 +1,254 @@
+"""Result files, opened only after their checksum is verified, so that HDF5 never sees a damaged one."""
+import contextlib
+import os
+import stat
+import struct
+import subprocess
+import sys
+import time
+import unicodedata
+import zlib
+
+import h5py
+
+FORMAT = "gpumc-results"
+VERSIONS = (1, 2, 3)
+SEALED_SINCE = 2  # version of the format
+LONGEST_FIXED_TEXT = 3072  # bytes of an attribute; longer ones are of variable length
+REMEDY = "restore it from a copy, or make it again with 'gpumc run --fresh'"
+
+# The end of a sealed file, as src/core/base/checksum.h has it: magic, bytes before the seal, CRC-32 of these
+# bytes, CRC-32 of the seal up to there.
+_MAGIC = b"gpumc-sealed-1\0\0"
+_SEAL = struct.Struct("<16sQII")
+_BLOCK = 1 << 22
+_PROBE_SECONDS = 300  # and the time of reading at _PROBE_BYTES a second
+_PROBE_BYTES = 1e7
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # where gpumc is
+_PROBE = "import sys; sys.path.insert(0, sys.argv[1]); import gpumc.probe; gpumc.probe.main(*sys.argv[2:])"
+_SETTLED_SECONDS = 2  # a file that changed just now may change again without another time of change
+
+# What was found of which state of a file: (path's _state(), question) -> answer.
+_known = {}
+is_probe = False  # this process only tries whether HDF5 survives
+
+
+def printable(text):
+    """`text` for a terminal: characters that do not print are escaped, as \\x1b."""
+    def shown(character):
+        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+            return character.encode("unicode_escape", "surrogatepass").decode()
+        return character
+    return "".join(map(shown, str(text)))
+
+
+class ResultError(Exception):
+    """The file cannot be read, or is no result of gpumc; the message says why, for a terminal."""
+
+    def __str__(self):
+        return printable(super().__str__())
+
+
+# --- opening --------------------------------------------------------------------------------------
+
+@contextlib.contextmanager
+def opened(path, result=True):
+    """The h5py.File at `path`, verified: its checksum if it has one, that all of it is in this one file
+    and, of a `result`, its format. ResultError if not. What the `with` block raises is left as it is; reading()
+    is for errors of the file."""
+    with verified(path, ["everything"], result) as file:
+        yield file
+
+
+@contextlib.contextmanager
+def reading(path):
+    """Code that reads the file at `path` and does nothing else: what it raises is the fault of the file, and
+    becomes a ResultError that says so."""
+    try:
+        yield
+    except MemoryError:
+        raise ResultError(f"{path}: not enough memory to read it") from None
+    except (AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError) as reason:
+        raise ResultError(f"{path}: not as gpumc writes it ({type(reason).__name__}: {reason}); {REMEDY}") from None
+
+
+def verified(path, trial, result=True):
+    """The open file, verified. `trial`: arguments of probe.main(), what is going to be read."""
+    path = os.fspath(path)
+    sealed = _verify(path)
+    if not sealed:
+        _survives(path, trial)
+    with reading(path), contextlib.ExitStack() as stack:
+        file = stack.enter_context(unverified(path))
+        if result:
+            _check_format(path, file, sealed)
+        check_members(path, file)
+        stack.pop_all()
+        return file
+
+
+def seal(path):
+    """Append the checksum to a finished file, in place of one that is there."""
+    with open(path, "r+b") as file:
+        size = _size_without_seal(file)
+        file.truncate(size)
+        head = _SEAL.pack(_MAGIC, size, _sum(file, size), 0)[:-4]
+        file.seek(size)
+        file.write(head + struct.pack("<I", zlib.crc32(head)))
+
+
+def _size_without_seal(file):
+    size = file.seek(0, os.SEEK_END)
+    if size < _SEAL.size:
+        return size
+    file.seek(size - _SEAL.size)
+    return size - _SEAL.size if file.read(len(_MAGIC)) == _MAGIC else size
+
+
+def _sum(file, size):
+    """CRC-32 of the first `size` bytes."""
+    value = 0
+    file.seek(0)
+    while size > 0:
+        block = file.read(min(_BLOCK, size))
+        if not block:
+            break  # it has become shorter: the sum will not fit
+        value = zlib.crc32(block, value)
+        size -= len(block)
+    return value
+
+
+def _state(path):
+    """Another one where the file at `path` is another or has changed; None where that could not be seen."""
+    now = os.stat(path)
+    is_settled = max(now.st_mtime, now.st_ctime) + _SETTLED_SECONDS <= time.time()
+    return (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns) if is_settled else None
+
+
+def _once(path, question, answer):
+    """What answer() says of the file, called once for each of its states."""
+    state = _state(path)
+    if state is not None and (state, question) in _known:
+        return _known[state, question]
+    found = answer()
+    if state is not None and _state(path) == state:
+        _known[state, question] = found
+    return found
+
+
+def _verify(path):
+    """Whether the file is sealed; ResultError where the seal does not fit, before HDF5 sees the file."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise ResultError(f"{path}: not a regular file")
+        return _once(path, "sealed", lambda: _has_seal(path))
+    except OSError as reason:
+        raise ResultError(f"{path}: {reason.strerror}") from None
+
+
+def _has_seal(path):
+    """As _verify(), by reading all of the file."""
+    with open(path, "rb") as file:
+        size = _size_without_seal(file)
+        file.seek(size)
+        found = file.read()
+        if len(found) != _SEAL.size:
+            return False
+        _, length, total, own = _SEAL.unpack(found)
+        if (length, total, own) == (size, _sum(file, size), zlib.crc32(found[:-4])):
+            return True
+    raise ResultError(f"{path}: damaged: its contents do not match the checksum at its end; {REMEDY}")
+
+
+def _survives(path, trial):
+    """A damaged file without a checksum can crash HDF5, and everything with it, so another process
+    reads first what is going to be read. What else is wrong with it is found here afterwards."""
+    if sys.executable and not is_probe:
+        _once(path, tuple(trial), lambda: _try(path, trial))
+
+
+def _try(path, trial):
+    limit = _PROBE_SECONDS + os.path.getsize(path) / _PROBE_BYTES
+    try:
+        code = subprocess.run([sys.executable, "-c", _PROBE, _PACKAGE, path, *trial],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              timeout=limit, check=False).returncode
+    except subprocess.TimeoutExpired:
+        raise ResultError(f"{path}: it has no checksum, and the process that reads such files first was not done after "
+                          f"{limit:.0f} s; try again, or read it in parts") from None
+    if code < 0:
+        raise ResultError(f"{path}: damaged: HDF5 crashes when it reads it (signal {-code}); {REMEDY}")
+
+
+def unverified(path):
+    if not h5py.is_hdf5(path):
+        raise ResultError(f"{path}: not an HDF5 file")
+    try:
+        return h5py.File(path, "r")
+    except OSError:
+        pass
+    try:  # being written: one writer, many readers
+        return h5py.File(path, "r", libver="latest", swmr=True)
+    except OSError as reason:
+        raise ResultError(f"{path}: not a finished file: another program writes it, or was killed while it did, or "
+                          f"it is damaged ({reason})") from None
+
+
+def _check_format(path, file, sealed):
+    if text_of(file.attrs.get("format", "")) != FORMAT:
+        raise ResultError(f"{path}: an HDF5 file, but not a result of gpumc")
+    version = int(file.attrs.get("format_version", 0))
+    if "complete" not in file.attrs:
+        raise ResultError(f"{path}: not a result of gpumc, or a damaged one: it does not say whether it is complete")
+    if version not in VERSIONS:
+        raise ResultError(f"{path}: format version {version}; this reader knows "
+                          f"{' and '.join(map(str, VERSIONS))}")
+    if version >= SEALED_SINCE and file.attrs.get("complete") and not sealed:
+        raise ResultError(f"{path}: damaged: its checksum, the last {_SEAL.size} bytes, is missing; the file was "
+                          f"cut off, or changed by another program: {REMEDY}")
+
+
+def check_members(path, group, seen=None):
+    """Refuses numbers that are in other files, or nowhere: HDF5 reads them as zeros."""
+    seen = set() if seen is None else seen
+    for name in group:
+        link, where = group.get(name, getlink=True), f"{group.name.rstrip('/')}/{name}"
+        if not isinstance(link, h5py.HardLink):
+            raise ResultError(f"{path}: {where} is a link to another place, which is not followed")
+        item = group[name]
+        address = h5py.h5o.get_info(item.id).addr
+        if address in seen:
+            continue
+        seen.add(address)
+        if isinstance(item, h5py.Group):
+            check_members(path, item, seen)
+        elif isinstance(item, h5py.Dataset):
+            creation = item.id.get_create_plist()
+            if creation.get_layout() == h5py.h5d.VIRTUAL:
+                raise ResultError(f"{path}: {where} is a virtual dataset, whose numbers are stored elsewhere")
+            if creation.get_external_count() > 0:
+                raise ResultError(f"{path}: {where} has external storage, numbers in other files")
+
+
+# --- attributes and texts ---
+
+def attributes(item):
+    """The attributes of an h5py.File, group or dataset, texts as str and scalars as numbers of Python; none of None."""
+    values = {}
+    for name, value in ({} if item is None else item.attrs).items():
+        if isinstance(value, (bytes, str)):
+            values[name] = text_of(value)
+        else:
+            values[name] = value.item() if getattr(value, "size", 0) == 1 else value
+    return values
+
+
+def scalar_text(file, name):
+    return text_of(file[name][()]) if name in file else ""
+
+
+def text_of(value):
+    """Of fixed length (h5py gives bytes) or of variable length (str), with what is no UTF-8 kept as surrogates."""
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
+
+

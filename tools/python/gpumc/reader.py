@@ -1,0 +1,116 @@
+"""read(): all of a result file but its configurations, in memory."""
+import dataclasses
+import json
+
+import h5py
+import numpy
+
+from .files import ResultError, attributes, printable, reading, scalar_text, text_of, verified
+
+
+@dataclasses.dataclass(frozen=True)
+class Label:
+    """What a dataset says of itself. `axes`: names in the same table, one for each dimension."""
+    long_name: str
+    units: str
+    symbol: str
+    axes: tuple
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """A result file in memory.
+
+    `summary` and each of `runs` map names to arrays; what stands in a group below the summary has the
+    group's name in front: "reweighted/energy". `labels` are those of the summary, `run_labels` those of
+    each run. `remarks`: what the summary says beside its curves (`trusted`, `warning`, `rho_t_maximum`
+    for pa). `samples` is what stands in the group of that name; it and `config` are empty where the
+    file holds none.
+    """
+    path: str
+    title: str
+    is_complete: bool
+    format_version: int
+    summary: dict
+    labels: dict
+    remarks: dict
+    runs: list
+    run_labels: list
+    samples: dict
+    config: dict
+    source: str
+    provenance: dict
+
+    def quantities(self):
+        """Names in the summary that are neither an axis nor the error of another."""
+        axes = {axis for label in self.labels.values() for axis in label.axes}
+        return [name for name in self.summary
+                if name not in axes and not (name.endswith("_error") and name[:-6] in self.summary)]
+
+
+def read(path):
+    """The result at `path` as a Result; ResultError if it is none."""
+    with verified(path, ["read"]) as file, reading(path):
+        config = json.loads(scalar_text(file, "config/resolved") or "{}")
+        summary, labels = _table(file.get("summary"))
+        _check_structure(config, summary)
+        runs = [_table(group) for _, group in sorted(file.get("runs", {}).items())]
+        return Result(
+            path=str(path),
+            title=printable(text_of(file.attrs.get("title", ""))),
+            is_complete=bool(file.attrs.get("complete", 0)),
+            format_version=int(file.attrs["format_version"]),
+            summary=summary,
+            labels=labels,
+            remarks=attributes(file.get("summary")),
+            runs=[arrays for arrays, _ in runs],
+            run_labels=[run_labels for _, run_labels in runs],
+            samples=_table(file.get("samples"))[0],
+            config=config,
+            source=scalar_text(file, "config/source"),
+            provenance=attributes(file.get("provenance")))
+
+
+def _check_structure(config, summary):
+    """What those who draw and average a result rely on."""
+    if not isinstance(config, dict) or not all(isinstance(config.get(key, {}), dict)
+                                               for key in ("model", "algorithm", "kernel")):
+        raise ValueError("config/resolved is no configuration")
+    for name, values in summary.items():
+        if numpy.asarray(values).dtype.kind not in "fiu":
+            raise ValueError(f"summary/{name} holds no numbers")
+        if name + "_error" in summary and numpy.shape(summary[name + "_error"]) != numpy.shape(values):
+            raise ValueError(f"summary/{name}_error has another shape than summary/{name}")
+
+
+def _table(group):
+    """All datasets below a group by relative name: their arrays, and their labels."""
+    arrays, labels = {}, {}
+
+    def visit(name, item):
+        if isinstance(item, h5py.Dataset):
+            arrays[name] = item[()]
+            labels[name] = Label(*(printable(text_of(item.attrs.get(key, "")))
+                                   for key in ("long_name", "units", "symbol")),
+                                 axes=axes(group, item))
+
+    if group is not None:
+        group.visititems(visit)
+    return arrays, labels
+
+
+def axes(group, dataset):
+    if h5py.h5ds.is_scale(dataset.id):
+        return ()
+    prefix = group.name.rstrip("/") + "/"
+    names = [_axis(dataset, references) for references in dataset.attrs.get("DIMENSION_LIST", [()] * dataset.ndim)]
+    return tuple(name[len(prefix):] if name.startswith(prefix) else name for name in names)
+
+
+def _axis(dataset, references):
+    """Where the scale of a dimension is; "" without one, and where it was deleted, which crashes HDF5's own
+    iteration over scales."""
+    try:
+        return dataset.file[references[0]].name or "" if len(references) else ""
+    except (KeyError, OSError, ValueError):
+        return ""
