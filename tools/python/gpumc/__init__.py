@@ -1,19 +1,25 @@
-"""Results of gpumc, a Monte Carlo engine for statistical physics, in Python.
+"""Results of gpumc, Monte Carlo simulations for statistical physics, in Python.
 
     import gpumc
 
-    tree = gpumc.open("results/ising2d-first.h5")       # an xarray DataTree
-    summary = tree["summary"]
-    summary.energy, summary.energy_error
+    job = gpumc.run("configs/ising2d/first.yaml")           # calls the program, with its progress in a notebook
+    tree = gpumc.open("results/ising2d-first.h5")           # an xarray DataTree
+    tree["summary"].energy, tree["summary"].energy_error
 
-    result = gpumc.read("results/ising2d-first.h5")     # plain numpy arrays
+    table = gpumc.open_campaign("configs/ising2d/pa-campaign.yaml")     # one Dataset over sizes and seeds
+    table.energy.sel(L=32, seed=1).plot()
+    gpumc.to_pandas(table)
+
+    result = gpumc.read("results/ising2d-first.h5")         # plain numpy arrays, without xarray
     result.summary["energy"]
 """
-from .spin_configurations import configurations
+from .campaign import open_campaign, to_pandas
 from .files import ResultError, attributes, opened, printable, reading, seal
+from .program import Job, ProgramError, plan, run
 from .reader import Label, Result, read
+from .spin_configurations import configurations
 from .tree import open  # noqa: A004
-
 from .version import __version__
-__all__ = ["Label", "Result", "ResultError", "attributes", "configurations", "open", "opened", "printable", "read",
-           "reading", "seal"]
+
+__all__ = ["Job", "Label", "ProgramError", "Result", "ResultError", "__version__", "attributes", "configurations", "open",
+           "open_campaign", "opened", "plan", "printable", "read", "reading", "run", "seal", "to_pandas"]

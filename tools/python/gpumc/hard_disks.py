@@ -13,9 +13,9 @@ import math
 
 import numpy as np
 
-from . import files, measured, papers_published
+from . import decoded, files, measured, papers_published
+from .decoded import HEAD
 
-HEAD = 4  # numbers in front of the positions: sides of the box, corner of the grid of cells
 FINE = 400  # volumes and pressures at which a loop is looked at
 DEVIATES = 100
 LOOP_POINTS = 4  # of a curve in which a loop is looked for
@@ -45,18 +45,16 @@ def read(path, sweep=None):
             raise files.ResultError(f"{path}: no hard disks, but model {config['model']['name']}")
         if "configurations" not in file:
             raise files.ResultError(f"{path}: no configurations; algorithm.configurations asks for them")
-        group, replicas = file["configurations"], config["algorithm"]["replicas"]
-        count = len(group["configuration"])  # the axis: the other datasets have as many rows at least
-        times = group["sweep"][:count - count % replicas:replicas]
-        chosen = np.arange(len(times)) if sweep is None else np.flatnonzero(times == sweep)
+        of, stored = decoded.grid(file, config), file["configurations/bytes"]
+        chosen = np.arange(len(of.sweeps)) if sweep is None else np.flatnonzero(of.sweeps == sweep)
         if len(chosen) == 0:
-            raise files.ResultError(f"{path}: no configurations of sweep {sweep}" if len(times)
-                                           else f"{path}: no configurations yet")
-        rows = np.concatenate([group["bytes"][k * replicas:(k + 1) * replicas] for k in chosen])
-    numbers = rows.view("<f8").reshape(len(chosen), replicas, -1)
+            raise files.ResultError(f"{path}: no configurations of sweep {sweep}" if len(of.sweeps)
+                                    else f"{path}: no configurations yet")
+        rows = np.arange(math.prod(of.shape)).reshape(len(of.sweeps), -1)[chosen]
+        numbers = decoded.read_rows(stored, rows.ravel()).view("<f8").reshape(len(chosen), rows.shape[1], -1)
     corner = np.floor(numbers[..., 2:HEAD] * 2**23) / 2**23  # less what it says of the last move of the volume
-    return Disks(times[chosen], numbers[..., :2], corner,
-                 numbers[..., HEAD:].reshape(len(chosen), replicas, -1, 2))
+    return Disks(of.sweeps[chosen], numbers[..., :2], corner,
+                 numbers[..., HEAD:].reshape(len(chosen), rows.shape[1], -1, 2))
 
 
 def cells_of(positions, box, corner):

@@ -4,6 +4,7 @@ import math
 
 import numpy
 
+from . import decoded
 from .files import ResultError, reading, scalar_text, verified
 
 
@@ -82,8 +83,7 @@ def _populations(path, file, config, beta, run):
             found.append(betas[p])
             spins.append([])
             families.append([])
-        spins[-1].append(numpy.empty((end[p] - first[p], *shape), numpy.int8))
-        _unpack(group["bytes"][first[p]:end[p]], spins[-1][-1])
+        spins[-1].append(decoded.bits(group["bytes"][first[p]:end[p]], shape))
         families[-1].append(group["family"][first[p]:end[p]])
     return numpy.array(found), spins, families
 
@@ -91,44 +91,26 @@ def _populations(path, file, config, beta, run):
 def _grid(path, file, config, sweep, temperature):
     """Configurations of the same replicas at every time: a row for each time, temperature and replica, and
     the replicas copy by copy where there are any."""
-    group = file["configurations"]
-    algorithm = config["algorithm"]
-    if algorithm["name"] == "pt":
-        runs = file["runs/0000"]
-        all_temperatures = len(runs["temperature" if "temperature" in runs else "value"])
-        replicas = algorithm["replicas"], algorithm["samples"]
-    else:
-        all_temperatures = len(file["runs"])
-        replicas = (max(algorithm["replicas"], algorithm["samples"]),)
-    temperatures = algorithm["configurations"].get("temperatures", list(range(all_temperatures)))
-    rows = math.prod(replicas)  # of a temperature
-    per_time = len(temperatures) * rows
-    count = len(group["configuration"])  # the axis: the other datasets have as many rows at least
-    times = group["sweep"][:count - count % per_time:per_time]
-    chosen = range(len(times)) if sweep is None else numpy.flatnonzero(times == sweep)
-    if sweep is not None and len(chosen) == 0:
-        raise ResultError(f"{path}: no configurations of sweep {sweep}; there are those of {_some(times)}")
-    first, height = 0, len(temperatures)
+    stored, of = file["configurations/bytes"], decoded.grid(file, config)
+    times, lattice = numpy.arange(len(of.sweeps)), tuple(reversed(config["model"]["shape"]))
+    if sweep is not None:
+        times = numpy.flatnonzero(of.sweeps == sweep)
+        if len(times) == 0:
+            raise ResultError(f"{path}: no configurations of sweep {sweep}; there are those of {_some(of.sweeps)}")
+    chosen = slice(None)
     if temperature is not None:
-        if temperature not in temperatures:
+        if temperature not in of.temperatures:
             raise ResultError(f"{path}: no configurations of temperature {temperature}; there are those of "
-                              f"{_some(temperatures)}")
-        first, height = temperatures.index(temperature), 1
-    shape = tuple(reversed(config["model"]["shape"]))
-    spins = numpy.empty((len(chosen), height, *replicas, *shape), numpy.int8)
-    for k, time in enumerate(chosen):
-        begin = time * per_time + first * rows
-        _unpack(group["bytes"][begin:begin + height * rows], spins[k])
-    return times[chosen], spins
+                              f"{_some(of.temperatures)}")
+        chosen = slice(of.temperatures.index(temperature), of.temperatures.index(temperature) + 1)
+    rows = numpy.arange(math.prod(of.shape)).reshape(of.shape)[:, chosen]
+    spins = numpy.empty((len(times),) + rows.shape[1:] + lattice, numpy.int8)
+    for k, time in enumerate(times):
+        spins[k] = decoded.bits(decoded.read_rows(stored, rows[time].ravel()), lattice).reshape(spins[k].shape)
+    return of.sweeps[times], spins
 
 
 def _some(values):
     """A few of them, for a message."""
     shown = [f"{value:.9g}" for value in values[:8]]
     return ", ".join(shown + ["..."] * (len(values) > 8)) or "none"
-
-
-def _unpack(portable, spins):
-    """Replicas in portable form, [replica, bytes], into `spins`, as many of them along its first axes."""
-    bits = numpy.unpackbits(portable, axis=1, bitorder="little", count=spins.size // len(portable))
-    spins[...] = (2 * bits.view(numpy.int8) - 1).reshape(spins.shape)

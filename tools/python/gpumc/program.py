@@ -1,0 +1,169 @@
+"""run() and plan(): the program gpumc, called from Python."""
+import dataclasses
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import warnings
+
+from . import progress
+from .version import __version__
+
+STOPPED = 75  # exit code: stopped by a signal or the time limit, resumable
+LOOK_SECONDS = 0.5
+
+
+class ProgramError(Exception):
+    """gpumc ended with an error, whose message this has; `code` is its exit code."""
+
+    def __init__(self, message, code):
+        super().__init__(message)
+        self.code = code
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """What run() has done: `outputs`, a path for each task; `stopped` if the time limit or an interrupt ended it before it
+    was done (the same call continues it); `warnings`, what the program said."""
+    outputs: list
+    stopped: bool
+    warnings: str = dataclasses.field(repr=False)
+
+    def open(self):
+        """gpumc.open() of the result; of several tasks gpumc.open_campaign()."""
+        from .campaign import open_campaign
+        from .tree import open as open_tree
+        return open_tree(self.outputs[0]) if len(self.outputs) == 1 else open_campaign(self.outputs)
+
+
+def find(program=None):
+    """Path of the program: `program`, the environment variable GPUMC_PROGRAM, the first in PATH, or build/release/gpumc
+    of a source tree: that in which this package stands, or the working directory."""
+    named = program or os.environ.get("GPUMC_PROGRAM")
+    trees = [folder / "build/release/gpumc" for folder in (pathlib.Path(__file__).resolve().parents[3], pathlib.Path.cwd())]
+    for path in [named] if named else [shutil.which("gpumc"), *trees]:
+        if path and shutil.which(os.fspath(path)):
+            return os.fspath(path)
+    raise FileNotFoundError(f"{named}: no such program" if named else
+                            "no program gpumc in PATH; build it (tools/quickstart build), or name it in GPUMC_PROGRAM")
+
+
+def run(config, *, output=None, device=None, threads=None, max_time=None, task=None, fresh=False, show=None, program=None,
+        **overrides):
+    """Run a configuration, or continue it, as `gpumc run` does; returns a Job, whose open() gives the result.
+
+    config      path of a YAML file, or a dictionary of its contents
+    overrides   values of keys: model__shape=[16, 16], or **{"model.shape": [16, 16]}; None leaves a key out
+    output, device, threads, max_time, task, fresh
+                the options of that name: device="cuda", max_time="2 h", task="0-3"
+    show        whether progress is shown: in a notebook as a bar, otherwise as a line of the terminal; None: if there
+                is one of the two
+    program     path of gpumc (find())
+
+    A complete result is left alone. An interrupt (the stop button of a notebook) makes the program write a checkpoint
+    and end; the same call continues. Raises ProgramError with the program's message if it fails, and FileNotFoundError where there is
+    no program.
+    """
+    with _file_of(config) as path:
+        options = _options(overrides, output, device)
+        tasks = _plan(find(program), path, options)["tasks"]
+        outputs = [tasks[number]["output"] for number in _numbers(task, len(tasks))]
+        more = [f"--{name}={value}" for name, value in (("task", task), ("threads", threads), ("max-time", max_time))
+                if value is not None]
+        command = [find(program), "run", path, "--quiet", *options, *more, *["--fresh"] * bool(fresh)]
+        with progress.shown(outputs, show) as look:
+            code, said = _watched(command, look)
+    if code not in (0, STOPPED):
+        raise ProgramError(said.strip() or f"gpumc ended with {code}", code)
+    if said.strip():
+        warnings.warn(said.strip(), stacklevel=2)
+    return Job(outputs, code == STOPPED, said)
+
+
+def plan(config, *, output=None, device=None, program=None, **overrides):
+    """What `gpumc plan --json` says: "tasks", each with its output, memory and time. Arguments as of run()."""
+    with _file_of(config) as path:
+        return _plan(find(program), path, _options(overrides, output, device))
+
+
+def _plan(program, path, options):
+    _compare_versions(program)
+    done = subprocess.run([program, "plan", path, "--json", *options], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    try:
+        return json.loads(done.stdout)
+    except json.JSONDecodeError:
+        raise ProgramError(done.stderr.strip() or f"gpumc ended with {done.returncode}", done.returncode) from None
+
+
+def _numbers(task, count):
+    """Of the tasks that a list names, as "0,3-8"; the program refuses one that names others."""
+    if task is None:
+        return range(count)
+    spans = [part.partition("-") for part in str(task).split(",")]
+    named = [number for first, _, last in spans if first.strip().isdigit()
+             for number in range(int(first), int(last if last.strip().isdigit() else first) + 1)]
+    return [number for number in named if number < count]
+
+
+def _options(overrides, output, device):
+    """Options that `run` and `plan` share."""
+    chosen = [f"--set={key.replace('__', '.')}={'null' if value is None else json.dumps(value)}"
+              for key, value in overrides.items()]
+    chosen += [f"--output={os.fspath(output)}"] if output is not None else []
+    return chosen + ([f"--device={device}"] if device is not None else [])
+
+
+class _file_of:
+    """The path of a configuration, that of a temporary file for a dictionary."""
+
+    def __init__(self, config):
+        self.config, self.temporary = config, None
+
+    def __enter__(self):
+        if not isinstance(self.config, dict):
+            return os.fspath(self.config)
+        self.temporary = tempfile.NamedTemporaryFile("w", suffix=".yaml", prefix="gpumc-", delete=False)
+        json.dump(self.config, self.temporary)  # JSON is YAML
+        self.temporary.close()
+        return self.temporary.name
+
+    def __exit__(self, *_):
+        if self.temporary:
+            os.remove(self.temporary.name)
+
+
+def _watched(command, look):
+    """Exit code and messages of the program; look() is called while it works."""
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
+                                   start_new_session=True)
+        interrupted = False
+        while True:
+            try:
+                process.wait(LOOK_SECONDS)
+                break
+            except subprocess.TimeoutExpired:
+                look()
+            except KeyboardInterrupt:
+                process.send_signal(signal.SIGKILL if interrupted else signal.SIGINT)
+                interrupted = True
+        look()
+        said.seek(0)
+        return process.returncode, said.read()
+
+
+def _compare_versions(program):
+    """The package is made for the program of its version."""
+    if program in _compared:
+        return
+    _compared.add(program)
+    text = subprocess.run([program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
+    version = text.split()[1] if text.startswith("gpumc ") else "unknown"
+    if version.split(".")[:2] != __version__.split(".")[:2]:
+        warnings.warn(f"{program} is version {version}, and this package is {__version__}", stacklevel=4)
+
+
+_compared = set()
