@@ -1,10 +1,11 @@
 """The documents: links lead to files and sections that exist, and files of the tree that are named exist; the README names
-every model, algorithm and kernel of the program."""
+every model, algorithm and kernel of the program; every page is in a menu of the site (docs/conf.py)."""
 import collections
 import json
 import os
 import pathlib
 import re
+import runpy
 import subprocess
 import tempfile
 import unittest
@@ -61,6 +62,12 @@ class Documents(unittest.TestCase):
 
     def test_named_files_exist(self):
         self.assertEqual(lost_paths(ROOT), [])
+
+    def test_every_page_is_in_a_menu(self):
+        site = runpy.run_path(str(ROOT / "docs/conf.py"))
+        entries = ["README", *(entry for pages in site["MENUS"].values() for entry in pages), *site["kernels"]()]
+        pages = [document.relative_to(ROOT).with_suffix("").as_posix() for document in documents(ROOT)]
+        self.assertEqual(sorted(entries), sorted(pages), "docs/conf.py has the menus")
 
     def test_the_readme_names_all_plugins(self):
         done = subprocess.run([PROGRAM, "list", "--json"], check=True, capture_output=True, text=True)

@@ -1,0 +1,55 @@
+"""The documentation site: `tools/docs` builds it with Sphinx and MyST from the Markdown files of the tree as they stand,
+README.md being its start page. A page that is in no menu below, a link to nowhere and a missing anchor all fail the build."""
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+MENUS = {
+    "Tutorials": ["docs/tutorial", "docs/tutorial-spin-glass", "docs/tutorial-density-of-states", "docs/tutorial-xy",
+                  "docs/tutorial-hard-disks"],
+    "Using gpumc": ["docs/cli", "docs/config-reference", "docs/file-format", "docs/merging"],
+    "GPUs and clusters": ["docs/gpu", "docs/processes", "docs/cluster", "docs/scaling"],
+    "Results one can trust": ["docs/statistics", "docs/papers", "docs/performance"],
+    "Inside": ["ARCHITECTURE", "docs/kernels/README", "docs/adding-a-model", "CONTRIBUTING", "CHANGELOG"],
+}
+
+project = "gpumc"
+author = "The gpumc developers"
+release = re.search(r"^project\(gpumc VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"), re.M).group(1)
+
+# The root of the sources is that of the tree: links lead from page to page, and to files beside them, as in the tree.
+extensions = ["myst_parser", "sphinx_copybutton"]
+source_suffix = {".md": "markdown"}
+root_doc = "README"
+include_patterns = ["*.md", "docs/**"]
+myst_heading_anchors = 6
+nitpicky = True
+
+html_theme = "furo"
+html_title = f"gpumc {release}"
+html_show_sphinx = False
+copybutton_prompt_text = "$ "
+
+
+def add_menus(app, page, text):
+    """The menus, which the README as read elsewhere does without."""
+    for name, of in {"README": MENUS, "docs/kernels/README": {"Kernels": kernels()}}.items():
+        if page == name:
+            text[0] += "".join(f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "".join(f"/{entry}\n" for entry in pages)
+                               + "```\n" for caption, pages in of.items())
+
+
+def kernels():
+    return sorted(f"docs/kernels/{page.stem}" for page in (ROOT / "docs/kernels").glob("*.md") if page.stem != "README")
+
+
+def add_index(app, failed):
+    """The address of the site itself leads to its start page."""
+    if not failed:
+        pathlib.Path(app.outdir, "index.html").write_text(
+            '<!doctype html><title>gpumc</title><meta http-equiv="refresh" content="0; url=README.html">\n', encoding="utf-8")
+
+
+def setup(app):
+    app.connect("source-read", add_menus)
+    app.connect("build-finished", add_index)
