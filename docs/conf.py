@@ -9,7 +9,7 @@ MENUS = {
                   "docs/tutorial-hard-disks"],
     "Using gpumc": ["docs/cli", "docs/config-reference", "docs/file-format", "docs/merging"],
     "GPUs and clusters": ["docs/gpu", "docs/processes", "docs/cluster", "docs/scaling"],
-    "Results one can trust": ["docs/statistics", "docs/papers", "docs/performance"],
+    "Results one can trust": ["docs/statistics", "docs/papers", "docs/performance", "docs/experiments"],
     "Inside": ["ARCHITECTURE", "docs/kernels/README", "docs/adding-a-model", "CONTRIBUTING", "CHANGELOG"],
 }
 
