@@ -4,13 +4,18 @@ import pathlib
 import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-MENUS = {
-    "Tutorials": ["docs/tutorial", "docs/tutorial-spin-glass", "docs/tutorial-density-of-states", "docs/tutorial-xy",
-                  "docs/tutorial-hard-disks"],
-    "Using gpumc": ["docs/cli", "docs/config-reference", "docs/file-format", "docs/merging"],
-    "GPUs and clusters": ["docs/gpu", "docs/processes", "docs/cluster", "docs/scaling"],
-    "Results one can trust": ["docs/statistics", "docs/papers", "docs/performance", "docs/experiments"],
-    "Inside": ["ARCHITECTURE", "docs/kernels/README", "docs/adding-a-model", "CONTRIBUTING", "CHANGELOG"],
+KERNELS = sorted(f"docs/kernels/{page.stem}" for page in (ROOT / "docs/kernels").glob("*.md") if page.stem != "README")
+# The menus of the site, by the page that they belong to.
+menus = {
+    "README": {
+        "Tutorials": ["docs/tutorial", "docs/tutorial-spin-glass", "docs/tutorial-density-of-states", "docs/tutorial-xy",
+                      "docs/tutorial-hard-disks"],
+        "Using gpumc": ["docs/cli", "docs/config-reference", "docs/file-format", "docs/merging"],
+        "GPUs and clusters": ["docs/gpu", "docs/processes", "docs/cluster", "docs/scaling"],
+        "Results one can trust": ["docs/statistics", "docs/papers", "docs/performance", "docs/experiments"],
+        "Inside": ["ARCHITECTURE", "docs/kernels/README", "docs/adding-a-model", "CONTRIBUTING", "CHANGELOG"],
+    },
+    "docs/kernels/README": {"Kernels": KERNELS},
 }
 
 project = "gpumc"
@@ -32,15 +37,9 @@ copybutton_prompt_text = "$ "
 
 
 def add_menus(app, page, text):
-    """The menus, which the README as read elsewhere does without."""
-    for name, of in {"README": MENUS, "docs/kernels/README": {"Kernels": kernels()}}.items():
-        if page == name:
-            text[0] += "".join(f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "".join(f"/{entry}\n" for entry in pages)
-                               + "```\n" for caption, pages in of.items())
-
-
-def kernels():
-    return sorted(f"docs/kernels/{page.stem}" for page in (ROOT / "docs/kernels").glob("*.md") if page.stem != "README")
+    """Adds the menus, which the pages as read elsewhere do without."""
+    for caption, entries in menus.get(page, {}).items():
+        text[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "".join(f"/{entry}\n" for entry in entries) + "```\n"
 
 
 def add_index(app, failed):
@@ -51,5 +50,6 @@ def add_index(app, failed):
 
 
 def setup(app):
+    app.add_config_value("menus", {}, "env")  # other menus: all pages are read again
     app.connect("source-read", add_menus)
     app.connect("build-finished", add_index)

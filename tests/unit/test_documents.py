@@ -65,7 +65,7 @@ class Documents(unittest.TestCase):
 
     def test_every_page_is_in_a_menu(self):
         site = runpy.run_path(str(ROOT / "docs/conf.py"))
-        entries = ["README", *(entry for pages in site["MENUS"].values() for entry in pages), *site["kernels"]()]
+        entries = ["README", *(entry for menus in site["menus"].values() for pages in menus.values() for entry in pages)]
         pages = [document.relative_to(ROOT).with_suffix("").as_posix() for document in documents(ROOT)]
         self.assertEqual(sorted(entries), sorted(pages), "docs/conf.py has the menus")
 
