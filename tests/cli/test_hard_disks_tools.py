@@ -13,6 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/python")]
 import gpumc  # noqa: E402
 from gpumc import hard_disks  # noqa: E402
+from gpumc.plot import disks, draw  # noqa: E402
 from support import device  # noqa: E402
 from support.edited_result import edited  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
@@ -199,8 +200,8 @@ class Disks256:
     """Of a result what the equation of state is drawn from."""
 
     def __init__(self, fraction, pressure, trusted):
-        self.path = "made up"
-        self.config = {"model": {"name": "hard_disks", "particles": 256, "packing_fraction": fraction}}
+        self.path, self.title, self.is_complete = "made up", "", True
+        self.config = {"model": {"name": "hard_disks", "particles": 256, "packing_fraction": fraction}, "algorithm": {}}
         self.summary = {"pressure": pressure, "pressure_error": 0.01}
         self.remarks = {"trusted": int(trusted)}
 
@@ -225,17 +226,14 @@ class Loops(unittest.TestCase):
 
     def test_of_a_picture(self):
         """A dashed line of equal areas between the cuts, and open symbols where results are not trusted: only there."""
-        import matplotlib
-        matplotlib.use("Agg")
-        import matplotlib.pyplot as plt
         fraction = [0.69, 0.695, 0.70, 0.705, 0.71, 0.715, 0.72, 0.725, 0.73]
         pressure = [8.955, 9.135, 9.095, 9.046, 8.945, 9.016, 9.071, 9.367, 9.656]  # of docs/tutorial-hard-disks.md
         for slope, loops in (0, 1), (200, 0):
             results = [Disks256(x, y + slope * x, trusted=x != 0.71) for x, y in zip(fraction, pressure)]
-            figure, lines = hard_disks.draw_equation_of_state(plt, results, "")
+            figure, lines = draw("equation-of-state", results), disks.pressure_words(results).splitlines()
             axes, = figure.axes
             cuts = [collection.get_segments() for collection in axes.collections
-                    if np.isclose(collection.get_linewidth(), 0.8).all() and collection.get_linestyle()[0][1] is not None]
+                    if np.isclose(collection.get_linewidth(), 1).all() and collection.get_linestyle()[0][1] is not None]
             self.assertEqual(len(cuts), loops)
             if loops:
                 (left, level), (right, same) = cuts[0][0]
@@ -249,7 +247,6 @@ class Loops(unittest.TestCase):
             self.assertEqual(sum(map(len, opened)), 1)
             self.assertIn("not trusted", [text.get_text() for text in axes.get_legend().get_texts()])
             self.assertEqual([line.endswith(", not trusted") for line in lines[:9]], [x == 0.71 for x in fraction])
-            plt.close(figure)
 
 
 class Export(Tools):

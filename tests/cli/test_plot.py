@@ -1,6 +1,4 @@
 """tools/plot and the Python package on files written by hand in the documented format."""
-import importlib.machinery
-import importlib.util
 import json
 import os
 import shutil
@@ -18,14 +16,8 @@ sys.path[:0] = [os.path.join(ROOT, "tests", "support"), os.path.join(ROOT, "tool
                 os.path.join(ROOT, "tools", "python")]
 import gpumc  # noqa: E402
 from gpumc import ising2d_exact  # noqa: E402
+from gpumc.plot import curves, draw, labels  # noqa: E402
 import result_file  # noqa: E402
-
-
-def load_plot():
-    loader = importlib.machinery.SourceFileLoader("plot", os.path.join(ROOT, "tools", "plot"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("plot", loader))
-    loader.exec_module(module)
-    return module
 
 
 class Files(unittest.TestCase):
@@ -73,7 +65,7 @@ class Plot(Files):
                     opened["config/resolved"] = json.dumps(config)
                     columns = {"log_dos": expected + 0.05, "log_dos_error": np.full(expected.size, 0.1)}
                     result_file.table(opened, "summary", levels[part], columns, "level_energy")
-                known = load_plot().exact_curves(gpumc.read(file))
+                known = curves.exact_curves(gpumc.read(file))
                 self.assertEqual("log_dos" in known, name != "bin")
                 if name != "bin":
                     np.testing.assert_allclose(known["log_dos"](levels[part]), expected, atol=1e-12)
@@ -87,7 +79,7 @@ class Plot(Files):
         with h5py.File(file, "r+") as opened:
             result_file.table(opened, "summary/microcanonical", np.arange(-16.0, 4.0, 4.0),
                               {"energy": np.zeros(5), "energy_error": np.ones(5)}, "level_energy")
-        panels = load_plot().curves(gpumc.read(file))
+        panels = curves.curves(gpumc.read(file))
         self.assertEqual(sorted(panels["energy"]), ["energy", "reweighted/energy"])
         self.assertEqual(panels["microcanonical/energy"], ["microcanonical/energy"])
 
@@ -101,16 +93,16 @@ class Plot(Files):
                                       ("effective_samples", "number", {})):
                 result_file.table(opened, f"summary/{group}", beta, {"psi6": np.arange(3.0), **more})
                 opened[f"summary/{group}/psi6"].attrs["long_name"] = f"{what} of psi6"
-        plot, result = load_plot(), gpumc.read(file)
-        panels = plot.curves(result)
+        result = gpumc.read(file)
+        panels = curves.curves(result)
         for group in "autocorrelation_time", "drift", "effective_samples":
             self.assertEqual(panels[f"{group}/psi6"], [f"{group}/psi6"])
-        self.assertEqual([name for name in plot.choose_panels([result], None) if "psi6" in name],
+        self.assertEqual([name for name in curves.choose_panels([result], None) if "psi6" in name],
                          ["autocorrelation_time/psi6"])
         with h5py.File(file, "r+") as opened:
             opened["summary/drift/psi6"].attrs["long_name"] = "number of psi6"
             del opened["summary/autocorrelation_time"]
-        self.assertEqual(plot.curves(gpumc.read(file))["psi6"], ["drift/psi6", "effective_samples/psi6"])
+        self.assertEqual(curves.curves(gpumc.read(file))["psi6"], ["drift/psi6", "effective_samples/psi6"])
 
     def test_what_was_given_is_drawn_on_request_only(self):
         """One value everywhere without an error, or with unknown ones, which are no reason for a warning of NumPy."""
@@ -124,7 +116,7 @@ class Plot(Files):
                 else:
                     opened[f"summary/{name}_error"][:] = change
             opened["summary/specific_heat_error"][3] = np.nan
-        drawn = load_plot().choose_panels([gpumc.read(file)], None)
+        drawn = curves.choose_panels([gpumc.read(file)], None)
         self.assertEqual([name for name in ("abs_magnetization", "entropy", "specific_heat") if name in drawn],
                          ["specific_heat"])
         for names in [], ["--quantities", "entropy,abs_magnetization"]:
@@ -139,7 +131,7 @@ class Plot(Files):
             opened["summary/beta"].attrs["long_name"] = "a long name of what is moved in this run of all"
             for name in names:
                 opened[f"summary/{name}"].attrs.update({"symbol": "", "units": "1"})
-        figure = load_plot().draw([gpumc.read(file)], names, [{}])
+        figure = draw("summary", gpumc.read(file), quantities=names)
         figure.canvas.draw()
         for axes in figure.axes:
             box = axes.get_tightbbox()
@@ -147,10 +139,9 @@ class Plot(Files):
             self.assertLessEqual(box.x1, figure.bbox.width)
 
     def test_labels_of_axes(self):
-        plot = load_plot()
-        for symbol, units, expected in (("V", "diameters2", "V [diameters$^2$]"), ("", "sweeps", "sweeps"), ("φ", "1", "φ"),
-                                        ("<m>", "1", "\u27e8m\u27e9"), ("", "1", "")):
-            self.assertEqual(plot.with_units(gpumc.Label("", units, symbol, ())), expected)
+        for symbol, units, expected in (("V", "diameters2", "$V$ [diameters$^2$]"), ("", "sweeps", "sweeps"), ("φ", "1", "$\\phi$"),
+                                        ("<m>", "1", r"$\langle m\rangle$"), ("", "1", "")):
+            self.assertEqual(labels.quantity(gpumc.Label("", units, symbol, ())), expected)
 
     def test_files_overlay(self):
         files = [result_file.write(self.path(f"{side}.h5"), shape=(side, side)) for side in (8, 16)]
@@ -189,7 +180,7 @@ class Plot(Files):
         with h5py.File(file, "r+") as opened:
             for name in names:
                 opened[f"summary/{name}"].attrs["long_name"] = "twelve words " * 6
-        figure = load_plot().draw([gpumc.read(file)], names, [{}])
+        figure = draw("summary", gpumc.read(file), quantities=names)
         figure.canvas.draw()
         titles = [axes._left_title.get_window_extent() for axes in figure.axes]
         self.assertLess(max(title.x1 for title in titles), figure.bbox.width)

@@ -3,6 +3,7 @@ import math
 
 import gpumc
 from gpumc import hard_disks, measured, papers_published
+from gpumc.plot import disks
 from paper_figures.common import finish
 
 
@@ -23,7 +24,7 @@ def equation_of_state(campaigns, axes):
         axes.plot(list(curve), [value for value, _ in curve.values()], "s--", color=f"C{colour}", fillstyle="none",
                   markersize=4, linewidth=0.7, label=f"$N = {number}$, paper")
     for colour, (number, points) in enumerate(hard_disks.pressures(results).items(), 3):
-        hard_disks.draw_pressures(axes, points, number, f"C{colour}")
+        disks.draw_pressures(axes, points, number, f"C{colour}")
     for result in sorted(results, key=lambda result: (hard_disks.number_of(result), hard_disks.fraction_of(result))):
         number, fraction = hard_disks.number_of(result), hard_disks.fraction_of(result)
         paper = papers_published.ANDERSON_TABLE_2.get(number, {}).get(fraction)

@@ -1,5 +1,5 @@
-"""Configurations of hard disks from result files, their local order psi_6, and pictures of both and of the equation of
-state.
+"""Configurations of hard disks from result files, their local order psi_6, and the loop in the equation of state. Pictures of
+both are gpumc.plot.disks.
 
     from gpumc import hard_disks
 
@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from . import decoded, files, measured, papers_published
+from . import decoded, files, measured
 from .decoded import HEAD
 
 FINE = 400  # volumes and pressures at which a loop is looked at
@@ -135,33 +135,7 @@ def loop_line(number, found):
             f"{measured.text(number * area, number * area_error)} kT in all")
 
 
-# --- pictures -------------------------------------------------------------------------------------
-
-def draw_order(plt, results, title):
-    """The last configuration of each result, replica 0, by the phase of local psi_6; and lines about them."""
-    from matplotlib.collections import EllipseCollection
-    figure, grid = plt.subplots(1, len(results), squeeze=False, layout="constrained",
-                                figsize=(4.6 * len(results) + 0.6, 4.9))
-    figure.suptitle(title, fontsize=12)
-    lines, discs = [], None
-    for axes, result in zip(grid.flat, results):
-        disks = read(result.path)
-        places, box = disks.positions[-1, 0], disks.box[-1, 0]
-        psi = local_order(places, box)
-        ones = np.ones(len(places))
-        discs = EllipseCollection(ones, ones, 0 * ones, units="xy", offsets=places, offset_transform=axes.transData,
-                                  array=np.angle(psi, deg=True), cmap="hsv", clim=(-180, 180), linewidth=0)
-        axes.add_collection(discs)
-        axes.set(xlim=(0, box[0]), ylim=(0, box[1]), aspect="equal", xlabel=r"$x/\sigma$", ylabel=r"$y/\sigma$")
-        axes.grid(False)
-        fraction = math.pi / 4 * len(places) / np.prod(box)
-        axes.set_title(rf"$N = {len(places)}$, $\phi = {fraction:.3f}$, $|\Psi_6| = {abs(psi.mean()):.2f}$", loc="left")
-        lines.append(f"{result.path}: sweep {disks.sweeps[-1]}, replica 0: |psi_6| = {abs(psi.mean()):.4f} of all "
-                     f"disks, {np.abs(psi).mean():.4f} locally")
-    bar = figure.colorbar(discs, ax=grid, shrink=0.85, ticks=range(-180, 181, 60))
-    bar.set_label(r"phase of local $\psi_6$ [degrees]")
-    return figure, lines
-
+# --- several results -------------------------------------------------------------------------------
 
 def pressures(results):
     """{N: [packing fraction, pressure, error, trusted], [.., fraction]} by N, in the order of packing fractions."""
@@ -175,14 +149,9 @@ def pressures(results):
     return {number: np.array(sorted(found[number])).T for number in sorted(found)}
 
 
-def draw_pressures(axes, points, number, colour):
-    """Points of `pressures` of N disks with a line through them, open where results are not trusted."""
-    fraction, pressure, error, trusted = points
-    axes.errorbar(fraction, pressure, error, fmt="o-", markersize=3.5, capsize=2, linewidth=0.9, color=colour,
-                  label=f"$N = {number}$")
-    doubtful = trusted == 0
-    axes.plot(fraction[doubtful], pressure[doubtful], "o", markersize=3.5, color=colour, markerfacecolor="white",
-              zorder=3)
+def loops(found):
+    """loop() of each number of disks in `found`, what pressures() gives, that has enough points for one."""
+    return {number: loop(number, *points[:3]) for number, points in found.items() if points.shape[1] >= LOOP_POINTS}
 
 
 def number_of(result):
@@ -195,37 +164,3 @@ def fraction_of(result):
     if "packing_fraction" in model:
         return float(model["packing_fraction"])
     return math.pi / 4 * number_of(result) / math.prod(model["box"])
-
-
-def draw_equation_of_state(plt, results, title):
-    """P*(phi) by N, with lines of equal areas where there is a loop, and the paper's largest systems; and lines of the
-    numbers."""
-    figure, axes = plt.subplots(layout="constrained", figsize=(6, 4.4))
-    figure.suptitle(title, fontsize=12)
-    lines, found = [], pressures(results)
-    loops = {number: loop(number, *points[:3]) for number, points in found.items() if points.shape[1] >= LOOP_POINTS}
-    for colour, (number, points) in enumerate(found.items()):
-        draw_pressures(axes, points, number, f"C{colour}")
-        lines += [f"N = {number}, phi = {x:g}: P* = {measured.text(y, dy)}{'' if trusted else ', not trusted'}"
-                  for x, y, dy, trusted in points.T]
-        if number in loops:
-            lines.append(loop_line(number, loops[number]))
-        if loops.get(number) is not None:
-            level, _, *ends = loops[number][0]
-            axes.hlines(level, *ends, color=f"C{colour}", linestyle="--", linewidth=0.8)
-    largest = max(papers_published.ANDERSON_TABLE_2)
-    paper = papers_published.ANDERSON_TABLE_2[largest]
-    axes.plot(list(paper), [value for value, _ in paper.values()], "s-", color="0.5", markersize=3.5,
-              linewidth=0.8, label=f"$N = {largest}$, Anderson et al. (2013)")
-    axes.set_xlabel(r"packing fraction $\phi$")
-    axes.set_ylabel(r"pressure $P^* = P\sigma^2/k_BT$")
-    axes.margins(x=0.03)
-    if any((points[3] == 0).any() for points in found.values()):
-        axes.plot([], [], "o", markersize=3.5, color="0.25", markerfacecolor="white", label="not trusted")
-    if any(loops.values()):
-        axes.plot([], [], "--", color="0.25", linewidth=0.8, label=r"equal areas of $P^*$ against $1/\phi$")
-    handles, labels = axes.get_legend_handles_labels()
-    sizes = [f"$N = {number}$" for number in found]
-    order = sorted(range(len(labels)), key=lambda k: labels[k] not in sizes)  # sizes first
-    axes.legend([handles[k] for k in order], [labels[k] for k in order], fontsize=8)
-    return figure, lines

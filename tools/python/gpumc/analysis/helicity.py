@@ -9,7 +9,6 @@ from .. import measured
 from . import transition
 
 FINE = 4001  # temperatures between the first and the last at which curves are looked at
-MARKS = {"marker": "o", "markersize": 3, "linestyle": "none", "elinewidth": 0.9}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,33 +89,3 @@ def table(found):
         lines.append(f"L = {small.side} and {large.side}, logarithmic corrections: "
                      + (f"T_KT = {measured.text(*place)}" if np.isfinite(place[0]) else "no transition resolved"))
     return "\n".join(lines)
-
-
-def draw(plt, found, title):
-    """Y and the line; C, whose curves cross at T_KT."""
-    figure, (left, right) = plt.subplots(1, 2, layout="constrained", figsize=(8.4, 3.9))
-    figure.suptitle(title, fontsize=12)
-    for number, size in enumerate(found):
-        colour = f"C{number}"
-        left.errorbar(size.temperature, size.values, yerr=size.errors, color=colour, label=f"L = {size.side}", **MARKS)
-        left.plot(size.grid, size.smooth, color=colour, linewidth=0.8)
-        middle, error = correction(size)
-        sure = error < 0.25  # nearer to the line the error grows without bound
-        right.plot(size.grid[sure], middle[sure], color=colour, linewidth=1, label=f"L = {size.side}")
-        right.fill_between(size.grid, middle - error, middle + error, where=sure, color=colour, alpha=0.2, linewidth=0)
-    line = found[0].grid
-    left.plot(line, 2 * line / np.pi, "k--", linewidth=0.9, label=r"$2T/\pi$")
-    places = [transition_of(small, large) for small, large in zip(found, found[1:])]
-    for number, (temperature, error) in enumerate(places, 1):
-        if np.isfinite(temperature):
-            right.axvspan(temperature - error, temperature + error, color=f"C{number}", alpha=0.3, linewidth=0)
-    left.set_ylim(bottom=0)
-    left.set_ylabel(r"helicity modulus $\Upsilon$")
-    left.set_title("helicity modulus and its jump", loc="left")
-    right.set_ylabel(r"$C$ of $\Upsilon = (2T/\pi)\,(1 + 1/(2 (\ln L + C)))$")
-    right.set_title(r"logarithmic corrections: the same $C$ at $T_\mathrm{KT}$", loc="left")
-    for axes in (left, right):
-        axes.set_xlabel("temperature $T/J$")
-        axes.margins(x=0.02)
-        axes.legend(fontsize=8)
-    return figure

@@ -28,8 +28,6 @@ CHANCE = 0.01
 # Of the model: what the sizes may differ in.
 OF_ONE_SIZE = ("shape", "disorder_seed", "sample", "file")
 
-MARKS = {"marker": "o", "markersize": 3, "linewidth": 1, "elinewidth": 0.9}
-
 
 class NotComparable(Exception):
     """The files have no such curves in common; the message says why."""
@@ -404,48 +402,3 @@ def table(found):
             lines.append("the pairs differ by more than their errors: crossings drift with the size, and those of "
                          "the largest sizes are the nearest to T_c")
     return "\n".join(lines + gaps)
-
-
-# --- drawing --------------------------------------------------------------------------------------
-
-def draw(plt, found, title):
-    """A panel of whole curves, and to its right the differences of neighbouring sizes, where the
-    crossings are seen."""
-    figure, axes = plt.subplots(len(found), 2, layout="constrained", squeeze=False,
-                                figsize=(8.4, 3.4 * len(found) + 0.5))
-    figure.suptitle(title, fontsize=12)
-    for (left, right), panel in zip(axes, found):
-        for number, size in enumerate(panel.curves):
-            left.errorbar(1 / size.beta, size.values, yerr=size.errors, label=f"L = {size.side}",
-                          color=f"C{number}", **MARKS)
-            if number > 0:
-                draw_difference(right, panel.curves[number - 1], size, f"C{number}")
-        finish(left, right, panel)
-    return figure
-
-
-def draw_difference(axes, small, large, colour):
-    """With a band where the two cross."""
-    apart, found = difference(small, large), statement(small, large)
-    coldest, hottest = 1 / apart.beta[-1], 1 / apart.beta[0]
-    if is_inside(found.lower) or is_inside(found.upper):
-        axes.axvspan(max(found.lower, coldest), min(found.upper, hottest), color=colour, alpha=0.2,
-                     linewidth=0)
-    if is_inside(found.temperature):
-        axes.axvline(found.temperature, color=colour, linewidth=0.8, linestyle="--")
-    known = crossing_of.estimate(apart)
-    axes.plot(1 / known.beta, known.values, color=colour, linewidth=1)
-    axes.errorbar(1 / apart.beta, apart.values, yerr=apart.errors, color=colour, linestyle="none",
-                  label=f"L = {large.side} minus L = {small.side}:\n{place(found)}", **MARKS)
-
-
-def finish(left, right, panel):
-    for axes in (left, right):
-        axes.set_xlabel("temperature T")
-        axes.margins(x=0.02)
-    left.set_ylabel(panel.label)
-    left.set_title(panel.title, loc="left")
-    left.legend()
-    right.axhline(0, color="0.25", linewidth=0.8)
-    right.set_title("difference of neighbouring sizes, and where it is 0", loc="left")
-    right.legend(fontsize=7.5, loc="upper right", frameon=True, framealpha=0.9, edgecolor="none")
