@@ -31,7 +31,7 @@ def draw(results, options=view.Options()):
     between the hottest and the coldest at the last time, replica 0."""
     found = [(result, states_of(result, options)) for result in results]
     columns = max(len(states) for _, states in found)
-    tall = max(ratio(states[0].spins) for _, states in found)
+    tall = max(ratio(states[0].spins, is_vector(result)) for result, states in found)
     figure = view.figure(options, results, 2.6 * columns + 1.2, 2.75 * len(found) * min(tall, 2.5) + 0.5)
     grid = figure.subplots(len(found), columns, squeeze=False)
     names = labels.of_files(results) if len(results) > 1 else [labels.size_of(results[0])]
@@ -67,8 +67,10 @@ def title_of(result, state, options):
     return f"{symbol} = {state.control:.4g}"
 
 
-def ratio(spins):
-    return spins.shape[-2] / spins.shape[-1] if spins.ndim > 1 else 1
+def ratio(spins, vector):
+    """Height over width of the plane that is shown."""
+    rows, columns = middle_plane(spins, vector)[0].shape[:2]
+    return max(rows / columns, 0.2)
 
 
 def is_vector(result):
@@ -98,8 +100,8 @@ def colours_of(plane, vector):
 
 
 def hue(angle, height):
-    """The wheel of colours over `angle` in turns, brighter with `height` from -1, black, to 1, white."""
-    above, below = np.clip(height, 0, 1)[..., None], np.clip(-height, 0, 1)[..., None]
+    """The wheel of colours over `angle` in turns, dark towards a `height` of -1, light towards 1."""
+    above, below = (0.9 * np.clip(part, 0, 1)[..., None] ** 2 for part in (height, -height))
     return (style.wheel(angle) * (1 - above) + above) * (1 - below)
 
 

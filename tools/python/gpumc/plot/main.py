@@ -9,7 +9,7 @@ from .. import files, hard_disks
 from ..analysis import transition
 from . import kinds, sources, style
 from .axes import Options
-from .refusal import Refusal
+from .refusal import NotYet, Refusal
 
 EPILOG = """\
 examples:
@@ -40,7 +40,7 @@ def main(arguments=None):
             return show_list(chosen)
         if chosen.watch is not None:
             return watch(chosen)
-        words = make(chosen)
+        words = make(chosen, sources.load(chosen.results, say))
     except REFUSED as refusal:
         say(refusal)
         return 1
@@ -54,15 +54,14 @@ def say(text):
     print(files.printable(f"plot: {text}"), file=sys.stderr)
 
 
-def make(chosen, quiet=False):
+def make(chosen, results):
     """Draws and writes the picture; returns what is printed with it."""
-    results = sources.load(chosen.results, (lambda text: None) if quiet else say)
     kind = kind_of(chosen, results)
     with style.used(chosen.style):
         figure = kinds.draw(kind, results, chosen.style, **options_of(chosen, kind))
         style.save(figure, output_of(chosen), chosen.dpi)
     words = kinds.KINDS[kind].words
-    return words(results, Options(**options_of(chosen, kind))) if words and not quiet else ""
+    return words(results, Options(**options_of(chosen, kind))) if words else ""
 
 
 def kind_of(chosen, results):
@@ -72,7 +71,7 @@ def kind_of(chosen, results):
     if len(results) == 1 and not results[0].is_complete and chosen.watch is not None:
         ready = [picture.kind for picture in kinds.catalogue(results[0])]
         if not ready:
-            raise Refusal(f"{results[0].path}: nothing to draw yet")
+            raise NotYet(f"{results[0].path}: nothing to draw yet")
         preferred = [kind for kind in ("families", "iterations", "tempering", "series") if kind in ready]
         return (preferred or ready)[0]
     return "summary"
@@ -100,26 +99,25 @@ def show_list(chosen):
 
 def watch(chosen):
     """Draws again every so many seconds, until all files are finished or Ctrl-C."""
-    waited = False
-    while True:
-        try:
-            finished = all(result.is_complete for result in sources.load(chosen.results))
-            make(chosen, quiet=True)
-            if not waited:
-                print(output_of(chosen), flush=True)
-            waited = True
-        except REFUSED as refusal:
-            if any(os.path.exists(path) for path in map(str, chosen.results)):
-                raise
-            if not waited:
-                say(f"{refusal}; waiting for it")
-            waited, finished = True, False
-        if finished:
-            return 0
-        try:
+    said = set()
+    try:
+        while True:
+            finished = False
+            try:
+                results = sources.load(chosen.results)
+                finished = all(result.is_complete for result in results)
+                make(chosen, results)
+                told = output_of(chosen)
+            except NotYet as reason:
+                told = f"{reason}; waiting"
+            if told not in said:
+                print(told, flush=True)
+                said.add(told)
+            if finished:
+                return 0
             time.sleep(chosen.watch)
-        except KeyboardInterrupt:
-            return 0
+    except KeyboardInterrupt:
+        return 0
 
 
 # --- the command line ---------------------------------------------------------------------------------------

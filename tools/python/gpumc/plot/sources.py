@@ -3,7 +3,7 @@ import os
 import warnings
 
 from .. import files, program, reader
-from .refusal import Refusal
+from .refusal import NotYet, Refusal
 
 CONFIGURATION = (".yaml", ".yml")
 
@@ -25,12 +25,14 @@ def outputs(words, say):
     found = []
     for word in words:
         if not word.endswith(CONFIGURATION):
+            if present(word) is None and os.path.exists(f"{word}.status"):
+                raise NotYet(f"{word}: the run has not begun to write")
             found.append(present(word) or word)
             continue
         planned = outputs_of(word, say)
         ready = [path for path in map(present, planned) if path]
         if not ready:
-            raise Refusal(f"{word}: none of its {len(planned)} results is there yet, such as {planned[0]}; 'gpumc run {word}' "
+            raise NotYet(f"{word}: none of its {len(planned)} results is there yet, such as {planned[0]}; 'gpumc run {word}' "
                           "makes them")
         if len(ready) < len(planned):
             say(f"{word}: {len(ready)} of its {len(planned)} results are there")
