@@ -1,24 +1,34 @@
 """open_campaign(): the results of a campaign as one xarray.Dataset over its axes."""
+from __future__ import annotations
+
 import dataclasses
 import glob
 import json
 import os
 import pathlib
+import typing
 
 import numpy
 
 from . import files, program, reader
+
+if typing.TYPE_CHECKING:
+    import collections.abc
+
+    import pandas
+    import xarray
 
 
 @dataclasses.dataclass(frozen=True)
 class Task:
     """A finished result, with the keys and values by which it differs from the others."""
     path: str
-    point: dict
+    point: dict[str, typing.Any]
     result: reader.Result
 
 
-def open_campaign(source, group="summary", **options):
+def open_campaign(source: str | os.PathLike[str] | collections.abc.Iterable[str | os.PathLike[str]], group: str = "summary",
+                  **options: typing.Any) -> xarray.Dataset:
     """One xarray.Dataset of many results: the quantities of their summary over the axes of the campaign.
 
     source   a configuration with a block `campaign` (the program is asked for its outputs; `options` as of run(), such
@@ -44,24 +54,28 @@ def open_campaign(source, group="summary", **options):
     return joined
 
 
-def to_pandas(source, group="summary"):
+def to_pandas(source: xarray.Dataset | xarray.DataTree | str | os.PathLike[str], group: str = "summary") -> pandas.DataFrame:
     """A pandas.DataFrame, a row for each point: of an xarray Dataset, a DataTree (its `group`), or the path of a result.
 
     Columns are the axes and the quantities, each beside its error. Quantities over other axes than most of the others (levels
     of a density of states among curves over beta) are left out: give the group, or the quantities, `dataset[["log_dos"]]`.
     """
+    import pandas
     import xarray
 
     if isinstance(source, (str, os.PathLike)):
         from .tree import open as open_tree
         with open_tree(source) as tree:
             return to_pandas(tree, group)
-    dataset = source[group.removeprefix("summary/") if group not in source.groups and f"/{group}" not in source.groups
-                     else group].to_dataset() if isinstance(source, xarray.DataTree) else source
+    if isinstance(source, xarray.DataTree):
+        moved = group.removeprefix("summary/")  # to the root of the tree, where its axes are others than the summary's
+        dataset = source[group if f"/{group}" in source.groups else moved].to_dataset()
+    else:
+        dataset = source
     shapes = [variable.dims for variable in dataset.data_vars.values()]
     most = max(shapes, key=lambda dims: (shapes.count(dims), len(dims)), default=())
     kept = dataset[[name for name, variable in dataset.data_vars.items() if set(variable.dims) <= set(most)]]
-    return kept.to_dataframe().reset_index() if most else kept.to_pandas().to_frame().T
+    return kept.to_dataframe().reset_index() if most else pandas.Series(kept.to_pandas()).to_frame().T
 
 
 # --- the tasks ------------------------------------------------------------------------------------

@@ -10,6 +10,9 @@ Configurations are stored as bytes, a row for each replica (docs/file-format.md#
 Rows of `canonical`, `mpmc` and `pt` make a grid: [sweep, beta, replica] or [sweep, beta, copy, sample], with the name of another control
 in place of beta where one is moved, and without that axis where there is none. Those of `pa`, whose populations differ in size, are one axis, `configuration`, with the coordinates step, run, replica and family.
 """
+from __future__ import annotations
+
+import collections.abc
 import dataclasses
 import json
 import math
@@ -23,7 +26,7 @@ try:
     from xarray.backends import BackendArray
     from xarray.core import indexing
 except ImportError:  # read() and configurations() need no xarray
-    BackendArray = object
+    BackendArray = object  # type: ignore[misc, assignment]
 
 HEAD = 4  # doubles in front of the positions of disks: sides of the box, corner of the grid of cells
 
@@ -78,12 +81,12 @@ class Grid:
     """Configurations of the same replicas at every time: `shape` [time, temperature, replicas...], by the names `dims`.
     `sweeps` are the times, `temperatures` the numbers of the temperatures, from 0, the hottest, and `values` those of
     their control, named `control`; None where there is none."""
-    dims: tuple
-    shape: tuple
+    dims: tuple[str, ...]
+    shape: tuple[int, ...]
     sweeps: numpy.ndarray
-    temperatures: list
-    control: str
-    values: numpy.ndarray
+    temperatures: list[int]
+    control: str | None
+    values: numpy.ndarray | None
 
 
 def grid(file, config):
@@ -139,9 +142,9 @@ class Form:
     name: str
     long_name: str
     units: str
-    decode: object
-    dims: tuple
-    shape: tuple
+    decode: collections.abc.Callable[[numpy.ndarray], numpy.ndarray]
+    dims: tuple[str, ...]
+    shape: tuple[int, ...]
     dtype: str
 
 

@@ -1,4 +1,7 @@
 """Result files, opened only after their checksum is verified, so that HDF5 never sees a damaged one."""
+from __future__ import annotations
+
+import collections.abc
 import contextlib
 import os
 import stat
@@ -6,6 +9,7 @@ import struct
 import subprocess
 import sys
 import time
+import typing
 import unicodedata
 import zlib
 
@@ -29,11 +33,11 @@ _PROBE = "import sys; sys.path.insert(0, sys.argv[1]); import gpumc.probe; gpumc
 _SETTLED_SECONDS = 2  # a file that changed just now may change again without another time of change
 
 # What was found of which state of a file: (path's _state(), question) -> answer.
-_known = {}
+_known: dict[tuple, typing.Any] = {}
 is_probe = False  # this process only tries whether HDF5 survives
 
 
-def printable(text):
+def printable(text: object) -> str:
     """`text` for a terminal: characters that do not print are escaped, as \\x1b."""
     def shown(character):
         if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
@@ -45,14 +49,14 @@ def printable(text):
 class ResultError(Exception):
     """The file cannot be read, or is no result of gpumc; the message says why, for a terminal."""
 
-    def __str__(self):
+    def __str__(self) -> str:
         return printable(super().__str__())
 
 
 # --- opening --------------------------------------------------------------------------------------
 
 @contextlib.contextmanager
-def opened(path, result=True):
+def opened(path: str | os.PathLike[str], result: bool = True) -> collections.abc.Iterator[h5py.File]:
     """The h5py.File at `path`, verified: its checksum if it has one, that all of it is in this one file
     and, of a `result`, its format. ResultError if not. What the `with` block raises is left as it is; reading()
     is for errors of the file."""
@@ -61,7 +65,7 @@ def opened(path, result=True):
 
 
 @contextlib.contextmanager
-def reading(path):
+def reading(path: str | os.PathLike[str]) -> collections.abc.Iterator[None]:
     """Code that reads the file at `path` and does nothing else: what it raises is the fault of the file, and
     becomes a ResultError that says so."""
     try:
@@ -72,7 +76,7 @@ def reading(path):
         raise ResultError(f"{path}: not as gpumc writes it ({type(reason).__name__}: {reason}); {REMEDY}") from None
 
 
-def verified(path, trial, result=True):
+def verified(path: str | os.PathLike[str], trial: list[str], result: bool = True) -> h5py.File:
     """The open file, verified. `trial`: arguments of probe.main(), what is going to be read."""
     path = os.fspath(path)
     sealed = _verify(path)
@@ -87,7 +91,7 @@ def verified(path, trial, result=True):
         return file
 
 
-def seal(path):
+def seal(path: str | os.PathLike[str]) -> None:
     """Append the checksum to a finished file, in place of one that is there."""
     with open(path, "r+b") as file:
         size = _size_without_seal(file)
@@ -232,7 +236,7 @@ def check_members(path, group, seen=None):
 
 # --- attributes and texts ---
 
-def attributes(item):
+def attributes(item: h5py.HLObject | None) -> dict[str, typing.Any]:
     """The attributes of an h5py.File, group or dataset, texts as str and scalars as numbers of Python; none of None."""
     values = {}
     for name, value in ({} if item is None else item.attrs).items():
@@ -243,11 +247,11 @@ def attributes(item):
     return values
 
 
-def scalar_text(file, name):
+def scalar_text(file: h5py.Group, name: str) -> str:
     return text_of(file[name][()]) if name in file else ""
 
 
-def text_of(value):
+def text_of(value: bytes | str) -> str:
     """Of fixed length (h5py gives bytes) or of variable length (str), with what is no UTF-8 kept as surrogates."""
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
 

@@ -7,9 +7,12 @@ both are gpumc.plot.disks.
     disks.positions[-1, 0]                                # the last time, replica 0: [N, 2], in diameters
     psi = hard_disks.local_order(disks.positions[-1, 0], disks.box[-1, 0])
 """
+from __future__ import annotations
+
 import dataclasses
 import json
 import math
+import os
 
 import numpy as np
 
@@ -36,7 +39,7 @@ class Disks:
     positions: np.ndarray  # [time, replica, N, 2], 0 <= x < Lx
 
 
-def read(path, sweep=None):
+def read(path: str | os.PathLike[str], sweep: int | None = None) -> Disks:
     """The configurations of a result of hard disks, or those of one time, as Disks. What a stopped run has not written
     of all replicas is left out. ResultError where there are none."""
     with files.opened(path) as file, files.reading(path):
@@ -86,7 +89,7 @@ def neighbours(positions, box):
     return index[edges], place[edges[:, 1]] - place[edges[:, 0]]
 
 
-def local_order(positions, box):
+def local_order(positions: np.ndarray, box: np.ndarray) -> np.ndarray:
     """psi_6 of each disk: the mean of exp(6 i theta) over its Voronoi neighbours, complex."""
     pairs, away = neighbours(positions, box)
     number = np.bincount(pairs[:, 0], minlength=len(positions))

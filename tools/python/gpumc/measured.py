@@ -1,4 +1,6 @@
 """Numbers beside their standard errors: measured.text(-0.1363, 0.0791) is "-0.136(79)"."""
+from __future__ import annotations
+
 import math
 
 DIGITS_MOST = 15
@@ -6,7 +8,7 @@ PLAIN_LEAST, PLAIN_MOST = -5, 7  # powers of ten of first digits that are writte
 SCALED_LEAST = 1e-290  # smaller errors, and numbers beyond its reciprocal, are not scaled by powers of ten
 
 
-def text(value, error):
+def text(value: float, error: float) -> str:
     """A value rounded to two digits of its standard error, which follow in parentheses and count from the last digit:
     -0.136(79), 12.3(1.5), 1230(150), 1.2346(12)e-07. With an error of 0, or one that is unknown or infinite, the value
     has seven digits: 0.5(0), 0.5(nan). An error below the last digit that the value can have stands in full: 1(1e-20). A

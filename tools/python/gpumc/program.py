@@ -1,4 +1,6 @@
 """run() and plan(): the program gpumc, called from Python."""
+from __future__ import annotations
+
 import dataclasses
 import json
 import os
@@ -7,10 +9,14 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import typing
 import warnings
 
 from . import progress
 from .version import __version__
+
+if typing.TYPE_CHECKING:
+    import xarray
 
 STOPPED = 75  # exit code: stopped by a signal or the time limit, resumable
 LOOK_SECONDS = 0.5
@@ -19,7 +25,7 @@ LOOK_SECONDS = 0.5
 class ProgramError(Exception):
     """gpumc ended with an error, whose message this has; `code` is its exit code."""
 
-    def __init__(self, message, code):
+    def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
         self.code = code
 
@@ -28,18 +34,18 @@ class ProgramError(Exception):
 class Job:
     """What run() has done: `outputs`, a path for each task; `stopped` if the time limit or an interrupt ended it before it
     was done (the same call continues it); `warnings`, what the program said."""
-    outputs: list
+    outputs: list[str]
     stopped: bool
     warnings: str = dataclasses.field(repr=False)
 
-    def open(self):
+    def open(self) -> xarray.DataTree | xarray.Dataset:
         """gpumc.open() of the result; of several tasks gpumc.open_campaign()."""
         from .campaign import open_campaign
         from .tree import open as open_tree
         return open_tree(self.outputs[0]) if len(self.outputs) == 1 else open_campaign(self.outputs)
 
 
-def find(program=None):
+def find(program: str | os.PathLike[str] | None = None) -> str:
     """Path of the program: `program`, the environment variable GPUMC_PROGRAM, the first in PATH, or build/release/gpumc
     of a source tree: that in which this package stands, or the working directory."""
     named = program or os.environ.get("GPUMC_PROGRAM")
@@ -51,8 +57,9 @@ def find(program=None):
                             "no program gpumc in PATH; build it (tools/quickstart build), or name it in GPUMC_PROGRAM")
 
 
-def run(config, *, output=None, device=None, threads=None, max_time=None, task=None, fresh=False, show=None, program=None,
-        **overrides):
+def run(config: str | os.PathLike[str] | dict[str, typing.Any], *, output: str | os.PathLike[str] | None = None, device: str | None = None,
+        threads: int | None = None, max_time: str | None = None, task: str | int | None = None, fresh: bool = False,
+        show: bool | None = None, program: str | os.PathLike[str] | None = None, **overrides: typing.Any) -> Job:
     """Run a configuration, or continue it, as `gpumc run` does; returns a Job, whose open() gives the result.
 
     config      path of a YAML file, or a dictionary of its contents
@@ -83,7 +90,8 @@ def run(config, *, output=None, device=None, threads=None, max_time=None, task=N
     return Job(outputs, code == STOPPED, said)
 
 
-def plan(config, *, output=None, device=None, program=None, **overrides):
+def plan(config: str | os.PathLike[str] | dict[str, typing.Any], *, output: str | os.PathLike[str] | None = None, device: str | None = None,
+         program: str | os.PathLike[str] | None = None, **overrides: typing.Any) -> dict[str, typing.Any]:
     """What `gpumc plan --json` says: "tasks", each with its output, memory and time. Arguments as of run()."""
     with _file_of(config) as path:
         return _plan(find(program), path, _options(overrides, output, device))
@@ -166,4 +174,4 @@ def _compare_versions(program):
         warnings.warn(f"{program} is version {version}, and this package is {__version__}", stacklevel=4)
 
 
-_compared = set()
+_compared: set[str] = set()

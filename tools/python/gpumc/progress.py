@@ -1,4 +1,7 @@
 """How far the tasks of a run are, from their OUTPUT.status, in a notebook or on a terminal."""
+from __future__ import annotations
+
+import collections.abc
 import contextlib
 import json
 import os
@@ -6,7 +9,7 @@ import sys
 
 
 @contextlib.contextmanager
-def shown(outputs, show=None):
+def shown(outputs: list[str], show: bool | None = None) -> collections.abc.Iterator[collections.abc.Callable[[], object]]:
     """look(): shows the state of the tasks now. `show` False: nothing; None: in a notebook or on a terminal only."""
     display = _notebook() if show in (None, True) else None
     if display is not None:
@@ -31,7 +34,7 @@ def _notebook():
     return display if type(get_ipython()).__name__ == "ZMQInteractiveShell" else None
 
 
-def state(output):
+def state(output: str) -> tuple[float, float | None, str]:
     """(fraction done, seconds left or None, state) of one task."""
     try:
         with open(output + ".status") as file:
@@ -41,7 +44,7 @@ def state(output):
         return (1.0, 0, "done") if os.path.exists(output) else (0.0, None, "waiting")
 
 
-def line(outputs):
+def line(outputs: list[str]) -> str:
     """One line of text: "2 of 6 tasks done, 45 %, 3 min left"."""
     states = [state(output) for output in outputs]
     done = sum(1 for fraction, _, _ in states if fraction >= 1)
@@ -52,7 +55,7 @@ def line(outputs):
     return ", ".join(parts)
 
 
-def duration(seconds):
+def duration(seconds: float) -> str:
     for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"

@@ -1,6 +1,10 @@
 """read(): all of a result file but its configurations, in memory."""
+from __future__ import annotations
+
 import dataclasses
 import json
+import os
+import typing
 
 import h5py
 import numpy
@@ -14,7 +18,7 @@ class Label:
     long_name: str
     units: str
     symbol: str
-    axes: tuple
+    axes: tuple[str, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,24 +35,24 @@ class Result:
     title: str
     is_complete: bool
     format_version: int
-    summary: dict
-    labels: dict
-    remarks: dict
-    runs: list
-    run_labels: list
-    samples: dict
-    config: dict
+    summary: dict[str, numpy.ndarray]
+    labels: dict[str, Label]
+    remarks: dict[str, typing.Any]
+    runs: list[dict[str, numpy.ndarray]]
+    run_labels: list[dict[str, Label]]
+    samples: dict[str, numpy.ndarray]
+    config: dict[str, typing.Any]
     source: str
-    provenance: dict
+    provenance: dict[str, typing.Any]
 
-    def quantities(self):
+    def quantities(self) -> list[str]:
         """Names in the summary that are neither an axis nor the error of another."""
         axes = {axis for label in self.labels.values() for axis in label.axes}
         return [name for name in self.summary
                 if name not in axes and not (name.endswith("_error") and name[:-6] in self.summary)]
 
 
-def read(path):
+def read(path: str | os.PathLike[str]) -> Result:
     """The result at `path` as a Result; ResultError if it is none."""
     with verified(path, ["read"]) as file, reading(path):
         config = json.loads(scalar_text(file, "config/resolved") or "{}")

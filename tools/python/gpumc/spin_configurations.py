@@ -1,6 +1,10 @@
 """Configurations of Ising spins in a result file."""
+from __future__ import annotations
+
 import json
 import math
+import os
+import typing
 
 import numpy
 
@@ -8,7 +12,8 @@ from . import decoded
 from .files import ResultError, reading, scalar_text, verified
 
 
-def configurations(path, sweep=None, temperature=None, beta=None, run=None):
+def configurations(path: str | os.PathLike[str], sweep: int | None = None, temperature: int | None = None, beta: float | None = None,
+                   run: int | None = None) -> tuple[typing.Any, ...]:
     """The configurations that a run has written (its key `configurations`), Ising spins as int8, +1 and -1;
     other models have other portable forms, which are refused.
 

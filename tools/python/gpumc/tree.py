@@ -1,11 +1,19 @@
 """open(): a result file as an xarray DataTree, numbers read when they are used."""
+from __future__ import annotations
+
+import os
+import typing
+
 import h5py
 import numpy
 
 from . import decoded, files, reader
 
+if typing.TYPE_CHECKING:
+    import xarray
 
-def open(path):  # noqa: A001 - gpumc.open, as xarray.open_dataset
+
+def open(path: str | os.PathLike[str]) -> xarray.DataTree:  # noqa: A001 - gpumc.open, as xarray.open_dataset
     """The groups of a result file as an xarray.DataTree: `summary`, `runs/0000`, ..., and what else it has.
 
     Numbers are read when they are used. Every quantity has its error beside it (`energy`, `energy_error`), and its unit,

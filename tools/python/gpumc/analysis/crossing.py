@@ -5,6 +5,8 @@ Machine Learning, MIT Press 2006, chapters 2 and 5): a straight line, of which n
 deviations from it. Their size and length are averaged over, with the weights that the values give them. So the error of
 the difference at any temperature has two parts: the noise of the values, and what is unknown between them.
 """
+from __future__ import annotations
+
 import dataclasses
 
 import numpy as np
@@ -37,7 +39,7 @@ class Curve:
     beta: np.ndarray
     values: np.ndarray
     errors: np.ndarray
-    correlation: np.ndarray = None
+    correlation: np.ndarray | None = None
 
     def covariance(self):
         return self.correlation * np.outer(self.errors, self.errors)
@@ -51,7 +53,7 @@ class Curve:
 @dataclasses.dataclass(frozen=True)
 class Estimate(Curve):
     """Of a difference at many temperatures; `unknown` is the part of the errors that is not the values' noise."""
-    unknown: np.ndarray = None
+    unknown: np.ndarray | None = None
 
 
 def estimate(apart):

@@ -1,4 +1,6 @@
 """What a user chooses of a picture's axes: beta or T, logarithms, limits, and a part that is shown larger."""
+from __future__ import annotations
+
 import dataclasses
 
 import numpy as np
@@ -22,19 +24,19 @@ class Options:
     in the file, 0 the hottest, sweep and replica: which configuration, or series. title: in place of the file's.
     size: of the whole picture in inches.
     """
-    x: str = None
+    x: str | None = None
     log_x: bool = False
     log_y: bool = False
-    xlim: tuple = None
-    ylim: tuple = None
-    zoom: tuple = None
-    quantities: list = None
+    xlim: tuple | None = None
+    ylim: tuple | None = None
+    zoom: tuple | None = None
+    quantities: list | None = None
     exact: bool = False
-    temperature: int = None
-    sweep: int = None
+    temperature: int | None = None
+    sweep: int | None = None
     replica: int = 0
-    title: str = None
-    size: tuple = None
+    title: str | None = None
+    size: tuple | None = None
 
 
 def figure(options, results, width, height):

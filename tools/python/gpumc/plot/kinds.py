@@ -1,7 +1,8 @@
 """What can be drawn of a result, by kind: the list that reports and programs go through."""
+from __future__ import annotations
+
 import dataclasses
 import typing
-
 
 from . import axes as view, configurations, curves, density, disks, families, helicity, iterations, profiles, series
 from . import style, tempering, transition
@@ -17,7 +18,7 @@ class Kind:
     draw: typing.Callable
     applies: typing.Callable = lambda result: False
     caption: typing.Callable = lambda result: ""
-    words: typing.Callable = None
+    words: typing.Callable | None = None
     needs_summary: bool = True  # made at the end of a run
 
 

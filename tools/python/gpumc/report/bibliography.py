@@ -1,4 +1,6 @@
 """The BibTeX of a result as readable references."""
+from __future__ import annotations
+
 import re
 import unicodedata
 

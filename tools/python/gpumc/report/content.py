@@ -1,4 +1,6 @@
 """The parts of a report: what ran, whether it is trusted, pictures, numbers, provenance, works to cite."""
+from __future__ import annotations
+
 import csv
 import io
 import json

@@ -1,10 +1,13 @@
 """One self-contained HTML page about results of gpumc: what ran, whether it is trusted and why, pictures, tables, provenance and
 works to cite. It can be sent by mail, read on a phone and printed."""
+from __future__ import annotations
+
 import argparse
 import io
 import os
 import sys
 import time
+import typing
 
 import numpy
 
@@ -15,7 +18,7 @@ from . import content, page, trust
 PANEL = 4.2, 3.1  # inches
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> int:
     """Returns the exit code: 0 if the page was written."""
     parser = argparse.ArgumentParser(prog=os.environ.get("GPUMC_PROG", "gpumc-report"), description=__doc__)
     parser.add_argument("results", nargs="+", metavar="RESULT.h5", help="result files, also of runs that are not finished "
@@ -36,7 +39,8 @@ def main(arguments=None):
     return 0
 
 
-def write(results, output, title=None, style=None, figures=True):
+def write(results: typing.Iterable[reader.Result | str | os.PathLike[str]], output: str | os.PathLike[str], title: str | None = None,
+          style: typing.Any = None, figures: bool = True) -> None:
     """Writes the page of these results (from gpumc.read(), or paths) to `output`.
 
     The page stands at its name when it is whole. Raises ResultError for a file that is none, OSError where the page cannot be

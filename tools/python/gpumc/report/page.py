@@ -1,4 +1,6 @@
 """A self-contained HTML page: its frame, style and escaping. Nothing is loaded from elsewhere, and there are no scripts."""
+from __future__ import annotations
+
 import base64
 import html
 import re

@@ -1,4 +1,6 @@
 """Whether a result is trusted, why, and what that rests on (docs/statistics.md)."""
+from __future__ import annotations
+
 import numpy
 
 # Numbers that summaries have as attributes, and what they mean. The limits are applied by the program, whose verdict is
