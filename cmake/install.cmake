@@ -19,7 +19,7 @@ install(DIRECTORY tools/python DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools
   FILES_MATCHING PATTERN "*.py" PATTERN "pyproject.toml" PATTERN "README.md" PATTERN "py.typed"
   PATTERN "__pycache__" EXCLUDE PATTERN "*.egg-info" EXCLUDE PATTERN "build" EXCLUDE PATTERN "tests" EXCLUDE)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}
-  PATTERN conf.py EXCLUDE PATTERN requirements.txt EXCLUDE PATTERN __pycache__ EXCLUDE)
+  PATTERN conf.py EXCLUDE PATTERN requirements.txt EXCLUDE PATTERN site.css EXCLUDE PATTERN __pycache__ EXCLUDE)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The library is static, so whoever links it links what it needs. The prefix is found from where

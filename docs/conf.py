@@ -30,10 +30,13 @@ root_doc = "README"
 include_patterns = ["*.md", "docs/**"]
 myst_heading_anchors = 6
 nitpicky = True
+highlight_language = "text"  # drawings and formulas; code says what it is
 
 html_theme = "furo"
 html_title = f"gpumc {release}"
 html_show_sphinx = False
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
 copybutton_prompt_text = "$ "
 
 
