@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 def sphinx_python():
     """A Python with all that the site needs, or None."""
     for python in [sys.executable, ROOT / "build/docs-env/bin/python"]:
-        have = [python, "-c", "import sphinx, myst_parser, furo, sphinx_copybutton"]
+        have = [python, "-c", "import sphinx, myst_parser, furo, sphinx_copybutton; exit(sphinx.version_info < (8, 1))"]
         if pathlib.Path(python).exists() and subprocess.run(have, check=False, capture_output=True).returncode == 0:
             return python
     return None
