@@ -121,17 +121,13 @@ def drawn(axes):
     found = []
     for line in axes.get_lines():
         x, y = (np.ravel(np.ma.filled(np.ma.asarray(part, dtype=float), np.nan)) for part in line.get_data())
-        if line.get_transform().contains_branch(axes.transData) and len(x) == len(y) and not is_guide(line, axes):
+        if line.get_transform() is axes.transData and len(x) == len(y):  # others are guides across the axes
             found.append((x, y))
     for collection in axes.collections:
         for path in collection.get_paths():
             if len(path.vertices):
                 found.append(tuple(path.vertices.T.astype(float)))
     return found
-
-
-def is_guide(line, axes):
-    return line.get_transform() in (axes.get_xaxis_transform(), axes.get_yaxis_transform())
 
 
 def fit_height(axes):
@@ -200,7 +196,7 @@ def copy(axes, inset):
     """The lines, error bars and bands of `axes` once more."""
     from matplotlib.collections import LineCollection, PolyCollection
     for line in axes.get_lines():
-        if line.get_transform().contains_branch(axes.transData) and not is_guide(line, axes):
+        if line.get_transform() is axes.transData:
             inset.plot(*line.get_data(), color=line.get_color(), linestyle=line.get_linestyle(), linewidth=line.get_linewidth(),
                        marker=line.get_marker(), markersize=line.get_markersize(), zorder=line.get_zorder(),
                        markerfacecolor=line.get_markerfacecolor(), markeredgecolor=line.get_markeredgecolor(),
