@@ -22,6 +22,7 @@ set(validate_tests
   statistical_test_crossing_errors    # cli_test_transition
   statistical_test_pt_equilibrium     # exact_test_pt_ea, unit_test_pt
   statistical_test_pt_errors          # exact_test_pt_small, exact_test_pt_ea
+  cli_test_docs_pictures_drawn        # cli_test_pictures, cli_test_docs_pictures
   resume_test_hundred_kills           # resume_test_resume_processes
   resume_test_slurm                   # cli_test_submit; time limits on a busy machine are not those of a test
   exact_test_heisenberg_rings_long    # exact_test_heisenberg_rings
@@ -44,6 +45,7 @@ if(GPUMC_SANITIZE)
     cli_test_compare_papers         # cli_test_configs
     cli_test_merge_pt               # cli_test_configs, cli_test_pt_keys
     cli_test_merge_seeds            # cli_test_merge_pt of the release build, cli_test_canonical_keys
+    cli_test_pictures               # a tool of Python alone
     cli_test_plot                   # cli_test_configs, cli_test_transition of the release build
     cli_test_reader                 # cli_test_damaged_results, unit_test_result_info
     cli_test_same_results           # cli_test_run, cli_test_canonical_keys

@@ -270,6 +270,7 @@ def draw_tempering(results, options):
             away = run[name][:rows, number] - run[name][rows - 1, number]
             text = (f"{labels.symbol(control.symbol)} = {values_of_control[number]:.4g}" if number < len(values_of_control) else
                     f"temperature {number}")
+            axes.plot(sweep * 1.06 ** (order - len(shown) / 2), away, color=style.tint(colour, 0.5), linewidth=0.7, zorder=1.5)
             style.points(axes, sweep * 1.06 ** (order - len(shown) / 2), away, run[name + "_error"][:rows, number], colour, text)
         axes.axhline(0, color=style.EXACT_COLOUR, linewidth=0.8)
         label = result.run_labels[0][name]
