@@ -10,11 +10,12 @@ menus = {
     "README": {
         "Tutorials": ["docs/tutorial", "docs/tutorial-spin-glass", "docs/tutorial-density-of-states", "docs/tutorial-xy",
                       "docs/tutorial-hard-disks"],
-        "Using gpumc": ["docs/cli", "docs/config-reference", "docs/file-format", "docs/python",
+        "Using gpumc": ["docs/cli", "docs/config-reference", "docs/file-format", "docs/python", "docs/pictures",
                         "docs/report", "docs/merging"],
         "GPUs and clusters": ["docs/gpu", "docs/processes", "docs/cluster", "docs/scaling"],
         "Results one can trust": ["docs/statistics", "docs/papers", "docs/performance", "docs/experiments"],
-        "Inside": ["ARCHITECTURE", "docs/kernels/README", "docs/adding-a-model", "CONTRIBUTING", "CHANGELOG"],
+        "Inside": ["ARCHITECTURE", "docs/kernels/README", "docs/adding-a-model", "CONTRIBUTING",
+                   "docs/images/README", "CHANGELOG"],
     },
     "docs/kernels/README": {"Kernels": KERNELS},
 }
