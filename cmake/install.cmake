@@ -6,6 +6,36 @@ if(gpumc_modules)
 endif()
 install(DIRECTORY src/core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc
   FILES_MATCHING PATTERN "*.h" PATTERN "*_internal.h" EXCLUDE)
+
+# For plugins (docs/adding-a-model.md): what kernels of lattice models share, the source that makes a plugin of a
+# folder, the package for find_package(gpumc), and the folder where plugins of all users are.
+install(DIRECTORY src/models/lattice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc/models
+  FILES_MATCHING PATTERN "*.h")
+install(FILES src/plugin/layout.h src/plugin/layout.def src/plugin/none.def
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc/plugin)
+install(FILES src/plugin/plugin_entry.c DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/plugin)
+install(DIRECTORY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gpumc/plugins)
+include(CMakePackageConfigHelpers)
+set(config_libraries "")
+if(gpumc_with_cuda)
+  get_target_property(cuda_runtime CUDA::cudart_static IMPORTED_LOCATION)
+  set(config_libraries "${cuda_runtime};stdc++;pthread;rt;")
+endif()
+set(gpumc_cmake_directory ${CMAKE_INSTALL_LIBDIR}/cmake/gpumc)
+set(gpumc_include_directory ${CMAKE_INSTALL_INCLUDEDIR}/gpumc)
+set(gpumc_plugin_entry ${CMAKE_INSTALL_DATADIR}/gpumc/plugin/plugin_entry.c)
+set(gpumc_program_file ${CMAKE_INSTALL_BINDIR}/gpumc)
+set(gpumc_library_file ${CMAKE_INSTALL_LIBDIR}/libgpumc.a)
+set(gpumc_plugin_directory ${CMAKE_INSTALL_LIBDIR}/gpumc/plugins)
+configure_package_config_file(cmake/gpumc-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/gpumc-config.cmake
+  INSTALL_DESTINATION ${gpumc_cmake_directory}
+  PATH_VARS gpumc_include_directory gpumc_plugin_entry gpumc_program_file gpumc_library_file)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/gpumc-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gpumc-config.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/gpumc-config-version.cmake cmake/isa_levels.cmake
+  DESTINATION ${gpumc_cmake_directory})
+
 install(DIRECTORY configs schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc)
 install(PROGRAMS tools/check-disks tools/compare-papers tools/export-gsd tools/plot tools/predict-scaling tools/gpumc-python tools/report
   tools/simulate-balance tools/time-pa
@@ -39,6 +69,10 @@ if(gpumc_with_cuda)
 endif()
 if(GPUMC_SANITIZE)
   list(APPEND pc_libraries -fsanitize=${GPUMC_SANITIZE})
+endif()
+set(pc_isa "")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(pc_isa -DGPUMC_ISA_X86_64)
 endif()
 list(JOIN pc_includes " " pc_includes)
 list(JOIN pc_libraries " " pc_libraries)

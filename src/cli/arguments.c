@@ -286,6 +286,20 @@ error_t cli_parse_common(int key, char *argument, struct argp_state *state)
   }
 }
 
+void cli_plugins_open(struct gpumc_plugin_set *set)
+{
+  struct gpumc_error error = {0};
+  if (gpumc_plugin_set_init(set, &error) != GPUMC_OK)
+    exit(cli_fail(&error));
+}
+
+void cli_plugin_add(struct gpumc_plugin_set *set, const char *wanted)
+{
+  struct gpumc_error error = {0};
+  if (gpumc_plugin_set_add(set, wanted, NULL, &error) != GPUMC_OK)
+    exit(cli_fail(&error));
+}
+
 enum { OPTION_JSON = 256 };
 
 static error_t parse_json_option(int key, char *argument, struct argp_state *state)

@@ -42,6 +42,12 @@ cJSON *cli_config_warnings(const struct gpumc_config *config);
 /* The same on stderr, a line "PATH: warning: ..." each. */
 void cli_config_warn(const char *path, const struct gpumc_config *config);
 
+/* What is built in, with the plugins that options --plugin add: a name in the search path, or a
+ * path with a slash. What fails ends the program with its message. */
+#define CLI_PLUGIN_HELP "Also of this plugin: a name in the search path, or a path with a slash"
+void cli_plugins_open(struct gpumc_plugin_set *set);
+void cli_plugin_add(struct gpumc_plugin_set *set, const char *wanted);
+
 /* Keys of the options that mean the same in several commands, beside 'o' of --output. */
 enum {
   CLI_OPTION_SET = 256,

@@ -28,6 +28,7 @@ enum {
   OPTION_SECONDS,
   OPTION_RNG,
   OPTION_JSON,
+  OPTION_PLUGIN,
   CHOICES = 5, /* kernel, instruction set, generator, threads, hits */
   DEFAULT_POPULATION = 8192,
   DEFAULT_SWEEPS = 10,
@@ -71,6 +72,7 @@ static const struct argp_option options[] = {
     {"seconds", OPTION_SECONDS, "S", 0, "Time for each line (default: 0.5)", 0},
     {"rng", OPTION_RNG, NULL, 0, "Compare philox4x32-10 with philox4x32-7", 0},
     {"json", OPTION_JSON, NULL, 0, "The table as JSON", 0},
+    {"plugin", OPTION_PLUGIN, "PLUGIN", 0, CLI_PLUGIN_HELP, 0},
     {0}};
 
 static double
@@ -186,6 +188,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
   switch (key) {
   case OPTION_DEVICE:
     settings->device = argument;
+    return 0;
+  case OPTION_PLUGIN:
+    cli_plugin_add(&settings->plugins, argument);
     return 0;
   case OPTION_MODEL:
     settings->model = argument;
@@ -482,8 +487,10 @@ int cli_bench(int argc, char **argv)
                                                    .sweeps = DEFAULT_SWEEPS,
                                                    .control = default_control,
                                                    .seconds = default_seconds}};
+  cli_plugins_open(&arguments.settings.plugins);
   cli_parse(&parser, argc, argv, &arguments);
   int code = bench(&arguments);
+  gpumc_plugin_set_free(&arguments.settings.plugins);
   cli_config_options_free(&arguments.settings.keys);
   return code;
 }

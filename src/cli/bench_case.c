@@ -19,14 +19,15 @@ static const double repeat_seconds = 0.01;
 /* By the dimensions that a model has at least. */
 static const char *const default_shape_2d = "64x64", *const default_shape_3d = "32x32x32";
 
-static enum gpumc_status
-find_model(const char *name, const struct gpumc_model_ops **ops, struct gpumc_error *error)
+static enum gpumc_status find_model(struct gpumc_plugin_set *plugins, const char *name,
+                                    const struct gpumc_model_ops **ops, struct gpumc_error *error)
 {
-  *ops = gpumc_model_find(name);
+  GPUMC_TRY(gpumc_plugin_set_want(plugins, GPUMC_PLUGIN_MODEL, name, error));
+  *ops = gpumc_plugin_set_model(plugins, name);
   if (*ops != NULL)
     return GPUMC_OK;
   struct gpumc_text names = {0};
-  for (const struct gpumc_model_ops *const *m = gpumc_models(); *m != NULL; m++)
+  for (const struct gpumc_model_ops *const *m = plugins->models; *m != NULL; m++)
     gpumc_text_append(&names, "%s%s", names.length > 0 ? ", " : "", (*m)->name);
   gpumc_error_set(error, GPUMC_INVALID, "there is no model '%s'; there are %s", name,
                   gpumc_text_string(&names));
@@ -111,14 +112,14 @@ static enum gpumc_status resolve(const struct bench_settings *settings, struct b
   return GPUMC_OK;
 }
 
-enum gpumc_status bench_bed_make(const struct bench_settings *settings, struct bench_bed *bed,
-                                 struct gpumc_error *error)
+enum gpumc_status
+bench_bed_make(struct bench_settings *settings, struct bench_bed *bed, struct gpumc_error *error)
 {
   struct gpumc_report report = {0};
   struct gpumc_document document = {0};
   memset(bed, 0, sizeof *bed);
   enum gpumc_status status;
-  GPUMC_TRY_OUT(status, find_model(settings->model, &bed->ops, error));
+  GPUMC_TRY_OUT(status, find_model(&settings->plugins, settings->model, &bed->ops, error));
   GPUMC_TRY_OUT(status, resolve(settings, bed, &report, &document, error));
   if (report.mistakes > 0)
     GPUMC_TRY_OUT(status, refuse(&report, error));

@@ -14,6 +14,7 @@ struct bench_settings {
   const char *variant;            /* of the kernel; NULL: all */
   const char *update;             /* a move; NULL: the first of each kernel */
   struct cli_config_options keys; /* of the model; no path */
+  struct gpumc_plugin_set plugins;
   size_t population;
   uint32_t sweeps;
   double control; /* value of the model's first control: the inverse temperature, or another */
@@ -44,9 +45,10 @@ struct bench_case {
   double bytes_per_site; /* of the ensemble */
 };
 
-/* GPUMC_INVALID for an unknown model or mistakes in its keys. Free also after a failure. */
-GPUMC_MUST_CHECK enum gpumc_status bench_bed_make(const struct bench_settings *settings,
-                                                  struct bench_bed *bed, struct gpumc_error *error);
+/* The model may be that of a plugin in the search path. GPUMC_INVALID for an unknown model or
+ * mistakes in its keys. Free also after a failure. */
+GPUMC_MUST_CHECK enum gpumc_status
+bench_bed_make(struct bench_settings *settings, struct bench_bed *bed, struct gpumc_error *error);
 void bench_bed_free(struct bench_bed *bed);
 /* Whether a kernel is among those to be measured on devices of a kind ("cpu", "cuda"). */
 bool bench_wants(const struct bench_settings *settings, const char *kind,

@@ -7,26 +7,30 @@
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "core/simulation/observables.h"
-#include "core/simulation/registry.h"
 
-enum { OPTION_MARKDOWN = CLI_OPTION_OWN, NAMES_MAXIMUM = 64 };
+enum { OPTION_MARKDOWN = CLI_OPTION_OWN, OPTION_PLUGIN, NAMES_MAXIMUM = 64 };
 
 struct describe_arguments {
   struct cli_arguments common;
+  struct gpumc_plugin_set plugins;
   bool markdown;
 };
 
 static const struct argp_option options[] = {
     {"json", CLI_OPTION_JSON, NULL, 0, "The description as JSON", 0},
+    {"plugin", OPTION_PLUGIN, "PLUGIN", 0, CLI_PLUGIN_HELP, 0},
     {"markdown", OPTION_MARKDOWN, NULL, 0, "The reference page of the whole language", 0},
     {0}};
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
   struct describe_arguments *arguments = state->input;
-  if (key != OPTION_MARKDOWN)
+  if (key == OPTION_PLUGIN)
+    cli_plugin_add(&arguments->plugins, argument);
+  else if (key == OPTION_MARKDOWN)
+    arguments->markdown = true;
+  else
     return cli_parse_common(key, argument, state);
-  arguments->markdown = true;
   return 0;
 }
 
@@ -38,6 +42,7 @@ static const struct argp parser = {
     "citation. NAME 'config' describes the keys of the file itself, 'kernel' those of that block.\v"
     "Examples:\n"
     "  gpumc describe ising2d\n"
+    "  gpumc describe potts --plugin ./potts.so\n"
     "  gpumc describe pa --json\n"
     "  gpumc describe --markdown > docs/config-reference.md",
     NULL,
@@ -52,11 +57,11 @@ struct subject {
 };
 
 /* `tables`: filled, and borrowed by some. */
-static bool
-find_subject(const char *name, const struct gpumc_language_tables *tables, struct subject *subject)
+static bool find_subject(const char *name, const struct gpumc_plugin_set *plugins,
+                         const struct gpumc_language_tables *tables, struct subject *subject)
 {
-  const struct gpumc_model_ops *model = gpumc_model_find(name);
-  const struct gpumc_algorithm_ops *algorithm = gpumc_algorithm_find(name);
+  const struct gpumc_model_ops *model = gpumc_plugin_set_model(plugins, name);
+  const struct gpumc_algorithm_ops *algorithm = gpumc_plugin_set_algorithm(plugins, name);
   if (model != NULL)
     *subject =
         (struct subject){model->name, "model", model->summary, model->citation, model->keys, model};
@@ -74,15 +79,15 @@ find_subject(const char *name, const struct gpumc_language_tables *tables, struc
   return true;
 }
 
-static int unknown_name(const char *name)
+static int unknown_name(const struct gpumc_plugin_set *plugins, const char *name)
 {
   const char *names[NAMES_MAXIMUM] = {"config", "kernel"};
   size_t count = 2;
   struct gpumc_text list = {0};
-  for (const struct gpumc_model_ops *const *m = gpumc_models(); *m != NULL; m++)
+  for (const struct gpumc_model_ops *const *m = plugins->models; *m != NULL; m++)
     if (count < NAMES_MAXIMUM)
       names[count++] = (*m)->name;
-  for (const struct gpumc_algorithm_ops *const *a = gpumc_algorithms(); *a != NULL; a++)
+  for (const struct gpumc_algorithm_ops *const *a = plugins->algorithms; *a != NULL; a++)
     if (count < NAMES_MAXIMUM)
       names[count++] = (*a)->name;
   const char *nearest = gpumc_nearest_name(name, names, count);
@@ -370,10 +375,10 @@ static void print_subject(const cJSON *subject)
     printf("\nCitation:\n%s\n", cli_text(subject, "citation"));
 }
 
-static int print_reference(void)
+static int print_reference(const struct gpumc_plugin_set *plugins)
 {
   struct gpumc_text text = {0};
-  gpumc_language_reference(&text);
+  gpumc_language_reference(plugins, &text);
   int code = text.failed ? GPUMC_FAILURE : GPUMC_OK;
   if (text.failed)
     cli_error("out of memory while writing the reference page");
@@ -383,53 +388,81 @@ static int print_reference(void)
   return code;
 }
 
-int cli_describe(int argc, char **argv)
+static int describe_name(struct describe_arguments *arguments)
 {
-  struct describe_arguments arguments = {.common = {.command = argv[0], .kind = "name"}};
-  struct subject subject;
-  cli_parse(&parser, argc, argv, &arguments);
-  if (arguments.markdown && arguments.common.subject != NULL)
-    cli_usage_error(argv[0], "--markdown is the whole reference page and takes no name");
-  if (arguments.markdown)
-    return print_reference();
-  if (arguments.common.subject == NULL)
-    cli_usage_error(argv[0], "a name is missing; 'gpumc list' shows them");
+  const char *name = arguments->common.subject;
+  struct gpumc_plugin_set *plugins = &arguments->plugins;
   struct gpumc_language_tables tables;
-  gpumc_language_tables_fill(&tables, gpumc_models());
-  if (!find_subject(arguments.common.subject, &tables, &subject))
-    return unknown_name(arguments.common.subject);
+  struct gpumc_error error = {0};
+  struct subject subject;
+  /* Blocks of the file first: no plugin is looked for by their names. */
+  gpumc_language_tables_fill(&tables, plugins->models);
+  if (!find_subject(name, plugins, &tables, &subject)) {
+    for (enum gpumc_plugin_kind kind = GPUMC_PLUGIN_MODEL; kind <= GPUMC_PLUGIN_ALGORITHM; kind++)
+      if (gpumc_plugin_set_want(plugins, kind, name, &error) != GPUMC_OK)
+        return cli_fail(&error);
+    gpumc_language_tables_fill(&tables, plugins->models);
+    if (!find_subject(name, plugins, &tables, &subject))
+      return unknown_name(plugins, name);
+  }
   struct gpumc_key *keys = gpumc_language_plugin_keys(&tables, subject.keys);
   if (keys == NULL) {
     cli_error("out of memory: describing %s", subject.name);
     return GPUMC_FAILURE;
   }
   subject.keys = keys;
-  const int code = cli_report(subject_json(&subject), arguments.common.json, print_subject);
+  const int code = cli_report(subject_json(&subject), arguments->common.json, print_subject);
   free(keys);
   return code;
 }
 
-static error_t parse_no_option(int key, char *argument, struct argp_state *state)
+int cli_describe(int argc, char **argv)
 {
-  (void)state;
-  if (key != ARGP_KEY_ARG)
+  struct describe_arguments arguments = {.common = {.command = argv[0], .kind = "name"}};
+  cli_plugins_open(&arguments.plugins);
+  cli_parse(&parser, argc, argv, &arguments);
+  if (arguments.markdown && arguments.common.subject != NULL)
+    cli_usage_error(argv[0], "--markdown is the whole reference page and takes no name");
+  if (!arguments.markdown && arguments.common.subject == NULL)
+    cli_usage_error(argv[0], "a name is missing; 'gpumc list' shows them");
+  const int code =
+      arguments.markdown ? print_reference(&arguments.plugins) : describe_name(&arguments);
+  gpumc_plugin_set_free(&arguments.plugins);
+  return code;
+}
+
+static const struct argp_option schema_options[] = {
+    {"plugin", OPTION_PLUGIN, "PLUGIN", 0, CLI_PLUGIN_HELP, 0}, {0}};
+
+static error_t parse_schema_option(int key, char *argument, struct argp_state *state)
+{
+  if (key == OPTION_PLUGIN)
+    cli_plugin_add(state->input, argument);
+  else if (key == ARGP_KEY_ARG)
+    cli_usage_error("gpumc schema", "no argument is expected, not '%s'", argument);
+  else
     return ARGP_ERR_UNKNOWN;
-  cli_usage_error("gpumc schema", "no argument is expected, not '%s'", argument);
+  return 0;
 }
 
 static const struct argp schema_parser = {
-    NULL,
-    parse_no_option,
+    schema_options,
+    parse_schema_option,
     "",
     "Print the JSON Schema (draft 2020-12) of the configuration language.\v"
-    "Example:\n"
-    "  gpumc schema > schemas/gpumc.schema.json",
+    "Examples:\n"
+    "  gpumc schema > schemas/gpumc.schema.json\n"
+    "  gpumc schema --plugin ./potts.so > potts.schema.json",
     NULL,
     NULL,
     NULL};
 
 int cli_schema(int argc, char **argv)
 {
-  cli_parse(&schema_parser, argc, argv, NULL);
-  return cli_print_json(gpumc_language_schema());
+  struct gpumc_plugin_set plugins;
+  cli_plugins_open(&plugins);
+  cli_parse(&schema_parser, argc, argv, &plugins);
+  const int code = cli_print_json(gpumc_language_schema(&plugins));
+  gpumc_plugin_set_free(&plugins);
+  return code;
 }

@@ -401,6 +401,12 @@ static void find_limit(struct run_arguments *arguments)
                             sizeof arguments->max_seconds, 0);
 }
 
+/* What the configuration loaded, as the results record it. */
+static const char *plugins_of(const struct gpumc_config *config)
+{
+  return config->plugins_text != NULL ? config->plugins_text : "none";
+}
+
 /* With all processes there: loads the configuration, and works on its tasks. */
 static int run_together(const struct run_arguments *arguments, struct gpumc_config *config)
 {
@@ -416,6 +422,10 @@ static int run_together(const struct run_arguments *arguments, struct gpumc_conf
   code = cli_processes_agree(processes,
                              gpumc_processes_same(processes, "the number of tasks", tasks, &error),
                              &error, cli_fail);
+  if (code == GPUMC_OK)
+    code = cli_processes_agree(
+        processes, gpumc_processes_same(processes, "the plugins", plugins_of(config), &error),
+        &error, cli_fail);
   if (code != GPUMC_OK)
     return code;
   if (!gpumc_is_root(processes)) {

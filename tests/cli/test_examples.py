@@ -1,5 +1,5 @@
 """The examples of docs/examples, copied out of the tree and built into a program with
-GPUMC_PLUGINS: a Potts model, exact in every algorithm, a kernel of it that does nothing, which the
+GPUMC_PLUGINS, or into plugins, which give the same numbers (cli_test_plugins_outside has more of those): a Potts model, exact in every algorithm, a kernel of it that does nothing, which the
 same comparison rejects, an algorithm that walks at random, and hard rods, whose states have equal
 weight, exact in mpmc, and at constant pressure, without a temperature, exact in canonical, pt and pa, with
 a kernel that is not balanced, which the same comparisons reject.
@@ -10,6 +10,7 @@ import itertools
 import json
 import math
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -21,8 +22,9 @@ import jsonschema
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.device import ROOT, SKIPPED  # noqa: E402
+from support.device import PROGRAM, ROOT, SKIPPED  # noqa: E402
 from support.gpumc_program import numeric_datasets  # noqa: E402
+from support.installed import build_plugin, install, output  # noqa: E402
 from support.sanitizers import SANITIZED  # noqa: E402
 
 EXAMPLES = ROOT / "docs/examples"
@@ -186,6 +188,26 @@ class Examples(unittest.TestCase):
         self.assertLessEqual({"ising2d", "ea", "potts"}, {m["name"] for m in lists["models"]})
         self.assertLessEqual({"pa", "random_walk"}, {a["name"] for a in lists["algorithms"]})
         self.assertIn("Number of states", self.gpumc("describe", "potts"))
+
+    def test_plugins_give_the_numbers_of_what_is_compiled_in(self):
+        prefix = install(self.folder / "prefix")
+        configs = {"potts": POTTS.format(algorithm="pa, population: 2000, sweeps: 5, runs: 2, beta: {from: 0, to: 1.2, step: 0.1}",
+                                         variant="plain", output="HERE-potts.h5"),
+                   "rods": RODS.format(particles=4, length=6, variant="serial", output="HERE-rods.h5",
+                                       algorithm=MPMC.format(sweeps=2000, replicas=4, more=", pair_correlation: true")),
+                   "random_walk": (EXAMPLES / "random_walk/random_walk.yaml").read_text()}
+        configs["random_walk"] = re.sub("(?m)^output:.*", "output: HERE-random_walk.h5", configs["random_walk"])
+        for name, config in configs.items():
+            with self.subTest(name):
+                plugin = build_plugin(prefix, self.folder / "own" / name, self.folder / "plugins" / name)
+                within, outside = (self.folder / f"{way}-{name}.yaml" for way in ("within", "outside"))
+                within.write_text(config.replace("HERE", "within"))
+                outside.write_text(config.replace("HERE", "outside") + f"plugins: [{plugin}]\n")
+                self.gpumc("run", within, "--quiet")
+                output(PROGRAM, "run", outside, "--quiet", cwd=self.folder)
+                one, other = (numeric_datasets(self.folder / f"{way}-{name}.h5") for way in ("within", "outside"))
+                self.assertTrue(one)
+                self.assertEqual(one, other)
 
     def test_potts_is_exact(self):
         for algorithm in ALGORITHMS:

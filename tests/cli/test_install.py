@@ -3,55 +3,21 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.program import SMALL, ProgramCase
+from support.embedding import EMBEDDING  # noqa: E402
+from support.installed import BUILD, install, output  # noqa: E402
+from support.program import SMALL, ProgramCase  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("GPUMC_BUILD", "build/release")).resolve()
-
-EMBEDDING = """\
-#include <stdio.h>
-
-#include "core/storage/hdf5_file.h"
-#include "core/simulation/registry.h"
-#include "core/storage/result_info.h"
-#include "core/run/run.h"
-
-int main(int argc, char **argv)
-{
-  struct gpumc_config config = {0};
-  struct gpumc_error error = {0};
-  struct gpumc_result result = {0};
-  struct gpumc_run_options options = {.threads = 1, .command_line = argv[0]};
-  gpumc_hdf5_prepare_program();
-  enum gpumc_status status = gpumc_config_load(argv[argc - 1], NULL, 0, &config, &error);
-  if (status == GPUMC_OK)
-    status = gpumc_run_task(&config, &config.tasks[0], &options, &error);
-  if (status == GPUMC_OK)
-    status = gpumc_result_read(config.tasks[0].output, &result, &error);
-  printf("%s: %zu runs\\n", gpumc_error_text(&error), result.n_runs);
-  gpumc_result_free(&result);
-  gpumc_config_free(&config);
-  gpumc_error_free(&error);
-  return (int)status;
-}
-"""
-
-
-def output(*command, **options):
-    return subprocess.run(list(map(str, command)), check=True, text=True,
-                          stdout=subprocess.PIPE, **options).stdout
 
 
 class Install(ProgramCase):
     def setUp(self):
         super().setUp()
-        self.prefix = self.path("prefix")
-        output("cmake", "--install", BUILD, "--prefix", self.prefix)
+        self.prefix = install(self.path("prefix"))
 
     def test_modules_for_mpi_are_found(self):
         program, = self.prefix.rglob("bin/gpumc")

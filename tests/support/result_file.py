@@ -33,7 +33,7 @@ def write(path, shape=(16, 16), h=0.0, complete=1, seed=1, reweighted=False, tru
                                                   "h": h}, "algorithm": {"name": "pa"},
               "output": str(path)}
     with h5py.File(path, "w", libver=libver) as file:
-        file.attrs.update({"format": "gpumc-results", "format_version": 1, "program_version": "0.1.0",
+        file.attrs.update({"format": "gpumc-results", "format_version": 1, "program_version": "0.2.0",
                            "title": title, "complete": complete})
         file["config/source"] = "gpumc: 1\n"
         file["config/resolved"] = json.dumps(config)

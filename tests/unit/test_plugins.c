@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "core/plugins/plugin_flaws.h"
 #include "core/simulation/curves.h"
 #include "core/simulation/observables.h"
 #include "core/simulation/registry.h"
@@ -23,275 +24,6 @@ static const struct {
                  {"ea", "{shape: [4, 4, 4]}"},
                  {"heisenberg", "{shape: [4]}"},
                  {"hard_disks", "{particles: 8, packing_fraction: 0.3}"}};
-
-/* NULL: none. */
-static const char *kernel_flaw(const struct gpumc_kernel_ops *kernel)
-{
-  if (kernel->device == NULL || kernel->variant == NULL || kernel->summary == NULL)
-    return "a kernel without device, variant or summary";
-  if ((gpumc_kernel_operations(kernel) & GPUMC_OPERATION_SWEEP) != 0 && kernel->n_moves == 0)
-    return "a kernel that sweeps without moves";
-  for (size_t i = 0; i < kernel->n_moves; i++)
-    if (kernel->moves[i].name == NULL || kernel->moves[i].summary == NULL)
-      return "a move without name or summary";
-  if (kernel->absent != 0)
-    return NULL;
-  if (kernel->bytes == NULL || kernel->create == NULL || kernel->destroy == NULL)
-    return "a kernel without bytes, create or destroy";
-  if ((kernel->get_state != NULL) != (kernel->state_bytes != NULL) ||
-      (kernel->set_state != NULL) != (kernel->state_bytes != NULL))
-    return "a kernel with a part of state_bytes, get_state and set_state";
-  if ((kernel->set != NULL) != (kernel->get != NULL))
-    return "a kernel with one of set and get";
-  return NULL;
-}
-
-/* Whether two kernels mean the same by moves of the same name, and where they have one variant,
- * have the same moves. */
-static bool moves_agree(const struct gpumc_kernel_ops *one, const struct gpumc_kernel_ops *other)
-{
-  size_t shared = 0;
-  for (size_t i = 0; i < one->n_moves; i++) {
-    const struct gpumc_move *move = &one->moves[i];
-    const struct gpumc_move *same = gpumc_kernel_move(
-        other, move->name,
-        gpumc_move_serves(move, GPUMC_BOLTZMANN) ? GPUMC_BOLTZMANN : GPUMC_ATHERMAL);
-    if (same == NULL)
-      continue;
-    shared++;
-    if ((move->at_zero != NULL) != (same->at_zero != NULL) || move->warn != same->warn ||
-        move->targets != same->targets || strcmp(move->summary, same->summary) != 0)
-      return false;
-  }
-  return strcmp(one->variant, other->variant) != 0 ||
-         (shared == one->n_moves && shared == other->n_moves);
-}
-
-/* A task pins the variant, which has the same moves and operations on each device; those of
- * kernels that this build lacks are written down. */
-static const char *devices_flaw(const struct gpumc_kernel_ops *const *kernels)
-{
-  for (size_t i = 0; kernels[i] != NULL; i++)
-    for (size_t j = 0; j < i; j++) {
-      if (!moves_agree(kernels[i], kernels[j]))
-        return "kernels with different moves of one name, or of one variant";
-      if (strcmp(kernels[i]->variant, kernels[j]->variant) == 0 &&
-          gpumc_kernel_operations(kernels[i]) != gpumc_kernel_operations(kernels[j]))
-        return "kernels of one variant with different operations";
-    }
-  return NULL;
-}
-
-/* Whether an automatic choice never takes the kernel number i: it has no cost, and one before it
- * can do as much. */
-static bool is_taken_by_name_only(const struct gpumc_kernel_ops *const *kernels, size_t i)
-{
-  const uint32_t able = gpumc_kernel_operations(kernels[i]);
-  bool found = false;
-  for (size_t j = 0; j < i; j++)
-    found = found || (strcmp(kernels[i]->device, kernels[j]->device) == 0 &&
-                      kernels[j]->trajectory != NULL &&
-                      (gpumc_kernel_operations(kernels[j]) & able) == able);
-  return found && kernels[i]->cost == NULL;
-}
-
-/* A task pins the variant, and each device has the same replicas of it. */
-static const char *trajectories_flaw(const struct gpumc_kernel_ops *const *kernels)
-{
-  for (size_t i = 0; kernels[i] != NULL; i++) {
-    if (kernels[i]->trajectory == NULL && !is_taken_by_name_only(kernels, i))
-      return "a kernel without trajectory that may be chosen";
-    for (size_t j = 0; j < i; j++)
-      if (kernels[i]->absent == 0 && kernels[j]->absent == 0 &&
-          strcmp(kernels[i]->variant, kernels[j]->variant) == 0 &&
-          strcmp(gpumc_kernel_trajectory(kernels[i]), gpumc_kernel_trajectory(kernels[j])) != 0)
-        return "kernels of one variant with two trajectories";
-  }
-  return NULL;
-}
-
-static bool is_label(const struct gpumc_label *label)
-{
-  return label->name != NULL && label->symbol != NULL && label->units != NULL &&
-         label->long_name != NULL;
-}
-
-/* Of others all allowed states have the same weight. */
-static bool has_weights(const struct gpumc_model_ops *model)
-{
-  return gpumc_model_samples(model, GPUMC_BOLTZMANN);
-}
-
-static bool has_energy(const struct gpumc_model_ops *model)
-{
-  return has_weights(model) && gpumc_model_has_temperature(model);
-}
-
-/* The inverse temperature is the first one, and its unit stands for that of the instance. */
-static const char *controls_flaw(const struct gpumc_model_ops *model)
-{
-  if (model->n_controls > GPUMC_CONTROLS_MAXIMUM)
-    return "too many controls";
-  for (size_t k = 0; k < model->n_controls; k++) {
-    const struct gpumc_control *control = &model->controls[k];
-    const bool in_its_unit =
-        control->label.units != NULL && strcmp(control->label.units, GPUMC_UNIT_BETA) == 0;
-    if (!is_label(&control->label))
-      return "a control without a label";
-    if (control->inverse_temperature != in_its_unit || (in_its_unit && k > 0))
-      return "an inverse temperature that says so in one way only, or is not the first control";
-  }
-  return model->n_controls > 0 && model->coefficients == NULL ? "controls without coefficients"
-                                                              : NULL;
-}
-
-static const char *channels_flaw(const struct gpumc_model_ops *model)
-{
-  if (model->n_channels < 1 || model->n_channels > GPUMC_CHANNELS_MAXIMUM)
-    return "no channel, or too many";
-  if (model->channels[0].request_key != NULL)
-    return "the energy on request";
-  if (has_energy(model) && (model->channels[0].label.units == NULL ||
-                            strcmp(model->channels[0].label.units, GPUMC_UNIT_ENERGY) != 0))
-    return "an energy in another unit";
-  for (size_t c = 0; c < model->n_channels; c++)
-    if (!is_label(&model->channels[c].label))
-      return "a channel without a label";
-  for (size_t c = 0; c < model->n_channels; c++)
-    if (gpumc_channel_is_profile(&model->channels[c]) &&
-        (!is_label(&model->channels[c].axis) || model->channels[c].request_key == NULL))
-      return "a profile that is not on request, or without a label of its axis";
-  for (size_t c = 1; c < model->n_channels; c++)
-    if (model->channels[c - 1].request_key != NULL && model->channels[c].request_key == NULL)
-      return "a channel behind one on request";
-  return NULL;
-}
-
-static const char *means_flaw(const struct gpumc_model_ops *model)
-{
-  bool tracked[3] = {false}, watched = false;
-  if (model->n_means > GPUMC_MEANS_MAXIMUM || model->n_quantities > GPUMC_QUANTITIES_MAXIMUM ||
-      model->n_pairs > GPUMC_PAIRS_MAXIMUM)
-    return "too many means, quantities or pairs";
-  for (size_t k = 0; k < model->n_pairs; k++)
-    if (!is_label(&model->pairs[k].label))
-      return "a pair without a label";
-  for (size_t k = 0; k < model->n_means; k++) {
-    const struct gpumc_mean *mean = &model->means[k];
-    if (mean->index >= (mean->source == GPUMC_MEAN_PAIR ? model->n_pairs : model->n_channels))
-      return "a mean of no channel";
-    if (mean->source != GPUMC_MEAN_PAIR && gpumc_channel_is_profile(&model->channels[mean->index]))
-      return "a mean of a profile";
-    if ((mean->power != 1 && mean->power != 2 && mean->power != 4) ||
-        (mean->power != 1 && (mean->absolute || mean->source == GPUMC_MEAN_PRODUCT)))
-      return "a mean of another power";
-    if (!is_label(&mean->label))
-      return "a mean without a label";
-    if (mean->source == GPUMC_MEAN_CHANNEL && mean->index == model->tracked && mean->power <= 2)
-      tracked[mean->power] = true;
-    watched = watched || mean->watch != GPUMC_WATCH_NEVER;
-  }
-  if (has_weights(model) && (!tracked[1] || !tracked[2]))
-    return "no mean of the tracked channel or its square";
-  if (has_weights(model) && !watched)
-    return "no mean that is watched";
-  for (size_t q = 0; q < model->n_quantities; q++) {
-    const struct gpumc_quantity *quantity = &model->quantities[q];
-    if (quantity->n_uses == 0 || quantity->n_uses > GPUMC_USES_MAXIMUM ||
-        quantity->n_needed > quantity->n_uses)
-      return "a quantity of no mean";
-    for (size_t i = 0; i < quantity->n_uses; i++)
-      if (quantity->uses[i] >= model->n_means)
-        return "a quantity of no mean";
-    if (quantity->value != NULL ? !is_label(&quantity->label) : quantity->label.name != NULL)
-      return "a quantity without a label";
-    if ((quantity->applies == NULL) != (quantity->applies_where == NULL))
-      return "a quantity that says in one way only whether an instance has it";
-  }
-  return NULL;
-}
-
-/* Whether it has what one of the targets of sweeps needs. */
-static bool is_sampled(const struct gpumc_model_ops *model)
-{
-  return gpumc_model_samples(model, GPUMC_BOLTZMANN) || gpumc_model_samples(model, GPUMC_ATHERMAL);
-}
-
-static const char *model_flaw(const struct gpumc_model_ops *model)
-{
-  if (model->name == NULL || model->summary == NULL || model->citation == NULL)
-    return "no name, summary or citation";
-  if (model->keys == NULL || model->kernels == NULL || model->kernels[0] == NULL)
-    return "no keys or kernels";
-  if (model->create == NULL || model->destroy == NULL)
-    return "no create or destroy";
-  for (size_t i = 0; model->kernels[i] != NULL; i++)
-    if (kernel_flaw(model->kernels[i]) != NULL)
-      return kernel_flaw(model->kernels[i]);
-  if (!is_sampled(model))
-    return "weights that no move serves";
-  if (trajectories_flaw(model->kernels) != NULL)
-    return trajectories_flaw(model->kernels);
-  if (devices_flaw(model->kernels) != NULL)
-    return devices_flaw(model->kernels);
-  if (controls_flaw(model) != NULL)
-    return controls_flaw(model);
-  return channels_flaw(model) != NULL ? channels_flaw(model) : means_flaw(model);
-}
-
-static const char *algorithm_flaw(const struct gpumc_algorithm_ops *algorithm)
-{
-  if (algorithm->name == NULL || algorithm->summary == NULL || algorithm->citation == NULL ||
-      algorithm->keys == NULL)
-    return "no name, summary, citation or keys";
-  if (algorithm->demand == NULL || algorithm->create == NULL || algorithm->advance == NULL ||
-      algorithm->position == NULL || algorithm->save == NULL || algorithm->load == NULL ||
-      algorithm->summarize == NULL || algorithm->destroy == NULL)
-    return "an operation that is not optional";
-  for (const struct gpumc_key *key = algorithm->keys; key->name != NULL; key++)
-    if (strcmp(key->name, "update") == 0 && key->choices != gpumc_update_choices[algorithm->target])
-      return "the key update with choices of its own";
-  return NULL;
-}
-
-/* What parallel tempering of several copies relies on. */
-static bool overlaps_are_served(const struct gpumc_model *model)
-{
-  for (const struct gpumc_kernel_ops *const *kernel = model->ops->kernels; *kernel != NULL;
-       kernel++)
-    if (model->pair[0].unit > 0 && (*kernel)->exchange != NULL && (*kernel)->compare == NULL)
-      return false;
-  return true;
-}
-
-static const char *instance_flaw(const struct gpumc_model *model)
-{
-  if (model->sites == 0 || model->portable_bytes == 0 || model->samples == 0)
-    return "no sites, portable_bytes or samples";
-  if (has_energy(model->ops) && (model->log_states == 0 || !isfinite(model->log_states)))
-    return "log_states";
-  if (has_energy(model->ops) && (model->energy_unit[0] == '\0' || model->beta_unit[0] == '\0'))
-    return "no units";
-  for (size_t c = 0; c < model->ops->n_channels; c++) {
-    const struct gpumc_profile *profile = &model->profile[c];
-    if (gpumc_channel_is_profile(&model->ops->channels[c])) {
-      if (profile->width == 0 || profile->at == NULL || profile->unit == NULL)
-        return "a profile without numbers";
-    } else if (!(model->quantum[c] > 0) || !(model->bound[c] > 0)) {
-      return "a channel without quantum or bound";
-    }
-  }
-  if (model->grid[0].levels > 0 && model->grid[0].spacing <= 0)
-    return "levels without spacing";
-  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
-    if (model->pair[k].unit < 0 || (model->pair[k].bound > 0 && model->pair[k].spacing <= 0))
-      return "a pair without unit or spacing";
-  if (!overlaps_are_served(model))
-    return "overlaps, and a kernel that exchanges without them";
-  if (model->disorder && model->ops->sample_checksum == NULL)
-    return "disorder without sample_checksum";
-  return NULL;
-}
 
 static void make(const struct gpumc_model_ops *ops, const char *block, struct gpumc_model *model)
 {
@@ -327,11 +59,11 @@ static void test_registered_models(void **state)
   for (size_t i = 0; gpumc_models()[i] != NULL; i++) {
     const struct gpumc_model_ops *ops = gpumc_models()[i];
     struct gpumc_model model;
-    if (model_flaw(ops) != NULL)
-      fail_msg("%s: %s", ops->name, model_flaw(ops));
+    if (gpumc_model_flaw(ops) != NULL)
+      fail_msg("%s: %s", ops->name, gpumc_model_flaw(ops));
     make(ops, block_of(ops->name), &model);
-    if (instance_flaw(&model) != NULL)
-      fail_msg("%s: %s", ops->name, instance_flaw(&model));
+    if (gpumc_instance_flaw(&model) != NULL)
+      fail_msg("%s: %s", ops->name, gpumc_instance_flaw(&model));
     ops->destroy(&model);
   }
 }
@@ -340,8 +72,8 @@ static void test_registered_algorithms(void **state)
 {
   (void)state;
   for (size_t i = 0; gpumc_algorithms()[i] != NULL; i++)
-    if (algorithm_flaw(gpumc_algorithms()[i]) != NULL)
-      fail_msg("%s: %s", gpumc_algorithms()[i]->name, algorithm_flaw(gpumc_algorithms()[i]));
+    if (gpumc_algorithm_flaw(gpumc_algorithms()[i]) != NULL)
+      fail_msg("%s: %s", gpumc_algorithms()[i]->name, gpumc_algorithm_flaw(gpumc_algorithms()[i]));
 }
 
 /* Of the first model, with one thing wrong at a time. */
@@ -353,95 +85,95 @@ static void test_flaws_are_found(void **state)
   const struct gpumc_kernel_ops *const kernels[] = {&kernel, NULL};
   struct gpumc_model_ops model = good;
   model.kernels = kernels;
-  assert_null(model_flaw(&model));
+  assert_null(gpumc_model_flaw(&model));
   kernel.get = NULL;
-  assert_string_equal(model_flaw(&model), "a kernel with one of set and get");
+  assert_string_equal(gpumc_model_flaw(&model), "a kernel with one of set and get");
   kernel = *good.kernels[0];
   kernel.n_moves = 0;
-  assert_string_equal(model_flaw(&model), "a kernel that sweeps without moves");
+  assert_string_equal(gpumc_model_flaw(&model), "a kernel that sweeps without moves");
   kernel = *good.kernels[0];
   kernel.trajectory = NULL;
-  assert_string_equal(model_flaw(&model), "a kernel without trajectory that may be chosen");
+  assert_string_equal(gpumc_model_flaw(&model), "a kernel without trajectory that may be chosen");
   kernel = *good.kernels[0];
   kernel.trajectory = "another";
   const struct gpumc_kernel_ops *const twice[] = {good.kernels[0], &kernel, NULL};
   model.kernels = twice;
-  assert_string_equal(model_flaw(&model), "kernels of one variant with two trajectories");
+  assert_string_equal(gpumc_model_flaw(&model), "kernels of one variant with two trajectories");
   kernel.variant = "without";
   kernel.trajectory = NULL;
-  assert_string_equal(model_flaw(&model), "a kernel without trajectory that may be chosen");
+  assert_string_equal(gpumc_model_flaw(&model), "a kernel without trajectory that may be chosen");
   kernel.cost = NULL;
-  assert_null(model_flaw(&model));
+  assert_null(gpumc_model_flaw(&model));
   kernel = *good.kernels[0];
   kernel.gather = NULL;
-  assert_string_equal(model_flaw(&model), "kernels of one variant with different operations");
+  assert_string_equal(gpumc_model_flaw(&model), "kernels of one variant with different operations");
   kernel = *good.kernels[0];
   kernel.n_moves = 1;
-  assert_string_equal(model_flaw(&model),
+  assert_string_equal(gpumc_model_flaw(&model),
                       "kernels with different moves of one name, or of one variant");
   struct gpumc_move moves[] = {kernel.moves[0], kernel.moves[1]};
   moves[0].at_zero = NULL;
   kernel = *good.kernels[0];
   kernel.moves = moves;
   kernel.variant = "another";
-  assert_string_equal(model_flaw(&model),
+  assert_string_equal(gpumc_model_flaw(&model),
                       "kernels with different moves of one name, or of one variant");
   model = good;
   model.n_channels = 1;
-  assert_string_equal(model_flaw(&model), "a mean of no channel");
+  assert_string_equal(gpumc_model_flaw(&model), "a mean of no channel");
   struct gpumc_channel channels[GPUMC_CHANNELS_MAXIMUM];
   memcpy(channels, good.channels, good.n_channels * sizeof *channels);
   model = good;
   model.channels = channels;
-  assert_null(model_flaw(&model));
+  assert_null(gpumc_model_flaw(&model));
   channels[1].label.units = NULL;
-  assert_string_equal(model_flaw(&model), "a channel without a label");
+  assert_string_equal(gpumc_model_flaw(&model), "a channel without a label");
   channels[1].label.units = good.channels[1].label.units;
   channels[1].axis.name = "distance";
-  assert_string_equal(model_flaw(&model),
+  assert_string_equal(gpumc_model_flaw(&model),
                       "a profile that is not on request, or without a label of its axis");
   channels[1].axis = (struct gpumc_label){"distance", "distance of two sites", "1", "r"};
   channels[1].request_key = "profile";
-  assert_string_equal(model_flaw(&model), "a mean of a profile");
+  assert_string_equal(gpumc_model_flaw(&model), "a mean of a profile");
   channels[1].axis = (struct gpumc_label){NULL};
   channels[1].request_key = good.channels[1].request_key;
   channels[0].label.units = "1";
-  assert_string_equal(model_flaw(&model), "an energy in another unit");
+  assert_string_equal(gpumc_model_flaw(&model), "an energy in another unit");
   struct gpumc_mean means[GPUMC_MEANS_MAXIMUM];
   memcpy(means, good.means, good.n_means * sizeof *means);
   model = good;
   model.means = means;
-  assert_null(model_flaw(&model));
+  assert_null(gpumc_model_flaw(&model));
   means[2].power = 3;
-  assert_string_equal(model_flaw(&model), "a mean of another power");
+  assert_string_equal(gpumc_model_flaw(&model), "a mean of another power");
   means[2] = good.means[2];
   means[1].index = 1;
-  assert_string_equal(model_flaw(&model), "no mean of the tracked channel or its square");
+  assert_string_equal(gpumc_model_flaw(&model), "no mean of the tracked channel or its square");
   model = good;
   model.n_means = 2;
-  assert_string_equal(model_flaw(&model), "a quantity of no mean");
+  assert_string_equal(gpumc_model_flaw(&model), "a quantity of no mean");
   struct gpumc_quantity quantities[GPUMC_QUANTITIES_MAXIMUM];
   memcpy(quantities, good.quantities, good.n_quantities * sizeof *quantities);
   model = good;
   model.quantities = quantities;
   quantities[1].label.name = NULL;
-  assert_string_equal(model_flaw(&model), "a quantity without a label");
+  assert_string_equal(gpumc_model_flaw(&model), "a quantity without a label");
   struct gpumc_control controls[GPUMC_CONTROLS_MAXIMUM];
   memcpy(controls, good.controls, good.n_controls * sizeof *controls);
   model = good;
   model.controls = controls;
-  assert_null(model_flaw(&model));
+  assert_null(gpumc_model_flaw(&model));
   controls[0].inverse_temperature = false;
   assert_string_equal(
-      model_flaw(&model),
+      gpumc_model_flaw(&model),
       "an inverse temperature that says so in one way only, or is not the first control");
   controls[0].label.units = "1";
-  assert_null(model_flaw(&model));
+  assert_null(gpumc_model_flaw(&model));
   model.coefficients = NULL;
-  assert_string_equal(model_flaw(&model), "controls without coefficients");
+  assert_string_equal(gpumc_model_flaw(&model), "controls without coefficients");
   model = good;
   model.destroy = NULL;
-  assert_non_null(model_flaw(&model));
+  assert_non_null(gpumc_model_flaw(&model));
 }
 
 static void test_flaws_of_instances_are_found(void **state)
@@ -449,28 +181,28 @@ static void test_flaws_of_instances_are_found(void **state)
   (void)state;
   struct gpumc_model good, model;
   make(gpumc_models()[0], block_of(gpumc_models()[0]->name), &good);
-  assert_null(instance_flaw(&good));
+  assert_null(gpumc_instance_flaw(&good));
   model = good;
   model.bound[1] = 0;
-  assert_non_null(instance_flaw(&model));
+  assert_non_null(gpumc_instance_flaw(&model));
   model = good;
   model.pair[1].spacing = 0;
-  assert_non_null(instance_flaw(&model));
+  assert_non_null(gpumc_instance_flaw(&model));
   model = good;
   model.samples = 0;
-  assert_non_null(instance_flaw(&model));
+  assert_non_null(gpumc_instance_flaw(&model));
   model = good;
   model.beta_unit[0] = '\0';
-  assert_non_null(instance_flaw(&model));
+  assert_non_null(gpumc_instance_flaw(&model));
   const struct gpumc_kernel_ops exchanges = {.exchange = good.ops->kernels[0]->exchange};
   const struct gpumc_kernel_ops *const kernels[] = {&exchanges, NULL};
   struct gpumc_model_ops ops = *good.ops;
   ops.kernels = kernels;
   model = good;
   model.ops = &ops;
-  assert_non_null(instance_flaw(&model));
+  assert_non_null(gpumc_instance_flaw(&model));
   model.pair[0].unit = 0;
-  assert_null(instance_flaw(&model));
+  assert_null(gpumc_instance_flaw(&model));
   good.ops->destroy(&good);
 }
 

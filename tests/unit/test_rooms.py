@@ -26,7 +26,7 @@ BUILD = pathlib.Path(os.environ.get("GPUMC_BUILD", ROOT / "build/release"))
 
 # From the ground up. Rooms of one line stand side by side: neither includes the other.
 STOREYS = [["core/base"], ["core/processes"], ["core/numerics"], ["core/config"], ["core/statistics"], ["core/device"],
-           ["core/storage"], ["core/simulation"], ["core/run"], ["models/lattice", "algorithms/chains"], ["models", "algorithms"], ["cli", "mpi", "nccl"]]
+           ["core/storage"], ["core/simulation"], ["core/plugins"], ["core/run"], ["models/lattice", "algorithms/chains"], ["models", "algorithms"], ["cli", "mpi", "nccl", "plugin"]]
 GENERATED = {"build_info.h"}  # written by cmake
 SUFFIXES = {".c", ".h", ".cu", ".cuh", ".def"}
 FILES_OF_A_FOLDER = 30
@@ -41,12 +41,13 @@ WORDS = {
     "annealing": "anneal(?:s|ed|ing)?", "tempering": "tempering(?:s)?", "walker": "walkers?",
 }
 # Ordinary uses of those words: the medium of storage, what a library does at exit, the halves of a vector,
-# and the one way in which a text is written.
+# the one way in which a text is written, and notes in ELF files.
 ORDINARY = {
     "disk": [r"the disk\b", r"disk_plan(?![a-z])"],
     "spin": [r"(?:crashes|complains) or spins\b"],
     "packed": [r"halves are packed\b"],
     "canonical": [r"canonical json\b"],
+    "pt": [r"pt_note\b"],
 }
 
 

@@ -42,7 +42,8 @@ static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_er
   return lattice_cpu_create(&layout, ensemble, error);
 }
 
-static const struct gpumc_move moves[] = {{.name = "heat_bath", .summary = "none at all"}};
+/* In the words of the other kernel: moves of one name are one move. */
+static const struct gpumc_move moves[] = {{.name = "heat_bath", .summary = "from its weights"}};
 const struct gpumc_kernel_ops potts_frozen = {LATTICE_CPU_OPERATIONS,
                                               .variant = "frozen",
                                               .summary = "does nothing, for tests",

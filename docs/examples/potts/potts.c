@@ -1,7 +1,6 @@
 /* The q-state Potts model on the periodic square lattice, E = -J sum of delta(s_i, s_j) over bonds:
  * a complete model with one plain kernel for the CPU, to begin another one with.
- *   cmake -B build -DGPUMC_PLUGINS=docs/examples/potts && cmake --build build
- *   build/gpumc run docs/examples/potts/potts.yaml */
+ * docs/adding-a-model.md says how it is built, as a plugin or into a program. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* A random walk in the inverse temperature, to begin another algorithm with: after each sweep
  * a coin moves beta up or down, and the tracked channel is recorded. Averages mean nothing.
- *   cmake -B build -DGPUMC_PLUGINS=docs/examples/random_walk && cmake --build build
- *   build/gpumc run docs/examples/random_walk/random_walk.yaml */
+ * docs/adding-a-model.md says how it is built, as a plugin or into a program. */
 #include <stdlib.h>
 
 #include "core/base/memory.h"
@@ -106,7 +105,8 @@ static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error
 static void position(const void *state, struct gpumc_position *where)
 {
   const struct walk *walk = state;
-  *where = (struct gpumc_position){walk->row[STEP] / walk->steps, 0, "beta", walk->row[BETA]};
+  const double fraction = walk->row[STEP] / walk->steps, beta = walk->row[BETA];
+  *where = (struct gpumc_position){.fraction = fraction, .coordinate = "beta", .value = beta};
 }
 
 static enum gpumc_status

@@ -1,8 +1,7 @@
 /* Hard rods of length 1 on a ring (Tonks, Phys. Rev. 50, 955 (1936)): a complete model without an
  * energy, to begin another one with. All allowed states of a ring have the same weight (mpmc); with
  * the pressure as its control, the length varies, with the weight exp(-beta P L) (canonical, pt,
- * pa). cmake -B build -DGPUMC_PLUGINS=docs/examples/rods && cmake --build build build/gpumc run
- * docs/examples/rods/rods.yaml
+ * pa). docs/adding-a-model.md says how it is built.
  *
  * Everything is known. The gaps of N rods on a ring of length L are uniform on the simplex of those
  * that add up to G = L - N, so that one of them is smaller than w with the probability

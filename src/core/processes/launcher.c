@@ -109,6 +109,14 @@ bool gpumc_module_path(const char *name, const char *variable, char *path, size_
   return found;
 }
 
+bool gpumc_module_folder(char *path, size_t bytes)
+{
+  char own[PATH_MAX];
+  find_own_folder(own);
+  const int length = snprintf(path, bytes, "%s/" GPUMC_MODULE_FOLDER, own);
+  return own[0] != '\0' && length > 0 && (size_t)length < bytes;
+}
+
 void gpumc_modules_find(struct gpumc_module_file file[static GPUMC_MODULES])
 {
   for (size_t i = 0; i < GPUMC_MODULES; i++) {

@@ -42,6 +42,21 @@ static enum gpumc_status compare_trajectory(const struct gpumc_task *task,
                          task->output, before != NULL ? before : "unknown", now);
 }
 
+/* Another version of a plugin may give other numbers, too: its author says so by the version. What
+ * does not say what it was made with is taken as it is. */
+static enum gpumc_status compare_plugins(const struct gpumc_task *task,
+                                         const struct gpumc_result *result,
+                                         struct gpumc_error *error)
+{
+  char difference[256];
+  if (gpumc_plugins_agree(gpumc_result_field(&result->provenance, GPUMC_RECORDED_PLUGINS),
+                          task->plugins, difference))
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_INVALID,
+                         "%s was made with %s: choose another output, or replace it with --fresh",
+                         task->output, difference);
+}
+
 /* How many samples a run takes, which does not depend on the device. */
 static enum gpumc_status count_samples(const struct gpumc_task *task,
                                        const struct gpumc_model *model, size_t *samples,
@@ -149,8 +164,10 @@ static enum gpumc_status compare_configuration(const struct gpumc_task *task,
   bool differs;
   char *difference;
   GPUMC_TRY(find_difference(task, result->resolved, &differs, &difference, error));
-  if (!differs)
-    return compare_trajectory(task, result, error);
+  if (!differs) {
+    GPUMC_TRY(compare_trajectory(task, result, error));
+    return compare_plugins(task, result, error);
+  }
   const enum gpumc_status status =
       gpumc_error_set(error, GPUMC_INVALID,
                       "%s is the result of another configuration:\n%s\n"
@@ -214,6 +231,27 @@ static enum gpumc_status check_trajectory(const struct gpumc_task *task, const c
                          path, before, now);
 }
 
+/* As compare_plugins(). Checkpoints without plugins have no such text. */
+static enum gpumc_status check_plugins(const struct gpumc_task *task, const char *path,
+                                       struct gpumc_checkpoint_reader *reader,
+                                       struct gpumc_error *error)
+{
+  struct gpumc_error ignored = {0};
+  char *before = NULL, difference[256];
+  if (task->plugins == NULL)
+    return GPUMC_OK;
+  if (gpumc_checkpoint_get_text(reader, GPUMC_CHECKPOINT_PLUGINS, &before, &ignored) != GPUMC_OK)
+    gpumc_error_free(&ignored);
+  const bool agree = gpumc_plugins_agree(before, task->plugins, difference);
+  free(before);
+  if (agree)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_INVALID,
+                         "%s: the checkpoint was made with %s: finish it with the version that "
+                         "began it, choose another output, or start over with --fresh",
+                         path, difference);
+}
+
 enum gpumc_status gpumc_compare_checkpoint(const struct gpumc_task *task, const char *path,
                                            struct gpumc_checkpoint_reader *reader,
                                            struct gpumc_error *error)
@@ -230,6 +268,7 @@ enum gpumc_status gpumc_compare_checkpoint(const struct gpumc_task *task, const 
                   gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations"));
   GPUMC_TRY_OUT(status, compare_identity(&closed, path, stored, error));
   GPUMC_TRY_OUT(status, check_trajectory(&closed, path, trajectory, error));
+  GPUMC_TRY_OUT(status, check_plugins(task, path, reader, error));
 out:
   cJSON_Delete(closed.resolved);
   free(stored);

@@ -39,6 +39,11 @@ gpumc_compare_file(const struct gpumc_task *task, const char *path,
  * algorithm's file where it reads one. */
 uint64_t gpumc_checksum_of_files(const struct gpumc_task *task, uint64_t samples, uint64_t file);
 
+/* The attribute of /provenance with the plugins that were in use (gpumc_plugin_set_text), and the
+ * text in a checkpoint; neither is there without plugins. */
+#define GPUMC_RECORDED_PLUGINS "plugins"
+#define GPUMC_CHECKPOINT_PLUGINS "run/plugins"
+
 /* Attributes of /provenance where a task reads files: how many samples of the model the run takes,
  * and gpumc_checksum_of_files(), as text since attributes are no unsigned integers. */
 #define GPUMC_READ_SAMPLES "read_samples"

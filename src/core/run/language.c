@@ -281,6 +281,14 @@ static enum gpumc_status check_document(struct gpumc_language *language,
   GPUMC_TRY(override(language, assignments, n_assignments, error));
   if (language->config->document.root == NULL)
     return GPUMC_OK;
+  if (language->loads) {
+    const size_t before = language->report.calls;
+    GPUMC_TRY(gpumc_language_load_plugins(language, error));
+    if (language->report.calls > before)
+      return GPUMC_OK; /* what is missing with a plugin would be reported once more */
+    language->loaded = gpumc_plugins_of(&language->config->plugins);
+    language->plugins = &language->loaded;
+  }
   check_overrides(language, assignments, n_assignments);
   gpumc_language_tables_fill(&language->tables, language->plugins->models);
   if (!gpumc_language_find_plugins(language) ||
@@ -323,13 +331,15 @@ out:
   return status;
 }
 
-static enum gpumc_status load_with(const struct gpumc_plugins *plugins, const char *path, bool look,
-                                   const char *const *assignments, size_t n_assignments,
-                                   struct gpumc_config *config, struct gpumc_error *error)
+static enum gpumc_status load(const char *path, bool look, const char *const *assignments,
+                              size_t n_assignments, struct gpumc_config *config,
+                              struct gpumc_error *error)
 {
-  struct gpumc_language language = {.plugins = plugins, .config = config, .look = look};
+  struct gpumc_language language = {.config = config, .loads = true, .look = look};
   memset(config, 0, sizeof *config);
-  enum gpumc_status status = gpumc_document_read(path, &config->document, &language.report, error);
+  enum gpumc_status status = gpumc_plugin_set_init(&config->plugins, error);
+  if (status == GPUMC_OK)
+    status = gpumc_document_read(path, &config->document, &language.report, error);
   return finish(&language, status, assignments, n_assignments, error);
 }
 
@@ -349,16 +359,14 @@ enum gpumc_status gpumc_config_load(const char *path, const char *const *assignm
                                     size_t n_assignments, struct gpumc_config *config,
                                     struct gpumc_error *error)
 {
-  struct gpumc_plugins plugins = gpumc_plugins_registered();
-  return load_with(&plugins, path, false, assignments, n_assignments, config, error);
+  return load(path, false, assignments, n_assignments, config, error);
 }
 
 enum gpumc_status gpumc_config_look(const char *path, const char *const *assignments,
                                     size_t n_assignments, struct gpumc_config *config,
                                     struct gpumc_error *error)
 {
-  struct gpumc_plugins plugins = gpumc_plugins_registered();
-  return load_with(&plugins, path, true, assignments, n_assignments, config, error);
+  return load(path, true, assignments, n_assignments, config, error);
 }
 
 void gpumc_config_free(struct gpumc_config *config)
@@ -367,5 +375,7 @@ void gpumc_config_free(struct gpumc_config *config)
     gpumc_task_free(&config->tasks[i]);
   free(config->tasks);
   gpumc_document_free(&config->document);
+  gpumc_plugin_set_free(&config->plugins);
+  free(config->plugins_text);
   memset(config, 0, sizeof *config);
 }

@@ -4,6 +4,7 @@
 #define GPUMC_CORE_LANGUAGE_H
 
 #include "core/config/params.h"
+#include "core/plugins/plugin_set.h"
 #include "core/simulation/algorithm.h"
 #include "core/simulation/model.h"
 
@@ -20,12 +21,15 @@ struct gpumc_task {
   cJSON *warnings;
   const struct gpumc_model_ops *model;
   const struct gpumc_algorithm_ops *algorithm;
-  char *output; /* path of the result, placeholders filled in */
-  char *label;  /* "model.shape=[16,16] seed=1"; "" outside a campaign */
+  const char *plugins; /* gpumc_config.plugins_text */
+  char *output;        /* path of the result, placeholders filled in */
+  char *label;         /* "model.shape=[16,16] seed=1"; "" outside a campaign */
 };
 
 struct gpumc_config {
   struct gpumc_document document;
+  struct gpumc_plugin_set plugins; /* those that it names, beside what is built in */
+  char *plugins_text;              /* gpumc_plugin_set_text; NULL: it uses none */
   size_t n_tasks;
   struct gpumc_task *tasks;
 };
@@ -91,9 +95,9 @@ void gpumc_language_tables_add(struct gpumc_language_tables *tables,
 struct gpumc_key *gpumc_language_plugin_keys(const struct gpumc_language_tables *tables,
                                              const struct gpumc_key *keys);
 
-/* The JSON Schema (draft 2020-12) of the language with all plugins; caller deletes. */
-cJSON *gpumc_language_schema(void);
+/* The JSON Schema (draft 2020-12) of the language with all plugins of a set; caller deletes. */
+cJSON *gpumc_language_schema(const struct gpumc_plugin_set *set);
 /* The reference page, Markdown, into `text`. */
-void gpumc_language_reference(struct gpumc_text *text);
+void gpumc_language_reference(const struct gpumc_plugin_set *set, struct gpumc_text *text);
 
 #endif

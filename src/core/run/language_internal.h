@@ -12,7 +12,8 @@ struct gpumc_plugins {
   const struct gpumc_model_ops *const *models;
   const struct gpumc_algorithm_ops *const *algorithms;
 };
-struct gpumc_plugins gpumc_plugins_registered(void);
+/* Those of a set. */
+struct gpumc_plugins gpumc_plugins_of(const struct gpumc_plugin_set *set);
 
 /* The keys that kernels add to their block: the end of tables->kernel. */
 const struct gpumc_key *gpumc_own_keys(const struct gpumc_language_tables *tables);
@@ -48,6 +49,8 @@ const char **gpumc_algorithm_names(const struct gpumc_plugins *plugins);
 struct gpumc_language {
   const struct gpumc_plugins *plugins;
   struct gpumc_config *config;
+  bool loads; /* plugins that the document names, into config->plugins; `loaded` is a view of it */
+  struct gpumc_plugins loaded;
   bool look; /* gpumc_config_look */
   struct gpumc_report report;
   struct gpumc_language_tables tables;
@@ -58,6 +61,10 @@ struct gpumc_language {
   struct gpumc_key *model_keys, *algorithm_keys;
 };
 
+/* Loads the plugins that the document needs, of its list and of the search path, into
+ * config->plugins, with mistakes where that fails. GPUMC_FAILURE: memory ran out. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_language_load_plugins(struct gpumc_language *language, struct gpumc_error *error);
 /* The plugins that the document names, or means, with mistakes where they are not named; where
  * nothing is near, its keys are compared with those of all. False when memory ran out. */
 bool gpumc_language_find_plugins(struct gpumc_language *language);

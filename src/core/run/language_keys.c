@@ -13,6 +13,7 @@
 #include "core/simulation/observables.h"
 #include "core/simulation/shared_keys.h"
 
+enum { PLUGINS_MAXIMUM = 32 };
 static const char *const generators[] = {"philox4x32-10", "philox4x32-7", NULL};
 static const char *const instruction_sets[] = {"auto",      "x86-64-v2", "x86-64-v3",
                                                "x86-64-v4", "portable",  NULL};
@@ -90,6 +91,12 @@ static const struct gpumc_key root_keys[] = {
      .type = GPUMC_KEY_MAPPING,
      .doc = "How it is simulated: the name of an algorithm and its parameters.",
      .required = true},
+    {.name = "plugins",
+     .type = GPUMC_KEY_STRING,
+     .doc = "Plugins with models, kernels or algorithms: names in the search path, or paths with a "
+            "slash, relative to this file. A model or algorithm of the search path needs none.",
+     .list_maximum = PLUGINS_MAXIMUM,
+     .incidental = true},
     {.name = "kernel", .type = GPUMC_KEY_MAPPING, .doc = "Which kernel runs, and on which device."},
     {.name = "output",
      .type = GPUMC_KEY_STRING,

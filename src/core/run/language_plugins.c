@@ -8,10 +8,68 @@
 #include "core/run/language_internal.h"
 #include "core/simulation/registry.h"
 
-struct gpumc_plugins gpumc_plugins_registered(void)
+struct gpumc_plugins gpumc_plugins_of(const struct gpumc_plugin_set *set)
 {
-  return (struct gpumc_plugins){.models = gpumc_models(), .algorithms = gpumc_algorithms()};
+  return (struct gpumc_plugins){.models = set->models, .algorithms = set->algorithms};
 }
+
+/* ---- plugins that are loaded ---- */
+
+/* A mistake of the document where a plugin is refused. Memory that ran out stays a failure. */
+static enum gpumc_status refused(struct gpumc_language *language, struct gpumc_mark mark,
+                                 enum gpumc_status status, struct gpumc_error *error)
+{
+  if (status != GPUMC_INVALID)
+    return status;
+  gpumc_report_mistake(&language->report, mark, "%s", gpumc_error_text(error));
+  gpumc_error_free(error);
+  *error = (struct gpumc_error){0};
+  return GPUMC_OK;
+}
+
+/* An item of the list `plugins`, or the text that stands in its place. What is no text is a mistake
+ * for whoever resolves the key. */
+static enum gpumc_status
+load_item(struct gpumc_language *language, const struct gpumc_node *item, struct gpumc_error *error)
+{
+  struct gpumc_config *config = language->config;
+  if (item->kind != GPUMC_NODE_SCALAR || gpumc_scalar_is_null(item))
+    return GPUMC_OK;
+  return refused(language, item->mark,
+                 gpumc_plugin_set_add(&config->plugins, item->text, config->document.path, error),
+                 error);
+}
+
+/* The plugin that has what the block names, if nothing else has it. */
+static enum gpumc_status load_named(struct gpumc_language *language, const char *dotted_key,
+                                    enum gpumc_plugin_kind kind, struct gpumc_error *error)
+{
+  struct gpumc_config *config = language->config;
+  const struct gpumc_node *name = gpumc_node_find(config->document.root, dotted_key);
+  if (name == NULL || name->kind != GPUMC_NODE_SCALAR)
+    return GPUMC_OK;
+  return refused(language, name->mark,
+                 gpumc_plugin_set_want(&config->plugins, kind, name->text, error), error);
+}
+
+enum gpumc_status
+gpumc_language_load_plugins(struct gpumc_language *language, struct gpumc_error *error)
+{
+  struct gpumc_config *config = language->config;
+  const struct gpumc_node *list = gpumc_node_find(config->document.root, "plugins");
+  bool failed;
+  if (list != NULL && list->kind == GPUMC_NODE_SCALAR)
+    GPUMC_TRY(load_item(language, list, error));
+  for (size_t i = 0; list != NULL && list->kind == GPUMC_NODE_SEQUENCE && i < list->count; i++)
+    GPUMC_TRY(load_item(language, list->items[i], error));
+  GPUMC_TRY(load_named(language, "model.name", GPUMC_PLUGIN_MODEL, error));
+  GPUMC_TRY(load_named(language, "algorithm.name", GPUMC_PLUGIN_ALGORITHM, error));
+  config->plugins_text = gpumc_plugin_set_text(&config->plugins, &failed);
+  return failed ? gpumc_error_set(error, GPUMC_FAILURE, "out of memory: loading plugins")
+                : GPUMC_OK;
+}
+
+/* ---- plugins that are named ---- */
 
 const char **gpumc_model_names(const struct gpumc_plugins *plugins)
 {

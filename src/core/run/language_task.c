@@ -7,6 +7,7 @@
 #include "core/config/config.h"
 #include "core/config/params.h"
 #include "core/numerics/isa.h"
+#include "core/plugins/plugin_flaws.h"
 #include "core/run/language_internal.h"
 #include "core/simulation/observables.h"
 #include "core/simulation/registry.h"
@@ -63,6 +64,14 @@ static bool make_instance(struct gpumc_language *language, const struct gpumc_pa
                          gpumc_error_text(&error));
   else if (status == GPUMC_INVALID)
     gpumc_report_mistake(&language->report, params->node->mark, "%s", gpumc_error_text(&error));
+  const char *flaw = status == GPUMC_OK && language->loads ? gpumc_instance_flaw(instance) : NULL;
+  if (flaw != NULL) {
+    gpumc_report_mistake(&language->report, params->node->mark,
+                         "model %s has made an instance with a flaw: %s: see "
+                         "docs/adding-a-model.md",
+                         language->model->name, flaw);
+    status = GPUMC_INVALID;
+  }
   gpumc_error_free(&error);
   if (status != GPUMC_OK) {
     language->model->destroy(instance);
@@ -372,6 +381,7 @@ static bool append_task(struct gpumc_language *language, const struct gpumc_task
   config->tasks[count].index = count;
   config->tasks[count].model = language->model;
   config->tasks[count].algorithm = language->algorithm;
+  config->tasks[count].plugins = config->plugins_text;
   config->n_tasks++;
   return true;
 }

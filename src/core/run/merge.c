@@ -124,6 +124,7 @@ static enum gpumc_status start(struct merge *merge, struct gpumc_error *error)
   const struct gpumc_merge_work work = {.context = &merge->context,
                                         .command_line = merge->options->command_line,
                                         .started = merge->started,
+                                        .plugins = merge->merging.task.plugins,
                                         .updates = merge->merging.updates,
                                         .seconds = merge->merging.seconds};
   const cJSON *warning;

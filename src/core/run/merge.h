@@ -32,6 +32,8 @@ struct gpumc_merging {
   const struct gpumc_merger *merger;
   struct gpumc_sample_list samples; /* count 0: the algorithm lists none */
   double updates, seconds;          /* of all sources */
+  struct gpumc_plugin_set plugins;  /* of all sources */
+  char *plugins_text;               /* gpumc_plugin_set_text */
   int64_t files;                    /* runs that the sources were, merged ones opened up */
 };
 

@@ -149,18 +149,59 @@ static const char *name_in(cJSON *resolved, const char *block)
   return name != NULL ? name : "(none)";
 }
 
+/* Loads the plugins that made a source, if they are still where they were; those that are not, or
+ * cannot be used any more, are looked for by name. */
+static void load_recorded(const struct gpumc_source *source, struct gpumc_plugin_set *set)
+{
+  const char *recorded = gpumc_result_field(&source->result.provenance, GPUMC_RECORDED_PLUGINS);
+  cJSON *list = recorded != NULL ? cJSON_Parse(recorded) : NULL;
+  const cJSON *entry;
+  cJSON_ArrayForEach(entry, list)
+  {
+    const char *path = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "path"));
+    struct gpumc_error ignored = {0};
+    if (path != NULL && gpumc_plugin_set_add(set, path, NULL, &ignored) != GPUMC_OK)
+      gpumc_error_free(&ignored);
+  }
+  cJSON_Delete(list);
+}
+
+/* Refuses a source that was made with another version of a plugin than that in use. */
+static enum gpumc_status compare_plugins(const struct gpumc_source *source,
+                                         const struct gpumc_plugin_set *set,
+                                         struct gpumc_error *error)
+{
+  bool failed;
+  char difference[256];
+  char *now = gpumc_plugin_set_text(set, &failed);
+  const bool agree = gpumc_plugins_agree(
+      gpumc_result_field(&source->result.provenance, GPUMC_RECORDED_PLUGINS), now, difference);
+  free(now);
+  if (failed)
+    return out_of_memory(error);
+  return agree ? GPUMC_OK
+               : gpumc_error_set(error, GPUMC_INVALID,
+                                 "%s was made with %s: merge results of one version", source->path,
+                                 difference);
+}
+
 /* The plugins of a source, into the task. */
-static enum gpumc_status
-find_plugins(const struct gpumc_source *source, struct gpumc_task *task, struct gpumc_error *error)
+static enum gpumc_status find_plugins(const struct gpumc_source *source,
+                                      struct gpumc_plugin_set *set, struct gpumc_task *task,
+                                      struct gpumc_error *error)
 {
   const char *model = name_in(source->resolved, "model");
   const char *algorithm = name_in(source->resolved, "algorithm");
+  load_recorded(source, set);
+  GPUMC_TRY(gpumc_plugin_set_want(set, GPUMC_PLUGIN_MODEL, model, error));
+  GPUMC_TRY(gpumc_plugin_set_want(set, GPUMC_PLUGIN_ALGORITHM, algorithm, error));
   *task = (struct gpumc_task){.resolved = source->resolved,
-                              .model = gpumc_model_find(model),
-                              .algorithm = gpumc_algorithm_find(algorithm)};
+                              .model = gpumc_plugin_set_model(set, model),
+                              .algorithm = gpumc_plugin_set_algorithm(set, algorithm)};
   if (task->model == NULL || task->algorithm == NULL)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s: this program has no %s %s: merge it with the program that made it",
+                           "%s: this program has no %s %s: merge it with the program that made "
+                           "it, or set GPUMC_PLUGIN_PATH to the folder of its plugin",
                            source->path, task->model == NULL ? "model" : "algorithm",
                            task->model == NULL ? model : algorithm);
   if (task->algorithm->merger == NULL)
@@ -324,13 +365,16 @@ enum gpumc_status gpumc_merging_open(const char *const *paths, size_t n_paths,
 {
   struct gpumc_sources *sources = &merging->sources;
   char *common = NULL;
+  bool failed = false;
   enum gpumc_status status = GPUMC_OK;
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&sources->of, n_paths, "sources", error));
+  GPUMC_TRY_OUT(status, gpumc_plugin_set_init(&merging->plugins, error));
   for (size_t i = 0; i < n_paths; i++) {
     struct gpumc_source *source = &sources->of[sources->count++];
     struct gpumc_task task;
     GPUMC_TRY_OUT(status, open_source(paths[i], source, error));
-    GPUMC_TRY_OUT(status, find_plugins(source, &task, error));
+    GPUMC_TRY_OUT(status, find_plugins(source, &merging->plugins, &task, error));
+    GPUMC_TRY_OUT(status, compare_plugins(source, &merging->plugins, error));
     GPUMC_TRY_OUT(status, check_block(source, &task, error));
     GPUMC_TRY_OUT(status, read_counted(&task, source, error));
     if (i == 0) {
@@ -346,6 +390,10 @@ enum gpumc_status gpumc_merging_open(const char *const *paths, size_t n_paths,
   GPUMC_TRY_OUT(status, gpumc_merging_list_samples(merging, error));
   GPUMC_TRY_OUT(status, gpumc_merging_check_seeds(merging, error));
   GPUMC_TRY_OUT(status, make_task(merging, error));
+  merging->plugins_text = gpumc_plugin_set_text(&merging->plugins, &failed);
+  if (failed)
+    GPUMC_TRY_OUT(status, out_of_memory(error));
+  merging->task.plugins = merging->plugins_text;
   add_work(merging);
 out:
   free(common);
@@ -365,5 +413,7 @@ void gpumc_merging_free(struct gpumc_merging *merging)
   free(merging->samples.seed);
   free(merging->samples.checksum);
   gpumc_task_free(&merging->task);
+  gpumc_plugin_set_free(&merging->plugins);
+  free(merging->plugins_text);
   memset(merging, 0, sizeof *merging);
 }

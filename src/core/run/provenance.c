@@ -106,6 +106,13 @@ record_what_was_read(const struct gpumc_provenance *provenance, struct gpumc_err
                              gpumc_read_checksum_text(provenance->read_checksum, text), error);
 }
 
+static enum gpumc_status
+record_plugins(struct gpumc_recorder *recorder, const char *plugins, struct gpumc_error *error)
+{
+  const struct text_attribute attribute = {GPUMC_RECORDED_PLUGINS, plugins};
+  return plugins != NULL ? record_texts(recorder, &attribute, 1, error) : GPUMC_OK;
+}
+
 /* Of several processes also what connects them, and how they share the work. */
 static enum gpumc_status
 record_processes(const struct gpumc_provenance *provenance, struct gpumc_error *error)
@@ -168,6 +175,7 @@ gpumc_provenance_start(const struct gpumc_provenance *provenance, struct gpumc_e
   GPUMC_TRY(record_program(recorder, error));
   GPUMC_TRY(record_work(provenance, error));
   GPUMC_TRY(record_key(provenance, error));
+  GPUMC_TRY(record_plugins(recorder, preparation->task->plugins, error));
   GPUMC_TRY(gpumc_trust_record_warnings(provenance->context, "provenance", error));
   GPUMC_TRY(gpumc_recorder_integer(recorder, "provenance", "thermal_seed",
                                    (int64_t)preparation->seed, error));
@@ -268,6 +276,7 @@ gpumc_provenance_of_merge(const struct gpumc_merge_work *work, struct gpumc_erro
       {"command_line", work->command_line}, {"start", work->started}, {"end", now}};
   GPUMC_TRY(record_program(recorder, error));
   GPUMC_TRY(record_texts(recorder, texts, sizeof texts / sizeof *texts, error));
+  GPUMC_TRY(record_plugins(recorder, work->plugins, error));
   GPUMC_TRY(gpumc_trust_record_warnings(work->context, "provenance", error));
   GPUMC_TRY(gpumc_recorder_number(recorder, "provenance", "updates", work->updates, error));
   return gpumc_recorder_number(recorder, "provenance", "seconds", work->seconds, error);

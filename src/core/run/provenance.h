@@ -34,6 +34,7 @@ void gpumc_timestamp(char text[static 32]);
 struct gpumc_merge_work {
   const struct gpumc_context *context;
   const char *command_line, *started;
+  const char *plugins; /* gpumc_task.plugins */
   double updates, seconds;
 };
 GPUMC_MUST_CHECK enum gpumc_status

@@ -22,6 +22,9 @@ save_all(struct run *run, struct gpumc_checkpoint_writer *writer, struct gpumc_e
   GPUMC_TRY(gpumc_checkpoint_put_text(writer, "run/identity", run->identity, error));
   GPUMC_TRY(gpumc_checkpoint_put_text(writer, "run/trajectory",
                                       gpumc_kernel_trajectory(ensemble->ops), error));
+  if (run->task->plugins != NULL)
+    GPUMC_TRY(
+        gpumc_checkpoint_put_text(writer, GPUMC_CHECKPOINT_PLUGINS, run->task->plugins, error));
   GPUMC_TRY(
       gpumc_checkpoint_put(writer, "run/read", GPUMC_UINT64, 1, 1, &run->read_checksum, error));
   GPUMC_TRY(gpumc_checkpoint_put_text(writer, "run/started", run->started, error));

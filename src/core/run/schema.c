@@ -104,7 +104,7 @@ static cJSON *names_without_temperature(const struct gpumc_plugins *plugins)
     if (model->n_controls > 0 && !gpumc_model_has_temperature(model))
       good = gpumc_json_push(names, cJSON_CreateString(model->name)) && good;
   }
-  if (good && names->child != NULL)
+  if (good && names != NULL && names->child != NULL)
     return gpumc_json_pair("enum", names);
   cJSON_Delete(names);
   return NULL;
@@ -273,9 +273,9 @@ cJSON *gpumc_language_schema_with(const struct gpumc_plugins *plugins)
   return NULL;
 }
 
-cJSON *gpumc_language_schema(void)
+cJSON *gpumc_language_schema(const struct gpumc_plugin_set *set)
 {
-  struct gpumc_plugins plugins = gpumc_plugins_registered();
+  const struct gpumc_plugins plugins = gpumc_plugins_of(set);
   return gpumc_language_schema_with(&plugins);
 }
 
@@ -490,8 +490,8 @@ void gpumc_language_reference_with(const struct gpumc_plugins *plugins, struct g
     text->characters[--text->length] = '\0';
 }
 
-void gpumc_language_reference(struct gpumc_text *text)
+void gpumc_language_reference(const struct gpumc_plugin_set *set, struct gpumc_text *text)
 {
-  struct gpumc_plugins plugins = gpumc_plugins_registered();
+  const struct gpumc_plugins plugins = gpumc_plugins_of(set);
   gpumc_language_reference_with(&plugins, text);
 }

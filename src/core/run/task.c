@@ -161,15 +161,30 @@ static const char *stored_name(const cJSON *resolved, const char *block)
   return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(values, "name"));
 }
 
+/* The plugin of that name: the task's own, which may have been loaded, or what is built in. */
+static const struct gpumc_model_ops *model_named(const struct gpumc_task *task, const char *name)
+{
+  if (name == NULL)
+    return NULL;
+  return strcmp(task->model->name, name) == 0 ? task->model : gpumc_model_find(name);
+}
+
+static const struct gpumc_algorithm_ops *
+algorithm_named(const struct gpumc_task *task, const char *name)
+{
+  if (name == NULL)
+    return NULL;
+  return strcmp(task->algorithm->name, name) == 0 ? task->algorithm : gpumc_algorithm_find(name);
+}
+
 char *gpumc_task_identity_stored(const struct gpumc_task *task, const char *stored)
 {
   char *identity = NULL;
   cJSON *json = cJSON_Parse(stored);
   const char *model = stored_name(json, "model"), *algorithm = stored_name(json, "algorithm");
   struct gpumc_task other = {.resolved = json,
-                             .model = model != NULL ? gpumc_model_find(model) : NULL,
-                             .algorithm =
-                                 algorithm != NULL ? gpumc_algorithm_find(algorithm) : NULL};
+                             .model = model_named(task, model),
+                             .algorithm = algorithm_named(task, algorithm)};
   bool good = true;
   if (other.algorithm == task->algorithm)
     good = gpumc_json_fill(cJSON_GetObjectItemCaseSensitive(json, "algorithm"), task->defaults);

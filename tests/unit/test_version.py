@@ -1,0 +1,38 @@
+"""Every file that names the version of gpumc names the same one, that of CMake's project()."""
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+VERSION = re.search(r"^project\(gpumc VERSION ([0-9.]+) ", (ROOT / "CMakeLists.txt").read_text(), re.M)[1]
+
+# Files with the pattern of a version in them; those of other languages and recipes need not be there.
+NAMED = {"CHANGELOG.md": r"^## \[Unreleased\]\n\nThe work towards ([0-9.]+),|^## \[([0-9.]+)\]",
+         "CITATION.cff": r"^version: ([0-9.]+)$",
+         "docs/cli.md": r"^program     gpumc ([0-9.]+), commit"}
+OPTIONAL = {"tools/python/pyproject.toml": r'^version = "([0-9.]+)"$',
+            "tools/packaging/spack/package.py": r'^    version\("([0-9.]+)"',
+            "tools/packaging/conda/recipe.yaml": r"^  version: \"?([0-9.]+)\"?$",
+            "tools/packaging/gpumc.def": r"^    Version ([0-9.]+)$",
+            "tools/packaging/Dockerfile": r'^LABEL org.opencontainers.image.version="([0-9.]+)"$'}
+
+
+def named(file, pattern):
+    """The version in the first match, or what is there instead of one."""
+    found = re.search(pattern, (ROOT / file).read_text(), re.M)
+    return next(group for group in found.groups() if group) if found else "no version"
+
+
+class Version(unittest.TestCase):
+    def test_is_the_same_everywhere(self):
+        there = {file: pattern for file, pattern in OPTIONAL.items() if (ROOT / file).is_file()}
+        found = {file: named(file, pattern) for file, pattern in (NAMED | there).items()}
+        self.assertEqual(found, dict.fromkeys(found, VERSION))
+
+    def test_another_one_is_found(self):
+        self.assertNotEqual(named("CITATION.cff", r"^cff-version: ([0-9.]+)$"), VERSION)
+        self.assertEqual(named("CITATION.cff", r"^revision: ([0-9.]+)$"), "no version")
+
+
+if __name__ == "__main__":
+    unittest.main()
