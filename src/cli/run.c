@@ -401,10 +401,16 @@ static void find_limit(struct run_arguments *arguments)
                             sizeof arguments->max_seconds, 0);
 }
 
-/* What the configuration loaded, as the results record it. */
-static const char *plugins_of(const struct gpumc_config *config)
+/* All processes have loaded the same plugins, wherever the files are. */
+static enum gpumc_status check_plugins(const struct gpumc_processes *processes,
+                                       const struct gpumc_config *config, struct gpumc_error *error)
 {
-  return config->plugins_text != NULL ? config->plugins_text : "none";
+  struct gpumc_text text = {0};
+  gpumc_plugin_set_list(&config->plugins, &text);
+  const enum gpumc_status status =
+      gpumc_processes_same(processes, "the list of plugins", gpumc_text_string(&text), error);
+  gpumc_text_free(&text);
+  return status;
 }
 
 /* With all processes there: loads the configuration, and works on its tasks. */
@@ -423,9 +429,8 @@ static int run_together(const struct run_arguments *arguments, struct gpumc_conf
                              gpumc_processes_same(processes, "the number of tasks", tasks, &error),
                              &error, cli_fail);
   if (code == GPUMC_OK)
-    code = cli_processes_agree(
-        processes, gpumc_processes_same(processes, "the plugins", plugins_of(config), &error),
-        &error, cli_fail);
+    code =
+        cli_processes_agree(processes, check_plugins(processes, config, &error), &error, cli_fail);
   if (code != GPUMC_OK)
     return code;
   if (!gpumc_is_root(processes)) {

@@ -14,6 +14,7 @@ import h5py
 import jsonschema
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import mpi  # noqa: E402
 from support.attributes import attributes  # noqa: E402
 from support.embedding import EMBEDDING  # noqa: E402
 from support.gpumc_program import numeric_datasets  # noqa: E402
@@ -243,6 +244,33 @@ class Outside(ProgramCase):
         output("cc", "-std=c11", self.write("embedding.c", EMBEDDING), "-o", self.path("embedding"), *library,
                "-Wl,--whole-archive", "-lgpumc", "-Wl,--no-whole-archive", "-rdynamic", *flags.split())
         self.assertEqual(output(self.path("embedding"), "c.yaml", cwd=self.directory), "no error: 2 runs\n")
+
+    def test_all_processes_load_it(self):
+        # Rank 1 has a search path of its own, as a host may.
+        starter = self.path("start")
+        starter.write_text(f"""#!/bin/sh
+case "$OMPI_COMM_WORLD_RANK$PMI_RANK" in 1) folder=other ;; *) folder=plugins ;; esac
+GPUMC_PLUGIN_PATH={self.directory}/$folder exec {PROGRAM} run c.yaml --quiet
+""")
+        starter.chmod(0o755)
+        self.put("potts")
+        self.write("c.yaml", POTTS)
+        self.gpumc("run", "c.yaml", "--quiet", "-o", "alone.h5",
+                   env=self.environment | {"GPUMC_PLUGIN_PATH": str(self.path("plugins"))})
+        for kind in mpi.LAUNCHERS:
+            for other, code, words in [("potts", 0, ""), ("other", INVALID, "the list of plugins differs"),
+                                       (None, INVALID, "model.name")]:
+                with self.subTest(kind, other=other):
+                    shutil.rmtree(self.path("other"), ignore_errors=True)
+                    if other:
+                        self.put(other, "other")
+                    done = subprocess.run(mpi.command(kind, 2, starter), cwd=self.directory, env=mpi.environment(),
+                                          capture_output=True, text=True, timeout=300)
+                    self.assertEqual(done.returncode, code, done.stderr)
+                    self.assertIn(words, done.stderr)
+                    if code == 0:
+                        self.assertEqual(*(numeric_datasets(self.path(name)) for name in ("potts.h5", "alone.h5")))
+                        self.path("potts.h5").unlink()
 
     # ---- versions ----
 

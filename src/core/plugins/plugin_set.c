@@ -457,6 +457,15 @@ char *gpumc_plugin_set_text(const struct gpumc_plugin_set *set, bool *failed)
   return text;
 }
 
+void gpumc_plugin_set_list(const struct gpumc_plugin_set *set, struct gpumc_text *text)
+{
+  for (size_t i = 0; i < set->n_used; i++)
+    gpumc_text_append(text, "%s%s %s (checksum %016" PRIx64 ")", i == 0 ? "" : ", ",
+                      set->used[i].note.name, set->used[i].note.version, set->used[i].checksum);
+  if (set->n_used == 0)
+    gpumc_text_append(text, "none");
+}
+
 static const char *member(const cJSON *entry, const char *name)
 {
   const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, name));

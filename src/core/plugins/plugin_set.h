@@ -58,6 +58,9 @@ gpumc_plugin_set_algorithm(const struct gpumc_plugin_set *set, const char *name)
 /* What a result records of the plugins in use, as JSON: [{"name", "version", "path", "checksum",
  * "abi"}]; NULL without any, or when memory ran out (`*failed`). Caller frees. */
 char *gpumc_plugin_set_text(const struct gpumc_plugin_set *set, bool *failed);
+/* The same for messages, without the paths, which may differ from host to host: "x 1.0 (checksum
+ * 0123456789abcdef)"; "none". */
+void gpumc_plugin_set_list(const struct gpumc_plugin_set *set, struct gpumc_text *text);
 /* Whether something made with the plugins `before` (gpumc_plugin_set_text, NULL: not known) can be
  * continued with those of `now`: each that both have has one version. If not, `difference` has the
  * words, "version 1.0 of plugin x, this is version 2.0". */
