@@ -50,7 +50,14 @@ install(DIRECTORY tools/python DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools
   PATTERN "__pycache__" EXCLUDE PATTERN "*.egg-info" EXCLUDE PATTERN "build" EXCLUDE PATTERN "tests" EXCLUDE)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}
   PATTERN conf.py EXCLUDE PATTERN requirements.txt EXCLUDE PATTERN site.css EXCLUDE PATTERN __pycache__ EXCLUDE)
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+find_program(GPUMC_GZIP gzip)
+if(GPUMC_GZIP) # as Debian has it
+  execute_process(COMMAND ${GPUMC_GZIP} -9nc ${CMAKE_CURRENT_SOURCE_DIR}/CHANGELOG.md
+    OUTPUT_FILE ${CMAKE_CURRENT_BINARY_DIR}/changelog.gz)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/changelog.gz DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endif()
 
 # The library is static, so whoever links it links what it needs. The prefix is found from where
 # gpumc.pc is: `cmake --install --prefix` may put it anywhere.
