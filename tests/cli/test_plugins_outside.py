@@ -363,6 +363,9 @@ GPUMC_PLUGIN_PATH={self.directory}/$folder exec {PROGRAM} run c.yaml --quiet
         self.put("loud")
         self.refused("model 'potts' is in the plugin", "potts.so already",
                      config=BY_PATH.replace("potts.so]", "potts.so, ./plugins/loud.so]"))
+        self.put("other", "others")
+        self.refused("a plugin named 'potts' is in use already",
+                     config=BY_PATH.replace("potts.so]", "potts.so, ./others/potts.so]"))
         self.write("c.yaml", BY_PATH.replace("potts.so]", "potts.so, ./plugins/potts.so]"))
         self.gpumc("validate", "c.yaml")
 

@@ -2,7 +2,6 @@
 #include "core/plugins/plugin_set.h"
 
 #include <dlfcn.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,12 +124,18 @@ static bool find_taken(const struct gpumc_plugin_set *set, const struct gpumc_pl
   return false;
 }
 
-/* Refuses names that are built in, or that a plugin in use has. */
+/* Refuses names that are built in, or that a plugin in use has, its own among them. */
 static enum gpumc_status check_names(const struct gpumc_plugin_set *set,
                                      const struct gpumc_plugin_file *file,
                                      struct gpumc_error *error)
 {
   char name[GPUMC_PLUGIN_LIST_BYTES];
+  for (size_t i = 0; i < set->n_used; i++)
+    if (strcmp(set->used[i].note.name, file->note.name) == 0)
+      return gpumc_error_set(error, GPUMC_INVALID,
+                             "%s: a plugin named '%s' is in use already, %s: leave one of them "
+                             "out, or give it another name",
+                             file->path, file->note.name, set->used[i].path);
   for (enum gpumc_plugin_kind kind = GPUMC_PLUGIN_MODEL; kind <= GPUMC_PLUGIN_ALGORITHM; kind++) {
     const char *owner = NULL;
     if (!find_taken(set, &file->note, kind, name))
@@ -206,9 +211,9 @@ static enum gpumc_status own(struct gpumc_plugin_set *set, void *memory, struct 
   return GPUMC_OK;
 }
 
-static enum gpumc_status
-add_kernel(struct gpumc_plugin_set *set, const struct gpumc_plugin_file *file,
-           const struct gpumc_plugin_kernel *added, struct gpumc_error *error)
+static enum gpumc_status add_kernel(struct gpumc_plugin_set *set, const char *path,
+                                    const struct gpumc_plugin_kernel *added,
+                                    struct gpumc_error *error)
 {
   size_t place = 0;
   GPUMC_TRY(gpumc_plugin_set_want(set, GPUMC_PLUGIN_MODEL, added->model, error));
@@ -219,7 +224,7 @@ add_kernel(struct gpumc_plugin_set *set, const struct gpumc_plugin_file *file,
     return gpumc_error_set(error, GPUMC_INVALID,
                            "%s: has a kernel for model '%s', which is not known here: name the "
                            "plugin that has the model before it",
-                           file->path, added->model);
+                           path, added->model);
   const size_t count = length_of(model->kernels);
   const struct gpumc_kernel_ops **kernels = calloc(count + 2, sizeof *kernels);
   GPUMC_TRY(own(set, kernels, error));
@@ -236,10 +241,22 @@ add_kernel(struct gpumc_plugin_set *set, const struct gpumc_plugin_file *file,
       flaw = "the model has a kernel of that variant for that device";
   if (flaw != NULL)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s: a kernel for model '%s': %s: see docs/adding-a-model.md",
-                           file->path, added->model, flaw);
+                           "%s: a kernel for model '%s': %s: see docs/adding-a-model.md", path,
+                           added->model, flaw);
   set->models[place] = copy;
   return GPUMC_OK;
+}
+
+/* Loads a file that may be used, if it can be. */
+static enum gpumc_status open_plugin(const struct gpumc_plugin_set *set,
+                                     const struct gpumc_plugin_file *file,
+                                     const struct gpumc_plugin **plugin, struct gpumc_error *error)
+{
+  if (file->why_not[0] != '\0')
+    return gpumc_error_set(error, GPUMC_INVALID, "%s: %s", file->path, file->why_not);
+  GPUMC_TRY(check_names(set, file, error));
+  GPUMC_TRY(load(file, plugin, error));
+  return check_tables(file, *plugin, error);
 }
 
 /* Takes over the file, also on failure. */
@@ -247,30 +264,20 @@ static enum gpumc_status
 use(struct gpumc_plugin_set *set, struct gpumc_plugin_file *file, struct gpumc_error *error)
 {
   const struct gpumc_plugin *plugin = NULL;
-  enum gpumc_status status = GPUMC_OK;
-  struct gpumc_plugin_file *used = realloc(set->used, (set->n_used + 1) * sizeof *used);
-  if (used == NULL)
-    GPUMC_TRY_OUT(status, out_of_memory(error));
-  set->used = used;
-  if (file->why_not[0] != '\0')
-    GPUMC_TRY_OUT(status,
-                  gpumc_error_set(error, GPUMC_INVALID, "%s: %s", file->path, file->why_not));
-  GPUMC_TRY_OUT(status, check_names(set, file, error));
-  GPUMC_TRY_OUT(status, load(file, &plugin, error));
-  GPUMC_TRY_OUT(status, check_tables(file, plugin, error));
-  GPUMC_TRY_OUT(status, join(set, plugin->models, plugin->algorithms, error));
-  for (size_t k = 0; plugin->kernels[k].kernel != NULL; k++)
-    GPUMC_TRY_OUT(status, add_kernel(set, file, &plugin->kernels[k], error));
-  /* A kernel may have wanted the plugin of its model, and made the list longer. */
-  used = realloc(set->used, (set->n_used + 1) * sizeof *used);
-  if (used == NULL)
-    GPUMC_TRY_OUT(status, out_of_memory(error));
+  enum gpumc_status status = open_plugin(set, file, &plugin, error);
+  struct gpumc_plugin_file *used =
+      status == GPUMC_OK ? realloc(set->used, (set->n_used + 1) * sizeof *used) : NULL;
+  if (used == NULL) {
+    gpumc_plugin_file_free(file);
+    return status != GPUMC_OK ? status : out_of_memory(error);
+  }
+  const char *path = file->path; /* `used` may move: a kernel may want the plugin of its model */
   set->used = used;
   set->used[set->n_used++] = *file;
+  GPUMC_TRY(join(set, plugin->models, plugin->algorithms, error));
+  for (size_t k = 0; plugin->kernels[k].kernel != NULL; k++)
+    GPUMC_TRY(add_kernel(set, path, &plugin->kernels[k], error));
   return GPUMC_OK;
-out:
-  gpumc_plugin_file_free(file);
-  return status;
 }
 
 /* ---- by path, and by name ---- */
@@ -425,70 +432,4 @@ enum gpumc_status gpumc_plugin_set_add_all(struct gpumc_plugin_set *set,
       return out_of_memory(error);
   }
   return GPUMC_OK;
-}
-
-/* ---- what results record ---- */
-
-char *gpumc_plugin_set_text(const struct gpumc_plugin_set *set, bool *failed)
-{
-  char abi[GPUMC_PLUGIN_ABI_BYTES], checksum[20];
-  *failed = false;
-  if (set->n_used == 0)
-    return NULL;
-  cJSON *list = cJSON_CreateArray();
-  bool good = list != NULL;
-  for (size_t i = 0; i < set->n_used && good; i++) {
-    const struct gpumc_plugin_file *file = &set->used[i];
-    cJSON *entry = cJSON_CreateObject();
-    snprintf(checksum, sizeof checksum, "%016" PRIx64, file->checksum);
-    good = entry != NULL && cJSON_AddStringToObject(entry, "name", file->note.name) != NULL &&
-           cJSON_AddStringToObject(entry, "version", file->note.version) != NULL &&
-           cJSON_AddStringToObject(entry, "path", file->path) != NULL &&
-           cJSON_AddStringToObject(entry, "checksum", checksum) != NULL &&
-           cJSON_AddStringToObject(entry, "abi", gpumc_plugin_abi(abi)) != NULL;
-    if (!good || !cJSON_AddItemToArray(list, entry)) {
-      cJSON_Delete(entry);
-      good = false;
-    }
-  }
-  char *text = good ? cJSON_PrintUnformatted(list) : NULL;
-  cJSON_Delete(list);
-  *failed = text == NULL;
-  return text;
-}
-
-void gpumc_plugin_set_list(const struct gpumc_plugin_set *set, struct gpumc_text *text)
-{
-  for (size_t i = 0; i < set->n_used; i++)
-    gpumc_text_append(text, "%s%s %s (checksum %016" PRIx64 ")", i == 0 ? "" : ", ",
-                      set->used[i].note.name, set->used[i].note.version, set->used[i].checksum);
-  if (set->n_used == 0)
-    gpumc_text_append(text, "none");
-}
-
-static const char *member(const cJSON *entry, const char *name)
-{
-  const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, name));
-  return text != NULL ? text : "";
-}
-
-bool gpumc_plugins_agree(const char *before, const char *now, char difference[static 256])
-{
-  cJSON *first = before != NULL ? cJSON_Parse(before) : NULL;
-  cJSON *second = now != NULL ? cJSON_Parse(now) : NULL;
-  const cJSON *one, *other;
-  difference[0] = '\0';
-  cJSON_ArrayForEach(one, first)
-  {
-    cJSON_ArrayForEach(other, second)
-    {
-      if (strcmp(member(one, "name"), member(other, "name")) == 0 &&
-          strcmp(member(one, "version"), member(other, "version")) != 0)
-        snprintf(difference, 256, "version %.60s of plugin %.60s, this is version %.60s",
-                 member(one, "version"), member(one, "name"), member(other, "version"));
-    }
-  }
-  cJSON_Delete(first);
-  cJSON_Delete(second);
-  return difference[0] == '\0';
 }
