@@ -132,11 +132,34 @@ class Page(ReportCase):
         page = self.page(self.result("pa"), self.result("pa", seed=2), title="Two seeds")
         self.assert_on(page, "<h1>Two seeds</h1>")
         self.assert_on(page, "2 results: 0 trusted, 2 not trusted")
-        for name in ("pa-1", "pa-2"):
-            self.assert_on(page, f'href="#{name}"')
-            self.assert_on(page, f'id="{name}"')
+        for number in (1, 2):
+            self.assert_on(page, f'href="#result-{number}"', f'id="result-{number}"')
         self.assert_on(page, "All results together")
         self.assertEqual(page.count("10.1016/j.cpc.2017.06.020</a>"), 1)  # cited once
+
+    def test_sizes_that_make_no_common_picture(self):
+        self.write("c.yaml", f"gpumc: 1\nseed: 1\n{SMALL['muca'].replace('[4, 4]', '[4, 6]')}output: other.h5\n")
+        self.gpumc("run", "c.yaml", "--quiet", "--device", "cpu")
+        self.assert_on(self.page(self.result("muca"), self.path("other.h5")), "2 results")
+
+    def test_results_are_never_overwritten(self):
+        path = self.result("muca")
+        before = path.read_bytes()
+        for output in (path, self.write("notes.txt", "mine"), self.directory):
+            with self.assertRaisesRegex(report.NotAPage, "not overwritten"):
+                report.write([path], output)
+        self.assertEqual(path.read_bytes(), before)
+        self.assertEqual(self.names("*.new"), [])
+        page = self.path("page.html")
+        report.write([path], page, figures=False)
+        report.write([path], page, figures=False)  # a page of before is replaced
+
+    def test_reweighted_curves_have_a_table(self):
+        self.write("c.yaml", f"gpumc: 1\nseed: 1\n{SMALL['pa'].replace('runs: 2', 'runs: 2, reweight: {from: 0.1, to: 0.4, step: 0.1}')}"
+                             "output: r.h5\n")
+        self.gpumc("run", "c.yaml", "--quiet", "--device", "cpu")
+        page = self.page(self.path("r.h5"), figures=False)
+        self.assert_on(page, "reweighted: energy per site", 'download="reweighted-beta.csv"', 'download="reweighted-level_energy.csv"')
 
     def test_a_run_that_is_not_finished(self):
         self.write("c.yaml", f"gpumc: 1\nseed: 1\n{SMALL['pt'].replace('sweeps: 512', 'sweeps: 67108864')}output: long.h5\n")

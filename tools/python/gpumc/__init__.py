@@ -13,6 +13,7 @@
     result = gpumc.read("results/ising2d-first.h5")         # plain numpy arrays, without xarray
     result.summary["energy"]
 """
+from . import hard_disks, measured
 from .campaign import open_campaign, to_pandas
 from .files import ResultError, attributes, opened, printable, reading, seal
 from .program import Job, ProgramError, plan, run
@@ -21,5 +22,6 @@ from .spin_configurations import configurations
 from .tree import open  # noqa: A004
 from .version import __version__
 
-__all__ = ["Job", "Label", "ProgramError", "Result", "ResultError", "__version__", "attributes", "configurations", "open",
+__all__ = ["Job", "Label", "ProgramError", "Result", "ResultError", "__version__", "attributes", "configurations",
+           "hard_disks", "measured", "open",
            "open_campaign", "opened", "plan", "printable", "read", "reading", "run", "seal", "to_pandas"]

@@ -18,13 +18,16 @@ if typing.TYPE_CHECKING:
     import pandas
     import xarray
 
+SEEDS = "seed", "model.disorder_seed", "model.sample"  # axes only where nothing else tells results apart
+SAME = 1e-12  # relative distance of two coordinates that are one, as 0.1 + 0.2 and 0.3
+
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """A finished result, with the keys and values by which it differs from the others."""
+    """A task by the keys and values in which it differs from the others; without a result while it is not finished."""
     path: str
     point: dict[str, typing.Any]
-    result: reader.Result
+    result: reader.Result | None
 
 
 def open_campaign(source: str | os.PathLike[str] | collections.abc.Iterable[str | os.PathLike[str]], group: str = "summary",
@@ -35,23 +38,25 @@ def open_campaign(source: str | os.PathLike[str] | collections.abc.Iterable[str 
              as program=), a pattern as "results/*.h5", or a list of files
     group    what of each result: "summary", or a group below it, as "summary/reweighted"
 
-    Axes are named by the last part of the key that is varied (`seed` of `seed`, `population` of `algorithm.population`);
-    model.shape becomes `L` where all lattices have equal sides, else `shape`, texts as "16x8". Axes of the results, such
-    as beta, follow; where they differ between the files (adaptive steps), the union of their points is taken and what a
-    file lacks is NaN. `complete` says which tasks are there (those that are not are NaN, and named in the attribute
-    `missing`), `trusted` which results may be believed, and other numbers that the summary has as attributes
-    are variables as well.
+    Axes are named by the last part of the key that is varied (`seed`, `population` of `algorithm.population`); model.shape
+    becomes `L` where all lattices are squares or cubes of one dimension, else `shape`, texts as "16x8". Of files, the axes are the
+    keys in which their configurations differ; a key that follows from another one (sweeps that are set by the size, or a seed for
+    each size) is a coordinate along it. Axes of the results, such as beta, come last; where they differ between the files, the
+    union of their points is taken, and what a file lacks is NaN.
 
-    The numbers are in memory. Raises ResultError for a damaged file, and where the files are not of one campaign.
+    `complete` says which tasks are there: numbers of the others are NaN, and the attribute `missing` names their outputs. `trusted`
+    and the other numbers that a summary has as attributes are variables as well.
+
+    The numbers are in memory. Raises ResultError for a damaged file, and for files that are not of one campaign.
     """
-    tasks, missing = _tasks(source, options)
-    if not tasks:
-        raise files.ResultError(f"{source}: no finished result" + (f"; missing: {', '.join(missing[:4])}" if missing else ""))
-    axes = _axes(tasks)
-    tables = [_table(task, axes, group) for task in tasks]
-    joined = _joined(tables, axes)
-    joined.attrs = {"missing": missing, "results": [task.path for task in tasks]}
-    return joined
+    tasks = _tasks(source, options)
+    missing = [task.path for task in tasks if task.result is None]
+    if len(missing) == len(tasks):
+        raise files.ResultError(f"{source}: no result is finished" + (f"; {missing[0]} is missing" if missing else ""))
+    axes, others = _axes(tasks, is_product=_is_configuration(source))
+    dataset = _dataset(tasks, axes, others, group)
+    dataset.attrs = {"missing": missing, "results": [task.path for task in tasks if task.result is not None]}
+    return dataset
 
 
 def to_pandas(source: xarray.Dataset | xarray.DataTree | str | os.PathLike[str], group: str = "summary") -> pandas.DataFrame:
@@ -69,7 +74,11 @@ def to_pandas(source: xarray.Dataset | xarray.DataTree | str | os.PathLike[str],
             return to_pandas(tree, group)
     if isinstance(source, xarray.DataTree):
         moved = group.removeprefix("summary/")  # to the root of the tree, where its axes are others than the summary's
-        dataset = source[group if f"/{group}" in source.groups else moved].to_dataset()
+        found = next((name for name in (group, moved) if f"/{name}" in source.groups), None)
+        if found is None:
+            raise files.ResultError(f"no group {group!r}; there are: {', '.join(name[1:] for name in source.groups if name != '/')}"
+                                    + ("" if source.attrs.get("complete", 1) else "; the summary is made at the end of a run"))
+        dataset = source[found].to_dataset()
     else:
         dataset = source
     shapes = [variable.dims for variable in dataset.data_vars.values()]
@@ -81,54 +90,66 @@ def to_pandas(source: xarray.Dataset | xarray.DataTree | str | os.PathLike[str],
 # --- the tasks ------------------------------------------------------------------------------------
 
 def _tasks(source, options):
-    """The finished results, and the outputs that are not there."""
-    paths = _paths(source, options)
-    found, missing = [], []
-    for path in paths:
-        if not os.path.exists(path):
-            missing.append(path)
-            continue
-        result = reader.read(path)
-        if result.is_complete:
-            found.append((path, result))
-        else:
-            missing.append(path)
-    points = _points([result for _, result in found])
-    return [Task(path, point, result) for (path, result), point in zip(found, points)], missing
+    if _is_configuration(source):
+        planned = program.plan(source, **options)["tasks"]
+        points = [_point_of_label(task["label"]) for task in planned]
+        return [Task(task["output"], point, _finished(task["output"])) for task, point in zip(planned, points)]
+    if options:
+        raise TypeError(f"{', '.join(options)}: only of a configuration, not of {source}")
+    paths = _found(source)
+    results = [_finished(path) for path in paths]
+    points = iter(_points([result for result in results if result is not None]))
+    return [Task(path, next(points) if result is not None else {}, result) for path, result in zip(paths, results)]
 
 
-def _paths(source, options):
+def _is_configuration(source):
+    return isinstance(source, (str, os.PathLike)) and pathlib.Path(source).suffix in (".yaml", ".yml")
+
+
+def _found(source):
     if not isinstance(source, (str, os.PathLike)):
         return [os.fspath(path) for path in source]
-    text = os.fspath(source)
-    if pathlib.Path(text).suffix in (".yaml", ".yml"):
-        return [task["output"] for task in program.plan(text, **options)["tasks"]]
-    if options:
-        raise TypeError(f"{', '.join(options)}: only of a configuration, not of {text}")
-    found = sorted(glob.glob(text, recursive=True))
+    found = sorted(glob.glob(os.fspath(source), recursive=True))
     if not found:
-        raise files.ResultError(f"{text}: no such file")
+        raise files.ResultError(f"{source}: no such file")
     return found
 
 
+def _finished(path):
+    """The result without its runs; None where it is not finished."""
+    if not os.path.exists(path):
+        return None
+    result = reader.read(path, only_summary=True)
+    return result if result.is_complete else None
+
+
+def _point_of_label(label):
+    """{"model.shape": [16, 16], "seed": 1} of "model.shape=[16,16] seed=1"."""
+    point, decoder = {}, json.JSONDecoder()
+    while label:
+        key, _, label = label.partition("=")
+        try:
+            point[key], end = decoder.raw_decode(label)
+        except json.JSONDecodeError:
+            end = len(label.partition(" ")[0])
+            point[key] = label[:end]
+        label = label[end:].lstrip()
+    return point
+
+
 def _points(results):
-    """By which keys the configurations differ, and their values: those of the campaign where one file says what it varies,
-    otherwise all, less those that follow from an earlier one (sweeps that are set by the size)."""
+    """All keys in which the configurations differ, seeds last, with their values."""
     flat = [_flat({key: value for key, value in result.config.items() if key not in ("output", "title", "campaign")})
             for result in results]
+    names = {one.get("model.name") for one in flat} | {one.get("algorithm.name") for one in flat}
+    if len(names) > 2:
+        raise files.ResultError(f"results of different models or algorithms: {', '.join(sorted(map(str, names)))}")
     keys = list(dict.fromkeys(key for one in flat for key in one))
     differing = [key for key in keys if len({_text(one.get(key)) for one in flat}) > 1]
-    chosen = []
-    for key in sorted(differing, key=lambda key: (key != "model.shape", key != "seed" and differing.index(key))):
-        known = {}
-        follows = chosen and all(known.setdefault(tuple(_text(one.get(other)) for other in chosen), _text(one.get(key)))
-                                 == _text(one.get(key)) for one in flat)
-        if not follows:
-            chosen.append(key)
-    points = [{key: one.get(key) for key in chosen} for one in flat]
+    differing.sort(key=lambda key: (key in SEEDS, key != "model.shape"))
+    points = [{key: one.get(key) for key in differing} for one in flat]
     if len({_text(point) for point in points}) < len(points):
-        raise files.ResultError("two results of one configuration: " + _text(points[-1]) if chosen else
-                                "results of one configuration; gpumc merge makes one of them")
+        raise files.ResultError("two results of one configuration; gpumc merge makes one of several with other seeds")
     return points
 
 
@@ -144,56 +165,162 @@ def _text(value):
 
 # --- the axes -------------------------------------------------------------------------------------
 
-def _axes(tasks):
-    """Key -> (name, value of a task -> coordinate)."""
-    keys = list(tasks[0].point)
+@dataclasses.dataclass(frozen=True)
+class Axis:
+    """A key as an axis: `place` of the text of a value among the `values`."""
+    key: str
+    name: str
+    values: list
+    place: dict
+
+
+def _axes(tasks, is_product):
+    """Axes: keys of which none follows from those before, or all of a product. The others, as {key: (Axis, axes that it follows
+    from)}."""
+    known = [task for task in tasks if task.point or task.result is not None]
+    keys = list(dict.fromkeys(key for task in known for key in task.point))
     last = [key.rsplit(".")[-1] for key in keys]
-    axes = {}
+    axes, others = [], {}
     for key, name in zip(keys, last):
-        values = [task.point[key] for task in tasks]
-        if key == "model.shape" and all(len(set(sides)) == 1 for sides in values):
-            axes[key] = ("L", lambda sides: sides[0])
-        elif any(isinstance(value, (list, dict)) for value in values):
-            axes[key] = (name, lambda value: "x".join(map(str, value)) if isinstance(value, list) else _text(value))
+        before = None if is_product else next(([axis] for axis in axes if _follows(known, key, [axis.key])), None)
+        if before is None and axes and not is_product and _follows(known, key, [axis.key for axis in axes]):
+            before = axes
+        axis = _axis(known, key, name if last.count(name) == 1 else key)
+        if before is None:
+            axes.append(axis)
         else:
-            axes[key] = (name if last.count(name) == 1 else key, lambda value: value)
-    return axes
+            others[key] = (axis, before)
+    return axes, others
 
 
-def _table(task, axes, group):
-    """The summary of one task as a Dataset whose campaign axes have length 1."""
+def _follows(tasks, key, from_keys):
+    values = {}
+    return all(values.setdefault(tuple(_text(task.point.get(other)) for other in from_keys), _text(task.point.get(key)))
+               == _text(task.point.get(key)) for task in tasks)
+
+
+def _axis(tasks, key, name):
+    given = list({_text(task.point.get(key)): task.point.get(key) for task in tasks}.values())
+    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in given):
+        given.sort()
+    values = given
+    if key == "model.shape" and _are_cubes(given):
+        name, given = "L", sorted(given)
+        values = [sides[0] for sides in given]
+    elif any(not isinstance(value, (int, float, str)) for value in given):
+        values = ["x".join(map(str, value)) if isinstance(value, list) else _text(value) for value in given]
+    return Axis(key, name, values, {_text(value): place for place, value in enumerate(given)})
+
+
+def _are_cubes(shapes):
+    return all(isinstance(sides, list) and len(set(sides)) == 1 for sides in shapes) and len({len(sides) for sides in shapes}) == 1
+
+
+# --- the numbers ----------------------------------------------------------------------------------
+
+def _dataset(tasks, axes, others, group):
     import xarray
 
+    outer = tuple(axis.name for axis in axes)
+    sizes = tuple(len(axis.values) for axis in axes)
+    there = [task for task in tasks if task.result is not None]
+    tables = [_table(task.result, group) for task in there]
+    if not any(tables):
+        raise files.ResultError(f"no group {group!r} in {there[0].path}")
+    grids = _grids(tables)
+    variables = {}
+    for name in dict.fromkeys(name for table in tables for name in table if name not in grids):
+        first = next(table[name] for table in tables if name in table)
+        shape = sizes + tuple(len(grids[dim].values) for dim in first.dims)
+        whole = numpy.full(shape, numpy.nan)
+        for task, table in zip(there, tables):
+            if name in table:
+                _put(whole, [axis.place[_text(task.point[axis.key])] for axis in axes], table, name, grids)
+        variables[name] = (outer + first.dims, _as_before(whole, [table.get(name) for table in tables]), first.attributes)
+    complete = numpy.zeros(sizes, bool)
+    for task in there:
+        complete[tuple(axis.place[_text(task.point[axis.key])] for axis in axes)] = True
+    variables["complete"] = (outer, complete)
+    coordinates = {axis.name: axis.values for axis in axes}
+    coordinates.update({dim: (dim, grid.values, grid.attributes) for dim, grid in grids.items() if grid.is_known})
+    coordinates.update({axis.name: _along(tasks, axis, before) for axis, before in others.values()})
+    return xarray.Dataset(variables, coordinates)
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """A quantity of one result."""
+    dims: tuple
+    values: numpy.ndarray
+    attributes: dict
+
+
+@dataclasses.dataclass(frozen=True)
+class Points:
+    """The points of an axis of all results."""
+    values: numpy.ndarray
+    attributes: dict
+    is_known: bool  # False: numbered only
+
+
+def _table(result, group):
+    """The quantities and axes of one summary, or of a group in it, by name."""
     prefix = group.removeprefix("summary").strip("/")
-    result = task.result
-    names = {name: name[len(prefix) + 1:] if prefix else name for name in result.summary
-             if (name.startswith(prefix + "/") if prefix else "/" not in name)}
-    scales = {axis for name in names for axis in result.labels[name].axes}
-    variables, coordinates = {}, {}
-    for name, own in names.items():
-        label = result.labels[name]
-        attributes = {"long_name": label.long_name, "units": label.units, "symbol": label.symbol}
-        if name in scales or (numpy.ndim(result.summary[name]) == 1 and not label.axes):
-            coordinates[own] = ((own,), result.summary[name], attributes)
-        else:
-            dims = tuple(axis.rsplit("/")[-1] or f"{own}_{k}" for k, axis in enumerate(label.axes))
-            variables[own] = (dims, result.summary[name], attributes)
+    table = {}
+    for name, values in result.summary.items():
+        if not (name.startswith(prefix + "/") if prefix else "/" not in name):
+            continue
+        own, label = name[len(prefix) + 1 if prefix else 0:], result.labels[name]
+        dims = tuple(axis.rsplit("/")[-1] or f"{own}_{k}" for k, axis in enumerate(label.axes))
+        if numpy.ndim(values) == 1 and not dims:
+            dims = (own,)  # an axis itself
+        table[own] = Column(dims, numpy.asarray(values), {"long_name": label.long_name, "units": label.units, "symbol": label.symbol})
     if not prefix:
-        variables.update({name: ((), value) for name, value in result.remarks.items()
-                          if isinstance(value, (int, float)) and name not in variables})
-    variables["complete"] = ((), True)
-    table = xarray.Dataset(variables, coordinates)
-    point = {name: coordinate(task.point[key]) for key, (name, coordinate) in axes.items()}
-    return table.expand_dims({name: [value] for name, value in point.items()})
+        table.update({name: Column((), numpy.asarray(value), {}) for name, value in result.remarks.items()
+                      if isinstance(value, (int, float)) and name not in table})
+    return table
 
 
-def _joined(tables, axes):
-    import xarray
+def _grids(tables):
+    """{name: Points} of the axes, each the union of what the results have."""
+    grids = {}
+    for dim in dict.fromkeys(dim for table in tables for column in table.values() for dim in column.dims):
+        scales = [table[dim] for table in tables if dim in table]
+        if scales:
+            values = numpy.sort(numpy.concatenate([scale.values for scale in scales]))
+            kept = numpy.append(True, numpy.diff(values) > SAME * numpy.abs(values[1:])) if len(values) else []
+            grids[dim] = Points(values[kept], scales[0].attributes, True)
+        else:
+            longest = max(column.values.shape[column.dims.index(dim)] for table in tables for column in table.values() if dim in column.dims)
+            grids[dim] = Points(numpy.arange(longest), {}, False)
+    return grids
 
-    if not axes:
-        return tables[0]
-    joined = xarray.combine_by_coords(tables, join="outer", combine_attrs="drop_conflicts",
-                                      coords="minimal", compat="no_conflicts", data_vars="all")
-    if joined.complete.dtype != bool:
-        joined["complete"] = joined.complete.fillna(0).astype(bool)
-    return joined
+
+def _put(whole, place, table, name, grids):
+    """Writes a quantity of one result to its place in the array of all."""
+    column = table[name]
+    where = [[position] for position in place]
+    for dim, size in zip(column.dims, column.values.shape):
+        if dim in table:
+            middle = table[dim].values * (1 - SAME * numpy.sign(table[dim].values))
+            where.append(numpy.minimum(numpy.searchsorted(grids[dim].values, middle), len(grids[dim].values) - 1))
+        else:
+            where.append(numpy.arange(size))
+    whole[numpy.ix_(*where) if where else ()] = column.values
+
+
+def _as_before(whole, columns):
+    """As integers where all results have integers and none is missing."""
+    integers = all(column is not None and column.values.dtype.kind in "iu" for column in columns)
+    return whole.astype(columns[0].values.dtype) if integers and not numpy.isnan(whole).any() else whole
+
+
+def _along(tasks, axis, before):
+    """A key that follows from others, over them."""
+    values = numpy.full(tuple(len(other.values) for other in before), None, object)
+    for task in tasks:
+        if all(other.key in task.point for other in before):
+            values[tuple(other.place[_text(task.point[other.key])] for other in before)] = axis.values[axis.place[_text(task.point.get(axis.key))]]
+    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values.ravel()):
+        values = values.astype(float if any(isinstance(value, float) for value in values.ravel()) else int)
+    return tuple(other.name for other in before), values

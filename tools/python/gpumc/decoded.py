@@ -20,7 +20,7 @@ import math
 import h5py
 import numpy
 
-from .files import scalar_text
+from .files import ResultError, scalar_text
 
 try:
     from xarray.backends import BackendArray
@@ -93,12 +93,13 @@ def grid(file, config):
     """The Grid of a file of `canonical`, `mpmc` or `pt`; times that a stopped run has not completed are left out."""
     group, algorithm = file["configurations"], config["algorithm"]
     control = "beta" if "beta" in algorithm else algorithm.get("control", {}).get("name")
+    if "runs" not in file or not len(file["runs"]):
+        raise ResultError(f"{file.filename}: no configurations yet: the run has just begun")
+    values = _values(file, control)
     if algorithm["name"] == "pt":
-        values = _values(file, control)
         count = len(values) if values is not None else _length(file["runs/0000"], "temperature", "value")
         replicas, dims = (algorithm["replicas"], algorithm["samples"]), ("copy", "sample")
     else:
-        values = _values(file, control)
         count = len(file["runs"])
         replicas, dims = (max(algorithm["replicas"], algorithm.get("samples", 1)),), ("replica",)
         if algorithm.get("samples", 1) > 1:
@@ -116,11 +117,11 @@ def _length(group, *names):
 
 
 def _values(file, control):
-    """Of all temperatures: a finished file has them in its summary, a working one of `pt` in its samples."""
-    for name in ("summary", "samples", "runs/0000"):
-        if control and f"{name}/{control}" in file and file[f"{name}/{control}"].ndim == 1:
-            return file[f"{name}/{control}"][()]
-    return None
+    """Of all temperatures: a finished file has them in its summary; runs of chains have one each. None where neither is there."""
+    if control and f"summary/{control}" in file and file[f"summary/{control}"].ndim == 1:
+        return file[f"summary/{control}"][()]
+    runs = [run for _, run in sorted(file["runs"].items())]
+    return numpy.array([run.attrs[control] for run in runs]) if control and all(control in run.attrs for run in runs) else None
 
 
 def _axes(of):

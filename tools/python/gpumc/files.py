@@ -19,6 +19,7 @@ FORMAT = "gpumc-results"
 VERSIONS = (1, 2, 3)
 SEALED_SINCE = 2  # version of the format
 LONGEST_FIXED_TEXT = 3072  # bytes of an attribute; longer ones are of variable length
+WORKING_REMEDY = "the run may have just begun; if none is at work, 'gpumc run' continues it from its checkpoint"
 REMEDY = "restore it from a copy, or make it again with 'gpumc run --fresh'"
 
 # The end of a sealed file, as src/core/base/checksum.h has it: magic, bytes before the seal, CRC-32 of these
@@ -73,7 +74,12 @@ def reading(path: str | os.PathLike[str]) -> collections.abc.Iterator[None]:
     except MemoryError:
         raise ResultError(f"{path}: not enough memory to read it") from None
     except (AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError) as reason:
-        raise ResultError(f"{path}: not as gpumc writes it ({type(reason).__name__}: {reason}); {REMEDY}") from None
+        raise ResultError(f"{path}: not as gpumc writes it ({type(reason).__name__}: {reason}); {remedy(path)}") from None
+
+
+def remedy(path: str | os.PathLike[str]) -> str:
+    """What to do about a file that cannot be read."""
+    return WORKING_REMEDY if os.fspath(path).endswith(".partial") else REMEDY
 
 
 def verified(path: str | os.PathLike[str], trial: list[str], result: bool = True) -> h5py.File:
@@ -212,11 +218,11 @@ def _check_format(path, file, sealed):
                           f"cut off, or changed by another program: {REMEDY}")
 
 
-def check_members(path, group, seen=None):
-    """Refuses numbers that are in other files, or nowhere: HDF5 reads them as zeros."""
+def check_members(path, group, place="", seen=None):
+    """Refuses numbers that are in other files, or nowhere: HDF5 reads them as zeros. `place`: that of the group."""
     seen = set() if seen is None else seen
     for name in group:
-        link, where = group.get(name, getlink=True), f"{group.name.rstrip('/')}/{name}"
+        link, where = group.get(name, getlink=True), f"{place}/{name}"
         if not isinstance(link, h5py.HardLink):
             raise ResultError(f"{path}: {where} is a link to another place, which is not followed")
         item = group[name]
@@ -225,7 +231,7 @@ def check_members(path, group, seen=None):
             continue
         seen.add(address)
         if isinstance(item, h5py.Group):
-            check_members(path, item, seen)
+            check_members(path, item, where, seen)
         elif isinstance(item, h5py.Dataset):
             creation = item.id.get_create_plist()
             if creation.get_layout() == h5py.h5d.VIRTUAL:

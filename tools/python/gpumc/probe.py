@@ -21,11 +21,12 @@ def _read_everything(path):
     def visit(_, item):
         dict(item.attrs)
         if isinstance(item, h5py.Dataset):
-            reader.axes(item.parent, item)
+            scales.axes("/", item)
             for first in range(0, item.shape[0], 1024) if item.shape else [()]:
                 item[first:first + 1024] if item.shape else item[()]
 
     with files.unverified(path) as file:
         dict(file.attrs)
         files.check_members(path, file)
+        scales = reader.Scales(file)
         file.visititems(visit)

@@ -1,6 +1,7 @@
 """run() and plan(): the program gpumc, called from Python."""
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -39,10 +40,12 @@ class Job:
     warnings: str = dataclasses.field(repr=False)
 
     def open(self) -> xarray.DataTree | xarray.Dataset:
-        """gpumc.open() of the result; of several tasks gpumc.open_campaign()."""
+        """gpumc.open() of the result, of the working file where the run was stopped; of several tasks gpumc.open_campaign()."""
         from .campaign import open_campaign
         from .tree import open as open_tree
-        return open_tree(self.outputs[0]) if len(self.outputs) == 1 else open_campaign(self.outputs)
+        if len(self.outputs) > 1:
+            return open_campaign(self.outputs)
+        return open_tree(self.outputs[0] + ".partial" if self.stopped else self.outputs[0])
 
 
 def find(program: str | os.PathLike[str] | None = None) -> str:
@@ -99,11 +102,22 @@ def plan(config: str | os.PathLike[str] | dict[str, typing.Any], *, output: str 
 
 def _plan(program, path, options):
     _compare_versions(program)
-    done = subprocess.run([program, "plan", path, "--json", *options], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = _called(program, "plan", path, "--json", *options)
     try:
-        return json.loads(done.stdout)
+        found = json.loads(done.stdout)
     except json.JSONDecodeError:
-        raise ProgramError(done.stderr.strip() or f"gpumc ended with {done.returncode}", done.returncode) from None
+        found = None
+    if isinstance(found, dict) and "tasks" in found:
+        return found
+    said = done.stderr.strip() or f"it printed {done.stdout[:60]!r}, and no plan; is it gpumc?"
+    raise ProgramError(said if done.stderr.strip() else f"{program}: {said}", done.returncode)
+
+
+def _called(program, *arguments):
+    try:
+        return subprocess.run([program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    except OSError as reason:
+        raise ProgramError(f"{program} cannot be started: {reason.strerror}", 1) from None
 
 
 def _numbers(task, count):
@@ -113,52 +127,55 @@ def _numbers(task, count):
     spans = [part.partition("-") for part in str(task).split(",")]
     named = [number for first, _, last in spans if first.strip().isdigit()
              for number in range(int(first), int(last if last.strip().isdigit() else first) + 1)]
-    return [number for number in named if number < count]
+    return list(dict.fromkeys(number for number in named if number < count))
 
 
 def _options(overrides, output, device):
     """Options that `run` and `plan` share."""
-    chosen = [f"--set={key.replace('__', '.')}={'null' if value is None else json.dumps(value)}"
+    chosen = [f"--set={key.replace('__', '.')}={'null' if value is None else _json(value)}"
               for key, value in overrides.items()]
     chosen += [f"--output={os.fspath(output)}"] if output is not None else []
     return chosen + ([f"--device={device}"] if device is not None else [])
 
 
-class _file_of:
+@contextlib.contextmanager
+def _file_of(config):
     """The path of a configuration, that of a temporary file for a dictionary."""
+    if not isinstance(config, dict):
+        yield os.fspath(config)
+        return
+    text = _json(config)  # JSON is YAML
+    with tempfile.TemporaryDirectory(prefix="gpumc-") as folder:
+        path = os.path.join(folder, "config.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        yield path
 
-    def __init__(self, config):
-        self.config, self.temporary = config, None
 
-    def __enter__(self):
-        if not isinstance(self.config, dict):
-            return os.fspath(self.config)
-        self.temporary = tempfile.NamedTemporaryFile("w", suffix=".yaml", prefix="gpumc-", delete=False)
-        json.dump(self.config, self.temporary)  # JSON is YAML
-        self.temporary.close()
-        return self.temporary.name
-
-    def __exit__(self, *_):
-        if self.temporary:
-            os.remove(self.temporary.name)
+def _json(value):
+    """With numbers and arrays of numpy as those of Python."""
+    return json.dumps(value, default=lambda other: other.tolist())
 
 
 def _watched(command, look):
-    """Exit code and messages of the program; look() is called while it works."""
+    """Exit code and messages of the program; look() is called while it works. An interrupt, and any error here, makes it write
+    a checkpoint and end; a second interrupt kills it."""
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
                                    start_new_session=True)
-        interrupted = False
-        while True:
+        interrupts = 0
+        while process.poll() is None:
             try:
-                process.wait(LOOK_SECONDS)
-                break
-            except subprocess.TimeoutExpired:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(LOOK_SECONDS)
                 look()
             except KeyboardInterrupt:
-                process.send_signal(signal.SIGKILL if interrupted else signal.SIGINT)
-                interrupted = True
-        look()
+                process.send_signal(signal.SIGKILL if interrupts else signal.SIGINT)
+                interrupts += 1
+            except BaseException:
+                process.send_signal(signal.SIGINT)
+                process.wait()
+                raise
         said.seek(0)
         return process.returncode, said.read()
 
@@ -168,8 +185,8 @@ def _compare_versions(program):
     if program in _compared:
         return
     _compared.add(program)
-    text = subprocess.run([program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
-    version = text.split()[1] if text.startswith("gpumc ") else "unknown"
+    words = _called(program, "--version").stdout.split()
+    version = words[1] if len(words) > 1 and words[0] == "gpumc" else "unknown"
     if version.split(".")[:2] != __version__.split(".")[:2]:
         warnings.warn(f"{program} is version {version}, and this package is {__version__}", stacklevel=4)
 

@@ -46,6 +46,8 @@ def state(output: str) -> tuple[float, float | None, str]:
 
 def line(outputs: list[str]) -> str:
     """One line of text: "2 of 6 tasks done, 45 %, 3 min left"."""
+    if not outputs:
+        return "no tasks"
     states = [state(output) for output in outputs]
     done = sum(1 for fraction, _, _ in states if fraction >= 1)
     left = [seconds for fraction, seconds, text in states if text == "running" and fraction < 1 and seconds]
@@ -67,7 +69,7 @@ class _Bar:
 
     def __init__(self, outputs):
         self.text = line(outputs)
-        self.share = sum(state(output)[0] for output in outputs) / len(outputs)
+        self.share = sum(state(output)[0] for output in outputs) / max(len(outputs), 1)
 
     def __repr__(self):
         return self.text

@@ -52,13 +52,14 @@ class Result:
                 if name not in axes and not (name.endswith("_error") and name[:-6] in self.summary)]
 
 
-def read(path: str | os.PathLike[str]) -> Result:
-    """The result at `path` as a Result; ResultError if it is none."""
+def read(path: str | os.PathLike[str], only_summary: bool = False) -> Result:
+    """The result at `path` as a Result; ResultError if it is none. `only_summary`: runs and samples are left out."""
     with verified(path, ["read"]) as file, reading(path):
         config = json.loads(scalar_text(file, "config/resolved") or "{}")
-        summary, labels = _table(file.get("summary"))
+        scales = Scales(file)
+        summary, labels = _table(file.get("summary"), scales)
         _check_structure(config, summary)
-        runs = [_table(group) for _, group in sorted(file.get("runs", {}).items())]
+        runs = [] if only_summary else [_table(group, scales) for _, group in sorted(file.get("runs", {}).items())]
         return Result(
             path=str(path),
             title=printable(text_of(file.attrs.get("title", ""))),
@@ -69,7 +70,7 @@ def read(path: str | os.PathLike[str]) -> Result:
             remarks=attributes(file.get("summary")),
             runs=[arrays for arrays, _ in runs],
             run_labels=[run_labels for _, run_labels in runs],
-            samples=_table(file.get("samples"))[0],
+            samples={} if only_summary else _table(file.get("samples"), scales)[0],
             config=config,
             source=scalar_text(file, "config/source"),
             provenance=attributes(file.get("provenance")))
@@ -87,7 +88,7 @@ def _check_structure(config, summary):
             raise ValueError(f"summary/{name}_error has another shape than summary/{name}")
 
 
-def _table(group):
+def _table(group, scales):
     """All datasets below a group by relative name: their arrays, and their labels."""
     arrays, labels = {}, {}
 
@@ -96,25 +97,37 @@ def _table(group):
             arrays[name] = item[()]
             labels[name] = Label(*(printable(text_of(item.attrs.get(key, "")))
                                    for key in ("long_name", "units", "symbol")),
-                                 axes=axes(group, item))
+                                 axes=scales.axes(place, item))
 
     if group is not None:
+        place = group.name
         group.visititems(visit)
     return arrays, labels
 
 
-def axes(group, dataset):
-    if h5py.h5ds.is_scale(dataset.id):
-        return ()
-    prefix = group.name.rstrip("/") + "/"
-    names = [_axis(dataset, references) for references in dataset.attrs.get("DIMENSION_LIST", [()] * dataset.ndim)]
-    return tuple(name[len(prefix):] if name.startswith(prefix) else name for name in names)
+class Scales:
+    """Where the axes of a file are, by their addresses: HDF5 itself would search the file for the name of each."""
 
+    def __init__(self, file):
+        self._file, self._places = file, {}
 
-def _axis(dataset, references):
-    """Where the scale of a dimension is; "" without one, and where it was deleted, which crashes HDF5's own
-    iteration over scales."""
-    try:
-        return dataset.file[references[0]].name or "" if len(references) else ""
-    except (KeyError, OSError, ValueError):
-        return ""
+        def visit(name, item):
+            if isinstance(item, h5py.Dataset) and h5py.h5ds.is_scale(item.id):
+                self._places[h5py.h5o.get_info(item.id).addr] = "/" + name
+
+        file.visititems(visit)
+
+    def axes(self, place, dataset):
+        """The axes of a dataset, each relative to the group at `place` if it is below it; none of an axis itself."""
+        if h5py.h5ds.is_scale(dataset.id):
+            return ()
+        prefix = place.rstrip("/") + "/"
+        names = [self._place(references) for references in dataset.attrs.get("DIMENSION_LIST", [()] * dataset.ndim)]
+        return tuple(name[len(prefix):] if name.startswith(prefix) else name for name in names)
+
+    def _place(self, references):
+        """Where the scale of a dimension is; "" without one, and where it was deleted."""
+        try:
+            return self._places.get(h5py.h5o.get_info(self._file[references[0]].id).addr, "") if len(references) else ""
+        except (KeyError, OSError, ValueError):
+            return ""

@@ -39,7 +39,8 @@ def open(path: str | os.PathLike[str]) -> xarray.DataTree:  # noqa: A001 - gpumc
     with files.reading(path):
         file = files.verified(path, ["everything"])
         try:
-            groups = {name: _dataset(path, file[name]) for name in _names(file)}
+            scales = reader.Scales(file)
+            groups = {name: _dataset(path, name, file[name], scales) for name in _names(file)}
             tree = xarray.DataTree.from_dict(_placed({name: _complete_rows(groups, name) for name in groups}))
         except BaseException:
             file.close()
@@ -54,23 +55,24 @@ def _names(file):
     return found
 
 
-def _dataset(path, group):
-    """One group as an xarray.Dataset, without the groups below it."""
+def _dataset(path, place, group, scales):
+    """One group, which is at `place`, as an xarray.Dataset, without the groups below it."""
     import xarray
 
     attributes = files.attributes(group)
-    if group.name == "/configurations":
-        variables, coordinates = decoded.variables(path, group)
+    if place == "/configurations":
+        variables, coordinates = decoded.variables(path, group) if len(group.file.get("runs", ())) else ({}, {})
     else:
         members = {name: item for name, item in group.items() if isinstance(item, h5py.Dataset)}
-        variables = {name: _variable(item) for name, item in members.items()}
-        coordinates = _coordinates(group, members, variables)
+        axes = {name: (name,) if h5py.h5ds.is_scale(item.id) else scales.axes(place, item) for name, item in members.items()}
+        variables = {name: _variable(name, item, axes[name]) for name, item in members.items()}
+        coordinates = _coordinates(group, axes, variables)
     for name in coordinates:
         variables.pop(name, None)
     return xarray.Dataset(variables, coordinates, attributes)
 
 
-def _variable(item):
+def _variable(name, item, axes):
     import xarray
 
     if h5py.check_string_dtype(item.dtype):
@@ -78,27 +80,19 @@ def _variable(item):
     attributes = {name: value for name, value in files.attributes(item).items() if name in ("long_name", "units", "symbol")}
     if not item.shape:
         return xarray.Variable((), item[()], attributes)
-    return xarray.Variable(_dimensions(item), decoded.lazily(decoded.Stored(item)), attributes)
+    dims = tuple(axis.rsplit("/")[-1] or f"{name}_{k}" for k, axis in enumerate(axes))
+    return xarray.Variable(dims, decoded.lazily(decoded.Stored(item)), attributes)
 
 
-def _dimensions(item):
-    own = item.name.rsplit("/")[-1]
-    if h5py.h5ds.is_scale(item.id):
-        return (own,)
-    return tuple(axis.rsplit("/")[-1] or f"{own}_{k}" for k, axis in enumerate(reader.axes(item.parent, item)))
-
-
-def _coordinates(group, members, variables):
+def _coordinates(group, axes, variables):
     """The scales of a group's datasets, which may stand in another group; each is read now, since xarray indexes it."""
     import xarray
 
     found = {}
-    for name, item in members.items():
-        for axis in ([name] if h5py.h5ds.is_scale(item.id) else reader.axes(group, item)):
-            own = axis.rsplit("/")[-1]
-            if axis and own not in found:
-                scale = group[axis]
-                found[own] = xarray.Variable((own,), scale[()], _variable(scale).attrs)
+    for axis in dict.fromkeys(axis for one in axes.values() for axis in one if axis):
+        own = axis.rsplit("/")[-1]
+        if own not in found:
+            found[own] = xarray.Variable((own,), group[axis][()], _variable(own, group[axis], (own,)).attrs)
     return {axis: variable for axis, variable in found.items()
             if all(axis not in other.dims or other.sizes[axis] <= variable.size for other in variables.values())}
 

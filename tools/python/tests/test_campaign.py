@@ -1,6 +1,7 @@
 """open_campaign() and to_pandas()."""
 import json
 
+import conftest
 import numpy
 import pytest
 
@@ -53,6 +54,65 @@ def test_other_grids_are_joined(campaign):
     assert sorted(table["shape"].values.tolist()) == ["4x6", "6x4"]
     assert table.sizes["beta"] == 5
     assert numpy.isnan(table.energy.sel(shape="6x4", beta=0.05))
+
+
+def test_grids_that_touch_or_overlap(campaign):
+    """Neither order nor completeness depends on how the grids of sizes lie."""
+    folder = campaign.parent
+    for name, size, low, high in (("touch4", 4, 0.1, 0.2), ("touch6", 6, 0.2, 0.3), ("over6", 6, 0.15, 0.25)):
+        gpumc.run({**BASE, "model": {"name": "ising2d", "shape": [size, size]}, "output": str(folder / f"{name}.h5"),
+                   "algorithm": {"name": "canonical", "update": "heat_bath", "thermalization": 50, "sweeps": 400,
+                                 "beta": {"from": low, "to": high, "step": 0.05}}}, device="cpu", show=False)
+    for other, betas in (("touch6", [0.1, 0.15, 0.2, 0.25, 0.3]), ("over6", [0.1, 0.15, 0.2, 0.25])):
+        table = gpumc.open_campaign([folder / "touch4.h5", folder / f"{other}.h5"])
+        numpy.testing.assert_allclose(table.beta, betas)
+        assert table.energy.dims == ("L", "beta") and table.complete.dims == table.trusted.dims == ("L",)
+        assert table.complete.all() and numpy.isfinite(table.energy.sel(beta=0.2)).all()
+        one = gpumc.read(folder / f"{other}.h5")
+        found = table.energy.sel(L=6).dropna("beta")
+        numpy.testing.assert_array_equal(found, one.summary["energy"])
+
+
+def test_levels_of_several_sizes(folder, result_of):
+    gpumc.run(conftest.config_of("muca", folder / "muca6.h5"), model__shape=[6, 6], device="cpu", show=False)
+    table = gpumc.open_campaign([result_of("muca"), folder / "muca6.h5"])
+    assert table.log_dos.dims == ("L", "level_energy")
+    for size, path in ((4, result_of("muca")), (6, folder / "muca6.h5")):
+        numpy.testing.assert_array_equal(table.log_dos.sel(L=size).dropna("level_energy"), gpumc.read(path).summary["log_dos"])
+
+
+def test_a_seed_for_each_value_is_no_axis(campaign):
+    """The axis is what physics varies; the seed is a coordinate along it."""
+    folder = campaign.parent
+    for seed, field in ((1, 0.0), (2, 0.1), (3, 0.3)):
+        gpumc.run({**BASE, "seed": seed, "output": str(folder / f"h{seed}.h5"),
+                   "model": {"name": "ising2d", "shape": [4, 4], "h": field}}, device="cpu", show=False)
+    table = gpumc.open_campaign(str(folder / "h?.h5"))
+    assert table.energy.dims == ("h", "beta")
+    assert table.h.values.tolist() == [0.0, 0.1, 0.3]
+    assert table.seed.dims == ("h",) and table.seed.values.tolist() == [1, 2, 3]
+
+
+def test_a_task_that_is_alone_has_its_axes(campaign):
+    folder = campaign.parent
+    config = json.loads(campaign.read_text())
+    config["output"] = str(folder / "alone-{model.shape}-{seed}.h5")
+    path = folder / "alone.yaml"
+    path.write_text(json.dumps(config))
+    gpumc.run(path, task=2, device="cpu", show=False)
+    table = gpumc.open_campaign(path)
+    assert dict(table.sizes) == {"L": 2, "seed": 2, "beta": 5}
+    assert table.complete.values.tolist() == [[False, False], [True, False]]
+    assert len(table.attrs["missing"]) == 3
+
+
+def test_other_models_and_groups_are_refused(campaign, result_of):
+    with pytest.raises(gpumc.ResultError, match="different models or algorithms: .*ising2d"):
+        gpumc.open_campaign([result_of("pa"), result_of("disks")])
+    with pytest.raises(gpumc.ResultError, match="no group 'summary/nonsense'"):
+        gpumc.open_campaign(campaign, group="summary/nonsense")
+    with pytest.raises(gpumc.ResultError, match="no group 'nonsense'; there are: .*summary"):
+        gpumc.to_pandas(result_of("pa"), "nonsense")
 
 
 def test_refused(campaign):

@@ -1,6 +1,7 @@
 """gpumc.open() of the results of every algorithm, against h5py and gpumc.configurations()."""
 import json
 import subprocess
+import time
 
 import conftest
 import h5py
@@ -138,6 +139,19 @@ def test_running_files(folder):
         assert tree["runs/0000"].energy.sizes["sweep"] > 3
         assert numpy.isfinite(tree["runs/0000"].energy.values).all()
         assert tree["configurations"].spins.ndim == 7
+
+
+def test_many_runs_take_time_in_proportion(folder):
+    """A hundred runs are read in seconds (once, it was minutes)."""
+    config = conftest.config_of("pa", folder / "many.h5")
+    config["algorithm"] = {**config["algorithm"], "runs": 100, "population": 50}
+    del config["algorithm"]["configurations"]
+    gpumc.run(config, device="cpu", show=False)
+    began = time.process_time()
+    assert len(gpumc.read(folder / "many.h5").runs) == 100
+    with gpumc.open(folder / "many.h5") as tree:
+        assert len(tree["runs"].children) == 100
+    assert time.process_time() - began < 30
 
 
 def test_merged_files(folder, result_of):

@@ -8,6 +8,7 @@ import textwrap
 import time
 
 import conftest
+import numpy
 import pytest
 
 import gpumc
@@ -40,6 +41,40 @@ def test_errors(tmp_path):
         gpumc.run("nowhere.yaml")
     with pytest.raises(FileNotFoundError, match="no such program"):
         gpumc.run(config(tmp_path), program="/nowhere/gpumc")
+
+
+def test_what_is_not_gpumc_is_named(tmp_path):
+    for program_, message in (("/bin/echo", "/bin/echo: it printed .*is it gpumc"), ("/bin/true", "/bin/true: it printed ''")):
+        with pytest.warns(UserWarning, match="is version unknown"), pytest.raises(gpumc.ProgramError, match=message):
+            gpumc.plan(config(tmp_path), program=program_)
+    script = tmp_path / "script"
+    script.write_bytes(b"\x7fELF")
+    script.chmod(0o755)
+    with pytest.raises(gpumc.ProgramError, match="cannot be started"):
+        gpumc.plan(config(tmp_path), program=script)
+
+
+def test_numbers_of_numpy(tmp_path):
+    task, = gpumc.plan({**config(tmp_path), "seed": numpy.int64(3)}, algorithm__walkers=numpy.int64(64))["tasks"]
+    assert task["lattices"] == 64
+
+
+def test_a_task_that_is_not_there(tmp_path):
+    with pytest.raises(gpumc.ProgramError, match="--task"):
+        gpumc.run(config(tmp_path), task=99, show=True)
+
+
+def test_an_error_of_the_display_stops_the_program(tmp_path, monkeypatch):
+    """No program is left behind; its checkpoint is."""
+    def broken(outputs):
+        if os.path.exists(outputs[0] + ".status"):
+            raise RuntimeError("no display")
+        return ""
+
+    monkeypatch.setattr(progress, "line", broken)
+    with pytest.raises(RuntimeError, match="no display"):
+        gpumc.run(config(tmp_path), device="cpu", show=True, **{"algorithm.production": {"updates": 10**10, "measurements": 10**6}})
+    assert json.loads((tmp_path / "one.h5.status").read_text())["state"] == "stopped"
 
 
 def test_plan(tmp_path):

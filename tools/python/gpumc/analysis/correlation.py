@@ -19,6 +19,8 @@ def correlation(result, name):
     if algorithm["name"] == "canonical" and algorithm.get("samples", 1) <= 1:
         return np.eye(count)  # temperatures have their own random numbers
     of = {"canonical": of_replicas, "pt": of_samples, "pa": of_families}.get(algorithm["name"])
+    if of is None:
+        return None
     try:
         groups = [of(result, term) for term in (upper, lower)]
     except (KeyError, ValueError):  # not in the file, or runs of different temperatures

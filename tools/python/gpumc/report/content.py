@@ -12,6 +12,8 @@ from .. import measured
 from . import bibliography, page, trust
 
 MOST_ROWS = 25  # of a table; all are in the file that it offers
+MOST_BYTES = 2000000  # of a file to save in the page
+TABLES = ("reweighted",)  # groups of the summary that are shown as tables; others are in the files to save
 MOST_COLUMNS = 5  # quantities of a table, so that it fits on paper
 FIRST = ("energy", "specific_heat", "abs_magnetization", "magnetization2", "binder_parameter", "abs_overlap", "overlap2", "binder_overlap",
          "correlation_length_overlap", "pressure", "density", "packing_fraction", "psi6", "beta_free_energy", "entropy")
@@ -25,7 +27,7 @@ def what_ran(result):
     rows = [("model", f"<b>{page.text(model.get('name', ''))}</b>{details(model)}"),
             ("algorithm", f"<b>{page.text(algorithm.get('name', ''))}</b>{details(algorithm)}"),
             ("kernel", page.text(f"{provenance.get('kernel', '')} on {provenance.get('device', '')}")),
-            ("runs", page.text(len(result.runs))),
+            *([("runs", page.text(algorithm["runs"]))] if "runs" in algorithm else []),
             ("seed", page.text(result.config.get("seed", "")))]
     if "seconds" in provenance:
         unit = provenance.get("update_unit", "flips")
@@ -68,22 +70,42 @@ def is_it_trusted(result):
 # --- numbers ------------------------------------------------------------------------------------------------
 
 def numbers(result):
-    """Tables of the summary, one for each axis, with as many quantities as fit beside each other."""
+    """Tables of the summary and of the groups in it, one for each axis, with as many quantities as fit beside each other."""
     axes = {}
-    for name in result.quantities():
+    for name in result.summary:
         label = result.labels[name]
-        if "/" not in name and numpy.ndim(result.summary[name]) == 1 and name not in BOOKKEEPING and label.axes and label.axes[0]:
-            axes.setdefault(label.axes[0], []).append(name)
+        if numpy.ndim(result.summary[name]) == 1 and label.axes and label.axes[0] in result.summary and name.removesuffix("_error") == name:
+            axes.setdefault((name.rpartition("/")[0], label.axes[0]), []).append(name)
     parts = [scalars(result)]
-    for axis, names in axes.items():
-        names.sort(key=place)
+    for (group, axis), names in axes.items():
         rows = chosen_rows(len(result.summary[axis]))
-        for first in range(0, len(names), MOST_COLUMNS):
-            parts.append(table(result, axis, names[first:first + MOST_COLUMNS], rows))
-        told = f"{len(rows)} of {len(result.summary[axis])} rows are shown. " if len(rows) < len(result.summary[axis]) else ""
-        parts.append(f'<p class="soft">{told}Digits in parentheses are the standard error of the last digits. '
-                     + page.download(f"{page.anchor(axis)}.csv", as_csv(result, axis, names), "All rows in full precision (CSV)") + "</p>")
+        shown = sorted((name for name in names if own_name(name) not in BOOKKEEPING), key=place)
+        shown = shown if not group or group in TABLES else []
+        for first in range(0, len(shown), MOST_COLUMNS):
+            parts.append(table(result, group, axis, shown[first:first + MOST_COLUMNS], rows))
+        parts.append(under_tables(result, group, axis, names, rows if shown else None))
     return "".join(parts)
+
+
+def under_tables(result, group, axis, names, rows):
+    """How many rows are shown, and all of them to save."""
+    text = as_csv(result, axis, names)
+    count = len(result.summary[axis])
+    where = f"{group}, over {own_name(axis)}: " if group else ""
+    if rows is None:
+        words = f"{page.text(where)}{count} rows. "
+    else:
+        words = (f"{len(rows)} of {count} rows are shown. " if len(rows) < count else "") + \
+            "Digits in parentheses are the standard error of the last digits. "
+    if len(text) > MOST_BYTES:
+        return f'<p class="soft">{words}All rows are too many for this page: <code>gpumc export {page.text(result.path)} --csv</code>.</p>'
+    name = f"{group}-{own_name(axis)}.csv".lstrip("-").replace("/", "-")
+    return f'<p class="soft">{words}{page.download(name, text, "All rows in full precision (CSV)")}</p>'
+
+
+def own_name(name):
+    """Without its group."""
+    return name.rpartition("/")[2]
 
 
 def scalars(result):
@@ -95,7 +117,7 @@ def scalars(result):
 
 def place(name):
     """Of a quantity among the others."""
-    return FIRST.index(name) if name in FIRST else len(FIRST), name
+    return FIRST.index(own_name(name)) if own_name(name) in FIRST else len(FIRST), name
 
 
 def chosen_rows(count):
@@ -105,11 +127,12 @@ def chosen_rows(count):
     return sorted({round(k * (count - 1) / (MOST_ROWS - 1)) for k in range(MOST_ROWS)})
 
 
-def table(result, axis, names, rows):
+def table(result, group, axis, names, rows):
     labels = [result.labels[name] for name in [axis] + names]
     heads = [f"{page.symbol(label.symbol or name)}{unit(label)}" for name, label in zip([axis] + names, labels)]
     body = [[page.text(f"{result.summary[axis][row]:.6g}")] + [value(result, name, row) for name in names] for row in rows]
-    return page.table(", ".join(label.long_name.split(",")[0] or name for name, label in zip(names, labels[1:])), heads, body)
+    caption = ", ".join(label.long_name.split(",")[0] or name for name, label in zip(names, labels[1:]))
+    return page.table(f"{group}: {caption}" if group else caption, heads, body)
 
 
 def unit(label):
@@ -129,7 +152,7 @@ def as_csv(result, axis, names):
     columns = [axis] + [column for name in names for column in (name, name + "_error") if column in result.summary]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(columns)
+    writer.writerow(map(own_name, columns))
     writer.writerows(zip(*([repr(float(x)) for x in result.summary[column]] for column in columns)))
     return out.getvalue()
 

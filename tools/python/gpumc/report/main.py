@@ -3,6 +3,7 @@ works to cite. It can be sent by mail, read on a phone and printed."""
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import os
 import sys
@@ -23,35 +24,68 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=os.environ.get("GPUMC_PROG", "gpumc-report"), description=__doc__)
     parser.add_argument("results", nargs="+", metavar="RESULT.h5", help="result files, also of runs that are not finished "
                         "(OUTPUT.partial), or a configuration (.yaml) for all its results")
-    parser.add_argument("-o", "--output", metavar="FILE", help="page to write (RESULT.html)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="page to write (RESULT.html beside the first one)")
     parser.add_argument("--title", help="title of the page")
     parser.add_argument("--style", metavar="STYLE", help="style of Matplotlib for the pictures, by name or path")
     parser.add_argument("--no-figures", action="store_true", help="leave pictures out")
     options = parser.parse_args(arguments)
     try:
         results = load(options.results)
-        output = options.output or os.path.splitext(options.results[0].removesuffix(".partial"))[0] + ".html"
+        output = options.output or page_beside(options.results[0])
         write(results, output, title=options.title, style=options.style, figures=not options.no_figures)
-    except (files.ResultError, OSError, refusal()) as reason:
-        print(files.printable(f"report: {reason}"), file=sys.stderr)
-        return 1
+    except (files.ResultError, NotAPage, refusal()) as reason:
+        return say(reason)
+    except OSError as reason:
+        return say(f"{reason.filename or output}: {reason.strerror}")
     print(output)
     return 0
+
+
+class NotAPage(Exception):
+    """What stands at the name of the page is something else, which would be lost."""
+
+
+def say(text):
+    print(files.printable(f"report: {text}"), file=sys.stderr)
+    return 1
+
+
+def page_beside(path):
+    for suffix in (".partial", ".h5", ".yaml", ".yml"):
+        path = path.removesuffix(suffix)
+    return path + ".html"
 
 
 def write(results: typing.Iterable[reader.Result | str | os.PathLike[str]], output: str | os.PathLike[str], title: str | None = None,
           style: typing.Any = None, figures: bool = True) -> None:
     """Writes the page of these results (from gpumc.read(), or paths) to `output`.
 
-    The page stands at its name when it is whole. Raises ResultError for a file that is none, OSError where the page cannot be
-    written.
+    The page stands at its name when it is whole. Raises ResultError for a file that is none, NotAPage where another file stands at
+    its name, OSError where it cannot be written.
     """
+    refuse_other_files(output)
     results = [result if isinstance(result, reader.Result) else reader.read(result) for result in results]
     text = document(results, title, style, figures)
-    unfinished = f"{output}.new"
-    with open(unfinished, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(unfinished, output)
+    unfinished = f"{os.fspath(output)}.new"
+    try:
+        with open(unfinished, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(unfinished, output)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.remove(unfinished)
+        raise
+
+
+def refuse_other_files(output):
+    """A result, or anything that is no page, is not overwritten."""
+    if not os.path.exists(output):
+        return
+    if os.path.isfile(output):
+        with open(output, "rb") as file:
+            if file.read(len(page.START)).decode(errors="replace").lower() == page.START.lower():
+                return
+    raise NotAPage(f"{output}: there is another file, and no page, which is not overwritten; name the page with -o")
 
 
 def load(paths):
@@ -73,8 +107,8 @@ def document(results, title, style, figures):
     parts = [f"<h1>{page.text(title)}</h1>"]
     if len(results) > 1:
         parts += [overview(results, names), together(results, draw)]
-    for result, name in zip(results, names):
-        parts.append(one(result, name if len(results) > 1 else None, draw))
+    for number, (result, name) in enumerate(zip(results, names), 1):
+        parts.append(one(result, number, name if len(results) > 1 else None, draw))
     works = content.works(results)
     parts += ["<h2 id=\"works\">Please cite</h2>", works] if works else []
     foot = f"Made by gpumc-report {page.text(__version__)} on {time.strftime('%Y-%m-%d')}."
@@ -83,16 +117,16 @@ def document(results, title, style, figures):
 
 def names_of(results):
     """A short name of each: what its file is called, with its folder where files of one name differ in it."""
-    short = [os.path.splitext(os.path.basename(result.path))[0] for result in results]
+    short = [os.path.basename(result.path).removesuffix(".partial").removesuffix(".h5") for result in results]
     return short if len(set(short)) == len(short) else [result.path for result in results]
 
 
 def overview(results, names):
     """A table of all results, linked to their parts."""
     rows = []
-    for result, name in zip(results, names):
+    for number, (result, name) in enumerate(zip(results, names), 1):
         kind, headline, _ = trust.verdict(result)
-        rows.append((f'<a href="#{page.anchor(name)}">{page.text(name)}</a>', page.text(sides(result)),
+        rows.append((f'<a href="#result-{number}">{page.text(name)}</a>', page.text(sides(result)),
                      f'<span class="{kind}"><b>{headline}</b></span>', page.text(content.time(result.provenance.get("seconds", 0)))))
     verdicts = [trust.verdict(result)[0] for result in results]
     words = f"{len(results)} results: {verdicts.count('good')} trusted" + "".join(
@@ -114,9 +148,9 @@ def together(results, draw):
     return "<h2 id=\"together\">All results together</h2>" + "".join(found) if found else ""
 
 
-def one(result, name, draw):
+def one(result, number, name, draw):
     level = "h3" if name else "h2"
-    parts = [f'<h2 id="{page.anchor(name)}">{page.text(name)}</h2>'] if name else []
+    parts = [f'<h2 id="result-{number}">{page.text(name)}</h2>'] if name else []
     parts += [content.is_it_trusted(result), f"<{level}>What ran</{level}>", content.what_ran(result)]
     pictures = draw.of_one(result) if draw else ""
     parts += [f"<{level}>Pictures</{level}>", pictures] if pictures else []
@@ -137,8 +171,12 @@ class Figures:
         from .. import plot
         parts = []
         for picture in plot.catalogue(result, user_style=self.style, title=""):
-            panels = self.panels(result) if picture.kind == "summary" else [(drawn(picture.make), picture.title)]
-            parts.append(self.figure(panels, picture.title, picture.caption))
+            try:
+                panels = self.panels(result) if picture.kind == "summary" else [(drawn(picture.make), picture.title)]
+            except (refusal(), files.ResultError) as reason:  # nothing of this kind yet
+                parts.append(f'<p class="soft">{page.text(picture.title)}: {page.text(str(reason).removeprefix(result.path + ": "))}.</p>')
+            else:
+                parts.append(self.figure(panels, picture.title, picture.caption))
         return "".join(parts)
 
     def panels(self, result):

@@ -5,6 +5,7 @@ import base64
 import html
 import re
 
+START = "<!DOCTYPE html>"  # of each page
 STYLE = """
 :root { --ink: #1a1d21; --soft: #5a6470; --rule: #d9dee4; --paper: #ffffff; --shade: #f5f7f9; --accent: #1f5fa8;
         --good: #1b6e3c; --bad: #a3341c; --open: #8a6100; }
@@ -49,7 +50,7 @@ footer { margin-top: 3rem; border-top: 1px solid var(--rule); padding-top: .7rem
 
 def document(title, contents, foot):
     """The whole page."""
-    return (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+    return (f'{START}\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="generator" content="gpumc-report">\n'
             f'<title>{text(title)}</title>\n<link rel="icon" href="data:,">\n<style>{STYLE}</style>\n</head>\n<body>\n'
             f'{contents}\n<footer>{foot}</footer>\n</body>\n</html>\n')
@@ -58,10 +59,6 @@ def document(title, contents, foot):
 def text(value):
     """Of a file or a user, for HTML: escaped, and characters that do not print taken away."""
     return html.escape("".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in str(value)))
-
-
-def anchor(value):
-    return re.sub(r"[^a-z0-9]+", "-", str(value).lower()).strip("-") or "part"
 
 
 def image(svg, alt):

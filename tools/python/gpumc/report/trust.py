@@ -14,7 +14,7 @@ MEANINGS = {
     "iterations": "iterations of the weights",
     "converged": "whether the weights have converged (1: yes)",
     "measurements": "measurements that the averages are of",
-    "samples": "disorder samples, over which errors are taken",
+    "samples": "samples of the disorder",
     "replicas": "copies of each sample",
 }
 # Of each temperature 1 or 0.
@@ -49,6 +49,8 @@ def evidence(result):
     if families is not None and numpy.size(families):
         rows.append(("effective_families", f"{numpy.nanmin(families):.0f}", "independent families of all runs together, the least of all "
                      "temperatures"))
+    if "errors_from" in result.remarks:
+        rows.append(("errors_from", str(result.remarks["errors_from"]), "whose scatter gives the errors"))
     known = {name for name, _, _ in rows}
     rows += [(name, f"{result.remarks[name]:.6g}", meaning) for name, meaning in MEANINGS.items()
              if name in result.remarks and name not in known and isinstance(result.remarks[name], (int, float))]
