@@ -1,5 +1,6 @@
 /* gpumc describe: the declared keys, observables, kernels and citation of one plugin; and
  * gpumc schema: the JSON Schema of the whole configuration language. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,18 +148,26 @@ static cJSON *keys_json(const struct gpumc_key *keys)
       cJSON_AddStringToObject(json, "default", key->default_text);
     add_names(json, "default_divides", key->default_divides);
     if (key->minimum != 0 || key->maximum != 0) {
-      cJSON_AddNumberToObject(json, "minimum", key->minimum);
-      cJSON_AddNumberToObject(json, "maximum", key->maximum);
+      if (isfinite(key->minimum))
+        cJSON_AddNumberToObject(json, "minimum", key->minimum);
+      if (isfinite(key->maximum))
+        cJSON_AddNumberToObject(json, "maximum", key->maximum);
       cJSON_AddBoolToObject(json, "minimum_exclusive", key->minimum_exclusive);
     }
     if (key->or_auto)
       cJSON_AddBoolToObject(json, "or_auto", true);
+    if (key->or_infinite)
+      cJSON_AddBoolToObject(json, "or_infinite", true);
+    if (key->inverse_of != NULL)
+      cJSON_AddStringToObject(json, "inverse_of", key->inverse_of);
     if (key->multiple_of > 1)
       cJSON_AddNumberToObject(json, "multiple_of", (double)key->multiple_of);
     if (key->list_maximum > 0) {
       cJSON_AddNumberToObject(json, "list_minimum", (double)key->list_minimum);
       cJSON_AddNumberToObject(json, "list_maximum", (double)key->list_maximum);
       cJSON_AddBoolToObject(json, "ascending", key->ascending);
+      if (key->monotonic)
+        cJSON_AddBoolToObject(json, "monotonic", true);
     }
     if (key->exactly_one_of != NULL)
       cJSON_AddStringToObject(json, "exactly_one_of", key->exactly_one_of);
@@ -286,10 +295,18 @@ static void append_range(const cJSON *key, struct gpumc_text *text)
     gpumc_text_append(text, ", list of %.0f", most);
   else if (cli_has(key, "list_maximum"))
     gpumc_text_append(text, ", list of %.0f to %.0f", least, most);
-  if (cli_has(key, "minimum"))
+  if (cli_has(key, "minimum") && cli_has(key, "maximum"))
     gpumc_text_append(text, ", %s%.15g to %.15g",
                       cli_true(key, "minimum_exclusive") ? "above " : "",
                       cli_number(key, "minimum"), cli_number(key, "maximum"));
+  else if (cli_has(key, "minimum"))
+    gpumc_text_append(text, ", %s%.15g",
+                      cli_true(key, "minimum_exclusive") ? "above " : "at least ",
+                      cli_number(key, "minimum"));
+  else if (cli_has(key, "maximum"))
+    gpumc_text_append(text, ", at most %.15g", cli_number(key, "maximum"));
+  if (cli_true(key, "or_infinite"))
+    gpumc_text_append(text, " or .inf");
   if (cli_has(key, "multiple_of"))
     gpumc_text_append(text, ", multiple of %.0f", cli_number(key, "multiple_of"));
 }
@@ -449,7 +466,7 @@ static const struct argp schema_parser = {
     schema_options,
     parse_schema_option,
     "",
-    "Print the JSON Schema (draft 2020-12) of the configuration language.\v"
+    "Print the JSON Schema (draft-07) of the configuration language.\v"
     "Examples:\n"
     "  gpumc schema > schemas/gpumc.schema.json\n"
     "  gpumc schema --plugin ./potts.so > potts.schema.json",

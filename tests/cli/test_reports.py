@@ -232,7 +232,7 @@ class Plugins(ProgramCase):
 
     def test_schema(self):
         schema = json.loads(self.gpumc("schema").out)
-        self.assertIn("2020-12", schema["$schema"])
+        self.assertIn("draft-07", schema["$schema"])
 
 
 class Info(ProgramCase):

@@ -151,8 +151,8 @@ def check_campaign_supplies(validator):
 
 def main():
     schema = check_files()
-    jsonschema.Draft202012Validator.check_schema(schema)
-    validator = jsonschema.Draft202012Validator(schema)
+    jsonschema.Draft7Validator.check_schema(schema)
+    validator = jsonschema.Draft7Validator(schema)
     check_configs(validator)
     check_controls(validator)
     check_campaign_supplies(validator)

@@ -304,7 +304,7 @@ static void test_moves_in_schema_and_reference(void **state)
   (void)state;
   cJSON *schema = gpumc_language_schema_with(&plugins);
   const cJSON *block =
-      cJSON_GetObjectItem(cJSON_GetObjectItem(schema, "$defs"), "algorithm-updating");
+      cJSON_GetObjectItem(cJSON_GetObjectItem(schema, "definitions"), "algorithm-updating");
   const cJSON *key = cJSON_GetObjectItem(cJSON_GetObjectItem(block, "properties"), "update");
   char *choices = cJSON_PrintUnformatted(cJSON_GetObjectItem(key, "enum"));
   assert_string_equal(choices, "[\"metropolis\",\"heat_bath\"]");

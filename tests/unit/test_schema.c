@@ -44,16 +44,16 @@ static void test_schema_of_keys(void **state)
               "{\"description\":\"The seed of all random numbers.\",\"type\":\"integer\","
               "\"minimum\":0,\"maximum\":281474976710655}");
   assert_json(schema, "properties/model/properties/name/enum", "[\"chain\",\"frozen\"]");
-  assert_json(schema, "$defs/model-chain/properties/shape",
+  assert_json(schema, "definitions/model-chain/properties/shape",
               "{\"description\":\"Sites in each direction. Unit: sites.\",\"anyOf\":["
               "{\"type\":\"array\",\"items\":{\"type\":\"integer\",\"minimum\":2,"
               "\"maximum\":1024,\"multipleOf\":2},\"minItems\":1,\"maxItems\":3},"
               "{\"type\":\"integer\",\"minimum\":2,\"maximum\":1024,\"multipleOf\":2}]}");
-  assert_json(schema, "$defs/algorithm-anneal/properties/beta/properties/overlap",
+  assert_json(schema, "definitions/algorithm-anneal/properties/beta/properties/overlap",
               "{\"description\":\"Adaptive steps.\",\"type\":\"number\",\"exclusiveMinimum\":0,"
               "\"maximum\":1}");
-  assert_json(schema, "$defs/algorithm-anneal/properties/window/required", "[\"from\",\"to\"]");
-  assert_json(schema, "$defs/algorithm-anneal/properties/pause/default", "\"90 s\"");
+  assert_json(schema, "definitions/algorithm-anneal/properties/window/required", "[\"from\",\"to\"]");
+  assert_json(schema, "definitions/algorithm-anneal/properties/pause/default", "\"90 s\"");
   assert_json(schema, "properties/campaign/additionalProperties", "false");
   cJSON_Delete(schema);
 }
@@ -65,11 +65,11 @@ static void test_schema_blocks_are_closed(void **state)
   const cJSON *definition = NULL;
   (void)state;
   assert_json(schema, "additionalProperties", "false");
-  cJSON_ArrayForEach(definition, at(schema, "$defs"))
+  cJSON_ArrayForEach(definition, at(schema, "definitions"))
   {
     assert_json(definition, "additionalProperties", "false");
   }
-  assert_json(schema, "$defs/algorithm-anneal/properties/beta/additionalProperties", "false");
+  assert_json(schema, "definitions/algorithm-anneal/properties/beta/additionalProperties", "false");
   cJSON_Delete(schema);
 }
 

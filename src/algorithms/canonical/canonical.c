@@ -14,12 +14,7 @@ enum { DEFAULT_REPLICAS = 32, GRID_MAXIMUM = 100000, VALUES_MAXIMUM = 4096 };
 static const struct gpumc_key beta_keys[] = {GPUMC_TEMPERATURES_KEYS(1, GPUMC_RUN_MAXIMUM), {0}};
 
 static const struct gpumc_key reweight_keys[] = {
-    GPUMC_BETA_KEY("from", .sweepable = true, .required = true,
-                   .doc = "First inverse temperature of the grid."),
-    GPUMC_BETA_KEY("to", .sweepable = true, .required = true,
-                   .doc = "Last inverse temperature of the grid."),
-    GPUMC_BETA_STEP_KEY(.sweepable = true, .required = true, .doc = "Spacing from `from` to `to`."),
-    {0}};
+    GPUMC_BETA_GRID_KEYS(GRID_MAXIMUM, .sweepable = true), {0}};
 
 static const struct gpumc_key control_reweight_keys[] = {
     GPUMC_CONTROL_VALUE_KEY("from", .sweepable = true, .required = true,
@@ -43,7 +38,9 @@ static const struct gpumc_key keys[] = {
      .type = GPUMC_KEY_MAPPING,
      .required_unless = "control",
      .children = beta_keys,
-     .doc = "The inverse temperatures, all simulated side by side."},
+     .doc = "The inverse temperatures, all simulated side by side.",
+     .temperature = "temperature",
+     .temperature_doc = "The temperatures, in place of `beta`."},
     {.name = "control",
      .type = GPUMC_KEY_MAPPING,
      .children = control_keys,
@@ -78,7 +75,9 @@ static const struct gpumc_key keys[] = {
      .type = GPUMC_KEY_MAPPING,
      .children = reweight_keys,
      .doc = "Reweighting onto this grid: each point from the nearest temperature, as "
-            "far as its measurements reach."},
+            "far as its measurements reach.",
+     .temperature = "reweight_temperature",
+     .temperature_doc = "Reweighting onto this grid of temperatures, in place of `reweight`."},
     CHAINS_CONFIGURATIONS_KEY(gpumc_configurations_keys),
     {0}};
 
@@ -111,7 +110,7 @@ static void check_grid(const struct gpumc_params *params, const struct gpumc_sub
     gpumc_params_mistake(params, report, "reweight",
                          "reweight is for inverse temperatures: use control.reweight");
   else if (gpumc_params_has(params, "reweight") || gpumc_params_has(params, "control.reweight"))
-    gpumc_range_check(params, reweight_block(params), GRID_MAXIMUM, report);
+    gpumc_grid_check(params, reweight_block(params), GRID_MAXIMUM, report);
 }
 
 static bool is_each_sample(const struct gpumc_params *params)
@@ -208,14 +207,12 @@ static enum gpumc_status
 read_grid(const struct gpumc_params *params, struct chains *chains, struct gpumc_error *error)
 {
   struct chains_grid *grid = &chains->grid;
-  if (!gpumc_params_has(params, "reweight.step") &&
-      !gpumc_params_has(params, "control.reweight.step"))
+  const char *block = reweight_block(params);
+  if (!gpumc_params_has(params, block))
     return GPUMC_OK;
-  const struct gpumc_range range = gpumc_range_read(params, reweight_block(params));
-  grid->points = (size_t)gpumc_range_count(&range);
+  grid->points = gpumc_ladder_count(params, block);
   GPUMC_TRY(gpumc_allocate_array(&grid->value, grid->points, "a grid of values", error));
-  for (size_t p = 0; p < grid->points; p++)
-    grid->value[p] = gpumc_range_point(&range, p);
+  gpumc_ladder_read(params, block, grid->value);
   GPUMC_TRY(gpumc_allocate_array(&grid->first, chains->runs + 1, "the grid", error));
   assign_points(chains, grid);
   return GPUMC_OK;

@@ -16,8 +16,8 @@ static const double unit_terms = 0x1p24;
 enum gpumc_status muca_curves_create(struct muca *muca, struct gpumc_error *error)
 {
   const struct gpumc_params *params = &muca->context.params;
-  const struct gpumc_range range = gpumc_range_read(params, gpumc_ladder_block(params));
-  const size_t samples = muca->settings.samples, points = (size_t)gpumc_range_count(&range);
+  const char *block = gpumc_ladder_block(params);
+  const size_t samples = muca->settings.samples, points = gpumc_ladder_count(params, block);
   const size_t levels = muca->settings.last + 1 - muca->settings.first;
   struct muca_curves *curves = &muca->curves;
   curves->points = points;
@@ -28,8 +28,7 @@ enum gpumc_status muca_curves_create(struct muca *muca, struct gpumc_error *erro
   GPUMC_TRY(gpumc_allocate_array(&curves->value, results, "curves", error));
   GPUMC_TRY(gpumc_allocate_array(&curves->error_of, results, "curves", error));
   GPUMC_TRY(gpumc_allocate_array(&curves->tilted, samples, "joins of the samples", error));
-  for (size_t p = 0; p < points; p++)
-    curves->grid[p] = gpumc_range_point(&range, p);
+  gpumc_ladder_read(params, block, curves->grid);
   if (samples == 1)
     return GPUMC_OK;
   GPUMC_TRY(gpumc_allocate_array(&curves->averages, samples * points * muca_averages_width(muca),

@@ -80,8 +80,7 @@ static double estimated_terms(const struct muca_settings *settings, double point
 
 static double grid_points(const struct gpumc_params *params)
 {
-  const struct gpumc_range grid = gpumc_range_read(params, gpumc_ladder_block(params));
-  return (double)gpumc_range_count(&grid);
+  return (double)gpumc_ladder_count(params, gpumc_ladder_block(params));
 }
 
 double muca_share_of_curves(const struct muca *muca)

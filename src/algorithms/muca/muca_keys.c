@@ -25,13 +25,7 @@ enum {
 static const double beta_to = 1;
 
 static const struct gpumc_key beta_keys[] = {
-    GPUMC_BETA_KEY("from", .required = true, .sweepable = true,
-                   .doc = "First inverse temperature of the grid; 0 by default."),
-    GPUMC_BETA_KEY("to", .required = true, .sweepable = true,
-                   .doc = "Last inverse temperature of the grid; 1 by default."),
-    GPUMC_BETA_STEP_KEY(.required = true, .sweepable = true,
-                        .doc = "Spacing of the grid; 0.01 by default."),
-    {0}};
+    GPUMC_BETA_GRID_KEYS(MUCA_GRID_MAXIMUM, .sweepable = true), {0}};
 
 static const struct gpumc_key control_keys[] = {
     GPUMC_CONTROL_KEYS,
@@ -200,7 +194,12 @@ const struct gpumc_key muca_keys[] = {
     {.name = "beta",
      .type = GPUMC_KEY_MAPPING,
      .children = beta_keys,
-     .doc = "Weights are by the energy; results are reweighted to these inverse temperatures."},
+     .doc = "Weights are by the energy; results are reweighted to these inverse temperatures, by "
+            "default from 0 to 1 in steps of 0.01.",
+     .temperature = "temperature",
+     .temperature_doc =
+         "Weights are by the energy; results are reweighted to these temperatures, in place of "
+         "`beta`."},
     {.name = "control",
      .type = GPUMC_KEY_MAPPING,
      .children = control_keys,
@@ -246,11 +245,11 @@ static double default_bin(const struct gpumc_params *params, const struct gpumc_
                           const struct muca_settings *settings)
 {
   const char *block = gpumc_ladder_block(params);
-  const struct gpumc_range grid = gpumc_params_has(params, block)
-                                      ? gpumc_range_read(params, block)
-                                      : (struct gpumc_range){.to = beta_to};
-  const double steepest = fmax(fabs(gpumc_moved_coefficient(model, &settings->moved, grid.from)),
-                               fabs(gpumc_moved_coefficient(model, &settings->moved, grid.to)));
+  double first = 0, last = beta_to;
+  if (gpumc_params_has(params, block))
+    gpumc_ladder_ends(params, block, &first, &last);
+  const double steepest = fmax(fabs(gpumc_moved_coefficient(model, &settings->moved, first)),
+                               fabs(gpumc_moved_coefficient(model, &settings->moved, last)));
   const double all = 2 * model->bound[settings->channel] * model->quantum[settings->channel];
   return steepest * all > BINS_LEAST ? 1 / steepest : all / BINS_LEAST;
 }
@@ -361,7 +360,7 @@ cJSON *muca_defaults(const struct gpumc_params *params, const struct gpumc_model
 {
   cJSON *defaults = cJSON_CreateObject();
   bool good = defaults != NULL;
-  if (good && !gpumc_params_has(params, "control")) {
+  if (good && !gpumc_params_has(params, "control") && !gpumc_params_has(params, "beta.values")) {
     cJSON *beta = cJSON_AddObjectToObject(defaults, "beta");
     good = beta != NULL && cJSON_AddNumberToObject(beta, "from", 0) != NULL &&
            cJSON_AddNumberToObject(beta, "to", beta_to) != NULL &&
@@ -389,7 +388,7 @@ static void check_grid(const struct gpumc_params *params, const struct gpumc_sub
   (void)subject;
   const char *block = gpumc_ladder_block(params);
   if (gpumc_params_has(params, block))
-    gpumc_range_check(params, block, MUCA_GRID_MAXIMUM, report);
+    gpumc_grid_check(params, block, MUCA_GRID_MAXIMUM, report);
 }
 
 static void check_range(const struct gpumc_params *params, const struct gpumc_subject *subject,

@@ -257,15 +257,15 @@ out:
 static enum gpumc_status
 make_grid(const struct pa *pa, const double *freedom, struct grid *grid, struct gpumc_error *error)
 {
-  const struct gpumc_range range = gpumc_range_read(&pa->context.params, "reweight");
-  grid->points = (size_t)gpumc_range_count(&range);
+  const struct gpumc_params *params = &pa->context.params;
+  grid->points = gpumc_ladder_count(params, "reweight");
   GPUMC_TRY(gpumc_allocate_array(&grid->beta, grid->points, "the grid", error));
   GPUMC_TRY(gpumc_allocate_array(&grid->curve, 2 * pa_quantities(&pa->settings) * grid->points,
                                  "the grid", error));
   GPUMC_TRY(gpumc_allocate_array(&grid->freedom, grid->points, "the grid", error));
+  gpumc_ladder_read(params, "reweight", grid->beta);
   size_t above = 0;
   for (size_t i = 0; i < grid->points; i++) {
-    grid->beta[i] = gpumc_range_point(&range, i);
     while (above + 1 < pa->schedule.count && pa->schedule.value[above] < grid->beta[i])
       above++;
     grid->freedom[i] = fmin(freedom[above], freedom[above > 0 ? above - 1 : 0]);

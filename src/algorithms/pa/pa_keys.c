@@ -10,12 +10,19 @@
 static const struct gpumc_key beta_keys[] = {
     GPUMC_BETA_KEY("from", .default_text = "0.0",
                    .doc = "First inverse temperature after 0, where every population starts; by "
-                          "default the steps begin at 0."),
+                          "default the steps begin at 0.",
+                   .temperature_doc = "First temperature after the infinite one, where every "
+                                      "population starts; by default the steps begin there."),
     GPUMC_BETA_KEY("to", .required_unless = "values", .minimum_exclusive = true, .sweepable = true,
-                   .doc = "Last inverse temperature; the last of `values` where these are given."),
+                   .doc = "Last inverse temperature; the last of `values` where these are given.",
+                   .temperature_doc = "Last temperature."),
     GPUMC_BETA_STEP_KEY(.sweepable = true, .exactly_one_of = "schedule",
                         .doc = "Equal steps of this size; the last one is shortened to end at "
-                               "`to`."),
+                               "`to`.",
+                        .temperature_doc = "Equal steps of T of this size, from the hotter end on, "
+                                           "to which the first step from the infinite temperature "
+                                           "leads; the last one is shortened to end at `to`.",
+                        .ends_at_to = true),
     {.name = "overlap",
      .type = GPUMC_KEY_REAL,
      .minimum = 0.01,
@@ -26,7 +33,8 @@ static const struct gpumc_key beta_keys[] = {
             "practice; later runs keep the steps of the first."},
     GPUMC_BETA_KEY("values", .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM,
                    .ascending = true, .exactly_one_of = "schedule",
-                   .doc = "The inverse temperatures themselves."),
+                   .doc = "The inverse temperatures themselves.",
+                   .temperature_doc = "The temperatures themselves, ascending or descending."),
     {0}};
 
 static const struct gpumc_key control_keys[] = {
@@ -55,10 +63,7 @@ static const struct gpumc_key control_keys[] = {
     {0}};
 
 static const struct gpumc_key reweight_keys[] = {
-    GPUMC_BETA_KEY("from", .required = true, .doc = "First inverse temperature of the grid."),
-    GPUMC_BETA_KEY("to", .required = true, .doc = "Last inverse temperature of the grid."),
-    GPUMC_BETA_STEP_KEY(.required = true, .doc = "Spacing of the grid."),
-    {0}};
+    GPUMC_BETA_GRID_KEYS(GPUMC_LIST_MAXIMUM, .sweepable = false), {0}};
 
 static const char *const resampling_choices[] = {"nearest_integer", "systematic", NULL};
 
@@ -74,7 +79,9 @@ static const struct gpumc_key configurations_keys[] = {
                    .ascending = true, .exactly_one_of = "moments",
                    .doc = "At these inverse temperatures, which must be among those of the steps. "
                           "With adaptive steps, at the first temperature that reaches each of "
-                          "them."),
+                          "them.",
+                   .temperature = "temperatures",
+                   .temperature_doc = "At these temperatures, in place of `betas`."),
     {0}};
 
 const struct gpumc_key pa_keys[] = {
@@ -100,7 +107,9 @@ const struct gpumc_key pa_keys[] = {
      .type = GPUMC_KEY_MAPPING,
      .required_unless = "control",
      .children = beta_keys,
-     .doc = "The inverse temperatures."},
+     .doc = "The inverse temperatures.",
+     .temperature = "temperature",
+     .temperature_doc = "The temperatures, in place of `beta`."},
     {.name = "control",
      .type = GPUMC_KEY_MAPPING,
      .children = control_keys,
@@ -131,7 +140,9 @@ const struct gpumc_key pa_keys[] = {
     {.name = "reweight",
      .type = GPUMC_KEY_MAPPING,
      .children = reweight_keys,
-     .doc = "Multi-histogram reweighting (eq. 9) onto this grid; needs a discrete spectrum."},
+     .doc = "Multi-histogram reweighting (eq. 9) onto this grid; needs a discrete spectrum.",
+     .temperature = "reweight_temperature",
+     .temperature_doc = "Reweighting onto this grid of temperatures, in place of `reweight`."},
     {.name = "configurations",
      .type = GPUMC_KEY_MAPPING,
      .children = configurations_keys,
@@ -223,14 +234,17 @@ static void check_grid(const struct gpumc_params *params, const struct gpumc_sub
                          none ? "" : ", or anneal in `beta`");
     return;
   }
-  const struct gpumc_range grid = gpumc_range_read(params, "reweight");
   const double to = last_value(params);
-  if (grid.from > grid.to || grid.to > to)
+  double first, last;
+  gpumc_ladder_ends(params, "reweight", &first, &last);
+  if (first > last || last > to)
     gpumc_params_mistake(params, report, "reweight",
                          "the grid %g .. %g must ascend and end at or below the last inverse "
                          "temperature, %g",
-                         grid.from, grid.to, to);
-  else if (step_count(grid.from, grid.to, grid.step) > PA_ROWS_MAXIMUM)
+                         first, last, to);
+  else if (gpumc_params_has(params, "reweight.values"))
+    gpumc_grid_check(params, "reweight", GPUMC_LIST_MAXIMUM, report);
+  else if (step_count(first, last, gpumc_params_real(params, "reweight.step")) > PA_ROWS_MAXIMUM)
     gpumc_params_mistake(params, report, "reweight.step", "more than %d grid points",
                          PA_ROWS_MAXIMUM);
 }
@@ -413,7 +427,7 @@ void pa_settings_read(const struct gpumc_params *params, const struct gpumc_mode
   settings->adaptive = gpumc_params_has(params, overlap);
   if (settings->adaptive)
     settings->overlap = gpumc_params_real(params, overlap);
-  settings->reweight = gpumc_params_has(params, "reweight.from");
+  settings->reweight = gpumc_params_has(params, "reweight");
 }
 
 /* Nearest-integer resampling gives R with a variance of at most R/4 (a Bernoulli variable a

@@ -32,7 +32,10 @@ const struct gpumc_key pt_keys[] = {
      .type = GPUMC_KEY_MAPPING,
      .required_unless = "control",
      .children = beta_keys,
-     .doc = "The inverse temperatures: `from` and `to` with `count` or `step`, or `values`."},
+     .doc = "The inverse temperatures: `from` and `to` with `count` or `step`, or `values`.",
+     .temperature = "temperature",
+     .temperature_doc = "The temperatures, in place of `beta`: `from` and `to` with `count` or "
+                        "`step`, or `values`."},
     {.name = "control",
      .type = GPUMC_KEY_MAPPING,
      .children = control_keys,

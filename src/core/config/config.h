@@ -39,6 +39,8 @@ struct gpumc_node {
 /* The mistakes found so far, each a line `source:line:column: message`; the same line only once,
  * and no more than GPUMC_MISTAKES_LISTED lines. `calls` counts repeated and unlisted mistakes too.
  * `wrong`: the dotted names of the keys of the present task that have one, a line each (params.h).
+ * `typed`: the dotted names of those that were given as temperatures, each followed by a blank and
+ * the name that the file has (temperatures.h).
  * `fault`: an internal error met on the way, "" without. */
 enum { GPUMC_MISTAKES_LISTED = 1000 };
 
@@ -46,7 +48,7 @@ struct gpumc_report {
   struct gpumc_text lines;
   size_t mistakes;
   size_t calls;
-  struct gpumc_text wrong;
+  struct gpumc_text wrong, typed;
   struct gpumc_text fault;
 };
 

@@ -350,6 +350,7 @@ void gpumc_report_free(struct gpumc_report *report)
 {
   gpumc_text_free(&report->lines);
   gpumc_text_free(&report->wrong);
+  gpumc_text_free(&report->typed);
   gpumc_text_free(&report->fault);
   report->mistakes = 0;
   report->calls = 0;

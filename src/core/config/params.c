@@ -6,63 +6,32 @@
 #include <string.h>
 
 #include "core/config/config.h"
+#include "core/config/temperatures.h"
 
-enum { KEYS_MAXIMUM = 64 };
+enum { KEYS_MAXIMUM = 64, INVERTED_MAXIMUM = 4 };
 
-/* A block being checked. `name`: dotted, "" for the root. */
+/* A block being checked. `name`: dotted, "" for the root. `inverted[n_inverted]`: what stands for
+ * keys that were given as temperatures; the values are owned. */
 struct block {
   const struct gpumc_key *keys;
   const struct gpumc_node *node;
   struct gpumc_mark place;
   const char *name;
   struct gpumc_report *report;
+  struct {
+    const struct gpumc_key *key;
+    struct gpumc_entry entry;
+  } inverted[INVERTED_MAXIMUM];
+  size_t n_inverted;
 };
 
-size_t gpumc_key_count(const struct gpumc_key *keys)
+/* The entry of a key as it is given, or as its temperatures are; NULL: neither. */
+static const struct gpumc_entry *entry_of(const struct block *block, const char *name)
 {
-  size_t count = 0;
-  while (keys[count].name != NULL)
-    count++;
-  return count;
-}
-
-const struct gpumc_key *gpumc_key_find(const struct gpumc_key *keys, const char *dotted_key)
-{
-  size_t length = strcspn(dotted_key, ".");
-  for (; keys != NULL && keys->name != NULL; keys++) {
-    if (strncmp(keys->name, dotted_key, length) != 0 || keys->name[length] != '\0')
-      continue;
-    if (dotted_key[length] == '\0')
-      return keys;
-    return keys->type == GPUMC_KEY_MAPPING ? gpumc_key_find(keys->children, dotted_key + length + 1)
-                                           : NULL;
-  }
-  return NULL;
-}
-
-const char *
-gpumc_key_join(const char *block, const char *name, char dotted[static GPUMC_KEY_NAME_BYTES])
-{
-  size_t prefix = strlen(block), length = strlen(name);
-  assert(prefix + length + 2 <= GPUMC_KEY_NAME_BYTES);
-  memcpy(dotted, block, prefix);
-  if (prefix > 0)
-    dotted[prefix++] = '.';
-  memcpy(dotted + prefix, name, length + 1);
-  return dotted;
-}
-
-void gpumc_keys_visit(const struct gpumc_key *keys, const char *prefix, gpumc_key_visitor *visit,
-                      void *state)
-{
-  char name[GPUMC_KEY_NAME_BYTES];
-  for (; keys != NULL && keys->name != NULL; keys++) {
-    gpumc_key_join(prefix, keys->name, name);
-    if (keys->type == GPUMC_KEY_MAPPING)
-      gpumc_keys_visit(keys->children, name, visit, state);
-    else
-      visit(state, name, keys);
-  }
+  for (size_t i = 0; i < block->n_inverted; i++)
+    if (strcmp(block->inverted[i].key->name, name) == 0)
+      return &block->inverted[i].entry;
+  return gpumc_node_entry(block->node, name);
 }
 
 /* A block that is left out stays absent when one of its keys must be given. */
@@ -157,7 +126,7 @@ static void check_groups(const struct block *block)
   }
 }
 
-static cJSON *resolve_block(const struct block *block);
+static cJSON *resolve_block(struct block *block);
 
 static cJSON *resolve_child(const struct block *parent, const struct gpumc_key *key,
                             const struct gpumc_entry *entry)
@@ -234,26 +203,34 @@ given_value(const struct block *block, const struct gpumc_key *key, const struct
   return cJSON_CreateNull();
 }
 
-/* Whether a mistake elsewhere, reported already, explains why `key` is absent: it or the sibling
- * that takes its place was meant there. */
-static bool is_explained(const struct block *block, const struct gpumc_key *key)
+/* Whether the key has a mistake that was reported already, or its temperatures have. */
+static bool has_mistake(const struct block *block, const struct gpumc_key *key)
 {
   return gpumc_wrong_has(block->report, block->name, key->name) ||
+         (key->temperature != NULL &&
+          gpumc_wrong_has(block->report, block->name, key->temperature));
+}
+
+/* Whether such a mistake explains why `key` is absent: it or the sibling that takes its place was
+ * meant there. */
+static bool is_explained(const struct block *block, const struct gpumc_key *key)
+{
+  return has_mistake(block, key) ||
          (key->required_unless != NULL &&
-          gpumc_wrong_has(block->report, block->name, key->required_unless));
+          has_mistake(block, gpumc_key_find(block->keys, key->required_unless)));
 }
 
 static bool is_required(const struct block *block, const struct gpumc_key *key)
 {
-  return key->required || (key->required_unless != NULL &&
-                           gpumc_node_entry(block->node, key->required_unless) == NULL);
+  return key->required ||
+         (key->required_unless != NULL && entry_of(block, key->required_unless) == NULL);
 }
 
 /* Adds the value of `key` to `values`; false when memory ran out. */
 static bool resolve_key(const struct block *block, const struct gpumc_key *key, cJSON *values)
 {
   char name[GPUMC_KEY_NAME_BYTES];
-  const struct gpumc_entry *entry = gpumc_node_entry(block->node, key->name);
+  const struct gpumc_entry *entry = entry_of(block, key->name);
   cJSON *value = NULL;
   if (entry != NULL && gpumc_key_is_auto(key, entry->value))
     entry = NULL;
@@ -281,7 +258,65 @@ static bool resolve_key(const struct block *block, const struct gpumc_key *key, 
   return false;
 }
 
-static cJSON *resolve_block(const struct block *block)
+/* Whether both the temperatures and what they stand for are given, a mistake. Of a group it is one
+ * of check_group. */
+static bool is_given_twice(const struct block *block, const struct gpumc_key *key,
+                           const struct gpumc_entry *typed)
+{
+  char where[GPUMC_KEY_NAME_BYTES];
+  if (gpumc_node_entry(block->node, key->inverse_of) == NULL)
+    return false;
+  if (key->exactly_one_of == NULL)
+    gpumc_report_mistake(block->report, typed->key_mark,
+                         "'%s' and '%s'%s exclude each other: leave out one of them",
+                         key->inverse_of, key->name, in_block(block, where));
+  return true;
+}
+
+/* The temperatures of a key with `inverse_of`: into `values`, and inverted in the place of that
+ * sibling. False when memory ran out. */
+static bool resolve_temperatures(struct block *block, const struct gpumc_key *key, cJSON *values)
+{
+  const struct gpumc_entry *typed = gpumc_node_entry(block->node, key->name);
+  const struct gpumc_key *sibling = gpumc_key_find(block->keys, key->inverse_of);
+  const size_t before = block->report->calls;
+  struct gpumc_node *node = NULL;
+  if (typed == NULL)
+    return true;
+  if (!resolve_key(block, key, values))
+    return false;
+  if (!is_given_twice(block, key, typed) && block->report->calls == before) {
+    node = gpumc_temperatures_invert(
+        sibling, key, typed, cJSON_GetObjectItemCaseSensitive(values, key->name), block->report);
+    if (node == NULL && block->report->calls == before)
+      return false;
+  }
+  if (node == NULL) {
+    gpumc_wrong_note(block->report, block->name, sibling->name);
+    gpumc_wrong_note(block->report, block->name, key->name);
+    return true;
+  }
+  assert(block->n_inverted < INVERTED_MAXIMUM);
+  block->inverted[block->n_inverted].key = sibling;
+  block->inverted[block->n_inverted++].entry =
+      (struct gpumc_entry){.key_mark = typed->key_mark, .value = node};
+  gpumc_typed_note(block->report, block->name, sibling->name, key->name);
+  return true;
+}
+
+/* Temperatures first: other keys read what they stand for. False when memory ran out. */
+static bool resolve_keys(struct block *block, cJSON *values)
+{
+  for (const struct gpumc_key *key = block->keys; key->name != NULL; key++)
+    if (key->inverse_of != NULL && !resolve_temperatures(block, key, values))
+      return false;
+  for (const struct gpumc_key *key = block->keys; key->name != NULL; key++)
+    if (key->inverse_of == NULL && !resolve_key(block, key, values))
+      return false;
+  return true;
+}
+
+static cJSON *resolve_block(struct block *block)
 {
   cJSON *values = cJSON_CreateObject();
   if (values == NULL)
@@ -295,11 +330,13 @@ static cJSON *resolve_block(const struct block *block)
   }
   if (block->node != NULL)
     check_unknown(block);
-  for (const struct gpumc_key *key = block->keys; key->name != NULL; key++)
-    if (!resolve_key(block, key, values)) {
-      cJSON_Delete(values);
-      return NULL;
-    }
+  const bool good = resolve_keys(block, values);
+  for (size_t i = 0; i < block->n_inverted; i++)
+    gpumc_node_free(block->inverted[i].entry.value);
+  if (!good) {
+    cJSON_Delete(values);
+    return NULL;
+  }
   check_groups(block);
   return values;
 }

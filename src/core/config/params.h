@@ -57,6 +57,17 @@ struct gpumc_key {
    * siblings, NULL-terminated, that is given: positive integers. */
   const char *const *default_divides;
   const struct gpumc_key *children; /* GPUMC_KEY_MAPPING */
+  /* Inverse temperatures, beta = 1/T (temperatures.h). Of a value, a list, or a block of them:
+   * `temperature` names the sibling that takes temperatures in its place. Of these and of the keys
+   * in such a block: `temperature_doc`, what `doc` is of temperatures; a number with one is an
+   * inverse temperature. Of `step` in such a block: the last step ends at `to`. */
+  const char *temperature, *temperature_doc;
+  bool ends_at_to;
+  /* Of keys that are made of those (gpumc_keys_add_temperatures): the sibling whose place they
+   * take; whether .inf is a value; lists: all values ascending, or all descending. */
+  const char *inverse_of;
+  bool or_infinite;
+  bool monotonic;
 };
 
 /* A view of one block of a resolved configuration: values by dotted key below it, and, while the
@@ -126,11 +137,14 @@ int64_t gpumc_list_integer(struct gpumc_list *list);
 double gpumc_list_real(struct gpumc_list *list);
 /* The last value of a list that is not empty: of an ascending one the greatest. */
 double gpumc_params_last(const struct gpumc_params *params, const char *dotted_key);
-
 /* For a check: a mistake at the place of `dotted_key` (or of the nearest block above it that was
- * given), which has one from now on. */
+ * given), which has one from now on. Of a key that was given as temperatures, the place is theirs
+ * and the message begins with their name. */
 void gpumc_params_mistake(const struct gpumc_params *params, struct gpumc_report *report,
                           const char *dotted_key, const char *format, ...) GPUMC_PRINTF(4, 5);
+/* Whether the key was given as temperatures. */
+bool gpumc_params_as_temperatures(const struct gpumc_params *params,
+                                  const struct gpumc_report *report, const char *dotted_key);
 
 /* The largest divisor of `number` > 0 that is not above `most` > 0. */
 int64_t gpumc_divisor_up_to(int64_t number, int64_t most);
@@ -155,9 +169,16 @@ void gpumc_wrong_forget(struct gpumc_report *report);
 /* Whether that key, a block that it is in, or a key in it has one. */
 bool gpumc_wrong_has(const struct gpumc_report *report, const char *block, const char *name);
 
+/* Note that the key `name` of a block was given as temperatures, by the sibling `typed`, until
+ * gpumc_wrong_forget. */
+void gpumc_typed_note(struct gpumc_report *report, const char *block, const char *name,
+                      const char *typed);
+
 /* Integers up to here are exact in JSON numbers and doubles. */
 #define GPUMC_INTEGER_LIMIT 9007199254740991.0
 
+/* Of a key with `or_infinite`: .inf, not quoted. */
+bool gpumc_scalar_is_infinite(const struct gpumc_node *node);
 /* Empty, ~ or null, not quoted. */
 bool gpumc_scalar_is_null(const struct gpumc_node *node);
 bool gpumc_device_name_is_valid(const char *name);

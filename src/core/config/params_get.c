@@ -19,6 +19,7 @@ void gpumc_wrong_note(struct gpumc_report *report, const char *block, const char
 void gpumc_wrong_forget(struct gpumc_report *report)
 {
   gpumc_text_free(&report->wrong);
+  gpumc_text_free(&report->typed);
 }
 
 /* Whether one of two dotted names is the other or a block round it. The root, "", is round all. */
@@ -51,6 +52,43 @@ static bool has_wrong(const struct gpumc_report *report, const char *block, cons
 bool gpumc_wrong_has(const struct gpumc_report *report, const char *block, const char *name)
 {
   return has_wrong(report, block, name, strlen(name));
+}
+
+/* ---- keys that the file gives as temperatures ---- */
+
+void gpumc_typed_note(struct gpumc_report *report, const char *block, const char *name,
+                      const char *typed)
+{
+  char dotted[GPUMC_KEY_NAME_BYTES];
+  gpumc_text_append(&report->typed, "%s %s\n", gpumc_key_join(block, name, dotted), typed);
+}
+
+/* A key as the file has it. `parent`: the length of the name of the block that holds the
+ * temperatures, `rest`: where the name goes on after them, both in the key's own dotted name;
+ * `name`: that of the temperatures, `length` bytes. */
+struct typed {
+  size_t parent, rest;
+  const char *name;
+  size_t length;
+};
+
+/* Whether the key of this dotted name, or a block round it, was given as temperatures. */
+static bool find_typed(const struct gpumc_report *report, const char *dotted, struct typed *typed)
+{
+  for (const char *line = gpumc_text_string(&report->typed); *line != '\0';
+       line += strcspn(line, "\n") + 1) {
+    const size_t length = strcspn(line, " ");
+    if (strncmp(line, dotted, length) != 0 || (dotted[length] != '\0' && dotted[length] != '.'))
+      continue;
+    typed->parent = length;
+    while (typed->parent > 0 && line[typed->parent - 1] != '.')
+      typed->parent--;
+    typed->rest = length;
+    typed->name = line + length + 1;
+    typed->length = strcspn(typed->name, "\n");
+    return true;
+  }
+  return false;
 }
 
 /* The next of names separated by blanks; its length is 0 after the last. */
@@ -237,14 +275,38 @@ static struct gpumc_mark place_of(const struct gpumc_params *params, const char 
 void gpumc_params_mistake(const struct gpumc_params *params, struct gpumc_report *report,
                           const char *dotted_key, const char *format, ...)
 {
+  const char *block = params->block != NULL ? params->block : "";
+  char dotted[GPUMC_KEY_NAME_BYTES];
+  struct gpumc_text given = {0}, words = {0};
+  struct typed typed;
   char *message = NULL;
   va_list arguments;
   va_start(arguments, format);
   int length = vasprintf(&message, format, arguments);
   va_end(arguments);
-  gpumc_report_mistake(report, place_of(params, dotted_key), "%s",
+  gpumc_key_join(block, dotted_key, dotted);
+  const bool as_temperatures = find_typed(report, dotted, &typed);
+  if (as_temperatures) {
+    gpumc_text_append(&given, "%.*s%.*s", (int)typed.parent, dotted, (int)typed.length, typed.name);
+    gpumc_text_append(&words, "%s, as beta = 1/T: ", gpumc_text_string(&given));
+    gpumc_text_append(&given, "%s", dotted + typed.rest);
+  }
+  const size_t before = block[0] != '\0' ? strlen(block) + 1 : 0;
+  const char *place = as_temperatures && !given.failed ? given.characters + before : dotted_key;
+  gpumc_report_mistake(report, place_of(params, place), "%s%s", gpumc_text_string(&words),
                        length < 0 ? "a mistake (out of memory while describing it)" : message);
-  gpumc_wrong_note(report, params->block != NULL ? params->block : "", dotted_key);
+  gpumc_wrong_note(report, block, dotted_key);
+  gpumc_text_free(&given);
+  gpumc_text_free(&words);
   if (length >= 0)
     free(message);
+}
+
+bool gpumc_params_as_temperatures(const struct gpumc_params *params,
+                                  const struct gpumc_report *report, const char *dotted_key)
+{
+  char dotted[GPUMC_KEY_NAME_BYTES];
+  struct typed typed;
+  gpumc_key_join(params->block != NULL ? params->block : "", dotted_key, dotted);
+  return find_typed(report, dotted, &typed);
 }

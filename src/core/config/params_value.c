@@ -66,6 +66,25 @@ static bool scalar_number(const struct gpumc_node *node, double *value)
   return true;
 }
 
+bool gpumc_scalar_is_infinite(const struct gpumc_node *node)
+{
+  static const char *const words[] = {".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"};
+  bool infinite = false;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    infinite = infinite || (node->kind == GPUMC_NODE_SCALAR && node->plain &&
+                            strcmp(node->text, words[i]) == 0);
+  return infinite;
+}
+
+/* As scalar_number, with .inf where the key allows for it. */
+static bool key_number(const struct gpumc_key *key, const struct gpumc_node *node, double *value)
+{
+  if (!key->or_infinite || !gpumc_scalar_is_infinite(node))
+    return scalar_number(node, value);
+  *value = INFINITY;
+  return true;
+}
+
 /* true or false, not quoted. */
 static bool scalar_boolean(const struct gpumc_node *node, bool *value)
 {
@@ -218,6 +237,8 @@ static void key_element_expectation(const struct gpumc_key *key, struct gpumc_te
     gpumc_text_append(text, ", a multiple of %lld", (long long)key->multiple_of);
   if (key->or_auto)
     gpumc_text_append(text, ", or auto");
+  if (key->or_infinite)
+    gpumc_text_append(text, ", or .inf");
 }
 
 void gpumc_key_expectation(const struct gpumc_key *key, struct gpumc_text *text)
@@ -233,7 +254,10 @@ void gpumc_key_expectation(const struct gpumc_key *key, struct gpumc_text *text)
     gpumc_text_append(text, "%zu", key->list_minimum);
   else
     gpumc_text_append(text, "%zu to %zu", key->list_minimum, key->list_maximum);
-  gpumc_text_append(text, "%s, each ", key->ascending ? " ascending values" : " values");
+  gpumc_text_append(text, "%s, each ",
+                    key->ascending   ? " ascending values"
+                    : key->monotonic ? " ascending or descending values"
+                                     : " values");
   key_element_expectation(key, text);
 }
 
@@ -289,9 +313,9 @@ static cJSON *read_integer(const struct check *check, const struct gpumc_node *n
 static cJSON *read_real(const struct check *check, const struct gpumc_node *node)
 {
   double value = 0;
-  if (!scalar_number(node, &value))
+  if (!key_number(check->key, node, &value))
     report_found(check, node, false, "");
-  else if (!isfinite(value))
+  else if (!isfinite(value) && !gpumc_scalar_is_infinite(node))
     report_found(check, node, false, ", which is too large");
   else if (!is_in_range(check->key, value))
     report_found(check, node, false, "");
@@ -401,15 +425,21 @@ static const struct gpumc_node *item_of(const struct gpumc_node *list, size_t i)
   return list->kind == GPUMC_NODE_SEQUENCE ? list->items[i] : list;
 }
 
+/* Where values that ascend must go on to do so, or those that descend. */
 static void check_order(const struct check *check, const struct gpumc_node *list, size_t count)
 {
+  const struct gpumc_key *key = check->key;
   double before, value;
+  const bool descending = key->monotonic && count > 1 &&
+                          key_number(key, item_of(list, 0), &before) &&
+                          key_number(key, item_of(list, 1), &value) && value < before;
   for (size_t i = 1; i < count; i++) {
     const struct gpumc_node *previous = item_of(list, i - 1), *item = item_of(list, i);
-    if (scalar_number(previous, &before) && scalar_number(item, &value) && !(value > before))
-      gpumc_report_mistake(check->report, item->mark,
-                           "%s: expected ascending values, but %s does not exceed %s", check->name,
-                           item->text, previous->text);
+    if (key_number(key, previous, &before) && key_number(key, item, &value) &&
+        !(descending ? value < before : value > before))
+      gpumc_report_mistake(check->report, item->mark, "%s: expected %s values, but %s %s %s",
+                           check->name, descending ? "descending" : "ascending", item->text,
+                           descending ? "is not below" : "does not exceed", previous->text);
   }
 }
 
@@ -443,7 +473,7 @@ static cJSON *read_list(const struct check *check, const struct gpumc_node *node
       return NULL;
     }
   }
-  if (key->ascending)
+  if (key->ascending || key->monotonic)
     check_order(check, node, count);
   return list;
 }

@@ -265,22 +265,42 @@ push_groups(const struct gpumc_key *keys, const char *name, cJSON *conditions, c
   return good;
 }
 
+/* Pushes the presence of a key and of the temperatures that may take its place. */
+static bool push_forms(const struct gpumc_key *keys, const struct gpumc_key *key, const char *name,
+                       bool at_root, cJSON *members)
+{
+  const struct gpumc_key *const forms[] = {
+      key, key->temperature != NULL ? gpumc_key_find(keys, key->temperature) : NULL};
+  char dotted[GPUMC_KEY_NAME_BYTES];
+  bool good = true;
+  for (size_t i = 0; i < 2 && good; i++)
+    if (forms[i] != NULL)
+      good = gpumc_json_push(
+          members, at_root ? presence(forms[i], gpumc_key_join(name, forms[i]->name, dotted))
+                           : presence_in_blocks(forms[i]->name));
+  return good;
+}
+
 /* {anyOf: [presence of the key, presence of what takes its place]}. */
 static cJSON *replaceable_schema(const struct gpumc_key *keys, const struct gpumc_key *key,
                                  const char *name, bool at_root)
 {
-  char dotted[GPUMC_KEY_NAME_BYTES];
-  const struct gpumc_key *const members[] = {key, gpumc_key_find(keys, key->required_unless)};
   cJSON *either = cJSON_CreateArray();
-  bool good = either != NULL;
-  for (size_t i = 0; i < 2 && good; i++)
-    good = gpumc_json_push(
-        either, at_root ? presence(members[i], gpumc_key_join(name, members[i]->name, dotted))
-                        : presence_in_blocks(members[i]->name));
+  bool good = either != NULL && push_forms(keys, key, name, at_root, either);
+  if (good && key->required_unless != NULL)
+    good = push_forms(keys, gpumc_key_find(keys, key->required_unless), name, at_root, either);
   if (good)
     return gpumc_json_pair("anyOf", either);
   cJSON_Delete(either);
   return NULL;
+}
+
+/* {not: {required: [the key, its temperatures]}}, in the block or at the root. */
+static cJSON *not_twice(const struct gpumc_key *key)
+{
+  const char *const both[] = {key->inverse_of, key->name};
+  cJSON *schema = gpumc_json_pair("required", cJSON_CreateStringArray(both, 2));
+  return gpumc_json_pair("not", schema);
 }
 
 /* `inside`: conditions of the block itself. */
@@ -292,9 +312,11 @@ static bool put_required(cJSON *block, const struct gpumc_key *keys, const char 
   bool good = required != NULL;
   for (const struct gpumc_key *key = keys; key->name != NULL && good; key++) {
     const bool at_root = conditions != NULL && key->sweepable;
-    if (key->required_unless != NULL)
+    if (key->required_unless != NULL || (key->required && key->temperature != NULL))
       good = gpumc_json_push(at_root ? conditions : inside,
                              replaceable_schema(keys, key, name, at_root));
+    else if (key->inverse_of != NULL && key->exactly_one_of == NULL)
+      good = gpumc_json_push(inside, not_twice(key));
     else if (key->required && at_root)
       good = gpumc_json_push(conditions, presence(key, gpumc_key_join(name, key->name, dotted)));
     else if (key->required)

@@ -95,7 +95,7 @@ void gpumc_language_tables_add(struct gpumc_language_tables *tables,
 struct gpumc_key *gpumc_language_plugin_keys(const struct gpumc_language_tables *tables,
                                              const struct gpumc_key *keys);
 
-/* The JSON Schema (draft 2020-12) of the language with all plugins of a set; caller deletes. */
+/* The JSON Schema (draft-07) of the language with all plugins of a set; caller deletes. */
 cJSON *gpumc_language_schema(const struct gpumc_plugin_set *set);
 /* The reference page, Markdown, into `text`. */
 void gpumc_language_reference(const struct gpumc_plugin_set *set, struct gpumc_text *text);

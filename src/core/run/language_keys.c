@@ -7,6 +7,7 @@
 
 #include "core/config/config.h"
 #include "core/config/params.h"
+#include "core/config/temperatures.h"
 #include "core/numerics/random.h"
 #include "core/run/language_internal.h"
 #include "core/simulation/ladder.h"
@@ -258,18 +259,24 @@ static size_t compose_key(const struct gpumc_language_tables *tables, const stru
   return 1;
 }
 
-/* The keys of a plugin, NULL for none, with what kernels and models add to them, after `before`
- * entries that stay zeroed. Behind their end there is room for other keys of `control`. */
+/* The keys of a plugin, NULL for none, with what kernels and models add to them, and temperatures,
+ * after `before` entries that the caller fills in. Behind their end there is room for other keys of
+ * `control`. */
 static struct gpumc_key *composed_keys(const struct gpumc_language_tables *tables,
                                        const struct gpumc_key *keys, size_t before)
 {
   const size_t count = keys == NULL ? 0 : gpumc_key_count(keys);
-  struct gpumc_key *composed =
-      calloc(before + count + GPUMC_REQUESTS + 1 + GPUMC_CONTROL_KEYS_MAXIMUM, sizeof *composed);
-  size_t n = before;
-  for (size_t i = 0; i < count && composed != NULL; i++)
+  struct gpumc_key *composed = calloc(before + count + GPUMC_REQUESTS + 1, sizeof *composed);
+  if (composed == NULL)
+    return NULL;
+  size_t n = 0;
+  while (n < before)
+    composed[n++].name = "";
+  for (size_t i = 0; i < count; i++)
     n += compose_key(tables, &keys[i], composed + n);
-  return composed;
+  struct gpumc_key *all = gpumc_keys_add_temperatures(composed, GPUMC_CONTROL_KEYS_MAXIMUM);
+  free(composed);
+  return all;
 }
 
 struct gpumc_key *

@@ -6,6 +6,7 @@
 
 #include "core/config/config.h"
 #include "core/config/params.h"
+#include "core/config/temperatures.h"
 #include "core/numerics/isa.h"
 #include "core/plugins/plugin_flaws.h"
 #include "core/run/language_internal.h"
@@ -424,6 +425,8 @@ enum gpumc_status gpumc_language_add_task(struct gpumc_language *language,
   if (!good || task.output == NULL)
     goto out;
   task.label = make_label(task.resolved, axes, n_axes);
+  gpumc_temperatures_strip(language->algorithm_keys,
+                           cJSON_GetObjectItemCaseSensitive(task.resolved, "algorithm"));
   good = task.label != NULL && append_task(language, &task);
   if (good)
     return GPUMC_OK;

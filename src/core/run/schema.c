@@ -111,18 +111,20 @@ static cJSON *names_without_temperature(const struct gpumc_plugins *plugins)
 }
 
 /* What the block must hold of an algorithm that moves controls, for these models: the conditions of
- * its other keys, which are changed, `control`, and no key `beta`. */
+ * its other keys, which are changed, `control`, and no temperatures. */
 static cJSON *without_temperature(const char *block, struct gpumc_key *keys)
 {
+  static const char *const absent[] = {"beta", "temperature"};
   const char *control = "control";
   cJSON *conditions = cJSON_CreateArray(), *blocks = cJSON_CreateObject();
   gpumc_block_without_temperature(keys);
   cJSON_Delete(gpumc_schema_block(keys, block, conditions));
-  bool good = gpumc_json_put(blocks, "beta", cJSON_CreateFalse());
-  good =
-      gpumc_json_put(blocks, "control",
-                     gpumc_json_pair("properties", gpumc_json_pair("beta", cJSON_CreateFalse()))) &&
-      good;
+  bool good = true;
+  cJSON *moved = cJSON_CreateObject();
+  for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+    good = gpumc_json_put(blocks, absent[i], cJSON_CreateFalse()) &&
+           gpumc_json_put(moved, absent[i], cJSON_CreateFalse()) && good;
+  good = gpumc_json_put(blocks, control, gpumc_json_pair("properties", moved)) && good;
   cJSON *inside = gpumc_json_pair("properties", blocks);
   good = gpumc_json_put(inside, "required", cJSON_CreateStringArray(&control, 1)) && good;
   cJSON *schema = gpumc_json_pair("properties", gpumc_json_pair(block, inside));
@@ -160,7 +162,7 @@ static bool add_plugin(struct builder *builder, const char *block, const char *c
 {
   char definition[GPUMC_KEY_NAME_BYTES], reference[GPUMC_KEY_NAME_BYTES];
   snprintf(definition, sizeof definition, "%s-%s", block, name);
-  snprintf(reference, sizeof reference, "#/$defs/%s-%s", block, name);
+  snprintf(reference, sizeof reference, "#/definitions/%s-%s", block, name);
   struct gpumc_key *keys = gpumc_block_keys(&builder->tables, block, names, plugin_keys);
   cJSON *conditions = cJSON_CreateArray(), *consequence = cJSON_CreateObject();
   if (keys == NULL || conditions == NULL || consequence == NULL)
@@ -243,7 +245,7 @@ static bool build(const struct gpumc_plugins *plugins, cJSON *schema, const char
   gpumc_language_tables_fill(&builder.tables, plugins->models);
   cJSON *root = gpumc_schema_block(builder.tables.root, "", builder.rules);
   bool good = gpumc_json_put(schema, "$schema",
-                             cJSON_CreateString("https://json-schema.org/draft/2020-12/schema")) &&
+                             cJSON_CreateString("http://json-schema.org/draft-07/schema#")) &&
               gpumc_json_put(schema, "title", cJSON_CreateString("Configuration of gpumc"));
   for (cJSON *item; good && root != NULL && (item = root->child) != NULL;) {
     char *name = strdup(item->string);
@@ -254,7 +256,7 @@ static bool build(const struct gpumc_plugins *plugins, cJSON *schema, const char
   cJSON_Delete(root);
   good = gpumc_json_put(schema, "allOf", builder.rules) && good;
   builder.definitions = cJSON_CreateObject();
-  good = gpumc_json_put(schema, "$defs", builder.definitions) && good;
+  good = gpumc_json_put(schema, "definitions", builder.definitions) && good;
   return good && add_plugins(&builder, cJSON_GetObjectItemCaseSensitive(schema, "properties"),
                              models, algorithms);
 }
@@ -456,6 +458,19 @@ static const char introduction[] =
     "Durations carry a unit (`100 ms`, `90 s`, `10 min`, `2 h`, `1 d`), sizes too (`512 MiB`,\n"
     "`4 GiB`). `output` may hold `{key}` placeholders, lists joined by `x`: with\n"
     "`model.shape: [64, 64]`, `{model.shape}` is `64x64`.\n\n"
+    "Wherever a key takes inverse temperatures, a sibling takes temperatures in its place, with\n"
+    "k_B = 1 and in the units of the couplings: `temperature` for `beta`, `control.temperature` "
+    "for\n"
+    "`control.beta`, `reweight_temperature` for `reweight`, `temperatures` for `betas`. Each "
+    "becomes\n"
+    "beta = 1/T, rounded once: `temperature: {values: 2.0}` and `beta: {values: 0.5}` give the "
+    "same\n"
+    "bits, and results hold beta. Ranges go from hot to cold or from cold to hot. `step`, and "
+    "`count`\n"
+    "with `spacing: linear`, make equal steps of T that start at `from`; `count` without it makes "
+    "a\n"
+    "constant ratio, as in beta. `.inf` stands for an infinite temperature where beta may be "
+    "0.\n\n"
     "## The file\n\n";
 
 void gpumc_language_reference_with(const struct gpumc_plugins *plugins, struct gpumc_text *text)

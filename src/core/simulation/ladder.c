@@ -59,8 +59,8 @@ double gpumc_range_point(const struct gpumc_range *range, size_t i)
   return without_rounding(fma((double)i, range->step, range->from), range->from, range->step);
 }
 
-void gpumc_range_check(const struct gpumc_params *params, const char *block, size_t most,
-                       struct gpumc_report *report)
+static void check_range(const struct gpumc_params *params, const char *block, size_t most,
+                        struct gpumc_report *report)
 {
   const struct gpumc_range range = gpumc_range_read(params, block);
   char key[LONGEST_KEY];
@@ -217,7 +217,7 @@ static void check_steps(const struct gpumc_params *params, const char *block, si
     gpumc_params_mistake(params, report, key_of(block, "spacing", key),
                          "%s.step makes equal steps; leave out %s.spacing, or use %s.count", block,
                          block, block);
-  gpumc_range_check(params, block, most, report);
+  check_range(params, block, most, report);
   if (report->calls > before)
     return;
   const size_t count = gpumc_ladder_count(params, block);
@@ -261,6 +261,30 @@ void gpumc_ladder_check(const struct gpumc_params *params, const char *block, si
     check_steps(params, block, least, most, report);
   else
     check_count(params, block, report);
+}
+
+void gpumc_grid_check(const struct gpumc_params *params, const char *block, size_t most,
+                      struct gpumc_report *report)
+{
+  if (has(params, block, "values"))
+    check_values(params, block, 1, report);
+  else
+    check_range(params, block, most, report);
+}
+
+void gpumc_ladder_ends(const struct gpumc_params *params, const char *block, double *first,
+                       double *last)
+{
+  char key[LONGEST_KEY];
+  const struct ladder ladder = ladder_of(params, block);
+  if (ladder.kind == VALUES) {
+    struct gpumc_list values = gpumc_params_list(params, key_of(block, "values", key));
+    *first = gpumc_list_real(&values);
+    *last = gpumc_params_last(params, key);
+  } else {
+    *first = ladder.range.from;
+    *last = ladder.range.to;
+  }
 }
 
 /* ---- which control is moved ---- */
@@ -307,8 +331,10 @@ void gpumc_control_check(const struct gpumc_params *params, const struct gpumc_s
   (void)subject;
   if (gpumc_params_has(params, "control") && gpumc_params_has(params, "beta"))
     gpumc_params_mistake(params, report, "control",
-                         "'beta' and 'control' exclude each other: beta is moved, or stays at "
-                         "control.beta while another control is moved");
+                         "'%s' and 'control' exclude each other: beta is moved, or stays at "
+                         "control.beta while another control is moved",
+                         gpumc_params_as_temperatures(params, report, "beta") ? "temperature"
+                                                                              : "beta");
 }
 
 void gpumc_beta_check_model(const struct gpumc_params *params, const struct gpumc_subject *subject,

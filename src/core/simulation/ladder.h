@@ -9,7 +9,8 @@
 #define GPUMC_BETA_MAXIMUM 1e6
 
 /* Initialisers of struct gpumc_key, the further members after it: an inverse temperature, or the
- * spacing of some. */
+ * spacing of some. Files may give temperatures in their place (core/config/temperatures.h), of
+ * which `temperature_doc` speaks. */
 #define GPUMC_BETA_KEY(key, ...)                                                                   \
   {                                                                                                \
     .name = (key), .type = GPUMC_KEY_REAL, .minimum = 0, .maximum = GPUMC_BETA_MAXIMUM,            \
@@ -22,11 +23,15 @@
 extern const char *const gpumc_spacing_choices[];
 #define GPUMC_TEMPERATURES_KEYS(least, most)                                                       \
   GPUMC_BETA_KEY("from", .sweepable = true,                                                        \
-                 .doc = "First inverse temperature, with `step` or `count`."),                     \
+                 .doc = "First inverse temperature, with `step` or `count`.",                      \
+                 .temperature_doc = "First temperature, with `step` or `count`; the hottest or "   \
+                                    "the coldest."),                                               \
       GPUMC_BETA_KEY("to", .sweepable = true,                                                      \
-                     .doc = "Last inverse temperature, with `step` or `count`."),                  \
+                     .doc = "Last inverse temperature, with `step` or `count`.",                   \
+                     .temperature_doc = "Last temperature, with `step` or `count`."),              \
       GPUMC_BETA_STEP_KEY(.sweepable = true, .exactly_one_of = "temperatures",                     \
-                          .doc = "Spacing from `from` to `to`."),                                  \
+                          .doc = "Spacing from `from` to `to`.",                                   \
+                          .temperature_doc = "Spacing of temperatures from `from` to `to`."),      \
       {.name = "count",                                                                            \
        .type = GPUMC_KEY_INTEGER,                                                                  \
        .minimum = 2,                                                                               \
@@ -36,12 +41,33 @@ extern const char *const gpumc_spacing_choices[];
        .doc = "Number of temperatures, both ends included."},                                      \
       GPUMC_BETA_KEY("values", .list_minimum = (least), .list_maximum = (most), .ascending = true, \
                      .sweepable = true, .exactly_one_of = "temperatures",                          \
-                     .doc = "The inverse temperatures themselves."),                               \
+                     .doc = "The inverse temperatures themselves.",                                \
+                     .temperature_doc = "The temperatures themselves, ascending or descending."),  \
   {                                                                                                \
     .name = "spacing", .type = GPUMC_KEY_CHOICE, .choices = gpumc_spacing_choices,                 \
     .doc = "How `count` temperatures are spaced: with a constant ratio of "                        \
-           "neighbours (geometric, the default) or in equal steps of beta (linear)."               \
+           "neighbours (geometric, the default) or in equal steps of beta (linear).",              \
+    .temperature_doc = "How `count` temperatures are spaced: with a constant ratio of neighbours " \
+                       "(geometric, the default) or in equal steps of T (linear)."                 \
   }
+
+/* A block of grid points in beta, onto which results are reweighted: equal steps, or the values
+ * themselves; `most` of them, the further members of each key after it. */
+#define GPUMC_BETA_GRID_KEYS(most, ...)                                                            \
+  GPUMC_BETA_KEY("from", .required_unless = "values",                                              \
+                 .doc = "First inverse temperature of the grid.",                                  \
+                 .temperature_doc = "First temperature of the grid.", __VA_ARGS__),                \
+      GPUMC_BETA_KEY("to", .required_unless = "values",                                            \
+                     .doc = "Last inverse temperature of the grid.",                               \
+                     .temperature_doc = "Last temperature of the grid.", __VA_ARGS__),             \
+      GPUMC_BETA_STEP_KEY(.exactly_one_of = "points", .doc = "Spacing from `from` to `to`.",       \
+                          .temperature_doc = "Spacing of temperatures from `from` to `to`.",       \
+                          __VA_ARGS__),                                                            \
+      GPUMC_BETA_KEY(                                                                              \
+          "values", .list_minimum = 1, .list_maximum = (most), .ascending = true,                  \
+          .exactly_one_of = "points", .doc = "The inverse temperatures of the grid themselves.",   \
+          .temperature_doc = "The temperatures of the grid themselves, ascending or descending.",  \
+          __VA_ARGS__)
 
 /* The block `control` of an algorithm that moves another control than the inverse temperature, in
  * place of `beta`: which one, and where the inverse temperature stays. Ladders of it have these
@@ -55,7 +81,9 @@ extern const char *const gpumc_spacing_choices[];
    .doc = "Which control of the model is moved, such as h, a magnetic field."},                    \
       GPUMC_BETA_KEY("beta", .minimum_exclusive = true, .required = true, .sweepable = true,       \
                      .doc = "The inverse temperature, which stays; absent where the model has no " \
-                            "temperature.")
+                            "temperature.",                                                        \
+                     .temperature = "temperature",                                                 \
+                     .temperature_doc = "The temperature, which stays, in place of `beta`.")
 #define GPUMC_CONTROL_VALUE_KEY(key, ...)                                                          \
   {                                                                                                \
     .name = (key), .type = GPUMC_KEY_REAL, .minimum = -GPUMC_CONTROL_MAXIMUM,                      \
@@ -156,8 +184,12 @@ gpumc_moved_label(const struct gpumc_model *model, const struct gpumc_moved *mov
 double gpumc_moved_coefficient(const struct gpumc_model *model, const struct gpumc_moved *moved,
                                double value);
 
-/* A block with the keys `from`, `to` and `step`, that of reweighting for one: from + i step as far
- * as `to`; a rest below a millionth of a step is rounding. */
+/* Of a block without mistakes: `from` and `to`, or the first and the last of its values. */
+void gpumc_ladder_ends(const struct gpumc_params *params, const char *block, double *first,
+                       double *last);
+
+/* The keys `from`, `to` and `step` of a block: from + i step as far as `to`; a rest below a
+ * millionth of a step is rounding. */
 struct gpumc_range {
   double from, to, step;
 };
@@ -165,8 +197,9 @@ struct gpumc_range gpumc_range_read(const struct gpumc_params *params, const cha
 /* The number of points: a double, since the keys allow for any. */
 double gpumc_range_count(const struct gpumc_range *range);
 double gpumc_range_point(const struct gpumc_range *range, size_t i);
-/* Mistakes of one that needs all three keys and has at most so many points. */
-void gpumc_range_check(const struct gpumc_params *params, const char *block, size_t most,
-                       struct gpumc_report *report);
+/* Mistakes of a block that has either these three keys, for at most so many points, or `values`. It
+ * is read as a ladder. */
+void gpumc_grid_check(const struct gpumc_params *params, const char *block, size_t most,
+                      struct gpumc_report *report);
 
 #endif
