@@ -23,6 +23,7 @@ static const struct cli_command commands[] = {
     {"schema", "print the JSON Schema of the configuration language", cli_schema},
     {"merge", "make one result of several of one configuration", cli_merge},
     {"info", "show what a result file holds", cli_info},
+    {"compare", "tell whether two results agree within their errors", cli_compare},
     {"status", "show how far the tasks of a configuration are", cli_status},
     {"submit", "submit the tasks of a configuration to Slurm", cli_submit},
     {"bench", "measure the update rates of the kernels on this machine", cli_bench},

@@ -294,6 +294,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_canonical = {
     .name = "canonical",
     .summary = "updates at fixed temperatures: equilibrium averages, time series",
     .citation = citation,
+    .independent_values = true,
     .keys = keys,
     .merger = &merger,
     .checks = checks,

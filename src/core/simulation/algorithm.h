@@ -145,6 +145,11 @@ struct gpumc_algorithm_ops {
   /* Whether nothing but sweeps takes it from one state to the next, so that what is known against
    * the move that its key `update` names (gpumc_move.warn) is known against its results. */
   bool sweeps_alone;
+  /* Whether results at different values of the moved control are independent of each other, as
+   * those of separate simulations are; with several disorder samples, which all values share, they
+   * are not.
+   */
+  bool independent_values;
   /* Its key for the sweeps at each value of the moved control, where replicas are to relax at every
    * one: fewer than gpumc_move.cycle are warned of. NULL: none. */
   const char *relaxing_key;

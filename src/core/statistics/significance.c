@@ -1,4 +1,4 @@
-/* Probabilities of deviations by chance: the incomplete beta function. */
+/* Probabilities of deviations by chance: the incomplete beta and gamma functions. */
 #include "core/statistics/significance.h"
 
 #include <math.h>
@@ -62,6 +62,42 @@ double gpumc_fisher_tail(double ratio, double numerator, double denominator)
   const double whole = denominator + numerator * ratio;
   return incomplete_beta(denominator / 2, numerator / 2, denominator / whole,
                          numerator * ratio / whole);
+}
+
+/* Q(a, x) = 1 - P(a, x) by the series of P for small x, else by Lentz's continued fraction (Press
+ * et al., Numerical Recipes, section 6.2). */
+static double upper_gamma(double a, double x)
+{
+  const double smallest = 1e-300, enough = 1e-15;
+  const double front = exp(a * log(x) - x - lgamma(a));
+  if (x < a + 1) {
+    double term = 1 / a, sum = term;
+    for (int n = 1; n <= TERMS_MAXIMUM * 10 && fabs(term) > enough * fabs(sum); n++) {
+      term *= x / (a + n);
+      sum += term;
+    }
+    return 1 - front * sum;
+  }
+  double b = x + 1 - a, c = 1 / smallest, d = 1 / b, fraction = d;
+  for (int n = 1; n <= TERMS_MAXIMUM * 10; n++) {
+    const double an = -n * (n - a);
+    b += 2;
+    d = an * d + b;
+    d = 1 / (fabs(d) < smallest ? smallest : d);
+    c = b + an / c;
+    c = fabs(c) < smallest ? smallest : c;
+    fraction *= c * d;
+    if (fabs(c * d - 1) < enough)
+      break;
+  }
+  return front * fraction;
+}
+
+double gpumc_chi_square_tail(double chi_square, double freedom)
+{
+  if (isnan(chi_square) || !(freedom > 0) || chi_square <= 0)
+    return 1;
+  return isinf(chi_square) ? 0 : upper_gamma(freedom / 2, chi_square / 2);
 }
 
 /* ---- a test of differences whose mean should be zero, by the signs that they might as well have

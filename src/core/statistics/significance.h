@@ -16,6 +16,10 @@ double gpumc_student_tail(double t, double freedom);
  * NaN. */
 double gpumc_fisher_tail(double ratio, double numerator, double denominator);
 
+/* Probability that the sum of squares of `freedom` independent Gaussians exceeds `chi_square`: the
+ * upper incomplete gamma function, Q(freedom/2, chi_square/2). The same for infinity and NaN. */
+double gpumc_chi_square_tail(double chi_square, double freedom);
+
 /* ---- signs ---- */
 
 /* Groups of samples whose signs are flipped together, so that there are 2^15 ways at most. */

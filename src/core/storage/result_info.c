@@ -230,3 +230,55 @@ const char *gpumc_result_field(const struct gpumc_result_fields *fields, const c
       return fields->items[i].value;
   return NULL;
 }
+
+/* ---- the datasets of a summary, and what belongs together ---- */
+
+const struct gpumc_result_dataset *
+gpumc_result_dataset(const struct gpumc_result *result, const char *name)
+{
+  for (size_t i = 0; i < result->n_datasets; i++)
+    if (strcmp(result->datasets[i].name, name) == 0)
+      return &result->datasets[i];
+  return NULL;
+}
+
+static const char error_suffix[] = "_error";
+
+bool gpumc_result_is_error(const char *name)
+{
+  const size_t length = strlen(name), suffix = strlen(error_suffix);
+  return length > suffix && strcmp(name + length - suffix, error_suffix) == 0;
+}
+
+size_t gpumc_result_group_length(const char *name)
+{
+  const char *slash = strrchr(name, '/');
+  return slash != NULL ? (size_t)(slash - name) + 1 : 0;
+}
+
+const struct gpumc_result_dataset *
+gpumc_result_errors(const struct gpumc_result *result, const struct gpumc_result_dataset *dataset)
+{
+  const size_t length = strlen(dataset->name);
+  for (size_t i = 0; i < result->n_datasets; i++) {
+    const struct gpumc_result_dataset *errors = &result->datasets[i];
+    if (strncmp(errors->name, dataset->name, length) == 0 &&
+        strcmp(errors->name + length, error_suffix) == 0 && errors->rank == dataset->rank &&
+        errors->shape[0] == dataset->shape[0] && errors->shape[1] == dataset->shape[1])
+      return errors;
+  }
+  return NULL;
+}
+
+const struct gpumc_result_dataset *
+gpumc_result_axis(const struct gpumc_result *result, const struct gpumc_result_dataset *dataset)
+{
+  const size_t group = gpumc_result_group_length(dataset->name);
+  for (const struct gpumc_result_dataset *d = result->datasets; d != dataset; d++)
+    if (d->rank == 1 && d->shape[0] == dataset->shape[0] && dataset->rank > 0 &&
+        gpumc_result_group_length(d->name) == group &&
+        strncmp(d->name, dataset->name, group) == 0 && !gpumc_result_is_error(d->name) &&
+        gpumc_result_errors(result, d) == NULL)
+      return d;
+  return NULL;
+}

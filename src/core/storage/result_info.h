@@ -79,6 +79,21 @@ gpumc_result_check_source(const char *path, struct gpumc_error *error);
 /* Legal on a zeroed object; leaves it zeroed. */
 void gpumc_result_free(struct gpumc_result *result);
 
+/* A dataset by its name, "energy" or "reweighted/energy"; NULL: there is none. */
+const struct gpumc_result_dataset *
+gpumc_result_dataset(const struct gpumc_result *result, const char *name);
+/* The standard errors of a dataset, NAME_error; NULL where there are none. */
+const struct gpumc_result_dataset *
+gpumc_result_errors(const struct gpumc_result *result, const struct gpumc_result_dataset *dataset);
+/* The axis of a curve: the first of its group and length that comes without errors, and is none;
+ * NULL where that is the curve itself, or it is no curve. */
+const struct gpumc_result_dataset *
+gpumc_result_axis(const struct gpumc_result *result, const struct gpumc_result_dataset *dataset);
+/* Whether the name is that of errors. */
+bool gpumc_result_is_error(const char *name);
+/* Of the name of a dataset the bytes of its group, with the slash: 11 of "reweighted/energy". */
+size_t gpumc_result_group_length(const char *name);
+
 /* The value of a field, or NULL. */
 const char *gpumc_result_field(const struct gpumc_result_fields *fields, const char *name);
 

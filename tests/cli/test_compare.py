@@ -1,0 +1,118 @@
+"""gpumc compare: what it compares, what it says, and its exit codes. Its rates are in statistical/test_compare.py."""
+import json
+import pathlib
+import shutil
+import sys
+import unittest
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.program import SMALL, ProgramCase
+from support.gpumc_program import summary
+
+CANONICAL = """\
+gpumc: 1
+seed: 3
+model: {name: ising2d, shape: [8, 8]}
+algorithm: {name: canonical, thermalization: 20, sweeps: 400, temperature: {values: [3, 2.5, 2]}, reweight_temperature: {values: [2.4, 2.1]}}
+output: a.h5
+"""
+
+
+class Compare(ProgramCase):
+    def result(self, name, text, *options):
+        self.gpumc("run", self.write("c.yaml", text), "-o", name, "--quiet", *options)
+        return name
+
+    def compare(self, a, b, *options, code=0):
+        return json.loads(self.gpumc("compare", a, b, "--json", *options, code=code).out)
+
+    def test_numbers(self):
+        """Values, errors, differences and chi-square are those of the files, at the controls that both have."""
+        a = self.result("a.h5", CANONICAL)
+        b = self.result("b.h5", CANONICAL, "--set", "seed=4", "--set", "algorithm.temperature.values=[4, 3, 2.2, 2]")
+        found = self.compare(a, b)
+        one, other = summary(self.path(a)), summary(self.path(b))
+        names = [quantity["name"] for quantity in found["quantities"]]
+        self.assertEqual(names, [n for n in one if n + "_error" in one])
+        self.assertEqual(names[0], "energy")
+        for quantity in found["quantities"]:
+            name = quantity["name"]
+            self.assertEqual(quantity["control"], [1 / 3, 0.5])
+            self.assertEqual(quantity["a"], one[name][[0, 2]].tolist())
+            self.assertEqual(quantity["b"], other[name][[1, 3]].tolist())
+            errors = one[name + "_error"][[0, 2]], other[name + "_error"][[1, 3]]
+            self.assertEqual([quantity["a_error"], quantity["b_error"]], [e.tolist() for e in errors])
+            difference = (one[name][[0, 2]] - other[name][[1, 3]]) / np.hypot(*errors)
+            np.testing.assert_allclose(quantity["difference"], difference, rtol=1e-12)
+            self.assertAlmostEqual(quantity["chi_square"], (difference ** 2).sum())
+            self.assertTrue(quantity["independent"])
+        self.assertAlmostEqual(found["p"], min(1, len(names) * min(q["p"] for q in found["quantities"])))
+        self.assertIn("seed: 3 -> 4", found["configuration"])
+
+    def test_text(self):
+        a = self.result("a.h5", CANONICAL)
+        b = self.result("b.h5", CANONICAL, "--set", "seed=4")
+        out = self.gpumc("compare", a, b).out
+        self.assertIn("seed: 3 -> 4", out)
+        self.assertIn("points are independent", out)
+        self.assertIn("beta = 0.", out)
+        self.assertRegex(out, "\ncompatible: p = .* alpha = 0.01\n")
+        out = self.gpumc("compare", a, b, "--points", "-T").out
+        self.assertIn("T = 2.5", out)
+        self.assertNotIn("beta =", out.replace("beta = 1/T", ""))
+        out = self.gpumc("compare", a, b, "--group", "reweighted", "-T").out
+        self.assertIn("reweighted/energy", out)
+        self.assertIn("a bound that holds however", out)
+
+    def test_identical(self):
+        a = self.result("a.h5", SMALL)
+        b = self.result("b.h5", SMALL, "--threads", "1")
+        found = self.compare(a, b)
+        self.assertTrue(found["identical"] and found["compatible"])
+        self.assertEqual(found["remarks"], [r for r in found["remarks"] if "not trusted" in r])
+        self.assertIn("identical: all values and errors are the same, bit for bit", self.gpumc("compare", a, b).out)
+
+    def test_different(self):
+        """Another field is found, and alpha decides."""
+        a = self.result("a.h5", CANONICAL)
+        b = self.result("b.h5", CANONICAL, "--set", "model.h=0.1")
+        found = self.compare(a, b, code=1)
+        self.assertFalse(found["compatible"])
+        self.assertLess(found["p"], 1e-6)
+        self.assertTrue(any("both have seed 3" in remark for remark in found["remarks"]))
+        self.assertIn("NOT compatible", self.gpumc("compare", a, b, code=1).out)
+        c = self.result("c.h5", CANONICAL, "--set", "seed=4")
+        p = self.compare(a, c)["p"]
+        self.assertGreater(p, 0.01)
+        if p < 0.99:
+            self.compare(a, c, "--alpha", str(min(0.999, p + 0.005)), code=1)
+
+    def test_algorithms_agree(self):
+        """Of different algorithms what they have in common is compared."""
+        a = self.result("a.h5", CANONICAL.replace("sweeps: 400", "sweeps: 4000"))
+        b = self.result("b.h5", CANONICAL.replace(
+            CANONICAL.split("\n")[3], "algorithm: {name: pt, samples: 64, sweeps: 1000, temperature: {values: [3, 2.5, 2]}}"))
+        found = self.compare(a, b, code=0)
+        self.assertIn("energy", [q["name"] for q in found["quantities"]])
+        self.assertFalse(found["quantities"][0]["independent"])
+
+    def test_trouble(self):
+        a = self.result("a.h5", CANONICAL)
+        b = self.result("b.h5", CANONICAL, "--set", "algorithm.temperature.values=[4, 3.5]", "--set", "algorithm.reweight_temperature=null")
+        for words, message in ((["compare", a], "two results are compared"), (["compare", a, b, a], "is a third"),
+                               (["compare", a, "none.h5"], "none.h5"), (["compare", a, b], "no quantity with errors in common"),
+                               (["compare", a, a, "--alpha", "2"], "--alpha: expected a number between 0 and 1"),
+                               (["compare", a, a, "--group", "none"], "no quantity")):
+            with self.subTest(words=words):
+                self.assertIn(message, self.gpumc(*words, code=2).err)
+        shutil.copy(self.path(a), self.path("torn.h5"))
+        with open(self.path("torn.h5"), "r+b") as file:
+            file.seek(3000)
+            file.write(b"torn")
+        self.assertIn("torn.h5", self.gpumc("compare", a, "torn.h5", code=2).err)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
