@@ -29,6 +29,7 @@ int cli_schema(int argc, char **argv);
 int cli_merge(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_compare(int argc, char **argv);
+int cli_export(int argc, char **argv);
 int cli_status(int argc, char **argv);
 int cli_submit(int argc, char **argv);
 int cli_bench(int argc, char **argv);

@@ -24,6 +24,7 @@ static const struct cli_command commands[] = {
     {"merge", "make one result of several of one configuration", cli_merge},
     {"info", "show what a result file holds", cli_info},
     {"compare", "tell whether two results agree within their errors", cli_compare},
+    {"export", "write the tables of a result as CSV", cli_export},
     {"status", "show how far the tasks of a configuration are", cli_status},
     {"submit", "submit the tasks of a configuration to Slurm", cli_submit},
     {"bench", "measure the update rates of the kernels on this machine", cli_bench},
