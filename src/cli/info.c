@@ -15,17 +15,34 @@ enum {
   CURVES_A_TABLE = 5, /* so that a table fits on a screen */
 };
 
+struct info_arguments {
+  struct cli_arguments common;
+  bool temperature;
+};
+
 static const struct argp_option options[] = {
-    {"json", CLI_OPTION_JSON, NULL, 0, "Everything as JSON, every row of the summary", 0}, {0}};
+    {"json", CLI_OPTION_JSON, NULL, 0, "Everything as JSON, every row of the summary", 0},
+    {"temperature", 'T', NULL, 0, "Temperatures in place of inverse temperatures", 0},
+    {0}};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+  struct info_arguments *arguments = state->input;
+  if (key != 'T')
+    return cli_parse_common(key, argument, state);
+  arguments->temperature = true;
+  return 0;
+}
 
 static const struct argp parser = {
     options,
-    cli_parse_common,
+    parse_option,
     "FILE",
     "Show what a result holds: state, configuration, provenance, and a table of the summary with "
     "its errors. A working file (FILE.partial) can be read while the run writes it.\v"
     "Examples:\n"
     "  gpumc info results/ising.h5\n"
+    "  gpumc info results/ising.h5 -T\n"
     "  gpumc info results/ising.h5 --json | jq .summary.energy",
     NULL,
     NULL,
@@ -123,6 +140,85 @@ static cJSON *result_json(const char *path, const struct gpumc_result *result, b
     add_dataset(summary, &result->datasets[i], all);
   return json;
 }
+
+/* ---- temperatures in place of inverse temperatures ---- */
+
+/* What a dataset or a column of inverse temperatures is called as one of temperatures; NULL: it is
+ * another. `group`: the bytes of its group, which stays. */
+static const char *name_as_temperature(const char *name, size_t group)
+{
+  return strcmp(name + group, "beta") == 0        ? "temperature"
+         : strcmp(name + group, "from_beta") == 0 ? "from_temperature"
+                                                  : NULL;
+}
+
+static void invert_number(cJSON *number)
+{
+  cJSON_SetNumberValue(number, 1 / number->valuedouble);
+}
+
+static void rename_member(cJSON *object, const char *name, const char *text)
+{
+  cJSON_ReplaceItemInObjectCaseSensitive(object, name, cJSON_CreateString(text));
+}
+
+/* `dataset`: a member of the summary, whose name goes with it. */
+static void invert_dataset(cJSON *dataset)
+{
+  const size_t group = gpumc_result_group_length(dataset->string);
+  const char *name = name_as_temperature(dataset->string, group),
+             *units = cli_text(dataset, "units");
+  struct gpumc_text text = {0};
+  cJSON *value;
+  if (name == NULL)
+    return;
+  cJSON_ArrayForEach(value, cJSON_GetObjectItemCaseSensitive(dataset, "values"))
+      invert_number(value);
+  gpumc_text_append(&text, "%s", strncmp(units, "1/", 2) == 0 ? units + 2 : "");
+  rename_member(dataset, "units", gpumc_text_string(&text));
+  rename_member(dataset, "long_name", "temperature, k_B = 1");
+  rename_member(dataset, "symbol", "T");
+  gpumc_text_free(&text);
+  gpumc_text_append(&text, "%.*s%s", (int)group, dataset->string, name);
+  char *renamed = strdup(gpumc_text_string(&text));
+  gpumc_text_free(&text);
+  if (renamed == NULL)
+    return;
+  free(dataset->string);
+  dataset->string = renamed;
+}
+
+/* Columns of a run in progress, and its last row. */
+static void invert_run(cJSON *run)
+{
+  cJSON *column, *last = cJSON_GetObjectItemCaseSensitive(run, "last_row");
+  cJSON_ArrayForEach(column, cJSON_GetObjectItemCaseSensitive(run, "columns"))
+  {
+    const char *name = name_as_temperature(cli_text(column, "name"), 0);
+    cJSON *value = cJSON_GetObjectItemCaseSensitive(last, cli_text(column, "name"));
+    if (name == NULL)
+      continue;
+    if (value != NULL) {
+      char *renamed = strdup(name);
+      invert_number(value);
+      if (renamed != NULL) {
+        free(value->string);
+        value->string = renamed;
+      }
+    }
+    rename_member(column, "name", name);
+  }
+}
+
+static cJSON *with_temperatures(cJSON *json)
+{
+  cJSON *item, *summary = cJSON_GetObjectItemCaseSensitive(json, "summary");
+  cJSON_ArrayForEach(item, summary) invert_dataset(item);
+  cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(json, "progress")) invert_run(item);
+  return json;
+}
+
+/* ---- the same as text ---- */
 
 /* The text of a field in the file: a number as it stands there. */
 static void print_field(const cJSON *field)
@@ -380,16 +476,19 @@ static void print_result(const cJSON *json)
 
 int cli_info(int argc, char **argv)
 {
-  struct cli_arguments arguments = {.command = argv[0], .kind = "file"};
+  struct info_arguments arguments = {.common = {.command = argv[0], .kind = "file"}};
+  const struct cli_arguments *common = &arguments.common;
   struct gpumc_result result = {0};
   struct gpumc_error error = {0};
   cli_parse(&parser, argc, argv, &arguments);
-  if (arguments.subject == NULL)
+  if (common->subject == NULL)
     cli_usage_error(argv[0], "the result file is missing");
-  if (gpumc_result_read(arguments.subject, &result, &error) != GPUMC_OK)
+  if (gpumc_result_read(common->subject, &result, &error) != GPUMC_OK)
     return cli_fail(&error);
-  const int code = cli_report(result_json(arguments.subject, &result, arguments.json),
-                              arguments.json, print_result);
+  cJSON *json = result_json(common->subject, &result, common->json);
+  if (arguments.temperature && json != NULL)
+    json = with_temperatures(json);
+  const int code = cli_report(json, common->json, print_result);
   gpumc_result_free(&result);
   return code;
 }

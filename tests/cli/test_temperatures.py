@@ -12,7 +12,7 @@ import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.gpumc_program import numeric_datasets, resolved, run_config, summary
-from support.program import INVALID, ProgramCase
+from support.program import INVALID, LONG, ProgramCase
 
 HEAD = """\
 gpumc: 1
@@ -197,6 +197,28 @@ class Temperatures(ProgramCase):
         self.assertTrue(self.one_unit(config))
         self.gpumc("run", other, "--quiet")
         self.assertIn("complete", self.gpumc("run", config).err)
+
+    def test_info(self):
+        """Tables show temperatures on request, of finished results and of working files."""
+        path = self.run_one("t", f"{CANONICAL}, temperature: {{values: [2.5, 2]}}, reweight_temperature: {{values: [2.4, 2.1]}}")
+        plain = json.loads(self.gpumc("info", path, "--json").out)["summary"]
+        found = json.loads(self.gpumc("info", path, "--json", "-T").out)["summary"]
+        self.assertEqual(found["temperature"]["values"], [1 / 0.4, 2])
+        self.assertEqual(found["temperature"]["units"], "J")
+        self.assertEqual(found["reweighted/from_temperature"]["values"], [2.5, 2])
+        names = [name.replace("temperature", "beta") for name in found]
+        self.assertEqual(names, list(plain))
+        self.assertEqual(found["energy"], plain["energy"])
+        self.assertNotIn("temperature", plain)
+        lines = self.gpumc("info", path, "--temperature").out.splitlines()
+        self.assertTrue(any(line.split()[:3] == ["temperature", "energy", "specific_heat"] for line in lines))
+        self.assertTrue(any(line.split()[:1] == ["2.5"] for line in lines))
+        config = self.write("c.yaml", LONG)
+        self.assertTrue(self.one_unit(config))
+        run = json.loads(self.gpumc("info", "small.h5.partial", "--json", "-T").out)["progress"][0]
+        self.assertEqual(run["columns"][0]["name"], "temperature")
+        self.assertIn("temperature", run["last_row"])
+        self.assertNotIn("beta", run["last_row"])
 
     def test_described(self):
         out = self.gpumc("describe", "canonical").out
