@@ -151,6 +151,7 @@ def check_campaign_supplies(validator):
 
 def main():
     schema = check_files()
+    assert jsonschema.validators.validator_for(schema) is jsonschema.Draft7Validator
     jsonschema.Draft7Validator.check_schema(schema)
     validator = jsonschema.Draft7Validator(schema)
     check_configs(validator)
