@@ -226,7 +226,8 @@ inverse_list(const struct block *block, const char *name, const struct row *row)
                            "%s: neighbours near T = %.17g have the same inverse",
                            block->typed->name, hot);
     before = beta;
-    good = good && gpumc_node_append(list, inverse_node(hot, mark));
+    struct gpumc_node *inverse = good ? inverse_node(hot, mark) : NULL;
+    good = inverse != NULL && gpumc_node_append(list, inverse);
   }
   free(temperature);
   if (good)

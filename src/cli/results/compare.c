@@ -7,6 +7,7 @@
 
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/results/compare.h"
 #include "core/base/memory.h"
 #include "core/base/text.h"
 #include "core/run/language.h"
@@ -368,120 +369,6 @@ static cJSON *comparison_json(const struct compare_arguments *arguments,
   return NULL;
 }
 
-/* ---- the same as text ---- */
-
-static double at(const cJSON *quantity, const char *name, int place)
-{
-  const cJSON *value = cJSON_GetArrayItem(cli_member(quantity, name), place);
-  return cJSON_IsRaw(value) ? strtod(value->valuestring, NULL) : NAN;
-}
-
-static void measured_cell(struct cli_table *table, const cJSON *quantity, const char *name,
-                          const char *error, int place)
-{
-  char text[64];
-  cli_table_cell(table, "%s",
-                 gpumc_measured_text(at(quantity, name, place), at(quantity, error, place), text));
-}
-
-static void
-control_cell(struct cli_table *table, const cJSON *quantity, bool temperature, int place)
-{
-  const double value = at(quantity, "control", place);
-  const bool beta = strcmp(cli_text(quantity, "axis"), "beta") == 0;
-  if (!cli_has(quantity, "axis"))
-    cli_table_cell(table, "-");
-  else
-    cli_table_cell(table, "%s = %.6g", beta && temperature ? "T" : cli_text(quantity, "axis"),
-                   beta && temperature ? 1 / value : value);
-}
-
-static void print_overview(const cJSON *quantities, bool temperature)
-{
-  struct cli_table table = {.columns = 8,
-                            .right = {false, true, true, true, false, true, true, true}};
-  static const char *const titles[] = {"quantity",           "points", "chi2/points", "p",
-                                       "largest difference", "A",      "B",           "A - B"};
-  const cJSON *quantity;
-  for (size_t i = 0; i < table.columns; i++)
-    cli_table_cell(&table, "%s", titles[i]);
-  cJSON_ArrayForEach(quantity, quantities)
-  {
-    const double points = cli_number(quantity, "points");
-    const bool any = points > 0;
-    const int worst = any ? (int)cli_number(quantity, "worst") : 0;
-    cli_table_cell(&table, "%s", cli_text(quantity, "name"));
-    cli_table_cell(&table, "%.0f", points);
-    if (any) {
-      cli_table_cell(&table, "%.3g", cli_number(quantity, "chi_square") / points);
-      cli_table_cell(&table, "%.2g", cli_number(quantity, "p"));
-      control_cell(&table, quantity, temperature, worst);
-    } else
-      for (int i = 0; i < 3; i++)
-        cli_table_cell(&table, "-");
-    measured_cell(&table, quantity, "a", "a_error", worst);
-    measured_cell(&table, quantity, "b", "b_error", worst);
-    cli_table_cell(&table, any ? "%+.2f" : "-", at(quantity, "difference", worst));
-  }
-  putchar('\n');
-  cli_table_print(&table, 2);
-}
-
-static void print_points(const cJSON *quantities, bool temperature)
-{
-  const cJSON *quantity;
-  cJSON_ArrayForEach(quantity, quantities)
-  {
-    struct cli_table table = {.columns = 4, .right = {false, true, true, true}};
-    cli_say(stdout, "\n%s: %s\n", cli_text(quantity, "name"), cli_text(quantity, "long_name"));
-    cli_table_cell(&table, "at");
-    cli_table_cell(&table, "A");
-    cli_table_cell(&table, "B");
-    cli_table_cell(&table, "A - B");
-    for (int p = 0; p < (int)cli_number(quantity, "common"); p++) {
-      control_cell(&table, quantity, temperature, p);
-      measured_cell(&table, quantity, "a", "a_error", p);
-      measured_cell(&table, quantity, "b", "b_error", p);
-      cli_table_cell(&table, "%+.2f", at(quantity, "difference", p));
-    }
-    cli_table_print(&table, 2);
-  }
-}
-
-static void print_list(const char *title, const cJSON *lines)
-{
-  const cJSON *line;
-  if (cli_first(lines) == NULL)
-    return;
-  printf("%s", title);
-  cJSON_ArrayForEach(line, lines) cli_say(stdout, "  %s\n", line->valuestring);
-}
-
-static void print_comparison(const cJSON *json, const struct compare_arguments *arguments)
-{
-  const cJSON *quantities = cli_member(json, "quantities");
-  bool independent = true;
-  const cJSON *quantity;
-  cJSON_ArrayForEach(quantity, quantities) independent =
-      independent && (cli_true(quantity, "independent") || cli_number(quantity, "common") < 2);
-  cli_say(stdout, "A: %s\nB: %s\n", cli_text(json, "a"), cli_text(json, "b"));
-  print_list("configurations differ in:\n", cli_member(json, "configuration"));
-  print_list("remarks:\n", cli_member(json, "remarks"));
-  print_overview(quantities, arguments->temperature);
-  if (arguments->points)
-    print_points(quantities, arguments->temperature);
-  printf("\nA - B is in units of its standard error. p: %s.\n",
-         independent
-             ? "that of chi-square; points are independent"
-             : "a bound that holds however the points of a curve are correlated with each other");
-  if (cli_true(json, "identical"))
-    puts("identical: all values and errors are the same, bit for bit");
-  else
-    printf("%s: p = %.2g for all quantities together (Bonferroni), alpha = %g\n",
-           cli_true(json, "compatible") ? "compatible" : "NOT compatible", cli_number(json, "p"),
-           cli_number(json, "alpha"));
-}
-
 /* ---- the command ---- */
 
 static enum gpumc_status
@@ -512,7 +399,7 @@ int cli_compare(int argc, char **argv)
     goto out;
   code = cli_true(json, "compatible") ? COMPATIBLE : DIFFERENT;
   if (!arguments.json)
-    print_comparison(json, &arguments);
+    cli_compare_print(json, arguments.points, arguments.temperature);
   else if (cli_print_json(json) != GPUMC_OK)
     code = TROUBLE;
   if (!arguments.json)
