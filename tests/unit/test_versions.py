@@ -6,12 +6,12 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 VERSION = re.search(r"^project\(gpumc VERSION ([0-9.]+) ", (ROOT / "CMakeLists.txt").read_text(), re.M)[1]
 
-# Files with the pattern of a version in them; those of other languages and recipes need not be there.
+# Files with the pattern of a version in them; recipes for packages need not be there.
 NAMED = {"CHANGELOG.md": r"^## \[Unreleased\]\n\nThe work towards ([0-9.]+),|^## \[([0-9.]+)\]",
          "CITATION.cff": r"^version: ([0-9.]+)$",
-         "docs/cli.md": r"^program     gpumc ([0-9.]+), commit"}
-OPTIONAL = {"tools/python/pyproject.toml": r'^version = "([0-9.]+)"$',
-            "tools/packaging/spack/package.py": r'^    version\("([0-9.]+)"',
+         "docs/cli.md": r"^program     gpumc ([0-9.]+), commit",
+         "tools/python/gpumc/version.py": r'^__version__ = "([0-9.]+)"$'}
+OPTIONAL = {"tools/packaging/spack/package.py": r'^    version\("([0-9.]+)"',
             "tools/packaging/conda/recipe.yaml": r"^  version: \"?([0-9.]+)\"?$",
             "tools/packaging/gpumc.def": r"^    Version ([0-9.]+)$",
             "tools/packaging/Dockerfile": r'^LABEL org.opencontainers.image.version="([0-9.]+)"$'}
