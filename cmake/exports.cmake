@@ -16,11 +16,19 @@ add_custom_command(OUTPUT ${list} ${versions}
   VERBATIM)
 add_custom_target(gpumc_exports DEPENDS ${list} ${versions})
 
+# Some linkers want to hear that not every name in the script is a symbol.
+include(CheckLinkerFlag)
+check_linker_flag(C -Wl,--undefined-version gpumc_linker_asks)
+set(gpumc_export_options "")
+if(gpumc_linker_asks)
+  set(gpumc_export_options -Wl,--undefined-version)
+endif()
+
 # gpumc_link_for_plugins(PROGRAM): link it with the whole library, these names visible to plugins.
 function(gpumc_link_for_plugins program)
   add_dependencies(${program} gpumc_exports)
   target_link_libraries(${program} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,gpumc>)
-  target_link_options(${program} PRIVATE
+  target_link_options(${program} PRIVATE ${gpumc_export_options}
     -Wl,--dynamic-list=${CMAKE_CURRENT_BINARY_DIR}/generated/exports.list
     -Wl,--version-script=${CMAKE_CURRENT_BINARY_DIR}/generated/exports.versions)
   set_property(TARGET ${program} APPEND PROPERTY LINK_DEPENDS

@@ -13,6 +13,7 @@
 #include "core/device/device_gpu.h"
 #include "core/device/transfer.h"
 #include "core/processes/launcher.h"
+#include "core/plugins/plugin_file.h"
 
 static const char help[] =
     "Say what this program was built with and what it finds on this machine: processor, memory, "
@@ -169,6 +170,19 @@ static cJSON *cuda_json(char taken[static 8])
   return json;
 }
 
+/* What plugins must be built for, and where they are looked for by name. */
+static cJSON *plugins_json(void)
+{
+  char abi[GPUMC_PLUGIN_ABI_BYTES];
+  struct gpumc_text folders = {0};
+  cJSON *json = cJSON_CreateObject();
+  gpumc_plugin_folders(&folders);
+  cJSON_AddStringToObject(json, "abi", gpumc_plugin_abi(abi));
+  cJSON_AddStringToObject(json, "folders", gpumc_text_string(&folders));
+  gpumc_text_free(&folders);
+  return json;
+}
+
 static cJSON *findings_json(void)
 {
   char taken[8];
@@ -177,6 +191,7 @@ static cJSON *findings_json(void)
   cJSON_AddItemToObject(json, "processor", processor_json());
   cJSON_AddItemToObject(json, "memory", memory_json());
   cJSON_AddItemToObject(json, "libraries", libraries_json());
+  cJSON_AddItemToObject(json, "plugins", plugins_json());
   cJSON_AddItemToObject(json, "processes", processes_json());
   cJSON_AddItemToObject(json, "cuda", cuda_json(taken));
   cJSON_AddStringToObject(json, "auto", taken);
@@ -279,6 +294,9 @@ static void print_findings(const cJSON *json)
   printf("libraries   HDF5 %s, libyaml %s, cJSON %s, OpenMP %.0f\n", cli_text(libraries, "hdf5"),
          cli_text(libraries, "libyaml"), cli_text(libraries, "cjson"),
          cli_number(libraries, "openmp"));
+  const cJSON *plugins = cli_member(json, "plugins");
+  printf("plugins     of ABI %s, by name in %s\n", cli_text(plugins, "abi"),
+         cli_text(plugins, "folders"));
   print_processes(cli_member(json, "processes"));
   print_transfers(cli_member(json, "processes"));
   print_gpus(cli_member(json, "cuda"));

@@ -64,24 +64,23 @@ __attribute__((visibility("default"))) const struct gpumc_plugin gpumc_plugin = 
 #define GPUMC_MODEL(name) #name " "
 #define GPUMC_ALGORITHM(name) #name " "
 #define GPUMC_KERNEL(model, object) #model " "
-static const char model_names[] = ""
-#include GPUMC_MODELS_OF_PLUGIN
-    ;
-static const char algorithm_names[] = ""
-#include GPUMC_ALGORITHMS_OF_PLUGIN
-    ;
-static const char kernel_names[] = ""
-#include GPUMC_KERNELS_OF_PLUGIN
-    ;
 _Static_assert(sizeof GPUMC_PLUGIN_NAME > 1 && sizeof GPUMC_PLUGIN_NAME <= GPUMC_PLUGIN_NAME_BYTES,
                "the name of a plugin has 1 to 63 characters");
 _Static_assert(sizeof GPUMC_PLUGIN_VERSION > 1 &&
                    sizeof GPUMC_PLUGIN_VERSION <= GPUMC_PLUGIN_NAME_BYTES,
                "the version of a plugin has 1 to 63 characters");
-_Static_assert(sizeof model_names <= GPUMC_PLUGIN_LIST_BYTES &&
-                   sizeof algorithm_names <= GPUMC_PLUGIN_LIST_BYTES &&
-                   sizeof kernel_names <= GPUMC_PLUGIN_LIST_BYTES,
-               "a plugin lists no more names than there is room for: make two of it");
+_Static_assert(sizeof(""
+#include GPUMC_MODELS_OF_PLUGIN
+                      ) <= GPUMC_PLUGIN_LIST_BYTES,
+               "there is no room for so many names: make two plugins of it");
+_Static_assert(sizeof(""
+#include GPUMC_ALGORITHMS_OF_PLUGIN
+                      ) <= GPUMC_PLUGIN_LIST_BYTES,
+               "there is no room for so many names: make two plugins of it");
+_Static_assert(sizeof(""
+#include GPUMC_KERNELS_OF_PLUGIN
+                      ) <= GPUMC_PLUGIN_LIST_BYTES,
+               "there is no room for so many names: make two plugins of it");
 
 enum {
   EXTENTS = 0

@@ -127,7 +127,9 @@ class Outside(ProgramCase):
 
     def test_by_name_in_each_folder_of_the_search_path(self):
         self.write("c.yaml", POTTS)
-        self.gpumc("validate", "c.yaml", code=INVALID)
+        said = self.gpumc("validate", "c.yaml", code=INVALID).err
+        self.assertIn("found text 'potts', which no plugin in ", said)
+        self.assertIn("GPUMC_PLUGIN_PATH", said)
         places = {"variable": {"GPUMC_PLUGIN_PATH": f"/nowhere:{self.path('variable')}"},
                   "data/gpumc/plugins": {"XDG_DATA_HOME": str(self.path("data"))},
                   ".local/share/gpumc/plugins": {}}

@@ -262,9 +262,12 @@ static void visit_folders(bool (*visit)(const char *folder, void *state), void *
     snprintf(folder, sizeof folder, "%s/.local/share/gpumc/plugins", home);
   if (folder[0] != '\0' && !visit(folder, state))
     return;
+  char whole[PATH_MAX];
   if (gpumc_module_folder(folder, sizeof folder) &&
-      strlen(folder) + sizeof "/plugins" <= sizeof folder)
-    (void)visit(strcat(folder, "/plugins"), state);
+      strlen(folder) + sizeof "/plugins" <= sizeof folder) {
+    strcat(folder, "/plugins");
+    (void)visit(realpath(folder, whole) != NULL ? whole : folder, state);
+  }
 }
 
 static bool append_folder(const char *folder, void *state)

@@ -118,6 +118,33 @@ static const struct gpumc_key *keys_of(const struct choice *choice, size_t i)
   return choice->keys_of(choice->language->plugins, i);
 }
 
+/* A name that neither is one of those known nor near to one may be that of a plugin: says where
+ * plugins were looked for. False: it is known, or near to a known one, or no text. */
+static bool report_unknown(const struct choice *choice, const struct gpumc_node *name)
+{
+  struct gpumc_text known = {0}, folders = {0};
+  size_t count = 0;
+  if (!choice->language->loads || name->kind != GPUMC_NODE_SCALAR || gpumc_scalar_is_null(name))
+    return false;
+  for (; choice->names[count] != NULL; count++) {
+    gpumc_text_append(&known, "%s%s", count == 0 ? "" : ", ", choice->names[count]);
+    if (strcmp(choice->names[count], name->text) == 0)
+      break;
+  }
+  const bool unknown =
+      choice->names[count] == NULL && gpumc_nearest_name(name->text, choice->names, count) == NULL;
+  gpumc_plugin_folders(&folders);
+  if (unknown)
+    gpumc_report_mistake(
+        &choice->language->report, name->mark,
+        "%s.name: expected one of %s, found text '%s', which no plugin in %s has: set "
+        "GPUMC_PLUGIN_PATH to the folder of its plugin, or list it in `plugins`",
+        choice->block, gpumc_text_string(&known), name->text, gpumc_text_string(&folders));
+  gpumc_text_free(&known);
+  gpumc_text_free(&folders);
+  return unknown;
+}
+
 /* The node with the name in a plugin's block, or NULL; reports all but an absent block. `*known`:
  * it is one of the names. */
 static const struct gpumc_node *name_of(const struct choice *choice, bool *known)
@@ -138,7 +165,7 @@ static const struct gpumc_node *name_of(const struct choice *choice, bool *known
   const size_t before = report->calls;
   if (name == NULL)
     gpumc_report_mistake(report, entry->key_mark, "missing key 'name' in %s", choice->block);
-  else
+  else if (!report_unknown(choice, name))
     cJSON_Delete(
         gpumc_key_value(&key, name, gpumc_key_join(choice->block, "name", dotted), report));
   *known = report->calls == before;
