@@ -7,12 +7,11 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 from matplotlib.legend import Legend  # noqa: E402
 
+from gpumc.plot import style  # noqa: E402
+
 import pa_published  # noqa: E402
 import pa_timings  # noqa: E402
 
-STYLE = {"font.size": 9, "axes.grid": True, "grid.color": "0.9", "grid.linewidth": 0.6,
-         "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
-         "legend.frameon": False, "legend.fontsize": 7.5, "figure.dpi": 150, "axes.titlesize": 9}
 STAGE_COLOURS = {"sweep": "#4477aa", "tally": "#66ccee", "resample": "#ccbb44", "gather": "#ee6677",
                  "rest": "#bbbbbb"}
 REFERENCE_STYLES = [dict(color="0.35", linestyle=":", marker="s"),
@@ -29,7 +28,7 @@ def draw(timings):
     variants = [index for index in range(len(timings.axes["variant"]))
                 if np.isfinite(derived["t_sf"][index]).any()]
     columns = 3 if has_shares else 2
-    with plt.rc_context(STYLE):
+    with plt.rc_context(style.settings()):
         figure = plt.figure(layout="constrained",
                             figsize=(4.3 * columns, 3.4 * len(variants) + 0.8))
         figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)

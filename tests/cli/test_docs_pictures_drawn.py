@@ -3,6 +3,7 @@
 They were drawn with Matplotlib 3.6. Other versions leave other room for words, and there the test asks only that pictures are drawn, and of
 nearly the same size; test_pictures.py compares what they show."""
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -12,7 +13,7 @@ import matplotlib.image
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import test_docs_pictures as documents  # noqa: E402
-from support import pictures  # noqa: E402
+from support import device, pictures  # noqa: E402
 
 DRAWN_WITH = "3.6."
 TOLERANCE = 1.0  # root mean square, in steps of 255
@@ -34,6 +35,16 @@ class Drawn(unittest.TestCase):
             sizes, = (row for row in documents.rows(4) if row[0] == "sizes.png")
             other = documents.draw(sizes, folder, lambda command: command.replace("seed1", "seed2"))
             self.assertGreater(away(other, "sizes.png"), TOLERANCE)
+
+    def test_one_of_the_papers_is_drawn_again(self):
+        """The one that shows neither times nor results of a GPU."""
+        name, _, command = next(row for row in documents.rows(3) if row[0] == "gross2018-quick.png")
+        with tempfile.TemporaryDirectory(prefix="gpumc-test-") as folder:
+            done = subprocess.run([sys.executable, documents.ROOT / command.split()[0], *command.split()[1:], "--program",
+                                   device.PROGRAM, "--device", "cpu"], cwd=folder, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            most = TOLERANCE if matplotlib.__version__.startswith(DRAWN_WITH) else 255
+            self.assertLess(away(pathlib.Path(folder) / "results/quick/gross2018/comparison.png", name), most)
 
 
 if __name__ == "__main__":

@@ -33,10 +33,9 @@ def used(style=None):
     a style sheet (.mplstyle). Refusal where there is none."""
     import matplotlib
     import matplotlib.style
-    with matplotlib.rc_context(), contextlib.ExitStack():
+    with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(BASE)
-        matplotlib.rcParams["axes.prop_cycle"] = matplotlib.cycler(color=COLOURS)
+        matplotlib.rcParams.update(settings())
         if style:
             try:
                 matplotlib.style.use(os.fspath(style))
@@ -44,6 +43,12 @@ def used(style=None):
                 raise Refusal(f"no style {style!r}: neither a style of Matplotlib nor a file that holds one "
                               f"({str(reason).splitlines()[0]})") from None
         yield
+
+
+def settings():
+    """gpumc's style as settings of Matplotlib (rcParams)."""
+    import matplotlib
+    return {**BASE, "axes.prop_cycle": matplotlib.cycler(color=COLOURS)}
 
 
 def figure(width, height, title=""):
