@@ -4,6 +4,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+from matplotlib.ticker import LogFormatter
 
 from ..reader import Label
 from . import labels, style
@@ -80,11 +81,13 @@ def is_temperature(name, options, otherwise="beta"):
 
 # --- the end of a panel -----------------------------------------------------------------------------
 
-def finish(axes, options, temperature=False, main=True):
-    """Logarithms, limits and the part that is shown larger, once all is drawn. `main`: the horizontal axis is the one that the
-    options speak of; `temperature`: it is T."""
+def finish(axes, options, temperature=False, main=True, height=None):
+    """Logarithms and limits, once all is drawn. `main`: the horizontal axis is the one that the options speak of; `temperature`:
+    it is T; `height`: vertical limits unless the options have some."""
     if main and options.log_x:
         axes.set_xscale("log")
+        for formatter in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
+            formatter(PlainLog())
     if options.log_y and main:
         refuse_log(axes)
         axes.set_yscale("log")
@@ -98,9 +101,17 @@ def finish(axes, options, temperature=False, main=True):
         axes.set_xlim(*limits)
         if options.ylim is None:
             fit_height(axes)
-    if options.ylim is not None:
-        axes.set_ylim(*options.ylim)
+    if options.ylim is not None or height is not None:
+        axes.set_ylim(*(options.ylim or height))
     axes.set_label(MAIN)
+
+
+class PlainLog(LogFormatter):
+    """Numbers of a logarithmic axis as they are spoken, 0.5 and 2 rather than powers of ten, within 1/1000 to 10000."""
+
+    def __call__(self, value, position=None):
+        shown = super().__call__(value, position)
+        return shown if shown == "" or not 1e-3 <= abs(value) < 1e5 else f"{value:g}"
 
 
 def refuse_log(axes):

@@ -82,14 +82,18 @@ def finish(grid, results, options):
     if len(limits) == 1:
         limit = limits.pop()
         style.guide(sizes, limit, f"trusted below: {TRUSTED_FAMILIES} effective families", where=0.01)
-        sizes.set_ylim(top=max(2.5 * limit, sizes.get_ylim()[1]))
+    else:
+        limit = 0
     style.guide(left, TRUSTED_FAMILIES, "trusted above", where=0.01)
     left.set(title="families that are left", ylabel="number", yscale="log")
-    overlaps.set(title="energy histograms of neighbouring temperatures", ylabel=r"overlap $\alpha$", ylim=(0, 1.02))
+    overlaps.set(title="energy histograms of neighbouring temperatures", ylabel=r"overlap $\alpha$")
     populations.set(title="population", ylabel="replicas $R$")
     for axes in grid.flat:
         axes.set_xlabel(view.label_of(label, name, options))
-        view.finish(axes, options, temperature=view.is_temperature(name, options))
+        view.finish(axes, options, temperature=view.is_temperature(name, options), height=(0, 1.02) if axes is overlaps else None)
+    if options.ylim is None:  # thresholds are seen, wherever the curves are
+        sizes.set_ylim(top=max(2.5 * limit, sizes.get_ylim()[1]))
+        left.set_ylim(bottom=min(0.7 * TRUSTED_FAMILIES, left.get_ylim()[0]))
     if len(results) > 1:
         sizes.set_title(r"size of families: $\rho_t$ solid, $\rho_s$ dashed", loc="left")
         left.set_title(r"families solid, $R/\rho_t$ dashed, $R/\rho_s$ dotted", loc="left")

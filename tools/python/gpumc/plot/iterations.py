@@ -88,7 +88,9 @@ def draw_range(axes, results, lines, options):
     """Levels between the lowest and the highest that were seen."""
     for result, run, name, colour in lines:
         rows = rows_of(run)
-        axes.fill_between(rows["iteration"], rows["lowest"], rows["highest"], color=style.tint(colour, 0.75), linewidth=0)
+        if len(lines) <= 2:
+            axes.fill_between(rows["iteration"], rows["lowest"], rows["highest"], color=style.tint(colour, 0.75),
+                              linewidth=0)
         for key in ("lowest", "highest"):
             style.curve(axes, rows["iteration"], rows[key], colour=colour, linewidth=1.0)
     axes.set(title="levels that were seen", ylabel="energy $E$" if view.moved(results[0]) == "beta" else "level",

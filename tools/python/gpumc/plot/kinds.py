@@ -4,9 +4,13 @@ from __future__ import annotations
 import dataclasses
 import typing
 
+from ..reader import Result
 from . import axes as view, configurations, curves, density, disks, families, helicity, iterations, profiles, series
 from . import style, tempering, transition
 from .refusal import Refusal
+
+if typing.TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,7 +106,7 @@ KINDS = {kind.name: kind for kind in [
 ]}
 
 
-def catalogue(result, user_style=None, **options):
+def catalogue(result: Result, user_style: str | None = None, **options: typing.Any) -> list[Picture]:
     """What can be drawn of one result, read with gpumc.read(), as a list of Pictures (kind, title, caption, make). Of a file that
     is being written (OUTPUT.partial) those that need no summary, as far as the run is. `options` are those of Options;
     `user_style` a style of Matplotlib or a style sheet."""
@@ -132,11 +136,11 @@ def maker(kind, results, options, user_style):
     return make
 
 
-def draw(kind, results, user_style=None, **options):
+def draw(kind: str, results: Result | typing.Sequence[Result], user_style: str | None = None, **options: typing.Any) -> Figure:
     """The Figure of this kind (a key of KINDS) of one result or several. Refusal if it cannot be drawn of these, with the reason."""
     if kind not in KINDS:
         raise Refusal(f"no kind {kind!r} of pictures; there are: {', '.join(KINDS)}")
-    results = list(results) if isinstance(results, (list, tuple)) else [results]
+    results = [results] if isinstance(results, Result) else list(results)
     for result in results:
         if KINDS[kind].needs_summary and not result.is_complete:
             raise Refusal(incomplete(result))

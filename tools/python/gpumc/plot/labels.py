@@ -79,28 +79,40 @@ def quantity(label):
 
 def axis(label):
     """Name, symbol and units of a Label, for the axis that others are drawn over."""
-    return wrapped(" ".join(dict.fromkeys(part for part in (prose(label.long_name), quantity(label)) if part)))
+    name = prose(until_comma(label.long_name))
+    return wrapped(" ".join(dict.fromkeys(part for part in (name, quantity(label)) if part)))
 
 
 def heading(label):
     """The long name of a Label without what follows its first comma, in lines, for the title of a panel."""
-    return wrapped(prose(re.split(r",\s(?![^()]*\))", label.long_name)[0]) or symbol(label.symbol))
+    return wrapped(prose(until_comma(label.long_name)) or symbol(label.symbol))
+
+
+def until_comma(text):
+    """What stands before the first comma that is in no brackets: the name, without its definition."""
+    return re.split(r",\s(?![^()]*\))", text)[0]
 
 
 def wrapped(text):
     """In lines of TITLE_WIDTH characters, none of which ends within a formula."""
-    whole = re.sub(r"(?<!\\)\$[^$]*(?<!\\)\$", lambda formula: formula.group().replace(" ", "\0"), text)
-    return textwrap.fill(whole, TITLE_WIDTH, break_long_words="$" not in whole).replace("\0", " ")
+    formulas = re.findall(r"(?<!\\)\$[^$]*(?<!\\)\$", text)
+    for formula in formulas:  # a stand-in of about the width that is seen
+        width = len(re.sub(r"\\[a-z]+|[\s{}$^_]", "", formula)) + len(re.findall(r"\\(?!mathrm|,)[a-z]+", formula))
+        text = text.replace(formula, "\0" * max(width, 1), 1)
+    found = iter(formulas)
+    return re.sub("\0+", lambda _: next(found), textwrap.fill(text, TITLE_WIDTH, break_long_words=not formulas))
 
 
 def prose(text):
-    """Words of a configuration or a result with the formulas in them set: "+-J" and "±J", psi_6, <m^2>, xi/L."""
+    """Words of a configuration or a result with the formulas in them set: "+-J" and "±J", psi_6, q_i, <m^2>."""
     if "$" in text:
         return drawable(text)
     text = re.sub(r"(?:\+-|±|\+/-)\s?J\b", r"$\\pm J$", text)
-    text = re.sub(r"\bpsi_6\b", r"$\\psi_6$", text)
     text = re.sub(r"<[^<>\s]+>(?:\^\d)?", lambda match: symbol(match.group()), text)
-    return drawable(text.replace("$$", ""))
+    words = re.split(r"(\$[^$]*\$)", text)
+    words[::2] = [re.sub(r"(?<!\w)(?:psi|[^\W\d_])_\w\b", lambda match: symbol(match.group().replace("psi", "ψ")), part)
+                  for part in words[::2]]
+    return drawable("".join(words))
 
 
 def drawable(text, otherwise=None):

@@ -31,7 +31,7 @@ SHORT = {"transition": "one file for each size: Binder parameter and correlation
                        "each disk"}
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> int:
     """Returns the exit code: 0 if the picture was written."""
     parser = make_parser()
     chosen = parser.parse_args(arguments)

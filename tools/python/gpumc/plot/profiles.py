@@ -58,7 +58,10 @@ def draw_profile(axes, result, name, of, options):
     symbol = labels.symbol(result.labels[view.moved(result)].symbol) if view.moved(result) in result.labels else ""
     for row, colour in zip(chosen, style.ordered(len(chosen)) if len(values) > 1 else style.colours(1)):
         text = f"{symbol} = {control[row]:.4g}" if row < len(control) and len(values) > 1 else None
-        style.curve(axes, x, values[row], np.nan_to_num(errors[row]), colour, text, linewidth=1.1)
+        if np.all(np.diff(x) > 0):
+            style.curve(axes, x, values[row], np.nan_to_num(errors[row]), colour, text, linewidth=1.1)
+        else:  # several values at one place, as of wave vectors of the same length
+            style.points(axes, x, values[row], errors[row], colour, text)
     title = labels.heading(label)
     axes.set_title(f"{title}, {of}" if of else title, loc="left")
     axes.set(xlabel=labels.axis(result.labels[label.axes[-1]]), ylabel=labels.quantity(label))

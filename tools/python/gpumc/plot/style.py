@@ -2,12 +2,18 @@
 
 Figures are made without pyplot, so that drawing them changes nothing in a notebook or another program.
 """
+from __future__ import annotations
+
 import contextlib
 import os
+import typing
 
 import numpy as np
 
 from .refusal import Refusal
+
+if typing.TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's colours, in an order in which neighbours differ in lightness, without the yellow that a projector loses
 # (M. Okabe, K. Ito, Color Universal Design, 2008). tests/cli/test_pictures.py looks at them with the eyes of the colour-blind.
@@ -28,7 +34,7 @@ LEGEND_PLACES = ["upper right", "upper left", "lower right", "lower left", "cent
 
 
 @contextlib.contextmanager
-def used(style=None):
+def used(style: str | os.PathLike | None = None) -> typing.Iterator[None]:
     """Within the block figures are drawn in gpumc's style, with `style` on top: the name of a style of Matplotlib, or the path of
     a style sheet (.mplstyle). Refusal where there is none."""
     import matplotlib
@@ -63,7 +69,7 @@ def figure(width, height, title=""):
     return made
 
 
-def save(made, path, dpi=None):
+def save(made: Figure, path: str | os.PathLike, dpi: float | None = None) -> None:
     """Writes the figure, its kind by the suffix: PNG, SVG, PDF and what else Matplotlib has. The same figure makes the same
     bytes. Written beside the name and renamed, so that a viewer that watches the file never sees half of it."""
     suffix = os.path.splitext(path)[1].lower().lstrip(".") or "png"
@@ -148,8 +154,9 @@ def guide(axes, value, text="", along="x", colour=GUIDE_COLOUR, where=0.99, flip
     line = axes.axhline if along == "x" else axes.axvline
     line(value, color=colour, linestyle=(0, (4, 3)), linewidth=0.9, zorder=1.5)
     if text and along == "x":
-        axes.annotate(text, (where, value), xycoords=("axes fraction", "data"), xytext=(0, 2), textcoords="offset points",
-                      ha="right" if where > 0.5 else "left", va="bottom", fontsize=7.5, color=colour)
+        said = axes.annotate(text, (where, value), xycoords=("axes fraction", "data"), xytext=(0, 2), textcoords="offset points",
+                             ha="right" if where > 0.5 else "left", va="bottom", fontsize=7.5, color=colour)
+        said.set(annotation_clip=True, in_layout=False)
     elif text:
         axes.annotate(text, (value, where), xycoords=("data", "axes fraction"), xytext=(-3 if flip else 3, 0),
                       textcoords="offset points", ha="right" if flip else "left", va="top", fontsize=7.5, color=colour)

@@ -69,10 +69,19 @@ def label_of(result):
     return result.labels.get(name) or Label(*{"beta": ("inverse temperature", "1/J", "β")}.get(name, (name, "", "")), ())
 
 
-def ends(axes, results, options):
+def of(results):
+    """What is exchanged."""
+    return "temperature" if view.moved(results[0]) == "beta" else "value"
+
+
+def first_of(results):
+    return "hottest temperature" if view.moved(results[0]) == "beta" else "first value"
+
+
+def ends(axes, results, options, height=None):
     name = view.moved(results[0])
     axes.set_xlabel(view.label_of(label_of(results[0]), name, options))
-    view.finish(axes, options, temperature=view.is_temperature(name, options))
+    view.finish(axes, options, temperature=view.is_temperature(name, options), height=height)
 
 
 def draw_acceptance(axes, results, names, colours, options):
@@ -85,9 +94,8 @@ def draw_acceptance(axes, results, names, colours, options):
         middle = (where[1:] + where[:-1]) / 2
         style.points(axes, view.over(middle[:len(share)], view.moved(result), options), share, None, colour, name or None,
                      joined=True)
-    axes.set(title="exchanges with the next temperature", ylabel="share accepted $A$")
-    axes.set_ylim(0, 1.02)
-    ends(axes, results, options)
+    axes.set(title=f"exchanges with the next {of(results)}", ylabel="share accepted $A$")
+    ends(axes, results, options, height=(0, 1.02))
     if options.xlim is None and not view.is_temperature(view.moved(results[0]), options):
         low, high = (end(map(end, map(temperatures, results))) for end in (min, max))
         axes.set_xlim(low - 0.02 * (high - low), high + 0.02 * (high - low))
@@ -106,9 +114,8 @@ def draw_flow(axes, results, names, colours, options):
         axes.plot(x, np.linspace(1, 0, len(x)), color=colour if name else style.GUIDE_COLOUR, linestyle=":", linewidth=1.1,
                   label="equal steps" if straight else None, zorder=1.5)
         straight = False
-    axes.set(title="walkers that come from the hottest temperature", ylabel="share $f$")
-    axes.set_ylim(-0.02, 1.02)
-    ends(axes, results, options)
+    axes.set(title=f"walkers that come from the {first_of(results)}", ylabel="share $f$")
+    ends(axes, results, options, height=(-0.02, 1.02))
     style.legend(axes)
 
 
@@ -149,7 +156,7 @@ def draw_tuning(axes, results, names, colours, options):
         if control in result.summary:
             tuned, steps = np.vstack([tuned, result.summary[control]]), np.append(steps, steps[-1] + 1)
         axes.plot(view.over(tuned, control, options), steps, color=colour, marker="o", markersize=2.6, linewidth=0.9)
-    axes.set(title="tuning of the temperatures", ylabel="iteration")
+    axes.set(title=f"tuning of the {of(results)}s", ylabel="iteration")
     axes.invert_yaxis()
     from matplotlib.ticker import MaxNLocator
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
