@@ -20,6 +20,10 @@ set(validate_tests
   # Calibrations by hundreds of runs each; what they calibrate is run by the tests named.
   statistical_test_crossing_coverage  # cli_test_transition
   statistical_test_crossing_errors    # cli_test_transition
+  statistical_test_collapse_coverage  # cli_test_critical
+  statistical_test_quotients_coverage  # cli_test_critical
+  statistical_test_reweighting_errors  # cli_test_critical
+  statistical_test_ising_critical     # cli_test_critical
   statistical_test_pt_equilibrium     # exact_test_pt_ea, unit_test_pt
   statistical_test_pt_errors          # exact_test_pt_small, exact_test_pt_ea
   cli_test_docs_pictures_drawn        # cli_test_pictures, cli_test_docs_pictures

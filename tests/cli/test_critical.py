@@ -1,0 +1,135 @@
+"""gpumc-critical and the functions of gpumc.analysis on small results: what they print, draw and refuse.
+
+T_c of L = 8, 16 and 24 with the corrections of the square Ising model is within four of its errors of 2.269185 (false alarm 1e-4), and
+these are below 0.005. Control: temperatures wrong by 2 %.
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+import numpy as np  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "tools/python"
+sys.path[:0] = [str(ROOT / "tests"), str(PACKAGE)]
+import gpumc as reader  # noqa: E402
+from gpumc import analysis  # noqa: E402
+from gpumc.analysis import transition  # noqa: E402
+from support import device, gpumc_program as gpumc  # noqa: E402
+
+T_C = 2.269185314213022
+CONFIG = """\
+gpumc: 1
+seed: 31
+model: {{name: ising2d, shape: [8, 8]}}
+algorithm: {algorithm}
+output: "{folder}/{{model.shape}}.h5"
+campaign: {{model.shape: [[8, 8], [16, 16], [24, 24]]}}
+"""
+CANONICAL = "{name: canonical, beta: {from: 0.42, to: 0.46, count: 9}, replicas: 32, thermalization: 1000, sweeps: 6000, interval: 5, " \
+            "structure_factor: true}"
+TEMPERING = "{name: pt, beta: {from: 0.42, to: 0.46, count: 9}, samples: 16, thermalization: 400, sweeps: 2000, exchange_every: 5}"
+ANNEALING = "{name: pa, beta: {from: 0.0, to: 0.46, step: 0.02}, population: 2000, sweeps: 20, blocks: 32}"
+
+
+def critical(*arguments):
+    return subprocess.run([sys.executable, "-m", "gpumc.analysis", "critical", *map(str, arguments)], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(PACKAGE)}, stdin=subprocess.DEVNULL, check=False)
+
+
+class Critical(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = gpumc.folder()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.paths = {}
+        for name, algorithm in (("canonical", CANONICAL), ("pt", TEMPERING), ("pa", ANNEALING)):
+            folder = pathlib.Path(cls.folder.name) / name
+            folder.mkdir()
+            gpumc.run_config(CONFIG.format(folder=folder, algorithm=algorithm), folder)
+            cls.paths[name] = [folder / f"{side}x{side}.h5" for side in (8, 16, 24)]
+
+    def test_program(self):
+        picture = pathlib.Path(self.folder.name) / "collapse.png"
+        done = critical("--omega", 1.75, *self.paths["canonical"], "-o", picture)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stderr)
+        for words in ("T_c  = 2.2", "nu   = ", "beta/nu = 0.1", "gamma/nu = 1.7", "fits of T_c and nu:", "quotients at the crossing of xi/L:",
+                      "L = 8 and 16: T = 2.2", "errors by bootstrap over replicas"):
+            self.assertIn(words, done.stdout)
+        self.assertEqual(picture.read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+        found = analysis.critical_point(self.paths["canonical"], omega=1.75)
+        self.assertIn(found.text(), done.stdout)
+        self.assertLess(found.best.t_c_error, 0.005)
+        self.assertLess(abs(found.best.t_c - T_C), 4 * found.best.t_c_error)
+        self.assertGreater(abs(1.02 * found.best.t_c - T_C), 4 * found.best.t_c_error)
+
+    def test_same_numbers_again(self):
+        first, second = (analysis.collapse(self.paths["canonical"], "xi/L", analytic=True) for _ in range(2))
+        self.assertEqual((first.t_c, first.t_c_error, first.nu_error), (second.t_c, second.t_c_error, second.nu_error))
+
+    def test_groups_of_each_algorithm(self):
+        for name, groups, is_joint in (("canonical", "replicas", False), ("pt", "samples", True), ("pa", "blocks of families", True)):
+            curves = analysis.curves_of(reader.read(self.paths[name][1]), ["binder_parameter", "abs_magnetization", "susceptibility"])
+            self.assertEqual((curves.groups, curves.is_joint), (groups, is_joint))
+            place = int(np.argmin(np.abs(curves.beta - 0.44)))
+            drawn = {quantity: curves.replicates(quantity, 4000)[:, place] for quantity in curves.values}
+            for quantity, numbers in drawn.items():
+                self.assertAlmostEqual(numbers.std() / curves.errors[quantity][place], 1, delta=0.06)
+                self.assertLess(abs(numbers.mean() - curves.values[quantity][place]), 5 * curves.errors[quantity][place] / np.sqrt(4000))
+            self.assertGreater(np.corrcoef(drawn["abs_magnetization"], drawn["susceptibility"])[0, 1], 0.9)
+            self.assertGreater(np.corrcoef(drawn["abs_magnetization"], drawn["binder_parameter"])[0, 1], 0.2)
+
+    def test_tempering_and_annealing(self):
+        found = analysis.collapse(self.paths["pt"], "binder_parameter", smallest=16)
+        print("pt", found.text())
+        self.assertLess(abs(found.t_c - T_C), 4 * found.t_c_error)
+        self.assertEqual(found.groups, "samples")
+        self.assertTrue(any("few groups" in remark for remark in found.remarks))  # 16 of nine temperatures
+        annealed = analysis.collapse(self.paths["pa"], "binder_parameter", smallest=16, nu=1.0, x_max=5.0)
+        self.assertEqual(annealed.groups, "blocks of families")
+        self.assertGreater(annealed.left_out, 0)  # temperatures far above T_c; that of beta = 0 has no T
+        self.assertTrue(np.isfinite([annealed.t_c, annealed.t_c_error, annealed.quality.p]).all())
+
+    def test_crossings(self):
+        found = analysis.crossings(self.paths["canonical"])
+        self.assertEqual(list(found), ["binder", "xi/L", "all"])
+        panels = transition.panels([reader.read(path) for path in self.paths["canonical"]])
+        self.assertEqual(found["binder"], transition.statements(panels[0]))
+        self.assertEqual(found["all"], transition.common(panels))
+        self.assertEqual(list(analysis.crossings(self.paths["canonical"][:2], "xi/L")), ["xi/L"])
+        with self.assertRaisesRegex(ValueError, "'energy'"):
+            analysis.crossings(self.paths["canonical"], "energy")
+
+    def test_refusals(self):
+        one = self.paths["canonical"][0]
+        for paths, words in (([one], "one size"), ([one, one], "same size"), ([one, ROOT / "README.md"], "not an HDF5 file")):
+            done = critical(*paths)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+            self.assertIn("gpumc-critical: ", done.stderr)
+            self.assertIn(words, done.stderr)
+        self.assertEqual(critical("--no-such-option", one).returncode, 2)
+        with self.assertRaisesRegex(transition.NotComparable, "structure_factor: true"):
+            analysis.collapse(self.paths["pa"], "xi/L")
+        with self.assertRaisesRegex(ValueError, "three|3 sizes"):
+            analysis.collapse(self.paths["canonical"][:2], "xi/L", omega=2)
+        with self.assertRaisesRegex(transition.NotComparable, "series: true"):
+            analysis.reweight(one, [2.3])
+
+    def test_known_numbers_are_held(self):
+        found = analysis.collapse(self.paths["canonical"], "susceptibility", t_c=T_C, nu=1.0)
+        self.assertEqual((found.t_c, found.t_c_error, found.nu, found.nu_error), (T_C, 0, 1, 0))
+        self.assertLess(abs(found.exponent - 1.75), 0.1)
+        fixed = analysis.collapse(self.paths["canonical"], "susceptibility", exponent=1.75)
+        self.assertEqual((fixed.exponent, fixed.exponent_error), (1.75, 0))
+        self.assertGreater(fixed.t_c_error, 0)
+        narrow = analysis.collapse(self.paths["canonical"], "binder_parameter", x_max=0.6)
+        self.assertGreater(narrow.left_out, 0)
+        self.assertLess(max(map(abs, narrow.x_range)), 0.65)
+
+
+if __name__ == "__main__":
+    device.require()
+    unittest.main(verbosity=2)

@@ -1,0 +1,75 @@
+"""Data collapses (gpumc.analysis.collapse): values on their scaling function, and what the fit leaves of them in errors.
+
+    from gpumc.plot import collapse, style
+    figure = collapse.draw([found])             # Collapses, a column for each
+    style.save(figure, "collapse.pdf")
+"""
+import numpy as np
+
+from .. import measured
+from ..analysis import likelihood
+from . import style
+
+MARKERS = "osD^vP*"
+MOST = 4.2  # errors that the lower panels reach to
+POWERS = {"beta/nu": r"\,L^{\beta/\nu}", "gamma/nu": r"\,L^{-\gamma/\nu}"}
+NAMES = {"beta/nu": r"\beta/\nu", "gamma/nu": r"\gamma/\nu"}
+
+
+def draw(collapses, title=""):
+    """A figure with a column for each Collapse."""
+    figure = style.figure(4.0 * len(collapses) + 0.4, 4.6, title)
+    axes = figure.subplots(2, len(collapses), squeeze=False, sharex="col", height_ratios=[3, 1])
+    for (above, below), found in zip(axes.T, collapses):
+        _draw(above, below, found)
+    style.legend(axes[0, 0])
+    return figure
+
+
+def _draw(above, below, found):
+    points = found.points
+    x = likelihood.scaled(points, np.array([found.t_c, 1 / found.nu, found.bend]))
+    errors = np.sqrt(np.diag(points.noise))
+    at, mean, _ = found.scaling_function
+    is_log = bool(found.exponent_name)
+    shown = np.exp if is_log else np.asarray
+    above.plot(at, shown(mean), color=style.GUIDE_COLOUR, linewidth=1.1, zorder=1.8)
+    sides = np.unique(points.side)
+    for number, (side, colour) in enumerate(zip(sides, style.colours(len(sides)))):
+        of, marker = points.side == side, MARKERS[number % len(MARKERS)]
+        y = shown(found.collapsed[of])
+        style.points(above, x[of], y, y * errors[of] if is_log else errors[of], colour, f"$L = {side:.0f}$", marker)
+        style.points(below, x[of], found.residuals[of], None, colour, None, marker)
+    if is_log:
+        above.set_yscale("log")
+    above.set_ylabel(_label(found))
+    above.set_title(_numbers(found), loc="left")
+    for level in (-1, 0, 1):
+        below.axhline(level, color=style.GUIDE_COLOUR, linewidth=0.9 if level == 0 else 0.6, linestyle="-" if level == 0 else ":", zorder=1)
+    below.set_ylabel("in errors")
+    below.set_ylim(-max(MOST, 1.1 * np.max(np.abs(found.residuals))), max(MOST, 1.1 * np.max(np.abs(found.residuals))))
+    field = r"(t + b\,t^2)" if found.analytic else "t"
+    below.set_xlabel(rf"${field}\, L^{{1/\nu}},\quad t = 1 - T_\mathrm{{c}}/T$")
+
+
+def _label(found):
+    """The quantity times its power of L."""
+    if not found.label.endswith("$"):
+        return found.label
+    power = POWERS.get(found.exponent_name, r"\,L^{-\kappa}") if found.exponent_name else ""
+    return found.label[:-1] + power + "$"
+
+
+def _numbers(found):
+    if found.exponent_name:
+        numbers = f"${NAMES.get(found.exponent_name, 'kappa')} = {measured.text(found.exponent, found.exponent_error)}$"
+    else:
+        numbers = (rf"$T_\mathrm{{c}} = {measured.text(found.t_c, found.t_c_error)}$, "
+                   rf"$\nu = {measured.text(found.nu, found.nu_error)}$")
+    return f"{numbers}, $p = {found.quality.p:.2g}$"
+
+
+def save(critical, path):
+    """The collapses of a CriticalPoint as a picture; its format by the name's ending. Raises plot.Refusal if it cannot be written."""
+    with style.used():
+        style.save(draw([critical.best, *critical.exponents.values()]), path)
