@@ -129,7 +129,7 @@ class Looks(Case):
         for text, expected in (("U_4", "$U_{4}$"), ("<m^2>", r"$\langle m^{2}\rangle$"), ("βF/N", r"$\beta F/N$"),
                                ("n_fam", r"$n_{\mathrm{fam}}$"), ("ln Ω", r"$\ln \,\Omega$"), ("P*", "$P^{*}$"), ("", "")):
             self.assertEqual(labels.symbol(text), expected)
-        self.assertEqual(labels.prose("the +-J model, psi_6"), r"the $\pm J$ model, $\psi_6$")
+        self.assertEqual(labels.prose("the +-J model, psi_6 and <q_i>"), r"the $\pm J$ model, $\psi _{6}$ and $\langle q_{i}\rangle$")
         self.assertEqual(labels.symbol("$_{"), r"\$_{")
 
     def test_legends_say_what_differs(self):

@@ -82,12 +82,11 @@ def entry(result, number, names, index):
     """What the legend calls a result: what it differs in, else its temperature."""
     if names:
         return names[index]
-    if "beta" in (control := view.moved(result)) or len(result.runs) > 1:
-        values = result.summary.get(control)
-        if values is not None and np.ndim(values) == 1 and number < len(values):
-            label = result.labels[control]
-            return f"{labels.symbol(label.symbol) or control} = {values[number]:.5g}"
-    return ""
+    control = view.moved(result)
+    values = result.summary.get(control)
+    if values is None or np.ndim(values) != 1 or number >= len(values):
+        return ""
+    return f"{labels.symbol(result.labels[control].symbol) or control} = {values[number]:.5g}"
 
 
 # --- every measurement ----------------------------------------------------------------------------------
