@@ -15,9 +15,51 @@
 
 enum { OPTIONS_MAXIMUM = 40, PROCESSES_MAXIMUM = 1 << 20 };
 
-/* argp's own options beside those of the command. */
-static const struct argp_option standard_options[] = {
-    {.name = "help", .key = '?'}, {.name = "usage", .key = 1}, {0}};
+enum { OPTION_USAGE = 1, OPTION_COLOR, OPTION_ANY_LETTER = '?' };
+
+const struct argp_option cli_standard_options[] = {
+    {"help", 'h', NULL, 0, "Show this help", -1},
+    {"usage", OPTION_USAGE, NULL, 0, "Show the options in short", 0},
+    {"color", OPTION_COLOR, "WHEN", 0,
+     "Colours: auto (on a terminal, unless NO_COLOR is set), always or never", 0},
+    {NULL, OPTION_ANY_LETTER, NULL, OPTION_HIDDEN, "As -h", 0},
+    {0}};
+
+/* argp's help on standard output, and the end. */
+static void show_help(const struct argp_state *state, unsigned flags)
+{
+  char *text = NULL;
+  size_t length = 0;
+  FILE *stream = open_memstream(&text, &length);
+  if (stream == NULL) {
+    cli_error("out of memory while writing the help");
+    exit(GPUMC_FAILURE);
+  }
+  argp_state_help(state, stream, flags);
+  fclose(stream);
+  cli_print_help(text);
+  free(text);
+  exit(GPUMC_OK);
+}
+
+static error_t parse_standard(int key, char *argument, struct argp_state *state)
+{
+  switch (key) {
+  case 'h':
+  case OPTION_ANY_LETTER:
+    show_help(state, ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC);
+    return 0;
+  case OPTION_USAGE:
+    show_help(state, ARGP_HELP_USAGE);
+    return 0;
+  case OPTION_COLOR:
+    if (!cli_color_choose(argument))
+      cli_usage_error(state->name, "--color must be auto, always or never, not '%s'", argument);
+    return 0;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
 
 static const struct argp_option *
 find_long(const struct argp_option *options, const char *name, size_t length, bool exact)
@@ -41,7 +83,7 @@ static void
 unknown_option(const struct argp *argp, const char *command, const char *word, size_t length)
 {
   const char *names[OPTIONS_MAXIMUM];
-  size_t count = gather_names(standard_options, names, 0);
+  size_t count = gather_names(cli_standard_options, names, 0);
   if (argp->options != NULL)
     count = gather_names(argp->options, names, count);
   char *name = strndup(word, length);
@@ -53,6 +95,14 @@ unknown_option(const struct argp *argp, const char *command, const char *word, s
   cli_usage_error(command, "unknown option '--%.*s'", (int)length, word);
 }
 
+static const struct argp_option *find_short(const struct argp_option *options, char letter)
+{
+  for (; options != NULL && (options->name != NULL || options->key != 0); options++)
+    if (options->key == letter)
+      return options;
+  return NULL;
+}
+
 /* Returns how many further words the option takes. */
 static int
 check_long(const struct argp *argp, const char *command, const char *word, const char *next)
@@ -62,13 +112,13 @@ check_long(const struct argp *argp, const char *command, const char *word, const
   for (int exact = 1; exact >= 0 && option == NULL; exact--) {
     option = find_long(argp->options, word, length, exact);
     if (option == NULL)
-      option = find_long(standard_options, word, length, exact);
+      option = find_long(cli_standard_options, word, length, exact);
   }
   if (option == NULL)
     unknown_option(argp, command, word, length);
   if (word[length] == '=' && option->arg == NULL)
     cli_usage_error(command, "option '--%s' takes no value", option->name);
-  if (word[length] == '=' || option->arg == NULL)
+  if (word[length] == '=' || option->arg == NULL || (option->flags & OPTION_ARG_OPTIONAL) != 0)
     return 0;
   if (next == NULL)
     cli_usage_error(command, "option '--%s' needs a value (%s)", option->name, option->arg);
@@ -79,12 +129,10 @@ static int
 check_short(const struct argp *argp, const char *command, const char *letters, const char *next)
 {
   for (; *letters != '\0'; letters++) {
-    const struct argp_option *option = argp->options;
-    while (option != NULL && option->key != *letters && (option->name != NULL || option->key != 0))
-      option++;
-    bool known = option != NULL && option->key == *letters;
-    if (!known && *letters == '?')
-      return 0;
+    const struct argp_option *option = find_short(argp->options, *letters);
+    if (option == NULL)
+      option = find_short(cli_standard_options, *letters);
+    const bool known = option != NULL;
     if (!known)
       cli_usage_error(command, "unknown option '-%c'", *letters);
     if (option->arg == NULL)
@@ -100,6 +148,11 @@ check_short(const struct argp *argp, const char *command, const char *letters, c
 
 void cli_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
+  static const struct argp standard = {
+      cli_standard_options, parse_standard, NULL, NULL, NULL, NULL, NULL};
+  static const struct argp_child children[] = {{&standard, 0, NULL, 0}, {0}};
+  struct argp whole = *argp;
+  whole.children = children;
   for (int i = 1; i < argc; i++) {
     const char *word = argv[i];
     const char *next = i + 1 < argc ? argv[i + 1] : NULL;
@@ -111,7 +164,7 @@ void cli_parse(const struct argp *argp, int argc, char **argv, void *input)
       i += check_short(argp, argv[0], word + 1, next);
   }
   argp_err_exit_status = GPUMC_INVALID;
-  if (argp_parse(argp, argc, argv, 0, NULL, input) != 0)
+  if (argp_parse(&whole, argc, argv, ARGP_NO_HELP, NULL, input) != 0)
     cli_usage_error(argv[0], "the command line cannot be read");
 }
 
@@ -302,7 +355,10 @@ void cli_plugin_add(struct gpumc_plugin_set *set, const char *wanted)
 
 enum { OPTION_JSON = 256 };
 
-static error_t parse_json_option(int key, char *argument, struct argp_state *state)
+const struct argp_option cli_json_options[] = {
+    {"json", OPTION_JSON, NULL, 0, "The same as JSON", 0}, {0}};
+
+error_t cli_parse_json_option(int key, char *argument, struct argp_state *state)
 {
   bool *json = state->input;
   if (key == OPTION_JSON)
@@ -314,13 +370,10 @@ static error_t parse_json_option(int key, char *argument, struct argp_state *sta
   return 0;
 }
 
-bool cli_parse_json(const char *help, int argc, char **argv)
+bool cli_parse_json(const struct argp *argp, int argc, char **argv)
 {
-  static const struct argp_option options[] = {
-      {"json", OPTION_JSON, NULL, 0, "The same as JSON", 0}, {0}};
-  const struct argp parser = {options, parse_json_option, "", help, NULL, NULL, NULL};
   bool json = false;
-  cli_parse(&parser, argc, argv, &json);
+  cli_parse(argp, argc, argv, &json);
   return json;
 }
 
@@ -357,7 +410,9 @@ void cli_config_warn(const char *path, const struct gpumc_config *config)
     size_t count = 0;
     for (size_t i = 0; i < config->n_tasks; i++)
       count += has_text(config->tasks[i].warnings, text);
-    cli_say(stderr, "%s: warning: ", path);
+    cli_say(stderr, "%s: ", path);
+    fprintf(stderr, "%swarning:%s ", cli_style_on(stderr, CLI_WARNING),
+            cli_style_off(stderr, CLI_WARNING));
     if (config->n_tasks > 1)
       fprintf(stderr, "%zu of %zu tasks: ", count, config->n_tasks);
     cli_say(stderr, "%s\n", text);
@@ -389,19 +444,27 @@ static enum gpumc_status load_for(struct cli_arguments *arguments, bool look,
   return status;
 }
 
+int cli_config_main_with(const struct argp *argp, bool look, int argc, char **argv,
+                         struct cli_arguments *arguments,
+                         int (*work)(const struct cli_arguments *arguments,
+                                     const struct gpumc_config *config))
+{
+  struct gpumc_config config = {0};
+  struct gpumc_error error = {0};
+  cli_parse(argp, argc, argv, arguments);
+  cli_config_require(arguments);
+  int code = load_for(arguments, look, &config, &error) == GPUMC_OK ? work(arguments, &config)
+                                                                    : cli_config_fail(&error);
+  gpumc_error_free(&error);
+  gpumc_config_free(&config);
+  cli_config_options_free(&arguments->config);
+  return code;
+}
+
 int cli_config_main(const struct argp *argp, bool look, int argc, char **argv,
                     int (*work)(const struct cli_arguments *arguments,
                                 const struct gpumc_config *config))
 {
   struct cli_arguments arguments = {.command = argv[0], .kind = "configuration"};
-  struct gpumc_config config = {0};
-  struct gpumc_error error = {0};
-  cli_parse(argp, argc, argv, &arguments);
-  cli_config_require(&arguments);
-  int code = load_for(&arguments, look, &config, &error) == GPUMC_OK ? work(&arguments, &config)
-                                                                     : cli_config_fail(&error);
-  gpumc_error_free(&error);
-  gpumc_config_free(&config);
-  cli_config_options_free(&arguments.config);
-  return code;
+  return cli_config_main_with(argp, look, argc, argv, &arguments, work);
 }

@@ -9,11 +9,16 @@
 
 #include "core/run/language.h"
 
-/* Parse with argp; every mistake of the command line ends the program with exit 2, an unknown
- * option naming the nearest one. */
+/* Parse with argp and the options that all commands have, --help (-h), --usage and --color; every
+ * mistake of the command line ends the program with exit 2, an unknown option naming the nearest
+ * one. */
 void cli_parse(const struct argp *argp, int argc, char **argv, void *input);
-/* The same for a command that takes --json and nothing else; `help` as in struct argp's doc. */
-bool cli_parse_json(const char *help, int argc, char **argv);
+/* What the argp of a command that takes --json and nothing else is made of, and the same for it. */
+extern const struct argp_option cli_json_options[];
+error_t cli_parse_json_option(int key, char *argument, struct argp_state *state);
+bool cli_parse_json(const struct argp *argp, int argc, char **argv);
+/* The options that cli_parse adds to those of every command. */
+extern const struct argp_option cli_standard_options[];
 
 /* Numbers on the command line; `what` names the option. Usage error when they are none. */
 long cli_integer(const char *command, const char *what, const char *text, long minimum,
@@ -86,5 +91,12 @@ void cli_config_require(const struct cli_arguments *arguments);
 int cli_config_main(const struct argp *argp, bool look, int argc, char **argv,
                     int (*work)(const struct cli_arguments *arguments,
                                 const struct gpumc_config *config));
+
+/* The same with options of its own: `arguments`, with its command and kind, is the first member of
+ * what they are read into. */
+int cli_config_main_with(const struct argp *argp, bool look, int argc, char **argv,
+                         struct cli_arguments *arguments,
+                         int (*work)(const struct cli_arguments *arguments,
+                                     const struct gpumc_config *config));
 
 #endif

@@ -54,7 +54,7 @@ struct bench_arguments {
 static const struct argp_option options[] = {
     {"device", OPTION_DEVICE, "DEVICE", 0,
      "auto, cpu, cuda or cuda:N (default: cpu with --threads or --isa, else auto)", 0},
-    {"model", OPTION_MODEL, "NAME", 0, "The model (default: ising2d)", 0},
+    {"model", OPTION_MODEL, "MODEL", 0, "The model (default: ising2d)", 0},
     {"shape", OPTION_SHAPE, "LxLx...", 0, "The model's key `shape` (default: 64x64, or 32x32x32)",
      0},
     {"set", OPTION_SET, "model.KEY=VALUE", 0, "Any other key of the model, such as model.J=-1", 0},
@@ -64,7 +64,7 @@ static const struct argp_option options[] = {
     {"beta", OPTION_BETA, "B", 0,
      "Inverse temperature, or of a model without one its first control (default: 0.44)", 0},
     {"hits", OPTION_HITS, "LIST", 0, "Hits of kernels with tiles, '1,10,100' (default: 1)", 0},
-    {"update", OPTION_UPDATE, "NAME", 0,
+    {"update", OPTION_UPDATE, "MOVE", 0,
      "Move of the kernels, as algorithm.update (default: the first of each)", 0},
     {"threads", OPTION_THREADS, "LIST", 0, "Thread counts, '1,2,4' (default: 1 and all)", 0},
     {"isa", OPTION_ISA, "LIST", 0,
@@ -245,7 +245,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
   }
 }
 
-static const struct argp parser = {
+const struct argp cli_bench_argp = {
     options,
     parse_option,
     "",
@@ -488,7 +488,7 @@ int cli_bench(int argc, char **argv)
                                                    .control = default_control,
                                                    .seconds = default_seconds}};
   cli_plugins_open(&arguments.settings.plugins);
-  cli_parse(&parser, argc, argv, &arguments);
+  cli_parse(&cli_bench_argp, argc, argv, &arguments);
   int code = bench(&arguments);
   gpumc_plugin_set_free(&arguments.settings.plugins);
   cli_config_options_free(&arguments.settings.keys);

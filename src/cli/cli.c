@@ -6,8 +6,73 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/text.h"
+
+/* ---- colours ---- */
+
+static enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color = COLOR_AUTO; /* of the program */
+
+static const char *const style_codes[] = {
+    [CLI_HEADING] = "\033[1m", [CLI_ERROR] = "\033[1;31m", [CLI_WARNING] = "\033[33m",
+    [CLI_GOOD] = "\033[32m",   [CLI_WORKING] = "\033[36m",
+};
+
+bool cli_color_choose(const char *when)
+{
+  static const char *const words[] = {
+      [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
+  for (int i = COLOR_AUTO; i <= COLOR_NEVER; i++)
+    if (strcmp(when, words[i]) == 0) {
+      color = i;
+      return true;
+    }
+  return false;
+}
+
+/* As no-color.org has it: a variable that is set and empty counts as none. A stream in memory is
+ * printed on standard output in the end. */
+static bool has_colors(FILE *stream)
+{
+  const char *const refusal = getenv("NO_COLOR"), *const terminal = getenv("TERM");
+  if (color != COLOR_AUTO)
+    return color == COLOR_ALWAYS;
+  return (refusal == NULL || refusal[0] == '\0') && terminal != NULL &&
+         strcmp(terminal, "dumb") != 0 &&
+         isatty(fileno(stream) >= 0 ? fileno(stream) : STDOUT_FILENO) == 1;
+}
+
+const char *cli_style_on(FILE *stream, enum cli_style style)
+{
+  return style != CLI_PLAIN && has_colors(stream) ? style_codes[style] : "";
+}
+
+const char *cli_style_off(FILE *stream, enum cli_style style)
+{
+  return style != CLI_PLAIN && has_colors(stream) ? "\033[0m" : "";
+}
+
+void cli_print_help(const char *text)
+{
+  static const char usage[] = "Usage:";
+  const char *const on = cli_style_on(stdout, CLI_HEADING);
+  const char *const off = cli_style_off(stdout, CLI_HEADING);
+  while (*text != '\0') {
+    const int length = (int)strcspn(text, "\n");
+    const int bold = strncmp(text, usage, strlen(usage)) == 0                  ? (int)strlen(usage)
+                     : length > 0 && text[0] != ' ' && text[length - 1] == ':' ? length
+                                                                               : 0;
+    if (bold > 0)
+      printf("%s%.*s%s", on, bold, text, off);
+    printf("%.*s", length - bold, text + bold);
+    text += length;
+    if (*text == '\n')
+      putchar(*text++);
+  }
+}
+
+/* ---- messages ---- */
 
 static void say_list(FILE *stream, const char *format, va_list arguments)
 {
@@ -42,11 +107,27 @@ char *cli_line(const char *text)
   return copy;
 }
 
+static void begin_message(const char *label, const char *word, enum cli_style style)
+{
+  cli_say(stderr, "gpumc: %s", label);
+  fprintf(stderr, "%s%s:%s ", cli_style_on(stderr, style), word, cli_style_off(stderr, style));
+}
+
+void cli_warning(const char *label, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  begin_message(label, "warning", CLI_WARNING);
+  say_list(stderr, format, arguments);
+  fputc('\n', stderr);
+  va_end(arguments);
+}
+
 void cli_error(const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
-  fputs("gpumc: error: ", stderr);
+  begin_message("", "error", CLI_ERROR);
   say_list(stderr, format, arguments);
   fputc('\n', stderr);
   va_end(arguments);
@@ -73,7 +154,7 @@ _Noreturn void cli_usage_error(const char *command, const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
-  fprintf(stderr, "gpumc: error: ");
+  begin_message("", "error", CLI_ERROR);
   say_list(stderr, format, arguments);
   fprintf(stderr, "\nTry '%s --help'.\n", command);
   va_end(arguments);
@@ -150,7 +231,7 @@ void cli_table_cell(struct cli_table *table, const char *format, ...)
 {
   if (table->n_cells == table->capacity) {
     size_t capacity = table->capacity > 0 ? 2 * table->capacity : 64;
-    char **grown = realloc(table->cells, capacity * sizeof *grown);
+    struct cli_cell *grown = realloc(table->cells, capacity * sizeof *grown);
     if (grown == NULL)
       return;
     table->cells = grown;
@@ -162,8 +243,14 @@ void cli_table_cell(struct cli_table *table, const char *format, ...)
   if (vasprintf(&cell, format, arguments) < 0)
     cell = NULL;
   va_end(arguments);
-  table->cells[table->n_cells++] = cell != NULL ? cli_line(cell) : NULL;
+  table->cells[table->n_cells++] = (struct cli_cell){.text = cell != NULL ? cli_line(cell) : NULL};
   free(cell);
+}
+
+void cli_table_style(struct cli_table *table, enum cli_style style)
+{
+  if (table->n_cells > 0)
+    table->cells[table->n_cells - 1].style = style;
 }
 
 /* Characters on the screen of UTF-8 text. */
@@ -177,7 +264,7 @@ static int screen_width(const char *text)
 
 static const char *cell_text(const struct cli_table *table, size_t cell)
 {
-  return cell < table->n_cells && table->cells[cell] != NULL ? table->cells[cell] : "";
+  return cell < table->n_cells && table->cells[cell].text != NULL ? table->cells[cell].text : "";
 }
 
 static void print_row(const struct cli_table *table, size_t first, const int *width, int indent)
@@ -185,12 +272,14 @@ static void print_row(const struct cli_table *table, size_t first, const int *wi
   printf("%*s", indent, "");
   for (size_t c = 0; c < table->columns; c++) {
     const char *text = cell_text(table, first + c);
+    const enum cli_style style = first + c < table->n_cells ? table->cells[first + c].style : 0;
+    const char *on = cli_style_on(stdout, style), *off = cli_style_off(stdout, style);
     int padding = width[c] - screen_width(text);
     bool last = c + 1 == table->columns;
     if (table->right[c])
-      printf("%*s%s", padding, "", text);
+      printf("%*s%s%s%s", padding, "", on, text, off);
     else
-      printf("%s%*s", text, last ? 0 : padding, "");
+      printf("%s%s%s%*s", on, text, off, last ? 0 : padding, "");
     fputs(last ? "\n" : "  ", stdout);
   }
 }
@@ -198,7 +287,7 @@ static void print_row(const struct cli_table *table, size_t first, const int *wi
 static void free_table(struct cli_table *table)
 {
   for (size_t i = 0; i < table->n_cells; i++)
-    free(table->cells[i]);
+    free(table->cells[i].text);
   free(table->cells);
   memset(table, 0, sizeof *table);
 }

@@ -35,7 +35,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
   return 0;
 }
 
-static const struct argp parser = {
+const struct argp cli_describe_argp = {
     options,
     parse_option,
     "NAME",
@@ -437,7 +437,7 @@ int cli_describe(int argc, char **argv)
 {
   struct describe_arguments arguments = {.common = {.command = argv[0], .kind = "name"}};
   cli_plugins_open(&arguments.plugins);
-  cli_parse(&parser, argc, argv, &arguments);
+  cli_parse(&cli_describe_argp, argc, argv, &arguments);
   if (arguments.markdown && arguments.common.subject != NULL)
     cli_usage_error(argv[0], "--markdown is the whole reference page and takes no name");
   if (!arguments.markdown && arguments.common.subject == NULL)
@@ -462,7 +462,7 @@ static error_t parse_schema_option(int key, char *argument, struct argp_state *s
   return 0;
 }
 
-static const struct argp schema_parser = {
+const struct argp cli_schema_argp = {
     schema_options,
     parse_schema_option,
     "",
@@ -478,7 +478,7 @@ int cli_schema(int argc, char **argv)
 {
   struct gpumc_plugin_set plugins;
   cli_plugins_open(&plugins);
-  cli_parse(&schema_parser, argc, argv, &plugins);
+  cli_parse(&cli_schema_argp, argc, argv, &plugins);
   const int code = cli_print_json(gpumc_language_schema(&plugins));
   gpumc_plugin_set_free(&plugins);
   return code;

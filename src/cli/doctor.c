@@ -15,12 +15,18 @@
 #include "core/processes/launcher.h"
 #include "core/plugins/plugin_file.h"
 
-static const char help[] =
+const struct argp cli_doctor_argp = {
+    cli_json_options,
+    cli_parse_json_option,
+    "",
     "Say what this program was built with and what it finds on this machine: processor, memory, "
     "libraries, MPI, GPUs, or why there is none, and what `device: auto` takes.\v"
     "Examples:\n"
     "  gpumc doctor\n"
-    "  gpumc doctor --json";
+    "  gpumc doctor --json",
+    NULL,
+    NULL,
+    NULL};
 
 /* A core is counted at the first of its logical processors. */
 static long count_cores(long processors)
@@ -305,6 +311,6 @@ static void print_findings(const cJSON *json)
 
 int cli_doctor(int argc, char **argv)
 {
-  const bool json = cli_parse_json(help, argc, argv);
+  const bool json = cli_parse_json(&cli_doctor_argp, argc, argv);
   return cli_report(findings_json(), json, print_findings);
 }

@@ -34,7 +34,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
   return 0;
 }
 
-static const struct argp parser = {
+const struct argp cli_info_argp = {
     options,
     parse_option,
     "FILE",
@@ -480,7 +480,7 @@ int cli_info(int argc, char **argv)
   const struct cli_arguments *common = &arguments.common;
   struct gpumc_result result = {0};
   struct gpumc_error error = {0};
-  cli_parse(&parser, argc, argv, &arguments);
+  cli_parse(&cli_info_argp, argc, argv, &arguments);
   if (common->subject == NULL)
     cli_usage_error(argv[0], "the result file is missing");
   if (gpumc_result_read(common->subject, &result, &error) != GPUMC_OK)

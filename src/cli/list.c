@@ -30,7 +30,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
   return 0;
 }
 
-static const struct argp parser = {options,
+const struct argp cli_list_argp = {options,
                                    parse_option,
                                    "",
                                    "List models, algorithms and kernels, built in and of the "
@@ -245,7 +245,7 @@ int cli_list(int argc, char **argv)
   struct gpumc_plugin_list list;
   struct gpumc_error error = {0};
   cli_plugins_open(&arguments.plugins);
-  cli_parse(&parser, argc, argv, &arguments);
+  cli_parse(&cli_list_argp, argc, argv, &arguments);
   if (gpumc_plugin_search(&list, &error) != GPUMC_OK ||
       gpumc_plugin_set_add_all(&arguments.plugins, &list, &error) != GPUMC_OK)
     return cli_fail(&error);

@@ -14,42 +14,51 @@
 #include "core/base/machine.h"
 #include "core/storage/hdf5_file.h"
 
+#define COMMAND(word, text)                                                                        \
+  {                                                                                                \
+    .name = #word, .summary = text, .main = cli_##word, .argp = &cli_##word##_argp                 \
+  }
 static const struct cli_command commands[] = {
-    {"run", "run a configuration, or continue it", cli_run},
-    {"validate", "check configurations and report every mistake", cli_validate},
-    {"plan", "show what a run would do and need", cli_plan},
-    {"list", "list models, algorithms and kernels", cli_list},
-    {"describe", "describe one model or algorithm: keys, observables, citation", cli_describe},
-    {"schema", "print the JSON Schema of the configuration language", cli_schema},
-    {"merge", "make one result of several of one configuration", cli_merge},
-    {"info", "show what a result file holds", cli_info},
-    {"compare", "tell whether two results agree within their errors", cli_compare},
-    {"export", "write the tables of a result as CSV", cli_export},
-    {"status", "show how far the tasks of a configuration are", cli_status},
-    {"submit", "submit the tasks of a configuration to Slurm", cli_submit},
-    {"bench", "measure the update rates of the kernels on this machine", cli_bench},
-    {"doctor", "report what this program and this machine offer, and what is missing", cli_doctor},
-};
-enum { N_COMMANDS = sizeof commands / sizeof *commands };
+    COMMAND(init, "write a configuration to begin with"),
+    COMMAND(run, "run a configuration, or continue it"),
+    COMMAND(validate, "check configurations and report every mistake"),
+    COMMAND(plan, "show what a run would do and need"),
+    COMMAND(list, "list models, algorithms and kernels"),
+    COMMAND(describe, "describe one model or algorithm: keys, observables, citation"),
+    COMMAND(schema, "print the JSON Schema of the configuration language"),
+    COMMAND(merge, "make one result of several of one configuration"),
+    COMMAND(info, "show what a result file holds"),
+    COMMAND(compare, "tell whether two results agree within their errors"),
+    COMMAND(export, "write the tables of a result as CSV"),
+    COMMAND(status, "show how far the tasks of a configuration are"),
+    COMMAND(submit, "submit the tasks of a configuration to Slurm"),
+    COMMAND(bench, "measure the update rates of the kernels on this machine"),
+    COMMAND(doctor, "report what this program and this machine offer, and what is missing"),
+    {0}};
+enum { N_COMMANDS = sizeof commands / sizeof *commands - 1 };
 
-static void print_help(FILE *stream)
+static void print_help(void)
 {
-  fputs("Usage: gpumc COMMAND [OPTION...] [ARGUMENT...]\n"
-        "Monte Carlo simulations for statistical physics, driven by one configuration file.\n\n"
-        "Commands:\n",
-        stream);
+  struct gpumc_text text = {0};
+  gpumc_text_append(&text, "Usage: gpumc COMMAND [OPTION...] [ARGUMENT...]\n"
+                           "Monte Carlo simulations for statistical physics, driven by one "
+                           "configuration file.\n\n"
+                           "Commands:\n");
   for (size_t i = 0; i < N_COMMANDS; i++)
-    fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].summary);
-  fputs("\nOptions:\n"
-        "  --help     this text; `gpumc COMMAND --help` or `gpumc help COMMAND` for one\n"
-        "  --version  version and build\n\n"
-        "Examples:\n"
-        "  gpumc plan configs/ising2d/pa.yaml\n"
-        "  gpumc run configs/ising2d/pa.yaml -o results/ising.h5\n"
-        "  gpumc info results/ising.h5\n\n"
-        "Exit codes: 0 done; 1 failure at run time; 2 usage or configuration; 3 device;\n"
-        "75 stopped by a signal or the time limit, resumable.\n",
-        stream);
+    gpumc_text_append(&text, "  %-11s %s\n", commands[i].name, commands[i].summary);
+  gpumc_text_append(
+      &text, "\nOptions:\n"
+             "  -h, --help     this text; `gpumc COMMAND --help` or `gpumc help COMMAND` for one\n"
+             "  -V, --version  version and build\n\n"
+             "Examples:\n"
+             "  gpumc init ising2d pa\n"
+             "  gpumc plan ising2d-pa.yaml\n"
+             "  gpumc run ising2d-pa.yaml -o results/ising.h5\n"
+             "  gpumc info results/ising.h5\n\n"
+             "Exit codes: 0 done; 1 failure at run time; 2 usage or configuration; 3 device;\n"
+             "75 stopped by a signal or the time limit, resumable.\n");
+  cli_print_help(gpumc_text_string(&text));
+  gpumc_text_free(&text);
 }
 
 static void print_version(void)
@@ -86,14 +95,15 @@ static int run_command(const struct cli_command *command, int argc, char **argv)
   char name[32];
   snprintf(name, sizeof name, "gpumc %s", command->name);
   argv[0] = name;
-  return command->main(argc, argv);
+  return command->main_of_all != NULL ? command->main_of_all(commands, argc, argv)
+                                      : command->main(argc, argv);
 }
 
 /* `gpumc help`, `gpumc help COMMAND`: `word` is the command or NULL. */
 static int help(const char *word)
 {
   if (word == NULL) {
-    print_help(stdout);
+    print_help();
     return GPUMC_OK;
   }
   const struct cli_command *command = find_command(word);

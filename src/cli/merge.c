@@ -40,7 +40,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
   }
 }
 
-static const struct argp parser = {
+const struct argp cli_merge_argp = {
     options,
     parse_option,
     "OUTPUT RESULT...",
@@ -57,8 +57,10 @@ static const struct argp parser = {
 static void on_message(void *state, enum gpumc_message_level level, const char *text)
 {
   const struct merge_arguments *arguments = state;
-  if (level == GPUMC_WARNING || !arguments->quiet)
-    cli_say(stderr, "gpumc: %s%s\n", level == GPUMC_WARNING ? "warning: " : "", text);
+  if (level == GPUMC_WARNING)
+    cli_warning("", "%s", text);
+  else if (!arguments->quiet)
+    cli_say(stderr, "gpumc: %s\n", text);
 }
 
 int cli_merge(int argc, char **argv)
@@ -71,7 +73,7 @@ int cli_merge(int argc, char **argv)
     cli_error("out of memory while reading the command line");
     return GPUMC_FAILURE;
   }
-  cli_parse(&parser, argc, argv, &arguments);
+  cli_parse(&cli_merge_argp, argc, argv, &arguments);
   if (arguments.n_paths < 2)
     cli_usage_error(argv[0], arguments.n_paths == 0 ? "the output is missing"
                                                     : "the results to be merged are missing");

@@ -39,7 +39,7 @@ static const struct argp_option options[] = {
     {"json", CLI_OPTION_JSON, NULL, 0, "The plan as JSON", 0},
     {0}};
 
-static const struct argp parser = {
+const struct argp cli_plan_argp = {
     options,
     cli_parse_common,
     "CONFIG",
@@ -353,5 +353,5 @@ static int plan_config(const struct cli_arguments *arguments, const struct gpumc
 
 int cli_plan(int argc, char **argv)
 {
-  return cli_config_main(&parser, false, argc, argv, plan_config);
+  return cli_config_main(&cli_plan_argp, false, argc, argv, plan_config);
 }

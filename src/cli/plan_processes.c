@@ -214,11 +214,11 @@ void cli_plan_processes_warn(const cJSON *tasks)
     const cJSON *json = cli_member(task, "processes");
     const char *warning = cli_has(json, "warning") ? cli_text(json, "warning") : "";
     if (warning[0] != '\0' && strcmp(warning, said) != 0)
-      cli_say(stderr, "gpumc: warning: task %.0f: %s\n", cli_number(task, "task"), warning);
+      cli_warning("", "task %.0f: %s", cli_number(task, "task"), warning);
     said = warning;
     if (shared == NULL && cli_has(json, "on_a_gpu") && cli_number(json, "on_a_gpu") > 1)
       shared = cli_text(task, "device_description");
   }
   if (shared != NULL)
-    cli_say(stderr, "gpumc: warning: processes of a host share a GPU (%s)\n", shared);
+    cli_warning("", "processes of a host share a GPU (%s)", shared);
 }

@@ -120,7 +120,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
   }
 }
 
-static const struct argp parser = {
+const struct argp cli_run_argp = {
     options,
     parse_option,
     "CONFIG",
@@ -239,8 +239,10 @@ static void on_message(void *state, enum gpumc_message_level level, const char *
   if (progress->quiet && level == GPUMC_NOTE)
     return;
   end_progress(progress);
-  cli_say(stderr, "gpumc: %s%s%s\n", progress->label, level == GPUMC_WARNING ? "warning: " : "",
-          text);
+  if (level == GPUMC_WARNING)
+    cli_warning(progress->label, "%s", text);
+  else
+    cli_say(stderr, "gpumc: %s%s\n", progress->label, text);
 }
 
 static void begin_progress(struct progress *progress, const char *label, bool quiet)
@@ -383,10 +385,10 @@ static void limit_to_job(struct run_arguments *arguments)
   struct gpumc_error error = {0};
   double left = INFINITY;
   if (cli_slurm_time_left(&left, &error) != GPUMC_OK)
-    cli_say(stderr,
-            "gpumc: warning: --max-time job: the end of the job is unknown, and only a "
-            "signal ends the run before it: %s\n",
-            gpumc_error_text(&error));
+    cli_warning("",
+                "--max-time job: the end of the job is unknown, and only a signal ends the run "
+                "before it: %s",
+                gpumc_error_text(&error));
   if (isfinite(left))
     arguments->max_seconds = fmax(left - fmin(job_reserve, left / 2), 1e-9);
   gpumc_error_free(&error);
@@ -450,7 +452,7 @@ int cli_run(int argc, char **argv)
   char *command_line = cli_command_line(argc, argv);
   arguments.run.command_line = command_line;
   cli_processes_hush(argc, argv);
-  cli_parse(&parser, argc, argv, &arguments);
+  cli_parse(&cli_run_argp, argc, argv, &arguments);
   cli_config_require(&arguments.common);
   if (arguments.until_job_ends && !cli_slurm_in_job())
     cli_usage_error(arguments.common.command,

@@ -24,7 +24,7 @@ static const struct argp_option options[] = {
     {"json", CLI_OPTION_JSON, NULL, 0, "The states as JSON", 0},
     {0}};
 
-static const struct argp parser = {
+const struct argp cli_status_argp = {
     options,
     cli_parse_common,
     "CONFIG",
@@ -203,5 +203,5 @@ static int report_status(const struct cli_arguments *arguments, const struct gpu
 
 int cli_status(int argc, char **argv)
 {
-  return cli_config_main(&parser, true, argc, argv, report_status);
+  return cli_config_main(&cli_status_argp, true, argc, argv, report_status);
 }

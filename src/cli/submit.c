@@ -55,7 +55,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
   }
 }
 
-static const struct argp parser = {
+const struct argp cli_submit_argp = {
     options,
     parse_option,
     "CONFIG --slurm [-- SBATCH OPTIONS]",
@@ -123,8 +123,8 @@ static enum gpumc_status select_tasks(const struct submit_arguments *arguments,
                                 "cannot be told from others: %s",
                                 gpumc_error_text(&problem)));
   if (unknown)
-    cli_say(stderr, "gpumc: warning: tasks in the queue cannot be told from others: %s\n",
-            gpumc_error_text(&problem));
+    cli_warning("", "tasks in the queue cannot be told from others: %s",
+                gpumc_error_text(&problem));
   for (size_t i = 0; i < config->n_tasks; i++)
     GPUMC_TRY_OUT(status,
                   add_task(&config->tasks[i], &jobs[i], arguments->bundle, selection, error));
@@ -406,7 +406,7 @@ int cli_submit(int argc, char **argv)
     arguments.sbatch = argv + own + 1;
     arguments.n_sbatch = argc - own - 1;
   }
-  cli_parse(&parser, own, argv, &arguments);
+  cli_parse(&cli_submit_argp, own, argv, &arguments);
   check_arguments(&arguments);
   int code = GPUMC_OK;
   if (cli_config_load(&arguments.common.config, arguments.common.subject, &config, &error) !=

@@ -26,7 +26,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
   return 0;
 }
 
-static const struct argp parser = {
+const struct argp cli_validate_argp = {
     options,
     parse_option,
     "CONFIG...",
@@ -94,7 +94,7 @@ int cli_validate(int argc, char **argv)
     cli_error("out of memory while reading the command line");
     return GPUMC_FAILURE;
   }
-  cli_parse(&parser, argc, argv, &arguments);
+  cli_parse(&cli_validate_argp, argc, argv, &arguments);
   if (arguments.n_paths == 0)
     cli_usage_error(argv[0], "the configuration file is missing");
   cJSON *verdicts = cJSON_CreateArray();

@@ -7,7 +7,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.program import INVALID, SMALL, ProgramCase
 
-COMMANDS = ["run", "validate", "plan", "list", "describe", "schema", "info", "status", "submit",
+COMMANDS = ["init", "run", "validate", "plan", "list", "describe", "schema", "merge", "info", "status", "submit",
             "bench", "doctor"]
 
 HUGE = """\

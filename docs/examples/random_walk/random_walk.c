@@ -21,9 +21,9 @@ struct walk {
 };
 
 static const struct gpumc_key keys[] = {
-    GPUMC_SWEEPS_KEY("steps", 1, .required = true, .doc = "Steps of the walk, a sweep each."),
-    GPUMC_BETA_STEP_KEY(.required = true, .doc = "Length of a step."),
-    GPUMC_BETA_KEY("most", .required = true, .doc = "Where the walk turns back, as it does at 0."),
+    GPUMC_SWEEPS_KEY("steps", 1, .required = true, .example = "1000", .doc = "Number of steps."),
+    GPUMC_BETA_STEP_KEY(.required = true, .example = "0.01", .doc = "Length of a step."),
+    GPUMC_BETA_KEY("most", .required = true, .example = "0.6", .doc = "Where the walk turns back."),
     {.name = NULL},
 };
 

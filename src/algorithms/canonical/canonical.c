@@ -17,11 +17,11 @@ static const struct gpumc_key reweight_keys[] = {
     GPUMC_BETA_GRID_KEYS(GRID_MAXIMUM, .sweepable = true), {0}};
 
 static const struct gpumc_key control_reweight_keys[] = {
-    GPUMC_CONTROL_VALUE_KEY("from", .sweepable = true, .required = true,
+    GPUMC_CONTROL_VALUE_KEY("from", .sweepable = true, .required = true, .example = "1.0",
                             .doc = "First value of the grid."),
-    GPUMC_CONTROL_VALUE_KEY("to", .sweepable = true, .required = true,
+    GPUMC_CONTROL_VALUE_KEY("to", .sweepable = true, .required = true, .example = "3.0",
                             .doc = "Last value of the grid."),
-    GPUMC_CONTROL_STEP_KEY(.sweepable = true, .required = true,
+    GPUMC_CONTROL_STEP_KEY(.sweepable = true, .required = true, .example = "0.1",
                            .doc = "Spacing from `from` to `to`."),
     {0}};
 

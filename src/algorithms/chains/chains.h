@@ -217,10 +217,10 @@ static inline size_t chains_vector_width(const struct chains *chains, size_t m)
 
 /* How long chains are, and when they are measured. */
 #define CHAINS_TIMES_KEYS                                                                          \
-  GPUMC_SWEEPS_KEY("thermalization", 0, .required = true, .sweepable = true,                       \
+  GPUMC_SWEEPS_KEY("thermalization", 0, .required = true, .sweepable = true, .example = "500",     \
                    .doc = "Sweeps after the random start, before measuring begins."),              \
       GPUMC_SWEEPS_KEY(                                                                            \
-          "sweeps", 1, .required = true, .sweepable = true,                                        \
+          "sweeps", 1, .required = true, .sweepable = true, .example = "4000",                     \
           .doc = "Sweeps during which measurements are taken, a multiple of `interval`."),         \
       GPUMC_SWEEPS_KEY("interval", 1, .default_text = "1", .sweepable = true,                      \
                        .doc = "Sweeps from one measurement to the next.")

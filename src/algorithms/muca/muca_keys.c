@@ -29,11 +29,12 @@ static const struct gpumc_key beta_keys[] = {
 
 static const struct gpumc_key control_keys[] = {
     GPUMC_CONTROL_KEYS,
-    GPUMC_CONTROL_VALUE_KEY("from", .required = true, .sweepable = true,
+    GPUMC_CONTROL_VALUE_KEY("from", .required = true, .sweepable = true, .example = "-1.0",
                             .doc = "First value of the grid."),
-    GPUMC_CONTROL_VALUE_KEY("to", .required = true, .sweepable = true,
+    GPUMC_CONTROL_VALUE_KEY("to", .required = true, .sweepable = true, .example = "1.0",
                             .doc = "Last value of the grid."),
-    GPUMC_CONTROL_STEP_KEY(.required = true, .sweepable = true, .doc = "Spacing of the grid."),
+    GPUMC_CONTROL_STEP_KEY(.required = true, .sweepable = true, .example = "0.1",
+                           .doc = "Spacing of the grid."),
     {0}};
 
 static const struct gpumc_key range_keys[] = {{.name = "from",
@@ -58,6 +59,7 @@ static const struct gpumc_key windows_keys[] = {
      .minimum = 1,
      .maximum = WINDOWS_MOST,
      .unit = "windows",
+     .example = "2",
      .required = true,
      .sweepable = true,
      .doc = "Windows side by side, each with walkers and weights of its own."},

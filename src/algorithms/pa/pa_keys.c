@@ -14,9 +14,10 @@ static const struct gpumc_key beta_keys[] = {
                    .temperature_doc = "First temperature after the infinite one, where every "
                                       "population starts; by default the steps begin there."),
     GPUMC_BETA_KEY("to", .required_unless = "values", .minimum_exclusive = true, .sweepable = true,
+                   .example = "1.0",
                    .doc = "Last inverse temperature; the last of `values` where these are given.",
                    .temperature_doc = "Last temperature."),
-    GPUMC_BETA_STEP_KEY(.sweepable = true, .exactly_one_of = "schedule",
+    GPUMC_BETA_STEP_KEY(.sweepable = true, .exactly_one_of = "schedule", .example = "0.02",
                         .doc = "Equal steps of this size; the last one is shortened to end at "
                                "`to`.",
                         .temperature_doc = "Equal steps of T of this size, from the hotter end on, "
@@ -40,13 +41,13 @@ static const struct gpumc_key beta_keys[] = {
 static const struct gpumc_key control_keys[] = {
     GPUMC_CONTROL_KEYS,
     GPUMC_SWEEPS_KEY(
-        "thermalization", 0, .required = true, .sweepable = true,
+        "thermalization", 0, .required = true, .sweepable = true, .example = "200",
         .doc = "Sweeps of every replica at the first value, from states drawn at random."),
     GPUMC_CONTROL_VALUE_KEY("from", .required_unless = "values", .sweepable = true,
-                            .doc = "First value, where every population starts."),
-    GPUMC_CONTROL_VALUE_KEY("to", .required_unless = "values", .sweepable = true,
+                            .example = "1.0", .doc = "First value, where every population starts."),
+    GPUMC_CONTROL_VALUE_KEY("to", .required_unless = "values", .sweepable = true, .example = "3.0",
                             .doc = "Last value."),
-    GPUMC_CONTROL_STEP_KEY(.sweepable = true, .exactly_one_of = "schedule",
+    GPUMC_CONTROL_STEP_KEY(.sweepable = true, .exactly_one_of = "schedule", .example = "0.05",
                            .doc = "Equal steps of this size; the last one is shortened to end at "
                                   "`to`."),
     {.name = "overlap",
@@ -72,6 +73,7 @@ static const struct gpumc_key configurations_keys[] = {
      .type = GPUMC_KEY_INTEGER,
      .minimum = 1,
      .maximum = PA_ROWS_MAXIMUM,
+     .example = "10",
      .unit = "steps",
      .exactly_one_of = "moments",
      .doc = "Number of temperature steps between configurations; the last step always writes one."},
@@ -90,6 +92,7 @@ const struct gpumc_key pa_keys[] = {
      .required = true,
      .minimum = 10,
      .maximum = 2147483647,
+     .example = "2000",
      .unit = "replicas",
      .sweepable = true,
      .proportional = true,

@@ -15,7 +15,7 @@ static const struct gpumc_key control_keys[] = {
 static const char *const exchanges_divide[] = {"measure_every", "sweeps", NULL};
 
 static const struct gpumc_key tune_keys[] = {
-    GPUMC_SWEEPS_KEY("sweeps", 1, .required = true, .sweepable = true,
+    GPUMC_SWEEPS_KEY("sweeps", 1, .required = true, .sweepable = true, .example = "2000",
                      .doc =
                          "Length of the warm-up, at least two rounds of `exchange_every` sweeps "
                          "for each iteration. Each iteration is twice as long as the one before."),
@@ -66,7 +66,7 @@ const struct gpumc_key pt_keys[] = {
      .doc = "Copies of every sample at every temperature, whose overlaps are "
             "measured; n copies make n (n - 1)/2 pairs. Defaults to 2 for models "
             "with disorder and to 1 for others."},
-    GPUMC_SWEEPS_KEY("sweeps", 1, .required = true, .sweepable = true,
+    GPUMC_SWEEPS_KEY("sweeps", 1, .required = true, .sweepable = true, .example = "20000",
                      .doc =
                          "Measured sweeps, a multiple of `measure_every`. Averages are taken over "
                          "the last half; earlier times go into logarithmic bins."),

@@ -83,7 +83,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
   }
 }
 
-static const struct argp parser = {
+const struct argp cli_compare_argp = {
     options,
     parse_option,
     "A B",
@@ -389,7 +389,7 @@ int cli_compare(int argc, char **argv)
   enum gpumc_status status = GPUMC_OK;
   cJSON *json = NULL;
   int code = TROUBLE;
-  cli_parse(&parser, argc, argv, &arguments);
+  cli_parse(&cli_compare_argp, argc, argv, &arguments);
   if (arguments.n_paths < 2)
     cli_usage_error(argv[0], "two results are compared");
   for (size_t i = 0; i < 2; i++)

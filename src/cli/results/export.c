@@ -62,7 +62,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
   }
 }
 
-static const struct argp parser = {
+const struct argp cli_export_argp = {
     options,
     parse_option,
     "RESULT [TABLE...]",
@@ -341,7 +341,7 @@ int cli_export(int argc, char **argv)
     cli_error("out of memory while reading the command line");
     return GPUMC_FAILURE;
   }
-  cli_parse(&parser, argc, argv, &arguments);
+  cli_parse(&cli_export_argp, argc, argv, &arguments);
   if (arguments.path == NULL)
     cli_usage_error(argv[0], "the result file is missing");
   if (arguments.n_wanted > 1 && arguments.directory == NULL)

@@ -32,7 +32,11 @@ struct gpumc_key {
   const char *doc;          /* one line, a full sentence */
   const char *unit;         /* "1/J", "replicas"; NULL: none */
   const char *default_text; /* YAML; NULL: no default, the key is then absent unless given */
-  double minimum, maximum;  /* numbers; no limits when both are 0 */
+  /* YAML: the value in a small configuration to begin with (gpumc_language_example), of a required
+   * key and, in a group, of the one that is chosen there; NULL: such a configuration has it at its
+   * default, if at all. */
+  const char *example;
+  double minimum, maximum; /* numbers; no limits when both are 0 */
   bool minimum_exclusive;
   int64_t multiple_of;               /* integers: 0 or a divisor */
   const char *const *choices;        /* NULL-terminated */

@@ -95,6 +95,20 @@ void gpumc_language_tables_add(struct gpumc_language_tables *tables,
 struct gpumc_key *gpumc_language_plugin_keys(const struct gpumc_language_tables *tables,
                                              const struct gpumc_key *keys);
 
+/* Whether the model has what the algorithm samples, and a kernel, in this build or another, that
+ * does what it needs. */
+bool gpumc_language_suits(const struct gpumc_model_ops *model,
+                          const struct gpumc_algorithm_ops *algorithm);
+/* Appends a small configuration of a pair that suits, YAML with comments that explain its keys:
+ * required ones at the examples that they declare, optional ones in lines that begin with a # and
+ * the key, each of which may be taken away. `assignments`, "KEY=VALUE" with a value in YAML, take
+ * the place of examples and defaults. GPUMC_INVALID where one of them names no key of the pair,
+ * makes a mistake, whose line is that of the text, or where a key has no example. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_language_example(const struct gpumc_model_ops *model,
+                       const struct gpumc_algorithm_ops *algorithm, const char *const *assignments,
+                       size_t n_assignments, struct gpumc_text *text, struct gpumc_error *error);
+
 /* The JSON Schema (draft-07) of the language with all plugins of a set; caller deletes. */
 cJSON *gpumc_language_schema(const struct gpumc_plugin_set *set);
 /* The reference page, Markdown, into `text`. */

@@ -66,6 +66,7 @@ static const struct gpumc_key root_keys[] = {
      .doc = "The version of the configuration language.",
      .minimum = GPUMC_LANGUAGE_VERSION,
      .maximum = GPUMC_LANGUAGE_VERSION,
+     .example = "1",
      .required = true},
     {.name = "title",
      .type = GPUMC_KEY_STRING,
@@ -77,6 +78,7 @@ static const struct gpumc_key root_keys[] = {
      .doc = "The seed of all random numbers.",
      .minimum = 0,
      .maximum = (double)GPUMC_SEED_MAXIMUM,
+     .example = "1",
      .required = true,
      .sweepable = true},
     {.name = "rng",
@@ -103,6 +105,7 @@ static const struct gpumc_key root_keys[] = {
      .type = GPUMC_KEY_STRING,
      .doc = "Path of the result file. {key} stands for the value of a key, {{ and }} "
             "for braces.",
+     .example = "results/{model.name}-{algorithm.name}-{seed}.h5",
      .required = true,
      .incidental = true},
     {.name = "checkpoint",
@@ -112,7 +115,8 @@ static const struct gpumc_key root_keys[] = {
     {.name = "campaign",
      .type = GPUMC_KEY_MAPPING,
      .doc = "Dotted keys with lists of values. Every combination is a task; the "
-            "first key varies slowest."},
+            "first key varies slowest.",
+     .example = "{seed: [1, 2, 3]}"},
     {0}};
 
 /* Appends the keys of a kernel, except names that are there already. */

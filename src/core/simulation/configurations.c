@@ -13,7 +13,7 @@
 #include "core/simulation/ladder.h"
 
 #define TIMES_KEYS                                                                                 \
-  GPUMC_SWEEPS_KEY("every", 1, .exactly_one_of = "moments",                                        \
+  GPUMC_SWEEPS_KEY("every", 1, .exactly_one_of = "moments", .example = "1000",                     \
                    .doc = "Number of sweeps between configurations, counted from the end of the "  \
                           "thermalization."),                                                      \
       GPUMC_SWEEPS_KEY(                                                                            \

@@ -22,11 +22,11 @@
  * both ends with the spacing or the number, or the values themselves. */
 extern const char *const gpumc_spacing_choices[];
 #define GPUMC_TEMPERATURES_KEYS(least, most)                                                       \
-  GPUMC_BETA_KEY("from", .sweepable = true,                                                        \
+  GPUMC_BETA_KEY("from", .sweepable = true, .example = "0.1",                                      \
                  .doc = "First inverse temperature, with `step` or `count`.",                      \
                  .temperature_doc = "First temperature, with `step` or `count`; the hottest or "   \
                                     "the coldest."),                                               \
-      GPUMC_BETA_KEY("to", .sweepable = true,                                                      \
+      GPUMC_BETA_KEY("to", .sweepable = true, .example = "1.0",                                    \
                      .doc = "Last inverse temperature, with `step` or `count`.",                   \
                      .temperature_doc = "Last temperature, with `step` or `count`."),              \
       GPUMC_BETA_STEP_KEY(.sweepable = true, .exactly_one_of = "temperatures",                     \
@@ -38,6 +38,7 @@ extern const char *const gpumc_spacing_choices[];
        .maximum = (most),                                                                          \
        .sweepable = true,                                                                          \
        .exactly_one_of = "temperatures",                                                           \
+       .example = "12",                                                                            \
        .doc = "Number of temperatures, both ends included."},                                      \
       GPUMC_BETA_KEY("values", .list_minimum = (least), .list_maximum = (most), .ascending = true, \
                      .sweepable = true, .exactly_one_of = "temperatures",                          \
@@ -54,13 +55,14 @@ extern const char *const gpumc_spacing_choices[];
 /* A block of grid points in beta, onto which results are reweighted: equal steps, or the values
  * themselves; `most` of them, the further members of each key after it. */
 #define GPUMC_BETA_GRID_KEYS(most, ...)                                                            \
-  GPUMC_BETA_KEY("from", .required_unless = "values",                                              \
+  GPUMC_BETA_KEY("from", .required_unless = "values", .example = "0.2",                            \
                  .doc = "First inverse temperature of the grid.",                                  \
                  .temperature_doc = "First temperature of the grid.", __VA_ARGS__),                \
-      GPUMC_BETA_KEY("to", .required_unless = "values",                                            \
+      GPUMC_BETA_KEY("to", .required_unless = "values", .example = "0.6",                          \
                      .doc = "Last inverse temperature of the grid.",                               \
                      .temperature_doc = "Last temperature of the grid.", __VA_ARGS__),             \
-      GPUMC_BETA_STEP_KEY(.exactly_one_of = "points", .doc = "Spacing from `from` to `to`.",       \
+      GPUMC_BETA_STEP_KEY(.exactly_one_of = "points", .example = "0.01",                           \
+                          .doc = "Spacing from `from` to `to`.",                                   \
                           .temperature_doc = "Spacing of temperatures from `from` to `to`.",       \
                           __VA_ARGS__),                                                            \
       GPUMC_BETA_KEY(                                                                              \
@@ -80,6 +82,7 @@ extern const char *const gpumc_spacing_choices[];
    .required = true,                                                                               \
    .doc = "Which control of the model is moved, such as h, a magnetic field."},                    \
       GPUMC_BETA_KEY("beta", .minimum_exclusive = true, .required = true, .sweepable = true,       \
+                     .example = "0.4",                                                             \
                      .doc = "The inverse temperature, which stays; absent where the model has no " \
                             "temperature.",                                                        \
                      .temperature = "temperature",                                                 \
@@ -96,9 +99,9 @@ extern const char *const gpumc_spacing_choices[];
   }
 #define GPUMC_CONTROL_LADDER_KEYS(least, most)                                                     \
   GPUMC_CONTROL_KEYS,                                                                              \
-      GPUMC_CONTROL_VALUE_KEY("from", .sweepable = true,                                           \
+      GPUMC_CONTROL_VALUE_KEY("from", .sweepable = true, .example = "1.0",                         \
                               .doc = "First value, with `step` or `count`."),                      \
-      GPUMC_CONTROL_VALUE_KEY("to", .sweepable = true,                                             \
+      GPUMC_CONTROL_VALUE_KEY("to", .sweepable = true, .example = "3.0",                           \
                               .doc = "Last value, with `step` or `count`."),                       \
       GPUMC_CONTROL_STEP_KEY(.sweepable = true, .exactly_one_of = "values",                        \
                              .doc = "Spacing from `from` to `to`."),                               \
@@ -108,6 +111,7 @@ extern const char *const gpumc_spacing_choices[];
        .maximum = (most),                                                                          \
        .sweepable = true,                                                                          \
        .exactly_one_of = "values",                                                                 \
+       .example = "5",                                                                             \
        .doc = "Number of values, both ends included."},                                            \
       GPUMC_CONTROL_VALUE_KEY("values", .list_minimum = (least), .list_maximum = (most),           \
                               .ascending = true, .sweepable = true, .exactly_one_of = "values",    \

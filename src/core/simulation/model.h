@@ -175,6 +175,11 @@ struct gpumc_model_ops {
   const char *summary;          /* one line */
   const char *citation;         /* BibTeX */
   const struct gpumc_key *keys; /* without `name` */
+  /* "KEY=VALUE", NULL-terminated, dotted keys of a configuration with values in YAML: what a small
+   * example has where the algorithm declares the key (gpumc_language_example), in place of
+   * gpumc_key.example, such as a range of temperatures in which the model shows what it is for.
+   * NULL: nothing. */
+  const char *const *examples;
   /* Of the path of a file that `create` reads where the key is set; NULL: there is none. */
   const char *file_key;
   const struct gpumc_channel *channels;

@@ -6,7 +6,7 @@ extern const struct gpumc_model_ops gpumc_model_ea;
 static const char *const distributions[] = {"bimodal", "gaussian", "file", NULL};
 
 static const struct gpumc_key keys[] = {
-    ISING_KEY_SHAPE(2, 3, "Sides [Lx, Ly] or [Lx, Ly, Lz] of the periodic lattice."),
+    ISING_KEY_SHAPE(2, 3, "[4, 4, 4]", "Sides [Lx, Ly] or [Lx, Ly, Lz] of the periodic lattice."),
     LATTICE_KEY_COUPLINGS(
         distributions,
         "+1 with probability p and -1 otherwise (bimodal), Gaussian of variance 1, or read from "

@@ -21,6 +21,7 @@ static const struct gpumc_key keys[] = {
      .unit = "disks",
      .minimum = 1,
      .maximum = HARD_DISKS_PARTICLES_MAXIMUM,
+     .example = "32",
      .exactly_one_of = disks,
      .sweepable = true},
     {.name = "lattice",
@@ -39,6 +40,7 @@ static const struct gpumc_key keys[] = {
      .doc = "Share of the box that the disks cover.",
      .minimum = 1e-6,
      .maximum = HARD_DISKS_PACKING_MAXIMUM,
+     .example = "0.5",
      .exactly_one_of = density,
      .sweepable = true},
     {.name = "box",
@@ -345,6 +347,10 @@ static enum gpumc_status sample_checksum(const struct gpumc_model *model, size_t
 static const struct gpumc_kernel_ops *const kernels[] = {
     &hard_disks_checkerboard_cpu, &hard_disks_checkerboard_cuda, &hard_disks_serial_cpu, NULL};
 
+/* Pressures of fluids near the packing fraction of the example. */
+static const char *const examples[] = {"algorithm.control.from=2.0", "algorithm.control.to=3.0",
+                                       NULL};
+
 const struct gpumc_model_ops gpumc_model_hard_disks = {
     .name = "hard_disks",
     .summary = "Hard disks in a periodic box at constant volume or pressure",
@@ -358,6 +364,7 @@ const struct gpumc_model_ops gpumc_model_hard_disks = {
                 "  doi = {10.1103/PhysRev.127.359}\n"
                 "}\n",
     .keys = keys,
+    .examples = examples,
     .file_key = "file",
     .channels = hard_disks_channels,
     .n_channels = HARD_DISKS_CHANNELS,

@@ -31,6 +31,7 @@ static const struct gpumc_key keys[] = {
      .multiple_of = 2,
      .list_minimum = 1,
      .list_maximum = HEISENBERG_DIMENSIONS_MAXIMUM,
+     .example = "[4, 4]",
      .required = true,
      .sweepable = true},
     {.name = "components",
@@ -324,6 +325,9 @@ static const struct gpumc_kernel_ops *const kernels[] = {
     &heisenberg_double_cpu, &heisenberg_float_cpu, &heisenberg_double_cuda,
     &heisenberg_float_cuda, &heisenberg_fast_cuda, NULL};
 
+/* Without a range a density of states takes minutes: all energies are looked for. */
+static const char *const examples[] = {"algorithm.range={from: -1.8, to: 1.0}", NULL};
+
 const struct gpumc_model_ops gpumc_model_heisenberg = {
     .name = "heisenberg",
     .summary = "Heisenberg and XY spins on periodic chains, square and cubic lattices",
@@ -338,6 +342,7 @@ const struct gpumc_model_ops gpumc_model_heisenberg = {
                 "  doi = {10.1119/1.1970340}\n"
                 "}\n",
     .keys = keys,
+    .examples = examples,
     .file_key = "file",
     .channels = heisenberg_channels,
     .n_channels = HEISENBERG_CHANNELS,

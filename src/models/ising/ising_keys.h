@@ -6,12 +6,12 @@
 #include "models/ising/ising.h"
 #include "models/lattice/disorder/disorder_keys.h"
 
-/* `least`, `most`: numbers of dimensions. */
-#define ISING_KEY_SHAPE(least, most, text)                                                         \
+/* `least`, `most`: numbers of dimensions; `small`: an example, in YAML. */
+#define ISING_KEY_SHAPE(least, most, small, text)                                                  \
   {                                                                                                \
     .name = "shape", .type = GPUMC_KEY_INTEGER, .doc = (text), .unit = "sites", .minimum = 2,      \
     .maximum = 1048576, .multiple_of = 2, .list_minimum = (least), .list_maximum = (most),         \
-    .required = true, .sweepable = true                                                            \
+    .example = (small), .required = true, .sweepable = true                                        \
   }
 
 #define ISING_KEY_COUPLING                                                                         \

@@ -4,7 +4,7 @@
 #include "models/ising/ising_keys.h"
 
 static const struct gpumc_key keys[] = {
-    ISING_KEY_SHAPE(2, 2, "Sides [Lx, Ly] of the periodic lattice."),
+    ISING_KEY_SHAPE(2, 2, "[12, 12]", "Sides [Lx, Ly] of the periodic lattice."),
     ISING_KEY_COUPLING,
     ISING_KEY_FIELD,
     {.name = NULL},
@@ -32,6 +32,9 @@ create(const struct gpumc_params *params, struct gpumc_model *model, struct gpum
                           gpumc_params_real(params, "h"), model, error);
 }
 
+/* The transition is at 0.4407. */
+static const char *const examples[] = {"algorithm.beta.to=0.6", NULL};
+
 const struct gpumc_model_ops gpumc_model_ising2d = {
     .name = "ising2d",
     .summary = "Ising model on the periodic square lattice",
@@ -47,6 +50,7 @@ const struct gpumc_model_ops gpumc_model_ising2d = {
                 "}\n",
     ISING_MODEL,
     .keys = keys,
+    .examples = examples,
     .kernels = ising_kernels,
     .checks = checks,
     .create = create,

@@ -4,7 +4,7 @@
 extern const struct gpumc_model_ops gpumc_model_ising3d;
 
 static const struct gpumc_key keys[] = {
-    ISING_KEY_SHAPE(3, 3, "Sides [Lx, Ly, Lz] of the periodic lattice."),
+    ISING_KEY_SHAPE(3, 3, "[4, 4, 4]", "Sides [Lx, Ly, Lz] of the periodic lattice."),
     ISING_KEY_COUPLING,
     ISING_KEY_FIELD,
     ISING_KEY_RANDOM_FIELD,
@@ -59,6 +59,9 @@ create(const struct gpumc_params *params, struct gpumc_model *model, struct gpum
   return ising_instance(&settings, model, error);
 }
 
+/* The transition is at 0.2217. */
+static const char *const examples[] = {"algorithm.beta.to=0.3", NULL};
+
 const struct gpumc_model_ops gpumc_model_ising3d = {
     .name = "ising3d",
     .summary = "Ising model on the periodic simple cubic lattice",
@@ -74,6 +77,7 @@ const struct gpumc_model_ops gpumc_model_ising3d = {
                 "}\n",
     ISING_MODEL,
     .keys = keys,
+    .examples = examples,
     .kernels = ising_kernels,
     .checks = checks,
     .create = create,
