@@ -59,6 +59,27 @@ if(GPUMC_GZIP) # as Debian has it
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/changelog.gz DESTINATION ${CMAKE_INSTALL_DOCDIR})
 endif()
 
+# Manual pages and what shells complete, which the program itself writes when it has been linked.
+if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+  set(manuals_default OFF)
+else()
+  set(manuals_default ON)
+endif()
+option(GPUMC_MANUALS "Man pages and completions, for which the program is run during the build" ${manuals_default})
+if(GPUMC_MANUALS)
+  set(manuals ${CMAKE_CURRENT_BINARY_DIR}/manuals)
+  add_custom_command(TARGET gpumc_program POST_BUILD VERBATIM
+    COMMENT "Writing man pages and completions"
+    COMMAND gpumc_program man --directory ${manuals}/man
+    COMMAND gpumc_program completion bash --output ${manuals}/completions/gpumc
+    COMMAND gpumc_program completion zsh --output ${manuals}/completions/_gpumc
+    COMMAND gpumc_program completion fish --output ${manuals}/completions/gpumc.fish)
+  install(DIRECTORY ${manuals}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
+  install(FILES ${manuals}/completions/gpumc DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${manuals}/completions/_gpumc DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${manuals}/completions/gpumc.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
+
 # The library is static, so whoever links it links what it needs. The prefix is found from where
 # gpumc.pc is: `cmake --install --prefix` may put it anywhere.
 set(pc_directory ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

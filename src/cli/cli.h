@@ -42,6 +42,12 @@ CLI_COMMAND(submit);
 CLI_COMMAND(bench);
 CLI_COMMAND(doctor);
 #undef CLI_COMMAND
+#define CLI_COMMAND_OF_ALL(name)                                                                   \
+  extern const struct argp cli_##name##_argp;                                                      \
+  int cli_##name(const struct cli_command *commands, int argc, char **argv)
+CLI_COMMAND_OF_ALL(completion);
+CLI_COMMAND_OF_ALL(man);
+#undef CLI_COMMAND_OF_ALL
 /* Take the signals that stop a run: for main(), before anything else is done. */
 void cli_run_listen(void);
 

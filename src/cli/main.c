@@ -18,6 +18,11 @@
   {                                                                                                \
     .name = #word, .summary = text, .main = cli_##word, .argp = &cli_##word##_argp                 \
   }
+/* One whose `main` is called with the table of all. */
+#define COMMAND_OF_ALL(word, text)                                                                 \
+  {                                                                                                \
+    .name = #word, .summary = text, .argp = &cli_##word##_argp, .main_of_all = cli_##word          \
+  }
 static const struct cli_command commands[] = {
     COMMAND(init, "write a configuration to begin with"),
     COMMAND(run, "run a configuration, or continue it"),
@@ -34,6 +39,8 @@ static const struct cli_command commands[] = {
     COMMAND(submit, "submit the tasks of a configuration to Slurm"),
     COMMAND(bench, "measure the update rates of the kernels on this machine"),
     COMMAND(doctor, "report what this program and this machine offer, and what is missing"),
+    COMMAND_OF_ALL(completion, "print the script by which a shell completes commands"),
+    COMMAND_OF_ALL(man, "print a manual page"),
     {0}};
 enum { N_COMMANDS = sizeof commands / sizeof *commands - 1 };
 

@@ -53,6 +53,15 @@ class Install(ProgramCase):
             sources.append(self.write(f"{'-'.join(header.with_suffix('').parts)}.c", f'#include "{header}"\n'))
         output("cc", "-std=c11", "-fsyntax-only", *sources, *flags)
 
+    def test_manual_pages_and_completions(self):
+        share = self.prefix / "share"
+        program = self.prefix / "bin/gpumc"
+        for shell, name in [("bash", "bash-completion/completions/gpumc"), ("zsh", "zsh/site-functions/_gpumc"),
+                            ("fish", "fish/vendor_completions.d/gpumc.fish")]:
+            self.assertEqual((share / name).read_text(), output(program, "completion", shell))
+        self.assertEqual((share / "man/man1/gpumc-run.1").read_text(), output(program, "man", "run"))
+        self.assertEqual((share / "man/man5/gpumc.yaml.5").read_text(), output(program, "man", "yaml"))
+
     def test_tools_and_documents(self):
         share = self.prefix / "share"
         for name in ["gpumc/tools/python/gpumc/__init__.py", "gpumc/tools/python/pyproject.toml", "gpumc/tools/plot",

@@ -8,7 +8,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.program import INVALID, SMALL, ProgramCase
 
 COMMANDS = ["init", "run", "validate", "plan", "list", "describe", "schema", "merge", "info", "status", "submit",
-            "bench", "doctor"]
+            "bench", "doctor", "completion", "man"]
 
 HUGE = """\
 gpumc: 1
