@@ -1,43 +1,20 @@
-/* gpumc status: how far the tasks of a configuration are. */
+/* One look at the tasks of a configuration, and the table of it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/arguments.h"
-#include "cli/cli.h"
-#include "cli/slurm.h"
-#include "core/base/memory.h"
+#include "cli/status/status.h"
+#include "core/base/machine.h"
 #include "core/base/text.h"
-#include "core/run/decide.h"
 
-enum { N_STATES = GPUMC_TASK_DONE + 1 };
+/* Slurm is asked no more often than this, whatever the interval. */
+static const double seconds_of_slurm = 30;
 
-static const char *const state_names[N_STATES] = {
+const char *const status_names[STATUS_NAMES] = {
     [GPUMC_TASK_NOT_STARTED] = "not started", [GPUMC_TASK_RUNNING] = "running",
     [GPUMC_TASK_RESUMABLE] = "resumable",     [GPUMC_TASK_FAILED] = "failed",
     [GPUMC_TASK_REFUSED] = "refused",         [GPUMC_TASK_DONE] = "done",
 };
-
-static const struct argp_option options[] = {
-    {"output", 'o', "FILE", 0, "As for gpumc run", 0},
-    {"set", CLI_OPTION_SET, "KEY=VALUE", 0, "As for gpumc run", 0},
-    {"json", CLI_OPTION_JSON, NULL, 0, "The states as JSON", 0},
-    {0}};
-
-const struct argp cli_status_argp = {
-    options,
-    cli_parse_common,
-    "CONFIG",
-    "Show what a run of CONFIG would do with its tasks: done, running, resumable, failed, refused "
-    "(result or checkpoint of another configuration, or a file that the model reads has changed or "
-    "is gone) or not started, with progress and the time that is left; where there is Slurm, with "
-    "your jobs of gpumc submit for them.\v"
-    "Examples:\n"
-    "  gpumc status campaign.yaml\n"
-    "  gpumc status campaign.yaml --json",
-    NULL,
-    NULL,
-    NULL};
 
 static cJSON *task_json(const struct gpumc_task *task, const struct gpumc_task_report *report,
                         const struct cli_slurm_job *job)
@@ -46,7 +23,7 @@ static cJSON *task_json(const struct gpumc_task *task, const struct gpumc_task_r
   cJSON_AddNumberToObject(json, "task", (double)task->index);
   cJSON_AddStringToObject(json, "label", task->label);
   cJSON_AddStringToObject(json, "output", task->output);
-  cJSON_AddStringToObject(json, "state", state_names[report->state]);
+  cJSON_AddStringToObject(json, "state", status_names[report->state]);
   if (report->fraction >= 0)
     cJSON_AddNumberToObject(json, "fraction", report->fraction);
   if (report->seconds >= 0)
@@ -65,22 +42,24 @@ static cJSON *task_json(const struct gpumc_task *task, const struct gpumc_task_r
   return json;
 }
 
-/* `jobs[n_tasks]` */
+/* `jobs[n_tasks]`; `reports[n_tasks]`: of the look before, zeroed at first. What is done stays as
+ * it was: its checksum is not read again. */
 static cJSON *status_json(const struct gpumc_config *config, const char *refusal,
-                          const struct cli_slurm_job *jobs)
+                          const struct cli_slurm_job *jobs, struct gpumc_task_report *reports)
 {
-  size_t counts[N_STATES] = {0};
+  size_t counts[STATUS_NAMES] = {0};
   cJSON *json = cJSON_CreateObject();
   cJSON *tasks = cJSON_AddArrayToObject(json, "tasks");
   for (size_t i = 0; i < config->n_tasks; i++) {
-    struct gpumc_task_report report;
-    gpumc_task_inspect(&config->tasks[i], refusal, &report);
-    cJSON_AddItemToArray(tasks, task_json(&config->tasks[i], &report, &jobs[i]));
-    counts[report.state]++;
+    struct gpumc_task_report *report = &reports[i];
+    if (report->state != GPUMC_TASK_DONE)
+      gpumc_task_inspect(&config->tasks[i], refusal, report);
+    cJSON_AddItemToArray(tasks, task_json(&config->tasks[i], report, &jobs[i]));
+    counts[report->state]++;
   }
   cJSON *totals = cJSON_AddObjectToObject(json, "counts");
-  for (size_t state = 0; state < N_STATES; state++)
-    cJSON_AddNumberToObject(totals, state_names[state], (double)counts[state]);
+  for (size_t state = 0; state < STATUS_NAMES; state++)
+    cJSON_AddNumberToObject(totals, status_names[state], (double)counts[state]);
   if (refusal != NULL)
     cJSON_AddStringToObject(json, "refusal", refusal);
   return json;
@@ -106,12 +85,26 @@ static void job_cell(struct cli_table *table, const cJSON *task)
     cli_table_cell(table, "%s %s", cli_text(job, "id"), cli_text(job, "state"));
 }
 
+static enum cli_style style_of(const char *state)
+{
+  static const enum cli_style styles[STATUS_NAMES] = {
+      [GPUMC_TASK_RUNNING] = CLI_WORKING, [GPUMC_TASK_RESUMABLE] = CLI_WARNING,
+      [GPUMC_TASK_FAILED] = CLI_ERROR,    [GPUMC_TASK_REFUSED] = CLI_ERROR,
+      [GPUMC_TASK_DONE] = CLI_GOOD,
+  };
+  for (size_t i = 0; i < STATUS_NAMES; i++)
+    if (strcmp(state, status_names[i]) == 0)
+      return styles[i];
+  return CLI_PLAIN;
+}
+
 static void task_row(struct cli_table *table, const cJSON *task, bool with_jobs)
 {
   const char *state = cli_text(task, "state");
-  const bool running = strcmp(state, state_names[GPUMC_TASK_RUNNING]) == 0;
+  const bool running = strcmp(state, status_names[GPUMC_TASK_RUNNING]) == 0;
   cli_table_cell(table, "%.0f", cli_number(task, "task"));
   cli_table_cell(table, "%s", state);
+  cli_table_style(table, style_of(state));
   if (cli_has(task, "fraction"))
     cli_table_cell(table, "%.0f %%", 100 * cli_number(task, "fraction"));
   else
@@ -143,17 +136,24 @@ static void print_messages(const cJSON *json)
   }
 }
 
-static void print_counts(const cJSON *counts, int n_tasks)
+void status_append_counts(const cJSON *counts, int n_tasks, struct gpumc_text *text)
 {
   static const enum gpumc_task_state order[] = {GPUMC_TASK_DONE,        GPUMC_TASK_RUNNING,
                                                 GPUMC_TASK_RESUMABLE,   GPUMC_TASK_FAILED,
                                                 GPUMC_TASK_NOT_STARTED, GPUMC_TASK_REFUSED};
-  printf("\n%d task%s:", n_tasks, n_tasks == 1 ? "" : "s");
+  gpumc_text_append(text, "%d task%s:", n_tasks, n_tasks == 1 ? "" : "s");
   for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-    const char *state = state_names[order[i]];
-    printf("%s %.0f %s", i > 0 ? "," : "", cli_number(counts, state), state);
+    const char *state = status_names[order[i]];
+    gpumc_text_append(text, "%s %.0f %s", i > 0 ? "," : "", cli_number(counts, state), state);
   }
-  putchar('\n');
+}
+
+static void print_counts(const cJSON *counts, int n_tasks)
+{
+  struct gpumc_text text = {0};
+  status_append_counts(counts, n_tasks, &text);
+  printf("\n%s\n", gpumc_text_string(&text));
+  gpumc_text_free(&text);
 }
 
 static bool any_job(const cJSON *tasks)
@@ -167,7 +167,7 @@ static bool any_job(const cJSON *tasks)
   return false;
 }
 
-static void print_status(const cJSON *json)
+void status_print(const cJSON *json)
 {
   const char *const titles[] = {"task", "state", "progress", "time",
                                 "left", "job",   "output",   "parameters"};
@@ -185,23 +185,30 @@ static void print_status(const cJSON *json)
     cli_say(stdout, "\nIts jobs are unknown: %s\n", cli_text(json, "squeue"));
 }
 
-static int report_status(const struct cli_arguments *arguments, const struct gpumc_config *config)
+/* ---- a look ---- */
+
+static void ask_slurm(struct status_look *look)
 {
   struct gpumc_error error = {0};
-  struct cli_slurm_job *jobs;
-  if (gpumc_allocate_array(&jobs, config->n_tasks, "jobs", &error) != GPUMC_OK)
-    return cli_fail(&error);
-  const enum cli_slurm_answer answer =
-      cli_slurm_find_jobs(&arguments->config, arguments->subject, config->n_tasks, jobs, &error);
-  cJSON *json = status_json(config, arguments->refusal, jobs);
-  if (answer == CLI_SLURM_FAILED)
-    cJSON_AddStringToObject(json, "squeue", gpumc_error_text(&error));
+  const struct cli_arguments *arguments = &look->arguments->common;
+  if (look->asked > 0 && gpumc_clock() - look->asked < seconds_of_slurm)
+    return;
+  free(look->unknown_jobs);
+  look->unknown_jobs = NULL;
+  memset(look->jobs, 0, look->config->n_tasks * sizeof *look->jobs);
+  if (cli_slurm_find_jobs(&arguments->config, arguments->subject, look->config->n_tasks, look->jobs,
+                          &error) == CLI_SLURM_FAILED)
+    look->unknown_jobs = strdup(gpumc_error_text(&error));
+  look->asked = gpumc_clock();
   gpumc_error_free(&error);
-  free(jobs);
-  return cli_report(json, arguments->json, print_status);
 }
 
-int cli_status(int argc, char **argv)
+cJSON *status_look_once(struct status_look *look)
 {
-  return cli_config_main(&cli_status_argp, true, argc, argv, report_status);
+  ask_slurm(look);
+  cJSON *json =
+      status_json(look->config, look->arguments->common.refusal, look->jobs, look->reports);
+  if (look->unknown_jobs != NULL)
+    cJSON_AddStringToObject(json, "squeue", look->unknown_jobs);
+  return json;
 }
