@@ -153,21 +153,23 @@ static enum gpumc_status
 write_new(const char *path, const struct gpumc_text *text, struct gpumc_error *error)
 {
   GPUMC_TRY(gpumc_directory_prepare(path, error));
-  const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const char *reason = NULL;
+  const int file = gpumc_regular_open(path, O_WRONLY | O_CREAT | O_EXCL, &reason);
   if (file < 0 && errno == EEXIST)
     return gpumc_error_set(error, GPUMC_INVALID,
                            "%s: is there already, and init never replaces a file: choose another "
                            "name with -o",
                            path);
   if (file < 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot be made: %s", path, strerror(errno));
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot be made: %s", path, reason);
   const bool written = gpumc_write_all_at(file, text->characters, text->length, 0) == 0;
   const int code = errno;
   if (close(file) == 0 && written)
     return GPUMC_OK;
-  const int reason = written ? errno : code;
+  const int failure = written ? errno : code;
   unlink(path);
-  return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot be written: %s", path, strerror(reason));
+  return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot be written: %s", path,
+                         strerror(failure));
 }
 
 int cli_init(int argc, char **argv)

@@ -143,6 +143,10 @@ class Refusals(ProgramCase):
         self.gpumc("init", "ising2d", "pa", "-o", "link.yaml", code=INVALID)
         self.assertFalse(self.path("nowhere").exists())
 
+    def test_what_is_no_regular_file(self):
+        os.mkfifo(self.path("fifo"))
+        self.assertIn("not a regular file but a FIFO", self.gpumc("init", "ising2d", "pa", "-o", "fifo", code=FAILURE).err)
+
     def test_a_folder_that_cannot_be_made(self):
         self.write("file", "")
         self.assertIn("file", self.gpumc("init", "ising2d", "pa", "-o", "file/c.yaml", code=FAILURE).err)

@@ -1,6 +1,7 @@
 """Manual pages: one for the program, each command and the language, without a warning of groff and mandoc, and with every
 option of the help and every key of the reference page."""
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -9,7 +10,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.program import INVALID, ProgramCase
+from support.program import FAILURE, INVALID, ProgramCase
 
 
 def plain(roff):
@@ -32,6 +33,10 @@ class Pages(ProgramCase):
         self.assertEqual(self.path("man/man1/gpumc.1").read_text(), self.gpumc("man").out)
         self.assertEqual(self.path("man/man1/gpumc-run.1").read_text(), self.gpumc("man", "run").out)
         self.assertEqual(self.path("man/man5/gpumc.yaml.5").read_text(), self.gpumc("man", "yaml").out)
+        os.mkfifo(self.path("man/man1/fifo"))
+        self.path("man/man1/gpumc.1").unlink()
+        self.path("man/man1/fifo").rename(self.path("man/man1/gpumc.1"))
+        self.assertIn("not a regular file but a FIFO", self.gpumc("man", "-d", "man", code=FAILURE).err)
         self.assertIn("there is no page of 'rnu'", self.gpumc("man", "rnu", code=INVALID).err)
 
     def check(self, command):

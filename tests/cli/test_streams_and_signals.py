@@ -24,7 +24,7 @@ class StandardOutput(ProgramCase):
     COMMANDS = [["--help"], ["--version"], ["help", "run"], ["run", "--help"], ["info", "--usage"], ["list"],
                 ["list", "--json"], ["describe", "pa"], ["schema"], ["doctor"], ["validate", "c.yaml"],
                 ["status", "c.yaml"], ["plan", "c.yaml"], ["info", "small.h5"], ["info", "small.h5", "--json"],
-                ["bench", "--seconds", "0.01", "--kernel", "spin", "--population", "8", "--shape", "8x8"]]
+                ["init", "-o", "-"], ["man"], ["completion", "bash"], ["bench", "--seconds", "0.01", "--kernel", "spin", "--population", "8", "--shape", "8x8"]]
 
     def setUp(self):
         super().setUp()

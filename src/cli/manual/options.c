@@ -2,9 +2,11 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/arguments.h"
 #include "core/base/files.h"
@@ -198,11 +200,15 @@ bool manual_find_keys(struct manual_keys *keys)
 enum gpumc_status
 manual_write(const char *path, const struct gpumc_text *text, struct gpumc_error *error)
 {
+  const char *reason = NULL;
   GPUMC_TRY(gpumc_directory_prepare(path, error));
-  FILE *stream = fopen(path, "we");
-  bool written = stream != NULL && fputs(gpumc_text_string(text), stream) >= 0;
-  written = stream != NULL && fclose(stream) == 0 && written;
-  return written ? GPUMC_OK
-                 : gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot be written: %s", path,
-                                   strerror(errno));
+  const int file = gpumc_regular_open(path, O_WRONLY | O_CREAT | O_TRUNC, &reason);
+  if (file < 0)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot be written: %s", path, reason);
+  const bool written = gpumc_write_all_at(file, text->characters, text->length, 0) == 0;
+  const int code = errno;
+  if (close(file) == 0 && written)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot be written: %s", path,
+                         strerror(written ? errno : code));
 }
