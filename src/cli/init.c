@@ -9,10 +9,13 @@
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "core/base/files.h"
-#include "core/simulation/registry.h"
+
+enum { OPTION_PLUGIN = CLI_OPTION_OWN };
 
 struct init_arguments {
   const char *command;
+  struct gpumc_plugin_set plugins;
+  struct gpumc_text paths;       /* "plugins=['/home/me/potts.so'" */
   const char *model, *algorithm; /* NULL: not given */
   const char *path;              /* NULL: MODEL-ALGORITHM.yaml; "-": standard output */
   struct cli_config_options set;
@@ -23,7 +26,19 @@ static const struct argp_option options[] = {
      0},
     {"set", CLI_OPTION_SET, "KEY=VALUE", 0,
      "Give a key this value in the file, for example model.shape='[32, 32]'", 0},
+    {"plugin", OPTION_PLUGIN, "PLUGIN", 0, CLI_PLUGIN_HELP, 0},
     {0}};
+
+/* To the set and to the list of the file: names as they are, paths in full, since those of a
+ * configuration are relative to its own folder. */
+static void add_plugin(struct init_arguments *arguments, const char *wanted)
+{
+  char *path = strchr(wanted, '/') != NULL ? realpath(wanted, NULL) : NULL;
+  cli_plugin_add(&arguments->plugins, wanted);
+  gpumc_text_append(&arguments->paths, "%s'%s'", arguments->paths.length > 0 ? ", " : "plugins=[",
+                    path != NULL ? path : wanted);
+  free(path);
+}
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
@@ -34,6 +49,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     return 0;
   case CLI_OPTION_SET:
     cli_config_set(&arguments->set, arguments->command, argument);
+    return 0;
+  case OPTION_PLUGIN:
+    add_plugin(arguments, argument);
     return 0;
   case ARGP_KEY_ARG:
     if (arguments->model == NULL)
@@ -68,13 +86,13 @@ const struct argp cli_init_argp = {
 /* ---- which pair ---- */
 
 /* "pa, pt": of the plugins of the other kind those that suit, either argument NULL. */
-static void list_suiting(const struct gpumc_model_ops *model,
+static void list_suiting(const struct gpumc_plugin_set *set, const struct gpumc_model_ops *model,
                          const struct gpumc_algorithm_ops *algorithm, struct gpumc_text *names)
 {
-  for (const struct gpumc_model_ops *const *m = gpumc_models(); *m != NULL; m++)
+  for (const struct gpumc_model_ops *const *m = set->models; *m != NULL; m++)
     if (algorithm != NULL && gpumc_language_suits(*m, algorithm))
       gpumc_text_append(names, "%s%s", names->length > 0 ? ", " : "", (*m)->name);
-  for (const struct gpumc_algorithm_ops *const *a = gpumc_algorithms(); *a != NULL; a++)
+  for (const struct gpumc_algorithm_ops *const *a = set->algorithms; *a != NULL; a++)
     if (model != NULL && gpumc_language_suits(model, *a))
       gpumc_text_append(names, "%s%s", names->length > 0 ? ", " : "", (*a)->name);
 }
@@ -94,11 +112,20 @@ static _Noreturn void refuse_name(const char *command, const char *kind, const c
   cli_usage_error(command, "unknown %s '%s'; there are %s", kind, name, gpumc_text_string(&all));
 }
 
+/* In the set, to which a plugin of the search path is added that has the name. */
+static void want(struct init_arguments *arguments, enum gpumc_plugin_kind kind, const char *name)
+{
+  struct gpumc_error error = {0};
+  if (name != NULL && gpumc_plugin_set_want(&arguments->plugins, kind, name, &error) != GPUMC_OK)
+    exit(cli_fail(&error));
+}
+
 static const struct gpumc_model_ops *find_model(const struct init_arguments *arguments)
 {
-  const struct gpumc_model_ops *const *models = gpumc_models();
+  const struct gpumc_model_ops *const *models = arguments->plugins.models;
   const struct gpumc_model_ops *found =
-      arguments->model == NULL ? models[0] : gpumc_model_find(arguments->model);
+      arguments->model == NULL ? models[0]
+                               : gpumc_plugin_set_model(&arguments->plugins, arguments->model);
   const char *names[NAMES_MAXIMUM];
   size_t count = 0;
   for (; models[count] != NULL && count < NAMES_MAXIMUM; count++)
@@ -112,7 +139,7 @@ static const struct gpumc_model_ops *find_model(const struct init_arguments *arg
 static const struct gpumc_algorithm_ops *
 find_algorithm(const struct init_arguments *arguments, const struct gpumc_model_ops *model)
 {
-  const struct gpumc_algorithm_ops *const *algorithms = gpumc_algorithms();
+  const struct gpumc_algorithm_ops *const *algorithms = arguments->plugins.algorithms;
   const char *names[NAMES_MAXIMUM];
   size_t count = 0, first = 0;
   struct gpumc_text suiting = {0};
@@ -120,13 +147,15 @@ find_algorithm(const struct init_arguments *arguments, const struct gpumc_model_
     names[count] = algorithms[count]->name;
   while (algorithms[first] != NULL && !gpumc_language_suits(model, algorithms[first]))
     first++;
-  list_suiting(model, NULL, &suiting);
+  list_suiting(&arguments->plugins, model, NULL, &suiting);
   if (arguments->model != NULL && arguments->algorithm == NULL)
     cli_usage_error(arguments->command, "an algorithm is missing; model %s runs with %s",
                     model->name, gpumc_text_string(&suiting));
   gpumc_text_free(&suiting);
   const struct gpumc_algorithm_ops *found =
-      arguments->algorithm == NULL ? algorithms[first] : gpumc_algorithm_find(arguments->algorithm);
+      arguments->algorithm == NULL
+          ? algorithms[first]
+          : gpumc_plugin_set_algorithm(&arguments->plugins, arguments->algorithm);
   if (found == NULL)
     refuse_name(arguments->command, "algorithm", arguments->algorithm, names, count);
   return found;
@@ -138,8 +167,8 @@ static void check_pair(const struct init_arguments *arguments, const struct gpum
   struct gpumc_text algorithms = {0}, models = {0};
   if (gpumc_language_suits(model, algorithm))
     return;
-  list_suiting(model, NULL, &algorithms);
-  list_suiting(NULL, algorithm, &models);
+  list_suiting(&arguments->plugins, model, NULL, &algorithms);
+  list_suiting(&arguments->plugins, NULL, algorithm, &models);
   cli_usage_error(arguments->command,
                   "model %s does not run with algorithm %s: it runs with %s; %s runs %s",
                   model->name, algorithm->name, gpumc_text_string(&algorithms), algorithm->name,
@@ -178,13 +207,21 @@ int cli_init(int argc, char **argv)
   struct gpumc_error error = {0};
   struct gpumc_text text = {0};
   char *path = NULL;
+  cli_plugins_open(&arguments.plugins);
   cli_parse(&cli_init_argp, argc, argv, &arguments);
+  if (arguments.paths.length > 0) {
+    gpumc_text_append(&arguments.paths, "]");
+    cli_config_set(&arguments.set, argv[0], gpumc_text_string(&arguments.paths));
+  }
+  want(&arguments, GPUMC_PLUGIN_MODEL, arguments.model);
+  want(&arguments, GPUMC_PLUGIN_ALGORITHM, arguments.algorithm);
   const struct gpumc_model_ops *model = find_model(&arguments);
   const struct gpumc_algorithm_ops *algorithm = find_algorithm(&arguments, model);
   int code = GPUMC_OK;
   check_pair(&arguments, model, algorithm);
-  enum gpumc_status status = gpumc_language_example(model, algorithm, arguments.set.assignments,
-                                                    arguments.set.n_assignments, &text, &error);
+  enum gpumc_status status =
+      gpumc_language_example(&arguments.plugins, model, algorithm, arguments.set.assignments,
+                             arguments.set.n_assignments, &text, &error);
   if (status != GPUMC_OK) {
     code = cli_config_fail(&error);
   } else if (arguments.path != NULL && strcmp(arguments.path, "-") == 0) {
@@ -202,6 +239,8 @@ int cli_init(int argc, char **argv)
   }
   free(path);
   gpumc_text_free(&text);
+  gpumc_text_free(&arguments.paths);
   cli_config_options_free(&arguments.set);
+  gpumc_plugin_set_free(&arguments.plugins);
   return code;
 }

@@ -186,6 +186,20 @@ class Outside(ProgramCase):
         self.assertIn("## Model `potts`", self.gpumc("describe", "--markdown", "--plugin", "potts").out)
         self.assertNotIn("potts", self.gpumc("describe", "--markdown").out)
 
+    def test_a_configuration_to_begin_with(self):
+        """Of a model of the search path, of one by its path, and of an algorithm."""
+        plugin = self.put("potts", "elsewhere")
+        self.gpumc("init", "potts", "pa", "-o", "configs/c.yaml", "--plugin", f"elsewhere/{plugin.name}")
+        self.assertIn(f"plugins: ['{plugin.resolve()}']\n", self.path("configs/c.yaml").read_text())
+        self.gpumc("run", "configs/c.yaml", "--quiet")
+        self.environment["GPUMC_PLUGIN_PATH"] = str(self.path("plugins"))
+        for name in "potts", "rods", "random_walk":
+            self.put(name)
+        for pair in ["potts", "canonical"], ["rods", "mpmc"], ["rods", "pt"], ["ising2d", "random_walk"]:
+            self.gpumc("init", *pair)
+            self.gpumc("validate", f"{pair[0]}-{pair[1]}.yaml")
+        self.assertIn("potts runs with ", self.gpumc("init", "potts", code=INVALID).err)
+
     def test_its_keys_are_checked(self):
         self.put("potts")
         self.refused(":3:40:", "model.q", "from 2 to 256", config=BY_PATH.replace("q: 3", "q: 1"))

@@ -115,7 +115,15 @@ enum gpumc_status man_language(struct gpumc_text *text, struct gpumc_error *erro
   gpumc_language_tables_fill(&tables, models);
   man_head(text, "GPUMC.YAML", 5, "gpumc.yaml", "configurations of gpumc");
   gpumc_text_append(text, "%s", introduction);
-  GPUMC_TRY(gpumc_language_example(models[0], algorithms[first], NULL, 0, &example, error));
+  struct gpumc_plugin_set set = {0};
+  enum gpumc_status status = gpumc_plugin_set_init(&set, error);
+  if (status == GPUMC_OK)
+    status = gpumc_language_example(&set, models[0], algorithms[first], NULL, 0, &example, error);
+  gpumc_plugin_set_free(&set);
+  if (status != GPUMC_OK) {
+    gpumc_text_free(&example);
+    return status;
+  }
   man_example(text, gpumc_text_string(&example), example.length);
   gpumc_text_free(&example);
   gpumc_text_append(text, ".SH KEYS\n.SS The file\n");

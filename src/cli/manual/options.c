@@ -89,6 +89,7 @@ manual_values(const struct cli_command *commands, const char *name, struct gpumc
       {"CONFIG", MANUAL_CONFIGURATIONS, NULL},
       {"RESULT", MANUAL_RESULTS, NULL},
       {"FILE", MANUAL_FILES, NULL},
+      {"PLUGIN", MANUAL_FILES, NULL},
       {"OUTPUT", MANUAL_FILES, NULL},
       {"DIR", MANUAL_FILES, NULL},
       {"KEY=VALUE", MANUAL_KEYS, NULL},

@@ -99,13 +99,13 @@ struct gpumc_key *gpumc_language_plugin_keys(const struct gpumc_language_tables 
  * does what it needs. */
 bool gpumc_language_suits(const struct gpumc_model_ops *model,
                           const struct gpumc_algorithm_ops *algorithm);
-/* Appends a small configuration of a pair that suits, YAML with comments that explain its keys:
- * required ones at the examples that they declare, optional ones in lines that begin with a # and
- * the key, each of which may be taken away. `assignments`, "KEY=VALUE" with a value in YAML, take
- * the place of examples and defaults. GPUMC_INVALID where one of them names no key of the pair,
- * makes a mistake, whose line is that of the text, or where a key has no example. */
+/* Appends a small configuration of a pair of a set that suits, YAML with comments that explain its
+ * keys: required ones at the examples that they declare, optional ones in lines that begin with a #
+ * and the key, each of which may be taken away. `assignments`, "KEY=VALUE" with a value in YAML,
+ * take the place of examples and defaults. GPUMC_INVALID where one of them names no key of the
+ * pair, makes a mistake, whose line is that of the text, or where a key has no example. */
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_language_example(const struct gpumc_model_ops *model,
+gpumc_language_example(const struct gpumc_plugin_set *set, const struct gpumc_model_ops *model,
                        const struct gpumc_algorithm_ops *algorithm, const char *const *assignments,
                        size_t n_assignments, struct gpumc_text *text, struct gpumc_error *error);
 

@@ -452,12 +452,12 @@ static enum gpumc_status write_checked(struct writer *writer)
   return GPUMC_OK;
 }
 
-enum gpumc_status gpumc_language_example(const struct gpumc_model_ops *model,
-                                         const struct gpumc_algorithm_ops *algorithm,
-                                         const char *const *assignments, size_t n_assignments,
-                                         struct gpumc_text *text, struct gpumc_error *error)
+enum gpumc_status
+gpumc_language_example(const struct gpumc_plugin_set *set, const struct gpumc_model_ops *model,
+                       const struct gpumc_algorithm_ops *algorithm, const char *const *assignments,
+                       size_t n_assignments, struct gpumc_text *text, struct gpumc_error *error)
 {
-  const struct gpumc_plugins plugins = gpumc_plugins_registered();
+  const struct gpumc_plugins plugins = gpumc_plugins_of(set);
   const struct gpumc_model_ops *const just_this[] = {model, NULL};
   struct gpumc_language_tables *tables = malloc(sizeof *tables);
   enum gpumc_status status = GPUMC_FAILURE;
