@@ -48,6 +48,38 @@ class Scripts(ProgramCase):
         return str(self.path(name))
 
 
+    def typed(self, shell, setup, line, word):
+        """What a shell on a terminal shows when a line is typed with a tab at its end, and then return. The line is for a function
+        gpumc that prints its words in brackets; `word` is waited for, half a minute at most."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.directory)
+            os.execvpe(shell[0], shell, {**os.environ, "PS1": "> ", "TERM": "dumb", "INPUTRC": "/dev/null", "HISTFILE": ""})
+        text = ""
+
+        def until(wanted):
+            nonlocal text
+            end = time.monotonic() + 30
+            while wanted not in text and time.monotonic() < end and select.select([terminal], [], [], 30)[0]:
+                try:
+                    text += os.read(terminal, 4096).decode(errors="replace")
+                except OSError:
+                    return
+
+        os.write(terminal, f"{setup}; gpumc() {{ printf '<%s>' \"$@\"; echo; }}; echo READ''Y\n".encode())
+        until("READY")
+        text = ""
+        os.write(terminal, f"{line}\t".encode())
+        until(word)
+        os.write(terminal, b"\n")
+        until(">\r\n")
+        os.write(terminal, b"exit\n")
+        until("never said")
+        os.close(terminal)
+        os.waitpid(pid, 0)
+        return text
+
+
 class Bash(Scripts):
     def setUp(self):
         super().setUp()
@@ -119,28 +151,11 @@ class Bash(Scripts):
                     self.assertIn(f"model.{key}=", offered)
 
     def test_typed_into_a_terminal(self):
-        def typed(line):
-            pid, terminal = pty.fork()
-            if pid == 0:
-                os.chdir(self.directory)
-                os.execvpe("bash", ["bash", "--norc", "--noprofile", "-i"],
-                           {**os.environ, "PS1": "> ", "TERM": "dumb", "INPUTRC": "/dev/null", "HISTFILE": ""})
-            os.write(terminal, f"source {self.completion}; gpumc() {{ printf '<%s>' \"$@\"; echo; }}\n".encode())
-            os.write(terminal, f"{line}\t".encode())
-            time.sleep(1)
-            os.write(terminal, b"\nexit\n")
-            text = b""
-            while select.select([terminal], [], [], 20)[0]:
-                try:
-                    text += os.read(terminal, 4096)
-                except OSError:
-                    break
-            os.close(terminal)
-            os.waitpid(pid, 0)
-            return text.decode()
+        def typed(line, word):
+            return self.typed(["bash", "--norc", "--noprofile", "-i"], f"source {self.completion}", line, word)
         self.assertIn("<run><a.yaml><--set><algorithm.resampling=systematic>",
-                      typed("gpumc run a.yaml --set algorithm.resampling=sys"))
-        self.assertIn("<describe><heisenberg>", typed("gpumc describe hei"))
+                      typed("gpumc run a.yaml --set algorithm.resampling=sys", "=systematic"))
+        self.assertIn("<describe><heisenberg>", typed("gpumc describe hei", "heisenberg"))
 
 
 class Zsh(Scripts):
@@ -153,30 +168,9 @@ class Zsh(Scripts):
     def test_the_script_is_good_zsh(self):
         subprocess.run([self.zsh, "-n", self.path("functions/_gpumc")], check=True)
 
-    def completed(self, line):
-        """What stands on the line after a tab, in a zsh of its own."""
-        pid, terminal = pty.fork()
-        if pid == 0:
-            os.chdir(self.directory)
-            os.execvpe(self.zsh, [self.zsh, "-f", "-i"], {**os.environ, "TERM": "dumb", "PS1": "> "})
-        setup = (f"fpath=({self.path('functions')} $fpath); autoload -Uz compinit; compinit -u -D; unsetopt beep; "
-                 "gpumc() { print -r -- \"<${(j:><:)@}>\" }\n")
-        os.write(terminal, setup.encode())
-        time.sleep(2)
-        os.write(terminal, f"{line}\t".encode())
-        time.sleep(2)
-        os.write(terminal, b"\n")
-        time.sleep(0.5)
-        os.write(terminal, b"exit\n")
-        text = b""
-        while select.select([terminal], [], [], 20)[0]:
-            try:
-                text += os.read(terminal, 4096)
-            except OSError:
-                break
-        os.close(terminal)
-        os.waitpid(pid, 0)
-        return text.decode(errors="replace")
+    def completed(self, line, word):
+        return self.typed([self.zsh, "-f", "-i"], f"fpath=({self.path('functions')} $fpath); autoload -Uz compinit; compinit -u -D; "
+                          "unsetopt beep", line, word)
 
     def test_typed_into_a_terminal(self):
         for line, result in [("gpumc val", "<validate>"), ("gpumc run a.yaml --fre", "<run><a.yaml><--fresh>"),
@@ -185,7 +179,7 @@ class Zsh(Scripts):
                              ("gpumc run --set algorithm.resampling=sy", "<run><--set><algorithm.resampling=systematic>"),
                              ("gpumc init ising2d mu", "<init><ising2d><muca>")]:
             with self.subTest(line=line):
-                self.assertIn(result, self.completed(line))
+                self.assertIn(result, self.completed(line, result.split("<")[-1].strip("<>")))
 
 
 class Fish(Scripts):
