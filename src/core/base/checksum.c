@@ -1,8 +1,8 @@
 /* The checksum: four independent lanes of multiply, xor and rotate, a word of eight bytes each.
  *
  * Every step is a bijection of the lane for a given word and of the word for a given lane (odd
- * multipliers), and so is every step of the final mixing: that is why a change in a single word
- * cannot go unnoticed. Four lanes keep the multiplier of the processor busy. */
+ * multipliers), and so is every step of the final mixing, so a change in a single word is always
+ * noticed. Four lanes keep the multiplier of the processor busy. */
 #include "core/base/checksum.h"
 
 #include <errno.h>
@@ -132,7 +132,7 @@ static enum gpumc_status cannot(const char *action, const char *path, struct gpu
   return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot %s: %s", path, action, strerror(errno));
 }
 
-/* Bytes at `offset`; false, with errno, where there are fewer. */
+/* Reads bytes at `offset`; false, with errno, if there are fewer. */
 static bool read_at(int descriptor, unsigned char *bytes, size_t count, uint64_t offset)
 {
   while (count > 0) {
@@ -140,7 +140,7 @@ static bool read_at(int descriptor, unsigned char *bytes, size_t count, uint64_t
     if (got < 0 && errno == EINTR)
       continue;
     if (got == 0)
-      errno = EIO; /* it has become shorter */
+      errno = EIO; /* the file has become shorter */
     if (got <= 0)
       return false;
     bytes += got;
@@ -150,7 +150,7 @@ static bool read_at(int descriptor, unsigned char *bytes, size_t count, uint64_t
   return true;
 }
 
-/* CRC-32 of the first `size` bytes. */
+/* Computes the CRC-32 of the first `size` bytes. */
 static enum gpumc_status
 sum_of(int descriptor, const char *path, uint64_t size, uint32_t *sum, struct gpumc_error *error)
 {

@@ -1,7 +1,8 @@
 /* A 64-bit checksum of a stream of bytes, to notice damage: torn writes, flipped bits, lost blocks.
  *
- * It is no defence against somebody who wants to deceive: collisions are easy to make on purpose. A
- * change confined to one aligned 8-byte word is always noticed, any other but once in 2^64. */
+ * It does not protect against deliberate tampering: collisions are easy to construct. A change
+ * confined to one aligned 8-byte word is always noticed; any other change goes unnoticed once in
+ * 2^64. */
 #ifndef GPUMC_CORE_CHECKSUM_H
 #define GPUMC_CORE_CHECKSUM_H
 
@@ -20,12 +21,12 @@ struct gpumc_checksum {
 };
 
 void gpumc_checksum_begin(struct gpumc_checksum *checksum);
-/* However the stream is cut into calls, the value is the same. */
+/* Adds bytes to the stream; the value does not depend on how the stream is cut into calls. */
 void gpumc_checksum_add(struct gpumc_checksum *checksum, const void *bytes, size_t count);
-/* The value of all bytes so far; more may follow. The same on every machine. */
+/* Returns the value of all bytes so far; more may follow. It is the same on every machine. */
 uint64_t gpumc_checksum_value(const struct gpumc_checksum *checksum);
 
-/* All in one. */
+/* Returns the checksum of `count` bytes in a single call. */
 uint64_t gpumc_checksum_of(const void *bytes, size_t count);
 
 /* The seal of a file: its last 32 bytes, a checksum of everything before them.
@@ -42,13 +43,14 @@ uint64_t gpumc_checksum_of(const void *bytes, size_t count);
 
 enum { GPUMC_SEAL_BYTES = 32 };
 
-/* NONE: the file does not end in a seal. BROKEN: it does, and is not what was sealed. */
+/* NONE: the file does not end in a seal. BROKEN: it does, but the contents are not those that were
+ * sealed. */
 enum gpumc_seal { GPUMC_SEAL_NONE, GPUMC_SEAL_WHOLE, GPUMC_SEAL_BROKEN };
 
 /* Appends the seal to a finished file that has none. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_seal_file(const char *path, struct gpumc_error *error);
-/* Reads the whole file where it ends in a seal, and 32 bytes otherwise. GPUMC_FAILURE where it
- * cannot be read or is no regular file. */
+/* Reads the whole file if it ends in a seal, otherwise 32 bytes. GPUMC_FAILURE if it cannot be read
+ * or is not a regular file. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_seal_check(const char *path, enum gpumc_seal *seal, struct gpumc_error *error);
 

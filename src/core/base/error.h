@@ -9,14 +9,14 @@
 extern "C" {
 #endif
 
-/* The values are the program's exit codes (docs/cli.md), all but GPUMC_BUSY. */
+/* All values except GPUMC_BUSY are the program's exit codes (docs/cli.md). */
 enum gpumc_status {
   GPUMC_OK = 0,       /* done */
   GPUMC_FAILURE = 1,  /* run-time failure: I/O, memory */
   GPUMC_INVALID = 2,  /* usage or configuration */
   GPUMC_DEVICE = 3,   /* the requested device is not available, or failed */
   GPUMC_STOPPED = 75, /* stopped by a signal or the time limit; resumable */
-  GPUMC_BUSY = 76,    /* another process works on it */
+  GPUMC_BUSY = 76,    /* another process is working on it */
 };
 
 /* `message` is owned by the object, one or more lines without a final newline; NULL when no error.
@@ -57,15 +57,15 @@ struct gpumc_error {
     }                                                                                              \
   } while (0)
 
-/* Record a failure where it happened; returns `status` so that callers can `return` it.
- * A message already there is replaced. Never fails: without memory a fixed text stands in. */
+/* Records a failure where it happened; returns `status` so that callers can `return` it. Replaces a
+ * message that is already there. Never fails: if memory runs out, a fixed text stands in. */
 enum gpumc_status gpumc_error_set(struct gpumc_error *error, enum gpumc_status status,
                                   const char *format, ...) GPUMC_PRINTF(3, 4);
 
-/* Put "context: " in front of the message on its way up. */
+/* Puts "context: " in front of the message on its way up. */
 void gpumc_error_prefix(struct gpumc_error *error, const char *format, ...) GPUMC_PRINTF(2, 3);
 
-/* Never NULL: the message, or "no error". */
+/* Returns the message, or "no error"; never NULL. */
 const char *gpumc_error_text(const struct gpumc_error *error);
 
 /* Legal on a zeroed or an already freed object; leaves it zeroed. */

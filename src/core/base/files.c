@@ -24,7 +24,7 @@ char *gpumc_path_with_suffix(const char *path, const char *suffix, struct gpumc_
   return joined;
 }
 
-/* The directory of `path` into `directory`: "." where it names none. */
+/* Writes the directory of `path` to `directory`: "." if it names none. */
 static enum gpumc_status
 directory_of(const char *path, char directory[static PATH_MAX], struct gpumc_error *error)
 {
@@ -41,22 +41,22 @@ directory_of(const char *path, char directory[static PATH_MAX], struct gpumc_err
   return GPUMC_OK;
 }
 
-/* mkdir for every part of `directory`, which is cut and mended in place. */
+/* Calls mkdir for every part of `directory`, which is cut and restored in place. */
 static int make_directories(char *directory)
 {
   for (char *slash = strchr(directory + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
     *slash = '\0';
     int failed = mkdir(directory, DIRECTORY_MODE) != 0 && errno != EEXIST;
     *slash = '/';
-    /* A parent that cannot be made may be there all the same (a read-only mount, say). */
+    /* A parent that cannot be created may exist all the same (a read-only mount, say). */
     if (failed && errno != EROFS && errno != EACCES)
       return -1;
   }
   return mkdir(directory, DIRECTORY_MODE) != 0 && errno != EEXIST ? -1 : 0;
 }
 
-/* Why `directory`, which is cut in place, cannot be made: an errno of the nearest name above it
- * that is there; 0 where it can. */
+/* Returns why `directory`, which is cut in place, cannot be created: an errno for the nearest
+ * existing name above it; 0 if it can. */
 static int obstacle(char *directory)
 {
   struct stat found;
@@ -152,12 +152,12 @@ enum gpumc_status gpumc_file_sync(const char *path, struct gpumc_error *error)
   return GPUMC_OK;
 }
 
-/* The name itself, once it is given. */
+/* Makes the name itself durable, once it is given. */
 static enum gpumc_status sync_name(const char *path, struct gpumc_error *error)
 {
   char directory[PATH_MAX];
   GPUMC_TRY(directory_of(path, directory, error));
-  /* Some file systems know no fsync of a directory; there the rename is all there is. */
+  /* Some file systems cannot fsync a directory; there the rename has to do. */
   if (sync_path(directory, O_RDONLY | O_DIRECTORY) != 0 && errno != EINVAL && errno != EACCES)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot bring its name to the disk: %s", path,
                            strerror(errno));
@@ -184,8 +184,8 @@ bool gpumc_file_is_same(const char *one, const char *other)
          a.st_ino == b.st_ino;
 }
 
-/* Where an answer of a file server was lost and the request came twice, the file has both names
- * already. The old one does no harm if it cannot be removed. */
+/* If a file server's answer was lost and the request came twice, the file already has both names.
+ * The old one does no harm if it cannot be removed. */
 static int link_and_unlink(const char *written, const char *path)
 {
   if (link(written, path) != 0 && !(errno == EEXIST && gpumc_file_is_same(written, path)))
@@ -194,8 +194,8 @@ static int link_and_unlink(const char *written, const char *path)
   return 0;
 }
 
-/* File systems lack one or the other of what never replaces a file. Where they lack both, the name
- * is looked at just before it is given. */
+/* File systems may lack either of the calls that never replace a file. If they lack both, the name
+ * is checked just before it is given. */
 static int rename_to_free_name(const char *written, const char *path)
 {
   struct stat found;
@@ -230,7 +230,7 @@ gpumc_file_publish_new(const char *written, const char *path, struct gpumc_error
 
 enum { FILE_MODE = 0666 };
 
-/* Of what stat says; NULL of a regular file. */
+/* Returns why a file of this mode (from stat) is refused; NULL for a regular file. */
 static const char *refusal(mode_t mode)
 {
   if (S_ISREG(mode))
@@ -249,7 +249,7 @@ static int refuse(int code, const char *why, const char **reason)
   return -1;
 }
 
-/* Checked before opening, since merely opening some devices has effects, and again afterwards,
+/* Checked before opening, since merely opening some devices has side effects, and again afterwards,
  * since the name may lead elsewhere by then. */
 int gpumc_regular_open(const char *path, int flags, const char **reason)
 {

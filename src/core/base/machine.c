@@ -1,5 +1,5 @@
-/* Host threads; memory by /proc/meminfo, control groups and resource limits; the monotonic clock.
- */
+/* Host threads; memory from /proc/meminfo, control groups and resource limits; the monotonic
+ * clock. */
 #include "core/base/machine.h"
 
 #include <ctype.h>
@@ -21,8 +21,8 @@
 
 static const char variable[] = "OMP_NUM_THREADS";
 
-/* With more of them a parallel region, which no signal interrupts, takes tens of milliseconds for
- * its barriers alone, and a unit of work seconds. */
+/* With more threads, the barriers of a parallel region, which no signal interrupts, take tens of
+ * milliseconds, and a unit of work takes seconds. */
 enum { THREADS_PER_PROCESSOR = 32 };
 
 static const char *skip_blanks(const char *text)
@@ -32,7 +32,7 @@ static const char *skip_blanks(const char *text)
   return text;
 }
 
-/* Skips a number and the blanks around it; NULL where the number cannot be used. */
+/* Skips a number and the blanks around it; NULL if the number cannot be used. */
 static const char *skip_number(const char *text)
 {
   long number = 0;
@@ -90,7 +90,7 @@ gpumc_threads_choose(int asked, int processors, int *threads, struct gpumc_error
   return suit_machine(*threads, variable, error);
 }
 
-/* As libgomp reads it, in kilobytes without a unit; 0: the system's default. */
+/* As libgomp reads it: in kilobytes if there is no unit; 0: the system's default. */
 static size_t stack_bytes(void)
 {
   static const char units[] = "bkmg";
@@ -106,7 +106,8 @@ static size_t stack_bytes(void)
   return unit != NULL ? number << 10 * (unit - units) : 0;
 }
 
-/* Threads of this process beside the calling one: an earlier region has left those of its team. */
+/* Returns how many threads this process has beside the calling one: an earlier region has left
+ * those of its team. */
 static int threads_at_hand(void)
 {
   struct stat found;
@@ -123,8 +124,8 @@ static void *pass(void *gate)
   return NULL;
 }
 
-/* Starts up to `count` threads that are all there at once, and ends them; how many there were, and
- * `*code` why no more. */
+/* Starts up to `count` threads that all exist at once, and ends them. Returns how many there were;
+ * `*code` says why there were no more. */
 static int start_and_end(pthread_t *threads, int count, int *code)
 {
   pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
@@ -174,8 +175,8 @@ static double least(double a, double b)
   return a < b ? a : b;
 }
 
-/* The number after `name` in a file of lines "name number". `name` NULL: the file's first number.
- */
+/* Reads the number after `name` in a file of lines "name number". `name` NULL: the file's first
+ * number. */
 static bool read_number(const char *path, const char *name, double *value)
 {
   char line[512];
@@ -192,7 +193,8 @@ static bool read_number(const char *path, const char *name, double *value)
   return found;
 }
 
-/* What one group leaves; file cache that can be dropped does not count as used. */
+/* Returns the memory that one group leaves; file cache that can be dropped does not count as
+ * used. */
 static double group_leaves(const char *folder, const char *limit_name, const char *usage_name,
                            const char *cache_name)
 {
@@ -211,7 +213,7 @@ static double group_leaves(const char *folder, const char *limit_name, const cha
   return left > 0 ? left : 0;
 }
 
-/* The group and all above it, up to the mount point. */
+/* The same for the group and all groups above it, up to the mount point. */
 static double groups_leave(const char *mount, const char *group, bool version_2)
 {
   char folder[4096];

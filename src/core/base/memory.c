@@ -1,5 +1,4 @@
-/* Host memory: zeroed, aligned for the widest vector registers, failures say what was wanted.
- */
+/* Host memory: zeroed, aligned for the widest vector registers; failures say what was wanted. */
 #include "core/base/memory.h"
 
 #include <stdint.h>

@@ -6,10 +6,9 @@
 
 #include "core/base/error.h"
 
-/* `*memory` becomes a zeroed array of `count` elements of `size` bytes, 64-byte aligned; release it
- * with free(). `what` names the array in the message ("energies of 20000 replicas").
- * GPUMC_FAILURE when count * size overflows or there is not so much memory; *memory is then NULL.
- */
+/* Sets `*memory` to a zeroed array of `count` elements of `size` bytes, 64-byte aligned; release it
+ * with free(). `what` names the array in the message ("energies of 20000 replicas"). GPUMC_FAILURE,
+ * with *memory NULL, if count * size overflows or there is not enough memory. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_allocate(size_t count, size_t size, const char *what,
                                                   void **memory, struct gpumc_error *error);
 
@@ -17,7 +16,7 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_allocate(size_t count, size_t size, con
 #define gpumc_allocate_array(pointer, count, what, error)                                          \
   gpumc_allocate((count), sizeof **(pointer), (what), (void **)(pointer), (error))
 
-/* Text of a byte count in binary units, "1.5 GiB", into `text`. Returns `text`. */
+/* Writes a byte count in binary units, "1.5 GiB", to `text`. Returns `text`. */
 const char *gpumc_size_text(double bytes, char text[static 32]);
 
 #endif

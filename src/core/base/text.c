@@ -12,7 +12,8 @@
 
 enum { BYTE_ORDER_MARK = 0xfeff };
 
-/* The code point at `bytes` (`left` bytes remain) and its length; length 0: no valid UTF-8. */
+/* Returns the code point at `bytes` (`left` bytes remain) and its length; length 0: not valid
+ * UTF-8. */
 static uint32_t utf8_decode(const unsigned char *bytes, size_t left, size_t *length)
 {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -145,7 +146,7 @@ static size_t smaller(size_t a, size_t b)
   return a < b ? a : b;
 }
 
-/* Optimal string alignment distance; both lengths at most LONGEST_NAME. */
+/* Returns the optimal string alignment distance; both lengths are at most LONGEST_NAME. */
 static size_t edit_distance(const char *a, size_t length_a, const char *b, size_t length_b)
 {
   size_t distance[LONGEST_NAME + 1][LONGEST_NAME + 1];
@@ -178,7 +179,7 @@ const char *gpumc_nearest_name(const char *name, const char *const *candidates, 
       continue;
     size_t distance = edit_distance(name, length, candidates[i], candidate_length);
     size_t longer = length > candidate_length ? length : candidate_length;
-    /* A name that has nothing in common is not near, however short. */
+    /* A name that has nothing in common is never near, however short. */
     if (distance < least && 3 * distance <= longer + 2 && distance < longer) {
       least = distance;
       nearest = candidates[i];
@@ -205,7 +206,7 @@ static const struct unit sizes[] = {
     {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0},
     {NULL, 0}};
 
-/* Both say what the readers below accept, digit for digit. */
+/* Both describe what the readers below accept, digit for digit. */
 const char *const gpumc_duration_pattern =
     "^(?=[0-9.]*[1-9])[0-9]{1,15}(\\.[0-9]{1,15})? *(ms|s|min|h|d)$";
 const char *const gpumc_size_pattern =
@@ -271,7 +272,7 @@ const char *gpumc_duration_text(double seconds, char text[static 32])
   return text;
 }
 
-/* The power of ten of the first digit of `size` > 0, once it is rounded to `decimals` decimals in
+/* Returns the power of ten of the first digit of `size` > 0, once rounded to `decimals` decimals in
  * scientific notation. */
 static int exponent_of(double size, int decimals)
 {
@@ -280,7 +281,8 @@ static int exponent_of(double size, int decimals)
   return atoi(strchr(digits, 'e') + 1);
 }
 
-/* Both numbers in units of 10^`exponent`, whose last digit is 10^`last`, last <= exponent + 1. */
+/* Appends both numbers in units of 10^`exponent`; their last digit is 10^`last`, last <= exponent +
+ * 1. */
 static void append_measured(double value, double error, int exponent, int last, char text[64])
 {
   const int decimals = last < exponent ? exponent - last : 0;
@@ -295,7 +297,7 @@ static void append_measured(double value, double error, int exponent, int last, 
              digits * grain / unit);
 }
 
-/* Smaller errors, and numbers beyond its reciprocal, are not scaled by powers of ten. */
+/* Smaller errors, and numbers beyond the reciprocal, are not scaled by powers of ten. */
 #define SCALED_LEAST 1e-290
 
 const char *gpumc_measured_text(double value, double error, char text[static 64])

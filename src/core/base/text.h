@@ -9,8 +9,8 @@
 
 #include "core/base/error.h"
 
-/* Zero-initialise. `characters` is NULL until something was appended. `failed`: memory ran out and
- * the text is incomplete; check once, after all the appending. */
+/* Zero-initialise. `characters` is NULL until something is appended. `failed`: memory ran out and
+ * the text is incomplete; check once, after appending everything. */
 struct gpumc_text {
   char *characters;
   size_t length, capacity;
@@ -18,23 +18,24 @@ struct gpumc_text {
 };
 
 void gpumc_text_append(struct gpumc_text *text, const char *format, ...) GPUMC_PRINTF(2, 3);
-/* How controls (C0, DEL, C1) and bytes that are not UTF-8 are written. */
+/* How control characters (C0, DEL, C1) and bytes that are not UTF-8 are written. */
 enum gpumc_escapes {
   GPUMC_ESCAPES_TEXT,  /* as \xNN, line ends and tabs too */
   GPUMC_ESCAPES_LINES, /* as \xNN; line ends and tabs stay */
   GPUMC_ESCAPES_JSON,  /* as \u00NN, \ufffd for bytes; C0, which cJSON escapes itself, stays */
 };
-/* Appends text that came from elsewhere, a file or its name, which may hold line ends and commands
- * to a terminal. */
+/* Appends text from elsewhere (a file or its name), which may contain line ends and terminal
+ * commands. */
 void gpumc_text_append_escaped(struct gpumc_text *text, const char *string,
                                enum gpumc_escapes escapes);
-/* Never NULL. */
+/* Returns the text; never NULL. */
 const char *gpumc_text_string(const struct gpumc_text *text);
 /* Legal on a zeroed object; leaves it zeroed. */
 void gpumc_text_free(struct gpumc_text *text);
 
-/* The candidate nearest to `name` by edit distance (insert, delete, replace, swap of neighbours),
- * or NULL when none is near enough to be a likely typo: more than a third of the letters differ. */
+/* Returns the candidate nearest to `name` by edit distance (insert, delete, replace, swap of
+ * neighbours), or NULL if none is near enough to be a likely typo: more than a third of the letters
+ * differ. */
 const char *gpumc_nearest_name(const char *name, const char *const *candidates, size_t count);
 
 /* ---- characters ---- */
@@ -51,23 +52,23 @@ enum gpumc_utf8 gpumc_utf8_check(const char *text, size_t length, struct gpumc_u
 
 /* ---- durations, sizes and measured values ---- */
 
-/* "100 ms", "90 s", "10 min", "2 h", "1 d" -> seconds; false if the text is none. Blanks between
- * number and unit are optional. Positive and finite. */
+/* Reads "100 ms", "90 s", "10 min", "2 h", "1 d" as seconds, positive and finite; false if the text
+ * is not a duration. Blanks between number and unit are optional. */
 bool gpumc_duration_read(const char *text, double *seconds);
-/* "512 B", "4 KiB", "512 MiB", "4 GiB", "1 TiB" and kB, MB, GB, TB -> bytes. */
+/* Reads "512 B", "4 KiB", "512 MiB", "4 GiB", "1 TiB" and kB, MB, GB, TB as bytes. */
 bool gpumc_size_read(const char *text, double *bytes);
-/* "2 h 05 min", "3 min 20 s", "4.2 s". Returns `text`. */
+/* Writes "2 h 05 min", "3 min 20 s", "4.2 s". Returns `text`. */
 const char *gpumc_duration_text(double seconds, char text[static 32]);
 
 /* The regular expressions of the two, for the JSON Schema. */
 extern const char *const gpumc_duration_pattern;
 extern const char *const gpumc_size_pattern;
 
-/* A value rounded to two digits of its standard error, which follow it in parentheses and
- * count from its last digit: -0.136(79), 12.3(1.5), 1230(150), 1.2346(12)e-07. With an error of 0,
- * one that is not known or not finite the value has seven digits: 0.5(0), 0.5(nan). An error below
- * the last digit that the value can have stands in full: 1(1e-20). A value that is no number is
- * "nan" or "inf", whatever its error. Returns `text`. */
+/* Writes a value rounded to two digits of its standard error, which follows in parentheses and
+ * counts from the last digit: -0.136(79), 12.3(1.5), 1230(150), 1.2346(12)e-07. If the error is 0,
+ * unknown or not finite, the value has seven digits: 0.5(0), 0.5(nan). An error below the last
+ * digit that the value can have is written in full: 1(1e-20). A value that is not a number is "nan"
+ * or "inf", whatever its error. Returns `text`. */
 const char *gpumc_measured_text(double value, double error, char text[static 64]);
 
 #endif
