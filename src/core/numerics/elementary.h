@@ -29,12 +29,12 @@ GPUMC_HOST_DEVICE static inline double gpumc_power_of_two(int exponent)
   return value;
 }
 
-/* Where gpumc_exp_within is e^x. */
+/* The range in which gpumc_exp_within is e^x. */
 #define GPUMC_EXP_LOWEST (-708.0)
 #define GPUMC_EXP_HIGHEST 709.0
 
-/* e^r - 1, |r| <= ln(2)/2, with what r lost by rounding: the Taylor series of degree 13 by Horner's
- * rule (truncation below 2^-58), the small parts summed first. */
+/* Returns e^r - 1, |r| <= ln(2)/2, including what r lost by rounding: the Taylor series of degree
+ * 13 by Horner's rule (truncation below 2^-58), small parts summed first. */
 GPUMC_HOST_DEVICE static inline double gpumc_exp_series(double r, double r_low)
 {
   double p = 1.0 / 6227020800.0;
@@ -142,7 +142,7 @@ GPUMC_HOST_DEVICE static inline void gpumc_circle_series(double a, double *cosin
   *sine = fma(s * z, a, a);
 }
 
-/* cos and sin of the angle that is `part` / `steps` of an eighth of the circle after eighth number
+/* Computes cos and sin of the angle `part` / `steps` of an eighth of the circle after eighth number
  * `eighth`; 0 <= part < steps, whole numbers. */
 GPUMC_HOST_DEVICE static inline void
 gpumc_circle_in(uint32_t eighth, double part, double steps, double *cosine, double *sine)
@@ -158,8 +158,8 @@ gpumc_circle_in(uint32_t eighth, double part, double steps, double *cosine, doub
   *sine = quarter == 0 ? y : quarter == 1 ? x : quarter == 2 ? -y : -x;
 }
 
-/* cos and sin of 2 pi step / steps, step < steps < 2^29. In whole numbers an eighth of the circle
- * is found and the angle in it, 0 <= a <= pi/4. */
+/* cos and sin of 2 pi step / steps, step < steps < 2^29. Finds the eighth of the circle and the
+ * angle in it, 0 <= a <= pi/4, in whole numbers. */
 GPUMC_HOST_DEVICE static inline void
 gpumc_circle(uint32_t step, uint32_t steps, double *cosine, double *sine)
 {

@@ -1,19 +1,18 @@
 /* Elementary functions without branches, in double and in float, for loops that compilers turn into
  * vectors: the same bits in every lane, on every host and device, as in elementary.h.
  *
- * Their arguments are those that drawing random numbers needs, so that no case has to be told
- * apart: angles as a part of a turn, decaying exponentials, logarithms of probabilities.
+ * Their arguments are those needed for drawing random numbers, so no cases have to be
+ * distinguished: angles as a part of a turn, decaying exponentials, logarithms of probabilities.
  *
- * Errors, tested against long double, in units in the last place of the result: of `decay` and
- * `log_of` below 2, for x from GPUMC_DECAY_LOWEST to 1; of the cosine and sine of `turn` below one
- * unit of 1, 2^-52 or 2^-23. Names end in the precision, for headers that are written once for
- * both. */
+ * Errors, tested against long double, in units in the last place of the result: `decay` and
+ * `log_of` below 2, for x from GPUMC_DECAY_LOWEST to 1; cosine and sine of `turn` below one unit of
+ * 1, 2^-52 or 2^-23. Names end in the precision, for headers that are written once for both. */
 #ifndef GPUMC_CORE_ELEMENTARY_LOOPS_H
 #define GPUMC_CORE_ELEMENTARY_LOOPS_H
 
 #include "core/numerics/elementary.h"
 
-/* Below it e^x is too small to matter, and a float still holds it. */
+/* Below this e^x is too small to matter, and a float can still hold it. */
 #define GPUMC_DECAY_LOWEST (-80.0)
 
 /* The bits of sqrt(1/2), where the range of a mantissa begins. */
@@ -28,10 +27,10 @@
 
 /* ---- quotients and roots of float ---- */
 
-/* What IEEE 754 says, for arguments such as these: x is 0 or 2^-90 <= |x| <= 2^120, likewise |y|
- * and |x / y| without the 0, and y > 0 where x is 0. CUDA's own division and root have a branch for
- * all others. Theirs are these steps from the GPU's approximation on, which end with the nearest
- * number. */
+/* The IEEE 754 results for arguments like these: x is 0 or 2^-90 <= |x| <= 2^120, likewise |y| and
+ * |x / y| without the 0, and y > 0 if x is 0. CUDA's own division and root branch for all other
+ * arguments. They end with the nearest number by these same steps, which start from the GPU's
+ * approximation. */
 #ifdef __CUDA_ARCH__
 GPUMC_HOST_DEVICE static inline float gpumc_reciprocal_float(float x)
 {
@@ -73,15 +72,15 @@ GPUMC_HOST_DEVICE static inline float gpumc_root_float(float x)
 {
 #ifdef __CUDA_ARCH__
   if (x == 0.0f)
-    return x; /* whose inverse root is infinite */
+    return x; /* its inverse root is infinite */
 #endif
   return gpumc_positive_root_float(x);
 }
 
 /* ---- cos and sin of a part of a turn ---- */
 
-/* The nearest quarter of turn / 2^32 of the circle, and what is left of the angle, in units of 2 pi
- * / 2^34 between -2^31 and 2^31. */
+/* Finds the nearest quarter of turn / 2^32 of the circle, and the rest of the angle, in units of 2
+ * pi / 2^34 between -2^31 and 2^31. */
 GPUMC_HOST_DEVICE static inline uint32_t gpumc_turn_quarter(uint32_t turn, int32_t *rest)
 {
   *rest = (int32_t)(turn << 2);
@@ -139,8 +138,8 @@ gpumc_decay_double(double x, double *exponential, double *less_one)
 GPUMC_HOST_DEVICE static inline void gpumc_decay_float(float x, float *exponential, float *less_one)
 {
   const float within = x > (float)GPUMC_DECAY_LOWEST ? x : (float)GPUMC_DECAY_LOWEST;
-  /* Rounded to a whole number by a sum that has no bits after the point; its own last bits are
-   * that number. */
+  /* Rounded to a whole number by a sum that has no bits after the point; its last bits are that
+   * number. */
   const float shifted = within * (float)GPUMC_INVERSE_LN2 + GPUMC_WHOLE_FLOAT;
   const float k = shifted - GPUMC_WHOLE_FLOAT;
   const float high = fmaf(-k, GPUMC_LN2_HIGH_FLOAT, within);
@@ -163,14 +162,14 @@ GPUMC_HOST_DEVICE static inline void gpumc_decay_float(float x, float *exponenti
 
 /* ---- logarithms ---- */
 
-/* ln a for positive normal a that is given together with a - 1, where the caller knows it more
- * exactly than a says: near 1 that one is used. */
+/* ln a for positive normal a that is given together with a - 1, if the caller knows the latter more
+ * accurately than a itself holds it: near 1 it is used instead. */
 GPUMC_HOST_DEVICE static inline double gpumc_log_of_double(double a, double less_one)
 {
   uint64_t bits;
   double m;
   memcpy(&bits, &a, sizeof bits);
-  /* Of numbers above 2^-1022 the difference to 2^4 stays positive, so that the shift is that of
+  /* For numbers above 2^-1022 the difference to 2^4 stays positive, so the shift is that of
    * unsigned numbers, which all instruction sets have. */
   const uint64_t above = bits - GPUMC_ROOT_HALF_DOUBLE + ((uint64_t)1024 << 52);
   const int32_t k = (int32_t)(above >> 52) - 1024;

@@ -1,5 +1,4 @@
-/* Levels of the instruction set that kernels are compiled for, and which of them this machine has.
- */
+/* Instruction-set levels that kernels are compiled for, and those that this machine supports. */
 #ifndef GPUMC_CORE_ISA_H
 #define GPUMC_CORE_ISA_H
 
@@ -7,7 +6,7 @@
 
 #include "core/base/error.h"
 
-/* In ascending order. PORTABLE is what other architectures than x86-64 run. */
+/* In ascending order. PORTABLE is for architectures other than x86-64. */
 enum gpumc_isa {
   GPUMC_ISA_LEVEL_PORTABLE,
   GPUMC_ISA_LEVEL_V2, /* SSE4.2 */
@@ -15,7 +14,7 @@ enum gpumc_isa {
   GPUMC_ISA_LEVEL_V4, /* AVX-512 F, BW, CD, DQ, VL */
 };
 
-/* The object `name` that is compiled for the level `isa`. */
+/* The object `name` compiled for the level `isa`. */
 #ifdef GPUMC_ISA_X86_64
 #define GPUMC_ISA_OBJECT(name, isa)                                                                \
   ((isa) == GPUMC_ISA_LEVEL_V4 ? &name##_v4 : (isa) == GPUMC_ISA_LEVEL_V3 ? &name##_v3 : &name##_v2)
@@ -23,20 +22,20 @@ enum gpumc_isa {
 #define GPUMC_ISA_OBJECT(name, isa) ((void)(isa), &name##_portable)
 #endif
 
-/* The highest level that this machine runs; V2 also on a machine below it, which gpumc_isa_parse
- * refuses. */
+/* Returns the highest level that this machine runs; V2 even on a machine below it, which
+ * gpumc_isa_parse refuses. */
 enum gpumc_isa gpumc_isa_detect(void);
 
-/* "portable", "x86-64-v2", "x86-64-v3", "x86-64-v4". */
+/* Returns "portable", "x86-64-v2", "x86-64-v3" or "x86-64-v4". */
 const char *gpumc_isa_name(enum gpumc_isa isa);
 
 /* The levels whose kernels this build has, "x86-64-v2, x86-64-v3, x86-64-v4", and whether `name` is
- * one of them or "auto". */
+ * "auto" or one of them. */
 const char *gpumc_isa_compiled(void);
 bool gpumc_isa_is_compiled(const char *name);
 
-/* The level of that name, or the highest for "auto". GPUMC_INVALID for a name that does not exist,
- * GPUMC_DEVICE for a level that this machine does not run. */
+/* Returns the level of that name, or the highest for "auto". GPUMC_INVALID for a name that does not
+ * exist, GPUMC_DEVICE for a level that this machine does not run. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_isa_parse(const char *name, enum gpumc_isa *isa, struct gpumc_error *error);
 

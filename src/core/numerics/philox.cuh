@@ -1,27 +1,27 @@
-/* Philox4x32 for the inner loop: gpumc_random_draw in parts, of which many counters
- * {word, group, time, label} share some.
+/* Philox4x32 for the inner loop: gpumc_random_draw in parts, some of which are shared by many
+ * counters {word, group, time, label}.
  *
- * The first round multiplies the word and the time. The second multiplies what came of group and
- * time, and what came of word and label. In the third these meet: one product is the same for all
- * labels of a word. Of 20 products 16 or 17 are left for every draw. */
+ * The first round multiplies the word and the time. The second multiplies the results of group and
+ * time, and of word and label. In the third these meet: one product is the same for all labels of a
+ * word. Each draw still needs 16 or 17 of the 20 products. */
 #ifndef GPUMC_CORE_PHILOX_CUH
 #define GPUMC_CORE_PHILOX_CUH
 
 #include "core/numerics/random.h"
 
-/* Of one run, group and time: the key, and what they give to the second and third round. */
+/* One run, group and time: the key, and what they contribute to the second and third round. */
 struct gpumc_philox_group {
   uint32_t key[2];
   uint32_t second0, second2, third2;
 };
 
-/* Of one word and group. */
+/* One word and group. */
 struct gpumc_philox_word {
   uint32_t first;          /* high half of the word's product */
-  uint32_t third0, third1; /* what the third round gets from it */
+  uint32_t third0, third1; /* its contribution to the third round */
 };
 
-/* The upper half of the product. */
+/* Returns the upper half of the product. */
 GPUMC_HOST_DEVICE static inline uint32_t gpumc_philox_product(uint32_t a, uint32_t b, uint32_t *low)
 {
   const uint64_t product = (uint64_t)a * b;
@@ -56,8 +56,8 @@ gpumc_philox_word(const struct gpumc_philox_group *group, uint32_t word)
   return at;
 }
 
-/* Of one word and label, whatever the group: the lower and the upper half of a product of the
- * second round. `first`: of the word. */
+/* Returns, for one word and label and any group, the lower and the upper half of a product of the
+ * second round. `first`: see the word. */
 GPUMC_HOST_DEVICE static inline uint2
 gpumc_philox_label(const uint32_t key[2], uint32_t first, uint32_t label)
 {
@@ -74,7 +74,7 @@ gpumc_philox_word_label(const uint32_t key[2], uint32_t word, uint32_t label)
   return gpumc_philox_label(key, gpumc_philox_product(PHILOX_M4x32_0, word, &low), label);
 }
 
-/* The rounds FIRST, .., LAST - 1 of a counter. */
+/* Performs rounds FIRST, .., LAST - 1 of a counter. */
 template <uint32_t FIRST, uint32_t LAST>
 GPUMC_HOST_DEVICE static inline void gpumc_philox_rounds(const uint32_t key[2], uint32_t counter[4])
 {
@@ -92,7 +92,7 @@ GPUMC_HOST_DEVICE static inline void gpumc_philox_rounds(const uint32_t key[2], 
   }
 }
 
-/* The counter after the first three rounds. */
+/* Computes the counter after the first three rounds. */
 GPUMC_HOST_DEVICE static inline void gpumc_philox_begin(const struct gpumc_philox_group *group,
                                                         const struct gpumc_philox_word *word,
                                                         uint2 of_label, uint32_t counter[4])
@@ -105,7 +105,7 @@ GPUMC_HOST_DEVICE static inline void gpumc_philox_begin(const struct gpumc_philo
   counter[3] = low;
 }
 
-/* Four words. */
+/* Draws four words. */
 template <uint32_t ROUNDS>
 GPUMC_HOST_DEVICE static inline void
 gpumc_philox_draw(const struct gpumc_philox_group *group, const struct gpumc_philox_word *word,

@@ -3,7 +3,7 @@
  * key     = { seed bits 0..31, seed bits 32..47 | run << 16 }
  * counter = { site or word, replica or group, time, purpose << 24 | draw }
  *
- * Whatever needs random numbers names its purpose here, so that no two uses can meet. */
+ * Every use of random numbers names its purpose here, so no two uses can collide. */
 #ifndef GPUMC_CORE_RANDOM_H
 #define GPUMC_CORE_RANDOM_H
 
@@ -20,7 +20,7 @@ enum gpumc_random_purpose {
   GPUMC_RANDOM_RESAMPLE = 1, /* site = replica, group = 0, time = number of the step */
   GPUMC_RANDOM_EXCHANGE = 2, /* site = replica, group = run, time = round of exchanges */
   GPUMC_RANDOM_SAMPLES = 3,  /* site and group = first sample, time = 0: another seed */
-  GPUMC_RANDOM_PLUGIN = 64,  /* first of the models' own: */
+  GPUMC_RANDOM_PLUGIN = 64,  /* first of the models' own purposes: */
   GPUMC_RANDOM_LATTICE_INITIAL = GPUMC_RANDOM_PLUGIN,
   GPUMC_RANDOM_LATTICE_SWEEP,
   GPUMC_RANDOM_LATTICE_COUPLINGS, /* site = site, group = sample, time = direction */
@@ -29,12 +29,12 @@ enum gpumc_random_purpose {
   GPUMC_RANDOM_LATTICE_WALK, /* site = group of replicas (draw 1) or replica (others), group and
                                 time = the upper and the lower half of the clock */
   GPUMC_RANDOM_PARTICLES_INITIAL, /* site = particle, group = replica, time = pass */
-  GPUMC_RANDOM_PARTICLES_SWEEP,   /* site = 0xffffffff, group = replica: once in a sweep */
-  GPUMC_RANDOM_PARTICLES_MOVE,    /* site = cell or number of the trial, group = replica */
+  GPUMC_RANDOM_PARTICLES_SWEEP,   /* site = 0xffffffff, group = replica: once per sweep */
+  GPUMC_RANDOM_PARTICLES_MOVE,    /* site = cell or number of the attempt, group = replica */
   GPUMC_RANDOM_PARTICLES_VOLUME,  /* site = cell, particle, or 0xffffffff once, group = replica */
 };
 
-/* What a generator is: the key and the number of rounds (10, or 7). Plain data, passed by value. */
+/* A generator: the key and the number of rounds (10, or 7). Plain data, passed by value. */
 struct gpumc_random {
   uint32_t key[2];
   uint32_t rounds;
@@ -55,7 +55,7 @@ GPUMC_HOST_DEVICE static inline uint32_t gpumc_random_label(uint32_t purpose, ui
   return purpose << 24 | draw;
 }
 
-/* Four independent uniform 32-bit words. */
+/* Draws four independent uniform 32-bit words. */
 GPUMC_HOST_DEVICE static inline void gpumc_random_draw(struct gpumc_random random, uint32_t site,
                                                        uint32_t group, uint32_t time,
                                                        uint32_t label, uint32_t word[4])

@@ -2,9 +2,9 @@
  * products.
  *
  * Only for sources that are compiled once for each instruction-set level (*_isa.c). The operators
- * of C (& | ^ ~ + << >>) work on these types, a scalar operand is broadcast. What the operators
- * cannot say is here: three-operand logic, widening products, packing of 64-bit lanes, compression.
- */
+ * of C (& | ^ ~ + << >>) work on these types; a scalar operand is broadcast. This header adds what
+ * operators cannot express: three-operand logic, widening products, packing of 64-bit lanes,
+ * compression. */
 #ifndef GPUMC_CORE_SIMD_H
 #define GPUMC_CORE_SIMD_H
 
@@ -90,7 +90,7 @@ GPUMC_INLINE gpumc_v32 gpumc_majority(gpumc_v32 a, gpumc_v32 b, gpumc_v32 c)
 #endif
 }
 
-/* One more significant bit of the comparison u < t. */
+/* Compares one more significant bit in u < t. */
 GPUMC_INLINE void gpumc_compare_bit(gpumc_v32 u, gpumc_v32 t, gpumc_v32 *less, gpumc_v32 *equal)
 {
 #if defined(__AVX512F__)
@@ -103,7 +103,7 @@ GPUMC_INLINE void gpumc_compare_bit(gpumc_v32 u, gpumc_v32 t, gpumc_v32 *less, g
 #endif
 }
 
-/* v, and `value` more where bit i of `where` is set for word i. */
+/* Returns v plus `value` in each word i whose bit of `where` is set. */
 GPUMC_INLINE gpumc_v32 gpumc_add_where(uint32_t where, gpumc_v32 v, uint32_t value)
 {
 #if defined(__AVX512F__)
@@ -187,7 +187,7 @@ GPUMC_INLINE uint32_t gpumc_nonzero_words(gpumc_v32 v)
 #endif
 }
 
-/* Where each word that `keep` names goes, for gpumc_compress. */
+/* Says where each word named by `keep` goes, for gpumc_compress. */
 #if defined(__AVX2__) && !defined(__AVX512F__)
 typedef __m256i gpumc_compression;
 #else
@@ -205,7 +205,7 @@ GPUMC_INLINE gpumc_compression gpumc_compression_of(uint32_t keep)
 #endif
 }
 
-/* The words that were to be kept, together at `words`; a whole vector may be written. */
+/* Writes the kept words contiguously to `words`; may write a whole vector. */
 GPUMC_INLINE void gpumc_compress(uint32_t *words, gpumc_compression keep, gpumc_v32 v)
 {
 #if defined(__AVX512F__)

@@ -1,10 +1,9 @@
-/* Philox4x32 on vectors of sites: the numbers of gpumc_random_draw, one counter a word.
+/* Philox4x32 on vectors of sites: the numbers of gpumc_random_draw, one counter per word.
  *
  * Products of even and odd words are taken in 64-bit lanes. Their high halves are packed by one
- * shuffle, which exchanges words 1 and 2 of each 128 bits. They meet the low halves of the round
- * before, which therefore come from a 32-bit product that leaves its words where they are: one
- * exchange is ahead, a second one undoes it. With an odd number of rounds the sites begin
- * exchanged.
+ * shuffle, which exchanges words 1 and 2 of each 128 bits. They meet the low halves of the previous
+ * round, which therefore come from a 32-bit product that leaves its words in place: one exchange is
+ * ahead, a second one undoes it. With an odd number of rounds the sites begin exchanged.
  *
  * Only counter word 0 (the site) varies within a vector, which makes half of the first three rounds
  * constant: round 1: {w, g, t, l} -> {hi(M1 t)^g^k0, lo(M1 t), hi(M0 w)^l^k1, lo(M0 w)}. */
@@ -18,7 +17,7 @@
 
 enum { GPUMC_PHILOX_ROUNDS_MAXIMUM = 10 };
 
-/* What does not depend on the site or the label. */
+/* The part that does not depend on the site or the label. */
 struct gpumc_philox_stream {
   uint32_t key0[GPUMC_PHILOX_ROUNDS_MAXIMUM], key1[GPUMC_PHILOX_ROUNDS_MAXIMUM];
   uint32_t word0_round2; /* lo(M1 t) ^ key0[1] */
@@ -72,7 +71,7 @@ GPUMC_INLINE void gpumc_philox_begin(const struct gpumc_philox_stream *stream, g
 }
 
 /* word[v][i]: output i of the counters of sites site[v] and label[v]. `vectors`, `rounds` (7 or
- * 10): constants. The vectors go through each round together, since one alone waits for its
+ * 10): constants. The vectors go through each round together, because one alone would wait for its
  * products. */
 GPUMC_INLINE void gpumc_philox_draws(const struct gpumc_philox_stream *stream,
                                      const uint32_t rounds, const size_t vectors,

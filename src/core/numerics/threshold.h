@@ -6,7 +6,7 @@
 
 #include "core/numerics/elementary.h"
 
-/* No comparison needed: always accepted. */
+/* Always accepted: no comparison needed. */
 #define GPUMC_THRESHOLD_ALWAYS ((uint64_t)1 << 32)
 
 /* floor(p 2^32 + 1/2), at most GPUMC_THRESHOLD_ALWAYS, for 0 <= p <= 1. */
@@ -16,13 +16,13 @@ GPUMC_HOST_DEVICE static inline uint64_t gpumc_threshold(double p)
   return threshold < GPUMC_THRESHOLD_ALWAYS ? threshold : GPUMC_THRESHOLD_ALWAYS;
 }
 
-/* Of p = min(1, exp(-x)). */
+/* Threshold for p = min(1, exp(-x)). */
 GPUMC_HOST_DEVICE static inline uint64_t gpumc_threshold_exponential(double x)
 {
   return x <= 0.0 ? GPUMC_THRESHOLD_ALWAYS : gpumc_threshold(gpumc_exp(-x));
 }
 
-/* Of p = 1 / (1 + exp(-x)). */
+/* Threshold for p = 1 / (1 + exp(-x)). */
 GPUMC_HOST_DEVICE static inline uint64_t gpumc_threshold_logistic(double x)
 {
   const double odds = gpumc_exp(-fabs(x)); /* of the less likely direction */
