@@ -29,7 +29,7 @@ static void add_sums(double *sums, const double *others, size_t width)
     sums[i] += others[i];
 }
 
-/* The first half of the room takes all of them; the rest is empty then. */
+/* Packs all bins into the first half of the room; the rest is then empty. */
 static void join_neighbours(struct gpumc_bins *bins)
 {
   for (size_t bin = 0; bin < GPUMC_BINS_MOST / 2; bin++) {
@@ -92,7 +92,7 @@ double gpumc_bins_mean_of_all(const struct gpumc_bins *bins, double *means)
   return values;
 }
 
-/* Sums over `count` bins from `first` on. */
+/* Sums `count` bins from `first` on. */
 static void sum_bins(const struct gpumc_bins *bins, size_t first, size_t count, double *sums)
 {
   memset(sums, 0, bins->width * sizeof *sums);

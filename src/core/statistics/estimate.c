@@ -1,4 +1,4 @@
-/* Jackknife errors, and values and standard errors of what follows from means. */
+/* Jackknife errors, and values and standard errors of functions of means. */
 #include "core/statistics/estimate.h"
 
 #include <assert.h>
@@ -79,12 +79,12 @@ double gpumc_effective_blocks(const double *sizes, size_t n)
   return squares > 0 ? sum * sum / squares : 0;
 }
 
-/* The results without each block, one after the other, and what the variances need. */
+/* The results without each block in turn, and what the variances need. */
 struct work {
   double *rounding; /* [n_results] */
   double *whole;    /* [n_results] from all blocks */
   double *without;  /* [strata][blocks][n_results] */
-  double *column;   /* [strata][blocks] of one result */
+  double *column;   /* [strata][blocks] for one result */
 };
 
 static size_t most_blocks(const struct gpumc_replicates *of, size_t n_of)

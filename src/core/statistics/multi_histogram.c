@@ -24,7 +24,7 @@ static void block_factors(const struct gpumc_histograms *h, double *factor)
     }
 }
 
-/* Level `level` of the density. term[temperatures], value[blocks]: scratch. */
+/* Computes level `level` of the density. term[temperatures], value[blocks]: scratch. */
 static void make_level(const struct gpumc_histograms *h, const double *factor, size_t level,
                        double *term, double *value, struct gpumc_density *density)
 {
@@ -59,7 +59,7 @@ static void make_level(const struct gpumc_histograms *h, const double *factor, s
     value[b] = ratio > 0 ? gpumc_log(ratio) : 0.0;
     holding += mine > 0;
   }
-  /* With fewer than two blocks there is no scatter to learn from; with few blocks at the
+  /* With fewer than two blocks there is no scatter to estimate from; with few blocks at the
    * temperatures that see the level, little. */
   struct gpumc_variance variance = gpumc_jackknife_of(
       value, h->strata, h->blocks / h->strata,
@@ -111,7 +111,7 @@ out:
   return status;
 }
 
-/* ln Z, mean and variance from weights p(E) relative to `largest`, each times ratio(E). */
+/* Computes ln Z, mean and variance from weights p(E) relative to `largest`, each times ratio(E). */
 static struct gpumc_reweighted averages(const struct gpumc_density *density, const double *weight,
                                         const double *ratio, double largest, double centre)
 {

@@ -1,4 +1,4 @@
-/* Binning of time series: values in, independent series put together, and autocorrelation times. */
+/* Binning of time series: adding values, merging independent series, and autocorrelation times. */
 #include "core/statistics/series.h"
 
 #include <assert.h>
@@ -13,9 +13,8 @@
  * The mean product of bins of m values at a lag of k bins is that of the values at lags around k m,
  * with weights that fall from 1/m at k m to 0 at (k +- 1) m. So m times the sum over successive k
  * is the plain sum over the lags between, whatever the values' correlations, and falls to 0 at
- * either end within m. Where the last lag of a level has half its weight, its end falls within
- * 2 m, and what it lacks of 1 is what the next level has there. docs/statistics.md, "Time series".
- */
+ * either end within m. If the last lag of a level has half its weight, its end falls within 2 m,
+ * and the next level has there what it lacks of 1. docs/statistics.md, "Time series". */
 
 enum {
   LAGS = GPUMC_SERIES_LAGS,
@@ -25,17 +24,17 @@ enum {
 };
 _Static_assert(BLOCK >= 2 * LAGS, "a block before the present one holds every lag");
 
-/* Wolff's S: the decay time that is assumed, over that of a single exponential. */
+/* Wolff's S: the assumed decay time over that of a single exponential. */
 static const double decay_times = 1.5;
-/* Largest contribution of a window's last half, in its standard deviations: more means several
+/* Largest contribution of a window's last half, in standard deviations: more means several
  * decays. */
 static const double half_deviations = 1.5;
 /* Largest contribution of lags beyond the window, likewise: more means a slow mode of little
  * weight. */
 static const double longer_deviations = 4;
-/* Correlations below zero by so many standard deviations are not noise. */
+/* Correlations this many standard deviations below zero are not noise. */
 static const double negative_deviations = 4;
-/* Lags that are looked at, in shares of a series and of all values. */
+/* The lags considered, as shares of a series and of all values. */
 static const double longest_of_each = 1.0 / 8, longest_of_all = 1.0 / 32;
 
 static size_t level_of(size_t set)
@@ -48,7 +47,7 @@ static size_t first_lag(size_t set)
   return set > 0 ? LAGS : 0;
 }
 
-/* The first `bins` of a block that are not in the products yet. */
+/* Multiplies the first `bins` of a block that are not in the products yet. */
 static void
 multiply(const double *restrict recent, size_t bins, size_t lag, double *restrict product)
 {
@@ -62,7 +61,7 @@ multiply(const double *restrict recent, size_t bins, size_t lag, double *restric
   memcpy(product, sum, sizeof sum);
 }
 
-/* The first bins of all have none before them. */
+/* The very first bins have none before them. */
 static void add_end(struct gpumc_series *series, size_t l, double bin)
 {
   for (size_t lag = series->level[l].bins; lag < 2 * LAGS; lag++)
@@ -93,13 +92,13 @@ static uint64_t shortest_of(const struct gpumc_series *series)
   return series->merged > 1 ? series->shortest : series->level[0].bins;
 }
 
-/* Pairs of bins at a lag. */
+/* Returns the number of pairs of bins at a lag. */
 static double pairs_of(const struct gpumc_series *series, size_t l, size_t lag)
 {
   return (double)series->level[l].bins - (double)series->merged * (double)lag;
 }
 
-/* Products of a set of one series, and the sums of both their factors. */
+/* Completes the products of one set of a series, with the sums of both factors. */
 static void complete(const struct gpumc_series *series, size_t set, struct gpumc_series_lags *lags)
 {
   const size_t l = level_of(set), lag = first_lag(set);
@@ -116,7 +115,7 @@ static void complete(const struct gpumc_series *series, size_t set, struct gpumc
   }
 }
 
-/* The same about another reference, of one series or of merged ones. */
+/* The same about another reference, for one series or merged ones. */
 static struct gpumc_series_lags
 lags_about(const struct gpumc_series *series, size_t set, double reference)
 {
@@ -181,7 +180,8 @@ static void form_windows(const struct gpumc_series *series, struct windows *wind
   }
 }
 
-/* 2 tau variance. Covariances about the mean of all lack its variance, product/values, each. */
+/* Returns 2 tau variance. Covariances about the mean of all lack its variance, product/values,
+ * each. */
 static double product_of(const struct windows *windows, size_t w)
 {
   return windows->sum[w] / (1 - (2 * windows->length[w] + 1) / windows->values);
@@ -193,7 +193,7 @@ static double time_of(const struct windows *windows, size_t w)
   return product / (2 * (windows->variance + product / windows->values));
 }
 
-/* Wolff's equations 51 and 52: what is cut off is less than the noise of what is not. */
+/* Checks Wolff's equations 51 and 52: the part cut off is less than the noise of the rest. */
 static bool is_long_enough(const struct windows *windows, size_t w)
 {
   const double time = time_of(windows, w), length = windows->length[w];
@@ -203,7 +203,7 @@ static bool is_long_enough(const struct windows *windows, size_t w)
   return gpumc_exp(-length / decay) < decay / sqrt(length * windows->values);
 }
 
-/* Standard deviation of what lies between two windows, in units of the product. */
+/* Returns the standard deviation of the sum between two windows, in units of the product. */
 static double deviation_between(const struct windows *windows, size_t w, size_t longer)
 {
   return sqrt(4 * (windows->length[longer] - windows->length[w]) / windows->values);
@@ -226,10 +226,10 @@ static bool is_flat(const struct windows *windows, size_t w)
   return true;
 }
 
-/* Whether values a few measurements apart are anticorrelated by more than the noise of a covariance
- * (Bartlett, Suppl. J. R. Stat. Soc. 8, 27 (1946)). Sums up to a sharp window then swing about the
- * whole sum, and the first maximum would pass for a plateau. The bins' windows have slanted ends
- * and do not swing. */
+/* Returns whether values a few measurements apart are anticorrelated by more than the noise of a
+ * covariance (Bartlett, Suppl. J. R. Stat. Soc. 8, 27 (1946)). Sums up to a sharp window then
+ * oscillate about the total, and the first maximum would pass for a plateau. The bins' windows have
+ * slanted ends and do not oscillate. */
 static bool is_anticorrelated(const struct windows *windows)
 {
   const size_t lags = windows->count < 2 * LAGS ? windows->count : 2 * LAGS;
@@ -303,7 +303,7 @@ void gpumc_series_add(struct gpumc_series *series, double value)
   }
 }
 
-/* `share`: of the merged series, those of the other. */
+/* `share`: of the merged series, that of the other. */
 static void
 merge_level(struct gpumc_series_level *level, const struct gpumc_series_level *other, double share)
 {

@@ -11,29 +11,30 @@
 /* Stationarity of a time series: do its first values differ from the rest?
  *
  * After too short a thermalization all replicas are off in the same direction, and their scatter
- * says nothing of it. A transient of length t and size a shifts the mean of n values by a t/n only,
+ * does not show it. A transient of length t and size a shifts the mean of n values by only a t/n,
  * but that of the first t by a. So the means of the first 1, 2, 4 ... values of all merged series
- * are compared with those of all that follow. docs/statistics.md, "Time series". */
+ * are compared with those of all later values. docs/statistics.md, "Time series". */
 
-/* The normal deviate beyond which a series drifts, and the windows that it has, somewhat fewer of
- * which are independent: of 15,807 stationary series two did. That is one result in a hundred with
- * 75 series; with more of them a deviate must be beyond more. */
+/* The normal deviate beyond which a series drifts, and the number of its windows, somewhat fewer of
+ * which are independent: of 15,807 stationary series, two exceeded it. That is one result in a
+ * hundred with 75 series; with more series the deviate must be larger. */
 static const double drift_deviate = 4.5, windows = 20;
-/* Independent numbers in a window that is looked at, so that its mean is somewhat Gaussian whatever
- * they are. */
+/* Independent numbers in the smallest window considered, so that its mean is somewhat Gaussian
+ * whatever they are. */
 static const double fewest_numbers = 8;
-/* Bins whose kurtosis is looked at, in all. */
+/* Fewest bins, in all, whose kurtosis is considered. */
 static const double fewest_bins = 64;
-/* Standard errors of a kurtosis that are put down to chance. */
+/* Standard errors of a kurtosis that are attributed to chance. */
 static const double kurtosis_deviations = 2;
 
-/* Of a bin. */
+/* Returns the length of a bin. */
 static double length_of(size_t level)
 {
   return (double)((uint64_t)1 << level);
 }
 
-/* Variance of one bin of level l. Of few bins it is that of independent values with the product. */
+/* Returns the variance of one bin of level l. If there are few bins, it is that of independent
+ * values with the product. */
 static double bin_variance(const struct gpumc_series *series, size_t l, double product,
                            const struct gpumc_series_estimate *estimate)
 {
@@ -44,9 +45,9 @@ static double bin_variance(const struct gpumc_series *series, size_t l, double p
          product * (double)series->merged / (double)series->level[0].bins;
 }
 
-/* By how much the fourth cumulant of a bin of level l exceeds that of a Gaussian, in units of the
- * squared variance; what is chance left out. The early bins, which a transient would be in, do
- * not count. */
+/* Returns by how much the fourth cumulant of a bin of level l exceeds that of a Gaussian, in units
+ * of the squared variance, less what chance explains. The early bins, which may contain a
+ * transient, do not count. */
 static double excess_of(const struct gpumc_series *series, size_t l)
 {
   const struct gpumc_series_level *level = &series->level[l];
@@ -58,8 +59,9 @@ static double excess_of(const struct gpumc_series *series, size_t l)
   return 2 * (kurtosis - 3 - kurtosis_deviations * sqrt(36 / pairs));
 }
 
-/* Excess of a bin of level l, by every level from l on: that of independent parts falls with their
- * number, as their variance does. What is slow and not Gaussian shows on a higher level only. */
+/* Returns the largest excess of a bin of level l over every level from l on: the excess of
+ * independent parts falls with their number, as their variance does. Slow non-Gaussian fluctuations
+ * show only on a higher level. */
 static double largest_excess(const struct gpumc_series *series, size_t l, double product,
                              const struct gpumc_series_estimate *estimate)
 {
@@ -71,16 +73,16 @@ static double largest_excess(const struct gpumc_series *series, size_t l, double
   return largest;
 }
 
-/* Freedom of Student's t that has the tails of the window's mean: few degrees where it may be made
- * of few events. Tails of skewed sums of events are heavier than their kurtosis says, hence 3 for
- * 6, and the t of 2 has no fourth moment at all. */
+/* Returns the degrees of freedom of the Student's t that has the tails of the window's mean: few if
+ * it may consist of few events. Tails of skewed sums of events are heavier than their kurtosis
+ * says, hence 3 for 6, and the t of 2 has no fourth moment at all. */
 static double freedom_of_window(const struct gpumc_series *series, double excess, double freedom)
 {
   const double of_events = excess > 0 ? 2 + 3 * (double)series->merged / excess : freedom;
   return fmin(freedom, of_events);
 }
 
-/* The normal deviate that is as rare as t (Wallace, Ann. Math. Stat. 30, 1121 (1959)). */
+/* Returns the normal deviate that is as rare as t (Wallace, Ann. Math. Stat. 30, 1121 (1959)). */
 static double deviate_of(double t, double freedom)
 {
   const double size =
@@ -88,8 +90,9 @@ static double deviate_of(double t, double freedom)
   return copysign(size, t);
 }
 
-/* Variance of the first bin of level l, from the others where they are many: what all first bins
- * are off by together, `shift`, is left out, or a drift would hide in the variance it makes. */
+/* Returns the variance of the first bin of level l, from the other bins if there are many. The
+ * offset common to all first bins, `shift`, is left out; otherwise a drift would hide in the
+ * variance it makes. */
 static double first_variance(const struct gpumc_series *series, size_t l, double product,
                              double shift, const struct gpumc_series_estimate *estimate)
 {
@@ -102,7 +105,7 @@ static double first_variance(const struct gpumc_series *series, size_t l, double
          product * merged / (double)series->level[0].bins;
 }
 
-/* The window of the first bins of level l. */
+/* Returns the deviate of the window of the first bins of level l. */
 static double window_deviate(const struct gpumc_series *series, size_t l, double product,
                              const struct gpumc_series_estimate *estimate)
 {
@@ -118,7 +121,7 @@ static double window_deviate(const struct gpumc_series *series, size_t l, double
   return deviate_of((first - rest) / sqrt(error2), freedom);
 }
 
-/* Whether chance does not explain a deviate in any window of any of the result's series. */
+/* Returns whether chance does not explain a deviate in any window of any of the result's series. */
 static bool is_beyond_chance(double deviate, double series)
 {
   const double many = 1e9; /* Student's t is Gaussian */
@@ -147,48 +150,49 @@ static void find_drift(const struct gpumc_series *series, double product,
 
 /* ---- errors: which level to believe ---- */
 
-/* A bin must be this many autocorrelation times long, Sokal's window in units of bins: what an
- * exponential decay has beyond it is 0.5 % of tau at most. */
+/* A bin must be this many autocorrelation times long, Sokal's window in units of bins: the part of
+ * an exponential decay beyond it is at most 0.5 % of tau. */
 static const double window = 4;
-/* The energy of a lattice at criticality, which decays with many times, loses at most this
- * much of tau, times tau over the bin length (measured: docs/statistics.md, "Time series"). */
+/* The energy of a lattice at criticality, which decays with many time scales, loses at most this
+ * share of tau, times tau over the bin length (measured: docs/statistics.md, "Time series"). */
 static const double truncation = 0.6;
 /* 2 tau below this is taken for noise. */
 static const double least_correlation = 0.25;
-/* A plateau ends where a level above it is higher by so many standard deviations. */
+/* A plateau ends where a higher level exceeds it by this many standard deviations. */
 static const double plateau_deviations = 4;
 /* Merged series disagree when their scatter has this normal deviate (one in 30,000 by chance). */
 static const double scatter_deviate = 4;
-/* Autocorrelation times of a converged series. What passes near any such limit is a selection, how
- * strong a one is measured: docs/statistics.md, "Time series". */
+/* Autocorrelation times of a converged series. Series that pass near any such limit are selected;
+ * the strength of this bias is measured in docs/statistics.md, "Time series". */
 static const double fewest_times = 500;
-/* Bins of a level that is looked at, of one that can end a plateau or is trusted, and of a longer
- * one than must be, in each of the merged series. */
+/* Fewest bins of a level that is considered, of one that can end a plateau or is trusted, and of
+ * one longer than necessary, in each of the merged series. */
 enum { FEWEST_BINS = 16, FEWEST_TRUSTED = 32, FEWEST_EACH = 32, FEWEST_VALUES = 4 };
-/* The estimate of a level has the relative variance 6/bins, so a third of the bins as freedom. */
+/* The estimate of a level has the relative variance 6/bins, so the degrees of freedom are a third
+ * of the bins. */
 static const double bins_per_freedom = 3;
-/* Degrees of freedom of a converged series: of rare events five. What passes near this limit is a
- * selection, too: docs/statistics.md, "Time series". */
+/* Degrees of freedom of a converged series: five rare events. Series that pass near this limit are
+ * selected, too: docs/statistics.md, "Time series". */
 static const double fewest_freedom = 10;
-/* Additions and multiplications of a value beside those of its members. */
+/* Additions and multiplications per value beside those of its members. */
 static const double roundings = 8;
 
-/* `product`[l]: 2 tau times the variance of a value, from level l. `levels`: those looked at. */
+/* `product`[l]: 2 tau times the variance of a value, from level l. `levels`: those considered. */
 struct products {
   double product[GPUMC_SERIES_LEVELS];
-  double bins[GPUMC_SERIES_LEVELS]; /* that count, as by their pairs */
+  double bins[GPUMC_SERIES_LEVELS]; /* effective number of bins, from their pairs */
   size_t levels;
 };
 
-/* Of each of the merged series, on average. */
+/* Returns the values in each of the merged series, on average. */
 static double values_each(const struct gpumc_series *series)
 {
   return (double)series->level[0].bins / (double)series->merged;
 }
 
-/* gamma(0) + 2 gamma(1) of the bins, times their length: the covariances of the values weighted by
- * 1 up to the bin length and falling to 0 at twice that. gamma(0) from the squares about the mean
- * of a series lacks the variance of that mean, product/values, and is solved for. */
+/* Returns gamma(0) + 2 gamma(1) of the bins, times their length: the covariances of the values
+ * weighted by 1 up to the bin length and falling to 0 at twice that. gamma(0) from the squares
+ * about the mean of a series lacks the variance of that mean, product/values, and is solved for. */
 static double level_product(const struct gpumc_series *series, size_t l)
 {
   const struct gpumc_series_level *level = &series->level[l];
@@ -229,7 +233,7 @@ static bool is_plateau(const struct products *products, size_t l)
   return true;
 }
 
-/* 2 tau, from level l. */
+/* Returns 2 tau, from level l. */
 static double
 correlation_of(const struct gpumc_series *series, const struct products *products, size_t l)
 {
@@ -243,8 +247,8 @@ fits_window(const struct gpumc_series *series, const struct products *products, 
   return correlation >= least_correlation && length_of(l) >= window * correlation / 2;
 }
 
-/* The lowest level whose bins are long enough and whose estimate those above it bear out. Where
- * there is none, the highest estimate: false. */
+/* Chooses the lowest level whose bins are long enough and whose estimate is confirmed by those
+ * above it. If there is none, chooses the highest estimate and returns false. */
 static bool
 choose_level(const struct gpumc_series *series, const struct products *products, size_t *chosen)
 {
@@ -260,8 +264,9 @@ choose_level(const struct gpumc_series *series, const struct products *products,
   return false;
 }
 
-/* At least as long as the bins for which (truncation tau/length)^2, the square of what is cut off,
- * and the relative variance, 2 bins_per_freedom length/values, have the smallest sum. */
+/* Returns whether bins are at least as long as those for which the sum of (truncation
+ * tau/length)^2, the square of what is cut off, and the relative variance, 2 bins_per_freedom
+ * length/values, is smallest. */
 static bool
 is_balanced(const struct gpumc_series *series, const struct products *products, size_t l)
 {
@@ -271,7 +276,8 @@ is_balanced(const struct gpumc_series *series, const struct products *products, 
   return bins_per_freedom * length * length * length >= lost * lost * values;
 }
 
-/* The first level from l on whose bins have the balanced length, or the last that may be taken. */
+/* Returns the first level from l on whose bins have the balanced length, or the last admissible
+ * one. */
 static size_t
 raise_level(const struct gpumc_series *series, const struct products *products, size_t l)
 {
@@ -287,8 +293,8 @@ static bool has_fewest_times(uint64_t values, double correlation)
   return (double)values >= fewest_times * correlation / 2;
 }
 
-/* By every level up to l: the lower ones miss some of tau but scatter less, so that one which l has
- * too small by chance is not enough. */
+/* Judged by every level up to l: the lower ones miss some of tau but scatter less, so it is not
+ * enough that l is too small by chance. */
 static bool is_long(const struct gpumc_series *series, const struct products *products, size_t l)
 {
   for (size_t below = 0; below <= l; below++)
@@ -297,11 +303,11 @@ static bool is_long(const struct gpumc_series *series, const struct products *pr
   return true;
 }
 
-/* Bins that have the fourth cumulant of a Gaussian and c more, in units of the squared variance,
- * give 2 tau variance the relative variance (6 + c)/bins. Differences of independent ones have the
- * kurtosis 3 + c/2, so that bins over this kurtosis is the freedom: a third of the bins, or twice
- * the number of the rare events that the fluctuations consist of. It decides what is converged; the
- * factor of Student's t keeps to the number of bins, since a kurtosis scatters too much for it. */
+/* Bins with the fourth cumulant of a Gaussian plus c, in units of the squared variance, give 2 tau
+ * variance the relative variance (6 + c)/bins. Differences of independent bins have the kurtosis 3
+ * + c/2, so bins over this kurtosis is the freedom: a third of the bins, or twice the number of
+ * rare events that the fluctuations consist of. It decides convergence; the factor of Student's t
+ * uses the number of bins, since a kurtosis scatters too much for it. */
 static double freedom_of(const struct gpumc_series_level *level, double bins)
 {
   const double fourths = level->early + level->fourths;
@@ -309,7 +315,7 @@ static double freedom_of(const struct gpumc_series_level *level, double bins)
   return fourths > 0 ? fmin(gaussian, level->differences * level->differences / fourths) : gaussian;
 }
 
-/* 2 tau variance of independent values. */
+/* Returns 2 tau variance of independent values. */
 static double independent_product(const struct gpumc_series *series)
 {
   const struct gpumc_series_level *values = &series->level[0];
@@ -317,8 +323,8 @@ static double independent_product(const struct gpumc_series *series)
   return freedom > 0 ? values->squares / freedom : 0;
 }
 
-/* 2 tau variance from the levels. Where they show no more than noise or there are too few values
- * for any of them (freedom 0), the values count as independent. */
+/* Returns 2 tau variance from the levels. If they show only noise or there are too few values for
+ * any of them (freedom 0), the values count as independent. */
 static double
 correlated_product(const struct gpumc_series *series, struct gpumc_series_estimate *estimate)
 {
@@ -348,8 +354,8 @@ static double cube_root(double x)
   return gpumc_exp(gpumc_log(x) / 3);
 }
 
-/* Two estimates of one variance: Paulson's normal deviate of their ratio (Ann. Math. Stat. 13, 233
- * (1942)). */
+/* Compares two estimates of one variance by Paulson's normal deviate of their ratio (Ann. Math.
+ * Stat. 13, 233 (1942)). */
 static bool is_larger(double variance, double freedom, double other, double other_freedom)
 {
   if (!(variance > other))
@@ -363,8 +369,8 @@ static bool is_larger(double variance, double freedom, double other, double othe
   return deviate > scatter_deviate;
 }
 
-/* Merged series that contradict each other, or that are too short by themselves: the scatter of
- * their means gives the same product, with merged - 1 degrees of freedom. */
+/* For merged series that contradict each other or are too short by themselves: the scatter of their
+ * means gives the same product, with merged - 1 degrees of freedom. */
 static void regard_scatter(const struct gpumc_series *series, double *product,
                            struct gpumc_series_estimate *estimate)
 {
@@ -406,7 +412,7 @@ set_correlated(const struct gpumc_series *series, struct gpumc_series_estimate *
   estimate->converged = estimate->doubt == GPUMC_SERIES_NO_DOUBT;
 }
 
-/* A sum of h numbers is wrong by h epsilon at most, relative to them, and so is the mean. */
+/* The relative error of a sum of h numbers is at most h epsilon, and so is that of the mean. */
 bool gpumc_series_is_constant(const struct gpumc_series *series)
 {
   const struct gpumc_series_level *values = &series->level[0];
@@ -414,7 +420,7 @@ bool gpumc_series_is_constant(const struct gpumc_series *series)
   return values->squares + series->between <= rounding * rounding * (double)values->bins;
 }
 
-/* Nothing has fluctuated: whether it never does or too rarely to be seen is unknown. */
+/* Nothing has fluctuated: either it never does, or too rarely to be seen. */
 static void set_undetermined(struct gpumc_series_estimate *estimate)
 {
   estimate->variance = 0;

@@ -6,8 +6,8 @@
 
 enum { TERMS_MAXIMUM = 10000 };
 
-/* Lentz's continued fraction of I_x(a, b) (Press et al., Numerical Recipes, section 6.4), fast for
- * x < (a + 1)/(a + b + 2). */
+/* Evaluates Lentz's continued fraction of I_x(a, b) (Press et al., Numerical Recipes, section 6.4),
+ * fast for x < (a + 1)/(a + b + 2). */
 static double continued_fraction(double a, double b, double x)
 {
   const double smallest = 1e-300, enough = 1e-14;
@@ -104,11 +104,11 @@ double gpumc_chi_square_tail(double chi_square, double freedom)
  * ---- */
 
 enum { GROUPS = GPUMC_FLIPS_GROUPS };
-/* Sums that are equal but for rounding, in standard deviations. */
+/* Sums closer than this, in standard deviations, are equal up to rounding. */
 static const double equal = 1e-9;
 
-/* Of one pool: the sum of products of different groups, with their signs, its part that each group
- * has, and its standard deviation over all signs. */
+/* One pool: the sum of products of different groups, with their signs, the part that each group
+ * contributes, and its standard deviation over all signs. */
 struct sum {
   double value, part[GROUPS], deviation;
 };

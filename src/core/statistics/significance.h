@@ -4,16 +4,16 @@
 
 #include <stddef.h>
 
-/* Bounds on false alarms: all comparisons of one kind that a result makes raise one by chance in so
- * many right results, at most. */
+/* Bound on false alarms: all comparisons of one kind in a result raise one by chance in at most
+ * this share of correct results. */
 #define GPUMC_FALSE_ALARMS 0.01
 
-/* Probability that Student's t with `freedom` degrees of freedom is farther from 0 than t; 0 for an
- * infinite t, 1 for NaN, which is no evidence. */
+/* Returns the probability that Student's t with `freedom` degrees of freedom is farther from 0 than
+ * t; 0 for an infinite t, 1 for NaN, which is no evidence. */
 double gpumc_student_tail(double t, double freedom);
-/* Probability that the ratio of two independent estimates of one variance exceeds `ratio`, their
- * degrees of freedom being those of its numerator and its denominator. The same for infinity and
- * NaN. */
+/* Returns the probability that the ratio of two independent estimates of one variance exceeds
+ * `ratio`, given the degrees of freedom of its numerator and its denominator. Infinity and NaN are
+ * treated likewise. */
 double gpumc_fisher_tail(double ratio, double numerator, double denominator);
 
 /* Probability that the sum of squares of `freedom` independent Gaussians exceeds `chi_square`: the
@@ -22,7 +22,8 @@ double gpumc_chi_square_tail(double chi_square, double freedom);
 
 /* ---- signs ---- */
 
-/* Groups of samples whose signs are flipped together, so that there are 2^15 ways at most. */
+/* Groups of samples whose signs are flipped together, so that there are at most 2^15
+ * combinations. */
 enum { GPUMC_FLIPS_GROUPS = 16, GPUMC_FLIPS_POOLS = 16 };
 
 /* Products of the groups' differences, summed over the comparisons of a pool: pool[a][b]. */
@@ -31,10 +32,11 @@ struct gpumc_flips {
   double pool[GPUMC_FLIPS_POOLS][GPUMC_FLIPS_GROUPS][GPUMC_FLIPS_GROUPS];
 };
 
-/* Share of all sign flips, no flip included, under which the products of different groups add up to
- * as much as they do, over their standard deviation and in the pool where this is the most. In
- * groups that are independent and symmetric about zero it is below p with probability p at most,
- * however the comparisons depend on each other. *strongest: the pool where they are the most. */
+/* Returns the share of all sign flips, no flip included, under which the products of different
+ * groups add up to at least as much, over their standard deviation and in the pool where this is
+ * largest. If groups are independent and symmetric about zero, it is below p with probability at
+ * most p, however the comparisons depend on each other. *strongest: the pool with the largest
+ * sum. */
 double gpumc_flips_chance(const struct gpumc_flips *flips, size_t *strongest);
 
 #endif
