@@ -1,4 +1,4 @@
-/* Checkpoints: an HDF5 file in a shell of ours, written, sealed, verified and read.
+/* Checkpoints: an HDF5 file in a shell of gpumc's own; writing, sealing, verifying and reading it.
  *
  * The first 512 bytes are an HDF5 user block; numbers little-endian:
  *   0   16  "gpumc-checkpoint", without a final NUL
@@ -28,7 +28,7 @@
 
 /* ---- sealing with the user block, and verifying the seal ---- */
 
-/* Of the user block, and places in it. */
+/* Sizes and offsets in the user block. */
 enum {
   BLOCK_BYTES = 512,
   VERSION_AT = 16,
@@ -77,7 +77,7 @@ static uint64_t load(const unsigned char *bytes, size_t size)
   return value;
 }
 
-/* read() to the end of the buffer or of the file; the count, or -1 with errno. */
+/* Reads until the buffer is full or the file ends; returns the count, or -1 with errno. */
 static ssize_t read_full(int descriptor, unsigned char *buffer, size_t count)
 {
   size_t filled = 0;
@@ -94,7 +94,7 @@ static ssize_t read_full(int descriptor, unsigned char *buffer, size_t count)
   return (ssize_t)filled;
 }
 
-/* Checksum of everything after the user block, and the size of the whole file. */
+/* Computes the checksum of everything after the user block, and the size of the whole file. */
 static enum gpumc_status sum_contents(int descriptor, const char *path, uint64_t *size,
                                       uint64_t *value, struct gpumc_error *error)
 {
@@ -158,7 +158,7 @@ check_block(const unsigned char block[BLOCK_BYTES], const char *path, struct gpu
   return GPUMC_OK;
 }
 
-/* HEAD: user block and length; WHOLE: the checksum, too. */
+/* HEAD: user block and length; WHOLE: the checksum as well. */
 enum extent { HEAD, WHOLE };
 
 static enum gpumc_status
@@ -187,7 +187,7 @@ verify_open(int descriptor, const char *path, enum extent extent, struct gpumc_e
   return GPUMC_OK;
 }
 
-/* Without HDF5. */
+/* Does not use HDF5. */
 static enum gpumc_status verify(const char *path, enum extent extent, struct gpumc_error *error)
 {
   const char *reason;
@@ -199,15 +199,15 @@ static enum gpumc_status verify(const char *path, enum extent extent, struct gpu
   return status;
 }
 
-/* ---- an HDF5 file beside the name, sealed, then put in place ---- */
+/* ---- an HDF5 file beside its final name, sealed, then renamed ---- */
 
 struct gpumc_checkpoint_writer {
   char *path;
   char *written;              /* PATH.new */
-  bool begun;                 /* what is there is ours */
-  bool silent;                /* writes nothing */
-  bool defers;                /* keeps its first failure for the commit, */
-  struct gpumc_error failure; /* this one */
+  bool begun;                 /* the file there is ours */
+  bool silent;                /* for a process that writes nothing */
+  bool defers;                /* keeps its first failure for the commit: */
+  struct gpumc_error failure; /* that failure */
   struct gpumc_hdf5_file *file;
 };
 
@@ -250,7 +250,7 @@ void gpumc_checkpoint_defer(struct gpumc_checkpoint_writer *writer)
   writer->defers = true;
 }
 
-/* Whether there is nothing to write, or no more. */
+/* Returns whether there is nothing (more) to write. */
 static bool is_done(const struct gpumc_checkpoint_writer *writer)
 {
   return writer->silent || writer->failure.message != NULL;
@@ -390,7 +390,7 @@ void gpumc_checkpoint_abandon(struct gpumc_checkpoint_writer *writer)
   if (writer == NULL)
     return;
   gpumc_hdf5_discard(writer->file);
-  /* After a commit it has its name already, and there is nothing to remove. */
+  /* After a commit it has its final name, and there is nothing to remove. */
   if (writer->begun)
     unlink(writer->written);
   gpumc_error_free(&writer->failure);
@@ -402,8 +402,8 @@ void gpumc_checkpoint_abandon(struct gpumc_checkpoint_writer *writer)
 /* ---- reading, verified ---- */
 
 struct gpumc_checkpoint_reader {
-  struct gpumc_hdf5_file *file;            /* NULL: another process has it */
-  const struct gpumc_processes *processes; /* that read together; NULL: this one alone */
+  struct gpumc_hdf5_file *file;            /* NULL: another process has it open */
+  const struct gpumc_processes *processes; /* that read together; NULL: only this one */
 };
 
 static enum gpumc_status open_verified(const char *path, enum extent extent,
@@ -433,7 +433,7 @@ enum gpumc_status gpumc_checkpoint_peek(const char *path, struct gpumc_checkpoin
   return open_verified(path, HEAD, reader, error);
 }
 
-/* An open array with its two extents; negative with the error set. */
+/* Opens an array and reads its two extents; negative with the error set. */
 static hid_t open_array(struct gpumc_checkpoint_reader *reader, const char *name, hsize_t shape[2],
                         struct gpumc_error *error)
 {
@@ -465,7 +465,7 @@ enum gpumc_status gpumc_checkpoint_share(struct gpumc_checkpoint_reader **reader
   return GPUMC_OK;
 }
 
-/* Gives all what the process with the file has read, or failed to. */
+/* Gives all processes the data, or the failure, of the process that has the file. */
 static enum gpumc_status spread(const struct gpumc_checkpoint_reader *reader,
                                 enum gpumc_status status, void *bytes, size_t count,
                                 struct gpumc_error *error)

@@ -1,5 +1,5 @@
-/* The arrays that a state consists of, to and from a checkpoint, by way of the host where they are
- * in the memory of a device. */
+/* Copies the arrays that make up a state to and from a checkpoint, through the host if they are in
+ * device memory. */
 #include "core/storage/checkpoint.h"
 
 #include <stdio.h>
@@ -10,12 +10,12 @@
 
 enum { NAME_BYTES = 128 };
 
-/* One array on its way. */
+/* One array in transit. */
 struct passage {
   char name[NAME_BYTES];
   size_t bytes;
   struct gpumc_device *device;
-  void *values; /* on the host: the part's own unless they are a device's */
+  void *values; /* on the host: the part's own values unless they are on a device */
 };
 
 size_t gpumc_element_bytes(enum gpumc_element element)

@@ -1,4 +1,4 @@
-/* The file driver: POSIX calls, and a memory of the first that failed. */
+/* The file driver: POSIX calls, and a record of the first that failed. */
 #include "core/storage/hdf5_driver.h"
 
 #include <errno.h>
@@ -17,15 +17,15 @@
 #include "core/base/files.h"
 #include "core/storage/hdf5_file.h"
 
-/* Whether a piece of an HDF5 file can be handed to the library without danger.
+/* Checks whether a piece of an HDF5 file can be handed to the library safely.
  *
- * All metadata of the newest file format carry checksums but one kind: the global heap, where texts
- * of variable length lie. HDF5 1.10 believes the sizes that stand there, and crashes or spins when
- * they are damaged; so we look first. */
+ * All metadata of the newest file format carry checksums, except the global heap, where texts of
+ * variable length are stored. HDF5 1.10 trusts the sizes there, and crashes or hangs if they are
+ * damaged; so we check first. */
 
-/* Collection: signature, version, three zeros, size of it all. Object: index, references, four
- * zeros, size of the data, which are padded to a multiple of eight. Index 0 is free space and comes
- * last; its size includes its header. */
+/* Collection: signature, version, three zeros, total size. Object: index, references, four zeros,
+ * size of the data, which are padded to a multiple of eight. Index 0 is free space and comes last;
+ * its size includes its header. */
 enum { HEADER_BYTES = 16, SIZE_AT = 8, RESERVED_AT = 4, PADDING = 8, MOST_INDICES = 65536 };
 
 static uint64_t number_at(const unsigned char *bytes, size_t size)
@@ -36,7 +36,7 @@ static uint64_t number_at(const unsigned char *bytes, size_t size)
   return value;
 }
 
-/* Whether the object at `offset` is sound; *next becomes the offset of the one after it. */
+/* Returns whether the object at `offset` is sound; *next becomes the offset of the one after it. */
 static bool object_is_sound(const unsigned char *bytes, uint64_t offset, uint64_t collection,
                             unsigned char seen[MOST_INDICES / 8], uint64_t *next)
 {
@@ -54,9 +54,9 @@ static bool object_is_sound(const unsigned char *bytes, uint64_t offset, uint64_
   return *next <= collection;
 }
 
-/* False when `bytes`, read from one place of a file, are the beginning of a global heap collection
- * whose objects do not fill it exactly, one after the other. True for everything else. Format:
- * "HDF5 File Format Specification", III.E. */
+/* Returns false if `bytes`, read from one place of a file, are the beginning of a global heap
+ * collection whose objects do not fill it exactly, one after the other; true for everything else.
+ * Format: "HDF5 File Format Specification", III.E. */
 static bool heap_is_sound(const void *bytes, size_t count)
 {
   unsigned char seen[MOST_INDICES / 8] = {0};
@@ -75,7 +75,7 @@ static bool heap_is_sound(const void *bytes, size_t count)
 
 /* ---- the driver ---- */
 
-/* What the access list carries. */
+/* The contents of the access list. */
 struct settings {
   struct gpumc_file_fault *fault;
   const char *mark;
@@ -84,7 +84,7 @@ struct settings {
 /* `eoa`, `eof`: ends of the space that HDF5 has allocated and of the file as HDF5 sees it, in
  * bytes. */
 struct driver_file {
-  H5FD_t base; /* must be first: HDF5 knows no more */
+  H5FD_t base; /* must be first: HDF5 knows only this part */
   int descriptor;
   haddr_t eoa, eof;
   struct gpumc_file_fault *fault;
@@ -131,9 +131,9 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access_list, 
   file->descriptor = gpumc_regular_open(name, posix_flags(flags), &reason);
   if (file->descriptor >= 0 && write_mark(file->descriptor, flags, settings->mark) == 0 &&
       fstat(file->descriptor, &found) == 0) {
-    /* A file that is made is empty to HDF5, whatever mark it has. */
+    /* A newly created file is empty to HDF5, whatever mark it has. */
     file->eof = (flags & H5F_ACC_TRUNC) != 0 ? 0 : (haddr_t)found.st_size;
-    /* HDF5 tries several ways to open; only the last one counts. */
+    /* HDF5 tries several ways to open a file; only the last one counts. */
     file->fault->code = 0;
     file->fault->reason = NULL;
     return &file->base;
@@ -184,7 +184,7 @@ static haddr_t driver_get_eof(const H5FD_t *base, H5FD_mem_t type)
   return ((const struct driver_file *)base)->eof;
 }
 
-/* Reads beyond the end of the file give zeros. */
+/* Reads zeros beyond the end of the file. */
 static int read_all(struct driver_file *file, haddr_t address, size_t count, char *next)
 {
   while (count > 0) {
@@ -263,7 +263,7 @@ static herr_t driver_unlock(H5FD_t *base)
 static const H5FD_class_t driver_class = {
 #if H5_VERSION_GE(1, 13, 0)
     .version = H5FD_CLASS_VERSION,
-    .value = (H5FD_class_value_t)511, /* of the range for one's own use */
+    .value = (H5FD_class_value_t)511, /* in the range reserved for private use */
 #endif
     .name = "gpumc",
     .maxaddr = INT64_MAX,

@@ -1,4 +1,4 @@
-/* Opening, closing and explaining HDF5 files. */
+/* Opens, closes and explains HDF5 files. */
 #include "core/storage/hdf5_file.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ void gpumc_hdf5_quiet_end(struct gpumc_hdf5_quiet *quiet)
   H5Eset_auto2(H5E_DEFAULT, quiet->function, quiet->data);
 }
 
-/* The first entry of an upward walk is the innermost; `text` gets its description. */
+/* Keeps the innermost entry, the first one of an upward walk; `text` gets its description. */
 static herr_t keep_innermost(unsigned position, const H5E_error2_t *entry, void *text)
 {
   if (position == 0 && entry->desc != NULL)
@@ -95,7 +95,7 @@ static void free_file(struct gpumc_hdf5_file *file)
   free(file);
 }
 
-/* Access through the driver, newest format, objects closed with the file. */
+/* Access list: the driver, newest format, objects closed with the file. */
 static hid_t access_list(struct gpumc_hdf5_file *file, const char *mark)
 {
   hid_t list = H5Pcreate(H5P_FILE_ACCESS);
@@ -109,7 +109,7 @@ static hid_t access_list(struct gpumc_hdf5_file *file, const char *mark)
   return H5I_INVALID_HID;
 }
 
-/* Groups list their members in the order in which they were made. */
+/* Groups list their members in order of creation. */
 static hid_t creation_list(hsize_t user_block)
 {
   hid_t list = H5Pcreate(H5P_FILE_CREATE);
@@ -143,7 +143,8 @@ static hid_t create_or_open(struct gpumc_hdf5_file *file, const unsigned *open_f
   return id;
 }
 
-/* `id`: of `*file`, which is freed where there is none. `what`: "create" or "open". */
+/* Takes over `id`, that of `*file`, which is freed if `id` is invalid. `what`: "create" or
+ * "open". */
 static enum gpumc_status
 adopt(struct gpumc_hdf5_file **file, hid_t id, const char *what, struct gpumc_error *error)
 {
@@ -193,7 +194,7 @@ enum gpumc_status gpumc_hdf5_close(struct gpumc_hdf5_file *file, struct gpumc_er
   GPUMC_HDF5_QUIET();
   if (H5Fclose(file->id) < 0) {
     enum gpumc_status status = gpumc_hdf5_error(file, error, "close the file");
-    /* HDF5 still holds the file and with it the fault: both stay, and nothing more is written. */
+    /* HDF5 still holds the file and thus the fault: both stay, and nothing more is written. */
     if (file->fault.code == 0) {
       file->fault.code = EIO;
       file->fault.operation = "close";

@@ -1,6 +1,6 @@
-/* HDF5 files opened our way: through our driver, silently, with errors as messages of ours.
+/* Opens HDF5 files through our driver, silently, with errors as messages of gpumc.
  *
- * Duty of a program that uses checkpoints, the recorder or result_info: call
+ * A program that uses checkpoints, the recorder or result_info must call
  * gpumc_hdf5_prepare_program() first thing in main(), before any other call of HDF5. */
 #ifndef GPUMC_CORE_HDF5_FILE_H
 #define GPUMC_CORE_HDF5_FILE_H
@@ -11,14 +11,14 @@
 #include "core/storage/hdf5_driver.h"
 
 /* Keeps HDF5 from cleaning up at exit (after a failed close it can hang or crash there; a file that
- * was not closed is one that was not finished, and is dealt with as such), and makes a write beyond
- * the file size limit an ordinary error instead of SIGXFSZ. These are states of the process: only a
- * program may set them, a library not. */
+ * was not closed is unfinished and treated as such), and makes a write beyond the file size limit
+ * an ordinary error instead of SIGXFSZ. These are states of the process: only a program may set
+ * them, not a library. */
 void gpumc_hdf5_prepare_program(void);
 
-/* HDF5 prints its errors by itself unless told otherwise, which is a state of the whole process.
- * GPUMC_HDF5_QUIET(); at the top of a function silences it until the function returns and puts back
- * what was there. */
+/* By default HDF5 prints its errors itself, which is a state of the whole process.
+ * GPUMC_HDF5_QUIET(); at the top of a function silences it until the function returns and restores
+ * the previous state. */
 struct gpumc_hdf5_quiet {
   H5E_auto2_t function;
   void *data;
@@ -31,7 +31,7 @@ void gpumc_hdf5_quiet_end(struct gpumc_hdf5_quiet *quiet);
 
 enum gpumc_hdf5_mode {
   GPUMC_HDF5_READ,
-  GPUMC_HDF5_READ_LIVE, /* while a single writer appends, or after it died */
+  GPUMC_HDF5_READ_LIVE, /* while a single writer appends, or after it has died */
   GPUMC_HDF5_WRITE,
   GPUMC_HDF5_WRITE_LIVE, /* as the single writer */
 };
@@ -43,33 +43,35 @@ struct gpumc_hdf5_file {
   struct gpumc_file_fault fault;
 };
 
-/* Create, or empty and start anew, with a user block of that many bytes (0, or 512 and up) that
- * begins with the text `mark` from the first instant (NULL: with none). The newest file format: its
- * metadata carry checksums, and single-writer mode needs it. */
+/* Creates a file, or empties it and starts anew, with a user block of `user_block` bytes (0, or 512
+ * and up) that begins with the text `mark` from the first instant (NULL: with none). Uses the
+ * newest file format: its metadata carry checksums, and single-writer mode needs it. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_hdf5_create(const char *path, hsize_t user_block, const char *mark,
                   struct gpumc_hdf5_file **file, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status gpumc_hdf5_open(const char *path, enum gpumc_hdf5_mode mode,
                                                    struct gpumc_hdf5_file **file,
                                                    struct gpumc_error *error);
-/* Close and free. GPUMC_FAILURE also when something written earlier is not in the file. Where HDF5
- * cannot close, its ids are left behind. */
+/* Closes and frees. GPUMC_FAILURE also if something written earlier is not in the file. If HDF5
+ * cannot close it, its ids are left behind. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_hdf5_close(struct gpumc_hdf5_file *file, struct gpumc_error *error);
-/* Close without interest in the outcome; legal on NULL. */
+/* Closes and ignores the outcome; legal on NULL. */
 void gpumc_hdf5_discard(struct gpumc_hdf5_file *file);
 
-/* Let go of an open object, type, space or property list, on success and failure alike: the error
- * stack stays as it is. Legal on an invalid id. */
+/* Closes an open object, type, space or property list, on success and failure alike: the error
+ * stack is not changed. Legal on an invalid id. */
 void gpumc_hdf5_release(hid_t id);
 
-/* GPUMC_FAILURE when the file has a fault, that is, when anything written so far may be missing. */
+/* Returns GPUMC_FAILURE if the file has a fault, that is, if anything written so far may be
+ * missing. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_hdf5_check(const struct gpumc_hdf5_file *file, struct gpumc_error *error);
 
-/* Set "PATH: cannot WHAT: CAUSE" and return GPUMC_FAILURE: the cause is the fault of the file if it
- * has one ("No space left on device"), else the innermost entry of the HDF5 error stack. To be
- * called before any other call of HDF5 but gpumc_hdf5_release(), which would clear the stack. */
+/* Sets "PATH: cannot WHAT: CAUSE" and returns GPUMC_FAILURE: the cause is the fault of the file if
+ * it has one ("No space left on device"), else the innermost entry of the HDF5 error stack. Call it
+ * before any other HDF5 function except gpumc_hdf5_release(), since others would clear the
+ * stack. */
 enum gpumc_status gpumc_hdf5_error(const struct gpumc_hdf5_file *file, struct gpumc_error *error,
                                    const char *what, ...) GPUMC_PRINTF(3, 4);
 

@@ -1,5 +1,4 @@
-/* Groups and datasets of HDF5 files, accepted only if all of them is there; texts and attributes.
- */
+/* Groups and datasets of HDF5 files, accepted only if complete; texts and attributes. */
 #include "core/storage/hdf5_values.h"
 
 #include <inttypes.h>
@@ -13,7 +12,7 @@
 
 /* ---- groups and datasets of files that gpumc may not have written ---- */
 
-/* Longest path within a file that is looked at. */
+/* Longest path within a file that is considered. */
 enum { PATH_BYTES = 1024 };
 
 static enum gpumc_status refuse(const struct gpumc_hdf5_file *file, const char *name,
@@ -22,8 +21,8 @@ static enum gpumc_status refuse(const struct gpumc_hdf5_file *file, const char *
   return gpumc_error_set(error, GPUMC_FAILURE, "%s: %s %s", file->path, name, reason);
 }
 
-/* The link `path` on the way to `wanted`. Soft links may be followed: one that leads through a link
- * out of the file ends at the driver, which opens no second file. */
+/* Checks the link `path` on the way to `wanted`. Soft links may be followed: one that leads through
+ * a link out of the file ends at the driver, which opens no second file. */
 static enum gpumc_status check_link(const struct gpumc_hdf5_file *file, hid_t location,
                                     const char *path, const char *wanted, struct gpumc_error *error)
 {
@@ -44,7 +43,7 @@ static enum gpumc_status check_link(const struct gpumc_hdf5_file *file, hid_t lo
                 error);
 }
 
-/* Each part of "a/b/c". */
+/* Checks each part of "a/b/c". */
 static enum gpumc_status check_links(const struct gpumc_hdf5_file *file, hid_t location,
                                      const char *path, struct gpumc_error *error)
 {
@@ -86,7 +85,8 @@ static enum gpumc_status check_filters(const struct gpumc_hdf5_file *file, hid_t
   return GPUMC_OK;
 }
 
-/* Bytes that the extent of a dataset and its type declare; false where they are not known. */
+/* Computes the bytes that the extent of a dataset and its type declare; false if they are
+ * unknown. */
 static bool declared_bytes(hid_t data, hsize_t *bytes)
 {
   hsize_t extent[H5S_MAX_RANK];
@@ -102,7 +102,7 @@ static bool declared_bytes(hid_t data, hsize_t *bytes)
   return known;
 }
 
-/* Texts of any length have another size in memory than in the file. */
+/* Texts of variable length differ in size between memory and file. */
 static bool holds_numbers(hid_t data)
 {
   hid_t type = H5Dget_type(data);
@@ -111,8 +111,8 @@ static bool holds_numbers(hid_t data)
   return class == H5T_INTEGER || class == H5T_FLOAT;
 }
 
-/* Checks numbers stored in one piece: HDF5 itself would read beyond their end. Without a place in
- * the file they were never written, which gpumc_hdf5_check_written refuses. */
+/* Checks numbers stored contiguously: HDF5 itself would read beyond their end. If they have no
+ * place in the file they were never written, which gpumc_hdf5_check_written refuses. */
 static enum gpumc_status check_size(const struct gpumc_hdf5_file *file, hid_t data,
                                     H5D_layout_t layout, const char *name,
                                     struct gpumc_error *error)
@@ -165,7 +165,7 @@ enum gpumc_status gpumc_hdf5_check_dataset(const struct gpumc_hdf5_file *file, h
   return status;
 }
 
-/* Of an array stored in chunks: HDF5 itself compares sizes, which filters change. */
+/* For an array stored in chunks; HDF5 itself compares sizes, but filters change them. */
 static bool has_all_chunks(hid_t data, hid_t creation)
 {
   hsize_t extent[H5S_MAX_RANK], chunk[H5S_MAX_RANK], stored = 0, wanted = 1;
@@ -180,7 +180,8 @@ static bool has_all_chunks(hid_t data, hid_t creation)
   return known && stored == wanted;
 }
 
-/* Chunks without filters, which are as long as the layout says; in shorter ones HDF5 reads on. */
+/* Chunks without filters are as long as the layout says; HDF5 would read past the end of shorter
+ * ones. */
 static bool chunks_are_whole(hid_t data, hid_t creation)
 {
   hsize_t chunk[H5S_MAX_RANK], count = 0;
@@ -250,10 +251,10 @@ hid_t gpumc_hdf5_open_group(const struct gpumc_hdf5_file *file, hid_t location, 
 
 /* ---- texts and attributes ---- */
 
-/* Longer than any configuration; what claims to be longer is damaged. */
+/* Longer than any configuration; anything that claims to be longer is damaged. */
 enum { LONGEST_TEXT = 64 << 20 };
 
-/* A text type of `size` bytes with the final NUL, or H5T_VARIABLE. */
+/* Makes a text type of `size` bytes including the final NUL, or H5T_VARIABLE. */
 static hid_t text_type(size_t size)
 {
   hid_t type = H5Tcopy(H5T_C_S1);
@@ -288,7 +289,8 @@ out:
   return status;
 }
 
-/* `length` bytes without a final NUL, but at least one: HDF5 has no text type of none. */
+/* Makes a text type of `length` bytes without a final NUL, but at least one: HDF5 has no empty text
+ * type. */
 static hid_t padded_text_type(size_t length)
 {
   hid_t type = text_type(length > 0 ? length : 1);
@@ -359,7 +361,7 @@ enum gpumc_status gpumc_hdf5_put_text(const struct gpumc_hdf5_file *file, const 
   return status;
 }
 
-/* Negative where the file is too damaged to tell. */
+/* Negative if the file is too damaged to tell. */
 static htri_t look_up(hid_t location, const char *path)
 {
   char part[BUFSIZ];
@@ -413,7 +415,7 @@ static bool read_any(hid_t object, bool is_attribute, hid_t type, void *buffer)
   return H5Dread(object, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer) >= 0;
 }
 
-/* The text of a scalar of text type, or NULL with the HDF5 error stack set or empty. */
+/* Returns the text of a scalar of text type, or NULL with the HDF5 error stack set or empty. */
 static char *read_text(hid_t object, bool is_attribute, hid_t stored)
 {
   struct gpumc_error ignored = {0};
@@ -470,7 +472,7 @@ enum gpumc_status gpumc_hdf5_get_text(const struct gpumc_hdf5_file *file, const 
   return status;
 }
 
-/* The shortest decimal that reads back as the same double. */
+/* Returns the shortest decimal that reads back as the same double. */
 static char *number_text(double value)
 {
   char text[40];

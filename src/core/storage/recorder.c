@@ -19,7 +19,7 @@
 
 /* ---- datasets and attributes of a result ---- */
 
-/* Values of a row. */
+/* Returns the number of values in a row. */
 static size_t row_width(const struct gpumc_dataset *dataset)
 {
   size_t width = 1;
@@ -117,7 +117,7 @@ static enum gpumc_status keep_attribute(struct gpumc_attribute_list *list,
   return GPUMC_OK;
 }
 
-/* The object at `path`, made as a group where missing. */
+/* Opens the object at `path`, creating it as a group if missing. */
 static hid_t open_object(const struct gpumc_hdf5_file *file, const char *path)
 {
   if (strcmp(path, "/") != 0 && gpumc_hdf5_exists(file->id, path))
@@ -311,7 +311,7 @@ write_root(const struct gpumc_recorder *recorder, struct gpumc_error *error)
   };
   for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
     GPUMC_TRY(write_attribute(file, &attributes[i], error));
-    /* The format identifies a file as ours, so it reaches the disk before anything else. */
+    /* The format identifies a file as ours, so it is written to disk before anything else. */
     if (i == 0 && H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0)
       return gpumc_hdf5_error(file, error, "flush %s", file->path);
   }
@@ -349,7 +349,7 @@ static enum gpumc_status close_file(struct gpumc_recorder *recorder, struct gpum
   return gpumc_hdf5_close(file, error);
 }
 
-/* The whole working file as the rows in memory and in the log have it, closed, under its
+/* Writes the whole working file from the rows in memory and in the log, and closes it, under its
  * preliminary name. */
 static enum gpumc_status
 write_working_file(struct gpumc_recorder *recorder, struct gpumc_error *error)
@@ -450,8 +450,8 @@ finish(struct gpumc_recorder *recorder, bool replaces, struct gpumc_error *error
   assert(recorder->phase == GPUMC_RECORDER_SUMMARIZING);
   GPUMC_TRY(gpumc_recorder_integer(recorder, "/", "complete", 1, error));
   GPUMC_TRY(close_file(recorder, error));
-  /* Before the seal as well, so that no power failure leaves a seal without what it seals: such a
-   * file would look like a damaged result. */
+  /* Also synced before the seal, so that no power failure leaves a seal without its contents: such
+   * a file would look like a damaged result. */
   GPUMC_TRY(gpumc_file_sync(recorder->partial, error));
   GPUMC_TRY(gpumc_seal_file(recorder->partial, error));
   GPUMC_TRY(gpumc_file_sync(recorder->partial, error));

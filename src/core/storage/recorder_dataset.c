@@ -1,4 +1,4 @@
-/* Datasets with labels and dimension scales of a file that is being made. */
+/* Datasets with labels and dimension scales in a file that is being written. */
 #include "core/storage/recorder_internal.h"
 
 #include <assert.h>
@@ -12,7 +12,7 @@
 
 static const double largest_exact_integer = 9007199254740992.0; /* 2^53 */
 
-/* HDF5 wants less than 4 GiB of a chunk: wider rows are cut into parts of about the same width. */
+/* HDF5 limits a chunk to less than 4 GiB: wider rows are cut into parts of about equal width. */
 static const hsize_t chunk_width_maximum = 1 << 24;
 
 static hsize_t chunk_width(hsize_t width)
@@ -124,7 +124,7 @@ static enum gpumc_status to_integers(const double *values, size_t n, const char 
   return GPUMC_OK;
 }
 
-/* Rows of a dataset; all of one of rank 0. */
+/* Writes rows of a dataset; all of it if the rank is 0. */
 static bool write_rows(hid_t data, hid_t type, size_t first, size_t count, const void *values)
 {
   hsize_t start[GPUMC_DATASET_RANK_MAXIMUM] = {first};

@@ -26,7 +26,7 @@ struct gpumc_attribute {
   int64_t integer;
 };
 
-/* Attributes that wait for the file. Zero-initialise. */
+/* ---- attributes by path, written at once or kept until the file exists ---- */
 struct gpumc_attribute_list {
   size_t count;
   struct gpumc_attribute *items;
@@ -34,24 +34,25 @@ struct gpumc_attribute_list {
 
 /* ---- datasets with labels and dimension scales, and values on their way to them ---- */
 
-/* A new dataset of `rank` 1 to 3 with the attributes of `label`; extensible along the first
- * dimension in chunks of `chunk_rows`, or of fixed shape when that is 0. Rank 0 is a scalar.
+/* Creates a dataset of `rank` 1 to 3 with the attributes of `label`; extensible along the first
+ * dimension in chunks of `chunk_rows`, or of fixed shape if that is 0. Rank 0 is a scalar.
  * Negative, with the error set, on failure. `group` names the group in messages. */
 hid_t gpumc_dataset_create(const struct gpumc_hdf5_file *file, hid_t location, const char *group,
                            const struct gpumc_label *label, size_t rank, const hsize_t *shape,
                            size_t chunk_rows, bool integer, struct gpumc_error *error);
-/* Likewise of uint8, extensible, shape[2]. */
+/* The same for uint8, extensible, shape[2]. */
 hid_t gpumc_dataset_create_bytes(const struct gpumc_hdf5_file *file, hid_t location,
                                  const char *group, const struct gpumc_label *label,
                                  const hsize_t shape[2], size_t chunk_rows,
                                  struct gpumc_error *error);
-/* Attach the axis at `axis_path` to a dimension; it becomes a dimension scale of its own name. */
+/* Attaches the axis at `axis_path` to a dimension; it becomes a dimension scale under its own
+ * name. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_dataset_attach(const struct gpumc_hdf5_file *file, hid_t data, unsigned dimension,
                      const char *axis_path, struct gpumc_error *error);
-/* Write `values` into rows first .. first+count-1, `width` values each, as float64 or int64.
- * `where` names the dataset in messages. GPUMC_FAILURE also for a value that is no integer in an
- * integer dataset. */
+/* Writes `values` into rows first .. first+count-1, `width` values each, as float64 or int64.
+ * `where` names the dataset in messages. GPUMC_FAILURE also for a non-integer in an integer
+ * dataset. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_dataset_write(const struct gpumc_hdf5_file *file, hid_t data, const char *where, bool integer,
                     size_t first, size_t count, size_t width, const double *values,
@@ -64,12 +65,14 @@ gpumc_dataset_write_bytes(const struct gpumc_hdf5_file *file, hid_t data, const 
 
 /* ---- a table, its rows in memory and its datasets in the file ---- */
 
-/* Rows of long tables are brought to the file once so many bytes of them wait, of all together. */
+/* Rows of long tables are written to the file once this many bytes of them wait, over all
+ * tables. */
 enum { GPUMC_TABLE_WAITING_BYTES = 16 << 20 };
 
-/* `columns[n_columns]`: own copies of everything. Of `n_rows` rows `n_stored` are in the file, and
- * those from `n_dropped` on in memory: rows[n_rows - n_dropped][row_width], room for `capacity`.
- * Ordinary tables drop none; long ones have `n_logged` in the log, and drop what is in the file. */
+/* `columns[n_columns]`: own copies of everything. Of `n_rows` rows, `n_stored` are in the file, and
+ * those from `n_dropped` on are in memory: rows[n_rows - n_dropped][row_width], room for
+ * `capacity`. Ordinary tables drop none; long ones have `n_logged` in the log, and drop those in
+ * the file. */
 struct gpumc_table {
   char *group;
   size_t n_columns;
@@ -84,28 +87,28 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_table_init(struct gpumc_table *table, c
                                                     const struct gpumc_column *columns,
                                                     size_t n_columns, struct gpumc_error *error);
 void gpumc_table_free(struct gpumc_table *table);
-/* Room for `n_rows` in memory. */
+/* Makes room for `n_rows` in memory. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_table_reserve(struct gpumc_table *table, size_t n_rows, struct gpumc_error *error);
-/* Where a row stands that is in memory, or would be appended there. */
+/* Returns the place of a row that is in memory, or would be appended there. */
 double *gpumc_table_row(const struct gpumc_table *table, size_t row);
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_table_add_row(struct gpumc_table *table, const double *row, struct gpumc_error *error);
 
-/* Make the group and its datasets, empty, with attributes and dimension scales. */
+/* Creates the group and its datasets, empty, with attributes and dimension scales. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_table_create(const struct gpumc_table *table,
                                                       const struct gpumc_hdf5_file *file,
                                                       struct gpumc_error *error);
-/* Append to the datasets the rows that are not in the file yet: first the values of all tables,
+/* Appends to the datasets the rows that are not in the file yet: first the values of all tables,
  * then, after a flush, their axes, so that a live reader who takes an axis' length finds that many
- * rows in every column. The axis counts the rows as stored, and a long table drops them. */
+ * rows in every column. Storing the axis marks the rows as stored, and a long table drops them. */
 enum gpumc_table_part { GPUMC_TABLE_VALUES, GPUMC_TABLE_AXIS };
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_table_store(struct gpumc_table *table, enum gpumc_table_part part,
                   const struct gpumc_hdf5_file *file, struct gpumc_error *error);
 
-/* Rows to and from a checkpoint, of a long table their number; `index`: of the table in the
- * recorder. A checkpoint of another table is refused. */
+/* Saves rows to a checkpoint, or loads them from one (for a long table, their number); `index`: of
+ * the table in the recorder. Refuses a checkpoint of another table. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_table_save(const struct gpumc_table *table, size_t index,
                                                     struct gpumc_checkpoint_writer *writer,
                                                     struct gpumc_error *error);
@@ -116,8 +119,8 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_table_load(struct gpumc_table *table, s
 /* ---- the log of long tables, OUTPUT.log, to which rows are appended and which is never changed
  * before its end; docs/file-format.md. Every message begins with the path of the log ---- */
 
-/* `length`: bytes that count; `position`: of the next record to be read. `checksum`: of all bytes
- * written, while reading of those read. */
+/* `length`: valid bytes; `position`: of the next record to be read. `checksum`: of all bytes
+ * written or, while reading, of those read. */
 struct gpumc_log {
   int descriptor;
   char *path;
@@ -132,12 +135,12 @@ struct gpumc_log_record {
   uint64_t table, first_row, n_rows;
 };
 
-/* What a log begins with. */
+/* The first bytes of a log. */
 #define GPUMC_LOG_MARK "gpumc-series-log"
 /* Legal on NULL. */
 void gpumc_log_close(struct gpumc_log *log);
 
-/* ---- what a recorder consists of ---- */
+/* ---- the parts of a recorder ---- */
 
 enum gpumc_recorder_phase {
   GPUMC_RECORDER_DECLARING,
@@ -157,32 +160,34 @@ struct gpumc_recorder {
   struct gpumc_attribute_list attributes; /* given before the start */
   struct gpumc_hdf5_file *file;
   struct gpumc_log *log; /* NULL without long tables */
-  size_t waiting;        /* bytes of rows of long tables that are not in the file yet */
+  size_t waiting;        /* bytes of rows of long tables that are not yet in the file */
   double last_flush;
 };
 
-/* ---- long tables, whose rows stand in the log instead of in memory ---- */
+/* ---- long tables, whose rows are in the log instead of in memory ---- */
 
-/* A fresh log, or the one of the checkpoint cut back to its length; nothing without long tables. */
+/* Begins a new log, or cuts the checkpoint's log back to its length; does nothing without long
+ * tables. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_long_tables_begin(struct gpumc_recorder *recorder, struct gpumc_error *error);
-/* Rows that are not in the log yet into it. */
+/* Writes rows that are not yet in the log. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_long_tables_log(struct gpumc_recorder *recorder, struct gpumc_error *error);
-/* All rows of the log into the empty datasets of the working file, a part at a time by `store`. */
+/* Writes all rows of the log into the empty datasets of the working file, one part at a time by
+ * `store`. */
 typedef enum gpumc_status
 gpumc_long_tables_store(struct gpumc_recorder *recorder, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status gpumc_long_tables_replay(struct gpumc_recorder *recorder,
                                                             gpumc_long_tables_store *store,
                                                             struct gpumc_error *error);
-/* Of a silent recorder: forgets rows of which only the number counts. */
+/* For a silent recorder: forgets rows, of which only the number matters. */
 void gpumc_long_tables_drop(struct gpumc_recorder *recorder);
-/* Counts rows that a table has got; whether so much waits in memory that it should go to the file.
- */
+/* Counts rows added to a table; returns whether enough of them wait in memory to be written to the
+ * file. */
 bool gpumc_long_tables_add(struct gpumc_recorder *recorder, size_t table, size_t n_rows);
 
-/* The log brought to the disk, its length and its tables' numbers of rows into a checkpoint; and
- * the log of a checkpoint opened and verified, without a change. */
+/* Syncs the log to disk and saves its length and its tables' numbers of rows to a checkpoint; or
+ * opens and verifies the log of a checkpoint without changing it. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_long_tables_save(struct gpumc_recorder *recorder,
                                                           struct gpumc_checkpoint_writer *writer,
                                                           struct gpumc_error *error);

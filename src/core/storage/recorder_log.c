@@ -19,7 +19,7 @@
 
 enum { LOG_VERSION = 1, RECORD_BYTES = 1 << 20 };
 
-/* Words of eight bytes: the file's header, a record's, and the checksum after either. */
+/* Sizes in words of eight bytes: the file's header, a record's, and the checksum after either. */
 enum { FILE_WORDS = 3, RECORD_WORDS = 3, WORD = 8 };
 enum {
   FILE_BYTES = (FILE_WORDS + 1) * WORD,
@@ -27,7 +27,7 @@ enum {
 };
 static const char magic[2 * WORD] __attribute__((nonstring)) = GPUMC_LOG_MARK;
 
-/* Between the machine's byte order and the file's, which is little-endian. */
+/* Converts between the machine's byte order and the file's, which is little-endian. */
 static void turn_words(void *bytes, size_t count)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -56,7 +56,7 @@ fail(const struct gpumc_log *log, const char *what, struct gpumc_error *error)
                          strerror(errno));
 }
 
-/* "PATH: damaged at byte POSITION: WHAT" for what only the caller can see. */
+/* Reports "PATH: damaged at byte POSITION: WHAT" for damage that only the caller can see. */
 static enum gpumc_status
 log_damaged(const struct gpumc_log *log, const char *what, struct gpumc_error *error)
 {
@@ -122,13 +122,13 @@ write_bytes(struct gpumc_log *log, const void *bytes, size_t count, struct gpumc
   return GPUMC_OK;
 }
 
-/* Bring what was appended to the disk. */
+/* Syncs what was appended to disk. */
 static enum gpumc_status log_sync(const struct gpumc_log *log, struct gpumc_error *error)
 {
   return fsync(log->descriptor) == 0 ? GPUMC_OK : fail(log, "bring it to the disk", error);
 }
 
-/* Under the preliminary name, which it then leaves for its own. */
+/* Writes it under a preliminary name, then renames it to its own. */
 static enum gpumc_status
 write_empty(struct gpumc_log *log, const char *begun, struct gpumc_error *error)
 {
@@ -149,7 +149,7 @@ out:
   return status;
 }
 
-/* Creates an empty log, replacing one that exists; for files that are not ours see side_files.h. */
+/* Creates an empty log, replacing an existing one; for files that are not ours see side_files.h. */
 static enum gpumc_status
 log_create(const char *path, struct gpumc_log **log, struct gpumc_error *error)
 {
@@ -171,7 +171,7 @@ out:
   return status;
 }
 
-/* Exactly `count` bytes at the position, which moves on, into `bytes`. */
+/* Reads exactly `count` bytes at the position into `bytes` and advances it. */
 static enum gpumc_status
 read_bytes(struct gpumc_log *log, void *bytes, size_t count, struct gpumc_error *error)
 {
@@ -229,7 +229,8 @@ open_and_check(struct gpumc_log *log, uint64_t length, struct gpumc_error *error
   return check_header(log, error);
 }
 
-/* A log whose first `length` bytes count, to be read from its first record on. Changes nothing. */
+/* Opens a log whose first `length` bytes are valid, to be read from its first record on. Changes
+ * nothing. */
 static enum gpumc_status
 log_open(const char *path, uint64_t length, struct gpumc_log **log, struct gpumc_error *error)
 {
@@ -242,7 +243,7 @@ log_open(const char *path, uint64_t length, struct gpumc_log **log, struct gpumc
   return status;
 }
 
-/* Rows of `row_bytes` that a record takes. */
+/* Returns the rows of `row_bytes` that fit into a record. */
 static uint64_t rows_a_record(size_t row_bytes)
 {
   return row_bytes < RECORD_BYTES ? RECORD_BYTES / row_bytes : 1;
@@ -265,7 +266,7 @@ static enum gpumc_status append_record(struct gpumc_log *log, const struct gpumc
   return write_bytes(log, log->buffer, end + WORD, error);
 }
 
-/* Append rows, `values`[n_rows][width], in records of at most a mebibyte or one row. */
+/* Appends rows, `values`[n_rows][width], in records of at most a mebibyte or one row. */
 static enum gpumc_status log_append(struct gpumc_log *log, const struct gpumc_log_record *rows,
                                     size_t width, const double *values, struct gpumc_error *error)
 {
@@ -279,7 +280,7 @@ static enum gpumc_status log_append(struct gpumc_log *log, const struct gpumc_lo
   return GPUMC_OK;
 }
 
-/* The next record without its values; n_rows is 0 after the last one. */
+/* Reads the next record without its values; n_rows is 0 after the last one. */
 static enum gpumc_status
 log_next(struct gpumc_log *log, struct gpumc_log_record *record, struct gpumc_error *error)
 {
@@ -298,7 +299,7 @@ log_next(struct gpumc_log *log, struct gpumc_log_record *record, struct gpumc_er
   return GPUMC_OK;
 }
 
-/* Whether a record of that many rows can be: it bounds what a damaged one asks for. */
+/* Checks that a record of that many rows is possible: limits what a damaged one can ask for. */
 static enum gpumc_status log_check_size(const struct gpumc_log *log,
                                         const struct gpumc_log_record *record, size_t width,
                                         struct gpumc_error *error)
@@ -308,7 +309,8 @@ static enum gpumc_status log_check_size(const struct gpumc_log *log,
   return log_damaged(log, "a record of more rows than there can be", error);
 }
 
-/* Its values into `values`[n_rows][width], verified; then the one after it is next. */
+/* Reads and verifies the record's values, `values`[n_rows][width], and moves on to the next
+ * record. */
 static enum gpumc_status log_values(struct gpumc_log *log, const struct gpumc_log_record *record,
                                     size_t width, double *values, struct gpumc_error *error)
 {
@@ -330,7 +332,7 @@ static enum gpumc_status log_values(struct gpumc_log *log, const struct gpumc_lo
   return GPUMC_OK;
 }
 
-/* Cut off what is after `length`, and read from the first record again. */
+/* Cuts off everything after `length` and returns to the first record. */
 static enum gpumc_status log_cut(struct gpumc_log *log, struct gpumc_error *error)
 {
   if (ftruncate(log->descriptor, (off_t)log->length) != 0)
@@ -412,8 +414,8 @@ static enum gpumc_status check_record(const struct gpumc_recorder *recorder,
   return log_check_size(recorder->log, record, table->row_width, error);
 }
 
-/* The rows of the next record after those that its table has in memory; `*table` is NULL after
- * the last record. */
+/* Reads the rows of the next record, after those that its table has in memory; `*table` is NULL
+ * after the last record. */
 static enum gpumc_status
 read_record(struct gpumc_recorder *recorder, struct gpumc_table **table, struct gpumc_error *error)
 {
@@ -481,8 +483,8 @@ static enum gpumc_status read_to_end(struct gpumc_recorder *recorder, struct gpu
   return GPUMC_OK;
 }
 
-/* All records by their checksums, and the tables by the numbers of rows that the checkpoint has for
- * them. The rows are read and forgotten. */
+/* Verifies all records by their checksums, and the tables by the numbers of rows that the
+ * checkpoint has for them. The rows are read and forgotten. */
 static enum gpumc_status
 verify(struct gpumc_recorder *recorder, uint64_t checksum, struct gpumc_error *error)
 {

@@ -1,4 +1,4 @@
-/* Tables: rows in memory, and the same rows in extensible datasets. */
+/* Tables: rows in memory and in extensible datasets. */
 #include "core/storage/recorder_internal.h"
 
 #include <math.h>
@@ -10,11 +10,11 @@
 #include "core/base/text.h"
 #include "core/storage/hdf5_values.h"
 
-/* Large buffers that come and go would fragment the heap. */
+/* Large buffers that are repeatedly allocated and freed would fragment the heap. */
 enum { STORE_BYTES = 1 << 20 };
 /* A chunk is about a page, so that short tables stay small; long ones have fewer, larger ones. */
 enum { CHUNK_BYTES = 4096, LONG_CHUNK_BYTES = 16384 };
-/* Rows that a table has room for at first, unless they are large ones. */
+/* Initial room of a table in rows, unless they are large. */
 enum { FIRST_CAPACITY = 64, FIRST_BYTES = 1 << 20 };
 
 static char *copy_text(const char *text, bool *failed)
@@ -64,7 +64,7 @@ void gpumc_table_free(struct gpumc_table *table)
   memset(table, 0, sizeof *table);
 }
 
-/* Twice as much as there was, but of a long table no more than ever waits. */
+/* Doubles the room, but for a long table to no more than ever waits. */
 static size_t next_capacity(const struct gpumc_table *table, size_t n_rows)
 {
   const size_t row_bytes = table->row_width * sizeof *table->rows;
@@ -100,7 +100,8 @@ gpumc_table_reserve(struct gpumc_table *table, size_t n_rows, struct gpumc_error
   return GPUMC_OK;
 }
 
-/* An integer column refuses what it could not store when the row comes, not at some later flush. */
+/* An integer column refuses a value that it cannot store when the row arrives, not at some later
+ * flush. */
 static enum gpumc_status
 check_row(const struct gpumc_table *table, const double *row, struct gpumc_error *error)
 {
@@ -128,7 +129,8 @@ gpumc_table_add_row(struct gpumc_table *table, const double *row, struct gpumc_e
   return GPUMC_OK;
 }
 
-/* The axis along the width of a column: 0 .. width-1, shared by columns that name the same. */
+/* Creates the axis along the width of a column: 0 .. width-1, shared by columns that name the same
+ * axis. */
 static enum gpumc_status
 ensure_across(const struct gpumc_table *table, const struct gpumc_column *column,
               const struct gpumc_hdf5_file *file, hid_t group, struct gpumc_error *error)
@@ -162,7 +164,7 @@ static enum gpumc_status attach_axis(const struct gpumc_table *table, const char
   return gpumc_dataset_attach(file, data, dimension, path, error);
 }
 
-/* Values a row that stand in the dataset, and their size. */
+/* Returns the values per row stored in the dataset, and their size. */
 static size_t stored_width(const struct gpumc_column *column)
 {
   return column->bytes > 0 ? column->bytes : column->width;
@@ -173,7 +175,7 @@ static size_t stored_size(const struct gpumc_column *column)
   return column->bytes > 0 ? sizeof(uint8_t) : sizeof(double);
 }
 
-/* Empty. Negative, with the error set, on failure. */
+/* Creates it empty. Negative, with the error set, on failure. */
 static hid_t create_dataset(const struct gpumc_table *table, const struct gpumc_column *column,
                             const struct gpumc_hdf5_file *file, hid_t group,
                             struct gpumc_error *error)
@@ -224,7 +226,7 @@ out:
   return status;
 }
 
-/* `count` rows from `first` on into their dataset. */
+/* Writes `count` rows from `first` on to their dataset. */
 static enum gpumc_status write_values(const struct gpumc_column *column, const char *where,
                                       hid_t data, size_t first, size_t count, const void *values,
                                       const struct gpumc_hdf5_file *file, struct gpumc_error *error)
@@ -235,7 +237,7 @@ static enum gpumc_status write_values(const struct gpumc_column *column, const c
                              values, error);
 }
 
-/* Rows that are gathered at once on their way to a dataset. */
+/* Returns how many rows are gathered at once for a dataset. */
 static size_t rows_at_once(const struct gpumc_table *table)
 {
   size_t rows = STORE_BYTES / (table->row_width * sizeof *table->rows);
@@ -244,7 +246,7 @@ static size_t rows_at_once(const struct gpumc_table *table)
   return rows < count ? rows : count;
 }
 
-/* `values`[rows at once][row width]: room for them. */
+/* `values`[rows at once][row width]: scratch. */
 static enum gpumc_status store_rows(const struct gpumc_table *table,
                                     const struct gpumc_column *column, size_t offset,
                                     const char *where, hid_t data, double *values,
@@ -263,8 +265,8 @@ static enum gpumc_status store_rows(const struct gpumc_table *table,
   return GPUMC_OK;
 }
 
-/* Datasets are open only while rows go into them: HDF5 slows down, and fails, with tens of
- * thousands of open datasets in single-writer mode. */
+/* Datasets are open only while rows are written: HDF5 slows down, and fails, with tens of thousands
+ * of open datasets in single-writer mode. */
 static enum gpumc_status store_column(const struct gpumc_table *table, size_t index, size_t offset,
                                       double *values, const struct gpumc_hdf5_file *file,
                                       struct gpumc_error *error)
@@ -312,8 +314,8 @@ out:
 
 enum { LONGEST_NAME = 64 };
 
-/* Group and columns as one text, by which a checkpoint knows its table again. Caller frees; NULL
- * when memory ran out. */
+/* Returns group and columns as one text, by which a checkpoint recognises its table. Caller frees;
+ * NULL if memory ran out. */
 static char *table_layout(const struct gpumc_table *table)
 {
   struct gpumc_text text = {0};

@@ -1,4 +1,5 @@
-/* Reading results: attributes of provenance and summary, numeric datasets, and how far runs are. */
+/* Reads results: attributes of provenance and summary, numeric datasets, and the progress of
+ * runs. */
 #include "core/storage/result_data.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@
 
 /* ---- attributes ---- */
 
-/* `*group` is negative where there is none, which is no failure. */
+/* `*group` is negative if there is none, which is not a failure. */
 static enum gpumc_status open_group(const struct gpumc_hdf5_file *file, const char *path,
                                     hid_t *group, struct gpumc_error *error)
 {
@@ -39,7 +40,7 @@ static enum gpumc_status add_field(struct gpumc_result_fields *fields, enum gpum
   return GPUMC_OK;
 }
 
-/* Attributes that are no scalars, or cannot be read, are left out. */
+/* Attributes that are not scalars, or cannot be read, are left out. */
 static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *info, void *state)
 {
   (void)info;
@@ -80,10 +81,10 @@ void gpumc_result_fields_free(struct gpumc_result_fields *fields)
 
 /* ---- the members of a group, and numeric datasets ---- */
 
-/* More than any summary; what claims to be larger is damaged or not a summary. */
+/* Larger than any summary; anything that claims to be larger is damaged or not a summary. */
 enum { MOST_VALUES = 1 << 27 };
 
-/* `prefix`: "GROUP/" within a group of summary, or "". */
+/* `prefix`: "GROUP/" within a group of the summary, or "". */
 struct group_walk {
   const struct gpumc_hdf5_file *file;
   const char *prefix;
@@ -102,7 +103,7 @@ static void dataset_free(struct gpumc_result_dataset *dataset)
   memset(dataset, 0, sizeof *dataset);
 }
 
-/* Rank, shape and type; false when it is not a numeric dataset of rank 0 to 2. */
+/* Reads rank, shape and type; false if it is not a numeric dataset of rank 0 to 2. */
 static bool read_shape(hid_t data, struct gpumc_result_dataset *dataset)
 {
   hsize_t shape[H5S_MAX_RANK] = {1, 1};
@@ -145,8 +146,8 @@ static char *label_of(hid_t data, const char *name)
   return text != NULL ? text : strdup("");
 }
 
-/* Name, labels, rank and shape of a numeric dataset of rank 0 to 2, without values; `*numeric` is
- * false, and nothing is read, when it is none. */
+/* Reads name, labels, rank and shape of a numeric dataset of rank 0 to 2, without values; otherwise
+ * `*numeric` is false, and nothing is read. */
 static enum gpumc_status result_describe_dataset(const struct gpumc_hdf5_file *file, hid_t data,
                                                  const char *name,
                                                  struct gpumc_result_dataset *dataset,
@@ -169,7 +170,7 @@ static enum gpumc_status result_describe_dataset(const struct gpumc_hdf5_file *f
   return gpumc_error_set(error, GPUMC_FAILURE, "%s: out of memory", file->path);
 }
 
-/* Room for one more than `count`. */
+/* Makes room for one more than `count`. */
 static enum gpumc_status grow(struct gpumc_result_dataset **datasets, size_t count,
                               const struct gpumc_hdf5_file *file, struct gpumc_error *error)
 {
@@ -202,7 +203,7 @@ out:
 
 static herr_t visit(hid_t group, const char *name, const H5L_info_t *link, void *state);
 
-/* One level deep: a group of datasets over an axis of their own. */
+/* One level deep: adds a group of datasets over an axis of their own. */
 static enum gpumc_status add_group(const struct group_walk *walk, hid_t group, const char *name)
 {
   char *prefix = NULL;
@@ -258,17 +259,17 @@ static enum gpumc_status read_summary(const struct gpumc_hdf5_file *file,
   return status;
 }
 
-/* ---- how far the runs of an unfinished result are ---- */
+/* ---- the progress of the runs of an unfinished result ---- */
 
 struct run_walk {
   const struct gpumc_hdf5_file *file;
   struct gpumc_result *result;
-  struct gpumc_result_run *run; /* the one whose columns are read */
+  struct gpumc_result_run *run; /* the run whose columns are being read */
   struct gpumc_error *error;
   enum gpumc_status status;
 };
 
-/* A column grows with the rows; an axis across a column is as long as it is. */
+/* A column grows with the rows; an axis across a column has fixed length. */
 static bool grows(hid_t data)
 {
   hsize_t shape[H5S_MAX_RANK], limit[H5S_MAX_RANK] = {0};
@@ -300,7 +301,7 @@ static enum gpumc_status add_column(struct run_walk *walk, hid_t data, const cha
   GPUMC_TRY(result_describe_dataset(walk->file, data, name, &column, &numeric, walk->error));
   if (!numeric)
     return GPUMC_OK;
-  /* The writer stores the axis last: a row stands in all columns once it stands there. */
+  /* The writer stores the axis last: a row that is there is in all columns. */
   bool is_axis = run->n_columns == 0;
   if (is_axis && column.rank == 1)
     run->n_rows = column.shape[0];

@@ -1,4 +1,4 @@
-/* Reading results: what kind of file it is, whether it is whole, and what its root says. */
+/* Reads results: what kind of file it is, whether it is complete, and what its root says. */
 #include "core/storage/result_info.h"
 
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 #include "core/storage/result_data.h"
 #include "core/storage/result_mark.h"
 
-/* The start of an HDF5 file: signature, version of the superblock (ours is 3: its and all other
- * metadata carry checksums), sizes, and the flags that a writer sets. */
+/* The start of an HDF5 file: signature, version of the superblock (ours is 3: its metadata and all
+ * others carry checksums), sizes, and the flags that a writer sets. */
 enum { SIGNATURE_BYTES = 8, SUPERBLOCK_VERSION = 3, FLAGS_AT = 11, START_BYTES = 12 };
 enum { FLAG_WRITING = 1, FLAG_SINGLE_WRITER = 4 };
 static const char signature[SIGNATURE_BYTES] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
@@ -27,7 +27,7 @@ refuse_foreign(const char *path, struct gpumc_result *result, struct gpumc_error
                          path);
 }
 
-/* Looks before HDF5 does: a foreign file is refused here, and `*mode` is that in which to open. */
+/* Looks before HDF5 does: refuses a foreign file; `*mode` is the mode in which to open it. */
 static enum gpumc_status look_at_start(const char *path, enum gpumc_hdf5_mode *mode,
                                        struct gpumc_result *result, struct gpumc_error *error)
 {
@@ -65,7 +65,7 @@ static enum gpumc_status refuse_unsealed(const char *path, struct gpumc_error *e
       path, GPUMC_SEAL_BYTES);
 }
 
-/* Whether the file says that it is one of ours. */
+/* Returns whether the file identifies itself as ours. */
 static bool has_format(const struct gpumc_hdf5_file *file)
 {
   char *format = gpumc_hdf5_attribute_text(file->id, "format");
@@ -119,7 +119,7 @@ static enum gpumc_status read_all(const struct gpumc_hdf5_file *file, bool unsea
   return gpumc_result_read_data(file, result, error);
 }
 
-/* A writer that begins or ends between the look and the opening leaves another mark: look again. */
+/* If a writer begins or ends between the look and the opening, the mark has changed: look again. */
 static enum gpumc_status open_as_marked(const char *path, struct gpumc_hdf5_file **file,
                                         struct gpumc_result *result, struct gpumc_error *error)
 {
@@ -136,7 +136,7 @@ static enum gpumc_status open_as_marked(const char *path, struct gpumc_hdf5_file
   }
 }
 
-/* Before HDF5 does anything with the file. */
+/* Verifies the file before HDF5 does anything with it. */
 static enum gpumc_status
 verify(const char *path, struct gpumc_result *result, struct gpumc_error *error)
 {
@@ -183,7 +183,7 @@ gpumc_working_file_read(const char *path, struct gpumc_result *result, struct gp
   return read_file(path, true, result, error);
 }
 
-/* Of a file without a seal. */
+/* For a file without a seal. */
 static enum gpumc_status
 check_unsealed(const struct gpumc_hdf5_file *file, struct gpumc_error *error)
 {

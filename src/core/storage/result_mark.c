@@ -1,16 +1,15 @@
-/* Finding the attribute `format` in the first bytes of an HDF5 file. Names and numbers of the parts
+/* Finds the attribute `format` in the first bytes of an HDF5 file. Names and numbers of the parts
  * are those of HDF5's file format specification, version 3. */
 #include "core/storage/result_mark.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* The superblock as the recorder writes it: signature and version 3; its size, and what is where.
- */
+/* The superblock as the recorder writes it: signature and version 3; its size and layout. */
 static const char superblock[] = "\x89HDF\r\n\x1a\n\x03";
 enum { ADDRESS_BYTES_AT = 9, FLAGS_AT = 11, ROOT_AT = 36, SUPERBLOCK_BYTES = 48 };
 enum { FLAG_WRITING = 1, ADDRESS_BYTES = 8 };
-/* How far from the begin of one of our files the text is, at most. */
+/* Largest distance of the text from the beginning of our files. */
 enum { MARK_WITHIN = 8192 };
 
 /* Object headers. */
@@ -19,7 +18,7 @@ enum { LIMITS_BYTES = 4, TIMES_BYTES = 16, CHECKSUM_BYTES = 4, CHUNKS_MAXIMUM = 
 enum { MESSAGE_ATTRIBUTE = 0x0c, MESSAGE_CONTINUATION = 0x10 };
 /* Attribute messages: where the name begins; classes of texts. */
 enum { ATTRIBUTE_VERSION = 3, NAME_AT = 9, CLASS_FIXED = 3, CLASS_VARIABLE = 9 };
-/* Global heaps: what precedes the objects, and an object. */
+/* Global heaps: header size, and the layout of an object. */
 enum { HEAP_HEADER = 16, HEAP_OBJECT_HEADER = 16 };
 
 /* INCOMPLETE: a part is missing, or lies beyond the bytes. */
@@ -35,7 +34,7 @@ static bool has(const struct bytes *bytes, uint64_t at, uint64_t count)
   return at <= bytes->length && count <= bytes->length - at;
 }
 
-/* A little-endian number that is known to be there. */
+/* Loads a little-endian number that is known to be there. */
 static uint64_t load(const struct bytes *bytes, uint64_t at, size_t size)
 {
   uint64_t value = 0;
@@ -49,7 +48,7 @@ static bool has_text(const struct bytes *bytes, uint64_t at, const char *text, s
   return has(bytes, at, length) && memcmp(bytes->begin + at, text, length) == 0;
 }
 
-/* `size` bytes of a text, which may end in a zero. */
+/* Compares `size` bytes of a text, which may end in a zero. */
 static enum verdict compare_text(const struct bytes *bytes, uint64_t at, uint64_t size)
 {
   const size_t length = strlen(GPUMC_RESULTS_MARK);
@@ -58,7 +57,7 @@ static enum verdict compare_text(const struct bytes *bytes, uint64_t at, uint64_
   return fits && has_text(bytes, at, GPUMC_RESULTS_MARK, length) ? FOUND : ABSENT;
 }
 
-/* Object `index` of the global heap at `heap`. */
+/* Compares object `index` of the global heap at `heap`. */
 static enum verdict
 compare_heap(const struct bytes *bytes, uint64_t heap, uint64_t index, uint64_t length)
 {
@@ -75,7 +74,7 @@ compare_heap(const struct bytes *bytes, uint64_t heap, uint64_t index, uint64_t 
   return INCOMPLETE;
 }
 
-/* An attribute message of `size` bytes that are there; false: another attribute. */
+/* Examines an attribute message of `size` bytes that are there; false: another attribute. */
 static bool is_format(const struct bytes *bytes, uint64_t at, uint64_t size, enum verdict *verdict)
 {
   static const char name[] = "format";
@@ -94,12 +93,12 @@ static bool is_format(const struct bytes *bytes, uint64_t at, uint64_t size, enu
   return true;
 }
 
-/* A piece of an object header: its messages are in at..end. */
+/* A piece of an object header: its messages are at..end. */
 struct chunk {
   uint64_t at, end;
 };
 
-/* True when the format was met; `*next`: where the header continues, if it does. */
+/* Returns true once the format has been seen; `*next`: where the header continues, if it does. */
 static bool search_chunk(const struct bytes *bytes, const struct chunk *chunk, uint64_t header,
                          struct chunk *next, enum verdict *verdict)
 {
@@ -119,8 +118,8 @@ static bool search_chunk(const struct bytes *bytes, const struct chunk *chunk, u
   return false;
 }
 
-/* The continuation at `next->at`, `next->end` bytes long: its messages stand between a signature
- * and a checksum. */
+/* Enters the continuation at `next->at`, `next->end` bytes long: its messages are between a
+ * signature and a checksum. */
 static bool enter_continuation(const struct bytes *bytes, struct chunk *next)
 {
   const uint64_t begin = next->at, length = next->end;
@@ -177,7 +176,7 @@ static bool has_superblock(const struct bytes *bytes)
   return has_text(bytes, 0, superblock, strlen(superblock));
 }
 
-/* Before the format is on the disk there is nothing after the superblock. */
+/* Before the format is on disk there is nothing after the superblock. */
 static bool has_superblock_only(const struct bytes *bytes)
 {
   return bytes->length <= SUPERBLOCK_BYTES || is_zero(bytes, SUPERBLOCK_BYTES);

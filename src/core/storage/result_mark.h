@@ -12,15 +12,15 @@
 /* The text of the attribute `format`. */
 #define GPUMC_RESULTS_MARK "gpumc-results"
 
-/* As many of a file's first bytes decide. */
+/* The number of a file's first bytes that decide. */
 enum { GPUMC_RESULT_MARK_BYTES = 16384 };
 
-/* Whether an HDF5 file that begins with these bytes is, by that attribute of its root group, a
- * result or a working file of gpumc. A file that its writer left open is one also where the
- * structure is incomplete and the text is among the first bytes, and where nothing at all follows
- * the superblock. */
+/* Returns whether an HDF5 file that begins with these bytes is a result or a working file of gpumc,
+ * by that attribute of its root group. A file that its writer left open also counts as one if the
+ * structure is incomplete and the text is among the first bytes, or if nothing at all follows the
+ * superblock. */
 bool gpumc_result_mark_recognise(const char *begin, size_t length);
-/* Whether it is one whose writer has closed it. */
+/* Returns whether it is one that its writer has closed. */
 bool gpumc_result_mark_is_closed(const char *begin, size_t length);
 
 #endif

@@ -1,4 +1,4 @@
-/* Recognising the files beside a result. */
+/* Recognises the files beside a result. */
 #include "core/storage/side_files.h"
 
 #include <cjson/cJSON.h>
@@ -35,7 +35,7 @@ static const char *const members[] = {"state",   "fraction", "seconds", "remaini
                                       "message", "updated"};
 enum { N_MEMBERS = sizeof members / sizeof *members };
 
-/* What is unknown or not finite is null. */
+/* Unknown and non-finite numbers are null. */
 static cJSON *add_number(cJSON *object, const char *name, double value)
 {
   if (isfinite(value) && value >= 0)
@@ -114,7 +114,7 @@ static bool parse_record(const char *text, struct gpumc_status_record *record)
   size_t known = 0;
   while (known < N_STATES && (state == NULL || strcmp(state, state_names[known]) != 0))
     known++;
-  /* All members, and no others, so that another's file is not taken for a record. */
+  /* All members, and no others, so that a foreign file is not taken for a record. */
   for (size_t i = 0; i < N_MEMBERS && known < N_STATES; i++)
     if (!cJSON_HasObjectItem(object, members[i]) || cJSON_GetArraySize(object) != N_MEMBERS)
       known = N_STATES;
@@ -130,7 +130,7 @@ static bool parse_record(const char *text, struct gpumc_status_record *record)
   return known < N_STATES;
 }
 
-/* Whether a text is such a record. */
+/* Returns whether a text is such a record. */
 static bool status_record_recognise(const char *text)
 {
   struct gpumc_status_record record;
@@ -178,7 +178,7 @@ static bool is_status(const char *begin, size_t length)
   return strlen(begin) == length && status_record_recognise(begin);
 }
 
-/* "gpumc PROCESS HOST\n" and nothing else. */
+/* Accepts "gpumc PROCESS HOST\n" and nothing else. */
 static bool is_lock(const char *begin, size_t length)
 {
   static const char digits[] = "0123456789", ends_of_host[] = " \t\r\n";
@@ -207,7 +207,7 @@ const char *const gpumc_side_suffixes[] = {
     ".partial", ".partial.new", ".ckpt",       ".ckpt.new", ".log",
     ".log.new", ".status",      ".status.new", ".lock",     NULL};
 
-/* `*reason`: why it cannot be known at all; NULL where it was read. */
+/* `*reason`: why it cannot be determined; NULL if the file was read. */
 static enum gpumc_presence look(const char *path, enum gpumc_side side, const char **reason)
 {
   char begin[BEGIN_BYTES + 1];
@@ -220,7 +220,7 @@ static enum gpumc_presence look(const char *path, enum gpumc_side side, const ch
   int descriptor = gpumc_regular_open(path, O_RDONLY | O_NOFOLLOW, reason);
   if (descriptor < 0 && (errno == ENOENT || errno == ENOTDIR))
     return GPUMC_PRESENCE_NONE;
-  if (descriptor < 0) /* EINVAL: no regular file */
+  if (descriptor < 0) /* EINVAL: not a regular file */
     return errno == EINVAL || errno == ELOOP ? GPUMC_PRESENCE_FOREIGN : GPUMC_PRESENCE_UNKNOWN;
   *reason = NULL;
   ssize_t length = pread(descriptor, begin, BEGIN_BYTES, 0);
@@ -268,7 +268,7 @@ bool gpumc_working_file_is_closed(const char *path)
   return length > 0 && gpumc_result_mark_is_closed(begin, (size_t)length);
 }
 
-/* Of OUTPUT.SUFFIX and OUTPUT.SUFFIX.new in turn. */
+/* Handles OUTPUT.SUFFIX and OUTPUT.SUFFIX.new in turn. */
 static enum gpumc_status for_both(const char *output, enum gpumc_side side,
                                   enum gpumc_status (*work)(const char *path, enum gpumc_side side,
                                                             struct gpumc_error *error),
@@ -309,7 +309,7 @@ gpumc_side_file_remove(const char *output, enum gpumc_side side, struct gpumc_er
 
 /* ---- the files of a task, and its lock ---- */
 
-/* Somebody who asks whether the lock is held has it for an instant: so try for a while. */
+/* A process that asks whether the lock is held takes it for an instant, so try for a while. */
 enum { LOCK_TRIES = 25, LOCK_PAUSE_NANOSECONDS = 10000000 };
 enum { HOST_LENGTH = 64 };
 
@@ -359,7 +359,7 @@ enum gpumc_status gpumc_file_remove(const char *path, struct gpumc_error *error)
   return GPUMC_OK;
 }
 
-/* "gpumc PROCESS HOST\n", as the holder wrote it; 0 and "" where it cannot be read. */
+/* Reads "gpumc PROCESS HOST\n", as the holder wrote it; 0 and "" if it cannot be read. */
 static void read_holder(int descriptor, long *process, char host[static HOST_LENGTH])
 {
   char text[HOST_LENGTH + 32] = {0};
@@ -395,8 +395,8 @@ static int lock_patiently(int descriptor)
   return 0;
 }
 
-/* Whether `path` still names the file behind the descriptor: its holder removes it on release,
- * perhaps between our opening and our locking it. */
+/* Returns whether `path` still names the file behind the descriptor: its holder removes it on
+ * release, perhaps between our opening and our locking it. */
 static bool is_current(int descriptor, const char *path)
 {
   struct stat opened;
@@ -405,9 +405,8 @@ static bool is_current(int descriptor, const char *path)
          opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
-/* `creating`: O_CREAT or 0, where a lock file that is not there is no error and `*descriptor` is
- * -1.
- */
+/* `creating`: O_CREAT, or 0, in which case a missing lock file is not an error and `*descriptor` is
+ * -1. */
 static enum gpumc_status open_lock(const struct gpumc_task_files *files, int creating,
                                    int *descriptor, struct gpumc_error *error)
 {
@@ -454,8 +453,8 @@ open_and_lock(const struct gpumc_task_files *files, int *locked, struct gpumc_er
   }
 }
 
-/* For messages only, so a failure does not matter; but half a line would not be recognised as ours.
- */
+/* Only for messages, so a failure does not matter; but half a line would not be recognised as
+ * ours. */
 static void write_holder(int descriptor)
 {
   char host[HOST_LENGTH] = {0};
@@ -495,7 +494,7 @@ void gpumc_task_lock_release(struct gpumc_task_lock *lock)
 {
   if (lock == NULL)
     return;
-  /* Removed while it is still held, so that the name is never somebody else's lock. */
+  /* Removed while still held, so that the name is never somebody else's lock. */
   if (is_current(lock->descriptor, lock->path))
     unlink(lock->path);
   close(lock->descriptor);
