@@ -1,4 +1,4 @@
-/* CUDA's calls as ours. */
+/* Turns CUDA's status codes into errors of gpumc. */
 #include "core/device/cuda_error.h"
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@ enum gpumc_status gpumc_cuda_status(cudaError_t code, const char *call, const ch
     return GPUMC_OK;
   const char *slash = strrchr(file, '/');
   bool memory = code == cudaErrorMemoryAllocation;
-  /* Or the next check of a launch would find it again. */
+  /* Otherwise the next check of a launch would find it again. */
   (void)cudaGetLastError();
   return gpumc_error_set(error, memory ? GPUMC_FAILURE : GPUMC_DEVICE, "CUDA: %s (%s) at %s:%d, %s",
                          cudaGetErrorString(code), cudaGetErrorName(code),

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* GPUMC_OK, or an error: GPUMC_FAILURE where memory is short, GPUMC_DEVICE else. */
+/* Returns GPUMC_OK, or an error: GPUMC_FAILURE if memory is short, otherwise GPUMC_DEVICE. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_cuda_status(cudaError_t code, const char *call,
                                                      const char *file, int line,
                                                      struct gpumc_error *error);

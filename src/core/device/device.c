@@ -1,4 +1,4 @@
-/* Opening devices by name, and which GPU a name means. */
+/* Opens devices by name, and finds the GPU that a name means. */
 #include "core/device/device.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "core/device/transfer.h"
 #include "core/processes/processes.h"
 
-enum { CAPABILITY_MINIMUM = 8 }; /* compute capability 8.0, the oldest that is compiled for */
+enum { CAPABILITY_MINIMUM = 8 }; /* compute capability 8.0, the oldest supported */
 
 static bool is_usable(const struct gpumc_gpu *gpu)
 {
@@ -32,7 +32,7 @@ int gpumc_gpus_usable(const struct gpumc_gpu_list *gpus)
 int gpumc_gpus_in_turn(const struct gpumc_gpu_list *gpus, int local_rank)
 {
   const int usable = gpumc_gpus_usable(gpus);
-  int before = usable > 0 ? local_rank % usable : 0; /* of those that are usable */
+  int before = usable > 0 ? local_rank % usable : 0; /* among the usable ones */
   for (int i = 0; i < gpus->count; i++)
     if (is_usable(&gpus->gpu[i]) && before-- == 0)
       return i;
@@ -54,7 +54,7 @@ static int processors_of(const struct gpumc_processes *processes)
   return processes != NULL ? processes->processors : 0;
 }
 
-/* No GPU at all. */
+/* There is no GPU at all. */
 static enum gpumc_status
 refuse_all(const struct gpumc_gpu_list *gpus, const char *name, struct gpumc_error *error)
 {

@@ -87,8 +87,8 @@ static size_t scan_bytes(size_t count)
   return 0;
 }
 
-/* Two passes: sums of the threads' parts, then within each part. The parts' sums are few, so that
- * the first pass is left out where there is one. */
+/* Two passes: sums of the threads' parts, then within each part. The parts' sums are few; with a
+ * single part the first pass is skipped. */
 static enum gpumc_status scan(struct gpumc_device *device, uint64_t *value, size_t count,
                               bool inclusive, void *memory, struct gpumc_error *error)
 {

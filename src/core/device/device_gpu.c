@@ -14,8 +14,8 @@
 /* ---- stages: an event where each begins, read when its successor has passed ---- */
 
 enum { EVENTS = 256 };
-/* Transfers are short, and two marks for each would take as long as a tenth of them: one in so many
- * is timed, in no order that those of a step could fall in with. */
+/* Transfers are short, and two marks for each would add about a tenth to their time, so only one in
+ * several is timed, at irregular intervals so that it cannot lock to the pattern of a step. */
 enum { ONE_TRANSFER_IN = 7 };
 
 static bool is_timed(size_t transfer)
@@ -24,14 +24,14 @@ static bool is_timed(size_t transfer)
 }
 
 /* A ring of the marks oldest .. oldest+count-1. A failed mark loses times, never a result, so it is
- * no error; `worked` keeps what CUDA remembers of it from the next one who asks. */
+ * no error; `worked` keeps what CUDA remembers of it away from the next call that asks. */
 struct events {
   cudaEvent_t event[EVENTS];
   size_t stage[EVENTS];
   bool transfer[EVENTS];
   size_t oldest, count;
-  size_t transfers;                        /* that have begun */
-  double seconds[2][GPUMC_STAGES_MAXIMUM]; /* [transfer] */
+  size_t transfers;                        /* transfers that have begun */
+  double seconds[2][GPUMC_STAGES_MAXIMUM]; /* [is a transfer] */
 };
 
 static void stages_free(struct gpumc_device *device)
@@ -58,7 +58,7 @@ static struct events *events_of(struct gpumc_device *device)
   return device->events;
 }
 
-/* Account for the oldest mark, whose successor has passed. */
+/* Accounts for the oldest mark, whose successor has passed. */
 static void read_oldest(struct events *events)
 {
   float milliseconds = 0;
@@ -71,7 +71,7 @@ static void read_oldest(struct events *events)
   events->count--;
 }
 
-/* Make room: read what has passed without waiting, or wait where the ring is full. */
+/* Makes room: reads what has passed without waiting, or waits if the ring is full. */
 static void read_passed(struct events *events)
 {
   while (events->count > 1) {
@@ -146,7 +146,7 @@ stage_seconds(struct gpumc_device *device, double seconds[GPUMC_STAGES_MAXIMUM],
 
 /* ---- memory, copies, slots ---- */
 
-/* Left to the driver: code of kernels when they are first run, and allocations rounded up. */
+/* Left to the driver: kernel code when it first runs, and allocations rounded up. */
 static const double reserve_bytes = 64.0 * 1024 * 1024;
 
 static double available(const struct gpumc_device *device)
@@ -178,7 +178,7 @@ static enum gpumc_status allocate(struct gpumc_device *device, size_t count, siz
   *memory = NULL;
   if (__builtin_mul_overflow(count, size, &bytes))
     return refuse_memory(device, what, (double)count * (double)size, error);
-  /* As on the host, where no bytes are memory of their own. */
+  /* As on the host, where zero bytes are still an allocation. */
   if (bytes == 0)
     bytes = 1;
   enum gpumc_status status = GPUMC_CUDA(cudaMalloc(memory, bytes), error);
@@ -223,7 +223,7 @@ fill(struct gpumc_device *device, void *memory, int byte, size_t bytes, struct g
   return GPUMC_CUDA(cudaMemsetAsync(memory, byte, bytes, device->stream), error);
 }
 
-/* Memory that the GPU writes to by itself. */
+/* Uses host memory that the GPU can write to directly. */
 static enum gpumc_status slot_create(struct gpumc_device *device, size_t bytes, const char *what,
                                      struct gpumc_slot *slot, struct gpumc_error *error)
 {
@@ -243,7 +243,7 @@ static enum gpumc_status slot_create(struct gpumc_device *device, size_t bytes, 
   return status;
 }
 
-/* What is still on its way; its failure has been or will be reported elsewhere. */
+/* Waits for transfers in progress; their failure has been or will be reported elsewhere. */
 static void slot_free(struct gpumc_device *device, struct gpumc_slot *slot)
 {
   if (slot->memory != NULL) {

@@ -8,7 +8,7 @@ void gpumc_gpus_find(struct gpumc_gpu_list *gpus)
   memset(gpus, 0, sizeof *gpus);
 }
 
-/* Not known here. */
+/* Unknown here. */
 static size_t scan_bytes(size_t count)
 {
   (void)count;

@@ -1,4 +1,4 @@
-/* On which devices processes work, and which GPUs they share. */
+/* Which devices processes work on, and which GPUs they share. */
 #include "core/device/devices.h"
 
 #include <stdio.h>
@@ -68,7 +68,7 @@ size_t gpumc_devices_sharers(const struct gpumc_devices *devices, size_t p)
   return sharers > 1 ? sharers : 1;
 }
 
-/* Of those on one GPU. */
+/* Returns whether p is the first of the processes on one GPU. */
 static bool is_first(const struct gpumc_devices *devices, size_t p)
 {
   for (size_t lower = 0; lower < p; lower++)

@@ -13,7 +13,7 @@ struct tally_work {
   struct gpumc_tally_values values;
 };
 
-/* A block of threads adds up in shared memory where its sums fit. */
+/* A block of threads sums in shared memory if its sums fit. */
 template <bool SHARED>
 __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM) tally(const struct tally_work work)
 {

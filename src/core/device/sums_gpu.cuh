@@ -1,5 +1,5 @@
-/* For kernels over the replicas of the runs of a batch: which replicas a block of threads works on,
- * and sums that do not depend on the order of the threads.
+/* For kernels over the replicas of the runs of a batch: the replicas that a block of threads works
+ * on, and sums that do not depend on the order of the threads.
  *
  *   const struct gpumc_launch launch = gpumc_launch_make(device, runs, capacity);
  *   kernel<<<gpumc_launch_blocks(&launch), launch.threads, 0, stream>>>(launch, ..);
@@ -15,14 +15,14 @@
 enum {
   GPUMC_WARP_THREADS = 32,
   GPUMC_BLOCK_THREADS_MAXIMUM = 1024,
-  GPUMC_LAUNCH_THREADS = 512,    /* of a block, unless the device says otherwise */
-  GPUMC_RESIDENT_THREADS = 2048, /* of a multiprocessor; more of them only add to the work of
-                                    summing up */
-  /* Of shared memory for sums: what a block gets without asking, less the reductions' own. */
+  GPUMC_LAUNCH_THREADS = 512,    /* per block, unless the device says otherwise */
+  GPUMC_RESIDENT_THREADS = 2048, /* per multiprocessor; more would only add to the work of
+                                  * summing */
+  /* Shared memory for sums: what a block gets without asking, less what the reductions use. */
   GPUMC_SUMS_BYTES_MAXIMUM = 47 * 1024
 };
 
-/* As many blocks of threads for each run as are of use. */
+/* As many blocks of threads for each run as are useful. */
 struct gpumc_launch {
   size_t runs;
   uint32_t threads, blocks_per_run;
@@ -71,7 +71,7 @@ __device__ static inline void gpumc_atomic_add(uint64_t *into, uint64_t value)
   atomicAdd((unsigned long long *)into, (unsigned long long)value);
 }
 
-/* The sum of the warp's values, in its first lane. Every thread of the warp calls it. */
+/* Returns the sum of the warp's values, in its first lane. Every thread of the warp calls it. */
 __device__ static inline uint64_t gpumc_sum_over_warp(uint64_t value)
 {
   for (int distance = GPUMC_WARP_THREADS / 2; distance > 0; distance /= 2)
@@ -79,7 +79,7 @@ __device__ static inline uint64_t gpumc_sum_over_warp(uint64_t value)
   return value;
 }
 
-/* *into += the sum of the block's values. Every thread of the block calls it. */
+/* Adds the sum of the block's values to *into. Every thread of the block calls it. */
 __device__ static inline void gpumc_add_over_block(uint64_t *into, uint64_t value)
 {
   __shared__ uint64_t of_warp[GPUMC_BLOCK_THREADS_MAXIMUM / GPUMC_WARP_THREADS];
@@ -100,9 +100,9 @@ __device__ static inline void gpumc_add_over_block(uint64_t *into, uint64_t valu
 /* ---- exact sums by group within a block of threads (core/device/tally.h), in shared memory where
  * they fit into GPUMC_SUMS_BYTES_MAXIMUM ---- */
 
-/* Add to a number of `words` words, `stride` apart, that other threads add to as well. Each word
- * wraps around as often as it must, and whoever makes it wrap carries one to the next; so the
- * number is right, modulo its size, when all have added. */
+/* Adds to a number of `words` words, `stride` apart, that other threads add to as well. Each word
+ * wraps around as often as necessary, and the thread that makes it wrap carries one to the next; so
+ * the number is right, modulo its size, once all have added. */
 __device__ static inline void
 gpumc_add_exactly(uint32_t *word, size_t stride, uint32_t words, gpumc_wide value)
 {
@@ -119,7 +119,7 @@ gpumc_add_exactly(uint32_t *word, size_t stride, uint32_t words, gpumc_wide valu
   }
 }
 
-/* Every thread of the block calls it. */
+/* Clears the words. Every thread of the block calls it. */
 __device__ static inline void gpumc_clear_over_block(uint32_t *word, size_t count)
 {
   for (size_t i = threadIdx.x; i < count; i += blockDim.x)
@@ -127,7 +127,7 @@ __device__ static inline void gpumc_clear_over_block(uint32_t *word, size_t coun
   __syncthreads();
 }
 
-/* Adds what a block has summed up to the sums of the run. Every thread of the block calls it. */
+/* Adds the sums of a block to those of the run. Every thread of the block calls it. */
 __device__ static inline void
 gpumc_add_tally_of_block(const struct gpumc_tally *tally, uint32_t *sums, const uint32_t *of_block)
 {

@@ -11,7 +11,7 @@ extern "C" {
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_tally_gpu(struct gpumc_device *device, const struct gpumc_tally *tally,
                 const struct gpumc_tally_values *values, struct gpumc_error *error);
-/* 0 where there is no device to ask. */
+/* Returns 0 if there is no device to ask. */
 size_t gpumc_scan_gpu_bytes(size_t count);
 GPUMC_MUST_CHECK enum gpumc_status gpumc_scan_gpu(struct gpumc_device *device, uint64_t *value,
                                                   size_t count, bool inclusive, void *memory,

@@ -1,4 +1,4 @@
-/* Exact sums by group: where they stand, how the host reads them, and adding on the CPU. */
+/* Exact sums by group: their layout, how the host reads them, and summing on the CPU. */
 #include "core/device/tally.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static const struct {
     {GPUMC_SUM_FOURTH, 4},
 };
 
-/* For every sum of at most `capacity` terms of at most `term`, and its sign. */
+/* Returns the words of any sum of at most `capacity` terms of at most `term`, with its sign. */
 static uint32_t words_for(double capacity, double term)
 {
   /* The product may have been rounded down. */
@@ -56,14 +56,14 @@ void gpumc_tally_make(const struct gpumc_tally_plan *plan, struct gpumc_tally *t
   tally->stride = (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
 }
 
-/* A sum of the record, its sign extended. */
+/* Returns a sum of the record, with its sign extended. */
 static gpumc_wide value_of(const uint32_t *word, size_t stride, uint32_t words)
 {
   const int unused = 128 - WORD_BITS * (int)words;
   return (gpumc_wide)(gpumc_words_value(word, stride, words) << unused) >> unused;
 }
 
-/* One sum of all rows into the moments of its channel; the counts are those of all channels. */
+/* Reads one sum of all rows into the moments of its channel; counts go to all channels. */
 static void read_sum(const struct gpumc_tally *tally, const struct gpumc_exact_sum *sum,
                      const uint32_t *words, struct gpumc_moment_sums *moments)
 {
@@ -107,7 +107,7 @@ void gpumc_tally_carry(const struct gpumc_tally *tally, const uint64_t *wide, vo
       const size_t first = tally->sum[s].first * tally->rows + b;
       uint64_t carry = 0;
       for (uint32_t i = 0; i < tally->sum[s].words; i++) {
-        carry += wide[first + i * tally->rows]; /* of fewer than 2^31 processes: no overflow */
+        carry += wide[first + i * tally->rows]; /* fewer than 2^31 processes: no overflow */
         words[first + i * tally->rows] = (uint32_t)carry;
         carry >>= WORD_BITS;
       }
@@ -129,7 +129,7 @@ static inline void add_moments(struct gpumc_moment_sums *sums, int64_t x, const 
     sums->fourth += gpumc_exact_power(x, GPUMC_SUM_FOURTH);
 }
 
-/* `which`: a constant where it is called with one. */
+/* `which`: a constant at each call. */
 static inline void sum_replicas(const int64_t *value, const uint32_t *label, size_t n,
                                 uint32_t rows, const unsigned which, struct gpumc_moment_sums *sums)
 {
@@ -138,7 +138,7 @@ static inline void sum_replicas(const int64_t *value, const uint32_t *label, siz
     add_moments(&sums[label[r] % rows], value[r], which);
 }
 
-/* sums[rows] over n replicas. */
+/* Computes sums[rows] over n replicas. */
 static void sum_of_choice(const int64_t *value, const uint32_t *label, size_t n, uint32_t rows,
                           unsigned which, struct gpumc_moment_sums *sums)
 {
@@ -175,7 +175,7 @@ static gpumc_wide moment_of(const struct gpumc_moment_sums *sums, uint32_t power
   }
 }
 
-/* The sums of one channel to what stands in the record. */
+/* Adds the sums of one channel to those in the record. */
 static void add_to_record(const struct gpumc_tally *tally, size_t channel,
                           const struct gpumc_moment_sums *moments, uint32_t *words)
 {
@@ -202,7 +202,7 @@ static unsigned choice_of(const struct gpumc_tally *tally, size_t channel)
   return which;
 }
 
-/* All channels of run m, by `threads` threads; partial[threads][rows]. */
+/* Sums all channels of run m with `threads` threads; partial[threads][rows]. */
 static void tally_run(const struct gpumc_tally *tally, const struct gpumc_tally_values *values,
                       size_t m, size_t threads, struct gpumc_moment_sums *partial)
 {

@@ -19,7 +19,7 @@ static bool find_module(char *path, size_t bytes)
   return gpumc_module_path(module_file, NULL, path, bytes);
 }
 
-/* What the environment asks for. */
+/* What the environment requests. */
 enum wish { ANY_WAY, BY_HOST, BY_NCCL, SOMETHING_ELSE };
 static const char variable[] = "GPUMC_TRANSFERS";
 
