@@ -77,7 +77,7 @@ struct notice {
   struct gpumc_processor_set set;
 };
 
-/* Returns the share of this process, from the notices of all; 0: out of memory. */
+/* Returns the share of this process, from all processes' notices; 0: out of memory. */
 static int share_of(const struct gpumc_processes *processes, const struct notice *notices)
 {
   const struct gpumc_module *module = &processes->module;

@@ -1,4 +1,4 @@
-/* What started the process, and how to reach the others. */
+/* Finds out what started the process, and how to reach the others. */
 #include "core/processes/launcher.h"
 
 #include <dlfcn.h>
@@ -19,7 +19,7 @@ enum { OPENMPI, MPICH };
 static const char *const mpi_names[GPUMC_MODULES] = {"Open MPI", "MPICH"};
 static const char *const module_files[GPUMC_MODULES] = {"gpumc_openmpi.so", "gpumc_mpich.so"};
 
-/* Variables that a launcher sets, and the MPIs that it may belong to, the likely one first. */
+/* Variables that a launcher sets, and the MPIs that it may belong to, the most likely one first. */
 static const struct kind {
   const char *name, *size, *rank;
   int mpi[GPUMC_MODULES], n_mpi;
@@ -129,7 +129,8 @@ void gpumc_modules_find(struct gpumc_module_file file[static GPUMC_MODULES])
 /* Exit code of the child if the module can be loaded, plus its gpumc_module_cuda. */
 enum { LOADED = 16 };
 
-/* In a child, because an MPI library leaves traces in its process, and two of them even more. */
+/* Done in a child, because an MPI library leaves traces in its process, and two of them even
+ * more. */
 static void try_in_child(const char *path, int out)
 {
   void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
@@ -170,7 +171,7 @@ bool gpumc_module_try(const struct gpumc_module_file *file, enum gpumc_module_cu
 
 /* ---- joining ---- */
 
-/* "Open MPI only", "neither Open MPI nor MPICH": what there is a module for. */
+/* Returns "Open MPI only" or "neither Open MPI nor MPICH": the MPIs that there are modules for. */
 static const char *what_there_is(const struct gpumc_module_file file[static GPUMC_MODULES])
 {
   const bool openmpi = file[OPENMPI].path[0] != '\0', mpich = file[MPICH].path[0] != '\0';
@@ -236,7 +237,7 @@ void gpumc_launcher_abandon(int code)
   static const struct timespec forwarding = {.tv_nsec = 300000000};
   char request[48];
   int connection, size;
-  /* srun --mpi=pmi2 has such a connection, too, which understands other words. */
+  /* srun --mpi=pmi2 has such a connection, too, but it uses another protocol. */
   if (!read_number("PMI_FD", &connection) || !read_number("PMI_SIZE", &size) ||
       getenv("SLURM_STEP_NUM_TASKS") != NULL)
     return;

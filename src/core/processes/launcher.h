@@ -17,7 +17,7 @@ void gpumc_launcher_find(struct gpumc_launcher *launcher);
 enum { GPUMC_MODULES = 2 };
 struct gpumc_module_file {
   const char *name; /* "Open MPI" */
-  char path[4096];  /* "" if there is none */
+  char path[4096];  /* Finds the path of a module's file; "" and false if there is none. */
 };
 /* Finds the path of a module's file; "" and false if there is none. Looks in the folder named by an
  * environment variable or, if that is unset or NULL, in the program's own folder and in lib/gpumc

@@ -77,11 +77,11 @@ void gpumc_trade_free(struct gpumc_trade *trade);
 void gpumc_processes_check(const struct gpumc_processes *processes, const char *operation,
                            const void *counts, size_t bytes);
 /* Waits for a second, for errors that several processes may have when they cannot ask each other:
- * callers give way to the process that reports it, the root or the first one of a host. What the
- * callers would report is lost with them, since a launcher that sees one process end with an error
- * ends all of them, and in less time than that. */
+ * callers give way to the process that reports it, the root or the first one of a host. Their own
+ * messages are lost, since a launcher that sees one process end with an error ends all of them, and
+ * in less time than that. */
 void gpumc_processes_give_way(void);
-/* For an error that one process alone has and the others cannot learn of in time. With several
+/* For an error that occurs in one process and that the others cannot learn of in time. With several
  * processes it does not return. */
 void gpumc_processes_abandon(const struct gpumc_processes *processes,
                              const struct gpumc_error *error);
