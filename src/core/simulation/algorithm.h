@@ -1,6 +1,5 @@
-/* Algorithms: what the run asks of one, the context it works in, and whether results can be
- * trusted.
- */
+/* Algorithms: what a run requires of one, the context it works in, and whether results can be
+ * trusted. */
 #ifndef GPUMC_CORE_ALGORITHM_H
 #define GPUMC_CORE_ALGORITHM_H
 
@@ -8,57 +7,63 @@
 #include "core/simulation/merge.h"
 #include "core/statistics/significance.h"
 
-/* What takes time beside updates, added up over the run: for estimates. */
+/* Work that takes time beside updates, added up over the run: for estimates. */
 struct gpumc_work {
-  double measured;   /* sites of replicas that are measured at the end of a call for sweeps */
+  double measured;   /* sites of replicas that are measured at the end of a call to sweep */
   uint32_t sweeps;   /* of such a call */
   double moved;      /* sites of replicas that are offered an exchange */
   double compared;   /* pairs of sites of two replicas */
-  double values;     /* replicas whose measurements are taken in */
-  size_t n_channels; /* that a measurement has: the first ones, */
-  uint32_t profiles; /* and of these profiles, a bit for each channel */
-  uint32_t watched;  /* channels that are looked at now and then, a bit for each, */
-  double looked;     /* and at least so many sites of replicas */
-  double seconds;    /* that it spends by the clock, whatever the rest takes */
-  double summed; /* terms of sums that the host forms, all of its threads, when all is measured */
+  double values;     /* replicas whose measurements are processed */
+  size_t n_channels; /* channels of a measurement: the first ones, */
+  uint32_t profiles; /* and those of them that are profiles, a bit for each channel */
+  uint32_t watched;  /* channels that are read now and then, a bit for each, */
+  double looked;     /* and at least this many sites of replicas */
+  double seconds;    /* spent by the clock, whatever the rest takes */
+  double summed;     /* terms of sums that the host forms, all of its threads, when everything is
+                      * measured */
 };
 
 /* The processes among which an algorithm may divide its runs, if these are independent. */
 struct gpumc_spread {
-  size_t processes; /* which may have runs of their own, each with memory of its own; 1: alone */
-  /* The runs side by side in the checkpoint that is continued. They stay together, so the plan
-   * needs room for at least as many; those before them are done. `count` 0: none have begun. */
+  size_t processes; /* processes that may have runs of their own, each with its own memory; 1: a
+                     * single process */
+  /* The runs side by side in the checkpoint that the run continues from. They stay together, so the
+   * plan needs room for at least as many; those before them are done. `count` 0: none have
+   * begun. */
   struct gpumc_slice begun;
 };
 
 /* What an algorithm needs, known before anything is allocated. */
 struct gpumc_demand {
-  size_t replicas;                 /* of a run, as asked for */
-  size_t runs;                     /* in all, batch after batch; 0: those of the plan */
+  size_t replicas;                 /* of a run, as requested */
+  size_t runs;                     /* in total, batch after batch; 0: those of the plan */
   struct gpumc_ensemble_plan plan; /* runs of a batch, side by side; the most replicas of a run */
   size_t host_bytes;               /* work arrays and accumulators on the host */
   size_t device_bytes;             /* work arrays on the device, the ensemble not included */
-  /* Of these two, what is as much less in a process as it has fewer of the replicas. */
+  /* The part of these two that shrinks in proportion if a process has fewer of the replicas. */
   size_t host_bytes_by_replicas, device_bytes_by_replicas;
-  /* And what is as much less where it has fewer of the runs (gpumc_ensemble_plan.own_runs). */
+  /* The part that shrinks in proportion if it has fewer of the runs
+   * (gpumc_ensemble_plan.own_runs). */
   size_t host_bytes_by_runs, device_bytes_by_runs;
-  /* What there is beside, as much less again in each, only where processes divide the replicas. */
+  /* Additional memory, only if processes divide the replicas; it shrinks in each in the same
+   * proportion. */
   size_t divided_host_bytes, divided_device_bytes;
-  /* And what each has then, however few replicas. */
+  /* Additional memory of each process in that case, however few replicas it has. */
   size_t each_host_bytes, each_device_bytes;
-  bool transfers;             /* then numbers go from device to device (transfer.h) */
-  double configuration_bytes; /* that are written into the result on request */
-  double result_bytes;        /* of the numbers in the result, configurations not included */
-  double series_bytes;        /* of series, among these: the log has them as well */
-  double state_bytes;         /* of rows and sums in a checkpoint; the replicas not included */
-  /* Of the whole run, a sweep counting as an update of each site, whatever the kernel proposes
-   * (gpumc_kernel_trials); with adaptive steps an estimate. */
+  bool transfers;             /* whether numbers then go from device to device (transfer.h) */
+  double configuration_bytes; /* written into the result on request */
+  double result_bytes;        /* of the numbers in the result, without configurations */
+  double series_bytes;        /* of series, included in these: the log has them as well */
+  double state_bytes;         /* of rows and sums in a checkpoint, without the replicas */
+  /* Of the whole run; a sweep counts as an update of each site, whatever the kernel proposes
+   * (gpumc_kernel_trials). An estimate if steps are adaptive. */
   double updates;
   struct gpumc_work work;
   bool estimated;
 };
 
-/* A number of bytes that was added up in double precision: more than any memory stays so. */
+/* Converts a number of bytes that was added up in double precision; more than any memory stays
+ * so. */
 static inline size_t gpumc_demand_bytes(double bytes)
 {
   return bytes < 0x1p62 ? (size_t)bytes : (size_t)1 << 62;
@@ -68,8 +73,8 @@ enum gpumc_message_level { GPUMC_NOTE, GPUMC_WARNING };
 
 struct gpumc_position;
 
-/* How a run reports what happens: the library never prints, the caller's observer does. Both
- * functions may be NULL. */
+/* How a run reports events: the library never prints, the caller's observer does. Both functions
+ * may be NULL. */
 struct gpumc_observer {
   void *state;
   void (*message)(void *state, enum gpumc_message_level level, const char *text);
@@ -77,7 +82,7 @@ struct gpumc_observer {
   void (*progress)(void *state, const struct gpumc_position *position, double seconds);
 };
 
-/* To the observer, NULL for none, if it listens. */
+/* Passes a message to the observer, if there is one (not NULL) and it listens. */
 static inline void gpumc_observer_tell(const struct gpumc_observer *observer,
                                        enum gpumc_message_level level, const char *text)
 {
@@ -85,7 +90,7 @@ static inline void gpumc_observer_tell(const struct gpumc_observer *observer,
     observer->message(observer->state, level, text);
 }
 
-/* A note to it, as printf. */
+/* Passes it a note, with printf's arguments. */
 void gpumc_observer_note(const struct gpumc_observer *observer, const char *format, ...)
     GPUMC_PRINTF(2, 3);
 
@@ -97,28 +102,29 @@ struct gpumc_context {
   const struct gpumc_model *model;
   struct gpumc_device *device;
   struct gpumc_ensemble *ensemble;         /* created for demand.plan, empty */
-  const struct gpumc_processes *processes; /* that divide it; NULL: all is here */
+  const struct gpumc_processes *processes; /* that divide it; NULL: not divided */
   struct gpumc_recorder *recorder;
   const struct gpumc_observer *observer;
   const cJSON *warnings; /* gpumc_task.warnings; reported by the run */
-  /* Of a merged result the samples that it lists; NULL in a run, whose samples are those of the
+  /* For a merged result, the samples that it lists; NULL in a run, whose samples are those of the
    * model from the first one on. */
   const struct gpumc_sample_list *samples;
-  /* Worked so far, earlier parts of the run included, once the last unit is finished: no result may
-   * depend on it. */
+  /* Seconds worked so far, including earlier parts of the run, once the last unit is finished: no
+   * result may depend on it. */
   const double *seconds;
-  double max_seconds; /* of this invocation, as its limit; 0: none. Decides no result either */
-  /* `create` sets it where the algorithm reads a file (gpumc_algorithm_ops.file_key). */
+  double max_seconds; /* of this invocation, its limit; 0: none. No result may depend on it
+                       * either */
+  /* Set by `create` if the algorithm reads a file (gpumc_algorithm_ops.file_key). */
   uint64_t file_checksum;
 };
 
-/* Where a run stands, for progress bars and status. */
+/* The progress of a run, for progress bars and status. */
 struct gpumc_position {
-  double fraction;        /* of the work, 0 .. 1 */
+  double fraction;        /* share of the work, 0 to 1 */
   double updates;         /* done, as gpumc_demand counts them; observers get those of the kernel */
   const char *coordinate; /* "beta" */
   double value;
-  /* Something was decided that cannot be found again: a checkpoint is due, whatever the time. */
+  /* A decision was made that cannot be reproduced, so a checkpoint is due, whatever the time. */
   bool decided;
   const char *unit; /* of `updates`, "flips" or "trials"; set by the run */
 };
@@ -128,22 +134,23 @@ struct gpumc_algorithm_ops {
   const char *summary;
   const char *citation;         /* BibTeX */
   const struct gpumc_key *keys; /* without `name` */
-  /* Names of what its work on the device consists of, NULL the last: the time of number i, which
-   * it enters as stage i + 1 (core/device/device.h), is /provenance/seconds_NAME, and that of its
-   * messages to other processes /provenance/seconds_communication_NAME. NULL: none. */
+  /* Names of the stages of its work on the device, ending with NULL: the time of number i, which it
+   * enters as stage i + 1 (core/device/device.h), is /provenance/seconds_NAME, and that of its
+   * messages to other processes is /provenance/seconds_communication_NAME. NULL: none. */
   const char *const *stages;
-  uint32_t required; /* operations of the kernel, of enum gpumc_operation */
-  /* What its sweeps are for, GPUMC_BOLTZMANN or GPUMC_ATHERMAL: models and moves that do not serve
-   * it are refused. */
+  uint32_t required; /* operations required of the kernel, of enum gpumc_operation */
+  /* The kind of target of its sweeps, GPUMC_BOLTZMANN or GPUMC_ATHERMAL: models and moves that do
+   * not serve it are refused. */
   enum gpumc_target_kind target;
-  /* How processes may divide its ensemble, in the order of preference, GPUMC_UNDIVIDED the last:
-   * the first is taken that has a share for each. It then does the same in all of them, and decides
-   * by gpumc_processes_clock() where by time. By runs and parts it need not know of it (share.h);
-   * by replicas it does (columns.h). NULL: not at all. */
+  /* How processes may divide its ensemble, in order of preference, ending with GPUMC_UNDIVIDED: the
+   * first that has a share for each process is taken. All processes then do the same, and decisions
+   * by time use gpumc_processes_clock(). If the division is by runs or parts, the algorithm need
+   * not know of it (share.h); by replicas, it must (columns.h). NULL: it cannot be divided. */
   const enum gpumc_division *divides;
-  bool profiles; /* whether it averages these (gpumc_channel.axis); else it refuses to be asked */
-  /* Whether nothing but sweeps takes it from one state to the next, so that what is known against
-   * the move that its key `update` names (gpumc_move.warn) is known against its results. */
+  bool profiles; /* whether it averages profiles (gpumc_channel.axis); otherwise it refuses requests
+                  * for them */
+  /* Whether sweeps alone take it from one state to the next, so that anything known against the
+   * move that its key `update` names (gpumc_move.warn) is known against its results. */
   bool sweeps_alone;
   /* Whether results at different values of the moved control are independent of each other, as
    * those of separate simulations are; with several disorder samples, which all values share, they
@@ -153,86 +160,91 @@ struct gpumc_algorithm_ops {
   /* Its key for the sweeps at each value of the moved control, where replicas are to relax at every
    * one: fewer than gpumc_move.cycle are warned of. NULL: none. */
   const char *relaxing_key;
-  /* How finished results of it become one (merge.h); NULL: they are not merged. */
+  /* How finished results are merged (merge.h); NULL: they are not. */
   const struct gpumc_merger *merger;
-  /* Of its block, with the model or an instance of it where they ask for one; NULL: none. `demand`
+  /* Checks of its block, with the model or an instance of it if they need one; NULL: none. `demand`
    * relies on them. */
   const struct gpumc_check *checks;
-  /* The defaults that depend on other keys or on the model's instance, of a block without mistakes:
-   * an object with them, of given keys too; the caller deletes it. They come into the resolved
-   * configuration where the keys are not given. `model` is NULL where the instance, which has
-   * disorder then, is not read from its file. May be NULL; returns NULL when memory ran out. */
+  /* Returns the defaults that depend on other keys or on the model's instance, for a block without
+   * mistakes: an object that contains them even for keys that are given; the caller deletes it.
+   * They enter the resolved configuration if the keys are not given. `model` is NULL if the
+   * instance, which then has disorder, is not read from its file. May be NULL; returns NULL if
+   * memory ran out. */
   cJSON *(*defaults)(const struct gpumc_params *params, const struct gpumc_model *model);
-  /* Of the path of a file that the algorithm reads where the key, dotted below its block, is set;
-   * NULL: there is none. `read_file` checks the file against the instance, of a block without
-   * mistakes: GPUMC_INVALID is reported as a mistake at that key. `*checksum`: of what decides
-   * numbers, by which a resumed or finished run tells a file that has changed. */
+  /* The key, dotted below its block, for the path of a file that the algorithm reads if the key is
+   * set; NULL: there is none. `read_file` checks the file against the instance, for a block without
+   * mistakes: GPUMC_INVALID is reported as a mistake at that key. `*checksum`: of the contents that
+   * decide numbers, by which a resumed or finished run recognises that a file has changed. */
   const char *file_key;
   GPUMC_MUST_CHECK enum gpumc_status (*read_file)(const struct gpumc_params *params,
                                                   const struct gpumc_model *model,
                                                   uint64_t *checksum, struct gpumc_error *error);
-  /* Replicas of each run, about, of a block without mistakes: for the choice of a kernel. May be
-   * NULL: not known. */
+  /* Returns the approximate number of replicas of each run, for a block without mistakes, for the
+   * choice of a kernel. May be NULL: unknown. */
   size_t (*replicas)(const struct gpumc_params *params);
-  /* How many runs are side by side, and what that takes, may follow from `spread`; no number of a
-   * result may. */
+  /* The number of runs side by side, and the memory they need, may depend on `spread`; no number of
+   * a result may. */
   GPUMC_MUST_CHECK enum gpumc_status (*demand)(const struct gpumc_params *params,
                                                const struct gpumc_model *model,
                                                const struct gpumc_device *device,
                                                const struct gpumc_spread *spread,
                                                struct gpumc_demand *demand,
                                                struct gpumc_error *error);
-  /* Allocate the state and declare the recorder's tables. The caller destroys the state, after a
+  /* Allocates the state and declares the recorder's tables. The caller destroys the state, after a
    * failure too. */
   GPUMC_MUST_CHECK enum gpumc_status (*create)(struct gpumc_context *context, void **state,
                                                struct gpumc_error *error);
-  /* One unit of progress (a temperature step), between which the run answers signals and time
-   * limits, so that it should take seconds at the most; `*finished` after the last. Its rows may be
+  /* Performs one unit of progress (a temperature step). Between units the run handles signals and
+   * time limits, so a unit should take seconds at most; `*finished` after the last. Its rows may be
    * appended by a later unit, while the device works on that one, or by `settle`. */
   GPUMC_MUST_CHECK enum gpumc_status (*advance)(void *state, bool *finished,
                                                 struct gpumc_error *error);
-  /* Append the rows that are still on their way, so that rows and state are those of one instant:
-   * called before a checkpoint. Nothing is on its way when the last unit is finished. NULL:
-   * nothing ever is. */
+  /* Appends the rows that are still pending, so that rows and state are those of one instant:
+   * called before a checkpoint. Nothing is pending once the last unit is finished. NULL: nothing
+   * ever is. */
   GPUMC_MUST_CHECK enum gpumc_status (*settle)(void *state, struct gpumc_error *error);
   void (*position)(const void *state, struct gpumc_position *position);
-  /* State to and from a checkpoint, the ensemble and recorder excepted: the run saves those. */
+  /* Saves the state to a checkpoint, or loads it, without the ensemble and the recorder, which the
+   * run saves. */
   GPUMC_MUST_CHECK enum gpumc_status (*save)(const void *state,
                                              struct gpumc_checkpoint_writer *writer,
                                              struct gpumc_error *error);
-  /* `*finished`: the state is that after the last unit, only the summary is missing. */
+  /* `*finished`: the state is that after the last unit, and only the summary is missing. */
   GPUMC_MUST_CHECK enum gpumc_status (*load)(void *state, struct gpumc_checkpoint_reader *reader,
                                              bool *finished, struct gpumc_error *error);
-  /* After the last unit, before `summarize`, in all processes that divide the work: the root gets
-   * what that needs of the others. Nothing is saved afterwards. NULL: it has it. */
+  /* Called after the last unit, before `summarize`, in all processes that divide the work: the root
+   * gets what that needs from the others. Nothing is saved afterwards. NULL: the root has it
+   * already. */
   GPUMC_MUST_CHECK enum gpumc_status (*bring_together)(void *state, struct gpumc_error *error);
-  /* After the last unit, by the root: per-run results and the summary into the recorder. */
+  /* Called after the last unit, by the root: writes per-run results and the summary to the
+   * recorder. */
   GPUMC_MUST_CHECK enum gpumc_status (*summarize)(void *state, struct gpumc_error *error);
   /* Legal on NULL. */
   void (*destroy)(void *state);
 };
 
-/* Whether a variance has degrees of freedom enough for a result to be trusted: 15, that is five of
- * many deviations with rare events, four of 32. Of fewer than 16 deviations it never has. */
+/* Returns whether a variance has enough degrees of freedom for a result to be trusted: 15, which is
+ * five out of many deviations with rare events, four out of 32. With fewer than 16 deviations it
+ * never has. */
 bool gpumc_trust_freedom(double freedom);
-/* The same of n samples, which are as many as there are: of fewer than 30 half of them is enough,
+/* The same for n samples, of which there are no more: if fewer than 30, half of them is enough,
  * more than one rare event of 8 or two of 16 give. */
 bool gpumc_trust_samples(double freedom, size_t n);
 
 enum { GPUMC_FAILING_BYTES = 96 };
 /* Counts the values of the moved control at which passed[count] is 0, and describes them: "3 of 16
- * temperatures, the coldest beta = 1.2", or with the hottest one; of controls other than `beta`, "3
- * of 16 values, the last h = 1.2", or the first one. value[count] ascends. Without any, `text` is
- * empty. */
+ * temperatures, the coldest beta = 1.2", or with the hottest one; for controls other than `beta`,
+ * "3 of 16 values, the last h = 1.2", or the first one. value[count] ascends. If there are none,
+ * `text` is empty. */
 size_t gpumc_trust_failing(const double *passed, const char *control, const double *value,
                            size_t count, bool hottest, char text[static GPUMC_FAILING_BYTES]);
 
-/* The attributes of /summary that say whether results can be trusted: where the algorithm finds
- * nothing against them, and nothing was known against the task from the start. What the algorithm
- * finds it writes itself. */
+/* Writes the attributes of /summary that say whether results can be trusted: if the algorithm finds
+ * nothing against them, and nothing was known against the task from the start. The algorithm writes
+ * its own findings itself. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_trust_record(const struct gpumc_context *context, bool trusted, struct gpumc_error *error);
-/* What was known from the start, gpumc_task.warnings, as attributes of `group`. */
+/* Writes what was known from the start, gpumc_task.warnings, as attributes of `group`. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_trust_record_warnings(const struct gpumc_context *context,
                                                                const char *group,
                                                                struct gpumc_error *error);

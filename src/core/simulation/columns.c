@@ -8,8 +8,8 @@
 
 enum { NAME_BYTES = 128 };
 
-/* Of the whole, bytes that are on their way at once, unless a row has more, or a plane: in a
- * checkpoint; and in the middle of the work, where large messages would be new memory each time. */
+/* Bytes of the whole in transit at once, unless a row or a plane has more: in a checkpoint; and in
+ * the middle of the work, where large messages would need new memory each time. */
 enum { AT_ONCE_BYTES = 1 << 24, PIECE_BYTES = 1 << 20 };
 
 static bool is_divided(const struct gpumc_ensemble *ensemble)
@@ -22,7 +22,7 @@ const struct gpumc_processes *gpumc_columns_processes(const struct gpumc_ensembl
   return is_divided(ensemble) ? ensemble->plan.processes : gpumc_processes_alone();
 }
 
-/* The rows of all processes, process after process, into the order of the whole. */
+/* Puts the rows of all processes, process after process, into the order of the whole. */
 static void put_in_order(const struct gpumc_ensemble *ensemble, const uint8_t *received,
                          size_t rows, size_t bytes, uint8_t *whole)
 {
@@ -35,7 +35,7 @@ static void put_in_order(const struct gpumc_ensemble *ensemble, const uint8_t *r
   }
 }
 
-/* Into process `to`, or into all (GPUMC_TO_ALL). */
+/* Gathers into process `to`, or into all (GPUMC_TO_ALL). */
 static enum gpumc_status gather(const struct gpumc_ensemble *ensemble, const void *own, size_t rows,
                                 size_t bytes, int to, void *whole, struct gpumc_error *error)
 {
@@ -76,8 +76,8 @@ static size_t smaller(size_t a, size_t b)
   return a < b ? a : b;
 }
 
-/* How many of `count` pieces of so many bytes in the whole are at most `most` bytes together; 1 at
- * least. */
+/* Returns how many of `count` pieces of `bytes` bytes each in the whole have at most `most` bytes
+ * together; at least 1. */
 static size_t at_once(size_t count, size_t bytes, size_t most)
 {
   const size_t fitting = smaller(most / (bytes > 0 ? bytes : 1), count);
@@ -102,14 +102,14 @@ enum gpumc_status gpumc_columns_gather_to_root(const struct gpumc_ensemble *ense
   return GPUMC_OK;
 }
 
-/* ---- rows in the place of columns ---- */
+/* ---- rows in place of columns ---- */
 
 struct gpumc_slice gpumc_columns_rows(const struct gpumc_ensemble *ensemble, size_t rows, int rank)
 {
   return gpumc_slice(rows, 1, (size_t)gpumc_columns_processes(ensemble)->module.size, (size_t)rank);
 }
 
-/* own[planes][rows][own] to some[planes][count][whole]. A single plane leaves as it stands. */
+/* Trades own[planes][rows][own] for some[planes][count][whole]. A single plane leaves as it is. */
 static void trade_planes(const struct gpumc_ensemble *ensemble, const uint8_t *own, size_t planes,
                          size_t rows, size_t bytes, const struct gpumc_trade *trade, uint8_t *some)
 {
@@ -168,16 +168,16 @@ void gpumc_columns_take(const struct gpumc_ensemble *ensemble, const void *whole
 
 /* ---- checkpoints ---- */
 
-/* What a part has for each replica: columns of every row, or rows of its own. */
+/* What a part holds for each replica: columns of every row, or rows of its own. */
 enum holding { HOLDS_COLUMNS, HOLDS_ROWS };
 
-/* A part on its way, as rows of columns, own and whole, on the host. */
+/* A part in transit, as rows of columns, own and whole, on the host. */
 struct passage {
   struct gpumc_part part;      /* own */
-  struct gpumc_device *device; /* NULL: the values are the host's */
+  struct gpumc_device *device; /* NULL: the values are on the host */
   char name[NAME_BYTES];
   size_t bytes;                 /* of a replica in a row */
-  size_t file_rows, file_width; /* that a row is in the file, in elements */
+  size_t file_rows, file_width; /* that make up a row in the file, in elements */
   size_t most;                  /* rows at once */
   uint8_t *own, *whole;
 };
@@ -217,7 +217,7 @@ row_of(const struct gpumc_ensemble *ensemble, const struct passage *passage, siz
   return (uint8_t *)passage->part.values + row * ensemble->plan.capacity * passage->bytes;
 }
 
-/* The rows first .. first + count - 1. */
+/* Saves the rows first .. first + count - 1. */
 static enum gpumc_status
 save_rows(const struct gpumc_ensemble *ensemble, struct passage *passage, size_t first,
           size_t count, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)

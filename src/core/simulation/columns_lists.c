@@ -1,4 +1,4 @@
-/* Lists of a process's own replicas, for kernels that have them and for those that do not. */
+/* Lists of a process's own replicas, for kernels with and without list operations. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,22 +6,21 @@
 #include "core/simulation/columns.h"
 #include "core/simulation/shares/share_view.h"
 
-/* A list that passes through the host, for a kernel that knows of none: in ranges of about so many
- * bytes at the most, unless one replica has more. Replicas between those of the list cost less than
- * another call up to so many bytes of them, of the host and of a GPU, where a call takes some 15
- * us.
- */
+/* A list that passes through the host, for a kernel without list operations: in ranges of about
+ * this many bytes at most, unless one replica has more. Up to this many bytes of replicas between
+ * those of the list cost less than another call, on the host and on a GPU, where a call takes some
+ * 15 us. */
 enum { RANGE_BYTES = 1 << 22, GAP_BYTES = 1 << 14, GAP_BYTES_OF_GPU = 1 << 18 };
 
 struct list {
   struct gpumc_ensemble own;
   size_t m, count, bytes;
-  const uint8_t *from;     /* device memory, [count][bytes]: states that replicas get */
-  uint8_t *to;             /* likewise: where theirs go */
+  const uint8_t *from;     /* device memory, [count][bytes]: states that replicas receive */
+  uint8_t *to;             /* likewise: where their states go */
   uint32_t *slot;          /* [count] */
-  uint8_t *range, *listed; /* [most][bytes]: as they stand, and those of the list */
+  uint8_t *range, *listed; /* [most][bytes]: the replicas as they are, and those of the list */
   size_t most, gap;        /* replicas */
-  /* The present range, replicas first .. first + span - 1: numbers i .. i + n - 1 of the list. */
+  /* The current range, replicas first .. first + span - 1: numbers i .. i + n - 1 of the list. */
   size_t i, n, first, span;
 };
 
@@ -49,7 +48,7 @@ static void list_close(struct list *list)
   free(list->listed);
 }
 
-/* As many of the list, from number i on, as make one range. */
+/* Finds as many entries of the list, from number i on, as make one range. */
 static void list_find(struct list *list)
 {
   const uint32_t *slot = list->slot + list->i;
@@ -62,7 +61,7 @@ static void list_find(struct list *list)
   list->span = slot[n - 1] - slot[0] + 1;
 }
 
-/* Where number i + k of the list stands in the range. */
+/* Returns where number i + k of the list is in the range. */
 static uint8_t *list_place(const struct list *list, size_t k)
 {
   return list->range + (list->slot[list->i + k] - list->first) * list->bytes;
@@ -78,7 +77,7 @@ static enum gpumc_status list_get(struct list *list, struct gpumc_error *error)
                                           list->listed, list->n * list->bytes, error);
 }
 
-/* Replicas between those of the list are read first, and keep what they had. */
+/* Replicas between those of the list are read first, and keep their states. */
 static enum gpumc_status list_set(struct list *list, struct gpumc_error *error)
 {
   struct gpumc_ensemble *own = &list->own;

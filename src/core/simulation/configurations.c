@@ -1,4 +1,4 @@
-/* Configurations: what the block asks for, and from the replicas of an ensemble to the rows of
+/* Configurations: the requests of the block, and copying replicas of an ensemble to the rows of
  * their table. */
 #include "core/simulation/configurations.h"
 
@@ -71,7 +71,7 @@ void gpumc_configurations_check_temperatures(const struct gpumc_params *params, 
                          is_beta ? ", the hottest" : "", count - 1);
 }
 
-/* The key of the list, and how exactly its values are met. */
+/* The key of the list, and how exactly its values must be met. */
 static const struct {
   const char *key;
   double rounding;
@@ -154,8 +154,8 @@ size_t gpumc_configurations_request_passed(const struct gpumc_configurations_req
   return past;
 }
 
-/* Of replicas that come from the ensemble together, unless one is larger: enough for a GPU not to
- * wait for each of them. */
+/* Bytes of replicas fetched from the ensemble together, unless one is larger: enough that a GPU
+ * need not wait for each of them. */
 static const double block_bytes = 0x1p24;
 
 /* At least one. */
@@ -237,7 +237,7 @@ static void label(const struct gpumc_configurations *configurations,
     label[shared + 1] = (double)rows->mark[r];
 }
 
-/* The replicas first .. first + count - 1, no more than there is room for. */
+/* Writes the replicas first .. first + count - 1, no more than there is room for. */
 static enum gpumc_status write_block(struct gpumc_configurations *configurations,
                                      const struct gpumc_configurations_rows *rows, size_t first,
                                      size_t count, struct gpumc_error *error)

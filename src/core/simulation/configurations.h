@@ -1,30 +1,30 @@
 /* Configurations: replicas in portable form that are written into the result at chosen times, the
  * same in every algorithm that has the block `configurations`. They go to one long table,
- * /configurations: the number of the row, labels of the algorithm's own, and the replica's bytes.
- */
+ * /configurations: the row number, labels of the algorithm, and the replica's bytes. */
 #ifndef GPUMC_CORE_CONFIGURATIONS_H
 #define GPUMC_CORE_CONFIGURATIONS_H
 
 #include "core/simulation/algorithm.h"
 
-/* Keys of the block where time is counted in sweeps, and where temperatures stand side by side. */
+/* Keys of the block for algorithms that count time in sweeps, and for those with temperatures side
+ * by side. */
 extern const struct gpumc_key gpumc_configurations_times_keys[];
 extern const struct gpumc_key gpumc_configurations_keys[];
 
 /* What the key beside `every` lists, at which configurations are written: `times`, in sweeps, or
- * `betas`, where these ascend. */
+ * `betas`, if these ascend. */
 enum gpumc_configurations_list { GPUMC_CONFIGURATIONS_TIMES, GPUMC_CONFIGURATIONS_BETAS };
-/* Inverse temperatures that differ by this share are the same: sums of equal steps, and what is
- * given with twelve digits. */
+/* Inverse temperatures that differ by this share are equal: sums of equal steps, and values given
+ * with twelve digits. */
 #define GPUMC_CONFIGURATIONS_ROUNDING 1e-9
 
-/* What such a block asks for; zeroed without one. */
+/* The requests of such a block; zeroed without one. */
 struct gpumc_configurations_request {
   uint32_t every; /* sweeps or steps; 0: at `value` */
   double *value;  /* [n_values], ascending */
   size_t n_values;
-  double rounding;     /* values that differ by this share are the same */
-  size_t *temperature; /* [n_temperatures], ascending; none where they do not stand side by side */
+  double rounding;     /* values that differ by this share are equal */
+  size_t *temperature; /* [n_temperatures], ascending; none if they are not side by side */
   size_t n_temperatures;
 };
 
@@ -36,8 +36,8 @@ void gpumc_configurations_check_times(const struct gpumc_params *params, const c
 void gpumc_configurations_check_temperatures(const struct gpumc_params *params, const char *block,
                                              struct gpumc_report *report);
 
-/* Of an algorithm with so many temperatures side by side, or 0. Legal to free when zeroed or when
- * reading failed. */
+/* Reads the request of an algorithm with `temperatures` temperatures side by side, or 0. Legal to
+ * free when zeroed or when reading failed. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_configurations_request_read(const struct gpumc_params *params,
                                   enum gpumc_configurations_list list, size_t temperatures,
@@ -45,12 +45,12 @@ gpumc_configurations_request_read(const struct gpumc_params *params,
                                   struct gpumc_error *error);
 void gpumc_configurations_request_free(struct gpumc_configurations_request *request);
 bool gpumc_configurations_request_any(const struct gpumc_configurations_request *request);
-/* How many of the moments have passed after so many sweeps or steps, when what the list is of has
- * reached `value`. */
+/* Returns how many of the moments have passed after `count` sweeps or steps, when the listed
+ * quantity has reached `value`. */
 size_t gpumc_configurations_request_passed(const struct gpumc_configurations_request *request,
                                            uint32_t count, double value);
 
-/* The same where the list is of sweeps as well. */
+/* The same if the list is of sweeps as well. */
 static inline size_t
 gpumc_configurations_request_until(const struct gpumc_configurations_request *request,
                                    uint32_t sweep)
@@ -58,7 +58,7 @@ gpumc_configurations_request_until(const struct gpumc_configurations_request *re
   return gpumc_configurations_request_passed(request, sweep, (double)sweep);
 }
 
-/* Whether one of the times is after `before`, and `sweep` is at it or beyond. */
+/* Returns whether one of the times is after `before`, and `sweep` is at it or beyond. */
 static inline bool
 gpumc_configurations_request_due(const struct gpumc_configurations_request *request,
                                  uint32_t before, uint32_t sweep)
@@ -67,15 +67,15 @@ gpumc_configurations_request_due(const struct gpumc_configurations_request *requ
          gpumc_configurations_request_until(request, before);
 }
 
-/* Replicas on their way from the ensemble to the table. */
+/* Replicas in transit from the ensemble to the table. */
 struct gpumc_configurations {
   struct gpumc_ensemble *ensemble;
   struct gpumc_recorder *recorder;
   size_t table;
   size_t n_labels;
   double *row;    /* of the table; NULL: none is declared */
-  size_t at_once; /* replicas that come from the ensemble together */
-  uint8_t *block; /* room for them; NULL: for one, which is that of the row */
+  size_t at_once; /* replicas fetched from the ensemble together */
+  uint8_t *block; /* room for them; NULL: for one, in the row */
 };
 
 /* Initialiser of struct gpumc_column: the time of such a request. */
@@ -84,21 +84,21 @@ struct gpumc_configurations {
     .label = {"sweep", "sweeps since the end of the thermalization", "sweeps", "t"}, .width = 1,   \
     .integer = true                                                                                \
   }
-/* Declare the table, with so many columns between the number of the row and the bytes. */
+/* Declares the table, with the given columns between the row number and the bytes. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_configurations_declare(const struct gpumc_context *context, const struct gpumc_column *labels,
                              size_t n_labels, struct gpumc_configurations *configurations,
                              struct gpumc_error *error);
 /* Legal on a zeroed object. */
 void gpumc_configurations_free(struct gpumc_configurations *configurations);
-/* Rows so far; 0 where no table is declared. */
+/* Returns the number of rows so far; 0 if no table is declared. */
 uint64_t gpumc_configurations_count(const struct gpumc_configurations *configurations);
 
 /* Replicas of one run of the ensemble. The labels of their rows are, in the order of the columns,
- * some that all of them share, a number that counts them, and perhaps a mark of each. */
+ * some shared labels, a number that counts the replicas, and perhaps a mark of each. */
 struct gpumc_configurations_rows {
   size_t run, count;    /* replicas 0 .. count - 1 */
-  const double *label;  /* those that are shared */
+  const double *label;  /* the shared ones */
   size_t first;         /* number of replica 0 */
   const uint32_t *mark; /* [count]; NULL: the number is the last label */
 };
@@ -112,20 +112,20 @@ struct gpumc_configurations_chains {
   size_t temperatures, copies, replicas; /* of each */
   size_t first;                          /* number of replica 0 */
 };
-/* The rows of the temperatures asked for, copy after copy, labelled with sweep, temperature, with
- * the copy where the table has four labels, and with the number. */
+/* Writes the rows of the requested temperatures, copy after copy, labelled with sweep, temperature,
+ * the copy if the table has four labels, and the number. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_configurations_write_chains(struct gpumc_configurations *configurations,
                                   const struct gpumc_configurations_request *request,
                                   const struct gpumc_configurations_chains *chains, uint32_t sweep,
                                   struct gpumc_error *error);
-/* How many rows that makes until `sweep`; those of a plan may be more than any file has. */
+/* Returns how many rows that makes until `sweep`; for a plan they may exceed any file. */
 double gpumc_configurations_chain_rows(const struct gpumc_configurations_request *request,
                                        const struct gpumc_configurations_chains *chains,
                                        uint32_t sweep);
 
-/* What so many rows come to in the result, and the host memory that writing them takes, of runs of
- * so many replicas, which is added to what is demanded already. */
+/* Adds to the demand the size of `rows` rows in the result, and the host memory for writing them,
+ * for runs of this many replicas. */
 void gpumc_configurations_demand(const struct gpumc_model *model, size_t n_labels, double rows,
                                  double replicas, struct gpumc_demand *demanded);
 

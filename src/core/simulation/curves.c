@@ -107,7 +107,7 @@ gpumc_curve_write_with_error(const struct gpumc_curve_place *place, const struct
 static const struct gpumc_label checksum_label = {
     "checksum", "checksum of the couplings and fields of the sample", "1", ""};
 
-/* As many bits of a checksum as integers of a result have. */
+/* Writes as many bits of a checksum as integers of a result have. */
 static enum gpumc_status
 write_checksums(const struct gpumc_curve_place *place, double *values, struct gpumc_error *error)
 {

@@ -6,7 +6,8 @@
 #include "core/simulation/model.h"
 #include "core/storage/recorder.h"
 
-/* Units of labels that are declared before the model is known: these stand for its own. */
+/* Units of labels that are declared before the model is known: placeholders for the model's
+ * units. */
 #define GPUMC_UNIT_ENERGY "energy"
 #define GPUMC_UNIT_ENERGY2 "energy^2"
 #define GPUMC_UNIT_BETA "1/energy"
@@ -14,7 +15,7 @@
 extern const struct gpumc_label gpumc_label_beta;
 
 enum { GPUMC_UNIT_BYTES = 48 };
-/* The unit to be written for a declared one; `text` is used for some. */
+/* Returns the unit to be written for a declared one; `text` is used for some. */
 const char *gpumc_unit_of(const struct gpumc_model *model, const char *declared,
                           char text[static GPUMC_UNIT_BYTES]);
 
@@ -25,7 +26,7 @@ struct gpumc_error_texts {
 struct gpumc_label
 gpumc_error_label(const struct gpumc_label *label, struct gpumc_error_texts *texts);
 
-/* Declare a table, or one of series, before the start (recorder.h). `columns` have declared units,
+/* Declares a table, or one of series, before the start (recorder.h). `columns` have declared units,
  * and are scratch afterwards. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_curve_add_table(struct gpumc_recorder *recorder, const struct gpumc_model *model,
@@ -36,8 +37,9 @@ gpumc_curve_add_series(struct gpumc_recorder *recorder, const struct gpumc_model
                        const char *group, struct gpumc_column *columns, size_t n_columns,
                        size_t *table, struct gpumc_error *error);
 
-/* Where curves over the same axes go: `axis` has the paths of these, count their lengths; count[1]
- * = 0: there is but one. axis[0] NULL, count[0] = 1: there is none, and a curve is a number. */
+/* The place for curves over the same axes: `axis` has the paths of these, count their lengths;
+ * count[1] = 0: there is only one. axis[0] NULL, count[0] = 1: there is none, and a curve is a
+ * number. */
 struct gpumc_curve_place {
   struct gpumc_recorder *recorder;
   const struct gpumc_model *model;
@@ -46,24 +48,25 @@ struct gpumc_curve_place {
   size_t count[2];
 };
 
-/* Axis d itself: values[count[d]]. */
+/* Writes axis d itself: values[count[d]]. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_curve_write_axis(const struct gpumc_curve_place *place,
                                                           size_t d, const struct gpumc_label *label,
                                                           bool integer, const double *values,
                                                           struct gpumc_error *error);
-/* A curve over the axes: values[count[0]], or values[count[0]][count[1]]. */
+/* Writes a curve over the axes: values[count[0]], or values[count[0]][count[1]]. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_curve_write(const struct gpumc_curve_place *place, const struct gpumc_label *label,
                   bool integer, const double *values, struct gpumc_error *error);
-/* samples/sample, the numbers of the first `count` samples of the disorder, or of independent
- * simulations, and samples/checksum, what each is known by, if it is; those of `merged` in a merged
- * result (NULL: it is none), with samples/seed, the thermal seed of the run that simulated each. */
+/* Writes samples/sample, the numbers of the first `count` samples of the disorder, or of
+ * independent simulations, and samples/checksum, by which each is identified, if available; those
+ * of `merged` in a merged result (NULL: it is none), with samples/seed, the thermal seed of the run
+ * that simulated each. */
 struct gpumc_sample_list;
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_curve_write_samples(struct gpumc_recorder *recorder, const struct gpumc_model *model,
                           size_t count, const struct gpumc_sample_list *merged,
                           struct gpumc_error *error);
-/* NAME and NAME_error. */
+/* Writes NAME and NAME_error. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_curve_write_with_error(const struct gpumc_curve_place *place, const struct gpumc_label *label,
                              const double *values, const double *errors, struct gpumc_error *error);

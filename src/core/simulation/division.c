@@ -45,7 +45,8 @@ enum gpumc_status gpumc_division_choose(const enum gpumc_division *divides,
                          size, plan->runs, even, granule > 0 ? granule : even, most);
 }
 
-/* The part of process `i` out of `parts` of a run: of an even cut, and the room beyond it. */
+/* Returns the part of process `i` out of `parts` of a run: of an even cut, and the room beyond
+ * it. */
 static struct gpumc_slice
 cut(const struct gpumc_ensemble_plan *plan, size_t even, size_t parts, size_t i)
 {
@@ -55,7 +56,7 @@ cut(const struct gpumc_ensemble_plan *plan, size_t even, size_t parts, size_t i)
   return slice;
 }
 
-/* Several processes have a run: process p of P has run floor(p U / P) out of U. */
+/* Several processes share a run: process p of P has run floor(p U / P) out of U. */
 static struct gpumc_share part_of(const struct gpumc_ensemble_plan *plan, size_t batch, size_t p)
 {
   const size_t size = (size_t)plan->processes->module.size, runs = plan->runs;
@@ -84,9 +85,9 @@ struct gpumc_ensemble_plan gpumc_share_plan(const struct gpumc_ensemble_plan *pl
   const struct gpumc_share share = gpumc_share_of(plan, plan->runs, rank);
   if (plan->division != GPUMC_BY_REPLICAS) {
     const size_t size = (size_t)plan->processes->module.size;
-    own.runs = plan->runs / size + (plan->runs % size > 0); /* of another batch it may have more */
+    own.runs = plan->runs / size + (plan->runs % size > 0); /* in another batch it may have more */
     if (plan->division == GPUMC_BY_RUNS && plan->compared > 0)
-      own.runs++; /* for visitors, a run of another process at a time */
+      own.runs++; /* for visitors, one run of another process at a time */
   }
   if (share.replicas == plan->capacity)
     return own;

@@ -8,7 +8,7 @@
 #include "core/simulation/share.h"
 #include "core/simulation/steps.h"
 
-/* Every run begins with those that stay; sweeps set the moved one. */
+/* Every run begins with the fixed controls; sweeps set the moved one. */
 static enum gpumc_status create_controls(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   const size_t n = ensemble->model->ops->n_controls, count = ensemble->plan.runs * n;
@@ -133,7 +133,7 @@ enum gpumc_status gpumc_ensemble_whole_sizes(const struct gpumc_ensemble *ensemb
   return GPUMC_OK;
 }
 
-/* Of size[runs] this process's part. */
+/* Sets this process's part of size[runs]. */
 static enum gpumc_status
 set_whole_sizes(struct gpumc_ensemble *ensemble, const uint32_t *size, struct gpumc_error *error)
 {
@@ -273,10 +273,10 @@ void gpumc_ensemble_free(struct gpumc_ensemble *ensemble)
   memset(ensemble, 0, sizeof *ensemble);
 }
 
-/* Replicas that are copied at once, and about how many bytes, unless one has more. */
+/* Replicas copied at once at most, and about how many bytes, unless one has more. */
 enum { SLICE = 1024, SLICE_BYTES = 1 << 28 };
 
-/* Of a slice, at least one. */
+/* Returns the replicas of a slice, at least one. */
 static size_t slice_replicas(const struct gpumc_model *model, size_t capacity)
 {
   const size_t fitting = SLICE_BYTES / model->portable_bytes;
@@ -289,7 +289,7 @@ double gpumc_ensemble_checkpoint_bytes(const struct gpumc_model *model, size_t c
   return (double)slice_replicas(model, capacity) * (double)model->portable_bytes;
 }
 
-/* An ensemble on its way to a checkpoint (`writer`), or from one (`reader`); the other is NULL. */
+/* An ensemble being copied to a checkpoint (`writer`) or from one (`reader`); the other is NULL. */
 struct transfer {
   struct gpumc_ensemble *ensemble;
   struct gpumc_checkpoint_writer *writer;
@@ -323,7 +323,7 @@ load_sizes(const struct transfer *transfer, uint32_t *size, struct gpumc_error *
   return set_whole_sizes(ensemble, size, error);
 }
 
-/* Copies replicas `first` to `first + count` of run m, which stand at `row` in the file. */
+/* Copies replicas `first` to `first + count` of run m, which are at `row` in the file. */
 static enum gpumc_status copy_slice(const struct transfer *transfer, size_t m, size_t first,
                                     size_t count, size_t row, uint8_t *slice,
                                     struct gpumc_error *error)
@@ -339,7 +339,7 @@ static enum gpumc_status copy_slice(const struct transfer *transfer, size_t m, s
   return ensemble->ops->set(ensemble, m, first, count, slice, error);
 }
 
-/* Of all runs of the batch, run after run. */
+/* Copies all runs of the batch, run after run. */
 static enum gpumc_status copy_replicas(const struct transfer *transfer, struct gpumc_error *error)
 {
   const struct gpumc_ensemble *ensemble = transfer->ensemble;
@@ -365,7 +365,7 @@ out:
   return status;
 }
 
-/* Copies the state of run m, so many bytes, by way of `state`. */
+/* Copies the state of run m, `bytes` bytes, by way of `state`. */
 static enum gpumc_status copy_state(const struct transfer *transfer, size_t m, size_t bytes,
                                     uint8_t *state, struct gpumc_error *error)
 {
@@ -380,7 +380,7 @@ static enum gpumc_status copy_state(const struct transfer *transfer, size_t m, s
   return ensemble->ops->set_state(ensemble, m, state, error);
 }
 
-/* The generators of all runs, if the kernel has any. */
+/* Copies the generators of all runs, if the kernel has any. */
 static enum gpumc_status copy_states(const struct transfer *transfer, struct gpumc_error *error)
 {
   const struct gpumc_ensemble *ensemble = transfer->ensemble;

@@ -1,4 +1,4 @@
-/* Finished results that become one: reading them, and averages over them. */
+/* Merges finished results: reads them and averages over them. */
 #include "core/simulation/merge.h"
 
 #include <math.h>
@@ -104,7 +104,7 @@ size_t gpumc_source_members(const struct gpumc_source *source, const char *group
   return (size_t)info.nlinks;
 }
 
-/* A table on its way: all rows of each column in turn, scattered into rows. */
+/* A table being copied: all rows of each column in turn, scattered into rows. */
 struct copied {
   size_t rows, width;
   double *all;    /* [rows][width] */
@@ -191,7 +191,7 @@ double gpumc_average_add(double *average, double before, double part, double wei
   return before + weight;
 }
 
-/* The square of the error of the average at place i, by the errors of the parts. */
+/* Returns the square of the error of the average at place i, from the errors of the parts. */
 static double add_up(const struct gpumc_parts_of_curve *curve, size_t i, double total)
 {
   double squares = 0;
@@ -205,7 +205,7 @@ static double add_up(const struct gpumc_parts_of_curve *curve, size_t i, double 
   return any ? squares : NAN;
 }
 
-/* The same by their scatter about the average. */
+/* The same from their scatter about the average. */
 static double
 scatter(const struct gpumc_parts_of_curve *curve, size_t i, double total, double average)
 {

@@ -1,4 +1,4 @@
-/* The selection of means, and quantities that follow from them. */
+/* Selects means, and quantities that follow from them. */
 #include "core/simulation/observables.h"
 
 #include <assert.h>
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is selected from: `requested`, a bit for each channel. */
+/* The data for a selection: `requested` has a bit for each channel. */
 struct selection {
   const struct gpumc_model_ops *model;
   uint32_t requested;
@@ -43,7 +43,7 @@ static uint8_t place_of(const struct gpumc_observables *selected, const struct g
   return GPUMC_NOT_MEASURED;
 }
 
-/* Of its means, so many must be measured. */
+/* Returns how many of its means must be measured. */
 static size_t needed_by(const struct gpumc_quantity *quantity)
 {
   return quantity->n_needed > 0 ? quantity->n_needed : quantity->n_uses;
@@ -129,7 +129,7 @@ const char *const gpumc_request_choices[GPUMC_SWEPT_TARGETS][1] = {{NULL}};
 
 const char gpumc_no_control[] = "no control";
 
-/* Of what is only where one of these controls is moved. */
+/* For quantities that exist only if one of these controls is moved. */
 static const char *moved_of(const struct gpumc_model_ops *model, uint32_t controls)
 {
   const size_t first = gpumc_model_has_temperature(model) ? 1 : 0;
@@ -143,8 +143,8 @@ static const char *moved_of(const struct gpumc_model_ops *model, uint32_t contro
   return NULL;
 }
 
-/* What has to be moved of a model for the profile or the quantities that the key asks for, of which
- * there are some, as gpumc_declared_moved(). */
+/* Returns, as gpumc_declared_moved() does, the control of a model that must be moved for the
+ * profile or the quantities that the key requests, of which there are some. */
 static const char *moved_for(const struct gpumc_model_ops *model, const char *key)
 {
   const char *moved = NULL;

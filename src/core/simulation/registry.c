@@ -115,7 +115,7 @@ bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel,
   return lacking == 0 && samples;
 }
 
-/* Each variant (or device) of the kernels in this build once. `device`: NULL for all. */
+/* Lists each variant (or device) of the kernels in this build once. `device`: NULL for all. */
 static size_t distinct_names(const struct gpumc_model_ops *model, const char *device,
                              bool of_devices, const char *names[NAMES_MAXIMUM])
 {
@@ -146,7 +146,7 @@ bool gpumc_kernel_is_named(const struct gpumc_kernel_ops *kernel, const char *va
          (kernel->former != NULL && strcmp(kernel->former, variant) == 0);
 }
 
-/* The name that a variant has today. */
+/* Returns the current name of a variant. */
 static const char *present_name(const struct gpumc_model_ops *model, const char *variant)
 {
   for (size_t i = 0; variant != NULL && model->kernels[i] != NULL; i++)
@@ -155,8 +155,8 @@ static const char *present_name(const struct gpumc_model_ops *model, const char 
   return variant;
 }
 
-/* A kernel on that device, or of that variant: the first, one of this build before others. NULL for
- * any device or any variant. */
+/* Finds a kernel on that device or of that variant: the first, but kernels of this build come
+ * before others. NULL for any device or any variant. */
 static const struct gpumc_kernel_ops *
 find_kernel(const struct gpumc_model_ops *model, const char *device, const char *variant)
 {
@@ -193,7 +193,7 @@ refuse_device(const struct gpumc_model_ops *model, const char *device, struct gp
   return status;
 }
 
-/* The variant exists, on another device than that. */
+/* Refuses a variant that exists only on another device. */
 static enum gpumc_status refuse_elsewhere(const struct gpumc_model_ops *model, const char *device,
                                           const struct gpumc_kernel_ops *elsewhere,
                                           struct gpumc_error *error)
@@ -237,7 +237,7 @@ gpumc_kernel_refusal(const struct gpumc_kernel_ops *kernel, const struct gpumc_m
   return instance == NULL || kernel->refuses == NULL ? NULL : kernel->refuses(instance, &any, &key);
 }
 
-/* Whether a kernel does what it is wanted for; if not, why not is appended. */
+/* Returns whether a kernel can do what is wanted; if not, appends the reason. */
 static bool does(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel_ops *kernel,
                  struct gpumc_text *why_not)
 {
@@ -261,7 +261,8 @@ static bool does(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel
   return serves && refusal == NULL;
 }
 
-/* The move with which a kernel would do that does not do as it is, else NULL. */
+/* Returns the move with which a kernel that is otherwise unsuitable would be suitable, else
+ * NULL. */
 static const char *
 remedy_of(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel_ops *kernel)
 {
@@ -274,8 +275,8 @@ remedy_of(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel_ops *k
   return helps ? move->name : NULL;
 }
 
-/* `why_not`: of each kernel that was considered; `remedy`: the move with which one of them would
- * do, or NULL. */
+/* `why_not`: for each kernel that was considered; `remedy`: the move with which one of them would
+ * be suitable, or NULL. */
 static enum gpumc_status refuse_kernels(const struct gpumc_kernel_wish *wish, const char *device,
                                         const char *why_not, const char *remedy,
                                         struct gpumc_error *error)
@@ -297,8 +298,8 @@ static enum gpumc_status refuse_kernels(const struct gpumc_kernel_wish *wish, co
   return status;
 }
 
-/* Of what the kernel is wanted for, of as many updates as there are sites; infinite where that is
- * not known. */
+/* Returns the cost of what the kernel is wanted for, per as many updates as there are sites;
+ * infinite if unknown. */
 static double cost_of(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel_ops *kernel)
 {
   if (wish->instance == NULL || wish->params == NULL || wish->algorithm->replicas == NULL ||

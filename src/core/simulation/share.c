@@ -1,5 +1,5 @@
 /* Operations of an ensemble that is divided among processes: those of the kernel on a view of the
- * ensemble, which has the share alone, and messages. */
+ * ensemble that holds only the share, and messages. */
 #include "core/simulation/share.h"
 
 #include <stdlib.h>
@@ -18,7 +18,8 @@ agree(const struct gpumc_ensemble *ensemble, enum gpumc_status status, struct gp
 
 /* ---- arrays of all runs ---- */
 
-/* Replicas before those of a share, in the order of [runs][capacity], and how many these are. */
+/* Returns the replicas before those of a share, in the order of [runs][capacity], and the number of
+ * these. */
 static struct gpumc_slice
 cells_of(const struct gpumc_ensemble *ensemble, const struct gpumc_share *share)
 {
@@ -26,7 +27,8 @@ cells_of(const struct gpumc_ensemble *ensemble, const struct gpumc_share *share)
                               share->runs * share->replicas};
 }
 
-/* Of an array [runs][capacity] of the device's memory every process gets what all others have. */
+/* Gives every process the parts that all others have of an array [runs][capacity] in device
+ * memory. */
 static enum gpumc_status make_whole(const struct gpumc_ensemble *ensemble, void *array,
                                     size_t bytes_of_replica, struct gpumc_error *error)
 {
@@ -37,7 +39,7 @@ static enum gpumc_status make_whole(const struct gpumc_ensemble *ensemble, void 
   return gpumc_share_join(ensemble, array, error);
 }
 
-/* What a sweep of the share has counted, into the counts of all runs. */
+/* Adds what a sweep of the share has counted to the counts of all runs. */
 static enum gpumc_status add_counts(const struct gpumc_ensemble *ensemble, const uint64_t *counted,
                                     uint64_t *counts, struct gpumc_error *error)
 {
@@ -70,15 +72,15 @@ clear_counts(const struct gpumc_ensemble *view, uint64_t *counts, struct gpumc_e
                         : GPUMC_OK;
 }
 
-/* Values of a replica: one, or those of a profile. */
+/* Returns the values per replica: one, or those of a profile. */
 static size_t width_of(const struct gpumc_ensemble *ensemble, size_t c)
 {
   const struct gpumc_model *model = ensemble->model;
   return model->ops->channels[c].axis.name != NULL ? model->profile[c].width : 1;
 }
 
-/* Into `own` where the replicas of the share are in the arrays of channels, which may be of the own
- * runs alone. */
+/* Sets `own` to where the replicas of the share are in the arrays of channels, which may cover the
+ * own runs alone. */
 static void find_own(const struct gpumc_ensemble *ensemble, const struct gpumc_share *share,
                      int64_t *const *channel, int64_t *own[GPUMC_CHANNELS_MAXIMUM])
 {
@@ -98,7 +100,7 @@ static enum gpumc_status make_channels_whole(const struct gpumc_ensemble *ensemb
 
 /* ---- numbers of replicas ---- */
 
-/* Of the own runs, and of one more that has visitors (gpumc_share_compare). */
+/* For the own runs, and for one more that has visitors (gpumc_share_compare). */
 static enum gpumc_status set_compared_sizes(const struct gpumc_ensemble *ensemble,
                                             const uint32_t *size, struct gpumc_error *error)
 {
@@ -184,7 +186,7 @@ static enum gpumc_status inspect(struct gpumc_ensemble *ensemble, struct gpumc_e
   return agree(ensemble, own.runs > 0 ? view.ops->inspect(&view, error) : GPUMC_OK, error);
 }
 
-/* Of whole runs. */
+/* For whole runs. */
 static enum gpumc_status
 gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_error *error)
 {
@@ -196,7 +198,7 @@ gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_err
 
 /* ---- transfers, by numbers in the whole ---- */
 
-/* Those that a share has out of the replicas first .. first + count - 1 of run m. */
+/* Returns those of the replicas first .. first + count - 1 of run m that a share has. */
 static struct gpumc_slice
 common(const struct gpumc_share *share, size_t m, size_t first, size_t count)
 {
@@ -208,12 +210,12 @@ common(const struct gpumc_share *share, size_t m, size_t first, size_t count)
   return (struct gpumc_slice){from, until - from};
 }
 
-/* Replicas of a run that processes have read, each its own, after `status` of its own. */
+/* Replicas of a run, each read by the process that has it, and the `status` of that process. */
 struct reading {
   size_t m, first, count;
   size_t bytes;    /* of a replica */
   uint8_t *values; /* [count][bytes] */
-  int to;          /* the process that gets them all, or GPUMC_TO_ALL */
+  int to;          /* the process that receives them all, or GPUMC_TO_ALL */
 };
 
 static enum gpumc_status join(const struct gpumc_ensemble *ensemble, const struct reading *reading,
@@ -277,7 +279,8 @@ static enum gpumc_status set(struct gpumc_ensemble *ensemble, size_t m, size_t f
   return agree(ensemble, status, error);
 }
 
-/* Of a replica, as kernels have it for all replicas of a run, one after the other. */
+/* Returns the bytes of one replica's state; kernels store it for all replicas of a run, one after
+ * the other. */
 static size_t state_of_replica(const struct gpumc_ensemble *view)
 {
   return view->ops->state_bytes(view) / view->plan.capacity;
@@ -358,12 +361,12 @@ static void destroy(struct gpumc_ensemble *ensemble)
   struct gpumc_ensemble view = gpumc_share_own_view(ensemble);
   kernel->destroy(&view);
   release(ensemble);
-  ensemble->ops = kernel; /* that these operations stood in */
+  ensemble->ops = kernel; /* which these operations replaced */
   ensemble->storage = NULL;
 }
 
-/* Operations that work on whole runs or parts of one, for whoever need not know. Runs are exchanged
- * and compared where they are whole (share_between.c). */
+/* Operations on whole runs or parts of one, for callers that need not know which. Runs can be
+ * exchanged and compared if they are whole (share_between.c). */
 static void stand_in(const struct gpumc_ensemble_plan *plan, struct gpumc_kernel_ops *ops)
 {
   const bool of_runs = plan->division == GPUMC_BY_RUNS;

@@ -36,8 +36,8 @@ bool gpumc_model_samples(const struct gpumc_model_ops *model, enum gpumc_target_
   return any && (target != GPUMC_BOLTZMANN || model->n_controls > 0);
 }
 
-/* Of any kernel: those of one model mean the same by a name. Of such weights as have a temperature.
- */
+/* Searches all kernels: those of one model mean the same by a name. For Boltzmann weights that have
+ * a temperature. */
 static const struct gpumc_move *find_move(const struct gpumc_model_ops *model, const char *name)
 {
   const struct gpumc_move *move = NULL;

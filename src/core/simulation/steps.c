@@ -9,10 +9,10 @@
 #include "core/simulation/columns.h"
 #include "core/storage/checkpoint.h"
 
-/* Half of the proposals are to be accepted. A step whose share is a becomes ((a + EASE) / (TARGET +
+/* Half of the proposals should be accepted. A step whose share is a becomes ((a + EASE) / (TARGET +
  * EASE))^(3/4) times as large: the share falls between the first and the second power of large
- * steps and more slowly than with the first of small ones, so that the exponent neither overshoots
- * nor crawls, and EASE bounds what few proposals can do. */
+ * steps, and more slowly than the first power of small ones, so this exponent neither overshoots
+ * nor crawls, and EASE limits the effect of few proposals. */
 #define TARGET 0.5
 #define EASE 0.02
 
@@ -41,13 +41,13 @@ enum gpumc_status gpumc_steps_create(struct gpumc_ensemble *ensemble, struct gpu
                             "accepted proposals", error);
 }
 
-/* That have to add up what each has counted. */
+/* Returns the processes that must add up their counts. */
 static const struct gpumc_processes *counting(const struct gpumc_ensemble *ensemble)
 {
   return ensemble->settled ? gpumc_processes_alone() : gpumc_columns_processes(ensemble);
 }
 
-/* Of runs 0 .. runs - 1, sum[runs] on the host, of all processes. */
+/* Adds up the counts of all processes for runs 0 .. runs - 1: sum[runs] on the host. */
 static enum gpumc_status sum_counts(const struct gpumc_ensemble *ensemble, const uint64_t *counts,
                                     size_t runs, uint64_t *sum, struct gpumc_error *error)
 {
@@ -55,7 +55,7 @@ static enum gpumc_status sum_counts(const struct gpumc_ensemble *ensemble, const
                                   (struct gpumc_slice){0, runs}, sum, runs, error);
 }
 
-/* *sum of proposals of all runs that there is room for, where they are counted. */
+/* *sum: proposals of all runs that there is room for, if they are counted. */
 static enum gpumc_status
 add_proposed(const struct gpumc_ensemble *ensemble, uint64_t *sum, struct gpumc_error *error)
 {
@@ -111,7 +111,7 @@ void gpumc_steps_free(struct gpumc_ensemble *ensemble)
   free(ensemble->step);
 }
 
-/* When steps were adapted for the last time before `time`; 0: never. */
+/* Returns when steps were last adapted before `time`; 0: never. */
 static uint32_t adapted_before(const struct gpumc_ensemble *ensemble, uint32_t time)
 {
   const struct gpumc_step *step = gpumc_step_of(ensemble);
@@ -132,7 +132,7 @@ uint32_t gpumc_steps_until(const struct gpumc_ensemble *ensemble)
   return next <= ensemble->plan.warm_up ? (uint32_t)next - ensemble->time : UINT32_MAX;
 }
 
-/* Numbers of each run, added up over those that are alike, sum[alike]. */
+/* Adds up numbers of each run over those that are alike, sum[alike]. */
 static enum gpumc_status add_alike(const struct gpumc_ensemble *ensemble, const uint64_t *numbers,
                                    double *sum, struct gpumc_error *error)
 {
@@ -150,7 +150,8 @@ out:
   return status;
 }
 
-/* What runs that are alike accept of their proposals since time `since`: share[alike]. */
+/* Computes the share of proposals that runs that are alike have accepted since time `since`:
+ * share[alike]. */
 static enum gpumc_status find_shares(const struct gpumc_ensemble *ensemble, uint32_t since,
                                      double *share, struct gpumc_error *error)
 {
@@ -193,7 +194,7 @@ out:
   return status;
 }
 
-/* Of all processes, in each of them. */
+/* Gives each process the counts of all. */
 static enum gpumc_status
 settle_counts(const struct gpumc_ensemble *ensemble, uint64_t *counts, struct gpumc_error *error)
 {
@@ -291,7 +292,8 @@ enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensemble,
 
 /* ---- results ---- */
 
-/* Shares of which tuned steps are warned, unless the step could not be changed further. */
+/* Tuned steps outside of these shares cause a warning, unless the step could not be changed
+ * further. */
 #define LEAST_SHARE 0.3
 #define LARGEST_SHARE 0.7
 
@@ -301,7 +303,7 @@ static bool is_off(const struct gpumc_step *step, double size, double share)
          (share > LARGEST_SHARE && size < step->largest);
 }
 
-/* Names the step whose share is farthest from its aim, and the remedy. */
+/* Names the step whose share is farthest from its target, and the remedy. */
 static enum gpumc_status warn_of_shares(const struct gpumc_ensemble *ensemble, const double *share,
                                         const struct gpumc_curve_place *place,
                                         const struct gpumc_observer *observer,

@@ -1,5 +1,5 @@
-/* Where both runs are in one process the kernel exchanges and compares; from one process to another
- * replicas go in portable form. */
+/* If both runs are in one process the kernel exchanges and compares them; between processes
+ * replicas travel in portable form. */
 #include "core/simulation/shares/share_between.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static bool is_in(const struct gpumc_share *share, size_t run)
   return run >= share->first_run && run < share->first_run + share->runs;
 }
 
-/* That has a run: shares are even, so that it is near where proportion has it. */
+/* Returns the process that has a run: shares are even, so it is near the proportional position. */
 static int process_of(const struct gpumc_ensemble *ensemble, size_t run)
 {
   int p = (int)(run * (size_t)ensemble->plan.processes->module.size / ensemble->runs);
@@ -24,7 +24,7 @@ static int process_of(const struct gpumc_ensemble *ensemble, size_t run)
   }
 }
 
-/* Room for so many replicas each way. */
+/* Makes room for the given numbers of replicas each way. */
 static enum gpumc_status make_trade(const struct gpumc_ensemble *ensemble, size_t out, size_t in,
                                     struct gpumc_trade *trade, struct gpumc_error *error)
 {
@@ -41,14 +41,14 @@ static void go(const struct gpumc_ensemble *ensemble, const struct gpumc_trade *
 
 /* A run of this process and its neighbour in another one. */
 struct border {
-  size_t run;           /* the own one, of the view */
-  int process;          /* that has the neighbour */
+  size_t run;           /* the own one, as numbered in the view */
+  int process;          /* the one that has the neighbour */
   const uint32_t *swap; /* [gpumc_swap_words] */
-  size_t count;         /* replicas that change places */
+  size_t count;         /* replicas that are exchanged */
 };
 
-/* The next replicas, one after the other, of which all change places, from `first` on; none where
- * count = 0. */
+/* Returns the next contiguous replicas, from `first` on, that are all exchanged; none if count =
+ * 0. */
 static struct gpumc_slice next_stretch(const uint32_t *swap, size_t capacity, size_t first)
 {
   size_t end;
@@ -71,7 +71,7 @@ border_of(const struct gpumc_ensemble *ensemble, const uint32_t *swap, size_t ru
   return border;
 }
 
-/* In the order of the processes; returns how many there are. */
+/* Lists them in the order of the processes; returns their number. */
 static size_t
 list_borders(const struct gpumc_ensemble *ensemble, const uint32_t *swap, struct border border[2])
 {
@@ -85,7 +85,7 @@ list_borders(const struct gpumc_ensemble *ensemble, const uint32_t *swap, struct
   return count;
 }
 
-/* The replicas of a border out of the view, or into it. */
+/* Copies the replicas of a border out of the view, or into it. */
 static enum gpumc_status carry(struct gpumc_ensemble *view, const struct border *border, bool out,
                                uint8_t *portable, struct gpumc_error *error)
 {
@@ -99,7 +99,7 @@ static enum gpumc_status carry(struct gpumc_ensemble *view, const struct border 
   return GPUMC_OK;
 }
 
-/* As many replicas go as come. */
+/* As many replicas leave as arrive. */
 static enum gpumc_status cross(const struct gpumc_ensemble *ensemble, struct gpumc_ensemble *view,
                                const uint32_t *swap, struct gpumc_error *error)
 {
@@ -125,7 +125,7 @@ out:
   return status;
 }
 
-/* Between the own runs. No replica goes on from the last of them. */
+/* Between the own runs. No replica moves on from the last of them. */
 static enum gpumc_status exchange_own(const struct gpumc_ensemble *ensemble,
                                       struct gpumc_ensemble *view, uint32_t *swap,
                                       struct gpumc_error *error)
@@ -163,13 +163,13 @@ out:
 
 /* ---- compare ---- */
 
-/* What one call compares, and where the results are. */
+/* What one call compares, and the place of the results. */
 struct comparison {
   size_t first, second, runs;
   int64_t *const *pair;
 };
 
-/* Results of the pair of runs number i. */
+/* Finds the results of the pair of runs number i. */
 static void find_results(const struct gpumc_ensemble *ensemble, const struct comparison *comparison,
                          size_t i, int64_t *result[GPUMC_PAIRS_MAXIMUM])
 {
@@ -178,7 +178,7 @@ static void find_results(const struct gpumc_ensemble *ensemble, const struct com
         comparison->pair[k] != NULL ? comparison->pair[k] + i * ensemble->plan.capacity : NULL;
 }
 
-/* The view of the own runs, and of one more for visitors. */
+/* Returns a view of the own runs, and of one more for visitors. */
 static struct gpumc_ensemble view_with_visitors(const struct gpumc_ensemble *ensemble)
 {
   const struct gpumc_share own = gpumc_share_own(ensemble);
@@ -188,7 +188,7 @@ static struct gpumc_ensemble view_with_visitors(const struct gpumc_ensemble *ens
   return view;
 }
 
-/* Pairs of which both runs are here: they follow each other. */
+/* Pairs whose two runs are both here; they are contiguous. */
 static enum gpumc_status compare_own(const struct gpumc_ensemble *ensemble,
                                      const struct comparison *comparison, struct gpumc_error *error)
 {
@@ -208,7 +208,7 @@ static enum gpumc_status compare_own(const struct gpumc_ensemble *ensemble,
                            comparison->second + first - own.first_run, count, result, error);
 }
 
-/* Of a pair with runs in two processes: replicas of the second go to the first. */
+/* For a pair with runs in two processes: replicas of the second go to the first. */
 static bool
 goes(const struct gpumc_ensemble *ensemble, const struct comparison *comparison, size_t i, int *to)
 {
@@ -225,7 +225,7 @@ static bool comes(const struct gpumc_ensemble *ensemble, const struct comparison
   return is_in(&own, comparison->first + i) && !is_in(&own, comparison->second + i);
 }
 
-/* Of the pairs first .. end - 1. Pairs ascend, and so do processes with them. */
+/* For the pairs first .. end - 1. Pairs ascend, and so do their processes. */
 static enum gpumc_status
 send_visitors(const struct gpumc_ensemble *ensemble, const struct comparison *comparison,
               size_t first, size_t end, struct gpumc_trade *trade, struct gpumc_error *error)
@@ -272,10 +272,10 @@ static enum gpumc_status compare_visitors(const struct gpumc_ensemble *ensemble,
   return GPUMC_OK;
 }
 
-/* Bytes that a process sends, or gets, at a time, about. */
+/* Approximate number of bytes that a process sends, or receives, at a time. */
 enum { AT_ONCE_BYTES = 1 << 24 };
 
-/* Of the pairs first .. end - 1, those between two processes. */
+/* For the pairs first .. end - 1 between two processes. */
 static enum gpumc_status compare_some(const struct gpumc_ensemble *ensemble,
                                       const struct comparison *comparison, size_t first, size_t end,
                                       struct gpumc_error *error)
@@ -310,7 +310,7 @@ static enum gpumc_status compare_others(const struct gpumc_ensemble *ensemble,
   return GPUMC_OK;
 }
 
-/* Results of a pair are with the process that has its first run. */
+/* The process that has the first run of a pair has its results. */
 static enum gpumc_status make_whole(const struct gpumc_ensemble *ensemble,
                                     const struct comparison *comparison, struct gpumc_error *error)
 {

@@ -1,11 +1,11 @@
-/* Runs of several processes: replicas that change places, and replicas that are compared. */
+/* Runs of several processes: exchanging and comparing replicas. */
 #ifndef GPUMC_CORE_SHARE_BETWEEN_H
 #define GPUMC_CORE_SHARE_BETWEEN_H
 
 #include "core/simulation/kernel.h"
 
-/* gpumc_kernel_ops.exchange and .compare of an ensemble that is divided by runs (share_view.h).
- * Collective. Comparisons need room for one run more than the share has, gpumc_share_plan. */
+/* gpumc_kernel_ops.exchange and .compare for an ensemble that is divided by runs (share_view.h).
+ * Collective. Comparisons need room for one more run than the share has, gpumc_share_plan. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_share_exchange(struct gpumc_ensemble *ensemble,
                                                         const uint32_t *swap,
                                                         struct gpumc_error *error);

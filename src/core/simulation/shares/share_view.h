@@ -1,5 +1,4 @@
-/* Of an ensemble that is divided among processes what the kernel of one of them sees, and arrays of
- * all. */
+/* The part of a divided ensemble that the kernel of one process sees, and arrays of all. */
 #ifndef GPUMC_CORE_SHARE_VIEW_H
 #define GPUMC_CORE_SHARE_VIEW_H
 
@@ -10,11 +9,11 @@ struct gpumc_share_state {
   struct gpumc_kernel_ops ops;           /* of the ensemble */
   const struct gpumc_kernel_ops *kernel; /* borrowed */
   size_t *counts;                        /* [processes] bytes that each has of an array */
-  uint8_t *memory;                       /* of an array of the device on its way */
+  uint8_t *memory;                       /* for an array of the device in transit */
   size_t bytes;
-  /* Device memory, for the runs of the view: its numbers of replicas, where these are a part of
-   * those of a run, or where runs are compared, those of one more; which replicas of them change
-   * places; and of moves with steps what was counted in one sweep. */
+  /* Device memory for the runs of the view: their numbers of replicas if the share is a part of a
+   * run or, if runs are compared, those of one more; the replicas to be exchanged; and, for moves
+   * with steps, the counts of one sweep. */
   uint32_t *size, *swap;
   uint64_t *accepted, *proposed;
 };
@@ -29,28 +28,28 @@ static inline struct gpumc_share gpumc_share_own(const struct gpumc_ensemble *en
   return gpumc_share_at(ensemble, ensemble->plan.processes->module.rank);
 }
 
-/* Whether a share is a part of one run. */
+/* Returns whether a share is a part of one run. */
 static inline bool
 gpumc_share_is_part(const struct gpumc_ensemble *ensemble, const struct gpumc_share *share)
 {
   return share->replicas < ensemble->plan.capacity;
 }
 
-/* What a share has of a run with `size` replicas. */
+/* Returns how many replicas a share has of a run with `size` replicas. */
 static inline uint32_t gpumc_share_part(const struct gpumc_share *share, uint32_t size)
 {
   const size_t rest = size > share->first_replica ? size - share->first_replica : 0;
   return (uint32_t)(rest < share->replicas ? rest : share->replicas);
 }
 
-/* What the kernel is to see: the ensemble of a share. It has all arrays in common with the whole
- * one but those that the share's state has. */
+/* Returns what the kernel sees: the ensemble of a share. It has all arrays in common with the whole
+ * one except those that the share's state has. */
 struct gpumc_ensemble
 gpumc_share_view(const struct gpumc_ensemble *ensemble, const struct gpumc_share *share);
-/* That of the process's own share; of an ensemble that is not divided that itself. */
+/* The same for the process's own share; for an undivided ensemble, the ensemble itself. */
 struct gpumc_ensemble gpumc_share_own_view(const struct gpumc_ensemble *ensemble);
-/* Of an array of the device's memory, of which the processes have counts[p] bytes each, one after
- * the other, every process gets what all others have. */
+/* Gives every process the parts of all others of an array in device memory, of which the processes
+ * have counts[p] bytes each, one after the other. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_share_join(const struct gpumc_ensemble *ensemble, void *array, struct gpumc_error *error);
 
