@@ -1,4 +1,4 @@
-/* Whether the result or the checkpoint of a task is of its configuration. */
+/* Checks that the result or the checkpoint of a task matches its configuration. */
 #include "core/run/compare.h"
 
 #include <inttypes.h>
@@ -10,8 +10,8 @@
 #include "core/simulation/registry.h"
 #include "core/simulation/shared_keys.h"
 
-/* The trajectory of the kernel that this program takes for the task on that device; on the CPU,
- * which has all of them, where there is no such device. "none" when there is no kernel. */
+/* Returns the trajectory of the kernel that this program uses for the task on that device or, if
+ * there is no such device, on the CPU, which has all of them. "none" if there is no kernel. */
 static const char *trajectory_of(const struct gpumc_task *task, const char *device)
 {
   struct gpumc_error ignored = {0};
@@ -57,7 +57,7 @@ static enum gpumc_status compare_plugins(const struct gpumc_task *task,
                          task->output, difference);
 }
 
-/* How many samples a run takes, which does not depend on the device. */
+/* Counts the samples that a run uses, which does not depend on the device. */
 static enum gpumc_status count_samples(const struct gpumc_task *task,
                                        const struct gpumc_model *model, size_t *samples,
                                        struct gpumc_error *error)
@@ -81,8 +81,8 @@ uint64_t gpumc_checksum_of_files(const struct gpumc_task *task, uint64_t samples
                                                     : samples;
 }
 
-/* The checksum of what the task reads as it is now: of the model's samples the first `samples`, or
- * those that a run takes where that is 0; `*enough` is false if its file has fewer. */
+/* Computes the checksum of the task's input files as they are now: of the model's samples the first
+ * `samples`, or those that a run uses if that is 0; `*enough` is false if its file has fewer. */
 static enum gpumc_status read_again(const struct gpumc_task *task, size_t samples,
                                     uint64_t *checksum, bool *enough, struct gpumc_error *error)
 {
@@ -112,8 +112,8 @@ const char *gpumc_read_checksum_text(uint64_t checksum, char text[static GPUMC_R
   return text;
 }
 
-/* The same configuration may name a file that has changed. A result that does not say what was read
- * is taken as it is: it reads nothing, or it is from before results said so. */
+/* The same configuration may name a file that has changed. A result that does not record its input
+ * files is accepted as it is: it reads none, or it is older than this record. */
 static enum gpumc_status compare_what_was_read(const struct gpumc_task *task,
                                                const struct gpumc_result *result,
                                                struct gpumc_error *error)
@@ -199,7 +199,7 @@ out:
   return status;
 }
 
-/* With the variant that the checkpoint was made with where the configuration leaves it open. */
+/* If the configuration leaves the variant open, uses the one that the checkpoint was made with. */
 static enum gpumc_status compare_identity(const struct gpumc_task *task, const char *path,
                                           const char *stored, struct gpumc_error *error)
 {

@@ -1,4 +1,4 @@
-/* The files of a task before and after a run, and what the run does about them. */
+/* The files of a task before and after a run, and how the run handles them. */
 #include "core/run/decide.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "core/base/checksum.h"
 #include "core/storage/side_files.h"
 
-/* OUTPUT is something other than a result, and is left alone. `maybe`: it could have been one. */
+/* Refuses an OUTPUT that is not a result, and leaves it alone. `maybe`: it might have been one. */
 static enum gpumc_status refuse_output(const char *what, bool maybe, struct gpumc_error *error)
 {
   return gpumc_error_set(
@@ -32,8 +32,9 @@ static enum gpumc_status refuse_link(const char *output, const char *why, struct
                          output, why);
 }
 
-/* Whether there is a file that may be a result, GPUMC_OK with `*there` false where there is none. A
- * link is followed for the finished result of this configuration alone, which needs no writing. */
+/* Checks whether there is a file that may be a result; GPUMC_OK with `*there` false if there is
+ * none. A link is followed only to a finished result of this configuration, which needs no
+ * writing. */
 static enum gpumc_status
 look_at_output(const char *output, bool *there, bool *linked, struct gpumc_error *error)
 {
@@ -97,9 +98,9 @@ enum gpumc_status gpumc_check_output(const struct gpumc_task *task, enum gpumc_r
   return status;
 }
 
-/* Whether a working file that cannot be read was a finished result. The recorder brings all to the
- * disk before it seals; and without a seal, what a killed process leaves is open, or has a
- * checkpoint from which it is made anew. */
+/* Returns whether an unreadable working file was a finished result. The recorder syncs everything
+ * to the disk before it seals; and a file without a seal that a killed process leaves is still
+ * open, or has a checkpoint from which it is rebuilt. */
 static bool was_finished(const struct gpumc_task_files *files, const char *path)
 {
   struct gpumc_error ignored = {0};
@@ -110,9 +111,9 @@ static bool was_finished(const struct gpumc_task_files *files, const char *path)
          (gpumc_working_file_is_closed(path) && !gpumc_file_exists(files->checkpoint));
 }
 
-/* A finished result at OUTPUT.partial is ours where a run was killed between finishing it and
- * giving it its name, or while it had both names; any other, another task's or a copy that somebody
- * made, is not, nor is a damaged one. */
+/* A finished result at OUTPUT.partial is ours if a run was killed between finishing it and giving
+ * it its name, or while it had both names; any other, such as another task's or a copy that
+ * somebody made, is not, nor is a damaged one. */
 static bool is_foreign_result(const struct gpumc_task *task, const struct gpumc_task_files *files,
                               const char *path)
 {
@@ -131,8 +132,8 @@ static bool is_foreign_result(const struct gpumc_task *task, const struct gpumc_
   return foreign;
 }
 
-/* The name of one at OUTPUT.partial or OUTPUT.partial.new; NULL where there is none. Caller frees.
- */
+/* Returns the name of one at OUTPUT.partial or OUTPUT.partial.new; NULL if there is none. Caller
+ * frees. */
 static char *
 find_foreign_result(const struct gpumc_task *task, const struct gpumc_task_files *files)
 {
@@ -181,7 +182,7 @@ enum gpumc_status gpumc_decide_nothing_deleted(struct gpumc_error *error)
 typedef enum gpumc_status open_checkpoint(const char *path, struct gpumc_checkpoint_reader **reader,
                                           struct gpumc_error *error);
 
-/* A checkpoint of the task's configuration, which the caller closes; NULL on failure. */
+/* Opens a checkpoint of the task's configuration, which the caller closes; NULL on failure. */
 static enum gpumc_status take_checkpoint(const struct gpumc_task *task, const char *path,
                                          enum gpumc_result_check check, open_checkpoint *open_it,
                                          struct gpumc_checkpoint_reader **checkpoint,
@@ -204,7 +205,7 @@ static bool is_look(enum gpumc_result_check check)
   return check == GPUMC_CHECK_CONFIGURATION || check == GPUMC_CHECK_LOOK;
 }
 
-/* A run asks for the lock first: what is in its way is the reason that it gives. */
+/* A run takes the lock first: if something prevents that, it is the reason that the run reports. */
 static enum gpumc_status prefer_obstacle(const struct gpumc_task_files *files,
                                          enum gpumc_status status, struct gpumc_error *error)
 {
@@ -230,7 +231,7 @@ enum gpumc_status gpumc_decide(const struct gpumc_task *task, const struct gpumc
   GPUMC_TRY(check_side_files(task, files, error));
   if (check == GPUMC_CHECK_ANY || !gpumc_file_exists(files->checkpoint))
     return GPUMC_OK;
-  /* Only what passes is believed unverified: a refusal must give the reason that the run gives. */
+  /* Only success may skip the verification: a refusal must give the reason that the run gives. */
   if (is_look(check)) {
     struct gpumc_error ignored = {0};
     if (take_checkpoint(task, files->checkpoint, check, gpumc_checkpoint_peek,
@@ -249,7 +250,8 @@ static bool is_empty(const char *path)
   return lstat(path, &found) == 0 && found.st_size == 0;
 }
 
-/* Whether a checkpoint of ours is there and not of this configuration, or cannot be read. */
+/* Returns whether a checkpoint of gpumc exists that is not of this configuration, or cannot be
+ * read. */
 static bool
 is_foreign_checkpoint(const struct gpumc_task *task, const struct gpumc_task_files *files)
 {
@@ -265,7 +267,7 @@ is_foreign_checkpoint(const struct gpumc_task *task, const struct gpumc_task_fil
   return foreign;
 }
 
-/* The same of a working file that is no finished result. */
+/* The same for a working file that is not a finished result. */
 static bool
 is_foreign_working_file(const struct gpumc_task *task, const struct gpumc_task_files *files)
 {
@@ -280,8 +282,8 @@ is_foreign_working_file(const struct gpumc_task *task, const struct gpumc_task_f
   return foreign;
 }
 
-/* Whether another configuration has been worked on under the same name: a run that found its result
- * complete, and did nothing itself, leaves that work alone. */
+/* Returns whether another configuration has been run under the same name: a run that found its
+ * result complete, and did no work itself, leaves those files alone. */
 static bool another_was_at_work(const struct gpumc_task *task, const struct gpumc_task_files *files,
                                 const struct gpumc_observer *observer)
 {
@@ -326,8 +328,8 @@ gpumc_clear_files(const struct gpumc_task *task, const struct gpumc_task_files *
   return gpumc_file_remove(files->output, error);
 }
 
-/* A failure of the last run does not keep the next one from continuing; without a checkpoint to
- * continue from, it is all that is known of the task. */
+/* A failure of the last run does not keep the next one from continuing; if there is no checkpoint
+ * to continue from, it is all that is known of the task. */
 static void
 report_failure(const struct gpumc_status_record *record, struct gpumc_task_report *report)
 {
@@ -354,7 +356,7 @@ static void report_record(const struct gpumc_task_files *files, struct gpumc_tas
   report->remaining_seconds = record.remaining_seconds;
 }
 
-/* What a run would do, decided by the same code. */
+/* Reports what a run would do, decided by the same code. */
 static void report_decision(const struct gpumc_task *task, const struct gpumc_task_files *files,
                             enum gpumc_result_check check, struct gpumc_task_report *report)
 {

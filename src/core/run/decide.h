@@ -1,5 +1,5 @@
-/* What a run finds in the files of its task and what it does about them; and, decided by the same
- * code, what those learn who look on. */
+/* What a run finds in the files of its task and how it handles them; and, decided by the same code,
+ * what onlookers are told. */
 #ifndef GPUMC_CORE_DECIDE_H
 #define GPUMC_CORE_DECIDE_H
 
@@ -7,24 +7,24 @@
 #include "core/simulation/algorithm.h"
 #include "core/storage/side_files.h"
 
-/* What stands at a task's output: `*complete` when it is such a result. GPUMC_INVALID when it is no
- * finished result at all, or another one: the message has the differences. */
+/* Checks the file at a task's output: `*complete` if it is such a result. GPUMC_INVALID if it is
+ * not a finished result, or another one: the message has the differences. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_check_output(const struct gpumc_task *task,
                                                       enum gpumc_result_check check, bool *complete,
                                                       struct gpumc_error *error);
 
-/* What a run is to do: nothing where the result is `complete`, continue from `checkpoint`, which
- * the caller closes, or start where that is NULL. */
+/* What a run should do: nothing if the result is `complete`, continue from `checkpoint`, which the
+ * caller closes, or start if that is NULL. */
 struct gpumc_decision {
   bool complete;
   struct gpumc_checkpoint_reader *checkpoint;
 };
-/* Asked by the run (GPUMC_CHECK_FILES), which holds the lock, and by onlookers (GPUMC_CHECK_LOOK)
- * before anything is written: GPUMC_INVALID where result or checkpoint are of another
- * configuration, GPUMC_FAILURE where they, or the names beside them, cannot be used. Onlookers also
- * learn why the lock could not be had, and whether a file that the task reads has changed since the
- * checkpoint, which a run finds when it has read that file anyway. A fresh start
- * (GPUMC_CHECK_ANY) takes any result for its own. */
+/* Called by the run (GPUMC_CHECK_FILES), which holds the lock, and by onlookers (GPUMC_CHECK_LOOK)
+ * before anything is written: GPUMC_INVALID if result or checkpoint are of another configuration,
+ * GPUMC_FAILURE if they, or the names beside them, cannot be used. Onlookers also learn why the
+ * lock could not be taken, and whether an input file of the task has changed since the checkpoint,
+ * which a run finds once it has read that file anyway. A fresh start (GPUMC_CHECK_ANY) accepts any
+ * result as its own. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_decide(const struct gpumc_task *task, const struct gpumc_task_files *files,
              enum gpumc_result_check check, struct gpumc_decision *decision,
@@ -32,8 +32,9 @@ gpumc_decide(const struct gpumc_task *task, const struct gpumc_task_files *files
 /* Adds the remedy to the message about an unreadable checkpoint; returns GPUMC_FAILURE. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_decide_nothing_deleted(struct gpumc_error *error);
 
-/* After the end: removes every file of ours but the result. A run that found its result complete,
- * and did no work, leaves the files of another configuration, and notes it to the observer. */
+/* After the end: removes every file of ours except the result. A run that found its result
+ * complete, and did no work, leaves the files of another configuration and sends the observer a
+ * note. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_clear_side_files(const struct gpumc_task *task, const struct gpumc_task_files *files,
                        bool did_work, const struct gpumc_observer *observer,
@@ -43,7 +44,7 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_clear_files(const struct gpumc_task *task, const struct gpumc_task_files *files,
                   const struct gpumc_observer *observer, struct gpumc_error *error);
 
-/* What a run of a task would find in its files, and do. */
+/* What a run of a task would find in its files and do. */
 enum gpumc_task_state {
   GPUMC_TASK_NOT_STARTED,
   GPUMC_TASK_RUNNING,
@@ -53,15 +54,15 @@ enum gpumc_task_state {
                        */
   GPUMC_TASK_DONE,
 };
-/* `message`: of a failed or refused task, or of a resumable one whose last run failed. Unknown
+/* `message`: for a failed or refused task, or for a resumable one whose last run failed. Unknown
  * times are negative. */
 struct gpumc_task_report {
   enum gpumc_task_state state;
   double fraction, seconds, remaining_seconds;
   char message[512];
 };
-/* `refusal`: why a run would refuse the configuration (gpumc_config_load), where the task could
- * only be looked at (gpumc_config_look): its progress is reported all the same; else NULL. */
+/* `refusal`: why a run would refuse the configuration (gpumc_config_load), if the task could only
+ * be looked at (gpumc_config_look): its progress is reported all the same; otherwise NULL. */
 void gpumc_task_inspect(const struct gpumc_task *task, const char *refusal,
                         struct gpumc_task_report *report);
 

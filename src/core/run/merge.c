@@ -1,8 +1,8 @@
-/* Merging: from sources that fit together to the finished file.
+/* Merging: from compatible sources to the finished file.
  *
- * A merged result is made as one of a run is: by the algorithm's own state, which here is filled
- * from the sources in place of sweeps, and by the functions that end a run. There are no replicas:
- * the ensemble is a name and a plan. */
+ * A merged result is made like that of a run: by the algorithm's own state, here filled from the
+ * sources instead of by sweeps, and by the functions that end a run. There are no replicas: the
+ * ensemble is a name and a plan. */
 #include "core/run/merge.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct merge {
   char started[32];
 };
 
-/* ---- what stands at the output ---- */
+/* ---- the file at the output ---- */
 
 static enum gpumc_status check_is_no_source(const struct merge *merge, struct gpumc_error *error)
 {
@@ -44,7 +44,7 @@ static enum gpumc_status check_is_no_source(const struct merge *merge, struct gp
   return GPUMC_OK;
 }
 
-/* Names that a merged result needs, and that may be a run's. */
+/* Checks names that a merged result needs, and that may belong to a run. */
 static enum gpumc_status check_output(const struct merge *merge, struct gpumc_error *error)
 {
   const struct gpumc_task_files *files = &merge->files;
@@ -72,7 +72,8 @@ static enum gpumc_status create_model(struct merge *merge, struct gpumc_error *e
   return status;
 }
 
-/* By the kernel that this program would take on a CPU: whatever made the sources, none sweeps. */
+/* Uses the kernel that this program would choose on a CPU: no kernel sweeps, whatever made the
+ * sources. */
 static enum gpumc_status name_ensemble(struct merge *merge, struct gpumc_error *error)
 {
   const struct gpumc_task *task = &merge->merging.task;
@@ -135,7 +136,7 @@ static enum gpumc_status start(struct merge *merge, struct gpumc_error *error)
   return gpumc_recorder_start(merge->recorder, error);
 }
 
-/* What stood at the output goes when its successor is whole. */
+/* A previous file at the output is removed once its successor is complete. */
 static enum gpumc_status finish(struct merge *merge, struct gpumc_error *error)
 {
   const struct gpumc_task *task = &merge->merging.task;
@@ -161,7 +162,7 @@ static void release(struct merge *merge)
     gpumc_device_close(&merge->device);
 }
 
-/* With the lock held. A working file that was begun, and is of no use, goes. */
+/* Call with the lock held. Removes a working file that was begun and is of no use. */
 static enum gpumc_status merge_locked(struct merge *merge, struct gpumc_error *error)
 {
   struct gpumc_error ignored = {0};

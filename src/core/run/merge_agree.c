@@ -1,10 +1,10 @@
 /* Merging: whether the sources contradict each other.
  *
  * They are independent and have errors, so at every point of every curve of the summary their
- * deviations from the average with the inverse squares of the errors as weights are as large as
- * these, as Fisher's F says. Errors are known from fluctuations themselves: each is taken to have
- * the degrees of freedom of one that is just enough for a result to be trusted, all together as
- * many times that as there are sources. */
+ * deviations from the average weighted with the inverse squares of the errors should be as large as
+ * these errors, by Fisher's F. Errors are themselves estimated from fluctuations: each is assumed
+ * to have the degrees of freedom of one that is just good enough for a result to be trusted, all
+ * together as many times that as there are sources. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 
 static const double freedom_of_error = 15;
 
-/* The point at which the sources agree least, by the chance that any point of its curve deviates as
- * much. Every curve has the same share of false alarms, however many points it has. */
+/* The point at which the sources agree least, by the probability that any point of its curve
+ * deviates as much. Every curve has the same share of false alarms, however many points it has. */
 struct worst {
   double chance;
   size_t curves;
@@ -36,7 +36,7 @@ struct part {
   const double *value, *error;
 };
 
-/* False where there is no such curve of that length. */
+/* Returns false if there is no such curve of that length. */
 static bool
 part_of(const struct gpumc_source *source, const char *name, size_t count, struct part *part)
 {
@@ -51,7 +51,7 @@ part_of(const struct gpumc_source *source, const char *name, size_t count, struc
   return good;
 }
 
-/* Sums over the sources at one point of weights, of weighted values and of their squares about the
+/* Sums over the sources at one point: of weights, of weighted values and of their squares about the
  * first value. */
 struct sums {
   size_t count;
@@ -106,7 +106,7 @@ static void regard_curve(const struct gpumc_sources *sources, const char *name, 
   worst->at = worst->axis != NULL ? axis->values[farthest] : 0;
 }
 
-/* Errors of time alone say nothing of how other samples of the disorder differ. */
+/* Errors from fluctuations in time do not show how other samples of the disorder differ. */
 static bool errors_are_of_time(const struct gpumc_merging *merging)
 {
   bool of_time = false;

@@ -1,4 +1,4 @@
-/* Merging: what stands in a merged result beside the sums - where it comes from, and the samples of
+/* Merging: contents of a merged result beside the sums - where it comes from, and the samples of
  * the disorder. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static enum gpumc_status record_fields(const struct gpumc_result_fields *fields,
   return GPUMC_OK;
 }
 
-/* A run that became a source, as group number `number`. */
+/* Records a run that became a source, as group number `number`. */
 static enum gpumc_status record_run(const struct gpumc_source *source, size_t number,
                                     struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
@@ -53,7 +53,7 @@ static enum gpumc_status record_run(const struct gpumc_source *source, size_t nu
   return record_fields(&source->result.provenance, group, recorder, error);
 }
 
-/* The runs that a source was merged from, from group `number` on. */
+/* Records the runs that a source was merged from, from group `number` on. */
 static enum gpumc_status record_merged(const struct gpumc_source *source, size_t runs,
                                        size_t number, struct gpumc_recorder *recorder,
                                        struct gpumc_error *error)
@@ -98,7 +98,7 @@ enum gpumc_status gpumc_merging_record_sources(const struct gpumc_merging *mergi
 
 /* ---- samples of the disorder ---- */
 
-/* A dataset of the first source, and how it goes on in the others. */
+/* A dataset of the first source, and its continuation in the others. */
 struct column {
   const struct gpumc_merging *merging;
   char path[96];
@@ -114,7 +114,7 @@ static size_t members_of(const struct gpumc_dataset *dataset)
   return members;
 }
 
-/* Rows are those of the samples of all sources, a sample at a time. */
+/* Writes the rows of the samples of all sources, one sample at a time. */
 static enum gpumc_status
 write_rows(const struct column *column, struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
@@ -139,7 +139,7 @@ write_rows(const struct column *column, struct gpumc_recorder *recorder, struct 
   return GPUMC_OK;
 }
 
-/* What is no list over the samples is that of the first source. */
+/* Data that are not a list over the samples are copied from the first source. */
 static enum gpumc_status
 write_whole(const struct column *column, struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
@@ -194,7 +194,7 @@ out:
   return status;
 }
 
-/* All sources, or none of the merged samples would know its own. */
+/* All sources, or none: otherwise merged samples could not be matched with their disorder. */
 static bool
 all_have_disorder(const struct gpumc_merging *merging, const struct gpumc_observer *observer)
 {

@@ -1,4 +1,4 @@
-/* Merging: opening the sources, and whether they fit together. */
+/* Merging: opening the sources, and whether they are compatible. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +23,8 @@ static cJSON *block_of(cJSON *resolved, const char *block)
 
 /* ---- configurations ---- */
 
-/* Defaults of keys that the program which made a result did not have yet; false when memory ran
- * out. */
+/* Fills in defaults of keys that did not exist in the program that made a result; false if memory
+ * ran out. */
 static bool fill_keys(const struct gpumc_key *keys, cJSON *values);
 
 static bool fill_key(const struct gpumc_key *key, cJSON *values)
@@ -57,7 +57,7 @@ static bool fill_block(const struct gpumc_language_tables *tables, cJSON *resolv
   return good;
 }
 
-/* But those of kernels: which of these a task has depends on its own kernel and move. */
+/* Except those of kernels: which of these a task has depends on its own kernel and move. */
 static bool fill_defaults(const struct gpumc_task *task)
 {
   struct gpumc_language_tables tables;
@@ -70,7 +70,7 @@ static bool fill_defaults(const struct gpumc_task *task)
          fill_block(&tables, task->resolved, "algorithm", task->algorithm->keys);
 }
 
-/* The key at a dotted name of a block, of two parts at most. */
+/* Drops the key at a dotted name of a block, of two parts at most. */
 static void drop_key(cJSON *block, const char *dotted)
 {
   const char *dot = strchr(dotted, '.');
@@ -89,7 +89,7 @@ static void drop_keys(const struct gpumc_merger *merger, cJSON *algorithm)
     drop_key(algorithm, merger->dropped[i]);
 }
 
-/* What all sources must have in common, as JSON; NULL when memory ran out. */
+/* Returns what all sources must have in common, as JSON; NULL if memory ran out. */
 static char *common_of(const struct gpumc_task *task, const struct gpumc_merger *merger)
 {
   char *identity = gpumc_task_identity(task);
@@ -111,7 +111,7 @@ static char *common_of(const struct gpumc_task *task, const struct gpumc_merger 
   return text;
 }
 
-/* The names of the algorithms that are merged: "a, b and c". */
+/* Appends the names of the algorithms that can be merged: "a, b and c". */
 static void append_mergers(struct gpumc_text *text)
 {
   const struct gpumc_algorithm_ops *const *algorithms = gpumc_algorithms();
@@ -185,7 +185,7 @@ static enum gpumc_status compare_plugins(const struct gpumc_source *source,
                                  difference);
 }
 
-/* The plugins of a source, into the task. */
+/* Enters the plugins of a source into the task. */
 static enum gpumc_status find_plugins(const struct gpumc_source *source,
                                       struct gpumc_plugin_set *set, struct gpumc_task *task,
                                       struct gpumc_error *error)
@@ -271,7 +271,7 @@ compare_what_was_read(const struct gpumc_source *first, const struct gpumc_sourc
                          source->path, first->path);
 }
 
-/* Against the first one. */
+/* Compares with the first one. */
 static enum gpumc_status compare(const struct gpumc_source *first, const char *common,
                                  const struct gpumc_source *source, const struct gpumc_task *task,
                                  struct gpumc_error *error)
@@ -294,7 +294,7 @@ static enum gpumc_status compare(const struct gpumc_source *first, const char *c
 
 /* ---- the merged configuration ---- */
 
-/* What any source was to be distrusted for from the start: texts by name. */
+/* Joins the warnings known from the start for any source: texts by name. */
 static bool join_warnings(const struct gpumc_sources *sources, cJSON *warnings)
 {
   static const char suffix[] = "_warning";
@@ -313,7 +313,7 @@ static bool join_warnings(const struct gpumc_sources *sources, cJSON *warnings)
   return good;
 }
 
-/* That they contradict each other is known before any sum. */
+/* A contradiction between them is known before any sum. */
 static bool add_contradiction(const struct gpumc_merging *merging, cJSON *warnings)
 {
   char text[GPUMC_CONTRADICTION_BYTES];

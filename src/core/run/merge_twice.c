@@ -1,4 +1,4 @@
-/* Merging: random numbers, and samples of the disorder, that sources have twice. */
+/* Merging: random numbers, and samples of the disorder, that occur twice in the sources. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,15 +7,14 @@
 #include "core/run/merge.h"
 #include "core/storage/result_data.h"
 
-/* The thermal seed of a run, as its provenance says it. */
+/* Returns the thermal seed of a run, from its provenance. */
 static double seed_of(const struct gpumc_result_fields *provenance, double otherwise)
 {
   const char *text = gpumc_result_field(provenance, "thermal_seed");
   return text != NULL ? strtod(text, NULL) : otherwise;
 }
 
-/* Seeds of the runs that a source is of: its own, or those of the sources that it was merged from.
- */
+/* Seeds of the runs behind a source: its own, or those of the sources that it was merged from. */
 struct seeds {
   size_t count;
   double *of;
@@ -75,7 +74,7 @@ out:
   return status;
 }
 
-/* Those of one source, at `first` of the list. */
+/* Reads those of one source, at `first` of the list. */
 static enum gpumc_status read_samples(const struct gpumc_source *source, size_t first,
                                       struct gpumc_sample_list *list, struct gpumc_error *error)
 {
@@ -120,7 +119,7 @@ static enum gpumc_status refuse_sample(const struct gpumc_sources *sources,
                          path, sources->of[first->source].path);
 }
 
-/* None may be there twice, in one source or in two. */
+/* No sample may occur twice, in one source or in two. */
 static enum gpumc_status
 check_samples(const struct gpumc_merging *merging, struct gpumc_error *error)
 {

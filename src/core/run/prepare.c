@@ -23,7 +23,7 @@ static enum gpumc_status open_device(struct gpumc_preparation *preparation, int 
   const struct gpumc_task *task = preparation->task;
   const struct gpumc_params params = gpumc_task_params(task, "kernel");
   const struct gpumc_params algorithm = gpumc_task_params(task, "algorithm");
-  /* The variant is pinned: it was chosen for this instance when the task was made. */
+  /* The variant is fixed: it was chosen for this instance when the task was made. */
   const struct gpumc_kernel_wish wish = {
       .model = task->model, .algorithm = task->algorithm, .params = &algorithm};
   GPUMC_TRY(gpumc_device_open_among(gpumc_params_string(&params, "device"), threads, processes,
@@ -35,7 +35,7 @@ static enum gpumc_status open_device(struct gpumc_preparation *preparation, int 
                              gpumc_params_string(&params, "variant"), &preparation->kernel, error);
 }
 
-/* The task's own kernel, which this build may lack. */
+/* Uses the task's own kernel, even if this build lacks it. */
 static enum gpumc_status open_absent(struct gpumc_preparation *preparation, int threads,
                                      const struct gpumc_processes *processes,
                                      struct gpumc_error *error)
@@ -52,8 +52,8 @@ static enum gpumc_status open_absent(struct gpumc_preparation *preparation, int 
                                            error);
 }
 
-/* What the algorithm needs with that block, by which move, and what the kernel's own keys say.
- */
+/* Asks the algorithm what it needs with that block, by which move, and with which keys of the
+ * kernel. */
 static enum gpumc_status ask_demand(const struct gpumc_preparation *preparation,
                                     const struct gpumc_params *algorithm,
                                     struct gpumc_demand *demand, struct gpumc_error *error)
@@ -71,13 +71,13 @@ static enum gpumc_status ask_demand(const struct gpumc_preparation *preparation,
   return GPUMC_OK;
 }
 
-/* Bytes that a demand adds up to. */
+/* The total bytes of a demand. */
 struct memory_plan {
   double ensemble, host, device;
 };
 
-/* Of a kernel that this build lacks: groups of 32 replicas, and what the kernel of the same
- * trajectory on the CPU has for the samples beside what it has for replicas. */
+/* For a kernel that this build lacks: groups of 32 replicas, plus what the kernel of the same
+ * trajectory on the CPU has for the samples beside the replicas. */
 static double
 absent_bytes(const struct gpumc_preparation *preparation, const struct gpumc_ensemble_plan *plan)
 {
@@ -100,7 +100,8 @@ absent_bytes(const struct gpumc_preparation *preparation, const struct gpumc_ens
   return (double)plan->runs * replicas * (double)model->portable_bytes + samples;
 }
 
-/* From 2^60 bytes in portable form on that form's: kernels add up in integers, which would wrap. */
+/* From 2^60 bytes in portable form on, that form's size is used: kernels add up in integers, which
+ * would wrap. */
 static double
 ensemble_bytes(const struct gpumc_preparation *preparation, const struct gpumc_ensemble_plan *plan)
 {
@@ -140,7 +141,7 @@ plan_memory(const struct gpumc_preparation *preparation, const struct gpumc_dema
             (divided && demand->transfers ? (double)gpumc_transfer_device_bytes(device) : 0) -
             floor(missing * (double)demand->device_bytes_by_replicas) -
             floor(runs_missing * (double)demand->device_bytes_by_runs);
-  if (demand->plan.processes != NULL) { /* as much by each that the host or GPU has */
+  if (demand->plan.processes != NULL) { /* as much for each process on the host or GPU */
     plan.host *= demand->plan.processes->module.local_size;
     plan.device *= device->sharers > 1 ? device->sharers : 1;
   }
@@ -157,7 +158,7 @@ bool gpumc_preparation_has_room(const struct gpumc_preparation *preparation)
   return fits(preparation, preparation->host_bytes, preparation->device_bytes);
 }
 
-/* What a failed create leaves behind is destroyed with the preparation. */
+/* After a failed create the remains are destroyed with the preparation. */
 static enum gpumc_status
 create_model(struct gpumc_preparation *preparation, struct gpumc_error *error)
 {
@@ -182,7 +183,7 @@ static enum gpumc_status divide(const struct gpumc_preparation *preparation,
                                demand->replicas, processes, &demand->plan, error);
 }
 
-/* The same where it is no error that there are too many of them. */
+/* The same, but too many processes are not an error. */
 static enum gpumc_status try_to_divide(const struct gpumc_preparation *preparation,
                                        const struct gpumc_processes *processes,
                                        struct gpumc_demand *demand)
@@ -200,8 +201,8 @@ static bool is_divided(const struct gpumc_preparation *preparation,
          demand->plan.division != GPUMC_UNDIVIDED;
 }
 
-/* What is left of a run that is continued may have too few runs for these processes, where all of
- * its runs are enough: then some have none of the batches that are left. */
+/* The rest of a resumed run may have too few runs for these processes even if the total is enough:
+ * some then have none in the remaining batches. */
 static enum gpumc_status divide_what_is_left(struct gpumc_preparation *preparation,
                                              const struct gpumc_processes *processes,
                                              struct gpumc_error *error)
@@ -226,7 +227,7 @@ enum gpumc_status gpumc_preparation_divide(struct gpumc_preparation *preparation
   return GPUMC_OK;
 }
 
-/* What the algorithm demands when it spreads its runs over no more than this process. */
+/* Asks what the algorithm demands if it spreads its runs over this process alone. */
 static enum gpumc_status ask_alone(const struct gpumc_preparation *preparation,
                                    struct gpumc_demand *demand, struct gpumc_error *error)
 {
@@ -277,7 +278,7 @@ typedef enum gpumc_status opener(struct gpumc_preparation *preparation, int thre
                                  const struct gpumc_processes *processes,
                                  struct gpumc_error *error);
 
-/* The device, and what the algorithm demands with it. */
+/* Opens the device, and asks what the algorithm demands with it. */
 static enum gpumc_status open_and_ask(struct gpumc_preparation *preparation, int threads,
                                       opener *open, const struct gpumc_processes *processes,
                                       struct gpumc_error *error)
@@ -293,7 +294,7 @@ static enum gpumc_status open_and_ask(struct gpumc_preparation *preparation, int
   return ask_demand(preparation, &params, &preparation->demand, error);
 }
 
-/* Too many processes are another matter, and refused later. */
+/* Too many processes are a different case, refused later. */
 static bool is_left_to_root(const struct gpumc_preparation *preparation,
                             const struct gpumc_processes *processes)
 {
@@ -347,8 +348,8 @@ enum gpumc_status gpumc_prepare_absent(const struct gpumc_task *task, int thread
   return prepare(task, threads, open_absent, processes, NULL, preparation, error);
 }
 
-/* Of the algorithm's keys that say how many replicas or samples there are, the largest one; NULL
- * where none is given. */
+/* Returns the largest of the algorithm's keys for numbers of replicas or samples; NULL if none is
+ * given. */
 static const struct gpumc_key *proportional_key(const struct gpumc_task *task)
 {
   const struct gpumc_params params = gpumc_task_params(task, "algorithm");
@@ -386,7 +387,7 @@ static bool value_fits(const struct gpumc_preparation *preparation, const char *
   return good;
 }
 
-/* By bisection in steps of what the key must be a multiple of; 0: none fits. */
+/* Bisection in steps of the required multiple of the key; 0: none fits. */
 static int64_t
 largest_value(const struct gpumc_preparation *preparation, const struct gpumc_key *key)
 {
@@ -403,8 +404,8 @@ largest_value(const struct gpumc_preparation *preparation, const struct gpumc_ke
   return fitting * step;
 }
 
-/* The least number of processes each of which has room for its part of the runs that have to be
- * side by side, if it has as much memory for itself as this host has; 0: unknown. */
+/* Returns the least number of processes each of which has room for its part of the runs that must
+ * be side by side, assuming each has as much memory as this host; 0: unknown. */
 static int enough_processes(const struct gpumc_preparation *preparation)
 {
   enum { MOST = 1024 };
@@ -427,7 +428,7 @@ static int enough_processes(const struct gpumc_preparation *preparation)
   return 0;
 }
 
-/* Of a run that is continued, whose keys are as they are. */
+/* For a resumed run, whose keys cannot change. */
 static void append_processes(const struct gpumc_preparation *preparation, struct gpumc_text *text)
 {
   const int enough = enough_processes(preparation);
@@ -444,7 +445,7 @@ static void append_largest(const struct gpumc_preparation *preparation, struct g
                       (long long)value);
 }
 
-/* "400 replicas (2 runs side by side; fewer need less)". */
+/* Appends "400 replicas (2 runs side by side; fewer need less)". */
 static void append_replicas(const struct gpumc_preparation *preparation, struct gpumc_text *text)
 {
   const struct gpumc_ensemble_plan *plan = &preparation->demand.plan;

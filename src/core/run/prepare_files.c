@@ -1,4 +1,4 @@
-/* Files that a task will write: its recorder, and what they take of the disk. */
+/* Files that a task will write: its recorder, and the space they take on the disk. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -32,8 +32,8 @@ enum gpumc_status gpumc_prepare_recorder(const struct gpumc_task *task, const ch
   return status;
 }
 
-/* What HDF5 has of its own: in a file of some hundred datasets at most, in a checkpoint, and for
- * each row of a dataset that is stored row by row. */
+/* Overhead of HDF5: in a file of at most some hundred datasets, in a checkpoint, and for each row
+ * of a dataset that is stored row by row. */
 static const double result_overhead = 0x1p19, checkpoint_overhead = 0x1p14, row_overhead = 64;
 
 void gpumc_disk_plan_make(const struct gpumc_preparation *preparation, struct gpumc_disk_plan *plan)

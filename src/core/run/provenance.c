@@ -1,4 +1,4 @@
-/* Where a result comes from: the attributes of /provenance. */
+/* The origin of a result: the attributes of /provenance. */
 #include "core/run/provenance.h"
 
 #include <hdf5.h>
@@ -78,7 +78,7 @@ record_work(const struct gpumc_provenance *provenance, struct gpumc_error *error
                       sizeof attributes / sizeof *attributes, error);
 }
 
-/* Of kernels with a key of their own that belongs here. */
+/* For kernels with a key of their own that is recorded here. */
 static enum gpumc_status
 record_key(const struct gpumc_provenance *provenance, struct gpumc_error *error)
 {
@@ -90,7 +90,7 @@ record_key(const struct gpumc_provenance *provenance, struct gpumc_error *error)
   return record_texts(provenance->context->recorder, &attribute, 1, error);
 }
 
-/* Of tasks that read files. */
+/* For tasks that read files. */
 static enum gpumc_status
 record_what_was_read(const struct gpumc_provenance *provenance, struct gpumc_error *error)
 {
@@ -113,7 +113,7 @@ record_plugins(struct gpumc_recorder *recorder, const char *plugins, struct gpum
   return plugins != NULL ? record_texts(recorder, &attribute, 1, error) : GPUMC_OK;
 }
 
-/* Of several processes also what connects them, and how they share the work. */
+/* For several processes, also what connects them, and how they share the work. */
 static enum gpumc_status
 record_processes(const struct gpumc_provenance *provenance, struct gpumc_error *error)
 {
@@ -139,7 +139,7 @@ record_processes(const struct gpumc_provenance *provenance, struct gpumc_error *
              : GPUMC_OK;
 }
 
-/* Of processes that divide the work: what each of them works on. */
+/* For processes that divide the work: what each of them works on. */
 static enum gpumc_status
 record_devices(const struct gpumc_provenance *provenance, struct gpumc_error *error)
 {
@@ -188,7 +188,7 @@ gpumc_provenance_start(const struct gpumc_provenance *provenance, struct gpumc_e
                                 error);
 }
 
-/* As PREFIX_STAGE. */
+/* Records them as PREFIX_STAGE. */
 static enum gpumc_status
 record_stages(const struct gpumc_provenance *provenance, const char *prefix,
               const double seconds[static GPUMC_STAGES_MAXIMUM], struct gpumc_error *error)
@@ -203,8 +203,8 @@ record_stages(const struct gpumc_provenance *provenance, const char *prefix,
   return GPUMC_OK;
 }
 
-/* Of several processes: messages of the host, and `transfers` of the device. Stages and what is
- * outside of them add up to the whole. */
+/* For several processes: messages of the host, and `transfers` of the device. Stages and the time
+ * outside of them add up to the total. */
 static enum gpumc_status record_communication(const struct gpumc_provenance *provenance,
                                               const double transfers[static GPUMC_STAGES_MAXIMUM],
                                               struct gpumc_error *error)
@@ -226,7 +226,7 @@ static enum gpumc_status record_communication(const struct gpumc_provenance *pro
                                sum / provenance->invocation_seconds, error);
 }
 
-/* Of this invocation: a run that was resumed has spent more before. */
+/* For this invocation: a resumed run has spent more before. */
 static enum gpumc_status
 record_times(const struct gpumc_provenance *provenance, struct gpumc_error *error)
 {

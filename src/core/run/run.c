@@ -17,11 +17,11 @@
 #include "core/simulation/steps.h"
 
 static const double status_interval = 2.0; /* s */
-/* The summary may take long: more than this much work is saved before it. */
+/* The summary may take long: work of more than this many seconds is saved before it. */
 static const double final_interval = 5.0; /* s */
 
-/* What processes tell each other between units: that one of them was asked to stop; by the root,
- * that the others are to take part from here on, or that the run is over. */
+/* Messages between processes between units: that one of them was asked to stop; from the root, that
+ * the others take part from here on, or that the run is over. */
 enum { WORD_STOP, WORD_BEGIN, WORD_OVER, N_WORDS };
 
 static void
@@ -34,13 +34,13 @@ exchange_words(const struct run *run, bool begins, bool is_over, uint64_t words[
   gpumc_processes_largest(run->processes, words, N_WORDS);
 }
 
-/* Whether the algorithm lets processes divide its work, should there be enough of it. */
+/* Returns whether the algorithm lets processes divide its work, if there is enough of it. */
 static bool takes_part(const struct run *run)
 {
   return run->processes->module.size > 1 && run->task->algorithm->divides != NULL;
 }
 
-/* Whether a process has no room for what is planned. */
+/* Returns whether a process lacks room for what is planned. */
 static bool one_lacks_room(const struct run *run)
 {
   uint64_t lacking = !gpumc_preparation_has_room(&run->preparation);
@@ -48,8 +48,7 @@ static bool one_lacks_room(const struct run *run)
   return lacking != 0;
 }
 
-/* If one has no room for whole runs, all have a part of each, provided that there is room for it.
- */
+/* If one has no room for whole runs, all have a part of each, provided that this fits. */
 static enum gpumc_status make_room(struct run *run, struct gpumc_error *error)
 {
   struct gpumc_preparation *preparation = &run->preparation;
@@ -62,7 +61,7 @@ static enum gpumc_status make_room(struct run *run, struct gpumc_error *error)
   return GPUMC_OK;
 }
 
-/* Whether all processes work, which they decide alike, and then what each has of it. */
+/* Decides whether all processes work, the same in all, and what each has of the work. */
 static enum gpumc_status divide(struct run *run, struct gpumc_error *error)
 {
   struct gpumc_preparation *preparation = &run->preparation;
@@ -83,7 +82,7 @@ static enum gpumc_status divide(struct run *run, struct gpumc_error *error)
   return make_room(run, error);
 }
 
-/* Device, kernel and model, for the runs that the root's checkpoint has begun. */
+/* Prepares device, kernel and model, for the runs that the root's checkpoint has begun. */
 static enum gpumc_status prepare(struct run *run, struct gpumc_error *error)
 {
   const struct gpumc_processes *processes = takes_part(run) ? run->processes : NULL;
@@ -101,7 +100,7 @@ static enum gpumc_status prepare(struct run *run, struct gpumc_error *error)
   return processes != NULL ? gpumc_processes_agree(processes, status, error) : status;
 }
 
-/* Everything that the algorithm works with. */
+/* Builds everything that the algorithm works with. */
 static enum gpumc_status build(struct run *run, struct gpumc_error *error)
 {
   struct gpumc_preparation *preparation = &run->preparation;
@@ -128,11 +127,11 @@ static enum gpumc_status build(struct run *run, struct gpumc_error *error)
                                         .max_seconds = run->options->max_seconds};
   GPUMC_TRY(run->task->algorithm->create(&run->context, &run->state, error));
   run->read_checksum = gpumc_checksum_of_files(run->task, samples, run->context.file_checksum);
-  /* Again: what has been allocated may have left no room for their stacks. */
+  /* Tried again: the allocations may have left no room for their stacks. */
   return gpumc_threads_try(preparation->device.threads, error);
 }
 
-/* As far as it is known now. */
+/* Returns what is known now. */
 static struct gpumc_provenance provenance_of(struct run *run)
 {
   return (struct gpumc_provenance){.preparation = &run->preparation,
@@ -149,7 +148,7 @@ static struct gpumc_provenance provenance_of(struct run *run)
                                    .unit_seconds = run->unit_seconds};
 }
 
-/* Of work that is not divided, and of GPUs that several processes work on. */
+/* Warns of work that is not divided, and of GPUs that several processes share. */
 static void warn_of_division(const struct run *run)
 {
   struct gpumc_text undivided = {0}, shared = {0};
@@ -173,7 +172,7 @@ static void warn_of_division(const struct run *run)
   gpumc_text_free(&shared);
 }
 
-/* Files of couplings or states may be others on another host. */
+/* Files of couplings or states may differ on another host. */
 static enum gpumc_status compare_what_is_read(const struct run *run, struct gpumc_error *error)
 {
   char text[GPUMC_READ_CHECKSUM_BYTES];
@@ -183,7 +182,8 @@ static enum gpumc_status compare_what_is_read(const struct run *run, struct gpum
              : GPUMC_OK;
 }
 
-/* Whether the root has a checkpoint, or discards what there is; all learn of it. */
+/* Finds whether the root has a checkpoint, or discards existing files; all processes learn the
+ * answer. */
 static enum gpumc_status find_start(struct run *run, bool *resumes, struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
@@ -229,7 +229,7 @@ static bool stop_asked(const struct run *run)
   return words[WORD_STOP] != 0;
 }
 
-/* By the root's clock. */
+/* Decided by the root's clock. */
 static bool out_of_time(const struct run *run)
 {
   return gpumc_is_root(run->processes) && run->options->max_seconds > 0 &&
@@ -257,7 +257,7 @@ static void tell_progress(struct run *run)
     gpumc_run_write_status(run, GPUMC_RECORD_RUNNING, NULL);
 }
 
-/* What is to be done after a unit, as the root decides. */
+/* What to do after a unit, as the root decides. */
 enum { DUE_STOP, DUE_CHECKPOINT, N_DUE };
 
 static void find_due(const struct run *run, double interval, uint64_t due[static N_DUE])
@@ -270,7 +270,7 @@ static void find_due(const struct run *run, double interval, uint64_t due[static
     gpumc_processes_broadcast(run->processes, due, N_DUE * sizeof *due, 0);
 }
 
-/* Waits for what units have enqueued, as part of them. */
+/* Waits for what units have enqueued, as part of their time. */
 static enum gpumc_status wait_for_units(struct run *run, struct gpumc_error *error)
 {
   struct gpumc_device *device = &run->preparation.device;
@@ -281,7 +281,7 @@ static enum gpumc_status wait_for_units(struct run *run, struct gpumc_error *err
   return GPUMC_OK;
 }
 
-/* Units of progress until the last one, a stop, or a failure. */
+/* Performs units of progress until the last one, a stop, or a failure. */
 static enum gpumc_status work(struct run *run, struct gpumc_error *error)
 {
   struct gpumc_params root = gpumc_task_params(run->task, "");
@@ -361,13 +361,13 @@ static void note_complete(const struct run *run)
   gpumc_observer_note(run->options->observer, "%s: already complete", run->task->output);
 }
 
-/* A file as it was seen: another one, or other contents, differ in some of this. */
+/* A file as it was seen: another file, or other contents, differ in at least one of these. */
 struct sight {
   bool complete; /* this task's finished result */
   struct stat file;
 };
 
-/* A look without the lock, which can only be trusted when it finds this task's finished result. */
+/* Looks without the lock; this can only be trusted if it finds the task's finished result. */
 static struct sight look(const struct run *run)
 {
   struct gpumc_error ignored = {0};
@@ -383,8 +383,8 @@ static bool same_instant(struct timespec a, struct timespec b)
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* Whether the finished result that was seen is still the same file, unchanged: it may be large, and
- * so may be the files that the task reads, so none is read again. */
+/* Returns whether the finished result that was seen is still the same file, unchanged: it may be
+ * large, and so may the task's input files, so none is read again. */
 static bool is_still_complete(const struct run *run, const struct sight *sight)
 {
   const struct stat *before = &sight->file;
@@ -394,8 +394,8 @@ static bool is_still_complete(const struct run *run, const struct sight *sight)
          same_instant(now.st_mtim, before->st_mtim) && same_instant(now.st_ctim, before->st_ctim);
 }
 
-/* The whole run. `*in_the_way`: it did not start because of files of another configuration. Others
- * than the root return where they have no part of it. */
+/* Performs the whole run. `*in_the_way`: it did not start because of files of another
+ * configuration. Processes other than the root return if they have no part of it. */
 static enum gpumc_status
 build_to_finish(struct run *run, bool *in_the_way, struct gpumc_error *error)
 {
@@ -412,7 +412,7 @@ build_to_finish(struct run *run, bool *in_the_way, struct gpumc_error *error)
   return finish(run, error);
 }
 
-/* With the lock held: the files are ours alone. */
+/* Call with the lock held: no other process touches the files. */
 static enum gpumc_status
 run_locked(struct run *run, const struct sight *sight, struct gpumc_error *error)
 {
@@ -428,8 +428,8 @@ run_locked(struct run *run, const struct sight *sight, struct gpumc_error *error
     return clear_side_files(run, error);
   }
   run->checkpoint = decision.checkpoint;
-  /* Files of another configuration, and the status record is theirs; a result that a fresh start
-   * has not come to discard stays what it was. */
+  /* If files of another configuration are in the way, the status record is theirs; a result that a
+   * fresh start did not discard stays as it was. */
   bool in_the_way;
   uint64_t words[N_WORDS];
   if (takes_part(run))
@@ -443,7 +443,7 @@ run_locked(struct run *run, const struct sight *sight, struct gpumc_error *error
   return status;
 }
 
-/* A finished result needs no lock, and a directory that cannot be written grants none. */
+/* A finished result needs no lock, and a directory that is not writable grants none. */
 static enum gpumc_status run_with_lock(struct run *run, struct gpumc_error *error)
 {
   struct gpumc_task_lock *lock = NULL;
@@ -460,7 +460,7 @@ static enum gpumc_status run_with_lock(struct run *run, struct gpumc_error *erro
   return status;
 }
 
-/* The task, by the root. */
+/* The task, as the root performs it. */
 static enum gpumc_status lead(struct run *run, struct gpumc_error *error)
 {
   enum gpumc_status status = gpumc_task_files_init(&run->files, run->task->output, error);
@@ -473,7 +473,7 @@ static enum gpumc_status lead(struct run *run, struct gpumc_error *error)
   return status;
 }
 
-/* The task, by another process: its part, if it has one, and the signals that it gets. */
+/* The task in another process: its part, if it has one, and the signals that it receives. */
 static enum gpumc_status follow(struct run *run, struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;

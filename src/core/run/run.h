@@ -9,21 +9,21 @@
 #include "core/simulation/algorithm.h"
 
 struct gpumc_run_options {
-  int threads;              /* 0: all */
-  double max_seconds;       /* of this invocation; 0: no limit */
-  bool fresh;               /* discard a checkpoint, a result and a working file that exist */
-  const char *command_line; /* for the provenance */
+  int threads;                       /* 0: all */
+  double max_seconds;                /* of this invocation; 0: no limit */
+  bool fresh;                        /* discard an existing checkpoint, result and working file */
+  const char *command_line;          /* for the provenance */
   const volatile sig_atomic_t *stop; /* nonzero: end the current unit, checkpoint, return */
   const struct gpumc_observer *observer;
-  const struct gpumc_processes *processes; /* that work on it together; NULL: this one alone */
+  const struct gpumc_processes *processes; /* that work on it together; NULL: only this one */
 };
 
-/* GPUMC_OK: the file is complete (also when it was already: a note says so). GPUMC_STOPPED: stopped
+/* GPUMC_OK: the file is complete (also if it already was: a note says so). GPUMC_STOPPED: stopped
  * by `stop` or the time limit, after a checkpoint. GPUMC_INVALID: a checkpoint or result of another
- * configuration is in the way (with the differences), or the task cannot be. GPUMC_BUSY: another
- * process works on it. GPUMC_DEVICE, GPUMC_FAILURE: as they say;
- * nothing that was safe before is lost. Of several processes all call it with the same task, and
- * all get the same status; only the root touches files and tells its observer. */
+ * configuration is in the way (with the differences), or the task is impossible. GPUMC_BUSY:
+ * another process is working on it. GPUMC_DEVICE, GPUMC_FAILURE: see there; nothing that was safe
+ * before is lost. If there are several processes, all call it with the same task, and all get the
+ * same status; only the root touches files and reports to its observer. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_run_task(const struct gpumc_config *config, const struct gpumc_task *task,
                const struct gpumc_run_options *options, struct gpumc_error *error);

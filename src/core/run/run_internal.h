@@ -1,4 +1,4 @@
-/* Inside a run: what it consists of, and its checkpoints. */
+/* Inside a run: its parts, and its checkpoints. */
 #ifndef GPUMC_CORE_RUN_INTERNAL_H
 #define GPUMC_CORE_RUN_INTERNAL_H
 
@@ -15,7 +15,7 @@ struct run {
   const struct gpumc_task *task;           /* borrowed */
   const struct gpumc_run_options *options; /* borrowed */
   const struct gpumc_processes *processes; /* borrowed, never NULL */
-  bool divided;                            /* all of them work; else the root alone does */
+  bool divided;                            /* all processes work; otherwise only the root does */
   struct gpumc_task_files files;
   char *identity;
   struct gpumc_preparation preparation;
@@ -27,23 +27,24 @@ struct run {
   struct gpumc_context context;
   void *state;   /* the algorithm's */
   bool finished; /* all units are done */
-  /* Survive in the checkpoint. */
+  /* Kept in the checkpoint. */
   char started[32]; /* UTC, ISO 8601 */
   uint64_t resumes;
   double earlier_seconds; /* worked before this invocation */
-  /* Of this invocation, on the monotonic clock. */
+  /* For this invocation, on the monotonic clock. */
   double begun, begun_fraction, checkpointed, status_written;
-  double unit_seconds; /* spent in units: without start, checkpoints and end */
+  double unit_seconds; /* spent in units, without start, checkpoints and end */
   double seconds;      /* gpumc_context.seconds */
 };
 
-/* Seconds worked so far, earlier invocations included. */
+/* Returns the seconds worked so far, including earlier invocations. */
 static inline double gpumc_run_seconds(const struct run *run)
 {
   return run->earlier_seconds + gpumc_clock() - run->begun;
 }
 
-/* Where only the processes that work on it can fail differently: all get the worst status. */
+/* For calls that can fail differently only in the processes that work on it: all get the worst
+ * status. */
 static inline enum gpumc_status
 gpumc_run_agree(const struct run *run, enum gpumc_status status, struct gpumc_error *error)
 {
@@ -51,19 +52,21 @@ gpumc_run_agree(const struct run *run, enum gpumc_status status, struct gpumc_er
 }
 
 struct gpumc_position gpumc_run_position(const struct run *run);
-/* Best effort, since it decides nothing. `message`: of a failure, else NULL. */
+/* Best effort, since it decides nothing. `message`: for a failure, otherwise NULL. */
 void gpumc_run_write_status(struct run *run, enum gpumc_record_state state, const char *message);
-/* Where others wait for this process, and cannot be asked: it ends them all, unless the error is
- * everywhere, which is returned. Of an error that all have the root gets the time to say it. */
+/* For a failure while others wait for this process and cannot be asked: it ends them all, unless
+ * the error is everywhere, in which case it is returned. The root gets the time to report an error
+ * that all have. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_run_fail(struct run *run, struct gpumc_error *error);
 
-/* Writes a checkpoint; of a divided run by all processes together, of which the root writes. */
+/* Writes a checkpoint; in a divided run all processes take part, and the root writes. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_run_save(struct run *run, struct gpumc_error *error);
-/* Which runs are side by side in run->checkpoint, before memory is planned: by the root alone. */
+/* Finds which runs are side by side in run->checkpoint, before memory is planned; called by the
+ * root alone. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_run_begun(const struct run *run, struct gpumc_slice *begun, struct gpumc_error *error);
-/* Continues from run->checkpoint, one of this configuration: GPUMC_INVALID when a file that the
- * task reads has changed since, GPUMC_FAILURE when it cannot be read. */
+/* Continues from run->checkpoint, one of this configuration: GPUMC_INVALID if an input file of the
+ * task has changed since, GPUMC_FAILURE if it cannot be read. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_run_load(struct run *run, struct gpumc_error *error);
 
 #endif

@@ -1,5 +1,5 @@
-/* A run in its checkpoint: written, and continued from. Of a divided run all processes do the same,
- * with what the root reads and writes. */
+/* Writes a run to its checkpoint, and continues from it. In a divided run all processes do the
+ * same, with what the root reads and writes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "core/run/decide.h"
 #include "core/run/run_internal.h"
 
-/* Order in "run/counters". */
+/* Order of numbers in "run/counters". */
 enum { COUNTER_RESUMES, COUNTER_FIRST_RUN, COUNTER_RUNS, COUNTER_TIME, N_COUNTERS };
 
 static enum gpumc_status
@@ -36,7 +36,7 @@ save_all(struct run *run, struct gpumc_checkpoint_writer *writer, struct gpumc_e
   return run->task->algorithm->save(run->state, writer, error);
 }
 
-/* The root's, or one that writes nothing. */
+/* Begins the root's, or one that writes nothing. */
 static enum gpumc_status
 begin(const struct run *run, struct gpumc_checkpoint_writer **writer, struct gpumc_error *error)
 {
@@ -48,7 +48,7 @@ begin(const struct run *run, struct gpumc_checkpoint_writer **writer, struct gpu
   return GPUMC_OK;
 }
 
-/* What fails in the root's file alone is kept for the commit. */
+/* Failures in the root's file alone are kept for the commit. */
 static enum gpumc_status
 write_all(struct run *run, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
 {

@@ -1,4 +1,4 @@
-/* Where a run stands, for those who look on, and how it fails among several processes. */
+/* The progress of a run, for onlookers, and how it fails among several processes. */
 #include <stdio.h>
 
 #include "core/base/machine.h"

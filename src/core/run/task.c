@@ -1,4 +1,5 @@
-/* A task: its blocks, what decides the numbers of its result, and how two of those differ. */
+/* A task: its blocks, the part that decides the numbers of its result, and how two such parts
+ * differ. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +71,7 @@ bool gpumc_json_fill(cJSON *values, const cJSON *defaults)
   return good;
 }
 
-/* The values of the keys that decide; NULL when memory ran out. */
+/* Copies the values of the keys that decide; NULL if memory ran out. */
 static cJSON *copy_deciding(const struct gpumc_key *keys, const cJSON *values)
 {
   cJSON *copy = cJSON_CreateObject();
@@ -104,7 +105,7 @@ static bool strip_block(const struct gpumc_language_tables *tables, cJSON *ident
   return gpumc_json_replace(identity, block, values);
 }
 
-/* cJSON prints numbers to within an ulp; here two numbers look the same only if they are. */
+/* cJSON prints numbers to within an ulp; here two numbers look the same only if they are equal. */
 static void append_json(struct gpumc_text *text, const cJSON *value)
 {
   const cJSON *item = NULL;
@@ -154,7 +155,7 @@ char *gpumc_task_identity(const struct gpumc_task *task)
   return text;
 }
 
-/* The name of a block's plugin, or NULL: what stands in a file may be anything. */
+/* Returns the name of a block's plugin, or NULL: a file may contain anything. */
 static const char *stored_name(const cJSON *resolved, const char *block)
 {
   const cJSON *values = cJSON_GetObjectItemCaseSensitive(resolved, block);
@@ -214,7 +215,7 @@ static void append_side(struct gpumc_text *text, const cJSON *value)
     gpumc_text_append(text, "(not set)");
 }
 
-/* One line; keys that are blocks on both sides are compared key by key by the caller. */
+/* Appends one line; keys that are blocks on both sides are compared key by key by the caller. */
 static void append_change(struct gpumc_text *text, const char *prefix, const char *name,
                           const cJSON *before, const cJSON *after)
 {
