@@ -58,7 +58,7 @@ struct gpumc_error {
   } while (0)
 
 /* Records a failure where it happened; returns `status` so that callers can `return` it. Replaces a
- * message that is already there. Never fails: if memory runs out, a fixed text stands in. */
+ * message that is already there. Never fails: if memory runs out, a fixed text is used. */
 enum gpumc_status gpumc_error_set(struct gpumc_error *error, enum gpumc_status status,
                                   const char *format, ...) GPUMC_PRINTF(3, 4);
 

@@ -27,10 +27,10 @@ gpumc_directory_prepare(const char *path, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_directory_check(const char *path, struct gpumc_error *error);
 
-/* Forces the contents of a file to disk. */
+/* Forces the contents of a file to the disk. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_file_sync(const char *path, struct gpumc_error *error);
 
-/* Renames `written`, whose contents are on disk, to `path` and makes the name durable too. */
+/* Renames `written`, whose contents are on the disk, to `path` and makes the name durable too. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_file_publish(const char *written, const char *path, struct gpumc_error *error);
 

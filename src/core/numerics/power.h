@@ -7,7 +7,7 @@
 
 #include "core/numerics/host_device.h"
 
-/* x, |x|, x^2 or x^4. */
+/* Returns x, |x|, x^2 or x^4. */
 GPUMC_HOST_DEVICE static inline double gpumc_power(double x, unsigned power, bool absolute)
 {
   const double square = x * x;

@@ -28,8 +28,8 @@ struct gpumc_processor_set gpumc_processors_here(void);
 int gpumc_processors_share(const struct gpumc_processor_set *sets, size_t count, size_t i,
                            int processors);
 
-/* Returns the size of part number `i` of `parts` of so many processors, at least 1; the first parts
- * are the larger ones. */
+/* Returns the size of part number `i` of `parts` parts of the processors, at least 1; the first
+ * parts are the larger ones. */
 int gpumc_processors_part(int processors, size_t parts, size_t i);
 
 /* Returns the share of this process; collective. */

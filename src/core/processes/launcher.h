@@ -23,8 +23,8 @@ struct gpumc_module_file {
  * environment variable or, if that is unset or NULL, in the program's own folder and in lib/gpumc
  * of the prefix where it is installed. */
 bool gpumc_module_path(const char *name, const char *variable, char *path, size_t bytes);
-/* The folder lib/gpumc of the prefix where the program is installed, whether it exists or not;
- * false if the program's own folder is unknown. */
+/* Returns the folder lib/gpumc of the prefix where the program is installed, whether or not it
+ * exists; false if the program's own folder is unknown. */
 bool gpumc_module_folder(char *path, size_t bytes);
 /* Finds the modules for MPI; their variable is GPUMC_MPI_MODULES. */
 void gpumc_modules_find(struct gpumc_module_file file[static GPUMC_MODULES]);

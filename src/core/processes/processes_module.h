@@ -26,7 +26,7 @@ struct gpumc_processes_ops {
   /* Sends n_out[p] bytes to each process p and receives n_in[p] from it, in the order of the
    * processes. */
   void (*trade)(void *own, const void *out, const size_t *n_out, void *in, const size_t *n_in);
-  /* Between two processes: return when the bytes may be reused, or have arrived. */
+  /* Between two processes: return once the bytes may be reused or have arrived. */
   void (*send)(void *own, int to, const void *bytes, size_t count);
   void (*receive)(void *own, int from, void *bytes, size_t count);
   void (*barrier)(void *own);

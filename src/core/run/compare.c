@@ -42,8 +42,8 @@ static enum gpumc_status compare_trajectory(const struct gpumc_task *task,
                          task->output, before != NULL ? before : "unknown", now);
 }
 
-/* Another version of a plugin may give other numbers, too: its author says so by the version. What
- * does not say what it was made with is taken as it is. */
+/* Another version of a plugin may also give other numbers, which its author indicates by the
+ * version. A result that does not record its plugins is accepted. */
 static enum gpumc_status compare_plugins(const struct gpumc_task *task,
                                          const struct gpumc_result *result,
                                          struct gpumc_error *error)
@@ -231,7 +231,8 @@ static enum gpumc_status check_trajectory(const struct gpumc_task *task, const c
                          path, before, now);
 }
 
-/* As compare_plugins(). Checkpoints without plugins have no such text. */
+/* Does the same as compare_plugins() for a checkpoint. Checkpoints without plugins have no such
+ * text. */
 static enum gpumc_status check_plugins(const struct gpumc_task *task, const char *path,
                                        struct gpumc_checkpoint_reader *reader,
                                        struct gpumc_error *error)

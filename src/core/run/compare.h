@@ -39,8 +39,8 @@ gpumc_compare_file(const struct gpumc_task *task, const char *path,
  * model's samples, `file` that of the algorithm's file if it reads one. */
 uint64_t gpumc_checksum_of_files(const struct gpumc_task *task, uint64_t samples, uint64_t file);
 
-/* The attribute of /provenance with the plugins that were in use (gpumc_plugin_set_text), and the
- * text in a checkpoint; neither is there without plugins. */
+/* The attribute of /provenance with the plugins in use (gpumc_plugin_set_text), and the text in a
+ * checkpoint; without plugins neither exists. */
 #define GPUMC_RECORDED_PLUGINS "plugins"
 #define GPUMC_CHECKPOINT_PLUGINS "run/plugins"
 

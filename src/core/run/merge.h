@@ -27,7 +27,7 @@ gpumc_merge(const struct gpumc_merge_options *options, struct gpumc_error *error
 /* Sources that have passed all checks, and what follows from them for the merged result. */
 struct gpumc_merging {
   struct gpumc_sources sources;
-  /* The merged configuration, of the plugins of the sources; the caller sets `output`. */
+  /* The merged configuration, with the plugins of the sources; the caller sets `output`. */
   struct gpumc_task task;
   const struct gpumc_merger *merger;
   struct gpumc_sample_list samples; /* count 0: the algorithm lists none */

@@ -149,8 +149,8 @@ static const char *name_in(cJSON *resolved, const char *block)
   return name != NULL ? name : "(none)";
 }
 
-/* Loads the plugins that made a source, if they are still where they were; those that are not, or
- * cannot be used any more, are looked for by name. */
+/* Loads the plugins that made a source if they are still at their paths; the others, and those that
+ * can no longer be used, are looked up by name. */
 static void load_recorded(const struct gpumc_source *source, struct gpumc_plugin_set *set)
 {
   const char *recorded = gpumc_result_field(&source->result.provenance, GPUMC_RECORDED_PLUGINS);
@@ -166,7 +166,7 @@ static void load_recorded(const struct gpumc_source *source, struct gpumc_plugin
   cJSON_Delete(list);
 }
 
-/* Refuses a source that was made with another version of a plugin than that in use. */
+/* Refuses a source that was made with a different version of a plugin than the one in use. */
 static enum gpumc_status compare_plugins(const struct gpumc_source *source,
                                          const struct gpumc_plugin_set *set,
                                          struct gpumc_error *error)

@@ -162,7 +162,8 @@ static const char *stored_name(const cJSON *resolved, const char *block)
   return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(values, "name"));
 }
 
-/* The plugin of that name: the task's own, which may have been loaded, or what is built in. */
+/* Returns the plugin with that name: the task's own, which may have been loaded, or the built-in
+ * one. */
 static const struct gpumc_model_ops *model_named(const struct gpumc_task *task, const char *name)
 {
   if (name == NULL)

@@ -58,8 +58,8 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_put_text(struct gpumc_checkp
  * failure (the previous checkpoint is then kept). */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_checkpoint_commit(struct gpumc_checkpoint_writer *writer, struct gpumc_error *error);
-/* Fills in the user block of a closed file and forces it to disk, as a commit does; for tests that
- * change checkpoints on purpose. */
+/* Fills in the user block of a closed file and forces it to the disk, as a commit does; for tests
+ * that change checkpoints on purpose. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_checkpoint_seal(const char *path, struct gpumc_error *error);
 /* Gives up: removes PATH.new and frees. Legal on NULL. */

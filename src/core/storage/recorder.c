@@ -311,7 +311,7 @@ write_root(const struct gpumc_recorder *recorder, struct gpumc_error *error)
   };
   for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
     GPUMC_TRY(write_attribute(file, &attributes[i], error));
-    /* The format identifies a file as ours, so it is written to disk before anything else. */
+    /* The format identifies a file as ours, so it is written to the disk before anything else. */
     if (i == 0 && H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0)
       return gpumc_hdf5_error(file, error, "flush %s", file->path);
   }

@@ -100,8 +100,8 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_recorder_flush(struct gpumc_recorder *recorder, struct gpumc_error *error);
 
 /* Saves all rows to a checkpoint, or loads them from one; load before the start. For series the
- * checkpoint holds only the number of rows: the log is synced to disk first, verified on loading
- * and cut back at the start; it must be kept as long as the checkpoint. */
+ * checkpoint holds only the number of rows: the log is synced to the disk first, verified on
+ * loading and cut back at the start; it must be kept as long as the checkpoint. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_save(struct gpumc_recorder *recorder,
                                                        struct gpumc_checkpoint_writer *writer,
                                                        struct gpumc_error *error);

@@ -186,8 +186,8 @@ void gpumc_long_tables_drop(struct gpumc_recorder *recorder);
  * file. */
 bool gpumc_long_tables_add(struct gpumc_recorder *recorder, size_t table, size_t n_rows);
 
-/* Syncs the log to disk and saves its length and its tables' numbers of rows to a checkpoint; or
- * opens and verifies the log of a checkpoint without changing it. */
+/* Syncs the log to the disk and saves its length and its tables' numbers of rows to a checkpoint;
+ * or opens and verifies the log of a checkpoint without changing it. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_long_tables_save(struct gpumc_recorder *recorder,
                                                           struct gpumc_checkpoint_writer *writer,
                                                           struct gpumc_error *error);

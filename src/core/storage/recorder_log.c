@@ -122,7 +122,7 @@ write_bytes(struct gpumc_log *log, const void *bytes, size_t count, struct gpumc
   return GPUMC_OK;
 }
 
-/* Syncs what was appended to disk. */
+/* Syncs what was appended to the disk. */
 static enum gpumc_status log_sync(const struct gpumc_log *log, struct gpumc_error *error)
 {
   return fsync(log->descriptor) == 0 ? GPUMC_OK : fail(log, "bring it to the disk", error);

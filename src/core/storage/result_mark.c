@@ -176,7 +176,7 @@ static bool has_superblock(const struct bytes *bytes)
   return has_text(bytes, 0, superblock, strlen(superblock));
 }
 
-/* Before the format is on disk there is nothing after the superblock. */
+/* Before the format is on the disk there is nothing after the superblock. */
 static bool has_superblock_only(const struct bytes *bytes)
 {
   return bytes->length <= SUPERBLOCK_BYTES || is_zero(bytes, SUPERBLOCK_BYTES);

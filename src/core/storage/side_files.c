@@ -130,7 +130,7 @@ static bool parse_record(const char *text, struct gpumc_status_record *record)
   return known < N_STATES;
 }
 
-/* Returns whether a text is such a record. */
+/* Returns whether a text is a status record. */
 static bool status_record_recognise(const char *text)
 {
   struct gpumc_status_record record;
