@@ -89,7 +89,7 @@ static const struct gpumc_key keys[] = {
 
 /* ---- checks ---- */
 
-/* Of the keys that a check may read, up to `file`, which is not. */
+/* Reads the keys that a check may use, all but `file`. */
 static struct hard_disks_settings settings_of(const struct gpumc_params *params)
 {
   struct hard_disks_settings settings = {.aspect = gpumc_params_real(params, "aspect")};
@@ -142,7 +142,7 @@ static void check_aspect(const struct gpumc_params *params, const struct gpumc_s
                          "aspect is not used: the box has the sides of the `lattice`");
 }
 
-/* The key that says how large the box is. */
+/* Returns the key that determines the size of the box. */
 static const char *density_key(const struct gpumc_params *params)
 {
   return gpumc_params_has(params, "box") ? "box" : "packing_fraction";
@@ -183,7 +183,8 @@ static bool lattice_fits(const struct hard_disks_settings *settings)
 enum { ADVICE_BYTES = 128, LARGER_BOXES = 1000 };
 
 /* Names the first box of the same shape, a little larger each time, that has room for the lattice;
- * nothing where none of them has. Three decimals are enough, and read as the number tried. */
+ * nothing if none of them has. Three decimals are enough, and are read back as the number that was
+ * tried. */
 static void advise_box(const struct hard_disks_settings *asked, char advice[ADVICE_BYTES])
 {
   struct hard_disks_settings settings = *asked;
@@ -332,7 +333,7 @@ static void destroy(struct gpumc_model *model)
   memset(model, 0, sizeof *model);
 }
 
-/* gpumc_model_ops.sample_checksum: of the positions of a file. */
+/* gpumc_model_ops.sample_checksum, for the positions of a file. */
 static enum gpumc_status sample_checksum(const struct gpumc_model *model, size_t number,
                                          uint64_t *checksum, struct gpumc_error *error)
 {

@@ -1,5 +1,5 @@
-/* The box of hard disks, and the grids of cells on which kernels have it: at constant volume, and
- * where the volume moves. */
+/* The box of hard disks, and the grids of cells on which kernels store it: at constant volume, and
+ * for a moving volume. */
 #include <math.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 
 /* ---- the box ---- */
 
-/* The largest even number of cells that are not narrower than a disk, and their width; false: a
- * cell has not enough slots for the disks that it may have. */
+/* Finds the largest even number of cells that are not narrower than a disk, and their width; false:
+ * a cell does not have enough slots for the disks that it may contain. */
 static bool make_grid(double length, uint32_t particles, uint32_t *cells, float *width)
 {
   if (!(length >= 2.0 && length < (double)HARD_DISKS_CELLS_MAXIMUM + 2.0))
@@ -42,9 +42,9 @@ static void sides_of(const struct hard_disks_settings *settings, double length[2
   length[1] = area / length[0];
 }
 
-/* The largest packing fraction of so many disks in a square box; 1: not known, or no such box has
- * fewer (Dickinson, Guillot, Keaton and Xhumari, Geombinatorics 20 (2011), up to five disks; Musin
- * and Nikitenko, Discrete Comput. Geom. 55, 1 (2016), six to eight). */
+/* Returns the largest packing fraction of this many disks in a square box; 1: unknown, or no such
+ * box has fewer (Dickinson, Guillot, Keaton and Xhumari, Geombinatorics 20 (2011), up to five
+ * disks; Musin and Nikitenko, Discrete Comput. Geom. 55, 1 (2016), six to eight). */
 static double densest_in_square(size_t particles)
 {
   switch (particles) {
@@ -107,11 +107,11 @@ enum gpumc_status hard_disks_make_box(const struct hard_disks_settings *settings
 
 /* ---- grids ---- */
 
-/* States on the open grid begin in a box that is so much larger than that at constant volume: by
+/* States on the open grid begin in a box larger than that at constant volume by this factor: by
  * more than places are rounded when they are scaled to it. */
 #define OPENING (1.0 + 0x1p-20)
 
-/* Whether cells of that width are possible. */
+/* Returns whether cells of that width are possible. */
 static bool is_width(uint32_t quanta)
 {
   return quanta >= HARD_DISKS_UNIT &&
@@ -123,7 +123,7 @@ static bool is_box(const struct hard_disks_box *grid, uint32_t width)
   return is_width(width) && is_width(hard_disks_height(grid, width));
 }
 
-/* An even number of cells whose width is as far as possible from both of its ends. */
+/* Finds an even number of cells whose width is as far as possible from both of its limits. */
 static void open_axis(double length, uint32_t *cells, float *width)
 {
   const double fewer = 2.0 * floor(0.5 * length / sqrt(sqrt(2.0))), more = fewer + 2.0;
@@ -133,7 +133,7 @@ static void open_axis(double length, uint32_t *cells, float *width)
       hard_disks_width((uint32_t)ceil(length * OPENING * (double)HARD_DISKS_UNIT / (double)*cells));
 }
 
-/* least > most: there is none, for the box is at the end of what a grid can have. */
+/* least > most: there is none, because the box is at the limit of a grid. */
 static void open_grid(struct hard_disks_parameters *parameters)
 {
   struct hard_disks_grid *grid = &parameters->open;
@@ -145,7 +145,7 @@ static void open_grid(struct hard_disks_parameters *parameters)
   grid->most = 0;
   if (!is_box(&grid->box, width))
     return;
-  /* Which widths are possible has one beginning and one end: found by halving. */
+  /* The possible widths form one range: its ends are found by bisection. */
   uint32_t below = 0, above = 2 * (uint32_t)HARD_DISKS_UNIT;
   for (grid->least = width; grid->least - below > 1;) {
     const uint32_t middle = below + (grid->least - below) / 2;

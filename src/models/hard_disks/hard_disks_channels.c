@@ -1,5 +1,5 @@
-/* The units of the channels of an instance of hard disks, and the weights of bins by which
- * histograms of distances become pressures (hard_disks_pressure.h). */
+/* The units of the channels of an instance of hard disks, and the weights of bins that turn
+ * histograms of distances into pressures (hard_disks_pressure.h). */
 #include <math.h>
 
 #include "core/numerics/elementary.h"
@@ -9,9 +9,9 @@
 
 enum { DEGREE = 5 };
 
-/* weight[i]: what a unit in bin i, at abscissa x[i], adds to the value at 0 of the polynomial of
- * least squares: by orthogonal polynomials (Forsythe, J. SIAM 5, 74 (1957)), sum over k of p_k(0)
- * p_k(x_i) / |p_k|^2. */
+/* weight[i]: the contribution of a unit in bin i, at abscissa x[i], to the value at 0 of the
+ * least-squares polynomial: by orthogonal polynomials (Forsythe, J. SIAM 5, 74 (1957)), sum over k
+ * of p_k(0) p_k(x_i) / |p_k|^2. */
 static void extrapolate(const double *x, double *weight)
 {
   double before[HARD_DISKS_BINS] = {0}, now[HARD_DISKS_BINS], before0 = 0.0, now0 = 1.0,
@@ -83,8 +83,8 @@ enum {
   /* Channels are below 2^CHANNEL_BITS quanta, so that a tally has room for the squares of all
      replicas; */
   CHANNEL_BITS = 40,
-  SUM_BITS = 52,  /* those whose square is not summed */
-  NEAR_PAIRS = 3, /* of a disk: six disks touch it */
+  SUM_BITS = 52,  /* those that are not squared in sums */
+  NEAR_PAIRS = 3, /* per disk: six disks touch it */
 };
 
 static void describe_channel(struct gpumc_model *model, size_t channel, double largest, int bits)

@@ -1,5 +1,5 @@
-/* The channels of hard disks, and how they follow from sums over a replica: for both compilers, by
- * the same arithmetic on every device. */
+/* The channels of hard disks, computed from sums over a replica: for both compilers, by the same
+ * arithmetic on every device. */
 #ifndef GPUMC_HARD_DISKS_CHANNELS_H
 #define GPUMC_HARD_DISKS_CHANNELS_H
 
@@ -7,12 +7,12 @@
 #include "models/hard_disks/hard_disks_pressure.h"
 #include "models/hard_disks/hard_disks_volume.h"
 
-/* Those of bond order are measured on request. HARD_DISKS_NUMBERS are single numbers; profiles,
- * which hard_disks_profiles.c measures, follow. */
+/* Those of bond order are measured on request. HARD_DISKS_NUMBERS single numbers come first;
+ * profiles, which hard_disks_profiles.c measures, follow. */
 enum hard_disks_channel {
   HARD_DISKS_VOLUME, /* Lx Ly */
-  /* 1 where the last move of the volume was accepted, -1 where it was refused because the grid has
-   * no such box, else 0. */
+  /* 1 if the last move of the volume was accepted, -1 if it was refused because the grid has no
+   * such box, otherwise 0. */
   HARD_DISKS_VOLUME_MOVED,
   HARD_DISKS_SCALING, /* sum over disks of the weights of their scalings (hard_disks_pressure.h) */
   HARD_DISKS_CONTACT, /* sum over pairs of the weights of their distances */
@@ -32,23 +32,23 @@ enum hard_disks_channel {
   HARD_DISKS_CHANNELS
 };
 
-/* Sums over the disks of a replica, integers, so that they depend on no order. */
+/* Sums over the disks of a replica, integers, so that they do not depend on the order. */
 struct hard_disks_sums {
-  uint64_t disks; /* counted: as many as there must be, unless one was lost */
+  uint64_t disks; /* counted: as many as there should be, unless one was lost */
   int64_t
       contact2; /* weights in quanta of the channel; each pair counts twice, once for each disk */
   int64_t scaling;        /* weights in quanta of the channel */
   int64_t psi6[2], local; /* in units of 2^-HARD_DISKS_ORDER_BITS */
-  int64_t wave[2][2];     /* of psi_6 exp(i k r), k along x and y: [axis][part], the same */
+  int64_t wave[2][2];     /* of psi_6 exp(i k r), k along x and y: [axis][part], likewise */
 };
 
-/* Of an instance. */
+/* The units of an instance. */
 struct hard_disks_units {
   double sites, quantum[HARD_DISKS_NUMBERS];
 };
 
-/* Of one axis of a disk: psi_6 exp(2 pi i at / side), in units of 2^-HARD_DISKS_ORDER_BITS, is
- * added to the sums. at, side: hard_disks_at(), hard_disks_side(). */
+/* Adds psi_6 exp(2 pi i at / side) along one axis of a disk, in units of 2^-HARD_DISKS_ORDER_BITS,
+ * to the sums. at, side: hard_disks_at(), hard_disks_side(). */
 GPUMC_HOST_DEVICE static inline void
 hard_disks_add_wave(const int64_t psi6[2], int64_t at, int64_t side, int64_t wave[2])
 {
@@ -59,7 +59,7 @@ hard_disks_add_wave(const int64_t psi6[2], int64_t at, int64_t side, int64_t wav
   wave[1] += (int64_t)rint(real * sine + imaginary * cosine);
 }
 
-/* |sum|^2 of a sum of complex numbers in units of 2^-HARD_DISKS_ORDER_BITS. */
+/* Returns |sum|^2 of a sum of complex numbers in units of 2^-HARD_DISKS_ORDER_BITS. */
 GPUMC_HOST_DEVICE static inline double hard_disks_square_of(const int64_t sum[2])
 {
   const double unit = 1.0 / (double)((int64_t)1 << HARD_DISKS_ORDER_BITS);
@@ -67,7 +67,7 @@ GPUMC_HOST_DEVICE static inline double hard_disks_square_of(const int64_t sum[2]
   return real * real + imaginary * imaginary;
 }
 
-/* The numbers of a replica on a grid into channel[c][at] of those that are not NULL. */
+/* Writes the numbers of a replica on a grid to channel[c][at] for those that are not NULL. */
 GPUMC_HOST_DEVICE static inline void
 hard_disks_record(const struct hard_disks_units *units, const struct hard_disks_box *grid,
                   const struct hard_disks_head *head, const struct hard_disks_sums *sums,

@@ -1,4 +1,5 @@
-/* Random states of hard disks, and a look for overlaps: both by lists of disks near each other. */
+/* Random states of hard disks, and a check for overlaps: both use lists of disks near each
+ * other. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 
 /* ---- near disks ---- */
 
-enum { NOBODY = UINT32_MAX, THREADED = 4096 /* disks that keep several threads busy */ };
+enum { NOBODY = UINT32_MAX, THREADED = 4096 /* number of disks that keeps several threads busy */ };
 
 /* Disks at x[], y[], which may be outside of the box by less than a side, and those near each:
  * near[begin[i]] to near[begin[i + 1] - 1], in both lists of a pair. */
@@ -19,7 +20,7 @@ struct near_lists {
   double *x, *y;
   size_t *begin;
   uint32_t *near;
-  /* Cells at least as wide as lists reach; one along an axis where there would be fewer than
+  /* Cells at least as wide as lists reach; a single one along an axis with room for fewer than
    * three. The disks of cell c are first[c], next[first[c]], ... up to NOBODY. */
   size_t cells[2];
   uint32_t *first, *next;
@@ -61,7 +62,7 @@ static void lists_free(struct near_lists *lists)
   free(lists->first);
 }
 
-/* The way from a place to another, or to its nearest image. */
+/* Returns the displacement from one place to another, or to its nearest image. */
 static double way(double from, double to, double length)
 {
   const double direct = to - from;
@@ -83,7 +84,7 @@ static size_t cell_along(const struct near_lists *lists, size_t d, double x)
   return cell < lists->cells[d] ? cell : lists->cells[d] - 1;
 }
 
-/* Disk i, which is in the box, into its cell. */
+/* Links disk i, which is in the box, into its cell. */
 static void link_disk(struct near_lists *lists, size_t i)
 {
   uint32_t *first = &lists->first[cell_along(lists, 1, lists->y[i]) * lists->cells[0] +
@@ -98,7 +99,7 @@ static double wrapped(double x, double length)
   return inside < length ? inside : 0.0;
 }
 
-/* Counts the disks in cells, but disk i, of which the squared distance to disk i is less than
+/* Counts the disks in cells, other than disk i, whose squared distance to disk i is less than
  * `square`, and writes them to `near` unless it is NULL. */
 static size_t find_near(const struct near_lists *lists, size_t i, double square, uint32_t *near)
 {
@@ -120,7 +121,7 @@ static size_t find_near(const struct near_lists *lists, size_t i, double square,
   return count;
 }
 
-/* Of all disks, which come into the box. */
+/* Fills the lists of all disks, which are first moved into the box. */
 static enum gpumc_status
 fill_lists(struct near_lists *lists, double reach, struct gpumc_error *error)
 {
@@ -152,36 +153,37 @@ fill_lists(struct near_lists *lists, double reach, struct gpumc_error *error)
 
 /* Random states without overlaps.
  *
- * Dilute systems: disks come one after the other, each to a random place where there is room. That
- * is almost a gas in equilibrium, whose longest waves take long to come about otherwise.
+ * Dilute systems: disks are placed one after the other, each at a random place where there is room.
+ * That is almost a gas in equilibrium, whose longest waves would otherwise take long to develop.
  *
- * Dense ones begin at random places. Then disks that overlap push each other apart, all of them at
- * the same time: in a step disk i gets the velocity
+ * Dense ones begin at random places. Then overlapping disks push each other apart, all at the same
+ * time: in a step disk i gets the velocity
  *
  *   v_i <- KEPT v_i + PUSH sum_j (D - r_ij) e_ij over overlapping disks j, e_ij from j to i,
  *
- * and moves by it. Where the velocity is kept, dense regions spread as sound does, in a number of
+ * and moves by it. Because the velocity is kept, dense regions spread as sound does, in a number of
  * steps proportional to their size, and not as heat. D is larger than a diameter, so that pushing
- * need not come to an end. Each sum is one thread's and in the order of the lists, and steps depend
- * on greatest values alone: states are those of any number of threads. */
+ * need not come to an end. Each sum is formed by one thread in the order of the lists, and steps
+ * depend only on maxima, so states do not depend on the number of threads. */
 #define PUSH 0.15
 #define KEPT 0.9
-/* Of a disk in a step, in diameters. */
+/* Largest velocity of a disk, in diameters per step. */
 #define FASTEST 0.1
-/* D of the first try is larger than a diameter by this, that of the next ones by half of it each
- * time, down to the least; steps end when no two disks overlap by REACHED of it, which leaves more
- * than rounding to quanta takes. */
+/* In the first try D exceeds a diameter by this, in later ones by half as much each time, down to
+ * the least; steps end when no two disks overlap by REACHED of it, which leaves more than rounding
+ * to quanta takes. */
 #define MARGIN 0.005
 #define MARGIN_LEAST 0.0003
 #define REACHED 0.98
-/* Lists hold disks closer than D and this, and serve until one has moved by almost half of it. */
+/* Lists hold disks closer than D plus this, and remain valid until one has moved by almost half of
+ * it. */
 #define SKIN 0.3
 #define SKIN_SPENT (0.45 * SKIN)
 
 enum {
   STEPS = 3000,   /* of a try */
-  TRIES = 20,     /* from other places; small systems get stuck at high densities */
-  DRAWS = 100000, /* of places for a disk of a dilute system */
+  TRIES = 20,     /* from new places; small systems get stuck at high densities */
+  DRAWS = 100000, /* attempts to place a disk of a dilute system */
 };
 
 struct crowd {
@@ -210,16 +212,16 @@ static void crowd_free(struct crowd *crowd)
 
 /* ---- dilute systems ---- */
 
-/* Whether there is room for a further disk wherever the others are: each takes a circle of radius 1
- * from it. */
+/* Returns whether there is room for another disk wherever the others are: each blocks a circle of
+ * radius 1. */
 static bool has_room(const struct hard_disks_parameters *parameters)
 {
   const double disks = parameters->box.particles;
   return 4.0 * parameters->packing_fraction * (disks - 1.0) < disks;
 }
 
-/* Disks one after the other to random places where they overlap none. False if one finds no place.
- */
+/* Inserts disks one after the other at random places where they overlap none. False if one finds no
+ * place. */
 static bool insert(struct near_lists *lists, struct gpumc_random random, uint32_t r)
 {
   clear_cells(lists);
@@ -244,8 +246,8 @@ static bool insert(struct near_lists *lists, struct gpumc_random random, uint32_
 
 /* ---- dense systems ---- */
 
-/* Disks at random places; in the order of cells, so that neighbours are near each other in memory.
- */
+/* Scatters disks at random places, in the order of cells, so that neighbours are near each other in
+ * memory. */
 static void scatter(struct crowd *crowd, struct gpumc_random random, uint32_t r, uint32_t attempt)
 {
   struct near_lists *lists = &crowd->lists;
@@ -269,7 +271,8 @@ static void scatter(struct crowd *crowd, struct gpumc_random random, uint32_t r,
   memset(crowd->velocity_x, 0, 2 * disks * sizeof *crowd->velocity_x);
 }
 
-/* The velocity of disk i in this step; its deepest overlap is kept in *deepest if it is larger. */
+/* Computes the velocity of disk i in this step; *deepest keeps its deepest overlap if that is
+ * larger. */
 static void push(struct crowd *crowd, size_t i, double diameter, double *deepest)
 {
   const struct near_lists *lists = &crowd->lists;
@@ -293,8 +296,8 @@ static void push(struct crowd *crowd, size_t i, double diameter, double *deepest
   crowd->velocity_y[i] = slower * y;
 }
 
-/* A step of all disks, unless no overlap is deeper than `allowed`, and whether there was one;
- * `*spent`: lists are needed anew. */
+/* Performs a step of all disks, unless no overlap is deeper than `allowed`, and returns whether
+ * there was one; `*spent`: the lists must be rebuilt. */
 static bool step(struct crowd *crowd, double diameter, double allowed, bool *spent)
 {
   struct near_lists *lists = &crowd->lists;
@@ -320,7 +323,7 @@ static bool step(struct crowd *crowd, double diameter, double allowed, bool *spe
   return true;
 }
 
-/* Until disks are apart, which `*apart` says, or the steps of a try are over. */
+/* Performs steps until disks are apart, as `*apart` says, or the steps of a try are used up. */
 static enum gpumc_status
 separate(struct crowd *crowd, double margin, bool *apart, struct gpumc_error *error)
 {
@@ -381,7 +384,7 @@ enum gpumc_status hard_disks_find_overlap(const struct hard_disks_parameters *pa
   *one = *other = 0;
   GPUMC_TRY_OUT(status, lists_create(parameters, 1.0 + MARGIN, 1, &lists, error));
   for (size_t i = 0; i < lists.disks && *one == *other; i++) {
-    uint32_t near[6]; /* no more than five that do not overlap each other */
+    uint32_t near[6]; /* no more than five without overlaps among each other */
     lists.x[i] = parameters->positions[2 * i];
     lists.y[i] = parameters->positions[2 * i + 1];
     if (find_near(&lists, i, (double)HARD_DISKS_LIMIT, near) > 0) {

@@ -20,7 +20,7 @@ out:
   return status;
 }
 
-/* Keeps the first error that comes. */
+/* Keeps the first error that occurs. */
 static void keep_error(enum gpumc_status found, const struct gpumc_error *of,
                        enum gpumc_status *status, struct gpumc_error *error)
 {
@@ -37,7 +37,8 @@ enum gpumc_status hard_disks_start(struct gpumc_ensemble *ensemble, struct gpumc
 {
   const struct lattice_cpu_storage *storage = ensemble->storage;
   const size_t places = lattice_cpu_places(ensemble);
-  const bool share = places < (size_t)storage->threads; /* a replica among the threads */
+  const bool share = places < (size_t)storage->threads; /* each replica is divided among the
+                                                         * threads */
   enum gpumc_status status = GPUMC_OK;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(storage->threads) if (!share)
   for (size_t i = 0; i < places; i++) {
@@ -74,7 +75,7 @@ enum gpumc_status hard_disks_inspect_places(struct gpumc_ensemble *ensemble,
   return hard_disks_measure_places(ensemble, measure, nothing, error);
 }
 
-/* ---- what kernels keep beside replicas ---- */
+/* ---- data that kernels keep beside replicas ---- */
 
 size_t hard_disks_own_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {

@@ -1,4 +1,4 @@
-/* What the kernels of hard disks on the CPU have in common: starts and measurements, whose errors
+/* Functions that the kernels of hard disks on the CPU share: starts and measurements, whose errors
  * are found by threads. */
 #ifndef GPUMC_HARD_DISKS_CPU_H
 #define GPUMC_HARD_DISKS_CPU_H
@@ -6,24 +6,26 @@
 #include "models/hard_disks/hard_disks.h"
 #include "models/lattice/replicas_cpu.h"
 
-/* gpumc_kernel_ops.start: states of every replica, which the kernel's `set` takes. */
+/* gpumc_kernel_ops.start: makes starting states of every replica and passes them to the kernel's
+ * `set`. */
 GPUMC_MUST_CHECK enum gpumc_status
 hard_disks_start(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
 
-/* Does something with every replica, threads over replicas; the error is that of one of those that
- * failed. */
+/* Applies a function to every replica, threads over replicas; the error is that of one of those
+ * that failed. */
 typedef enum gpumc_status (*hard_disks_work)(const struct gpumc_ensemble *ensemble,
                                              const struct lattice_cpu_place *place,
                                              int64_t *const *channel, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 hard_disks_measure_places(struct gpumc_ensemble *ensemble, hard_disks_work measure,
                           int64_t *const *channel, struct gpumc_error *error);
-/* gpumc_kernel_ops.inspect: a measurement of nothing, which counts disks. */
+/* gpumc_kernel_ops.inspect: a measurement of no channel, which counts disks. */
 GPUMC_MUST_CHECK enum gpumc_status hard_disks_inspect_places(struct gpumc_ensemble *ensemble,
                                                              hard_disks_work measure,
                                                              struct gpumc_error *error);
 
-/* lattice_cpu_storage.own: whether a cell had too many disks, and the rules of volume moves. */
+/* lattice_cpu_storage.own: whether a cell ever had too many disks, and the rules of volume
+ * moves. */
 struct hard_disks_own {
   bool full;
   struct hard_disks_volume_rule *rule; /* [plan.runs] */
@@ -44,7 +46,7 @@ void hard_disks_own_free(void *own);
   .own_size = sizeof(struct hard_disks_own), .own_bytes = hard_disks_own_bytes,                    \
   .own_create = hard_disks_own_create, .own_free = hard_disks_own_free
 
-/* Those rules for the next sweeps, if they move the volume. */
+/* Sets these rules for the next sweeps, if they move the volume. */
 GPUMC_MUST_CHECK enum gpumc_status hard_disks_set_rules(struct gpumc_ensemble *ensemble,
                                                         const struct gpumc_target *target,
                                                         uint32_t sweeps, struct gpumc_error *error);

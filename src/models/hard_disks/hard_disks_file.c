@@ -1,7 +1,7 @@
 /* Positions of hard disks from a text file: two numbers x y for each disk, in diameters, from the
- * corner of the box. White space separates numbers, # begins a comment. Places beyond the box are
- * those of the periodic images in it. Numbers are rounded to quanta; no two disks may overlap then.
- */
+ * corner of the box. White space separates numbers, # begins a comment. Places outside of the box
+ * are mapped to their periodic images in it. Numbers are rounded to quanta; no two disks may
+ * overlap afterwards. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "models/hard_disks/hard_disks.h"
 
 enum { WORD_BYTES = 64 };
-/* No coordinate is larger: a box has fewer diameters, and whole quanta of it fit into a double. */
+/* Largest coordinate allowed: a box has fewer diameters, and its whole quanta fit into a double. */
 #define LARGEST 1e6
 
 struct reader {
@@ -36,7 +36,7 @@ static int find_word(struct reader *reader)
   return byte;
 }
 
-/* The next number; `*end` at the end of the file. */
+/* Reads the next number; `*end` at the end of the file. */
 static enum gpumc_status
 next_number(struct reader *reader, double *number, bool *end, struct gpumc_error *error)
 {

@@ -1,4 +1,4 @@
-/* What is measured of hard disks, and what follows from it. Diameters are 1. */
+/* The measured quantities of hard disks, and those derived from them. Diameters are 1. */
 #include <math.h>
 #include <string.h>
 
@@ -108,7 +108,7 @@ const struct gpumc_control hard_disks_controls[HARD_DISKS_CONTROLS] = {
     [HARD_DISKS_BETA_PRESSURE] = {
         .label = {"beta_pressure", "pressure over kT", "1/diameters2", "βP"}}};
 
-/* ln of the weight is - beta P V, and what the places of the disks give. */
+/* ln of the weight is - beta P V, plus the contribution of the disks' places. */
 void hard_disks_coefficients(const struct gpumc_model *model, const double *control,
                              double *coefficient)
 {
@@ -117,7 +117,7 @@ void hard_disks_coefficients(const struct gpumc_model *model, const double *cont
   coefficient[HARD_DISKS_VOLUME] = control[HARD_DISKS_BETA_PRESSURE];
 }
 
-/* Bits of controls: where the pressure is moved, or nothing is, and the volume stays. */
+/* Bits of controls: if the pressure is moved; or if nothing is, and the volume is fixed. */
 enum { AT_PRESSURE = 1 << HARD_DISKS_BETA_PRESSURE, AT_VOLUME = GPUMC_CONTROLS_NONE };
 
 const struct gpumc_mean hard_disks_means[HARD_DISKS_MEANS] = {
@@ -220,8 +220,8 @@ compressibility_scale(const struct gpumc_model *model, const double *control, co
   return (double)model->sites * mean[1] / (mean[0] * mean[0]);
 }
 
-/* Of 1 and -1, by their difference and their sum: one series, which fluctuates also where all moves
- * stay on the grid. */
+/* Computed from 1 and -1, by their difference and their sum: one series, which fluctuates even if
+ * all moves stay on the grid. */
 static double
 volume_acceptance(const struct gpumc_model *model, const double *control, const double *mean)
 {
@@ -282,10 +282,9 @@ static double wave_number2(const struct gpumc_model *model, double volume)
   return isnan(volume) ? square : square * length[0] * length[1] / (volume * (double)model->sites);
 }
 
-/* By the second moment: chi(0) / chi(k) = 1 + xi^2 k^2 at the smallest k along x and y, which are
- * added. mean: <|Psi_6|^2>, the same at k along x, along y, <v>. NaN where chi(k) is not below
- * chi(0).
- */
+/* From the second moment: chi(0) / chi(k) = 1 + xi^2 k^2 at the smallest k along x and y, which are
+ * added. mean: <|Psi_6|^2>, the same at k along x, along y, <v>. NaN if chi(k) is not below
+ * chi(0). */
 static double
 correlation_length(const struct gpumc_model *model, const double *control, const double *mean)
 {
@@ -296,8 +295,8 @@ correlation_length(const struct gpumc_model *model, const double *control, const
              : (double)NAN;
 }
 
-/* Its square is a difference from 2; where that is 0, the root has no derivative, and its rounding
- * no bound. */
+/* Its square is a difference from 2; if that is 0, the root has no derivative, and its rounding no
+ * bound. */
 static double
 correlation_length_scale(const struct gpumc_model *model, const double *control, const double *mean)
 {

@@ -1,4 +1,4 @@
-/* What the kernels of hard disks have in common: the move, and their keys. */
+/* Definitions that the kernels of hard disks share: the move, and their keys. */
 #include <math.h>
 #include <string.h>
 
@@ -8,14 +8,14 @@
 /* As in the paper, where the orientational order decays fastest with this size and four trials. */
 #define MOVE_SIZE_DEFAULT 0.16
 #define MOVE_SIZE_TEXT "0.16"
-/* The chance that disks do not overlap after a compression by dV is exp(-(1 - 1/Z) beta P dV), and
- * that of an expansion to be accepted is about the same: with steps up to 2 / (beta P) a half of
- * the moves is accepted in dense systems of any size. Steps of a fraction of a quantum are not
+/* The probability that disks do not overlap after a compression by dV is exp(-(1 - 1/Z) beta P dV),
+ * and that of an expansion to be accepted is about the same: with steps up to 2 / (beta P) half of
+ * the moves are accepted in dense systems of any size. Steps of a fraction of a quantum are not
  * possible. */
 #define VOLUME_STEP_DEFAULT 2.0
 #define LEAST_REACH 0.5
 
-/* What is off; of options that no key gave, nothing. */
+/* Features that are switched off; options not given by any key leave all on. */
 enum { UNSHUFFLED = 1, UNSHIFTED = 2, UNCONFINED = 4 };
 
 static double given_size(const struct gpumc_kernel_options *options)
@@ -188,7 +188,7 @@ static void set_moves(struct gpumc_kernel_options *options, double value)
   options->own[0] = (uint64_t)value;
 }
 
-/* Far enough apart that they differ, about the best ones between a dilute and a dense system. */
+/* Far enough apart to differ, near the best ones between a dilute and a dense system. */
 static const double sizes[] = {0.06, 0.1, 0.16, 0.24, 0.36}, numbers[] = {2, 4, 8, 16};
 
 const struct gpumc_tunable hard_disks_tunables[HARD_DISKS_TUNABLES] = {
@@ -214,7 +214,7 @@ bool hard_disks_moves_volume(const struct gpumc_ensemble_plan *plan, uint32_t ti
          (time + 1) % hard_disks_volume_options_of(&plan->options).sweeps == 0;
 }
 
-/* In how many quanta the largest change of W is, and may be a fraction of one. */
+/* Returns the largest change of W in quanta; it may be a fraction of one. */
 static double reach_of(const struct hard_disks_grid *grid,
                        const struct gpumc_kernel_options *options, double pressure)
 {
@@ -229,7 +229,7 @@ static enum gpumc_status check_reach(const struct hard_disks_grid *grid,
                                      const struct gpumc_kernel_options *options, double pressure,
                                      struct gpumc_error *error)
 {
-  /* As three digits read that are rounded. */
+  /* Rounded as it will be read with three digits. */
   const double highest = 0.995 * reach_of(grid, options, 1.0) / LEAST_REACH;
   const double step = hard_disks_volume_options_of(options).step;
   if (reach_of(grid, options, pressure) >= LEAST_REACH)
@@ -303,9 +303,9 @@ const char *hard_disks_warning(const struct gpumc_kernel_options *options, const
   return warnings[options->own[2]];
 }
 
-/* ---- how much a sweep of `checkerboard` is ---- */
+/* ---- the amount of work in a sweep of `checkerboard` ---- */
 
-enum { STEPS = 48 }; /* of a sum for an integral, along each axis */
+enum { STEPS = 48 }; /* points along each axis of a sum that approximates an integral */
 
 /* g(r) of disks at contact (Henderson, Mol. Phys. 30, 971 (1975)), from where it falls to 1 at a
  * rate with which expected and counted trials agree within 1 % at packing fractions from 0.05 to
@@ -318,7 +318,7 @@ static double near_correlation(double fraction, double r)
   return 1.0 + (contact - 1.0) * exp(-DECAY * (r - 1.0));
 }
 
-/* Cells with disks, of all cells of a grid: the disks of a cell less the pairs in it, rho^2/2 times
+/* Returns the share of cells with disks: the disks of a cell less the pairs in it, rho^2/2 times
  * the integral of g(r) over both places. */
 static double occupied_share(const struct gpumc_model *model, const struct hard_disks_box *box)
 {
@@ -352,8 +352,8 @@ double hard_disks_volume_cost(const struct gpumc_model *model,
              : 0.0;
 }
 
-/* Nanoseconds of one core, about, of a trial, of what a sweep does with a disk beside, and of a
- * volume move for each disk. */
+/* Approximate nanoseconds of one core for a trial, for the rest of a sweep per disk, and for a
+ * volume move per disk. */
 #define TRIAL_COST 1.8
 #define DISK_COST 13.0
 #define VOLUME_COST 3.0

@@ -4,9 +4,9 @@
  * neighbour.
  *
  * Neighbours are those of the Voronoi construction: the cell of a disk is cut out of a square of
- * half a side HARD_DISKS_FRAME by the bisectors between it and the disks around, and the neighbours
- * are those whose edges are left. Disks at HARD_DISKS_FAR and beyond are none. Plain double
- * arithmetic, in the order of the disks that are passed, so that every device has the same bits:
+ * half-side HARD_DISKS_FRAME by the bisectors between it and the disks around, and the neighbours
+ * are those whose edges remain. Disks at HARD_DISKS_FAR and beyond do not count. Plain double
+ * arithmetic, in the order in which disks are passed, so that every device has the same bits:
  *
  *   hard_disks_polygon_begin(&polygon);
  *   for disks around, nearer cells first: hard_disks_polygon_cut(&polygon, dx, dy);
@@ -27,8 +27,8 @@
 enum { HARD_DISKS_ORDER_BITS = 30, HARD_DISKS_EDGES = 24, HARD_DISKS_RINGS = 3 };
 
 /* Edge k goes from corner k to the next, counterclockwise; (dx, dy)[k] is the neighbour beyond it,
- * 0 where it is the frame. reach2: four times the squared distance of the farthest corner: disks
- * beyond cut nothing off. */
+ * 0 if it is the frame. reach2: four times the squared distance of the farthest corner: disks
+ * beyond it cut nothing off. */
 struct hard_disks_polygon {
   int32_t edges;
   double x[HARD_DISKS_EDGES], y[HARD_DISKS_EDGES], dx[HARD_DISKS_EDGES], dy[HARD_DISKS_EDGES];
@@ -56,7 +56,7 @@ GPUMC_HOST_DEVICE static inline void hard_disks_polygon_begin(struct hard_disks_
   hard_disks_polygon_measure(polygon);
 }
 
-/* Cuts off what is nearer to a disk at (dx, dy). */
+/* Cuts off the part nearer to a disk at (dx, dy). */
 GPUMC_HOST_DEVICE static inline void
 hard_disks_polygon_cut(struct hard_disks_polygon *polygon, double dx, double dy)
 {
@@ -101,8 +101,8 @@ hard_disks_polygon_cut(struct hard_disks_polygon *polygon, double dx, double dy)
   *polygon = cut;
 }
 
-/* In units of 2^-HARD_DISKS_ORDER_BITS: real and imaginary part, and length. exp(6 i theta) = ((dx
- * + i dy) / r)^6; 0 for a disk without neighbours. */
+/* Returns, in units of 2^-HARD_DISKS_ORDER_BITS, real and imaginary part, and length. exp(6 i
+ * theta) = ((dx + i dy) / r)^6; 0 for a disk without neighbours. */
 GPUMC_HOST_DEVICE static inline void
 hard_disks_polygon_psi6(const struct hard_disks_polygon *polygon, int64_t psi6[2], int64_t *length)
 {

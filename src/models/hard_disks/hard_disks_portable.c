@@ -1,11 +1,11 @@
-/* Replicas of hard disks between cells and portable form. */
+/* Converts replicas of hard disks between cells and portable form. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "models/hard_disks/hard_disks.h"
 
-/* Quanta of a length that is a whole number of them. */
+/* Returns the quanta of a length that is a whole number of them. */
 static int64_t quanta(double length)
 {
   return (int64_t)(length * (double)HARD_DISKS_UNIT);
@@ -89,7 +89,7 @@ static void clear(const struct hard_disks_replica *replica)
     replica->x[i] = replica->y[i] = HARD_DISKS_NOWHERE;
 }
 
-/* Whether `value` is a whole number of quanta from 0 to below the side, and which. */
+/* Returns whether `value` is a whole number of quanta from 0 to below the side, and which. */
 static bool is_inside(const struct axis *axis, double value, int64_t *at)
 {
   if (!(value >= 0.0 && value < length_of(axis->side)))
@@ -98,7 +98,7 @@ static bool is_inside(const struct axis *axis, double value, int64_t *at)
   return length_of(*at) == value;
 }
 
-/* The cell, and the coordinate in it, of a place in the box. */
+/* Returns the cell, and the coordinate in it, of a place in the box. */
 static size_t cell_of(const struct axis *axis, int64_t at, int64_t offset, float *x)
 {
   const int64_t from_corner = (at - offset + axis->side) % axis->side;
@@ -130,7 +130,7 @@ static enum gpumc_status wrong(struct gpumc_error *error, const char *what)
   return gpumc_error_set(error, GPUMC_FAILURE, "a replica of hard disks has %s", what);
 }
 
-/* The box of a portable form into the head; whether it is one of the grid's. */
+/* Reads the box of a portable form into the head; returns whether it is one of the grid's. */
 static bool
 take_box(const struct hard_disks_grid *grid, const uint8_t *portable, struct hard_disks_head *head)
 {
@@ -148,7 +148,8 @@ take_box(const struct hard_disks_grid *grid, const uint8_t *portable, struct har
          hard_disks_height(&grid->box, width) == (uint32_t)quanta((double)head->width[1]);
 }
 
-/* The offsets, and the end of the last volume move, into the head; whether there are such. */
+/* Reads the offsets, and the end of the last volume move, into the head; returns whether they are
+ * valid. */
 static bool
 take_corner(const struct axis axis[2], const uint8_t *portable, struct hard_disks_head *head)
 {

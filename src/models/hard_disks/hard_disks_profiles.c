@@ -1,8 +1,8 @@
 /* Profiles of hard disks: histograms of distances and the structure factor of a replica in host
  * memory, by plain loops.
  *
- * A pair is seen from one of its disks, in the cells of a half plane around it, as far as the
- * distance reaches: O(N r^2). All sums are of integers, so that they depend on no order. */
+ * Each pair is visited from one of its disks, in the cells of a half plane around it, up to the
+ * largest distance: O(N r^2). All sums are of integers, so they do not depend on the order. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,12 @@
 
 enum {
   BINS_IN_UNIT = 100,    /* of distances from 1 on */
-  REACH = 10,            /* of distances, or half a box */
+  REACH = 10,            /* in distance, or half a box */
   WAVES_OF_AN_AXIS = 64, /* without a list of wave vectors: multiples of 2 pi / L along x and y */
   STRUCTURE_BITS = 52,
 };
 
-/* ---- what an instance has ---- */
+/* ---- the profiles of an instance ---- */
 
 static size_t distances_of(const struct hard_disks_parameters *parameters)
 {
@@ -42,8 +42,8 @@ static enum gpumc_status list_waves(const struct hard_disks_settings *settings,
   return GPUMC_OK;
 }
 
-/* `unit` of numbers of pairs, counted once, in a ring of area pi `ring`: the density around a disk
- * over the mean density. */
+/* Returns `unit` of numbers of pairs, counted once, in a ring of area pi `ring`: the density around
+ * a disk over the mean density. */
 static double unit_of(const struct gpumc_model *model, double ring)
 {
   return 2.0 / ((double)model->sites * hard_disks_parameters(model)->density * GPUMC_PI * ring);
@@ -106,7 +106,7 @@ enum gpumc_status hard_disks_describe_profiles(const struct hard_disks_settings 
 
 /* ---- pairs ---- */
 
-/* The sums of a replica; NULL: not wanted. */
+/* The sums over a replica; NULL: not wanted. */
 struct pairs {
   const struct hard_disks_parameters *parameters;
   const struct hard_disks_replica *replica;
@@ -114,7 +114,7 @@ struct pairs {
   int64_t *contact, *distance, *bond; /* [bins] */
   int32_t *psi6;                      /* [count][2], by places of the layout */
   size_t bins;
-  double reach2; /* squared distances from here on are not looked at */
+  double reach2; /* squared distances from here on are ignored */
 };
 
 static double bond_of(const int32_t *one, const int32_t *other)
@@ -143,8 +143,8 @@ static void see_pair(const struct pairs *pairs, size_t one, size_t other, double
         (int64_t)rint(unit * bond_of(pairs->psi6 + 2 * one, pairs->psi6 + 2 * other));
 }
 
-/* A disk at `place` of cell (a, b) and those of the cell that is (u, v) from it; of its own cell
- * those in later slots, from `first` on. */
+/* Visits the pairs of a disk at `place` of cell (a, b) and those of the cell that is (u, v) away;
+ * in its own cell, those in later slots, from `first` on. */
 static void
 see_cell(const struct pairs *pairs, size_t place, size_t a, size_t b, int u, int v, size_t first)
 {
@@ -162,13 +162,13 @@ see_cell(const struct pairs *pairs, size_t place, size_t a, size_t b, int u, int
   }
 }
 
-/* How far a cell that is `steps` away along an axis is, at least. */
+/* Returns the minimum distance of a cell that is `steps` away along an axis. */
 static double gap(int steps, double width)
 {
   return steps == 0 ? 0.0 : (abs(steps) - 1) * width;
 }
 
-/* The pairs of one disk, in slot s of its cell. */
+/* Visits the pairs of one disk, in slot s of its cell. */
 static void see_pairs_of(const struct pairs *pairs, size_t place, size_t a, size_t b, size_t s)
 {
   const struct hard_disks_box *box = &pairs->box;
@@ -183,8 +183,8 @@ static void see_pairs_of(const struct pairs *pairs, size_t place, size_t a, size
 
 /* ---- waves ---- */
 
-/* The structure factor: sums[n_waves][2] in units of 2^-HARD_DISKS_ORDER_BITS, and of the disk that
- * is looked at exp(i n phi), n = 0 .. most, along x and y. */
+/* The structure factor: sums[n_waves][2] in units of 2^-HARD_DISKS_ORDER_BITS, and, for the current
+ * disk, exp(i n phi), n = 0 .. most, along x and y. */
 struct waves {
   const struct hard_disks_parameters *parameters;
   int64_t *sums;
@@ -303,7 +303,7 @@ static void look_for_waves(void *with, size_t place, size_t a, size_t b, size_t 
   add_waves(of->waves, of->replica, place, a, b);
 }
 
-/* Zeroed numbers of a profile; NULL where it is not wanted. */
+/* Returns the zeroed numbers of a profile; NULL if it is not wanted. */
 static int64_t *
 numbers_of(const struct gpumc_model *model, size_t c, int64_t *const *channel, size_t at)
 {

@@ -1,30 +1,32 @@
-/* States of hard disks to begin with, from counters alone: a triangular lattice, a random state
- * that is compressed, both in turn, or positions of a file. */
+/* Starting states of hard disks, from counters alone: a triangular lattice, a compressed random
+ * state, both alternately, or positions from a file. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "models/hard_disks/hard_disks.h"
 
-/* Up to here compression takes a short time (docs/kernels/checkerboard.md). */
+/* Up to this density compression is fast (docs/kernels/checkerboard.md). */
 #define COMPRESSED_MAXIMUM 0.8
-/* From here on disks may be a solid, or take long to melt. */
+/* From this density on disks may be solid, or take long to melt. */
 #define SOLID 0.7
-/* Of a start's lattice. Pressures rise with the square of the strain, by 3 and 5 % at 0.04 and
- * packing fractions of 0.73 and 0.78: by 0.3 % here, as errors of short runs are. */
+/* Largest strain of a starting lattice. Pressures rise with the square of the strain, by 3 and 5 %
+ * at 0.04 and packing fractions of 0.73 and 0.78: by 0.3 % here, comparable to errors of short
+ * runs. */
 #define STRAIN_MAXIMUM 0.01
 
 /* ---- lattice ---- */
 
-/* The square of the smallest distance in a triangular lattice of that many columns and rows in the
- * box. */
+/* Returns the square of the smallest distance in a triangular lattice of that many columns and rows
+ * in the box. */
 static double spacing2(const double length[2], size_t columns, size_t rows)
 {
   const double a = length[0] / (double)columns, h = length[1] / (double)rows;
   return fmin(fmin(a * a, 0.25 * a * a + h * h), 4.0 * h * h);
 }
 
-/* Columns and rows, an even number, of at least that many sites with the largest spacing. */
+/* Finds columns and an even number of rows with at least that many sites and the largest
+ * spacing. */
 static void find_lattice(const double length[2], size_t particles, size_t lattice[2])
 {
   double best = 0.0;
@@ -39,8 +41,8 @@ static void find_lattice(const double length[2], size_t particles, size_t lattic
   }
 }
 
-/* How much the lattice that a start has is sheared, at the area that the density says: rows along
- * x, or along y, are relatively farther apart than in a triangular lattice. */
+/* Returns how much the lattice of a start is sheared, at the given density: how much farther apart
+ * rows along x, or along y, are than in a triangular lattice. */
 static double strain(const struct hard_disks_parameters *parameters)
 {
   const double a = parameters->length[0] / (double)parameters->lattice[0],
@@ -48,7 +50,7 @@ static double strain(const struct hard_disks_parameters *parameters)
   return fmin(fabs(log(h / a / sqrt(0.75))), fabs(log(h / a * sqrt(12.0))));
 }
 
-/* Columns and rows of about as many disks in a box of about that shape. */
+/* Finds columns and rows of about as many disks in a box of about that shape. */
 static void find_unstrained(const struct hard_disks_parameters *parameters, size_t lattice[2])
 {
   const double particles = parameters->box.particles,
@@ -125,8 +127,8 @@ enum gpumc_status hard_disks_find_start(const struct hard_disks_settings *settin
   return GPUMC_OK;
 }
 
-/* From the box at constant volume to that of a grid, which is the same or a little larger: so much
- * that rounding makes no disks overlap. */
+/* Scales from the box at constant volume to that of a grid, which is the same or slightly larger,
+ * enough that rounding makes no disks overlap. */
 static void scale_state(const struct hard_disks_parameters *parameters,
                         const struct hard_disks_grid *grid, uint8_t *portable)
 {
@@ -146,7 +148,7 @@ static void scale_state(const struct hard_disks_parameters *parameters,
   }
 }
 
-/* Whether the box has room for a triangular lattice. */
+/* Returns whether the box has room for a triangular lattice. */
 static bool find_any_lattice(const struct hard_disks_parameters *parameters, size_t lattice[2])
 {
   lattice[0] = lattice[1] = 1;

@@ -5,7 +5,7 @@
 
 #include "models/hard_disks/hard_disks.h"
 
-/* A replica in its box, and the disk that is looked at, in cell (a, b). */
+/* A replica in its box, and the current disk, in cell (a, b). */
 struct view {
   const struct hard_disks_parameters *parameters;
   const struct hard_disks_replica *replica;
@@ -13,8 +13,8 @@ struct view {
   size_t a, b, place;
 };
 
-/* Calls `see_disk` with the difference to each disk of the cell that is (u, v) from the disk's own.
- */
+/* Calls `see_disk` with the difference to each disk of the cell that is (u, v) away from the disk's
+ * own. */
 typedef void (*see)(void *with, double dx, double dy);
 
 static void visit_cell(const struct view *view, int u, int v, see see_disk, void *with)
@@ -36,7 +36,7 @@ static void visit_cell(const struct view *view, int u, int v, see see_disk, void
   }
 }
 
-/* The cells of a ring: max(|u|, |v|) = ring, row by row. */
+/* Visits the cells of a ring: max(|u|, |v|) = ring, row by row. */
 static void visit_ring(const struct view *view, int ring, see see_disk, void *with)
 {
   for (int v = -ring; v <= ring; v++)

@@ -1,10 +1,10 @@
-/* Moves of the volume of hard disks at constant pressure, for both compilers: what every kernel of
- * a trajectory must reproduce bit for bit.
+/* Moves of the volume of hard disks at constant pressure, for both compilers: the definition that
+ * every kernel of a trajectory must reproduce bit for bit.
  *
  * The weight of a box of volume V is exp(-beta P V) Z_N(V) dV, Z_N the integral over the places of
  * N disks in it, for volumes at which the cells of the grid are wide enough and not too wide: a
- * range of a factor of 2 at the most (struct hard_disks_grid). A box is known by the width W of its
- * cells along x, a whole number of quanta; it keeps its shape (hard_disks_height).
+ * range of at most a factor of 2 (struct hard_disks_grid). A box is identified by the width W of
+ * its cells along x, a whole number of quanta; it keeps its shape (hard_disks_height).
  *
  * Trajectory "disks.volume.1". At the end of a sweep, replica r draws once from the counter
  * {0xffffffff, r, time, (PARTICLES_VOLUME, 0)}:
@@ -12,10 +12,10 @@
  *   word 0: by how many quanta W changes, 1 .. K; word 1: its sign; words 2 and 3: the threshold.
  *
  * All coordinates are then scaled by W'/W, each disk in its cell and slot. A coordinate of x quanta
- * stands for all places from x to x + 1, which the hard constraint does not tell apart: so the
+ * stands for all places from x to x + 1, which the hard constraint does not distinguish: so the
  * place x + u is scaled, u drawn uniformly in every move, and rounded down. This makes the move
- * that of continuous coordinates, of which detailed balance is known; rounding to the nearest
- * quantum would not be, for the step of W is a few quanta in large systems. The volume of each
+ * that of continuous coordinates, for which detailed balance is known; rounding to the nearest
+ * quantum would not, since the step of W is a few quanta in large systems. The volume of each
  * disk's place grows by V' / V and |dV / dW| by W' / W, so that the box is accepted with
  * probability
  *
@@ -30,21 +30,21 @@
 #include "core/numerics/elementary.h"
 #include "models/hard_disks/hard_disks_physics.h"
 
-/* From an expansion of W by so many quanta on, no disks can overlap: distances of 1 grow by 4.6
+/* If W expands by at least this many quanta, no disks can overlap: distances of 1 grow by 4.6
  * quanta at least, and rounding takes less than 3 of them. */
 enum { HARD_DISKS_SAFE_EXPANSION = 8 };
 
 /* hard_disks_head.last_move: the end of the last volume move that was tried, however many sweeps
- * ago: what is measured knows of moves also where no measured sweep ends with one. It is part of
- * the portable form (hard_disks_corner). */
+ * ago, so that measurements see moves even if no measured sweep ends with one. It is part of the
+ * portable form (hard_disks_corner). */
 enum hard_disks_end {
-  HARD_DISKS_NOT_TRIED, /* none was, so far */
+  HARD_DISKS_NOT_TRIED, /* none so far */
   HARD_DISKS_ACCEPTED,
   HARD_DISKS_REFUSED,
-  HARD_DISKS_BEYOND /* refused, for the box has no such volume on this grid */
+  HARD_DISKS_BEYOND /* refused, because the box has no such volume on this grid */
 };
 
-/* What the volume moves of a run have in common. */
+/* Parameters shared by the volume moves of a run. */
 struct hard_disks_volume_rule {
   uint32_t least, most, reach; /* of W, and of its change: K */
   double pressure;             /* beta P, in units of one over the squared diameter */
@@ -60,11 +60,11 @@ GPUMC_HOST_DEVICE static inline float hard_disks_width(uint32_t quanta)
   return (float)((double)quanta * (1.0 / (double)HARD_DISKS_UNIT));
 }
 
-/* A volume move of one replica, before any disk is looked at. */
+/* A volume move of one replica, before any disk is checked. */
 struct hard_disks_volume_move {
   enum hard_disks_end end; /* HARD_DISKS_ACCEPTED: if no disks overlap */
-  bool overlaps;           /* they may */
-  float width[2];          /* w that is tried */
+  bool overlaps;           /* they may overlap */
+  float width[2];          /* trial w */
   double ratio[2];         /* w' / w */
 };
 
@@ -102,7 +102,7 @@ hard_disks_volume_draw(struct gpumc_random random, const struct hard_disks_volum
   return move;
 }
 
-/* Words of the disks in slots 2 call and 2 call + 1 of a cell. */
+/* Draws the words of the disks in slots 2 call and 2 call + 1 of a cell. */
 GPUMC_HOST_DEVICE static inline void
 hard_disks_volume_words(struct gpumc_random random, uint32_t cell, uint32_t replica, uint32_t time,
                         uint32_t call, uint32_t word[4])
@@ -111,7 +111,7 @@ hard_disks_volume_words(struct gpumc_random random, uint32_t cell, uint32_t repl
                     gpumc_random_label(GPUMC_RANDOM_PARTICLES_VOLUME, call), word);
 }
 
-/* A coordinate in its cell, 0 <= x < w', in a box that is scaled. */
+/* Returns a coordinate in its cell, 0 <= x < w', in a box that is scaled. */
 GPUMC_HOST_DEVICE static inline float
 hard_disks_scaled(float x, uint32_t word, double ratio, float width)
 {
@@ -121,7 +121,7 @@ hard_disks_scaled(float x, uint32_t word, double ratio, float width)
   return to < last ? to : last;
 }
 
-/* The box of a replica after a move. */
+/* Sets the box of a replica after a move. */
 GPUMC_HOST_DEVICE static inline void
 hard_disks_scale_head(const struct hard_disks_box *grid, const struct hard_disks_volume_move *move,
                       struct hard_disks_head *head)

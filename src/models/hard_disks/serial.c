@@ -1,13 +1,12 @@
-/* The kernel `serial` of hard disks on the CPU: the plain reference. A sweep is N trials, each of a
- * disk drawn uniformly, displaced uniformly in a square about its place; threads over replicas.
+/* The kernel `serial` of hard disks on the CPU: the plain reference. A sweep is N trials, each
+ * moving a uniformly chosen disk uniformly in a square about its place; threads over replicas.
  *
  * Trajectory "disks.serial.1". Trial i of a sweep has the counter {i, replica, time,
  * (PARTICLES_MOVE, 0)}: word 0 is the disk, words 1 and 2 are its displacements along x and y
- * (hard_disks_displacement). A replica is its portable form, without a grid: the corner stands at
- * 0.
+ * (hard_disks_displacement). A replica is its portable form, without a grid: the corner is at 0.
  *
- * Moves of the volume are those of hard_disks_volume.h, but that places in the box are scaled, not
- * coordinates in cells: u of disk i has the counter {i, replica, time, (PARTICLES_VOLUME, 0)},
+ * Moves of the volume are those of hard_disks_volume.h, except that places in the box are scaled,
+ * not coordinates in cells: u of disk i has the counter {i, replica, time, (PARTICLES_VOLUME, 0)},
  * words 0 and 1. */
 #include <math.h>
 #include <string.h>
@@ -19,7 +18,7 @@
 
 enum { NOBODY = UINT32_MAX };
 
-/* A replica in lists of its cells: first[cells], next[particles], and room for other places, in the
+/* A replica in lists of its cells: first[cells], next[particles], and room for trial places, in the
  * scratch of a thread. */
 struct lists {
   struct hard_disks_box box;
@@ -97,8 +96,8 @@ static struct lists lists_of(const struct gpumc_ensemble *ensemble, uint8_t *por
   return lists;
 }
 
-/* Whether disk i at `place` overlaps a disk of the cell that is (u, v) from its own; images of that
- * cell that stand on the other side of the box are where the disk sees them. */
+/* Returns whether disk i at `place` overlaps a disk of the cell that is (u, v) away from its own;
+ * images of that cell on the other side of the box are moved to where the disk sees them. */
 static bool overlaps_in(const struct lists *lists, uint32_t i, const double place[2], int u, int v)
 {
   const struct hard_disks_box *box = &lists->box;
@@ -137,7 +136,7 @@ static double wrapped(double x, double length)
   return x < 0.0 ? x + length : x >= length ? x - length : x;
 }
 
-/* Trial number `trial` of a sweep; whether it is accepted. */
+/* Performs trial number `trial` of a sweep; returns whether it is accepted. */
 static bool try_disk(struct lists *lists, const uint32_t word[4], float scale)
 {
   const double *length = lists->length;
@@ -160,7 +159,7 @@ static bool try_disk(struct lists *lists, const uint32_t word[4], float scale)
 
 /* ---- volume ---- */
 
-/* Whether no disks overlap. */
+/* Returns whether no disks overlap. */
 static bool all_are_free(const struct lists *lists)
 {
   for (uint32_t i = 0; i < lists->box.particles; i++)
@@ -169,7 +168,7 @@ static bool all_are_free(const struct lists *lists)
   return true;
 }
 
-/* The place in a box of side `length` times `ratio`. */
+/* Scales a place in a box of side `length` by `ratio`. */
 static double scaled(double place, uint32_t word, double ratio, double length)
 {
   const double unit = (double)HARD_DISKS_UNIT;
@@ -232,7 +231,7 @@ sweep(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *pla
   gpumc_steps_propose(ensemble, place->run, (uint64_t)sweeps * ensemble->model->sites);
 }
 
-/* By way of cells. */
+/* Measures by way of cells. */
 static enum gpumc_status measure_place(const struct gpumc_ensemble *ensemble,
                                        const struct lattice_cpu_place *place,
                                        int64_t *const *channel, struct gpumc_error *error)
@@ -272,7 +271,7 @@ static double trials(const struct gpumc_model *model, const struct gpumc_ensembl
   return (double)model->sites;
 }
 
-/* Nanoseconds of one core, about, of a trial, and of a volume move for each disk. */
+/* Approximate nanoseconds of one core for a trial, and for a volume move per disk. */
 #define TRIAL_COST 50.0
 #define VOLUME_COST 25.0
 

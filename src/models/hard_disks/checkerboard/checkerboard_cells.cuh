@@ -1,10 +1,10 @@
-/* Trials of a cell whose surroundings are in shared memory: what a thread does, for both compilers,
- * so that tests can run it cell by cell.
+/* Moves in a cell whose surroundings are in shared memory: the work of one thread, for both
+ * compilers, so that tests can run it cell by cell.
  *
- * Whether a disk may move to p is first found out from |p - q|^2 = |p|^2 + (|q|^2 - 2 p q), which
- * takes two fused operations for each neighbour q whose square is known, and the least of all. The
- * result is rounded otherwise than hard_disks_overlap() rounds. Where the difference could matter,
- * once in ten thousand trials, every pair is looked at again by hard_disks_overlap(). */
+ * Whether a disk may move to p is first determined from |p - q|^2 = |p|^2 + (|q|^2 - 2 p q), which
+ * takes two fused operations for each neighbour q whose square is known, and the minimum over all.
+ * The result is rounded differently than in hard_disks_overlap(). If the difference could matter,
+ * once in ten thousand trials, every pair is checked again by hard_disks_overlap(). */
 #ifndef GPUMC_HARD_DISKS_CHECKERBOARD_CELLS_CUH
 #define GPUMC_HARD_DISKS_CHECKERBOARD_CELLS_CUH
 
@@ -13,14 +13,15 @@
 #include "core/numerics/philox.cuh"
 #include "models/hard_disks/hard_disks_physics.h"
 
-/* More than the two ways to compute a squared distance near 1 differ by. Coordinates are relative
- * to the cell of p: |p| < 3 and |q| < 4, since w < 2 and the distance is about 1. So |q|^2, its sum
- * and the product with q are numbers up to 16 and have errors of 2^-21 at most, three of them. A
- * coordinate q of 2 or more is rounded, by 2^-23 at most, and with it the square by 2^-22. What
- * else is rounded is smaller than 8, six times 2^-22. Together this is below 2^-18. */
+/* More than the difference between the two ways to compute a squared distance near 1. Coordinates
+ * are relative to the cell of p: |p| < 3 and |q| < 4, since w < 2 and the distance is about 1. So
+ * |q|^2, its sum and the product with q are numbers up to 16 and have errors of 2^-21 at most,
+ * three of them. A coordinate q of 2 or more is rounded, by 2^-23 at most, and with it the square
+ * by 2^-22. The other rounded numbers, six of them, are smaller than 8, with errors of 2^-22. The
+ * total is below 2^-18. */
 #define HARD_DISKS_DOUBT 0x1p-18f
 
-/* Keeps a number in a register, where the compiler would rather compute it again each time. */
+/* Keeps a number in a register that the compiler would otherwise recompute each time. */
 GPUMC_HOST_DEVICE static inline void disks_keep(uint32_t &number)
 {
 #ifdef __CUDA_ARCH__
@@ -42,7 +43,7 @@ GPUMC_HOST_DEVICE static inline void disks_keep(float &number)
 
 /* Cells in shared memory, in the order of their places. */
 struct disks_cells {
-  float4 *first, *second; /* slots 0 and 1; slots 2 and 3, set where they are in use */
+  float4 *first, *second; /* slots 0 and 1; slots 2 and 3, set only if they are in use */
   uint8_t *count;
 };
 
@@ -52,7 +53,7 @@ struct disks_around {
   uint32_t row[3], column[3];
 };
 
-/* By comparisons, so that the numbers stay in registers. */
+/* Uses comparisons, so that the numbers stay in registers. */
 GPUMC_HOST_DEVICE static inline uint32_t disks_choice(const uint32_t of[3], uint32_t i)
 {
   return i == 0 ? of[0] : i == 1 ? of[1] : of[2];
@@ -64,7 +65,7 @@ disks_place(const struct disks_around *around, uint32_t i, uint32_t j)
   return disks_choice(around->row, j) + disks_choice(around->column, i);
 }
 
-/* What all cells of a replica have in common in a sweep. */
+/* Parameters that all cells of a replica share in a sweep. */
 struct disks_rule {
   struct gpumc_philox_group group;
   float width_x, width_y, scale;
@@ -77,15 +78,17 @@ disks_slot(const struct disks_cells *cells, uint32_t place, uint32_t slot)
   return (float2 *)(slot < 2 ? cells->first : cells->second) + 2 * (size_t)place + (slot & 1);
 }
 
-/* Columns of a row are stored by parity, so that neighbours of one colour lie side by side. */
+/* Returns the storage position of a column: columns of a row are stored by parity, so that
+ * neighbours of one colour are adjacent. */
 GPUMC_HOST_DEVICE static inline uint32_t disks_column(uint32_t column, uint32_t half)
 {
   return (column & 1) * half + (column >> 1);
 }
 
-/* ---- overlaps, as they are defined ---- */
+/* ---- overlaps, by definition ---- */
 
-/* Whether a disk in cell (i, j) of the nine overlaps one at (x, y) of the cell in the middle. */
+/* Returns whether a disk in cell (i, j) of the nine overlaps one at (x, y) of the cell in the
+ * middle. */
 GPUMC_HOST_DEVICE static inline bool disks_overlap_at(const struct disks_rule *rule, float2 other,
                                                       uint32_t i, uint32_t j, float x, float y)
 {
@@ -93,8 +96,9 @@ GPUMC_HOST_DEVICE static inline bool disks_overlap_at(const struct disks_rule *r
                             hard_disks_apart(other.y, y, (float)j - 1.0f, rule->width_y));
 }
 
-/* Whether a disk at (x, y) of the cell in the middle overlaps any but the one in `slot`. Written
- * out: with disks_overlap_at() sweeps of many replicas of 1024 disks took 3 % longer on an H100. */
+/* Returns whether a disk at (x, y) of the cell in the middle overlaps any but the one in `slot`.
+ * Written out: with disks_overlap_at() sweeps of many replicas of 1024 disks took 3 % longer on an
+ * H100. */
 GPUMC_HOST_DEVICE static inline bool
 disks_overlap_any(const struct disks_cells *cells, const struct disks_around *around,
                   const struct disks_rule *rule, uint32_t slot, float x, float y)
@@ -116,9 +120,9 @@ disks_overlap_any(const struct disks_cells *cells, const struct disks_around *ar
   return false;
 }
 
-/* The same, where a block would wait for the thread: three cells of a row at once, and slots 0 and
- * 1 that are not in use like others, since they are far away. `crowded`: cells may have more than
- * two disks. */
+/* The same, for use when a block would wait for the thread: three cells of a row at once; slots 0
+ * and 1 that are not in use are treated like others, since they are far away. `crowded`: cells may
+ * have more than two disks. */
 GPUMC_HOST_DEVICE static inline bool
 disks_overlap_quickly(const struct disks_cells *cells, const struct disks_around *around,
                       const struct disks_rule *rule, bool crowded, uint32_t slot, float x, float y)
@@ -154,7 +158,7 @@ disks_overlap_quickly(const struct disks_cells *cells, const struct disks_around
 
 /* ---- trials ---- */
 
-/* Of a thread: trials that were accepted, and cells in which there were any. */
+/* Counts of a thread: accepted trials, and cells that had any. */
 struct disks_counts {
   uint32_t accepted, cells;
 };
@@ -166,7 +170,8 @@ disks_count(struct disks_counts *counts, bool counts_here, uint32_t accepted)
   counts->cells += counts_here;
 }
 
-/* As a number by its bits, the sign above all: what is negative is larger than any that is not. */
+/* Returns the bits of x as a number, the sign on top: negative numbers are larger than all
+ * others. */
 GPUMC_HOST_DEVICE static inline uint32_t disks_bits(float x)
 {
 #ifdef __CUDA_ARCH__
@@ -178,7 +183,7 @@ GPUMC_HOST_DEVICE static inline uint32_t disks_bits(float x)
 #endif
 }
 
-/* Whether 0 <= x < w and so on: sums that are 0 have no sign. */
+/* Returns whether 0 <= x < w and likewise for y: sums that are 0 have no sign. */
 GPUMC_HOST_DEVICE static inline bool
 disks_is_inside(const struct disks_rule *rule, float x, float y)
 {
@@ -193,7 +198,7 @@ GPUMC_HOST_DEVICE static inline float disks_displacement(uint32_t word, float sc
   return (1.5f + fmaf((float)times256, scale * 0x1p-7f, scale)) - 1.5f;
 }
 
-/* Random words of the trials 2 call and 2 call + 1. */
+/* Draws the random words of trials 2 call and 2 call + 1. */
 template <uint32_t ROUNDS>
 GPUMC_HOST_DEVICE static inline void
 disks_draw(const struct disks_rule *rule, const struct gpumc_philox_word *word, uint32_t call,
@@ -204,7 +209,7 @@ disks_draw(const struct disks_rule *rule, const struct gpumc_philox_word *word, 
                             gpumc_philox_label(rule->group.key, word->first, label), drawn);
 }
 
-/* A disk q around, relative to the corner of the cell in the middle, and its square. */
+/* A disk q around the cell, relative to the corner of the cell in the middle, and its square. */
 struct disks_neighbour {
   float x, y, square;
 };
@@ -217,17 +222,17 @@ GPUMC_HOST_DEVICE static inline struct disks_neighbour disks_neighbour_at(float 
   return neighbour;
 }
 
-/* A coordinate in cell `at` of three, relative to the one in the middle. */
+/* Returns a coordinate in cell `at` of three, relative to the one in the middle. */
 GPUMC_HOST_DEVICE static inline float disks_moved(float x, uint32_t at, float width)
 {
   return at == 0 ? x - width : at == 1 ? x : x + width;
 }
 
-/* Those in slot 0 of the eight cells around, and in other slots, of which there are few. In cells
- * of a width near 1 those are slots 1, and at a packing fraction of 0.7 one cell in 2000 has five
- * or more around it; with room for two, one in 250 would have too many, and every eighth warp would
- * wait for such a cell. WIDE cells, at constant pressure, have more, and third disks are not rare.
- */
+/* Numbers of neighbours kept: those in slot 0 of the eight cells around, and those in other slots,
+ * of which there are few. In cells of a width near 1 the latter are in slots 1, and at a packing
+ * fraction of 0.7 one cell in 2000 has five or more around it; with room for two, one in 250 would
+ * have too many, and every eighth warp would wait for such a cell. WIDE cells, at constant
+ * pressure, have more, and third disks are not rare. */
 enum { DISKS_CELLS_AROUND = 8 };
 
 template <bool WIDE> struct disks_neighbours {
@@ -235,7 +240,7 @@ template <bool WIDE> struct disks_neighbours {
   struct disks_neighbour disk[all];
 };
 
-/* The last place is given up for a new disk at the first. */
+/* Inserts a disk at the first place; the last one is dropped. */
 template <uint32_t COUNT>
 GPUMC_HOST_DEVICE static inline void disks_push(float2 other[COUNT], float x, float y)
 {
@@ -297,7 +302,7 @@ disks_gather(const struct disks_cells *cells, const struct disks_around *around,
   return seconds <= most;
 }
 
-/* The least squared distance of (x, y) to any of them, about. */
+/* Returns the smallest squared distance of (x, y) to any of them, approximately. */
 template <bool WIDE>
 GPUMC_HOST_DEVICE static inline float
 disks_least_square(const struct disks_neighbours<WIDE> *neighbours, float x, float y)
@@ -316,9 +321,9 @@ disks_least_square(const struct disks_neighbours<WIDE> *neighbours, float x, flo
   return fminf(least[0], least[1]) + fmaf(x, x, y * y);
 }
 
-/* Whether a disk in `slot` at the place *disk, with `other` in its cell or nowhere, moves
- * by the two words; if so, *disk is where it is then. `more`: there are disks around that are not
- * among the neighbours, which only the QUICK look finds. Conditions are joined without branches. */
+/* Returns whether a disk in `slot` at the place *disk, with `other` in its cell or nowhere, moves
+ * by the two words; if so, *disk becomes the new place. `more`: some disks around are not among the
+ * neighbours; only the QUICK look finds them. Conditions are combined without branches. */
 template <bool WIDE, bool QUICK>
 GPUMC_HOST_DEVICE static inline bool
 disks_try(const struct disks_cells *cells, const struct disks_around *around,
@@ -340,8 +345,8 @@ disks_try(const struct disks_cells *cells, const struct disks_around *around,
   return free;
 }
 
-/* A cell with one or two disks, all of whose neighbours are known, or `more` and QUICK. Returns how
- * many trials were accepted. */
+/* Moves the disks of a cell with one or two disks, all of whose neighbours are known, or `more` and
+ * QUICK. Returns how many trials were accepted. */
 template <uint32_t ROUNDS, bool WIDE, bool QUICK>
 GPUMC_HOST_DEVICE static inline uint32_t
 disks_move_two(const struct disks_cells *cells, const struct disks_around *around,
@@ -352,7 +357,7 @@ disks_move_two(const struct disks_cells *cells, const struct disks_around *aroun
   const uint32_t here = disks_place(around, 1, 1);
   const float4 own = cells->first[here];
   const bool both = own.z != HARD_DISKS_NOWHERE;
-  /* The disks that trials 0 and 1 move; nowhere: there is one. */
+  /* The disks moved by trials 0 and 1; nowhere: there is only one. */
   float2 even = make_float2(own.x, own.y), odd = make_float2(own.z, own.w);
   float2 *slot_even = disks_slot(cells, here, 0), *slot_odd = slot_even + 1;
   uint32_t taken = 0;
@@ -362,7 +367,7 @@ disks_move_two(const struct disks_cells *cells, const struct disks_around *aroun
   for (uint32_t s = 0; s < rule->moves; s += 2) {
     uint32_t drawn[4];
     disks_draw<ROUNDS>(rule, &word, s / 2, drawn);
-    /* hard_disks_shuffle() for two: they change places where the upper bit is 0. */
+    /* hard_disks_shuffle() for two: they are swapped if the upper bit is 0. */
     if (s == 0 && both && rule->shuffle && hard_disks_shuffle_bits(drawn) >> 31 == 0) {
       const float2 disk = even;
       even = odd;
@@ -387,8 +392,8 @@ disks_move_two(const struct disks_cells *cells, const struct disks_around *aroun
   return taken;
 }
 
-/* Whether (x, y) is free for the disk in `slot` of a cell with any number of them, by the
- * neighbours that are known. */
+/* Returns whether (x, y) is free for the disk in `slot` of a cell with any number of disks, as far
+ * as the known neighbours show. */
 template <bool WIDE>
 GPUMC_HOST_DEVICE static inline bool
 disks_is_free(const struct disks_cells *cells, const struct disks_around *around,
@@ -409,8 +414,8 @@ disks_is_free(const struct disks_cells *cells, const struct disks_around *around
   return true;
 }
 
-/* Any cell, slowly; `known`: `neighbours` are all of them. Returns how many trials were accepted.
- */
+/* Moves the disks of any cell, slowly; `known`: `neighbours` contains all of them. Returns how many
+ * trials were accepted. */
 template <uint32_t ROUNDS, bool WIDE>
 GPUMC_HOST_DEVICE static inline uint32_t
 disks_move_plainly(const struct disks_cells *cells, const struct disks_around *around,
@@ -445,7 +450,7 @@ disks_move_plainly(const struct disks_cells *cells, const struct disks_around *a
   return taken;
 }
 
-/* Whether the cell or one around it has more than two disks. */
+/* Returns whether the cell or one around it has more than two disks. */
 GPUMC_HOST_DEVICE static inline bool
 disks_is_crowded(const struct disks_cells *cells, const struct disks_around *around)
 {
@@ -458,10 +463,10 @@ disks_is_crowded(const struct disks_cells *cells, const struct disks_around *aro
   return most > 2;
 }
 
-/* The trials of a cell; `crowded`: some cells have more than two disks. QUICK: cells of which not
- * all neighbours are known go with the others, and look at the rest where those are in no way; it
- * takes registers, and few blocks have no others to do in the time. Returns how many were accepted.
- */
+/* Performs the trials of a cell; `crowded`: some cells have more than two disks. QUICK: cells with
+ * unknown neighbours go with the others, and check the rest if the known ones are not in the way;
+ * this takes registers, and only few blocks have nothing else to do in the meantime. Returns how
+ * many were accepted. */
 template <uint32_t ROUNDS, bool WIDE, bool QUICK>
 GPUMC_HOST_DEVICE static inline uint32_t
 disks_move(const struct disks_cells *cells, const struct disks_around *around,

@@ -9,14 +9,14 @@
 /* A block is a replica: its head, from HEAD_BYTES on x[count] and y[count], and used[m_y][2]
  * (checkerboard_isa.h). */
 enum { HEAD_BYTES = 64, LANES = CHECKERBOARD_LANES };
-/* From so many cells on, a replica keeps several threads busy. */
+/* With at least this many cells, a replica keeps several threads busy. */
 enum { CELLS_OF_A_TEAM = 4096 };
 _Static_assert(sizeof(struct hard_disks_head) <= HEAD_BYTES, "there is room for the head");
 
-/* Rows of cells one after the other; in a row the even columns, then the odd ones; of each the
+/* Rows of cells one after the other; in a row the even columns, then the odd ones; for each the
  * slots, whose columns are consecutive, so that vectors hold cells of one colour. After the columns
  * there is room for whole vectors, for a copy of the first one, and for that of the last one, which
- * stands before the columns of the next slot. */
+ * precedes the columns of the next slot. */
 static struct hard_disks_layout layout_of(const struct hard_disks_box *box)
 {
   const size_t columns = (box->cells_x / 2 + LANES - 1) / LANES * LANES + 2;
@@ -37,7 +37,7 @@ static size_t block_bytes(const struct gpumc_model *model, const struct gpumc_en
   return (bytes + HEAD_BYTES - 1) / HEAD_BYTES * HEAD_BYTES;
 }
 
-/* Of a thread: a row, or a replica where trials leave their cells, or volumes are moved. */
+/* Scratch of a thread: a row, or a replica if trials leave their cells or volumes are moved. */
 static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   const struct hard_disks_layout layout = layout_of(&hard_disks_grid_of(model, plan)->box);
@@ -87,7 +87,7 @@ static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t f
   return GPUMC_OK;
 }
 
-/* Copies of columns, and the slots in use, of a replica that was set. */
+/* Fills in the copies of columns, and the slots in use, of a replica that was set. */
 static void complete(const struct checkerboard_rows *rows)
 {
   for (size_t i = 0; i < 2 * (size_t)rows->box.cells_y; i++) {
@@ -169,7 +169,7 @@ static void sweep_plain(const struct gpumc_ensemble *ensemble,
   add_counts(ensemble, place->run, &counts);
 }
 
-/* Threads that sweep one replica, each with rows of its own, an even number of them. */
+/* Threads that sweep one replica, each with an even number of rows of its own. */
 struct team {
   const struct lattice_cpu_storage *storage;
   const struct checkerboard_ops *ops;
@@ -190,8 +190,8 @@ static struct team team_of(const struct gpumc_ensemble *ensemble, size_t threads
                        .end = 2 * (pairs * (thread + 1) / threads)};
 }
 
-/* The row that thread `thread` of the team keeps for its neighbour: x[row], y[row]. A team of one
- * may be any thread of another team. */
+/* Returns the row that thread `thread` of the team keeps for its neighbour: x[row], y[row]. A team
+ * of one may be any thread of another team. */
 static float *kept_row(const struct team *team, size_t thread)
 {
   if (team->threads == 1)
@@ -227,7 +227,7 @@ static bool shift(const struct team *team, const struct checkerboard_job *job)
 
 /* ---- volume ---- */
 
-/* Slots in use of the rows of a thread, from where they were scaled to. */
+/* Takes over the slots in use in the rows of a thread from the scaled copy. */
 static void take_rows(const struct team *team, const struct checkerboard_volume *volume)
 {
   const struct checkerboard_rows *from = &volume->to, *to = &volume->from;
@@ -305,7 +305,7 @@ static void move_volume(const struct gpumc_ensemble *ensemble,
     hard_disks_scale_head(replica->grid, &volume.move, head);
 }
 
-/* The part of a thread of the team. */
+/* Performs the part of one thread of the team. */
 static void sweep_rows(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
                        uint32_t sweeps, const struct team *team)
 {
@@ -352,7 +352,7 @@ sweep(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *pla
   sweep_rows(ensemble, place, sweeps, &team);
 }
 
-/* Replicas one after the other, each by all threads. */
+/* Sweeps replicas one after the other, each with all threads. */
 static void sweep_by_team(const struct gpumc_ensemble *ensemble, uint32_t sweeps, size_t threads)
 {
   const size_t places = lattice_cpu_places(ensemble);
@@ -369,7 +369,7 @@ static void sweep_by_team(const struct gpumc_ensemble *ensemble, uint32_t sweeps
   }
 }
 
-/* Threads of a team for each replica; 1: threads have replicas of their own. */
+/* Returns the threads of a team for each replica; 1: each thread has replicas of its own. */
 static size_t team_threads(const struct gpumc_ensemble *ensemble)
 {
   const struct lattice_cpu_storage *storage = ensemble->storage;

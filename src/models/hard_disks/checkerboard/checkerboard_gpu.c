@@ -1,5 +1,4 @@
-/* The kernel `checkerboard` on a GPU: memory, replicas on their way, and what is asked of the
- * drivers. */
+/* The kernel `checkerboard` on a GPU: memory, copying of replicas, and calls of the drivers. */
 #include "models/hard_disks/checkerboard/checkerboard_gpu.h"
 
 #include <math.h>
@@ -18,14 +17,15 @@ struct storage {
   struct hard_disks_stored stored;
   unsigned char *replicas, *other;               /* [runs][capacity][stored.bytes], device memory */
   float *scale;                                  /* [runs], device memory */
-  double *step;                                  /* that `scale` is of */
+  double *step;                                  /* the steps that `scale` was computed for */
   struct hard_disks_volume_rule *rule, *of_runs; /* [runs], device memory, and host memory */
-  double *pressure;                              /* [runs] that `rule` is of */
+  double *pressure;                              /* [runs] the pressures that `rule` was computed
+                                                  * for */
   struct hard_disks_sums *sums;                  /* [runs][capacity], device memory */
   int64_t *weight[2];      /* [HARD_DISKS_BINS], device memory: contact, scaling */
-  uint64_t *lost;          /* replicas that were found without all their disks */
+  uint64_t *lost;          /* replicas that were found with disks missing */
   struct gpumc_slot found; /* `lost` after a measurement */
-  bool measured;           /* `found` is on its way */
+  bool measured;           /* `found` is in transit */
 };
 
 static const struct hard_disks_grid *grid_of(const struct gpumc_ensemble *ensemble)
@@ -168,7 +168,7 @@ out:
   return status;
 }
 
-/* An error where a measurement that is over found disks missing. */
+/* Returns an error if a completed measurement found disks missing. */
 static enum gpumc_status look_for_lost(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   struct storage *storage = ensemble->storage;
@@ -208,7 +208,7 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
   return hard_disks_profiles_by_host(ensemble, storage->replicas, channel, error);
 }
 
-/* A measurement of nothing, which counts disks. */
+/* Performs a measurement of no channel, which counts disks. */
 static enum gpumc_status inspect(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   int64_t *const nothing[GPUMC_CHANNELS_MAXIMUM] = {NULL};

@@ -1,4 +1,5 @@
-/* Sweeps of the kernel `checkerboard` on a GPU: launches, and which of the two ways replicas go. */
+/* Sweeps of the kernel `checkerboard` on a GPU: launches, and the choice between the two ways to
+ * sweep. */
 #include <cuda_runtime.h>
 #include <math.h>
 
@@ -7,12 +8,12 @@
 
 enum {
   WARP = 32,
-  THREADS = 256,     /* of a block, at most */
-  BLOCKS = 3,        /* of as many threads that a multiprocessor has registers for */
-  FEW_THREADS = 160, /* the same where there are few blocks: more registers */
+  THREADS = 256,     /* of a block at most */
+  BLOCKS = 3,        /* blocks of that size for which a multiprocessor has registers */
+  FEW_THREADS = 160, /* the same if there are few blocks: more registers */
   FEW_BLOCKS = 4,
-  DEFAULT_SHARED_BYTES = 49152, /* that every block may have */
-  SWEEPS_AT_ONCE = 1024,        /* of whole replicas: counts of a block stay below 2^32 */
+  DEFAULT_SHARED_BYTES = 49152, /* available to every block */
+  SWEEPS_AT_ONCE = 1024,        /* for whole replicas: keeps counts of a block below 2^32 */
   PHILOX_SHORT = 7,             /* the other number of rounds */
   PHILOX_LONG = 10,
 };
@@ -21,8 +22,8 @@ static_assert(sizeof(float4) == HARD_DISKS_PAIR_BYTES, "pairs of disks");
 
 extern __shared__ float4 shared[];
 
-/* Sums what the threads of a block counted in shared memory: one number for each block goes to that
- * of the run, where one for each warp would wait in line with all others. */
+/* Sums what the threads of a block counted in shared memory: one number for each block is added to
+ * that of the run; one for each warp would wait in line with all others. */
 static __device__ inline void sum_counts(const struct disks_counts *counts, uint32_t *listed)
 {
   const uint32_t accepted = __reduce_add_sync(UINT32_MAX, counts->accepted);
@@ -33,7 +34,7 @@ static __device__ inline void sum_counts(const struct disks_counts *counts, uint
   }
 }
 
-/* Of the run, after the threads of the block have met. */
+/* Adds to the counts of the run, after the threads of the block have synchronised. */
 static __device__ inline void
 add_counts(const struct hard_disks_gpu_sweep *sweep, const uint32_t *listed)
 {
@@ -58,7 +59,7 @@ static __device__ inline struct disks_rule rule_of(const struct hard_disks_gpu_s
 
 /* ---- tiles ---- */
 
-/* OPEN: replicas have boxes of their own, which their heads say. FEW: multiprocessors have room for
+/* OPEN: replicas have boxes of their own, given in their heads. FEW: multiprocessors have room for
  * the blocks of two launches; the slowest block decides. Not with OPEN, whose blocks wait for the
  * move of the volume before they do anything. */
 template <uint32_t ROUNDS, bool OPEN, bool FEW>
@@ -101,7 +102,7 @@ static __global__ void __launch_bounds__(FEW ? FEW_THREADS : THREADS, FEW ? FEW_
   disks_prepare(&task, &block, threadIdx.x, blockDim.x);
   if (!OPEN)
     lattice_wait_for_before();
-  /* Blocks of the next sweep come while this one is made, and are at hand when it is done. */
+  /* Blocks of the next sweep start during this one, and are ready when it is done. */
   if (FEW)
     lattice_let_next_begin();
   __syncthreads();
@@ -119,8 +120,8 @@ static __global__ void __launch_bounds__(FEW ? FEW_THREADS : THREADS, FEW ? FEW_
       sum_counts(&counts, block.listed);
     __syncthreads();
   }
-  /* The next sweep begins while this one writes: a launch takes a microsecond less. Earlier its
-   * blocks would be in the way of others. */
+  /* The next sweep begins while this one writes: a launch takes a microsecond less. Any earlier and
+   * its blocks would be in the way of others. */
   if (!FEW)
     lattice_let_next_begin();
   if (FEW)
@@ -185,19 +186,19 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   add_counts(&sweep, memory.listed);
 }
 
-/* ---- which way, with how many threads ---- */
+/* ---- which way to sweep, with how many threads ---- */
 
-/* Estimates that only decide how fast sweeps are: instructions of a warp for a row of up to 32
- * cells that is read, or written, and for 32 cells that are moved; cycles of an instruction from
- * its beginning to its end; how many end in a cycle of a multiprocessor; a launch in cycles. */
+/* Estimates that only decide the speed of sweeps: instructions of a warp for a row of up to 32
+ * cells that is read, or written, and for 32 cells that are moved; latency of an instruction in
+ * cycles; how many complete per cycle on a multiprocessor; a launch in cycles. */
 #define READ_WORK 70.0
 #define MOVE_WORK 530.0
 #define WRITE_WORK 90.0
 #define LATENCY 4.5
 #define AT_ONCE 2.4
 #define LAUNCH_CYCLES 3000.0
-/* Cells that have disks at the densities of interest, and threads that a multiprocessor has
- * registers for. */
+/* Share of cells that have disks at the densities of interest, and threads for which a
+ * multiprocessor has registers. */
 #define FILLED 0.85
 #define THREADS_TOGETHER ((double)(THREADS * BLOCKS))
 
@@ -215,7 +216,8 @@ static double parts_of(double count, double part)
   return ceil(count / part);
 }
 
-/* Threads that move so many cells in as few rounds as possible, none of them idle for long. */
+/* Returns the number of threads that moves this many cells in as few rounds as possible, with none
+ * of them idle for long. */
 static uint32_t threads_for(const struct hard_disks_gpu_sweep *sweep, double cells)
 {
   const double most = sweep->block_threads > 0 && sweep->block_threads < THREADS
@@ -226,7 +228,8 @@ static uint32_t threads_for(const struct hard_disks_gpu_sweep *sweep, double cel
   return (uint32_t)(threads < most ? threads : WARP * parts_of(most, WARP));
 }
 
-/* Of `blocks` blocks that read and write so many rows and move so many cells each. */
+/* Returns the cycles of `blocks` blocks that read and write this many rows and move this many cells
+ * each. */
 static double cycles_of(const struct hard_disks_gpu_sweep *sweep, const struct plan *plan,
                         double blocks, double read, double moved, double written)
 {
@@ -270,7 +273,8 @@ plan_tiling(const struct hard_disks_gpu_sweep *sweep, const struct disks_tiling 
   return plan;
 }
 
-/* The fastest, as it seems, of those that shared memory has room for; the smallest always fit. */
+/* Finds the tiling estimated to be fastest among those that fit into shared memory; the smallest
+ * always fits. */
 static struct plan find_tiling(const struct hard_disks_gpu_sweep *sweep, struct disks_tiling *found)
 {
   const struct hard_disks_box *box = &sweep->replicas.box;
@@ -291,7 +295,7 @@ static struct plan find_tiling(const struct hard_disks_gpu_sweep *sweep, struct 
   return best;
 }
 
-/* threads = 0: they don't fit. */
+/* threads = 0: they do not fit. */
 static struct plan find_whole(const struct hard_disks_gpu_sweep *sweep, struct disks_whole *found)
 {
   const struct hard_disks_box *box = &sweep->replicas.box;
@@ -331,7 +335,7 @@ allow_shared(KERNEL kernel, const struct plan *plan, struct gpumc_error *error)
       error);
 }
 
-/* The volume move after the sweep at `time`, where there is one; the replicas are in `from`. */
+/* The volume move after the sweep at `time`, if there is one; the replicas are in `from`. */
 static enum gpumc_status move_volumes(const struct hard_disks_gpu_sweep *sweep, uint32_t time,
                                       unsigned char *from, unsigned char *other,
                                       struct gpumc_error *error)
@@ -347,7 +351,7 @@ static enum gpumc_status move_volumes(const struct hard_disks_gpu_sweep *sweep, 
   return hard_disks_move_volumes(&volumes, error);
 }
 
-/* Whether multiprocessors have room for the blocks of two launches. */
+/* Returns whether multiprocessors have room for the blocks of two launches. */
 static bool
 are_few(const struct hard_disks_gpu_sweep *sweep, const struct plan *plan, size_t blocks)
 {
@@ -392,7 +396,7 @@ sweep_by_tiles(const struct hard_disks_gpu_sweep *sweep, const struct disks_tili
              : sweep_by_blocks<ROUNDS, OPEN, false>(sweep, tiling, plan, error);
 }
 
-/* Sweeps of a launch: up to the next move of the volume. */
+/* Returns the sweeps of a launch: up to the next move of the volume. */
 static uint32_t sweeps_of(const struct hard_disks_gpu_sweep *sweep, uint32_t left, uint32_t time)
 {
   const uint32_t until =

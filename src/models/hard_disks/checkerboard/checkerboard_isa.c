@@ -1,5 +1,5 @@
 /* The kernel `checkerboard` on the CPU: a lane is a cell, and the lanes of a vector are neighbours
- * of one colour in a row. The same bits as checkerboard_plain.c. */
+ * of one colour in a row. Gives the same bits as checkerboard_plain.c. */
 #include "models/hard_disks/checkerboard/checkerboard_isa.h"
 
 enum { AROUND = 8, CALLS = 2 };
@@ -21,9 +21,9 @@ load_cells(const float *x, const float *y, size_t slot, size_t used, struct cell
 
 /* ---- trials ---- */
 
-/* Disks of the eight cells around, those of a group one after the other. Groups are by what is
- * subtracted from their coordinates: the trial's x or x - w_x, y or y - w_y. Cells on the left and
- * below have w subtracted already. All these differences are exact. */
+/* Disks of the eight cells around, group by group. Groups differ in what is subtracted from their
+ * coordinates: the trial's x or x - w_x, y or y - w_y. Cells on the left and below have w
+ * subtracted already. All these differences are exact. */
 enum { GROUPS = 4 };
 struct around {
   size_t end[GROUPS];
@@ -35,8 +35,8 @@ GPUMC_INLINE size_t group_of(int u, int v)
   return (size_t)(u == 1) + 2 * (size_t)(v == 1);
 }
 
-/* Cells around those of a colour: of column number i of parity p, the left neighbour is i - 1 + p
- * of the other parity, the right one i + p. */
+/* Loads the cells around those of a colour: for column number i of parity p, the left neighbour is
+ * i - 1 + p of the other parity, the right one i + p. */
 GPUMC_INLINE void load_around(const struct checkerboard_rows *rows, size_t parity, size_t b,
                               size_t column, struct around *around)
 {
@@ -66,7 +66,7 @@ GPUMC_INLINE void load_around(const struct checkerboard_rows *rows, size_t parit
   }
 }
 
-/* The smallest squared distance to disks around. */
+/* Returns the smallest squared distance to the disks around. */
 GPUMC_INLINE vf nearest(const struct hard_disks_box *box, const struct around *around, vf x, vf y,
                         vf least)
 {
@@ -82,7 +82,7 @@ GPUMC_INLINE vf nearest(const struct hard_disks_box *box, const struct around *a
   return least;
 }
 
-/* hard_disks_shuffle() with n <= most of each lane. */
+/* hard_disks_shuffle() with n <= most for each lane. */
 GPUMC_INLINE gpumc_v32 shuffle(gpumc_v32 u, vi n, size_t most)
 {
   gpumc_v32 order = gpumc_broadcast(HARD_DISKS_UNSHUFFLED);
@@ -99,7 +99,7 @@ GPUMC_INLINE gpumc_v32 shuffle(gpumc_v32 u, vi n, size_t most)
   return order;
 }
 
-/* The slot of trial s. */
+/* Returns the slot of trial s. */
 GPUMC_INLINE vi slot_of(gpumc_v32 order, vi n, size_t most, uint32_t s)
 {
   if (most == 1)
@@ -122,8 +122,8 @@ struct trials {
   const struct checkerboard_job *job;
   struct cells cells;
   struct around around;
-  size_t most; /* disks of a cell */
-  vi n;        /* of each */
+  size_t most; /* largest number of disks in a cell */
+  vi n;        /* number in each */
 };
 
 GPUMC_INLINE uint32_t try_once(struct trials *trials, gpumc_v32 order, uint32_t s, gpumc_v32 word_x,
@@ -228,13 +228,13 @@ move(const struct checkerboard_job *job, uint32_t colour, size_t begin, size_t e
 
 /* ---- shift of the grid ---- */
 
-/* New disks of a vector of cells: n of each lane so far. */
+/* New disks of a vector of cells, n in each lane so far. */
 struct list {
   struct cells cells;
   vi n;
 };
 
-/* Appends those of `from` that leave their cells or that stay (`leaving`). */
+/* Appends the disks of `from` that leave their cells or those that stay (`leaving`). */
 GPUMC_INLINE void append(const struct checkerboard_job *job, const struct cells *from, size_t used,
                          bool leaving, struct list *list)
 {
@@ -269,7 +269,7 @@ GPUMC_INLINE void shift_cells(const struct checkerboard_job *job, const struct c
   append(job, other, other_used, true, list);
 }
 
-/* The most disks of a cell among the columns of the box. */
+/* Returns the largest number of disks of a cell among the columns of the box. */
 GPUMC_INLINE size_t most_of(vi n, vi inside)
 {
   size_t most = 0;
@@ -294,7 +294,7 @@ static size_t vectors_of(const struct checkerboard_rows *rows)
   return (rows->columns + LANES - 1) / LANES;
 }
 
-/* A row has so many slots in use now; whether it has as many. */
+/* Records the slots in use in a row; returns whether it has that many. */
 static bool use_slots(const struct checkerboard_rows *rows, size_t b, size_t parity, size_t now)
 {
   uint8_t *const used = rows->used + 2 * b + parity;
@@ -304,7 +304,7 @@ static bool use_slots(const struct checkerboard_rows *rows, size_t b, size_t par
   return now <= HARD_DISKS_SLOTS;
 }
 
-/* In place: cells that are still to be read by others come later. */
+/* Done in place: cells that others still have to read come later. */
 static bool shift_row_along_x(const struct checkerboard_job *job, size_t b)
 {
   const struct checkerboard_rows *rows = &job->rows;

@@ -1,5 +1,5 @@
-/* What of the kernel `checkerboard` is compiled once for each instruction-set level: trials and
- * shifts of rows of cells. */
+/* The parts of the kernel `checkerboard` that are compiled once for each instruction-set level:
+ * trials and shifts of rows of cells. */
 #ifndef GPUMC_HARD_DISKS_CHECKERBOARD_ISA_H
 #define GPUMC_HARD_DISKS_CHECKERBOARD_ISA_H
 
@@ -13,10 +13,10 @@
 enum { CHECKERBOARD_LANES = 16 };
 
 /* A replica in rows (checkerboard_cpu.c): row b has at b * row the even columns, and `parity`
- * further the odd ones; of these slot s at s * slot, columns one after the other. x and y are those
- * of cell (0, 0). Before and after the columns there is room for a copy of the last and the first
- * one, which both functions keep up to date, and for whole vectors. used[m_y][2]: slots of which
- * one at least is in use, by row and parity. */
+ * further the odd ones; slot s of these is at s * slot, columns one after the other. x and y are
+ * those of cell (0, 0). Before and after the columns there is room for a copy of the last and the
+ * first one, which both functions keep up to date, and for whole vectors. used[m_y][2]: slots of
+ * which at least one is in use, by row and parity. */
 struct checkerboard_rows {
   struct hard_disks_box box;
   size_t row, parity, slot, columns; /* columns: m_x / 2 */
@@ -35,18 +35,18 @@ struct checkerboard_job {
 };
 
 struct checkerboard_ops {
-  /* Trials of the cells of a colour in rows `begin`, begin + 2, ... before `end`, and how many
-   * there were. */
+  /* Performs the trials of the cells of a colour in rows `begin`, begin + 2, ... before `end`, and
+   * counts them. */
   struct checkerboard_counts (*move)(const struct checkerboard_job *job, uint32_t colour,
                                      size_t begin, size_t end);
-  /* The shift of rows begin .. end - 1, in place. Along y, `beyond` is the row after the last one
-   * (UP), or before the first one (DOWN), as it was before any shift: x[row], y[row]. Returns false
-   * where a cell has more disks than it has slots. */
+  /* Shifts rows begin .. end - 1, in place. Along y, `beyond` is the row after the last one (UP),
+   * or before the first one (DOWN), as it was before any shift: x[row], y[row]. Returns false if a
+   * cell has more disks than slots. */
   bool (*shift)(const struct checkerboard_job *job, size_t begin, size_t end, const float *beyond);
 };
 
-/* A volume move of one replica: rows before it, and after it, of which only slots in use are set.
- */
+/* A volume move of one replica: rows before it, and after it, in which only slots in use are
+ * set. */
 struct checkerboard_volume {
   struct checkerboard_rows from, to;
   struct hard_disks_volume_move move;
@@ -55,9 +55,9 @@ struct checkerboard_volume {
 };
 
 struct checkerboard_volume_ops {
-  /* Row b of `to`. */
+  /* Scales into row b of `to`. */
   void (*scale)(const struct checkerboard_volume *volume, size_t b);
-  /* Whether disks of row b of `to` overlap, or overlap those of the row below. */
+  /* Returns whether disks of row b of `to` overlap each other or those of the row below. */
   bool (*overlaps)(const struct checkerboard_volume *volume, size_t b);
 };
 
@@ -120,14 +120,14 @@ GPUMC_INLINE bool any(vi mask)
   return gpumc_nonzero_words((gpumc_v32)mask) != 0;
 }
 
-/* Lanes from the first on that are columns of the box. */
+/* Returns the lanes from the first on that are columns of the box. */
 GPUMC_INLINE vi columns_from(size_t first, size_t columns)
 {
   const size_t left = columns - first;
   return (vi)gpumc_lane_numbers() < (int32_t)(left < LANES ? left : LANES);
 }
 
-/* Where slot 0 of a row's columns of a parity is. */
+/* Returns the position of slot 0 of a row's columns of a parity. */
 GPUMC_INLINE size_t start_of(const struct checkerboard_rows *rows, size_t b, size_t parity)
 {
   return b * rows->row + parity * rows->parity;

@@ -10,7 +10,7 @@ struct plain {
   bool full; /* a cell has no slot left */
 };
 
-/* A disk: its slot, and its cell. */
+/* A disk, by its slot and its cell. */
 struct disk {
   uint32_t slot, a, b;
 };
@@ -20,8 +20,8 @@ static size_t place_of(const struct plain *plain, struct disk disk)
   return hard_disks_place(plain->replica->layout, disk.slot, disk.a, disk.b);
 }
 
-/* Whether a disk at (x, y), relative to cell (a, b), overlaps any of the nine cells but the one in
- * `self`. */
+/* Returns whether a disk at (x, y), relative to cell (a, b), overlaps any in the nine cells but the
+ * one in `self`. */
 static bool
 overlaps(const struct plain *plain, uint32_t a, uint32_t b, float x, float y, struct disk self)
 {
@@ -61,8 +61,8 @@ static uint32_t count_disks(const struct plain *plain, uint32_t a, uint32_t b)
 
 /* ---- trials ---- */
 
-/* A trial that may leave its cell, against all rules: the disk becomes the last of its new cell at
- * once. */
+/* Performs a trial that may leave its cell, against the rules: the disk becomes the last of its new
+ * cell at once. */
 static void try_anywhere(struct plain *plain, struct disk disk, float x, float y)
 {
   const struct hard_disks_box *box = plain->box;
@@ -99,7 +99,7 @@ static void try_confined(struct plain *plain, struct disk disk, float x, float y
   plain->counts.accepted++;
 }
 
-/* Disks that are left in a cell stand together again. */
+/* Moves the remaining disks of a cell together. */
 static void close_gaps(const struct plain *plain, uint32_t a, uint32_t b)
 {
   struct disk to = {0, a, b};
@@ -132,7 +132,7 @@ static void update_cell(struct plain *plain, uint32_t a, uint32_t b, uint32_t ti
     const float x = old_x + hard_disks_displacement(word[s % 2 * 2], sweeps->scale),
                 y = old_y + hard_disks_displacement(word[s % 2 * 2 + 1], sweeps->scale);
     if (old_x < 0.0f)
-      continue; /* it left before */
+      continue; /* it left earlier */
     plain->counts.proposed++;
     if (sweeps->options.confine)
       try_confined(plain, disk, x, y);
@@ -145,8 +145,8 @@ static void update_cell(struct plain *plain, uint32_t a, uint32_t b, uint32_t ti
 
 /* ---- shift of the grid ---- */
 
-/* Appends the disks of cell `from`, as they were, that leave it or that stay (`leaving`), to what
- * cell (a, b) has in slots 0 .. *n - 1. */
+/* Appends the disks of cell `from`, as they were, that leave it or those that stay (`leaving`), to
+ * slots 0 .. *n - 1 of cell (a, b). */
 static void append(struct plain *plain, const struct hard_disks_sweep *sweep,
                    const struct hard_disks_replica *old, struct disk from, bool leaving, uint32_t a,
                    uint32_t b, uint32_t *n)
@@ -218,7 +218,7 @@ bool checkerboard_plain(const struct checkerboard_sweeps *sweeps,
 
 /* ---- volume ---- */
 
-/* A cell of a replica whose box is scaled, into `to`. */
+/* Scales a cell of a replica into `to`. */
 static void scale_cell(const struct plain *from, const struct plain *to,
                        const struct hard_disks_volume_move *move, uint32_t number, uint32_t time,
                        uint32_t a, uint32_t b)

@@ -1,11 +1,11 @@
-/* The sweep of `checkerboard` in plain loops over cells, for any layout: what vectors are held to,
- * and what trials that leave their cells need. */
+/* The sweep of `checkerboard` in plain loops over cells, for any layout: the reference for the
+ * vectorised sweep, also used for trials that leave their cells. */
 #ifndef GPUMC_HARD_DISKS_CHECKERBOARD_PLAIN_H
 #define GPUMC_HARD_DISKS_CHECKERBOARD_PLAIN_H
 
 #include "models/hard_disks/hard_disks.h"
 
-/* Sweeps of one replica, in turn. */
+/* Successive sweeps of one replica. */
 struct checkerboard_sweeps {
   const struct hard_disks_box *box;
   struct hard_disks_options options;
@@ -14,18 +14,17 @@ struct checkerboard_sweeps {
   uint32_t replica, time, sweeps;
 };
 
-/* Trials, and those of them that were accepted. */
+/* Numbers of trials and of accepted trials. */
 struct checkerboard_counts {
   uint64_t accepted, proposed;
 };
 
-/* scratch[2][layout.count]. Adds to *counts. Returns false where a cell has more disks than it
- * has slots. */
+/* scratch[2][layout.count]. Adds to *counts. Returns false if a cell has more disks than slots. */
 bool checkerboard_plain(const struct checkerboard_sweeps *sweeps,
                         const struct hard_disks_replica *replica, float *scratch,
                         struct checkerboard_counts *counts);
 
-/* The volume move of one replica at the end of the sweep at `time`; scratch as above. */
+/* Performs the volume move of one replica at the end of the sweep at `time`; scratch as above. */
 void checkerboard_plain_volume(const struct hard_disks_volume_rule *rule,
                                struct gpumc_random random, uint32_t number, uint32_t time,
                                const struct hard_disks_replica *replica, float *scratch);

@@ -1,11 +1,11 @@
-/* A cell's part of a shift of the grid, from shared memory to where the cell is afterwards: what a
- * thread does, for both compilers, so that tests can run it cell by cell. */
+/* A cell's part of a shift of the grid, from shared memory to the cell's place afterwards: the work
+ * of one thread, for both compilers, so that tests can run it cell by cell. */
 #ifndef GPUMC_HARD_DISKS_CHECKERBOARD_SHIFT_CUH
 #define GPUMC_HARD_DISKS_CHECKERBOARD_SHIFT_CUH
 
 #include "models/hard_disks/checkerboard/checkerboard_cells.cuh"
 
-/* A cell afterwards. */
+/* The contents of a cell after the shift. */
 struct disks_list {
   float4 first, second;
   uint32_t count;
@@ -26,11 +26,11 @@ GPUMC_HOST_DEVICE static inline void disks_append(struct disks_list *list, float
     list->second.z = disk.x;
     list->second.w = disk.y;
   }
-  /* There is no fifth one; if there were, the number of disks would not be right any more. */
+  /* There is no fifth one; if there were, the number of disks would come out wrong. */
   list->count += list->count < HARD_DISKS_SLOTS;
 }
 
-/* Disks at `place` that leave their cell, or stay. */
+/* Appends the disks at `place` that leave their cell, or those that stay. */
 GPUMC_HOST_DEVICE static inline void
 disks_append_some(const struct disks_cells *cells, const struct hard_disks_sweep *sweep,
                   float width, uint32_t place, bool that_leave, struct disks_list *list)
@@ -49,7 +49,7 @@ disks_append_some(const struct disks_cells *cells, const struct hard_disks_sweep
   }
 }
 
-/* The cell from which disks come: one step from the middle, column and row. */
+/* Returns the cell that disks come from: one step from the middle, column and row. */
 GPUMC_HOST_DEVICE static inline uint32_t disks_source_column(enum hard_disks_direction direction)
 {
   return direction == HARD_DISKS_RIGHT ? 2 : direction == HARD_DISKS_LEFT ? 0 : 1;
@@ -59,9 +59,9 @@ GPUMC_HOST_DEVICE static inline uint32_t disks_source_row(enum hard_disks_direct
   return direction == HARD_DISKS_UP ? 2 : direction == HARD_DISKS_DOWN ? 0 : 1;
 }
 
-/* What a shift does to the coordinates of a replica along its axis: hard_disks_shifted() in fewer
- * steps. Disks come to (x + before) + by, which is exact, and a width further where that is
- * negative; forward those are the ones that leave, else the others. */
+/* The effect of a shift on coordinates along its axis: hard_disks_shifted() in fewer steps. Disks
+ * move to (x + before) + by, which is exact, and a width further if that is negative; forward those
+ * are the ones that leave, otherwise the others. */
 struct disks_step {
   float before, by, width;
   bool along_x, forward;
@@ -79,7 +79,7 @@ disks_step_of(const struct hard_disks_sweep *sweep, float width_x, float width_y
   return step;
 }
 
-/* Whether a disk leaves its cell; *disk moves with the grid. */
+/* Returns whether a disk leaves its cell; *disk moves with the grid. */
 GPUMC_HOST_DEVICE static inline bool disks_step_one(const struct disks_step *step, float2 *disk)
 {
   const float to = ((step->along_x ? disk->x : disk->y) + step->before) + step->by;
@@ -95,8 +95,8 @@ GPUMC_HOST_DEVICE static inline float2 disks_either(bool is_first, float2 first,
   return make_float2(is_first ? first.x : second.x, is_first ? first.y : second.y);
 }
 
-/* The cell at `place` afterwards; disks come from the cell at `source`. `crowded`: there may be
- * cells with more than two disks. */
+/* Returns the contents of the cell at `place` afterwards; disks come from the cell at `source`.
+ * `crowded`: there may be cells with more than two disks. */
 GPUMC_HOST_DEVICE static inline struct disks_list
 disks_shift(const struct disks_cells *cells, const struct hard_disks_sweep *sweep,
             const struct disks_step *step, bool crowded, uint32_t place, uint32_t source)

@@ -1,15 +1,15 @@
 /* How a replica is cut into tiles, and how the threads of a block sweep one of them: for both
  * compilers, so that tests can run it with one thread.
  *
- * A tile is read with a border of four cells, and one line more on the side from which disks come
- * when the grid is shifted. The last colour has to be right in the tile and that line; the colour
+ * A tile is read with a border of four cells, and one more line on the side from which disks come
+ * when the grid is shifted. The last colour must be right in the tile and that line; the colour
  * before it also in the cells that the last one sees, one step further out; and so on, up to the
  * first one, which sees all that is read (drawn in docs/kernels/checkerboard.md).
  *
- * A tile with its surroundings is a piece of the plane in which the box is repeated. Where the box
- * is smaller, or the last tile of a row larger than what is left, the piece has cells more than
- * once. They are moved alike: every cell of the plane has the random numbers of the cell of the box
- * that it repeats, and colours fit together because the numbers of cells are even. */
+ * A tile with its surroundings is a piece of the plane in which the box is repeated. If the box is
+ * smaller, or the last tile of a row larger than the rest, the piece contains cells more than once.
+ * The copies move alike: every cell of the plane has the random numbers of the cell of the box that
+ * it repeats, and colours fit together because the numbers of cells are even. */
 #ifndef GPUMC_HARD_DISKS_CHECKERBOARD_TILE_CUH
 #define GPUMC_HARD_DISKS_CHECKERBOARD_TILE_CUH
 
@@ -29,8 +29,8 @@ enum {
 
 /* ---- tiles ---- */
 
-/* One axis: tiles, cells of a tile, and cells that are read, without the line for the shift and
- * with it. */
+/* One axis: tiles, cells of a tile, and cells that are read, without and with the line for the
+ * shift. */
 struct disks_cut {
   uint32_t tiles;
   struct gpumc_divisor side, width[2];
@@ -65,14 +65,14 @@ GPUMC_HOST_DEVICE static inline uint32_t disks_places(const struct disks_tiling 
 {
   return 2 * tiling->half * tiling->y.width[1].value;
 }
-/* Cells of a colour that are moved, at most. */
+/* Returns the maximum number of cells of a colour that are moved. */
 GPUMC_HOST_DEVICE static inline uint32_t disks_list_room(const struct disks_tiling *tiling)
 {
   return tiling->half * ((tiling->y.width[1].value + 1) / 2);
 }
 
-/* What is read of one axis: the cell of the box at which it begins, from -5 on; where the tile
- * begins in it; and how many cells it has. */
+/* The range that is read along one axis: the cell of the box at which it begins, from -5 on; where
+ * the tile begins in it; and its number of cells. */
 struct disks_line {
   int32_t first;
   uint32_t begin;
@@ -106,7 +106,7 @@ GPUMC_HOST_DEVICE static inline struct disks_tile disks_tile_of(const struct dis
   return tile;
 }
 
-/* The cell of the box at a place of the axis. */
+/* Returns the cell of the box at a place of the axis. */
 GPUMC_HOST_DEVICE static inline uint32_t
 disks_cell_of(const struct disks_line *line, uint32_t at, uint32_t cells)
 {
@@ -133,7 +133,7 @@ disks_around_in(const struct disks_tile *tile, uint32_t a, uint32_t b)
   return around;
 }
 
-/* When the colour of a cell has its turn: which number it has in the permutation. */
+/* Returns the turn of a cell's colour: its number in the permutation. */
 GPUMC_HOST_DEVICE static inline uint32_t disks_turn(uint32_t colours, uint32_t colour)
 {
   uint32_t turn = 0;
@@ -159,8 +159,9 @@ struct disks_block {
   uint16_t *list;         /* [colours][room]: a + 256 b of cells that have disks */
 };
 
-/* Lists of the cells that have disks go by turns of colours, and `listed` has the numbers of cells
- * in them, whether any cell has more than two disks, and what the block counted (disks_counts). */
+/* Lists of the cells that have disks are in the order of the colours' turns; `listed` has the
+ * numbers of cells in them, whether any cell has more than two disks, and the block's counts
+ * (disks_counts). */
 enum {
   DISKS_CROWDED = HARD_DISKS_COLOURS,
   DISKS_ACCEPTED,
@@ -193,7 +194,7 @@ disks_block_at(float4 *memory, const struct disks_tiling *tiling)
 
 /* ---- lists ---- */
 
-/* Adds the cells of the threads of a warp, all of which are here, to the lists of their turns. */
+/* Adds the cells of the threads of a warp, all of which take part, to the lists of their turns. */
 template <class ENTRY>
 GPUMC_HOST_DEVICE static inline void
 disks_note(ENTRY *list, uint32_t room, uint32_t *listed, uint32_t turn, uint32_t entry)
@@ -218,8 +219,7 @@ disks_note(ENTRY *list, uint32_t room, uint32_t *listed, uint32_t turn, uint32_t
 #endif
 }
 
-/* When the cells of a column in rows of one parity have their turn: row b is moved if b - first <
- * rows. */
+/* The turns of the cells of a column in rows of one parity: row b is moved if b - first < rows. */
 struct disks_column_turn {
   uint32_t turn, first, rows;
 };
@@ -240,9 +240,9 @@ disks_column_turn_of(const struct disks_tile *tile, uint32_t colours, uint32_t a
   return column;
 }
 
-/* disks_note() of a warp that is in one row, in two parts, so that a thread that has several rows
- * waits for their numbers at once. Lanes of equal parity have equal turns, and lanes 0 and 1 count
- * the cells of both parities: the cells, and in these lanes the number of the first of them. */
+/* disks_note() for a warp within one row, in two parts, so that a thread with several rows waits
+ * for their numbers only once. Lanes of equal parity have equal turns, and lanes 0 and 1 count the
+ * cells of both parities: the cells, and in these lanes the number of the first of them. */
 struct disks_noted {
   uint32_t those, first;
 };
@@ -279,7 +279,7 @@ GPUMC_HOST_DEVICE static inline void disks_note_in_row(uint16_t *list, uint32_t 
 
 /* ---- a sweep, in parts between which the threads of a block wait for each other ---- */
 
-/* Of a replica before the sweep and after it, and of this sweep of it. */
+/* One sweep of a replica: the replica before it and after it, and the sweep's parameters. */
 struct disks_task {
   const struct hard_disks_box *box;
   const struct hard_disks_stored *stored;
@@ -291,7 +291,7 @@ struct disks_task {
   struct disks_tile tile;
 };
 
-/* Thread `thread` of `threads` in all of the following. */
+/* All of the following are run by thread `thread` of `threads`. */
 GPUMC_HOST_DEVICE static inline void disks_prepare(const struct disks_task *task,
                                                    const struct disks_block *block, uint32_t thread,
                                                    uint32_t threads)
@@ -306,7 +306,7 @@ GPUMC_HOST_DEVICE static inline void disks_prepare(const struct disks_task *task
     block->row[b] = disks_cell_of(&tile->y, b, task->box->cells_y) * cells_x;
 }
 
-/* Brings a pair to shared memory, where it is after disks_wait(). */
+/* Copies a pair to shared memory, where it is available after disks_wait(). */
 GPUMC_HOST_DEVICE static inline void disks_bring(float4 *to, const float4 *from)
 {
 #ifdef __CUDA_ARCH__
@@ -324,8 +324,8 @@ GPUMC_HOST_DEVICE static inline void disks_wait(void)
 #endif
 }
 
-/* Warps go down rows; their lanes have a column each, so that neighbours alternate between two
- * colours. On the host a thread may be a warp of one. */
+/* Warps go down rows; each lane has a column, so that neighbours alternate between two colours. On
+ * the host a thread may be a warp of one. */
 template <uint32_t READS>
 GPUMC_HOST_DEVICE static inline void
 disks_read(const struct disks_task *task, const struct disks_block *block, uint32_t thread,
@@ -389,7 +389,7 @@ disks_read(const struct disks_task *task, const struct disks_block *block, uint3
   disks_wait();
 }
 
-/* After that, slots 2 and 3, where there are such cells. */
+/* Then reads slots 2 and 3, if there are such cells. */
 GPUMC_HOST_DEVICE static inline void disks_read_rest(const struct disks_task *task,
                                                      const struct disks_block *block,
                                                      uint32_t thread, uint32_t threads)
@@ -410,8 +410,8 @@ GPUMC_HOST_DEVICE static inline bool disks_has_more_than_two(const struct disks_
   return block->listed[DISKS_CROWDED] != 0;
 }
 
-/* An entry of a list, counted if the cell is one of the tile's own: of cells of the box that the
- * tile has twice, one counts. */
+/* Moves the disks of one entry of a list; counts it if the cell is one of the tile's own: if the
+ * tile has a cell of the box twice, it counts once. */
 template <uint32_t ROUNDS, bool OPEN, bool QUICK>
 GPUMC_HOST_DEVICE static inline void
 disks_move_entry(const struct disks_task *task, const struct disks_block *block, bool crowded,
@@ -429,7 +429,7 @@ disks_move_entry(const struct disks_task *task, const struct disks_block *block,
   disks_count(counts, is_own, accepted);
 }
 
-/* The colour that has its turn. */
+/* Moves the colour whose turn it is. */
 template <uint32_t ROUNDS, bool OPEN, bool QUICK = true>
 GPUMC_HOST_DEVICE static inline void
 disks_move_turn(const struct disks_task *task, const struct disks_block *block, uint32_t turn,
@@ -441,7 +441,7 @@ disks_move_turn(const struct disks_task *task, const struct disks_block *block, 
     disks_move_entry<ROUNDS, OPEN, QUICK>(task, block, crowded, list[k], counts);
 }
 
-/* Shifts the grid, from shared memory to where the replica is afterwards; warps go down rows. */
+/* Shifts the grid, from shared memory to the replica's place afterwards; warps go down rows. */
 GPUMC_HOST_DEVICE static inline void disks_write(const struct disks_task *task,
                                                  const struct disks_block *block, uint32_t thread,
                                                  uint32_t threads)
@@ -477,7 +477,8 @@ GPUMC_HOST_DEVICE static inline void disks_write(const struct disks_task *task,
   }
 }
 
-/* The head of the replica after the sweep, by the first threads of one block of it. */
+/* Writes the head of the replica after the sweep; done by the first threads of one of its
+ * blocks. */
 GPUMC_HOST_DEVICE static inline void
 disks_write_head(const struct disks_task *task, uint32_t thread)
 {

@@ -15,13 +15,13 @@
 #include "models/hard_disks/checkerboard/checkerboard_gpu.h"
 #include "models/hard_disks/hard_disks_volume.h"
 
-/* What is tried, for all passes. */
+/* The move being tried, for all passes. */
 struct disks_trial {
   struct hard_disks_volume_move move;
-  uint32_t overlap; /* 1: some disks do */
+  uint32_t overlap; /* 1: some disks overlap */
 };
 
-/* A replica at a time, and its place for a trial. */
+/* One replica at a time, and its place for a trial. */
 struct disks_volume {
   const struct hard_disks_box *grid;
   const struct hard_disks_stored *stored;
@@ -31,8 +31,8 @@ struct disks_volume {
   struct disks_trial *trial;
 };
 
-/* A patch of PATCH x PATCH cells from (a, b) on, in shared memory: the place of cell (a + u - 1,
- * b + v - 1) is v PITCH + u, from the row below and the column on the left to that on the right. */
+/* A patch of PATCH x PATCH cells from (a, b) on, in shared memory: cell (a + u - 1, b + v - 1) is
+ * at v PITCH + u, from the row below and the column on the left to that on the right. */
 enum {
   DISKS_PATCH = 16,
   DISKS_PATCH_PITCH = DISKS_PATCH + 2,
@@ -70,7 +70,7 @@ disks_volume_pair(const struct disks_volume *volume, uint32_t cell, uint32_t slo
          cell;
 }
 
-/* The disks in `slot`, an even one, and the next, of a cell that has `count`. */
+/* Returns the scaled disks in `slot`, an even one, and the next, for a cell that has `count`. */
 GPUMC_HOST_DEVICE static inline float4
 disks_scaled_pair(const struct disks_volume *volume, const struct hard_disks_volume_move *move,
                   uint32_t cell, uint32_t slot, uint32_t count)
@@ -94,13 +94,13 @@ GPUMC_HOST_DEVICE static inline bool disks_may_overlap(const struct disks_trial 
   return trial->move.end == HARD_DISKS_ACCEPTED && trial->move.overlaps;
 }
 
-/* A cell of the box or one step beyond it, from -1 on. */
+/* Returns a cell of the box, or one step beyond it, from -1 on. */
 GPUMC_HOST_DEVICE static inline uint32_t disks_within(uint32_t at_and_one, uint32_t cells)
 {
   return at_and_one == 0 ? cells - 1 : at_and_one == cells + 1 ? 0 : at_and_one - 1;
 }
 
-/* By thread `thread` of `threads`. */
+/* Done by thread `thread` of `threads`. */
 GPUMC_HOST_DEVICE static inline void disks_scale_patch(const struct disks_volume *volume,
                                                        const struct disks_patch *patch,
                                                        uint32_t thread, uint32_t threads)
@@ -121,8 +121,8 @@ GPUMC_HOST_DEVICE static inline void disks_scale_patch(const struct disks_volume
   }
 }
 
-/* Whether a disk overlaps one of the slots from `first` on of the cell at a place, which is u, v
- * from its own. */
+/* Returns whether a disk overlaps one of the slots from `first` on of the cell at a place that is
+ * (u, v) away from its own. */
 GPUMC_HOST_DEVICE static inline bool
 disks_overlap_with(const struct disks_cells *cells, const float width[2], float2 disk,
                    uint32_t place, uint32_t first, float u, float v)
@@ -136,8 +136,8 @@ disks_overlap_with(const struct disks_cells *cells, const float width[2], float2
   return found;
 }
 
-/* Whether a disk of the cell at a place overlaps a later one of its own, one on the right, or one
- * of the three cells below. */
+/* Returns whether a disk of the cell at a place overlaps a later one of its own cell, one on the
+ * right, or one of the three cells below. */
 GPUMC_HOST_DEVICE static inline bool
 disks_cell_overlaps(const struct disks_cells *cells, const float width[2], uint32_t place)
 {
@@ -154,7 +154,7 @@ disks_cell_overlaps(const struct disks_cells *cells, const float width[2], uint3
   return found;
 }
 
-/* By thread `thread` of `threads`, once all have scaled the patch. */
+/* Done by thread `thread` of `threads`, once all have scaled the patch. */
 GPUMC_HOST_DEVICE static inline void disks_look_at_patch(const struct disks_volume *volume,
                                                          const struct disks_patch *patch,
                                                          uint32_t thread, uint32_t threads)
@@ -184,7 +184,7 @@ disks_scale_cell(const struct disks_volume *volume, uint32_t cell)
         disks_scaled_pair(volume, &volume->trial->move, cell, slot, count);
 }
 
-/* By one thread of the replica; no other one looks at its head. */
+/* Done by one thread of the replica; no other thread accesses its head. */
 GPUMC_HOST_DEVICE static inline void disks_end_volume(const struct disks_volume *volume)
 {
   struct hard_disks_head *head = (struct hard_disks_head *)volume->replica;

@@ -1,6 +1,6 @@
 /* How a block of threads sweeps a few whole replicas in shared memory, one sweep after the other:
- * for both compilers, so that tests can run it with one thread. Replicas of a block have their
- * sweeps in step, each with colours and a shift of its own. */
+ * for both compilers, so that tests can run it with one thread. Replicas of a block are swept in
+ * step, each with its own colours and shift. */
 #ifndef GPUMC_HARD_DISKS_CHECKERBOARD_WHOLE_CUH
 #define GPUMC_HARD_DISKS_CHECKERBOARD_WHOLE_CUH
 
@@ -26,7 +26,7 @@ static inline struct disks_whole disks_whole_of(const struct hard_disks_box *box
   return whole;
 }
 
-/* What threads know of a replica: its generator, and its present sweep. */
+/* Data of a replica that threads need: its generator and its current sweep. */
 struct disks_replica_sweep {
   struct gpumc_philox_group group;
   struct hard_disks_sweep sweep;
@@ -34,7 +34,7 @@ struct disks_replica_sweep {
   float width[2]; /* where boxes differ */
 };
 
-/* Shared memory: cells before a shift and after it take turns. */
+/* Shared memory: cells before and after a shift alternate. */
 struct disks_whole_memory {
   struct disks_cells cells[2];         /* [replicas][m_y][m_x], columns by parity */
   struct disks_replica_sweep *replica; /* [replicas] */
@@ -75,7 +75,7 @@ disks_whole_memory_at(float4 *shared, const struct disks_whole *whole)
 
 /* ---- places ---- */
 
-/* A cell of a replica of the block by its number. */
+/* A cell of a replica of the block, by its number. */
 struct disks_address {
   uint32_t replica, a, b, cell;
 };
@@ -117,21 +117,21 @@ disks_around_at(const struct disks_whole *whole, uint32_t replica, uint32_t a, u
 
 /* ---- sweeps, in parts ---- */
 
-/* What a block of threads does: sweeps of whole replicas. */
+/* The work of a block of threads: sweeps of whole replicas. */
 struct disks_whole_task {
   const struct hard_disks_box *box;
   const struct hard_disks_stored *stored;
   struct disks_whole whole;
-  uint32_t present;    /* replicas of the block that there are */
+  uint32_t present;    /* number of replicas in the block */
   uint32_t first;      /* number of the first of them in the whole run */
-  unsigned char *from; /* that replica */
+  unsigned char *from; /* its first replica */
   struct gpumc_random random;
   struct disks_rule rule; /* without `group` */
   uint32_t shift;
 };
 
-/* The box of a replica of the block. OPEN: replicas have boxes of their own; otherwise all have
- * that of the grid. */
+/* Returns the box of a replica of the block. OPEN: replicas have boxes of their own; otherwise all
+ * have that of the grid. */
 template <bool OPEN>
 GPUMC_HOST_DEVICE static inline struct hard_disks_box
 disks_box_in(const struct disks_whole_task *task, const struct disks_whole_memory *memory,
@@ -140,7 +140,7 @@ disks_box_in(const struct disks_whole_task *task, const struct disks_whole_memor
   return OPEN ? hard_disks_box_with(task->box, memory->replica[replica].width) : *task->box;
 }
 
-/* The replica's part of the sweep at `time`. */
+/* Begins the replica's part of the sweep at `time`. */
 template <bool OPEN>
 GPUMC_HOST_DEVICE static inline void
 disks_begin_sweep(const struct disks_whole_task *task, const struct disks_whole_memory *memory,
@@ -158,7 +158,7 @@ disks_begin_sweep(const struct disks_whole_task *task, const struct disks_whole_
   }
 }
 
-/* From device memory, or back. */
+/* Copies from device memory, or back. */
 template <bool BACK>
 GPUMC_HOST_DEVICE static inline void
 disks_carry(const struct disks_whole_task *task, const struct disks_whole_memory *memory,
@@ -196,7 +196,7 @@ disks_carry(const struct disks_whole_task *task, const struct disks_whole_memory
   }
 }
 
-/* Who is to move when. */
+/* Lists which cells are moved when. */
 GPUMC_HOST_DEVICE static inline void
 disks_list_cells(const struct disks_whole_task *task, const struct disks_whole_memory *memory,
                  const struct disks_cells *cells, uint32_t thread, uint32_t threads)
@@ -236,7 +236,7 @@ disks_move_cell(const struct disks_whole_task *task, const struct disks_whole_me
   return disks_move<ROUNDS, OPEN, false>(cells, &around, &rule, crowded, cell);
 }
 
-/* The colours that have their turns. */
+/* Moves the colours whose turn it is. */
 template <uint32_t ROUNDS, bool OPEN>
 GPUMC_HOST_DEVICE static inline void
 disks_move_listed(const struct disks_whole_task *task, const struct disks_whole_memory *memory,
@@ -249,7 +249,7 @@ disks_move_listed(const struct disks_whole_task *task, const struct disks_whole_
     disks_count(counts, true, disks_move_cell<ROUNDS, OPEN>(task, memory, cells, crowded, list[k]));
 }
 
-/* Shifts the grids, from some cells to others. */
+/* Shifts the grids, from one set of cells to the other. */
 template <bool OPEN>
 GPUMC_HOST_DEVICE static inline void
 disks_shift_all(const struct disks_whole_task *task, const struct disks_whole_memory *memory,

@@ -1,4 +1,4 @@
-/* A build without CUDA: the name of the kernel that it lacks. */
+/* A build without CUDA: the name of the missing kernel. */
 #include "models/hard_disks/hard_disks.h"
 
 const struct gpumc_kernel_ops hard_disks_checkerboard_cuda = {

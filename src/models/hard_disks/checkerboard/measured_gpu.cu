@@ -1,12 +1,12 @@
-/* Channels of hard disks on a GPU: a thread for each cell, whose disks it looks at one after the
- * other, in the order of hard_disks_measured.c. */
+/* Channels of hard disks on a GPU: one thread per cell goes through its disks in turn, in the order
+ * of hard_disks_measured.c. */
 #include <cuda_runtime.h>
 
 #include "models/hard_disks/checkerboard/checkerboard_gpu.h"
 
 enum { WARP = 32, THREADS = 128 };
 
-/* A replica, and the disk that is looked at: its place, in `slot` of cell (a, b). */
+/* A replica, and the current disk: its place, in `slot` of cell (a, b). */
 struct view {
   const struct hard_disks_box *box;
   const float4 *first, *second;
@@ -28,7 +28,8 @@ static __device__ inline uint32_t around(int32_t cell, int32_t step, uint32_t ce
   return (uint32_t)(cell + step + HARD_DISKS_RINGS * (int32_t)cells) % cells;
 }
 
-/* SEE is called with the difference to each disk of the cell that is (u, v) from the disk's own. */
+/* Calls SEE with the difference to each disk of the cell that is (u, v) away from the disk's
+ * own. */
 template <class SEE>
 static __device__ inline void see_cell(const struct view *view, int32_t u, int32_t v, SEE *with)
 {
@@ -44,7 +45,7 @@ static __device__ inline void see_cell(const struct view *view, int32_t u, int32
   }
 }
 
-/* The cells of a ring: max(|u|, |v|) = ring, row by row. */
+/* Visits the cells of a ring: max(|u|, |v|) = ring, row by row. */
 template <class SEE>
 static __device__ inline void see_ring(const struct view *view, int32_t ring, SEE *with)
 {

@@ -1,4 +1,4 @@
-/* Replicas of the kernel `checkerboard` on their way between a GPU and the host, where they are in
+/* Copies replicas of the kernel `checkerboard` between a GPU and the host, where they are in
  * portable form or in cells. */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "models/hard_disks/checkerboard/checkerboard_gpu.h"
 #include "models/hard_disks/hard_disks.h"
 
-enum { STAGING_BYTES = 16 << 20 }; /* of replicas on their way, unless one is larger */
+enum { STAGING_BYTES = 16 << 20 }; /* of replicas in transit, unless one is larger */
 
 static enum gpumc_status
 disks_of(const struct hard_disks_layout *layout, float **x, float **y, struct gpumc_error *error)
@@ -24,7 +24,7 @@ disks_of(const struct hard_disks_layout *layout, float **x, float **y, struct gp
   return status;
 }
 
-/* The first coordinate of a slot of a cell. */
+/* Returns the first coordinate of a slot of a cell. */
 static float *
 slot_of(const struct hard_disks_stored *stored, unsigned char *replica, size_t cell, size_t slot)
 {
@@ -68,11 +68,11 @@ uint64_t hard_disks_restore(const struct hard_disks_stored *stored, unsigned cha
   return disks;
 }
 
-/* Replica r of run m from its portable form, or to it, by way of `stored`. */
+/* Replica r of run m converted from its portable form, or to it, through `stored`. */
 struct passage {
   const struct gpumc_ensemble *ensemble;
   size_t m, r;
-  const uint8_t *in; /* NULL: the state in which it begins, or the way is `out` */
+  const uint8_t *in; /* NULL: its starting state, or the direction is `out` */
   uint8_t *out;      /* NULL: from portable form */
   unsigned char *stored;
 };
@@ -115,8 +115,8 @@ out:
   return status;
 }
 
-/* The replicas first .. first + count - 1 of run m, by the host's threads; the error is that of one
- * of those that failed. */
+/* Converts the replicas first .. first + count - 1 of run m with the host's threads; the error is
+ * that of one of those that failed. */
 static enum gpumc_status
 pass_all(const struct passage *of_first, size_t count, struct gpumc_error *error)
 {
@@ -126,7 +126,8 @@ pass_all(const struct passage *of_first, size_t count, struct gpumc_error *error
       hard_disks_stored_of(&hard_disks_grid_of(ensemble->model, &ensemble->plan)->box).bytes;
   const int threads = ensemble->device->threads;
   const bool starts = of_first->in == NULL && of_first->out == NULL;
-  const bool share = starts && count < (size_t)threads; /* a replica among the threads */
+  const bool share = starts && count < (size_t)threads; /* each replica is divided among the
+                                                         * threads */
   enum gpumc_status status = GPUMC_OK;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (!share)
   for (size_t i = 0; i < count; i++) {

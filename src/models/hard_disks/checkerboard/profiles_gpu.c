@@ -1,4 +1,4 @@
-/* Profiles of hard disks on a GPU: replicas come to the host and are measured there. */
+/* Profiles of hard disks on a GPU: replicas are copied to the host and measured there. */
 #include <stdlib.h>
 
 #include "core/base/memory.h"
@@ -6,7 +6,7 @@
 #include "models/hard_disks/checkerboard/checkerboard_gpu.h"
 #include "models/hard_disks/hard_disks.h"
 
-/* Room for one replica, as on the device and in cells, and for the numbers of its profiles. */
+/* Room for one replica, in device form and in cells, and for the numbers of its profiles. */
 struct visit {
   struct hard_disks_stored stored;
   unsigned char *bytes;
@@ -44,7 +44,7 @@ static enum gpumc_status visit_make(const struct gpumc_ensemble *ensemble, int64
   return gpumc_allocate(1, visit->stored.bytes, what, (void **)&visit->bytes, error);
 }
 
-/* The replica at place `at` of the batch, of which `from` is the place in device memory. */
+/* Measures the replica at place `at` of the batch, which is at `from` in device memory. */
 static enum gpumc_status
 visit_replica(const struct gpumc_ensemble *ensemble, const unsigned char *from, size_t at,
               int64_t *const *channel, struct visit *visit, struct gpumc_error *error)

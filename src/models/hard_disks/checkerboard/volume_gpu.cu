@@ -8,7 +8,7 @@ enum { THREADS = 256, REPLICAS_TOGETHER = 32 };
 static_assert(sizeof(struct disks_trial) <= sizeof(struct hard_disks_head) + HARD_DISKS_PAIR_BYTES,
               "a replica has room for a trial");
 
-/* false: there is no such replica. */
+/* Returns false if there is no such replica. */
 static __device__ inline bool take_replica(const struct hard_disks_gpu_volumes *volumes,
                                            uint32_t number, struct disks_volume *volume)
 {

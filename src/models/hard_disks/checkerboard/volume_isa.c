@@ -1,10 +1,10 @@
 /* Moves of the volume by the kernel `checkerboard` on the CPU: a lane is a cell, as in
- * checkerboard_isa.c. The same bits as checkerboard_plain.c. */
+ * checkerboard_isa.c. Gives the same bits as checkerboard_plain.c. */
 #include "models/hard_disks/checkerboard/checkerboard_isa.h"
 
 typedef double vd __attribute__((vector_size(2 * GPUMC_VECTOR_BYTES)));
 
-/* hard_disks_scaled() of each lane that has a disk. */
+/* hard_disks_scaled() for each lane that has a disk. */
 GPUMC_INLINE vf scaled(vf x, gpumc_v32 word, double ratio, float width)
 {
   const vd quanta = __builtin_convertvector(x * (float)HARD_DISKS_UNIT, vd),
@@ -60,8 +60,8 @@ static void scale_row(const struct checkerboard_volume *volume, size_t b)
     scale_by(volume, 10, b);
 }
 
-/* Lanes whose disk at (x, y) overlaps one of the slots from `first` on of the cells at `place`,
- * which are u, v from their own. */
+/* Returns the lanes whose disk at (x, y) overlaps one of the slots from `first` on of the cells at
+ * `place`, which are (u, v) away from their own. */
 GPUMC_INLINE vi overlaps_with(const struct checkerboard_rows *rows, vf x, vf y, size_t place,
                               size_t first, size_t used, float u, float v)
 {
@@ -74,7 +74,8 @@ GPUMC_INLINE vi overlaps_with(const struct checkerboard_rows *rows, vf x, vf y, 
   return found;
 }
 
-/* Each pair once: with later disks of the cell, the cell on the right, and the three below. */
+/* Checks each pair once: with later disks of the cell, the cell on the right, and the three
+ * below. */
 GPUMC_INLINE bool
 vector_overlaps(const struct checkerboard_rows *rows, size_t b, size_t parity, size_t column)
 {
