@@ -15,7 +15,7 @@ enum {
   /* The largest energy and the largest M are below 2^CHANNEL_BITS quanta, so that a tally has room
    * for the squares of all replicas. */
   CHANNEL_BITS = 40,
-  /* Of those whose square is not summed. */
+  /* For those that are not squared in sums. */
   SUM_BITS = 60,
 };
 
@@ -130,14 +130,14 @@ static const struct gpumc_check checks[] = {
 
 /* ---- instances ---- */
 
-/* No |J_ij| is larger. */
+/* Returns a bound on |J_ij|. */
 static double largest_coupling(const struct heisenberg_parameters *parameters)
 {
   return parameters->disorder != NULL ? lattice_samples_largest_coupling(parameters->disorder)
                                       : fabs(parameters->coupling);
 }
 
-/* The power of two of which `largest` is below 2^bits, and its size in it. */
+/* Sets the power of two for which `largest` is below 2^bits, and the bound in it. */
 static void describe_channel(struct gpumc_model *model, size_t channel, double largest, int bits)
 {
   int exponent;
@@ -146,14 +146,14 @@ static void describe_channel(struct gpumc_model *model, size_t channel, double l
   model->bound[channel] = largest / model->quantum[channel];
 }
 
-/* Rounding makes spins longer than 1 by so little that the next power of two has room for it. */
+/* Rounding makes spins so little longer than 1 that the next power of two has room for it. */
 static void
 describe_channels(struct gpumc_model *model, const struct heisenberg_parameters *parameters)
 {
   const double sites = (double)model->sites, bonds = sites * (double)parameters->lattice.dimension;
   const double longer = 1.0 + 0x1p-16;
   const double strongest = largest_coupling(parameters);
-  /* Of bonds along x. */
+  /* For bonds along x. */
   const double along = sites * fmax(strongest / fabs(parameters->coupling), 1.0);
   const double energy = longer * (bonds * strongest + sites * fabs(parameters->field));
   describe_channel(model, HEISENBERG_ENERGY, energy, CHANNEL_BITS);
@@ -167,8 +167,8 @@ describe_channels(struct gpumc_model *model, const struct heisenberg_parameters 
 }
 
 /* At beta = 0, where <(S_i . S_j)^2> = <(S_i^x)^2> = 1/n. Both bonds of a pair along a side of
- * length 2 have the same product, so that their couplings add up before they are squared. This is
- * left out where couplings are quenched, which is right for independent ones of mean 0. */
+ * length 2 have the same product, so their couplings add up before they are squared. This is
+ * ignored if couplings are quenched, which is right for independent ones of mean 0. */
 static void
 describe_variances(struct gpumc_model *model, const struct heisenberg_parameters *parameters)
 {
@@ -187,10 +187,11 @@ describe_variances(struct gpumc_model *model, const struct heisenberg_parameters
     model->variance[c] = sites / components;
 }
 
-/* Of a file's values, by rounding to what kernels have: the mean over those that are not 0. */
+/* Limit on the rounding of a file's values to those of kernels: the mean over those that are not
+ * 0. */
 #define ROUNDING_LIMIT 0x1p-12
 
-/* What follows from the samples there are. */
+/* Sets what follows from the samples. */
 static enum gpumc_status describe_samples(const struct heisenberg_settings *settings,
                                           struct gpumc_model *model, struct gpumc_error *error)
 {
@@ -230,7 +231,7 @@ static enum gpumc_status describe_samples(const struct heisenberg_settings *sett
   return GPUMC_OK;
 }
 
-/* Of chiralities there are as many as bonds, or as plaquettes. */
+/* There are as many chiralities as bonds, or as plaquettes. */
 static void
 describe_pairs(struct gpumc_model *model, const struct heisenberg_parameters *parameters)
 {

@@ -2,7 +2,8 @@
  *
  *   E = -sum_<ij> J_ij S_i . S_j - h sum_i S_i^x,   |S_i| = 1, n = 3 (Heisenberg) or 2 (XY):
  *
- * what kernels and tests know of an instance. Couplings are J for all bonds, or quenched. */
+ * the interface of an instance for kernels and tests. Couplings are J for all bonds, or quenched.
+ */
 #ifndef GPUMC_HEISENBERG_H
 #define GPUMC_HEISENBERG_H
 
@@ -16,20 +17,20 @@
 
 enum { HEISENBERG_DIMENSIONS_MAXIMUM = 3 };
 
-/* Sites of one colour are numbered with 32 bits, and so are counters. */
+/* Sites of one colour, and counters, are numbered with 32 bits. */
 #define HEISENBERG_SITES_LIMIT ((size_t)1 << 32)
 
-/* Couplings that are not 0 are at least so large: squares of fields below 2^-100 count as none in
- * reflections, and are not far from what underflows in float. */
+/* Lower limit of couplings that are not 0: squares of fields below 2^-100 count as none in
+ * reflections, and are not far from underflow in float. */
 #define HEISENBERG_COUPLING_LEAST 1e-12
 
-/* What makes an instance. */
+/* The settings that define an instance. */
 struct heisenberg_settings {
   size_t dimension, shape[HEISENBERG_DIMENSIONS_MAXIMUM]; /* sides even, from 2 to 1048576 */
   int components;                                         /* n: 2 or 3 */
   double coupling, field;                    /* J, |J| >= HEISENBERG_COUPLING_LEAST; h */
   struct lattice_disorder_settings disorder; /* zeroed: none; never fields */
-  bool write_couplings;                      /* into the result */
+  bool write_couplings;                      /* write them to the result */
 };
 
 /* gpumc_model.parameters. The portable form of a replica is S[sites][n] in doubles, sites in the
@@ -41,7 +42,7 @@ struct heisenberg_parameters {
   double weight; /* w of heisenberg_physics.h; 1 without quenched couplings */
   bool write_couplings;
   struct lattice_disorder *disorder; /* NULL: J for all bonds */
-  char unwalkable[128];              /* gpumc_model.unwalkable where it has a number */
+  char unwalkable[128];              /* text for gpumc_model.unwalkable if it contains a number */
 };
 
 static inline const struct heisenberg_parameters *
@@ -50,22 +51,22 @@ heisenberg_parameters(const struct gpumc_model *model)
   return (const struct heisenberg_parameters *)model->parameters;
 }
 
-/* GPUMC_FAILURE when memory ran out; GPUMC_INVALID of a file that cannot be read, or whose values
- * are too small, or differ too much in size. */
+/* Makes an instance. GPUMC_FAILURE if memory ran out; GPUMC_INVALID for a file that cannot be read,
+ * or whose values are too small, or differ too much in size. */
 GPUMC_MUST_CHECK enum gpumc_status heisenberg_instance(const struct heisenberg_settings *settings,
                                                        struct gpumc_model *model,
                                                        struct gpumc_error *error);
 
-/* Numbers of a sample of quenched couplings as kernels have them: c[2][2 d][N/2], of
- * heisenberg_physics.h, by colour, neighbour (enum heisenberg_neighbour) and site; 0 without any.
- */
+/* Returns how many numbers a sample of quenched couplings has in kernels: c[2][2 d][N/2], of
+ * heisenberg_physics.h, by colour, neighbour (enum heisenberg_neighbour) and site; 0 without
+ * any. */
 size_t heisenberg_couplings_count(const struct gpumc_model *model);
-/* Samples first .. first + count - 1 after the first one, to float (`single`) or double
+/* Converts samples first .. first + count - 1 after the first one to float (`single`) or double
  * c[count][heisenberg_couplings_count()]. */
 GPUMC_MUST_CHECK enum gpumc_status
 heisenberg_couplings_fill(const struct gpumc_model *model, size_t first, size_t count, bool single,
                           void *couplings, struct gpumc_error *error);
-/* gpumc_model_ops.record and sample_checksum: of J_ij as kernels have them. */
+/* gpumc_model_ops.record and sample_checksum, for J_ij as kernels have them. */
 GPUMC_MUST_CHECK enum gpumc_status
 heisenberg_record_samples(const struct gpumc_model *model, size_t samples,
                           struct gpumc_recorder *recorder, struct gpumc_error *error);
@@ -73,10 +74,10 @@ GPUMC_MUST_CHECK enum gpumc_status heisenberg_sample_checksum(const struct gpumc
                                                               size_t number, uint64_t *checksum,
                                                               struct gpumc_error *error);
 
-/* Chiralities of a replica (quenched_pairs.h): of every site along each axis, or of every
- * plaquette. */
+/* Returns the number of chiralities of a replica (quenched_pairs.h): of every site along each axis,
+ * or of every plaquette. */
 double heisenberg_chiralities(const struct gpumc_model *model);
-/* What heisenberg_record has to know of the model. */
+/* Returns the data of the model that heisenberg_record needs. */
 struct heisenberg_units heisenberg_units_of(const struct gpumc_model *model);
 struct lattice_wave heisenberg_wave_of(const struct gpumc_model *model);
 
@@ -95,7 +96,7 @@ extern const struct gpumc_kernel_ops heisenberg_double_cuda, heisenberg_float_cu
     heisenberg_fast_cuda;
 extern const struct gpumc_model_ops gpumc_model_heisenberg;
 
-/* What a kernel on a CPU and one on a GPU have in common, as designated initialisers. */
+/* Definitions shared by a kernel on a CPU and one on a GPU, as designated initialisers. */
 extern const struct gpumc_key heisenberg_keys[];
 void heisenberg_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel_options *options);
 double heisenberg_cost_double(const struct gpumc_model *model,

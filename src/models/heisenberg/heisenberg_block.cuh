@@ -1,8 +1,8 @@
-/* What one thread does for one colour of a replica, in shared or in device memory: for both
+/* The work of one thread for one colour of a replica, in shared or in device memory: for both
  * compilers, so that tests can run it thread by thread.
  *
- * A thread updates its four sites. Over-relaxation needs no random numbers: where it can, a thread
- * has a pair and that in the next row instead, each of which has the other one's neighbour among
+ * A thread updates its four sites. Over-relaxation needs no random numbers: if possible, a thread
+ * then has a pair and that in the next row instead, each of which has the other's neighbour among
  * its own. */
 #ifndef GPUMC_HEISENBERG_BLOCK_CUH
 #define GPUMC_HEISENBERG_BLOCK_CUH
@@ -27,7 +27,7 @@ heisenberg_stream_make(struct gpumc_random random, uint32_t replica, uint32_t ti
   return stream;
 }
 
-/* Of the counters `number` and number + 1. */
+/* Draws the words of counters `number` and number + 1. */
 GPUMC_HOST_DEVICE static inline void heisenberg_draw_two(const struct heisenberg_stream &stream,
                                                          uint32_t number, uint32_t label,
                                                          uint32_t drawn[2][4])
@@ -70,7 +70,7 @@ template <class KIND> struct heisenberg_strength {
   typename KIND::real coupling, field, reach;
 };
 
-/* O(2) heat bath: trials from the second one on. */
+/* O(2) heat bath: further trials, from the second one on. */
 template <class KIND>
 GPUMC_HOST_DEVICE static inline typename KIND::vector
 heisenberg_try_again(const struct heisenberg_stream &stream, uint32_t colour, uint32_t k,
@@ -87,7 +87,7 @@ heisenberg_try_again(const struct heisenberg_stream &stream, uint32_t colour, ui
   return spin;
 }
 
-/* Returns whether the proposal is taken. SMALL: near the spin, or anywhere. */
+/* Returns whether the proposal is accepted. SMALL: near the spin, or anywhere. */
 template <class KIND, bool SMALL>
 GPUMC_HOST_DEVICE static inline bool
 heisenberg_metropolis(typename KIND::vector &spin, typename KIND::vector g,
@@ -119,7 +119,7 @@ heisenberg_heat_bath(const struct heisenberg_stream &stream, uint32_t colour, ui
   return spin;
 }
 
-/* What all threads have in common while a colour is updated. */
+/* Data shared by all threads while a colour is updated. */
 template <class KIND> struct heisenberg_turn {
   const struct heisenberg_gpu_lattice *lattice;
   struct heisenberg_colours<KIND> colours;
@@ -128,9 +128,9 @@ template <class KIND> struct heisenberg_turn {
   struct heisenberg_strength<KIND> strength;
 };
 
-/* Updates the sites k and k + 1 of a colour; bit i of `present` says whether the one is there, and
- * of `back` whether its side is. `coupled`: those that couplings are loaded of. Returns how many
- * proposals of Metropolis were taken. */
+/* Updates the sites k and k + 1 of a colour; bit i of `present` says whether that one exists, and
+ * bit i of `back` whether its side is back. `coupled`: those whose couplings are loaded. Returns
+ * how many proposals of Metropolis were accepted. */
 template <class KIND, enum heisenberg_move MOVE>
 GPUMC_HOST_DEVICE static inline uint32_t
 heisenberg_update_pair(const struct heisenberg_turn<KIND> &turn, const struct heisenberg_pair &pair,
@@ -165,7 +165,7 @@ heisenberg_update_pair(const struct heisenberg_turn<KIND> &turn, const struct he
 }
 
 /* Updates a thread's four sites, with the words of heisenberg_draw_four() unless it is
- * over-relaxation. Returns how many proposals of Metropolis it took. */
+ * over-relaxation. Returns how many proposals of Metropolis it accepted. */
 template <class KIND, enum heisenberg_move MOVE>
 GPUMC_HOST_DEVICE static inline uint32_t
 heisenberg_update_drawn(const struct heisenberg_turn<KIND> &turn,
@@ -207,7 +207,7 @@ struct heisenberg_rows {
   bool present;
 };
 
-/* Those of thread q, of a paired lattice. */
+/* Returns those of thread q, in a paired lattice. */
 template <class KIND>
 GPUMC_HOST_DEVICE static inline struct heisenberg_rows
 heisenberg_rows_of(const struct heisenberg_gpu_lattice *lattice, uint32_t q, uint32_t from)
@@ -252,7 +252,7 @@ GPUMC_HOST_DEVICE static inline void heisenberg_keep_rows(struct heisenberg_rows
   }
 }
 
-/* Whether over-relaxation goes by rows in shared memory: where it does, lanes reach different
+/* Returns whether over-relaxation goes by rows in shared memory: if it does, lanes access different
  * banks. Not with quenched couplings. */
 template <class KIND>
 GPUMC_HOST_DEVICE static inline bool
@@ -263,7 +263,7 @@ heisenberg_goes_by_rows(const struct heisenberg_gpu_lattice *lattice)
           (KIND::DIMENSION == 3 && lattice->plane == HEISENBERG_SHARING));
 }
 
-/* Sums of the neighbours, [row][site]. */
+/* Computes the sums of the neighbours, [row][site]. */
 template <class KIND, int COLOUR>
 GPUMC_HOST_DEVICE static inline void
 heisenberg_surround_rows(const struct heisenberg_colours<KIND> &colours,
@@ -278,7 +278,7 @@ heisenberg_surround_rows(const struct heisenberg_colours<KIND> &colours,
     heisenberg_load<KIND>(other, &rows.b, b);
     heisenberg_load<KIND>(other, &rows.before, before);
     heisenberg_load<KIND>(other, &rows.after, after);
-    /* Of the row whose sides are back and of the one whose sides are forward. */
+    /* From the row whose sides are back and from the one whose sides are forward. */
     const real back = *KIND::at(other, rows.back[COLOUR]),
                forth = *KIND::at(other, rows.forth[1 - COLOUR]);
     const real side_a[2] = {COLOUR == 0 ? back : a[1], COLOUR == 0 ? a[0] : forth};

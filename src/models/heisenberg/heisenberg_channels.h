@@ -1,5 +1,5 @@
-/* The channels of O(n) spins, and how they follow from sums over a replica: for both compilers, by
- * the same arithmetic on every device. */
+/* The channels of O(n) spins, computed from sums over a replica: for both compilers, by the same
+ * arithmetic on every device. */
 #ifndef GPUMC_HEISENBERG_CHANNELS_H
 #define GPUMC_HEISENBERG_CHANNELS_H
 
@@ -19,29 +19,30 @@ enum heisenberg_channel {
   HEISENBERG_MAGNETIZATION_Z, /* 0 with two components */
   HEISENBERG_MAGNETIZATION,   /* |M| */
   HEISENBERG_MAGNETIZATION2,  /* M^2 / N */
-  HEISENBERG_ALONG,           /* sum of S_i . S_j, times J_ij / J where couplings are quenched */
+  HEISENBERG_ALONG,           /* sum of S_i . S_j, times J_ij / J if couplings are quenched */
   HEISENBERG_ACROSS,          /* (sum of S_i x S_j)^2, likewise */
-  HEISENBERG_DRIFT,           /* N max ||S_i| - 1|: what rounding has done to the lengths */
+  HEISENBERG_DRIFT,           /* N max ||S_i| - 1|: the effect of rounding on the lengths */
   HEISENBERG_WAVE,            /* |sum of S_i exp(i k r_i)|^2, k the smallest along each axis */
   HEISENBERG_CHANNELS
 };
 
-/* Sums over a replica in units of 2^-HEISENBERG_QUANTUM_BITS, exact: they depend on no order. */
+/* Sums over a replica in units of 2^-HEISENBERG_QUANTUM_BITS, exact: they do not depend on the
+ * order. */
 struct heisenberg_sums {
-  int64_t bonds;            /* S_i . S_j, times c_ij where couplings are quenched */
+  int64_t bonds;            /* S_i . S_j, times c_ij if couplings are quenched */
   int64_t magnetization[3]; /* S_i */
   int64_t along, across[3]; /* S_i . S_j and S_i x S_j, j one step from i along x */
   int64_t drift;            /* the largest heisenberg_drift() */
   int64_t wave;             /* heisenberg_wave_square(), in quanta of its channel */
 };
 
-/* Of an instance: J and h, the sites, and the quanta of the channels. `weight`: bonds are counted
- * in units of it (heisenberg_physics.h, w); 1 without quenched couplings. */
+/* The parameters of an instance: J and h, the sites, and the quanta of the channels. `weight`:
+ * bonds are counted in units of it (heisenberg_physics.h, w); 1 without quenched couplings. */
 struct heisenberg_units {
   double coupling, weight, field, sites, quantum[HEISENBERG_CHANNELS];
 };
 
-/* The channels of a replica into channel[c][at] of those that are not NULL. */
+/* Writes the channels of a replica to channel[c][at] for those that are not NULL. */
 GPUMC_HOST_DEVICE static inline void heisenberg_record(const struct heisenberg_units *units,
                                                        const struct heisenberg_sums *sums,
                                                        int64_t *const *channel, size_t at)

@@ -26,7 +26,7 @@ block_bytes_float(const struct gpumc_model *model, const struct gpumc_ensemble_p
   return model->portable_bytes / sizeof(double) * sizeof(float);
 }
 
-/* Where component a of site number `site` is. */
+/* Returns the position of component a of site number `site`. */
 static size_t place_of(const struct gpumc_model *model, size_t site, size_t a)
 {
   return a * model->sites +
@@ -72,8 +72,8 @@ struct tables {
   uint32_t (*around)[GPUMC_NEIGHBOURS_MAXIMUM]; /* [N], of heisenberg_walk_group; NULL: no walks */
 };
 
-/* Of a thread: layers of one replica, or of products of two, or the spins of a group that walks
- * (enough in either precision). */
+/* Returns the scratch of a thread: layers of one replica, or of products of two, or the spins of a
+ * group that walks (enough in either precision). */
 static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
@@ -94,7 +94,7 @@ static size_t tables_bytes(const struct gpumc_model *model, const struct gpumc_e
          (plan->walks ? model->sites * sizeof(uint32_t[GPUMC_NEIGHBOURS_MAXIMUM]) : 0);
 }
 
-/* Both ends of each bond: as many numbers as a sample has couplings. */
+/* Lists both ends of each bond: as many numbers as a sample has couplings. */
 static enum gpumc_status
 create_neighbours(const struct gpumc_model *model, struct tables *tables, struct gpumc_error *error)
 {
@@ -162,8 +162,8 @@ static void tables_free(void *own)
 
 /* ---- waves ---- */
 
-/* The sum over the layers of one axis, layer[length], times table[length]. `row`: even layers that
- * stand before odd ones; 0: in their order. */
+/* Returns the sum over the layers of one axis, layer[length], times table[length]. `row`: even
+ * layers precede odd ones; 0: in their order. */
 static struct heisenberg_wave_sum
 project(const int64_t *layer, const int32_t *table, size_t length, size_t row)
 {
@@ -213,7 +213,7 @@ static const struct tables *tables_of(const struct gpumc_ensemble *ensemble)
   return storage->own;
 }
 
-/* Those of a replica's sample; NULL without any. */
+/* Returns the couplings of a replica's sample; NULL without any. */
 static const void *
 couplings_of(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place)
 {
@@ -224,7 +224,7 @@ couplings_of(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_pla
              : NULL;
 }
 
-/* Without controls. */
+/* Returns it without controls. */
 static struct heisenberg_sweep
 replica_of(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place)
 {
@@ -289,7 +289,7 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
   heisenberg_record(&units, &sums, channel, place->run * ensemble->plan.capacity + place->first);
 }
 
-/* lattice_cpu_layout.compare: with quenched couplings. */
+/* lattice_cpu_layout.compare, with quenched couplings. */
 static void compare(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
                     const void *other, size_t at, int64_t *const pair[GPUMC_PAIRS_MAXIMUM])
 {

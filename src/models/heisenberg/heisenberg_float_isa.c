@@ -1,7 +1,7 @@
 /* The kernel `float` on the CPU. */
 #if defined(__GNUC__) && !defined(__clang__)
-/* Nobody looks at floating-point exceptions. If they counted, GCC would not make vectors of loops
- * with selections before AVX-512. It changes no number. */
+/* Floating-point exceptions are never tested. If they counted, GCC would not vectorise loops with
+ * selections before AVX-512. This changes no number. */
 #pragma GCC optimize("no-trapping-math")
 #endif
 

@@ -1,5 +1,4 @@
-/* The kernels `double`, `float` and `fast` on a GPU: memory, rules, and what is asked of the
- * drivers. */
+/* The kernels `double`, `float` and `fast` on a GPU: memory, rules, and calls of the drivers. */
 #include "models/heisenberg/heisenberg_gpu.h"
 
 #include <math.h>
@@ -23,7 +22,7 @@ sweep_driver(const struct heisenberg_gpu_sweep *arguments, struct gpumc_error *e
 /* ---- storage ---- */
 
 /* lattice_gpu_storage.table: sums[plan.runs][plan.capacity], then the runs' rules, then cosines and
- * sines of the waves, and last quenched couplings, with room to begin with a whole unit. */
+ * sines of the waves, and last quenched couplings, with padding to begin with a whole unit. */
 static size_t place_of_rules(const struct gpumc_ensemble_plan *plan)
 {
   return plan->runs * plan->capacity * sizeof(struct heisenberg_sums);
@@ -64,7 +63,8 @@ static size_t units_of(const struct gpumc_model *model, bool single)
                        UNIT_BYTES);
 }
 
-/* Replicas that are swept by tiles at a time, for which there is a second buffer; 0: none are. */
+/* Returns how many replicas are swept by tiles at a time, the room of the second buffer; 0: none
+ * are. */
 static size_t replicas_by_tiles(const struct gpumc_model *model,
                                 const struct gpumc_ensemble_plan *plan, bool single)
 {
@@ -83,7 +83,7 @@ tiles_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *p
   return replicas_by_tiles(model, plan, single) * units_of(model, single) * UNIT_BYTES;
 }
 
-/* One operation at a time: what walks and tiles have, sums of waves, or sums of pairs. */
+/* Shared by one operation at a time: data of walks and tiles, sums of waves, or sums of pairs. */
 static size_t
 scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan, bool single)
 {
@@ -99,13 +99,13 @@ scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan 
   return most;
 }
 
-/* What rules on the device are of: the runs' controls, then their steps. */
+/* The numbers that rules on the device were computed from: the runs' controls, then their steps. */
 static size_t known_numbers(const struct gpumc_ensemble_plan *plan)
 {
   return plan->runs * (HEISENBERG_CONTROLS + 1);
 }
 
-/* The kernel's notes: those, then how the last call went by tiles. */
+/* The kernel's notes: those numbers, then how the last call went by tiles. */
 static size_t notes_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   (void)model;
@@ -118,7 +118,7 @@ static struct heisenberg_tile_course *course_of(const struct gpumc_ensemble *ens
   return (struct heisenberg_tile_course *)(known + known_numbers(&ensemble->plan));
 }
 
-/* Sample by sample. */
+/* Copies them sample by sample. */
 static enum gpumc_status
 bring_couplings(struct gpumc_ensemble *ensemble, size_t number_bytes, struct gpumc_error *error)
 {
@@ -298,7 +298,7 @@ static enum gpumc_status compare(struct gpumc_ensemble *ensemble, size_t first, 
   return heisenberg_compare(&arguments, error);
 }
 
-/* J of uniform couplings, J w of quenched ones. */
+/* Returns J for uniform couplings, J w for quenched ones. */
 static double coupling_of(const struct gpumc_ensemble *ensemble)
 {
   const struct heisenberg_parameters *parameters = heisenberg_parameters(ensemble->model);
@@ -390,7 +390,7 @@ static size_t fills_float(const struct gpumc_model *model, const struct gpumc_de
   return heisenberg_walk_gpu_fills(model, device, true);
 }
 
-/* What follows the layout: operations that not all have. */
+/* Definitions that depend on the layout, followed by operations that not all have. */
 #define KERNEL(name, names, layout, ...)                                                           \
   static enum gpumc_status sweep_##name(struct gpumc_ensemble *ensemble,                           \
                                         const struct gpumc_target *target, uint32_t sweeps,        \

@@ -1,4 +1,4 @@
-/* The kernels `double`, `float` and `fast` on a GPU below their operations: what the host asks of
+/* The kernels `double`, `float` and `fast` on a GPU below their operations: the host's interface to
  * the drivers in heisenberg_*_gpu.cu.
  *
  * In device memory a replica is spins[n][2][N/2] in the kernel's precision, as on the CPU. A
@@ -24,11 +24,11 @@ extern "C" {
 
 enum {
   HEISENBERG_WARP = 32, /* threads */
-  /* Of a block that has a replica in shared memory, at most. */
+  /* Maximum size of a block that has a replica in shared memory. */
   HEISENBERG_THREADS_DOUBLE = 512,
   HEISENBERG_THREADS_FLOAT = 1024,
   HEISENBERG_THREADS_FAST = 1024,
-  /* A thread has two pairs of sites of a colour; so many sites share counters in float. */
+  /* A thread has two pairs of sites of a colour; this many sites share counters in float. */
   HEISENBERG_PAIR = 2,
   HEISENBERG_SECOND = 16,   /* from a thread's first pair to its second */
   HEISENBERG_SHARING = 32,  /* sites that share 16 counters */
@@ -53,7 +53,7 @@ heisenberg_gpu_lattice_of(const struct gpumc_checkerboard *lattice)
   return of_gpu;
 }
 
-/* Threads that have the sites of a colour. */
+/* Returns the number of threads for the sites of a colour. */
 GPUMC_HOST_DEVICE static inline uint32_t
 heisenberg_threads_of(const struct heisenberg_gpu_lattice *lattice)
 {
@@ -63,8 +63,8 @@ heisenberg_threads_of(const struct heisenberg_gpu_lattice *lattice)
          (first + 1) / HEISENBERG_PAIR;
 }
 
-/* Whether replicas are swept by tiles where there is a second buffer: square lattices with sides
- * Lx that are multiples of 4, too large for one block of threads. */
+/* Returns whether replicas are swept by tiles if there is a second buffer: square lattices with
+ * sides Lx that are multiples of 4, too large for one block of threads. */
 static inline bool
 heisenberg_goes_by_tiles(const struct heisenberg_gpu_lattice *lattice, bool single, bool quenched)
 {
@@ -74,30 +74,30 @@ heisenberg_goes_by_tiles(const struct heisenberg_gpu_lattice *lattice, bool sing
 }
 
 /* Quenched couplings, numbers[samples][2][2 d][N/2] in the kernel's precision (heisenberg.h),
- * device memory; NULL without any. Those of replica r begin r * stride numbers from the first on, 0
- * where all replicas have one sample. */
+ * device memory; NULL without any. Those of replica r begin r * stride numbers after the first, 0
+ * if all replicas have one sample. */
 struct heisenberg_gpu_couplings {
   const void *numbers;
   size_t stride;
 };
 
-/* Replica r of run m begins `stride` (m capacity + r) bytes from `spins` on. */
+/* Replica r of run m begins `stride` (m capacity + r) bytes after `spins`. */
 struct heisenberg_replicas {
   struct lattice_batch batch;
   struct heisenberg_gpu_lattice lattice;
-  uint32_t components, single; /* single: in single precision, or in double */
+  uint32_t components, single; /* single: in single precision, otherwise in double */
   void *spins;
   size_t stride;
   struct heisenberg_gpu_couplings couplings;
 };
 
-/* Of a run: beta J and beta h, h, and the reach of small steps. */
+/* For one run: beta J and beta h, h, and the reach of small steps. */
 struct heisenberg_rule {
   double coupling, field, bare_field, reach;
 };
 
-/* Rules of the runs first .. first + count - 1 on their way to the device, as arguments, which need
- * no copy and no wait. */
+/* Rules of the runs first .. first + count - 1 passed to the device as arguments, which need no
+ * copy and no wait. */
 enum { HEISENBERG_RULES_AT_ONCE = 64 };
 struct heisenberg_rules {
   struct heisenberg_rule *rules; /* [plan.runs], device memory */
@@ -107,16 +107,16 @@ struct heisenberg_rules {
 };
 
 /* How replicas are swept by tiles (heisenberg_sweep_tiles.cuh): threads of a block, pairs and lines
- * of a tile, shared memory, and what a launch takes in cycles, about. */
+ * of a tile, shared memory, and the approximate cycles of a launch. */
 struct heisenberg_tile_plan {
   uint32_t threads, wide, high;
   size_t bytes;
   double cycles;
 };
 
-/* For calls of so many sweeps with so many replicas of a run, about: as many launches to the second
- * buffer as back, each of sweeps / launches sweeps or, as the plan is, of one more. launches = 0:
- * sweeps in device memory seem faster, or there is but one. */
+/* For calls with about this many sweeps and replicas of a run: as many launches to the second
+ * buffer as back, each of sweeps / launches sweeps or, as in the plan, of one more. launches = 0:
+ * sweeps in device memory seem faster, or there is only one. */
 struct heisenberg_tile_course {
   uint32_t sweeps, launches;
   size_t expected;
@@ -124,7 +124,7 @@ struct heisenberg_tile_course {
 };
 
 /* Sweeps batch.time .. batch.time + sweeps - 1; `coupling` is J, or J w with quenched couplings.
- * accepted[runs], device memory: proposals taken of small steps are added. */
+ * accepted[runs], device memory: accepted proposals of small steps are added. */
 struct heisenberg_gpu_sweep {
   struct heisenberg_replicas replicas;
   const struct heisenberg_rule *rules; /* [runs], device memory */
@@ -139,10 +139,10 @@ struct heisenberg_gpu_sweep {
   struct heisenberg_tile_course *course;
   uint32_t block_threads; /* 0: the driver's choice */
   uint32_t multiprocessors;
-  size_t shared_bytes; /* that one block of threads may have */
+  size_t shared_bytes; /* available to one block of threads */
 };
 
-/* sums[runs][capacity], device memory; waves the same, NULL where they are not wanted. cosine and
+/* sums[runs][capacity], device memory; waves likewise, NULL if not wanted. cosine and
  * sine[wave.length], device memory. */
 struct heisenberg_gpu_measurement {
   struct heisenberg_replicas replicas;
@@ -155,8 +155,8 @@ struct heisenberg_gpu_measurement {
   int64_t *channel[HEISENBERG_CHANNELS];
 };
 
-/* Replicas of the runs first .. first + runs - 1 with those of the runs from `second` on, with
- * quenched couplings. sums[runs][capacity], device memory; cosine and sine as above. */
+/* Compares replicas of the runs first .. first + runs - 1 with those of the runs from `second` on,
+ * with quenched couplings. sums[runs][capacity], device memory; cosine and sine as above. */
 struct heisenberg_gpu_comparison {
   struct heisenberg_replicas replicas;
   uint32_t first, second, runs;
@@ -166,7 +166,7 @@ struct heisenberg_gpu_comparison {
   int64_t *pair[HEISENBERG_PAIRS]; /* [runs][capacity]; NULL: not wanted */
 };
 
-/* Pieces are components of sites: of piece i of a run sites * n belong to each replica. */
+/* Pieces are components of sites: sites * n pieces of a run belong to each replica. */
 struct heisenberg_transfer {
   struct heisenberg_replicas replicas;
   struct lattice_portable portable;
@@ -205,7 +205,7 @@ heisenberg_to_portable(const struct heisenberg_transfer *arguments, struct gpumc
 }
 #endif
 
-/* The place of the first component of a replica's first site. */
+/* Returns the place of the first component of a replica's first site. */
 GPUMC_HOST_DEVICE static inline void *
 heisenberg_replica(const struct heisenberg_replicas *replicas, uint32_t m, size_t replica)
 {
@@ -236,14 +236,15 @@ heisenberg_place_at(const struct heisenberg_gpu_lattice *lattice, uint32_t k)
   return place;
 }
 
-/* Whether the side of a site is one step back (gpumc_checkerboard_side_is_back). */
+/* Returns whether the side of a site is one step back (gpumc_checkerboard_side_is_back). */
 GPUMC_HOST_DEVICE static inline bool
 heisenberg_is_back(struct heisenberg_place place, uint32_t colour)
 {
   return ((place.y + place.z + colour) & 1) == 0;
 }
 
-/* Neighbours of index k of a colour beside that of the same index, by their indices. */
+/* Return the neighbours of index k of a colour other than that of the same index, by their
+ * indices. */
 GPUMC_HOST_DEVICE static inline uint32_t
 heisenberg_before_in_row(const struct heisenberg_gpu_lattice *lattice, uint32_t k, uint32_t x)
 {

@@ -1,4 +1,4 @@
-/* What sweeps have in common on the device, whichever way they go. */
+/* Functions that sweeps share on the device, whichever way they go. */
 #ifndef GPUMC_HEISENBERG_LAUNCHED_CUH
 #define GPUMC_HEISENBERG_LAUNCHED_CUH
 
@@ -6,7 +6,7 @@
 
 #include "models/heisenberg/heisenberg_block.cuh"
 
-enum { DEFAULT_SHARED_BYTES = 49152 }; /* that every block may have */
+enum { DEFAULT_SHARED_BYTES = 49152 }; /* available to every block */
 
 extern __shared__ uint4 shared[];
 
@@ -24,7 +24,7 @@ strength_of(const struct heisenberg_gpu_sweep *sweep, uint32_t run, enum heisenb
   return strength;
 }
 
-/* Adds what the threads of a block, which has replicas of a run, took of small steps. */
+/* Adds the accepted small steps of the threads of a block, which has replicas of a run. */
 static __device__ inline void
 count_taken(const struct heisenberg_gpu_sweep *sweep, uint32_t run, uint32_t taken)
 {
@@ -33,7 +33,7 @@ count_taken(const struct heisenberg_gpu_sweep *sweep, uint32_t run, uint32_t tak
     atomicAdd((unsigned long long *)&sweep->accepted[run], (unsigned long long)of_warp);
 }
 
-/* Of a replica's sample. */
+/* Returns the couplings of a replica's sample. */
 template <class KIND>
 static __device__ inline const typename KIND::real *
 couplings_of(const struct heisenberg_replicas *replicas, uint32_t replica)

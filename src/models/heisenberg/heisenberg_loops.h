@@ -2,11 +2,10 @@
  * heisenberg_double_isa.c and heisenberg_float_isa.c, which set HEISENBERG_PRECISION, and
  * HEISENBERG_SHARED_COUNTERS where two sites share a counter.
  *
- * A colour is worked on in chunks of sites: random words, then the sums of neighbours, then the
- * rule in one or more loops over the chunk without branches, which the compiler turns into vectors.
- * A rule is divided where that makes chains of operations short enough for a processor to have
- * several vectors in hand at once. Proposals that a rejection turned down are gathered and drawn
- * again together. */
+ * A colour is processed in chunks of sites: random words, then the sums of neighbours, then the
+ * rule in one or more loops over the chunk without branches, which the compiler vectorises. A rule
+ * is divided if that makes chains of operations short enough for a processor to keep several
+ * vectors in flight. Rejected proposals are gathered and drawn again together. */
 #include "core/numerics/simd_philox.h"
 #include "models/heisenberg/heisenberg_isa.h"
 
@@ -20,7 +19,8 @@ enum {
   LANES = SHARED / 2,                                  /* these counters */
   VECTORS = LANES / GPUMC_VECTOR_WORDS,                /* that hold them */
   GROUP = HEISENBERG_SHARED_COUNTERS ? SHARED : LANES, /* sites that have them */
-  /* Groups that are drawn together, so that two vectors or more are: one waits for its products. */
+  /* Groups drawn together, so that there are two vectors or more: a single one waits for its
+   * products. */
   TOGETHER = VECTORS == 1 ? 2 : 1,
 };
 
@@ -35,7 +35,7 @@ GPUMC_INLINE size_t whole_lanes(size_t n)
   return (n + LANES - 1) / LANES * LANES;
 }
 
-/* Of one colour of a replica in one sweep. */
+/* One colour of a replica in one sweep. */
 struct half_sweep {
   const struct heisenberg_sweep *of;
   struct gpumc_philox_stream stream;
@@ -44,7 +44,7 @@ struct half_sweep {
   REAL reach;
 };
 
-/* Those of `groups` (a constant) groups of sites from k on, which go to words->a[at] and so on. */
+/* Draws the words of `groups` (a constant) groups of sites from k on, to words->a[at] and so on. */
 GPUMC_INLINE void draw_groups(const struct half_sweep *half, const uint32_t rounds,
                               const uint32_t groups, uint32_t k, struct words *words, size_t at)
 {
@@ -68,7 +68,7 @@ GPUMC_INLINE void draw_groups(const struct half_sweep *half, const uint32_t roun
   }
 }
 
-/* Those of n sites from k on, a multiple of SHARED, and of the sites up to the next one. */
+/* Draws the words of n sites from k on, up to the next multiple of SHARED. */
 GPUMC_INLINE void fill_words(const struct half_sweep *half, const uint32_t rounds, size_t k,
                              size_t n, struct words *words)
 {
@@ -87,7 +87,7 @@ static void draw_words(const struct half_sweep *half, size_t k, size_t n, struct
     fill_words(half, 10, k, n, words);
 }
 
-/* Those of n sites k[n] in a later attempt, and of the entries up to the next multiple of LANES. */
+/* Draws the words of n sites k[n] in a later attempt, up to the next multiple of LANES. */
 GPUMC_INLINE void fill_listed(const struct half_sweep *half, const uint32_t rounds,
                               uint32_t attempt, const uint32_t *k, size_t n, struct words *words)
 {
@@ -149,7 +149,7 @@ struct surroundings {
   struct neighbours x, y, z;
 };
 
-/* Of the block of sites from k on, which stands at place i of the chunk. */
+/* Sums the neighbours of the block of sites from k on, at place i of the chunk. */
 GPUMC_INLINE void surround_block(const struct gpumc_checkerboard *lattice,
                                  const struct block *block, const REAL *couplings,
                                  const int components, const bool sides, const struct colour *other,
@@ -168,8 +168,9 @@ GPUMC_INLINE void surround_block(const struct gpumc_checkerboard *lattice,
     add_neighbours(lattice, block, other->z, sides, &around->z, i);
 }
 
-/* Of n sites from k on, a multiple of CHUNK. `edges`: of the colour of these sites; `couplings`:
- * theirs, or NULL; `components` and `sides` (whether these are asked for): constants. */
+/* Sums the neighbours of n sites from k on, a multiple of CHUNK. `edges`: of the colour of these
+ * sites; `couplings`: theirs, or NULL; `components` and `sides` (whether these are wanted):
+ * constants. */
 GPUMC_INLINE void surround(const struct gpumc_checkerboard *lattice,
                            const struct gpumc_checkerboard_edges *edges, const REAL *couplings,
                            const int components, const bool sides, size_t k, size_t n,
@@ -220,7 +221,7 @@ GPUMC_INLINE void set_spin(const int components, const struct colour *own, size_
 
 /* ---- moves of n spins from k on ---- */
 
-/* What a move is given. The chunk's arrays are those of one call, and no two of them overlap. */
+/* The arguments of a move. The chunk's arrays belong to one call, and no two of them overlap. */
 struct chunk {
   const struct half_sweep *half;
   struct colour own;
@@ -243,8 +244,8 @@ GPUMC_INLINE void start_chunk(const int components, const struct chunk *chunk)
                  components, HEISENBERG_NAME(heisenberg_of_sphere)(words_of(chunk->words, i))));
 }
 
-/* Proposals come before the rule, which they do not depend on. Counts what it takes of small steps.
- */
+/* Proposals are drawn before the rule, since they do not depend on it. Counts the accepted small
+ * steps. */
 GPUMC_INLINE void
 metropolis_chunk(const int components, const bool small, const struct chunk *chunk)
 {
@@ -278,7 +279,7 @@ metropolis_chunk(const int components, const bool small, const struct chunk *chu
     *chunk->half->of->accepted += taken;
 }
 
-/* heisenberg_sphere, in several loops too. */
+/* heisenberg_sphere, also in several loops. */
 GPUMC_INLINE void heat_bath_chunk_of_spheres(const struct chunk *chunk)
 {
   REAL x[CHUNK], y[CHUNK], z[CHUNK], length[CHUNK], inverse[CHUNK], versine[CHUNK];
@@ -303,8 +304,8 @@ GPUMC_INLINE void heat_bath_chunk_of_spheres(const struct chunk *chunk)
   }
 }
 
-/* Trials of rejection: sites k[n], their fields, and what came of it. Whole vectors are tried:
- * after the last site there are others, of no matter which sites. */
+/* Trials of rejection: sites k[n], their fields, and the results. Whole vectors are tried: after
+ * the last site there are others, any sites. */
 struct trials {
   size_t n;
   uint32_t k[CHUNK], rejected[CHUNK];
@@ -344,7 +345,7 @@ static void keep_rejected(struct trials *trials)
   trials->n = n;
 }
 
-/* Rejected sites have their proposals too, which stay where they were the last ones. */
+/* Rejected sites keep their proposals too, if these were the last ones. */
 GPUMC_INLINE void heat_bath_chunk_of_circles(const struct chunk *chunk)
 {
   const size_t whole = whole_lanes(chunk->n);

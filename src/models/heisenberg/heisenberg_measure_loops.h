@@ -1,8 +1,8 @@
-/* What is measured of a replica on the CPU, in one precision: included after heisenberg_loops.h by
- * the same files. Sums are of integers, so that they depend on no order. */
+/* Measurements of a replica on the CPU, in one precision: included after heisenberg_loops.h by the
+ * same files. Sums are of integers, so they do not depend on the order. */
 
-/* forward[n] of n sites from k on, a multiple of CHUNK: 1 where the neighbour with the same index
- * is one step forward in x and the side one step back, -1 where it is the other way. */
+/* Sets forward[n] of n sites from k on, a multiple of CHUNK: 1 if the neighbour with the same index
+ * is one step forward in x and the side one step back, -1 if it is the other way round. */
 GPUMC_INLINE void
 copy_directions(const struct gpumc_checkerboard_edges *edges, size_t k, size_t n, REAL *forward)
 {
@@ -15,8 +15,8 @@ GPUMC_INLINE VECTOR scaled(VECTOR v, REAL factor)
   return (VECTOR){factor * v.x, factor * v.y, factor * v.z};
 }
 
-/* Sums over both colours: each bond has one end of colour 0, from which it is counted.
- * `couplings`: those of colour 0 where `quenched`. */
+/* Sums over both colours: each bond is counted from its end of colour 0. `couplings`: those of
+ * colour 0 if `quenched`. */
 GPUMC_INLINE void
 measure_bonds(const int components, const bool quenched, const struct gpumc_checkerboard *lattice,
               const struct gpumc_checkerboard_edges *edges, const REAL *couplings,
@@ -110,8 +110,8 @@ drift_of_replica(const struct gpumc_checkerboard *lattice, int components, const
   return components == 3 ? largest_drift(3, sites, spins) : largest_drift(2, sites, spins);
 }
 
-/* Adds a component of the sites of one colour to layers[Lx + Ly + Lz], or its product with
- * another one's unless that is NULL. */
+/* Adds a component of the sites of one colour, or its product with another one unless that is NULL,
+ * to layers[Lx + Ly + Lz]. */
 static void add_layers(const struct gpumc_checkerboard *lattice, size_t colour,
                        const REAL *component, const REAL *factor, int64_t *layers)
 {

@@ -1,4 +1,4 @@
-/* What is measured of O(n) spins, and what follows from it. e, m are per site. */
+/* The measured quantities of O(n) spins, and those derived from them. e, m are per site. */
 #include <math.h>
 
 #include "core/simulation/curves.h"
@@ -134,7 +134,7 @@ enum {
 };
 _Static_assert(MEAN_CHIRALITY_OVERLAP4 + 1 == HEISENBERG_MEANS, "as many as the header says");
 
-/* What answers to the control that is moved. */
+/* Responses to the moved control. */
 enum { IN_BETA = 1 << HEISENBERG_BETA, IN_FIELD = 1 << HEISENBERG_FIELD };
 
 const struct gpumc_mean heisenberg_means[HEISENBERG_MEANS] = {
@@ -188,8 +188,8 @@ const struct gpumc_mean heisenberg_means[HEISENBERG_MEANS] = {
                                          "1", "S(k_min)"},
                                .index = HEISENBERG_WAVE,
                                .power = 1},
-    /* Copies are independent, so that <e_1 e_2> has the mean <e>^2, which the square of an average
-     * of n measurements exceeds by its variance. */
+    /* Copies are independent, so <e_1 e_2> has the mean <e>^2, which the square of an average of n
+     * measurements exceeds by its variance. */
     [MEAN_ENERGY_PRODUCT] = {.label = {"energy_product", "product of the energies of two copies",
                                        GPUMC_UNIT_ENERGY2, "<e_1 e_2>"},
                              .source = GPUMC_MEAN_PRODUCT,
@@ -234,7 +234,7 @@ const struct gpumc_mean heisenberg_means[HEISENBERG_MEANS] = {
                                  .power = 4},
 };
 
-/* C = beta^2 N (<e^2> - <e>^2), with <e_1 e_2> for <e>^2 where it is measured. */
+/* C = beta^2 N (<e^2> - <e>^2), with <e_1 e_2> for <e>^2 if it is measured. */
 static double
 specific_heat(const struct gpumc_model *model, const double *control, const double *mean)
 {
@@ -250,7 +250,7 @@ susceptibility_along(const struct gpumc_model *model, const double *control, con
   return control[HEISENBERG_BETA] * (double)model->sites * (mean[1] - mean[0] * mean[0]);
 }
 
-/* What follows from all directions being alike, which they are not in a field. */
+/* For relations that hold because all directions are equivalent, which they are not in a field. */
 static bool has_no_field(const struct gpumc_model *model)
 {
   return heisenberg_parameters(model)->field == 0.0;
@@ -265,8 +265,8 @@ susceptibility(const struct gpumc_model *model, const double *control, const dou
          heisenberg_parameters(model)->components;
 }
 
-/* The second derivative of the free energy by a twist along x, per site: of the angle of O(2), N Y
- * = J <B_x> - beta J^2 <I_x^2>; of O(3) the mean over the three axes of rotation, N Y = (2/3) J
+/* The second derivative of the free energy by a twist along x, per site: for the angle of O(2), N Y
+ * = J <B_x> - beta J^2 <I_x^2>; for O(3) the mean over the three axes of rotation, N Y = (2/3) J
  * <B_x> - (beta/3) J^2 <I_x^2>. Teitel and Jayaprakash, Phys. Rev. B 27, 598 (1983). */
 static double helicity_terms(const struct gpumc_model *model, const double *control,
                              const double *mean, double sign)
@@ -307,8 +307,8 @@ correlation_length_scale(const struct gpumc_model *model, const double *control,
 
 /* ---- overlaps ---- */
 
-/* 0 where `components` numbers are Gaussian and independent of each other, q^2 the sum of their
- * squares; 1 where q^2 does not fluctuate. */
+/* 0 if `components` numbers are Gaussian and independent of each other, q^2 the sum of their
+ * squares; 1 if q^2 does not fluctuate. */
 static double binder_of(double components, const double *mean)
 {
   return 0.5 * (components + 2.0 - components * mean[1] / (mean[0] * mean[0]));

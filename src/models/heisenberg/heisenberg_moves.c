@@ -1,17 +1,17 @@
-/* What the kernels of O(n) spins have in common: their moves, and what is known against them, their
- * keys, and what they cost. */
+/* Definitions that the kernels of O(n) spins share: their moves and the warnings against them,
+ * their keys, and their costs. */
 #include <string.h>
 
 #include "core/simulation/steps.h"
 #include "models/heisenberg/heisenberg.h"
 
-/* Nanoseconds of a spin in a sweep, about (docs/kernels/heisenberg.md). */
+/* Approximate nanoseconds per spin and sweep (docs/kernels/heisenberg.md). */
 #define SPIN_COST_DOUBLE 6.0
 #define SPIN_COST_FLOAT 4.5
 
 enum { OVER_RELAXATION_DEFAULT = 4 };
 
-/* gpumc_move.warn of over-relaxation. */
+/* gpumc_move.warn for over-relaxation. */
 static enum gpumc_status warn_of_over_relaxation(const struct gpumc_model *model, size_t samples,
                                                  const char **warning, struct gpumc_error *error)
 {
@@ -22,7 +22,7 @@ static enum gpumc_status warn_of_over_relaxation(const struct gpumc_model *model
   return GPUMC_OK;
 }
 
-/* Of small steps: the widest is no restriction, and what tuning begins with. */
+/* For small steps: the widest is no restriction, and tuning begins with it. */
 static double given_width(const struct gpumc_kernel_options *options)
 {
   double width;

@@ -1,9 +1,9 @@
 /* Sums of neighbours in vectors, in one precision: included by heisenberg_loops.h.
  *
- * Sites are worked on in blocks of GPUMC_EDGE_SITES, however short the rows are. A kind of
- * neighbour is loaded at its usual distance from the block, and for sites from which the way leads
- * around the lattice at another one. Such loads are masked, so that nothing beyond the lattice is
- * read. */
+ * Sites are processed in blocks of GPUMC_EDGE_SITES, however short the rows are. A kind of
+ * neighbour is loaded at its usual distance from the block, and at another one for sites from which
+ * the step leads around the lattice. Such loads are masked, so that nothing outside of the lattice
+ * is read. */
 #include "core/numerics/simd.h"
 #include "models/lattice/checkerboard.h"
 
@@ -31,7 +31,7 @@ GPUMC_INLINE void store_reals(REAL *to, reals v)
 
 /* ---- masks ---- */
 
-/* Bit i of `where` is that of lane i; those of further lanes do not matter. */
+/* Bit i of `where` is that of lane i; bits of further lanes do not matter. */
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
 GPUMC_INLINE __m256i mask_of(uint32_t where)
@@ -44,7 +44,8 @@ GPUMC_INLINE __m256i mask_of(uint32_t where)
 }
 #endif
 
-/* from[i] for the lanes of `where`, which alone are read, otherwise[i] for others. */
+/* Returns from[i] for the lanes of `where`, the only ones that are read, and otherwise[i] for
+ * others. */
 GPUMC_INLINE reals load_where(uint32_t where, const REAL *from, reals otherwise)
 {
 #if defined(__AVX512F__)
@@ -65,7 +66,7 @@ GPUMC_INLINE reals load_where(uint32_t where, const REAL *from, reals otherwise)
 #endif
 }
 
-/* a for the lanes of `where`, b for others. */
+/* Returns a for the lanes of `where`, b for others. */
 GPUMC_INLINE lanes select_where(uint32_t where, lanes a, lanes b)
 {
 #if defined(__AVX512F__)
@@ -83,7 +84,7 @@ GPUMC_INLINE lanes select_where(uint32_t where, lanes a, lanes b)
 #endif
 }
 
-/* v[index[i]]. AVX2 has this for 32 bits alone: there an index of 64 bits names two halves. */
+/* Returns v[index[i]]. AVX2 has this only for 32 bits: there a 64-bit index names two halves. */
 GPUMC_INLINE reals permute(reals v, lanes index)
 {
 #if defined(__AVX512F__)
@@ -115,7 +116,7 @@ GPUMC_INLINE lanes index_of(lanes lane)
  */
 struct short_rows {
   bool fill;
-  lanes back, forward; /* where the sides are that are one site back, or forward */
+  lanes back, forward; /* lanes whose sides are one site back, or forward */
 };
 
 GPUMC_INLINE struct short_rows short_rows_of(const struct gpumc_checkerboard *lattice)
@@ -130,23 +131,24 @@ GPUMC_INLINE struct short_rows short_rows_of(const struct gpumc_checkerboard *la
   return rows;
 }
 
-/* Where the sites of a block have their neighbours; bit i: of site k + i. */
+/* The positions of the neighbours of the sites of a block; bit i: of site k + i. */
 struct block {
   size_t k;
-  uint32_t all;                                          /* sites that there are */
+  uint32_t all;                                          /* sites that exist */
   uint32_t forward, forward_around, back, back_around;   /* the side */
   uint32_t first_row, last_row, first_plane, last_plane; /* around the lattice */
   bool within;                                           /* sides are in the vector, */
-  lanes index[PARTS];                                    /* here */
+  lanes index[PARTS];                                    /* at these lanes */
 };
 
-/* Sites of the block from k on that have numbers below `end`. */
+/* Returns the sites of the block from k on that have numbers below `end`. */
 GPUMC_INLINE uint32_t sites_below(size_t end, size_t k)
 {
   return end >= k + GPUMC_EDGE_SITES ? ALL_SITES : end > k ? (1u << (end - k)) - 1 : 0;
 }
 
-/* Whether no way from the block leads around the lattice but along x, and it has all its sites. */
+/* Returns whether all sites of the block exist and no step from it leads around the lattice except
+ * along x. */
 GPUMC_INLINE bool is_inner(const struct gpumc_checkerboard *lattice,
                            const struct gpumc_checkerboard_edges *edge, size_t k)
 {
@@ -155,7 +157,7 @@ GPUMC_INLINE bool is_inner(const struct gpumc_checkerboard *lattice,
          k + GPUMC_EDGE_SITES + halo <= lattice->colour;
 }
 
-/* `inner`: a constant; where it is set, masks are constants too. */
+/* `inner`: a constant; if it is set, masks are constants too. */
 GPUMC_INLINE struct block block_at(const struct gpumc_checkerboard *lattice,
                                    const struct gpumc_checkerboard_edges *edge,
                                    const struct short_rows *rows, const bool inner, size_t k)
@@ -181,7 +183,8 @@ GPUMC_INLINE struct block block_at(const struct gpumc_checkerboard *lattice,
   return block;
 }
 
-/* near[PARTS]: the values from `at` on, and for the sites `around` those from at_around on. */
+/* Loads near[PARTS]: the values from `at` on, and for the sites `around` those from at_around
+ * on. */
 GPUMC_INLINE void load_shifted(uint32_t all, const REAL *at, uint32_t around, const REAL *at_around,
                                reals near[PARTS])
 {
@@ -209,7 +212,8 @@ add_shifted(uint32_t all, const REAL *at, uint32_t around, const REAL *at_around
     sum[p] += near[p];
 }
 
-/* side[PARTS], of same[PARTS], those of the same indices, which are loaded from `at` on. */
+/* Computes side[PARTS] from same[PARTS], those of the same indices, which are loaded from `at`
+ * on. */
 GPUMC_INLINE void load_sides(const struct block *block, const REAL *at, size_t row,
                              const reals same[PARTS], reals side[PARTS])
 {
@@ -236,13 +240,13 @@ GPUMC_INLINE void load_sides(const struct block *block, const REAL *at, size_t r
   }
 }
 
-/* One component of the neighbours of a chunk: those along x, if asked for, and all. */
+/* One component of the neighbours of a chunk: those along x, if wanted, and all. */
 struct neighbours {
   REAL side[CHUNK], sum[CHUNK];
 };
 
-/* Those of a block, i sites into the chunk. `other`: that component of the other colour; `sides`: a
- * constant, whether they are asked for. */
+/* Adds those of a block, i sites into the chunk. `other`: that component of the other colour;
+ * `sides`: a constant, whether they are wanted. */
 GPUMC_INLINE void add_neighbours(const struct gpumc_checkerboard *lattice,
                                  const struct block *block, const REAL *other, const bool sides,
                                  struct neighbours *of, size_t i)

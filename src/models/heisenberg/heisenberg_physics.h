@@ -1,23 +1,23 @@
 /* Classical O(n) spins, n = 3 (Heisenberg) or 2 (XY): E = -J sum_<ij> S_i . S_j - h sum_i S_i^x,
- * |S| = 1, on a periodic hypercubic lattice, single-spin updates on a checkerboard. What every
- * kernel of a trajectory must reproduce bit for bit is defined here and in heisenberg_rules.h.
+ * |S| = 1, on a periodic hypercubic lattice, single-spin updates on a checkerboard. This header and
+ * heisenberg_rules.h define what every kernel of a trajectory must reproduce bit for bit.
  *
  * A sweep updates all sites of colour 0, then all of colour 1 (lattice/checkerboard.h: colour,
  * index k within the colour). Spin S sees the local field f = J (sum of its neighbours) + h e_x; g
  * = beta f. Neighbours are added in the order of enum heisenberg_neighbour.
  *
  * Quenched couplings: f = J w (sum of c_ij S_j) + h e_x, where J_ij = J w c_ij. w is a power of two
- * by which all |c_ij| <= 1, 1 where the couplings are +-J, and c_ij is a whole number of
+ * such that all |c_ij| <= 1, 1 if the couplings are +-J, and c_ij is a whole number of
  * 2^-HEISENBERG_COUPLING_BITS, which both precisions hold exactly. The sum begins with the product
- * for the same index and goes on with an fma for each further neighbour; where all c_ij are 1, it
+ * for the same index and continues with an fma for each further neighbour; if all c_ij are 1, it
  * has the bits of the sum without them. Bonds along x: each S_j is multiplied by its c_ij first.
  *
  * Metropolis: a spin S' drawn uniformly is taken iff u < exp(min(0, (S' - S) . g)).
  *
- * Small steps of Metropolis: the same with a proposal near S, which S is as likely from: n = 3
- * uniform in the cap of directions within an angle w, 1 - cos = u (1 - cos w) from S, at an azimuth
- * drawn uniformly; n = 2 turned by an angle uniform in -w .. w. It is renormalised as below.
- * Words mean what they do for other proposals.
+ * Small steps of Metropolis: the same with a symmetric proposal near S: n = 3 uniform in the cap of
+ * directions within an angle w, 1 - cos = u (1 - cos w) from S, at an azimuth drawn uniformly; n =
+ * 2 turned by an angle uniform in -w .. w. It is renormalised as below. Words have the same meaning
+ * as for other proposals.
  *
  * Heat bath: S' has the density exp(S' . g), whatever S is. O(3): w = 1 - cos(S', g) from the
  * inverse of its distribution function, w = -ln(u + (1 - u) e^(-2|g|)) / |g|, and an azimuth drawn
@@ -46,10 +46,10 @@
  * bits of a, the azimuth the upper 21 bits of b, and the second u the lower bits of both. O(2):
  * azimuth b, the second u the upper 23 bits of a.
  *
- * draw = 2 attempt + colour; attempt is 0 but for rejections. The states to begin with are spins
- * drawn uniformly, with purpose LATTICE_INITIAL and time 0. These numbers are in the middle of
- * their intervals, so that 0 never occurs and means are not off by half an interval; u of 31 bits
- * is rounded to 24 in float, and may become 1. time is the number of sweeps done in the run. */
+ * draw = 2 attempt + colour; attempt is 0 except for rejections. Starting states are spins drawn
+ * uniformly, with purpose LATTICE_INITIAL and time 0. These numbers are in the middle of their
+ * intervals, so 0 never occurs and means are not off by half an interval; u of 31 bits is rounded
+ * to 24 in float, and may become 1. time is the number of sweeps done in the run. */
 #ifndef GPUMC_HEISENBERG_PHYSICS_H
 #define GPUMC_HEISENBERG_PHYSICS_H
 
@@ -59,7 +59,7 @@
 #include "core/numerics/elementary_loops.h"
 #include "core/numerics/random.h"
 
-/* Controls. The energy channel has the instance's own field, also where an algorithm moves h. */
+/* Controls. The energy channel has the instance's own field, even if an algorithm moves h. */
 enum heisenberg_control { HEISENBERG_BETA, HEISENBERG_FIELD, HEISENBERG_CONTROLS };
 
 /* Neighbours of a site in the order in which they are added: in the other colour that of the same
@@ -73,8 +73,8 @@ enum heisenberg_neighbour {
   HEISENBERG_PLANE_AFTER
 };
 
-/* The neighbour one step forward or back along an axis. `back`: the side of the site is before it
- * (gpumc_checkerboard_side_is_back). */
+/* Returns the neighbour one step forward or back along an axis. `back`: the side of the site is
+ * before it (gpumc_checkerboard_side_is_back). */
 GPUMC_HOST_DEVICE static inline enum heisenberg_neighbour
 heisenberg_towards(bool back, uint32_t axis, bool forward)
 {
@@ -97,24 +97,24 @@ enum heisenberg_move {
 
 enum {
   HEISENBERG_RENORMALISATION = 16, /* sweeps */
-  /* Proposals of a rejection at the most, of which 2 in 3 or more are accepted: one spin in 10^30
-   * has the last of them, accepted or not. */
+  /* Maximum number of proposals of a rejection, of which 2 in 3 or more are accepted: one spin in
+   * 10^30 gets the last of them, accepted or not. */
   HEISENBERG_ATTEMPTS = 64,
-  /* Components and products of spins are counted in units of 2^-HEISENBERG_QUANTUM_BITS, of which
-   * the products of a spin with its six neighbours have room in 32 bits. */
+  /* Components and products of spins are counted in units of 2^-HEISENBERG_QUANTUM_BITS, in which
+   * the products of a spin with its six neighbours fit into 32 bits. */
   HEISENBERG_QUANTUM_BITS = 28,
   HEISENBERG_DRIFT_BITS = 52,
   HEISENBERG_COUPLING_BITS = 24,
 };
 
-/* Beside beta times the field of the heat bath (heisenberg_bias). */
+/* Added to beta times the field of the heat bath (heisenberg_bias). */
 #define HEISENBERG_BIAS (GPUMC_PI * 0x1p-42)
-/* Squares of fields, times beta or not, that are too small to be divided by, and the size of the
- * field that the heat bath has then (heisenberg_direction). */
+/* Squares of fields, times beta or not, that are too small to divide by, and the size of the field
+ * that the heat bath then uses (heisenberg_direction). */
 #define HEISENBERG_LEAST_SQUARE 0x1p-100
 #define HEISENBERG_WEAK 0x1p-25
 
-/* What the sweep at `time` does by a move. */
+/* Returns what the sweep at `time` does under a move. */
 GPUMC_HOST_DEVICE static inline enum heisenberg_move
 heisenberg_move_at(enum heisenberg_move move, uint32_t over_relaxations, uint32_t time)
 {
@@ -123,8 +123,8 @@ heisenberg_move_at(enum heisenberg_move move, uint32_t over_relaxations, uint32_
   return time % (1 + over_relaxations) == 0 ? HEISENBERG_HEAT_BATH : HEISENBERG_OVER_RELAXATION;
 }
 
-/* `reach` of heisenberg_near() for proposals within an angle, 0 < width <= pi: 1 - cos with three
- * components, with two the share of half a turn, below 1 by what rounding needs. */
+/* Returns `reach` of heisenberg_near() for proposals within an angle, 0 < width <= pi: 1 - cos with
+ * three components, with two the share of half a turn, below 1 by what rounding needs. */
 static inline double heisenberg_reach(int components, double width)
 {
   double cosine, sine;
@@ -134,20 +134,20 @@ static inline double heisenberg_reach(int components, double width)
   return 2.0 * sine * sine;
 }
 
-/* ||S| - 1| in units of 2^-HEISENBERG_DRIFT_BITS, at most 1. */
+/* Returns ||S| - 1| in units of 2^-HEISENBERG_DRIFT_BITS, at most 1. */
 GPUMC_HOST_DEVICE static inline int64_t heisenberg_drift(double x, double y, double z)
 {
   const double off = fabs(sqrt(fma(z, z, fma(x, x, y * y))) - 1.0);
   return (int64_t)rint((off < 1.0 ? off : 1.0) * (double)((int64_t)1 << HEISENBERG_DRIFT_BITS));
 }
 
-/* The number of the draw in the counter. */
+/* Returns the number of the draw in the counter. */
 GPUMC_HOST_DEVICE static inline uint32_t heisenberg_draw(uint32_t colour, uint32_t attempt)
 {
   return 2 * attempt + colour;
 }
 
-/* The counter that site k shares in float, and which half of its outputs it has. */
+/* Returns the counter that site k shares in float, and which half of its outputs it uses. */
 GPUMC_HOST_DEVICE static inline uint32_t heisenberg_shared_counter(uint32_t k)
 {
   return (k >> 5) << 4 | (k & 15);
@@ -157,9 +157,9 @@ GPUMC_HOST_DEVICE static inline uint32_t heisenberg_shared_half(uint32_t k)
   return k >> 4 & 1;
 }
 
-/* ---- what the words of a site mean, in each precision ---- */
+/* ---- the meaning of a site's words, in each precision ---- */
 
-/* Random words of a site; c and d in double only. */
+/* Returns (n + 1/2) / 2^bits for the upper bits of a word, bits <= 31. */
 struct heisenberg_words {
   uint32_t a, b, c, d;
 };
@@ -175,7 +175,8 @@ GPUMC_HOST_DEVICE static inline float heisenberg_fraction_float(uint32_t word, i
   return fmaf((float)(int32_t)(word >> (32 - bits)), unit, 0.5f * unit);
 }
 
-/* What a spin is drawn from: u, the azimuth in units of 2 pi / 2^32, and a second u. */
+/* The uniform numbers that a spin is drawn from: u, the azimuth in units of 2 pi / 2^32, and a
+ * second u. */
 struct heisenberg_uniform_double {
   double u, other;
   uint32_t azimuth;
@@ -196,7 +197,7 @@ heisenberg_of_sphere_double(struct heisenberg_words words)
   return uniform;
 }
 
-/* Two words are used up by one spin: there is no second u. */
+/* One spin uses up two words: there is no second u. */
 GPUMC_HOST_DEVICE static inline struct heisenberg_uniform_float
 heisenberg_of_sphere_float(struct heisenberg_words words)
 {
@@ -238,7 +239,7 @@ heisenberg_of_circle_float(struct heisenberg_words words)
   return uniform;
 }
 
-/* The words of site k in one draw. `label`: purpose and draw. */
+/* Returns the words of site k in one draw. `label`: purpose and draw. */
 GPUMC_HOST_DEVICE static inline struct heisenberg_words
 heisenberg_words_double(struct gpumc_random random, uint32_t k, uint32_t replica, uint32_t time,
                         uint32_t label)

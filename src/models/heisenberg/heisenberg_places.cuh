@@ -1,5 +1,5 @@
-/* Where a thread's spins and their neighbours are, in shared or in device memory, and the sums of
- * neighbours: for both compilers.
+/* The positions of a thread's spins and their neighbours, in shared or in device memory, and the
+ * sums of neighbours: for both compilers.
  *
  * A thread has four sites of a colour: k, k + 1, k + 16 and k + 17, k even, which in single
  * precision share two Philox counters. They are two pairs of neighbours in memory. In a `paired`
@@ -25,11 +25,10 @@ template <int N> GPUMC_HOST_DEVICE static inline uint32_t heisenberg_shared_colo
   return (colour + HEISENBERG_SHARING - 1) / HEISENBERG_SHARING * (N * HEISENBERG_SHARING);
 }
 
-/* A precision, the components, the dimension or HEISENBERG_ANY, and where spins are: in shared
- * memory, or in device memory as heisenberg_gpu.h says; and whether couplings are quenched, which
- * stay in device memory. A place is that of a site's first component
- * in its colour, as an element in device memory and as a byte in shared memory, where addresses
- * have 32 bits. */
+/* Parameters: a precision, the components, the dimension or HEISENBERG_ANY, and where spins are: in
+ * shared memory, or in device memory as in heisenberg_gpu.h; and whether couplings are quenched,
+ * which stay in device memory. A place is that of a site's first component in its colour, as an
+ * element in device memory and as a byte in shared memory, where addresses have 32 bits. */
 template <class RULES, int N, int DIMENSION_OR_ANY, bool IN_SHARED, bool WITH_COUPLINGS = false>
 struct heisenberg_kind {
   typedef RULES rules;
@@ -40,9 +39,9 @@ struct heisenberg_kind {
                     QUENCHED = WITH_COUPLINGS;
   static const uint32_t STEP = IN_SHARED ? sizeof(real) : 1; /* between places of a pair */
 
-  /* The halves of every other tile have changed places in shared memory: lanes that follow each
-   * other reach different banks, 16 lanes with the first 16 sites of two tiles, or with 16 sites
-   * from any other on. */
+  /* The halves of every other tile are swapped in shared memory: consecutive lanes access different
+   * banks, both 16 lanes with the first 16 sites of two tiles and 16 lanes with any other 16
+   * consecutive sites. */
   GPUMC_HOST_DEVICE static uint32_t place(uint32_t k)
   {
     if (!SHARED)
@@ -63,7 +62,7 @@ struct heisenberg_kind {
   }
 };
 
-/* The first site of thread q. */
+/* Returns the first site of thread q. */
 GPUMC_HOST_DEVICE static inline uint32_t heisenberg_first_site(uint32_t q)
 {
   return q / HEISENBERG_OF_SHARING * HEISENBERG_SHARING + 2 * (q % HEISENBERG_OF_SHARING);
@@ -71,17 +70,16 @@ GPUMC_HOST_DEVICE static inline uint32_t heisenberg_first_site(uint32_t q)
 
 /* ---- the order of threads in device memory ---- */
 
-/* Threads that have the same 32 sites of successive lines stand beside each other, 2^rows rows of
- * 2^planes planes, before those of the next 32 sites: most neighbours in other lines are in the
- * cache then. `together`: groups of 32 sites in so many lines; `blocks`: such blocks of rows in a
- * plane. */
+/* Threads that have the same 32 sites of successive lines are adjacent, 2^rows rows of 2^planes
+ * planes, before those of the next 32 sites: most neighbours in other lines are then in the cache.
+ * `together`: groups of 32 sites in that many lines; `blocks`: such blocks of rows in a plane. */
 struct heisenberg_fold {
   uint32_t rows, planes;
   struct gpumc_divisor together, blocks;
 };
 
-/* For blocks of so many threads. Every line of a block has neighbours in 2/rows and 2/planes lines
- * outside of it. */
+/* Returns the fold for blocks of this many threads. Every line of a block has neighbours in 2/rows
+ * and 2/planes lines outside of it. */
 static inline struct heisenberg_fold
 heisenberg_fold_of(const struct heisenberg_gpu_lattice *lattice, uint32_t threads)
 {
@@ -107,7 +105,7 @@ heisenberg_fold_of(const struct heisenberg_gpu_lattice *lattice, uint32_t thread
   return fold;
 }
 
-/* The thread of heisenberg_first_site() whose sites the thread q has. */
+/* Returns the thread of heisenberg_first_site() whose sites thread q has. */
 GPUMC_HOST_DEVICE static inline uint32_t
 heisenberg_folded(const struct heisenberg_gpu_lattice *lattice, const struct heisenberg_fold &fold,
                   uint32_t q)
@@ -136,15 +134,15 @@ heisenberg_has(const struct heisenberg_gpu_lattice *lattice, int dimension)
   return KIND::PAIRED ? KIND::DIMENSION >= dimension : lattice->dimension >= (uint32_t)dimension;
 }
 
-/* Where the neighbours of a pair of sites are in the other colour; `back` and `forth` are those
+/* Positions of the neighbours of a pair of sites in the other colour; `back` and `forth` are those
  * before and after each site in its row. In a paired lattice only the first element of each counts,
- * and of `forth` the second. */
+ * and the second of `forth`. */
 struct heisenberg_pair {
   uint32_t same[2], back[2], forth[2], row_before[2], row_after[2], plane_before[2], plane_after[2];
 };
 
-/* Of a thread's four sites from k on: bit i of `bits`, whether there is site i; bit 4 + i, whether
- * its side is back in colour 0. */
+/* For a thread's four sites from k on: bit i of `bits` says whether site i exists; bit 4 + i,
+ * whether its side is back in colour 0. */
 struct heisenberg_four {
   struct heisenberg_pair pair[2];
   uint32_t k, bits;
@@ -153,8 +151,8 @@ struct heisenberg_four {
 enum { HEISENBERG_PRESENT = 0xf, HEISENBERG_BACK = 4 };
 
 /* Sites beyond the end of the colour are replaced by the thread's first one, which always exists
- * and which no other thread writes: what is read for them is not used. `from`: added to all places.
- */
+ * and which no other thread writes: values read for them are not used. `from`: added to all
+ * places. */
 template <class KIND>
 GPUMC_HOST_DEVICE static inline struct heisenberg_four
 heisenberg_four_of(const struct heisenberg_gpu_lattice *lattice, uint32_t q, uint32_t from)
@@ -180,7 +178,7 @@ heisenberg_four_of(const struct heisenberg_gpu_lattice *lattice, uint32_t q, uin
   return four;
 }
 
-/* A number that is kept in a register instead of being worked out again in every sweep. */
+/* Keeps a number in a register instead of recomputing it in every sweep. */
 GPUMC_HOST_DEVICE static inline void heisenberg_keep(uint32_t &number)
 {
 #ifdef __CUDA_ARCH__
@@ -235,8 +233,8 @@ heisenberg_load(const REAL *from, const uint32_t at[2], REAL value[2])
   }
 }
 
-/* The sides of a pair whose neighbours of the same index are `same`; `back`: bit i, whether that of
- * site i is back. Of a pair in a row one is among them. */
+/* Loads the sides of a pair whose neighbours of the same index are `same`; `back`: bit i, whether
+ * that of site i is back. For a pair in a row one is among them. */
 template <class KIND, class REAL>
 GPUMC_HOST_DEVICE static inline void
 heisenberg_load_sides(const REAL *from, const struct heisenberg_pair &pair, uint32_t back,
@@ -253,7 +251,8 @@ heisenberg_load_sides(const REAL *from, const struct heisenberg_pair &pair, uint
   }
 }
 
-/* Those of a pair that are `present`, bits 0 and 1; in a paired lattice both are, or none. */
+/* Stores those of a pair that are `present`, bits 0 and 1; in a paired lattice both are, or
+ * none. */
 template <class KIND, class REAL>
 GPUMC_HOST_DEVICE static inline void
 heisenberg_store(REAL *to, const uint32_t at[2], uint32_t present, const REAL value[2])
@@ -270,7 +269,7 @@ heisenberg_store(REAL *to, const uint32_t at[2], uint32_t present, const REAL va
 }
 
 /* A colour of a replica, and the other one; component a is a * stride elements further. Of quenched
- * couplings those of the colour, [2 d][N/2]. */
+ * couplings, those of the colour, [2 d][N/2]. */
 template <class KIND> struct heisenberg_colours {
   typename KIND::real *own;
   const typename KIND::real *other;
@@ -278,7 +277,7 @@ template <class KIND> struct heisenberg_colours {
   const typename KIND::real *couplings;
 };
 
-/* `couplings` of a colour, from those of a sample. */
+/* Returns `couplings` of a colour, from those of a sample. */
 template <class KIND>
 GPUMC_HOST_DEVICE static inline const typename KIND::real *
 heisenberg_couplings_at(const struct heisenberg_gpu_lattice *lattice,
@@ -327,7 +326,7 @@ heisenberg_store_spins(const struct heisenberg_colours<KIND> &colours, const uin
     heisenberg_store<KIND>(colours.own + 2 * colours.stride, at, present, z);
 }
 
-/* The sums of the neighbours of a pair, in the order of heisenberg_physics.h. */
+/* Computes the sums of the neighbours of a pair, in the order of heisenberg_physics.h. */
 template <class KIND>
 GPUMC_HOST_DEVICE static inline void
 heisenberg_surround(const struct heisenberg_gpu_lattice *lattice,
@@ -359,8 +358,8 @@ heisenberg_surround(const struct heisenberg_gpu_lattice *lattice,
   sum[1] = heisenberg_vector<KIND>(component[1]);
 }
 
-/* The couplings of sites k[2] with a kind of their neighbours; a pair in device memory where the
- * lattice is paired. */
+/* Loads the couplings of sites k[2] with one kind of their neighbours; a pair in device memory if
+ * the lattice is paired. */
 template <class KIND>
 GPUMC_HOST_DEVICE static inline void
 heisenberg_load_couplings(const struct heisenberg_gpu_lattice *lattice,
@@ -379,7 +378,7 @@ heisenberg_load_couplings(const struct heisenberg_gpu_lattice *lattice,
   }
 }
 
-/* The same sums with quenched couplings, of sites k[2]. */
+/* The same sums with quenched couplings, for sites k[2]. */
 template <class KIND>
 GPUMC_HOST_DEVICE static inline void
 heisenberg_surround_quenched(const struct heisenberg_gpu_lattice *lattice,

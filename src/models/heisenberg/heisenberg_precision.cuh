@@ -1,5 +1,5 @@
 /* The rules of O(n) spins in each precision as a type, for templates; and those of `fast`, which
- * are the ones of `float` with the GPU's own approximate functions. */
+ * are the ones of `float` with the GPU's approximate functions. */
 #ifndef GPUMC_HEISENBERG_PRECISION_CUH
 #define GPUMC_HEISENBERG_PRECISION_CUH
 
@@ -7,8 +7,8 @@
 
 /* ---- fast ---- */
 
-/* Approximations of the hardware, with errors of a few units of 2^-22; host code, which nothing
- * runs, has the library's. Numbers below 2^-126 count as 0. */
+/* Approximations of the hardware, with errors of a few units of 2^-22; host code, which is never
+ * run, has the library's. Numbers below 2^-126 count as 0. */
 #ifdef __CUDA_ARCH__
 #define HEISENBERG_APPROXIMATE(name, instruction, library)                                         \
   GPUMC_HOST_DEVICE static inline float name(float x)                                              \
@@ -44,7 +44,7 @@ GPUMC_HOST_DEVICE static inline void gpumc_turn_fast(uint32_t turn, float *cosin
   *sine = heisenberg_fast_sine(angle);
 }
 
-/* Below this in size, e^x - 1 and ln(1 + f) come from series, since they would cancel. */
+/* Below this size, e^x - 1 and ln(1 + f) come from series, since they would cancel. */
 #define HEISENBERG_FAST_SMALL 0.125f
 
 GPUMC_HOST_DEVICE static inline void gpumc_decay_fast(float x, float *exponential, float *less_one)
@@ -81,8 +81,8 @@ GPUMC_HOST_DEVICE static inline float gpumc_log_of_fast(float a, float less_one)
 
 /* ---- precisions as types ---- */
 
-/* SHARED: two sites share a counter. THREADS: of a block, at most, so that each has registers
- * enough. */
+/* SHARED: two sites share a counter. THREADS: maximum per block, so that each has enough
+ * registers. */
 #define HEISENBERG_TYPE(precision, type, shared, threads)                                          \
   struct heisenberg_in_##precision {                                                               \
     typedef type real;                                                                             \

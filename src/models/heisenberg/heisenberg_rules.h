@@ -1,9 +1,9 @@
 /* How spins are drawn, accepted and reflected, in one precision: included by heisenberg_physics.h
  * and heisenberg_precision.cuh once for each. HEISENBERG_PRECISION is the end of its names, and the
- * type itself unless HEISENBERG_REAL is. No include guard, and for nobody else.
+ * type itself unless HEISENBERG_REAL is. No include guard; not for other files.
  *
  * All functions are free of branches, so that loops over sites become vectors. `components`, 2 or
- * 3, is a constant where they are called; z is 0 and unused with 2. */
+ * 3, is a constant at each call; z is 0 and unused with 2. */
 #ifdef HEISENBERG_REAL
 #define REAL HEISENBERG_REAL
 #else
@@ -28,7 +28,7 @@ HEISENBERG_NAME(heisenberg_dot)(const int components, VECTOR a, VECTOR b)
   return components == 3 ? FMA(a.z, b.z, plane) : plane;
 }
 
-/* coupling * sum + field e_x: f, or with beta in both factors g. */
+/* Returns coupling * sum + field e_x: f or, with beta in both factors, g. */
 GPUMC_HOST_DEVICE static inline VECTOR
 HEISENBERG_NAME(heisenberg_field)(VECTOR sum, REAL coupling, REAL field)
 {
@@ -41,8 +41,8 @@ HEISENBERG_NAME(heisenberg_field)(VECTOR sum, REAL coupling, REAL field)
 
 /* ---- uniform spins, Metropolis ---- */
 
-/* Uniform on the sphere (cos of the polar angle 2 u - 1, its sine 2 (u (1 - u))^(1/2)) or on the
- * circle. */
+/* Returns a spin uniform on the sphere (cos of the polar angle 2 u - 1, its sine 2 (u (1 -
+ * u))^(1/2)) or on the circle. */
 GPUMC_HOST_DEVICE static inline VECTOR
 HEISENBERG_NAME(heisenberg_anywhere)(const int components, UNIFORM uniform)
 {
@@ -57,7 +57,7 @@ HEISENBERG_NAME(heisenberg_anywhere)(const int components, UNIFORM uniform)
   return spin;
 }
 
-/* A spin whose length is near 1, renormalised by one step of Newton's method. */
+/* Returns a spin whose length is near 1, renormalised by one step of Newton's method. */
 GPUMC_HOST_DEVICE static inline VECTOR
 HEISENBERG_NAME(heisenberg_renormalised)(const int components, VECTOR spin)
 {
@@ -69,7 +69,7 @@ HEISENBERG_NAME(heisenberg_renormalised)(const int components, VECTOR spin)
   return spin;
 }
 
-/* A spin with its z axis turned into the direction e: (v_x, v_y, s v_z) reflected at the axis e + s
+/* Turns the z axis of a spin into the direction e: (v_x, v_y, s v_z) reflected at the axis e + s
  * e_z, where s is the sign of e_z, so that the two never cancel. The azimuth of v is uniform, so
  * any rotation or reflection that takes e_z to e will do. */
 GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_turned)(VECTOR v, VECTOR e)
@@ -84,7 +84,7 @@ GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_turned)(VECTOR
   return spin;
 }
 
-/* The spin at 1 - cos = `versine` from the z axis. */
+/* Returns the spin at 1 - cos = `versine` from the z axis. */
 GPUMC_HOST_DEVICE static inline VECTOR
 HEISENBERG_NAME(heisenberg_inclined)(REAL versine, uint32_t azimuth)
 {
@@ -97,9 +97,9 @@ HEISENBERG_NAME(heisenberg_inclined)(REAL versine, uint32_t azimuth)
   return v;
 }
 
-/* A proposal near a spin, as likely as the spin is from there: uniform in the cap of all directions
- * with 1 - cos up to `reach` (n = 3), or turned by an angle uniform within `reach` < 1 half turns
- * to both sides (n = 2). */
+/* Returns a symmetric proposal near a spin: uniform in the cap of all directions with 1 - cos up to
+ * `reach` (n = 3), or turned by an angle uniform within `reach` < 1 half turns to both sides (n =
+ * 2). */
 GPUMC_HOST_DEVICE static inline VECTOR
 HEISENBERG_NAME(heisenberg_near)(const int components, VECTOR spin, UNIFORM uniform, REAL reach)
 {
@@ -118,7 +118,7 @@ HEISENBERG_NAME(heisenberg_near)(const int components, VECTOR spin, UNIFORM unif
   return HEISENBERG_NAME(heisenberg_renormalised)(components, near);
 }
 
-/* Whether Metropolis takes `proposal` in place of `spin`. */
+/* Returns whether Metropolis accepts `proposal` in place of `spin`. */
 GPUMC_HOST_DEVICE static inline bool
 HEISENBERG_NAME(heisenberg_accepts)(const int components, VECTOR spin, VECTOR proposal, VECTOR g,
                                     REAL u)
@@ -135,9 +135,9 @@ HEISENBERG_NAME(heisenberg_accepts)(const int components, VECTOR spin, VECTOR pr
 
 /* ---- heat bath ---- */
 
-/* h, times beta, as a move has it. For the heat bath it is larger by HEISENBERG_BIAS and by two
- * units of its rounding, so that g is not 0 where spins cancel each other or the field, as at beta
- * = 0. */
+/* Returns h, times beta, as a move uses it. For the heat bath it is larger by HEISENBERG_BIAS and
+ * by two units of its rounding, so that g is not 0 if spins cancel each other or the field, as at
+ * beta = 0. */
 GPUMC_HOST_DEVICE static inline REAL
 HEISENBERG_NAME(heisenberg_bias)(enum heisenberg_move move, REAL field)
 {
@@ -146,9 +146,9 @@ HEISENBERG_NAME(heisenberg_bias)(enum heisenberg_move move, REAL field)
                                       : field;
 }
 
-/* |g|, its inverse, and the direction of g. Where spins along x cancel the bias, g^2 may be
- * HEISENBERG_LEAST_SQUARE or less, and division would not give length 1: x is replaced by
- * HEISENBERG_WEAK then, beside which y and z vanish. This changes the distribution by 3e-8. */
+/* Returns |g|, its inverse, and the direction of g. If spins along x cancel the bias, g^2 may be
+ * HEISENBERG_LEAST_SQUARE or less, and division would not give length 1: x is then replaced by
+ * HEISENBERG_WEAK, beside which y and z vanish. This changes the distribution by 3e-8. */
 GPUMC_HOST_DEVICE static inline REAL HEISENBERG_NAME(heisenberg_direction)(const int components,
                                                                            VECTOR g, REAL *length,
                                                                            VECTOR *direction)
@@ -164,9 +164,9 @@ GPUMC_HOST_DEVICE static inline REAL HEISENBERG_NAME(heisenberg_direction)(const
   return inverse;
 }
 
-/* 1 - cos(S', g) at u of its distribution, 0 to 2. With y = 1 - e^(-2 |g|) the argument of the
- * logarithm is a = e^(-2 |g|) + u y, and a - 1 = -(1 - u) y: neither cancels, so that the tail of
- * strong fields and the limit of weak ones, twice 1 - u, are as exact as u is. */
+/* Returns 1 - cos(S', g) at u of its distribution, 0 to 2. With y = 1 - e^(-2 |g|) the argument of
+ * the logarithm is a = e^(-2 |g|) + u y, and a - 1 = -(1 - u) y: neither cancels, so that the tail
+ * of strong fields and the limit of weak ones, twice 1 - u, are as exact as u is. */
 GPUMC_HOST_DEVICE static inline REAL
 HEISENBERG_NAME(heisenberg_versine)(REAL length, REAL inverse, REAL u)
 {
@@ -177,7 +177,7 @@ HEISENBERG_NAME(heisenberg_versine)(REAL length, REAL inverse, REAL u)
   return versine < 2 ? versine : 2;
 }
 
-/* O(3): from the density exp(S . g). */
+/* O(3): draws from the density exp(S . g). */
 GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_sphere)(VECTOR g, UNIFORM uniform)
 {
   VECTOR direction;
@@ -216,7 +216,7 @@ HEISENBERG_NAME(heisenberg_circle_trial)(VECTOR g, UNIFORM uniform, VECTOR *spin
 
 /* ---- over-relaxation ---- */
 
-/* The spin reflected at the field f, or turned over where there is none. */
+/* Returns the spin reflected at the field f, or reversed if the field is 0. */
 GPUMC_HOST_DEVICE static inline VECTOR
 HEISENBERG_NAME(heisenberg_reflected)(const int components, VECTOR spin, VECTOR f, bool renormalise)
 {
@@ -232,7 +232,7 @@ HEISENBERG_NAME(heisenberg_reflected)(const int components, VECTOR spin, VECTOR 
   return renormalise ? HEISENBERG_NAME(heisenberg_renormalised)(components, reflected) : reflected;
 }
 
-/* x in quanta of 2^-HEISENBERG_QUANTUM_BITS. */
+/* Returns x in quanta of 2^-HEISENBERG_QUANTUM_BITS. */
 GPUMC_HOST_DEVICE static inline int32_t HEISENBERG_NAME(heisenberg_quanta)(REAL x)
 {
   return HEISENBERG_NAME(heisenberg_whole)(x * (REAL)(1 << HEISENBERG_QUANTUM_BITS));
@@ -240,13 +240,13 @@ GPUMC_HOST_DEVICE static inline int32_t HEISENBERG_NAME(heisenberg_quanta)(REAL 
 
 /* ---- chirality ---- */
 
-/* a x b along the axis z: the sine of the angle from a to b where z = 0. */
+/* Returns a x b along the axis z: the sine of the angle from a to b if z = 0. */
 GPUMC_HOST_DEVICE static inline REAL HEISENBERG_NAME(heisenberg_turn_from)(VECTOR a, VECTOR b)
 {
   return FMA(a.x, b.y, -(a.y * b.x));
 }
 
-/* forward . (spin x back) */
+/* Returns forward . (spin x back). */
 GPUMC_HOST_DEVICE static inline REAL
 HEISENBERG_NAME(heisenberg_triple)(VECTOR back, VECTOR spin, VECTOR forward)
 {
@@ -257,8 +257,8 @@ HEISENBERG_NAME(heisenberg_triple)(VECTOR back, VECTOR spin, VECTOR forward)
   return HEISENBERG_NAME(heisenberg_dot)(3, forward, cross);
 }
 
-/* Sum of sign times sine over the bonds from each corner of a plaquette to the next: 2^(3/2) times
- * its chirality, or minus that. */
+/* Returns the sum of sign times sine over the bonds from each corner of a plaquette to the next:
+ * 2^(3/2) times its chirality, or minus that. */
 GPUMC_HOST_DEVICE static inline REAL
 HEISENBERG_NAME(heisenberg_circulation)(const VECTOR spin[4], const REAL sign[4])
 {

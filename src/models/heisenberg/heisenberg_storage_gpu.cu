@@ -1,5 +1,5 @@
-/* Replicas of O(n) spins on a GPU: drawn uniformly, their portable form, their channels; and the
- * rules of the runs on their way there. */
+/* Replicas of O(n) spins on a GPU: drawing uniformly, portable form, channels; and passing the
+ * rules of the runs to the device. */
 #include <cuda_runtime.h>
 
 #include "models/heisenberg/heisenberg_gpu.h"
@@ -10,7 +10,7 @@ enum {
   THREADS = 256,
 };
 
-/* Of `n` threads together. */
+/* Returns the blocks for `n` threads in total. */
 static uint32_t blocks_for(size_t n, size_t threads)
 {
   return (uint32_t)lattice_parts(n, threads);
@@ -33,7 +33,7 @@ heisenberg_store_rules(const struct heisenberg_rules *arguments, struct gpumc_er
 
 /* ---- states to begin with ---- */
 
-/* A thread for each site of the run's replicas. */
+/* One thread for each site of the run's replicas. */
 template <class RULES>
 static __global__ void __launch_bounds__(THREADS)
     randomize(const __grid_constant__ struct heisenberg_replicas replicas)
@@ -75,7 +75,7 @@ heisenberg_randomize(const struct heisenberg_replicas *arguments, struct gpumc_e
 
 /* ---- portable form ---- */
 
-/* The element of the replica that piece i of the transfer is of, and the replica. */
+/* Returns the element of the replica for piece i of the transfer, and the replica. */
 static __device__ inline size_t
 element_of(const struct heisenberg_transfer *transfer, size_t i, size_t *replica)
 {
@@ -136,7 +136,7 @@ heisenberg_to_portable(const struct heisenberg_transfer *arguments, struct gpumc
 
 /* ---- measurement ---- */
 
-/* Of numbers that are not negative. */
+/* For numbers that are not negative. */
 static __device__ inline void largest_of_warp(int64_t value, int64_t *largest)
 {
 #pragma unroll
@@ -185,7 +185,7 @@ static __global__ void __launch_bounds__(MEASURING_THREADS)
     add_of_warp(sums.across[a], &all->across[a]);
 }
 
-/* Adds to the sums of one component, two of a site of each colour. */
+/* Adds to the sums of one component, for two sites, one of each colour. */
 template <class RULES>
 static __device__ inline void
 add_wave(const struct heisenberg_gpu_measurement *measurement,

@@ -1,5 +1,5 @@
-/* What a thread measures of a replica in device memory, for both compilers, so that tests can run
- * it site by site; and sums of the threads of a warp. */
+/* The measurement of a replica in device memory by one thread, for both compilers, so that tests
+ * can run it site by site; and sums over the threads of a warp. */
 #ifndef GPUMC_HEISENBERG_SUMS_CUH
 #define GPUMC_HEISENBERG_SUMS_CUH
 
@@ -8,10 +8,10 @@
 
 enum {
   MEASURING_THREADS = 128,
-  MEASURING_STEPS = 16, /* sites of colour 0 that a thread measures, at most */
+  MEASURING_STEPS = 16, /* sites of colour 0 that a thread measures at most */
 };
 
-/* Spin k of a colour that begins at `colour`. */
+/* Returns spin k of a colour that begins at `colour`. */
 template <class RULES, int N>
 GPUMC_HOST_DEVICE static inline typename RULES::vector
 spin_at(const typename RULES::real *colour, size_t sites, uint32_t k)
@@ -22,7 +22,7 @@ spin_at(const typename RULES::real *colour, size_t sites, uint32_t k)
   return spin;
 }
 
-/* The layer along an axis in which the site at index k of a colour is. */
+/* Returns the layer along an axis that contains the site at index k of a colour. */
 GPUMC_HOST_DEVICE static inline uint32_t
 layer_of(const struct heisenberg_gpu_lattice *lattice, uint32_t colour, uint32_t k, uint32_t axis)
 {
@@ -71,9 +71,9 @@ fused(typename RULES::real factor, typename RULES::vector v, typename RULES::vec
   return next;
 }
 
-/* What site k of colour 0 adds: its bonds, its spin, and that of the same index of colour 1.
- * `couplings`: those of the site's colour where QUENCHED; `twist`: the bonds along x as well;
- * `drift`: the lengths of both. */
+/* Adds the contribution of site k of colour 0: its bonds, its spin, and that of the same index of
+ * colour 1. `couplings`: those of the site's colour if QUENCHED; `twist`: the bonds along x as
+ * well; `drift`: the lengths of both. */
 template <class RULES, int N, bool QUENCHED>
 GPUMC_HOST_DEVICE static inline void
 add_site(const struct heisenberg_gpu_lattice *lattice, const typename RULES::real *couplings,
@@ -122,7 +122,7 @@ add_site(const struct heisenberg_gpu_lattice *lattice, const typename RULES::rea
     sums->drift = larger_drift<RULES>(same, larger_drift<RULES>(spin, sums->drift));
   if (!twist)
     return;
-  /* The step forward leads to the same index where the side is one back. */
+  /* The step forward leads to the same index if the side is one back. */
   const typename RULES::real forward = back ? 1 : -1;
   const vector step = {forward * (along.x - side.x), forward * (along.y - side.y),
                        forward * (along.z - side.z)};

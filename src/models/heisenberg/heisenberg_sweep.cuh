@@ -1,4 +1,4 @@
-/* Sweeps in one precision: in shared memory where a replica fits, else by tiles or in device
+/* Sweeps in one precision: in shared memory if a replica fits, otherwise by tiles or in device
  * memory. For heisenberg_double_gpu.cu and so on, which instantiate them. */
 #ifndef GPUMC_HEISENBERG_SWEEP_CUH
 #define GPUMC_HEISENBERG_SWEEP_CUH
@@ -6,7 +6,7 @@
 #include "models/heisenberg/heisenberg_sweep_tiles.cuh"
 
 enum {
-  THREADS = 128,        /* of a block, where small replicas share one */
+  THREADS = 128,        /* of a block in which small replicas are combined */
   DEVICE_THREADS = 256, /* of a block that sweeps in device memory */
 };
 
@@ -17,8 +17,9 @@ struct shape {
   uint32_t threads, replicas;
 };
 
-/* What a thread has to know of its replica. `first`: where the replica begins in shared memory, in
- * bytes; `number`: in the whole, which takes fewer registers than adding it up for every sweep. */
+/* The data that a thread needs of its replica. `first`: where the replica begins in shared memory,
+ * in bytes; `number`: in the whole, which takes fewer registers than adding it up for every
+ * sweep. */
 struct seat {
   uint32_t q, replica, first, number;
   bool active;
@@ -31,7 +32,7 @@ static __device__ inline uint32_t colour_bytes(const struct heisenberg_gpu_latti
          (uint32_t)sizeof(typename KIND::real);
 }
 
-/* From device memory to shared memory, or back. Thread seat.q of `threads`. */
+/* Copies from device memory to shared memory, or back; done by thread seat.q of `threads`. */
 template <class KIND, bool BACK>
 static __device__ inline void
 copy_replica(const struct heisenberg_gpu_lattice *lattice, typename KIND::real *stored,
@@ -53,7 +54,7 @@ copy_replica(const struct heisenberg_gpu_lattice *lattice, typename KIND::real *
     }
 }
 
-/* By their first bytes in shared memory. */
+/* Returns them by their first bytes in shared memory. */
 template <class KIND>
 static __device__ inline struct heisenberg_colours<KIND>
 colours_at(uint32_t own, uint32_t other, const typename KIND::real *couplings) {
@@ -64,7 +65,7 @@ colours_at(uint32_t own, uint32_t other, const typename KIND::real *couplings) {
   return colours;
 }
 
-/* Returns how many proposals of Metropolis the thread took. */
+/* Returns how many proposals of Metropolis the thread accepted. */
 template <class KIND, enum heisenberg_move MOVE>
 static __device__ inline uint32_t
 sweep_four(const struct heisenberg_gpu_sweep *sweep, const struct seat &seat,
@@ -166,9 +167,9 @@ static __global__ void __launch_bounds__(KIND::rules::THREADS)
 
 /* ---- in device memory ---- */
 
-/* Blocks of the next launch draw their random words while the last ones of this one update, and
- * then wait for them. Those without a replica wait, too: when a launch has ended, all before it
- * have. */
+/* Blocks of the next launch draw their random words while the last ones of this launch update, and
+ * then wait for them. Those without a replica wait, too: when a launch has ended, so have all
+ * before it. */
 template <class KIND, enum heisenberg_move MOVE>
 static __global__ void __launch_bounds__(DEVICE_THREADS)
     sweep_device(const __grid_constant__ struct heisenberg_gpu_sweep sweep,
@@ -266,7 +267,7 @@ template <class KIND> static bool fits(const struct heisenberg_gpu_sweep *sweep)
          replica_bytes<KIND>(lattice) <= sweep->shared_bytes;
 }
 
-/* As many replicas as the threads of a block are enough for, at least one. */
+/* As many replicas as the threads of a block suffice for, at least one. */
 template <class KIND> static struct shape shape_of(const struct heisenberg_gpu_sweep *sweep)
 {
   const uint32_t wanted = sweep->block_threads > 0 ? sweep->block_threads : THREADS;

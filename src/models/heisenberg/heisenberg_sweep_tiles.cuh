@@ -1,6 +1,6 @@
 /* Sweeps of large square lattices by tiles (heisenberg_tile.cuh): the launches, which go from the
- * replicas to a second buffer and back, and how lattices are cut. Read by heisenberg_sweep.cuh
- * alone. */
+ * replicas to a second buffer and back, and how lattices are cut. Included only by
+ * heisenberg_sweep.cuh. */
 #ifndef GPUMC_HEISENBERG_SWEEP_TILES_CUH
 #define GPUMC_HEISENBERG_SWEEP_TILES_CUH
 
@@ -10,8 +10,8 @@
 #include "models/heisenberg/heisenberg_tile.cuh"
 #include "models/lattice/overlapping.cuh"
 
-/* Of replicas first .. first + count - 1 of all runs: replica number `first` stands at `from`
- * before the sweeps time .. time + tiling.sweeps - 1, and at `to` after them. */
+/* Replicas first .. first + count - 1 of all runs: replica number `first` is at `from` before the
+ * sweeps time .. time + tiling.sweeps - 1, and at `to` after them. */
 struct heisenberg_tile_pass {
   unsigned char *from, *to;
   size_t first;
@@ -54,7 +54,7 @@ static __global__ void __launch_bounds__(KIND::rules::THREADS)
   const uint32_t run = (uint32_t)((pass.first + number) / batch->capacity);
   const uint32_t replica = (uint32_t)(pass.first + number - run * batch->capacity);
   if (replica >= batch->size[run]) {
-    lattice_wait_for_before(); /* when a launch has ended, all before it have */
+    lattice_wait_for_before(); /* when a launch has ended, so have all before it */
     return;
   }
   struct heisenberg_tile<KIND> tile;
@@ -79,7 +79,7 @@ static __global__ void __launch_bounds__(KIND::rules::THREADS)
     else
       sweep_tile<KIND, HEISENBERG_OVER_RELAXATION>(&sweep, tile, run, replica, time, margin);
   }
-  /* Blocks of the next launch come while this one writes; earlier they would be in the way. */
+  /* Blocks of the next launch start while this one writes; any earlier they would be in the way. */
   lattice_let_next_begin();
   heisenberg_tile_write(tile, threadIdx.x, blockDim.x);
   if constexpr (MOVE == HEISENBERG_METROPOLIS_SMALL)
@@ -88,10 +88,10 @@ static __global__ void __launch_bounds__(KIND::rules::THREADS)
 
 /* ---- how lattices are cut ---- */
 
-/* Estimates that only decide how fast sweeps are, in cycles of a multiprocessor: of a warp whose
+/* Estimates that only decide the speed of sweeps, in cycles of a multiprocessor: for a warp whose
  * threads update two pairs each, in float, among many; how many times longer it takes in double,
- * and alone; the share of it that one pair takes; bytes a cycle to and from device memory; reading
- * anything; a launch; and how often a sweep in device memory reads or writes a spin. */
+ * and alone; the share of it that one pair takes; bytes per cycle to and from device memory; the
+ * latency of a read; a launch; and how often a sweep in device memory reads or writes a spin. */
 #define TILE_METROPOLIS 150.0
 #define TILE_HEAT_BATH 207.0
 #define TILE_OVER_RELAXATION 80.0
@@ -109,7 +109,7 @@ enum {
   TILE_WIDE_MOST = 64,
   TILE_HIGH_LEAST = 2, /* lines */
   TILE_HIGH_MOST = 255,
-  TILE_HEIGHTS = 11, /* that are tried */
+  TILE_HEIGHTS = 11, /* to be tried */
 };
 
 template <class KIND> static size_t tile_bytes(const struct heisenberg_tiling *tiling)
@@ -118,7 +118,7 @@ template <class KIND> static size_t tile_bytes(const struct heisenberg_tiling *t
          sizeof(typename KIND::real);
 }
 
-/* Of a warp's update, the mean of the sweeps that there will be. */
+/* Returns the cost of a warp's update, averaged over the coming sweeps. */
 template <class KIND> static double tile_work(const struct heisenberg_gpu_sweep *sweep)
 {
   const double others = sweep->over_relaxations;
@@ -130,8 +130,8 @@ template <class KIND> static double tile_work(const struct heisenberg_gpu_sweep 
   return KIND::rules::SHARED ? work : TILE_IN_DOUBLE * work;
 }
 
-/* Threads of a block, at most `limit`: as many as have something to do, in whole warps, none of
- * them idle for long. */
+/* Returns the threads of a block, at most `limit`: as many as have something to do, in whole warps,
+ * none of them idle for long. */
 static uint32_t tile_threads(const struct heisenberg_gpu_sweep *sweep, size_t units, size_t limit)
 {
   const size_t wanted = sweep->block_threads;
@@ -140,7 +140,8 @@ static uint32_t tile_threads(const struct heisenberg_gpu_sweep *sweep, size_t un
   return (uint32_t)(lattice_parts(warps, lattice_parts(warps, most)) * HEISENBERG_WARP);
 }
 
-/* Cycles of `blocks` blocks side by side on a multiprocessor, each of which moves so many bytes. */
+/* Returns the cycles of `blocks` blocks side by side on a multiprocessor, each of which moves this
+ * many bytes. */
 template <class KIND>
 static double
 tile_cycles(const struct heisenberg_gpu_sweep *sweep, const struct heisenberg_tiling *tiling,
@@ -159,7 +160,7 @@ tile_cycles(const struct heisenberg_gpu_sweep *sweep, const struct heisenberg_ti
   return tile_work<KIND>(sweep) * updates + blocks * bytes / TILE_BYTES + TILE_READING;
 }
 
-/* Of launches for so many replicas at once. */
+/* Plans launches for this many replicas at once. */
 template <class KIND>
 static struct heisenberg_tile_plan
 plan_tiling(const struct heisenberg_gpu_sweep *sweep, const struct heisenberg_tiling *tiling,
@@ -185,17 +186,17 @@ plan_tiling(const struct heisenberg_gpu_sweep *sweep, const struct heisenberg_ti
   return plan;
 }
 
-/* Of `count`, what each of as many parts has as parts of `wanted` would be: a multiple of `step`.
- */
+/* Divides `count` evenly into as many parts as parts of `wanted` would make; returns the size of
+ * one, a multiple of `step`. */
 static uint32_t tile_share(uint32_t count, uint32_t wanted, uint32_t step)
 {
   return heisenberg_multiple_from((uint32_t)lattice_parts(count, lattice_parts(count, wanted)),
                                   step);
 }
 
-/* Lines of tiles to be tried, `tiles_x` in a row of so many replicas: heights as they come, then
- * those with which the blocks are just one for each multiprocessor, or two, three or four; 0: none.
- */
+/* Returns a height of tiles in lines to try, `tiles_x` in a row for this many replicas: fixed
+ * heights, then those with which the blocks are just one for each multiprocessor, or two, three or
+ * four; 0: none. */
 static uint32_t tile_height(const struct heisenberg_gpu_sweep *sweep, uint32_t number,
                             double tiles_x, double replicas)
 {
@@ -208,8 +209,8 @@ static uint32_t tile_height(const struct heisenberg_gpu_sweep *sweep, uint32_t n
   return tiles_y > 0 ? tile_share(lines, (uint32_t)lattice_parts(lines, tiles_y), 1) : 0;
 }
 
-/* The tiles for launches of so many sweeps that seem fastest, of those that shared memory has room
- * for; threads = 0: none. */
+/* Finds the tiles estimated to be fastest for launches of this many sweeps, among those that fit
+ * into shared memory; threads = 0: none. */
 template <class KIND>
 static struct heisenberg_tile_plan
 find_tiling(const struct heisenberg_gpu_sweep *sweep, uint32_t sweeps, double replicas)
@@ -239,7 +240,7 @@ find_tiling(const struct heisenberg_gpu_sweep *sweep, uint32_t sweeps, double re
   return best;
 }
 
-/* A sweep in device memory, of so many replicas. */
+/* Returns the cycles of a sweep in device memory, with this many replicas. */
 template <class KIND>
 static double device_cycles(const struct heisenberg_gpu_sweep *sweep, double replicas)
 {
@@ -280,7 +281,7 @@ static struct heisenberg_tile_course find_course(const struct heisenberg_gpu_swe
   return best;
 }
 
-/* Found once for calls that are alike. */
+/* Computed once for similar calls. */
 template <class KIND>
 static const struct heisenberg_tile_course *tile_course(const struct heisenberg_gpu_sweep *sweep)
 {
@@ -290,7 +291,7 @@ static const struct heisenberg_tile_course *tile_course(const struct heisenberg_
   return course;
 }
 
-/* Of replicas first .. first + count - 1. */
+/* Sweeps replicas first .. first + count - 1. */
 template <class KIND, enum heisenberg_move MOVE>
 static enum gpumc_status sweep_pass(const struct heisenberg_gpu_sweep *sweep, size_t first,
                                     size_t count, bool may_overlap, struct gpumc_error *error)
@@ -317,7 +318,7 @@ static enum gpumc_status sweep_pass(const struct heisenberg_gpu_sweep *sweep, si
   return GPUMC_OK;
 }
 
-/* As many replicas at a time as the second buffer has room for. */
+/* Sweeps as many replicas at a time as the second buffer has room for. */
 template <class KIND, enum heisenberg_move MOVE>
 static enum gpumc_status
 sweep_in_passes(const struct heisenberg_gpu_sweep *sweep, struct gpumc_error *error)

@@ -1,15 +1,15 @@
 /* How a large square lattice is cut into tiles, and how the threads of a block make a few sweeps of
  * one of them in shared memory: for both compilers, so that tests can run it thread by thread.
  *
- * Lines are pairs of columns, a column has a site of each colour. A tile is `wide` pairs by `high`
- * lines, and is read with a border, since an update needs the sites one step further out: of s
- * sweeps, 2 s updates of a colour, the last one has to be right in the tile, the one before it also
+ * Lines consist of pairs of columns; a column has a site of each colour. A tile is `wide` pairs by
+ * `high` lines, and is read with a border, since an update needs the sites one step further out: of
+ * s sweeps, 2 s updates of a colour, the last one must be right in the tile, the one before it also
  * one step around it, and the first one 2 s - 1 steps around it, for which sites 2 s steps away are
- * read. These are 2 s lines and s columns. What lies in the border is updated by several blocks,
- * alike, because random numbers come from counters; pairs are updated as a whole, and sites that
- * are wrong then, one step beyond what has to be right, are never used.
+ * read. These are 2 s lines and s columns. Sites in the border are updated by several blocks in the
+ * same way, because random numbers come from counters; pairs are updated as a whole, and sites that
+ * are then wrong, one step beyond what must be right, are never used.
  *
- * A tile with its border is a piece of the plane in which the lattice is repeated. It may have
+ * A tile with its border is a piece of the plane in which the lattice is repeated. It may contain
  * sites more than once, and the last tiles of a row or column reach beyond the lattice: such sites
  * are updated like those that they repeat, because sides are even. */
 #ifndef GPUMC_HEISENBERG_TILE_CUH
@@ -23,14 +23,15 @@
 
 /* ---- tiles ---- */
 
-/* Pairs, unless lines are meant. `fours`: tiles begin where sites begin to share counters, and a
- * thread has two pairs of a line, of which the one is 16 sites after the other; else it has one. */
+/* In pairs, unless lines are meant. `fours`: tiles begin where sites begin to share counters, and a
+ * thread has two pairs of a line, the second 16 sites after the first; otherwise it has one. */
 struct heisenberg_tiling {
   uint32_t tiles_x, tiles_y, wide, high, sweeps;
   uint32_t edge, border;       /* pairs and lines that are read around a tile */
-  uint32_t before_x, before_y; /* from a place that the first tile's border repeats to the tile */
+  uint32_t before_x, before_y; /* distance from a place that the first tile's border repeats to the
+                                * tile */
   struct gpumc_divisor stored; /* pairs that are read of a line */
-  uint32_t units;              /* threads that have a line of the tile */
+  uint32_t units;              /* threads for a line of the tile */
   struct gpumc_divisor pairs, lines; /* of the lattice */
   bool fours;
 };
@@ -40,7 +41,8 @@ static inline uint32_t heisenberg_multiple_from(uint32_t least, uint32_t of)
   return (uint32_t)lattice_parts(least, of) * of;
 }
 
-/* Sweeps of tiles of so many pairs and lines, of a paired lattice in two dimensions. */
+/* Returns the tiling for sweeps of tiles of this many pairs and lines, for a paired lattice in two
+ * dimensions. */
 static inline struct heisenberg_tiling
 heisenberg_tiling_of(const struct heisenberg_gpu_lattice *lattice, uint32_t wide, uint32_t high,
                      uint32_t sweeps)
@@ -65,14 +67,15 @@ heisenberg_tiling_of(const struct heisenberg_gpu_lattice *lattice, uint32_t wide
   return tiling;
 }
 
-/* Lines that are read. */
+/* Returns the number of lines that are read. */
 GPUMC_HOST_DEVICE static inline uint32_t
 heisenberg_tile_lines(const struct heisenberg_tiling *tiling)
 {
   return tiling->high + 2 * tiling->border;
 }
 
-/* Sites of a colour that are read. In shared memory a tile is spins[n][2][lines][2 stored]. */
+/* Returns the number of sites of a colour that are read. In shared memory a tile is
+ * spins[n][2][lines][2 stored]. */
 GPUMC_HOST_DEVICE static inline uint32_t
 heisenberg_tile_colour(const struct heisenberg_tiling *tiling)
 {
@@ -89,7 +92,8 @@ template <class KIND> struct heisenberg_tile {
   typename KIND::real *to;
 };
 
-/* The pair of the lattice at pair b of what is read of a line, and the line at line a of it. */
+/* Returns the pair of the lattice at pair b of the part of a line that is read, or the line at line
+ * a of it. */
 template <class KIND>
 GPUMC_HOST_DEVICE static inline uint32_t
 heisenberg_tile_pair(const struct heisenberg_tile<KIND> &tile, uint32_t b)
@@ -107,7 +111,7 @@ heisenberg_tile_line(const struct heisenberg_tile<KIND> &tile, uint32_t a)
 
 /* ---- reading and writing ---- */
 
-/* Brings a pair to shared memory, where it is after heisenberg_tile_wait(). */
+/* Copies a pair to shared memory, where it is available after heisenberg_tile_wait(). */
 template <class REAL>
 GPUMC_HOST_DEVICE static inline void heisenberg_tile_bring(REAL *to, const REAL *from)
 {
@@ -127,8 +131,8 @@ GPUMC_HOST_DEVICE static inline void heisenberg_tile_wait(void)
 #endif
 }
 
-/* Thread `thread` of `threads` in all of the following, between which threads wait for each other.
- */
+/* All of the following are run by thread `thread` of `threads`; between them threads wait for each
+ * other. */
 template <class KIND>
 GPUMC_HOST_DEVICE static inline void
 heisenberg_tile_read(const struct heisenberg_tile<KIND> &tile, uint32_t thread, uint32_t threads)
@@ -173,10 +177,10 @@ heisenberg_tile_write(const struct heisenberg_tile<KIND> &tile, uint32_t thread,
 
 /* ---- updates ---- */
 
-/* The update of a colour after which `margin` more follow: what has to be right after it are the
- * tile and the sites `margin` steps around it, `lines` lines and `edge` pairs on each side of the
- * tile. `units`, what a thread updates at once: those of the tile, `within`, and of the lines
- * before and after it, and the pairs at its sides. */
+/* The update of a colour after which `margin` more follow: it must be right in the tile and at the
+ * sites `margin` steps around it, `lines` lines and `edge` pairs on each side of the tile. `units`,
+ * the work that a thread does at once: those of the tile, `within`, and of the lines before and
+ * after it, and the pairs at its sides. */
 struct heisenberg_tile_part {
   uint32_t margin, lines, edge, within, units;
 };
@@ -193,16 +197,16 @@ heisenberg_tile_part_of(const struct heisenberg_tiling *tiling, uint32_t margin)
   return part;
 }
 
-/* What a thread updates in its lines, one or two pairs, from the first line that is read on.
- * `first`: place of the first site in its line; the second pair begins at first ^ 16. `own`: bit p,
- * whether pair p is one of the tile's own, no repetition. */
+/* The sites that a thread updates in its lines, one or two pairs, from the first line that is read
+ * on. `first`: place of the first site in its line; the second pair begins at first ^ 16. `own`:
+ * bit p, whether pair p is one of the tile's own, not a repetition. */
 struct heisenberg_tile_column {
   uint32_t place[2];
   uint32_t pairs, first, own;
 };
 
-/* At pair b of a line of the tile, negative before it; the second pair, if there is one, is
- * `second` pairs further. */
+/* Returns the column at pair b of a line of the tile, negative before it; the second pair, if there
+ * is one, is `second` pairs further. */
 template <class KIND>
 GPUMC_HOST_DEVICE static inline struct heisenberg_tile_column
 heisenberg_tile_column_at(const struct heisenberg_tile<KIND> &tile, uint32_t b, uint32_t second)
@@ -220,8 +224,8 @@ heisenberg_tile_column_at(const struct heisenberg_tile<KIND> &tile, uint32_t b, 
   return column;
 }
 
-/* Unit `number` of a line within the tile. Where there are two pairs every other group of 8 threads
- * begins with the second: half a warp, which has 8 bytes a lane, reaches all banks. */
+/* Returns unit `number` of a line within the tile. If there are two pairs, every other group of 8
+ * threads begins with the second: half a warp, with 8 bytes per lane, accesses all banks. */
 template <class KIND>
 GPUMC_HOST_DEVICE static inline struct heisenberg_tile_column
 heisenberg_tile_column_within(const struct heisenberg_tile<KIND> &tile, uint32_t number,
@@ -234,7 +238,7 @@ heisenberg_tile_column_within(const struct heisenberg_tile<KIND> &tile, uint32_t
                                    swapped ? 0 - half : half);
 }
 
-/* Pair `number` of those at the sides. */
+/* Returns pair `number` of those at the sides. */
 template <class KIND>
 GPUMC_HOST_DEVICE static inline struct heisenberg_tile_column
 heisenberg_tile_column_beside(const struct heisenberg_tile<KIND> &tile,
@@ -245,7 +249,7 @@ heisenberg_tile_column_beside(const struct heisenberg_tile<KIND> &tile,
 }
 
 /* A column in line `a` of the part. `first`: the index of the first site. `back`: whether sides of
- * colour 0 are. */
+ * colour 0 are back. */
 struct heisenberg_tile_unit {
   struct heisenberg_pair pair[2];
   uint32_t pairs, first, own;
@@ -280,7 +284,7 @@ heisenberg_tile_unit_of(const struct heisenberg_tile<KIND> &tile,
   return unit;
 }
 
-/* The words of a unit, by pairs. */
+/* Draws the words of a unit, by pairs. */
 template <class RULES>
 GPUMC_HOST_DEVICE static inline void
 heisenberg_tile_draw(const struct heisenberg_stream &stream, uint32_t colour,
@@ -303,7 +307,7 @@ heisenberg_tile_draw(const struct heisenberg_stream &stream, uint32_t colour,
   }
 }
 
-/* The colour in shared memory that is updated, and the other one. */
+/* Returns the colour in shared memory that is being updated, and the other one. */
 template <class KIND>
 GPUMC_HOST_DEVICE static inline struct heisenberg_colours<KIND>
 heisenberg_tile_colours(const struct heisenberg_tile<KIND> &tile, uint32_t colour) {
@@ -314,7 +318,7 @@ heisenberg_tile_colours(const struct heisenberg_tile<KIND> &tile, uint32_t colou
   return colours;
 }
 
-/* Returns how many proposals of Metropolis were taken in the tile. */
+/* Returns how many proposals of Metropolis were accepted in the tile. */
 template <class KIND, enum heisenberg_move MOVE>
 GPUMC_HOST_DEVICE static inline uint32_t
 heisenberg_tile_update_unit(const struct heisenberg_turn<KIND> &turn,
@@ -338,7 +342,7 @@ heisenberg_tile_update_unit(const struct heisenberg_turn<KIND> &turn,
 }
 
 /* A thread's share of the update of a colour; turn.colours are those of heisenberg_tile_colours().
- * A thread has a column in some of the lines. Those that have the last lines of the tile, fewer
+ * A thread has a column in some of the lines. Threads that have the last lines of the tile, fewer
  * than others, begin with the pairs beside it. */
 template <class KIND, enum heisenberg_move MOVE>
 GPUMC_HOST_DEVICE static inline uint32_t

@@ -6,8 +6,8 @@
 #include "models/heisenberg/heisenberg_physics.h"
 #include "models/lattice/wave.h"
 
-/* high 2^32 + low: in units of 2^-(HEISENBERG_QUANTUM_BITS + lattice_wave.bits). Both are sums of
- * their own, which need no carry. */
+/* high 2^32 + low, in units of 2^-(HEISENBERG_QUANTUM_BITS + lattice_wave.bits). Both are separate
+ * sums that need no carry. */
 struct heisenberg_wave_sum {
   int64_t high, low;
 };
@@ -26,7 +26,7 @@ heisenberg_wave_add(struct heisenberg_wave_sum *sum, int32_t quanta, int32_t tab
   sum->low += (int64_t)(uint32_t)product;
 }
 
-/* In units of 2^-lattice_wave.bits, rounded down. */
+/* Returns it in units of 2^-lattice_wave.bits, rounded down. */
 GPUMC_HOST_DEVICE static inline int64_t
 heisenberg_wave_amplitude(const struct heisenberg_wave_sum *sum)
 {
@@ -34,7 +34,7 @@ heisenberg_wave_amplitude(const struct heisenberg_wave_sum *sum)
                    HEISENBERG_QUANTUM_BITS);
 }
 
-/* In quanta of HEISENBERG_WAVE. */
+/* Returns it in quanta of HEISENBERG_WAVE. */
 GPUMC_HOST_DEVICE static inline int64_t
 heisenberg_wave_square(const struct lattice_wave *wave, uint32_t components,
                        const struct heisenberg_wave_sums *sums)

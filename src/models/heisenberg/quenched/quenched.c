@@ -1,9 +1,9 @@
-/* Quenched couplings of O(n) spins: samples as kernels have them, and in results. */
+/* Quenched couplings of O(n) spins: samples in the form that kernels use, and in results. */
 #include <math.h>
 
 #include "models/heisenberg/heisenberg.h"
 
-/* c_ij of heisenberg_physics.h, for a sample that was found. */
+/* Returns c_ij of heisenberg_physics.h, for a sample that was found. */
 static double relative_coupling(const struct gpumc_model *model, uint32_t sample, size_t bond)
 {
   const struct heisenberg_parameters *parameters = heisenberg_parameters(model);

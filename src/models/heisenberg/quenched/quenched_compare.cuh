@@ -1,5 +1,5 @@
-/* What a thread adds to the sums over two replicas with quenched couplings (quenched_pairs.h): for
- * both compilers, so that tests can run it site by site. */
+/* The contribution of a thread to the sums over two replicas with quenched couplings
+ * (quenched_pairs.h): for both compilers, so that tests can run it site by site. */
 #ifndef GPUMC_HEISENBERG_QUENCHED_COMPARE_CUH
 #define GPUMC_HEISENBERG_QUENCHED_COMPARE_CUH
 
@@ -45,7 +45,7 @@ template <class REAL> GPUMC_HOST_DEVICE static inline REAL sign_of(REAL coupling
   return coupling > 0 ? (REAL)1 : coupling < 0 ? (REAL)-1 : (REAL)0;
 }
 
-/* From index k of a colour along axis a, then along axis b. */
+/* Starts at index k of a colour and goes along axis a, then along axis b. */
 template <class RULES>
 GPUMC_HOST_DEVICE static inline struct plaquette<typename RULES::real>
 plaquette_at(const struct two<RULES> &both, uint32_t colour, uint32_t k, uint32_t a, uint32_t b) {
@@ -54,7 +54,7 @@ plaquette_at(const struct two<RULES> &both, uint32_t colour, uint32_t k, uint32_
   const uint32_t first = heisenberg_steps_at(lattice, colour, k, a).forward;
   const uint32_t second = heisenberg_steps_at(lattice, colour, k, b).forward;
   const uint32_t across = heisenberg_steps_at(lattice, 1 - colour, first, b).forward;
-  /* The same one row or one plane further in the other colour. */
+  /* Likewise one row or one plane further in the other colour. */
   const bool back = heisenberg_is_back(heisenberg_place_at(lattice, k), colour);
   const uint32_t kind_a = heisenberg_towards(back, a, true),
                  kind_b = heisenberg_towards(back, b, true);
@@ -82,8 +82,8 @@ circulation(const struct heisenberg_gpu_lattice *lattice, const typename RULES::
   return RULES::circulation(spin, of.sign);
 }
 
-/* What the site at index k of a colour adds: its bonds forward, and its chiralities, or those of
- * the plaquettes of which it is the first corner. */
+/* Adds the contribution of the site at index k of a colour: its bonds forward, and its chiralities,
+ * or those of the plaquettes of which it is the first corner. */
 template <class RULES, int N>
 GPUMC_HOST_DEVICE static inline void add_bonds(const struct two<RULES> &both, uint32_t colour,
                                                uint32_t k, int64_t *link, int64_t *chirality)
@@ -126,7 +126,7 @@ add_overlap(const struct two<RULES> &both, uint32_t colour, uint32_t k, int64_t 
 
 /* ---- waves ---- */
 
-/* Of the components m and n of both; `cosines` and `sines` are the table's. */
+/* For the components m and n of both; `cosines` and `sines` are those of the table. */
 template <class RULES>
 GPUMC_HOST_DEVICE static inline void
 add_waves(const struct two<RULES> &both, const int32_t *cosines, const int32_t *sines, uint32_t m,

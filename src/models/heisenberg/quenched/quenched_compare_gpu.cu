@@ -1,4 +1,4 @@
-/* Replicas of O(n) spins with quenched couplings compared on a GPU (quenched_pairs.h). */
+/* Compares replicas of O(n) spins with quenched couplings on a GPU (quenched_pairs.h). */
 #include <cuda_runtime.h>
 
 #include "models/heisenberg/quenched/quenched_compare.cuh"
@@ -19,7 +19,7 @@ two_of(const struct heisenberg_gpu_comparison *comparison, uint32_t replica) {
   return both;
 }
 
-/* Whether the thread's block has a part of a replica that is in use: its sites of each colour from
+/* Returns whether the thread's block has a part of a replica in use: its sites of each colour from
  * *begin to *end. */
 static __device__ inline bool
 has_part(const struct heisenberg_gpu_comparison *comparison, uint32_t parts, uint32_t part,

@@ -1,14 +1,14 @@
-/* Two replicas compared on the CPU, in one precision: included after heisenberg_measure_loops.h by
- * the same files. Sums are of integers, so that they depend on no order. */
+/* Compares two replicas on the CPU, in one precision: included after heisenberg_measure_loops.h by
+ * the same files. Sums are of integers, so they do not depend on the order. */
 
-/* The spin at a position: colour 0, then colour 1. */
+/* Returns the spin at a position: colour 0, then colour 1. */
 GPUMC_INLINE VECTOR spin_at(const int components, size_t sites, const REAL *spins, size_t position)
 {
   return (VECTOR){spins[position], spins[sites + position],
                   components == 3 ? spins[2 * sites + position] : 0};
 }
 
-/* Of the bonds forward from all sites. */
+/* Sums over the bonds forward from all sites. */
 GPUMC_INLINE int64_t links_of(const int components, const struct heisenberg_comparison *with)
 {
   const size_t sites = 2 * with->lattice->colour;
@@ -27,7 +27,7 @@ GPUMC_INLINE int64_t links_of(const int components, const struct heisenberg_comp
   return sum;
 }
 
-/* O(3): of the site at position p, whose neighbours along an axis are `back` and `forward`. */
+/* O(3): for the site at position p, whose neighbours along an axis are `back` and `forward`. */
 GPUMC_INLINE REAL triple_of(size_t sites, const REAL *spins, size_t back, size_t p, size_t forward)
 {
   return HEISENBERG_NAME(heisenberg_triple)(spin_at(3, sites, spins, back),
@@ -68,8 +68,8 @@ GPUMC_INLINE REAL sign_of(REAL coupling)
   return coupling > 0 ? (REAL)1 : coupling < 0 ? (REAL)-1 : (REAL)0;
 }
 
-/* From the site at index k of a colour along axes[0], then along axes[1]; kind[2]: which neighbour
- * of a site in this plane and colour is one step forward along each. */
+/* Starts at the site at index k of a colour and goes along axes[0], then along axes[1]; kind[2]:
+ * which neighbour of a site in this plane and colour is one step forward along each. */
 static struct plaquette plaquette_at(const struct heisenberg_comparison *with, size_t colour,
                                      size_t k, const size_t axes[2], const size_t kind[2])
 {
@@ -93,7 +93,7 @@ static int64_t circulations_of(const struct heisenberg_comparison *with)
   for (size_t i = 0; i < sites; i++) {
     const size_t colour = i / lattice->colour, k = i % lattice->colour;
     const struct gpumc_checkerboard_place place = gpumc_checkerboard_place_at(lattice, colour, k);
-    /* The same one row or one plane further in the other colour. */
+    /* Likewise one row or one plane further in the other colour. */
     const bool back = gpumc_checkerboard_side_is_back(&place);
     const size_t kinds[3] = {heisenberg_towards(back, 0, true), heisenberg_towards(back, 1, true),
                              heisenberg_towards(back, 2, true)};

@@ -1,7 +1,7 @@
 /* Sums of neighbours under quenched couplings in vectors, in one precision: included by
  * heisenberg_loops.h after heisenberg_neighbours.h. */
 
-/* Those of the sites of one colour, [2 d][N/2]; NULL without any. */
+/* Returns those of the sites of one colour, [2 d][N/2]; NULL without any. */
 GPUMC_INLINE const REAL *
 couplings_of(const struct gpumc_checkerboard *lattice, const void *couplings, size_t colour)
 {
@@ -10,7 +10,7 @@ couplings_of(const struct gpumc_checkerboard *lattice, const void *couplings, si
              : NULL;
 }
 
-/* x y + z, rounded once. */
+/* Returns x y + z, rounded once. */
 GPUMC_INLINE reals fused(reals x, reals y, reals z)
 {
 #if defined(__AVX512F__)
@@ -27,7 +27,7 @@ GPUMC_INLINE reals fused(reals x, reals y, reals z)
 #endif
 }
 
-/* The couplings of a block with a kind of its neighbours. */
+/* Loads the couplings of a block with one kind of its neighbours. */
 GPUMC_INLINE void load_couplings(const struct gpumc_checkerboard *lattice,
                                  const struct block *block, const REAL *couplings,
                                  enum heisenberg_neighbour neighbour, reals coupling[PARTS])
@@ -36,7 +36,7 @@ GPUMC_INLINE void load_couplings(const struct gpumc_checkerboard *lattice,
   load_shifted(block->all, at, 0, at, coupling);
 }
 
-/* Adds to sum[PARTS] the products of near[PARTS], neighbours of a kind, with their couplings. */
+/* Adds to sum[PARTS] the products of near[PARTS], neighbours of one kind, with their couplings. */
 GPUMC_INLINE void add_coupled(const struct gpumc_checkerboard *lattice, const struct block *block,
                               const REAL *couplings, enum heisenberg_neighbour neighbour,
                               const reals near[PARTS], reals sum[PARTS])
@@ -48,7 +48,7 @@ GPUMC_INLINE void add_coupled(const struct gpumc_checkerboard *lattice, const st
     sum[p] = fused(coupling[p], near[p], sum[p]);
 }
 
-/* As add_neighbours, with the couplings of the sites' colour. */
+/* Like add_neighbours, with the couplings of the sites' colour. */
 GPUMC_INLINE void add_quenched(const struct gpumc_checkerboard *lattice, const struct block *block,
                                const REAL *couplings, const REAL *other, struct neighbours *of,
                                size_t i)

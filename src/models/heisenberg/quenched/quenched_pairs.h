@@ -1,14 +1,14 @@
-/* What two replicas of O(n) spins with the same quenched couplings are compared by, and how it
- * follows from sums over both: for both compilers, by the same arithmetic on every device.
+/* The quantities that compare two replicas of O(n) spins with the same quenched couplings, computed
+ * from sums over both: for both compilers, by the same arithmetic on every device.
  *
  * Overlap: q_mn = (1/N) sum_i S_i^m(1) S_i^n(2), a tensor; q^2 = sum of the squares of its
- * components, which no rotation of either replica changes.
- * Link overlap: the mean over all bonds of (S_i . S_j)(1) (S_i . S_j)(2).
- * Chirality overlap: the mean of kappa(1) kappa(2). O(3): over all sites i and axes m, kappa = S_k
- * . (S_i x S_j) with j and k one step back and forward from i along m (Viet and Kawamura, Phys.
- * Rev. Lett. 102, 027202 (2009); Fernandez et al., Phys. Rev. B 80, 024422 (2009)). O(2): over all
- * plaquettes, kappa = 2^(-3/2) sum of sgn(J_ij) sin(theta_i - theta_j) over its bonds, in one
- * direction around it (Kawamura and Li, Phys. Rev. Lett. 87, 187204 (2001)); none on a chain. */
+ * components, which no rotation of either replica changes. Link overlap: the mean over all bonds of
+ * (S_i . S_j)(1) (S_i . S_j)(2). Chirality overlap: the mean of kappa(1) kappa(2). O(3): over all
+ * sites i and axes m, kappa = S_k . (S_i x S_j) with j and k one step back and forward from i along
+ * m (Viet and Kawamura, Phys. Rev. Lett. 102, 027202 (2009); Fernandez et al., Phys. Rev. B 80,
+ * 024422 (2009)). O(2): over all plaquettes, kappa = 2^(-3/2) sum of sgn(J_ij) sin(theta_i -
+ * theta_j) over its bonds, in one direction around it (Kawamura and Li, Phys. Rev. Lett. 87, 187204
+ * (2001)); none on a chain. */
 #ifndef GPUMC_HEISENBERG_QUENCHED_PAIRS_H
 #define GPUMC_HEISENBERG_QUENCHED_PAIRS_H
 
@@ -31,7 +31,7 @@ struct heisenberg_pair_sums {
   struct heisenberg_wave_sums wave[3]; /* [m]; its components are n */
 };
 
-/* Of one pair into pair[kind][at] of those kinds that are not NULL. */
+/* Writes the values of one pair to pair[kind][at] for those kinds that are not NULL. */
 GPUMC_HOST_DEVICE static inline void
 heisenberg_record_pair(const struct lattice_wave *wave, uint32_t components, double sites,
                        const struct heisenberg_pair_sums *sums, int64_t *const *pair, size_t at)

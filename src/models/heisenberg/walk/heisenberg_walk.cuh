@@ -1,4 +1,4 @@
-/* Walks of O(n) spins on a GPU: what one thread does, for both compilers. */
+/* Walks of O(n) spins on a GPU: the work of one thread, for both compilers. */
 #ifndef GPUMC_HEISENBERG_WALK_CUH
 #define GPUMC_HEISENBERG_WALK_CUH
 
@@ -28,7 +28,7 @@ heisenberg_walk_around(const struct heisenberg_gpu_lattice *lattice, uint32_t po
   return 6;
 }
 
-/* A replica on its way: `spins` is its lane's first element. */
+/* A walking replica: `spins` is its lane's first element. */
 template <class RULES, int N> struct heisenberg_walker {
   typedef typename RULES::real real;
   typedef typename RULES::vector vector;
@@ -67,7 +67,7 @@ template <class RULES, int N> struct heisenberg_walker {
   }
 };
 
-/* The state of a replica from its spins; each bond has one end of colour 0. */
+/* Computes the state of a replica from its spins; each bond has one end of colour 0. */
 template <class RULES, int N>
 GPUMC_HOST_DEVICE static inline void
 heisenberg_walk_begin(struct heisenberg_walker<RULES, N> *walker)
@@ -89,7 +89,7 @@ heisenberg_walk_begin(struct heisenberg_walker<RULES, N> *walker)
   walker->weight_here = walker->weight[(int32_t)walker->state.place];
 }
 
-/* What the four updates of a step propose and decide with. */
+/* The random numbers that the four updates of a step propose and decide with. */
 template <class RULES> struct heisenberg_walk_words {
   typename RULES::uniform uniform[GPUMC_WALK_UPDATES];
   uint32_t number[GPUMC_WALK_UPDATES];

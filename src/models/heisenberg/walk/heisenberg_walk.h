@@ -1,6 +1,6 @@
 /* Walks of O(n) spins under a tabulated weight (gpumc_kernel_ops.walk): single-spin updates of many
- * replicas, weights by bins of the energy or of M_x. What every kernel of a trajectory must
- * reproduce bit for bit is defined here, for both compilers.
+ * replicas, weights by bins of the energy or of M_x. This header defines, for both compilers, what
+ * every kernel of a trajectory must reproduce bit for bit.
  *
  * Step t = 2^32 t1 + t0 of replica r, of group g = r / 32, is four updates j = 0 .. 3, at sites
  * that the group shares (models/lattice/walk.h). Each proposes a spin S' drawn uniformly, whatever
@@ -11,14 +11,14 @@
  *   O(3), float    w(2 + j/2, 2(j % 2))       w(2 + j/2, 2(j % 2) + 1)   w(0, j)
  *   O(2), both     none                    w(2 + j/2, 2(j % 2))   w(2 + j/2, 2(j % 2) + 1)
  *
- * and u and the azimuth become S' as in the states to begin with (heisenberg_physics.h). S' is
- * taken iff (number + 1/2) / 2^32 < exp(x), x = ln W(new) - ln W(old).
+ * and u and the azimuth become S' as in the starting states (heisenberg_physics.h). S' is accepted
+ * iff (number + 1/2) / 2^32 < exp(x), x = ln W(new) - ln W(old).
  *
- * The coordinate of W must not drift, and must be the same wherever it is formed. Each product S_i
- * . S_j of a bond is therefore rounded by itself to units of 2^-HEISENBERG_QUANTUM_BITS, and so is
- * each S_i^x: the change by an update is a difference of whole numbers, from the bonds of one site
- * alone. Channels of ensembles that walk are formed of the same numbers. All of this is done in
- * double, in which they are exact. */
+ * The coordinate of W must not drift, and must be the same wherever it is computed. Each product
+ * S_i . S_j of a bond is therefore rounded by itself to units of 2^-HEISENBERG_QUANTUM_BITS, and so
+ * is each S_i^x: the change by an update is a difference of whole numbers, from the bonds of one
+ * site alone. Channels of ensembles that walk are computed from the same numbers. All of this is
+ * done in double, in which they are exact. */
 #ifndef GPUMC_HEISENBERG_WALK_H
 #define GPUMC_HEISENBERG_WALK_H
 
@@ -26,32 +26,32 @@
 #include "models/lattice/walk.h"
 
 enum {
-  /* Draws of the counter's label beside LATTICE_WALK_SITES. */
+  /* Draws of the counter's label other than LATTICE_WALK_SITES. */
   HEISENBERG_WALK_NUMBERS = 0,
   HEISENBERG_WALK_SPINS = 2,
 };
-/* Of lattices that walk: the sum of all products stays below 2^53 units. */
+/* For lattices that walk: the sum of all products stays below 2^53 units. */
 #define HEISENBERG_WALK_BONDS_LIMIT ((size_t)1 << 24)
 
-/* Of a call, the same for all runs. A table of weights is weight[levels + 2]: ln W of the levels,
- * before and after them that of values which are on none, -INFINITY. */
+/* The parameters of a call, the same for all runs. A table of weights is weight[levels + 2]: ln W
+ * of the levels; before and after them that of values outside of all levels, -INFINITY. */
 struct heisenberg_walk_rule {
-  double coupling, field; /* J and h over the quantum of the energy, for each unit of the sums */
-  double magnetization;   /* quanta of M_x in a unit of its sum */
+  double coupling, field; /* J and h over the quantum of the energy, per unit of the sums */
+  double magnetization;   /* quanta of M_x per unit of its sum */
   double spacing, inverse_spacing, levels;
-  uint32_t by_energy; /* else by M_x */
+  uint32_t by_energy; /* otherwise by M_x */
 };
 
-/* Of a replica: sums in units of 2^-HEISENBERG_QUANTUM_BITS, what follows from them in quanta of
- * the channels, and its place in the table. */
+/* The state of a replica: sums in units of 2^-HEISENBERG_QUANTUM_BITS, the channels computed from
+ * them in quanta, and its place in the table. */
 struct heisenberg_walk_state {
   double bonds, along;
   double energy, magnetization;
   double place;
 };
 
-/* Fills in what follows from the sums. All factors that were taken together are powers of two, so
- * that the energy is that of heisenberg_record. */
+/* Computes the rest from the sums. All factors that were combined are powers of two, so the energy
+ * is that of heisenberg_record. */
 GPUMC_HOST_DEVICE static inline void heisenberg_walk_find(const struct heisenberg_walk_rule *rule,
                                                           double lowest,
                                                           struct heisenberg_walk_state *state)
@@ -59,7 +59,7 @@ GPUMC_HOST_DEVICE static inline void heisenberg_walk_find(const struct heisenber
   state->energy = -rint(fma(rule->coupling, state->bonds, rule->field * state->along));
   state->magnetization = rint(rule->magnetization * state->along);
   const double above = (rule->by_energy ? state->energy : state->magnetization) - lowest;
-  /* The quotient is off by one at most, which what is left over tells. */
+  /* The quotient is off by at most one, as the remainder shows. */
   const double quotient = floor(above * rule->inverse_spacing);
   const double rest = fma(-quotient, rule->spacing, above);
   const double after = rest >= rule->spacing ? 1.0 : 0.0, before = rest < 0.0 ? 1.0 : 0.0;
@@ -68,7 +68,7 @@ GPUMC_HOST_DEVICE static inline void heisenberg_walk_find(const struct heisenber
   state->place = inside < last ? inside : last;
 }
 
-/* Whether a replica goes from one state to another, with what the table has for them. */
+/* Returns whether a replica moves from one state to another, given their table entries. */
 GPUMC_HOST_DEVICE static inline bool
 heisenberg_walk_accepts(struct lattice_walk_canonical canonical,
                         const struct heisenberg_walk_state *from,

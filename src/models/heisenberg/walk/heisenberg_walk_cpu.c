@@ -1,4 +1,4 @@
-/* Walks of O(n) spins: what the host makes of a table of weights, for both devices; and walks on
+/* Walks of O(n) spins: the host's preparation of a table of weights, for both devices; and walks on
  * the CPU, threads over groups of 32 replicas. */
 #include <math.h>
 #include <stdlib.h>

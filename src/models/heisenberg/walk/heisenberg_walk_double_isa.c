@@ -1,8 +1,8 @@
 /* Walks of the kernel `double` on the CPU. */
 #if defined(__GNUC__) && !defined(__clang__)
-/* Nobody looks at floating-point exceptions: see heisenberg_double_isa.c. And GCC is not to join
- * two rounds of the loop over neighbours, whose loop over lanes it would then not make vectors of.
- * Neither changes any number. */
+/* Floating-point exceptions are never tested: see heisenberg_double_isa.c. GCC must not join two
+ * iterations of the loop over neighbours, or it would not vectorise their loop over lanes. Neither
+ * changes any number. */
 #pragma GCC optimize("no-trapping-math", "no-loop-unroll-and-jam")
 #endif
 

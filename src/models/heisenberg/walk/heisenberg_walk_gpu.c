@@ -1,4 +1,4 @@
-/* Walks of O(n) spins on a GPU: memory, and what is asked of the drivers. */
+/* Walks of O(n) spins on a GPU: memory, and calls of the drivers. */
 #include "models/heisenberg/walk/heisenberg_walk_gpu.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { STEPS_OF_A_LAUNCH = 1 << 22, ALIGNMENT = 256 };
 
-/* Where the parts of a walk stand in the scratch, behind the lanes. */
+/* Offsets of the parts of a walk in the scratch, after the lanes. */
 struct places {
   size_t weight, run, end;
 };
@@ -48,7 +48,7 @@ size_t heisenberg_walk_gpu_fills(const struct gpumc_model *model, const struct g
                                 (uint32_t)device->multiprocessors);
 }
 
-/* Brings weights and runs to the device; `there`: its scratch. */
+/* Copies weights and runs to the device; `there`: its scratch. */
 static enum gpumc_status bring_tables(struct gpumc_ensemble *ensemble,
                                       const struct gpumc_target *target, const struct places *at,
                                       unsigned char *there, struct heisenberg_gpu_walk *walk,

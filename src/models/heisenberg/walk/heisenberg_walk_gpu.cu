@@ -1,5 +1,5 @@
-/* Walks of O(n) spins on a GPU: replicas on their way to lanes and back, steps, and bonds as walks
- * have them. */
+/* Walks of O(n) spins on a GPU: copying replicas to lanes and back, steps, and bonds as walks use
+ * them. */
 #include <cuda_runtime.h>
 
 #include "models/heisenberg/walk/heisenberg_walk.cuh"
@@ -12,7 +12,7 @@ enum {
 
 /* ---- replicas and lanes ---- */
 
-/* A component of 32 sites of a group: a block. */
+/* A block copies a component of 32 sites of a group. */
 template <class REAL, bool BACK>
 static __global__ void __launch_bounds__(LANES *ROWS)
     copy_lanes(const __grid_constant__ struct heisenberg_gpu_walk walk)
@@ -150,7 +150,7 @@ size_t heisenberg_walk_occupy(uint32_t components, uint32_t single, uint32_t mul
 
 /* ---- measurement ---- */
 
-/* A replica is a block. */
+/* One block per replica. */
 template <class RULES, int N>
 static __global__ void __launch_bounds__(THREADS)
     sum_bonds(const __grid_constant__ struct heisenberg_gpu_measurement measurement)

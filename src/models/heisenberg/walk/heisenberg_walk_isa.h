@@ -1,4 +1,4 @@
-/* Walks of O(n) spins: what is compiled once for each instruction-set level. */
+/* Walks of O(n) spins: the parts compiled once for each instruction-set level. */
 #ifndef GPUMC_HEISENBERG_WALK_ISA_H
 #define GPUMC_HEISENBERG_WALK_ISA_H
 
@@ -8,8 +8,7 @@
 
 enum { HEISENBERG_WALK_LANES = GPUMC_WALK_GROUP };
 
-/* A group of replicas on its way, of which there are `count`; replica[i] is spins[n][2][N/2] in the
- * kernel's precision. */
+/* A walking group of `count` replicas; replica[i] is spins[n][2][N/2] in the kernel's precision. */
 struct heisenberg_walk_group {
   const struct heisenberg_walk_rule *rule;
   struct lattice_walk_canonical canonical;
@@ -17,7 +16,7 @@ struct heisenberg_walk_group {
   const double *weight; /* [levels + 2] */
   int components;
   uint32_t sites, neighbours;
-  /* [sites] positions of the neighbours, of which `neighbours` from `first` on are there. */
+  /* [sites] positions of the neighbours; `neighbours` of them exist, from `first` on. */
   const uint32_t (*around)[GPUMC_NEIGHBOURS_MAXIMUM];
   uint32_t first;
   struct gpumc_random random;
@@ -31,7 +30,7 @@ struct heisenberg_walk_group {
 };
 
 struct heisenberg_walk_ops {
-  /* The sum of all bonds of a replica spins[n][2][N/2], as in a walk. */
+  /* Returns the sum of all bonds of a replica spins[n][2][N/2], as in a walk. */
   int64_t (*bonds)(const struct gpumc_checkerboard *lattice, int components, const void *spins);
   void (*walk)(const struct heisenberg_walk_group *group);
 };

@@ -1,11 +1,11 @@
 /* Walks of O(n) spins on the CPU, in one precision: included by heisenberg_walk_double_isa.c and
- * heisenberg_walk_float_isa.c, which set HEISENBERG_PRECISION, and HEISENBERG_SHARED_COUNTERS where
+ * heisenberg_walk_float_isa.c, which set HEISENBERG_PRECISION, and HEISENBERG_SHARED_COUNTERS if
  * two updates share a counter.
  *
- * The 32 replicas of a group are lanes, side by side in memory: an update visits one site of all of
- * them. What it does is a loop over the lanes at a time, without branches, which the compiler turns
- * into vectors. Lanes without a replica are copies of the first one, under random numbers of their
- * own, and count nowhere. */
+ * The 32 replicas of a group are lanes, adjacent in memory: an update visits one site of all of
+ * them. It consists of loops over the lanes, without branches, which the compiler vectorises. Lanes
+ * without a replica are copies of the first one, with random numbers of their own, and are never
+ * counted. */
 #include "core/numerics/simd_philox.h"
 #include "models/heisenberg/walk/heisenberg_walk_isa.h"
 
@@ -60,7 +60,7 @@ struct words {
   uint32_t a[LANES], b[LANES], azimuth[LANES], number[LANES];
 };
 
-/* One draw of all lanes, outputs 0 .. 3. */
+/* Draws one number for all lanes, outputs 0 .. 3. */
 GPUMC_INLINE void draw(const struct heisenberg_walk_group *group,
                        const struct gpumc_philox_stream *stream, const uint32_t rounds,
                        uint32_t number, uint32_t *const to[4])
@@ -78,7 +78,7 @@ GPUMC_INLINE void draw(const struct heisenberg_walk_group *group,
       gpumc_store(to[i] + v * GPUMC_VECTOR_WORDS, word[v][i]);
 }
 
-/* Of the four updates of a step. */
+/* Draws the numbers of the four updates of a step. */
 GPUMC_INLINE void draw_step(const int components, const struct heisenberg_walk_group *group,
                             const uint32_t rounds, uint64_t time,
                             struct words words[GPUMC_WALK_UPDATES])
@@ -137,7 +137,7 @@ set_state(struct states *states, size_t i, struct heisenberg_walk_state state, d
   states->weight[i] = weight;
 }
 
-/* Each bond has one end of colour 0, from which it is counted. */
+/* Each bond is counted from its end of colour 0. */
 GPUMC_INLINE void
 find_states(const int components, const struct heisenberg_walk_group *group, struct states *states)
 {
@@ -164,7 +164,7 @@ find_states(const int components, const struct heisenberg_walk_group *group, str
   }
 }
 
-/* What an update changes by. */
+/* The changes made by an update. */
 struct proposals {
   REAL x[LANES], y[LANES], z[LANES];
   int32_t before[LANES], after[LANES], along_before[LANES], along_after[LANES];
@@ -197,7 +197,7 @@ GPUMC_INLINE void propose(const int components, const struct heisenberg_walk_gro
   }
 }
 
-/* accepted[i]: whether lane i takes its proposal; its state follows. */
+/* Sets accepted[i]: whether lane i accepts its proposal; updates its state. */
 GPUMC_INLINE void decide(const struct heisenberg_walk_group *group,
                          const struct proposals *proposals, const struct words *words,
                          struct states *states, int32_t *restrict accepted)
@@ -298,7 +298,7 @@ struct colour {
   const REAL *x, *y, *z; /* z = NULL with two components */
 };
 
-/* The bonds of n sites from k on with those from `other_k` on. */
+/* Returns the bonds of n sites from k on with those from `other_k` on. */
 GPUMC_INLINE int64_t bonds_of(const int components, const struct colour *own, size_t k,
                               const struct colour *other, size_t other_k, size_t n)
 {
@@ -313,7 +313,7 @@ GPUMC_INLINE int64_t bonds_of(const int components, const struct colour *own, si
   return bonds;
 }
 
-/* Of a row of colour 0 from k on, whose neighbours are rows as well but for the sides. */
+/* For a row of colour 0 from k on, whose neighbours are rows as well except for the sides. */
 GPUMC_INLINE int64_t bonds_of_row(const int components, const struct gpumc_checkerboard *lattice,
                                   const struct colour *own, const struct colour *other, size_t k)
 {
