@@ -1,5 +1,5 @@
-/* The channels of Ising replicas: squared amplitudes of waves, on every device; on a GPU which
- * channels are wanted, and how they follow from counts. */
+/* The channels of Ising replicas: squared amplitudes of waves, on every device; on a GPU the wanted
+ * channels, and how they are computed from counts. */
 #ifndef GPUMC_ISING_CHANNELS_H
 #define GPUMC_ISING_CHANNELS_H
 
@@ -16,7 +16,7 @@ struct lattice_wave ising_wave_of(const struct gpumc_model *model);
 
 /* ---- channels of replicas on a GPU ---- */
 
-/* Arrays [runs][capacity] in device memory, NULL where not wanted; J and h in quanta, h the size of
+/* Arrays [runs][capacity] in device memory, NULL if not wanted; J and h in quanta, h the size of
  * random fields that are signs. */
 struct ising_channels {
   int64_t *energy, *magnetization;
@@ -28,9 +28,9 @@ GPUMC_HOST_DEVICE static inline bool ising_wanted(const struct ising_channels *c
   return channels->energy != NULL || channels->magnetization != NULL;
 }
 
-/* The channels of replica `element` with these sums over all bonds and spins. Signs: s_i s_j times
- * the sign of J_ij where couplings are signs. `along`: sum of the spins along their fields, where
- * these have signs of their own, else that of the spins. */
+/* Writes the channels of replica `element` from these sums over all bonds and spins. Signs: s_i s_j
+ * times the sign of J_ij if couplings are signs. `along`: sum of the spins along their fields, if
+ * these have signs of their own, otherwise that of the spins. */
 GPUMC_HOST_DEVICE static inline void ising_record_sums(const struct ising_channels *channels,
                                                        size_t element, int64_t bonds, int64_t spins,
                                                        int64_t along)
@@ -41,7 +41,7 @@ GPUMC_HOST_DEVICE static inline void ising_record_sums(const struct ising_channe
     channels->magnetization[element] = spins;
 }
 
-/* The same of a square lattice without disorder with `up` spins up and `unlike` bonds between
+/* The same for a square lattice without disorder with `up` spins up and `unlike` bonds between
  * unlike spins. */
 GPUMC_HOST_DEVICE static inline void ising_record_counts(const struct ising_channels *channels,
                                                          size_t element, int64_t sites, int64_t up,

@@ -1,4 +1,4 @@
-/* Samples of quenched disorder as models of Ising spins have them: in quanta of the energy. */
+/* Samples of quenched disorder as models of Ising spins use them: in quanta of the energy. */
 #include <math.h>
 
 #include "models/ising/ising.h"
@@ -74,7 +74,8 @@ enum gpumc_status ising_disorder_sample(const struct gpumc_model *model, size_t 
   return GPUMC_OK;
 }
 
-/* Energies of a sample; of its fields with a uniform one, quanta, on top. */
+/* Returns the energies of a sample; for its fields, those of a uniform one, in quanta, are
+ * added. */
 static enum gpumc_status energies_of(const struct gpumc_model *model, size_t number, bool fields,
                                      int32_t uniform, double *value, struct gpumc_error *error)
 {
@@ -89,7 +90,7 @@ static enum gpumc_status energies_of(const struct gpumc_model *model, size_t num
   return GPUMC_OK;
 }
 
-/* lattice_disorder_record.values of results and of checksums. */
+/* lattice_disorder_record.values for results and checksums. */
 static enum gpumc_status random_values(const struct gpumc_model *model, size_t number, bool fields,
                                        double *value, struct gpumc_error *error)
 {

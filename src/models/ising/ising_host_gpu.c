@@ -1,4 +1,4 @@
-/* What the CUDA kernels tell their drivers, and bring to the device. */
+/* Arguments of the CUDA kernels' drivers, and data copied to the device. */
 #include "models/ising/ising_host_gpu.h"
 
 #include "models/ising/ising_channels.h"

@@ -1,4 +1,4 @@
-/* Host code that the CUDA kernels share: what they tell their drivers, and the operations that are
+/* Host code that the CUDA kernels share: arguments of their drivers, and the operations that are
  * the same for all. */
 #ifndef GPUMC_ISING_HOST_GPU_H
 #define GPUMC_ISING_HOST_GPU_H
@@ -9,10 +9,10 @@
 /* `channel` may be NULL. */
 struct ising_channels ising_channels_of(const struct gpumc_model *model, int64_t *const *channel);
 
-/* Whether all runs have the temperature and the field of the first. */
+/* Returns whether all runs have the temperature and the field of the first. */
 bool ising_one_temperature(const struct gpumc_ensemble *ensemble, const double *control);
-/* The tables of the smallest waves to device memory, cosine[length] and sine[length]. sum: of the
- * cosines and of the sines, NULL if not wanted. */
+/* Copies the tables of the smallest waves to device memory, cosine[length] and sine[length]. sum:
+ * of the cosines and of the sines, NULL if not wanted. */
 GPUMC_MUST_CHECK enum gpumc_status ising_bring_waves(const struct gpumc_ensemble *ensemble,
                                                      int32_t *cosine, int32_t *sine, int64_t sum[2],
                                                      struct gpumc_error *error);

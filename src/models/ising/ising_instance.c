@@ -17,7 +17,7 @@ enum {
   TERM_BITS = 30,
 };
 
-/* The largest size of one bond and of one field. */
+/* Returns the largest size of one bond and of one field. */
 static double largest_coupling(const struct ising_parameters *parameters)
 {
   return parameters->disorder != NULL ? lattice_samples_largest_coupling(parameters->disorder)
@@ -30,7 +30,7 @@ static double largest_field(const struct ising_parameters *parameters)
          (parameters->disorder != NULL ? lattice_samples_largest_field(parameters->disorder) : 0.0);
 }
 
-/* A power of two. */
+/* Returns a power of two. */
 static double fine_quantum(double largest_energy, double largest_term)
 {
   int of_energy, of_term;
@@ -42,8 +42,8 @@ static double fine_quantum(double largest_energy, double largest_term)
 }
 
 /* Plain: energies are multiples of |J|; flipping a spin, which has an even number of neighbours,
- * changes the sum of all bonds by a multiple of 4. With disorder, where the multiples begin depends
- * on the sample. */
+ * changes the sum of all bonds by a multiple of 4. With disorder, the offset of the multiples
+ * depends on the sample. */
 static void describe_energy(struct gpumc_model *model, struct ising_parameters *parameters)
 {
   const double coupling = parameters->coupling, bonds = (double)parameters->lattice.dimension;
@@ -72,7 +72,7 @@ static void describe_energy(struct gpumc_model *model, struct ising_parameters *
   }
 }
 
-/* With disorder the field is a whole number of quanta, as couplings are. */
+/* With disorder the field is a whole number of quanta, like couplings. */
 static void describe_controls(struct gpumc_model *model, const struct ising_parameters *parameters)
 {
   model->control[ISING_BETA] = NAN;
@@ -97,7 +97,8 @@ static void describe_waves(struct gpumc_model *model, struct ising_parameters *p
   model->bound[ISING_WAVE] = sites * sites / model->quantum[ISING_WAVE];
 }
 
-/* At beta = 0: sum of the squares of all couplings and fields, the mean over the samples. */
+/* Returns, at beta = 0, the sum of the squares of all couplings and fields, averaged over the
+ * samples. */
 static double
 energy_variance(const struct gpumc_model *model, const struct ising_parameters *parameters)
 {
@@ -112,8 +113,8 @@ energy_variance(const struct gpumc_model *model, const struct ising_parameters *
          fma((double)parameters->lattice.dimension, coupling_square, field_square);
 }
 
-/* Sides are even: domain walls cross every line of the lattice an even number of times, so that
- * link overlaps are multiples of 4 apart. */
+/* Sides are even: domain walls cross every line of the lattice an even number of times, so link
+ * overlaps are multiples of 4 apart. */
 static void describe_pairs(const struct ising_settings *settings, struct gpumc_model *model,
                            struct ising_parameters *parameters)
 {
@@ -155,8 +156,8 @@ static void describe(const struct ising_settings *settings, struct gpumc_model *
   lattice_name_units(model, settings->coupling);
 }
 
-/* Whether quanta are fine enough. Of a value that all sites share an error is systematic; of random
- * ones it averages out. */
+/* Checks that quanta are fine enough. The error of a value shared by all sites is systematic; for
+ * random values it averages out. */
 #define SHARED_LIMIT 0x1p-17
 #define RANDOM_LIMIT 0x1p-12
 
@@ -200,10 +201,10 @@ static enum gpumc_status check_file(const struct ising_settings *settings,
                          settings->disorder.path, quantum, change);
 }
 
-/* GPUMC_INVALID where J, h or a bimodal width changes by more than one part in 2^17 when it is
- * rounded to quanta, where quanta are coarser than 2^-12 of a Gaussian's standard deviation, or
- * where the values of a file change by more than one part in 2^12, the mean over those that are not
- * 0. For an instance that is complete otherwise; without disorder nothing is rounded. */
+/* Returns GPUMC_INVALID if J, h or a bimodal width changes by more than one part in 2^17 when it is
+ * rounded to quanta, if quanta are coarser than 2^-12 of a Gaussian's standard deviation, or if the
+ * values of a file change by more than one part in 2^12, the mean over those that are not 0. For an
+ * instance that is otherwise complete; without disorder nothing is rounded. */
 static enum gpumc_status check_rounding(const struct ising_settings *settings,
                                         const struct gpumc_model *model, struct gpumc_error *error)
 {
@@ -258,9 +259,9 @@ void ising_destroy(struct gpumc_model *model)
   memset(model, 0, sizeof *model);
 }
 
-/* ---- what kernels refuse ---- */
+/* ---- instances that kernels refuse ---- */
 
-/* Sites below 2^31 are what kernels on a GPU take. */
+/* Kernels on a GPU accept fewer than 2^31 sites. */
 static const size_t gpu_sites_limit = (size_t)1 << 31;
 
 static const char *refuses_sites(const struct gpumc_model *model, bool on_gpu)

@@ -1,5 +1,5 @@
-/* What is measured of Ising spins, and what follows from it: the tables of the family. Formulas:
- * shared by ferromagnets and spin glasses; e, m, q are per site, q_l per bond. */
+/* The measured quantities of Ising spins, and those derived from them: the tables of the family.
+ * Formulas: shared by ferromagnets and spin glasses; e, m, q are per site, q_l per bond. */
 #include <math.h>
 
 #include "core/simulation/curves.h"
@@ -46,7 +46,7 @@ const struct gpumc_pair ising_pairs[ISING_PAIRS] = {
                                    "1", "|q_k|^2"}},
 };
 
-/* What answers to the control that is moved. */
+/* Responses to the moved control. */
 enum { IN_BETA = 1 << ISING_BETA, IN_FIELD = 1 << ISING_FIELD };
 
 const struct gpumc_mean ising_means[ISING_MEANS] = {
@@ -80,8 +80,8 @@ const struct gpumc_mean ising_means[ISING_MEANS] = {
                                                "1", "S(k_min)"},
                                      .index = ISING_WAVE,
                                      .power = 1},
-    /* Copies are independent, so that <e_1 e_2> has the mean <e>^2, which the square of an average
-     * of n measurements exceeds by its variance. */
+    /* Copies are independent, so <e_1 e_2> has the mean <e>^2, which the square of an average of n
+     * measurements exceeds by its variance. */
     [ISING_MEAN_ENERGY_PRODUCT] = {.label = {"energy_product",
                                              "product of the energies of two copies",
                                              GPUMC_UNIT_ENERGY2, "<e_1 e_2>"},
@@ -131,7 +131,7 @@ const struct gpumc_mean ising_means[ISING_MEANS] = {
                                           .controls = IN_FIELD},
 };
 
-/* C = beta^2 N (<e^2> - <e>^2), with <e_1 e_2> for <e>^2 where it is measured. */
+/* C = beta^2 N (<e^2> - <e>^2), with <e_1 e_2> for <e>^2 if it is measured. */
 static double
 specific_heat(const struct gpumc_model *model, const double *control, const double *mean)
 {
@@ -148,7 +148,7 @@ susceptibility(const struct gpumc_model *model, const double *control, const dou
   return control[ISING_BETA] * (double)model->sites * (mean[1] - square);
 }
 
-/* Of the magnetization or of the overlap. */
+/* For the magnetization or the overlap. */
 static double
 correlation_length(const struct gpumc_model *model, const double *control, const double *mean)
 {

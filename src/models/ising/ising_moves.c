@@ -1,12 +1,14 @@
-/* The moves of these kernels, which differ from each other in how they go through the lattice, not
- * in what they do at a site; and whether Metropolis sweeps reach every state.
+/* The moves of these kernels, which differ in how they go through the lattice, not in what they do
+ * at a site; and whether Metropolis sweeps reach every state.
  *
- * A flip that costs nothing is always accepted. Where the local field h_i + sum_j J_ij s_j of every
- * spin of a connected component is zero, the component turns over as a whole, colour by colour, and
+ * A flip that costs nothing is always accepted. If the local field h_i + sum_j J_ij s_j of every
+ * spin of a connected component is zero, the component is flipped as a whole, colour by colour, and
  * all local fields stay zero: such states are reached from no other, and left for no other. They
  * are all that keeps a component from being ergodic, as the enumeration of small lattices shows
- * (tests/exact/test_ergodicity.py). Their share of the component's states is 1/4 in a ring of 4
- * spins and 36/65536 in 4 x 4, and falls exponentially with the number of spins. */
+ * (tests/exact/test_ergodicity.py).
+ *
+ * Their share of the component's states is 1/4 in a ring of 4 spins and 36/65536 in 4 x 4, and
+ * falls exponentially with the number of spins. */
 #include <stdlib.h>
 
 #include "core/base/memory.h"
@@ -14,13 +16,14 @@
 
 enum {
   NEIGHBOURS_MAXIMUM = 2 * ISING_DIMENSIONS_MAXIMUM,
-  /* Of as many spins the share is below SHARE_LIMIT. */
+  /* With this many spins the share is below SHARE_LIMIT. */
   LARGE = 32,
-  /* Of drawn samples, which are all alike: components in fewer than one in so many do no harm. */
+  /* For drawn samples, which are all alike: components in fewer than one in this many do no
+   * harm. */
   DRAWN_SAMPLES = 1000
 };
 
-/* Of a component's states; what matters less is below any error. */
+/* Share of a component's states; a smaller one is below any error. */
 #define SHARE_LIMIT 0x1p-20
 
 static const char stuck[] =
@@ -28,16 +31,16 @@ static const char stuck[] =
     "small component cancel (a spin without couplings, a ring of four, a lattice of 4 x 4), it "
     "turns over as a whole forever, so that averages are wrong; use algorithm.update: heat_bath";
 
-/* One sample, and what has been seen of it. */
+/* One sample, and the part of it visited so far. */
 struct graph {
   size_t dimension, sites;
   size_t length[ISING_DIMENSIONS_MAXIMUM], stride[ISING_DIMENSIONS_MAXIMUM];
-  int32_t *coupling, *field; /* as ising_disorder_sample has them */
-  uint32_t *place;           /* of a site in its component, from 1 on; 0: not seen */
-  size_t *queue;             /* sites of the present component */
+  int32_t *coupling, *field; /* as in ising_disorder_sample */
+  uint32_t *place;           /* position of a site in its component, from 1 on; 0: not visited */
+  size_t *queue;             /* sites of the current component */
 };
 
-/* Of one site: neighbours that are joined to it, each once. */
+/* Neighbours that are coupled to a site, each once. */
 struct joined {
   size_t count;
   size_t site[NEIGHBOURS_MAXIMUM];
@@ -99,7 +102,7 @@ static struct joined joined_to(const struct graph *graph, size_t site)
   return joined;
 }
 
-/* Sites of the component of `start` into the queue. */
+/* Gathers the sites of the component of `start` in the queue; returns their number. */
 static size_t gather(struct graph *graph, size_t start)
 {
   size_t size = 0;
@@ -117,16 +120,16 @@ static size_t gather(struct graph *graph, size_t start)
   return size;
 }
 
-/* A small component; spins get their values in the order of the queue. */
+/* A small component; spins are assigned values in the order of the queue. */
 struct component {
   size_t size;
   struct joined joined[LARGE];
-  int64_t sum[LARGE];  /* of the couplings to spins that have one */
-  int64_t open[LARGE]; /* of the sizes of the others */
+  int64_t sum[LARGE];  /* of the couplings to spins that have a value */
+  int64_t open[LARGE]; /* of the sizes of the other couplings */
 };
 
-/* Spin k becomes `spin`, or with 0 has none again, after `before`. False where a local field cannot
- * become zero any more. */
+/* Sets spin k to `spin`, or with 0 takes its value back, after `before`. False if a local field can
+ * no longer become zero. */
 static bool
 put_spin(const struct graph *graph, struct component *component, size_t k, int before, int spin)
 {
@@ -141,7 +144,7 @@ put_spin(const struct graph *graph, struct component *component, size_t k, int b
   return possible;
 }
 
-/* States without local fields, of the spins from k on. */
+/* Counts the states without local fields of the spins from k on. */
 static double count_states(const struct graph *graph, struct component *component, size_t k)
 {
   double count = 0;
@@ -155,7 +158,7 @@ static double count_states(const struct graph *graph, struct component *componen
   return count;
 }
 
-/* The share of its states that turn over forever. */
+/* Returns the share of its states that flip as a whole forever. */
 static double share_of_component(const struct graph *graph, size_t size)
 {
   struct component component = {.size = size};
@@ -184,9 +187,9 @@ static bool is_stuck(struct graph *graph)
   return found;
 }
 
-/* What no sample has to be looked at for. Of drawn couplings those that are no signs never cancel;
- * the others do along sides of length 2 only, and the other bonds join all sites along the other
- * sides. A field that is the same everywhere, or Gaussian, cancels nowhere. */
+/* Returns whether no sample has to be examined. Drawn couplings that are not signs never cancel;
+ * signs do along sides of length 2 only, and the other bonds join all sites along the other sides.
+ * A field that is uniform, or Gaussian, never cancels. */
 static bool is_ergodic(const struct gpumc_model *model)
 {
   const struct ising_parameters *parameters = ising_parameters(model);
@@ -202,7 +205,7 @@ static bool is_ergodic(const struct gpumc_model *model)
          (traits.fields ? !traits.fields_are_signs : parameters->field != 0);
 }
 
-/* gpumc_move.warn of Metropolis. */
+/* gpumc_move.warn for Metropolis. */
 static enum gpumc_status warn_of_metropolis(const struct gpumc_model *model, size_t samples,
                                             const char **warning, struct gpumc_error *error)
 {
@@ -230,7 +233,7 @@ const struct gpumc_move ising_moves[ISING_MOVES] = {
     [ISING_MOVE_METROPOLIS] =
         {.name = "metropolis",
          .summary = "a spin is turned over with probability min(1, exp(-beta dE))",
-         /* A checkerboard turns all spins over, and the energy stays what it is. */
+         /* A checkerboard sweep flips all spins, and the energy does not change. */
          .at_zero = "at beta = 0 Metropolis accepts every flip, so that a sweep turns all "
                     "spins over and the energy never changes: use update: heat_bath, or a "
                     "beta above 0",

@@ -1,6 +1,6 @@
 /* Models of Ising spins: E = -sum_<ij> J_ij s_i s_j - sum_i h_i s_i on a periodic square or simple
- * cubic lattice, single-spin updates on a checkerboard. What every kernel of a trajectory must
- * reproduce bit for bit is defined here.
+ * cubic lattice, single-spin updates on a checkerboard. This header defines what every kernel of a
+ * trajectory must reproduce bit for bit.
  *
  * One sweep updates all sites of colour 0, then all of colour 1 (lattice/checkerboard.h: colour,
  * index k within the colour). Spin s in the local field f = sum_j J_ij s_j + h_i, with a uniform
@@ -10,12 +10,12 @@
  *   heat bath:  the spin becomes up iff u < T(2 beta f), T(x) = floor(2^32 / (1 + exp(-x)) + 1/2),
  *               and down otherwise; T = 2^32 is always up.
  *
- * Where all |J_ij| are the same J, and fields are uniform or of the same size h everywhere, f takes
+ * If all |J_ij| are the same J, and fields are uniform or of the same size h everywhere, f takes
  * one value for each number n of neighbours that pull in the direction of the field: of its 2d
  * neighbours j those with J_ij s_j sign(h_i) > 0 (sign(J_ij) with uniform J of any sign is left
  * out: then f = J S + h, S = 2 n - 2d, n the neighbours up). With random fields of both signs s
- * stands for s sign(h_i) too, so that f = J S + h again. Quanta: where there is disorder J and h
- * are those of ising_disorder_sample, whole quanta of the energy.
+ * stands for s sign(h_i) too, so that f = J S + h again. Quanta: if there is disorder, J and h are
+ * those of ising_disorder_sample, whole quanta of the energy.
  *
  * Trajectory "ising.multispin.1": group = replica / 32, lane = replica % 32, one word of 32 lanes
  * for each site. Site word w = colour N/2 + k.
@@ -48,25 +48,25 @@
 
 #include "core/numerics/threshold.h"
 
-/* Numbers of neighbours up: of the square lattice, and of any. */
+/* Numbers of neighbours up: for the square lattice, and for any. */
 enum { ISING_CLASSES = 5, ISING_CLASSES_MAXIMUM = 7 };
 
-/* Controls of these models. The energy channel has the instance's own uniform field, also where an
+/* Controls of these models. The energy channel has the instance's own uniform field, even if an
  * algorithm moves h: ln of the weight is -beta E + beta (h - own h) M. */
 enum ising_control { ISING_BETA, ISING_FIELD, ISING_CONTROLS };
 
 /* How a spin is updated; numbers of ising_moves (ising.h). */
 enum ising_move { ISING_MOVE_METROPOLIS, ISING_MOVE_HEAT_BATH, ISING_MOVES };
 
-/* Metropolis. Of the two spins that see `up` neighbours up of all, one gains energy by flipping and
- * needs a comparison: the one that points along beta f. The other is always accepted. */
+/* Metropolis. Of the two spins with `up` neighbours up, one gains energy by flipping and needs a
+ * comparison: the one that points along beta f. The other is always accepted. */
 struct ising_acceptance {
   uint64_t threshold[ISING_CLASSES_MAXIMUM]; /* by the number of neighbours up, for the spin that
                                                 needs it */
   uint32_t spin_up[ISING_CLASSES_MAXIMUM];   /* whether that is the spin up */
 };
 
-/* Local field of `up` neighbours up out of `neighbours`. */
+/* Returns the local field with `up` of `neighbours` neighbours up. */
 GPUMC_HOST_DEVICE static inline double
 ising_local_field(double coupling, double field, uint32_t neighbours, uint32_t up)
 {
@@ -85,7 +85,7 @@ ising_acceptance(double beta, double coupling, double field, uint32_t neighbours
   return acceptance;
 }
 
-/* Heat bath: thresholds of becoming up, by the number of neighbours up. */
+/* Computes the heat-bath thresholds for becoming up, by the number of neighbours up. */
 GPUMC_HOST_DEVICE static inline void ising_heat_bath(double beta, double coupling, double field,
                                                      uint32_t neighbours,
                                                      uint64_t threshold[ISING_CLASSES_MAXIMUM])
@@ -95,8 +95,9 @@ GPUMC_HOST_DEVICE static inline void ising_heat_bath(double beta, double couplin
         gpumc_threshold_logistic(beta * (2.0 * ising_local_field(coupling, field, neighbours, up)));
 }
 
-/* Energy in quanta from the sum of all bonds s_i s_j and the sum of all spins. Without a field the
- * quantum is |J| and the energy an integer; else J and h come in quanta and the sum is rounded. */
+/* Returns the energy in quanta from the sum of all bonds s_i s_j and the sum of all spins. Without
+ * a field the quantum is |J| and the energy an integer; otherwise J and h are given in quanta and
+ * the sum is rounded. */
 GPUMC_HOST_DEVICE static inline int64_t
 ising_energy(double coupling, double field, int64_t bonds, int64_t spins)
 {
@@ -105,7 +106,7 @@ ising_energy(double coupling, double field, int64_t bonds, int64_t spins)
   return (int64_t)rint(fma(-coupling, (double)bonds, -(field * (double)spins)));
 }
 
-/* The same where couplings or fields differ in sign, in whole quanta: every |J_ij| is |coupling|,
+/* The same if couplings or fields differ in sign, in whole quanta: every |J_ij| is |coupling|,
  * `bonds` the sum of sign(J_ij) s_i s_j; every h_i is field + width or field - width, `along` the
  * sum of the spins times the sign of the second term. */
 GPUMC_HOST_DEVICE static inline int64_t ising_energy_of_signs(double coupling, double field,

@@ -1,5 +1,5 @@
-/* What kernels ask of a lattice and its couplings, in words (gpumc_kernel_ops.takes), where more
- * than one of them does. What they refuse is decided by gpumc_kernel_ops.refuses. */
+/* The requirements of kernels on a lattice and its couplings, in words (gpumc_kernel_ops.takes), if
+ * several kernels share them. gpumc_kernel_ops.refuses decides what is refused. */
 #ifndef GPUMC_ISING_TAKES_H
 #define GPUMC_ISING_TAKES_H
 

@@ -1,4 +1,4 @@
-/* A build without CUDA: the names of the kernels that it lacks. */
+/* A build without CUDA: the names of the missing kernels. */
 #include "models/ising/ising.h"
 #include "models/ising/multispin/multispin_tables.h"
 #include "models/ising/packed/packed.h"

@@ -1,4 +1,4 @@
-/* The multispin kernel below its ops: what is compiled once for each instruction-set level. */
+/* The multispin kernel below its ops: the parts compiled once for each instruction-set level. */
 #ifndef GPUMC_ISING_MULTISPIN_H
 #define GPUMC_ISING_MULTISPIN_H
 
@@ -14,17 +14,17 @@
 enum { ISING_LANES = 32, ISING_AXES = 3 };
 
 /* Which signs differ from site to site. With random fields bonds always have signs of their own,
- * all positive where the couplings are uniform. */
+ * all positive if the couplings are uniform. */
 enum ising_signs { ISING_SAME_SIGNS, ISING_BOND_SIGNS, ISING_FIELD_SIGNS };
 
 /* The instance, for all groups. Signs are words, of a group or of all groups:
- * word[colour][block][slot][GPUMC_EDGE_SITES], a bit for each lane, set where the value is negative
+ * word[colour][block][slot][GPUMC_EDGE_SITES], a bit for each lane, set if the value is negative
  * relative to that of the rule. Slots: the bonds of a site to its neighbours (enum
  * gpumc_neighbour), then with ISING_FIELD_SIGNS its field. */
 struct ising_multispin_instance {
   struct gpumc_checkerboard lattice;
   enum ising_signs signs;
-  const struct gpumc_checkerboard_edges *edges[2]; /* of each colour */
+  const struct gpumc_checkerboard_edges *edges[2]; /* for each colour */
 };
 
 static inline size_t ising_multispin_slots(size_t dimension, enum ising_signs signs)
@@ -32,7 +32,7 @@ static inline size_t ising_multispin_slots(size_t dimension, enum ising_signs si
   return signs == ISING_SAME_SIGNS ? 0 : 2 * dimension + (signs == ISING_FIELD_SIGNS);
 }
 
-/* Words of signs of one colour. */
+/* Returns the words of signs of one colour. */
 static inline size_t
 ising_multispin_sign_words(const struct gpumc_checkerboard *lattice, enum ising_signs signs)
 {
@@ -40,7 +40,7 @@ ising_multispin_sign_words(const struct gpumc_checkerboard *lattice, enum ising_
          ising_multispin_slots(lattice->dimension, signs);
 }
 
-/* A group: 32 replicas, one word[position] a site. `scratch`: ising_multispin_scratch() words of
+/* A group: 32 replicas, one word[position] per site. `scratch`: ising_multispin_scratch() words of
  * the calling thread, zeroed once. */
 struct ising_multispin_group {
   const struct ising_multispin_instance *instance;
@@ -49,19 +49,19 @@ struct ising_multispin_group {
   uint32_t number;
   uint32_t *scratch;
   bool copied; /* a sweep of the group has left its working copies in scratch */
-  /* [ISING_LANES], set by `sweep` to what the last sweep leaves, for `measure`; or NULL. Only where
-   * ising_multispin_counts_bonds(). */
+  /* [ISING_LANES], set by `sweep` to those that the last sweep leaves, for `measure`; or NULL. Only
+   * if ising_multispin_counts_bonds(). */
   int64_t *unsatisfied;
 };
 
 /* PLAIN: Metropolis without any field. */
 enum ising_multispin_update { ISING_PLAIN, ISING_METROPOLIS, ISING_HEAT_BATH };
 
-/* Of the sweeps of one run. Thresholds are numbered by class.
- * Plain: a spin needs a comparison when fewer than half of its bonds are unsatisfied; the class is
- * how many are. `like`: all ones if a bond of equal spins is the satisfied one, else 0.
- * Otherwise the class is the number of neighbours up, and spin_up[class] (a mask) the spin that
- * needs a comparison under Metropolis. */
+/* The parameters of the sweeps of one run. Thresholds are numbered by class. Plain: a spin needs a
+ * comparison if fewer than half of its bonds are unsatisfied; the class is how many are. `like`:
+ * all ones if a bond of equal spins is the satisfied one, else 0. Otherwise the class is the number
+ * of neighbours up, and spin_up[class] (a mask) the spin that needs a comparison under
+ * Metropolis. */
 struct ising_multispin_rule {
   struct gpumc_random random;
   enum ising_multispin_update update;
@@ -70,15 +70,14 @@ struct ising_multispin_rule {
   struct gpumc_bit_thresholds thresholds;
 };
 
-/* Whether sweeps know the bonds of each site by number. */
+/* Returns whether sweeps determine the number of unsatisfied bonds of each site. */
 static inline bool ising_multispin_counts_bonds(const struct ising_multispin_instance *instance,
                                                 const struct ising_multispin_rule *rule)
 {
   return rule->update == ISING_PLAIN && instance->lattice.dimension == 3;
 }
 
-/* One replica that is copied: bit `lane` of the new words is bit `lane - rotation` of the source.
- */
+/* One copied replica: bit `lane` of the new words is bit `lane - rotation` of the source. */
 struct ising_multispin_copy {
   const uint32_t *source;
   uint32_t rotation, lane;
@@ -110,7 +109,7 @@ struct ising_multispin_ops {
   /* words[n] = the old words with the copied lanes replaced. */
   void (*gather)(uint32_t *words, const uint32_t *old, size_t n,
                  const struct ising_multispin_copy *copies, size_t n_copies);
-  /* The lanes in `swap` of a[n] and b[n] change places. */
+  /* Swaps the lanes in `swap` of a[n] and b[n]. */
   void (*exchange)(uint32_t *a, uint32_t *b, size_t n, uint32_t swap);
 };
 
@@ -120,7 +119,7 @@ extern const struct ising_multispin_ops ising_multispin_v2, ising_multispin_v3, 
 extern const struct ising_multispin_ops ising_multispin_portable;
 #endif
 
-/* Sites of one colour that are worked on at a time: whole vectors, few enough that the arrays of a
+/* Sites of one colour that are processed at a time: whole vectors, few enough that the arrays of a
  * part stay in the cache. Scratch: two colours, and the arrays of a part. */
 enum {
   ISING_PART = 2048,
@@ -133,7 +132,7 @@ static inline size_t ising_multispin_scratch(const struct gpumc_checkerboard *la
   return 2 * gpumc_checkerboard_extent(lattice) + ISING_PART_ARRAYS * ISING_PART_EXTENT;
 }
 
-/* The working copy of a colour, in scratch, and an array of a part. */
+/* Return the working copy of a colour, in scratch, and an array of a part. */
 static inline uint32_t *
 ising_multispin_copy_of(const struct gpumc_checkerboard *lattice, uint32_t *scratch, size_t colour)
 {

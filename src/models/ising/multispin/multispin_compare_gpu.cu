@@ -1,20 +1,19 @@
 /* Overlaps of the replicas of two runs, and waves: a block compares a group with another and counts
- * what is different, by site. Groups too large for shared memory are turned in the place of their
- * tiles, and back. Waves: cosine and sine sums along the axes, by the sums over the planes of a
- * group. */
+ * the differences, by site. Groups too large for shared memory are transposed in place, and back.
+ * Waves: cosine and sine sums along the axes, from the sums over the planes of a group. */
 #include "models/ising/multispin/multispin_group.cuh"
 
-/* Of a thread's counter, and words that it takes at once. */
+/* Planes of a thread's counter, and words that it takes at once. */
 enum { ISING_MULTISPIN_WAVE_PLANES = 9, ISING_MULTISPIN_WAVE_WORDS = 4 };
 
-/* By axis and lane, of the bits that are set; sums of signed numbers as unsigned ones. */
+/* By axis and lane, for the bits that are set; sums of signed numbers as unsigned ones. */
 struct ising_multispin_wave_sums {
   unsigned long long cosine[3][ISING_MULTISPIN_LANES], sine[3][ISING_MULTISPIN_LANES];
 };
 
-/* The planes across one axis, which a warp counts together: thread `lane` the plane first + lane
- * mod `together`, a power of two, and there one of `parts` parts. Half of a plane, one colour, is
- * `lines` lines of `points` words, `step` apart from point to point. Threads begin at different
+/* The planes across one axis that a warp counts together: thread `lane` takes the plane first +
+ * lane mod `together`, a power of two, and one of its `parts` parts. Half of a plane, one colour,
+ * is `lines` lines of `points` words, `step` apart from point to point. Threads begin at different
  * points (`turn`), so that their words are in different banks. */
 struct ising_multispin_planes {
   uint32_t axis, c;
@@ -47,8 +46,8 @@ ising_multispin_planes_of(const struct ising_multispin_replicas *lattice, uint32
   return planes;
 }
 
-/* Where a line begins in its colour. Across x: of rows 2 i and 2 i + 1 of plane z, which is the
- * line's number, the one that has x = c in this colour (lattice/checkerboard.h). */
+/* Returns where a line begins in its colour. Across x: of rows 2 i and 2 i + 1 of plane z, which is
+ * the line's number, the one that has x = c in this colour (lattice/checkerboard.h). */
 __device__ static inline uint32_t
 ising_multispin_line_begin(const struct ising_multispin_replicas *lattice,
                            const struct ising_multispin_planes *planes, uint32_t colour,
@@ -62,7 +61,7 @@ ising_multispin_line_begin(const struct ising_multispin_replicas *lattice,
   return planes->c * lattice->plane + line * planes->points;
 }
 
-/* Count ISING_MULTISPIN_WAVE_WORDS points of one line from its point number i on. */
+/* Counts ISING_MULTISPIN_WAVE_WORDS points of one line from its point number i on. */
 __device__ static inline void
 ising_multispin_line_count(const struct ising_multispin_replicas *lattice,
                            const struct ising_multispin_planes *planes, const uint32_t *sites,
@@ -71,7 +70,7 @@ ising_multispin_line_count(const struct ising_multispin_replicas *lattice,
 {
   const uint32_t begin = ising_multispin_line_begin(lattice, planes, colour, line);
   const uint32_t *half = sites + (size_t)colour * lattice->colour;
-  /* The last line across z may end before. */
+  /* The last line across z may end earlier. */
   const uint32_t end = planes->axis == 2 ? lattice->plane - line * planes->points : planes->points;
   uint32_t word[ISING_MULTISPIN_WAVE_WORDS];
 #pragma unroll
@@ -83,7 +82,7 @@ ising_multispin_line_count(const struct ising_multispin_replicas *lattice,
   gpumc_counter_add<0, ISING_MULTISPIN_WAVE_WORDS, ISING_MULTISPIN_WAVE_PLANES>(counter, word);
 }
 
-/* The counts of all planes, times cosine and sine, go to the sums of the thread's lane. */
+/* Adds the counts of all planes, times cosine and sine, to the sums of the thread's lane. */
 struct ising_multispin_wave_sum {
   int64_t cosine, sine;
 };
@@ -113,8 +112,8 @@ ising_multispin_planes_add(struct gpumc_vertical_counter<ISING_MULTISPIN_WAVE_PL
     counter->plane[p] = 0;
 }
 
-/* One of `shares` shares of the lines of up to 32 planes across one axis, by a warp; counters are
- * emptied before they are full. */
+/* Counts one of `shares` shares of the lines of up to 32 planes across one axis, by a warp;
+ * counters are emptied before they are full. */
 __device__ static inline void
 ising_multispin_wave_share(const struct ising_multispin_replicas *lattice,
                            const struct ising_multispin_planes *planes, uint32_t length,
@@ -146,7 +145,7 @@ ising_multispin_wave_share(const struct ising_multispin_replicas *lattice,
   ising_multispin_planes_add(&counter, planes->together, cosine, sine, here, sum);
 }
 
-/* More warps share planes of more words, which are worth it. */
+/* More warps share planes that have enough words to be worth it. */
 __device__ static inline void
 ising_multispin_wave_add(const struct ising_multispin_replicas *lattice,
                          const struct lattice_wave *wave, const int32_t *cosine,
@@ -186,7 +185,7 @@ ising_multispin_comparison_bytes(const struct ising_multispin_replicas *replicas
          (in_shared ? ising_multispin_group_words(replicas) * sizeof(uint32_t) : 0);
 }
 
-/* What is different from the other group, if there is one, by site; counts it. */
+/* Loads the differences to the other group, if there is one, by site; counts them. */
 __device__ static inline void load_difference(const struct ising_multispin_replicas *replicas,
                                               const struct ising_multispin_gpu_group *group,
                                               const uint32_t *other, uint32_t *sites,
@@ -210,7 +209,7 @@ __device__ static inline void load_difference(const struct ising_multispin_repli
   ising_multispin_add_up(up, sums->up);
 }
 
-/* The group from its difference, in place. */
+/* Restores the group from its differences, in place. */
 __device__ static inline void restore(const struct ising_multispin_replicas *replicas,
                                       const struct ising_multispin_gpu_group *group,
                                       const uint32_t *other)
@@ -244,7 +243,7 @@ __device__ static inline int64_t wave_of_lane(const struct ising_multispin_compa
   return lattice_wave_square(&arguments->wave, cosine, sine);
 }
 
-/* By the first 32 threads of the block. */
+/* Done by the first 32 threads of the block. */
 __device__ static inline void record(const struct ising_multispin_comparison *arguments,
                                      const struct ising_multispin_gpu_group *group,
                                      const struct comparison_sums *sums)
@@ -264,7 +263,7 @@ __device__ static inline void record(const struct ising_multispin_comparison *ar
     arguments->square[element] = wave_of_lane(arguments, &sums->wave, lane);
 }
 
-/* Runs arguments.first + i + blockIdx.y. */
+/* For runs arguments.first + i + blockIdx.y. */
 template <class KIND>
 __global__ void __launch_bounds__(THREADS)
     compare(const __grid_constant__ struct ising_multispin_comparison arguments, uint32_t i)
@@ -297,7 +296,7 @@ __global__ void __launch_bounds__(THREADS)
     restore(replicas, &group, other);
 }
 
-/* In place one pair of runs after another where a run is part of two. */
+/* In place, one pair of runs after another if a run is part of two. */
 template <class KIND>
 static enum gpumc_status
 launch(const struct ising_multispin_comparison *arguments, struct gpumc_error *error)

@@ -6,7 +6,7 @@
 #include "models/lattice/bit_sliced.h"
 #include "models/lattice/replicas_cpu.h"
 
-/* Where the sites i .. i+31, in site order, stand in a group; returns how many there are. */
+/* Finds where the sites i .. i+31, in site order, are in a group; returns how many exist. */
 static size_t positions(const struct gpumc_checkerboard *lattice, size_t i, size_t position[32])
 {
   const size_t sites = 2 * lattice->colour, n = sites - i < 32 ? sites - i : 32;
@@ -176,7 +176,7 @@ static void overlap_group(const struct gpumc_ensemble *ensemble,
   }
 }
 
-/* The replicas of a group that are copied; returns how many. parent: of the run. */
+/* Lists the replicas of a group that are copied; returns how many. parent: of the run. */
 static size_t copies_of(const struct lattice_cpu_storage *storage, const uint32_t *parent,
                         const struct lattice_cpu_place *place, struct ising_multispin_copy *copy)
 {

@@ -1,6 +1,6 @@
-/* Sweeps of groups too large for shared memory: they stand by site in the place of their tiles, and
- * one launch updates one colour of all groups. Each dimension has a source of its own, as in
- * multispin_shared.cuh. */
+/* Sweeps of groups too large for shared memory: they are stored by site in place of their tiles,
+ * and one launch updates one colour of all groups. Each dimension has a source file of its own, as
+ * in multispin_shared.cuh. */
 #ifndef GPUMC_ISING_MULTISPIN_DEVICE_CUH
 #define GPUMC_ISING_MULTISPIN_DEVICE_CUH
 

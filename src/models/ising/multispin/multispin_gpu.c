@@ -57,7 +57,7 @@ static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
                                             : ising_multispin_to_portable(&arguments, error);
 }
 
-/* A unit is what a tile has of one replica. */
+/* A unit is one replica's part of a tile. */
 static size_t units(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   (void)plan;
@@ -106,7 +106,7 @@ static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc
   return ising_multispin_randomize(&replicas, error);
 }
 
-/* control: NULL where there are no sweeps. */
+/* control: NULL if there are no sweeps. */
 static enum gpumc_status set_rule(const struct gpumc_ensemble *ensemble, const double *control,
                                   struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
@@ -122,7 +122,7 @@ static enum gpumc_status set_rule(const struct gpumc_ensemble *ensemble, const d
   return ising_multispin_set_temperatures(ensemble, control, notes->control, rule, error);
 }
 
-/* What there is to compare, the replicas of the runs first + i with those of second + i. */
+/* Compares the replicas of the runs first + i with those of second + i. */
 static enum gpumc_status compare(const struct gpumc_ensemble *ensemble,
                                  struct ising_multispin_comparison *comparison,
                                  struct gpumc_error *error)
@@ -146,11 +146,11 @@ static enum gpumc_status compare(const struct gpumc_ensemble *ensemble,
 }
 
 /* How groups are spread over the blocks and threads of a GPU: as fast as we know, or with
- * device->block_threads. It decides no result. */
+ * device->block_threads. This decides no result. */
 enum {
-  LEAST_BLOCK = 128,     /* threads of a block that is free to choose: a warp a scheduler */
-  BUSY_THREADS = 448,    /* that keep a multiprocessor busy */
-  BLOCK_OVERHEAD = 1024, /* shared memory that each block takes beside its own */
+  LEAST_BLOCK = 128,     /* threads of a freely chosen block: one warp per scheduler */
+  BUSY_THREADS = 448,    /* threads that keep a multiprocessor busy */
+  BLOCK_OVERHEAD = 1024, /* shared memory that each block needs in addition to its own */
   STEP_COST = 10,        /* of one step of a thread, and of finishing a colour */
   FINISH_COST = 6,
   WAVES_IN_STEP = 2,
@@ -161,7 +161,8 @@ static uint32_t whole_warps(size_t threads)
   return (uint32_t)lattice_parts(threads, 32) * 32;
 }
 
-/* Blocks of this spread that a multiprocessor has registers and shared memory for. */
+/* Returns how many blocks of this spread fit into the registers and shared memory of a
+ * multiprocessor. */
 static size_t
 resident(const struct gpumc_device *device, const struct ising_multispin_spread *spread)
 {
@@ -171,16 +172,16 @@ resident(const struct gpumc_device *device, const struct ising_multispin_spread 
   return by_threads < by_shared ? by_threads : by_shared;
 }
 
-/* How long blocks of `threads` in all take over one step: few threads do not keep the units busy.
- */
+/* Returns how long blocks with `threads` threads in total take for one step: few threads do not
+ * keep the units busy. */
 static size_t weight(size_t threads)
 {
   return threads > BUSY_THREADS ? threads : threads > 0 ? BUSY_THREADS : 0;
 }
 
-/* How long `groups` groups take, shared out among the multiprocessors. One or two waves of blocks
- * go in step: all of the first, then the rest. Where there are more, blocks end one by one, and new
- * ones take their places at once. Open words are finished after each colour. */
+/* Returns how long `groups` groups take, shared out among the multiprocessors. One or two waves of
+ * blocks run in step: all of the first, then the rest. If there are more, blocks end one by one,
+ * and new ones replace them at once. Open words are finished after each colour. */
 static double duration(const struct gpumc_device *device,
                        const struct ising_multispin_spread *spread, size_t groups, size_t vectors)
 {
@@ -196,7 +197,8 @@ static double duration(const struct gpumc_device *device,
   return cost * slowed * (double)blocks * (double)block / (double)multiprocessors;
 }
 
-/* `threads` for each group, and as many groups as `block` threads take and shared memory holds. */
+/* Returns the spread with `threads` for each group, and as many groups as fit `block` threads and
+ * shared memory. */
 static struct ising_multispin_spread filled(const struct gpumc_device *device,
                                             const struct ising_multispin_replicas *replicas,
                                             uint32_t threads, uint32_t block)
@@ -209,7 +211,7 @@ static struct ising_multispin_spread filled(const struct gpumc_device *device,
   return spread;
 }
 
-/* The spread of the shortest duration; of two, the one with fewer threads. */
+/* Returns the spread with the shortest duration; of two equal ones, that with fewer threads. */
 static struct ising_multispin_spread best_spread(const struct gpumc_device *device,
                                                  const struct ising_multispin_replicas *replicas,
                                                  size_t vectors)
@@ -228,7 +230,8 @@ static struct ising_multispin_spread best_spread(const struct gpumc_device *devi
   return best;
 }
 
-/* What was asked for, as far as the kernel can: whole warps, and shared memory for them. */
+/* Returns the requested spread as far as possible: whole warps, and enough shared memory for
+ * them. */
 static struct ising_multispin_spread asked_spread(const struct gpumc_device *device,
                                                   const struct ising_multispin_replicas *replicas,
                                                   uint32_t block, size_t vectors)
@@ -239,7 +242,8 @@ static struct ising_multispin_spread asked_spread(const struct gpumc_device *dev
   return filled(device, replicas, threads, block);
 }
 
-/* The most words at once that stand in one row, if a warp finds so many. */
+/* Returns how many consecutive words a thread takes at once: as many as always stay within one row
+ * and leave enough for a warp. */
 static uint32_t width_of(const struct ising_multispin_replicas *replicas)
 {
   uint32_t width = ISING_MULTISPIN_VECTOR;
@@ -264,7 +268,7 @@ spread_of(const struct gpumc_device *device, const struct ising_multispin_replic
     spread = asked_spread(device, replicas, block, vectors);
   else
     spread = best_spread(device, replicas, vectors);
-  /* Two rows of a square lattice, or two planes, have all places that there are. */
+  /* Two rows of a square lattice, or two planes, contain all possible places. */
   const uint32_t period = 2 * (replicas->dimension == 3 ? replicas->plane : replicas->row.value);
   spread.in_shared = in_shared;
   spread.width = width;

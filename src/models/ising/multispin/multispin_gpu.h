@@ -1,11 +1,11 @@
-/* The multispin kernel on a GPU below its ops: what the host asks of the drivers in
+/* The multispin kernel on a GPU below its ops: the host's interface to the drivers in
  * multispin_*_gpu.cu.
  *
  * A group is 32 replicas, one bit each. In device memory it is a row of tiles
  * (lattice/bit_sliced.cuh) by replica, so that a replica is copied without touching its neighbours;
- * sites are in the order of the trajectory's words, and what a last tile has beyond the lattice is
- * 0. For sweeps the tiles are brought to the form by site: in shared memory where a group fits
- * there, else in place. */
+ * sites are in the order of the trajectory's words, and the part of a last tile beyond the lattice
+ * is 0. For sweeps the tiles are transposed to the form by site: in shared memory if a group fits,
+ * otherwise in place. */
 #ifndef GPUMC_ISING_MULTISPIN_GPU_H
 #define GPUMC_ISING_MULTISPIN_GPU_H
 
@@ -25,24 +25,25 @@ extern "C" {
 #endif
 
 /* Rules: thresholds of one temperature, and the masks that words of 32 replicas are compared with.
- * For both compilers: a temperature that all runs share is brought along with the launch, those of
- * each run are worked out on the GPU. */
+ * For both compilers: a temperature shared by all runs is passed with the launch, those of each run
+ * are computed on the GPU. */
 enum {
   ISING_MULTISPIN_PLANES = 32,
-  ISING_MULTISPIN_ALWAYS = ISING_MULTISPIN_PLANES, /* row of the classes that need no comparison */
-  ISING_MULTISPIN_SPIN_UP,                         /* row of the spin that needs it */
+  ISING_MULTISPIN_ALWAYS = ISING_MULTISPIN_PLANES, /* row for the classes that need no comparison */
+  ISING_MULTISPIN_SPIN_UP,                         /* row for the spin that needs it */
   ISING_MULTISPIN_ROWS,
   ISING_MULTISPIN_COLUMNS = 8,
 };
 
-/* What all runs have in common. `plain`: Metropolis without a field. `width`: of random fields. */
+/* Parameters shared by all runs. `plain`: Metropolis without a field. `width`: of random fields. */
 struct ising_multispin_physics {
   double coupling, width;
   uint32_t neighbours, plain, heat_bath, random_fields;
 };
 
-/* By the number n of neighbours that pull up: the threshold, all ones where nothing needs to be
- * compared, which is bit n of `always`; Metropolis: bit n of `spin_up` tells which spin does. */
+/* By the number n of neighbours that pull up: the threshold, all ones if no comparison is needed,
+ * in which case bit n of `always` is set; Metropolis: bit n of `spin_up` tells which spin needs
+ * it. */
 struct ising_multispin_thresholds {
   uint32_t threshold[ISING_CLASSES_MAXIMUM];
   uint32_t always, spin_up;
@@ -78,9 +79,9 @@ ising_multispin_rule_bit(const struct ising_multispin_thresholds *rule, uint32_t
   return rule->threshold[up] >> (ISING_MULTISPIN_PLANES - 1 - row) & 1;
 }
 
-/* All ones or none. In general column c is the number of neighbours that pull up. Plain: only spins
- * with most bonds satisfied are compared; column 0 is the class with the fewest of these, column c
- * what is different where c more are satisfied. */
+/* Returns all ones or zeros. In general column c is the number of neighbours that pull up. Plain:
+ * only spins with most bonds satisfied are compared; column 0 is the class with the fewest of
+ * these, column c the difference to the class with c more satisfied. */
 GPUMC_HOST_DEVICE static inline uint32_t
 ising_multispin_mask(const struct ising_multispin_physics *physics,
                      const struct ising_multispin_thresholds *rule, uint32_t row, uint32_t column)
@@ -98,8 +99,8 @@ enum {
   ISING_MULTISPIN_LANES = 32,
   ISING_MULTISPIN_TILE_BYTES = 1024,
   ISING_MULTISPIN_TILE_SITES = 256,
-  ISING_MULTISPIN_THREADS = 640, /* of a block, at most: sweeps have registers for no more */
-  ISING_MULTISPIN_VECTOR = 4,    /* words that a thread takes at once, at most */
+  ISING_MULTISPIN_THREADS = 640, /* of a block at most: sweeps have registers for no more */
+  ISING_MULTISPIN_VECTOR = 4,    /* words that a thread takes at once at most */
 };
 
 /* words[runs][groups][tiles][256], device memory. */
@@ -112,8 +113,8 @@ struct ising_multispin_replicas {
   struct gpumc_divisor row, height; /* sites of one colour in a row; rows in a plane */
 };
 
-/* Neighbours by direction, the first four in two dimensions; the other end of a bond sees it above
- * instead of below, before instead of behind. */
+/* Neighbours by direction, the first four in two dimensions; the other end of a bond has the
+ * opposite direction: above instead of below, before instead of after. */
 enum ising_multispin_direction {
   ISING_MULTISPIN_ABOVE,
   ISING_MULTISPIN_BELOW,
@@ -123,22 +124,22 @@ enum ising_multispin_direction {
   ISING_MULTISPIN_BEHIND,
 };
 
-/* Disorder as words of 32 lanes in device memory, NULL where there is none of a kind; group g has
+/* Disorder as words of 32 lanes in device memory, NULL if there is none of a kind; group g has
  * those from g times the stride on.
  *
- * signs[2 d + 1][colour]: all ones where J_ij is less than 0, for the bonds from colour 0 in the
- * order of enum ising_multispin_direction; the last array are the bonds at the side, by the site of
- * colour 1. `turned`, by site as sweeps see it, padded to whole vectors: spins that are turned over
- * meanwhile, those in random fields below 0. `stagger`: all ones where J < 0 and all spins of
- * colour 1 are. */
+ * signs[2 d + 1][colour]: all ones if J_ij is less than 0, for the bonds from colour 0 in the order
+ * of enum ising_multispin_direction; the last array holds the bonds at the side, by the site of
+ * colour 1. `turned`, by site as sweeps see it, padded to whole vectors: spins that are inverted
+ * during sweeps, those in random fields below 0. `stagger`: all ones if J < 0 and all spins of
+ * colour 1 are inverted. */
 struct ising_multispin_disorder {
   const uint32_t *signs, *turned;
   size_t signs_stride, turned_stride;
   uint32_t stagger;
 };
 
-/* `each`: every run has its own temperature, and thresholds[runs] in device memory; else all have
- * the one whose masks are `rows`, and `zeros` planes, from the first, have no bit set. */
+/* `each`: every run has its own temperature, and thresholds[runs] in device memory; otherwise all
+ * have the one whose masks are `rows`, and the first `zeros` planes have no bit set. */
 struct ising_multispin_device_rule {
   struct ising_multispin_physics physics;
   struct ising_multispin_thresholds *thresholds;
@@ -146,9 +147,9 @@ struct ising_multispin_device_rule {
   uint32_t rows[ISING_MULTISPIN_ROWS][ISING_MULTISPIN_COLUMNS];
 };
 
-/* How a sweep is spread: `slots` groups a block of `threads` each; `shared_bytes` of a block. */
+/* How a sweep is spread: `slots` groups per block of `threads` each; `shared_bytes` of a block. */
 struct ising_multispin_spread {
-  uint32_t in_shared; /* a group stands in shared memory */
+  uint32_t in_shared; /* a group is in shared memory */
   uint32_t width;     /* words that a thread takes at once: 1, 2 or 4 */
   uint32_t slots, threads, shared_bytes;
   uint32_t regular; /* a thread keeps its place within rows from step to step */
@@ -164,7 +165,8 @@ struct ising_multispin_sweep {
   uint32_t sweeps;
 };
 
-/* Temperatures and fields of the runs first .. first + count - 1, and what becomes of them. */
+/* Temperatures and fields of the runs first .. first + count - 1, and the thresholds computed from
+ * them. */
 enum { ISING_MULTISPIN_TEMPERATURES = 128 };
 struct ising_multispin_temperature {
   double beta, field;
@@ -183,8 +185,8 @@ struct ising_multispin_transfer {
 };
 
 /* Replicas of the runs first + i and, if `pairs`, their overlaps with those of the runs second + i,
- * i < runs. cosine, sine: [wave.length], and their sums; arrays [runs][capacity], NULL where not
- * wanted; without pairs `square` alone may be. */
+ * i < runs. cosine, sine: [wave.length], and their sums; arrays [runs][capacity], NULL if not
+ * wanted; without pairs only `square` may be given. */
 struct ising_multispin_comparison {
   struct ising_multispin_replicas replicas;
   struct lattice_wave wave;
@@ -199,19 +201,19 @@ struct gpumc_device;
 struct gpumc_ensemble;
 struct gpumc_checkerboard;
 
-/* The replicas of an ensemble, `groups` a run, without tiles. `lattice` counts words of a group,
- * which are sites, or in the packed kernel many sites of a row. */
+/* Returns the replicas of an ensemble, `groups` per run, without tiles. `lattice` counts words of a
+ * group, which are sites or, in the packed kernel, many sites of a row. */
 struct ising_multispin_replicas
 ising_multispin_replicas_on(const struct gpumc_ensemble *ensemble,
                             const struct gpumc_checkerboard *lattice, size_t groups);
 
-/* Shared memory of a block that compares a group, */
+/* Returns the shared memory of a block that compares a group, */
 size_t
 ising_multispin_comparison_bytes(const struct ising_multispin_replicas *replicas, bool in_shared);
 /* and of one that sweeps `slots` groups with `threads` each. */
 size_t ising_multispin_shared_bytes(const struct ising_multispin_replicas *replicas, uint32_t slots,
                                     uint32_t threads);
-/* Sweeps, then measurement of the channels that are wanted; a group in shared memory. */
+/* Sweeps, then measures the wanted channels, with a group in shared memory. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_sweep_shared(const struct ising_multispin_sweep *arguments,
                              struct gpumc_error *error);
@@ -242,10 +244,9 @@ GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_compare(const struct ising_multispin_comparison *arguments,
                         struct gpumc_error *error);
 
-/* What is kept in device memory beside the replicas: disorder as words, tables of waves, and the
- * thresholds of every run's temperature. Places of the parts, in bytes from the beginning. Disorder
- * comes in `sets`, for 32 samples each or one for all; of a part that is not needed there are 0
- * words a set. */
+/* Data in device memory beside the replicas: disorder as words, tables of waves, and the thresholds
+ * of every run's temperature. Offsets of the parts, in bytes. Disorder comes in `sets`, for 32
+ * samples each or one for all; a part that is not needed has 0 words per set. */
 struct ising_multispin_table {
   size_t sets, signs_words, turned_words;
   size_t signs, turned, cosine, sine, thresholds, bytes;
@@ -254,25 +255,24 @@ struct ising_multispin_table {
 struct ising_multispin_table
 ising_multispin_table_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
 
-/* What the words of the disorder in `table` are. */
+/* Returns the words of the disorder in `table`. */
 struct ising_multispin_disorder ising_multispin_disorder_of(const struct gpumc_ensemble *ensemble);
 
-/* Draw the samples of the ensemble and bring them to the device, with the tables of the wave, whose
- * sums, of cosines and of sines, are handed out. The ensemble's storage is there. GPUMC_INVALID:
- * disorder that has no bits.
- */
+/* Draws the samples of the ensemble and copies them to the device, with the tables of the wave,
+ * whose sums, of cosines and of sines, are returned. The ensemble's storage exists. GPUMC_INVALID:
+ * disorder that cannot be stored as bits. */
 GPUMC_MUST_CHECK enum gpumc_status ising_multispin_table_fill(const struct gpumc_ensemble *ensemble,
                                                               int64_t wave_sum[2],
                                                               struct gpumc_error *error);
 
-/* Every byte of a temperature that none is: a NaN. */
+/* Every byte of a temperature that is not set: a NaN. */
 enum { ISING_NO_TEMPERATURE = UINT8_MAX };
 
 struct ising_multispin_physics ising_multispin_physics_of(const struct gpumc_ensemble *ensemble);
 
-/* The rest of a rule with physics, thresholds, and `each` where masks of one temperature do not
- * serve. control[runs][ISING_CONTROLS]; known[plan.runs][..]: those whose thresholds are on the
- * device, at first filled with ISING_NO_TEMPERATURE. */
+/* Sets the rest of a rule with physics, thresholds, and `each` if masks of a single temperature do
+ * not suffice. control[runs][ISING_CONTROLS]; known[plan.runs][..]: those whose thresholds are on
+ * the device, at first filled with ISING_NO_TEMPERATURE. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_set_temperatures(const struct gpumc_ensemble *ensemble, const double *control,
                                  double *known, struct ising_multispin_device_rule *rule,

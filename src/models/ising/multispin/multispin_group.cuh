@@ -1,18 +1,19 @@
-/* One group in the hands of one or several warps: between its two forms, and measured. */
+/* One group processed by one or several warps: converted between its two forms, and measured. */
 #ifndef GPUMC_ISING_MULTISPIN_GROUP_CUH
 #define GPUMC_ISING_MULTISPIN_GROUP_CUH
 
 #include "models/ising/multispin/multispin_update.cuh"
 #include "models/lattice/bit_sliced.cuh"
 
-/* Of a thread's counter of bonds. */
+/* Planes of a thread's counter of bonds. */
 enum { ISING_MULTISPIN_BOND_PLANES = 16 };
 
 /* Sums over one group, by lane. */
 struct ising_multispin_group_sums {
-  unsigned long long unlike[ISING_MULTISPIN_LANES]; /* bonds not satisfied, as the words stand */
+  unsigned long long unlike[ISING_MULTISPIN_LANES]; /* unsatisfied bonds, for the words as they
+                                                     * are */
   uint32_t up[ISING_MULTISPIN_LANES];               /* spins up */
-  uint32_t along[ISING_MULTISPIN_LANES];            /* words up, where spins are turned over */
+  uint32_t along[ISING_MULTISPIN_LANES];            /* words up, if spins are inverted */
 };
 
 /* A group, and the calling thread among the `threads` (whole warps) that work on it. */
@@ -22,7 +23,7 @@ struct ising_multispin_gpu_group {
   uint32_t *tiles; /* [tiles][256] by replica, device memory */
 };
 
-/* False where the run has no such group. */
+/* Returns false if the run has no such group. */
 __device__ static inline bool
 ising_multispin_group_find(const struct ising_multispin_replicas *replicas, uint32_t m,
                            uint32_t number, uint32_t thread, uint32_t threads,
@@ -37,7 +38,7 @@ ising_multispin_group_find(const struct ising_multispin_replicas *replicas, uint
   return number < replicas->groups && number * ISING_MULTISPIN_LANES < replicas->batch.size[m];
 }
 
-/* Words of a group by site: whole threads of a tile. */
+/* Returns the words of a group by site: whole threads of a tile. */
 __host__ __device__ static inline size_t
 ising_multispin_group_words(const struct ising_multispin_replicas *replicas)
 {
@@ -45,7 +46,7 @@ ising_multispin_group_words(const struct ising_multispin_replicas *replicas)
   return (sites + part - 1) / part * part;
 }
 
-/* Turn over what disorder says of the words w .. w + 7 of a group. */
+/* Inverts the words w .. w + 7 of a group as the disorder demands. */
 __device__ static inline void ising_multispin_turn(const struct ising_multispin_replicas *replicas,
                                                    const struct ising_multispin_disorder *disorder,
                                                    uint32_t number, size_t w,
@@ -65,7 +66,7 @@ __device__ static inline void ising_multispin_turn(const struct ising_multispin_
   }
 }
 
-/* A tile of which the calling thread has its words, by site. `lane`: of the warp. */
+/* Loads a tile of which the calling thread takes its words, by site. `lane`: within the warp. */
 __device__ static inline void
 ising_multispin_tile_load(const uint32_t *tile, uint32_t lane, uint32_t word[GPUMC_TILE_LANE_WORDS])
 {
@@ -76,7 +77,7 @@ ising_multispin_tile_load(const uint32_t *tile, uint32_t lane, uint32_t word[GPU
   gpumc_tile_transpose(word);
 }
 
-/* The words w .. w + 7 of a group of `words`. */
+/* Stores the words w .. w + 7 of a group of `words`. */
 __device__ static inline void
 ising_multispin_words_store(uint32_t *sites, size_t w, size_t words, const uint32_t *word)
 {
@@ -95,7 +96,7 @@ ising_multispin_words_load(const uint32_t *sites, size_t w, size_t words, uint32
   }
 }
 
-/* From the tiles to `sites`, which may stand in the place of the tiles. */
+/* Copies from the tiles to `sites`, which may be in the place of the tiles. */
 __device__ static inline void
 ising_multispin_group_load(const struct ising_multispin_replicas *replicas,
                            const struct ising_multispin_disorder *disorder,
@@ -112,7 +113,7 @@ ising_multispin_group_load(const struct ising_multispin_replicas *replicas,
   }
 }
 
-/* Add up counts that a thread has of the lanes 8 (thread mod 4) .. + 7. */
+/* Adds up a thread's counts of the lanes 8 (thread mod 4) .. + 7. */
 __device__ static inline void ising_multispin_add_up(const uint32_t up[GPUMC_TILE_LANE_WORDS],
                                                      uint32_t sums[ISING_MULTISPIN_LANES])
 {
@@ -136,7 +137,7 @@ __device__ static inline void ising_multispin_count_up(const uint32_t word[GPUMC
     up[i] += (uint32_t)__popc(word[i]);
 }
 
-/* From `sites` to the tiles, if `write`; `sums` get the spins up, if `count`. */
+/* Copies from `sites` to the tiles, if `write`; adds the spins up to `sums`, if `count`. */
 __device__ static inline void
 ising_multispin_group_store(const struct ising_multispin_replicas *replicas,
                             const struct ising_multispin_disorder *disorder,
@@ -174,7 +175,7 @@ ising_multispin_group_store(const struct ising_multispin_replicas *replicas,
     ising_multispin_add_up(along, sums->along);
 }
 
-/* Bonds of the words k .. k + WIDTH - 1 of colour 0. */
+/* Counts the bonds of the words k .. k + WIDTH - 1 of colour 0. */
 template <class KIND>
 __device__ static inline void
 ising_multispin_count_words(const struct ising_multispin_replicas *replicas, const uint32_t *signs,
@@ -195,7 +196,7 @@ ising_multispin_count_words(const struct ising_multispin_replicas *replicas, con
   gpumc_counter_add<0, WIDTH * NEIGHBOURS, ISING_MULTISPIN_BOND_PLANES>(counter, unlike);
 }
 
-/* Bonds that are not satisfied: each has one end in colour 0. */
+/* Counts unsatisfied bonds: each has one end in colour 0. */
 template <class KIND>
 __device__ static inline void
 ising_multispin_group_count(const struct ising_multispin_replicas *replicas, const uint32_t *signs,
@@ -220,7 +221,7 @@ ising_multispin_group_count(const struct ising_multispin_replicas *replicas, con
   }
 }
 
-/* The channels of the group's replicas, by its first 32 threads. */
+/* Writes the channels of the group's replicas; done by its first 32 threads. */
 __device__ static inline void
 ising_multispin_group_record(const struct ising_multispin_sweep *sweep,
                              const struct ising_multispin_gpu_group *group,
@@ -240,14 +241,14 @@ ising_multispin_group_record(const struct ising_multispin_sweep *sweep,
                     sweep->disorder.turned != NULL ? along : spins);
 }
 
-/* Where the signs of a group stand. */
+/* Returns the signs of a group. */
 __device__ static inline const uint32_t *
 ising_multispin_signs(const struct ising_multispin_disorder *disorder, uint32_t number)
 {
   return disorder->signs + number * disorder->signs_stride;
 }
 
-/* The sums of a group before anything is added. */
+/* Sets the sums of a group to zero. */
 __device__ static inline void
 ising_multispin_sums_clear(struct ising_multispin_group_sums *sums, uint32_t lane)
 {

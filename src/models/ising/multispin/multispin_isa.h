@@ -1,4 +1,4 @@
-/* The multispin kernel at one level: what its *_isa.c sources know of each other, and counting lane
+/* The multispin kernel at one level: declarations shared by its *_isa.c sources, and counting lane
  * by lane. */
 #ifndef GPUMC_ISING_MULTISPIN_ISA_H
 #define GPUMC_ISING_MULTISPIN_ISA_H
@@ -10,20 +10,20 @@
 
 enum { ISING_CLASS_BITS = 3 };
 
-/* The words that hold undecided lanes: index within the colour, lanes, bits of the class. */
+/* The words with undecided lanes: index within the colour, lanes, bits of the class. */
 struct ising_undecided {
   uint32_t *index, *open, *class_bit[ISING_CLASS_BITS];
   size_t count;
 };
 
-/* Where the signs of the vector of sites from k on begin, k a multiple of its length. */
+/* Returns where the signs of the vector of sites from k on begin, k a multiple of its length. */
 GPUMC_INLINE size_t ising_sign_word(size_t k, size_t slots)
 {
   const size_t shift = gpumc_checkerboard_edge_shift(k);
   return (k - shift) * slots + shift;
 }
 
-/* The sweeps of a group on its working copies. `signs`: of each colour. */
+/* The sweeps of a group on its working copies. `signs`: for each colour. */
 struct ising_sweep {
   const struct ising_multispin_instance *instance;
   const struct ising_multispin_rule *rule;
@@ -31,7 +31,8 @@ struct ising_sweep {
   uint32_t *sites[2];
   uint32_t group, time, sweeps;
   struct ising_undecided undecided;
-  int64_t *unsatisfied; /* of the group: bonds that the last sweep leaves are added; or NULL */
+  int64_t *unsatisfied; /* of the group: bonds that the last sweep leaves unsatisfied are added; or
+                         * NULL */
 };
 
 /* Entry [signs][dimension - 2][rounds == 7], by kind of update. */
@@ -43,7 +44,7 @@ extern const ising_sweep_table GPUMC_ISA_NAME(ising_sweep_plain);
 extern const ising_sweep_table GPUMC_ISA_NAME(ising_sweep_metropolis);
 extern const ising_sweep_table GPUMC_ISA_NAME(ising_sweep_heat_bath);
 
-/* Of struct ising_multispin_ops. */
+/* Implements struct ising_multispin_ops. */
 void GPUMC_ISA_NAME(ising_multispin_measure)(const struct ising_multispin_group *group,
                                              const uint32_t *other,
                                              const struct ising_multispin_waves *waves,
@@ -51,7 +52,7 @@ void GPUMC_ISA_NAME(ising_multispin_measure)(const struct ising_multispin_group 
 
 enum { ISING_COUNT_VECTORS = 4, ISING_COUNT_BLOCK = ISING_COUNT_VECTORS * GPUMC_VECTOR_WORDS };
 
-/* Lanes of words that are still within the lattice. */
+/* Returns the lanes of words that are still within the lattice. */
 GPUMC_INLINE gpumc_v32 ising_within(size_t words)
 {
   if (words >= GPUMC_VECTOR_WORDS)
@@ -59,8 +60,8 @@ GPUMC_INLINE gpumc_v32 ising_within(size_t words)
   return (gpumc_v32)(gpumc_lane_numbers() < gpumc_broadcast((uint32_t)words));
 }
 
-/* count[lane] += bits set in n words, at most a part, of each of the arrays. Whole vectors are
- * read. */
+/* Adds to count[lane] the bits set in n words, at most a part, of each of the arrays. Reads whole
+ * vectors. */
 static inline void
 ising_count_up(const uint32_t *const *array, size_t arrays, size_t n, int64_t count[ISING_LANES])
 {
@@ -85,8 +86,8 @@ ising_count_up(const uint32_t *const *array, size_t arrays, size_t n, int64_t co
   gpumc_counter_flush(&counter, planes, count);
 }
 
-/* Whether the lattice is one for ising_multispin_cube, which sets the sums of waves and spins up
- * from working copies. */
+/* Returns whether the lattice is suitable for ising_multispin_cube, which sets the sums of waves
+ * and spins up from working copies. */
 bool GPUMC_ISA_NAME(ising_multispin_is_cube)(const struct gpumc_checkerboard *lattice);
 void GPUMC_ISA_NAME(ising_multispin_cube)(const struct gpumc_checkerboard *lattice,
                                           const uint32_t *const sites[2],

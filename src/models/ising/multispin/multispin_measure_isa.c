@@ -2,14 +2,14 @@
 #include "models/ising/multispin/multispin_isa.h"
 #include "models/lattice/checkerboard_simd.h"
 
-/* What is measured, as working copies. */
+/* The data to be measured, as working copies. */
 struct subject {
   const struct ising_multispin_instance *instance;
   const uint32_t *signs; /* of colour 0, or NULL */
   uint32_t *sites[2], *scratch;
 };
 
-/* Whether the bonds of a vector of sites of colour 0 are unsatisfied. */
+/* Finds which bonds of a vector of sites of colour 0 are unsatisfied. */
 GPUMC_INLINE void bonds_of(const struct subject *subject, const size_t dimension,
                            const bool has_signs, size_t slots, size_t k, gpumc_v32 inside,
                            gpumc_v32 bond[GPUMC_NEIGHBOURS_MAXIMUM])
@@ -26,8 +26,8 @@ GPUMC_INLINE void bonds_of(const struct subject *subject, const size_t dimension
   }
 }
 
-/* Unsatisfied bonds of the sites k0 <= k < end of colour 0: each bond has one end there. Four
- * vectors at a time. */
+/* Counts unsatisfied bonds of the sites k0 <= k < end of colour 0: each bond has one end there.
+ * Takes four vectors at a time. */
 GPUMC_INLINE void count_bonds(const struct subject *subject, const size_t dimension,
                               const bool has_signs, size_t k0, size_t end,
                               int64_t count[ISING_LANES])
@@ -83,7 +83,7 @@ static void count_bonds_of_part(const struct subject *subject, size_t k0, size_t
     count_bonds(subject, 2, false, k0, end, count);
 }
 
-/* Spins in the direction of their random field. */
+/* Counts spins in the direction of their random field. */
 static void
 count_along(const struct subject *subject, size_t k0, size_t end, int64_t count[ISING_LANES])
 {

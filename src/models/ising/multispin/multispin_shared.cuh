@@ -1,15 +1,15 @@
-/* Sweeps of groups that fit into shared memory: they are there for all sweeps and the measurement.
- * Each dimension has a source of its own, so that a run loads the code of one of them only. */
+/* Sweeps of groups that fit into shared memory and stay there for all sweeps and the measurement.
+ * Each dimension has a source file of its own, so that a run loads the code of one of them only. */
 #ifndef GPUMC_ISING_MULTISPIN_SHARED_CUH
 #define GPUMC_ISING_MULTISPIN_SHARED_CUH
 
 #include "models/ising/multispin/multispin_group.cuh"
 #include "models/ising/multispin/multispin_update.cuh"
 
-/* Masks of a rule that a block works out for itself. */
+/* Masks of a rule that a block computes itself. */
 typedef uint32_t mask_rows[ISING_MULTISPIN_ROWS][ISING_MULTISPIN_COLUMNS];
 
-/* All threads that work on a group have come here. */
+/* Waits until all threads that work on a group have arrived. */
 __device__ static inline void group_barrier(uint32_t threads)
 {
   if (threads == 32)

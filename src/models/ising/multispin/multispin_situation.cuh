@@ -1,5 +1,5 @@
-/* Words of a group, their neighbours, and the signs of the couplings between them; what they say of
- * each lane of a word, and the comparison that follows. */
+/* Words of a group, their neighbours, and the signs of the couplings between them; the situation of
+ * each lane of a word derived from these, and the comparison that follows. */
 #ifndef GPUMC_ISING_MULTISPIN_SITUATION_CUH
 #define GPUMC_ISING_MULTISPIN_SITUATION_CUH
 
@@ -16,12 +16,12 @@ struct ising_multispin_kind {
   static constexpr int WIDTH = WIDTH_, DIMENSION = DIMENSION_, ROUNDS = ROUNDS_, ZEROS = ZEROS_;
   static constexpr bool SIGNS = SIGNS_, PLAIN = PLAIN_, EACH = EACH_, PACKED = PACKED_;
   static constexpr int NEIGHBOURS = 2 * DIMENSION;
-  /* Plain: of spins that need a comparison. */
+  /* Plain: the classes of spins that need a comparison. */
   static constexpr int CLASSES = PLAIN ? DIMENSION : NEIGHBOURS + 1;
   static constexpr int CLASS_BITS = PLAIN ? DIMENSION - 1 : 3;
 };
 
-/* The words k .. k + WIDTH - 1 of a colour, which stand in a row: neighbours and, where couplings
+/* The words k .. k + WIDTH - 1 of a colour, which are consecutive: neighbours and, if couplings
  * have words, their signs. */
 template <class KIND> struct ising_multispin_neighbours {
   uint32_t near[KIND::NEIGHBOURS][KIND::WIDTH];
@@ -29,8 +29,8 @@ template <class KIND> struct ising_multispin_neighbours {
 };
 
 /* Where words find their neighbours, counted from the first word. At the side: the word before or
- * the one after, and `beyond`, the place of what lies beyond the WIDTH words themselves. Rows
- * before and after: of planes in three dimensions, else these follow from k at once. */
+ * the one after, and `beyond`, the place of the word outside of the WIDTH words themselves. Rows
+ * before and after: of planes in three dimensions; otherwise these follow directly from k. */
 struct ising_multispin_place {
   bool back;
   int32_t beyond, above, below;
@@ -54,7 +54,7 @@ __device__ static inline void ising_multispin_load(const uint32_t *from, uint32_
   }
 }
 
-/* The same of what no kernel writes, from device memory. */
+/* The same for data that no kernel writes, from device memory. */
 template <int WIDTH>
 __device__ static inline void ising_multispin_fetch(const uint32_t *from, uint32_t word[WIDTH])
 {
@@ -84,7 +84,7 @@ __device__ static inline void ising_multispin_store(uint32_t *to, const uint32_t
     *to = word[0];
 }
 
-/* Of the words k .. k + WIDTH - 1 of a colour (lattice/checkerboard.h). */
+/* For the words k .. k + WIDTH - 1 of a colour (lattice/checkerboard.h). */
 template <class KIND>
 __device__ static inline struct ising_multispin_place
 ising_multispin_place(const struct ising_multispin_replicas *lattice, uint32_t colour, uint32_t k)
@@ -106,7 +106,7 @@ ising_multispin_place(const struct ising_multispin_replicas *lattice, uint32_t c
   return place;
 }
 
-/* From k to the place `step` further, and to the one `step` back, of all `n`, periodic. */
+/* Returns the step from k to the place `step` further, or `step` back, of all `n`, periodic. */
 __device__ static inline int32_t ising_multispin_after(uint32_t k, int32_t step, int32_t n)
 {
   return k >= (uint32_t)(n - step) ? step - n : step;
@@ -117,8 +117,8 @@ __device__ static inline int32_t ising_multispin_before(uint32_t k, int32_t step
   return k < (uint32_t)step ? n - step : -step;
 }
 
-/* The signs of the couplings in one direction: for colour 0 of the array `own`, for colour 1 of
- * `others` at the place of the neighbour (struct ising_multispin_disorder). */
+/* Loads the signs of the couplings in one direction: for colour 0 from the array `own`, for colour
+ * 1 from `others` at the place of the neighbour (struct ising_multispin_disorder). */
 template <int WIDTH>
 __device__ static inline void
 ising_multispin_fetch_signs(const uint32_t *signs, uint32_t n, uint32_t colour, uint32_t own,
@@ -128,7 +128,7 @@ ising_multispin_fetch_signs(const uint32_t *signs, uint32_t n, uint32_t colour, 
   ising_multispin_fetch<WIDTH>(signs + at, word);
 }
 
-/* signs: of the group, where KIND has any. */
+/* signs: of the group, if KIND has any. */
 template <class KIND>
 __device__ static inline void
 ising_multispin_load_neighbours(const struct ising_multispin_replicas *lattice,
@@ -178,7 +178,7 @@ ising_multispin_load_neighbours(const struct ising_multispin_replicas *lattice,
   }
 }
 
-/* Neighbour d of word j as the bond shows it. */
+/* Returns neighbour d of word j as seen through the bond. */
 template <class KIND>
 __device__ static inline uint32_t
 ising_multispin_pull(const struct ising_multispin_neighbours<KIND> *at, int d, int j)
@@ -189,7 +189,7 @@ ising_multispin_pull(const struct ising_multispin_neighbours<KIND> *at, int d, i
     return at->near[d][j];
 }
 
-/* Where the bond to neighbour d is not satisfied. */
+/* Returns where the bond to neighbour d is unsatisfied. */
 template <class KIND>
 __device__ static inline uint32_t
 ising_multispin_unlike(const struct ising_multispin_neighbours<KIND> *at, uint32_t spin, int d,
@@ -204,14 +204,14 @@ ising_multispin_unlike(const struct ising_multispin_neighbours<KIND> *at, uint32
 
 enum { ISING_MULTISPIN_DRAW_BITS = 4 };
 
-/* Plain: class_bit[0] is "one bond unsatisfied" in three dimensions, the last one "none". Else the
- * bits of the number of neighbours that pull up. */
+/* Plain: class_bit[0] is "one bond unsatisfied" in three dimensions, the last one "none". Otherwise
+ * the bits of the number of neighbours that pull up. */
 template <class KIND> struct ising_multispin_situation {
   uint32_t class_bit[KIND::CLASS_BITS];
   uint32_t need; /* lanes that need a comparison */
 };
 
-/* Masks of one row (multispin_gpu.h), on four words' boundaries. */
+/* Returns the masks of one row (multispin_gpu.h), aligned to four words. */
 template <class KIND>
 __device__ static inline void ising_multispin_row(const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS],
                                                   uint32_t row, uint32_t value[KIND::CLASSES])
@@ -231,7 +231,7 @@ __device__ static inline void ising_multispin_row(const uint32_t (*rows)[ISING_M
   }
 }
 
-/* What a row says of every lane. */
+/* Returns the row's value for every lane. */
 template <class KIND>
 __device__ static inline uint32_t
 ising_multispin_select(const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS], uint32_t row,
@@ -256,7 +256,7 @@ ising_multispin_select(const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS], uint32_t
   }
 }
 
-/* Plain, of word j of a square lattice whose couplings are the same: two bonds at a time. */
+/* Plain, for word j of a square lattice whose couplings are uniform: two bonds at a time. */
 template <class KIND>
 __device__ static inline struct ising_multispin_situation<KIND>
 ising_multispin_plain_square(const struct ising_multispin_neighbours<KIND> *near, uint32_t spin,
@@ -274,7 +274,7 @@ ising_multispin_plain_square(const struct ising_multispin_neighbours<KIND> *near
   return at;
 }
 
-/* Plain. At most half of the bonds less one unsatisfied: a comparison is needed. */
+/* Plain. If fewer than half of the bonds are unsatisfied, a comparison is needed. */
 template <class KIND>
 __device__ static inline struct ising_multispin_situation<KIND>
 ising_multispin_plain(const struct ising_multispin_neighbours<KIND> *near, uint32_t spin, int j) {
@@ -303,8 +303,8 @@ ising_multispin_plain(const struct ising_multispin_neighbours<KIND> *near, uint3
   return at;
 }
 
-/* With a field or heat bath: the neighbours that pull up are counted. `keep`: all ones for
- * Metropolis, none for heat bath, where all lanes are compared. */
+/* With a field or heat bath: counts the neighbours that pull up. `keep`: all ones for Metropolis,
+ * none for heat bath, where all lanes are compared. */
 template <class KIND>
 __device__ static inline struct ising_multispin_situation<KIND>
 ising_multispin_counted(const struct ising_multispin_neighbours<KIND> *near,
@@ -350,8 +350,8 @@ ising_multispin_situation_of(const struct ising_multispin_neighbours<KIND> *near
     return ising_multispin_counted<KIND>(near, rows, keep, spin, j);
 }
 
-/* Go on with the four bits u of `draw`. The first ZEROS of them (0, 2 or 4) meet thresholds that
- * are 0 there for all classes: then only zeros keep what was. */
+/* Continues with the four bits u of `draw`. For the first ZEROS of them (0, 2 or 4) the thresholds
+ * of all classes are 0: only zeros keep the previous result. */
 template <class KIND, int ZEROS>
 __device__ static inline void
 ising_multispin_compare_draw(const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS],
@@ -373,8 +373,8 @@ ising_multispin_compare_draw(const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS],
   }
 }
 
-/* The spins of a word after the comparison: undecided lanes stay as they were or, heat bath, are
- * down until they are decided. */
+/* Returns the spins of a word after the comparison: undecided lanes stay as they were or, under
+ * heat bath, are down until they are decided. */
 template <class KIND>
 __device__ static inline uint32_t
 ising_multispin_decided(uint32_t spin, uint32_t keep, uint32_t less, uint32_t need)

@@ -1,5 +1,5 @@
-/* Replicas drawn at beta = 0, brought in and out; thresholds of every run's temperature and field.
- */
+/* Replicas drawn at beta = 0 and copied in and out; thresholds of every run's temperature and
+ * field. */
 #include "models/ising/multispin/multispin_gpu.h"
 #include "models/ising/multispin/multispin_group.cuh"
 
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(THREADS)
     to[i * GPUMC_TILE_LANE_WORDS] = word[i];
 }
 
-/* Word v of a replica of run m: its sites 32 v .. 32 v + 31. */
+/* Returns word v of a replica of run m: its sites 32 v .. 32 v + 31. */
 __device__ static inline uint32_t *
 word_of(const struct ising_multispin_replicas *replicas, uint32_t m, uint32_t replica, size_t v)
 {
@@ -43,14 +43,14 @@ word_of(const struct ising_multispin_replicas *replicas, uint32_t m, uint32_t re
          replica % ISING_MULTISPIN_LANES * GPUMC_TILE_LANE_WORDS + v % GPUMC_TILE_LANE_WORDS;
 }
 
-/* Whether y + z is odd in the row `line` = z Ly + y; Ly is even. */
+/* Returns whether y + z is odd in the row `line` = z Ly + y; Ly is even. */
 __device__ static inline uint32_t
 parity_of(const struct ising_multispin_replicas *replicas, uint32_t line)
 {
   return (line + gpumc_divide(line, replicas->height)) & 1;
 }
 
-/* One word of one replica from 32 bits of its portable form. */
+/* Converts 32 bits of a replica's portable form to one word. */
 __global__ void __launch_bounds__(THREADS)
     from_portable(const __grid_constant__ struct ising_multispin_transfer arguments)
 {
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(THREADS)
   *word_of(replicas, portable->run, (uint32_t)to, v) = word;
 }
 
-/* One byte of the portable form. */
+/* Computes one byte of the portable form. */
 __global__ void __launch_bounds__(THREADS)
     to_portable(const __grid_constant__ struct ising_multispin_transfer arguments)
 {

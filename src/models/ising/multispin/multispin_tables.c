@@ -1,4 +1,4 @@
-/* Signs of couplings and fields, sample by sample, and what the multispin kernel on the CPU keeps
+/* Signs of couplings and fields, sample by sample, and the data of the multispin kernel on the CPU
  * beside the replicas. */
 #include "models/ising/multispin/multispin_tables.h"
 
@@ -7,7 +7,7 @@
 #include "core/base/memory.h"
 #include "models/ising/multispin/multispin.h"
 
-/* Couplings and fields of one sample on their way to words. `negative`: J < 0. */
+/* Couplings and fields of one sample being converted to words. `negative`: J < 0. */
 struct sample {
   const struct gpumc_checkerboard *lattice;
   bool fields, negative;
@@ -105,7 +105,7 @@ size_t ising_multispin_tables_bytes(const struct gpumc_model *model,
          plan->runs * sizeof(struct ising_multispin_rule);
 }
 
-/* The signs of one group, laid out as struct ising_multispin_instance has them. */
+/* The signs of one group, laid out as in struct ising_multispin_instance. */
 struct sign_words {
   const struct ising_multispin_instance *instance;
   uint32_t *signs;
@@ -276,7 +276,7 @@ void ising_multispin_set_rules(const struct gpumc_ensemble *ensemble,
 
 /* Nanoseconds of one core with AVX-512, for the choice of `kernel.variant: auto`, which must be the
  * same on every device (docs/performance.md, "Few replicas"): spin flips per nanosecond. A replica
- * that has a word for itself costs as much as 32. */
+ * that has words to itself costs as much as 32. */
 static const double rate = 16.0;
 
 double ising_multispin_cost(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,

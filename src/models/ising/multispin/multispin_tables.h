@@ -1,4 +1,4 @@
-/* What the multispin kernel keeps beside the replicas. For both devices, which lay these words out
+/* The data of the multispin kernel beside the replicas. For both devices, which lay these words out
  * in their own ways: which bonds and fields of the samples are negative, for words of 32 samples
  * each. On the CPU: geometry, signs, tables of waves, rules of the runs. */
 #ifndef GPUMC_ISING_MULTISPIN_TABLES_H
@@ -10,27 +10,27 @@
 #include "models/ising/multispin/multispin.h"
 #include "models/lattice/checkerboard.h"
 
-/* GPUMC_INVALID for couplings or fields that are no signs. */
+/* Returns GPUMC_INVALID for couplings or fields that are not signs. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_check(const struct gpumc_model *model, struct gpumc_error *error);
 
-/* Groups whose signs differ: one for every 32 samples, or 1 that serves all. */
+/* Returns the number of groups whose signs differ: one for every 32 samples, or 1 for all. */
 size_t ising_multispin_sign_groups(const struct gpumc_ensemble_plan *plan);
 
-/* Where signs go. `lanes`: the samples of the group, a bit each, that have it; all where there is
- * one sample. */
+/* Receives the signs. `lanes`: the samples of the group, a bit each, that have it; all if there is
+ * only one sample. */
 struct ising_multispin_signs_to {
   void *words; /* the first argument of both */
-  /* Spins in fields below 0 are turned over, and their bonds with them. */
+  /* Spins in fields below 0 are inverted, and their bonds with them. */
   bool turned;
-  /* A bond with the sign contrary to that of J, told at each of its ends. */
+  /* Receives a bond with the sign opposite to that of J, at each of its ends. */
   void (*bond)(void *words, const struct gpumc_checkerboard_place *place,
                enum gpumc_neighbour direction, uint32_t lanes);
-  /* A random field below 0. */
+  /* Receives a random field below 0. */
   void (*field)(void *words, const struct gpumc_checkerboard_place *place, uint32_t lanes);
 };
 
-/* All signs of a group of the ensemble that `plan` is for. */
+/* Reports all signs of a group of the ensemble that `plan` is for. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_signs_of_group(const struct gpumc_model *model,
                                const struct gpumc_ensemble_plan *plan, size_t group,
@@ -41,7 +41,7 @@ struct ising_multispin_tables {
   struct ising_multispin_instance instance;
   struct gpumc_checkerboard_edges *edges;
   /* signs[sign_groups][2 colours][ising_multispin_sign_words()]; NULL: the same everywhere.
-   * sign_groups: one for each group, or 1 that serves all. */
+   * sign_groups: one for each group, or 1 for all. */
   size_t sign_groups;
   uint32_t *signs;
   struct ising_multispin_waves waves;
@@ -52,8 +52,8 @@ struct ising_multispin_tables {
   bool plain;
 };
 
-/* What follows from the instance and the plan alone: all but edges and signs. Free also after a
- * failure. */
+/* Sets what follows from the instance and the plan alone: all but edges and signs. Free also after
+ * a failure. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_tables_begin(const struct gpumc_model *model,
                              const struct gpumc_ensemble_plan *plan,
@@ -61,7 +61,7 @@ ising_multispin_tables_begin(const struct gpumc_model *model,
 
 size_t ising_multispin_tables_bytes(const struct gpumc_model *model,
                                     const struct gpumc_ensemble_plan *plan);
-/* GPUMC_INVALID for couplings or fields that are no signs. Free also after a failure. */
+/* Returns GPUMC_INVALID for couplings or fields that are not signs. Free also after a failure. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_tables_create(const struct gpumc_model *model,
                               const struct gpumc_ensemble_plan *plan,
@@ -69,7 +69,7 @@ ising_multispin_tables_create(const struct gpumc_model *model,
 /* Legal on zeroed tables. */
 void ising_multispin_tables_free(struct ising_multispin_tables *tables);
 
-/* The signs of a group; NULL: the same everywhere. */
+/* Returns the signs of a group; NULL: the same everywhere. */
 static inline const uint32_t *
 ising_multispin_signs(const struct ising_multispin_tables *tables, size_t group)
 {
@@ -90,8 +90,8 @@ const char *ising_multispin_gpu_refuses(const struct gpumc_model *model,
                                         const struct gpumc_kernel_options *options,
                                         const char **key);
 
-/* What the kernels of all devices say of themselves, and that on GPUs also in builds that lack it:
- * designated initialisers of a struct gpumc_kernel_ops. */
+/* Designated initialisers of a struct gpumc_kernel_ops, shared by the kernels of all devices, also
+ * for builds that lack the one on GPUs. */
 #define ISING_MULTISPIN_TAKES                                                                      \
   "couplings that are all J, or +J and -J; random fields of one size. Replicas go in words of "    \
   "32, and each word takes the time of 32 however few there are"
@@ -108,7 +108,8 @@ struct ising_multispin_rule ising_multispin_rule(const struct ising_multispin_ta
                                                  enum ising_move update,
                                                  const double control[ISING_CONTROLS]);
 
-/* Of all runs, control[runs][ISING_CONTROLS]; most have the controls of the run before. */
+/* Sets the rules of all runs, control[runs][ISING_CONTROLS]; most have the controls of the run
+ * before. */
 void ising_multispin_set_rules(const struct gpumc_ensemble *ensemble,
                                struct ising_multispin_tables *tables, const double *control);
 

@@ -68,7 +68,7 @@ struct set_words {
   uint32_t *signs, *turned;
 };
 
-/* As the site sees the bond: from colour 0, and at the side. */
+/* As seen by the site: from colour 0, and at the side. */
 static void set_bond(void *words, const struct gpumc_checkerboard_place *place,
                      enum gpumc_neighbour direction, uint32_t lanes)
 {
@@ -159,7 +159,7 @@ struct ising_multispin_physics ising_multispin_physics_of(const struct gpumc_ens
   return physics;
 }
 
-/* Masks of the one temperature of all runs. */
+/* Sets the masks of the one temperature of all runs. */
 static void set_rows(struct ising_multispin_device_rule *rule, const double control[ISING_CONTROLS])
 {
   const struct ising_multispin_thresholds thresholds =
@@ -173,7 +173,7 @@ static void set_rows(struct ising_multispin_device_rule *rule, const double cont
     }
 }
 
-/* The parts of rule->thresholds, which the device may write. */
+/* Computes the parts of rule->thresholds, which the device may write. */
 static enum gpumc_status work_out(const struct gpumc_ensemble *ensemble, const double *control,
                                   const struct ising_multispin_device_rule *rule,
                                   struct gpumc_error *error)

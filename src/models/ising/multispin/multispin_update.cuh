@@ -1,7 +1,7 @@
-/* Updates of words of 32 replicas by one warp, wherever the words stand.
+/* Updates of words of 32 replicas by one warp, wherever the words are stored.
  *
- * Eight random bits decide all but one lane in 256. The few words that hold an open lane are put
- * aside and finished together, so that threads with and without them do not wait for each other. */
+ * Eight random bits decide all but one lane in 256. The few words with an open lane are set aside
+ * and finished together, so that threads with and without them do not wait for each other. */
 #ifndef GPUMC_ISING_MULTISPIN_UPDATE_CUH
 #define GPUMC_ISING_MULTISPIN_UPDATE_CUH
 
@@ -11,11 +11,11 @@
 
 enum { ISING_MULTISPIN_FIRST_DRAWS = 2, ISING_MULTISPIN_DRAWS = 8 };
 
-/* What the update of one colour of one group needs. */
+/* The data needed to update one colour of one group. */
 struct ising_multispin_colour {
   uint32_t *sites;       /* [colour] words to be updated */
   const uint32_t *other; /* [colour] their neighbours */
-  const uint32_t *signs; /* of the group's couplings, where these have words */
+  const uint32_t *signs; /* of the group's couplings, if these have words */
   const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS]; /* the rule */
   uint32_t keep;                                   /* all ones; none for heat bath */
   uint32_t number;                                 /* 0 or 1 */
@@ -23,7 +23,8 @@ struct ising_multispin_colour {
   uint32_t begin, end;                             /* the words that are updated, k */
 };
 
-/* With words that wait goes what tells their classes; a count of neighbours is made again. */
+/* Words that wait are stored with the bits of their classes; a count of neighbours is
+ * recomputed. */
 template <class KIND> constexpr int ising_multispin_notes = KIND::PLAIN ? KIND::CLASS_BITS : 1;
 
 template <class KIND>
@@ -40,7 +41,7 @@ ising_multispin_random_bits(const struct gpumc_philox_group *random,
                                   u);
 }
 
-/* Update the words k .. k + WIDTH - 1; what stays open goes to the queue. */
+/* Updates the words k .. k + WIDTH - 1; open ones go to the queue. */
 template <class KIND>
 __device__ static inline void
 ising_multispin_update_words(const struct ising_multispin_replicas *lattice,
@@ -82,7 +83,8 @@ ising_multispin_update_words(const struct ising_multispin_replicas *lattice,
   gpumc_open_push<KIND::WIDTH, NOTES>(queue, k - colour->begin, 0, open, note);
 }
 
-/* The classes of the open lanes of a word, whose neighbours are what they were; plain: as noted. */
+/* Finds the classes of the open lanes of a word, whose neighbours have not changed; plain: as
+ * noted. */
 template <class KIND>
 __device__ static inline void
 ising_multispin_open_classes(const struct ising_multispin_replicas *lattice,
@@ -109,7 +111,7 @@ ising_multispin_open_classes(const struct ising_multispin_replicas *lattice,
   }
 }
 
-/* Finish the words of the queue. */
+/* Finishes the words of the queue. */
 template <class KIND>
 __device__ static inline void
 ising_multispin_finish_words(const struct ising_multispin_replicas *lattice,
@@ -139,8 +141,8 @@ ising_multispin_finish_words(const struct ising_multispin_replicas *lattice,
   }
 }
 
-/* The share of one of `threads` threads, of which this is number `thread`; whole warps. `regular`:
- * a step leads to a word with the same place. */
+/* Updates the share of one of `threads` threads, this one being number `thread`; whole warps.
+ * `regular`: a step leads to a word with the same place. */
 template <class KIND>
 __device__ static inline void
 ising_multispin_update_colour(const struct ising_multispin_replicas *lattice,
@@ -164,7 +166,7 @@ ising_multispin_update_colour(const struct ising_multispin_replicas *lattice,
   ising_multispin_finish_words<KIND>(lattice, random, colour, queue);
 }
 
-/* Open words of `threads` threads, whatever the rule. */
+/* Returns the bytes for open words of `threads` threads, whatever the rule. */
 static inline size_t
 ising_multispin_queue_bytes(const struct ising_multispin_replicas *replicas, uint32_t threads)
 {
@@ -173,7 +175,7 @@ ising_multispin_queue_bytes(const struct ising_multispin_replicas *replicas, uin
                                    : sizeof(struct gpumc_open_words<1>));
 }
 
-/* The masks of run m, by all threads of the block. */
+/* Computes the masks of run m, with all threads of the block. */
 __device__ static inline void
 ising_multispin_expand(const struct ising_multispin_device_rule *rule, uint32_t m,
                        uint32_t rows[ISING_MULTISPIN_ROWS][ISING_MULTISPIN_COLUMNS])
@@ -185,8 +187,8 @@ ising_multispin_expand(const struct ising_multispin_device_rule *rule, uint32_t 
                              i % ISING_MULTISPIN_COLUMNS);
 }
 
-/* One temperature for all runs has code of its own where speed counts most: masks come with the
- * launch, and fewer thresholds are looked at. */
+/* A single temperature for all runs has separate code where speed matters most: masks come with the
+ * launch, and fewer thresholds are examined. */
 template <class LAUNCH, int WIDTH, int ROUNDS>
 static enum gpumc_status
 ising_multispin_together(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
@@ -238,8 +240,8 @@ ising_multispin_by_signs(const struct ising_multispin_sweep *sweep, struct gpumc
              : ising_multispin_by_rule<LAUNCH, WIDTH, DIMENSION, false>(sweep, error);
 }
 
-/* LAUNCH::launch<KIND>(sweep, error) for the kind of the sweep; not `each` is for uniform square
- * lattices only. */
+/* Calls LAUNCH::launch<KIND>(sweep, error) for the kind of the sweep; !`each` only for uniform
+ * square lattices. */
 template <class LAUNCH, int DIMENSION>
 static enum gpumc_status
 ising_multispin_dispatch(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)

@@ -2,11 +2,11 @@
  * sources that compile it for one kind of update each.
  *
  * The group is copied to a working copy with a halo before and after each colour, and stays there
- * for all sweeps. Eight random bits decide all but one lane in 256: the few words that hold one are
- * set aside and finished together, in full vectors. A lane set aside stays as it is (Metropolis) or
- * is down (heat bath) until its bits say otherwise: both ways one XOR.
+ * for all sweeps. Eight random bits decide all but one lane in 256: the few words with such a lane
+ * are set aside and finished together, in full vectors. A lane set aside stays as it is
+ * (Metropolis) or is down (heat bath) until its bits say otherwise: in both cases one XOR.
  *
- * Where fields are random, spins and neighbours are seen relative to the field's sign. */
+ * If fields are random, spins and neighbours are seen relative to the field's sign. */
 #ifndef GPUMC_ISING_MULTISPIN_UPDATE_H
 #define GPUMC_ISING_MULTISPIN_UPDATE_H
 
@@ -17,7 +17,7 @@
 
 enum { ISING_FIRST_DRAWS = 2, ISING_DRAWS = GPUMC_BIT_PLANES / GPUMC_PLANES_A_DRAW };
 
-/* What is known when a sweep is compiled. */
+/* Constants known when a sweep is compiled. */
 struct ising_variant {
   enum ising_multispin_update update;
   size_t dimension;
@@ -25,8 +25,8 @@ struct ising_variant {
   uint32_t rounds;
 };
 
-/* What the neighbours say of each lane. Bits of the class: those of its number, but plain in two
- * dimensions, where bit 0 is "no bond unsatisfied". */
+/* The situation of each lane given its neighbours. Bits of the class: those of its number, except
+ * for plain in two dimensions, where bit 0 is "no bond unsatisfied". */
 struct ising_situation {
   gpumc_v32 class_bit[ISING_CLASS_BITS];
   gpumc_v32 need; /* lanes that need a comparison */
@@ -56,7 +56,7 @@ GPUMC_INLINE gpumc_v32 ising_select(const struct ising_variant as,
   return gpumc_select(bit[2], high, low);
 }
 
-/* bit[]: how many of the four or six words have a lane set. */
+/* Counts in bit[] how many of the four or six words have a lane set. */
 GPUMC_INLINE void
 ising_count(const struct ising_variant as, const gpumc_v32 *word, gpumc_v32 bit[ISING_CLASS_BITS])
 {
@@ -115,8 +115,8 @@ GPUMC_INLINE struct ising_situation ising_situation(const struct ising_variant a
   return at;
 }
 
-/* Lanes with u < T, and those still undecided, after `planes` bits u[] of which the first has the
- * number `first`. */
+/* Finds lanes with u < T, and those still undecided, after `planes` bits u[], the first of which
+ * has the number `first`. */
 GPUMC_INLINE void
 ising_compare(const struct ising_variant as, const struct ising_multispin_rule *rule,
               const gpumc_v32 class_bit[ISING_CLASS_BITS], const gpumc_v32 *u, size_t first,
@@ -130,7 +130,7 @@ ising_compare(const struct ising_variant as, const struct ising_multispin_rule *
                       equal);
 }
 
-/* Append the words with an open lane. */
+/* Appends the words with an open lane. */
 GPUMC_INLINE void ising_set_aside(const struct ising_variant as, struct ising_undecided *undecided,
                                   gpumc_v32 index, gpumc_v32 open,
                                   const gpumc_v32 class_bit[ISING_CLASS_BITS])
@@ -145,15 +145,15 @@ GPUMC_INLINE void ising_set_aside(const struct ising_variant as, struct ising_un
   undecided->count = at + (size_t)__builtin_popcount(words);
 }
 
-/* Unsatisfied bonds of the sites of a part, counted while they are updated: those of a colour are
- * all that there are. */
+/* Unsatisfied bonds of the sites of a part, counted while they are updated: those of one colour are
+ * all bonds. */
 struct ising_bonds {
   struct gpumc_vertical_counter counter;
   size_t planes;
   uint32_t end; /* sites from here on do not count */
 };
 
-/* Of updated sites n bonds were unsatisfied, and 6 - n are where `flips` is set. */
+/* Updated sites had n unsatisfied bonds, and have 6 - n where `flips` is set. */
 GPUMC_INLINE void ising_count_bonds(struct ising_bonds *bonds, gpumc_v32 index, gpumc_v32 flips,
                                     const gpumc_v32 n[ISING_CLASS_BITS])
 {
@@ -167,7 +167,7 @@ GPUMC_INLINE void ising_count_bonds(struct ising_bonds *bonds, gpumc_v32 index, 
   gpumc_counter_add(&bonds->counter, 3, bonds->planes, carry);
 }
 
-/* Of sites that had been counted with n < 3 and are flipped after all: 2 (3 - n) more. */
+/* Sites that had been counted with n < 3 and are flipped after all add 2 (3 - n) more. */
 GPUMC_INLINE void ising_count_late_bonds(struct ising_bonds *bonds, gpumc_v32 index,
                                          gpumc_v32 flips, const gpumc_v32 n[ISING_CLASS_BITS])
 {
@@ -176,8 +176,8 @@ GPUMC_INLINE void ising_count_late_bonds(struct ising_bonds *bonds, gpumc_v32 in
   gpumc_counter_add(&bonds->counter, 2, bonds->planes, flips & ~n[1]);
 }
 
-/* Compare the four bits of `draw` for all words set aside, flip what is accepted, keep what is
- * open. */
+/* Compares the four bits of `draw` for all words set aside, flips accepted lanes, keeps open
+ * ones. */
 GPUMC_INLINE void
 ising_finish_draw(const struct ising_variant as, const struct ising_multispin_rule *rule,
                   const struct gpumc_philox_stream *stream, struct ising_undecided *undecided,
@@ -206,8 +206,8 @@ ising_finish_draw(const struct ising_variant as, const struct ising_multispin_ru
   }
 }
 
-/* Neighbours as the bonds and the field's sign show them; returns the latter. `signs`: of the
- * vector's first site. */
+/* Converts neighbours to how the bonds and the field's sign show them; returns the latter. `signs`:
+ * of the vector's first site. */
 GPUMC_INLINE gpumc_v32 ising_apply_signs(const struct ising_variant as, const uint32_t *signs,
                                          gpumc_v32 *neighbour)
 {
@@ -221,8 +221,8 @@ GPUMC_INLINE gpumc_v32 ising_apply_signs(const struct ising_variant as, const ui
   return field;
 }
 
-/* Update the vector of words from k on, whose neighbours are known; words with an open lane are set
- * aside. `sign`: of the field, 0 where all have the same. `first_word`: that of sites[0] in the
+/* Updates the vector of words from k on, whose neighbours are known; words with an open lane are
+ * set aside. `sign`: of the field, 0 if all have the same. `first_word`: that of sites[0] in the
  * counters. `bonds`: NULL if not wanted; as in ising_multispin_counts_bonds(). */
 GPUMC_INLINE void
 ising_update_vector(const struct ising_variant as, const struct ising_multispin_rule *rule,
@@ -255,7 +255,7 @@ ising_finish_words(const struct ising_variant as, const struct ising_multispin_r
     ising_finish_draw(as, rule, stream, undecided, first_word, draw, sites, bonds);
 }
 
-/* Update the sites k0 <= k < end of a colour; k0 is a multiple of the vector length. */
+/* Updates the sites k0 <= k < end of a colour; k0 is a multiple of the vector length. */
 GPUMC_INLINE void ising_update_part(const struct ising_variant as, const struct ising_sweep *sweep,
                                     const struct gpumc_philox_stream *stream, size_t colour,
                                     size_t k0, size_t end, struct ising_bonds *bonds)
@@ -283,13 +283,13 @@ static inline size_t ising_part_end(const struct gpumc_checkerboard *lattice, si
   return k0 + ISING_PART < lattice->colour ? k0 + ISING_PART : lattice->colour;
 }
 
-/* The same, with the bonds that it leaves unsatisfied. */
+/* The same, counting the bonds that it leaves unsatisfied. */
 GPUMC_INLINE void ising_update_and_count(const struct ising_variant as,
                                          const struct ising_sweep *sweep,
                                          const struct gpumc_philox_stream *stream, size_t colour,
                                          size_t k0, size_t end)
 {
-  /* Words that are set aside are counted where they stand then: once for each draw at the most. */
+  /* Words that are set aside are then counted there: at most once per draw. */
   const size_t vectors = (end - k0 + GPUMC_VECTOR_WORDS - 1) / GPUMC_VECTOR_WORDS;
   const size_t most = vectors * (1 + ISING_DRAWS - ISING_FIRST_DRAWS);
   const size_t planes = gpumc_counter_planes(GPUMC_NEIGHBOURS_MAXIMUM * most);

@@ -2,10 +2,10 @@
  * dimensions the lines) across each axis.
  *
  * The spins of planes are counted in vertical counters. Across x each word of a row belongs to a
- * plane of its own. Across y and z a plane has a whole counter; as many as a vector has words are
- * folded into one, so that none is summed over its vector alone. There plane x is taken together
- * with plane x + L/2, where cosine and sine have the opposite sign (lattice_wave_table): spins up
- * in the one and spins down in the other are counted together. */
+ * different plane. Across y and z a plane has a whole counter; as many as a vector has words are
+ * folded into one, so that none is summed over its vector alone. There plane x is combined with
+ * plane x + L/2, where cosine and sine have the opposite sign (lattice_wave_table): spins up in the
+ * one and spins down in the other are counted together. */
 #include "models/ising/multispin/multispin_isa.h"
 
 enum { TAKEN = 8, LANE_VECTORS = ISING_LANES / GPUMC_VECTOR_WORDS };
@@ -15,7 +15,7 @@ struct low_planes {
   gpumc_v32 ones, twos, fours;
 };
 
-/* Eight vectors, each worth 1; returns the carry, worth 8. */
+/* Adds eight vectors, each worth 1; returns the carry, worth 8. */
 GPUMC_INLINE gpumc_v32 add_eight(struct low_planes *low, const gpumc_v32 bits[TAKEN])
 {
   const gpumc_v32 first =
@@ -25,7 +25,7 @@ GPUMC_INLINE gpumc_v32 add_eight(struct low_planes *low, const gpumc_v32 bits[TA
   return gpumc_full_add(&low->fours, first, second);
 }
 
-/* Planes of a counter of so many vectors, at least those that stay in registers. */
+/* Returns the planes of a counter for this many vectors, at least those that stay in registers. */
 static inline size_t counter_planes(size_t vectors)
 {
   const size_t planes = gpumc_counter_planes(vectors);
@@ -40,8 +40,8 @@ set_low_planes(struct gpumc_vertical_counter *counter, const struct low_planes *
   counter->plane[2] = low->fours;
 }
 
-/* Sums along one axis of count times cosine and sine, modulo 2^64, of even and odd lanes apart;
- * `cosines` and `sines`: of the sites that are counted, up or down. */
+/* Sums along one axis of count times cosine and sine, modulo 2^64, separately for even and odd
+ * lanes; `cosines` and `sines`: of the sites that are counted, up or down. */
 struct axis_sums {
   const struct ising_multispin_waves *waves;
   gpumc_v64 cosine[LANE_VECTORS][2], sine[LANE_VECTORS][2];
@@ -61,7 +61,7 @@ add_products(int32_t factor, const gpumc_v32 count[LANE_VECTORS], gpumc_v64 sum[
   }
 }
 
-/* Add plane x, whose counts, of `sites` sites, stand in word w of the planes counts[]. */
+/* Adds plane x, whose counts, of `sites` sites, are in word w of the planes counts[]. */
 static inline void add_plane(struct axis_sums *sums, size_t x, size_t sites,
                              const gpumc_v32 *counts, size_t planes, size_t w)
 {
@@ -84,7 +84,7 @@ static inline void clear_sums(struct axis_sums *sums, const struct ising_multisp
       sums->cosine[v][odd] = sums->sine[v][odd] = (gpumc_v64){0};
 }
 
-/* A spin is twice its bit, less 1. */
+/* A spin is twice its bit less 1. */
 static inline void
 set_lanes(gpumc_v64 sum[LANE_VECTORS][2], int64_t constant, int64_t lanes[ISING_LANES])
 {
@@ -111,7 +111,7 @@ static inline void set_sums(struct axis_sums of[ISING_AXES], struct ising_multis
 }
 
 /* Adds counter `other` to `one`: word i of the sum is that of the words i and i XOR width of `one`
- * where bit `width` of i is clear, of `other` where it is set. */
+ * if bit `width` of i is clear, of `other` if it is set. */
 GPUMC_INLINE void fold_pair(gpumc_v32 *one, const gpumc_v32 *other, size_t planes, uint32_t width)
 {
   const gpumc_v32 upper = (gpumc_v32)((gpumc_lane_numbers() & width) != 0);
@@ -125,8 +125,8 @@ GPUMC_INLINE void fold_pair(gpumc_v32 *one, const gpumc_v32 *other, size_t plane
   one[planes] = carry;
 }
 
-/* Folds `counters` counters, a power of two, into counter[0]: words are added whose numbers differ
- * in the bits `from`, `from` / 2, .. `to`. Of these bits the leading ones become those of the
+/* Folds `counters` counters, a power of two, into counter[0]: adds words whose numbers differ in
+ * the bits `from`, `from` / 2, .. `to`. The leading ones of these bits become those of the
  * counter's number. Returns the planes of the sum. */
 static inline size_t fold(struct gpumc_vertical_counter *counter, size_t counters, size_t planes,
                           uint32_t from, uint32_t to)
@@ -142,15 +142,15 @@ static inline size_t fold(struct gpumc_vertical_counter *counter, size_t counter
   return planes;
 }
 
-/* Cubes whose rows are powers of two that a vector holds once or several times: 8^3 and 16^3 among
- * them.
+/* Cubes whose rows are powers of two that fit into a vector or are multiples of it: 8^3 and 16^3
+ * among them.
  *
- * All is counted in one pass. Eight vectors go together: of both colours, from plane z and plane
- * z + L/2, from the rows of vector j of a plane and those L/2 further. Across z a pair of planes
- * has a counter, across y a vector of rows; across x the words of even x and those of odd x are
- * brought together, so that each word of two counters stands for one x. In each of them plane x and
- * plane x + L/2 are counted with opposite signs, as above. Words are added last, when there are few
- * planes of bits. */
+ * Everything is counted in one pass. Eight vectors go together: of both colours, from plane z and
+ * plane z + L/2, from the rows of vector j of a plane and those L/2 further. Across z a pair of
+ * planes has a counter, across y a vector of rows; across x the words of even x and those of odd x
+ * are combined, so that each word of two counters stands for one x. In each of them plane x and
+ * plane x + L/2 are counted with opposite signs, as above. Words are added last, when only a few
+ * planes of bits remain. */
 enum { SIDE_MAXIMUM = 2 * GPUMC_VECTOR_WORDS };
 
 struct cube {
@@ -160,7 +160,7 @@ struct cube {
   size_t planes_x, planes_y, planes_z; /* bits of the counters */
 };
 
-/* Across x two counters, of even and of odd x. */
+/* Across x there are two counters, for even and odd x. */
 struct counters {
   struct gpumc_vertical_counter x[2], y[SIDE_MAXIMUM / 2], z[SIDE_MAXIMUM / 2];
 };
@@ -186,7 +186,8 @@ static struct cube cube_of(const struct gpumc_checkerboard *lattice, const uint3
                        .planes_z = gpumc_counter_planes(8 * vectors)};
 }
 
-/* [half of the planes][half of the rows][colour], from plane z and vector j of half a plane on. */
+/* Loads [half of the planes][half of the rows][colour], from plane z and vector j of half a plane
+ * on. */
 GPUMC_INLINE void load_eight(const struct cube *cube, size_t z, size_t j, gpumc_v32 at[2][2][2])
 {
   for (size_t i = 0; i < TAKEN; i++) {
@@ -196,7 +197,7 @@ GPUMC_INLINE void load_eight(const struct cube *cube, size_t z, size_t j, gpumc_
   }
 }
 
-/* All ones where x is odd in colour 0. */
+/* Returns all ones where x is odd in colour 0. */
 GPUMC_INLINE gpumc_v32 odd_words(const struct cube *cube, size_t z, size_t j)
 {
   const size_t first_row = j * (GPUMC_VECTOR_WORDS / cube->row);
@@ -242,7 +243,7 @@ static void count(const struct cube *cube, struct counters *counters)
     }
 }
 
-/* All spins up, from the counters across x. */
+/* Sets the total of spins up, from the counters across x. */
 static void
 set_up(const struct cube *cube, const struct gpumc_vertical_counter x[2], int64_t up[ISING_LANES])
 {
@@ -257,8 +258,8 @@ set_up(const struct cube *cube, const struct gpumc_vertical_counter x[2], int64_
   gpumc_counter_flush(&both, cube->planes_x + 1, up);
 }
 
-/* The waves along x: words of x + L/2 are turned over, into the most a counter holds less their
- * counts, before they are added to those of x. */
+/* Adds the waves along x: words of x + L/2 are inverted, that is, subtracted from the maximum of a
+ * counter, before they are added to those of x. */
 static void
 add_waves_x(const struct cube *cube, struct gpumc_vertical_counter x[2], struct axis_sums *sums)
 {
@@ -315,8 +316,8 @@ void GPUMC_ISA_NAME(ising_multispin_cube)(const struct gpumc_checkerboard *latti
   set_sums(of, sums);
 }
 
-/* Vectors on their way into a counter, by their place in memory, their words that count, and what
- * is turned over in them. A counter's low planes stay in registers meanwhile. */
+/* Vectors being added to a counter, by their place in memory, their words that count, and which of
+ * them are inverted. A counter's low planes stay in registers meanwhile. */
 struct taken {
   const uint32_t *at[TAKEN];
   size_t words[TAKEN];
@@ -337,8 +338,8 @@ GPUMC_INLINE void add_taken(struct taken *taken, struct low_planes *low,
 
 /* The planes across an axis: plane x is `segments` segments of `words` words in each colour. */
 struct planes {
-  size_t segments, words, apart; /* apart: of the beginnings of segments */
-  size_t next;                   /* of those of planes */
+  size_t segments, words, apart; /* apart: distance between the beginnings of segments */
+  size_t next;                   /* distance between those of planes */
 };
 
 static struct planes planes_of(const struct gpumc_checkerboard *lattice, size_t axis)
@@ -348,7 +349,7 @@ static struct planes planes_of(const struct gpumc_checkerboard *lattice, size_t 
   return (struct planes){1, lattice->plane, 0, lattice->plane};
 }
 
-/* Bits that a counter needs for two planes across y or z. */
+/* Returns the bits that a counter needs for two planes across y or z. */
 static size_t bits_of(const struct gpumc_checkerboard *lattice)
 {
   size_t most = 0;
@@ -360,7 +361,8 @@ static size_t bits_of(const struct gpumc_checkerboard *lattice)
   return counter_planes(most);
 }
 
-/* Spins up of plane x, and those down of plane `opposite`. The planes of the counter are zero. */
+/* Counts spins up in plane x, and spins down in plane `opposite`. The planes of the counter are
+ * zero. */
 static void count_planes(const struct planes *planes, const uint32_t *const sites[2], size_t x,
                          size_t opposite, struct gpumc_vertical_counter *counter, size_t bits)
 {
@@ -387,7 +389,7 @@ static void count_planes(const struct planes *planes, const uint32_t *const site
   set_low_planes(counter, &low);
 }
 
-/* All planes across y and z, x and x + L/2 together. */
+/* Adds all planes across y and z, x and x + L/2 together. */
 static void add_segments(const struct gpumc_checkerboard *lattice, const uint32_t *const sites[2],
                          const uint32_t *along, struct axis_sums sums[ISING_AXES])
 {
@@ -412,8 +414,9 @@ static void add_segments(const struct gpumc_checkerboard *lattice, const uint32_
   }
 }
 
-/* Word j of a row belongs to plane 2 j in the one colour and to plane 2 j + 1 in the other, by
- * turns: of the words from `first` on, counter[e] those of planes with x % 2 = e. */
+/* Word j of a row belongs to plane 2 j in one colour and to plane 2 j + 1 in the other,
+ * alternately: counts, of the words from `first` on, in counter[e] those of planes with x % 2 =
+ * e. */
 static void count_columns(const struct gpumc_checkerboard *lattice, const uint32_t *const sites[2],
                           size_t first, struct gpumc_vertical_counter counter[2], size_t bits)
 {
@@ -443,7 +446,7 @@ static void count_columns(const struct gpumc_checkerboard *lattice, const uint32
   set_low_planes(&counter[1], &low[1]);
 }
 
-/* All planes across x. */
+/* Adds all planes across x. */
 static void add_columns(const struct gpumc_checkerboard *lattice, const uint32_t *const sites[2],
                         struct axis_sums *sums)
 {

@@ -1,8 +1,9 @@
-/* The packed kernel on the CPU below its ops: what is compiled once for each instruction-set level.
+/* The packed kernel on the CPU below its ops: the parts compiled once for each instruction-set
+ * level.
  *
  * A word holds 32 neighbouring sites of one colour of a row of one replica (ising_physics.h,
  * trajectory "ising.packed.1"); a replica is words[2 colours][colour]. Threads share a replica:
- * each works on whole rows of one colour at a time, with copies of the rows that it needs. */
+ * each processes whole rows of one colour at a time, with copies of the rows that it needs. */
 #ifndef GPUMC_ISING_PACKED_H
 #define GPUMC_ISING_PACKED_H
 
@@ -12,14 +13,14 @@
 
 enum {
   ISING_PACKED_BITS = 32,       /* sites of a word */
-  ISING_PACKED_PAIR = 64,       /* sites in a row that share a pair of words, one a colour */
+  ISING_PACKED_PAIR = 64,       /* sites in a row that share a pair of words, one per colour */
   ISING_PACKED_UNDECIDED = 5,   /* arrays of struct ising_undecided */
   ISING_PACKED_WAVE_ROWS = 128, /* rows that are counted together, */
   ISING_PACKED_WAVE_BITS = 8,   /* bits of such a count */
   ISING_PACKED_ARRAYS = 1 + GPUMC_NEIGHBOURS_MAXIMUM + ISING_PACKED_UNDECIDED,
 };
 
-/* The lattice with words of one colour in place of its sites: row, plane, colour. */
+/* Returns the lattice with words of one colour in place of its sites: row, plane, colour. */
 static inline struct gpumc_checkerboard
 ising_packed_lattice(const struct gpumc_checkerboard *of_sites)
 {
@@ -35,21 +36,21 @@ static inline size_t ising_packed_lines(const struct gpumc_checkerboard *lattice
   return lattice->length_y * lattice->length_z;
 }
 
-/* Rows of a part: few enough that its arrays stay in the cache. */
+/* Returns the rows of a part: few enough that its arrays stay in the cache. */
 static inline size_t ising_packed_part_lines(const struct gpumc_checkerboard *lattice)
 {
   const size_t lines = ISING_PART / lattice->row, all = ising_packed_lines(lattice);
   return lines < 1 ? 1 : lines < all ? lines : all;
 }
 
-/* Words of one array of a part. */
+/* Returns the words of one array of a part. */
 static inline size_t ising_packed_extent(const struct gpumc_checkerboard *lattice)
 {
   return ising_packed_part_lines(lattice) * lattice->row + GPUMC_CHECKERBOARD_PADDING;
 }
 
-/* The rows first .. first + lines - 1 of a replica, or of what is different between it and another
- * one (`other`, not NULL). `scratch`: ISING_PACKED_ARRAYS arrays of the calling thread. */
+/* The rows first .. first + lines - 1 of a replica, or of its differences to another one (`other`,
+ * not NULL). `scratch`: ISING_PACKED_ARRAYS arrays of the calling thread. */
 struct ising_packed_part {
   const struct gpumc_checkerboard *lattice; /* in words */
   uint32_t *words;
@@ -59,16 +60,17 @@ struct ising_packed_part {
   uint32_t *scratch;
 };
 
-/* Of a replica: bonds between unlike spins, spins up, and what struct lattice_wave wants. */
+/* Counts of a replica: bonds between unlike spins, spins up, and the sums for struct
+ * lattice_wave. */
 struct ising_packed_counts {
   int64_t unlike, up, cosine[ISING_AXES], sine[ISING_AXES];
 };
 
 struct ising_packed_ops {
-  /* One colour of a part. */
+  /* Updates one colour of a part. */
   void (*update)(const struct ising_packed_part *part, const struct ising_multispin_rule *rule,
                  size_t colour, uint32_t time);
-  /* Bonds from colour 0 and spins up are added to the counts. */
+  /* Adds bonds from colour 0 and spins up to the counts. */
   void (*count)(const struct ising_packed_part *part, struct ising_packed_counts *counts);
   /* The same for cosine and sine; at most ISING_PACKED_WAVE_ROWS rows. */
   void (*wave)(const struct ising_packed_part *part, const struct ising_multispin_waves *waves,
@@ -91,8 +93,8 @@ const char *ising_packed_refuses(const struct gpumc_model *model,
 GPUMC_MUST_CHECK enum gpumc_status
 ising_packed_check(const struct gpumc_ensemble *ensemble, struct gpumc_error *error);
 
-/* What the kernels of all devices say of themselves, in builds that lack one, too: designated
- * initialisers of a struct gpumc_kernel_ops. */
+/* Designated initialisers of a struct gpumc_kernel_ops, shared by the kernels of all devices, also
+ * for builds that lack one. */
 #define ISING_PACKED_NAMES                                                                         \
   .variant = "packed", .cost = ising_packed_cost, .refuses = ising_packed_refuses,                 \
   .summary = "one bit a spin, 32 sites of a row a word, for few large lattices without disorder",  \

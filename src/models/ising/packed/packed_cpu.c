@@ -1,4 +1,4 @@
-/* The packed kernel on the CPU: one bit a spin, threads over the rows of all replicas. */
+/* The packed kernel on the CPU: one bit per spin, threads over the rows of all replicas. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 /* ---- cost and refusals, on every device ---- */
 
 /* Nanoseconds of one core with AVX-512, for the choice of `kernel.variant: auto`, which must be the
- * same on every device (docs/performance.md, "Few replicas"): spin flips per nanosecond on
- * large lattices. On small ones the two halves of a sweep, in which nobody goes on before all are
- * done, cost as much time as so many sites more. */
+ * same on every device (docs/performance.md, "Few replicas"): spin flips per nanosecond on large
+ * lattices. On small lattices the two halves of a sweep, each of which waits for all threads, cost
+ * as much time as this many additional sites. */
 static const double rate = 10.0, waiting_sites = 20000;
 
 double ising_packed_cost(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
@@ -68,8 +68,8 @@ static const struct ising_packed_ops *ops_of(const struct gpumc_ensemble *ensemb
   return GPUMC_ISA_OBJECT(ising_packed, storage->isa);
 }
 
-/* Rows of all replicas, shared out: number i of the parts with at most `most` rows each. No rows
- * for a replica that is not in use. */
+/* Returns number i of the parts with at most `most` rows each, into which the rows of all replicas
+ * are divided; no rows for a replica that is not in use. */
 static struct ising_packed_part part_at(const struct gpumc_ensemble *ensemble, size_t most,
                                         size_t i, struct lattice_cpu_place *place)
 {
@@ -91,7 +91,7 @@ static size_t parts_of(const struct gpumc_ensemble *ensemble, size_t most)
   return lattice_cpu_places(ensemble) * ((lines + most - 1) / most);
 }
 
-/* Threads share what the parts of a replica count. */
+/* Threads share the counts of a replica's parts. */
 static void add_counts(struct ising_packed_counts *to, const struct ising_packed_counts *part)
 {
   int64_t *sum = (int64_t *)to;
@@ -108,7 +108,7 @@ struct subjects {
   size_t first, second, runs;
 };
 
-/* Bonds and spins, or `waves`; to counts[runs][capacity]. */
+/* Counts bonds and spins, or `waves`, to counts[runs][capacity]. */
 static void
 count_parts(const struct gpumc_ensemble *ensemble, const struct subjects *subjects, bool waves)
 {
@@ -135,7 +135,7 @@ count_parts(const struct gpumc_ensemble *ensemble, const struct subjects *subjec
   }
 }
 
-/* What is wanted of the channels, or of the kinds of overlaps. */
+/* Counts what the wanted channels, or kinds of overlaps, need. */
 static void count(const struct gpumc_ensemble *ensemble, const struct subjects *subjects,
                   bool bonds, bool waves)
 {
@@ -204,11 +204,11 @@ static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, 
   return GPUMC_OK;
 }
 
-/* Words of one colour that take a thread well longer than to wait for another one, a microsecond or
- * so; parts of each thread, so that none waits long for the slowest. */
+/* Words of one colour that take a thread considerably longer than waiting for another one, a
+ * microsecond or so; and parts per thread, so that none waits long for the slowest. */
 enum { WORDS_OF_THREAD = 1024, PARTS_OF_THREAD = 4 };
 
-/* In portable form 64 sites in a row are 8 bytes, the least significant bit first. */
+/* In portable form 64 sites in a row are 8 bytes, least significant bit first. */
 static void set_replica(const struct gpumc_model *model, void *block,
                         const uint8_t *const portable[LATTICE_CPU_BLOCK])
 {
@@ -316,7 +316,7 @@ static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc
   return GPUMC_OK;
 }
 
-/* Threads that pay: they wait for each other twice a sweep. */
+/* Returns a useful number of threads: they wait for each other twice per sweep. */
 static size_t threads_of(const struct gpumc_ensemble *ensemble)
 {
   const struct lattice_cpu_storage *storage = ensemble->storage;
@@ -326,7 +326,8 @@ static size_t threads_of(const struct gpumc_ensemble *ensemble)
   return pay < 1 ? 1 : pay < all ? pay : all;
 }
 
-/* Rows of a part: no more than stay in the cache, and few enough that every thread has several. */
+/* Returns the rows of a part: few enough to stay in the cache, and for every thread to have several
+ * parts. */
 static size_t lines_of_parts(const struct gpumc_ensemble *ensemble)
 {
   const struct gpumc_checkerboard *lattice = &own_of(ensemble)->lattice;
@@ -336,7 +337,7 @@ static size_t lines_of_parts(const struct gpumc_ensemble *ensemble)
   return lines < 1 ? 1 : lines < most ? lines : most;
 }
 
-/* Every colour is done everywhere before the other one begins. */
+/* Every colour is finished everywhere before the other one begins. */
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                                uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {

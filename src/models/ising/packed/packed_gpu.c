@@ -1,4 +1,4 @@
-/* The packed kernel on a GPU: memory, rules, and what is asked of the drivers. */
+/* The packed kernel on a GPU: memory, rules, and calls of the drivers. */
 #include "models/ising/packed/packed_gpu.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@
 #include "models/ising/packed/packed.h"
 #include "models/lattice/replicas_gpu.h"
 
-/* lattice_gpu_storage.table: where its parts begin, in bytes. */
+/* lattice_gpu_storage.table: offsets of its parts in bytes. */
 struct table {
   size_t sums;       /* [plan.runs][plan.capacity] of struct ising_packed_sums */
   size_t thresholds; /* [plan.runs] of struct ising_multispin_thresholds */
@@ -37,7 +37,8 @@ static struct ising_multispin_replicas replicas_of(const struct gpumc_ensemble *
   return ising_multispin_replicas_on(ensemble, &lattice, ensemble->plan.capacity);
 }
 
-/* Without a field Metropolis of an antiferromagnet is that of a ferromagnet turned over. */
+/* Without a field, Metropolis of an antiferromagnet is that of a ferromagnet with one colour
+ * inverted. */
 static uint32_t stagger_of(const struct gpumc_ensemble *ensemble)
 {
   const struct ising_multispin_physics physics = ising_multispin_physics_of(ensemble);
@@ -57,7 +58,7 @@ static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
                                             : ising_packed_to_portable(&arguments, error);
 }
 
-/* A unit is four words: sides are even, so that a replica has a multiple of four. */
+/* A unit is four words: sides are even, so a replica has a multiple of four. */
 static size_t units(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   (void)plan;
@@ -106,7 +107,7 @@ static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc
   return ising_packed_randomize(&arguments, error);
 }
 
-/* Of the replicas, or of the runs' pairs of them; results are added by the caller. */
+/* For the replicas, or for pairs of them in two runs; results are added by the caller. */
 static struct ising_packed_measurement measurement_of(const struct gpumc_ensemble *ensemble)
 {
   const struct table table = table_of(ensemble->model, &ensemble->plan);

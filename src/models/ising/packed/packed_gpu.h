@@ -1,11 +1,10 @@
-/* The packed kernel on a GPU below its ops: what the host asks of the drivers in
- * packed_*_gpu.cu.
+/* The packed kernel on a GPU below its ops: the host's interface to the drivers in packed_*_gpu.cu.
  *
  * A word holds 32 neighbouring sites of one colour of a row of one replica (ising_physics.h,
  * trajectory "ising.packed.1"). Sweeps are those of the multispin kernel, with its structs: a group
  * is a replica, words[runs][groups][2][colour], and row, plane and colour count words instead of
- * sites; there are no tiles and no signs. With `stagger` the words of colour 1 are kept turned
- * over, always. */
+ * sites; there are no tiles and no signs. With `stagger` the words of colour 1 are always stored
+ * inverted. */
 #ifndef GPUMC_ISING_PACKED_GPU_H
 #define GPUMC_ISING_PACKED_GPU_H
 
@@ -32,15 +31,15 @@ struct ising_packed_start {
   uint32_t stagger;
 };
 
-/* Bonds between unlike spins, spins up, and of the waves what struct lattice_wave wants: sums of
+/* Bonds between unlike spins, spins up, and for the waves the sums for struct lattice_wave: sums of
  * signed numbers as unsigned ones. */
 struct ising_packed_sums {
   unsigned long long unlike, up, cosine[3], sine[3];
 };
 
-/* Replicas of the runs first + i or, if `pairs`, what is different between them and those of the
- * runs second + i, i < runs. sums[runs][capacity]; cosine, sine: [wave.length], device memory. The
- * results are arrays [runs][capacity], NULL where not wanted. */
+/* Replicas of the runs first + i or, if `pairs`, their differences to those of the runs second + i,
+ * i < runs. sums[runs][capacity]; cosine, sine: [wave.length], device memory. The results are
+ * arrays [runs][capacity], NULL if not wanted. */
 struct ising_packed_measurement {
   struct ising_multispin_replicas replicas;
   struct ising_packed_sums *sums;
@@ -63,7 +62,7 @@ ising_packed_from_portable(const struct ising_packed_transfer *arguments,
 GPUMC_MUST_CHECK enum gpumc_status
 ising_packed_to_portable(const struct ising_packed_transfer *arguments, struct gpumc_error *error);
 
-/* Where a replica stands, and its words. */
+/* Where a replica is, and its words. */
 GPUMC_HOST_DEVICE static inline size_t
 ising_packed_words(const struct ising_multispin_replicas *replicas)
 {

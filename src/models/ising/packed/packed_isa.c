@@ -15,7 +15,7 @@ static uint32_t *array(const struct ising_packed_part *part, size_t array)
   return part->scratch + array * ising_packed_extent(part->lattice);
 }
 
-/* `lines` rows of a colour from number `line` on. */
+/* Copies `lines` rows of a colour from number `line` on. */
 static void copy_rows(const struct ising_packed_part *part, size_t colour, size_t line,
                       size_t lines, uint32_t *to)
 {
@@ -25,7 +25,7 @@ static void copy_rows(const struct ising_packed_part *part, size_t colour, size_
     to[i] ^= part->other[at + i];
 }
 
-/* Site k - 1 or k + 1 of every site k of a row, periodic. */
+/* Computes site k - 1 or k + 1 of every site k of a row, periodic. */
 static void shift_row(const uint32_t *restrict same, size_t row, bool back, uint32_t *restrict to)
 {
   if (back) {
@@ -39,7 +39,8 @@ static void shift_row(const uint32_t *restrict same, size_t row, bool back, uint
   }
 }
 
-/* Rows in turn, the first one back or not. Rows of a single word are turned in whole vectors. */
+/* Shifts rows alternately, the first one back or not. Rows of a single word are shifted in whole
+ * vectors. */
 static void shift_rows(const uint32_t *restrict same, size_t row, size_t lines, bool back,
                        uint32_t *restrict to)
 {
@@ -54,7 +55,7 @@ static void shift_rows(const uint32_t *restrict same, size_t row, size_t lines, 
     shift_row(same + i * row, row, ((first ^ i) & 1) == 0, to + i * row);
 }
 
-/* `lines` rows of one plane, from number `line` on, into the arrays from word `at` on. */
+/* Loads `lines` rows of one plane, from number `line` on, into the arrays from word `at` on. */
 static void load_plane(const struct ising_packed_part *part, size_t colour, size_t line,
                        size_t lines, size_t at, const struct rows *rows)
 {
@@ -92,7 +93,7 @@ static struct rows load_rows(const struct ising_packed_part *part, size_t colour
   return rows;
 }
 
-/* Bits set in the words a, or where b is not NULL, in a XOR b. */
+/* Returns the bits set in the words a or, if b is not NULL, in a XOR b. */
 static int64_t count_bits(const uint32_t *a, const uint32_t *b, size_t n)
 {
   int64_t count = 0;
@@ -116,15 +117,15 @@ static void count(const struct ising_packed_part *part, struct ising_packed_coun
     counts->unlike += count_bits(rows.spin, rows.near[d], rows.count);
 }
 
-/* The colour that stands at x = parity in a row. */
+/* Returns the colour at x = parity in a row. */
 static size_t colour_at(const struct ising_packed_part *part, size_t line, size_t parity)
 {
   const size_t height = part->lattice->length_y;
   return (parity + line % height + line / height) & 1;
 }
 
-/* The sites with x = parity, parity + 2, ...: their bits are counted row by row, word by word, in
- * the bits of `plane`. */
+/* Counts the bits of the sites with x = parity, parity + 2, ... row by row, word by word, in the
+ * bits of `plane`. */
 static void add_columns(const struct ising_packed_part *part, size_t parity,
                         const struct ising_multispin_waves *waves,
                         struct ising_packed_counts *counts)

@@ -1,4 +1,4 @@
-/* Packed replicas measured, or what is different between two of them: bonds and spins are counted
+/* Measures packed replicas, or the differences between two of them: bonds and spins are counted
  * word by word; for waves along x rows are counted bit by bit, along y and z each as a whole. */
 #include "models/ising/ising_channels.h"
 #include "models/ising/multispin/multispin_situation.cuh"
@@ -10,18 +10,18 @@ enum {
   THREADS = 256,
   STEPS = 16,       /* loads of a thread */
   ROWS = 256,       /* that a thread counts bit by bit, */
-  ROWS_AT_ONCE = 4, /* so many together; */
+  ROWS_AT_ONCE = 4, /* this many together; */
   COUNT_BITS = 9,   /* of such a count */
   WARP_ROWS = 16,   /* that a warp counts as a whole */
 };
 
-/* A replica of the run first + blockIdx.y, and the one it is compared with. */
+/* A replica of the run first + blockIdx.y, and the one that it is compared with. */
 struct subject {
   const uint32_t *words, *other;
   struct ising_packed_sums *sums;
 };
 
-/* False where the run has no such replica. */
+/* Returns false if the run has no such replica. */
 __device__ static inline bool find_subject(const struct ising_packed_measurement *measurement,
                                            uint32_t replica, struct subject *subject)
 {
@@ -36,7 +36,7 @@ __device__ static inline bool find_subject(const struct ising_packed_measurement
   return true;
 }
 
-/* Words k .. k + WIDTH - 1 of colour 0 and their neighbours, or what is different in them. */
+/* Loads words k .. k + WIDTH - 1 of colour 0 and their neighbours, or the differences in them. */
 template <class KIND>
 __device__ static inline void
 load(const struct ising_multispin_replicas *replicas, const struct subject *subject, uint32_t k,
@@ -121,7 +121,7 @@ __device__ static inline void add_sum(int64_t value, unsigned long long *sum)
 }
 
 /* A thread has the sites 64 i + parity + 2 b, b < 32, of ROWS rows: in each row the word i of the
- * colour that stands there. */
+ * colour at that parity. */
 __global__ void __launch_bounds__(THREADS)
     add_columns(const __grid_constant__ struct ising_packed_measurement measurement,
                 uint32_t blocks)

@@ -1,12 +1,12 @@
-/* Packed replicas drawn at beta = 0, brought in and out. Drawing goes by fours of words:
- * sides are even, so that a replica has a multiple of four. */
+/* Packed replicas drawn at beta = 0 and copied in and out. Four words are drawn at a time: sides
+ * are even, so a replica has a multiple of four. */
 #include "models/ising/ising_channels.h"
 #include "models/ising/packed/packed_gpu.h"
 #include "models/lattice/bit_sliced.h"
 
 enum { THREADS = 256, VECTOR = 4 };
 
-/* Four words of a replica: which ones, and whether there are any. */
+/* Four words of a replica: which ones, and whether they exist. */
 struct four {
   uint32_t m, replica;
   size_t first;
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(THREADS)
       make_uint4(word[0], word[1], word[2], word[3]);
 }
 
-/* The pair of words that hold 64 sites in a row: at even x those of the colour (y + z) & 1. */
+/* The pair of words with 64 sites of a row: at even x those of the colour (y + z) & 1. */
 struct pair {
   uint32_t *even, *odd, turn_even, turn_odd;
 };

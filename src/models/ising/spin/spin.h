@@ -1,4 +1,4 @@
-/* The spin kernel below its ops: what is compiled once for each instruction-set level. */
+/* The spin kernel below its ops: the parts compiled once for each instruction-set level. */
 #ifndef GPUMC_ISING_SPIN_H
 #define GPUMC_ISING_SPIN_H
 
@@ -10,17 +10,18 @@
 #include "models/ising/spin/spin_rule.h"
 #include "models/lattice/checkerboard.h"
 
-/* Where a site is, in the bits of a byte: the first three of its neighbour beside, "side" in
- * lattice/checkerboard.h, the others, in three dimensions, of its plane. */
+/* The position of a site, in the bits of a byte: the first three describe its neighbour beside it,
+ * "side" in lattice/checkerboard.h, the others, in three dimensions, its plane. */
 enum ising_spin_place {
-  ISING_SPIN_BACK = 0,           /* the side is k - 1; else k + 1, unless one of the next two */
+  ISING_SPIN_BACK = 0,           /* the side is k - 1; otherwise k + 1, unless one of the next
+                                  * two */
   ISING_SPIN_BACK_AROUND = 1,    /* it is k + row - 1 */
   ISING_SPIN_FORWARD_AROUND = 2, /* it is k - row + 1 */
   ISING_SPIN_FIRST_ROW = 3,      /* the row before is k - row + plane */
   ISING_SPIN_LAST_ROW = 4        /* the row after is k + row - plane */
 };
 
-enum { ISING_SPIN_CHUNK = 1024 }; /* sites of one colour that are worked on together */
+enum { ISING_SPIN_CHUNK = 1024 }; /* sites of one colour that are processed together */
 
 /* place[]: of the sites of colour 0 from the first one on. It repeats after `period` sites, and
  * colour 1 is `shift` sites ahead. */
@@ -41,9 +42,10 @@ struct ising_spin_sweep {
   uint8_t *spins, *scratch;
 };
 
-/* Of one replica, or of the product of two: its spins are up where theirs are alike. `other`: NULL,
- * or that replica's spins. Wanted: the energy of a sample with terms; `layers`, ising_spin_layers()
- * counts of the spins up in the layers x = 0, 1, .., then y, then z; NULL: not wanted. */
+/* Measures one replica, or the product of two: its spins are up where theirs are alike. `other`:
+ * NULL, or that replica's spins. Wanted: the energy of a sample with terms; `layers`,
+ * ising_spin_layers() counts of the spins up in the layers x = 0, 1, .., then y, then z; NULL: not
+ * wanted. */
 struct ising_spin_measurement {
   const struct ising_spin_lattice *lattice;
   struct ising_spin_sample sample;
@@ -56,7 +58,7 @@ struct ising_spin_sums {
   int64_t up;          /* spins up */
   int64_t unsatisfied; /* bonds between unlike spins, or between like ones if negative */
   int64_t against;     /* spins down in the larger of two fields, or up in the smaller one */
-  int64_t energy;      /* of a sample with terms, in quanta; else 0 */
+  int64_t energy;      /* of a sample with terms, in quanta; otherwise 0 */
 };
 
 struct ising_spin_ops {
@@ -70,8 +72,8 @@ extern const struct ising_spin_ops ising_spin_v2, ising_spin_v3, ising_spin_v4;
 extern const struct ising_spin_ops ising_spin_portable;
 #endif
 
-/* Storage on the CPU, one byte a spin and one replica a block (models/lattice/replicas_cpu.h), that
- * other kernels have, too; and the samples of the disorder that stand beside it. */
+/* Storage on the CPU, one byte per spin and one replica per block (models/lattice/replicas_cpu.h),
+ * which other kernels use, too; and the samples of the disorder stored beside it. */
 size_t ising_spin_cpu_bytes(const struct gpumc_model *model, const struct gpumc_device *device,
                             const struct gpumc_ensemble_plan *plan);
 GPUMC_MUST_CHECK enum gpumc_status
@@ -83,7 +85,7 @@ static inline size_t ising_spin_layers(const struct gpumc_checkerboard *lattice)
   return lattice->length_x + lattice->length_y + lattice->length_z;
 }
 
-/* The layers, then two working copies of colours. */
+/* Returns the size of the layers, then two working copies of colours. */
 static inline size_t ising_spin_scratch(const struct gpumc_checkerboard *lattice)
 {
   return ising_spin_layers(lattice) * sizeof(uint32_t) + GPUMC_CHECKERBOARD_PADDING +

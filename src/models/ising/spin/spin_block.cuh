@@ -1,5 +1,5 @@
-/* One block of 64 spins of a colour: its neighbours, its update, and what is measured in it. The
- * words of a colour may be in shared or in global memory. */
+/* One block of 64 spins of a colour: its neighbours, its update, and its measurement. The words of
+ * a colour may be in shared or in global memory. */
 #ifndef GPUMC_ISING_SPIN_BLOCK_CUH
 #define GPUMC_ISING_SPIN_BLOCK_CUH
 
@@ -20,7 +20,7 @@ __device__ static inline uint32_t ising_spin_words(const struct ising_spin_gpu_l
   return ISING_SPIN_WORDS * lattice->blocks;
 }
 
-/* 32 bits from bit `shift` of word i on; 0 beyond the colour's words. */
+/* Returns 32 bits from bit `shift` of word i on; 0 beyond the colour's words. */
 __device__ static inline uint32_t
 ising_spin_window(const uint32_t *words, uint32_t n_words, uint32_t i, uint32_t shift)
 {
@@ -29,7 +29,7 @@ ising_spin_window(const uint32_t *words, uint32_t n_words, uint32_t i, uint32_t 
   return __funnelshift_r(low, high, shift);
 }
 
-/* 32 bits from bit `start` on of a colour that repeats itself; start < 2 colour. */
+/* Returns 32 bits from bit `start` on of a colour that repeats periodically; start < 2 colour. */
 __device__ static inline uint32_t
 ising_spin_periodic_window(const struct ising_spin_gpu_lattice *lattice, const uint32_t *words,
                            uint32_t start)
@@ -43,7 +43,7 @@ ising_spin_periodic_window(const struct ising_spin_gpu_lattice *lattice, const u
   return bits;
 }
 
-/* The bits of word w that are spins. */
+/* Returns the bits of word w that are spins. */
 __device__ static inline uint32_t
 ising_spin_valid(const struct ising_spin_gpu_lattice *lattice, uint32_t w)
 {
@@ -54,7 +54,7 @@ ising_spin_valid(const struct ising_spin_gpu_lattice *lattice, uint32_t w)
   return n < ISING_SPIN_WORD_BITS ? (1u << n) - 1 : UINT32_MAX;
 }
 
-/* The side of the spin k is k + 1 or k - 1, but for the last or the first of a row, which may have
+/* The side of spin k is k + 1 or k - 1, except for the last or the first of a row, which may have
  * any length. */
 __device__ static inline uint32_t ising_spin_side_any(const struct ising_spin_gpu_lattice *lattice,
                                                       const uint32_t *other, uint32_t colour,
@@ -76,7 +76,7 @@ __device__ static inline uint32_t ising_spin_side_any(const struct ising_spin_gp
   return (forward & odd) | (backward & ~odd);
 }
 
-/* Rows of any length. */
+/* For rows of any length. */
 __device__ static inline struct ising_spin_neighbours
 ising_spin_neighbours_any(const struct ising_spin_gpu_lattice *lattice, const uint32_t *other,
                           uint32_t colour, uint32_t w)
@@ -91,7 +91,7 @@ ising_spin_neighbours_any(const struct ising_spin_gpu_lattice *lattice, const ui
   return neighbours;
 }
 
-/* Rows of whole words. */
+/* For rows of whole words. */
 __device__ static inline struct ising_spin_neighbours
 ising_spin_neighbours_aligned(const struct ising_spin_gpu_lattice *lattice, const uint32_t *other,
                               uint32_t colour, uint32_t w)
@@ -126,15 +126,15 @@ ising_spin_neighbours_of(const struct ising_spin_gpu_lattice *lattice, const uin
              : ising_spin_neighbours_any(lattice, other, colour, w);
 }
 
-/* Which comparison a number of neighbours up needs: without a field 0 is for 1 and 3, 1 for 0
+/* Returns the comparison for a number of neighbours up: without a field 0 is for 1 and 3, 1 for 0
  * and 4. */
 template <int COMPARISONS> __device__ static inline int ising_spin_comparison(int up)
 {
   return COMPARISONS == ISING_CLASSES ? up : up % 4 == 0;
 }
 
-/* The place in a table of what gpumc_philox_word_label makes, for counter i of a block of a colour.
- */
+/* Returns the place in a table of results of gpumc_philox_word_label, for counter i of a block of a
+ * colour. */
 __device__ static inline uint32_t
 ising_spin_table_place(const struct ising_spin_gpu_lattice *lattice, uint32_t colour,
                        uint32_t block, uint32_t i)
@@ -142,8 +142,8 @@ ising_spin_table_place(const struct ising_spin_gpu_lattice *lattice, uint32_t co
   return (colour * ISING_SPIN_COUNTERS + i) * lattice->blocks + block;
 }
 
-/* above[c][word]: the spins whose random number is not below the threshold of comparison c. The
- * bits are added: the unit of the logic operations is the busiest. */
+/* Sets above[c][word]: the spins whose random number is not below the threshold of comparison c.
+ * The bits are combined by additions: the unit for logic operations is the busiest. */
 template <uint32_t ROUNDS, int COMPARISONS, bool TABLE>
 __device__ static inline void
 ising_spin_compare(const struct ising_spin_gpu_lattice *lattice, const struct ising_rule *rule,
@@ -170,7 +170,7 @@ ising_spin_compare(const struct ising_spin_gpu_lattice *lattice, const struct is
   }
 }
 
-/* How many of the four neighbours are up, in binary; `some`: the bit of 2, or four. */
+/* The number of the four neighbours that are up, in binary; `some`: the bit of 2, or four. */
 struct ising_spin_count {
   uint32_t odd, some, four;
 };
@@ -182,7 +182,8 @@ __device__ static inline struct ising_spin_count ising_spin_count_up(struct isin
   return {odd_a ^ odd_b, both_a | both_b | (odd_a & odd_b), both_a & both_b};
 }
 
-/* The spins that stay as they start: those compared whose number is not below the threshold. */
+/* Returns the spins that stay as they start: those compared whose number is not below the
+ * threshold. */
 template <int COMPARISONS>
 __device__ static inline uint32_t
 ising_spin_staying(const struct ising_rule *rule, struct ising_spin_count count, uint32_t spins,
@@ -227,8 +228,8 @@ ising_spin_update_block(const struct ising_spin_gpu_lattice *lattice, const stru
   }
 }
 
-/* Adds the spins up and the unsatisfied bonds of one block of colour 0 and the one of colour 1 in
- * its place. */
+/* Adds the spins up and the unsatisfied bonds of one block of colour 0 and the corresponding one of
+ * colour 1. */
 __device__ static inline void ising_spin_measure_block(const struct ising_spin_gpu_lattice *lattice,
                                                        const uint32_t *words, uint32_t block,
                                                        uint32_t *up, uint32_t *unsatisfied)
@@ -251,14 +252,14 @@ struct ising_spin_share {
   uint32_t whole_block; /* whether all threads of the block do */
 };
 
-/* The sum over the lanes of `mask`, which call it together. */
+/* Returns the sum over the lanes of `mask`, which call it together. */
 __device__ static inline uint64_t ising_spin_sum_lanes(uint32_t mask, uint32_t value)
 {
   const uint64_t high = __reduce_add_sync(mask, value >> 16);
   return (high << 16) + __reduce_add_sync(mask, value & 0xffff);
 }
 
-/* The channels of replica `element` of the batch, by the threads that work on it. */
+/* Writes the channels of replica `element` of the batch; done by the threads that work on it. */
 __device__ static inline void ising_spin_measure(const struct ising_spin_gpu_lattice *lattice,
                                                  const struct ising_channels *channels,
                                                  struct ising_spin_share share,

@@ -1,4 +1,4 @@
-/* The spin kernel on the CPU: one byte a spin, threads over replicas. */
+/* The spin kernel on the CPU: one byte per spin, threads over replicas. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,8 @@ struct tables {
   struct ising_spin_samples samples;
   struct ising_spin_rule *rule; /* [plan.runs] */
   struct lattice_wave wave;
-  int32_t *cosine, *sine; /* [wave.length] */
+  int32_t *cosine, *sine; /* Returns the number for a chunk that begins at the end of a period, of
+                           * either colour. */
 };
 
 static struct ising_spin_lattice lattice_of(const struct gpumc_model *model)
@@ -28,7 +29,7 @@ static struct ising_spin_lattice lattice_of(const struct gpumc_model *model)
   return lattice;
 }
 
-/* For a chunk that begins at the end of a period, of either colour. */
+/* Returns it in quanta. */
 static size_t places(const struct ising_spin_lattice *lattice)
 {
   return lattice->period + lattice->shift + ISING_SPIN_CHUNK + GPUMC_CHECKERBOARD_PADDING;
@@ -146,7 +147,7 @@ static int64_t wave_of(const struct tables *tables, const uint32_t *layers)
   return lattice_wave_square(&tables->wave, cosine, sine);
 }
 
-/* In quanta. */
+/* `layers`: where they are counted if they are wanted, at the beginning of the scratch. */
 static int64_t energy_of(const struct gpumc_model *model, enum ising_spin_kind kind,
                          const struct ising_spin_sums *sums)
 {
@@ -169,7 +170,7 @@ sample_of(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place 
                            gpumc_ensemble_sample(&ensemble->plan, place->run, place->first));
 }
 
-/* `layers`: where they are counted if they are wanted, at the beginning of the scratch. */
+/* Compares the replica at `place` with `other`; the results go to place `at`. */
 static struct ising_spin_measurement measurement_of(const struct gpumc_ensemble *ensemble,
                                                     const struct lattice_cpu_place *place,
                                                     bool layers)
@@ -256,7 +257,7 @@ static bool is_rule_of(const struct ising_spin_rule *rule, const double *control
          rule->field == control[ISING_FIELD];
 }
 
-/* One for each run; most have the controls of the sweep before, or of the run before. */
+/* Sets one for each run; most have the controls of the sweep before, or of the run before. */
 static void set_rules(const struct gpumc_ensemble *ensemble, const double *control)
 {
   struct ising_spin_rule *rule = tables_of(ensemble)->rule;

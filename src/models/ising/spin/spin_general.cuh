@@ -47,14 +47,14 @@ ising_spin_near_of(const struct ising_spin_gpu_lattice *lattice, const uint32_t 
   return {{n.before, n.after, n.beside, n.side, 0, 0}, n.valid};
 }
 
-/* The sample of a replica. */
+/* Returns the sample of a replica. */
 __device__ static inline const uint8_t *
 ising_spin_sample_of(const struct ising_tables *tables, size_t replica)
 {
   return tables->samples + (tables->lanes == 0 ? 0 : replica * tables->group_bytes);
 }
 
-/* Words of a colour's signs: neighbour `slot`, or the fields behind them. */
+/* Returns the words of a colour's signs: neighbour `slot`, or the fields after them. */
 __device__ static inline const uint32_t *
 ising_spin_signs(const struct ising_spin_gpu_lattice *lattice, const uint8_t *sample,
                  uint32_t colour, uint32_t slot)
@@ -72,7 +72,7 @@ ising_spin_terms(const struct ising_spin_gpu_lattice *lattice, const uint8_t *sa
          (colour * slots + slot) * ISING_SPIN_BLOCK * (size_t)lattice->blocks;
 }
 
-/* Turns the neighbours of word w into what they pull to. */
+/* Converts the neighbours of word w to the direction of their pull. */
 __device__ static inline void ising_spin_turn(const struct ising_spin_gpu_lattice *lattice,
                                               const uint8_t *sample, uint32_t colour, uint32_t w,
                                               struct ising_spin_near *near)
@@ -105,7 +105,8 @@ ising_spin_class(const struct ising_spin_classes *classes, uint32_t bit)
          (classes->digit[2] >> bit & 1) << 2 | (classes->digit[3] >> bit & 1) << 3;
 }
 
-/* The local field of the spin at `place` of block `block`, in quanta. NUMBER: float or int64_t. */
+/* Returns the local field of the spin at `place` of block `block`, in quanta. NUMBER: float or
+ * int64_t. */
 template <typename NUMBER>
 __device__ static inline NUMBER
 ising_spin_field(const struct ising_spin_gpu_lattice *lattice, const uint8_t *sample,
@@ -123,7 +124,7 @@ ising_spin_field(const struct ising_spin_gpu_lattice *lattice, const uint8_t *sa
   return field;
 }
 
-/* What an update of one block needs. */
+/* The data needed to update one block. */
 struct ising_spin_update {
   const struct ising_spin_gpu_lattice *lattice;
   const struct ising_run_rule *rule; /* in shared memory: threads look up different classes */
@@ -135,8 +136,8 @@ struct ising_spin_update {
   uint32_t start[ISING_SPIN_WORDS];
 };
 
-/* What single precision leaves open. A function of its own, and the neighbours found again: so that
- * nothing is kept for it. */
+/* Decides what single precision leaves open. Finds the neighbours again in a function of its own,
+ * so that nothing is kept for it. */
 static __device__ __noinline__ bool
 ising_spin_decide_exactly(const struct ising_spin_gpu_lattice *lattice,
                           const struct ising_run_rule *rule, const uint8_t *sample, uint32_t colour,
@@ -149,7 +150,7 @@ ising_spin_decide_exactly(const struct ising_spin_gpu_lattice *lattice,
   return ising_spin_flips(&rule->exact, rule->start == 0, field, start, number);
 }
 
-/* Whether the spin at bit `bit` of word i of the block flips. */
+/* Returns whether the spin at bit `bit` of word i of the block flips. */
 template <bool TERMS>
 __device__ static inline bool
 ising_spin_decide(const struct ising_spin_update *update, int i, uint32_t bit, uint32_t number)

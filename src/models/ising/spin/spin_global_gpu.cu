@@ -10,7 +10,7 @@ replica_words(const struct ising_spin_replicas *replicas, size_t element)
   return replicas->words + element * 2 * ising_spin_words(&replicas->lattice);
 }
 
-/* `chunks`: blocks of threads to a replica. EACH: every run has a rule of its own. */
+/* `chunks`: blocks of threads per replica. EACH: every run has a rule of its own. */
 template <uint32_t ROUNDS, int MODE, bool EACH>
 __global__ void __launch_bounds__(THREADS_MAXIMUM)
     update_colour(const __grid_constant__ struct ising_spin_gpu_sweep arguments, uint32_t chunks,

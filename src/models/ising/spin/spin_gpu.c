@@ -1,4 +1,4 @@
-/* The spin kernel on a GPU: replicas of one bit a spin, swept in shared memory where they fit. */
+/* The spin kernel on a GPU: replicas with one bit per spin, swept in shared memory if they fit. */
 #include "models/ising/spin/spin_gpu.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static size_t masks_bytes(const struct ising_spin_gpu_lattice *lattice)
          (sizeof(struct ising_spin_row_masks) + sizeof(struct ising_spin_plane_masks));
 }
 
-/* Bit by bit. */
+/* Packs them bit by bit. */
 static void pack_signs(const struct ising_spin_gpu_lattice *lattice, const uint8_t *from,
                        size_t stride, uint32_t *to)
 {
@@ -48,7 +48,7 @@ static void pack_signs(const struct ising_spin_gpu_lattice *lattice, const uint8
     }
 }
 
-/* Threads have blocks that follow each other: so do their terms. */
+/* Threads have consecutive blocks, and so their terms are consecutive. */
 static void pack_terms(const struct ising_spin_gpu_lattice *lattice, const int32_t *from,
                        size_t stride, int32_t *to)
 {
@@ -213,7 +213,7 @@ static enum gpumc_status set_rules(struct gpumc_ensemble *ensemble, const double
   return GPUMC_OK;
 }
 
-/* What of `channel` the sweeps have not measured. */
+/* Measures the part of `channel` that the sweeps have not measured. */
 static enum gpumc_status measure_rest(const struct ising_spin_gpu_sweep *sweep, size_t runs,
                                       int64_t *const *channel, struct gpumc_error *error)
 {

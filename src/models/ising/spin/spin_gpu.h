@@ -1,8 +1,8 @@
 /* The spin kernel on a GPU: storage, and the drivers of its CUDA kernels.
  *
  * A spin is a bit, 1 up. Each colour of a replica is `blocks` blocks of 64 spins in the order of k,
- * two words each; bits from k = colour on are 0. A block of spins is what 16 Philox counters make
- * numbers for, and one thread's work. */
+ * two words each; bits from k = colour on are 0. A block of spins gets its numbers from 16 Philox
+ * counters, and is one thread's work. */
 #ifndef GPUMC_ISING_SPIN_GPU_H
 #define GPUMC_ISING_SPIN_GPU_H
 
@@ -17,12 +17,12 @@ extern "C" {
 
 enum { ISING_SPIN_BLOCK = 64, ISING_SPIN_WORDS = 2, ISING_SPIN_WORD_BITS = 32 };
 
-/* Which spins of a word are the first and the last of their row, and which stand in odd rows. */
+/* Which spins of a word are the first and the last of their row, and which are in odd rows. */
 struct ising_spin_row_masks {
   uint32_t first, last, odd;
 };
 
-/* Which stand in the first and the last row of their plane. */
+/* Which are in the first and the last row of their plane. */
 struct ising_spin_plane_masks {
   uint32_t first, last;
 };
@@ -35,10 +35,10 @@ struct ising_spin_gpu_lattice {
   const struct ising_spin_plane_masks *plane_masks;
 };
 
-/* How a sweep goes. PLAIN and FIELD, which are numbers of comparisons: of square lattices without
- * disorder, PLAIN of Metropolis without a field, where the classes 0 and 4, 1 and 3 are alike, the
- * spins to be compared opposite, and class 2 needs no comparison. CLASSES: everything else that
- * goes by a table. */
+/* The modes of a sweep. PLAIN and FIELD, which are numbers of comparisons, are for square lattices
+ * without disorder; PLAIN is Metropolis without a field, where the classes 0 and 4, 1 and 3 are
+ * alike, the spins to be compared opposite, and class 2 needs no comparison. CLASSES: everything
+ * else that uses a table. */
 enum ising_spin_mode {
   ISING_SPIN_PLAIN = 2,
   ISING_SPIN_FIELD = ISING_CLASSES,
@@ -53,13 +53,13 @@ struct ising_spin_replicas {
   uint32_t *words;
   uint32_t block_threads; /* 0: the driver's choice */
   uint32_t multiprocessors;
-  size_t shared_bytes; /* that one block of threads may have */
+  size_t shared_bytes; /* available to one block of threads */
 };
 
 /* `sweeps` may be 0. PLAIN and FIELD: `rule` is that of all runs, unless each has its own, as in
- * all other modes; only they measure `channels`. Samples, a group for each sample: of
- * ISING_SPIN_SIGNS words [colour][2d + 1][words of a colour], of ISING_SPIN_TERMS
- * [colour][2d + 1][place in block][block], the neighbours and then the field. */
+ * all other modes; only they measure `channels`. Samples, a group for each sample: with
+ * ISING_SPIN_SIGNS words [colour][2d + 1][words of a colour], with ISING_SPIN_TERMS [colour][2d +
+ * 1][place in block][block], the neighbours and then the field. */
 struct ising_spin_gpu_sweep {
   struct ising_spin_replicas replicas;
   struct ising_tables tables;
@@ -81,7 +81,7 @@ struct ising_spin_transfer {
   struct lattice_portable portable;
 };
 
-/* Sweeps and measurement of replicas that fit into shared memory; whether they do. */
+/* Sweeps and measurement of replicas that fit into shared memory; returns whether they do. */
 int ising_spin_fits(const struct ising_spin_replicas *replicas);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_spin_sweep_shared(const struct ising_spin_gpu_sweep *arguments, struct gpumc_error *error);

@@ -1,12 +1,13 @@
-/* The spin kernel with updates by table: one byte a spin, one 32-bit number a spin.
+/* The spin kernel with updates by table: one byte and one 32-bit number per spin.
  *
- * ising_spin_updated: `start` (see spin_rule.h) after the update with the numbers u, in
- * order, of spins whose classes are at `class`. A spin stays as it started if it is the one that
- * needs a comparison and its number is not below the threshold. `wide`, a constant: classes from
- * ISING_TABLE_FIELD on are in use. */
+ * ising_spin_updated: `start` (see spin_rule.h) after the update with the numbers u, in order, of
+ * spins whose classes are at `class`. A spin stays as it started if it needs a comparison and its
+ * number is not below the threshold.
+ *
+ * `wide`, a constant: classes from ISING_TABLE_FIELD on are in use. */
 #include "models/ising/spin/spin_simd.h"
 
-enum { ISING_SPIN_WORD_VECTORS = 4 }; /* vectors of words to a vector of bytes */
+enum { ISING_SPIN_WORD_VECTORS = 4 }; /* vectors of words per vector of bytes */
 
 #if defined(__AVX512F__)
 GPUMC_INLINE __mmask16 ising_spin_below(const struct ising_spin_table *table, gpumc_v32 u,
@@ -67,7 +68,7 @@ GPUMC_INLINE gpumc_v8 ising_spin_updated(const struct ising_spin_table *table, c
   return start ^ (~((gpumc_v8)rejected & (gpumc_v8)_mm256_cmpeq_epi8(needs, (__m256i)start)) & 1);
 }
 #elif defined(__SSE4_1__)
-/* Byte `place` of the thresholds of the classes. */
+/* Returns byte `place` of the thresholds of the classes. */
 GPUMC_INLINE __m128i ising_spin_byte(const struct ising_spin_table *table, __m128i class,
                                      const int place)
 {
@@ -111,14 +112,14 @@ GPUMC_INLINE gpumc_v8 ising_spin_updated(const struct ising_spin_table *table, c
 }
 #endif
 
-/* What is constant in a sweep of a kind. */
+/* The constants of a kind of sweep. */
 struct variant {
   size_t dimension;
   bool signs; /* of couplings and fields */
   uint32_t rounds;
 };
 
-/* Of one colour in one sweep. */
+/* One colour in one sweep. */
 struct half_sweep {
   const struct ising_spin_sweep *of;
   struct gpumc_philox_stream stream;
@@ -126,7 +127,7 @@ struct half_sweep {
   uint8_t *sites, *other; /* working copies of the colour, and of the other one */
 };
 
-/* Classes of n spins from k on; n: whole blocks. */
+/* Computes the classes of n spins from k on; n: whole blocks. */
 GPUMC_INLINE void classify(const struct half_sweep *half, const struct variant variant, size_t k,
                            size_t n, uint8_t *class)
 {
@@ -148,7 +149,7 @@ GPUMC_INLINE void classify(const struct half_sweep *half, const struct variant v
   }
 }
 
-/* Update `blocks` (a constant) blocks from k on, with their classes. */
+/* Updates `blocks` (a constant) blocks from k on, with their classes. */
 GPUMC_INLINE void update_blocks(const struct half_sweep *half, const struct variant variant,
                                 const size_t blocks, size_t k, const uint8_t *class)
 {

@@ -1,5 +1,5 @@
-/* Measurement of stored replicas of the spin kernel, of any lattice and disorder, or of products of
- * two: energies, spins, bonds, waves. A block of threads has a replica. */
+/* Measurement of stored replicas of the spin kernel, for any lattice and disorder, or of products
+ * of two: energies, spins, bonds, waves. One block of threads per replica. */
 #include "models/ising/spin/spin_general.cuh"
 #include "models/ising/spin/spin_tables_gpu.h"
 
@@ -13,7 +13,7 @@ struct pair {
   const uint32_t *words, *other;
 };
 
-/* Word w of a colour, up where the spins are alike. */
+/* Returns word w of a colour, up where the spins are alike. */
 static __device__ inline uint32_t
 word_of(const struct ising_spin_gpu_lattice *lattice, struct pair pair, uint32_t colour, uint32_t w)
 {
@@ -23,7 +23,7 @@ word_of(const struct ising_spin_gpu_lattice *lattice, struct pair pair, uint32_t
   return ~(pair.words[at] ^ pair.other[at]) & ising_spin_valid(lattice, w);
 }
 
-/* The neighbours of word w of colour 0. */
+/* Returns the neighbours of word w of colour 0. */
 static __device__ inline struct ising_spin_near
 near_of(const struct ising_spin_gpu_lattice *lattice, struct pair pair, uint32_t w)
 {
@@ -38,7 +38,7 @@ near_of(const struct ising_spin_gpu_lattice *lattice, struct pair pair, uint32_t
   return near;
 }
 
-/* Bonds have one end of colour 0. */
+/* Each bond has one end of colour 0. */
 static __device__ inline void add_bonds(const struct ising_spin_gpu_lattice *lattice,
                                         uint32_t spins, const struct ising_spin_near *near,
                                         unsigned long long sum[SUMS])
@@ -49,7 +49,8 @@ static __device__ inline void add_bonds(const struct ising_spin_gpu_lattice *lat
       sum[UNLIKE] += (uint32_t)__popc((spins ^ near->neighbour[n]) & near->valid);
 }
 
-/* Of the spins of a word the sum of s_i (h_i + sum_j J_ij s_j), of colour 1 that of s_i h_i. */
+/* Adds the sum over the spins of a word of s_i (h_i + sum_j J_ij s_j), for colour 1 that of s_i
+ * h_i. */
 static __device__ inline void add_terms(const struct ising_spin_gpu_lattice *lattice,
                                         const uint8_t *sample, uint32_t colour, uint32_t w,
                                         uint32_t spins, const struct ising_spin_near *near,

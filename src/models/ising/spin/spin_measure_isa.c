@@ -1,9 +1,9 @@
-/* Measuring one byte a spin: bonds, spins up, and layers of the lattice. */
+/* Measurement of replicas with one byte per spin: bonds, spins up, and layers of the lattice. */
 #include "models/ising/spin/spin_simd.h"
 
 enum { BLOCK = GPUMC_CHECKERBOARD_PADDING };
 
-/* Sums of the bytes of many vectors. A byte takes what `room` vectors add. */
+/* Sums of the bytes of many vectors. A byte has room for `room` vectors. */
 struct byte_sums {
   gpumc_v8 partial;
   int64_t total;
@@ -18,7 +18,7 @@ static void flush(struct byte_sums *sums)
   sums->partial = (gpumc_v8){0};
 }
 
-/* All ones for sites within the lattice, of a vector of which `left` sites are. */
+/* Returns all ones for sites within the lattice, in a vector with `left` such sites. */
 GPUMC_INLINE gpumc_v8 within(size_t left)
 {
   gpumc_v8 number;
@@ -79,7 +79,8 @@ GPUMC_INLINE void count(const struct ising_spin_measurement *with, const size_t 
   sums->against = counts.against.total;
 }
 
-/* The sum over a block's spins s_i of s_i (h_i + sum_j J_ij s_j), over colour 1 of s_i h_i only. */
+/* Returns the sum over a block's spins s_i of s_i (h_i + sum_j J_ij s_j), over colour 1 of s_i h_i
+ * only. */
 static int64_t energy_of_block(const int32_t *terms, size_t stride, size_t couplings,
                                const uint8_t neighbour[][BLOCK], const uint8_t *spins, size_t n)
 {
@@ -102,7 +103,7 @@ GPUMC_INLINE void sum_energy(const struct ising_spin_measurement *with, const si
   const size_t n = with->lattice->checkerboard.colour;
   for (size_t colour = 0; colour < 2; colour++)
     for (size_t k = 0; k < n; k += BLOCK) {
-      /* The fields, behind the couplings. */
+      /* The fields, after the couplings. */
       const int32_t *terms =
           with->sample.terms + (colour * (neighbours + 1) + neighbours) * stride + k;
       const uint8_t *places = ising_spin_places(with->lattice, colour, k);
@@ -119,7 +120,7 @@ GPUMC_INLINE void sum_energy(const struct ising_spin_measurement *with, const si
     }
 }
 
-/* Spins up at every x, y and z. */
+/* Counts spins up at every x, y and z. */
 static void
 count_layers(const struct gpumc_checkerboard *lattice, uint8_t *const sites[2], uint32_t *layers)
 {

@@ -8,10 +8,10 @@
 #include "models/ising/ising.h"
 #include "models/lattice/checkerboard.h"
 
-/* Of p by itself: spin_rule.h has it right to 2^-20. */
+/* Error of p itself: spin_rule.h computes it to 2^-20. */
 #define ESTIMATE_ERROR 0x1p-19
-/* Of f in single precision, in units of the largest f: seven terms are rounded and added up, the
- * slope is rounded and multiplied, each with an error of 2^-24. */
+/* Error of f in single precision, in units of the largest f: seven terms are rounded and added up,
+ * the slope is rounded and multiplied, each with an error of 2^-24. */
 #define SUM_ERROR 0x1p-20
 
 enum ising_spin_kind ising_spin_kind(const struct gpumc_model *model)
@@ -25,7 +25,7 @@ enum ising_spin_kind ising_spin_kind(const struct gpumc_model *model)
   return ISING_SPIN_SIGNS;
 }
 
-/* `neighbours` + 1 classes, the first one at `table`'s place `first`. */
+/* Sets `neighbours` + 1 classes, the first one at `table`'s place `first`. */
 static void set_classes(enum ising_move update, double beta, double coupling, double field,
                         uint32_t neighbours, uint32_t first, struct ising_spin_table *table)
 {
@@ -61,7 +61,7 @@ set_table(const struct gpumc_model *model, enum ising_move update, struct ising_
                 larger * ISING_TABLE_FIELD, &rule->table);
 }
 
-/* No local field of any sample is larger; rounding to quanta included. */
+/* Returns a bound on the local fields of all samples; rounding to quanta included. */
 static double largest_field(const struct gpumc_model *model)
 {
   const struct ising_parameters *parameters = ising_parameters(model);

@@ -19,7 +19,7 @@ GPUMC_INLINE void ising_store_bytes(uint8_t *bytes, gpumc_v8 v)
   memcpy(bytes, &v, sizeof v);
 }
 
-/* The bytes at `where` for sites whose place has the bit, `otherwise` for the others. */
+/* Returns the bytes at `where` for sites whose place has the bit, `otherwise` for the others. */
 GPUMC_INLINE gpumc_v8 ising_load_where(gpumc_v8 place, const int bit, const uint8_t *where,
                                        gpumc_v8 otherwise)
 {
@@ -38,8 +38,8 @@ GPUMC_INLINE gpumc_v8 ising_load_where(gpumc_v8 place, const int bit, const uint
 #endif
 }
 
-/* Of the vector of sites from `at` - first site on, where `at` points into the working copy of the
- * other colour, and `place` to the first site's. `dimension`: a constant. */
+/* Loads the neighbours of the vector of sites from `at` - first site on, where `at` points into the
+ * working copy of the other colour, and `place` to the first site's. `dimension`: a constant. */
 GPUMC_INLINE void ising_spin_neighbours(const struct gpumc_checkerboard *lattice,
                                         const size_t dimension, const uint8_t *at,
                                         const uint8_t *places,
@@ -65,7 +65,7 @@ GPUMC_INLINE void ising_spin_neighbours(const struct gpumc_checkerboard *lattice
   neighbour[GPUMC_PLANE_AFTER] = ising_load_bytes(at + plane);
 }
 
-/* Turns neighbours into what they pull to: the other way where their coupling is negative. */
+/* Converts neighbours to the direction of their pull: inverted if their coupling is negative. */
 GPUMC_INLINE void ising_spin_pulls(const size_t dimension, gpumc_v8 signs,
                                    gpumc_v8 neighbour[GPUMC_NEIGHBOURS_MAXIMUM])
 {
@@ -84,14 +84,15 @@ GPUMC_INLINE gpumc_v8 ising_spin_count(const size_t dimension,
   return up;
 }
 
-/* The places of the sites of `colour` from k on, ISING_SPIN_CHUNK of them and a vector. */
+/* Returns the places of the sites of `colour` from k on, ISING_SPIN_CHUNK of them and a vector. */
 GPUMC_INLINE const uint8_t *
 ising_spin_places(const struct ising_spin_lattice *lattice, size_t colour, size_t k)
 {
   return lattice->place + k % lattice->period + colour * lattice->shift;
 }
 
-/* Sites to work on from k on, whole blocks of 64: the last one may reach beyond the lattice. */
+/* Returns the sites to process from k on, whole blocks of 64: the last one may reach beyond the
+ * lattice. */
 GPUMC_INLINE size_t ising_spin_chunk(const struct gpumc_checkerboard *lattice, size_t k)
 {
   const size_t step = GPUMC_CHECKERBOARD_PADDING,
@@ -99,7 +100,7 @@ GPUMC_INLINE size_t ising_spin_chunk(const struct gpumc_checkerboard *lattice, s
   return n < ISING_SPIN_CHUNK ? n : ISING_SPIN_CHUNK;
 }
 
-/* Working copies of the colours in `scratch`: of `spins`, or where they are like `other`. */
+/* Makes working copies of the colours in `scratch`: of `spins`, or where they are like `other`. */
 GPUMC_INLINE void ising_spin_load(const struct gpumc_checkerboard *lattice, const uint8_t *spins,
                                   const uint8_t *other, uint8_t *scratch, uint8_t *sites[2])
 {
@@ -130,8 +131,8 @@ enum {
   ISING_SPIN_BLOCKS = ISING_SPIN_VECTORS / ISING_SPIN_BLOCK_VECTORS
 };
 
-/* Numbers of `blocks` (a constant) blocks, in the order of the spins, the first of which is spin k.
- */
+/* Draws the numbers of `blocks` (a constant) blocks, in the order of the spins, the first of which
+ * is spin k. */
 GPUMC_INLINE void ising_spin_numbers(const struct gpumc_philox_stream *stream,
                                      const uint32_t rounds, uint32_t label, const size_t blocks,
                                      size_t k,

@@ -1,5 +1,5 @@
-/* Replicas of the spin kernel on a GPU: drawing them, their portable form; and
- * the rules of the runs on their way there: as arguments, which need no copy and no wait. */
+/* Replicas of the spin kernel on a GPU: drawing them, and their portable form; and passing the
+ * rules of the runs to the device as arguments, which need no copy and no wait. */
 #include "models/ising/spin/spin_block.cuh"
 #include "models/ising/spin/spin_tables_gpu.h"
 
@@ -10,7 +10,7 @@ static __device__ inline size_t thread_number(void)
   return (size_t)blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-/* Blocks of THREADS threads that have n threads together. */
+/* Returns the blocks of THREADS threads for n threads in total. */
 static uint32_t blocks_for(size_t n)
 {
   return (uint32_t)lattice_parts(n, THREADS);
@@ -25,7 +25,7 @@ initial_word(struct gpumc_random random, uint32_t replica, uint32_t v)
   return v % 4 < 2 ? (v % 4 == 0 ? word[0] : word[1]) : (v % 4 == 2 ? word[2] : word[3]);
 }
 
-/* A thread for each word of the run. */
+/* One thread for each word of the run. */
 static __global__ void randomize(const __grid_constant__ struct ising_spin_replicas arguments)
 {
   const struct lattice_batch *batch = &arguments.batch;
@@ -57,14 +57,14 @@ replica_words(const struct ising_spin_transfer *arguments, size_t i)
   return replicas->words + element * 2 * ising_spin_words(&replicas->lattice);
 }
 
-/* Whether the spin k of colour 0 stands on an odd x: site number 2 k + this. */
+/* Returns whether spin k of colour 0 is at an odd x: site number 2 k + this. */
 static __device__ inline uint32_t odd_row(const struct ising_spin_gpu_lattice *lattice, uint32_t k)
 {
   const uint32_t line = k / lattice->row;
   return (line + line / lattice->height) & 1;
 }
 
-/* A thread for each word. */
+/* One thread for each word. */
 static __global__ void from_portable(const __grid_constant__ struct ising_spin_transfer arguments)
 {
   const struct ising_spin_gpu_lattice *lattice = &arguments.replicas.lattice;
@@ -86,7 +86,7 @@ static __global__ void from_portable(const __grid_constant__ struct ising_spin_t
   replica_words(&arguments, i)[place] = bits;
 }
 
-/* A thread for each byte. */
+/* One thread for each byte. */
 static __global__ void to_portable(const __grid_constant__ struct ising_spin_transfer arguments)
 {
   const struct ising_spin_gpu_lattice *lattice = &arguments.replicas.lattice;

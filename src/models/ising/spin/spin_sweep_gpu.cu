@@ -1,29 +1,29 @@
-/* Sweeps and measurement of the spin kernel in shared memory: some replicas to a warp where a
- * replica is small, else one to a block of threads. */
+/* Sweeps and measurement of the spin kernel in shared memory: several replicas per warp if a
+ * replica is small, otherwise one per block of threads. */
 #include "models/ising/spin/spin_general.cuh"
 
 enum {
   WARP = 32,
-  WARP_BYTES = 6144, /* shared memory of a warp at most, so that enough of them run together */
+  WARP_BYTES = 6144, /* shared memory of a warp at most, so that enough warps run together */
   WARPS_BUSY = 16,   /* that keep a multiprocessor busy */
-  WARPS = 4,         /* of a block of threads, by default, where a warp has whole replicas; */
-  WARPS_TABLE = 8,   /* where they share a table of more than TABLE_BYTES */
+  WARPS = 4,         /* of a block of threads, by default, if a warp has whole replicas; */
+  WARPS_TABLE = 8,   /* if they share a table of more than TABLE_BYTES */
   TABLE_BYTES = 8192,
   TABLE_BYTES_MAXIMUM = 32768, /* larger tables are not made, */
   TABLE_SWEEPS = 4,            /* nor any for fewer sweeps */
   THREADS_MAXIMUM = 1024,
   /* Shared memory of ising_spin_measure, and the rule of a run. */
   STATIC_BYTES = 2 * sizeof(unsigned long long) + sizeof(struct ising_run_rule),
-  DEFAULT_SHARED_BYTES = 48 << 10 /* that a kernel may have without asking */
+  DEFAULT_SHARED_BYTES = 48 << 10 /* available to a kernel without asking */
 };
 
-/* How replicas are laid over threads. Decides no result. `lanes` = 0: a whole block of threads to a
- * replica. */
+/* How replicas are assigned to threads. Decides no result. `lanes` = 0: a whole block of threads
+ * per replica. */
 struct shape {
   uint32_t lanes;    /* of a warp that work on one replica */
   uint32_t replicas; /* of a block of threads */
   uint32_t threads;
-  bool table; /* of what gpumc_philox_word_label makes, for all replicas of a block of threads */
+  bool table; /* of results of gpumc_philox_word_label, for all replicas of a block of threads */
   size_t shared_bytes;
 };
 
@@ -38,8 +38,8 @@ static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
   return below > low ? below : low;
 }
 
-/* The largest number of lanes to a replica that leaves at most 1/16 more of a warp idle than the
- * best one does; 0: no replica fits into a warp's share of memory. */
+/* Returns the largest number of lanes per replica that leaves at most 1/16 more of a warp idle than
+ * the best one does; 0: no replica fits into a warp's share of memory. */
 static uint32_t choose_lanes(const struct ising_spin_gpu_lattice *lattice)
 {
   double share[WARP + 1] = {0.0}, best = 0.0;
@@ -55,8 +55,8 @@ static uint32_t choose_lanes(const struct ising_spin_gpu_lattice *lattice)
   return lanes;
 }
 
-/* Warps for one replica, a power of two: for its memory, and so that few replicas keep the device
- * busy. */
+/* Returns the warps for one replica, a power of two: for its memory, and so that few replicas keep
+ * the device busy. */
 static uint32_t choose_warps(const struct ising_spin_replicas *replicas)
 {
   const size_t population = replicas->batch.runs * replicas->batch.expected;
@@ -69,13 +69,13 @@ static uint32_t choose_warps(const struct ising_spin_replicas *replicas)
   return warps;
 }
 
-/* Shared memory that replicas and table may have. */
+/* Returns the shared memory available for replicas and table. */
 static size_t room_for(const struct ising_spin_replicas *replicas)
 {
   return replicas->shared_bytes > STATIC_BYTES ? replicas->shared_bytes - STATIC_BYTES : 0;
 }
 
-/* Some replicas to a warp, some warps to a block of threads. */
+/* Assigns several replicas to a warp, several warps to a block of threads. */
 static struct shape
 shape_of_warps(const struct ising_spin_replicas *replicas, uint32_t table_sweeps, uint32_t lanes)
 {
@@ -115,8 +115,8 @@ static struct shape choose_shape(const struct ising_spin_replicas *replicas, uin
   return shape;
 }
 
-/* Where a thread works: the number of its replica among those of its block of threads, and the
- * share. */
+/* Returns where a thread works: the number of its replica among those of its block of threads, and
+ * the share. */
 __device__ static inline uint32_t assign(const struct shape *shape, struct ising_spin_share *share)
 {
   if (shape->lanes == 0) {
@@ -130,7 +130,7 @@ __device__ static inline uint32_t assign(const struct shape *shape, struct ising
   return threadIdx.x / WARP * per_warp + part;
 }
 
-/* Threads of one replica wait for each other. */
+/* Waits for the other threads of the replica. */
 __device__ static inline void wait(const struct shape *shape)
 {
   if (shape->lanes == 0)
@@ -147,7 +147,7 @@ __device__ static inline void copy(const struct shape *shape, struct ising_spin_
   wait(shape);
 }
 
-/* Lanes go along the blocks, warps along the rest. */
+/* Lanes run over the blocks, warps over the rest. */
 __device__ static inline void
 fill_table(const struct ising_spin_gpu_lattice *lattice, struct gpumc_random random, uint2 *table)
 {
@@ -161,7 +161,7 @@ fill_table(const struct ising_spin_gpu_lattice *lattice, struct gpumc_random ran
   __syncthreads();
 }
 
-/* What the threads of a replica have in common. The rule of PLAIN and FIELD is `rule`, of the other
+/* Data shared by the threads of a replica. The rule of PLAIN and FIELD is `rule`, of the other
  * modes `run_rule`, in shared memory. */
 struct common {
   struct ising_spin_share share;

@@ -1,4 +1,4 @@
-/* What the CUDA kernels of one number a spin keep beside the replicas. */
+/* Data of the CUDA kernels with one number per spin beside the replicas. */
 #include "models/ising/spin/spin_tables_gpu.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 
 enum { ALIGNMENT = 256 };
 
-/* Where the parts stand in the table. */
+/* Offsets of the parts in the table. */
 struct places {
   size_t own, rules, waves, samples, end;
 };
@@ -74,7 +74,7 @@ ising_tables_of(const struct gpumc_ensemble *ensemble, const struct ising_tables
   return tables;
 }
 
-/* One group of samples after the other, through host memory. */
+/* Copies one group of samples after the other, through host memory. */
 static enum gpumc_status bring_samples(struct gpumc_ensemble *ensemble,
                                        const struct ising_tables_layout *layout, uint8_t *to,
                                        struct gpumc_error *error)
@@ -118,7 +118,7 @@ enum gpumc_status ising_tables_fill(struct gpumc_ensemble *ensemble,
   const struct ising_tables tables = ising_tables_of(ensemble, layout);
   double *control = lattice_gpu_storage_of(ensemble)->notes;
   for (size_t i = 0; i < ensemble->plan.runs * ISING_CONTROLS; i++)
-    control[i] = (double)NAN; /* like no other */
+    control[i] = (double)NAN; /* equal to no other */
   GPUMC_TRY(ising_bring_waves(ensemble, tables.cosine, tables.sine, NULL, error));
   return bring_samples(ensemble, layout, tables.samples, error);
 }

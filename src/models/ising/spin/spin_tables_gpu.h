@@ -1,5 +1,5 @@
-/* What the CUDA kernels of one number a spin keep beside the replicas, in the storage's table:
- * rules of the runs, waves, samples of the disorder, and what else a kernel wants. */
+/* Data of the CUDA kernels with one number per spin beside the replicas, in the storage's table:
+ * rules of the runs, waves, samples of the disorder, and anything else a kernel needs. */
 #ifndef GPUMC_ISING_SPIN_TABLES_GPU_H
 #define GPUMC_ISING_SPIN_TABLES_GPU_H
 
@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/* How a kernel has them. `pack`: `count` samples as ising_spin_samples_fill makes them, to one
- * group of `lanes` of them (those that are missing stay 0) of group_bytes, zeroed. */
+/* How a kernel lays them out. `pack`: converts `count` samples as ising_spin_samples_fill makes
+ * them to one group of `lanes` of them (missing ones stay 0) of group_bytes, zeroed. */
 struct ising_tables_layout {
   size_t own_bytes;
   size_t lanes, group_bytes;
@@ -21,8 +21,8 @@ struct ising_tables_layout {
                const void *from, size_t count, size_t lanes, void *to);
 };
 
-/* Device memory, but for `wave` and the quanta. samples[groups][group_bytes], groups = 1: all
- * replicas have the only sample. Where the samples go by runs, `by_run` of them for plan_runs runs,
+/* Device memory, except `wave` and the quanta. samples[groups][group_bytes], groups = 1: all
+ * replicas have the only sample. If the samples go by runs, `by_run` of them for plan_runs runs,
  * each is a group. */
 struct ising_tables {
   enum ising_spin_kind kind;
@@ -38,8 +38,8 @@ struct ising_tables {
   void *own;
 };
 
-/* Of struct lattice_gpu_layout: the table; the notes, controls of the runs whose rules are there.
- */
+/* Entries of struct lattice_gpu_layout: the table; the notes, controls of the runs whose rules are
+ * there. */
 size_t ising_tables_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
                           const struct ising_tables_layout *layout);
 size_t
@@ -50,15 +50,15 @@ GPUMC_MUST_CHECK enum gpumc_status ising_tables_fill(struct gpumc_ensemble *ense
                                                      struct gpumc_error *error);
 struct ising_tables
 ising_tables_of(const struct gpumc_ensemble *ensemble, const struct ising_tables_layout *layout);
-/* The rules of all runs on the device, for control[runs][..]; nothing is done where they are there.
- */
+/* Brings the rules of all runs to the device, for control[runs][..]; does nothing if they are there
+ * already. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_tables_set_rules(struct gpumc_ensemble *ensemble, const struct ising_tables *tables,
                        const double *control, struct gpumc_error *error);
 struct ising_run_rule
 ising_run_rule_of(const struct gpumc_ensemble *ensemble, const double control[ISING_CONTROLS]);
 
-/* Of one run: struct ising_spin_rule packed. compared: two bits a class. */
+/* The rule of one run: struct ising_spin_rule packed. compared: two bits per class. */
 struct ising_run_rule {
   uint32_t threshold[ISING_TABLE];
   uint32_t compared;
@@ -67,7 +67,7 @@ struct ising_run_rule {
   struct ising_spin_exact exact;
 };
 
-/* The same of a square lattice without disorder, by the number of neighbours up, for 32 spins at a
+/* The same for a square lattice without disorder, by the number of neighbours up, for 32 spins at a
  * time, bit 1 is up. A spin that starts as s needs a comparison iff (s ^ flip[up]) & needed[up],
  * and then stays unless its number is below threshold[up]; all others flip. */
 struct ising_rule {
@@ -96,7 +96,7 @@ ising_rule_of_words(const struct ising_run_rule *of_run)
   return rule;
 }
 
-/* Rules first .. first + count - 1 on their way to rules[runs], device memory. */
+/* Passes rules first .. first + count - 1 to rules[runs], device memory. */
 enum { ISING_RULES_AT_ONCE = 24 };
 struct ising_rules_part {
   struct ising_run_rule *rules;
@@ -108,9 +108,9 @@ struct ising_rules_part {
 GPUMC_MUST_CHECK enum gpumc_status
 ising_rules_store(const struct ising_rules_part *arguments, struct gpumc_error *error);
 
-/* Of the replicas of the runs first .. first + runs - 1, or of their products with those of the
- * runs from `second` on. Arrays [runs][capacity], NULL: not wanted; energies only of replicas,
- * links (the sum of s_i s_j over the bonds) only of products. */
+/* The measurement of the replicas of the runs first .. first + runs - 1, or of their products with
+ * those of the runs from `second` on. Arrays [runs][capacity], NULL: not wanted; energies only for
+ * replicas, links (the sum of s_i s_j over the bonds) only for products. */
 struct ising_measured {
   uint32_t first, second, runs, product;
   int64_t *energy, *spins, *links, *wave;
@@ -121,8 +121,8 @@ struct ising_measured ising_measured_channels(size_t runs, int64_t *const *chann
 struct ising_measured ising_measured_overlaps(size_t first, size_t second, size_t runs,
                                               int64_t *const overlap[GPUMC_PAIRS_MAXIMUM]);
 
-/* The energy of a replica in quanta, from its sums. bonds, spins, along: as ising_energy and
- * ising_energy_of_signs have them; terms: the sum over couplings and fields of any size. */
+/* Returns the energy of a replica in quanta, from its sums. bonds, spins, along: as in ising_energy
+ * and ising_energy_of_signs; terms: the sum over couplings and fields of any size. */
 GPUMC_HOST_DEVICE static inline int64_t ising_tables_energy(const struct ising_tables *tables,
                                                             int64_t bonds, int64_t spins,
                                                             int64_t along, int64_t terms)

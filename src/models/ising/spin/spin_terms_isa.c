@@ -1,11 +1,11 @@
-/* The spin kernel where couplings or fields have any size: the local field of each spin is summed
- * up, and its threshold estimated, or found exactly where that leaves the spin open. */
+/* The spin kernel for couplings or fields of any size: the local field of each spin is summed up,
+ * and its threshold estimated, or found exactly if that leaves the spin open. */
 #include "models/ising/spin/spin_rule.h"
 #include "models/ising/spin/spin_simd.h"
 
 enum { BLOCK = ISING_SPIN_BLOCK };
 
-/* A block of spins of one colour, and what they see. */
+/* A block of spins of one colour, and the fields that they see. */
 struct block {
   uint32_t number[BLOCK];
   uint8_t neighbour[GPUMC_NEIGHBOURS_MAXIMUM][BLOCK];
@@ -13,7 +13,7 @@ struct block {
   size_t stride;
 };
 
-/* The sums of the terms in single precision. */
+/* Sums the terms in single precision. */
 GPUMC_INLINE void
 estimate_fields(const struct block *block, const size_t dimension, float field[BLOCK])
 {

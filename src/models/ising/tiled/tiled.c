@@ -107,8 +107,8 @@ void ising_tiling_read(const struct gpumc_params *kernel, struct gpumc_kernel_op
   *options = ising_tiling_options(&tiling);
 }
 
-/* A palindrome of hits that the next measurement cuts off has no detailed balance, which it is for.
- */
+/* A palindrome of hits that is cut off by the next measurement lacks the detailed balance that it
+ * is for. */
 void ising_tiling_check(const struct gpumc_params *kernel, int64_t interval,
                         struct gpumc_report *report)
 {
@@ -134,7 +134,7 @@ const char *ising_tiling_warning(const struct gpumc_kernel_options *options, con
 /* ---- tiles, and the order of their updates ---- */
 
 enum {
-  SIDE_2D = 32, /* the largest sides of a tile that are chosen, and that there may be */
+  SIDE_2D = 32, /* the largest sides of a tile: chosen by default, and allowed */
   SIDE_3D = 8,
   SIDE_2D_MAXIMUM = ISING_TILE_MAXIMUM,
   SIDE_3D_MAXIMUM = 16,
@@ -146,7 +146,7 @@ static bool divides(const struct gpumc_checkerboard *lattice, size_t tile)
          (lattice->dimension == 2 || lattice->length_z % (2 * tile) == 0);
 }
 
-/* The side asked for, or the largest that fits; 0: none does. */
+/* Returns the requested side, or the largest that fits; 0: none does. */
 static uint32_t side_of(const struct gpumc_checkerboard *lattice, const struct ising_tiling *tiling)
 {
   uint32_t tile = tiling->tile > 0 ? tiling->tile : lattice->dimension == 3 ? SIDE_3D : SIDE_2D;
@@ -199,7 +199,7 @@ ising_tiled_geometry(const struct gpumc_model *model, const struct ising_tiling 
       .row = tile / 2,
       .row_words = (tile / 2 + ISING_TILED_LANES - 1) / ISING_TILED_LANES,
       .lines = solid ? tile * tile : tile,
-      /* A word before the line, and a byte behind it. */
+      /* A word before the line, and a byte after it. */
       .copy_row = 1 + tile / 2 / ISING_TILED_LANES + 1,
   };
   const uint32_t rest = geometry.row % ISING_TILED_LANES;
@@ -249,15 +249,15 @@ forward_visit(uint32_t hits, uint32_t sweeps, uint32_t v, struct ising_tiled_vis
   return true;
 }
 
-/* Half of the sweeps of group g, of `sweeps` sweeps in all, an even number. */
+/* Returns half of the sweeps of group g, of `sweeps` sweeps in all, an even number. */
 static uint32_t half_group(uint32_t hits, uint32_t sweeps, uint32_t g)
 {
   const uint64_t first = (uint64_t)g * hits;
   return first >= sweeps ? 0 : smaller(hits, sweeps - (uint32_t)first) / 2;
 }
 
-/* Of an even number of sweeps: A, B, A, B, .. A, where A between two groups is the end of the one
- * and the beginning of the other. */
+/* For an even number of sweeps: A, B, A, B, .. A, where A between two groups is the end of one and
+ * the beginning of the other. */
 static bool
 symmetrised_visit(uint32_t hits, uint32_t sweeps, uint32_t v, struct ising_tiled_visit *visit)
 {
@@ -338,7 +338,7 @@ ising_tiled_generator(const struct ising_tiled_geometry *geometry, enum ising_ge
   return made;
 }
 
-/* ---- a tile and its boundary into its working copy, on the CPU ---- */
+/* ---- copying a tile and its boundary into its working copy, on the CPU ---- */
 
 /* `tile`: the words of one colour of the tile and, by axis and side, of its neighbours. */
 struct surroundings {

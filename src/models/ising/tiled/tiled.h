@@ -1,7 +1,7 @@
 /* The tiled kernel: one large lattice with uniform couplings and fields, updated tile by tile with
  * all of a tile and its boundary in fast memory (M. Weigel, J. Comput. Phys. 231, 3064 (2012),
- * section 3: the double checkerboard). What is the same on every device: where spins are, in which
- * order they are updated, and whose random number is whose.
+ * section 3: the double checkerboard). This header defines what is the same on every device: where
+ * spins are, the order of their updates, and the random number of each.
  *
  * Trajectory "ising.tiled.1". The lattice is cut into tiles of side t, every side of the lattice
  * being a multiple of 2 t. Tile (X, Y, Z) has the number (Z Ty + Y) Tx + X and belongs to half A
@@ -29,17 +29,18 @@
 
 /* ---- how one large lattice is updated ---- */
 
-/* How one large lattice is updated tile by tile (M. Weigel, Comput. Phys. Commun. 182, 1833
- * (2011); J. Comput. Phys. 231, 3064 (2012)): the keys that the tiled kernels add to the block
- * `kernel`. All of them decide numbers. */
+/* How one large lattice is updated tile by tile (M. Weigel, Comput. Phys. Commun. 182, 1833 (2011);
+ * J. Comput. Phys. 231, 3064 (2012)): the keys that the tiled kernels add to the block `kernel`.
+ * All of them decide numbers. */
 
-/* A and B are the two halves of a checkerboard of tiles. With k hits k sweeps are done as k updates
- * of A, then k of B (forward), or as a palindrome: k/2 of A, k of B, k/2 of A in reversed order. */
+/* A and B are the two halves of a checkerboard of tiles. With k hits, k sweeps are performed as k
+ * updates of A, then k of B (forward), or as a palindrome: k/2 of A, k of B, k/2 of A in reversed
+ * order. */
 enum ising_tiling_order { ISING_ORDER_FORWARD, ISING_ORDER_SYMMETRISED };
 
 /* Zeroed: one hit, the kernel's own side, forward, Philox. */
 struct ising_tiling {
-  uint32_t hits; /* updates of a tile before the other half has its turn; 0 is 1 */
+  uint32_t hits; /* updates of a tile before the other half's turn; 0 means 1 */
   uint32_t tile; /* side in sites; 0: the kernel's choice by the shape of the lattice */
   enum ising_tiling_order order;
   enum ising_generator generator;
@@ -50,7 +51,7 @@ enum { ISING_HITS_MAXIMUM = 1000, ISING_TILE_MAXIMUM = 64 };
 /* The names of the choices; NULL-terminated. */
 extern const char *const ising_tiling_orders[], *const ising_generators[];
 
-/* Options of a plan and what they hold. */
+/* Convert between options of a plan and a tiling. */
 struct gpumc_kernel_options ising_tiling_options(const struct ising_tiling *tiling);
 struct ising_tiling ising_tiling_of(const struct gpumc_kernel_options *options);
 
@@ -77,11 +78,12 @@ ising_tiled_geometry(const struct gpumc_model *model, const struct ising_tiling 
 struct ising_tiled_rule ising_tiled_rule(const struct gpumc_model *model, enum ising_move update,
                                          const double control[ISING_CONTROLS]);
 
-/* Number `v` of the visits that a call of `sweeps` sweeps consists of; false: there are no more. */
+/* Sets `visit` to number `v` of the visits that make up a call of `sweeps` sweeps; false: there are
+ * no more. */
 bool ising_tiled_visit(const struct ising_tiling *tiling, uint32_t sweeps, uint32_t v,
                        struct ising_tiled_visit *visit);
 
-/* What the tiled kernels of all devices say of themselves. */
+/* Initialisers shared by the tiled kernels of all devices. */
 #define ISING_TILED_NAMES                                                                          \
   .variant = "tiled",                                                                              \
   .summary = "one large lattice, tiles in a double checkerboard, several hits a tile",             \

@@ -7,7 +7,7 @@
 
 enum { ISING_TILED_WARP = 32, ISING_TILED_THREADS_MAXIMUM = 512 };
 
-/* A word of a tile: where it stands in the working copy, its line, and which bytes are sites. */
+/* A word of a tile: its place in the working copy, its line, and which bytes are sites. */
 struct ising_tiled_word {
   uint32_t at, line, along, sites, shift; /* shift: of colour 0 */
 };
@@ -24,8 +24,8 @@ ising_tiled_word(const struct ising_tiled_geometry *geometry, uint32_t w)
   return word;
 }
 
-/* The lines of the tiles beyond the first and the last one along an axis other than x; from[side]:
- * those tiles' words of one colour. */
+/* Loads the lines of the tiles beyond the first and the last one along an axis other than x;
+ * from[side]: those tiles' words of one colour. */
 __device__ static inline void ising_tiled_load_lines(const struct ising_tiled_geometry *geometry,
                                                      uint32_t axis, const uint32_t *const from[2],
                                                      uint32_t *copy)
@@ -43,7 +43,7 @@ __device__ static inline void ising_tiled_load_lines(const struct ising_tiled_ge
   }
 }
 
-/* The spins beyond both ends of each line. */
+/* Loads the spins beyond both ends of each line. */
 __device__ static inline void ising_tiled_load_ends(const struct ising_tiled_geometry *geometry,
                                                     const uint32_t *const from[2], uint32_t *copy)
 {
@@ -55,8 +55,8 @@ __device__ static inline void ising_tiled_load_ends(const struct ising_tiled_geo
   }
 }
 
-/* The tile and its boundary, by all threads of the block together, which see it on return.
- * `words`: of the replica. copy[2][copy_words]. */
+/* Loads the tile and its boundary, with all threads of the block together, which all see it on
+ * return. `words`: of the replica. copy[2][copy_words]. */
 __device__ static inline void ising_tiled_load(const struct ising_tiled_geometry *geometry,
                                                const uint32_t *words, struct ising_tiled_tile tile,
                                                uint32_t *copy)
@@ -86,7 +86,7 @@ __device__ static inline void ising_tiled_load(const struct ising_tiled_geometry
   __syncthreads();
 }
 
-/* Threads of a block for the words of a tile. */
+/* Returns the threads of a block for the words of a tile. */
 static inline uint32_t ising_tiled_threads(const struct ising_tiled_replicas *replicas)
 {
   const uint32_t wanted =

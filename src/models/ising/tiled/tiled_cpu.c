@@ -10,7 +10,7 @@
 #include "models/lattice/replicas_cpu.h"
 
 /* lattice_cpu_storage.own. state[plan.runs][plan.capacity][state_words], those of the generators;
- * rule[plan.runs], of the present call; wave_table: cosines, then sines. */
+ * rule[plan.runs], of the current call; wave_table: cosines, then sines. */
 struct ising_tiled_own {
   struct ising_tiled_geometry geometry;
   struct ising_tiled_generator generator;
@@ -27,7 +27,7 @@ static struct ising_tiled_own *ising_tiled_own_of(const struct gpumc_ensemble *e
   return storage->own;
 }
 
-/* The state of the generator of a replica of a run. */
+/* Returns the state of the generator of a replica of a run. */
 static uint32_t *
 ising_tiled_state(const struct gpumc_ensemble *ensemble, size_t run, size_t replica)
 {
@@ -35,14 +35,14 @@ ising_tiled_state(const struct gpumc_ensemble *ensemble, size_t run, size_t repl
   return own->state + (run * ensemble->plan.capacity + replica) * own->state_words;
 }
 
-/* The calling thread's. */
+/* Returns the scratch of the calling thread. */
 static struct ising_tiled_scratch ising_tiled_scratch_of(const struct gpumc_ensemble *ensemble)
 {
   return ising_tiled_scratch_at(&ising_tiled_own_of(ensemble)->geometry,
                                 lattice_cpu_scratch(ensemble->storage));
 }
 
-/* What follows from the plan; nothing is allocated. */
+/* Returns what follows from the plan; allocates nothing. */
 static struct ising_tiled_own
 own_for(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
@@ -99,7 +99,7 @@ static void free_own(void *own_memory)
   free(own->wave_table);
 }
 
-/* A block is one replica as tiled_lattice.h has it. Threads share a replica, so that replicas go in
+/* A block is one replica as in tiled_lattice.h. Threads share a replica, so replicas are copied in
  * and out one after the other. */
 static const struct lattice_cpu_layout layout = {
     .replicas = 1,
@@ -189,7 +189,7 @@ static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t f
   return GPUMC_OK;
 }
 
-/* Tile number i of a replica, of both halves. */
+/* Measures tile number i of a replica, of both halves. */
 static struct ising_tiled_sums
 measure_tile(const struct gpumc_ensemble *ensemble, const uint32_t *words, uint32_t i, bool waves)
 {
@@ -210,7 +210,7 @@ measure_tile(const struct gpumc_ensemble *ensemble, const uint32_t *words, uint3
   return sums;
 }
 
-/* One replica; threads share its tiles. */
+/* Measures one replica; threads share its tiles. */
 static struct ising_tiled_sums measure_replica(const struct gpumc_ensemble *ensemble,
                                                const struct lattice_cpu_place *place, bool waves)
 {
@@ -263,7 +263,7 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
   return GPUMC_OK;
 }
 
-/* One half of the tiles of all replicas. */
+/* Updates one half of the tiles of all replicas. */
 static void do_visit(const struct gpumc_ensemble *ensemble, const struct ising_tiled_visit *visit)
 {
   const struct lattice_cpu_storage *storage = ensemble->storage;

@@ -1,5 +1,6 @@
-/* The generators of the tiled kernel that are not Philox, as M. Weigel, J. Comput. Phys. 231, 3064
- * (2012), section 3.2 used them. UNSAFE: its Table 1 shows what they do wrong, and so can we.
+/* The generators of the tiled kernel other than Philox, as used by M. Weigel, J. Comput. Phys. 231,
+ * 3064 (2012), section 3.2. UNSAFE: his Table 1 shows their errors, and this kernel reproduces
+ * them.
  *
  * A launch over one half of the tiles has a block for each tile and a thread for each site of one
  * colour: thread j = b P + i, b the block, P = t^d / 2 the places of a colour, i the place. Each
@@ -24,7 +25,7 @@
 
 #include "core/numerics/random.h"
 
-/* All but Philox are unsafe, there to reproduce what they do wrong. */
+/* All but Philox are unsafe, provided to reproduce their errors. */
 enum ising_generator {
   ISING_GENERATOR_PHILOX,
   ISING_GENERATOR_LCG32,        /* all threads skip through one sequence */
@@ -58,7 +59,7 @@ struct ising_tiled_generator {
   struct ising_tiled_step one, thread; /* of the sequence, and of a thread from number to number */
 };
 
-/* `step` done n times. */
+/* Returns `step` performed n times. */
 GPUMC_HOST_DEVICE static inline struct ising_tiled_step
 ising_tiled_power(struct ising_tiled_step step, uint64_t n)
 {
@@ -83,7 +84,7 @@ ising_tiled_random_state(struct gpumc_random random, uint32_t replica, uint32_t 
   return (uint64_t)drawn[1] << 32 | drawn[0];
 }
 
-/* Element i of the state of block b before the first number. `elements`: of a block. */
+/* Returns element i of the state of block b before the first number. `elements`: of a block. */
 GPUMC_HOST_DEVICE static inline uint64_t
 ising_tiled_first_state(const struct ising_tiled_generator *generator, struct gpumc_random random,
                         uint32_t replica, uint32_t b, uint32_t i, uint32_t elements)
@@ -96,14 +97,14 @@ ising_tiled_first_state(const struct ising_tiled_generator *generator, struct gp
   return skip.multiplier * origin + skip.increment;
 }
 
-/* Elements of a block's state. */
+/* Returns the elements of a block's state. */
 GPUMC_HOST_DEVICE static inline uint32_t
 ising_tiled_elements(const struct ising_tiled_generator *generator)
 {
   return generator->kind == ISING_TILED_LCG64 ? generator->block_words / 2 : generator->block_words;
 }
 
-/* Element i of a block's state. */
+/* Sets element i of a block's state. */
 GPUMC_HOST_DEVICE static inline void
 ising_tiled_set_state(const struct ising_tiled_generator *generator, uint32_t *state, uint32_t i,
                       uint64_t value)
@@ -116,7 +117,7 @@ ising_tiled_set_state(const struct ising_tiled_generator *generator, uint32_t *s
   }
 }
 
-/* The next number of thread i of a block. */
+/* Returns the next number of thread i of a block. */
 GPUMC_HOST_DEVICE static inline uint32_t
 ising_tiled_lcg(const struct ising_tiled_generator *generator, uint32_t *state, uint32_t i)
 {
@@ -129,7 +130,7 @@ ising_tiled_lcg(const struct ising_tiled_generator *generator, uint32_t *state, 
   return generator->kind == ISING_TILED_LCG64 ? (uint32_t)(x >> 32) : (uint32_t)x;
 }
 
-/* Words of the state of a replica. */
+/* Returns the words of the state of a replica. */
 static inline size_t ising_tiled_state_words(const struct ising_tiled_generator *generator)
 {
   return (size_t)generator->blocks * generator->block_words;

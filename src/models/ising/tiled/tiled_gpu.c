@@ -1,11 +1,11 @@
-/* The tiled kernel on a GPU: memory, and what is launched. */
+/* The tiled kernel on a GPU: memory, and launches. */
 #include "models/ising/tiled/tiled_gpu.h"
 
 #include "models/ising/ising_host_gpu.h"
 #include "models/ising/tiled/tiled.h"
 #include "models/lattice/replicas_gpu.h"
 
-/* The table of lattice_gpu_storage: where its parts begin, in bytes. */
+/* The table of lattice_gpu_storage: offsets of its parts in bytes. */
 struct table {
   size_t rules;  /* struct ising_tiled_rule [runs] */
   size_t sums;   /* struct ising_tiled_sums [runs][capacity] */
@@ -21,7 +21,7 @@ geometry_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *p
   return ising_tiled_geometry(model, &tiling);
 }
 
-/* Words of the state of a replica's generator. */
+/* Returns the words of the state of a replica's generator. */
 static size_t state_words(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   const struct ising_tiled_geometry geometry = geometry_of(model, plan);
@@ -160,7 +160,7 @@ static size_t state_bytes(const struct gpumc_ensemble *ensemble)
   return ensemble->plan.capacity * state_words(ensemble->model, &ensemble->plan) * sizeof(uint32_t);
 }
 
-/* Of run m. */
+/* Returns that of run m. */
 static void *state_of(const struct gpumc_ensemble *ensemble, size_t m)
 {
   return lattice_gpu_table(ensemble, table_of(ensemble->model, &ensemble->plan).states +

@@ -1,5 +1,5 @@
-/* The tiled kernel on a GPU: the drivers of its CUDA kernels. A block of threads takes a tile and
- * its boundary to shared memory, a thread updates a word of four spins. */
+/* The tiled kernel on a GPU: the drivers of its CUDA kernels. A block of threads copies a tile and
+ * its boundary to shared memory; a thread updates a word of four spins. */
 #ifndef GPUMC_ISING_TILED_GPU_H
 #define GPUMC_ISING_TILED_GPU_H
 
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Rules that travel with a launch, whose arguments have 4 KiB. */
+/* Rules passed with a launch, whose arguments have 4 KiB. */
 enum { ISING_TILED_RULES = 24 };
 
 /* words[runs][capacity][replica words], the same of the states of generators, rule[runs]: device
@@ -39,7 +39,7 @@ struct ising_tiled_rules {
   void *stream;
 };
 
-/* Arrays [runs][capacity] in device memory, NULL where not wanted; sums[runs][capacity] is room. */
+/* Arrays [runs][capacity] in device memory, NULL if not wanted; sums[runs][capacity] is scratch. */
 struct ising_tiled_measurement {
   struct ising_tiled_replicas replicas;
   struct ising_tiled_waves waves;

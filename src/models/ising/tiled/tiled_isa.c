@@ -5,7 +5,7 @@
 
 enum { VECTORS = ISING_TILED_NUMBERS_STEP / 16 };
 
-/* The numbers of all words of the tile: output `lane` of their counters in numbers[lane]. */
+/* Draws the numbers of all words of the tile: output `lane` of their counters in numbers[lane]. */
 GPUMC_INLINE void draw_with(const struct ising_tiled_work *work, const uint32_t rounds,
                             uint32_t tile, uint32_t colour, uint32_t time, uint32_t *numbers)
 {
@@ -34,7 +34,8 @@ static void draw_philox(const struct ising_tiled_work *work, uint32_t tile, uint
     draw_with(work, 10, tile, colour, time, numbers);
 }
 
-/* The next number of a block, from a ring of the last r ones; `*oldest`: its oldest place. */
+/* Returns the next number of a block, from a ring of the last r ones; `*oldest`: its oldest
+ * place. */
 static uint32_t
 next_fibonacci(const struct ising_tiled_generator *generator, uint32_t *ring, uint32_t *oldest)
 {
@@ -44,7 +45,7 @@ next_fibonacci(const struct ising_tiled_generator *generator, uint32_t *ring, ui
   return ring[now];
 }
 
-/* The numbers of all places, from the state of the block. */
+/* Draws the numbers of all places, from the state of the block. */
 static void draw_unsafe(const struct ising_tiled_work *work, uint32_t *state, uint32_t *oldest,
                         uint32_t *numbers)
 {
@@ -93,7 +94,7 @@ static void store(const struct ising_tiled_work *work, struct ising_tiled_tile t
     }
 }
 
-/* The ring with its oldest number first. */
+/* Rotates the ring so that its oldest number comes first. */
 static void turn_ring(uint32_t *ring, uint32_t r, uint32_t oldest, uint32_t *room)
 {
   memcpy(room, ring, r * sizeof *ring);

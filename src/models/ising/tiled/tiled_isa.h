@@ -1,5 +1,5 @@
-/* The tiled kernel on the CPU below its ops: what is compiled once for each instruction-set level.
- */
+/* The tiled kernel on the CPU below its ops: the parts compiled once for each instruction-set
+ * level. */
 #ifndef GPUMC_ISING_TILED_ISA_H
 #define GPUMC_ISING_TILED_ISA_H
 
@@ -16,8 +16,8 @@ static inline uint32_t ising_tiled_numbers(const struct ising_tiled_geometry *ge
          ISING_TILED_NUMBERS_STEP;
 }
 
-/* What a thread works with: copy[2][copy_words] of a tile, numbers of the sites of a colour, room
- * for the state of a block. */
+/* Scratch of a thread: copy[2][copy_words] of a tile, numbers of the sites of a colour, room for
+ * the state of a block. */
 struct ising_tiled_scratch {
   uint32_t *copy[2], *numbers, *state;
 };
@@ -50,7 +50,7 @@ struct ising_tiled_work {
 };
 
 struct ising_tiled_ops {
-  /* Block b of a visit. Blocks of one visit may be worked on side by side. */
+  /* Performs block b of a visit. Blocks of one visit may be processed in parallel. */
   void (*visit)(const struct ising_tiled_work *work, const struct ising_tiled_visit *visit,
                 uint32_t b, struct ising_tiled_scratch scratch);
 };
@@ -61,7 +61,7 @@ extern const struct ising_tiled_ops ising_tiled_v2, ising_tiled_v3, ising_tiled_
 extern const struct ising_tiled_ops ising_tiled_portable;
 #endif
 
-/* The tile and its boundary into the working copy. */
+/* Copies the tile and its boundary into the working copy. */
 void ising_tiled_load(const struct ising_tiled_geometry *geometry, const uint32_t *words,
                       struct ising_tiled_tile tile, uint32_t *const copy[2]);
 

@@ -1,5 +1,5 @@
-/* Where the spins of the tiled kernel are, in words of four bytes, for both compilers.
- * models/ising/tiled/tiled.h says what tiles, halves, lines and places are. */
+/* Positions of the spins of the tiled kernel, in words of four bytes, for both compilers.
+ * models/ising/tiled/tiled.h defines tiles, halves, lines and places. */
 #ifndef GPUMC_ISING_TILED_LATTICE_H
 #define GPUMC_ISING_TILED_LATTICE_H
 
@@ -11,16 +11,16 @@
 
 enum {
   ISING_TILED_LANES = 4, /* spins of a word: a byte each, 1 up */
-  /* A spin's class: neighbours up, and ISING_TILED_UP more for a spin that is up itself. */
+  /* A spin's class: neighbours up, plus ISING_TILED_UP if the spin itself is up. */
   ISING_TILED_UP = 8,
   ISING_TILED_CLASSES = 16,
   ISING_TILED_AXES = 3,
 };
 
-/* A replica is words[tile][colour][line][row_words]; bytes behind a line's sites are 0.
- * `copy`: the working copy of one colour of a tile with its boundary, where each line has a word
- * before it (of which the last byte is the neighbour there) and room for the neighbour behind it;
- * in two dimensions it has t + 2 lines, in three (t + 2)^2. */
+/* A replica is words[tile][colour][line][row_words]; bytes after a line's sites are 0. `copy`: the
+ * working copy of one colour of a tile with its boundary, where each line has a word before it
+ * (whose last byte is the neighbour there) and room for the neighbour after it; in two dimensions
+ * it has t + 2 lines, in three (t + 2)^2. */
 struct ising_tiled_geometry {
   uint32_t dimension, tile; /* t */
   uint32_t tiles[ISING_TILED_AXES], n_tiles;
@@ -33,15 +33,15 @@ struct ising_tiled_geometry {
   uint32_t copy_row, copy_plane, copy_words; /* words of a line, of a plane, of all */
 };
 
-/* Of one run. A spin of class c is decided by u < threshold[c]. If so it becomes up or, where
- * `inverted` is 1 (Metropolis) and it is up, down; if not, the contrary. */
+/* The rule of one run. A spin of class c is decided by u < threshold[c]. If so it becomes up or, if
+ * `inverted` is 1 (Metropolis) and it is up, down; if not, the opposite. */
 struct ising_tiled_rule {
   uint64_t threshold[ISING_TILED_CLASSES];
   uint32_t inverted; /* four bytes */
 };
 
 /* The sweeps `first` .. `first + hits - 1` of a call in one half of the tiles. Colours are reversed
- * in those before number `turn` if `reversed`, in the others if not. */
+ * in those before number `turn` if `reversed`, otherwise in the others. */
 struct ising_tiled_visit {
   uint32_t half, first, hits, turn, reversed;
 };
@@ -50,7 +50,7 @@ struct ising_tiled_tile {
   uint32_t at[ISING_TILED_AXES];
 };
 
-/* Block b of a half. */
+/* Returns block b of a half. */
 GPUMC_HOST_DEVICE static inline struct ising_tiled_tile
 ising_tiled_tile(const struct ising_tiled_geometry *geometry, uint32_t half, uint32_t b)
 {
@@ -59,7 +59,7 @@ ising_tiled_tile(const struct ising_tiled_geometry *geometry, uint32_t half, uin
   return (struct ising_tiled_tile){{2 * (b % pairs) + ((y + z + half) & 1), y, z}};
 }
 
-/* The next tile along an axis, periodic; step: 1 or -1. */
+/* Returns the next tile along an axis, periodic; step: 1 or -1. */
 GPUMC_HOST_DEVICE static inline struct ising_tiled_tile
 ising_tiled_next(const struct ising_tiled_geometry *geometry, struct ising_tiled_tile tile,
                  uint32_t axis, int step)
@@ -75,7 +75,7 @@ ising_tiled_number(const struct ising_tiled_geometry *geometry, struct ising_til
   return (tile.at[2] * geometry->tiles[1] + tile.at[1]) * geometry->tiles[0] + tile.at[0];
 }
 
-/* First word of a tile in its replica; colour 1 follows `words` words behind. */
+/* Returns the first word of a tile in its replica; colour 1 follows `words` words later. */
 GPUMC_HOST_DEVICE static inline size_t
 ising_tiled_words(const struct ising_tiled_geometry *geometry, struct ising_tiled_tile tile)
 {
@@ -88,7 +88,7 @@ ising_tiled_replica_words(const struct ising_tiled_geometry *geometry)
   return (size_t)geometry->n_tiles * 2 * geometry->words;
 }
 
-/* First word of line (y, z), -1 .. t each, in a working copy. */
+/* Returns the first word of line (y, z), -1 .. t each, in a working copy. */
 GPUMC_HOST_DEVICE static inline uint32_t
 ising_tiled_copy_line(const struct ising_tiled_geometry *geometry, int y, int z)
 {
@@ -96,7 +96,7 @@ ising_tiled_copy_line(const struct ising_tiled_geometry *geometry, int y, int z)
   return plane + (uint32_t)(y + 1) * geometry->copy_row + 1;
 }
 
-/* Of line l. */
+/* Returns that of line l. */
 GPUMC_HOST_DEVICE static inline uint32_t
 ising_tiled_line(const struct ising_tiled_geometry *geometry, uint32_t l)
 {
@@ -104,7 +104,7 @@ ising_tiled_line(const struct ising_tiled_geometry *geometry, uint32_t l)
   return ising_tiled_copy_line(geometry, (int)(l - z * geometry->tile), (int)z);
 }
 
-/* Whether the sites of a colour stand on odd x in line l. */
+/* Returns whether the sites of a colour are at odd x in line l. */
 GPUMC_HOST_DEVICE static inline uint32_t
 ising_tiled_shift(const struct ising_tiled_geometry *geometry, uint32_t colour, uint32_t l)
 {
@@ -112,8 +112,8 @@ ising_tiled_shift(const struct ising_tiled_geometry *geometry, uint32_t colour, 
   return (l - z * geometry->tile + z + colour) & 1;
 }
 
-/* Neighbours up of the four spins at `word` of a working copy; `other`: that of the other colour.
- */
+/* Returns the neighbours up of the four spins at `word` of a working copy; `other`: that of the
+ * other colour. */
 GPUMC_HOST_DEVICE static inline uint32_t ising_tiled_up(const struct ising_tiled_geometry *geometry,
                                                         const uint32_t *other, uint32_t word,
                                                         uint32_t shift)
@@ -126,7 +126,8 @@ GPUMC_HOST_DEVICE static inline uint32_t ising_tiled_up(const struct ising_tiled
   return up;
 }
 
-/* Four spins after an update with the numbers u; `sites`: which of them are sites, 1 each. */
+/* Returns four spins after an update with the numbers u; `sites`: which of them are sites, 1
+ * each. */
 GPUMC_HOST_DEVICE static inline uint32_t
 ising_tiled_updated(const struct ising_tiled_rule *rule, uint32_t spins, uint32_t up,
                     const uint32_t u[ISING_TILED_LANES], uint32_t sites)
@@ -161,7 +162,7 @@ ising_tiled_site(const struct ising_tiled_geometry *geometry, size_t site)
   return found;
 }
 
-/* The byte of a site in its replica. */
+/* Returns the byte of a site in its replica. */
 GPUMC_HOST_DEVICE static inline size_t
 ising_tiled_byte(const struct ising_tiled_geometry *geometry, struct ising_tiled_site site)
 {
@@ -170,7 +171,7 @@ ising_tiled_byte(const struct ising_tiled_geometry *geometry, struct ising_tiled
   return word * ISING_TILED_LANES + site.along;
 }
 
-/* The initial spin of a site: number k of its colour in the lattice is site / 2. */
+/* Returns the initial spin of a site: number k of its colour in the lattice is site / 2. */
 GPUMC_HOST_DEVICE static inline uint32_t
 ising_tiled_initial(const struct ising_tiled_geometry *geometry, struct gpumc_random random,
                     uint32_t replica, uint32_t colour, size_t site)
@@ -183,7 +184,7 @@ ising_tiled_initial(const struct ising_tiled_geometry *geometry, struct gpumc_ra
   return drawn[i / 32 % 4] >> i % 32 & 1;
 }
 
-/* cosine, sine: [wave.length], NULL where waves are not wanted (models/ising/ising_channels.h). */
+/* cosine, sine: [wave.length], NULL if waves are not wanted (models/ising/ising_channels.h). */
 struct ising_tiled_waves {
   struct lattice_wave wave;
   const int32_t *cosine, *sine;
@@ -201,14 +202,14 @@ ising_tiled_sites(const struct ising_tiled_geometry *geometry)
   return 2 * (int64_t)geometry->n_tiles * geometry->places;
 }
 
-/* The sum of all spins. */
+/* Returns the sum of all spins. */
 GPUMC_HOST_DEVICE static inline int64_t
 ising_tiled_spins(const struct ising_tiled_geometry *geometry, const struct ising_tiled_sums *sums)
 {
   return 2 * sums->up - ising_tiled_sites(geometry);
 }
 
-/* The energy, with J and h in quanta. */
+/* Returns the energy, with J and h in quanta. */
 GPUMC_HOST_DEVICE static inline int64_t
 ising_tiled_energy(const struct ising_tiled_geometry *geometry, double coupling, double field,
                    const struct ising_tiled_sums *sums)
@@ -217,7 +218,8 @@ ising_tiled_energy(const struct ising_tiled_geometry *geometry, double coupling,
   return ising_energy(coupling, field, bonds, ising_tiled_spins(geometry, sums));
 }
 
-/* Adds what word w of line l of a tile has: its sites that are up and, of colour 0, its bonds. */
+/* Adds the contribution of word w of line l of a tile: its sites that are up and, for colour 0, its
+ * bonds. */
 GPUMC_HOST_DEVICE static inline void ising_tiled_count(const struct ising_tiled_geometry *geometry,
                                                        const uint32_t *own, const uint32_t *other,
                                                        uint32_t colour, uint32_t l, uint32_t w,
@@ -234,7 +236,7 @@ GPUMC_HOST_DEVICE static inline void ising_tiled_count(const struct ising_tiled_
   }
 }
 
-/* Adds what it gives to the waves. */
+/* Adds its contribution to the waves. */
 GPUMC_HOST_DEVICE static inline void
 ising_tiled_add_waves(const struct ising_tiled_geometry *geometry,
                       const struct ising_tiled_waves *waves, struct ising_tiled_tile tile,

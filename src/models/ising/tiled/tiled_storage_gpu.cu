@@ -1,6 +1,6 @@
-/* Replicas of the tiled kernel on a GPU: drawing them and their generators, their portable form;
- * measurements, in which a block for each tile adds its integers to the sums of its replica, in any
- * order. */
+/* Replicas of the tiled kernel on a GPU: drawing them and their generators, and their portable
+ * form; measurements, in which a block for each tile adds its integers to the sums of its replica,
+ * in any order. */
 #include "models/ising/tiled/tiled_block.cuh"
 
 enum { THREADS = 256 };
@@ -26,7 +26,7 @@ bytes_of(const struct ising_tiled_replicas *replicas, size_t element)
   return (uint8_t *)(replicas->words + element * ising_tiled_replica_words(&replicas->geometry));
 }
 
-/* A thread for each site, for all replicas of the run. */
+/* One thread for each site, for all replicas of the run. */
 static __global__ void
 randomize_spins(const __grid_constant__ struct ising_tiled_replicas arguments)
 {
@@ -42,7 +42,7 @@ randomize_spins(const __grid_constant__ struct ising_tiled_replicas arguments)
                                      lattice_batch_replica(batch, replica), site.colour, number);
 }
 
-/* A thread for each element of the state. */
+/* One thread for each element of the state. */
 static __global__ void
 randomize_states(const __grid_constant__ struct ising_tiled_replicas arguments)
 {
@@ -64,7 +64,7 @@ randomize_states(const __grid_constant__ struct ising_tiled_replicas arguments)
   }
 }
 
-/* A thread for each site, for all replicas on their way. */
+/* One thread for each site, for all replicas in transit. */
 static __global__ void from_portable(const __grid_constant__ struct ising_tiled_transfer arguments)
 {
   const struct lattice_portable *portable = &arguments.portable;
@@ -81,7 +81,7 @@ static __global__ void from_portable(const __grid_constant__ struct ising_tiled_
         portable->replica[i * portable->replica_bytes + number / 8] >> number % 8 & 1;
 }
 
-/* A thread for each byte. */
+/* One thread for each byte. */
 static __global__ void to_portable(const __grid_constant__ struct ising_tiled_transfer arguments)
 {
   const struct lattice_portable *portable = &arguments.portable;
@@ -180,7 +180,7 @@ static __global__ void __launch_bounds__(ISING_TILED_THREADS_MAXIMUM)
   }
 }
 
-/* A thread for each replica of a run. */
+/* One thread for each replica of a run. */
 static __global__ void finish(const __grid_constant__ struct ising_tiled_measurement arguments)
 {
   const struct lattice_batch *batch = &arguments.replicas.batch;

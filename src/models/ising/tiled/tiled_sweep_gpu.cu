@@ -2,10 +2,10 @@
 #include "core/numerics/philox.cuh"
 #include "models/ising/tiled/tiled_block.cuh"
 
-/* Instead of rounds of Philox: one of the other generators. */
+/* In place of rounds of Philox: one of the other generators. */
 enum { UNSAFE = 0 };
 
-/* What a block has in shared memory. numbers[places + LANES] and state[block_words]: of unsafe
+/* The shared memory of a block. numbers[places + LANES] and state[block_words]: for unsafe
  * generators. */
 struct shared {
   struct ising_tiled_rule *rule;
@@ -32,8 +32,8 @@ static __device__ inline struct shared shared_of(const struct ising_tiled_geomet
   return shared;
 }
 
-/* The numbers of all places of a block from its ring, `oldest` the place of the oldest: as many at
- * once as do not need each other. */
+/* Draws the numbers of all places of a block from its ring, `oldest` the place of the oldest: as
+ * many at once as do not depend on each other. */
 static __device__ void draw_fibonacci(const struct ising_tiled_generator *generator,
                                       const struct shared *shared, uint32_t places,
                                       uint32_t *oldest)
@@ -63,7 +63,7 @@ static __device__ void draw_unsafe(const struct ising_tiled_generator *generator
   __syncthreads();
 }
 
-/* State of the block to and from shared memory; Fibonacci: the oldest number first. */
+/* Copies the state of the block to and from shared memory; Fibonacci: the oldest number first. */
 static __device__ void bring_state(const struct ising_tiled_generator *generator,
                                    const struct shared *shared, const uint32_t *state)
 {
@@ -78,13 +78,13 @@ static __device__ void keep_state(const struct ising_tiled_generator *generator,
     state[i] = shared->state[oldest == 0 ? i : (oldest + i) % generator->block_words];
 }
 
-/* Of one block: whose numbers it draws. */
+/* The random stream of one block. */
 struct stream {
   struct gpumc_random random;
   uint32_t replica, first_word; /* in the whole; the tile's first word among those with a counter */
 };
 
-/* One colour of the tile, in the sweep with number `time`. `mine`: word threadIdx.x. */
+/* Updates one colour of the tile, in the sweep with number `time`. `mine`: word threadIdx.x. */
 template <uint32_t ROUNDS>
 static __device__ inline void
 update_colour(const struct ising_tiled_geometry *geometry, const struct shared *shared,
@@ -131,8 +131,8 @@ static __device__ void bring_rule(const struct ising_tiled_rule *rule, struct is
     ((uint32_t *)to)[i] = ((const uint32_t *)rule)[i];
 }
 
-/* That share a multiprocessor, at least: 40 registers a thread, of which the compiler now and then
- * takes 58 in three dimensions. */
+/* Minimum number of blocks per multiprocessor: 40 registers per thread; sometimes the compiler
+ * would use 58 in three dimensions. */
 enum { BLOCKS = 3 };
 
 /* blockIdx.x: block of the half, of each replica; blockIdx.y: run. */

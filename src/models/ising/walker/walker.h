@@ -1,8 +1,9 @@
 /* The walker kernel of Ising spins: many replicas under one tabulated weight, single updates at
- * sites that a group of 32 replicas shares. What both devices make of a call of
- * gpumc_kernel_ops.walk; the trajectory is defined in models/ising/ising_physics.h.
+ * sites that a group of 32 replicas shares. This is the preparation of a call of
+ * gpumc_kernel_ops.walk for both devices; the trajectory is defined in
+ * models/ising/ising_physics.h.
  *
- * A group is words of 32 replicas, one word a site, bit i replica i, in checkerboard order:
+ * A group is words of 32 replicas, one word per site, bit i replica i, in checkerboard order:
  *
  *   site    0        1        2              N - 1
  *         |10..01| |00..11| |01..10|  ...  |11..00|     update of site p: its word and those of the
@@ -10,9 +11,9 @@
  *          |    replica 0 of the group                   how many neighbours are like the spin
  *          replica 31
  *
- * Where a flip moves a replica by a number of levels that follows from its class (spins like it
- * around it, and the spin), thresholds by level and class are tabulated on the host; else each is
- * worked out from the weights when it is needed. */
+ * If a flip moves a replica by a number of levels that follows from its class (like spins around
+ * it, and the spin), thresholds by level and class are tabulated on the host; otherwise each is
+ * computed from the weights when it is needed. */
 #ifndef GPUMC_ISING_WALKER_H
 #define GPUMC_ISING_WALKER_H
 
@@ -26,15 +27,15 @@
 enum {
   ISING_WALKER_LIKE = 8,     /* classes by the number of neighbours like the spin */
   ISING_WALKER_CLASSES = 16, /* and by the spin: 8 more for those that are up */
-  /* Draw of the counter's label from which numbers come; sites: lattice/walk.h. */
+  /* The draw of the counter's label that numbers come from; sites: lattice/walk.h. */
   ISING_WALKER_ACCEPTANCE = 0
 };
 
-/* Sure moves are refused once in 2^32, so that a threshold has 32 bits. */
+/* Certain moves are refused once in 2^32, so that a threshold fits into 32 bits. */
 #define ISING_WALKER_SURE 0xffffffffu
 
-/* Threshold of a flip from weight `from` to weight `to`, which changes the energy and the
- * magnetization by so much. */
+/* Returns the threshold of a flip from weight `from` to weight `to`, given its changes of the
+ * energy and the magnetization. */
 GPUMC_HOST_DEVICE static inline uint32_t
 ising_walker_threshold(const struct lattice_walk_canonical *canonical, int64_t from, int64_t to,
                        int64_t energy, int64_t magnetization)
@@ -47,11 +48,11 @@ ising_walker_threshold(const struct lattice_walk_canonical *canonical, int64_t f
   return threshold < ISING_WALKER_SURE ? (uint32_t)threshold : ISING_WALKER_SURE;
 }
 
-/* A call, the same for all runs but for what is indexed by them. A flip moves a replica in class
- * `like` + 8 `up` by the levels step_base + step_like like + step_up up. */
+/* A call; runs share everything that is not indexed by them. A flip moves a replica in class `like`
+ * + 8 `up` by the levels step_base + step_like like + step_up up. */
 struct ising_walk {
   bool tabled;
-  uint32_t stride; /* classes of a level: 8 where the spin does not matter, or 16 */
+  uint32_t stride; /* classes of a level: 8 if the spin does not matter, or 16 */
   size_t levels;
   size_t channel;        /* ISING_ENERGY or ISING_MAGNETIZATION */
   const int64_t *lowest; /* [runs] */
@@ -62,8 +63,8 @@ struct ising_walk {
   struct lattice_walk_canonical *canonical; /* [runs] */
 };
 
-/* GPUMC_INVALID: of a channel or an ensemble that the kernel does not walk with. The caller frees
- * it, also after a failure. */
+/* Returns GPUMC_INVALID for a channel or an ensemble that the kernel does not walk with. The caller
+ * frees it, also after a failure. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_walk_make(const struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                 struct ising_walk *walk, struct gpumc_error *error);
@@ -71,8 +72,8 @@ void ising_walk_free(struct ising_walk *walk);
 
 /* ---- the CPU, compiled once for each instruction-set level ---- */
 
-/* Positions of the neighbours of a position, and for each bit n set where the coupling with
- * neighbour n is against that of the rule. */
+/* Positions of the neighbours of a position, and bits n that are set if the coupling with neighbour
+ * n is opposite to that of the rule. */
 struct ising_walker_site {
   uint32_t neighbour[6];
   uint32_t against;
@@ -87,7 +88,7 @@ struct ising_walker_group {
   struct gpumc_random random;
   uint32_t number, steps;
   uint64_t time;
-  uint32_t lanes;     /* replicas that there are, a bit each */
+  uint32_t lanes;     /* replicas that exist, a bit each */
   uint32_t *words;    /* [sites] */
   uint32_t *base;     /* [32] */
   uint32_t *visits;   /* [levels] of this thread; NULL: not counted */
@@ -108,8 +109,8 @@ extern const struct ising_walker_ops ising_walker_portable;
 #define ISING_TAKES_WALKER                                                                         \
   ISING_TAKES_SPIN ". One thread sweeps a replica, so that thousands of replicas are needed"
 
-/* What `walker` on GPUs says of itself, in builds with and without CUDA: designated initialisers of
- * a struct gpumc_kernel_ops. */
+/* Designated initialisers of a struct gpumc_kernel_ops for `walker` on GPUs, in builds with and
+ * without CUDA. */
 #define ISING_WALKER_CUDA_NAMES                                                                    \
   .device = "cuda", .variant = "walker", .former = "replica", .refuses = ising_gpu_refuses,        \
   .summary = "one thread a replica, for weights by a table; one byte and one 32-bit random "       \

@@ -1,5 +1,5 @@
 /* The walker kernel on the CPU: replicas as the spin kernel stores them, threads over groups of 32,
- * which become words for a walk. */
+ * which are converted to words for a walk. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 enum { LANES = GPUMC_WALK_GROUP };
 
-/* Of one thread. `site`: of all positions, with the signs of `sample`. */
+/* Scratch of one thread. `site`: of all positions, with the signs of `sample`. */
 struct scratch {
   uint32_t *words;                /* [sites] */
   uint32_t *visits;               /* [levels] */
@@ -32,7 +32,7 @@ struct call {
   struct scratch *scratch;        /* of each thread */
 };
 
-/* A group on its way: replicas first .. first + count - 1 of a run, in its sample; `group`: its
+/* The current group: replicas first .. first + count - 1 of a run, in its sample; `group`: its
  * number in the whole. */
 struct place {
   const struct call *call;
@@ -65,7 +65,7 @@ static void set_signs(struct ising_walker_site *site, const struct gpumc_checker
   }
 }
 
-/* The sample of the group's run, and sites with its signs. */
+/* Brings the sample of the group's run, and sites with its signs. */
 static void bring_sample(struct place *place, struct scratch *scratch)
 {
   const struct gpumc_ensemble *ensemble = place->ensemble;
@@ -79,7 +79,7 @@ static void bring_sample(struct place *place, struct scratch *scratch)
 
 /* ---- one replica, its spins in one lane of the words ---- */
 
-/* What the energy and the magnetization follow from. */
+/* The sums that the energy and the magnetization are computed from. */
 struct state {
   int64_t bonds, spins, along, terms;
 };
@@ -89,7 +89,7 @@ static int64_t spin_at(const uint32_t *words, size_t p, uint32_t lane)
   return (words[p] >> lane & 1) != 0 ? 1 : -1;
 }
 
-/* The sign of the field at p, where fields have signs, and the couplings and the field of p. */
+/* Return the sign of the field at p, if fields have signs, and the couplings and the field of p. */
 static int64_t field_sign(const struct place *place, size_t p)
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(place->ensemble->model)->lattice;
@@ -152,7 +152,7 @@ static struct state state_of(const struct place *place, const uint32_t *words, u
   return state;
 }
 
-/* state_of all lanes at once, of couplings and fields that have signs alone. */
+/* state_of for all lanes at once, for couplings and fields that are all signs. */
 static void
 states_of(const struct place *place, const uint32_t *words, struct state state[static LANES])
 {
@@ -278,7 +278,7 @@ static void walk_tabled(const struct place *place, uint32_t *words, uint32_t *vi
     of_replicas[i] = passages[i];
 }
 
-/* A replica by itself, its thresholds worked out one by one. */
+/* Walks with a single replica, computing its thresholds one by one. */
 static void
 walk_replica(const struct place *place, uint32_t *words, uint32_t lane, uint32_t *visits)
 {
@@ -383,8 +383,8 @@ out:
   return status;
 }
 
-/* Replicas, and what `walk` allocates: of each thread, and for all of them neighbours, thresholds
- * of what has any, and weights of the runs. */
+/* Returns the bytes of replicas, and of what `walk` allocates: per thread, and for all of them
+ * neighbours, thresholds if there are any, and weights of the runs. */
 static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
                     const struct gpumc_ensemble_plan *plan)
 {

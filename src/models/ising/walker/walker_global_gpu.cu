@@ -1,13 +1,14 @@
-/* The walker kernel on a GPU: walks of replicas that do not fit into shared memory, and of models
- * whose flips move a replica by no whole levels, in device memory. A thread to a replica. */
+/* The walker kernel on a GPU: walks in device memory, for replicas that do not fit into shared
+ * memory, and for models whose flips do not move a replica by whole levels. One thread per
+ * replica. */
 #include "models/ising/walker/walker_lane.cuh"
 
-/* What the energy and the magnetization follow from. */
+/* The sums that the energy and the magnetization are computed from. */
 struct state {
   int64_t bonds, spins, along, terms;
 };
 
-/* A thread on its way. */
+/* A walking thread. */
 struct walker {
   struct lane lane;
   struct sample sample;
@@ -16,8 +17,8 @@ struct walker {
   uint32_t level;
 };
 
-/* What is round a spin. signs: the sum over its neighbours of their spins times the signs of the
- * couplings; terms: that of their spins times the couplings, and the field. */
+/* The surroundings of a spin. signs: the sum over its neighbours of their spins times the signs of
+ * the couplings; terms: that of their spins times the couplings, plus the field. */
 struct near {
   int64_t signs, terms, field;
   int32_t along;
@@ -81,7 +82,7 @@ static __device__ inline void find_state(const struct ising_walker_walk *walk,
   walker->level = level_of(walk, run, walker->energy, state.spins);
 }
 
-/* The threshold of a flip by the table, and the level behind it. */
+/* Returns the threshold of a flip by the table, and the level after it. */
 template <int DIMENSION>
 static __device__ inline uint32_t
 threshold_by_table(const struct ising_walker_walk *walk, const struct lattice_walk_run *run,
@@ -129,7 +130,7 @@ update(const struct ising_walker_walk *walk, const struct lattice_walk_run *run,
   walker->level = to;
 }
 
-/* Of a multiprocessor, so that couplings of a cube take no more registers than the rest. */
+/* Blocks per multiprocessor, so that couplings of a cube take no more registers than the rest. */
 enum { BLOCKS_OF_COUPLINGS = 20 };
 
 template <int DIMENSION, int KIND>

@@ -1,4 +1,4 @@
-/* The walker kernel on a GPU: replicas of one byte a spin, a thread to each. */
+/* The walker kernel on a GPU: replicas with one byte per spin, one thread each. */
 #include "models/ising/walker/walker_gpu.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "models/ising/ising_takes.h"
 #include "models/lattice/replicas_gpu.h"
 
-/* `lanes` samples side by side: those of replicas that lie side by side, or one. */
+/* `lanes` samples side by side: those of replicas that are stored side by side, or one. */
 static void pack(const struct gpumc_model *model, const struct ising_spin_samples *samples,
                  const void *from, size_t count, size_t lanes, void *to)
 {
@@ -96,7 +96,7 @@ static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_erro
   return ising_tables_fill(ensemble, &tables, error);
 }
 
-/* Samples whose sites differ for a walk. */
+/* Returns the samples whose sites differ for a walk. */
 static size_t samples_of_walk(const struct gpumc_ensemble_plan *plan)
 {
   return plan->sample_by_run ? plan->samples : 1;
@@ -105,7 +105,7 @@ static size_t samples_of_walk(const struct gpumc_ensemble_plan *plan)
 /* Visits of a level by a block of threads stay below 2^32. */
 enum { STEPS_OF_A_LAUNCH = 1 << 22, ALIGNMENT = 256 };
 
-/* Where the parts of a walk stand in the scratch; those from `threshold` on come from the host. */
+/* Offsets of the parts of a walk in the scratch; those from `threshold` on come from the host. */
 struct places_of_walk {
   size_t places, threshold, log_weight, run, end;
 };
@@ -121,7 +121,7 @@ static uint32_t classes_of(const struct gpumc_model *model, const struct ising_w
   return walk->stride == ISING_WALKER_CLASSES ? 2 * like : like;
 }
 
-/* Of a walk of so many runs, of which it reads `levels`, `stride` and `tabled`. */
+/* For a walk with this many runs, of which it reads `levels`, `stride` and `tabled`. */
 static struct places_of_walk places_of_walk(const struct gpumc_model *model,
                                             const struct gpumc_ensemble_plan *plan, size_t runs,
                                             const struct ising_walk *walk)
@@ -136,7 +136,7 @@ static struct places_of_walk places_of_walk(const struct gpumc_model *model,
   return at;
 }
 
-/* With thresholds wherever there may be any. */
+/* Includes thresholds whenever there may be any. */
 static size_t walk_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   const struct ising_walk walk = {
@@ -204,7 +204,7 @@ static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, 
 
 /* ---- walks ---- */
 
-/* From classes by like neighbours to those by unlike ones, without gaps. */
+/* Converts from classes by like neighbours to those by unlike ones, without gaps. */
 static void pack_thresholds(const struct gpumc_model *model, const struct ising_walk *walk,
                             size_t runs, uint32_t *to)
 {
@@ -215,7 +215,7 @@ static void pack_thresholds(const struct gpumc_model *model, const struct ising_
         *to++ = walk->threshold[l * walk->stride + up + neighbours - unlike];
 }
 
-/* run[active]; returns how many walk. */
+/* Fills run[active]; returns how many walk. */
 static uint32_t make_runs(const struct gpumc_ensemble *ensemble,
                           const struct gpumc_weight_table *table, const struct ising_walk *walk,
                           struct lattice_walk_run *run)
@@ -303,7 +303,7 @@ walk(struct gpumc_ensemble *ensemble, const struct gpumc_target *target, struct 
   return status;
 }
 
-/* By the levels of the channel itself, as many as it has: bins may be fewer. */
+/* Uses the levels of the channel itself: bins may be fewer. */
 static size_t fills(const struct gpumc_model *model, const struct gpumc_device *device,
                     const struct gpumc_ensemble_plan *plan)
 {

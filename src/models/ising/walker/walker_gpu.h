@@ -1,8 +1,8 @@
-/* The walker kernel on a GPU, a thread to a replica: storage, and the drivers of its CUDA kernels.
+/* The walker kernel on a GPU, one thread per replica: storage, and the drivers of its CUDA kernels.
  *
- * A spin is a byte, 1 up and 0 down. Replicas are stored in groups of 32, site by site, so that
- * the threads of a warp access neighbouring bytes: spins[run][group][position][replica % 32],
- * position = colour N/2 + k. */
+ * A spin is a byte, 1 up and 0 down. Replicas are stored in groups of 32, site by site, so that the
+ * threads of a warp access neighbouring bytes: spins[run][group][position][replica % 32], position
+ * = colour N/2 + k. */
 #ifndef GPUMC_ISING_WALKER_GPU_H
 #define GPUMC_ISING_WALKER_GPU_H
 
@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* `groups`: that a run has room for. */
+/* `groups`: room of a run. */
 struct ising_walker_replicas {
   struct lattice_batch batch;
   uint32_t dimension, row, height, plane, colour; /* see struct gpumc_checkerboard; height: Ly */
@@ -25,8 +25,8 @@ struct ising_walker_replicas {
 };
 
 /* `sweeps` may be 0. Samples, in groups like the replicas, or one for all without the last index:
- * of ISING_SPIN_SIGNS bytes [position][replica % 32], of ISING_SPIN_TERMS
- * [2d + 1][position][replica % 32], the neighbours and then the field. */
+ * with ISING_SPIN_SIGNS bytes [position][replica % 32], with ISING_SPIN_TERMS [2d +
+ * 1][position][replica % 32], the neighbours and then the field. */
 struct ising_walker_sweep {
   struct ising_walker_replicas replicas;
   struct ising_tables tables;
@@ -44,10 +44,10 @@ struct ising_walker_transfer {
   struct lattice_portable portable;
 };
 
-/* What a walk in shared memory needs to know of a site, the own one and its neighbours: where they
- * are among the words of a thread, and which couplings have the other sign. Site i is bit i % 32 of
- * word i / 32, and the words of the 32 threads of a warp lie side by side; a word that is turned by
- * `turn` has the site in the bit of value 4, so that sums of such bits are offsets of thresholds:
+/* The data of a site for a walk in shared memory, its own and its neighbours': where they are among
+ * the words of a thread, and which couplings have the other sign. Site i is bit i % 32 of word i /
+ * 32, and the words of the 32 threads of a warp are adjacent; a word rotated by `turn` has the site
+ * in the bit of value 4, so that sums of such bits are offsets of thresholds:
  *
  *   row:  i / 32      turn:  (i - 2) % 32  + ISING_WALKER_AGAINST, of a neighbour
  *
@@ -62,10 +62,10 @@ struct ising_walker_places {
 
 /* A call of gpumc_kernel_ops.walk, struct ising_walk on the device. Device memory:
  * threshold[runs][levels][classes], classes being the numbers of unlike neighbours 0 .. 2d, then
- * the same of spins that are up where `by_spin`; log_weight[runs][levels]; run[active], those that
- * walk; visits and passages as struct gpumc_weight_table has them. A launch makes up to `steps`
- * steps of each run after its first `done`. A flip of a spin with `unlike` unlike neighbours moves
- * a replica by the levels step_base + step_unlike unlike + step_up up. */
+ * the same for spins that are up if `by_spin`; log_weight[runs][levels]; run[active], those that
+ * walk; visits and passages as in struct gpumc_weight_table. A launch makes up to `steps` steps of
+ * each run after its first `done`. A flip of a spin with `unlike` unlike neighbours moves a replica
+ * by the levels step_base + step_unlike unlike + step_up up. */
 struct ising_walker_walk {
   struct ising_walker_replicas replicas;
   struct ising_tables tables;
@@ -81,17 +81,18 @@ struct ising_walker_walk {
   size_t parts;
   uint32_t *passages;
   uint32_t active, multiprocessors;
-  size_t shared_bytes; /* that one block of threads may have */
+  size_t shared_bytes; /* available to one block of threads */
 };
 
-/* Warps in a block of a walk in shared memory; 0: a replica does not fit, or there is no table. */
+/* Returns the warps in a block of a walk in shared memory; 0: a replica does not fit, or there is
+ * no table. */
 uint32_t ising_walker_warps(const struct ising_walker_walk *arguments);
-/* Replicas that occupy all multiprocessors, of a walk of which what decides ising_walker_warps is
- * set; 0: it does not walk in shared memory, or CUDA cannot tell. */
+/* Returns the number of replicas that occupy all multiprocessors, for a walk with the fields set
+ * that decide ising_walker_warps; 0: it does not walk in shared memory, or CUDA cannot tell. */
 size_t ising_walker_fills(const struct ising_walker_walk *arguments);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_walker_walk_shared(const struct ising_walker_walk *arguments, struct gpumc_error *error);
-/* From device memory, of any kind. */
+/* Walks in device memory, of any kind. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_walker_walk_global(const struct ising_walker_walk *arguments, struct gpumc_error *error);
 

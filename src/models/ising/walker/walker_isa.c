@@ -1,19 +1,19 @@
 /* The walker kernel on the CPU: the tabled walk of a group of 32 replicas.
  *
- * What neighbours say is worked out once for all 32 by logic on words; levels and thresholds are
- * vectors over the replicas. */
+ * The situation of a site's neighbours is computed once for all 32 by logic on words; levels and
+ * thresholds are vectors over the replicas. */
 #include "core/numerics/simd_philox.h"
 #include "models/ising/walker/walker.h"
 
 enum { LANES = GPUMC_WALK_GROUP, VECTORS = LANES / GPUMC_VECTOR_WORDS };
 
-/* What is known when a walk is compiled. */
+/* Constants known when a walk is compiled. */
 struct variant {
   uint32_t rounds, neighbours;
   bool by_spin;
 };
 
-/* The bits of the number of words that have a lane set. */
+/* Computes the bits of the number of words that have a lane set. */
 GPUMC_INLINE void count_words(const struct variant as, const uint32_t *word, uint32_t bit[3])
 {
   const uint32_t odd = word[0] ^ word[1] ^ word[2];
@@ -47,7 +47,7 @@ GPUMC_INLINE gpumc_v32 threshold_of(const uint32_t *threshold, gpumc_v32 index)
 #endif
 }
 
-/* Replicas at one of the ends, which is rare. */
+/* Handles replicas at one of the ends, which is rare. */
 static void arrive(const struct ising_walker_group *group, const uint32_t base[LANES])
 {
   for (uint32_t i = 0; i < LANES; i++)
@@ -56,7 +56,7 @@ static void arrive(const struct ising_walker_group *group, const uint32_t base[L
         group->passages[i] = gpumc_walk_arrive(group->passages[i], side);
 }
 
-/* The update of site p with a number for each replica; base: levels times the stride. */
+/* Updates site p with a number for each replica; base: levels times the stride. */
 GPUMC_INLINE void update(const struct variant as, const struct ising_walker_group *group,
                          uint32_t p, gpumc_v32 (*number)[4], size_t j, gpumc_v32 base[VECTORS])
 {

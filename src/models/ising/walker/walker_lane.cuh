@@ -1,5 +1,5 @@
-/* The walker kernel on a GPU: where the spins of a thread's replica are, in device memory, and what
- * is round one of them. */
+/* The walker kernel on a GPU: positions of the spins of a thread's replica in device memory, and
+ * the surroundings of one of them. */
 #ifndef GPUMC_ISING_WALKER_LANE_CUH
 #define GPUMC_ISING_WALKER_LANE_CUH
 
@@ -44,7 +44,7 @@ static __device__ inline struct sample sample_numbered(const struct ising_walker
   return {data + lane, (const int32_t *)data + lane, lanes, 2 * (size_t)replicas->colour * lanes};
 }
 
-/* Of a run, where samples go by runs; else 0. */
+/* Returns that of a run, if samples go by runs; otherwise 0. */
 static __device__ inline size_t sample_of_run(const struct ising_tables *tables, uint32_t run)
 {
   return tables->by_run == 0 ? 0 : gpumc_sample_of_run(tables->by_run, tables->plan_runs, run);
@@ -58,7 +58,7 @@ static __device__ inline struct sample sample_of(const struct ising_walker_repli
                          tables->by_run == 0 ? replica : sample_of_run(tables, run));
 }
 
-/* What a run does in a launch. */
+/* A run's part of a launch. */
 struct stretch {
   uint64_t time;
   uint32_t steps;
@@ -71,7 +71,7 @@ stretch_of(const struct ising_walker_walk *walk, const struct lattice_walk_run *
   return {run->time + walk->done, left < walk->steps ? left : walk->steps};
 }
 
-/* Where spin k of a colour is: x within its row, of half the length of the lattice. */
+/* The position of spin k of a colour: x within its row, of half the length of the lattice. */
 struct coordinates {
   uint32_t k, x, y, z;
 };
@@ -83,7 +83,7 @@ static __device__ inline struct coordinates coordinates_of(struct lane lane, uin
   return {k, k - line * lane.row, line - z * lane.height, z};
 }
 
-/* The next one, without divisions. */
+/* Advances to the next one, without divisions. */
 static __device__ inline void advance(struct lane lane, struct coordinates *at)
 {
   const bool row_ends = ++at->x == lane.row;
@@ -95,8 +95,8 @@ static __device__ inline void advance(struct lane lane, struct coordinates *at)
   at->z += plane_ends;
 }
 
-/* The neighbours of a spin of `colour` in the order of enum gpumc_neighbour, as indices of the
- * other colour. In two dimensions the plane is the colour. */
+/* Finds the neighbours of a spin of `colour` in the order of enum gpumc_neighbour, as indices of
+ * the other colour. In two dimensions the plane is the colour. */
 template <int DIMENSION>
 static __device__ inline void
 find_neighbours_at(struct lane lane, uint32_t colour, struct coordinates at,
@@ -137,7 +137,7 @@ class_of(struct sample sample, size_t position, const uint32_t near[2 * DIMENSIO
   return of_spin;
 }
 
-/* The local field in quanta. NUMBER: float or int64_t. */
+/* Returns the local field in quanta. NUMBER: float or int64_t. */
 template <int DIMENSION, typename NUMBER>
 static __device__ inline NUMBER
 field_of(struct sample sample, size_t position, const uint32_t near[2 * DIMENSION])

@@ -1,4 +1,4 @@
-/* The walker kernel: what the host makes of a table of weights. */
+/* The walker kernel: the host's preparation of a table of weights. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -6,7 +6,7 @@
 #include "models/ising/ising.h"
 #include "models/ising/walker/walker.h"
 
-/* Changes of energy and magnetization by a flip in a class, in quanta: E = - sum of J s s. Where
+/* Changes of energy and magnetization by a flip in a class, in quanta: E = - sum of J s s. If
  * couplings have signs of their own, likeness is counted relative to these. */
 struct change {
   int64_t energy, magnetization;
@@ -21,8 +21,8 @@ static struct change change_of(const struct gpumc_model *model, uint32_t like, u
   return (struct change){2 * coupling * (2 * (int64_t)like - neighbours), up ? -2 : 2};
 }
 
-/* Whether a flip in any class moves a replica by whole levels, `from` there and `like` and `up`
- * more for each. */
+/* Returns whether a flip in any class moves a replica by whole levels, `from` there and `like` and
+ * `up` more for each. */
 static bool find_steps(const struct gpumc_model *model, struct ising_walk *walk)
 {
   const struct change none = change_of(model, 0, 0), one = change_of(model, 1, 0);

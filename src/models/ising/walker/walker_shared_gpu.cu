@@ -1,4 +1,4 @@
-/* The walker kernel on a GPU: walks by a table in shared memory, a thread to a replica.
+/* The walker kernel on a GPU: walks by a table in shared memory, one thread per replica.
  *
  * A block has the thresholds of its run, a histogram, and for each warp the spins of its 32
  * replicas, a bit each, and where the sites of the steps to come are:
@@ -6,9 +6,9 @@
  *   thresholds [levels][classes] | visits [levels] | warp 0: places [16][16], sites [128], words
  * [N/32][33] | warp 1 ..
  *
- * All threads of a warp update the same site, so that they read neighbouring words, without
- * conflicts; where it is they read from one address. Only thresholds and visits are scattered, as
- * the levels of the replicas are. */
+ * All threads of a warp update the same site, so they read neighbouring words, without conflicts;
+ * its position they read from one address. Only thresholds and visits are scattered, like the
+ * levels of the replicas. */
 #include "core/numerics/philox.cuh"
 #include "models/ising/walker/walker_lane.cuh"
 
@@ -16,25 +16,26 @@ enum {
   WARP = GPUMC_WALK_GROUP,
   WARPS_MOST = 16, /* for which a multiprocessor has registers */
   LANE_WORD = 4,   /* bytes */
-  /* Bytes from one word of a thread to the next: no power of two, so that addresses are multiplied
-   * and added, which leaves more of the pipe for logic to what has no other. */
+  /* Bytes from one word of a thread to the next: not a power of two, so that addresses are computed
+   * by multiply-add, which leaves more of the logic pipe to operations that need it. */
   ROW = (WARP + 1) * LANE_WORD,
   TURNS = 32,                                /* of a word */
-  UPDATES_AHEAD = WARP * GPUMC_WALK_UPDATES, /* whose sites are drawn together, a step a thread */
-  PLACES_AHEAD = WARP / 2,                   /* that are brought together, half of one a thread */
+  UPDATES_AHEAD = WARP * GPUMC_WALK_UPDATES, /* whose sites are drawn together, one step per
+                                              * thread */
+  PLACES_AHEAD = WARP / 2,                   /* that are fetched together, half of one per thread */
   STEPS_AHEAD = PLACES_AHEAD / GPUMC_WALK_UPDATES,
   HALF = sizeof(struct ising_walker_places) / 2 / sizeof(uint4),
   RUN_OF_PLACES = PLACES_AHEAD * sizeof(struct ising_walker_places)
 };
 
-/* Of a warp, in bytes, a multiple of 16. */
+/* Returns the bytes of a warp, a multiple of 16. */
 static __host__ __device__ inline size_t warp_bytes(uint32_t sites)
 {
   const size_t words = (size_t)(sites + 31) / 32 * ROW;
   return RUN_OF_PLACES + UPDATES_AHEAD * sizeof(uint16_t) + (words + 15) / 16 * 16;
 }
 
-/* Of a block's own, a multiple of 16 bytes. */
+/* Returns the bytes of a block itself, a multiple of 16. */
 static __host__ __device__ inline size_t block_bytes(const struct ising_walker_walk *walk)
 {
   const size_t words =
@@ -52,7 +53,7 @@ static __device__ inline uint32_t turn_of(uint32_t site)
   return (site - 2) % TURNS;
 }
 
-/* Of sample y. */
+/* For sample y. */
 static __global__ void make_places(const __grid_constant__ struct ising_walker_walk arguments)
 {
   const struct ising_walker_replicas *replicas = &arguments.replicas;
@@ -80,7 +81,7 @@ static __global__ void make_places(const __grid_constant__ struct ising_walker_w
       1u << site % 32, row[3], turn[3], row[4], turn[4],       row[5],  turn[5], 0};
 }
 
-/* A thread on its way. words: its first one; level: where its thresholds are, in bytes. */
+/* A walking thread. words: its first one; level: offset of its thresholds in bytes. */
 struct walker {
   unsigned char *words;
   uint32_t level;
@@ -91,8 +92,8 @@ static __device__ inline uint32_t *word_at(const struct walker *walker, uint32_t
   return (uint32_t *)(walker->words + row * ROW);
 }
 
-/* A site and its neighbours in registers; of struct ising_walker_places what so many neighbours
- * need. */
+/* A site and its neighbours in registers; the part of struct ising_walker_places that this many
+ * neighbours need. */
 struct around {
   uint32_t row[7], turn[7], bit;
 };
@@ -108,13 +109,13 @@ static __device__ inline struct around around_of(const struct ising_walker_place
           rest.x};
 }
 
-/* The word with the spin in the bit of value ISING_WALKER_BIT. */
+/* Returns the word with the spin in the bit of value ISING_WALKER_BIT. */
 static __device__ inline uint32_t turned(uint32_t word, uint32_t turn)
 {
   return __funnelshift_r(word, word, turn);
 }
 
-/* Of how many neighbours a spin is unlike, times ISING_WALKER_BIT. */
+/* Returns how many neighbours a spin is unlike, times ISING_WALKER_BIT. */
 template <int NEIGHBOURS, bool SIGNS>
 static __device__ inline uint32_t
 unlike_of(const struct walker *walker, const struct around *around, uint32_t spin)
@@ -130,7 +131,7 @@ unlike_of(const struct walker *walker, const struct around *around, uint32_t spi
   return unlike;
 }
 
-/* Of changes of the level, in bytes of the thresholds. */
+/* Changes of the level, in bytes of the thresholds. */
 struct steps {
   uint32_t base, unlike, up;
 };
@@ -153,7 +154,7 @@ update(struct steps steps, struct walker *walker, const unsigned char *threshold
   walker->level += flips ? step : 0;
 }
 
-/* Spins from their bytes, and back. */
+/* Convert spins from their bytes, and back. */
 static __device__ inline void load_words(struct lane lane, const struct walker *walker)
 {
   const uint32_t sites = 2 * lane.colour;
@@ -202,15 +203,15 @@ level_of(const struct ising_walker_walk *walk, const struct lattice_walk_run *ru
   return (uint32_t)((value - run->lowest) / walk->spacing);
 }
 
-/* Where the visits of a warp go: the block's histogram, or where its part is another than that of
- * the block, device memory. */
+/* Where the visits of a warp go: the block's histogram or, if its part differs from that of the
+ * block, device memory. */
 struct count {
   uint32_t *of_block;
   unsigned long long *of_part;
 };
 
-/* What a warp knows of the steps to come: sites of UPDATES_AHEAD updates, and places of those of
- * STEPS_AHEAD steps. all: places of the run's sample, device memory; time: of step 0. */
+/* A warp's prefetched steps: sites of UPDATES_AHEAD updates, and places of those of STEPS_AHEAD
+ * steps. all: places of the run's sample, device memory; time: of step 0. */
 struct ahead {
   struct ising_walker_places *places;
   uint16_t *sites;
@@ -218,7 +219,7 @@ struct ahead {
   uint64_t time;
 };
 
-/* Sites and places of the steps from `step` on, where it is the first of so many. */
+/* Fetches sites and places of the steps from `step` on, if it is the first of such a batch. */
 static __device__ inline void look_ahead(const struct ising_walker_walk *walk,
                                          struct gpumc_random random, uint32_t group,
                                          struct ahead ahead, uint32_t step)
@@ -243,7 +244,7 @@ static __device__ inline void look_ahead(const struct ising_walker_walk *walk,
   __syncwarp();
 }
 
-/* Update j of a step, of those that are ahead. */
+/* Returns update j of a prefetched step. */
 template <int NEIGHBOURS>
 static __device__ inline struct around place_ahead(struct ahead ahead, uint32_t step, uint32_t j)
 {
@@ -297,7 +298,7 @@ walk_group(const struct ising_walker_walk *walk, const struct lattice_walk_run *
   const uint32_t end0 = passes ? run->end[0] * stride : UINT32_MAX;
   const uint32_t end1 = passes ? run->end[1] * stride : UINT32_MAX;
   load_words(stored, &walker);
-  /* Where no replica lives, thresholds of some level keep the thread among them. */
+  /* If there is no replica, thresholds of some level keep the thread within bounds. */
   walker.level = lives ? level_of<NEIGHBOURS, SIGNS>(walk, run, ahead.all, &walker) * stride : 0;
   look_ahead(walk, random, group_number, ahead, 0);
   struct numbers next = draw<ROUNDS>(random, replica_number, ahead.time);
@@ -375,7 +376,7 @@ __global__ void __launch_bounds__(WARPS_MOST *WARP)
 
 enum { THREADS = 256 };
 
-/* The most that fit into a block. */
+/* Returns the most warps that fit into a block. */
 static uint32_t warps_that_fit(const struct ising_walker_walk *walk)
 {
   const size_t sites = 2 * (size_t)walk->replicas.colour, own = block_bytes(walk);
@@ -385,9 +386,9 @@ static uint32_t warps_that_fit(const struct ising_walker_walk *walk)
   return (uint32_t)(warps < WARPS_MOST ? warps : WARPS_MOST);
 }
 
-/* What a launch takes with `warps` in a block, in units of what one warp adds to the time of a step
- * on a multiprocessor: steps take their latency, ALONE of these, and more where many warps share
- * it. */
+/* Returns the cost of a launch with `warps` in a block, in units of the time that one warp adds to
+ * a step on a multiprocessor: steps take their latency, ALONE of these, and more if many warps
+ * share it. */
 static double cost_of(const struct ising_walker_walk *walk, size_t warps)
 {
   enum { ALONE = 11, OF_THE_SYSTEM = 1024 /* bytes of each block */ };

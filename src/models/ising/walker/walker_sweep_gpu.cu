@@ -1,6 +1,6 @@
 /* The walker kernel's sweeps: every thread goes through the lattice of its replica, spin by spin.
- * The scheme of Barash et al., Comput. Phys. Commun. 220, 341 (2017), section 3, which does for any
- * model. */
+ * The scheme of Barash et al., Comput. Phys. Commun. 220, 341 (2017), section 3, which works for
+ * any model. */
 #include "models/ising/ising_channels.h"
 #include "models/ising/spin/spin_rule.h"
 #include "models/ising/walker/walker_lane.cuh"
@@ -9,12 +9,12 @@ enum {
   SWEEP_THREADS = 128,
   THREADS = 256,
   THREADS_MAXIMUM = 1024,
-  BLOCK = 64, /* spins of a colour that COUNTERS Philox counters make numbers for */
+  BLOCK = 64, /* spins of a colour that get their numbers from COUNTERS Philox counters */
   COUNTERS = 16,
   OUTPUTS = 4
 };
 
-/* What a thread needs for a sweep. */
+/* The data that a thread needs for a sweep. */
 struct sweeping {
   const struct ising_run_rule *rule; /* in shared memory: threads look up different classes */
   struct lane lane;
@@ -111,7 +111,7 @@ static __global__ void randomize(const __grid_constant__ struct ising_walker_rep
   }
 }
 
-/* A thread for each byte of portable form; see spin_of_site. */
+/* One thread for each byte of portable form; see spin_of_site. */
 static __device__ inline struct lane
 portable_lane(const struct ising_walker_transfer *arguments, size_t *number, size_t *first_site)
 {
@@ -213,7 +213,7 @@ ising_walker_to_portable(const struct ising_walker_transfer *arguments, struct g
   return GPUMC_CUDA_LAUNCHED("to_portable", error);
 }
 
-/* Measurement: a thread to a replica as well. */
+/* Measurement: one thread per replica as well. */
 enum { MEASURE_THREADS = 128, AXES = 3 };
 
 /* The replica, and the one that it is multiplied with. */
@@ -222,7 +222,7 @@ struct pair {
   bool product;
 };
 
-/* 1 or 0: spin k up, or both alike. */
+/* Returns 1 or 0: spin k is up, or both are alike. */
 static __device__ inline uint32_t value_of(const struct pair *pair, uint32_t colour, uint32_t k)
 {
   const uint32_t spin = *spin_at(pair->one, colour, k);
@@ -247,7 +247,7 @@ static __device__ inline void add_wave(const struct ising_tables *tables, struct
     }
 }
 
-/* Bonds are counted at their ends of colour 0, where near[n] is whether neighbour n is up. */
+/* Bonds are counted at their ends of colour 0; near[n] says whether neighbour n is up. */
 template <int DIMENSION>
 static __device__ inline void
 add_energy(enum ising_spin_kind kind, struct sample sample, size_t position, uint32_t colour,
