@@ -1,4 +1,4 @@
-/* The three-dimensional Ising model, with a random field if wanted. */
+/* The three-dimensional Ising model, optionally with a random field. */
 #include "models/ising/ising_keys.h"
 
 extern const struct gpumc_model_ops gpumc_model_ising3d;
