@@ -1,5 +1,5 @@
-/* Bit-sliced arithmetic on GPUs, 32 lanes a word: functions of three words, tiles in two forms, the
- * comparison of bit_sliced.h, counters lane by lane. */
+/* Bit-sliced arithmetic on GPUs, 32 lanes per word: functions of three words, tiles in two forms,
+ * the comparison of bit_sliced.h, counters lane by lane. */
 #ifndef GPUMC_LATTICE_BIT_SLICED_CUH
 #define GPUMC_LATTICE_BIT_SLICED_CUH
 
@@ -7,11 +7,11 @@
 
 /* ---- functions of three words ---- */
 
-/* Functions of three words, bit by bit, as the one instruction that the hardware has for them: left
- * to itself the compiler merges long expressions into more of them than they need. */
+/* Functions of three words, bit by bit, as the single instruction that the hardware has for them:
+ * left to itself the compiler splits long expressions into more of them than necessary. */
 
-/* The function's value for every (a, b, c): the expression of these three is the function's table.
- */
+/* The function's value for every (a, b, c): the expression of these three is the function's
+ * table. */
 enum { GPUMC_LOP3_A = 0xf0, GPUMC_LOP3_B = 0xcc, GPUMC_LOP3_C = 0xaa };
 
 template <int TABLE>
@@ -30,22 +30,22 @@ __device__ static inline uint32_t gpumc_select(uint32_t a, uint32_t b, uint32_t 
 
 /* ---- tiles ---- */
 
-/* Tiles: 32 replicas x 256 sites of one bit, and the way between their two forms.
+/* Tiles: 32 replicas x 256 sites of one bit, and the conversion between their two forms.
  *
- * By replica, as replicas are stored: [32 lanes][8 words], bit i of word j of a lane is site
- * 32 j + i, so that a replica's part of a tile is one sector of 32 bytes and copies of replicas
- * move nothing else. By site, as sweeps need them: [256 words], bit = lane.
+ * By replica, as replicas are stored: [32 lanes][8 words], bit i of word j of a lane is site 32 j +
+ * i, so that a replica's part of a tile is one sector of 32 bytes and copies of replicas move
+ * nothing else. By site, as sweeps need them: [256 words], bit = lane.
  *
- * A warp holds a tile as eight words a thread. Thread 4 a + b has the words a of the lanes
- * 8 b .. 8 b + 7, or the sites 32 a + 8 b .. 32 a + 8 b + 7: these are the same places of eight
- * 32 x 32 bit matrices, of which three of five exchanges stay within the thread. */
+ * A warp holds a tile as eight words per thread. Thread 4 a + b has the words a of the lanes 8 b ..
+ * 8 b + 7, or the sites 32 a + 8 b .. 32 a + 8 b + 7: these are the same places of eight 32 x 32
+ * bit matrices, and three of five exchanges stay within the thread. */
 
 enum {
   GPUMC_TILE_LANE_WORDS = 8, /* of a lane, and of a thread */
   GPUMC_TILE_WORDS = 256,
 };
 
-/* Bits i of word j and j of word i exchanged, for blocks of `width` bits. */
+/* Exchanges bits i of word j and j of word i, for blocks of `width` bits. */
 __device__ static inline void gpumc_tile_exchange_within(uint32_t word[GPUMC_TILE_LANE_WORDS],
                                                          const int width, const uint32_t mask)
 {
@@ -59,7 +59,7 @@ __device__ static inline void gpumc_tile_exchange_within(uint32_t word[GPUMC_TIL
   }
 }
 
-/* From either form to the other. Called by a whole warp. */
+/* Converts from either form to the other. Called by a whole warp. */
 __device__ static inline void gpumc_tile_transpose(uint32_t word[GPUMC_TILE_LANE_WORDS])
 {
   const uint32_t thread = threadIdx.x;
@@ -76,8 +76,8 @@ __device__ static inline void gpumc_tile_transpose(uint32_t word[GPUMC_TILE_LANE
     word[i] = __byte_perm(word[i], __shfl_xor_sync(UINT32_MAX, word[i], 2), halves);
 }
 
-/* Where the calling thread's words stand in a tile by replica: word i at this place plus
- * i GPUMC_TILE_LANE_WORDS. In a tile by site: 8 words from 8 times the thread's lane on. */
+/* Returns where the calling thread's words are in a tile by replica: word i at this place plus i
+ * GPUMC_TILE_LANE_WORDS. In a tile by site: 8 words from 8 times the thread's lane on. */
 __device__ static inline uint32_t gpumc_tile_place(uint32_t lane)
 {
   return (lane & 3) * GPUMC_TILE_LANE_WORDS * 8 + (lane >> 2);
@@ -85,9 +85,10 @@ __device__ static inline uint32_t gpumc_tile_place(uint32_t lane)
 
 /* ---- comparison ---- */
 
-/* The comparison of bit_sliced.h on a GPU: a word of 32 lanes a thread. */
+/* The comparison of bit_sliced.h on a GPU: one word of 32 lanes per thread. */
 
-/* One bit, those of less weight being done: where u and T differ they decide, else what was. */
+/* Compares one bit, after those of less weight: where u and T differ they decide, otherwise the
+ * previous result holds. */
 __device__ static inline void
 gpumc_compare_bit(uint32_t u, uint32_t threshold, uint32_t *less, uint32_t *equal)
 {
@@ -97,8 +98,8 @@ gpumc_compare_bit(uint32_t u, uint32_t threshold, uint32_t *less, uint32_t *equa
 }
 
 /* The words of a warp with lanes that are still open: place (24 bits) and draws done, the lanes,
- * and NOTES words of the caller's. Which words these are differs from thread to thread; gathered
- * they are finished by full warps. */
+ * and NOTES words of the caller's. They differ from thread to thread; gathered they are finished by
+ * full warps. */
 enum { GPUMC_OPEN_CAPACITY = 192, GPUMC_OPEN_PLACE_BITS = 24 };
 
 template <int NOTES> struct gpumc_open_words {
@@ -111,7 +112,7 @@ template <int NOTES> struct gpumc_open_word {
   uint32_t place, done, open, note[NOTES];
 };
 
-/* Those of the words place .. place + WIDTH - 1 that have open lanes. */
+/* Pushes those of the words place .. place + WIDTH - 1 that have open lanes. */
 template <int WIDTH, int NOTES>
 __device__ static inline void
 gpumc_open_push(struct gpumc_open_words<NOTES> *queue, uint32_t place, uint32_t done,
@@ -135,8 +136,8 @@ gpumc_open_push(struct gpumc_open_words<NOTES> *queue, uint32_t place, uint32_t 
     }
 }
 
-/* How many words wait, the same for all threads of the warp: none goes on before all have looked.
- */
+/* Returns how many words wait, the same for all threads of the warp: none continues before all have
+ * read it. */
 template <int NOTES>
 __device__ static inline uint32_t gpumc_open_count(const struct gpumc_open_words<NOTES> *queue)
 {
@@ -146,7 +147,7 @@ __device__ static inline uint32_t gpumc_open_count(const struct gpumc_open_words
   return count;
 }
 
-/* Take up to 32 words from the end, one a thread of the calling warp; false when there are none. A
+/* Takes up to 32 words from the end, one per thread of the calling warp; false if there are none. A
  * thread without one gets no open lanes. */
 template <int NOTES>
 __device__ static inline bool
@@ -190,7 +191,7 @@ __device__ static inline uint32_t gpumc_full_add(uint32_t *sum, uint32_t b, uint
   return carry;
 }
 
-/* Add N bits a lane, each worth 2^FIRST: pairs to one plane, their carries to the next. */
+/* Adds N bits per lane, each worth 2^FIRST: pairs to one plane, their carries to the next. */
 template <int FIRST, int N, int PLANES>
 __device__ static inline void
 gpumc_counter_add(struct gpumc_vertical_counter<PLANES> *counter, const uint32_t bits[N])
@@ -214,7 +215,7 @@ gpumc_counter_add(struct gpumc_vertical_counter<PLANES> *counter, const uint32_t
   }
 }
 
-/* The counts of the threads whose numbers differ in the bit `width`, added for both. */
+/* Adds the counts of threads whose numbers differ in the bit `width`, for both. */
 template <int PLANES>
 __device__ static inline void
 gpumc_counter_share(struct gpumc_vertical_counter<PLANES> *counter, uint32_t width)
@@ -226,7 +227,8 @@ gpumc_counter_share(struct gpumc_vertical_counter<PLANES> *counter, uint32_t wid
                            __shfl_xor_sync(UINT32_MAX, counter->plane[p], width), carry);
 }
 
-/* Bit `lane` of every thread's word, as one word: what a 32 x 32 transposition leaves there. */
+/* Returns bit `lane` of every thread's word, as one word: the result of a 32 x 32 transposition
+ * there. */
 __device__ static inline uint32_t gpumc_warp_column(uint32_t word)
 {
   uint32_t mask = 0x0000ffff;
@@ -240,7 +242,7 @@ __device__ static inline uint32_t gpumc_warp_column(uint32_t word)
   return word;
 }
 
-/* The count of lane number `threadIdx.x mod 32`, over all threads of the warp. */
+/* Returns the count of lane number `threadIdx.x mod 32`, over all threads of the warp. */
 template <int PLANES>
 __device__ static inline uint32_t
 gpumc_counter_warp_sum(const struct gpumc_vertical_counter<PLANES> *counter)

@@ -1,4 +1,4 @@
-/* Bit-sliced arithmetic, 32 lanes a word: thresholds that random numbers are compared with bit by
+/* Bit-sliced arithmetic, 32 lanes per word: thresholds that random numbers are compared with bit by
  * bit, and orders of bits. */
 #ifndef GPUMC_LATTICE_BIT_SLICED_H
 #define GPUMC_LATTICE_BIT_SLICED_H
@@ -11,13 +11,13 @@
 
 /* ---- comparison ---- */
 
-/* The comparison u < T for 32 replicas a word, bit by bit from the most significant.
+/* The comparison u < T for 32 replicas per word, bit by bit from the most significant.
  *
- * u is a uniform 32-bit number a lane: plane p (p = 0 the most significant bit) of a word is output
- * p mod 4 of the word's Philox counter with draw p / 4. T depends on the lane's class. A lane is
- * decided at the first bit where u and T differ; what comes after cannot change it, so that it does
- * not matter where an implementation stops looking: this is what makes CPU and GPU agree. After 32
- * equal bits u = T, which is not less.
+ * u is a uniform 32-bit number per lane: plane p (p = 0 the most significant bit) of a word is
+ * output p mod 4 of the word's Philox counter with draw p / 4. T depends on the lane's class. A
+ * lane is decided at the first bit where u and T differ; later bits cannot change it, so it does
+ * not matter where an implementation stops: this is what makes CPU and GPU agree. After 32 equal
+ * bits u = T, which is not less.
  *
  * Bits of one block are taken from the least significant up: then the last difference seen is the
  * deciding one, and `less` and `equal` are one three-operand function each. */
@@ -45,8 +45,8 @@ gpumc_bit_thresholds_set(struct gpumc_bit_thresholds *table, uint32_t kind, uint
 /* Orders of bits: words of 32 replicas to words of 32 sites and back; 64 sites of a row on a
  * checkerboard, and the 32 of each colour. */
 
-/* Bit j of word i becomes bit i of word j, in place (Warren, Hacker's Delight, 7-3: blocks of 16,
- * 8, 4, 2, 1). */
+/* Makes bit j of word i bit i of word j, in place (Warren, Hacker's Delight, 7-3: blocks of 16, 8,
+ * 4, 2, 1). */
 static inline void gpumc_bit_transpose(uint32_t word[32])
 {
   uint32_t mask = 0x0000ffffu;
@@ -58,7 +58,7 @@ static inline void gpumc_bit_transpose(uint32_t word[32])
     }
 }
 
-/* Bits 0, 2, 4, ... of `bits` (Warren, Hacker's Delight, 7-2). */
+/* Returns bits 0, 2, 4, ... of `bits` (Warren, Hacker's Delight, 7-2). */
 GPUMC_HOST_DEVICE static inline uint32_t gpumc_bits_even(uint64_t bits)
 {
   bits &= 0x5555555555555555u;
@@ -69,7 +69,7 @@ GPUMC_HOST_DEVICE static inline uint32_t gpumc_bits_even(uint64_t bits)
   return (uint32_t)(bits | bits >> 16);
 }
 
-/* The bits of `word` as bits 0, 2, 4, ... */
+/* Returns the bits of `word` as bits 0, 2, 4, ... */
 GPUMC_HOST_DEVICE static inline uint64_t gpumc_bits_spread(uint32_t word)
 {
   uint64_t bits = word;

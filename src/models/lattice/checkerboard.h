@@ -50,8 +50,8 @@ gpumc_checkerboard_make(size_t dimension, const size_t *shape)
   return lattice;
 }
 
-/* Position of site number `site` = x + Lx (y + Ly z) in an array that holds colour 0, then
- * colour 1. */
+/* Returns the position of site number `site` = x + Lx (y + Ly z) in an array that holds colour 0,
+ * then colour 1. */
 static inline size_t
 gpumc_checkerboard_position(const struct gpumc_checkerboard *lattice, size_t site)
 {
@@ -60,22 +60,23 @@ gpumc_checkerboard_position(const struct gpumc_checkerboard *lattice, size_t sit
   return ((x + y + z) & 1) * lattice->colour + line * lattice->row + x / 2;
 }
 
-/* Sites of one colour in the row, or in three dimensions the plane, that stands before and after a
- * colour in its working copy. */
+/* Returns the sites of one colour in the row, or in three dimensions the plane, that precedes and
+ * follows a colour in its working copy. */
 static inline size_t gpumc_checkerboard_halo(const struct gpumc_checkerboard *lattice)
 {
   return lattice->dimension == 3 ? lattice->plane : lattice->row;
 }
 
-/* Where the first site stands in a working copy of one colour: there is room for the halo before
- * it. A multiple of 64, like the extent, so that the copy is aligned as its allocation is. */
+/* Returns where the first site is in a working copy of one colour: there is room for the halo
+ * before it. A multiple of 64, like the extent, so that the copy is aligned like its allocation. */
 static inline size_t gpumc_checkerboard_lead(const struct gpumc_checkerboard *lattice)
 {
   const size_t step = GPUMC_CHECKERBOARD_PADDING;
   return (gpumc_checkerboard_halo(lattice) + step - 1) / step * step;
 }
 
-/* Elements of a working copy of one colour, the halo after it and whole vectors included. */
+/* Returns the elements of a working copy of one colour, the halo after it and whole vectors
+ * included. */
 static inline size_t gpumc_checkerboard_extent(const struct gpumc_checkerboard *lattice)
 {
   const size_t step = GPUMC_CHECKERBOARD_PADDING;
@@ -99,7 +100,7 @@ struct gpumc_checkerboard_place {
   size_t colour, k, y, z;
 };
 
-/* Of index k of a colour. */
+/* For index k of a colour. */
 static inline struct gpumc_checkerboard_place
 gpumc_checkerboard_place_at(const struct gpumc_checkerboard *lattice, size_t colour, size_t k)
 {
@@ -108,7 +109,7 @@ gpumc_checkerboard_place_at(const struct gpumc_checkerboard *lattice, size_t col
                                            line / lattice->length_y};
 }
 
-/* Of site number `site` = x + Lx (y + Ly z). */
+/* For site number `site` = x + Lx (y + Ly z). */
 static inline struct gpumc_checkerboard_place
 gpumc_checkerboard_place(const struct gpumc_checkerboard *lattice, size_t site)
 {
@@ -117,13 +118,14 @@ gpumc_checkerboard_place(const struct gpumc_checkerboard *lattice, size_t site)
   return gpumc_checkerboard_place_at(lattice, colour, position - colour * lattice->colour);
 }
 
-/* Whether the side has the index k - 1, one step back in x, and not k + 1, one step forward. */
+/* Returns whether the side has the index k - 1, one step back in x, and not k + 1, one step
+ * forward. */
 static inline bool gpumc_checkerboard_side_is_back(const struct gpumc_checkerboard_place *place)
 {
   return ((place->y + place->z + place->colour) & 1) == 0;
 }
 
-/* Which of its neighbours is one step along `axis`, forward or back. */
+/* Returns which of its neighbours is one step along `axis`, forward or back. */
 static inline enum gpumc_neighbour
 gpumc_checkerboard_towards(const struct gpumc_checkerboard_place *place, size_t axis, bool forward)
 {
@@ -134,9 +136,9 @@ gpumc_checkerboard_towards(const struct gpumc_checkerboard_place *place, size_t 
   return forward ? GPUMC_PLANE_AFTER : GPUMC_PLANE_BEFORE;
 }
 
-/* The positions of the neighbours of the site at a position (gpumc_checkerboard_position), by enum
- * gpumc_neighbour; those that the lattice does not have are left alone: a chain has the same index
- * and the side. */
+/* Finds the positions of the neighbours of the site at a position (gpumc_checkerboard_position), by
+ * enum gpumc_neighbour; those that the lattice does not have are not set: a chain has the same
+ * index and the side. */
 static inline void gpumc_checkerboard_positions_around(const struct gpumc_checkerboard *lattice,
                                                        size_t position,
                                                        uint32_t around[GPUMC_NEIGHBOURS_MAXIMUM])
@@ -160,7 +162,7 @@ static inline void gpumc_checkerboard_positions_around(const struct gpumc_checke
       (uint32_t)(other + (at.z + 1 < lattice->length_z ? k : k - all) + plane);
 }
 
-/* The site one step forward along `axis`, periodic. */
+/* Returns the site one step forward along `axis`, periodic. */
 static inline size_t
 gpumc_checkerboard_next(const struct gpumc_checkerboard *lattice, size_t site, size_t axis)
 {
@@ -173,28 +175,28 @@ gpumc_checkerboard_next(const struct gpumc_checkerboard *lattice, size_t site, s
 
 /* ---- edges ---- */
 
-/* Where the neighbours of a site are not at their usual distance, as masks of 16 sites: what a
- * vector kernel needs to load the neighbours of whole vectors, however short the rows are. */
+/* Where the neighbours of a site are not at their usual distance, as masks of 16 sites: used by a
+ * vector kernel to load the neighbours of whole vectors, however short the rows are. */
 
 enum { GPUMC_EDGE_SITES = 16 };
 
-/* Bit i: of the site 16 b + i of a colour, b the number of the block. The side of a site is the one
+/* Bit i: of site 16 b + i of a colour, b the number of the block. The side of a site is the one
  * before it (`back`) or after it; beyond the row's end it is at the other end. */
 struct gpumc_checkerboard_edges {
-  uint16_t back;           /* the side is k - 1; else k + 1, unless one of the next two */
+  uint16_t back;           /* the side is k - 1; otherwise k + 1, unless one of the next two */
   uint16_t back_around;    /* it is k + row - 1 */
   uint16_t forward_around; /* it is k - row + 1 */
   uint16_t first_row;      /* of a plane: the row before is k - row + plane */
   uint16_t last_row;       /* of a plane: the row after is k + row - plane */
 };
 
-/* Blocks of one colour. */
+/* Returns the blocks of one colour. */
 static inline size_t gpumc_checkerboard_edge_blocks(const struct gpumc_checkerboard *lattice)
 {
   return (lattice->colour + GPUMC_EDGE_SITES - 1) / GPUMC_EDGE_SITES;
 }
 
-/* edges[blocks] of `colour`. */
+/* Fills edges[blocks] of `colour`. */
 static inline void gpumc_checkerboard_edges_fill(const struct gpumc_checkerboard *lattice,
                                                  size_t colour,
                                                  struct gpumc_checkerboard_edges *edges)

@@ -1,8 +1,8 @@
 /* Filling the working copies of checkerboard.h with whole vectors, for elements of any size.
  *
- * Vectors reach beyond the row that is copied: into what is written later, or into the padding.
- * Rows are short (32 bytes for L = 64, one byte a spin), so that exact ends would cost more than
- * the copying. */
+ * Vectors reach beyond the row that is copied: into elements that are written later, or into the
+ * padding. Rows are short (32 bytes for L = 64, one byte per spin), so exact ends would cost more
+ * than the copying. */
 #ifndef GPUMC_LATTICE_CHECKERBOARD_SIMD_H
 #define GPUMC_LATTICE_CHECKERBOARD_SIMD_H
 
@@ -16,7 +16,7 @@ GPUMC_INLINE void gpumc_copy_vector(uint8_t *to, const uint8_t *from)
   memcpy(to, &v, sizeof v);
 }
 
-/* The halos before and after a colour; `sites` points to its first site. */
+/* Fills the halos before and after a colour; `sites` points to its first site. */
 GPUMC_INLINE void
 gpumc_checkerboard_wrap(const struct gpumc_checkerboard *lattice, void *sites, const size_t element)
 {
@@ -24,16 +24,16 @@ gpumc_checkerboard_wrap(const struct gpumc_checkerboard *lattice, void *sites, c
   const size_t colour = lattice->colour * element;
   const size_t whole = (halo + GPUMC_VECTOR_BYTES - 1) / GPUMC_VECTOR_BYTES * GPUMC_VECTOR_BYTES;
   uint8_t *first = sites;
-  /* Ends, not begins, with the last site: nothing may be written behind `first`. */
+  /* Ends, rather than begins, with the last site: nothing may be written after `first`. */
   for (size_t i = 0; i < whole; i += GPUMC_VECTOR_BYTES)
     gpumc_copy_vector(first - whole + i, first + colour + i - whole);
   for (size_t i = 0; i < halo; i += GPUMC_VECTOR_BYTES)
     gpumc_copy_vector(first + colour + i, first + i);
 }
 
-/* Word i of `words` where bit i of `where` is set, of `otherwise` elsewhere. Long rows have many
- * vectors that are all the one or all the other, one after the other: worth a branch where masks
- * must be made. */
+/* Returns word i of `words` if bit i of `where` is set, otherwise of `otherwise`. Long rows have
+ * many successive vectors that are all one or all the other: worth a branch if masks must be
+ * made. */
 GPUMC_INLINE gpumc_v32 gpumc_load_where(uint32_t where, const uint32_t *words, gpumc_v32 otherwise)
 {
 #if defined(__AVX512F__)
@@ -48,16 +48,16 @@ GPUMC_INLINE gpumc_v32 gpumc_load_where(uint32_t where, const uint32_t *words, g
 #endif
 }
 
-/* The bit of site k, the first of a vector, in the masks of its block: 0 where a vector is a block.
- */
+/* Returns the bit of site k, the first of a vector, in the masks of its block: 0 if a vector is a
+ * block. */
 GPUMC_INLINE size_t gpumc_checkerboard_edge_shift(size_t k)
 {
   return (int)GPUMC_VECTOR_WORDS == (int)GPUMC_EDGE_SITES ? 0 : k % GPUMC_EDGE_SITES;
 }
 
-/* neighbour[] (enum gpumc_neighbour) of a vector of words from k on, a multiple of the vector's
- * length. `dimension`: a constant; `edges`: of the colour of the sites; `other`: a working copy of
- * the other colour. */
+/* Loads neighbour[] (enum gpumc_neighbour) of a vector of words from k on, a multiple of the
+ * vector's length. `dimension`: a constant; `edges`: of the colour of the sites; `other`: a working
+ * copy of the other colour. */
 GPUMC_INLINE void
 gpumc_checkerboard_neighbours(const struct gpumc_checkerboard *lattice, const size_t dimension,
                               const struct gpumc_checkerboard_edges *edges, const uint32_t *other,

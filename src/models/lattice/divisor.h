@@ -21,7 +21,7 @@ static inline struct gpumc_divisor gpumc_divisor_make(uint32_t value)
   return divisor;
 }
 
-/* n / value for n < 2^31 (Warren, Hacker's Delight, 10-9). */
+/* Returns n / value for n < 2^31 (Warren, Hacker's Delight, 10-9). */
 GPUMC_HOST_DEVICE static inline uint32_t gpumc_divide(uint32_t n, struct gpumc_divisor divisor)
 {
   return (uint32_t)((uint64_t)(2 * n) * divisor.multiplier >> 32) >> divisor.shift;

@@ -1,4 +1,4 @@
-/* What instances of lattice models have in common, whatever sits on their sites. */
+/* Functions that instances of lattice models share, whatever is on their sites. */
 #ifndef GPUMC_LATTICE_INSTANCE_H
 #define GPUMC_LATTICE_INSTANCE_H
 

@@ -1,6 +1,6 @@
-/* Launches that follow each other in a stream and overlap (programmatic dependent launch): blocks
- * of the next one come to the multiprocessors once every block of this one has let them, or has
- * ended, and wait there until all that this one wrote can be read. */
+/* Consecutive launches in a stream that overlap (programmatic dependent launch): blocks of the next
+ * one start on the multiprocessors once every block of this one has permitted it, or has ended, and
+ * wait there until everything that this one wrote can be read. */
 #ifndef GPUMC_LATTICE_OVERLAPPING_CUH
 #define GPUMC_LATTICE_OVERLAPPING_CUH
 
@@ -8,7 +8,7 @@
 
 #include "core/device/cuda_error.h"
 
-enum { LATTICE_OVERLAPPING_VERSION = 90 }; /* of code that lets the next begin, and waits */
+enum { LATTICE_OVERLAPPING_VERSION = 90 }; /* of code that lets the next launch begin, and waits */
 
 static __device__ inline void lattice_let_next_begin(void)
 {
@@ -17,7 +17,7 @@ static __device__ inline void lattice_let_next_begin(void)
 #endif
 }
 
-/* Before anything is read that the launch before may write, and before anything is written. */
+/* Call before reading anything that the previous launch may write, and before writing anything. */
 static __device__ inline void lattice_wait_for_before(void)
 {
 #if __CUDA_ARCH__ >= 900
@@ -25,7 +25,7 @@ static __device__ inline void lattice_wait_for_before(void)
 #endif
 }
 
-/* Whether a kernel was compiled to wait: only then may its launches overlap. */
+/* Finds whether a kernel was compiled to wait: only then may its launches overlap. */
 template <class KERNEL>
 static enum gpumc_status
 lattice_may_overlap(KERNEL kernel, bool *may_overlap, struct gpumc_error *error)
@@ -36,7 +36,7 @@ lattice_may_overlap(KERNEL kernel, bool *may_overlap, struct gpumc_error *error)
   return GPUMC_OK;
 }
 
-/* `overlaps`: whether it may begin before the launch before has ended. That must be a kernel that
+/* `overlaps`: whether it may begin before the previous launch has ended. That must be a kernel that
  * waits, too, or nothing that is still running when this one begins. */
 struct lattice_launch {
   dim3 grid;

@@ -47,7 +47,7 @@ double lattice_binder_parameter_scale(const struct gpumc_model *model, const dou
   return 1.0;
 }
 
-/* Twice the sine of half the wave number. */
+/* Returns twice the sine of half the wave number. */
 static double wave_of(double wave_number)
 {
   return 2.0 * sin(0.5 * wave_number);
@@ -60,8 +60,8 @@ lattice_correlation_length(const struct gpumc_model *model, double wave_number, 
   return mean[1] > 0.0 && excess >= 0.0 ? sqrt(excess) / wave_of(wave_number) : (double)NAN;
 }
 
-/* Its square is a difference from 1; where that is 0, the root has no derivative, and its rounding
- * no bound. */
+/* Its square is a difference from 1; if that is 0, the root has no derivative, and its rounding no
+ * bound. */
 double lattice_correlation_length_scale(const struct gpumc_model *model, double wave_number,
                                         const double *mean)
 {

@@ -1,9 +1,8 @@
 /* Copies of replicas and exchanges between neighbouring runs, for every layout of replicas.
  *
- * A part of a group is moved by `width` threads that follow each other: a thread for each replica
- * where replicas lie side by side, else threads along the one replica, so that what a warp reads
- * and writes at once lies together either way. A thread reads several units before it writes them.
- */
+ * A part of a group is moved by `width` consecutive threads: one thread per replica if replicas are
+ * stored side by side, otherwise threads along one replica, so that a warp's simultaneous reads and
+ * writes are contiguous either way. A thread reads several units before it writes them. */
 #include <cuda_runtime.h>
 
 #include "core/device/cuda_error.h"
@@ -31,12 +30,12 @@ struct spread {
 
 template <typename UNIT, bool SWAP> struct at_once {
   static const uint32_t units = sizeof(UNIT) < (SWAP ? PAIR_BYTES : sizeof(uint4)) ? 8 : 4;
-  /* Blocks that a multiprocessor is to hold: most replicas stay as they are, so that threads that
-   * only read a parent must be many. */
+  /* Blocks per multiprocessor: most replicas stay as they are, so there must be many threads that
+   * only read a parent. */
   static const int blocks = SWAP ? 2 : sizeof(UNIT) < PAIR_BYTES ? 6 : 4;
 };
 
-/* The first unit of a replica of run m; the next ones are `group` units apart. */
+/* Returns the first unit of a replica of run m; the next ones are `group` units apart. */
 template <typename UNIT>
 __device__ static inline UNIT *
 place_of(const struct lattice_copy *copy, uint32_t group, size_t m, size_t replica)
@@ -45,7 +44,7 @@ place_of(const struct lattice_copy *copy, uint32_t group, size_t m, size_t repli
          (replica & ((1u << group) - 1));
 }
 
-/* Where the replica `replica` of run m comes from, or the one that it changes places with; NULL: it
+/* Returns where replica `replica` of run m comes from, or the one that it is swapped with; NULL: it
  * stays as it is. */
 template <typename UNIT, bool SWAP>
 __device__ static inline UNIT *
@@ -99,7 +98,7 @@ static __global__ void __launch_bounds__(THREADS, at_once<UNIT, SWAP>::blocks)
   }
 }
 
-/* As many threads along one replica as it has units, and a power of two. */
+/* Returns as many threads along one replica as it has units, and a power of two. */
 static uint32_t width_of(const struct lattice_copy *copy)
 {
   uint32_t width = copy->group;
@@ -135,7 +134,7 @@ move_units(const struct lattice_copy *copy, uint32_t runs, struct gpumc_error *e
   return GPUMC_CUDA_LAUNCHED("move_replicas", error);
 }
 
-/* Parents do not change place, so that no replica is both read and written. */
+/* Parents stay in place, so no replica is both read and written. */
 extern "C" enum gpumc_status
 lattice_copy_parents(const struct lattice_copy *arguments, struct gpumc_error *error)
 {

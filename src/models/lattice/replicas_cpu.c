@@ -9,13 +9,13 @@
 
 enum {
   CACHE_LINE = 64,
-  PART_BYTES = 1 << 18,    /* of small replicas that a thread copies at a time */
-  PART_MEASURED = 1 << 13, /* that it measures at a time */
-  PART_GATHERED = 8,       /* blocks of several replicas that it copies or exchanges at a time */
-  PART_REPLICAS = 8,       /* that it sweeps at a time, or a block of more; */
-  PART_SWEPT = 1 << 15,    /* fewer where so many bytes are in fewer */
-  PART_BLOCKS = 8,         /* or so many of the same samples, in parts of which a thread has */
-  PARTS_A_THREAD = 64,     /* so many */
+  PART_BYTES = 1 << 18,    /* of small replicas copied by a thread at a time */
+  PART_MEASURED = 1 << 13, /* measured at a time */
+  PART_GATHERED = 8,       /* blocks of several replicas copied or exchanged at a time */
+  PART_REPLICAS = 8,       /* swept at a time, or a block of more; */
+  PART_SWEPT = 1 << 15,    /* fewer if fewer have this many bytes */
+  PART_BLOCKS = 8,         /* or this many with the same samples, in parts of which a thread has */
+  PARTS_A_THREAD = 64,     /* this many */
 };
 
 static int at_least_one(int threads)
@@ -98,8 +98,8 @@ enum gpumc_status lattice_cpu_create(const struct lattice_cpu_layout *layout,
   return status;
 }
 
-/* Replicas of block `block` of run m, from `from` into it or from it to `to`, [lane] as in struct
- * lattice_cpu_layout; the other is NULL. */
+/* Copies replicas of block `block` of run m, from `from` into it or from it to `to`, [lane] as in
+ * struct lattice_cpu_layout; the other is NULL. */
 static void pass_block(const struct gpumc_ensemble *ensemble, size_t m, size_t block,
                        const uint8_t *const *from, uint8_t *const *to)
 {
@@ -115,8 +115,8 @@ static void pass_block(const struct gpumc_ensemble *ensemble, size_t m, size_t b
     layout->get(model, data, to);
 }
 
-/* From `in` to the replicas first .. first+count-1 of run m, or from them to `out`; the other is
- * NULL. */
+/* Copies from `in` to the replicas first .. first+count-1 of run m, or from them to `out`; the
+ * other is NULL. */
 static void transfer(const struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
                      const uint8_t *in, uint8_t *out)
 {
@@ -156,7 +156,7 @@ enum gpumc_status lattice_cpu_get(struct gpumc_ensemble *ensemble, size_t m, siz
   return GPUMC_OK;
 }
 
-/* Of a list those that share a block with the first of them, slot[0]. */
+/* Handles the entries of a list that share a block with the first of them, slot[0]. */
 static void pass_listed(const struct gpumc_ensemble *ensemble, size_t m, const uint32_t *slot,
                         size_t count, const uint8_t *in, uint8_t *out)
 {
@@ -180,7 +180,7 @@ static void pass_listed(const struct gpumc_ensemble *ensemble, size_t m, const u
       memcpy(out + i * bytes, out + (i - 1) * bytes, bytes);
 }
 
-/* A thread has all of a block, since they share words. */
+/* A thread handles all entries of a block, since they share words. */
 static void pass_list(const struct gpumc_ensemble *ensemble, size_t m, const uint32_t *slot,
                       size_t count, const uint8_t *in, uint8_t *out)
 {
@@ -225,21 +225,22 @@ enum gpumc_status lattice_cpu_start(struct gpumc_ensemble *ensemble, struct gpum
   return GPUMC_OK;
 }
 
-/* Blocks of a thread at a time, about so many bytes: one that is large, many that are small. */
+/* Returns the blocks per part of a thread, about this many bytes: one that is large, many that are
+ * small. */
 static int part_blocks(const struct lattice_cpu_storage *storage, size_t bytes)
 {
   return 1 + (int)(bytes / (storage->block_bytes + 1));
 }
 
-/* No more than get a part: others would only be waited for. */
+/* Returns no more threads than get a part: the others would only be waited for. */
 static int busy_threads(const struct lattice_cpu_storage *storage, size_t places, int part)
 {
   const size_t parts = (places + (size_t)part - 1) / (size_t)part;
   return at_least_one(parts < (size_t)storage->threads ? (int)parts : storage->threads);
 }
 
-/* Blocks that a thread sweeps at a time. Where neighbours in the order of work share couplings, a
- * few more, as long as every thread gets many parts. */
+/* Returns the blocks that a thread sweeps at a time. If neighbours in the order of work share
+ * couplings, a few more, as long as every thread gets many parts. */
 static int swept_blocks(const struct gpumc_ensemble *ensemble, size_t places)
 {
   const struct lattice_cpu_storage *storage = ensemble->storage;
@@ -268,7 +269,7 @@ sweep_place(struct gpumc_ensemble *ensemble, size_t i, uint32_t sweeps, int64_t 
     layout->measure(ensemble, &place, channel);
 }
 
-/* A team of threads takes a microsecond to gather, even of one: as long as a small lattice. */
+/* Gathering a team of threads, even of one, takes a microsecond: as long as a small lattice. */
 enum gpumc_status lattice_cpu_sweep(struct gpumc_ensemble *ensemble,
                                     const struct gpumc_target *target, uint32_t sweeps,
                                     int64_t *const *channel, struct gpumc_error *error)
@@ -327,7 +328,7 @@ enum gpumc_status lattice_cpu_compare(struct gpumc_ensemble *ensemble, size_t fi
   return GPUMC_OK;
 }
 
-/* Blocks of one replica, in place: parents do not change place, so that no replica is both read and
+/* For blocks of one replica, in place: parents stay in place, so no replica is both read and
  * written. */
 static void copy_blocks(const struct gpumc_ensemble *ensemble, const uint32_t *parent)
 {
@@ -343,7 +344,7 @@ static void copy_blocks(const struct gpumc_ensemble *ensemble, const uint32_t *p
   }
 }
 
-/* From one buffer to the other, so that no thread reads what another one writes. */
+/* Copies from one buffer to the other, so that no thread reads what another one writes. */
 static void gather_blocks(const struct gpumc_ensemble *ensemble, const uint32_t *parent)
 {
   struct lattice_cpu_storage *storage = ensemble->storage;
@@ -381,8 +382,8 @@ static void exchange_bytes(unsigned char *restrict a, unsigned char *restrict b,
   }
 }
 
-/* Blocks of one replica. A replica is part of one exchange at the most, so that threads do not
- * meet. */
+/* For blocks of one replica. A replica takes part in at most one exchange, so threads do not
+ * collide. */
 static void exchange_blocks(const struct gpumc_ensemble *ensemble, const uint32_t *swap)
 {
   const struct lattice_cpu_storage *storage = ensemble->storage;
@@ -398,8 +399,8 @@ static void exchange_blocks(const struct gpumc_ensemble *ensemble, const uint32_
   }
 }
 
-/* First the pairs of runs that begin with an even one, then the others: no two of a pass share a
- * run, so that threads do not meet. */
+/* First the pairs of runs that begin with an even one, then the others: no two pairs of a pass
+ * share a run, so threads do not collide. */
 static void exchange_lanes(const struct gpumc_ensemble *ensemble, const uint32_t *swap)
 {
   const struct lattice_cpu_storage *storage = ensemble->storage;

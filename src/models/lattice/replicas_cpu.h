@@ -1,6 +1,6 @@
 /* Replicas of a lattice model in the memory of the CPU: blocks of replicas, their portable form,
- * copies after resampling, exchanges, and threads over blocks. What a block is and what is done
- * with one says the kernel's layout; nothing here knows a model.
+ * copies after resampling, exchanges, and threads over blocks. The kernel's layout defines a block
+ * and the operations on it; nothing here knows a model.
  *
  *   static const struct lattice_cpu_layout layout = {.replicas = 1, .buffers = 1, ...};
  *   LATTICE_CPU_BYTES_AND_CREATE(layout)
@@ -14,20 +14,21 @@
 #include "core/numerics/isa.h"
 #include "core/simulation/model.h"
 
-enum { LATTICE_CPU_BLOCK = 32 }; /* replicas in a block, at most */
+enum { LATTICE_CPU_BLOCK = 32 }; /* replicas in a block at most */
 
 struct lattice_cpu_place;
 
-/* How a kernel lays out its replicas, and what it keeps beside them. What stands after own_free is
- * for the operations below, NULL where the kernel does not use them. */
+/* How a kernel lays out its replicas, and what it keeps beside them. The fields after own_free are
+ * for the operations below, NULL if the kernel does not use them. */
 struct lattice_cpu_layout {
   size_t replicas; /* in a block: 1, or a power of two */
   size_t buffers;  /* 1: replicas are copied in place; 2: from one buffer to the other */
-  /* GPUMC_INVALID for what the kernel refuses, before anything is allocated; NULL: nothing. */
+  /* Returns GPUMC_INVALID for what the kernel refuses, before anything is allocated; NULL: it
+   * refuses nothing. */
   enum gpumc_status (*check)(const struct gpumc_ensemble *ensemble, struct gpumc_error *error);
-  /* NULL: a block is a replica in portable form; `set` and `get` are NULL then. */
+  /* NULL: a block is a replica in portable form, and `set` and `get` are NULL. */
   size_t (*block_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
-  /* Of one thread; NULL: none. */
+  /* For one thread; NULL: none. */
   size_t (*scratch_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
   /* lattice_cpu_storage.own: a zeroed struct of own_size bytes, which is filled after all other
    * memory, and released also after a failure; own_bytes: with all that it points to. own_size = 0:
@@ -38,20 +39,20 @@ struct lattice_cpu_layout {
                                   const struct gpumc_ensemble_plan *plan, void *own,
                                   struct gpumc_error *error);
   void (*own_free)(void *own);
-  /* set and get: portable[lane] is the first byte of lane's replica, NULL for a replica that is
-   * left alone. */
+  /* set and get: portable[lane] is the first byte of lane's replica, NULL for a replica to leave
+   * alone. */
   void (*set)(const struct gpumc_model *model, void *block,
               const uint8_t *const portable[LATTICE_CPU_BLOCK]);
   void (*get)(const struct gpumc_model *model, const void *block,
               uint8_t *const portable[LATTICE_CPU_BLOCK]);
-  /* Blocks of several replicas, in two buffers. Replica r of the block becomes what replica
+  /* For blocks of several replicas, in two buffers. Replica r of the block becomes what replica
    * parent[r] of its run was; `to` is the block in the other buffer. */
   void (*gather)(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
                  const uint32_t *parent, void *to);
-  /* The replicas of two blocks that have a bit in `lanes` change places. */
+  /* Swaps the replicas of two blocks that have a bit in `lanes`. */
   void (*exchange)(const struct gpumc_ensemble *ensemble, void *one, void *other, uint32_t lanes);
-  /* Of one block, all its replicas: started; swept by the rules of their run, which
-   * set_rules makes for all runs, control[runs][n_controls] (NULL: nothing to make); their
+  /* Operations on all replicas of one block: starting; sweeping by the rules of their run, which
+   * set_rules makes for all runs, control[runs][n_controls] (NULL: nothing to make); measuring
    * channels. */
   void (*start)(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place);
   void (*set_rules)(const struct gpumc_ensemble *ensemble, const double *control);
@@ -59,12 +60,12 @@ struct lattice_cpu_layout {
                 uint32_t sweeps);
   void (*measure)(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
                   int64_t *const *channel);
-  /* Both, one after the other; NULL: as it stands there. */
+  /* Does both, one after the other; NULL: separately. */
   void (*sweep_and_measure)(const struct gpumc_ensemble *ensemble,
                             const struct lattice_cpu_place *place, uint32_t sweeps,
                             int64_t *const *channel);
-  /* The replicas of one block with those of the block `other`; the first result goes to place `at`.
-   */
+  /* Compares the replicas of one block with those of the block `other`; the first result goes to
+   * place `at`. */
   void (*compare)(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
                   const void *other, size_t at, int64_t *const pair[GPUMC_PAIRS_MAXIMUM]);
 };
@@ -80,15 +81,15 @@ struct lattice_cpu_storage {
   void *own; /* the kernel's */
 };
 
-/* A block, and its replicas: first .. first+count-1 of the run. `number`: that of the block in the
- * whole of which this is a share; of a block of one replica that of the replica, for counters. */
+/* A block, and its replicas: first .. first+count-1 of the run. `number`: of the block in the whole
+ * of which this is a share; for a block of one replica that of the replica, for counters. */
 struct lattice_cpu_place {
   size_t run, block, first, count;
   uint32_t number;
   void *data;
 };
 
-/* Blocks that hold the replicas 0 .. replicas-1. */
+/* Returns the blocks that hold replicas 0 .. replicas-1. */
 static inline size_t lattice_cpu_blocks(const struct lattice_cpu_layout *layout, size_t replicas)
 {
   return (replicas + layout->replicas - 1) / layout->replicas;
@@ -101,14 +102,14 @@ lattice_cpu_block(const struct lattice_cpu_storage *storage, size_t run, size_t 
          (run * storage->run_blocks + block) * storage->block_bytes;
 }
 
-/* The blocks of all runs of the batch, in use or not. */
+/* Returns the blocks of all runs of the batch, in use or not. */
 static inline size_t lattice_cpu_places(const struct gpumc_ensemble *ensemble)
 {
   const struct lattice_cpu_storage *storage = ensemble->storage;
   return ensemble->runs * storage->run_blocks;
 }
 
-/* A block of a run; count = 0 for one that is not in use. */
+/* Returns a block of a run; count = 0 for one that is not in use. */
 static inline struct lattice_cpu_place
 lattice_cpu_place_of(const struct gpumc_ensemble *ensemble, size_t run, size_t block)
 {
@@ -123,7 +124,7 @@ lattice_cpu_place_of(const struct gpumc_ensemble *ensemble, size_t run, size_t b
   return place;
 }
 
-/* Number i of them. */
+/* Returns number i of them. */
 static inline struct lattice_cpu_place
 lattice_cpu_place(const struct gpumc_ensemble *ensemble, size_t i)
 {
@@ -131,8 +132,8 @@ lattice_cpu_place(const struct gpumc_ensemble *ensemble, size_t i)
   return lattice_cpu_place_of(ensemble, i / storage->run_blocks, i % storage->run_blocks);
 }
 
-/* Number i of the blocks of `runs` runs, in an order in which they are worked on: those of the same
- * samples one after the other, whose couplings are then in the cache. */
+/* Returns number i of the blocks of `runs` runs, in the order in which they are processed: those
+ * with the same samples one after the other, whose couplings are then in the cache. */
 static inline struct lattice_cpu_place lattice_cpu_next_place(const struct gpumc_ensemble *ensemble,
                                                               size_t first_run, size_t runs,
                                                               size_t i)
@@ -144,7 +145,7 @@ static inline struct lattice_cpu_place lattice_cpu_next_place(const struct gpumc
                                           i % storage->run_blocks);
 }
 
-/* The calling thread's. */
+/* Returns the scratch of the calling thread. */
 static inline void *lattice_cpu_scratch(const struct lattice_cpu_storage *storage)
 {
   return (unsigned char *)storage->scratch + (size_t)omp_get_thread_num() * storage->scratch_bytes;
@@ -199,11 +200,11 @@ GPUMC_MUST_CHECK enum gpumc_status lattice_cpu_exchange(struct gpumc_ensemble *e
                                                         const uint32_t *swap,
                                                         struct gpumc_error *error);
 
-/* What every kernel has of these, as designated initialisers. */
+/* Initialisers of these for every kernel, as designated initialisers. */
 #define LATTICE_CPU_COMMON                                                                         \
   .device = "cpu", .destroy = lattice_cpu_destroy, .set = lattice_cpu_set, .get = lattice_cpu_get, \
   .set_list = lattice_cpu_set_list, .get_list = lattice_cpu_get_list
-/* And what most have. */
+/* Initialisers for most kernels. */
 #define LATTICE_CPU_OPERATIONS                                                                     \
   LATTICE_CPU_COMMON, .start = lattice_cpu_start, .sweep = lattice_cpu_sweep,                      \
                       .measure = lattice_cpu_measure, .gather = lattice_cpu_gather,                \

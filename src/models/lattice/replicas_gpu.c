@@ -8,7 +8,7 @@
 #include "core/simulation/model.h"
 
 enum {
-  STAGING_BYTES = 16 << 20, /* of replicas on their way, unless one is larger */
+  STAGING_BYTES = 16 << 20, /* of replicas in transit, unless one is larger */
   RUNS_MAXIMUM = 65535,     /* of a batch: a dimension of CUDA's grid */
 };
 
@@ -22,7 +22,7 @@ static size_t part_bytes(const struct lattice_gpu_layout *layout, const struct g
   return layout->piece_bytes > 0 ? layout->piece_bytes : model->portable_bytes;
 }
 
-/* At least one. */
+/* Returns at least one. */
 static size_t staging_parts(const struct lattice_gpu_layout *layout,
                             const struct gpumc_model *model, size_t capacity)
 {
@@ -151,7 +151,8 @@ struct lattice_batch lattice_gpu_batch(const struct gpumc_ensemble *ensemble)
   };
 }
 
-/* What the buffer holds of `rest` parts from `first` on, numbered through the replicas of a run. */
+/* Returns what the buffer holds of `rest` parts from `first` on, numbered through the replicas of a
+ * run. */
 static struct lattice_portable
 next_parts(const struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t rest)
 {
@@ -165,8 +166,8 @@ next_parts(const struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t
   };
 }
 
-/* From `in` to the replicas first .. first + count - 1 of run m, or from them to `out`; the other
- * is NULL. */
+/* Copies from `in` to the replicas first .. first + count - 1 of run m, or from them to `out`; the
+ * other is NULL. */
 static enum gpumc_status transfer(const struct gpumc_ensemble *ensemble, size_t m, size_t first,
                                   size_t count, const uint8_t *in, uint8_t *out,
                                   struct gpumc_error *error)
@@ -203,8 +204,8 @@ enum gpumc_status lattice_gpu_get(struct gpumc_ensemble *ensemble, size_t m, siz
   return transfer(ensemble, m, first, count, NULL, portable, error);
 }
 
-/* So many replicas at a time that numbers of parts stay small. Of `states` the direction says
- * whether they are read or written. */
+/* Handles few enough replicas at a time that numbers of parts stay small. The direction says
+ * whether `states` are read or written. */
 static enum gpumc_status pass_list(const struct gpumc_ensemble *ensemble, size_t m,
                                    const uint32_t *slot, size_t count, uint8_t *states,
                                    enum lattice_direction direction, struct gpumc_error *error)

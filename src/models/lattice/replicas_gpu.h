@@ -1,6 +1,6 @@
-/* Replicas of a lattice model in the memory of a GPU: room for them, their portable form on its way
- * through a buffer, copies after resampling, exchanges. What a replica consists of and how it
- * becomes portable says the kernel's layout; nothing here knows a model.
+/* Replicas of a lattice model in the memory of a GPU: room for them, their portable form passing
+ * through a buffer, copies after resampling, exchanges. The kernel's layout defines a replica and
+ * its conversion to portable form; nothing here knows a model.
  *
  *   static const struct lattice_gpu_layout layout = {.group = 1, .unit_bytes = 16, ...};
  *   LATTICE_GPU_BYTES_AND_CREATE(layout)
@@ -14,22 +14,25 @@
 
 enum lattice_direction { LATTICE_FROM_PORTABLE, LATTICE_TO_PORTABLE };
 
-/* Sites of kernels that number them with 32 bits, sums of two numbers included: fewer than this. */
+/* Limit for the sites of kernels that number them with 32 bits, including sums of two numbers. */
 #define LATTICE_GPU_SITES_LIMIT ((size_t)1 << 31)
 
 /* How a kernel stores its replicas (struct lattice_copy), and what it keeps beside them. */
 struct lattice_gpu_layout {
-  size_t group;       /* replicas that lie side by side: a power of two up to 32 */
-  size_t unit_bytes;  /* of one replica that lie together: 1, 16 or 32 */
+  size_t group;       /* replicas that are stored side by side: a power of two up to 32 */
+  size_t unit_bytes;  /* contiguous bytes of one replica: 1, 16 or 32 */
   size_t sites_limit; /* lattices have fewer sites */
-  /* GPUMC_INVALID for what the kernel refuses, before anything is allocated; NULL: nothing. */
+  /* Returns GPUMC_INVALID for what the kernel refuses, before anything is allocated; NULL: it
+   * refuses nothing. */
   enum gpumc_status (*check)(const struct gpumc_ensemble *ensemble, struct gpumc_error *error);
-  /* Replicas go in and out by pieces of this size, and so does `convert`; 0: by whole replicas. */
+  /* Replicas are copied in and out by pieces of this size, and so does `convert`; 0: by whole
+   * replicas. */
   size_t piece_bytes;
   size_t (*units)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
   /* Device memory beside the replicas, zeroed. */
   size_t (*table_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
-  /* Of lattice_gpu_scratch, the most that an operation of the plan takes; NULL: none does. */
+  /* Returns the most of lattice_gpu_scratch that an operation of the plan takes; NULL: none
+   * does. */
   size_t (*scratch_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
   /* Host memory, zeroed; NULL: none. */
   size_t (*notes_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
@@ -60,19 +63,19 @@ lattice_gpu_storage_of(const struct gpumc_ensemble *ensemble)
   return ensemble->storage;
 }
 
-/* What stands in the table, `place` bytes from its beginning. */
+/* Returns the part of the table that is `place` bytes from its beginning. */
 static inline void *lattice_gpu_table(const struct gpumc_ensemble *ensemble, size_t place)
 {
   return (unsigned char *)lattice_gpu_storage_of(ensemble)->table + place;
 }
 
-/* Device memory of so many bytes for the operation at hand, which the next may use for something
- * else. */
+/* Returns device memory of this many bytes for the current operation; the next one may use it for
+ * something else. */
 GPUMC_MUST_CHECK enum gpumc_status lattice_gpu_scratch(struct gpumc_ensemble *ensemble,
                                                        size_t bytes, void **scratch,
                                                        struct gpumc_error *error);
 
-/* What a launch has to know of the present batch. */
+/* Returns the data of the current batch that a launch needs. */
 struct lattice_batch lattice_gpu_batch(const struct gpumc_ensemble *ensemble);
 
 /* gpumc_kernel_ops.bytes and create. GPUMC_INVALID: the lattice is too large, or there are more

@@ -8,7 +8,7 @@
 
 #include "core/numerics/simd.h"
 
-/* GPUMC_COUNTER_ROOM: planes more for the sum over a vector. */
+/* GPUMC_COUNTER_ROOM: additional planes for the sum over a vector. */
 enum { GPUMC_COUNTER_PLANES = 27, GPUMC_COUNTER_ROOM = 4 };
 
 /* Counts up to 2^27 - 1 in each lane. */
@@ -30,7 +30,7 @@ GPUMC_INLINE gpumc_v32 gpumc_full_add(gpumc_v32 *sum, gpumc_v32 b, gpumc_v32 c)
   return carry;
 }
 
-/* Add `bits`, each worth 2^first. `planes`: how many are in use. */
+/* Adds `bits`, each worth 2^first. `planes`: how many are in use. */
 GPUMC_INLINE void gpumc_counter_add(struct gpumc_vertical_counter *counter, size_t first,
                                     size_t planes, gpumc_v32 bits)
 {
@@ -41,7 +41,7 @@ GPUMC_INLINE void gpumc_counter_add(struct gpumc_vertical_counter *counter, size
   }
 }
 
-/* Add four bits a lane, each worth 1; the low two planes stand in *ones and *twos meanwhile.
+/* Adds four bits per lane, each worth 1; the low two planes are in *ones and *twos meanwhile.
  * Returns the carry, worth 4. */
 GPUMC_INLINE gpumc_v32 gpumc_counter_add4(gpumc_v32 *ones, gpumc_v32 *twos, gpumc_v32 a,
                                           gpumc_v32 b, gpumc_v32 c, gpumc_v32 d)
@@ -51,7 +51,7 @@ GPUMC_INLINE gpumc_v32 gpumc_counter_add4(gpumc_v32 *ones, gpumc_v32 *twos, gpum
   return gpumc_full_add(twos, carry1, carry2);
 }
 
-/* How many planes hold counts up to `most`. */
+/* Returns how many planes hold counts up to `most`. */
 static inline size_t gpumc_counter_planes(size_t most)
 {
   size_t planes = 1;
@@ -60,13 +60,13 @@ static inline size_t gpumc_counter_planes(size_t most)
   return planes;
 }
 
-/* The words of v, word i and word i XOR width exchanged. */
+/* Returns the words of v with words i and i XOR width exchanged. */
 GPUMC_INLINE gpumc_v32 gpumc_exchange_words(gpumc_v32 v, uint32_t width)
 {
   return __builtin_shuffle(v, gpumc_lane_numbers() ^ width);
 }
 
-/* count[]: lane by lane the number whose bit p stands in word[p * stride]. */
+/* Sets count[]: lane by lane the number whose bit p is in word[p * stride]. */
 GPUMC_INLINE void gpumc_counter_lanes(const uint32_t *word, size_t stride, size_t planes,
                                       gpumc_v32 count[32 / GPUMC_VECTOR_WORDS])
 {
@@ -78,8 +78,8 @@ GPUMC_INLINE void gpumc_counter_lanes(const uint32_t *word, size_t stride, size_
           gpumc_add_where(word[p * stride] >> v * GPUMC_VECTOR_WORDS, count[v], (uint32_t)1 << p);
 }
 
-/* count[lane] += the counts of that lane over all words of the vectors. Words are added pairwise,
- * bit-sliced, until each holds the sum of all, where the counts were. */
+/* Adds to count[lane] the counts of that lane over all words of the vectors. Words are added
+ * pairwise, bit-sliced, until each holds the sum of all, where the counts were. */
 static inline void
 gpumc_counter_flush(struct gpumc_vertical_counter *counter, size_t planes, int64_t count[32])
 {

@@ -1,4 +1,5 @@
-/* Walks under a tabulated weight: what runs do in a call; and on the CPU, threads over groups. */
+/* Walks under a tabulated weight: the work of runs in a call; and on the CPU, threads over
+ * groups. */
 #include "models/lattice/walk.h"
 
 #include <omp.h>
@@ -48,7 +49,7 @@ lattice_walk_runs(const struct gpumc_weight_table *table, size_t runs, struct la
 
 enum {
   LANES = GPUMC_WALK_GROUP,
-  /* Steps of a part of a call: visits of a group by one thread stay below 2^32. */
+  /* Steps of a part of a call: keeps visits of a group by one thread below 2^32. */
   STEPS_OF_A_PART = 1 << 24
 };
 
@@ -58,7 +59,8 @@ struct job {
   uint32_t steps;
 };
 
-/* `steps` steps, or as many as are left, of the first `jobs` jobs, of which `done` are done. */
+/* Makes `steps` steps, or as many as are left, of the first `jobs` jobs, of which `done` are
+ * done. */
 static void walk_groups(const struct gpumc_ensemble *ensemble,
                         const struct gpumc_weight_table *table, lattice_walk_body *body,
                         const void *call, const struct job *jobs, size_t n_jobs, uint32_t done,
@@ -89,7 +91,7 @@ static int longer_first(const void *left, const void *right)
   return a->run < b->run ? -1 : a->run > b->run;
 }
 
-/* The longest runs first, so that at the end all threads have short ones. */
+/* The longest runs first, so that all threads have short ones at the end. */
 enum gpumc_status lattice_walk_cpu(const struct gpumc_ensemble *ensemble,
                                    const struct gpumc_weight_table *table, lattice_walk_body *body,
                                    const void *call, struct gpumc_error *error)

@@ -1,5 +1,5 @@
-/* Walks under a tabulated weight (gpumc_kernel_ops.walk) of any lattice model: at which sites the
- * replicas of a group are updated, and what a run does in a call. For both compilers. */
+/* Walks under a tabulated weight (gpumc_kernel_ops.walk) of any lattice model: the sites at which
+ * the replicas of a group are updated, and the work of a run in a call. For both compilers. */
 #ifndef GPUMC_LATTICE_WALK_H
 #define GPUMC_LATTICE_WALK_H
 
@@ -7,12 +7,12 @@
 #include "core/simulation/kernel.h"
 #include "models/lattice/batch.h"
 
-/* The draw of the counter's label from which sites come; all others are of single replicas. */
+/* The draw of the counter's label that sites come from; all others are for single replicas. */
 enum { LATTICE_WALK_SITES = 1 };
 
-/* The sites of one step of a group, as positions in checkerboard order: site j is floor(w N /
- * 2^32), w output j of the counter {group, upper half of the time, lower half, (LATTICE_WALK, 1)}.
- */
+/* Finds the sites of one step of a group, as positions in checkerboard order: site j is floor(w N /
+ * 2^32), w output j of the counter {group, upper half of the time, lower half, (LATTICE_WALK,
+ * 1)}. */
 GPUMC_HOST_DEVICE static inline void lattice_walk_sites(struct gpumc_random random, uint32_t group,
                                                         uint64_t time, uint32_t sites,
                                                         uint32_t site[GPUMC_WALK_UPDATES])
@@ -24,13 +24,14 @@ GPUMC_HOST_DEVICE static inline void lattice_walk_sites(struct gpumc_random rand
     site[j] = (uint32_t)((uint64_t)word[j] * sites >> 32);
 }
 
-/* ln of the weight on top of the table: - energy times E / quantum - magnetization times M /
+/* ln of the weight in addition to the table: - energy times E / quantum - magnetization times M /
  * quantum. */
 struct lattice_walk_canonical {
   double energy, magnetization;
 };
 
-/* Which part of the visits those of replica r of a run with `size` replicas are, on a GPU. */
+/* Returns the part of the visits that replica r of a run with `size` replicas counts in, on a
+ * GPU. */
 GPUMC_HOST_DEVICE static inline size_t
 lattice_walk_part(const struct lattice_batch *batch, uint32_t r, uint32_t size, uint32_t parts)
 {
@@ -38,7 +39,7 @@ lattice_walk_part(const struct lattice_batch *batch, uint32_t r, uint32_t size, 
                          parts);
 }
 
-/* What a run does in a call; the levels and the parts as struct gpumc_weight_table has them. */
+/* The work of a run in a call; the levels and the parts as in struct gpumc_weight_table. */
 struct lattice_walk_run {
   struct lattice_walk_canonical canonical;
   int64_t lowest;
@@ -46,14 +47,14 @@ struct lattice_walk_run {
   uint32_t number, steps, parts, end[2];
 };
 
-/* That of run m, whose target has controls or none; `energy` and `magnetization` are the channels
- * that controls couple to. */
+/* Returns that of run m, whose target has controls or none; `energy` and `magnetization` are the
+ * channels that controls couple to. */
 struct lattice_walk_canonical lattice_walk_canonical_of(const struct gpumc_model *model,
                                                         const struct gpumc_target *target, size_t m,
                                                         size_t energy, size_t magnetization);
 
-/* Fills in run[] for those of `runs` runs that walk, in their order, but for what is on top of the
- * table: returns how many. */
+/* Fills in run[] for those of `runs` runs that walk, in order, except for the weight in addition to
+ * the table; returns how many. */
 uint32_t lattice_walk_runs(const struct gpumc_weight_table *table, size_t runs,
                            struct lattice_walk_run *run);
 

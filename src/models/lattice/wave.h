@@ -1,9 +1,8 @@
-/* Squared amplitudes of the smallest waves, exactly: cosines and sines are integers, so that the
- * result is the same on every device.
+/* Squared amplitudes of the smallest waves, exactly: cosines and sines are integers, so the result
+ * is the same on every device.
  *
- * What is measured is |sum over sites of v exp(i k r)|^2 with k = 2 pi / L along each of the
- * longest sides, whose mean it is. v is a spin that is a sign, an overlap, or one component of a
- * vector. */
+ * The measured quantity is |sum over sites of v exp(i k r)|^2 with k = 2 pi / L, averaged over the
+ * longest sides. v is a spin that is a sign, an overlap, or one component of a vector. */
 #ifndef GPUMC_LATTICE_WAVE_H
 #define GPUMC_LATTICE_WAVE_H
 
@@ -13,8 +12,8 @@
 #include "core/device/device.h"
 #include "core/numerics/host_device.h"
 
-/* cos(2 pi x / L) and sin(2 pi x / L) in units of 2^-bits, rounded, x < L: `bits` are these, fewer
- * where there are more than 2^32 sites, so that sums over all of them keep below 2^62. */
+/* cos(2 pi x / L) and sin(2 pi x / L) in units of 2^-bits, rounded, x < L: this many `bits`, or
+ * fewer if there are more than 2^32 sites, so that sums over all of them stay below 2^62. */
 enum { LATTICE_WAVE_BITS_MAXIMUM = 30, LATTICE_WAVE_SUM_BITS = 62 };
 
 /* The waves run along the `axes` longest sides, whose length is `length`; `shift`: the quantum is
@@ -24,8 +23,8 @@ struct lattice_wave {
   uint32_t axes, length, bits, shift;
 };
 
-/* The mean over the axes of C^2 + S^2, in quanta, rounded down; cosine[axis] = C: the sum over all
- * sites of v times the table's cosines, and sine[axis] = S likewise. */
+/* Returns the mean over the axes of C^2 + S^2, in quanta, rounded down; cosine[axis] = C: the sum
+ * over all sites of v times the table's cosines, and sine[axis] = S likewise. */
 GPUMC_HOST_DEVICE static inline int64_t
 lattice_wave_square(const struct lattice_wave *wave, const int64_t *cosine, const int64_t *sine)
 {
@@ -34,25 +33,25 @@ lattice_wave_square(const struct lattice_wave *wave, const int64_t *cosine, cons
     if (wave->along[axis])
       total += (unsigned __int128)((__int128)cosine[axis] * cosine[axis]) +
                (unsigned __int128)((__int128)sine[axis] * sine[axis]);
-  /* Shifted first, so that most quotients are of 64 bits. */
+  /* Shifted first, so that most quotients have 64 bits. */
   total >>= wave->shift;
   return (int64_t)(total >> 64 == 0 ? (uint64_t)total / wave->axes : total / wave->axes);
 }
 
 struct gpumc_checkerboard;
-/* The quantum of squared amplitudes where |v| <= 1: a power of two, of which the largest amplitude
- * holds at most 2^60. */
+/* Returns the quantum of squared amplitudes if |v| <= 1: a power of two, at most 2^60 of which make
+ * up the largest amplitude. */
 double lattice_wave_quantum(double sites);
 /* `quantum`: that of the channel. */
 struct lattice_wave lattice_wave_of(const struct gpumc_checkerboard *lattice, double quantum);
 /* cosine[length], sine[length] */
 void lattice_wave_table(const struct lattice_wave *wave, int32_t *cosine, int32_t *sine);
-/* The same into device memory, and their sums on request: sum[2]; NULL: not wanted. Done on return.
- */
+/* Copies the same to device memory, and their sums on request: sum[2]; NULL: not wanted. Done on
+ * return. */
 GPUMC_MUST_CHECK enum gpumc_status
 lattice_wave_bring(const struct lattice_wave *wave, struct gpumc_device *device, int32_t *cosine,
                    int32_t *sine, int64_t *sum, struct gpumc_error *error);
-/* The smallest wave number, 2 pi / L. */
+/* Returns the smallest wave number, 2 pi / L. */
 double lattice_wave_number(const struct gpumc_checkerboard *lattice);
 
 #endif

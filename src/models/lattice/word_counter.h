@@ -1,5 +1,5 @@
-/* Counting bits lane by lane as vertical_counter.h does, but by words, for sources that are
- * compiled once and not for each instruction set. */
+/* Counting bits lane by lane like vertical_counter.h, but by words, for sources that are compiled
+ * once and not for each instruction set. */
 #ifndef GPUMC_LATTICE_WORD_COUNTER_H
 #define GPUMC_LATTICE_WORD_COUNTER_H
 

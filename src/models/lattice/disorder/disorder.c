@@ -1,5 +1,5 @@
-/* Samples of quenched disorder: what an instance has of them, what is known of them all, and how
- * each is drawn, or found in a file. */
+/* Samples of quenched disorder: an instance's settings for them, the properties of all of them, and
+ * how each is drawn, or found in a file. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -154,8 +154,7 @@ size_t lattice_samples_count(const struct lattice_disorder *disorder)
   return all - (size_t)disorder->first_sample;
 }
 
-/* Where a random number stands: of a purpose, for a site, or for the bond in a direction from it.
- */
+/* The place of a random number: a purpose, and a site or the bond in a direction from it. */
 struct place {
   struct gpumc_random random;
   uint32_t site, sample, direction, purpose;
@@ -167,13 +166,13 @@ static void draw_words(const struct place *place, uint32_t draw, uint32_t word[4
                     gpumc_random_label(place->purpose, draw), word);
 }
 
-/* The middle of one of 2^32 equal parts of (-1, 1): odd multiples of 2^-32. */
+/* Returns the middle of one of 2^32 equal parts of (-1, 1): odd multiples of 2^-32. */
 static double symmetric_uniform(uint32_t word)
 {
   return fma((double)word, 0x1p-31, 0x1p-32 - 1.0);
 }
 
-/* Variance 1. One attempt in five fails. */
+/* Returns a number of variance 1. One attempt in five fails. */
 static double gaussian(const struct place *place)
 {
   uint32_t word[4];
@@ -198,7 +197,7 @@ static double draw_value(enum lattice_distribution distribution, uint64_t positi
   return word[0] < positive ? size : -size;
 }
 
-/* Of a sample that is kept; NULL where nothing is read. */
+/* Returns values of a sample that is kept; NULL if nothing is read. */
 static const double *
 read_values(const struct lattice_disorder *disorder, enum lattice_file_kind kind, uint32_t sample)
 {
@@ -244,9 +243,9 @@ enum gpumc_status lattice_samples_find(struct lattice_disorder *disorder, size_t
                                              : GPUMC_OK;
 }
 
-/* ---- what of the samples stands in results ---- */
+/* ---- samples in results ---- */
 
-/* Of samples that are written at a time, unless one is larger. */
+/* Bytes of samples that are written at a time, unless one is larger. */
 enum { PIECE_BYTES = 1 << 20 };
 
 static enum gpumc_status write_values(const struct lattice_disorder_record *record,

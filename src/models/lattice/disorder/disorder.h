@@ -1,10 +1,12 @@
 /* Quenched disorder of spins on a lattice: couplings J_ij and fields h_i of a sample, drawn, or
  * read from a file, text or HDF5 (docs/file-format.md).
  *
- * A sample is known by its number: it depends on the seed of the disorder and this number alone,
- * never on shape of a batch, kernel or device. Values are energies; how a model rounds them is its
- * own. A file is read from its beginning to its end in blocks, and only the requested samples stay
- * in memory; what is known of all of them is gathered on the way. */
+ * A sample is identified by its number: it depends on the seed of the disorder and this number
+ * alone, never on the shape of a batch, kernel or device. Values are energies; each model rounds
+ * them in its own way.
+ *
+ * A file is read from its beginning to its end in blocks, and only the requested samples stay in
+ * memory; properties of all of them are gathered on the way. */
 #ifndef GPUMC_LATTICE_DISORDER_H
 #define GPUMC_LATTICE_DISORDER_H
 
@@ -21,7 +23,7 @@ enum lattice_distribution {
   LATTICE_FILE      /* read */
 };
 
-/* The number of a sample is below 2^32: a word of the counter. */
+/* Sample numbers are below 2^32: a word of the counter. */
 #define LATTICE_SAMPLES_MAXIMUM 4294967295
 
 struct lattice_disorder_settings {
@@ -31,16 +33,16 @@ struct lattice_disorder_settings {
   double width;    /* of the random fields, energy */
   uint64_t seed;
   uint64_t first_sample;
-  const char *path; /* of LATTICE_FILE; docs/file-format.md says what stands in it */
+  const char *path; /* for LATTICE_FILE; its contents are described in docs/file-format.md */
 };
 
-/* What kernels must know before they see a sample. */
+/* Properties that kernels must know before they see a sample. */
 struct lattice_disorder_traits {
   bool couplings; /* J_ij differ from bond to bond */
   bool fields;    /* so do h_i from site to site */
   /* Every J_ij is +1 or -1 times the coupling, every random field +1 or -1 times one width. */
   bool couplings_are_signs, fields_are_signs;
-  double field_width; /* of random fields that are signs; else 0 */
+  double field_width; /* of random fields that are signs; otherwise 0 */
 };
 
 /* ---- files ---- */
@@ -49,12 +51,12 @@ enum lattice_file_kind { LATTICE_FILE_COUPLINGS, LATTICE_FILE_FIELDS, LATTICE_FI
 
 /* The couplings, or the fields, of a file, in units of the energy. */
 struct lattice_file_values {
-  size_t of_sample; /* numbers of a sample */
+  size_t of_sample; /* numbers per sample */
   /* Over all samples of the file. */
   size_t count;
   double largest;          /* size */
   bool alike;              /* all have the same size */
-  double square, rounding; /* as lattice_samples_weigh finds them */
+  double square, rounding; /* found by lattice_samples_weigh */
   double *kept;            /* [kept_samples][of_sample] */
   size_t kept_count, capacity;
 };
@@ -63,17 +65,17 @@ struct lattice_samples_file {
   char *path;
   size_t dimension, shape[LATTICE_DIMENSIONS_MAXIMUM], sites, samples;
   bool has_fields;            /* and they are not all 0 */
-  bool verified;              /* a result of gpumc, if it is one, has been found undamaged */
+  bool verified;              /* whether a result of gpumc has been found undamaged, if it is one */
   size_t first, kept_samples; /* in memory: samples from `first` on */
   struct lattice_file_values values[LATTICE_FILE_KINDS];
 };
 
-/* No value of a file may be larger. */
+/* Upper limit of the values of a file. */
 #define LATTICE_FILE_LARGEST 1e6
 
 /* Reads all numbers of a file for a lattice of this dimension and shape, and keeps samples from
- * `first` on, of some megabytes. GPUMC_INVALID with the place in the file when it cannot be read,
- * or holds anything else. */
+ * `first` on, of some megabytes. GPUMC_INVALID with the place in the file if it cannot be read, or
+ * contains anything else. */
 GPUMC_MUST_CHECK enum gpumc_status
 lattice_samples_open(const char *path, size_t dimension, const size_t *shape, size_t first,
                      struct lattice_samples_file *file, struct gpumc_error *error);
@@ -81,8 +83,8 @@ lattice_samples_open(const char *path, size_t dimension, const size_t *shape, si
  * quanta, over those that are not 0. */
 GPUMC_MUST_CHECK enum gpumc_status
 lattice_samples_weigh(struct lattice_samples_file *file, double quantum, struct gpumc_error *error);
-/* Has sample `number` >= first of the file in memory, and all between; GPUMC_INVALID where the file
- * has changed meanwhile. May move what is kept. */
+/* Makes sure that sample `number` >= first of the file is in memory, and all between; GPUMC_INVALID
+ * if the file has changed meanwhile. May move the samples that are kept. */
 GPUMC_MUST_CHECK enum gpumc_status
 lattice_samples_keep(struct lattice_samples_file *file, size_t number, struct gpumc_error *error);
 /* Legal on a zeroed object; leaves it zeroed. */
@@ -92,9 +94,9 @@ void lattice_samples_file_free(struct lattice_samples_file *file);
 struct lattice_samples_pass {
   struct lattice_samples_file *file;
   size_t begin, end; /* samples that are kept */
-  bool all;          /* the others are read, too; else a reader may leave them out */
+  bool all;          /* the others are read, too; otherwise a reader may skip them */
   double quantum;
-  /* Takes the numbers at..at + count - 1 of all of a kind, in their order. */
+  /* Takes the numbers at..at + count - 1 of all of a kind, in order. */
   enum gpumc_status (*take)(struct lattice_samples_pass *pass, enum lattice_file_kind kind,
                             size_t at, const double *values, size_t count,
                             struct gpumc_error *error);
@@ -104,7 +106,7 @@ GPUMC_MUST_CHECK enum gpumc_status
 lattice_samples_read_text(struct lattice_samples_pass *pass, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 lattice_samples_read_hdf5(struct lattice_samples_pass *pass, struct gpumc_error *error);
-/* Writes "8 x 8 x 8" into `text`, and returns it. */
+/* Writes "8 x 8 x 8" to `text`, and returns it. */
 enum { LATTICE_SHAPE_BYTES = 64 };
 static inline const char *
 lattice_shape_text(size_t dimension, const size_t *shape, char text[static LATTICE_SHAPE_BYTES])
@@ -120,15 +122,15 @@ lattice_shape_text(size_t dimension, const size_t *shape, char text[static LATTI
 
 struct lattice_disorder;
 
-/* *disorder is NULL where the settings have none; `coupling` is J, the size of bimodal and Gaussian
- * couplings. Reads the file of LATTICE_FILE, and keeps some of its samples; GPUMC_INVALID when it
- * does not hold the requested samples. */
+/* Sets *disorder, NULL if the settings have none; `coupling` is J, the size of bimodal and Gaussian
+ * couplings. Reads the file of LATTICE_FILE, and keeps some of its samples; GPUMC_INVALID if it
+ * does not contain the requested samples. */
 GPUMC_MUST_CHECK enum gpumc_status
 lattice_samples_create(const struct lattice_disorder_settings *settings,
                        const struct gpumc_checkerboard *lattice, double coupling,
                        struct lattice_disorder **disorder, struct gpumc_error *error);
-/* What needs the quantum of the energy, which follows from the largest values: mean squares and
- * rounding of the values of a file. */
+/* Computes what needs the quantum of the energy, which follows from the largest values: mean
+ * squares and rounding of the values of a file. */
 GPUMC_MUST_CHECK enum gpumc_status lattice_samples_complete(struct lattice_disorder *disorder,
                                                             double quantum,
                                                             struct gpumc_error *error);
@@ -136,25 +138,25 @@ GPUMC_MUST_CHECK enum gpumc_status lattice_samples_complete(struct lattice_disor
 void lattice_samples_free(struct lattice_disorder *disorder);
 /* All false for NULL. */
 struct lattice_disorder_traits lattice_samples_traits(const struct lattice_disorder *disorder);
-/* No |J_ij| and no random |h_i| of any sample is larger. */
+/* Return bounds on |J_ij| and on random |h_i| of all samples. */
 double lattice_samples_largest_coupling(const struct lattice_disorder *disorder);
 double lattice_samples_largest_field(const struct lattice_disorder *disorder);
-/* Means of J_ij^2 and of the square of a random field, over the samples there can be. */
+/* Return the means of J_ij^2 and of the square of a random field, over all possible samples. */
 double lattice_samples_coupling_square(const struct lattice_disorder *disorder);
 double lattice_samples_field_square(const struct lattice_disorder *disorder);
-/* Of the values of a file, couplings or fields, whichever is more: the mean of their relative
- * change when rounded to quanta, over those that are not 0. */
+/* Returns the larger of the mean relative changes of a file's couplings and fields when rounded to
+ * quanta, over those that are not 0. */
 double lattice_samples_rounding(const struct lattice_disorder *disorder);
-/* Samples from the first on: those of a file, or as many as have a number. */
+/* Returns the number of samples from the first on: those of a file, or as many as have a number. */
 size_t lattice_samples_count(const struct lattice_disorder *disorder);
 
-/* The number of the sample that is `number` places after the first, and has it in memory where it
- * is read from a file: calls for one instance must follow one another. */
+/* Returns the number of the sample that is `number` places after the first, and reads it into
+ * memory if it is from a file: calls for one instance must be made one after the other. */
 GPUMC_MUST_CHECK enum gpumc_status lattice_samples_find(struct lattice_disorder *disorder,
                                                         size_t number, uint32_t *sample,
                                                         struct gpumc_error *error);
-/* Of a sample that was found: J_ij of bond d + dimension i, from site i = x + Lx (y + Ly z) one
- * step along axis d; the random field h_i of a site, 0 where there are none. */
+/* Return, for a sample that was found: J_ij of bond d + dimension i, from site i = x + Lx (y + Ly
+ * z) one step along axis d; the random field h_i of a site, 0 if there are none. */
 double
 lattice_samples_coupling(const struct lattice_disorder *disorder, uint32_t sample, size_t bond);
 double lattice_samples_field(const struct lattice_disorder *disorder, uint32_t sample, size_t site);
@@ -163,12 +165,12 @@ struct lattice_disorder {
   size_t dimension;
   enum lattice_distribution couplings, fields; /* of the settings */
   uint64_t positive;                           /* threshold of +J */
-  double coupling;                             /* J, where it is uniform */
+  double coupling;                             /* J, if it is uniform */
   double width;                                /* of the random fields; 0: none */
   struct gpumc_random random;
   uint64_t first_sample;
   struct lattice_samples_file file; /* of LATTICE_FILE */
-  /* Over the file, or as the distributions have it. */
+  /* Over the file, or as given by the distributions. */
   bool couplings_are_alike; /* the same in size */
   bool couplings_are_signs, fields_are_signs;
   double largest_coupling, largest_field, coupling_square, field_square;
@@ -176,22 +178,22 @@ struct lattice_disorder {
 
 /* ---- results ---- */
 
-/* Samples as results and checksums have them; in results, in a form that can be read back. */
+/* Samples in the form used in results and checksums; in results they can be read back. */
 struct lattice_disorder_record {
   const struct gpumc_model *model;
   const struct gpumc_checkerboard *lattice;
   bool fields;
-  /* Sample `number` after the first, as the model has it: value[sites][dimension] of the couplings,
-   * or value[sites] of the random fields, energies. */
+  /* Returns sample `number` after the first, as the model uses it: value[sites][dimension] of the
+   * couplings, or value[sites] of the random fields, energies. */
   enum gpumc_status (*values)(const struct gpumc_model *model, size_t number, bool fields,
                               double *value, struct gpumc_error *error);
 };
-/* Samples 0 .. samples - 1 into the group /disorder. */
+/* Writes samples 0 .. samples - 1 to the group /disorder. */
 GPUMC_MUST_CHECK enum gpumc_status
 lattice_disorder_write(const struct lattice_disorder_record *record, size_t samples,
                        struct gpumc_recorder *recorder, struct gpumc_error *error);
-/* gpumc_model_ops.sample_checksum: of what `values` says of a sample, of the couplings and then,
- * if the record has them, of the fields. */
+/* gpumc_model_ops.sample_checksum: of what `values` returns for a sample, of the couplings and
+ * then, if the record has them, of the fields. */
 GPUMC_MUST_CHECK enum gpumc_status
 lattice_disorder_checksum(const struct lattice_disorder_record *record, size_t number,
                           uint64_t *checksum, struct gpumc_error *error);

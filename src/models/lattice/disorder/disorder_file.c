@@ -1,4 +1,4 @@
-/* Samples of quenched disorder from a file: which kind it is, and what is done with its numbers. */
+/* Samples of quenched disorder from a file: recognises its kind and processes its numbers. */
 #include "models/lattice/disorder/disorder.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "core/base/files.h"
 
-/* Of samples that are kept before anyone asks for them, unless one is larger. */
+/* Bytes of samples that are kept before they are requested, unless one is larger. */
 enum { KEPT_BYTES = 16 << 20 };
 
 static const char hdf5_signature[8] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
@@ -53,7 +53,7 @@ has_changed(const struct lattice_samples_file *file, struct gpumc_error *error)
   return gpumc_error_set(error, GPUMC_INVALID, "%s: changed while it was being read", file->path);
 }
 
-/* Room grows with the numbers that are there, not with those that a file declares. */
+/* Memory grows with the numbers that are present, not with those that a file declares. */
 static enum gpumc_status lengthen(const struct lattice_samples_file *file,
                                   struct lattice_file_values *values, size_t count, size_t most,
                                   struct gpumc_error *error)
@@ -73,7 +73,7 @@ static enum gpumc_status lengthen(const struct lattice_samples_file *file,
   return GPUMC_OK;
 }
 
-/* What of a block belongs to the samples of a pass. */
+/* Keeps the part of a block that belongs to the samples of a pass. */
 static enum gpumc_status keep_block(struct lattice_samples_pass *pass, enum lattice_file_kind kind,
                                     size_t at, const double *block, size_t count,
                                     struct gpumc_error *error)
@@ -94,7 +94,7 @@ static enum gpumc_status keep_block(struct lattice_samples_pass *pass, enum latt
   return GPUMC_OK;
 }
 
-/* The first pass: what all numbers have, and the first samples. */
+/* The first pass: gathers properties of all numbers, and keeps the first samples. */
 static enum gpumc_status survey(struct lattice_samples_pass *pass, enum lattice_file_kind kind,
                                 size_t at, const double *block, size_t count,
                                 struct gpumc_error *error)
@@ -109,7 +109,7 @@ static enum gpumc_status survey(struct lattice_samples_pass *pass, enum lattice_
   return keep_block(pass, kind, at, block, count, error);
 }
 
-/* Sums of the second pass, in the order of the file; `rounding` is a sum first, and `changed`
+/* Sums of the second pass, in the order of the file; `rounding` is at first a sum, and `changed`
  * counts its terms. */
 struct weights {
   struct lattice_samples_pass pass;
@@ -137,8 +137,8 @@ static enum gpumc_status weigh(struct lattice_samples_pass *pass, enum lattice_f
   return GPUMC_OK;
 }
 
-/* What weigh() makes of numbers that are all of the same size, from that size alone: the same bits
- * of `square`, for spectra are made of it. */
+/* Computes the results of weigh() for numbers of equal size from that size alone: `square` must
+ * have the same bits, since spectra are computed from it. */
 static void weigh_alike(struct lattice_file_values *values, double quantum)
 {
   const double size = values->largest, term = size * size / (double)values->count;
@@ -182,7 +182,7 @@ lattice_samples_weigh(struct lattice_samples_file *file, double quantum, struct 
   return GPUMC_OK;
 }
 
-/* A later pass: numbers that are larger than those of the first would be no whole quanta. */
+/* A later pass: numbers larger than those of the first would not be whole quanta. */
 static enum gpumc_status keep_again(struct lattice_samples_pass *pass, enum lattice_file_kind kind,
                                     size_t at, const double *block, size_t count,
                                     struct gpumc_error *error)

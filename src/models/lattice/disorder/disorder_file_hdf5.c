@@ -1,6 +1,6 @@
 /* Samples of quenched disorder in an HDF5 file: datasets couplings[samples][sites][dimension],
- * shape[dimension] and, where there are random fields, fields[samples][sites], in the root or in
- * the group /disorder, where a result has them. */
+ * shape[dimension] and, if there are random fields, fields[samples][sites], in the root or in the
+ * group /disorder, where a result has them. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -25,8 +25,9 @@ static hid_t open_dataset(const struct gpumc_hdf5_file *file, hid_t group, const
   return gpumc_hdf5_open_dataset(file, group, name, error);
 }
 
-/* Whether floating-point numbers are those of IEEE 754 with 16, 32 or 64 bits, or the machine's own
- * long ones. HDF5 converts from anything that a damaged type may declare, to other numbers. */
+/* Returns whether floating-point numbers are those of IEEE 754 with 16, 32 or 64 bits, or the
+ * machine's own long ones. HDF5 would convert anything that a damaged type may declare, to other
+ * numbers. */
 static bool is_usual_real(hid_t type)
 {
   static const struct {
@@ -57,7 +58,7 @@ static bool holds_numbers(hid_t data)
   return numbers;
 }
 
-/* Whether a dataset holds numbers in an array of this rank, whose extent is then given. */
+/* Returns whether a dataset holds numbers in an array of this rank, and its extent. */
 static bool has_rank(hid_t data, int rank, hsize_t extent[RANK_MAXIMUM])
 {
   hid_t space = H5Dget_space(data);
@@ -67,7 +68,7 @@ static bool has_rank(hid_t data, int rank, hsize_t extent[RANK_MAXIMUM])
   return fits && holds_numbers(data);
 }
 
-/* A dataset as it must be. */
+/* The requirements on a dataset. */
 struct wanted {
   const char *name, *layout; /* "couplings", "[samples][sites][dimension]" */
   int rank;
@@ -84,7 +85,7 @@ static bool has_extent(hid_t data, const struct wanted *wanted, hsize_t extent[R
   return true;
 }
 
-/* "numbers [1][24][2]", "a single number", "other values [4]". */
+/* Appends "numbers [1][24][2]", "a single number", "other values [4]". */
 static void append_found(struct gpumc_text *text, hid_t data)
 {
   hsize_t extent[H5S_MAX_RANK];
@@ -131,7 +132,7 @@ static enum gpumc_status check_values(const struct gpumc_hdf5_file *file, const 
   return GPUMC_OK;
 }
 
-/* A dataset that is as wanted, or a refusal: GPUMC_INVALID. */
+/* Opens a dataset that meets the requirements, or refuses it: GPUMC_INVALID. */
 static enum gpumc_status open_wanted(const struct gpumc_hdf5_file *file, hid_t group,
                                      const struct wanted *wanted, hid_t *data,
                                      hsize_t extent[RANK_MAXIMUM], struct gpumc_error *error)
@@ -183,8 +184,8 @@ static hsize_t fewer(hsize_t a, hsize_t b)
   return a < b ? a : b;
 }
 
-/* Numbers are taken by whole rows, as many as there is room for, or by parts of one: of sites, all
- * directions of which fit. */
+/* Reads numbers by whole rows, as many as there is room for, or by parts of one: by sites, with all
+ * directions of each. */
 static enum gpumc_status read_rows(const struct gpumc_hdf5_file *file, hid_t data,
                                    const struct wanted *wanted, const hsize_t *extent,
                                    const struct target *target, struct gpumc_error *error)

@@ -14,7 +14,7 @@
 #include "core/base/files.h"
 #include "models/lattice/disorder/disorder.h"
 
-/* Of UTF-8, which some editors write. */
+/* The mark of UTF-8, which some editors write. */
 static const char byte_order_mark[] = "\xef\xbb\xbf";
 static const size_t mark_length = sizeof byte_order_mark - 1;
 
@@ -23,7 +23,7 @@ enum section { NOTHING, SHAPE, COUPLINGS, FIELDS };
 static const char *const section_names[] = {
     [NOTHING] = "beginning", [SHAPE] = "shape", [COUPLINGS] = "couplings", [FIELDS] = "fields"};
 
-/* What is being read: `filled` numbers of `section` so far. */
+/* The section being read: `filled` numbers of `section` so far. */
 struct text_reader {
   struct lattice_samples_pass *pass;
   const char *path; /* of the pass, as the next two */
@@ -54,7 +54,7 @@ static size_t numbers_wanted(const struct text_reader *reader)
   return 0;
 }
 
-/* Where a reader is in its section, for messages: "couplings of sample 3, number 17 of 192". */
+/* Refuses with the position in the section: "couplings of sample 3, number 17 of 192". */
 static enum gpumc_status
 refuse(const struct text_reader *reader, const char *found, struct gpumc_error *error)
 {
@@ -69,7 +69,7 @@ refuse(const struct text_reader *reader, const char *found, struct gpumc_error *
                          reader->line, where, found);
 }
 
-/* The beginning of a word in quotes; what is not printable ASCII is escaped, as \x1b. */
+/* The beginning of a word in quotes; anything but printable ASCII is escaped, as \x1b. */
 enum { SHOWN_BYTES = 4 * 40 + 3 };
 static const char *quoted(const char *word, char text[static SHOWN_BYTES])
 {
@@ -84,7 +84,7 @@ static const char *quoted(const char *word, char text[static SHOWN_BYTES])
   return text;
 }
 
-/* Every sample has fields, or none: asked when one is complete. */
+/* Either every sample has fields, or none: checked when one is complete. */
 static enum gpumc_status check_sample(const struct text_reader *reader, struct gpumc_error *error)
 {
   if (reader->section == COUPLINGS && reader->has_fields)
@@ -109,7 +109,7 @@ static enum gpumc_status begin_fields(struct text_reader *reader, struct gpumc_e
   return GPUMC_OK;
 }
 
-/* A word where a section may begin. */
+/* Handles a word where a section may begin. */
 static enum gpumc_status
 begin_section(struct text_reader *reader, const char *word, struct gpumc_error *error)
 {
@@ -155,7 +155,7 @@ refuse_size(const struct text_reader *reader, const char *word, struct gpumc_err
       section_names[reader->section], reader->pass->samples - 1, word, LATTICE_FILE_LARGEST);
 }
 
-/* A number of the couplings or fields of the last sample. */
+/* Keeps a number of the couplings or fields of the last sample. */
 static enum gpumc_status
 keep_number(struct text_reader *reader, double value, struct gpumc_error *error)
 {
@@ -187,7 +187,7 @@ take_number(struct text_reader *reader, const char *word, struct gpumc_error *er
   return GPUMC_OK;
 }
 
-/* A byte of the file, EOF at its end; counts lines. */
+/* Returns a byte of the file, EOF at its end; counts lines. */
 static int next_byte(struct text_reader *reader)
 {
   const int byte = getc_unlocked(reader->stream);
@@ -208,8 +208,8 @@ static enum gpumc_status no_text(const struct text_reader *reader, struct gpumc_
                          reader->path, reader->line);
 }
 
-/* The next word, "" at the end of the file. What ends it is left in the stream, so that the line is
- * that of the word; a file may be one line. */
+/* Reads the next word, "" at the end of the file. The byte that ends it is left in the stream, so
+ * that the line is that of the word; a file may be one line. */
 enum { WORD_BYTES = 4096 };
 static enum gpumc_status
 next_word(struct text_reader *reader, char word[static WORD_BYTES], struct gpumc_error *error)
@@ -258,7 +258,7 @@ static enum gpumc_status take_words(struct text_reader *reader, struct gpumc_err
   return GPUMC_OK;
 }
 
-/* Whether the file was read to its end, and ends where it may. */
+/* Checks that the file was read to its end, and ends where it may. */
 static enum gpumc_status check_end(const struct text_reader *reader, struct gpumc_error *error)
 {
   if (ferror(reader->stream))
