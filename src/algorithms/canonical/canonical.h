@@ -1,10 +1,10 @@
-/* Canonical runs: what tests look at. */
+/* Canonical runs: the part that tests use. */
 #ifndef GPUMC_ALGORITHMS_CANONICAL_H
 #define GPUMC_ALGORITHMS_CANONICAL_H
 
 #include "algorithms/chains/chains.h"
 
-/* What a block without mistakes says: settings, the inverse temperatures, and the grid. */
+/* Reads a block without mistakes: settings, the inverse temperatures, and the grid. */
 chains_read canonical_read;
 
 #endif
