@@ -1,4 +1,4 @@
-/* Chains: from creation to checkpoint: units of progress, configurations, and the state. */
+/* Chains, from creation to checkpoint: units of progress, configurations, and the state. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static enum gpumc_status build(chains_read *read, struct chains *chains, struct 
   return GPUMC_OK;
 }
 
-/* Leaves nothing half-made: the position of a state may be asked for at any time. */
+/* Leaves no partial state: the position may be requested at any time. */
 enum gpumc_status chains_create(chains_read *read, struct gpumc_context *context, void **state,
                                 struct gpumc_error *error)
 {
@@ -87,7 +87,7 @@ enum gpumc_status chains_create(chains_read *read, struct gpumc_context *context
 
 /* ---- progress ---- */
 
-/* What the device's time goes to. */
+/* The stages of the device's time. */
 enum stage { STAGE_OTHER = GPUMC_STAGE_OTHER, STAGE_SWEEP, STAGE_LOOK, STAGE_TALLY };
 const char *const chains_stages[] = {"sweep", "look", "tally", NULL};
 
@@ -96,14 +96,14 @@ static void enter(const struct chains *chains, enum stage stage)
   chains->context.device->ops->enter(chains->context.device, stage);
 }
 
-/* The time of the first measurement after `time`. */
+/* Returns the time of the first measurement after `time`. */
 static uint32_t next_measurement(const struct chains_settings *settings, uint32_t time)
 {
   const uint64_t done = chains_measurements(settings, time);
   return settings->thermalization + (uint32_t)(done + 1) * settings->interval;
 }
 
-/* `end`, or later so as not to split sweeps that the kernel does together. */
+/* Returns `end`, or a later time that does not split sweeps that the kernel performs together. */
 static uint32_t after_whole_groups(const struct gpumc_ensemble *ensemble, uint32_t end)
 {
   const uint32_t together = ensemble->plan.options.together;
@@ -112,7 +112,7 @@ static uint32_t after_whole_groups(const struct gpumc_ensemble *ensemble, uint32
   return whole < UINT32_MAX ? (uint32_t)whole : UINT32_MAX;
 }
 
-/* The measurement that is on the host, into sums and time series. */
+/* Adds the measurement that is on the host to sums and time series. */
 static enum gpumc_status take_in(struct chains *chains, struct gpumc_error *error)
 {
   chains_digest(chains);
@@ -121,22 +121,21 @@ static enum gpumc_status take_in(struct chains *chains, struct gpumc_error *erro
   return chains_series_record(chains, error);
 }
 
-/* The measurement that is on its way, to the host. */
+/* Brings the pending measurement to the host. */
 static enum gpumc_status fetch(struct chains *chains, struct gpumc_error *error)
 {
   GPUMC_TRY(chains_fetch(chains, error));
   return chains->watch.pending ? chains_watch_fetch(chains, error) : GPUMC_OK;
 }
 
-/* Whether the next measurement, the last of which may not be in the sums yet, is one with a look.
- */
+/* Returns whether the next measurement includes a look; the last one may not be in the sums yet. */
 static bool is_look(const struct chains *chains, bool pending)
 {
   return chains->watch.count > 0 && (chains->measured + pending + 1) % chains->watch.every == 0;
 }
 
-/* Sweeps up to `end`, a little further, or the next measurement. Meanwhile the measurement before
- * goes into the sums. */
+/* Sweeps up to `end`, a little further, or the next measurement. Meanwhile the previous measurement
+ * is added to the sums. */
 static enum gpumc_status sweep_to(struct chains *chains, uint32_t end, struct gpumc_error *error)
 {
   struct gpumc_ensemble *ensemble = chains->context.ensemble;
@@ -242,8 +241,7 @@ static struct gpumc_bins *bins_of(const struct chains *chains, size_t m, size_t 
   return group == 0 ? &sums->bins : &sums->profile[group - 1].bins;
 }
 
-/* Lists what a group consists of, halves only where every replica has a sample. Returns their
- * number. */
+/* Lists the parts of a group; halves only if every replica has a sample. Returns their number. */
 static size_t list_parts(const struct chains *chains, size_t m, size_t group,
                          struct gpumc_part part[static CHAINS_PARTS],
                          char prefix[static CHAINS_NAME_BYTES])
@@ -313,7 +311,7 @@ static uint64_t values_in(const struct gpumc_bins *bins)
          bins->state[GPUMC_BINS_FILLED];
 }
 
-/* Rows that the recorder must have. */
+/* Returns whether the recorder has the expected rows. */
 static bool rows_fit(const struct chains *chains)
 {
   const struct gpumc_recorder *recorder = chains->context.recorder;
@@ -325,7 +323,7 @@ static bool rows_fit(const struct chains *chains)
                      (uint64_t)chains_configurations_rows(chains, (uint32_t)sweeps);
 }
 
-/* A checkpoint that reads well may still be wrong. */
+/* A readable checkpoint may still be wrong. */
 static bool fits(const struct chains *chains)
 {
   const struct gpumc_ensemble *ensemble = chains->context.ensemble;

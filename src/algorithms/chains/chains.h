@@ -1,11 +1,11 @@
-/* Chains: what is the same for all algorithms that sweep replicas at fixed targets and average what
- * they measure in between: sums, bins and time series, errors and what has not converged, units of
- * progress, checkpoints, configurations, the summary.
+/* Chains: the common part of all algorithms that sweep replicas at fixed targets and average what
+ * they measure meanwhile: sums, bins and time series, errors and convergence, units of progress,
+ * checkpoints, configurations, the summary.
  *
- * Run m of the ensemble is temperature m of the list, or value m of another control, its replicas
- * are independent copies there, or one disorder sample each; of an athermal target there is one
- * run. An algorithm declares its keys (CHAINS_TIMES_KEYS and so on), reads from them what is its
- * own (chains_read), and has the functions of the engine in its vtable. */
+ * Run m of the ensemble is temperature m of the list, or value m of another control; its replicas
+ * are independent copies there, or one disorder sample each. An athermal target has one run. An
+ * algorithm declares its keys (CHAINS_TIMES_KEYS and so on), reads its own part from them
+ * (chains_read), and has the functions of the engine in its vtable. */
 #ifndef GPUMC_ALGORITHMS_CHAINS_H
 #define GPUMC_ALGORITHMS_CHAINS_H
 
@@ -22,23 +22,23 @@
 #include "core/statistics/series.h"
 
 enum {
-  /* Groups of replicas of which each is a time series by itself, so that their scatter tells what a
-   * single series cannot know. */
+  /* Groups of replicas, each of which is a time series by itself, so that their scatter shows what
+   * a single series cannot. */
   CHAINS_MAXIMUM = 8
 };
 
-/* What the configuration says. Times are in sweeps. */
+/* Settings from the configuration. Times are in sweeps. */
 struct chains_settings {
   size_t replicas;
-  size_t chains;    /* of a temperature; 1 with a sample for each replica */
-  bool each_sample; /* of quenched disorder: replica r has the r-th */
+  size_t chains;    /* per temperature; 1 if each replica has a sample */
+  bool each_sample; /* of quenched disorder: replica r has the r-th one */
   uint32_t thermalization, sweeps, interval;
   bool series;
-  double tune; /* seconds to spend on what the kernel can tune; 0: none */
+  double tune; /* seconds to spend on the kernel's tunables; 0: none */
 };
 
-/* Means are summed up, results are the quantities of the model that follow from them. Means that
- * are results themselves have time series, from which their errors come. */
+/* Means are summed up; results are the model's quantities that follow from them. Means that are
+ * results themselves have time series, from which their errors come. */
 struct chains_quantities {
   const struct gpumc_model *model;
   struct gpumc_observables observables;
@@ -49,14 +49,14 @@ struct chains_quantities {
   size_t series_result[GPUMC_MEANS_MAXIMUM]; /* [n_series] which result */
 };
 
-/* Chain b has the replicas from the first of b up to that of b + 1: their numbers differ by one at
- * most. */
+/* Returns the first replica of chain b; it ends before that of b + 1: the sizes of chains differ by
+ * at most one. */
 static inline size_t chains_first(const struct chains_settings *settings, size_t b)
 {
   return b * settings->replicas / settings->chains;
 }
 
-/* Points of the grid of reweighting, in the order of the temperatures that serve them: those of
+/* Points of the reweighting grid, in the order of the temperatures that serve them: those of
  * temperature m are first[m] .. first[m + 1] - 1. */
 struct chains_grid {
   size_t points; /* 0: none, and no arrays */
@@ -64,75 +64,75 @@ struct chains_grid {
   size_t *first; /* [temperatures + 1] */
 };
 
-/* One temperature's accumulators. `vector`: what is averaged, chains_vector_width() numbers for
- * each measurement: the quantities, then for each point onto which they are reweighted
+/* One temperature's accumulators. `vector`: the averaged numbers, chains_vector_width() for each
+ * measurement: the quantities, then for each point onto which they are reweighted
  * (chains_grid_count) the weight, its square, and the weight times each quantity. */
 struct chains_profile {
   struct gpumc_bins bins; /* of its numbers, averaged over the replicas */
-  double
-      *group; /* [chains][width] over the time, with a sample for each replica [replicas][width] */
+  double *group; /* [chains][width] over time; if each replica has a sample, [replicas][width] */
 };
 struct chains_sums {
-  int64_t reference;          /* of the conjugate channel, in quanta: weights refer to it */
+  int64_t reference;          /* value of the conjugate channel, in quanta, that weights refer to */
   struct gpumc_series *chain; /* [chains][series] */
   struct gpumc_bins bins;     /* of the vectors, averaged over the replicas */
-  double *replica;            /* [vector][replicas] over the time */
+  double *replica;            /* [vector][replicas] over time */
   double *half;               /* the same over its first half; NULL without `samples` */
   struct chains_profile profile[GPUMC_CHANNELS_MAXIMUM]; /* [observables.n_profiles] */
 };
 
-/* Means that are watched though they were not requested (chains_watch.c). */
+/* Means that are watched although they were not requested (chains_watch.c). */
 enum { CHAINS_WATCHED = 4 };
 struct chains_watch {
   size_t count;
   const struct gpumc_mean *mean[CHAINS_WATCHED];
   double unit[CHAINS_WATCHED];
-  double cost;                 /* of a look, nanoseconds of one core for each site */
-  uint32_t every;              /* so many measurements there is a look */
-  bool pending;                /* the measurement on its way is one */
+  double cost;                 /* of a look, in nanoseconds of one core per site */
+  uint32_t every;              /* a look comes with every `every`-th measurement */
+  bool pending;                /* the pending measurement includes one */
   struct gpumc_series *series; /* [runs][chains][count] */
-  int64_t *device_channel[GPUMC_CHANNELS_MAXIMUM]; /* [runs][replicas]; NULL: not looked at */
+  int64_t *device_channel[GPUMC_CHANNELS_MAXIMUM]; /* [runs][replicas]; NULL: not watched */
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM];        /* the same on the host */
 };
 
-/* Values of what the kernel can tune, and how they did. */
+/* Values of the kernel's tunables, and their performance. */
 enum { CHAINS_TUNABLES = 4 };
 struct chains_candidate {
   double value[CHAINS_TUNABLES];
-  double sweeps, seconds;  /* that it had */
+  double sweeps, seconds;  /* spent on it */
   double time, time_error; /* autocorrelation time in sweeps; NaN: unknown */
 };
 
-/* Tuning (chains_tune.c); zeroed where there is none. */
+/* Tuning (chains_tune.c); zeroed if there is none. */
 struct chains_tuning {
   struct gpumc_kernel_options given;
   size_t tunables, count;
-  struct chains_candidate *candidate; /* [count], the first as given */
-  bool relaxed, done;                 /* the states are; everything was tried */
-  size_t next;                        /* to be tried */
+  struct chains_candidate *candidate; /* [count], the given one first */
+  bool relaxed, done;                 /* the states are relaxed; every candidate was tried */
+  size_t next;                        /* next one to be tried */
   size_t chosen;
-  double spent, seconds; /* of the share of what is tried; in all */
-  double stopped;        /* seconds of tunings that were stopped, and begun anew */
-  uint32_t spacing;      /* measurements from one that counts to the next; 0: not known yet */
-  /* Of what is tried: [runs][chains][series], and those of chains_watch. */
+  double spent, seconds; /* of the current candidate's share; in total */
+  double stopped;        /* seconds of tunings that were interrupted and restarted */
+  uint32_t spacing;      /* measurements between those that count; 0: unknown so far */
+  /* For the current candidate: [runs][chains][series], and those of chains_watch. */
   struct gpumc_series *series, *watched;
 };
 
-/* Of a merged result, whose time series are not there (chains_merge.c). */
+/* For a merged result, which lacks time series (chains_merge.c). */
 struct chains_merged {
-  struct gpumc_series_estimate *mean; /* [runs][series and watched ones]; NULL: it is a run's */
+  struct gpumc_series_estimate *mean; /* [runs][series and watched ones]; NULL: not merged */
   size_t groups;                      /* of sources, for profiles */
   size_t first[CHAINS_MAXIMUM + 1];   /* [groups + 1] replica of each */
 };
 
 struct chains {
   struct gpumc_context context;
-  const char *name; /* of the algorithm: that of its states in checkpoints */
+  const char *name; /* name of the algorithm, and of its states in checkpoints */
   struct chains_settings settings;
   struct chains_quantities quantities;
   size_t runs;
-  double *value; /* [runs] of the moved control, the temperatures; NULL: the target is athermal */
-  struct gpumc_moved moved; /* of an athermal target GPUMC_CONTROL_NONE */
+  double *value; /* [runs] of the moved control, such as the temperatures; NULL: the target is
+                  * athermal */
+  struct gpumc_moved moved; /* GPUMC_CONTROL_NONE for an athermal target */
   struct gpumc_label axis;  /* of its values */
   struct chains_grid grid;
   struct gpumc_configurations_request request;
@@ -142,22 +142,22 @@ struct chains {
   uint32_t unit;            /* sweeps between which the run may stop */
   struct chains_sums *sums; /* [temperatures] */
   uint64_t measured;        /* measurements that are in the sums */
-  /* The measurement at the ensemble's time is on its way, but not in the sums yet. */
+  /* The measurement at the ensemble's time is pending, and not in the sums yet. */
   bool pending;
   int64_t *device_channel[GPUMC_CHANNELS_MAXIMUM]; /* [runs][replicas]; NULL: not measured */
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM];        /* the same on the host */
   double *scratch;                                 /* [threads][chains_scratch_width()] */
   size_t *table;                                   /* [temperatures] of the time series */
-  double *row;                                     /* of a time series */
+  double *row;                                     /* for a time series */
   struct chains_merged merged;
 };
 
-/* "temperatures", or what else the values are. */
+/* Returns "temperatures", or the word for other values. */
 static inline const char *chains_values_word(const struct chains *chains)
 {
   return chains->moved.beta ? "temperatures" : "values";
 }
-/* Where the values stand in a group of the result. */
+/* Paths of the values in a group of the result. */
 enum { CHAINS_PATH_BYTES = 128 };
 static inline void chains_axis_path(const struct chains *chains, const char *group,
                                     char path[static CHAINS_PATH_BYTES])
@@ -165,17 +165,17 @@ static inline void chains_axis_path(const struct chains *chains, const char *gro
   snprintf(path, CHAINS_PATH_BYTES, "%s/%s", group, chains->axis.name);
 }
 
-/* Points of the grid that temperature m serves. */
+/* Returns the number of grid points that temperature m serves. */
 static inline size_t chains_grid_served(const struct chains_grid *grid, size_t m)
 {
   return grid->points > 0 ? grid->first[m + 1] - grid->first[m] : 0;
 }
 
-/* Neighbours of a temperature, below and above, onto which its measurements are reweighted as onto
- * the points of the grid that it serves on that side: what was measured there tells whether they
- * reach so far (chains_reach.c). */
+/* Neighbours of a temperature, below and above, onto which its measurements are reweighted like
+ * onto the grid points that it serves on that side: the direct measurements there show whether they
+ * reach that far (chains_reach.c). */
 enum { CHAINS_SIDES = 2 };
-/* Whether temperature m serves points on that side, and has a neighbour there. */
+/* Returns whether temperature m serves points on that side, and has a neighbour there. */
 static inline bool chains_grid_reaches(const struct chains *chains, size_t m, int side)
 {
   const struct chains_grid *grid = &chains->grid;
@@ -185,7 +185,8 @@ static inline bool chains_grid_reaches(const struct chains *chains, size_t m, in
                    : m + 1 < chains->runs && grid->value[grid->first[m + 1] - 1] > chains->value[m];
 }
 
-/* Points onto which temperature m is reweighted: those of the grid, then its neighbours. */
+/* Returns the points onto which temperature m is reweighted: those of the grid, then its
+ * neighbours. */
 static inline size_t chains_grid_count(const struct chains *chains, size_t m)
 {
   return chains_grid_served(&chains->grid, m) + chains_grid_reaches(chains, m, 0) +
@@ -201,7 +202,7 @@ static inline double chains_grid_value(const struct chains *chains, size_t m, si
                                                               : chains->value[m + 1];
 }
 
-/* Sums of one point of the grid: w, w^2, and w times each quantity. */
+/* Returns the number of sums of one grid point: w, w^2, and w times each quantity. */
 static inline size_t chains_point_width(const struct chains_quantities *quantities)
 {
   return 2 + quantities->count;
@@ -215,7 +216,7 @@ static inline size_t chains_vector_width(const struct chains *chains, size_t m)
 
 /* ---- keys (chains_keys.c) ---- */
 
-/* How long chains are, and when they are measured. */
+/* The length of chains, and when they are measured. */
 #define CHAINS_TIMES_KEYS                                                                          \
   GPUMC_SWEEPS_KEY("thermalization", 0, .required = true, .sweepable = true, .example = "500",     \
                    .doc = "Sweeps after the random start, before measuring begins."),              \
@@ -249,20 +250,20 @@ void chains_check_configurations(const struct gpumc_params *params,
   {                                                                                                \
     .reads = "configurations sweeps interval", .run = chains_check_configurations                  \
   }
-/* Of a block without mistakes; `samples` is more than 1 where every replica has a sample of its
- * own, in place of so many replicas. */
+/* Reads a block without mistakes; `samples` exceeds 1 if every replica has a sample of its own, and
+ * then replaces the number of replicas. */
 struct chains_settings
 chains_settings_read(const struct gpumc_params *params, size_t replicas, size_t samples);
 
-/* What an algorithm reads from its block: name, settings, runs and, of a target that a control
- * moves, its values and the grid. What it allocates the engine frees, after a failure too. */
+/* The function by which an algorithm reads its block: name, settings, runs and, if a control moves
+ * the target, its values and the grid. The engine frees what it allocates, after a failure too. */
 typedef enum gpumc_status
 chains_read(const struct gpumc_params *params, struct chains *chains, struct gpumc_error *error);
 
-/* ---- what an algorithm does (chains.c, chains_demand.c, chains_summary.c) ---- */
+/* ---- the functions of an algorithm (chains.c, chains_demand.c, chains_summary.c) ---- */
 
-/* `demand` and `create` of struct gpumc_algorithm_ops, of what `read` says; the others as they are.
- */
+/* `demand` and `create` of struct gpumc_algorithm_ops, for the settings that `read` returns; the
+ * others as they are. */
 GPUMC_MUST_CHECK enum gpumc_status
 chains_demand(chains_read *read, const struct gpumc_params *params, const struct gpumc_model *model,
               const struct gpumc_device *device, struct gpumc_demand *demanded,
@@ -280,11 +281,11 @@ GPUMC_MUST_CHECK enum gpumc_status chains_load(void *state, struct gpumc_checkpo
 /* Values, errors, warnings: everything below /summary and, for merging, /runs. */
 GPUMC_MUST_CHECK enum gpumc_status chains_summarize(void *state, struct gpumc_error *error);
 void chains_destroy(void *state);
-/* gpumc_merger.fill, of results whose replicas share one sample (chains_merge.c). */
+/* gpumc_merger.fill, for results whose replicas share one sample (chains_merge.c). */
 GPUMC_MUST_CHECK enum gpumc_status
 chains_merge(void *state, const struct gpumc_sources *sources, struct gpumc_error *error);
 extern const char *const chains_stages[];
-/* By values, or parts of the replicas of one. */
+/* By values, or parts of the replicas of one value. */
 extern const enum gpumc_division chains_divides[];
 #define CHAINS_OPERATIONS                                                                          \
   .stages = chains_stages,                                                                         \
@@ -294,26 +295,26 @@ extern const enum gpumc_division chains_divides[];
   .position = chains_position, .settle = chains_settle, .save = chains_save, .load = chains_load,  \
   .summarize = chains_summarize, .destroy = chains_destroy
 
-/* ---- what its files share ---- */
+/* ---- shared by its files ---- */
 
-/* Of a merged result what its sources have found of a plain mean, or of one that is watched. */
+/* Returns, for a merged result, the merged estimate of a plain mean, or of one that is watched. */
 static inline struct gpumc_series_estimate *
 chains_merged_mean(const struct chains *chains, size_t m, size_t k)
 {
   return &chains->merged.mean[m * (chains->quantities.n_series + chains->watch.count) + k];
 }
-/* Legal on one that is no merged result. */
+/* Legal on one that is not a merged result. */
 void chains_merged_free(struct chains *chains);
 
-/* What the configuration says: everything but memory and tables. Legal to free when zeroed or when
- * making it failed. */
+/* Makes what the configuration determines: everything except memory and tables. Legal to free when
+ * zeroed or when making it failed. */
 GPUMC_MUST_CHECK enum gpumc_status
 chains_settings_make(chains_read *read, const struct gpumc_params *params,
                      const struct gpumc_model *model, struct chains *chains,
                      struct gpumc_error *error);
 void chains_settings_free(struct chains *chains);
 
-/* The columns of configurations, and how the runs stand in them. */
+/* The columns of configurations, and the order of the runs in them. */
 enum { CHAINS_SWEEP, CHAINS_RUN, CHAINS_REPLICA, CHAINS_LABELS };
 static inline struct gpumc_configurations_chains chains_all_replicas(const struct chains *chains)
 {
@@ -322,27 +323,28 @@ static inline struct gpumc_configurations_chains chains_all_replicas(const struc
 }
 double chains_configurations_rows(const struct chains *chains, uint32_t sweep);
 
-/* How often the chains are interrupted, for units and for looks, by what sweeps cost
+/* Sets how often the chains are interrupted, for units and for looks, from the cost of sweeps
  * (chains_sweep.c). */
 void chains_pace(struct chains *chains);
-/* Sweeps of a unit, after which signals are answered and checkpoints written: 2^28 updates of
- * sites or particles, on a CPU no more than 2^28 ns of a core by the kernel's cost (an update of
- * particles may be twenty); and at least one. With measurements, whose time nobody foresees, a unit
- * ends after CHAINS_UNIT_SECONDS on the clock even so, which decides no number. */
+/* Returns the sweeps of a unit, after which signals are handled and checkpoints written: 2^28
+ * updates of sites or particles, on a CPU at most 2^28 ns of a core by the kernel's cost (an update
+ * of particles may take twenty); and at least one. If measurements, whose time is unpredictable,
+ * make a unit longer, it still ends after CHAINS_UNIT_SECONDS on the clock; this decides no
+ * number. */
 #define CHAINS_UNIT_SECONDS 1.0
 uint32_t chains_unit(const struct chains_settings *settings, const struct gpumc_ensemble *ensemble,
                      size_t runs);
-/* Numbers of a channel in a measurement of all runs. */
+/* Returns the numbers of a channel in a measurement of all runs. */
 size_t chains_values(const struct chains *chains, size_t channel);
 size_t chains_threads(const struct gpumc_device *device);
 size_t chains_scratch_width(const struct chains *chains);
 
-/* Sums for every temperature, and room for measurements. */
+/* Allocates sums for every temperature, and room for measurements. */
 GPUMC_MUST_CHECK enum gpumc_status
 chains_sums_make(struct chains *chains, struct gpumc_error *error);
 void chains_sums_free(struct chains *chains);
 
-/* Sweeps in all, and how many of them the time `time` has measured. */
+/* Return the total number of sweeps, and the number of measurements up to time `time`. */
 static inline uint32_t chains_end(const struct chains_settings *settings)
 {
   return settings->thermalization + settings->sweeps;
@@ -352,7 +354,7 @@ static inline uint64_t chains_measurements(const struct chains_settings *setting
   return time > settings->thermalization ? (time - settings->thermalization) / settings->interval
                                          : 0;
 }
-/* Of them those that the sums of the first half contain. */
+/* Returns how many of them the sums of the first half contain. */
 static inline uint64_t chains_half(const struct chains_settings *settings, uint64_t measured)
 {
   const uint64_t half = settings->sweeps / settings->interval / 2;
@@ -362,29 +364,30 @@ static inline uint64_t chains_half(const struct chains_settings *settings, uint6
 void chains_add_means(const struct chains_settings *settings, const struct gpumc_mean *mean,
                       double unit, const int64_t *channel, double *scratch,
                       struct gpumc_series *series, size_t stride);
-/* Bring the measurement to the host, and from there into the sums. */
+/* Bring the measurement to the host, and add it to the sums. */
 GPUMC_MUST_CHECK enum gpumc_status chains_fetch(struct chains *chains, struct gpumc_error *error);
 void chains_digest(struct chains *chains);
 
-/* In a checkpoint: arrays of a temperature's sums, or of a profile's, and the bytes of a name. */
+/* In a checkpoint: number of arrays of a temperature's sums, or of a profile's, and bytes of a
+ * name. */
 enum { CHAINS_PARTS = 6, CHAINS_NAME_BYTES = 128 };
 
-/* Profiles (chains_profile.c), numbers that each replica has of all of them, and of their sums. */
+/* Profiles (chains_profile.c): the numbers of each replica in all of them, and of their sums. */
 double chains_profile_width(const struct chains *chains);
 double chains_profile_sums(const struct chains *chains);
-/* Of run m; free is legal on zeroed sums. */
+/* For run m; free is legal on zeroed sums. */
 GPUMC_MUST_CHECK enum gpumc_status
 chains_profiles_make(struct chains *chains, size_t m, struct gpumc_error *error);
 void chains_profiles_free(struct chains_sums *sums);
-/* The measurement that is on the host; `scratch` has room for the widest. */
+/* Adds the measurement that is on the host; `scratch` has room for the widest. */
 void chains_profiles_add(const struct chains *chains, size_t m, double *scratch);
-/* The arrays of a checkpoint that hold the sums of profile p, below `prefix`. Returns their number.
- */
+/* Lists the arrays of a checkpoint that hold the sums of profile p, below `prefix`. Returns their
+ * number. */
 size_t chains_profile_parts(const struct chains *chains, size_t m, size_t p,
                             struct gpumc_part part[static CHAINS_PARTS],
                             char prefix[static CHAINS_NAME_BYTES]);
-/* Into the summary, with errors from blocks of shortest[runs] measurements or more. */
-/* Their bins beside those of means, over the axis of `bins` and their own. */
+/* Writes them to the summary, with errors from blocks of shortest[runs] measurements or more. */
+/* Writes their bins beside those of means, over the axis of `bins` and their own. */
 struct gpumc_curve_place;
 GPUMC_MUST_CHECK enum gpumc_status chains_profiles_write_bins(const struct chains *chains, size_t m,
                                                               const struct gpumc_curve_place *bins,
@@ -393,8 +396,8 @@ GPUMC_MUST_CHECK enum gpumc_status chains_profiles_write(const struct chains *ch
                                                          const double *shortest,
                                                          struct gpumc_error *error);
 
-/* What is watched beside the observables of a run (chains_watch.c), and at least how many looks
- * there are at it in each chain. */
+/* Chooses what is watched beside the observables of a run (chains_watch.c); and the minimum number
+ * of looks in each chain. */
 void chains_watch_choose(const struct gpumc_model *model,
                          const struct gpumc_observables *observables, struct chains_watch *watch);
 double chains_least_looks(const struct chains_settings *settings);
@@ -403,24 +406,24 @@ void chains_watch_pace(struct chains *chains);
 GPUMC_MUST_CHECK enum gpumc_status
 chains_watch_make(struct chains *chains, struct gpumc_error *error);
 void chains_watch_free(struct chains *chains);
-/* Looks that are in its series. */
+/* Returns the number of looks in its series. */
 uint64_t chains_looks(const struct chains *chains);
-/* A look: its channels on the device; from there to the host; and from there into
+/* Steps of a look: measures its channels on the device; copies them to the host; and adds them to
  * series[runs][chains][count]. */
 GPUMC_MUST_CHECK enum gpumc_status
 chains_watch_measure(struct chains *chains, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 chains_watch_fetch(struct chains *chains, struct gpumc_error *error);
 void chains_watch_digest(const struct chains *chains, struct gpumc_series *series);
-/* Of watched mean w in run m; times are in looks. */
+/* Estimates watched mean w in run m; times are in looks. */
 void chains_watch_estimate(const struct chains *chains, size_t m, size_t w,
                            struct gpumc_series_estimate *estimate);
-/* Their means, with the errors of their series, as curves over the runs. */
+/* Writes their means, with the errors of their series, as curves over the runs. */
 struct gpumc_curve_place;
 GPUMC_MUST_CHECK enum gpumc_status chains_watch_write(const struct chains *chains,
                                                       const struct gpumc_curve_place *place,
                                                       struct gpumc_error *error);
-/* A load comes after that of `measured` and, where there is any, of the tuning. */
+/* Load this after `measured` and, if there is any, the tuning. */
 GPUMC_MUST_CHECK enum gpumc_status chains_watch_save(const struct chains *chains,
                                                      struct gpumc_checkpoint_writer *writer,
                                                      struct gpumc_error *error);
@@ -437,21 +440,21 @@ static inline const struct gpumc_tunable *chains_tunables(const struct chains *c
   return chains->context.ensemble->ops->tunables;
 }
 
-/* Tuning (chains_tune.c) where settings.tune asks for it: whether it is not over yet, what it works
- * with (GPUMC_INVALID where the kernel has nothing to tune), and a unit of it. */
+/* Tuning (chains_tune.c) if settings.tune asks for it: whether it is still in progress, its memory
+ * (GPUMC_INVALID if the kernel has no tunables), and a unit of it. */
 bool chains_tunes(const struct chains *chains);
 GPUMC_MUST_CHECK enum gpumc_status
 chains_tuning_make(struct chains *chains, struct gpumc_error *error);
 void chains_tuning_free(struct chains_tuning *tuning);
 GPUMC_MUST_CHECK enum gpumc_status chains_tune(struct chains *chains, struct gpumc_error *error);
-/* After a load without a choice no run has begun, and tuning begins anew. */
+/* If a load finds no choice, no run has begun, and tuning restarts. */
 GPUMC_MUST_CHECK enum gpumc_status chains_tuning_save(const struct chains *chains,
                                                       struct gpumc_checkpoint_writer *writer,
                                                       struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status chains_tuning_load(struct chains *chains,
                                                       struct gpumc_checkpoint_reader *reader,
                                                       struct gpumc_error *error);
-/* What it has found (chains_tuned.c): the best of the candidates that were tried, a note of the
+/* The result of tuning (chains_tuned.c): the best of the candidates that were tried, a note of the
  * chosen one or a warning that none is known, and provenance/tuning. */
 size_t chains_tuning_best(const struct chains_tuning *tuning);
 void chains_tuning_tell(const struct chains *chains);
@@ -459,7 +462,7 @@ GPUMC_MUST_CHECK enum gpumc_status
 chains_tuning_write(const struct chains *chains, struct gpumc_error *error);
 
 /* runs/NNNN: declares it, with the time series if requested; appends to these the measurement that
- * went into the sums last; and writes the averages of bins and replicas at the end. */
+ * was last added to the sums; and writes the averages of bins and replicas at the end. */
 GPUMC_MUST_CHECK enum gpumc_status
 chains_tables_declare(struct chains *chains, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
@@ -471,24 +474,25 @@ void chains_quantities_make(const struct gpumc_model *model,
                             const struct gpumc_observables *observables,
                             struct chains_quantities *quantities);
 
-/* What mean k is made of, of `count` values of its channel. */
+/* Computes what mean k averages, from `count` values of its channel. */
 void chains_moments_of(const struct gpumc_mean *mean, double unit, const int64_t *channel,
                        size_t count, double *values);
 
-/* The points of a temperature: the temperature itself first, then those onto which it is
- * reweighted (chains_grid_count). Of each point the results (chains_quantities) and the share of
- * the measurements that count there. */
+/* The points of a temperature: the temperature itself first, then those onto which it is reweighted
+ * (chains_grid_count). Each point has the results (chains_quantities) and the share of the
+ * measurements that count there. */
 struct chains_estimates {
-  size_t points, results;             /* results of a point, the share not included */
+  size_t points, results;             /* results of a point, without the share */
   double *average;                    /* of all points (chains_estimate.c) */
   double *value, *error;              /* [points][results + 1]; the share has no error */
-  struct gpumc_series_estimate *mean; /* [series] replicas together */
+  struct gpumc_series_estimate *mean; /* [series] all replicas together */
   bool converged;                     /* all of them */
-  double shortest;                    /* measurements of the blocks of a jackknife, at least */
-  /* [series] it never changed: of samples, that of none of them. */
+  double shortest;                    /* minimum length of the blocks of a jackknife, in
+                                       * measurements */
+  /* [series] whether it never changed: for samples, in none of them. */
   bool still[GPUMC_MEANS_MAXIMUM];
-  /* With a sample for each replica: too few of them for errors; so short a time series that what is
-   * formed of each sample is still off. */
+  /* If each replica has a sample: there are too few of them for errors; or time series are so short
+   * that nonlinear results of each sample are still biased. */
   bool unknown, biased;
 };
 
@@ -498,23 +502,23 @@ GPUMC_MUST_CHECK enum gpumc_status chains_estimates_make(const struct chains *ch
 /* Legal on a zeroed object. */
 void chains_estimates_free(struct chains_estimates *estimates);
 
-/* The error of a plain mean by its series, with Student's factor; that of a merged result has it.
- */
+/* Returns the error of a plain mean from its series, with Student's factor; for a merged result it
+ * is already included. */
 static inline double chains_series_error(const struct gpumc_series_estimate *mean)
 {
   const struct gpumc_variance none = {0, 0}, variance = {mean->error * mean->error, mean->freedom};
   return isinf(mean->freedom) ? mean->error : gpumc_pooled_error(variance, none);
 }
 
-/* ---- how far measurements reach when they are reweighted (chains_reach.c) ---- */
+/* ---- how far measurements reach when reweighted (chains_reach.c) ---- */
 
-/* Results of each temperature reweighted onto its neighbours; NaN where next to no measurements
- * count, or no points of the grid lie on the way. */
+/* Results of each temperature reweighted onto its neighbours; NaN if next to no measurements count,
+ * or if there are no grid points in between. */
 struct chains_reach {
   const struct chains *chains;
   size_t results;
   double *value, *error;     /* [runs][CHAINS_SIDES][results] */
-  size_t doubtful, quantity; /* points whose errors were made unknown; a quantity there */
+  size_t doubtful, quantity; /* points whose errors were made unknown; an affected quantity */
 };
 
 GPUMC_MUST_CHECK enum gpumc_status chains_reach_init(const struct chains *chains,
@@ -522,15 +526,15 @@ GPUMC_MUST_CHECK enum gpumc_status chains_reach_init(const struct chains *chains
                                                      struct gpumc_error *error);
 /* Legal on a zeroed object. */
 void chains_reach_free(struct chains_reach *reach);
-/* Takes the neighbours from the estimates of temperature m. */
+/* Takes the results at neighbours from the estimates of temperature m. */
 void chains_reach_take(struct chains_reach *reach, size_t m,
                        const struct chains_estimates *estimates, double least_share);
-/* Makes errors unknown, NaN, of the grid's points on the way to a neighbour where a result that is
- * reweighted as far as that contradicts what was measured there: value[results][runs] with errors;
+/* Makes errors unknown, NaN, for the grid points on the way to a neighbour if a result reweighted
+ * that far contradicts the measurement there: value[results][runs] with errors;
  * grid_error[results][points]. */
 void chains_reach_doubt(struct chains_reach *reach, const double *value, const double *error,
                         double *grid_error);
-/* The warning of that, in so many bytes. */
+/* Writes the warning about that, in `bytes` bytes. */
 void chains_reach_explain(const struct chains_reach *reach, size_t bytes, char *text);
 
 #endif

@@ -1,5 +1,5 @@
-/* Chains: from the sums of a temperature to averages, of the system or of each sample of the
- * disorder, and from these to results. */
+/* Chains: from the sums of a temperature to averages, of the system or of each disorder sample, and
+ * from these to results. */
 #include "algorithms/chains/chains_averages.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct gpumc_controls chains_controls_at(const struct chains_evaluation *evaluat
   return gpumc_controls_at(moved->fixed, moved->control, value);
 }
 
-/* At one point, from its means. */
+/* Averages one point, from its means. */
 static void average_point(const struct chains_evaluation *evaluation, size_t point,
                           const double *mean, double share, double *averages)
 {
@@ -82,7 +82,7 @@ bool chains_result_is_known(const void *state, size_t result)
 /* Parts of a sample's time series. */
 enum { WHOLE, FIRST_HALF, SECOND_HALF, PARTS };
 
-/* Every replica has a sample: means of the vector of sample r over `count` measurements. */
+/* For a sample per replica: means of the vector of sample r over `count` measurements. */
 static void part_of_sample(const struct chains_evaluation *evaluation, size_t r, int part,
                            double count, double *mean)
 {
@@ -106,8 +106,8 @@ size_t chains_fluctuation(const struct chains_evaluation *evaluation)
   return SIZE_MAX;
 }
 
-/* Averages of sample r become averages[WHOLE]. What is not linear in means over n measurements is
- * off by a/n, hence in halves by 2a/n on average: corrected is 2 whole - halves (Quenouille,
+/* Computes averages[WHOLE] of sample r. Nonlinear functions of means over n measurements are off by
+ * a/n, hence in halves by 2a/n on average: the corrected value is 2 whole - halves (Quenouille,
  * Biometrika 43, 353 (1956)), for a specific heat <e>_1 <e>_2 for <e>^2. Returns the correction of
  * the fluctuation. */
 static double correct_sample(const struct chains_evaluation *evaluation, size_t r, double *mean,

@@ -1,8 +1,8 @@
-/* Chains: averages and results of one temperature, at the temperature itself and at the points of
- * the grid that it serves.
+/* Chains: averages and results of one temperature, at the temperature itself and at the grid points
+ * that it serves.
  *
- * Means of the vector (chains.h) become averages, of which each sample of the disorder has its own;
- * averages, or means of them over the samples, become results. */
+ * Means of the vector (chains.h) become averages, separate ones for each disorder sample; averages,
+ * or means of them over the samples, become results. */
 #ifndef GPUMC_ALGORITHMS_CHAINS_AVERAGES_H
 #define GPUMC_ALGORITHMS_CHAINS_AVERAGES_H
 
@@ -16,10 +16,10 @@ struct chains_evaluation {
   size_t averages, results; /* of all points */
 };
 
-/* Of temperature m. */
+/* Returns the evaluation of temperature m. */
 struct chains_evaluation chains_evaluation_of(const struct chains *chains, size_t m);
 
-/* The averages of a point. */
+/* Returns the averages of a point. */
 static inline const double *
 chains_averages_at(const struct chains_evaluation *evaluation, const double *averages, size_t point)
 {
@@ -28,15 +28,15 @@ chains_averages_at(const struct chains_evaluation *evaluation, const double *ave
 
 struct gpumc_controls chains_controls_at(const struct chains_evaluation *evaluation, size_t point);
 
-/* Forms averages at all points from the means of the vector: of a system, or of one sample. */
+/* Computes averages at all points from the means of the vector: of a system, or of one sample. */
 void chains_averages_of(const struct chains_evaluation *evaluation, const double *mean,
                         double *averages);
 
-/* The first quantity that is formed of each sample, among the averages at the temperature itself;
- * SIZE_MAX where there is none. */
+/* Returns the first quantity that is computed for each sample, among the averages at the
+ * temperature itself; SIZE_MAX if there is none. */
 size_t chains_fluctuation(const struct chains_evaluation *evaluation);
-/* Forms averages[replicas][averages] of the samples, corrected for the length of their time series.
- * `*squares`: mean square of the corrections of the fluctuation. */
+/* Computes averages[replicas][averages] of the samples, corrected for the length of their time
+ * series. `*squares`: mean square of the corrections of the fluctuation. */
 GPUMC_MUST_CHECK enum gpumc_status
 chains_average_samples(const struct chains_evaluation *evaluation, double *averages,
                        double *squares, struct gpumc_error *error);

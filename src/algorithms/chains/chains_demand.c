@@ -1,9 +1,10 @@
-/* Chains: what a run will need. */
+/* Chains: the demands of a run. */
 #include <string.h>
 
 #include "algorithms/chains/chains.h"
 
-/* Bytes on the host; in doubles, since a mistyped number of replicas may exceed any size_t. */
+/* Returns bytes on the host; in doubles, since a mistyped number of replicas may exceed any
+ * size_t. */
 static double host_bytes(const struct chains *chains, const struct gpumc_device *device)
 {
   const double channels = (double)chains->quantities.observables.n_channels;
@@ -68,7 +69,7 @@ static void demand_configurations(const struct chains *chains, const struct gpum
                                 (double)chains->settings.replicas, demanded);
 }
 
-/* The mean over replicas goes into series and bins as well. */
+/* The mean over replicas is added to series and bins as well. */
 static void
 demand_work(const struct chains *chains, const struct gpumc_model *model, struct gpumc_work *work)
 {

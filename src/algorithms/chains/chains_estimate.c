@@ -1,10 +1,10 @@
 /* Chains: values with errors from the sums of one temperature.
  *
  * Replicas of the same system are averaged together. Plain means have the errors of their time
- * series; the others pool two jackknife estimates, over bins of the time and over the chains, which
- * are independent of each other. With a sample of the disorder for each replica, results are formed
- * for each by itself, corrected for the length of its time series and averaged, what is derived is
- * formed from these averages, and errors are a jackknife over the samples. */
+ * series; the others pool two independent jackknife estimates, over bins of time and over the
+ * chains. If each replica has a disorder sample, results are computed for each by itself, corrected
+ * for the length of its time series and averaged; derived results are computed from these averages,
+ * and errors are a jackknife over the samples. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,10 @@
 
 /* ---- a sample of the disorder for each replica ---- */
 
-/* Of the error: what bias of what is formed of each sample may be left. */
+/* Largest acceptable bias of results computed for each sample, as a share of the error. */
 static const double largest_bias = 0.5;
 
-/* With correlations that decay in tau the corrected specific heat is low by (2 tau/n)^2 C; the
+/* If correlations decay in tau, the corrected specific heat is low by (2 tau/n)^2 C; the
  * correction, 2 tau/n C on average, has three times the square of that as its mean square. */
 static bool is_biased(const struct chains_evaluation *evaluation,
                       const struct chains_estimates *estimates, double squares)
@@ -73,10 +73,10 @@ out:
 
 /* ---- all replicas are one system ---- */
 
-/* Bins of the jackknife are that many autocorrelation times long, where there are as many. */
+/* Bins of the jackknife are this many autocorrelation times long, if there are enough. */
 static const double bin_times = 20;
 
-/* What the estimator evaluates: `averages` is scratch. */
+/* The estimator's state: `averages` is scratch. */
 struct system {
   const struct chains_evaluation *evaluation;
   double *averages;
@@ -90,7 +90,7 @@ static double sum_of(const double *values, size_t first, size_t end)
   return total;
 }
 
-/* Means of the vector over all replicas but those from `first` to before `end`. */
+/* Computes means of the vector over all replicas except those from `first` to before `end`. */
 static void
 means_without(const struct chains_evaluation *evaluation, size_t first, size_t end, double *means)
 {
@@ -104,7 +104,7 @@ means_without(const struct chains_evaluation *evaluation, size_t first, size_t e
   }
 }
 
-/* Of the estimator: means are those of the vector. */
+/* For the estimator: means are those of the vector. */
 static void results_of_vector(const void *state, const double *mean, double *results)
 {
   const struct system *system = state;
@@ -118,7 +118,8 @@ static bool is_known(const void *state, size_t result)
   return chains_result_is_known(system->evaluation, result);
 }
 
-/* Means without each chain, and how far their replicas stretch where they are not as many. */
+/* Computes the means without each chain, and the stretch of chains with unequal numbers of
+ * replicas. */
 static void leave_out_chains(const struct chains_evaluation *evaluation, double *without,
                              double stretch[CHAINS_MAXIMUM])
 {
@@ -135,7 +136,7 @@ static void leave_out_chains(const struct chains_evaluation *evaluation, double 
   gpumc_stretch(members, settings->chains, stretch);
 }
 
-/* In measurements; what is watched beside has a part in it, too. */
+/* Returns it in measurements; watched means count, too. */
 static double
 longest_time(const struct chains *chains, size_t m, const struct chains_estimates *estimates)
 {
@@ -158,7 +159,7 @@ static void take_errors_of_series(const struct chains_quantities *quantities,
     estimates->error[quantities->series_result[k]] = chains_series_error(&estimates->mean[k]);
 }
 
-/* All replicas are one system: bins of the time and chains. */
+/* All replicas are one system: bins of time and chains. */
 static enum gpumc_status estimate_system(const struct chains_evaluation *evaluation,
                                          struct chains_estimates *estimates,
                                          struct gpumc_error *error)
@@ -212,8 +213,8 @@ out:
   return status;
 }
 
-/* Merged chains count alike, averages weight them with their replicas: harmonic over arithmetic
- * mean of their numbers. */
+/* Merged chains count equally, averages weight them by their replicas: the ratio of the harmonic to
+ * the arithmetic mean of their numbers. */
 static double weighting(const struct chains_settings *settings)
 {
   double inverse = 0;
@@ -223,7 +224,7 @@ static double weighting(const struct chains_settings *settings)
          (inverse * (double)settings->replicas);
 }
 
-/* Of a merged result. */
+/* For a merged result. */
 static void
 take_merged_means(const struct chains_evaluation *evaluation, struct chains_estimates *estimates)
 {
@@ -236,7 +237,7 @@ take_merged_means(const struct chains_evaluation *evaluation, struct chains_esti
   }
 }
 
-/* The chains of every plain mean put together. What a chain averages are `members` replicas. */
+/* Merges the chains of every plain mean. A chain averages `members` replicas. */
 static void
 estimate_means(const struct chains_evaluation *evaluation, struct chains_estimates *estimates)
 {
@@ -262,7 +263,7 @@ estimate_means(const struct chains_evaluation *evaluation, struct chains_estimat
   }
 }
 
-/* Additions that round a mean, as they happen one after the other: within a bin of time or, of a
+/* Returns the number of successive additions that round a mean: within a bin of time or, for a
  * sample, over the whole time. In n of them equal numbers lose n/4 epsilon at most. */
 static double roundings_of(const struct chains_evaluation *evaluation)
 {
@@ -273,8 +274,9 @@ static double roundings_of(const struct chains_evaluation *evaluation)
   return longest / 4 + GPUMC_BINS_MOST + (double)chains->settings.replicas;
 }
 
-/* Whether a result never fluctuated: as the time series of its mean says, of what is formed of each
- * sample that of the mean it fluctuates about; of others nothing but the error tells. */
+/* Returns whether a result never fluctuated: as shown by the time series of its mean or, for
+ * results computed for each sample, of the mean that it fluctuates about; for others only the error
+ * shows it. */
 static bool is_still(const struct chains_quantities *quantities,
                      const struct chains_estimates *estimates, size_t result, double error,
                      double rounding)
@@ -289,7 +291,8 @@ static bool is_still(const struct chains_quantities *quantities,
   return error <= rounding;
 }
 
-/* Errors are no less than what rounding may amount to, and unknown of what never fluctuated. */
+/* Errors are at least as large as possible rounding, and unknown for results that never
+ * fluctuated. */
 static void
 regard_roundings(const struct chains_evaluation *evaluation, struct chains_estimates *estimates)
 {

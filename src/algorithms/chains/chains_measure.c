@@ -1,4 +1,4 @@
-/* Chains: what is measured of a replica, the sums that it goes into, and their memory.
+/* Chains: the measured quantities of a replica, the sums that they are added to, and their memory.
  *
  * All arithmetic is in a fixed order, replica by replica and chain by chain, on the host: the same
  * bits on every device and for any number of threads. */
@@ -12,7 +12,7 @@
 #include "core/numerics/elementary.h"
 #include "core/numerics/power.h"
 
-/* ---- what is measured ---- */
+/* ---- measured quantities ---- */
 
 void chains_quantities_make(const struct gpumc_model *model,
                             const struct gpumc_observables *observables,
@@ -32,7 +32,7 @@ void chains_quantities_make(const struct gpumc_model *model,
   }
 }
 
-/* With a power that the compiler knows. */
+/* With a power known to the compiler. */
 static inline void fill(double unit, const int64_t *channel, size_t count, unsigned power,
                         bool absolute, double *values)
 {
@@ -74,7 +74,7 @@ size_t chains_threads(const struct gpumc_device *device)
   return device->threads > 1 ? (size_t)device->threads : 1;
 }
 
-/* Of means, or of a profile. */
+/* For means, or for a profile. */
 static size_t widest_vector(const struct chains *chains)
 {
   size_t width = (size_t)chains_profile_width(chains);
@@ -84,7 +84,7 @@ static size_t widest_vector(const struct chains *chains)
   return width;
 }
 
-/* The quantities of all replicas, weights, weighted quantities, and a vector. */
+/* Room for the quantities of all replicas, weights, weighted quantities, and a vector. */
 size_t chains_scratch_width(const struct chains *chains)
 {
   return (chains->quantities.count + 2) * chains->settings.replicas + widest_vector(chains);
@@ -154,10 +154,11 @@ void chains_sums_free(struct chains *chains)
 
 /* ---- from the channels of a measurement into the sums ---- */
 
-/* Numbers of a measurement, a nanosecond or two each, below which a second thread does not pay. */
+/* Numbers of a measurement, a nanosecond or two each, below which a second thread does not pay
+ * off. */
 static const double least_parallel = 0x1p17;
 
-/* What one temperature's measurement works with. */
+/* Scratch for the measurement of one temperature. */
 struct work {
   const struct chains *chains;
   struct chains_sums *sums;
@@ -184,7 +185,8 @@ static const int64_t *channel_of(const struct work *work, size_t channel)
   return work->chains->channel[channel] + work->m * work->replicas;
 }
 
-/* Component v of the vector: to the sums of the replicas, and averaged; chain_mean[chains]. */
+/* Adds component v of the vector to the sums of the replicas, and averages it;
+ * chain_mean[chains]. */
 static void
 accumulate(struct work *work, size_t v, const double *value, double chain_mean[CHAINS_MAXIMUM])
 {
@@ -236,8 +238,8 @@ static double coefficient_at(const struct chains *chains, double value)
   return gpumc_moved_coefficient(chains->context.model, &chains->moved, value);
 }
 
-/* exp(-(beta' - beta)(E - E0)), E the conjugate channel, E0 the temperature's reference, beta the
- * channel's coefficient. */
+/* Computes exp(-(beta' - beta)(E - E0)), E the conjugate channel, E0 the temperature's reference,
+ * beta the channel's coefficient. */
 static void find_weights(struct work *work, double distance)
 {
   const size_t conjugate = work->chains->moved.conjugate;
@@ -262,7 +264,7 @@ static void add_point(struct work *work, size_t point, size_t first)
   }
 }
 
-/* About the mean of the conjugate channel, so that no weight is far from one. */
+/* Uses the mean of the conjugate channel, so that no weight is far from one. */
 static int64_t mean_conjugate(const struct work *work)
 {
   const int64_t *value = channel_of(work, work->chains->moved.conjugate);

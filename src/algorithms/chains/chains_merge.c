@@ -1,11 +1,11 @@
 /* Chains: the state at the end, from finished results of other seeds.
  *
- * The replicas of all sources are as those of one run. Averages of each over the time are in the
- * results, and so are bins, averages over the replicas at the same times: with the numbers of
- * replicas as weights they are those of all. So values, and errors by bins and by groups of
- * replicas, follow as in a run. The time series themselves are not there. What follows from these,
- * errors of plain means, autocorrelation times, drifts and whether a series is long enough, is put
- * together from what each source has found. */
+ * The replicas of all sources are treated like those of one run. Averages of each over time are in
+ * the results, and so are bins, averages over the replicas at the same times: weighted by the
+ * numbers of replicas they give those of all. So values, and errors from bins and from groups of
+ * replicas, follow as in a run. The time series themselves are missing. Errors of plain means,
+ * autocorrelation times, drifts and whether a series is long enough depend on them, and are
+ * combined from the findings of each source. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,15 +19,15 @@ void chains_merged_free(struct chains *chains)
   free(chains->merged.mean);
 }
 
-/* Work for one source and one temperature. */
+/* Work data for one source and one temperature. */
 struct part {
   struct chains *chains;
   const struct gpumc_source *source;
   size_t m;
   size_t first, replicas; /* its replicas among all */
-  size_t group;           /* of profiles, among which it counts */
-  double share;           /* its replicas of all */
-  double *values;         /* [largest of what is read] */
+  size_t group;           /* group for profiles in which it counts */
+  double share;           /* share of its replicas among all */
+  double *values;         /* [largest array that is read] */
 };
 
 /* ---- bins and replicas ---- */
@@ -50,7 +50,7 @@ take_replicas(const struct part *part, size_t q, const char *name, struct gpumc_
   return GPUMC_OK;
 }
 
-/* Number `at` of the bins' vectors. */
+/* Takes vector number `at` of the bins. */
 static enum gpumc_status
 take_bins(const struct part *part, size_t q, const char *name, struct gpumc_error *error)
 {
@@ -66,8 +66,8 @@ take_bins(const struct part *part, size_t q, const char *name, struct gpumc_erro
   return GPUMC_OK;
 }
 
-/* Each bin of a profile, and its average over all measurements, which puts what came after the last
- * bin into the one that was being filled. */
+/* Takes each bin of a profile, and its average over all measurements, which assigns those after the
+ * last bin to the one that was being filled. */
 static enum gpumc_status
 take_profile(const struct part *part, size_t p, const char *name, struct gpumc_error *error)
 {
@@ -114,8 +114,8 @@ static enum gpumc_status take_sums(const struct part *part, struct gpumc_error *
   return GPUMC_OK;
 }
 
-/* How long bins are, and how many, which the configuration decides; of all sources as of the first.
- */
+/* Finds the length and number of bins, which the configuration decides; the same in all sources as
+ * in the first. */
 static enum gpumc_status find_bins(struct chains *chains, size_t m,
                                    const struct gpumc_source *source, struct gpumc_error *error)
 {
@@ -143,7 +143,7 @@ static enum gpumc_status find_bins(struct chains *chains, size_t m,
   return GPUMC_OK;
 }
 
-/* What came after the last bin: the averages of the replicas have it. */
+/* Measurements after the last bin: the averages of the replicas include them. */
 static void fill_last_bin(const struct chains *chains, size_t m)
 {
   struct chains_sums *sums = &chains->sums[m];
@@ -167,16 +167,16 @@ static void fill_last_bin(const struct chains *chains, size_t m)
 
 /* ---- time series ---- */
 
-/* Number k of the plain means, or of those that are watched beside. */
+/* Number k of the plain means, or of the watched ones. */
 struct series {
   struct chains *chains;
   size_t k;
   const char *name;   /* of the mean */
-  const char *result; /* of its value and error in the summary; NULL: they are not there */
+  const char *result; /* name of its value and error in the summary; NULL: not there */
   double spacing;     /* sweeps from one value to the next */
 };
 
-/* A curve of the summary over the temperatures, values[runs]. */
+/* Reads a curve of the summary over the temperatures, values[runs]. */
 static enum gpumc_status read_curve(const struct chains *chains, const struct gpumc_source *source,
                                     const char *group, const char *name, const char *suffix,
                                     double *values, struct gpumc_error *error)
@@ -189,7 +189,7 @@ static enum gpumc_status read_curve(const struct chains *chains, const struct gp
 
 enum found { CONVERGED, VALUE, ERROR, TIME, TIME_ERROR, SAMPLES, DRIFT, LENGTH, FOUND };
 
-/* found[FOUND][runs] of one source. */
+/* Reads found[FOUND][runs] of one source. */
 static enum gpumc_status read_found(const struct series *series, const struct gpumc_source *source,
                                     double *found, struct gpumc_error *error)
 {
@@ -212,16 +212,18 @@ static enum gpumc_status read_found(const struct series *series, const struct gp
   return GPUMC_OK;
 }
 
-/* Beyond which a series drifts, in a result of few series (series.h). */
+/* A series drifts beyond this, in a result of few series (series.h). */
 static const double drift_allowed = 4.5;
 
-/* Whether sources are not converged whatever their series are: the summary will say so again. */
+/* Returns whether sources are unconverged whatever their series are: the summary will say so
+ * again. */
 static bool is_doubted(const struct chains *chains)
 {
   return cJSON_GetObjectItemCaseSensitive(chains->context.warnings, "ergodicity_warning") != NULL;
 }
 
-/* One source more at temperature m: `share` of the replicas; `before`: effective samples so far. */
+/* Adds one more source at temperature m: `share` of the replicas; `before`: effective samples so
+ * far. */
 static void
 add_found(const struct series *series, const double *found, size_t m, double share, double *before)
 {
@@ -250,7 +252,7 @@ finish_mean(const struct series *series, struct gpumc_series_estimate *mean, dou
   if (series->result == NULL)
     mean->mean = mean->error = NAN;
   mean->error = sqrt(mean->error);
-  mean->freedom = INFINITY; /* Student's factor is in it */
+  mean->freedom = INFINITY; /* Student's factor is included */
   mean->variance = isnan(mean->error) ? 0 : 1;
   mean->time_error = weight > 0 ? sqrt(mean->time_error) / weight : NAN;
   mean->bin_time = isnan(mean->autocorrelation_time) ? 0 : mean->autocorrelation_time;
@@ -288,7 +290,7 @@ out:
   return status;
 }
 
-/* Results of earlier programs have no means of what is watched. */
+/* Results of earlier programs lack means of watched quantities. */
 static bool has_all(const struct gpumc_sources *sources, const char *name)
 {
   char path[160];
@@ -340,7 +342,7 @@ static enum gpumc_status check_measurements(struct chains *chains,
   return GPUMC_OK;
 }
 
-/* Groups of whole sources, for profiles, of which averages of single replicas are not known. */
+/* Groups of whole sources, for profiles, since averages of single replicas are unknown. */
 static void group_sources(struct chains *chains, const struct gpumc_sources *sources)
 {
   struct chains_merged *merged = &chains->merged;
@@ -362,7 +364,7 @@ static size_t group_of(const struct chains_merged *merged, size_t replica)
   return g;
 }
 
-/* Everything of all sources at temperature m. */
+/* Takes everything of all sources at temperature m. */
 static enum gpumc_status take_temperature(struct chains *chains, size_t m,
                                           const struct gpumc_sources *sources, double *values,
                                           struct gpumc_error *error)
@@ -391,7 +393,7 @@ chains_merge(void *state, const struct gpumc_sources *sources, struct gpumc_erro
       chains->settings.replicas + (GPUMC_BINS_MOST + chains->runs) * wide + GPUMC_BINS_MOST;
   double *values = NULL;
   enum gpumc_status status = GPUMC_OK;
-  chains->watch.every = 1; /* nothing is looked at: times of all series are in the same unit */
+  chains->watch.every = 1; /* there are no looks: times of all series are in the same unit */
   GPUMC_TRY(check_measurements(chains, sources, error));
   group_sources(chains, sources);
   GPUMC_TRY(gpumc_allocate_array(&chains->merged.mean, chains->runs * means, "time series", error));

@@ -1,8 +1,8 @@
 /* Chains: profiles, channels of many numbers, from a measurement to averages with errors.
  *
- * Each number is a plain mean. Its error pools two jackknife estimates, over bins of the time and
- * over the chains, as those of what is formed from means do (chains_estimate.c); with a sample of
- * the disorder for each replica it is a jackknife over the samples. */
+ * Each number is a plain mean. Its error pools two jackknife estimates, over bins of time and over
+ * the chains, like derived results (chains_estimate.c); if each replica has a disorder sample it is
+ * a jackknife over the samples. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 #include "core/base/memory.h"
 #include "core/simulation/curves.h"
 
-/* Replicas whose sums are kept apart: chains, or each with its sample. */
+/* Returns the groups of replicas whose sums are kept separately: chains, or each replica with its
+ * sample. */
 static size_t groups_of(const struct chains_settings *settings)
 {
   return settings->each_sample ? settings->replicas : settings->chains;
@@ -23,7 +24,7 @@ static size_t group_first(const struct chains_settings *settings, size_t group)
   return settings->each_sample ? group : chains_first(settings, group);
 }
 
-/* Of the replicas in a merged result, whose sums are those of whole sources. */
+/* The same for a merged result, whose sums are those of whole sources. */
 static size_t groups_in(const struct chains *chains)
 {
   return chains->merged.mean != NULL ? chains->merged.groups : groups_of(&chains->settings);
@@ -138,11 +139,11 @@ size_t chains_profile_parts(const struct chains *chains, size_t m, size_t p,
 
 /* ---- averages with errors ---- */
 
-/* What the estimate of a profile works with. */
+/* Scratch for the estimate of a profile. */
 struct work {
   size_t width, groups, blocks;
-  double *mean;          /* of all data, by bins */
-  double *mean_of_all;   /* the same by groups */
+  double *mean;          /* of all data, from bins */
+  double *mean_of_all;   /* the same from groups */
   double *members;       /* [groups] replicas */
   double *stretch;       /* [groups] */
   double *without;       /* [blocks][width] */
@@ -220,7 +221,7 @@ out:
 
 /* ---- the summary ---- */
 
-/* Whether an earlier profile has the same axis, which is written then. */
+/* Returns whether an earlier profile has the same axis, which is then already written. */
 static bool has_axis(const struct chains *chains, size_t p)
 {
   bool has = false;
@@ -229,7 +230,7 @@ static bool has_axis(const struct chains *chains, size_t p)
   return has;
 }
 
-/* values[T][width] and errors of profile p, over the temperatures, if any, and its axis. */
+/* Writes values[T][width] and errors of profile p, over the temperatures, if any, and its axis. */
 static enum gpumc_status write_profile(const struct chains *chains, size_t p, const double *values,
                                        const double *errors, struct gpumc_error *error)
 {

@@ -1,11 +1,11 @@
-/* Chains: how far the measurements of a temperature reach when they are reweighted.
+/* Chains: how far the measurements of a temperature reach when reweighted.
  *
- * The variance of a quantity that is reweighted from beta to beta' is a moment of its distribution
- * at beta + 2 (beta' - beta), so errors are right only if what counts there has been seen at beta.
- * States that have not, such as those of the other sign of the magnetization, leave no trace in the
- * measurements. But points of the grid are at most half as far as the neighbour towards which they
- * lie, and there is a direct measurement: where the reweighted one contradicts it, though enough
- * measurements seem to count, errors on the way are unknown. */
+ * The variance of a quantity reweighted from beta to beta' is a moment of its distribution at beta
+ * + 2 (beta' - beta), so errors are right only if the states that count there have been seen at
+ * beta. States that have not, such as those of the other sign of the magnetization, leave no trace
+ * in the measurements. But grid points are at most half as far as the neighbour in whose direction
+ * they lie, and there is a direct measurement: if the reweighted one contradicts it, although
+ * enough measurements seem to count, errors in between are unknown. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "algorithms/chains/chains.h"
 #include "core/base/memory.h"
 
-/* Standard errors of a difference that are not put down to chance: one in 150,000. */
+/* Standard errors of a difference that are attributed to chance: exceeded once in 150,000. */
 static const double contradiction = 4.5;
 
 static size_t at(const struct chains_reach *reach, size_t m, int side, size_t q)
@@ -59,8 +59,8 @@ void chains_reach_take(struct chains_reach *reach, size_t m,
   }
 }
 
-/* Whether result q of temperature m, reweighted onto the neighbour on that side, contradicts what
- * was measured there. */
+/* Returns whether result q of temperature m, reweighted onto the neighbour on that side,
+ * contradicts the measurement there. */
 static bool falls_short(const struct chains_reach *reach, size_t m, int side, size_t q,
                         const double *value, const double *error)
 {
@@ -70,12 +70,12 @@ static bool falls_short(const struct chains_reach *reach, size_t m, int side, si
     return false;
   const size_t neighbour = q * chains->runs + (side == 0 ? m - 1 : m + 1);
   const double difference = reach->value[at(reach, m, side, q)] - value[neighbour];
-  /* Of NaN false: nothing is known. */
+  /* False for NaN: nothing is known. */
   return fabs(difference) >
          contradiction * hypot(reach->error[at(reach, m, side, q)], error[neighbour]);
 }
 
-/* The points that temperature m serves on one side. */
+/* Handles the points that temperature m serves on one side. */
 static void doubt_side(struct chains_reach *reach, size_t m, int side, const double *value,
                        const double *error, double *grid_error)
 {

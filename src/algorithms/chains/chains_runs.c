@@ -1,4 +1,4 @@
-/* Chains: what stands in runs/NNNN of every temperature: time series, averages over bins and of
+/* Chains: the contents of runs/NNNN of every temperature: time series, averages over bins and of
  * each replica. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +89,7 @@ enum gpumc_status chains_series_record(struct chains *chains, struct gpumc_error
 
 enum { LONGEST_PATH = 64 };
 
-/* table[quantities][place->count[0]] over the axis. */
+/* Writes table[quantities][place->count[0]] over the axis. */
 static enum gpumc_status write_table(const struct chains *chains,
                                      const struct gpumc_curve_place *place,
                                      const struct gpumc_label *axis, const double *along,
@@ -120,7 +120,7 @@ static struct gpumc_curve_place table_place(const struct chains *chains, size_t 
                                     .count = {count}};
 }
 
-/* The complete bins, averages over the replicas. */
+/* Writes the complete bins, averages over the replicas. */
 static enum gpumc_status
 write_bins(const struct chains *chains, size_t m, double *scratch, struct gpumc_error *error)
 {

@@ -1,5 +1,5 @@
-/* Chains: what a finished run writes - averages over bins and of each replica, averages
- * with errors, autocorrelation times, what has not converged, reweighted curves. */
+/* Chains: the output of a finished run - averages over bins and of each replica, averages with
+ * errors, autocorrelation times, convergence, reweighted curves. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 #include "core/simulation/algorithm.h"
 #include "core/simulation/steps.h"
 
-/* The least share of the measurements that must count at a point of the grid for it to be reported:
- * that of histograms 1.5 standard deviations apart, which overlap by 45 %. */
+/* The least share of the measurements that must count at a grid point for it to be reported: that
+ * of histograms 1.5 standard deviations apart, which overlap by 45 %. */
 static const double least_share = 0.1;
 
-/* The curves of the summary: T temperatures, or points of the grid; Q results. */
+/* The curves of the summary: T temperatures, or grid points; Q results. */
 struct curves {
   size_t count;
   double *value, *error; /* [Q][count] */
@@ -27,19 +27,20 @@ struct summary {
   const struct chains *chains;
   size_t results, means;
   struct curves direct, reweighted;
-  double *share, *served_by; /* [points of the grid] */
+  double *share, *served_by; /* [grid points] */
   struct chains_reach reach;
   double *time, *time_error;                     /* [M][T]: autocorrelation time in sweeps */
   double *seconds, *seconds_error;               /* [M][T]: the same as the run took them */
   double *samples;                               /* [M][T]: effective samples */
-  double *drift;                                 /* [M][T]: of the beginning, as a normal deviate */
+  double *drift;                                 /* [M][T]: drift of the beginning, as a normal
+                                                  * deviate */
   double *drift_sweeps;                          /* [M][T]: length of that beginning */
   double *converged;                             /* [T] */
   double *shortest;                              /* [T]: chains_estimates.shortest */
   size_t drifting;                               /* temperatures */
-  size_t unconverged, unserved, unknown, biased; /* temperatures, or points of the grid */
+  size_t unconverged, unserved, unknown, biased; /* temperatures, or grid points */
   size_t doubted[GPUMC_SERIES_DOUBTS]; /* temperatures with such a series among their means */
-  size_t slowest[GPUMC_SERIES_DOUBTS]; /* of these series at the last such temperature */
+  size_t slowest[GPUMC_SERIES_DOUBTS]; /* series of that kind at the last such temperature */
 };
 
 static void summary_free(struct summary *summary)
@@ -98,7 +99,7 @@ summary_init(struct summary *summary, const struct chains *chains, struct gpumc_
   return chains_reach_init(chains, &summary->reach, error);
 }
 
-/* Point `point` of a temperature's estimates becomes number `at` of the curves. */
+/* Stores point `point` of a temperature's estimates as number `at` of the curves. */
 static void take_point(struct curves *curves, size_t at, const struct chains_estimates *estimates,
                        size_t point, bool known)
 {
@@ -124,14 +125,15 @@ static void take_grid(struct summary *summary, size_t m, const struct chains_est
   chains_reach_take(&summary->reach, m, estimates, least_share);
 }
 
-/* Whether it was known from the start that results cannot be trusted, by the attribute's name. */
+/* Returns whether it was known from the start that results cannot be trusted, by the attribute's
+ * name. */
 static bool is_warned(const struct summary *summary, const char *name)
 {
   return cJSON_GetObjectItemCaseSensitive(summary->chains->context.warnings, name) != NULL;
 }
 
-/* Number k of the plain means at temperature m: those of the observables, then what is watched
- * beside. Returns the sweeps from one value of its series to the next. */
+/* Takes number k of the plain means at temperature m: those of the observables, then the watched
+ * ones. Returns the sweeps between values of its series. */
 static double take_estimate(const struct summary *summary, size_t m, size_t k,
                             const struct chains_estimates *estimates,
                             struct gpumc_series_estimate *mean)
@@ -205,8 +207,8 @@ static struct gpumc_label label_of_series(const struct chains *chains, size_t k)
                                   : chains->watch.mean[k - quantities->n_series]->label;
 }
 
-/* Curves over the temperatures, or of an athermal target single numbers; their axis is at `path`.
- */
+/* Curves over the temperatures or, for an athermal target, single numbers; their axis is at
+ * `path`. */
 static struct gpumc_curve_place place_of(const struct summary *summary, const char *group,
                                          char path[static CHAINS_PATH_BYTES], size_t count)
 {
@@ -335,7 +337,8 @@ static enum gpumc_status write_warning(const struct summary *summary, const char
   return gpumc_recorder_text(context->recorder, "summary", name, text, error);
 }
 
-/* The label of the first quantity that is formed of each sample, of which there is one. */
+/* Returns the label of the first quantity that is computed for each sample, of which there is
+ * one. */
 static struct gpumc_label fluctuation_label(const struct summary *summary)
 {
   const struct gpumc_observables *observables = &summary->chains->quantities.observables;
@@ -345,7 +348,7 @@ static struct gpumc_label fluctuation_label(const struct summary *summary)
   return gpumc_quantity_label(observables, q);
 }
 
-/* Reasons to distrust averages over samples. */
+/* Writes reasons to distrust averages over samples. */
 static enum gpumc_status
 write_sample_warnings(const struct summary *summary, struct gpumc_error *error)
 {
@@ -396,8 +399,8 @@ static enum gpumc_status write_drift(const struct summary *summary, struct gpumc
   return write_warning(summary, "drift_warning", text, error);
 }
 
-/* Says which test of the time series failed, and at how many temperatures, or, of a single run, of
- * which observable the slowest such series is. */
+/* Says which test of the time series failed, and at how many temperatures or, for a single run,
+ * which observable has the slowest such series. */
 static enum gpumc_status write_unconverged(const struct summary *summary, struct gpumc_error *error)
 {
   static const char *const reasons[GPUMC_SERIES_DOUBTS] = {
@@ -431,7 +434,7 @@ static enum gpumc_status write_unconverged(const struct summary *summary, struct
   return status;
 }
 
-/* Quantities that are larger than they may be, as warnings; *any: there is one. */
+/* Writes warnings of quantities that exceed their limits; *any: there is one. */
 static enum gpumc_status
 write_excess(const struct summary *summary, bool *any, struct gpumc_error *error)
 {
@@ -449,7 +452,7 @@ write_excess(const struct summary *summary, bool *any, struct gpumc_error *error
   return GPUMC_OK;
 }
 
-/* Says how much was measured and what to beware of. */
+/* Says how much was measured, and what limits the results. */
 static enum gpumc_status write_trust(const struct summary *summary, struct gpumc_error *error)
 {
   struct gpumc_recorder *recorder = summary->chains->context.recorder;

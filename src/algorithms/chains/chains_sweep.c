@@ -1,4 +1,4 @@
-/* Chains: how they sweep, and how often that is interrupted. */
+/* Chains: sweeping, and how often it is interrupted. */
 #include <math.h>
 
 #include "algorithms/chains/chains.h"

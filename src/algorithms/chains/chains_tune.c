@@ -1,12 +1,12 @@
 /* Chains: tuning of the kernel's own keys by the clock, before the run begins.
  *
- * All combinations of the values that the kernel proposes (gpumc_kernel_ops.tunables), and those
- * that were given, sweep and measure for equal shares of the time, one after the other, from the
- * states in which the run begins on; a first share only relaxes these. The best one has the
- * shortest autocorrelation time, in seconds, of the slowest of the means that the model has
- * watched. Then the run begins anew with it, as one does whose configuration gives these values:
- * what was done before leaves no trace in its numbers. As the choice depends on the machine, it is
- * part of the checkpoint that is written at once. */
+ * All combinations of the values that the kernel proposes (gpumc_kernel_ops.tunables), and the
+ * given ones, sweep and measure for equal shares of the time, one after the other, each continuing
+ * from the states of the one before; a first share only relaxes the initial states. The best one
+ * has the shortest autocorrelation time, in seconds, of the slowest of the means that the model has
+ * watched. Then the run begins anew with it, like one whose configuration gives these values: the
+ * tuning leaves no trace in its numbers. Since the choice depends on the machine, it is part of the
+ * checkpoint, which is written at once. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +17,10 @@
 #include "core/base/memory.h"
 #include "core/base/text.h"
 
-/* Of the time, what relaxes the states. */
+/* Share of the time for relaxing the states. */
 static const double relaxing_share = 0.1;
-/* A time is known where its error is below that share of it, from so many measurements. */
+/* A time is known once its error is below this share of it, from at least this many
+ * measurements. */
 static const double largest_error = 0.5;
 enum { LEAST_MEASUREMENTS = 32 };
 
@@ -38,7 +39,8 @@ static size_t combinations(const struct chains *chains)
   return count;
 }
 
-/* None of them tried. The first is what was given, which may be among the others as well. */
+/* Fills them in, none of them tried. The first is the given one, which may also be among the
+ * others. */
 static void fill_candidates(struct chains *chains)
 {
   struct chains_tuning *tuning = &chains->tuning;
@@ -103,7 +105,7 @@ static struct gpumc_kernel_options options_of(const struct chains *chains, size_
   return options;
 }
 
-/* ---- how one does ---- */
+/* ---- the performance of one ---- */
 
 static bool is_watched(const struct chains *chains, size_t k)
 {
@@ -133,7 +135,7 @@ static void add_measurement(const struct chains *chains)
   chains_watch_digest(chains, chains->tuning.watched);
 }
 
-/* Sweeps to the next measurement and makes it, as the run will do, but for profiles. */
+/* Sweeps to the next measurement and performs it, like the run, except for profiles. */
 static enum gpumc_status sweep_and_measure(struct chains *chains, struct gpumc_error *error)
 {
   struct gpumc_device *device = chains->context.device;
@@ -148,7 +150,7 @@ static enum gpumc_status sweep_and_measure(struct chains *chains, struct gpumc_e
   return GPUMC_OK;
 }
 
-/* Looks at what is watched beside. */
+/* Performs a look at the watched means. */
 static enum gpumc_status look(struct chains *chains, struct gpumc_error *error)
 {
   if (chains->watch.count == 0)
@@ -157,8 +159,8 @@ static enum gpumc_status look(struct chains *chains, struct gpumc_error *error)
   return chains_watch_fetch(chains, error);
 }
 
-/* As many measurements as take the time of a look, then a look, whose time does not count: in the
- * run looks are rare. */
+/* Performs as many measurements as take the time of a look, then a look, whose time does not count:
+ * looks are rare in the run. */
 static enum gpumc_status try_once(struct chains *chains, struct gpumc_error *error)
 {
   struct chains_tuning *tuning = &chains->tuning;
@@ -192,7 +194,7 @@ static void take_slower(const struct chains *chains, const struct gpumc_series *
   for (size_t b = 0; b < chains->settings.chains; b++)
     gpumc_series_merge(&together, &series[b * stride]);
   gpumc_series_estimate(&together, &estimate);
-  /* Of values that are as good as independent it is unknown. */
+  /* It is unknown for values that are practically independent. */
   const double error = isnan(estimate.time_error) ? 0 : estimate.time_error;
   if (estimate.count < LEAST_MEASUREMENTS ||
       !(error <= largest_error * estimate.autocorrelation_time)) {
@@ -220,7 +222,7 @@ static void evaluate(const struct chains *chains, struct chains_candidate *candi
 
 /* ---- the choice ---- */
 
-/* The run begins with it, as if nothing had been before. */
+/* The run begins with it, as if nothing had happened before. */
 static enum gpumc_status choose(struct chains *chains, struct gpumc_error *error)
 {
   struct gpumc_ensemble *ensemble = chains->context.ensemble;
@@ -235,7 +237,7 @@ static enum gpumc_status choose(struct chains *chains, struct gpumc_error *error
   return GPUMC_OK;
 }
 
-/* The share of the time of what is being tried is over. */
+/* Called when the current candidate's share of the time is over. */
 static enum gpumc_status go_on(struct chains *chains, struct gpumc_error *error)
 {
   struct chains_tuning *tuning = &chains->tuning;
@@ -254,7 +256,7 @@ static enum gpumc_status go_on(struct chains *chains, struct gpumc_error *error)
   return gpumc_ensemble_set_options(chains->context.ensemble, &options, error);
 }
 
-/* What is stopped begins anew, as the machine may be another one. */
+/* An interrupted tuning begins anew, since the machine may be another one. */
 static void warn_of_limit(const struct chains *chains)
 {
   const double limit = chains->context.max_seconds;

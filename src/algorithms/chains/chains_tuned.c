@@ -1,5 +1,5 @@
-/* Chains: what tuning (chains_tune.c) has found: the best of what was tried, what is said about it,
- * and the table of all of it in the result. */
+/* Chains: the result of tuning (chains_tune.c): the best candidate, the messages about it, and the
+ * table of all candidates in the result. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static double seconds_error(const struct chains_candidate *candidate)
   return candidate->time_error * seconds_per_sweep(candidate);
 }
 
-/* What was given stays unless another one is better by more than the errors of both. */
+/* The given values stay unless another candidate is better by more than the errors of both. */
 size_t chains_tuning_best(const struct chains_tuning *tuning)
 {
   const struct chains_candidate *given = &tuning->candidate[0];
@@ -38,7 +38,7 @@ size_t chains_tuning_best(const struct chains_tuning *tuning)
   return gain <= hypot(seconds_error(given), seconds_error(&tuning->candidate[best])) ? 0 : best;
 }
 
-/* "kernel.move_size=0.16 kernel.moves_per_cell=4" */
+/* Writes "kernel.move_size=0.16 kernel.moves_per_cell=4". */
 static const char *
 name_candidate(const struct chains *chains, size_t candidate, char *text, size_t size)
 {
@@ -108,7 +108,7 @@ static const struct column columns[] = {
     {{"autocorrelation_seconds", "the same on the clock", "s", ""}, seconds_of, seconds_error},
 };
 
-/* The values of tunable number i. */
+/* Writes the values of tunable number i. */
 static enum gpumc_status write_values(const struct chains *chains,
                                       const struct gpumc_curve_place *place, size_t i,
                                       double *scratch, struct gpumc_error *error)

@@ -1,13 +1,12 @@
 /* Chains: looks at slow observables that were not requested.
  *
- * A result is no better than its slowest observable. Means that the model has always watched
- * (gpumc_mean.watch), of channels that are measured on request only and were not requested, are
- * looked at with every `every`-th measurement. They have time series, like the others, from which
- * the summary has their means with errors: whether these are long enough decides with those of the
- * others whether the chains have converged. Looks are as rare as takes a small share of the time,
- * by the costs that model and kernel declare, so that the interval decides no number otherwise than
- * the configuration does; but there are enough of them in a run to tell that it was long, even if
- * they are all independent. */
+ * A result is no better than its slowest observable. Means that the model always wants watched
+ * (gpumc_mean.watch), of channels that are measured only on request and were not requested, are
+ * measured with every `every`-th measurement: a look. They have time series, like the others, from
+ * which the summary takes their means with errors: the length of all these series decides whether
+ * the chains have converged. Looks are rare enough to take a small share of the time, by the costs
+ * that model and kernel declare, so the interval depends only on the configuration; but there are
+ * enough of them in a run to show that it was long, even if they are all independent. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,12 +17,12 @@
 #include "core/simulation/curves.h"
 #include "core/storage/checkpoint.h"
 
-/* Of the time of sweeps, what looks may take. */
+/* Share of the time of sweeps that looks may take. */
 static const double looking_share = 0.1;
-/* A series has to be 500 of its autocorrelation times long, which of independent values is half of
+/* A series must be 500 of its autocorrelation times long, which for independent values is half of
  * their spacing: 250 values, and as many again for estimates that come out too large. */
 enum { LEAST_LOOKS = 512 };
-/* Nanoseconds of a site in a sweep, of kernels that do not say. */
+/* Nanoseconds per site and sweep for kernels that do not say. */
 static const double unknown_cost = 10.0;
 
 static bool is_looked_at(const struct gpumc_observables *observables,
