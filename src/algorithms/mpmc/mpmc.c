@@ -1,6 +1,6 @@
-/* Monte Carlo of an athermal target, in which all allowed states have the same weight, as those of
- * hard particles have: chains (algorithms/chains) without temperatures. Its name is that of
- * massively parallel Monte Carlo, by whose kernels it is meant to sweep. */
+/* Monte Carlo of an athermal target, in which all allowed states have the same weight, such as
+ * those of hard particles: chains (algorithms/chains) without temperatures. It is named after
+ * massively parallel Monte Carlo, whose kernels it is meant for. */
 #include "algorithms/chains/chains.h"
 
 static const struct gpumc_key keys[] = {
