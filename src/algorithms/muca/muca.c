@@ -68,7 +68,7 @@ static enum gpumc_status allocate_tables(struct muca *muca, struct gpumc_error *
   return GPUMC_OK;
 }
 
-/* What calls for walks and measurements need. */
+/* Allocates what calls for walks and measurements need. */
 static enum gpumc_status allocate_calls(struct muca *muca, struct gpumc_error *error)
 {
   const struct muca_settings *settings = &muca->settings;
@@ -126,7 +126,8 @@ static void set_table(struct muca *muca, size_t i)
   *table->divergence = 1;
 }
 
-/* The moved control is 0 in the weight on top of which the tables' are: these have its part. */
+/* The moved control is 0 in the weight that the tables' weights are added to: these include its
+ * part. */
 static void set_controls(struct muca *muca)
 {
   const size_t n = muca->context.model->ops->n_controls;
@@ -135,7 +136,7 @@ static void set_controls(struct muca *muca)
         i % n == muca->settings.moved.control ? 0 : muca->settings.moved.fixed[i % n];
 }
 
-/* What of a file's weights lies in the window of a table. */
+/* Takes the part of a file's weights that lies in the window of a table. */
 static enum gpumc_status take_start(struct muca *muca, struct muca_table *table,
                                     const int64_t *log_weight, struct gpumc_error *error)
 {
@@ -152,7 +153,7 @@ static enum gpumc_status take_start(struct muca *muca, struct muca_table *table,
   return GPUMC_OK;
 }
 
-/* The weights of a start from a file; its checksum is the run's to compare. */
+/* Reads the weights of a start from a file; its checksum is for the run to compare. */
 static enum gpumc_status
 read_start(struct muca *muca, struct gpumc_context *context, struct gpumc_error *error)
 {
@@ -195,7 +196,8 @@ enum { HOST_PARTS = 8 };
 struct parts {
   struct gpumc_part host[HOST_PARTS];
   size_t n_host;
-  /* On the device: visits, of which each process has its own walkers', and what walkers have. */
+  /* On the device: visits, of which each process has those of its own walkers, and the walkers'
+   * passages. */
   struct gpumc_part visits, passages;
 };
 
@@ -238,7 +240,7 @@ save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_err
   return muca_curves_save(muca, writer, error);
 }
 
-/* A checkpoint that is whole may still be wrong. */
+/* A complete checkpoint may still be wrong. */
 static bool fits(const struct muca *muca, const struct muca_table *table)
 {
   const struct muca_progress *progress = table->progress;
@@ -255,7 +257,7 @@ static bool fits(const struct muca *muca, const struct muca_table *table)
          isfinite(*table->divergence);
 }
 
-/* Programs of before iterations were counted in one part have left theirs in several. */
+/* Earlier programs counted iterations in several parts; these are joined. */
 static enum gpumc_status
 join_former_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
 {

@@ -1,26 +1,25 @@
-/* Multicanonical sampling: how the iterations of a table begin, and how its weights do, flat, from
- * a file or from Wang and Landau's scheme. */
+/* Multicanonical sampling: how the iterations of a table begin, and how its weights begin: flat,
+ * from a file or from Wang and Landau's scheme. */
 #include <math.h>
 #include <string.h>
 
 #include "algorithms/muca/muca.h"
 
 enum { GROWTHS_MOST = 100000 };
-/* Of Wang and Landau's scheme. */
+/* Parameters of Wang and Landau's scheme. */
 enum {
   HALVINGS = 10,          /* of the factor, from 1 */
-  PIECES_OF_A_FACTOR = 64 /* at most: what is not flat by then is left to the iterations */
+  PIECES_OF_A_FACTOR = 64 /* maximum: the iterations deal with what is not flat by then */
 };
-static const double flat_enough = 0.8; /* the least visits over the mean */
+static const double flat_enough = 0.8; /* fewest visits over the mean */
 
 uint64_t muca_rounded(double updates)
 {
   return gpumc_walk_steps((uint64_t)fmin(fmax(updates, 1), 0x1p60)) * GPUMC_WALK_UPDATES;
 }
 
-/* Good weights of a file stay good only where walkers have first forgotten the states from which
- * they began: they need as long as one walker does by eq. 7, which is about two relaxation times.
- */
+/* Good weights of a file stay good only if walkers have first forgotten their initial states: that
+ * takes as long as one walker needs by eq. 7, about two relaxation times. */
 uint64_t muca_settling(const struct muca *muca, const struct muca_table *table)
 {
   const double width = muca_weights_width(&table->weights);
@@ -51,7 +50,7 @@ uint64_t muca_growths_for(const struct muca_settings *settings, double divergenc
 
 /* ---- by Wang and Landau's scheme ---- */
 
-/* Of a piece: walkers settle under the weights that the piece before has left. */
+/* Begins a piece: walkers settle under the weights that the previous piece has left. */
 static enum gpumc_status
 begin_piece(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
 {

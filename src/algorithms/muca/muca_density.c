@@ -1,4 +1,4 @@
-/* Multicanonical sampling: ln Omega and averages by level, of all blocks and of all but one. */
+/* Multicanonical sampling: ln Omega and averages by level, from all blocks and from all but one. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ void muca_density_free(struct muca_density *density)
   *density = (struct muca_density){0};
 }
 
-/* What a density is made from: the tables of a sample, and their visits in all blocks. */
+/* The source of a density: the tables of a sample, and their visits in all blocks. */
 struct source {
   const struct muca *muca;
   const struct muca_table *table; /* [windows] */
@@ -71,7 +71,7 @@ static void find_range(const struct source *source, struct muca_density *density
   }
 }
 
-/* Levels that were visited, and how often. */
+/* Finds the levels that were visited, and how often. */
 static void find_levels(const struct source *source, struct muca_density *density)
 {
   const struct muca_settings *settings = &source->muca->settings;
@@ -101,8 +101,8 @@ double muca_log_sum(const double *log_term, size_t n)
   return largest + gpumc_log(sum);
 }
 
-/* ln Omega = ln H - ln W, up to a constant. Only of all energies with their number of states known
- * is the constant known, too. */
+/* ln Omega = ln H - ln W, up to a constant. The constant is known only if all energies are sampled
+ * and the number of states is known. */
 static void fill_log_dos(const struct source *source, struct muca_density *density)
 {
   const struct muca *muca = source->muca;
@@ -120,7 +120,7 @@ static void fill_log_dos(const struct source *source, struct muca_density *densi
   }
 }
 
-/* The weight of each level without a block, over that with all of them. */
+/* Computes the weight of each level without a block, over that with all of them. */
 static void fill_ratios(struct muca_density *density)
 {
   const size_t levels = density->levels;
@@ -130,7 +130,7 @@ static void fill_ratios(struct muca_density *density)
       density->ratio[b * levels + v] = gpumc_exp(density->log_dos[b * levels + v] - all[v]);
 }
 
-/* Levels of a spectrum know their value; means of it need no measurement. */
+/* For levels of a spectrum the value is known; means of it need no measurement. */
 static bool is_of_level(const struct muca *muca, const struct gpumc_mean *mean)
 {
   return mean->index == muca->settings.channel && !muca->settings.binned;
@@ -145,7 +145,7 @@ double muca_level_average(const struct muca *muca, const struct gpumc_mean *mean
   return gpumc_power(x, mean->power, mean->absolute);
 }
 
-/* Average and slope of mean k from `sum`, the sums of a level, over so many samples. */
+/* Computes average and slope of mean k from `sum`, the sums of a level, over `samples` samples. */
 static void set_average(const struct muca *muca, const double *sum, double samples, size_t level,
                         size_t k, double *average, double *slope)
 {
@@ -169,7 +169,7 @@ static void set_average(const struct muca *muca, const double *sum, double sampl
                : (double)NAN;
 }
 
-/* Adds to sum[1 + width] the measurements of a level in a block: how many, and their sums. */
+/* Adds to sum[1 + width] the measurements of a level in a block: their number and their sums. */
 static void
 add_measurements(const struct source *source, size_t level, size_t b, double sign, double *sum)
 {
@@ -223,8 +223,8 @@ fill_averages(const struct source *source, struct muca_density *density, struct 
   return GPUMC_OK;
 }
 
-/* Of a column with the values of all blocks but one, `at` being that of all; NAN where one has
- * none. */
+/* Returns the error from a column with the values without each block, `at` being the total; NAN if
+ * one is missing. */
 static double jackknife_error(const double *without, size_t blocks, double at)
 {
   for (size_t b = 0; b < blocks; b++)
@@ -310,7 +310,7 @@ double muca_density_tilt(const struct muca *muca, const struct muca_density *den
   return tilt;
 }
 
-/* ---- what it is called ---- */
+/* ---- labels ---- */
 
 struct gpumc_label muca_log_dos_label(const struct muca *muca)
 {

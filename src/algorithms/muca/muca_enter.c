@@ -6,12 +6,12 @@
  *   levels     ------------+++++++-------------------------- of states drawn at random
  *                copies from 1 <-- | begins | --> copies to 2
  *
- * Windows that have states drawn at random begin with these; where none has, weights lead the
+ * Windows that contain states drawn at random begin with these; if none does, weights lead the
  * walkers into the nearest one. Every other window waits until the weights of its neighbour on that
- * side have converged, and begins with copies of the neighbour's walkers that stand in it: these
- * have what a level does not tell, such as stripes or a single domain, in about the right
- * proportion, while states that are quenched into a window forget only slowly how they came there
- * (Vogel et al., Phys. Rev. Lett. 110, 210603 (2013), exchange them for that reason). */
+ * side have converged, and begins with copies of the neighbour's walkers inside it: these have
+ * features that a level does not determine, such as stripes or a single domain, in about the right
+ * proportion, while states quenched into a window forget only slowly how they got there (Vogel et
+ * al., Phys. Rev. Lett. 110, 210603 (2013), exchange them for that reason). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +22,11 @@
 enum {
   ROUNDS_OF_ENTERING = 8, /* slopes are twice as steep in each */
   SWEEPS_OF_ENTERING = 64,
-  INSIDE_LEAST =
-      8, /* the part of the walkers that must come in is one over this; the others become copies */
-  STATES_AT_ONCE = 1024 /* on their way from one window to another */
+  INSIDE_LEAST = 8, /* one over this share of the walkers must come in; the others become copies */
+  STATES_AT_ONCE = 1024 /* copied at once from one window to another */
 };
 
-/* Walkers of one table that stand in the window of another. */
+/* Returns the number of walkers of one table that are in the window of another. */
 static size_t
 count_inside(const struct muca *muca, const struct muca_table *of, const struct muca_table *in)
 {
@@ -37,13 +36,14 @@ count_inside(const struct muca *muca, const struct muca_table *of, const struct 
   return inside;
 }
 
-/* Whether enough walkers stand in their window for the others to become copies of them. */
+/* Returns whether enough walkers are in their window for the others to become copies of them. */
 static bool has_enough(const struct muca *muca, const struct muca_table *table)
 {
   return count_inside(muca, table, table) * INSIDE_LEAST >= muca->settings.walkers;
 }
 
-/* parent[walkers] of a table: those inside are their own, and the others have these in turn. */
+/* Finds parent[walkers] of a table: those inside are their own, and the others get these in
+ * turn. */
 static void find_parents(const struct muca *muca, const struct muca_table *table, uint32_t *parent)
 {
   const size_t walkers = muca->settings.walkers;
@@ -59,7 +59,7 @@ static void find_parents(const struct muca *muca, const struct muca_table *table
   }
 }
 
-/* Walkers of a table become copies of their parents, on the device, which has all of them. */
+/* Makes walkers of a table copies of their parents, on the device, which has all of them. */
 static enum gpumc_status copy_in_place(struct muca *muca, const struct muca_table *table,
                                        const uint32_t *parent, struct gpumc_error *error)
 {
@@ -81,7 +81,7 @@ out:
   return status;
 }
 
-/* States of successive walkers of a table on their way between processes, which all have them. */
+/* States of successive walkers of a table being passed between processes, which all have them. */
 struct states {
   size_t first, count;
   uint8_t *memory; /* [STATES_AT_ONCE][portable bytes] */
@@ -97,8 +97,8 @@ static enum gpumc_status get_states(const struct muca *muca, const struct muca_t
   return ensemble->ops->get(ensemble, table->index, first, states->count, states->memory, error);
 }
 
-/* What `children` are to become: parents ascend and begin anew with the first, so that each slice
- * of them is read a few times. */
+/* Copies parents to `children`: parents ascend and begin anew with the first, so that each slice of
+ * them is read a few times. */
 static enum gpumc_status copy_parents(const struct muca *muca, const struct muca_table *table,
                                       const uint32_t *parent, struct states *children,
                                       struct states *parents, struct gpumc_error *error)
@@ -115,7 +115,7 @@ static enum gpumc_status copy_parents(const struct muca *muca, const struct muca
   return GPUMC_OK;
 }
 
-/* The same where walkers are in several processes. */
+/* The same if walkers are in several processes. */
 static enum gpumc_status copy_across(struct muca *muca, const struct muca_table *table,
                                      const uint32_t *parent, struct gpumc_error *error)
 {
@@ -139,8 +139,8 @@ out:
   return status;
 }
 
-/* Walkers that are not inside become copies of those that are; what they have in common they forget
- * while weights converge. */
+/* Makes walkers outside copies of those inside; they lose their correlation while weights
+ * converge. */
 static enum gpumc_status
 copy_inside(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
 {
@@ -154,7 +154,7 @@ copy_inside(struct muca *muca, const struct muca_table *table, struct gpumc_erro
   return status;
 }
 
-/* Of the levels that states drawn at random have, the mean; as the walkers of a table were measured
+/* Returns the mean level of states drawn at random, from the measurement of the table's walkers
  * before they walked. */
 static double mean_level(const struct muca *muca, const struct muca_table *table)
 {
@@ -164,15 +164,16 @@ static double mean_level(const struct muca *muca, const struct muca_table *table
   return sum / (double)muca->settings.walkers;
 }
 
-/* How far a level is from a window. */
+/* Returns how far a level is from a window. */
 static double distance_of(const struct muca_table *table, double level)
 {
   const double first = (double)table->first, last = first + (double)table->weights.levels - 1;
   return level < first ? first - level : level > last ? level - last : 0;
 }
 
-/* Before any walker has moved: whether walkers are to be led into the window of a table, since it
- * has states drawn at random, or no window of its sample has them and it is the nearest one. */
+/* Before any walker has moved: returns whether walkers are to be led into the window of a table,
+ * because it contains states drawn at random, or because no window of its sample does and it is the
+ * nearest one. */
 static bool comes_first(const struct muca *muca, const struct muca_table *table)
 {
   const struct muca_table *sample = table - table->index % muca->settings.windows;
@@ -209,7 +210,7 @@ const char *muca_table_name(const struct muca *muca, const struct muca_table *ta
   return text;
 }
 
-/* Whether a table has seen a level that is in the window of another. */
+/* Returns whether a table has seen a level that is in the window of another. */
 static bool has_seen(const struct muca_table *table, const struct muca_table *window)
 {
   for (size_t l = 0; l < table->weights.levels; l++) {
@@ -238,7 +239,7 @@ bool muca_is_missing(const struct muca *muca, const struct muca_table *table)
   return true;
 }
 
-/* Those that wait with nothing but others that wait and closed ones beside them wait in vain. */
+/* Windows that wait wait in vain if their neighbours are all waiting or closed. */
 static void close_in_vain(struct muca *muca, size_t sample)
 {
   const size_t windows = muca->settings.windows, end = (sample + 1) * windows;
@@ -253,8 +254,8 @@ static void close_in_vain(struct muca *muca, size_t sample)
   }
 }
 
-/* What has been found, and what to do about it. The run goes on with the windows and samples that
- * are open; where there are none, it ends. */
+/* Reports what has been found, and what to do about it. The run continues with the windows and
+ * samples that are open; if there are none, it ends. */
 static enum gpumc_status
 close_window(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
 {
@@ -274,7 +275,7 @@ close_window(struct muca *muca, struct muca_table *table, struct gpumc_error *er
            muca_level_value(settings, muca->context.model, first) / sites,
            muca_level_value(settings, muca->context.model, last) / sites,
            (ROUNDS_OF_ENTERING - 1) * SWEEPS_OF_ENTERING, muca_closed_remedy);
-  if (open == 0) /* all processes have found so */
+  if (open == 0) /* all processes have found this */
     return gpumc_processes_agree(gpumc_columns_processes(muca->context.ensemble),
                                  gpumc_error_set(error, GPUMC_FAILURE, "%s", text), error);
   if (muca_is_missing(muca, table))
@@ -282,8 +283,9 @@ close_window(struct muca *muca, struct muca_table *table, struct gpumc_error *er
   return GPUMC_OK;
 }
 
-/* Whether the neighbour from which walkers came has converged without a level of the window: there
- * are no states in it, unless there is a gap between, over which nothing joins it. */
+/* Returns whether the neighbour that walkers come from has converged without a level of the window:
+ * there are no states in it, unless a gap lies between them, and then nothing joins it across the
+ * gap. */
 static bool is_beyond(const struct muca *muca, const struct muca_table *table)
 {
   const size_t window = table->index % muca->settings.windows;
@@ -316,7 +318,7 @@ muca_end_entering(struct muca *muca, struct muca_table *table, struct gpumc_erro
 
 /* ---- from a neighbour ---- */
 
-/* States of some walkers, which become those of the walkers first, first + apart .. of a table. */
+/* Sets the walkers first, first + apart .. of a table to the states of some walkers. */
 static enum gpumc_status put(struct muca *muca, const struct muca_table *table, size_t first,
                              size_t count, size_t apart, const uint8_t *states,
                              struct gpumc_error *error)
@@ -331,8 +333,8 @@ static enum gpumc_status put(struct muca *muca, const struct muca_table *table, 
   return GPUMC_OK;
 }
 
-/* Walkers of `table` become copies of those of `from` that stand in its window, of which there are
- * `inside`, each as often as needed; where there are none, of all. */
+/* Makes walkers of `table` copies of those of `from` that are in its window, of which there are
+ * `inside`, each as often as needed; if there are none, of all. */
 static enum gpumc_status copy_from(struct muca *muca, const struct muca_table *from,
                                    const struct muca_table *table, size_t inside,
                                    struct gpumc_error *error)
@@ -359,7 +361,7 @@ static enum gpumc_status copy_from(struct muca *muca, const struct muca_table *f
   return status;
 }
 
-/* The windows that wait on either side of one; returns how many. */
+/* Finds the windows that wait on either side of one; returns how many. */
 static size_t waiting_beside(const struct muca *muca, const struct muca_table *table,
                              struct muca_table *beside[2])
 {
@@ -372,8 +374,8 @@ static size_t waiting_beside(const struct muca *muca, const struct muca_table *t
   return n;
 }
 
-/* From a table, as measured, into the window of another; where none of its walkers is there, they
- * are copied as they stand, and weights lead them. */
+/* Starts the window of another table from a measured one; if none of its walkers is there, all are
+ * copied as they are, and weights lead them. */
 static enum gpumc_status begin_beside(struct muca *muca, const struct muca_table *from,
                                       struct muca_table *table, struct gpumc_error *error)
 {

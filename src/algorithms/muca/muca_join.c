@@ -4,22 +4,22 @@
  *   window k + 1             |----------------|
  *                            |----|             levels that both have
  *
- * Each window knows ln Omega up to a constant. That of a window follows from the levels that it has
- * in common with the one before, a mean weighted by how well both know them; there, ln Omega is the
+ * Each window determines ln Omega up to a constant. That of a window follows from the levels in
+ * common with the one before, a mean weighted by how well both know them; there, ln Omega is the
  * mean of both by their visits. The blocks of all windows are left out together, as if a block were
  * one of all of them, so that errors go through the join.
  *
- * Windows that no walker has entered are at the ends, and have no part in it.
+ * Windows that no walker has entered are at the ends, and are ignored.
  *
- * Where two windows disagree on how ln Omega runs along their common levels, one of them has not
- * got to all of its states. The tilt of a join is what the upper half of the common levels would
- * have as the constant, less that of the lower half: 0 within its error. */
+ * If two windows disagree on the slope of ln Omega along their common levels, one of them has not
+ * reached all of its states. The tilt of a join is the constant found from the upper half of the
+ * common levels less that from the lower half: 0 within its error. */
 #include <math.h>
 
 #include "algorithms/muca/muca.h"
 #include "core/numerics/elementary.h"
 
-/* Visits of level l of a table in a row, without a block. */
+/* Returns the visits of level l of a table in a row, without a block. */
 static double visits_of(const struct muca *muca, const struct muca_table *table, size_t b,
                         const double *total, size_t l)
 {
@@ -44,7 +44,7 @@ static double mean_of(struct common common)
   return common.difference / common.weight;
 }
 
-/* What window k has to be lifted by to meet the one before, and the tilt. */
+/* Returns the offset that window k needs to meet the one before, and the tilt. */
 static double meet(const struct muca *muca, const struct muca_table *table, size_t b,
                    const double *total, size_t k, double *tilt)
 {
@@ -68,7 +68,7 @@ static double meet(const struct muca *muca, const struct muca_table *table, size
       (struct common){half[0].weight + half[1].weight, half[0].difference + half[1].difference});
 }
 
-/* The mean of the windows that have the level, by their visits. */
+/* Returns the mean of the windows that have the level, weighted by their visits. */
 static double log_dos_at(const struct muca *muca, const struct muca_table *table, size_t b,
                          const double *total, size_t level, const double *lift)
 {

@@ -1,22 +1,22 @@
-/* Multicanonical sampling, production: sums of what is measured, and visits, by block and level.
+/* Multicanonical sampling, production: sums of measurements, and visits, by block and level.
  *
- * Blocks of the jackknife are groups of walkers, which are independent, where there are enough of
- * them; else pieces of the time, each several passages long. Sums are formed in the order of the
- * walkers, so that they depend on no device. */
+ * Blocks of the jackknife are groups of walkers, which are independent, if there are enough of
+ * them; otherwise pieces of time, each several passages long. Sums are formed in the order of the
+ * walkers, so they do not depend on the device. */
 #include <stdlib.h>
 
 #include "algorithms/muca/muca.h"
 #include "core/base/memory.h"
 #include "core/numerics/power.h"
 
-/* Of a walker, as measured. */
+/* Returns a walker's channel, as measured. */
 static int64_t
 measured(const struct muca *muca, const struct muca_table *table, size_t channel, size_t walker)
 {
   return muca->channels[(channel * muca->tables + table->index) * muca->settings.walkers + walker];
 }
 
-/* The coordinate of a walker, in quanta. */
+/* Returns the coordinate of a walker, in quanta. */
 static int64_t value_of(const struct muca *muca, const struct muca_table *table, size_t walker)
 {
   return measured(muca, table, muca->settings.channel, walker);
@@ -55,7 +55,7 @@ add_walker(const struct muca *muca, struct muca_table *table, size_t block, size
   }
 }
 
-/* Walkers of one block are added by one thread. */
+/* One thread adds the walkers of one block. */
 void muca_add_measured(struct muca *muca, struct muca_table *table)
 {
   const struct muca_settings *settings = &muca->settings;
@@ -78,13 +78,13 @@ static size_t visits_count(const struct muca *muca)
   return muca->settings.parts * muca->settings.window;
 }
 
-/* Those of a table on the device. */
+/* Returns those of a table on the device. */
 static uint64_t *visits_of(const struct muca *muca, const struct muca_table *table)
 {
   return muca->visits + table->index * visits_count(muca);
 }
 
-/* Those of the process's own walkers. */
+/* Fetches those of the process's own walkers. */
 static enum gpumc_status fetch_own(struct muca *muca, const struct muca_table *table,
                                    uint64_t *visits, size_t count, struct gpumc_error *error)
 {
@@ -136,7 +136,8 @@ out:
   return status;
 }
 
-/* Blocks of walkers are counted apart; a block of the time has what came since the one before. */
+/* Blocks of walkers are counted separately; a block of time has the visits since the previous
+ * one. */
 enum gpumc_status
 muca_take_visits(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
 {
@@ -154,7 +155,7 @@ muca_take_visits(struct muca *muca, struct muca_table *table, struct gpumc_error
 
 /* ---- passages ---- */
 
-/* Of the process's own walkers of a table, on their way from or to the device. */
+/* Fetches those of the process's own walkers of a table, or stores them. */
 static enum gpumc_status
 fetch_passages(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
 {

@@ -1,9 +1,9 @@
 /* Multicanonical sampling: the state at the end, from finished results of other seeds.
  *
- * Runs of other seeds have other weights, and what they have in common is what follows from these:
- * ln Omega, normalised alike, and averages by level. At each level their averages, weighted by the
- * visits, are those of all, and canonical averages follow from them as in a run. Runs are
- * independent of each other and know their own errors, from many blocks, so that these add up in
+ * Runs of other seeds have other weights; what they have in common is what follows from these: ln
+ * Omega, equally normalised, and averages by level. At each level their averages, weighted by the
+ * visits, give those of all, and canonical averages follow from them as in a run. Runs are
+ * independent of each other and know their own errors, from many blocks, so these add up in
  * squares. */
 #include <math.h>
 #include <stdio.h>
@@ -24,14 +24,14 @@ static const char *refuses(const struct gpumc_params *params)
   return NULL;
 }
 
-/* One source on its way: its own levels, at their places among those of all. */
+/* One source: its own levels, at their places among those of all. */
 struct part {
   const struct muca *muca;
   const struct gpumc_source *source;
   size_t levels;
   size_t *at;              /* [levels] level of the model, less the first of the range */
   double *visits;          /* [levels] */
-  double *values, *errors; /* [levels] of what is read */
+  double *values, *errors; /* [levels] being read */
 };
 
 static void part_free(struct part *part)
@@ -59,7 +59,7 @@ read_with_errors(const struct part *part, const char *name, struct gpumc_error *
   return read_levels(part, error_name, part->errors, error);
 }
 
-/* Which levels they are, by their values. */
+/* Identifies the levels by their values. */
 static enum gpumc_status place_levels(struct part *part, struct gpumc_error *error)
 {
   const struct muca_settings *settings = &part->muca->settings;
@@ -101,17 +101,17 @@ static enum gpumc_status part_open(const struct muca *muca, const struct gpumc_s
 /* ---- the density of states, and averages by level ---- */
 
 /* Curves over the levels of the range; `weight`: visits of parts so far. Errors are sums of squares
- * of errors times visits before they are divided. */
+ * of errors times visits until they are divided. */
 struct curve {
   double *value, *square, *weight; /* [levels of the range] */
 };
 
-/* What all sources have, level by level, of the range. */
+/* The data of all sources, level by level, over the range. */
 struct merged {
   size_t range, means;
   double *visits; /* [range] */
   struct curve log_dos;
-  struct curve *average; /* [means]; of what follows from the level nothing */
+  struct curve *average; /* [means]; empty for means that follow from the level */
 };
 
 static enum gpumc_status curve_make(struct curve *curve, size_t n, struct gpumc_error *error)
@@ -162,7 +162,7 @@ static void add(const struct part *part, struct curve *curve)
   }
 }
 
-/* What is measured in the levels, beside what follows from them. */
+/* Returns whether it is measured in the levels, rather than following from them. */
 static bool is_measured(const struct muca *muca, size_t k)
 {
   return muca->settings.observables.mean[k]->index != muca->settings.channel;
@@ -214,7 +214,7 @@ static void set_level(const struct muca *muca, const struct merged *merged, size
   }
 }
 
-/* Without blocks, since errors are known. A source alone is normalised already. */
+/* There are no blocks, since errors are known. A single source is normalised already. */
 static enum gpumc_status
 make_density(struct muca *muca, const struct merged *merged, bool alone, struct gpumc_error *error)
 {
@@ -244,8 +244,8 @@ make_density(struct muca *muca, const struct merged *merged, bool alone, struct 
 
 /* ---- curves over the grid ---- */
 
-/* Their values follow from the density, their errors from those of the sources: share[sources] of
- * the visits. Where there is no value there is no error. */
+/* Values follow from the density, errors from those of the sources: share[sources] of the visits.
+ * If there is no value there is no error. */
 static enum gpumc_status merge_errors(const struct muca *muca, const struct gpumc_sources *sources,
                                       const double *share, struct gpumc_error *error)
 {
@@ -276,7 +276,8 @@ out:
 
 /* ---- whether to trust it ---- */
 
-/* Weights of each source have converged, and its walkers have forgotten their start, or not. */
+/* Judges whether weights of each source have converged, and its walkers have forgotten their
+ * start. */
 static enum gpumc_status
 judge(struct muca *muca, const struct gpumc_sources *sources, struct gpumc_error *error)
 {
@@ -310,7 +311,7 @@ judge(struct muca *muca, const struct gpumc_sources *sources, struct gpumc_error
 
 /* ---- all of it ---- */
 
-/* What is needed of levels and is in no result. */
+/* Checks what is needed of levels and is not in any result. */
 static enum gpumc_status
 check(const struct muca *muca, const struct gpumc_sources *sources, struct gpumc_error *error)
 {
@@ -326,7 +327,7 @@ check(const struct muca *muca, const struct gpumc_sources *sources, struct gpumc
                          sources->of[0].path);
 }
 
-/* Everything of all sources; share[sources] of the visits. */
+/* Takes everything of all sources; share[sources] of the visits. */
 static enum gpumc_status take_all(const struct muca *muca, const struct gpumc_sources *sources,
                                   struct merged *merged, double *share, struct gpumc_error *error)
 {

@@ -1,20 +1,20 @@
-/* Multicanonical sampling: what is measured of the walkers, and which sums of it a process forms
- * where there are several, and blocks of the jackknife are parts of the walkers.
+/* Multicanonical sampling: measurements of the walkers, and the sums of them that a process forms
+ * if there are several processes and blocks of the jackknife are parts of the walkers.
  *
  *   walkers     0 .. 31   32 .. 63   64 .. 95   96 .. 127
  *   process     0         1          2          2
  *   part        0         0          1          2            process 0 has the sums of part 0
  *
- * A part belongs to the process that has its first walker. That adds up what was measured of all of
- * its walkers, in their order; of those that are elsewhere it gets the channels. All others have
- * sums of the part that are out of date, until they are made whole. */
+ * A part belongs to the process that has its first walker. This process adds up the measurements of
+ * all walkers of the part, in order, and receives the channels of those that are elsewhere. The
+ * other processes' sums of the part are out of date until they are made whole. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "algorithms/muca/muca.h"
 #include "core/base/memory.h"
 
-/* The first walker of a part of the visits (gpumc_walk_part). */
+/* Returns the first walker of a part of the visits (gpumc_walk_part). */
 static size_t first_of(const struct muca_settings *settings, size_t part)
 {
   const size_t groups = (settings->walkers + GPUMC_WALK_GROUP - 1) / GPUMC_WALK_GROUP;
@@ -28,13 +28,13 @@ struct gpumc_slice muca_part_walkers(const struct muca_settings *settings, size_
   return (struct gpumc_slice){first, first_of(settings, part + 1) - first};
 }
 
-/* Whether processes add up parts of their own: a single part all of them add up. */
+/* Returns whether processes add up parts of their own: a single part is added up by all of them. */
 static bool are_divided(const struct muca *muca)
 {
   return muca->own_channels != NULL && muca->settings.parts > 1;
 }
 
-/* Walkers of each table that a process has. */
+/* Returns the walkers of each table that a process has. */
 static struct gpumc_slice walkers_of(const struct muca *muca, int process)
 {
   const struct gpumc_ensemble_plan *plan = &muca->context.ensemble->plan;
@@ -42,7 +42,7 @@ static struct gpumc_slice walkers_of(const struct muca *muca, int process)
   return (struct gpumc_slice){share.first_replica, share.replicas};
 }
 
-/* Parts that begin among them. */
+/* Returns the parts that begin among them. */
 static struct gpumc_slice parts_of(const struct muca *muca, int process)
 {
   const struct gpumc_slice walkers = walkers_of(muca, process);
@@ -68,7 +68,7 @@ struct gpumc_slice muca_own_parts(const struct muca *muca)
 
 /* ---- channels ---- */
 
-/* Of the process's own walkers, into own_channels unless these are all. */
+/* Measures the process's own walkers, into own_channels unless these are all. */
 static enum gpumc_status measure_own(struct muca *muca, struct gpumc_error *error)
 {
   struct gpumc_device *device = muca->context.device;
@@ -92,7 +92,7 @@ enum gpumc_status muca_measure(struct muca *muca, struct gpumc_error *error)
                               sizeof *muca->own_channels, muca->channels, error);
 }
 
-/* Walkers of the parts that belong to a process. */
+/* Returns the walkers of the parts that belong to a process. */
 static struct gpumc_slice wanted_by(const struct muca *muca, int process)
 {
   const struct gpumc_slice parts = parts_of(muca, process);
@@ -100,7 +100,7 @@ static struct gpumc_slice wanted_by(const struct muca *muca, int process)
   return (struct gpumc_slice){first, first_of(&muca->settings, parts.first + parts.count) - first};
 }
 
-/* What one process has of what another wants. */
+/* Returns which walkers one process has that another wants. */
 static struct gpumc_slice passed_on(const struct muca *muca, int from, int to)
 {
   const struct gpumc_slice has = walkers_of(muca, from), wanted = wanted_by(muca, to);
@@ -111,7 +111,7 @@ static struct gpumc_slice passed_on(const struct muca *muca, int from, int to)
                      : (struct gpumc_slice){has.first, 0};
 }
 
-/* The same of what goes to another one. */
+/* The same for those that go to another process. */
 static struct gpumc_slice sent(const struct muca *muca, int from, int to)
 {
   struct gpumc_slice slice = passed_on(muca, from, to);
@@ -120,7 +120,7 @@ static struct gpumc_slice sent(const struct muca *muca, int from, int to)
   return slice;
 }
 
-/* On their way are the walkers of a slice, row by row: of all tables and channels. */
+/* The walkers of a slice are sent row by row: of all tables and channels. */
 static size_t rows_of(const struct muca *muca)
 {
   return muca->settings.observables.n_channels * muca->tables;
@@ -159,7 +159,7 @@ static void pack(const struct muca *muca, const struct gpumc_trade *trade)
   }
 }
 
-/* What stays in this process. */
+/* Copies what stays in this process. */
 static void keep(const struct muca *muca)
 {
   const struct gpumc_slice slice = passed_on(muca, own_rank(muca), own_rank(muca));
@@ -200,7 +200,7 @@ out:
 
 /* ---- sums ---- */
 
-/* Of an array with `bytes` bytes for each part. */
+/* For an array with `bytes` bytes for each part. */
 static void make_whole(const struct muca *muca, void *array, size_t bytes, size_t *counts)
 {
   const struct gpumc_processes *processes = gpumc_columns_processes(muca->context.ensemble);

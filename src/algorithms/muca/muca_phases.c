@@ -1,10 +1,10 @@
-/* Multicanonical sampling: the phases of a table, what each of them begins and ends with. */
+/* Multicanonical sampling: the phases of a table, and how each of them begins and ends. */
 #include <math.h>
 
 #include "algorithms/muca/muca.h"
 
 enum {
-  /* The start is forgotten when walkers have gone from one end to the other once in the mean: a
+  /* The start is forgotten when walkers have gone from one end to the other once on average: a
    * random walk relaxes in a fifth of that time. */
   PASSAGES_OF_APPROACH = 1,
   APPROACH_MOST = 64, /* chunks of the approach, each twice the mean time of eq. 7 for one walker */
@@ -21,8 +21,8 @@ begin_counting(struct muca *muca, struct muca_table *table, struct gpumc_error *
   return muca_clear_visits(muca, table, error);
 }
 
-/* Of the approach: what one walker needs for some passages by eq. 7, shared by none; no longer than
- * a production of given length. */
+/* Returns the length of a chunk of the approach: the time one walker needs for some passages by eq.
+ * 7, not divided among walkers; no longer than a production of given length. */
 static uint64_t approach_chunk(const struct muca *muca, const struct muca_table *table)
 {
   const double some = 2 * muca_mean_updates(&muca->settings, muca_weights_width(&table->weights));
@@ -39,7 +39,7 @@ begin_approach(struct muca *muca, struct muca_table *table, struct gpumc_error *
   return muca_clear_passages(muca, table, true, error);
 }
 
-/* From the time between passages during the approach. */
+/* Computed from the time between passages during the approach. */
 static uint64_t
 production_updates(const struct muca *muca, const struct muca_table *table, double passages)
 {
@@ -49,7 +49,7 @@ production_updates(const struct muca *muca, const struct muca_table *table, doub
   const bool in_time = settings->parts < settings->blocks;
   const double wanted =
       in_time ? (double)settings->blocks * MUCA_PASSAGES_OF_A_BLOCK : MUCA_PASSAGES_OF_PRODUCTION;
-  /* Where walkers hardly passed at all, the time that it takes is not known. */
+  /* If walkers hardly passed at all, the time between passages is unknown. */
   const double most = PRODUCTION_MOST * (double)table->progress->approach;
   const double updates =
       settings->production > 0 ? (double)settings->production : fmin(wanted * tunnelling, most);
@@ -67,8 +67,8 @@ static enum gpumc_status begin_production(struct muca *muca, struct muca_table *
   return muca_clear_visits(muca, table, error);
 }
 
-/* The windows of a sample produce when all that are open can: until then they would only take time
- * from those that iterate. */
+/* The windows of a sample start production when all open ones are ready: before that they would
+ * only take time from those that iterate. */
 static enum gpumc_status
 produce_if_ready(struct muca *muca, size_t sample, struct gpumc_error *error)
 {
@@ -82,7 +82,7 @@ produce_if_ready(struct muca *muca, size_t sample, struct gpumc_error *error)
   return GPUMC_OK;
 }
 
-/* With few walkers none may stand in the next window; after another iteration one may. */
+/* With few walkers none may be in the next window; after another iteration one may be. */
 static enum gpumc_status
 end_iterations(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
 {
@@ -97,7 +97,7 @@ end_iterations(struct muca *muca, struct muca_table *table, struct gpumc_error *
   return produce_if_ready(muca, table->sample, error);
 }
 
-/* Eq. 4, a row of the result, and what comes next. */
+/* Applies eq. 4, writes a row of the result, and starts what comes next. */
 static enum gpumc_status
 end_iteration(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
 {

@@ -20,26 +20,27 @@ struct point {
   double control, coefficient;
 };
 
-/* Of what is left out of a canonical average: levels at which nothing was measured may have this
- * share, and where the range was cut the outermost level this weight beside the fullest one. */
+/* Limits on what may be left out of a canonical average: the share of levels at which nothing was
+ * measured and, if the range was cut, the weight of the outermost level relative to the fullest
+ * one. */
 static const double missing_share = 1e-4, cut_weight = 1e-4;
-/* Largest square of the coefficient times the width of a bin, as a standard deviation, of bins that
- * have cut_weight or more: beyond it averages within bins do not follow from two moments. */
+/* Largest square of the coefficient times the width of a bin, as a standard deviation, for bins
+ * that have cut_weight or more: beyond it averages within bins do not follow from two moments. */
 static const double wide_bin = 0.1;
 
-/* Weight beside the fullest level with which a level counts, and a logarithm below that one's. */
+/* Weight relative to the fullest level above which a level counts, and a logarithm below it. */
 static const double least_weight = 0x1p-80, log_least = -56;
 
-/* What a thread works with. */
+/* Scratch of a thread. */
 struct scratch {
-  double *weight, *without; /* [levels] of all blocks, and of all but one */
+  double *weight, *without; /* [levels] from all blocks, and from all but one */
   double *mean;             /* [blocks + 1][width] */
   enum gpumc_status status;
   struct gpumc_error error;
 };
 
-/* Of level v in row b, where levels are bins and it has been measured: the mean and the variance of
- * the values in it, of the whole system. */
+/* Finds, for level v in row b, if levels are bins and it has been measured, the mean and the
+ * variance of the values in it, for the whole system. */
 static bool
 moments_of(const struct point *point, size_t b, size_t v, double *value, double *variance)
 {
@@ -74,7 +75,8 @@ static double find_log_weights(const struct point *point, size_t b, double *log_
   return largest;
 }
 
-/* From ln of the weights weight[levels] relative to the largest; 0 where a level does not count. */
+/* Computes weight[levels] relative to the largest from ln of the weights; 0 for a level that does
+ * not count. */
 static void find_weights(size_t levels, double largest, double *weight)
 {
   for (size_t v = 0; v < levels; v++) {
@@ -84,8 +86,8 @@ static void find_weights(size_t levels, double largest, double *weight)
   }
 }
 
-/* Adds weight times average to sum[n_means], and the weight that has none to missing[]. `row`: b
- * levels + v. */
+/* Adds weight times average to sum[n_means], and the weight without an average to missing[]. `row`:
+ * b levels + v. */
 static void
 add_level(const struct point *point, size_t row, double weight, double *sum, double *missing)
 {
@@ -106,7 +108,7 @@ add_level(const struct point *point, size_t row, double weight, double *sum, dou
   }
 }
 
-/* mean[n_means], then ln Z, of row b, from weight[levels] relative to exp(largest). */
+/* Computes mean[n_means], then ln Z, of row b, from weight[levels] relative to exp(largest). */
 static void
 average_row(const struct point *point, size_t b, const double *weight, double largest, double *mean)
 {
@@ -121,19 +123,19 @@ average_row(const struct point *point, size_t b, const double *weight, double la
     sum += weight[v];
     add_level(point, b * density->levels + v, weight[v], mean, missing);
   }
-  /* A mean that all blocks together know is known without any of them: what is missing then is in
-   * the error. */
+  /* A mean that all blocks together determine is determined without any one of them: what is
+   * missing then is in the error. */
   const double most = b == density->blocks ? missing_share * sum : INFINITY;
   for (size_t k = 0; k < n; k++)
     mean[k] = missing[k] > most ? (double)NAN : mean[k] / (sum - missing[k]);
   mean[n] = largest + gpumc_log(sum);
 }
 
-/* Levels without states that may lie between an end of the range and the next one that has some. */
+/* Levels without states that may lie between an end of the range and the next one with states. */
 enum { END_GAP = 2 };
 
-/* Whether states beyond the level were cut off: where the system's own end is in the range, levels
- * end before it does. */
+/* Returns whether states beyond the level were cut off: if the system's own end is in the range,
+ * levels end before it does. */
 static bool is_cut(const struct point *point, size_t level)
 {
   const struct muca_density *density = point->density;
@@ -143,7 +145,7 @@ static bool is_cut(const struct point *point, size_t level)
   return below || above;
 }
 
-/* What is wrong with averages at a point, from weights of all blocks. */
+/* Returns what is wrong with averages at a point, from weights of all blocks. */
 static enum muca_fault fault_of(const struct point *point, const double *weight)
 {
   const struct muca_density *density = point->density;
@@ -160,13 +162,13 @@ static enum muca_fault fault_of(const struct point *point, const double *weight)
   return MUCA_FAULT_NONE;
 }
 
-/* Free energies and entropies of a part of the states are none of the system's. */
+/* Free energies and entropies of a part of the states are not those of the system. */
 size_t muca_results(const struct muca *muca)
 {
   return muca->settings.observables.n_quantities + (muca_knows_all_states(muca) ? POTENTIALS : 0);
 }
 
-/* -ln Z and the entropy per site. */
+/* Computes -ln Z and the entropy per site. */
 static void
 potentials(const struct point *point, const double *mean, double log_states, double *result)
 {
@@ -180,7 +182,7 @@ potentials(const struct point *point, const double *mean, double log_states, dou
   result[ENTROPY] = fma(point->coefficient, energy, log_partition);
 }
 
-/* Quantities, then potentials, of one sample: mean[n_means], and ln Z. */
+/* Computes quantities, then potentials, of one sample: mean[n_means], and ln Z. */
 static void results(const void *state, const double *mean, double *result)
 {
   const struct point *point = state;
@@ -219,7 +221,7 @@ static void roundings(const void *state, const double *mean, double *rounding)
         gpumc_rounding(terms, fabs(mean[observables->n_means]) / (double)model->sites + 1);
 }
 
-/* The number of states is known, and with it ln Z at beta = 0. */
+/* The number of states is known, and thus ln Z at beta = 0. */
 static bool is_known(const void *state, size_t result)
 {
   const struct point *point = state;
@@ -276,8 +278,8 @@ static void close_scratch(struct scratch *scratch)
   gpumc_error_free(&scratch->error);
 }
 
-/* Rows without a block. Their weights follow from those of all blocks in levels of a spectrum, by
- * factors that the control has no part in; not in bins. */
+/* Rows without a block. In levels of a spectrum their weights follow from those of all blocks, by
+ * factors independent of the control; in bins they do not. */
 static void average_blocks(const struct point *point, double largest, struct scratch *scratch)
 {
   const struct muca_density *density = point->density;
@@ -295,8 +297,8 @@ static void average_blocks(const struct point *point, double largest, struct scr
   }
 }
 
-/* Where what is found of one sample at a point goes: [results] with errors and [width] of averages,
- * NULL: not wanted. */
+/* The destination of one sample's results at a point: [results] with errors and [width] of
+ * averages, NULL: not wanted. */
 struct place {
   double *value, *error_of, *average;
   uint8_t *fault;
@@ -313,8 +315,8 @@ place_of(const struct muca *muca, const struct muca_curves *curves, size_t sampl
                         .fault = &curves->fault[p]};
 }
 
-/* value[n], error_of[n] and, unless it is NULL, average[width] of one sample at a point; NAN where
- * there are none. */
+/* Computes value[n], error_of[n] and, unless it is NULL, average[width] of one sample at a point;
+ * NAN if there are none. */
 static enum gpumc_status estimate_point(const struct point *point, struct scratch *scratch,
                                         const struct place *to, struct gpumc_error *error)
 {
@@ -347,7 +349,7 @@ static enum gpumc_status estimate_point(const struct point *point, struct scratc
   return gpumc_estimate(&estimator, mean, &blocks, 1, to->value, to->error_of, NULL, error);
 }
 
-/* Every `threads`-th point belongs to a thread. */
+/* A thread handles every `threads`-th point. */
 static void reweight_points(const struct muca *muca, const struct muca_density *density,
                             struct muca_curves *curves, size_t sample, size_t first, size_t last,
                             struct scratch *scratch)
@@ -386,7 +388,8 @@ out:
   return status;
 }
 
-/* The average over samples at point p: value[n] and error_of[n], NAN where one of them has none. */
+/* Computes the average over samples at point p: value[n] and error_of[n], NAN if one of them has
+ * none. */
 static enum gpumc_status average_samples(const struct muca *muca, const struct muca_curves *curves,
                                          size_t p, double *work, double *value, double *error_of,
                                          struct gpumc_error *error)

@@ -1,5 +1,5 @@
-/* Multicanonical sampling: the tables of a result that have a row for each iteration, and for each
- * piece of the start. */
+/* Multicanonical sampling: the tables of a result with a row for each iteration, and for each piece
+ * of the start. */
 #include <math.h>
 #include <stdio.h>
 

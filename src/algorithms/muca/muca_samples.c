@@ -1,4 +1,4 @@
-/* Multicanonical sampling: what is written of each sample of the disorder. */
+/* Multicanonical sampling: the output for each disorder sample. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

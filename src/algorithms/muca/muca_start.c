@@ -21,7 +21,7 @@ enum { LINES_MOST = 1 << 22, LINE_SHOWN = 40 };
 static const double spread_most = 0x1p28; /* of ln Omega: weights are in fixed point */
 static const char remedy[] =
     "give a finished result of muca, or a text file of values and ln Omega";
-/* Of the distance of two levels: values this close are the same. */
+/* Values closer than this share of the distance of two levels are equal. */
 static const double same_level = 1e-6;
 
 struct entry {
@@ -51,7 +51,7 @@ add(struct table *table, double value, double log_dos, struct gpumc_error *error
 
 /* ---- text ---- */
 
-/* What is not printable ASCII becomes '?'. */
+/* Replaces anything but printable ASCII by '?'. */
 static const char *shown(const char *line, char text[static LINE_SHOWN + 1])
 {
   size_t n = 0;
@@ -112,7 +112,7 @@ static const struct gpumc_result_dataset *find(const struct gpumc_result *result
   return NULL;
 }
 
-/* The name of the channel whose levels the result has, or NULL. */
+/* Returns the name of the channel whose levels the result has, or NULL. */
 static const char *channel_of(const struct gpumc_result *result)
 {
   static const char prefix[] = "level_";
@@ -173,7 +173,7 @@ static int compare_entries(const void *left, const void *right)
   return (a->value > b->value) - (a->value < b->value);
 }
 
-/* In ascending order, each value once, ln Omega within what fixed point can hold. */
+/* Sorts in ascending order, each value once, and checks that ln Omega fits into fixed point. */
 static enum gpumc_status put_in_order(struct table *table, struct gpumc_error *error)
 {
   double least = INFINITY, most = -INFINITY;
@@ -219,7 +219,8 @@ read_table(struct table *table, const char *channel, struct gpumc_error *error)
   return status == GPUMC_OK ? put_in_order(table, error) : status;
 }
 
-/* ln Omega at a value between the first and the last, on a straight line between neighbours. */
+/* Returns ln Omega at a value between the first and the last, on a straight line between
+ * neighbours. */
 static double interpolate(const struct table *table, size_t *at, double value, double tolerance)
 {
   const struct entry *entry = table->entry;
@@ -232,8 +233,8 @@ static double interpolate(const struct table *table, size_t *at, double value, d
   return fma(share, entry[*at + 1].log_dos - entry[*at].log_dos, entry[*at].log_dos);
 }
 
-/* -ln Omega of the levels of the run that lie between those of the table; `log_weight` of the
- * others is GPUMC_WEIGHT_NONE. NULL: nothing but a look at whether there are any. */
+/* Computes -ln Omega of the levels of the run that lie between those of the table; `log_weight` of
+ * the others is GPUMC_WEIGHT_NONE. NULL: only checks whether there are any. */
 static enum gpumc_status place(const struct table *table, const struct muca_settings *settings,
                                const struct gpumc_model *model, int64_t *log_weight,
                                struct gpumc_error *error)

@@ -1,4 +1,4 @@
-/* Multicanonical sampling: the summary, of one sample with its density of states, or of many. */
+/* Multicanonical sampling: the summary, for one sample with its density of states, or for many. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static struct gpumc_curve_place place_of(const struct muca *muca, const char *ax
 
 /* ---- the density of states ---- */
 
-/* Averages at each level, of means that do not follow from it. */
+/* Writes averages at each level, of means that do not follow from it. */
 static enum gpumc_status write_levels(const struct muca *muca, const struct muca_density *density,
                                       const char *axis, struct gpumc_error *error)
 {
@@ -48,8 +48,8 @@ out:
   return status;
 }
 
-/* Those of production, from which ln Omega follows: ln H - ln W. Windows have several, and so have
- * the sources of a merged result. */
+/* Writes those of production, from which ln Omega follows: ln H - ln W. Several windows have
+ * several weights, and so have the sources of a merged result. */
 static enum gpumc_status write_weights(const struct muca *muca, const struct muca_density *density,
                                        const struct gpumc_curve_place *place,
                                        struct gpumc_error *error)
@@ -91,7 +91,7 @@ static enum gpumc_status write_density(const struct muca *muca, const struct muc
 
 /* ---- the whole ---- */
 
-/* Averages over samples, with errors from these. */
+/* Writes averages over samples, with errors from these. */
 static enum gpumc_status write_averages(const struct muca *muca, struct gpumc_error *error)
 {
   const size_t count = muca->curves.points * muca->curves.results;

@@ -1,4 +1,4 @@
-/* Multicanonical sampling: whether results can be trusted, of each table and of the joins of
+/* Multicanonical sampling: whether results can be trusted, for each table and for the joins of
  * windows, and what is missing. */
 #include <math.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include "core/statistics/significance.h"
 
 enum {
-  ROUND_TRIPS_LEAST = 100, /* of a table; fewer are too few to tell their number */
-  SAMPLES_LEAST = 8        /* whose scatter tells an error */
+  ROUND_TRIPS_LEAST = 100, /* of a table; fewer do not determine their number */
+  SAMPLES_LEAST = 8        /* whose scatter determines an error */
 };
 
 static enum gpumc_status follow(struct muca *muca, const struct muca_table *table,
@@ -20,7 +20,7 @@ static enum gpumc_status follow(struct muca *muca, const struct muca_table *tabl
   const double walkers = (double)muca->settings.walkers;
   struct muca_passages passages;
   GPUMC_TRY(muca_count_passages(muca, table, &passages, error));
-  /* Walkers forget where they began, and there are enough of them to tell errors. */
+  /* Walkers forget where they began, and there are enough of them for errors. */
   travels->enough = passages.round_trips >= ROUND_TRIPS_LEAST && passages.all >= walkers;
   travels->round_trips = passages.round_trips;
   travels->time = passages.all > 0 ? (double)table->progress->walked * walkers / passages.all : NAN;
@@ -134,18 +134,18 @@ static enum gpumc_status write_warning(const struct muca *muca, const char *name
   return gpumc_recorder_text(muca->context.recorder, "summary", name, text, error);
 }
 
-/* Of all tables that are not closed. */
+/* For all tables that are not closed. */
 struct verdict {
-  size_t unconverged, resting; /* tables whose weights or walkers are not as they should be */
+  size_t unconverged, resting; /* tables whose weights or walkers fail */
   size_t closed, missing;
   const struct muca_table *first_missing;
   const struct muca_table *farthest; /* the one with the least flat weights */
   double fewest;                     /* round trips of a resting table */
   double round_trips, time;          /* all of them; the mean tunnelling time */
-  uint64_t iterations, walked;       /* at most */
+  uint64_t iterations, walked;       /* maximum */
 };
 
-/* From flat weights: those that have not converged before others. */
+/* Farther from flat weights: unconverged ones before others. */
 static bool is_farther(const struct muca_table *table, const struct muca_table *than)
 {
   if (table->progress->converged != than->progress->converged)
@@ -184,7 +184,7 @@ static void judge(const struct muca *muca, struct verdict *verdict)
 
 enum { WHICH_BYTES = 96 };
 
-/* " in 3 of 8 windows", " of 2 of 64 samples", or nothing where there is but one table. */
+/* Writes " in 3 of 8 windows", " of 2 of 64 samples", or nothing if there is only one table. */
 static const char *which(const struct muca *muca, size_t count, char text[static WHICH_BYTES])
 {
   const bool samples = muca->settings.samples > 1, windows = muca->settings.windows > 1;
@@ -246,7 +246,7 @@ write_missing(const struct muca *muca, const struct verdict *verdict, struct gpu
   return write_warning(muca, "entering_warning", text, error);
 }
 
-/* Points of the grid without averages: none of them is wrong, so that the result may be trusted. */
+/* Grid points without averages: none of the others is wrong, so the result may be trusted. */
 static enum gpumc_status write_fault(const struct muca *muca, const struct muca_curves *curves,
                                      enum muca_fault fault, const char *name, const char *what,
                                      struct gpumc_error *error)

@@ -1,17 +1,17 @@
-/* Multicanonical sampling: units of work, in which the tables walk side by side. */
+/* Multicanonical sampling: units of work, in which the tables walk in parallel. */
 #include "algorithms/muca/muca.h"
 
 #include <math.h>
 
-/* Calls for walks into which a unit is cut, at most, where tables have phases of several lengths:
- * on a GPU, which a table that stands still leaves idle. */
+/* Maximum number of calls for walks in a unit if tables have phases of different lengths: on a GPU,
+ * which a table that stands still leaves idle. */
 enum { CALLS_OF_A_UNIT = 16 };
 
-/* Of a walker in a unit between which a run answers signals: at most a tenth of a second, and long
- * against what a call takes for itself. Few walkers on a GPU take 0.1 us for an update, however
- * few; on a CPU a call begins with the energies of all walkers, which take as long as some sweeps,
- * and units of very many walkers may last a second. Of several processes the walkers count that
- * one has, about, so that units are the same in all. */
+/* Returns the updates of a walker in a unit, between which a run handles signals: at most a tenth
+ * of a second, and long compared to the overhead of a call. Few walkers on a GPU take 0.1 us for an
+ * update, however few; on a CPU a call begins with the energies of all walkers, which takes as long
+ * as some sweeps, and units of very many walkers may last a second. If there are several processes,
+ * the approximate number of walkers of one counts, so that units are the same in all. */
 static double unit_updates(const struct muca *muca)
 {
   enum { SWEEPS = 64 };
@@ -42,7 +42,7 @@ static bool counts_passages(const struct muca_table *table)
   return is_producing(table->progress);
 }
 
-/* Weights that lead into the window of a table, twice as steep in each round. */
+/* Sets weights that lead into the window of a table, twice as steep in each round. */
 static void lead_inside(const struct muca *muca, const struct muca_table *table)
 {
   const size_t levels = muca->settings.levels, last = table->first + muca->settings.window - 1;
@@ -54,9 +54,9 @@ static void lead_inside(const struct muca *muca, const struct muca_table *table)
   }
 }
 
-/* All tables under their present weights, steps[tables] of each walker; what one of them counts
- * without need it clears before it begins to. While any is entering its window, these walk
- * alone, and their weights are those of all levels. */
+/* Moves all tables under their current weights, steps[tables] of each walker; a table that counts
+ * something unnecessarily clears it before it is needed. While any is entering its window, only
+ * these walk, and their weights are those of all levels. */
 static enum gpumc_status walk(struct muca *muca, bool enters, struct gpumc_error *error)
 {
   const struct muca_settings *settings = &muca->settings;
@@ -93,7 +93,7 @@ static enum gpumc_status walk(struct muca *muca, bool enters, struct gpumc_error
   return muca->context.ensemble->ops->walk(muca->context.ensemble, &target, error);
 }
 
-/* What the device's time goes to. */
+/* The stages of the device's time. */
 enum stage { STAGE_OTHER = GPUMC_STAGE_OTHER, STAGE_ITERATE, STAGE_PRODUCE };
 const char *const muca_stages[] = {"iteration", "production", NULL};
 
@@ -108,7 +108,7 @@ static enum gpumc_status start(struct muca *muca, struct gpumc_error *error)
   return GPUMC_OK;
 }
 
-/* What the tables do in a call. */
+/* The work of the tables in a call. */
 struct call {
   bool enters, produces, measures;
   uint64_t longest; /* updates */
@@ -119,9 +119,9 @@ static bool walks_in(const struct call *call, const struct muca_progress *progre
   return progress->phase < MUCA_DONE && (!call->enters || progress->phase == MUCA_ENTER);
 }
 
-/* How long it is, out of `most` updates: as the shortest phase, so that its table does not stand
- * still while others walk on, but not so short that calls take the time. On a CPU that table's
- * threads go on with the others. */
+/* Returns its length, at most `most` updates: that of the shortest phase, so that its table does
+ * not stand still while others walk on, but not so short that overhead dominates. On a CPU that
+ * table's threads continue with the others. */
 static uint64_t length_of(const struct muca *muca, const struct call *call, uint64_t most)
 {
   uint64_t shortest = most;
@@ -133,7 +133,7 @@ static uint64_t length_of(const struct muca *muca, const struct call *call, uint
   return shortest > least || muca->tables == 1 ? shortest : least < most ? least : most;
 }
 
-/* steps[tables], out of `most` updates. */
+/* Sets steps[tables], at most `most` updates. */
 static struct call make_call(struct muca *muca, uint64_t most)
 {
   struct call call = {.produces = true};
@@ -154,7 +154,7 @@ static struct call make_call(struct muca *muca, uint64_t most)
   return call;
 }
 
-/* Tables at the end of their phases go on to the next. */
+/* Tables at the end of their phases continue with the next. */
 static enum gpumc_status
 end_call(struct muca *muca, const struct call *call, struct gpumc_error *error)
 {

@@ -8,10 +8,10 @@ static const double unit = MUCA_WEIGHT_UNIT;
 static const double guess_most = 0x1p30; /* of ln W */
 
 enum {
-  EDGE = 8,        /* levels from which the slope at an edge is taken, */
-  EDGE_VISITS = 8, /* those that were visited as often in the iteration */
+  EDGE = 8,        /* levels that determine the slope at an edge, */
+  EDGE_VISITS = 8, /* those that were visited this often in the iteration */
   WIDTH_LEAST = 10,
-  /* Iterations grow to no more than so many times w^z of each walker, or of what eq. 7 has: walkers
+  /* Iterations grow to at most this many times w^z of each walker, or the length by eq. 7: walkers
    * that have not crossed the range by then never will. */
   UPDATES_MOST = 10000
 };
@@ -51,8 +51,8 @@ bool muca_weights_see(struct muca_weights *weights, const uint64_t *visits)
   return weights->count > before;
 }
 
-/* Both compare with the uniform distribution over the levels that are known to exist: of those that
- * do not, there is none in the paper's count of bins either. */
+/* Both compare with the uniform distribution over the levels that are known to exist: unknown
+ * levels are not in the paper's count of bins either. */
 static struct muca_flatness flatness_of(const struct muca_weights *weights, const uint64_t *visits)
 {
   struct muca_flatness flatness = {0};
@@ -76,14 +76,14 @@ struct line {
   double at, slope;
 };
 
-/* Levels lowest .. highest have weights; visits NULL: all of them good ones. */
+/* Levels lowest .. highest have weights; visits NULL: all are good. */
 struct known {
   int64_t *log_weight;
   const uint64_t *visits;
   size_t lowest, highest;
 };
 
-/* The straight line of least squares along the levels nearest to an edge. */
+/* Fits a least-squares line along the levels nearest to an edge. */
 static struct line line_at(const struct known *known, bool at_top)
 {
   double n = 0, x_sum = 0, y_sum = 0, xx = 0, xy = 0;
@@ -112,7 +112,7 @@ static int64_t on_line(struct line line, size_t distance)
   return (int64_t)rint(fmin(fmax(log_weight, -guess_most), guess_most) * unit);
 }
 
-/* ln Omega is concave almost everywhere, so that a straight line promises too little. */
+/* ln Omega is concave almost everywhere, so a straight line underestimates the weights. */
 static void draw_lines(const struct known *known, size_t levels)
 {
   const struct line down = line_at(known, false), up = line_at(known, true);
@@ -122,7 +122,7 @@ static void draw_lines(const struct known *known, size_t levels)
     known->log_weight[l] = on_line(up, l - known->highest);
 }
 
-/* Straight lines, or with the plain scheme the value at the edge. */
+/* Extends by straight lines or, with the plain scheme, by the value at the edge. */
 static void go_beyond(const struct known *known, size_t levels, bool extrapolate)
 {
   for (size_t l = 0; l < levels; l++)
@@ -132,8 +132,8 @@ static void go_beyond(const struct known *known, size_t levels, bool extrapolate
     draw_lines(known, levels);
 }
 
-/* By how much the weights have moved away from those of the file, at the levels nearest to an edge.
- */
+/* Returns how far the weights have moved from those of the file, at the levels nearest to an
+ * edge. */
 static int64_t moved_at(const struct muca_weights *weights, const uint64_t *visits, bool at_top)
 {
   double n = 0, sum = 0;
@@ -228,7 +228,7 @@ void muca_weights_wang_landau(struct muca_weights *weights, const struct muca_se
   extrapolate(weights, settings, visits);
 }
 
-/* Numbers of updates are truncated, and one more. */
+/* Numbers of updates are truncated, plus one. */
 static uint64_t whole(double updates)
 {
   return updates < 0x1p62 ? (uint64_t)updates + 1 : (uint64_t)1 << 62;
