@@ -25,8 +25,8 @@ static size_t slot_of(size_t row)
   return row % GPUMC_SLOTS;
 }
 
-/* Enqueues the sums of the present replicas, whose channels are measured. `histogram`: unless these
- * replicas were counted before. */
+/* Enqueues the sums of the current replicas, whose channels are measured. `histogram`: unless these
+ * replicas were already counted. */
 static enum gpumc_status tally(struct pa *pa, bool histogram, struct gpumc_error *error)
 {
   GPUMC_TRY(pa_population_tally(&pa->population, pa_runs_first(pa), histogram, error));
@@ -123,7 +123,7 @@ static enum gpumc_status choose_value(struct pa *pa, double *value, struct gpumc
                          pa->axis.name, low, pa->settings.overlap, pa->schedule.block);
 }
 
-/* Weights need a reference, which a tally finds; after a resume there has been none. */
+/* Weights need a reference, found by a tally; after a resume there has been none. */
 static enum gpumc_status ensure_tally(struct pa *pa, struct gpumc_error *error)
 {
   if (pa->tallied)
@@ -283,7 +283,7 @@ static enum gpumc_status build(struct pa *pa, struct gpumc_error *error)
   return pa_configurations_declare(pa, error);
 }
 
-/* Leaves nothing half-made: the position of a state may be asked for at any time. */
+/* Leaves no partial state: the position may be requested at any time. */
 static enum gpumc_status
 create(struct gpumc_context *context, void **state, struct gpumc_error *error)
 {
@@ -312,9 +312,9 @@ static enum gpumc_status settle(void *state, struct gpumc_error *error)
   return collect(pa, &pa->step, pa->row - 1, error);
 }
 
-/* Records the row that was on its way. If that fails, its error is reported, not the one that
- * followed from it. If processes have to exchange messages for it, one that already has an error
- * cannot, and only reports that. */
+/* Records the pending row. If that fails, its error is reported, not one that followed from it. If
+ * processes have to exchange messages for it, one that already has an error cannot, and only
+ * reports that. */
 static enum gpumc_status collect_earlier(struct pa *pa, const struct pa_step *step,
                                          enum gpumc_status status, struct gpumc_error *error)
 {

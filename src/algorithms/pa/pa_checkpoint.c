@@ -1,6 +1,6 @@
-/* Population annealing: what leaves the device besides the sums. The families of all replicas come
- * to the host for a checkpoint and for the populations that the block `configurations` asks for;
- * those of all processes, where these divide the population. */
+/* Population annealing: data that leave the device besides the sums. The families of all replicas
+ * are copied to the host for a checkpoint and for the populations requested by the block
+ * `configurations`; those of all processes, if these divide the population. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +21,8 @@ struct families {
   size_t replicas;
 };
 
-/* Takes the sizes of the ensemble, which is waited for; families are still to be filled in. Legal
- * to free when making failed. */
+/* Takes the sizes of the ensemble, waiting for them; families are still to be filled in. Legal to
+ * free when making failed. */
 static enum gpumc_status
 families_make(const struct pa *pa, struct families *families, struct gpumc_error *error)
 {
@@ -57,12 +57,12 @@ static enum gpumc_status bring(struct gpumc_device *device, uint32_t *on_device,
   return device->ops->copy_to_device(device, on_device, on_host, count * sizeof *on_host, error);
 }
 
-/* Those of run m, own and whole: [capacity] of each. */
+/* The families of run m, own and whole: [capacity] of each. */
 struct rows {
   uint32_t *own, *whole;
 };
 
-/* From the devices of all processes to family[size]. */
+/* Copies from the devices of all processes to family[size]. */
 static enum gpumc_status fetch_divided(const struct pa *pa, size_t m, const struct rows *rows,
                                        uint32_t *family, size_t size, struct gpumc_error *error)
 {
@@ -108,7 +108,7 @@ out:
   return status;
 }
 
-/* On the device every run has room for `capacity`; those of other processes are left out. */
+/* On the device every run has room for `capacity`; runs of other processes are left out. */
 static enum gpumc_status copy_families(const struct pa *pa, copy_labels *copy,
                                        const struct families *families, struct gpumc_error *error)
 {
@@ -226,7 +226,7 @@ out:
   return status;
 }
 
-/* Whether there are as many as follows from the rows of the runs. */
+/* Returns whether their number is the one that follows from the rows of the runs. */
 static bool configurations_fit(const struct pa *pa)
 {
   uint64_t expected = 0;
@@ -279,7 +279,7 @@ pa_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_
                                    "pa", error);
 }
 
-/* The temperatures that the first run chose stand in its rows. */
+/* The temperatures chosen by the first run are in its rows. */
 static enum gpumc_status reload_schedule(struct pa *pa, struct gpumc_error *error)
 {
   size_t n_rows;
@@ -290,7 +290,7 @@ static enum gpumc_status reload_schedule(struct pa *pa, struct gpumc_error *erro
   return GPUMC_OK;
 }
 
-/* Whether every run has the rows that the counters say, and configurations are those of them. */
+/* Returns whether every run has the rows given by the counters, and configurations match them. */
 static bool rows_fit(const struct pa *pa, const int64_t counters[N_COUNTERS])
 {
   const size_t first = (size_t)counters[COUNTER_FIRST], count = (size_t)counters[COUNTER_COUNT];
@@ -312,8 +312,8 @@ static enum gpumc_status refuse(struct gpumc_error *error)
                          "the checkpoint's counters, rows and families contradict each other");
 }
 
-/* Another number of processes, which made it, may have had other batches: one that is under way is
- * the ensemble, of one that is next only the first run counts. */
+/* A checkpoint of another number of processes may have other batches: one in progress is the
+ * ensemble; for one that comes next only the first run matters. */
 static bool batch_fits(const struct pa *pa, const int64_t counters[N_COUNTERS])
 {
   const struct gpumc_ensemble *ensemble = pa->context.ensemble;
@@ -328,7 +328,7 @@ static bool batch_fits(const struct pa *pa, const int64_t counters[N_COUNTERS])
          (count == (int64_t)ensemble->runs && first == (int64_t)ensemble->first_run);
 }
 
-/* A checkpoint that reads well may still be wrong: what indexes arrays must fit them. */
+/* A readable checkpoint may still be wrong: numbers that index arrays must fit them. */
 static enum gpumc_status check_position(const struct pa *pa, const int64_t counters[N_COUNTERS],
                                         const struct families *families, struct gpumc_error *error)
 {

@@ -1,4 +1,4 @@
-/* The steps of population annealing on the CPU. All sums are of integers, so that the order of the
+/* The steps of population annealing on the CPU. All sums are of integers, so the order of the
  * threads does not matter. */
 #include "algorithms/pa/pa_device.h"
 
@@ -58,20 +58,20 @@ weigh(struct gpumc_device *device, const struct pa_resample_work *work, struct g
   return values.sums != NULL ? device->ops->tally(device, &work->tally, &values, error) : GPUMC_OK;
 }
 
-/* What the copies of one run need to know. */
+/* Parameters of the copies of one run. */
 struct lot {
   struct gpumc_random random;
   uint32_t time, first_replica;
   uint64_t total, target, offset;
   uint64_t n;      /* in the whole */
-  uint64_t before; /* of the first weight, cumulated */
+  uint64_t before; /* before the first weight, cumulated */
   const uint64_t *weight;
   uint32_t *copies;
-  uint64_t base; /* of the cumulated weights: those of the runs before, less those of the run that
-                    other processes have before these */
+  uint64_t base; /* of the cumulated weights: those of earlier runs, less those of this run that
+                  * other processes have before these */
 };
 
-/* The replicas first .. end-1. */
+/* Handles the replicas first .. end-1. */
 static struct pa_copied overlap_alone(const struct lot *lot, size_t first, size_t end)
 {
   struct pa_copied copied = {0};
@@ -95,7 +95,7 @@ static struct pa_copied nearest_integer(const struct lot *lot, size_t first, siz
   return copied;
 }
 
-/* One uniform number for all; the population stays exactly at the target. */
+/* Uses one uniform number for all; the population stays exactly at the target. */
 static struct pa_copied systematic(const struct lot *lot, size_t first, size_t end)
 {
   struct pa_copied copied = {0};
@@ -169,7 +169,7 @@ static enum gpumc_status copies(struct gpumc_device *device, const struct pa_res
   return GPUMC_OK;
 }
 
-/* Only asked for where processes divide the population: otherwise assign_places does without. */
+/* Called only if processes divide the population: otherwise assign_places does without. */
 static void needs_run(const struct pa_work *work, size_t m)
 {
   const size_t n = work->weighed[pa_own_row(work, m)].own;
@@ -195,7 +195,7 @@ needs(struct gpumc_device *device, const struct pa_work *work, struct gpumc_erro
   return GPUMC_OK;
 }
 
-/* From the numbers of `needs`, as other devices do: those whose child is here. */
+/* Uses the numbers of `needs`, like other devices: handles those whose child is here. */
 static void assign_own_places(const struct pa_work *work, size_t m, size_t size, int threads)
 {
   const size_t n = work->weighed[pa_own_row(work, m)].own;
@@ -217,7 +217,7 @@ static void assign_own_places(const struct pa_work *work, size_t m, size_t size,
   }
 }
 
-/* n replicas, of which `size` come. */
+/* Assigns places after resampling n replicas to `size`. */
 static void assign_places(const uint32_t *copies, size_t n, size_t size, uint32_t *parent)
 {
   const uint32_t free_place = UINT32_MAX;
@@ -264,7 +264,7 @@ places(struct gpumc_device *device, const struct pa_work *work, struct gpumc_err
   return GPUMC_OK;
 }
 
-/* The reach of the reference of the weights where that is not the lowest value. */
+/* Returns the reach of the reference of the weights if that is not the lowest value. */
 static uint64_t extent_of(const struct pa_work *population, size_t first, size_t n)
 {
   uint64_t extent = 0;
@@ -275,7 +275,7 @@ static uint64_t extent_of(const struct pa_work *population, size_t first, size_t
   return extent;
 }
 
-/* Of run m its lowest value, the reference of its weights, and members of families. */
+/* Finds, for run m, its lowest value, the reference of its weights, and members of families. */
 static void survey_run(const struct pa_survey_work *work, size_t m)
 {
   const struct pa_work *population = &work->population;
@@ -324,7 +324,7 @@ survey(struct gpumc_device *device, const struct pa_survey_work *work, struct gp
   return GPUMC_OK;
 }
 
-/* Whether family number `number` had no mark before. */
+/* Returns whether family number `number` had no mark before. */
 static bool mark_family(const struct pa_survey_work *work, size_t first, size_t number)
 {
   const uint32_t mark = (uint32_t)1 << PA_MEMBERS_MARK;
@@ -342,7 +342,7 @@ static void list_stranger(const struct pa_work *work, size_t m, uint32_t family,
   work->stranger[at] = (struct pa_stranger){family, (uint32_t)m << 1 | holds};
 }
 
-/* Families of run m, and who holds the lowest value. */
+/* Handles the families of run m, and finds those with the lowest value. */
 static void families_of_run(const struct pa_survey_work *work, size_t m)
 {
   const struct pa_work *population = &work->population;

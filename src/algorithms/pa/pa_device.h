@@ -1,6 +1,6 @@
-/* The steps of population annealing that each device does in its own way: pa_cpu.c on the CPU,
- * pa_gpu.cu on CUDA. What comes between them (clearing, sums of channels by block, prefix sums) is
- * the device's, and pa_population.c puts them in order. */
+/* The steps of population annealing that each device performs in its own way: pa_cpu.c on the CPU,
+ * pa_gpu.cu on CUDA. The operations in between (clearing, sums of channels by block, prefix sums)
+ * are the device's, and pa_population.c puts them in order. */
 #ifndef GPUMC_ALGORITHMS_PA_DEVICE_H
 #define GPUMC_ALGORITHMS_PA_DEVICE_H
 
@@ -16,9 +16,9 @@
 extern "C" {
 #endif
 
-/* What the steps find in one run. Where processes divide it, each finds that of its own replicas
- * and puts it into its row of an array with a row for every process; the rows of all are gathered
- * (pa_parts.h) before the next step goes by their sums. Undivided, there is one row.
+/* The findings of the steps in one run. If processes divide it, each finds those of its own
+ * replicas and puts them into its row of an array with a row for every process; the rows of all are
+ * gathered (pa_parts.h) before the next step uses their sums. If it is undivided, there is one row.
  *
  *   pa_weighed[processes][runs]       | own 0 | own 1 | own 2 |    before = own 0 + own 1 + own 2
  */
@@ -27,26 +27,26 @@ struct pa_weighed {
 };
 
 struct pa_copied {
-  uint64_t size, high, low; /* copies, and what pa_overlap makes the overlap of */
-  uint64_t living;          /* replicas with copies; counted only where processes divide the run */
+  uint64_t size, high, low; /* copies, and the sums that pa_overlap computes the overlap from */
+  uint64_t living;          /* replicas with copies; counted only if processes divide the run */
 };
 
-/* The largest over processes is that of the whole. */
+/* The maximum over processes is that of the whole. */
 struct pa_reached {
   uint64_t depth;  /* pa_reach of the lowest value */
-  uint64_t extent; /* pa_reach of the reference where that is not the lowest value */
+  uint64_t extent; /* pa_reach of the reference if that is not the lowest value */
 };
 
-/* Of families and of who has the lowest value. Of a divided run the families whose founder's place
- * is here, of whose members those that are here; what others have is added later (pa_families.h).
- */
+/* Findings on families and on the lowest value. In a divided run they cover the families whose
+ * founder's place is here, and of their members those that are here; those elsewhere are added
+ * later (pa_families.h). */
 struct pa_tallied {
   uint64_t lowest_replicas, lowest_families, families, square_sum;
   int64_t entropy; /* of pa_family_entropy */
 };
 
-/* How near a value is to the lowest, or the highest, that there can be: 0 is nothing found and the
- * largest wins. */
+/* Returns how near a value is to the lowest, or the highest, possible one: 0 means nothing found,
+ * and the largest wins. */
 GPUMC_HOST_DEVICE static inline uint64_t pa_reach(int64_t value, bool highest)
 {
   return highest ? (uint64_t)value - (uint64_t)INT64_MIN : (uint64_t)INT64_MAX - (uint64_t)value;
@@ -62,18 +62,18 @@ GPUMC_HOST_DEVICE static inline int64_t pa_lowest_of(const struct pa_reached *re
   return pa_reached_value(reached->depth, false);
 }
 
-/* What every step gets; arrays as in struct pa_population. */
+/* The arguments of every step; arrays as in struct pa_population. */
 struct pa_work {
   size_t runs, capacity, founders, blocks;
   size_t first, whole; /* as in the plan; whole > 0 */
   bool divided;
-  size_t processes, rank; /* 1 and 0 where it is not divided */
+  size_t processes, rank; /* 1 and 0 if it is not divided */
   uint32_t *size;
-  const int64_t *tracked, *conjugate; /* the same where replicas are weighed by the tracked one */
+  const int64_t *tracked, *conjugate; /* equal if replicas are weighed by the tracked one */
   bool falls;                         /* as in the plan */
   uint64_t *weight;
   uint32_t *parent, *copies, *family;
-  /* Of the record, or those of `trial`; cleared before the resampling and before the tally. */
+  /* In the record, or in that of `trial`; cleared before the resampling and before the tally. */
   int64_t *reference;         /* [runs] */
   struct pa_weighed *weighed; /* [processes][runs] */
   struct pa_copied *copied;   /* [processes][runs] */
@@ -81,18 +81,18 @@ struct pa_work {
   struct pa_reached *reached; /* [runs] */
   struct pa_tallied *tallied; /* [runs] */
   void *scan;
-  struct pa_stranger *stranger; /* [runs * capacity], of a divided population */
+  struct pa_stranger *stranger; /* [runs * capacity], in a divided population */
   uint64_t *n_strangers;
 };
 
-/* The element of this process. */
+/* Returns the element of this process. */
 GPUMC_HOST_DEVICE static inline size_t pa_own_row(const struct pa_work *work, size_t m)
 {
   return work->rank * work->runs + m;
 }
 
-/* Of a run in the whole: replicas that were weighed, the sum of their weights, and what of that
- * earlier processes have. */
+/* For a run in the whole: replicas that were weighed, the sum of their weights, and the part of
+ * that in earlier processes. */
 struct pa_weights {
   uint64_t before, total, below;
 };
@@ -122,22 +122,22 @@ GPUMC_HOST_DEVICE static inline struct pa_copied pa_copied_of(const struct pa_wo
   return copied;
 }
 
-/* What the process has of a run with `size` replicas. */
+/* Returns how many replicas the process has of a run with `size` replicas. */
 GPUMC_HOST_DEVICE static inline size_t pa_own_of(const struct pa_work *work, uint64_t size)
 {
   const uint64_t rest = size > work->first ? size - work->first : 0;
   return rest < work->capacity ? (size_t)rest : work->capacity;
 }
 
-/* Its own part of the new size, or of 0 where that has no room. */
+/* Returns its own part of the new size, or 0 if there is no room for that size. */
 GPUMC_HOST_DEVICE static inline size_t pa_size_after(const struct pa_work *work, uint64_t size)
 {
   return size <= work->whole ? pa_own_of(work, size) : 0;
 }
 
-/* The number of this process's first free place less that of its first child (pa_places.h), in a
- * run of the new size `size`. Neither counts the replicas of earlier processes that live on in
- * their places, so that it is the number of all places there less that of all copies. */
+/* Returns the number of this process's first free place less that of its first child (pa_places.h),
+ * in a run of the new size `size`. Neither counts the replicas of earlier processes that live on in
+ * their places, so it is the number of all places there less that of all copies. */
 GPUMC_HOST_DEVICE static inline int64_t
 pa_shift_of(const struct pa_work *work, size_t m, uint64_t size)
 {
@@ -147,13 +147,14 @@ pa_shift_of(const struct pa_work *work, size_t m, uint64_t size)
   return (int64_t)shift;
 }
 
-/* Families whose founder's place is here: the numbers first .. first + that - 1. */
+/* Returns the number of families whose founder's place is here: they have the numbers first ..
+ * first + that - 1. */
 GPUMC_HOST_DEVICE static inline size_t pa_own_families(const struct pa_work *work)
 {
   return pa_own_of(work, work->founders);
 }
 
-/* Whether the reference of the weights is not the lowest value. */
+/* Returns whether the reference of the weights is not the lowest value. */
 GPUMC_HOST_DEVICE static inline bool pa_is_apart(const struct pa_work *work)
 {
   return work->conjugate != work->tracked || work->falls;
@@ -179,7 +180,7 @@ struct pa_survey_work {
   size_t first_run, strata, levels;
   int64_t lowest, spacing;
   /* [runs][capacity] each, cleared: members of every family, and whether one has the lowest value.
-   * Of a divided population `mark` is a bit of `members`, which come to the host. */
+   * In a divided population `mark` is a bit of `members`, which are copied to the host. */
   uint32_t *members, *mark;
 };
 
@@ -188,7 +189,7 @@ enum { PA_MEMBERS_MARK = 31 };
 
 /* Replicas that change process: parents of the children that leave, with their families, or free
  * places that others fill. They are numbers first .. first + count - 1 of all children without a
- * place, or all free places, of run m. Slots ascend; one parent may have several children. */
+ * place, or of all free places, of run m. Slots ascend; one parent may have several children. */
 enum pa_movement { PA_LEAVING, PA_ARRIVING };
 
 struct pa_movers {
@@ -199,44 +200,44 @@ struct pa_movers {
   uint32_t *slot, *family; /* [count] each, device memory */
 };
 
-/* The methods of resampling as `copies` takes them, and one more: the overlap alone. */
+/* The methods of resampling for `copies`, plus one: the overlap alone. */
 enum { PA_OVERLAP_ONLY = -1 };
 
 struct pa_steps {
-  /* Families of the founders. The first rows of `weighed` and `copied` say their number, and all
-   * others 0. */
+  /* Sets the families of the founders. The first rows of `weighed` and `copied` have their number,
+   * and all others 0. */
   GPUMC_MUST_CHECK enum gpumc_status (*found)(struct gpumc_device *device,
                                               const struct pa_work *work,
                                               struct gpumc_error *error);
-  /* Weights, their sum and their sums by block; `weighed` and `reference`. */
+  /* Computes weights, their sum and their sums by block; `weighed` and `reference`. */
   GPUMC_MUST_CHECK enum gpumc_status (*weigh)(struct gpumc_device *device,
                                               const struct pa_resample_work *work,
                                               struct gpumc_error *error);
-  /* `copied`, and the copies unless the overlap alone is wanted. Systematic resampling expects the
-   * sums of the weights up to and with each, through all runs. */
+  /* Computes `copied`, and the copies unless only the overlap is wanted. Systematic resampling
+   * needs the sums of the weights up to and including each, through all runs. */
   GPUMC_MUST_CHECK enum gpumc_status (*copies)(struct gpumc_device *device,
                                                const struct pa_resample_work *work, int method,
                                                struct gpumc_error *error);
-  /* Children that need a place and free places, numbered in the memory of the weights
-   * (pa_places.h); and `need`. */
+  /* Numbers children that need a place and free places in the memory of the weights (pa_places.h);
+   * and computes `need`. */
   GPUMC_MUST_CHECK enum gpumc_status (*needs)(struct gpumc_device *device,
                                               const struct pa_work *work,
                                               struct gpumc_error *error);
-  /* Parents, families and sizes, from the copies and `needs`. A place for a child of another
-   * process keeps what it has. */
+  /* Computes parents, families and sizes, from the copies and `needs`. A place for a child of
+   * another process keeps its contents. */
   GPUMC_MUST_CHECK enum gpumc_status (*places)(struct gpumc_device *device,
                                                const struct pa_work *work,
                                                struct gpumc_error *error);
-  /* Members of families, lowest energies, references of the weights, histogram. */
+  /* Finds members of families, lowest energies, references of the weights, histogram. */
   GPUMC_MUST_CHECK enum gpumc_status (*survey)(struct gpumc_device *device,
                                                const struct pa_survey_work *work,
                                                struct gpumc_error *error);
-  /* Then, by the lowest energies of the whole: `tallied`, and strangers. */
+  /* Then, from the lowest energies of the whole, computes `tallied`, and strangers. */
   GPUMC_MUST_CHECK enum gpumc_status (*families)(struct gpumc_device *device,
                                                  const struct pa_survey_work *work,
                                                  struct gpumc_error *error);
-  /* Of a divided population, after `places`: fill in slots and families of those that leave, slots
-   * for those that arrive; and give these their families. */
+  /* For a divided population, after `places`: fill in slots and families of those that leave, or
+   * slots for those that arrive; and give these their families. */
   GPUMC_MUST_CHECK enum gpumc_status (*find_movers)(struct gpumc_device *device,
                                                     const struct pa_work *work,
                                                     const struct pa_movers *movers,
@@ -259,7 +260,7 @@ pa_add_share(struct pa_copied *copied, uint64_t weight, uint64_t n, uint64_t tot
   copied->low += share & (((uint64_t)1 << PA_OVERLAP_LOW_BITS) - 1);
 }
 
-/* What `families` adds up. */
+/* Adds one family for `families`. */
 GPUMC_HOST_DEVICE static inline void
 pa_add_family(struct pa_tallied *tallied, uint64_t members, uint64_t size)
 {
@@ -270,7 +271,7 @@ pa_add_family(struct pa_tallied *tallied, uint64_t members, uint64_t size)
   tallied->entropy += pa_family_entropy(members, size);
 }
 
-/* The counter of a value in the histograms; run: of all runs. */
+/* Returns the counter of a value in the histograms; run: among all runs. */
 GPUMC_HOST_DEVICE static inline size_t
 pa_bin_of(const struct pa_survey_work *work, size_t run, uint32_t family, int64_t value)
 {

@@ -12,7 +12,7 @@
 /* Approximate number of blocks in all runs: several for each of many threads, and small. */
 enum { BLOCKS = 4096, LEAST_SHIFT = 6 };
 
-/* Strangers that justify another thread. */
+/* Number of strangers that justifies another thread. */
 enum { OF_A_THREAD = 4096 };
 
 size_t pa_families_count(const struct pa_stranger *stranger, size_t n, uint32_t first,

@@ -38,7 +38,7 @@ struct pa_stream pa_flow_stream(const struct pa_flow *flow, size_t m, int from, 
   return (struct pa_stream){first - child[0], first - place[0], (size_t)(end - first)};
 }
 
-/* Children and places ascend by process, so that one pass meets all streams of a run. */
+/* Children and places ascend by process, so that one pass visits all streams of a run. */
 static size_t most_of_run(const struct pa_flow *flow, size_t m)
 {
   const uint64_t *child = row_of(flow, flow->child, m), *place = row_of(flow, flow->place, m);

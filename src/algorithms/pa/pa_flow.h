@@ -15,23 +15,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a process has of a run: children without a place, and free places. */
+/* A process's children without a place, and its free places, in a run. */
 struct pa_need {
   uint64_t children, places;
 };
 
-/* What all processes know of the replicas that one has of a run: */
+/* Known to all processes about one process's replicas of a run: */
 struct pa_kept {
   uint64_t own, places;    /* before resampling, after */
   uint64_t copies, living; /* of these replicas; those that have any */
-  bool last;               /* no later process has replicas before */
+  bool last;               /* no later process had replicas before */
 };
 
-/* Sets `need` to what follows from that, since a replica with copies keeps its place if that is
- * below the new size. Where only some are below, it does not follow: of the last process both
- * numbers are too large by as much, which changes nothing for others, and of another one false is
- * returned.
- */
+/* Derives `need` from that, since a replica with copies keeps its place if that is below the new
+ * size. If only some places are below it, it cannot be derived: for the last process both numbers
+ * are too large by the same amount, which changes nothing for others; for another one false is
+ * returned. */
 bool pa_flow_need(const struct pa_kept *kept, struct pa_need *need);
 
 struct pa_flow {
@@ -43,17 +42,18 @@ struct pa_flow {
 
 /* Fill in `child` and `place`. */
 void pa_flow_number(struct pa_flow *flow);
-/* Children of run m that go from one process to another: the first of them by its number among
+/* Children of run m that go from one process to another: the number of the first of them among
  * those of `from`, the first place among those of `to`, and how many there are. */
 struct pa_stream {
   uint64_t child, place;
   size_t count;
 };
 struct pa_stream pa_flow_stream(const struct pa_flow *flow, size_t m, int from, int to);
-/* That no process has more for another; of one run there is one that has so many. */
+/* Returns an upper bound on what any process has for another, summed over the runs; in a single run
+ * it is exact. */
 size_t pa_flow_most(const struct pa_flow *flow);
-/* Of a stream whose children are number `before` and those that follow: the ones that are among
- * number first .. first + count - 1. */
+/* Cuts a stream whose children are number `before` and following ones: returns those among number
+ * first .. first + count - 1. */
 struct pa_stream pa_stream_cut(struct pa_stream stream, size_t before, size_t first, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
 /* The steps of population annealing on CUDA. A block of threads works on replicas of one run
- * (core/device/sums_gpu.cuh); all sums are of integers, so that the order of the threads does not
+ * (core/device/sums_gpu.cuh); all sums are of integers, so the order of the threads does not
  * matter. */
 #include "algorithms/pa/pa_device.h"
 #include "core/device/cuda_error.h"
@@ -36,7 +36,7 @@ found(struct gpumc_device *device, const struct pa_work *work, struct gpumc_erro
 
 /* ---- weights and copies ---- */
 
-/* Where blocks' weights add up. */
+/* Where the weights of blocks are added up. */
 enum weights_place { PA_WEIGHTS_NOWHERE, PA_WEIGHTS_SHARED, PA_WEIGHTS_GLOBAL };
 
 template <enum weights_place PLACE>
@@ -93,8 +93,9 @@ weigh(struct gpumc_device *device, const struct pa_resample_work *work, struct g
   return GPUMC_CUDA_LAUNCHED("weigh_replicas", error);
 }
 
-/* Copies of replica r under systematic resampling, and its weight, from the cumulated weights. The
- * run's begin after `base`; `below`: those of the run that other processes have before them. */
+/* Returns the copies of replica r under systematic resampling, and its weight, from the cumulated
+ * weights. The run's begin after `base`; `below`: those of the run that other processes have before
+ * them. */
 __device__ static inline uint64_t
 systematic_copies(const struct pa_resample_work *work, const uint64_t *cumulated, uint64_t base,
                   uint64_t below, size_t r, uint64_t offset, uint64_t total, uint64_t *weight)
@@ -167,7 +168,7 @@ static enum gpumc_status copies(struct gpumc_device *device, const struct pa_res
 
 /* ---- places (pa_places.h) ---- */
 
-/* Sums over all runs stay below 2^32, of children and of places. */
+/* Sums of children and of places over all runs stay below 2^32. */
 template <bool DIVIDED>
 __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
     demand_and_supply(const struct gpumc_launch grid, const struct pa_work work)
@@ -245,8 +246,8 @@ places(struct gpumc_device *device, const struct pa_work *work, struct gpumc_err
 
 /* ---- families, lowest energies, histogram ---- */
 
-/* Whether this thread is the first of those in `mask` with the same key; *count: how many there
- * are. Every thread of the mask calls it. */
+/* Returns whether this thread is the first of those in `mask` with the same key; *count: how many
+ * there are. Every thread of the mask calls it. */
 __device__ static inline bool first_with_key(uint32_t mask, unsigned long long key, uint32_t *count)
 {
   uint32_t same = __match_any_sync(mask, key);
@@ -254,7 +255,7 @@ __device__ static inline bool first_with_key(uint32_t mask, unsigned long long k
   return (uint32_t)__ffs((int)same) - 1 == threadIdx.x % GPUMC_WARP_THREADS;
 }
 
-/* *into becomes the largest of it and the warp's values. Every thread of the warp calls it. */
+/* Raises *into to the largest of it and the warp's values. Every thread of the warp calls it. */
 __device__ static inline void raise_over_warp(uint64_t *into, uint64_t value)
 {
   for (int distance = GPUMC_WARP_THREADS / 2; distance > 0; distance /= 2) {
@@ -265,7 +266,8 @@ __device__ static inline void raise_over_warp(uint64_t *into, uint64_t value)
     atomicMax((unsigned long long *)into, (unsigned long long)value);
 }
 
-/* All that needs one look at every replica. The threads of a warp go through the loop together. */
+/* Performs everything that needs to visit every replica once. The threads of a warp go through the
+ * loop together. */
 __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
     survey_replicas(const struct gpumc_launch grid, const struct pa_survey_work work)
 {
@@ -292,7 +294,7 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
       mine = pa_reach(population->conjugate[start + r], population->falls);
       extent = mine > extent ? mine : extent;
     }
-    const size_t number = family - population->first; /* of an earlier process's: a large one */
+    const size_t number = family - population->first; /* of an earlier process: a large number */
     if (first_with_key(mask, family, &count) && number < families)
       atomicAdd(&work.members[start + number], count);
     if (work.bins == NULL)
@@ -316,7 +318,7 @@ survey(struct gpumc_device *device, const struct pa_survey_work *work, struct gp
   return GPUMC_CUDA_LAUNCHED("survey_replicas", error);
 }
 
-/* Whether the family had no mark before. */
+/* Returns whether the family had no mark before. */
 template <bool DIVIDED>
 __device__ static inline bool mark_family(const struct pa_survey_work *work, size_t at)
 {
@@ -325,7 +327,7 @@ __device__ static inline bool mark_family(const struct pa_survey_work *work, siz
                  : atomicExch(&work->mark[at], 1) == 0;
 }
 
-/* The threads of `mask`, which all call it, list a replica each. */
+/* The threads of `mask`, which all call it, list one replica each. */
 __device__ static inline void
 list_stranger(const struct pa_work *population, uint32_t mask, const struct pa_stranger *stranger)
 {
@@ -339,8 +341,8 @@ list_stranger(const struct pa_work *population, uint32_t mask, const struct pa_s
   population->stranger[first + __popc(mask & ((1u << lane) - 1))] = *stranger;
 }
 
-/* What needs the lowest value and the families' sizes: every thread sees to replica r and to
- * family r of those that are owned. */
+/* Performs what needs the lowest value and the families' sizes: every thread handles replica r and,
+ * if it is owned, family r. */
 template <bool DIVIDED>
 __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
     survey_families(const struct gpumc_launch grid, const struct pa_survey_work work)

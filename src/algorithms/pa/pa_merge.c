@@ -1,9 +1,9 @@
 /* Population annealing: the state at the end, from finished results of other seeds.
  *
- * A result has all rows of all its runs, and of their blocks of families, so those of several are
- * those of one run of the program with as many independent runs: nothing is lost, and the summary
- * weights runs by their estimates of the partition function as it always does. Energy histograms,
- * which reweighting needs, are not in results. */
+ * A result has all rows of all its runs, and of their blocks of families, so those of several
+ * results are those of one run of the program with as many independent runs: nothing is lost, and
+ * the summary weights runs by their estimates of the partition function as always. Energy
+ * histograms, which reweighting needs, are not in results. */
 #include <stdio.h>
 
 #include "algorithms/pa/pa_state.h"
@@ -11,7 +11,7 @@
 
 static const char *const dropped[] = {"reweight", "configurations", NULL};
 
-/* The values of the first source's first run: of adaptive runs, which find their own, those. */
+/* Takes the values of the first source's first run: adaptive runs find their own. */
 static enum gpumc_status
 take_schedule(struct pa *pa, const struct gpumc_source *source, struct gpumc_error *error)
 {

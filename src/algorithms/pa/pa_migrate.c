@@ -67,7 +67,7 @@ static size_t part_bytes(const struct pa_parts *parts, size_t count)
   return states_bytes(parts, count) + aligned(count * sizeof(uint32_t));
 }
 
-/* Of the replicas that go from one process to another, numbers first .. first + count - 1. */
+/* The replicas with numbers first .. first + count - 1 that go from one process to another. */
 struct round {
   size_t first, count;
 };

@@ -16,8 +16,8 @@ static size_t stranger_bytes(const struct pa_population_plan *plan)
   return plan->runs * plan->capacity * sizeof(struct pa_stranger);
 }
 
-/* A checkpoint, and populations on request, bring the families of one run to the root: what is on
- * its way, and in order. */
+/* A checkpoint, and requested populations, bring the families of one run to the root: in transit,
+ * and in order. */
 static size_t families_bytes(const struct pa_population_plan *plan)
 {
   return 2 * plan->capacity * sizeof(uint32_t);
@@ -79,7 +79,8 @@ allocate(struct pa_parts *parts, const struct pa_population *population, struct 
   return gpumc_slots_create(device, stranger_bytes(plan), "families", parts->strangers, error);
 }
 
-/* So that a family's members, all of a run at the most, leave a bit of their word to its mark. */
+/* Ensures that a family's members, at most all of a run, leave one bit of their word for its
+ * mark. */
 static enum gpumc_status
 check_room(const struct pa_population_plan *plan, struct gpumc_error *error)
 {

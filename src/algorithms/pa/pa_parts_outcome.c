@@ -1,15 +1,14 @@
-/* Outcomes of a population that processes divide: what its tally and its families are in the whole.
- */
+/* Outcomes of a population that processes divide: its tally and its families in the whole. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "algorithms/pa/pa_parts.h"
 #include "core/base/memory.h"
 
-/* What processes tell each other of a run when an outcome is collected, in this order. */
+/* The numbers that processes exchange about a run when an outcome is collected, in this order. */
 enum { LOWEST_REPLICAS, LOWEST_FAMILIES, FAMILIES, SQUARE_SUM, ENTROPY, N_TALLIED };
 
-/* Words of the sums of a run. */
+/* Returns the words of the sums of a run. */
 static size_t words_of(const struct gpumc_tally *tally)
 {
   return tally->words * tally->rows;
@@ -59,8 +58,8 @@ pa_parts_fetch_strangers(struct pa_population *population, size_t slot, struct g
 
 /* ---- families ---- */
 
-/* To the families that this process owns, members in other processes; whose they are not is told to
- * their owners. */
+/* Adds members in other processes to the families that this process owns; members of other
+ * processes' families are passed to their owners. */
 static enum gpumc_status add_strangers(struct pa_population *population, size_t slot,
                                        const struct pa_work *found, struct gpumc_error *error)
 {
@@ -93,7 +92,7 @@ static uint64_t *widen(const struct gpumc_tally *tally, const void *sums, uint64
   return words + words_of(tally);
 }
 
-/* What is added over processes, of the record of all runs, into `words`; and back from there. */
+/* Packs what is added over processes, from the record of all runs, into `words`; and unpacks it. */
 static void pack_sums(const struct pa_population *population, const uint8_t *record, size_t runs)
 {
   const struct pa_layout *layout = &population->layout;
@@ -132,7 +131,7 @@ static void unpack_sums(const struct pa_population *population, size_t runs, uin
   }
 }
 
-/* The numbers of the resampling in it are whole already, and the reaches of the tally. */
+/* The numbers of the resampling in it are whole already, and so are the reaches of the tally. */
 enum gpumc_status pa_parts_collect(struct pa_population *population, size_t slot,
                                    const struct pa_work *found, struct gpumc_error *error)
 {

@@ -1,7 +1,7 @@
-/* A population that processes divide: what they tell each other between the steps of a device. */
+/* A population that processes divide: messages between the steps of a device. */
 #include "algorithms/pa/pa_parts.h"
 
-/* `bytes` of each run: the row of each process to all. */
+/* Sends `bytes` bytes of each run, the row of each process, to all. */
 static enum gpumc_status share_rows(struct pa_population *population, const struct pa_work *work,
                                     void *rows, size_t bytes, struct gpumc_error *error)
 {
@@ -36,7 +36,7 @@ enum gpumc_status pa_parts_share_copies(struct pa_population *population,
 
 /* ---- which children go where ---- */
 
-/* Replicas and copies stand side by side in a record, and are published together. */
+/* Replicas and copies are adjacent in a record, and are published together. */
 size_t pa_copies_bytes(const struct pa_layout *layout)
 {
   return layout->resampled.need - layout->resampled.weighed;
@@ -54,7 +54,8 @@ pa_parts_publish_copies(struct pa_population *population, struct gpumc_error *er
              : GPUMC_OK;
 }
 
-/* What a device gets, but for arrays of the resampling, which are those that were published. */
+/* Returns the arguments of a device, except that arrays of the resampling are those that were
+ * published. */
 static struct pa_work published_work(const struct pa_population *population)
 {
   const struct pa_resampled_layout *layout = &population->layout.resampled;
@@ -65,7 +66,7 @@ static struct pa_work published_work(const struct pa_population *population)
   return work;
 }
 
-/* What the processes need in run m. False: not all of it follows from the copies. */
+/* Finds the needs of the processes in run m. False: not all of it follows from the copies. */
 static bool find_needs_of_run(const struct pa_parts *parts, const struct pa_work *work, size_t m)
 {
   const uint64_t size = pa_copied_of(work, m).size, before = pa_weights_of(work, m).before;
@@ -94,7 +95,7 @@ static bool find_needs(const struct pa_parts *parts, const struct pa_work *work)
   return all;
 }
 
-/* All needs, as each process has counted its own. */
+/* Gathers all needs, as each process has counted its own. */
 static enum gpumc_status gather_needs(const struct pa_population *population,
                                       const struct pa_work *work, struct gpumc_error *error)
 {
@@ -109,7 +110,8 @@ static enum gpumc_status gather_needs(const struct pa_population *population,
   return GPUMC_OK;
 }
 
-/* The strangers of the tally before go to the host meanwhile: their number has come, too. */
+/* The strangers of the previous tally are copied to the host meanwhile: their number has arrived,
+ * too. */
 enum gpumc_status pa_parts_find_flow(struct pa_population *population, struct gpumc_error *error)
 {
   struct pa_parts *parts = population->parts;

@@ -1,5 +1,5 @@
-/* Population annealing: which runs go together, what their populations need to know, and what a run
- * will take, known before anything is allocated. */
+/* Population annealing: which runs go together, the plan of their populations, and the demands of a
+ * run, known before anything is allocated. */
 #include "algorithms/pa/pa_parts.h"
 #include "algorithms/pa/pa_state.h"
 
@@ -9,20 +9,20 @@
 
 /* ---- batches ---- */
 
-/* What a process may take of a batch: memory enough to fill a large GPU several times over (8000
+/* Limits on a process's part of a batch: memory enough to fill a large GPU several times over (8000
  * groups of 32 replicas at L = 64), little enough for any laptop; and updates in one temperature
  * step that take a large GPU 10 milliseconds and two processors a second or two, since a run
- * answers signals between steps. A run by itself may exceed both. */
+ * handles signals between steps. A run by itself may exceed both. */
 static const double bytes_maximum = 0x1p28, updates_maximum = 0x1p35;
 
-/* What the host has of a block of a run: its weights, and the sums of its channels. */
+/* Returns the host memory of a block of a run: its weights, and the sums of its channels. */
 static double bytes_of_block(const struct pa_settings *settings)
 {
   return 8.0 + (double)settings->observables.n_channels * sizeof(struct gpumc_moment_sums);
 }
 
-/* About, and the same for every device: replicas twice in portable form, their bookkeeping, and the
- * sums by block in the three outcomes that a device keeps. */
+/* Returns an approximation, the same for every device: replicas twice in portable form, their
+ * bookkeeping, and the sums by block in the three outcomes that a device keeps. */
 static double bytes_of_run(const struct pa_settings *settings, const struct gpumc_model *model)
 {
   const double channels = (double)settings->observables.n_channels;
@@ -42,8 +42,8 @@ pa_batch_runs(const struct pa_settings *settings, const struct gpumc_model *mode
   return most < (double)settings->runs ? (size_t)most : settings->runs;
 }
 
-/* All processes but one wait while the first run of an adaptive schedule finds the temperatures: at
- * most for a fifth of the time, or it is not worth it. */
+/* All processes but one wait while the first run of an adaptive schedule finds the temperatures:
+ * for at most a fifth of the time, or dividing the runs is not worth it. */
 static bool is_worth_waiting(const struct pa_settings *settings, const struct gpumc_spread *spread)
 {
   enum { ROUNDS = 4 };
@@ -112,7 +112,8 @@ bool pa_has_configurations(const struct gpumc_configurations_request *request, c
   return passed > gpumc_configurations_request_passed(request, (uint32_t)row - 1, value[row - 1]);
 }
 
-/* Of a run, in a schedule of so many steps that is known unless it is adaptive. */
+/* Returns the number of populations of a run, in a schedule of this many steps, which is known
+ * unless it is adaptive. */
 static double populations(const struct gpumc_configurations_request *request,
                           const struct pa_settings *settings, const struct pa_schedule *schedule,
                           double steps)
@@ -125,7 +126,7 @@ static double populations(const struct gpumc_configurations_request *request,
   return count;
 }
 
-/* Adds what configurations need of memory and of the result, in so many steps. */
+/* Adds what configurations need of memory and of the result, in this many steps. */
 static void configurations_demand(const struct gpumc_configurations_request *request,
                                   const struct gpumc_model *model,
                                   const struct pa_settings *settings,
@@ -142,9 +143,9 @@ static void configurations_demand(const struct gpumc_configurations_request *req
 
 /* ---- demand ---- */
 
-/* Adaptive steps: values of the conjugate channel, Gaussian with the variance s^2 that states of
- * equal weight have, shifted by dc s^2 overlap by erfc(dc s/sqrt 8), c the coefficient, which is
- * beta of the energy; later steps differ, so this only sets the scale. */
+/* Adaptive steps: values of the conjugate channel, Gaussian with the variance s^2 of states of
+ * equal weight, shifted by dc s^2 overlap by erfc(dc s/sqrt 8), c the coefficient, which is beta
+ * for the energy; later steps differ, so this only sets the scale. */
 static double
 adaptive_steps(const struct pa_settings *settings, const struct gpumc_model *model, double first)
 {
@@ -163,9 +164,9 @@ adaptive_steps(const struct pa_settings *settings, const struct gpumc_model *mod
   return fmin(fmax(steps, 1), PA_ROWS_MAXIMUM);
 }
 
-/* Host memory of T temperatures: rows (twice, since they grow by doubling), the summary and the
- * averages, reweighting; and the families of all replicas of a batch, for a checkpoint. Rows of
- * adaptive runs are not counted: how many there will be is a guess. */
+/* Returns the host memory of T temperatures: rows (twice, since they grow by doubling), the summary
+ * and the averages, reweighting; and the families of all replicas of a batch, for a checkpoint.
+ * Rows of adaptive runs are not counted: their number would be a guess. */
 static double host_bytes(const struct pa_settings *settings, const struct gpumc_model *model,
                          double temperatures, double replicas)
 {
@@ -180,8 +181,8 @@ static double host_bytes(const struct pa_settings *settings, const struct gpumc_
   return numbers * sizeof(double) + replicas * sizeof(uint32_t);
 }
 
-/* Rows of the runs and curves of the summary; a checkpoint has the rows of all runs, the family of
- * every replica of a batch, and the histograms of a reweighting. */
+/* Demands space for rows of the runs and curves of the summary; a checkpoint has the rows of all
+ * runs, the family of every replica of a batch, and the histograms of a reweighting. */
 static void demand_disk(const struct pa_settings *settings, const struct gpumc_model *model,
                         double temperatures, double replicas, struct gpumc_demand *demanded)
 {
@@ -195,9 +196,9 @@ static void demand_disk(const struct pa_settings *settings, const struct gpumc_m
       replicas * sizeof(uint32_t);
 }
 
-/* What the populations of a batch have on the device and, for what comes from there, on the host:
- * all but histograms, which are of all runs, and what the host has of the blocks of all is less
- * where a process has fewer of the runs. */
+/* Demands the memory of a batch's populations on the device and, for data copied from there, on the
+ * host: everything shrinks if a process has fewer of the runs, except histograms, which are of all
+ * runs, and the host's data of the blocks of all. */
 static void demand_populations(const struct pa_settings *settings,
                                const struct gpumc_device *device,
                                const struct pa_population_plan *plan, struct gpumc_demand *demanded)
@@ -214,7 +215,7 @@ static void demand_populations(const struct pa_settings *settings,
       demanded->device_bytes - demanded->device_bytes_by_replicas - bins;
 }
 
-/* In a batch of `runs`. */
+/* For a batch of `runs`. */
 static void demand_memory(const struct pa_settings *settings, const struct gpumc_model *model,
                           const struct gpumc_device *device, size_t runs, double first,
                           double steps, struct gpumc_demand *demanded)
@@ -253,8 +254,8 @@ static void demand_work(const struct pa_settings *settings, const struct gpumc_m
   demanded->estimated = settings->adaptive;
 }
 
-/* Configurations are written batch by batch, in an order that is part of the result: theirs are the
- * batches of one process. */
+/* Configurations are written batch by batch, in an order that is part of the result: their batches
+ * are those of one process. */
 enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpumc_model *model,
                             const struct gpumc_device *device, const struct gpumc_spread *spread,
                             struct gpumc_demand *demanded, struct gpumc_error *error)

@@ -1,5 +1,5 @@
-/* The populations of a batch: their memory, the order of their steps, and what comes to the host.
- */
+/* The populations of a batch: their memory, the order of their steps, and copying outcomes to the
+ * host. */
 #include "algorithms/pa/pa_population.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static struct pa_layout layout_make(const struct pa_population_plan *plan)
   memcpy(by_value.bound, plan->bound, sizeof by_value.bound);
   gpumc_tally_make(&by_weight, &layout.by_weight);
   gpumc_tally_make(&by_value, &layout.by_value);
-  /* Sums have room for the whole; what is added up is here. */
+  /* Sums have room for the whole; only the values here are added. */
   layout.by_weight.capacity = layout.by_value.capacity = plan->capacity;
   layout.weights = pa_layout_resampled(plan, plan->runs, 0, &layout.resampled);
   layout.reached = layout.weights + plan->runs * layout.by_weight.stride;
@@ -307,7 +307,7 @@ void pa_population_point(const struct pa_population *population, size_t m,
     outcome->sums[c] = population->moments + (m * n_channels + c) * blocks;
 }
 
-/* Reads what was found for run m of the own ones, from a record whose arrays `found` has. */
+/* Reads the findings for run m of the own ones, from a record whose arrays `found` has. */
 static void read_outcome(const struct pa_population *population, const uint8_t *record,
                          const struct pa_work *found, size_t m, struct pa_outcome *outcome)
 {
@@ -319,7 +319,7 @@ static void read_outcome(const struct pa_population *population, const uint8_t *
   struct gpumc_moment_sums *moments =
       population->moments + (population->first + m) * n_channels * blocks;
   uint64_t *block_weight = population->block_weight + (population->first + m) * blocks;
-  /* The channels' come after the weights' in the same memory. */
+  /* The channels' sums follow those of the weights in the same memory. */
   gpumc_tally_read(&layout->by_weight, record + layout->weights + m * layout->by_weight.stride,
                    moments);
   for (size_t b = 0; b < blocks; b++)

@@ -71,7 +71,7 @@ size_t pa_run_quantities(const struct pa_settings *settings)
   return count;
 }
 
-/* Of the tracked channel per site. */
+/* For the tracked channel per site. */
 static const struct gpumc_label *tracked_label(const struct pa *pa)
 {
   const struct gpumc_observables *observables = &pa->settings.observables;
@@ -85,7 +85,7 @@ static struct gpumc_column column_of(struct gpumc_label label)
   return (struct gpumc_column){.label = label, .width = 1};
 }
 
-/* Sums of the tracked channel are called sums. */
+/* Sums of the tracked channel are labelled as sums. */
 static struct gpumc_label
 sum_label(const struct pa *pa, const struct gpumc_mean *mean, struct named *named)
 {
@@ -99,7 +99,7 @@ sum_label(const struct pa *pa, const struct gpumc_mean *mean, struct named *name
   return name_label(named, i, mean->label.units);
 }
 
-/* Of one of the columns about the lowest value. */
+/* For one of the columns about the lowest value. */
 static struct gpumc_label lowest_label(const struct pa *pa, size_t c, struct named *named)
 {
   const char *channel =
@@ -202,7 +202,7 @@ enum gpumc_status pa_tables_declare(struct pa *pa, struct gpumc_error *error)
   return GPUMC_OK;
 }
 
-/* The sum over a block of what a mean is made of, in quanta. */
+/* Returns the sum over a block of a mean's source, in quanta. */
 static double block_sum(const struct gpumc_moment_sums *sums, const struct gpumc_mean *mean)
 {
   if (mean->power == 1)
@@ -210,7 +210,7 @@ static double block_sum(const struct gpumc_moment_sums *sums, const struct gpumc
   return (double)(mean->power == 2 ? sums->second : sums->fourth);
 }
 
-/* Fill block_row: the sums of every block. */
+/* Fills block_row: the sums of every block. */
 static void fill_blocks(struct pa *pa, const struct pa_outcome *outcome, double value)
 {
   const struct gpumc_observables *observables = &pa->settings.observables;
@@ -241,7 +241,8 @@ static double block_mean(const struct pa *pa, size_t column, size_t replicas)
   return sum / (double)replicas;
 }
 
-/* Where columns after the entropy stand, by their numbers: one before, where there is none. */
+/* Returns where columns after the entropy are, by their numbers: one place earlier if there is no
+ * entropy. */
 static double *further_of(const struct pa *pa, double *row)
 {
   return row + pa_curve_index(&pa->settings, PA_POPULATION) - PA_POPULATION;
@@ -263,7 +264,7 @@ static void fill_families(const struct pa *pa, const struct pa_outcome *outcome,
   further[PA_LOWEST_FAMILIES] = (double)outcome->lowest_families;
 }
 
-/* ln Q (eq. 1): the mean weight, its unit and its reference put back. */
+/* Returns ln Q (eq. 1): the mean weight, with its unit and its reference restored. */
 static double
 log_ratio(const struct pa *pa, const struct pa_step *step, const struct pa_outcome *outcome)
 {

@@ -10,7 +10,7 @@ static const struct gpumc_module *module_of(const struct pa *pa)
   return &gpumc_ensemble_processes(pa->context.ensemble)->module;
 }
 
-/* ---- which process has which ---- */
+/* ---- the runs of each process ---- */
 
 void pa_runs_plan(const struct gpumc_ensemble *ensemble, struct pa_population_plan *plan)
 {

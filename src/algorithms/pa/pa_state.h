@@ -1,5 +1,5 @@
-/* Population annealing: what its files share. Equations are those of Barash et al., Comput. Phys.
- * Commun. 220, 341 (2017). */
+/* Population annealing: declarations shared by its files. Equations are those of Barash et al.,
+ * Comput. Phys. Commun. 220, 341 (2017). */
 #ifndef GPUMC_ALGORITHMS_PA_STATE_H
 #define GPUMC_ALGORITHMS_PA_STATE_H
 
@@ -10,8 +10,8 @@
 #include "core/simulation/ladder.h"
 #include "core/simulation/observables.h"
 
-/* Runs are dealt into strata, so that the jackknife samples stay few however many runs there are.
- */
+/* Runs are distributed over strata, so that there are few jackknife samples however many runs there
+ * are. */
 enum {
   PA_ROWS_MAXIMUM = 1000000,
   PA_VALUES_MAXIMUM = 10000,
@@ -29,9 +29,9 @@ enum pa_stage {
   PA_STAGE_TALLY
 };
 
-/* Columns of the table runs/NNNN, in this order: the moved control, the quantities that are formed
- * of each run by itself, and these; without the entropy where ln Z is not known but for its change.
- */
+/* Columns of the table runs/NNNN, in this order: the moved control, the quantities that are
+ * computed for each run by itself, and these; without the entropy if only the change of ln Z is
+ * known. */
 enum pa_further_column {
   PA_BETA_FREE_ENERGY,
   PA_ENTROPY,
@@ -48,11 +48,12 @@ enum pa_further_column {
 };
 
 /* Columns of the table runs/NNNN/blocks after the moved control, each of width `blocks`: replicas,
- * the share of the weights that led here, and sums over the block's replicas of what the means are
- * made of. */
+ * the share of the weights that led here, and sums over the block's replicas of the sources of the
+ * means. */
 enum pa_block_column { PA_BLOCK_POPULATION, PA_BLOCK_WEIGHT, PA_BLOCK_MEANS };
 
-/* Labels of what only population annealing reports, initialisers of struct gpumc_label. */
+/* Labels of quantities that only population annealing reports, initialisers of struct
+ * gpumc_label. */
 #define PA_LABEL_BETA_FREE_ENERGY                                                                  \
   {                                                                                                \
     "beta_free_energy",                                                                            \
@@ -72,9 +73,9 @@ enum pa_block_column { PA_BLOCK_POPULATION, PA_BLOCK_WEIGHT, PA_BLOCK_MEANS };
     "entropy", "entropy per site", "k_B", "S/N"                                                    \
   }
 
-/* What the configuration says. */
+/* Settings from the configuration. */
 struct pa_settings {
-  struct gpumc_moved moved; /* what is annealed */
+  struct gpumc_moved moved; /* the annealed control */
   /* Sweeps of every replica at the first value, unless that is beta = 0, where every state has the
    * same weight and all replicas are drawn. */
   uint32_t thermalization;
@@ -82,8 +83,8 @@ struct pa_settings {
   uint32_t sweeps;   /* theta */
   size_t runs;       /* M */
   size_t blocks;     /* of families in a run, for the errors */
-  size_t strata;     /* run m belongs to stratum m mod strata: each run its own, unless many */
-  size_t run_groups; /* for the jackknife over runs: each run its own, unless many */
+  size_t strata;     /* run m belongs to stratum m mod strata: one per run, unless there are many */
+  size_t run_groups; /* for the jackknife over runs: one per run, unless there are many */
   enum pa_resampling resampling;
   bool adaptive;
   double overlap; /* alpha*, adaptive only */
@@ -94,7 +95,7 @@ struct pa_settings {
 
 /* The values of the moved control known so far, ascending: all of them unless adaptive. */
 struct pa_schedule {
-  const char *block; /* of the keys that say them */
+  const char *block; /* of the keys that give them */
   double *value;
   size_t count, capacity;
 };
@@ -103,11 +104,11 @@ struct pa_run_tables {
   size_t curve, blocks;
 };
 
-/* What one temperature step was, for the rows of the runs. */
+/* Parameters of one temperature step, for the rows of the runs. */
 struct pa_step {
   double value;
   /* Difference of the coefficients (gpumc_moved_coefficient) times the quantum of the conjugate
-   * channel: of beta times that of the energy; 0 at the start. */
+   * channel: for beta, times that of the energy; 0 at the start. */
   double weighing;
 };
 
@@ -124,11 +125,11 @@ struct pa {
   struct pa_schedule schedule;
   struct pa_run_tables *tables; /* [runs] */
   struct pa_population population;
-  struct pa_batch batch; /* the present one; count 0: all are done */
-  size_t batch_runs;     /* of the next one, at most; that of a checkpoint may have more */
+  struct pa_batch batch; /* the current one; count 0: all are done */
+  size_t batch_runs;     /* maximum for the next one; that of a checkpoint may have more */
   size_t row;            /* to be made next */
   bool tallied;          /* the population knows the ensemble's energies */
-  /* The row before `row` is on its way: made, but not yet recorded. */
+  /* The row before `row` is pending: made, but not yet recorded. */
   bool pending;
   struct pa_step step;
   struct pa_outcome *outcome; /* [runs of a batch] */
@@ -140,28 +141,29 @@ struct pa {
   struct gpumc_configurations configurations;
 };
 
-/* Whether ln Z is known, from beta = 0 on; otherwise its change since the first value is. */
+/* Returns whether ln Z is known, starting from beta = 0; otherwise only its change since the first
+ * value is. */
 static inline bool pa_knows_partition(const struct pa_settings *settings)
 {
   return settings->moved.beta;
 }
-/* ln Z at the first value, or 0 where changes count from there. */
+/* Returns ln Z at the first value, or 0 if changes count from there. */
 static inline double
 pa_first_log_partition(const struct pa_settings *settings, const struct gpumc_model *model)
 {
   return pa_knows_partition(settings) ? model->log_states : 0;
 }
-/* The spectrum of the tracked channel, whose histograms the reweighting is made of. */
+/* Returns the spectrum of the tracked channel, whose histograms are used for reweighting. */
 static inline const struct gpumc_grid *pa_spectrum(const struct gpumc_model *model)
 {
   return &model->grid[model->ops->tracked];
 }
-/* The mean of the conjugate channel per site among those of a run or an average. */
+/* Returns the mean of the conjugate channel per site among those of a run or an average. */
 static inline double pa_conjugate_mean(const struct pa_settings *settings, const double *mean)
 {
   return mean[gpumc_observables_power(&settings->observables, settings->moved.conjugate, 1)];
 }
-/* Quantities that are formed of each run by itself. */
+/* Returns the number of quantities that are computed for each run by itself. */
 size_t pa_run_quantities(const struct pa_settings *settings);
 static inline size_t
 pa_curve_index(const struct pa_settings *settings, enum pa_further_column column)
@@ -187,33 +189,36 @@ cJSON *pa_defaults(const struct gpumc_params *params, const struct gpumc_model *
 size_t pa_replicas(const struct gpumc_params *params);
 void pa_settings_read(const struct gpumc_params *params, const struct gpumc_model *model,
                       struct pa_settings *settings);
-/* The most replicas that a run can have: the target and twenty standard deviations of rounding. */
+/* Returns the most replicas that a run can have: the target and twenty standard deviations of
+ * rounding. */
 size_t pa_capacity(size_t population);
 
-/* The most runs of a batch if `processes` processes may have runs of their own: that many times
- * what one of them has, which follows from the configuration alone, never from the device. */
+/* Returns the most runs of a batch if `processes` processes may have runs of their own: that many
+ * times the runs of one of them, which follows from the configuration alone, never from the
+ * device. */
 size_t pa_batch_runs(const struct pa_settings *settings, const struct gpumc_model *model,
                      size_t processes);
-/* Runs that need room side by side: at least those that a checkpoint has under way, and no more
- * than are left. */
+/* Returns how many runs need room side by side: at least those that a checkpoint has in progress,
+ * and no more than are left. */
 size_t pa_batch_room(const struct pa_settings *settings, const struct gpumc_model *model,
                      const struct gpumc_spread *spread);
-/* The batch that begins with run `first`, of `most` runs at most: in adaptive runs the first one is
- * alone, since it finds the temperatures of the others. */
+/* Returns the batch that begins with run `first`, of at most `most` runs: in adaptive runs the
+ * first one is alone, since it finds the temperatures of the others. */
 struct pa_batch pa_batch_from(const struct pa_settings *settings, size_t most, size_t first);
-/* Of batches of `runs`, of a schedule with this first value. */
+/* Returns the plan for batches of `runs`, in a schedule with this first value. */
 struct pa_population_plan pa_population_plan(const struct pa_settings *settings,
                                              const struct gpumc_model *model, size_t runs,
                                              double first);
 
-/* The values that the configuration fixes, of beta from 0 on; adaptive: only the first. */
+/* Makes the values that the configuration fixes, for beta from 0 on; adaptive: only the first. */
 GPUMC_MUST_CHECK enum gpumc_status pa_schedule_make(const struct gpumc_params *params,
                                                     struct pa_schedule *schedule,
                                                     struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 pa_schedule_append(struct pa_schedule *schedule, double value, struct gpumc_error *error);
 
-/* Whether the populations of a row are requested, in a schedule that ends at the value `last`. */
+/* Returns whether the populations of a row are requested, in a schedule that ends at the value
+ * `last`. */
 bool pa_has_configurations(const struct gpumc_configurations_request *request, const double *value,
                            size_t row, double last);
 GPUMC_MUST_CHECK enum gpumc_status
@@ -221,15 +226,15 @@ pa_demand(const struct gpumc_params *params, const struct gpumc_model *model,
           const struct gpumc_device *device, const struct gpumc_spread *spread,
           struct gpumc_demand *demanded, struct gpumc_error *error);
 
-/* Declare runs/NNNN and runs/NNNN/blocks for every run. */
+/* Declares runs/NNNN and runs/NNNN/blocks for every run. */
 GPUMC_MUST_CHECK enum gpumc_status pa_tables_declare(struct pa *pa, struct gpumc_error *error);
-/* Append what was found for run m of the batch to both its tables; ln Z and updates follow. */
+/* Appends the findings for run m of the batch to both its tables; updates ln Z and updates. */
 GPUMC_MUST_CHECK enum gpumc_status
 pa_record(struct pa *pa, const struct pa_step *step, size_t m, struct gpumc_error *error);
-/* A recorded value. */
+/* Returns a recorded value. */
 double pa_curve_value(const struct pa *pa, size_t run, size_t row, enum pa_further_column column);
-/* Into the summary: the lowest value of the tracked channel, of all runs and rows, the first value
- * of the moved control where a run saw it, and who holds it at the last. */
+/* Writes to the summary the lowest value of the tracked channel, of all runs and rows, the first
+ * value of the moved control where a run saw it, and how many hold it at the last. */
 GPUMC_MUST_CHECK enum gpumc_status pa_write_lowest(struct pa *pa, struct gpumc_error *error);
 /* gpumc_algorithm_ops.merger (pa_merge.c) */
 extern const struct gpumc_merger pa_merger;

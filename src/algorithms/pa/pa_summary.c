@@ -1,8 +1,8 @@
 /* Population annealing: the summary - averages over runs with errors, and whether they can be
  * trusted.
  *
- * Families (the descendants of one initial replica) are independent of each other but for the
- * common normalisation, so leaving a block of families out of a run is a jackknife sample of the
+ * Families (the descendants of one initial replica) are independent of each other except for the
+ * common normalisation, so leaving a block of families out of a run gives a jackknife sample of the
  * run: means without its replicas, and Q without its weights. The influence of resampling noise on
  * ln Z cancels in each Q as it does in the run itself. */
 #include <math.h>
@@ -37,10 +37,10 @@ struct left_out {
   size_t run_group;
 };
 
-/* A share this near to nothing is the rounding of 1 - 1. */
+/* A share this close to 0 is the rounding of 1 - 1. */
 static const double least_share = 1e-12;
 
-/* Column `column` of the blocks at a row: [blocks]. */
+/* Returns column `column` of the blocks at a row: [blocks]. */
 static const double *
 block_values(const struct average *average, size_t run, size_t row, size_t column)
 {
@@ -58,8 +58,8 @@ static double sum(const double *values, size_t n)
   return total;
 }
 
-/* ln Q without block b: the weights without its weight over the replicas without its replicas. A
- * block that is everything cannot be left out. */
+/* Computes ln Q without block b: the weights without its weight over the replicas without its
+ * replicas. A block that contains everything cannot be left out. */
 static void advance_partition(struct average *average, size_t run)
 {
   const struct pa *pa = average->pa;
@@ -102,7 +102,7 @@ static void find_means(struct average *average, size_t run)
   }
 }
 
-/* Goes to the next temperature; the first call to the first. */
+/* Advances to the next temperature; the first call goes to the first. */
 static void average_next(struct average *average)
 {
   average->row++;
@@ -117,7 +117,7 @@ static bool run_is_left_out(const struct average *average, struct left_out left_
   return left_out.run_group != NONE && run % average->pa->settings.run_groups == left_out.run_group;
 }
 
-/* Which of a run's estimates serves. */
+/* Returns which of a run's estimates to use. */
 static size_t estimate_of(const struct average *average, struct left_out left_out, size_t run)
 {
   size_t blocks = average->pa->settings.blocks;
@@ -125,7 +125,7 @@ static size_t estimate_of(const struct average *average, struct left_out left_ou
   return run * (blocks + 1) + (without ? left_out.block + 1 : 0);
 }
 
-/* weight[m] of eq. 7 and ln of the mean of Z over the runs used. */
+/* Computes weight[m] of eq. 7; returns ln of the mean of Z over the runs used. */
 static double find_weights(struct average *average, struct left_out left_out)
 {
   size_t runs = average->pa->settings.runs;
@@ -149,7 +149,7 @@ static double find_weights(struct average *average, struct left_out left_out)
   return largest + gpumc_log(total / used);
 }
 
-/* Averages over the runs with the weights of eqs. 6 and 7: mean[pa_average_width]. */
+/* Computes averages over the runs with the weights of eqs. 6 and 7: mean[pa_average_width]. */
 static void average_means(struct average *average, struct left_out left_out, double *mean)
 {
   const double log_partition = find_weights(average, left_out);
@@ -162,7 +162,7 @@ static void average_means(struct average *average, struct left_out left_out, dou
   mean[average->n_means] = log_partition;
 }
 
-/* Replicas in block `block` of the runs of stratum `stratum` at the row. */
+/* Returns the replicas in block `block` of the runs of stratum `stratum` at the row. */
 static double block_population(const struct average *average, size_t stratum, size_t block)
 {
   double population = 0;
@@ -173,7 +173,7 @@ static double block_population(const struct average *average, size_t stratum, si
 
 /* ---- whether the averages can be trusted ---- */
 
-/* Effective families, R/rho_t of a single run (Wang, Machta, Katzgraber 2015). */
+/* Required effective families, R/rho_t of a single run (Wang, Machta, Katzgraber 2015). */
 static const double families_needed = 100.0;
 
 static const char *tracked_name(const struct pa_trust *trust)
@@ -193,8 +193,8 @@ void pa_trust_regard_quantity(struct pa_trust *trust, size_t row, size_t q,
   trust->chance[row] = fmin(trust->chance[row], chance);
 }
 
-/* A family's share of the average is that of its run, times that in its run; 1 over the sum of the
- * squares of all shares is the number of equal families that would scatter as much. */
+/* A family's share of the average is that of its run times its share in the run; 1 over the sum of
+ * the squares of all shares is the number of equal families that would scatter as much. */
 static void regard_families(struct pa_trust *trust, struct average *average)
 {
   const struct pa *pa = trust->pa;
@@ -268,7 +268,7 @@ static void warn_of_runs(const struct pa_trust *trust, size_t worst, struct gpum
   warn(trust, all, text);
 }
 
-/* Of quantities that are larger than they may be, value[Q][T]. */
+/* Warns of quantities that exceed their limits, value[Q][T]. */
 static void
 warn_of_excess(const struct pa_trust *trust, const double *value, struct gpumc_text *all)
 {
@@ -331,7 +331,8 @@ struct summary {
   double *sizes;                   /* [B] */
   double *log_partition;           /* [G + 1][T] */
   double *population;              /* [G][T] */
-  double *freedom;                 /* [T]: most degrees of freedom of an error from blocks */
+  double *freedom;                 /* [T]: upper limit of the degrees of freedom of an error from
+                                    * blocks */
   struct average average;
   struct pa_trust trust;
 };
@@ -408,7 +409,7 @@ summary_init(struct summary *summary, struct pa *pa, struct gpumc_error *error)
   return GPUMC_OK;
 }
 
-/* The whole, leaving out each block of each stratum, and each group of runs. */
+/* Computes the whole, and leaves out each block of each stratum, and each group of runs. */
 static void leave_out_each(struct summary *summary)
 {
   struct average *average = &summary->average;
@@ -435,9 +436,9 @@ static void leave_out_each(struct summary *summary)
     average_means(average, (struct left_out){NONE, NONE, g}, summary->by_run + g * summary->width);
 }
 
-/* All quantities at the average's temperature. The error pools two estimates of the variance: from
- * blocks of families within the runs, whose degrees of freedom cannot exceed the number of blocks
- * of equal size less one, and from the runs. */
+/* Computes all quantities at the average's temperature. The error pools two estimates of the
+ * variance: from blocks of families within the runs, whose degrees of freedom cannot exceed the
+ * number of blocks of equal size less one, and from the runs. */
 static enum gpumc_status summarize_temperature(struct summary *summary, struct gpumc_error *error)
 {
   const size_t t = summary->average.row;

@@ -1,4 +1,4 @@
-/* What the steps of a device get of a population. */
+/* The arguments of a device's steps for a population. */
 #include "algorithms/pa/pa_parts.h"
 
 static size_t after(size_t *offset, size_t bytes)
