@@ -84,7 +84,7 @@ save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_err
   return pt_tempering_save(&pt->tempering, writer, "pt/tempering", error);
 }
 
-/* Rounds of the stretches before the present one. */
+/* Returns the rounds of the stretches before the current one. */
 static uint64_t rounds_before(const struct pt_timeline *timeline, uint64_t stretch)
 {
   uint64_t rounds = 0;
@@ -93,7 +93,7 @@ static uint64_t rounds_before(const struct pt_timeline *timeline, uint64_t stret
   return rounds;
 }
 
-/* A checkpoint that reads well may still be wrong: what indexes arrays must fit them. */
+/* A readable checkpoint may still be wrong: numbers that index arrays must fit them. */
 static enum gpumc_status
 check(const struct pt *pt, const uint64_t counters[N_COUNTERS], struct gpumc_error *error)
 {
@@ -247,7 +247,7 @@ static enum gpumc_status build(struct pt *pt, struct gpumc_error *error)
   return pt_configurations_declare(pt, error);
 }
 
-/* Leaves nothing half-made: the position of a state may be asked for at any time. */
+/* Leaves no partial state: the position may be requested at any time. */
 static enum gpumc_status
 create(struct gpumc_context *context, void **state, struct gpumc_error *error)
 {
@@ -269,13 +269,13 @@ static enum gpumc_status settle(void *state, struct gpumc_error *error)
     return GPUMC_OK;
   pt->pending = false;
   const struct gpumc_processes *processes = pt->context.device->processes;
-  gpumc_processes_enter(processes, PT_STAGE_TALLY); /* for messages; the device goes on */
+  gpumc_processes_enter(processes, PT_STAGE_TALLY); /* for messages; the device carries on */
   const enum gpumc_status status = pt_collect(pt, error);
   gpumc_processes_enter(processes, PT_STAGE_OTHER);
   return status;
 }
 
-/* Ends the present stretch. The next one may begin before the sums arrive, unless they decide
+/* Ends the current stretch. The next one may begin before the sums arrive, unless they decide
  * temperatures. */
 static enum gpumc_status end_stretch(struct pt *pt, struct gpumc_error *error)
 {
@@ -292,8 +292,7 @@ static size_t processes_of(const struct pt *pt)
   return pt->context.processes != NULL ? (size_t)pt->context.processes->module.size : 1;
 }
 
-/* Enqueues a unit of sweeps and, once the device has enough of them to do, records the stretch
- * before. */
+/* Enqueues a unit of sweeps and, once the device has enough work, records the previous stretch. */
 static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error *error)
 {
   struct pt *pt = state;
@@ -356,7 +355,7 @@ static const char citation[] =
     "  doi     = {10.1103/PhysRevB.63.184422}\n"
     "}\n";
 
-/* Samples have nothing to do with each other; temperatures exchange replicas. */
+/* Samples are independent of each other; temperatures exchange replicas. */
 static const enum gpumc_division divides[] = {GPUMC_BY_REPLICAS, GPUMC_BY_RUNS, GPUMC_UNDIVIDED};
 
 static const char *const stages[] = {"sweep", "tally", "exchange", NULL};
@@ -369,7 +368,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pt = {
     .stages = stages,
     .required = GPUMC_OPERATION_START | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |
                 GPUMC_OPERATION_MEASURE |
-                GPUMC_OPERATION_EXCHANGE, /* with these come overlaps (core/simulation/model.h) */
+                GPUMC_OPERATION_EXCHANGE, /* these imply overlaps (core/simulation/model.h) */
     .divides = divides,
     .sweeps_alone = true,
     .merger = &pt_merger,

@@ -11,7 +11,7 @@
 
 /* ---- few samples: whether blocks of time are long enough for errors ---- */
 
-/* Sum of a term in the first block; it has one in every block. */
+/* Returns the sum of a term in the first block; every block has one. */
 static const double *first_sum(const struct pt_sums *sums, size_t term, size_t t, size_t s)
 {
   return sums->values + (term * sums->temperatures + t - sums->first) * sums->samples + s;
@@ -22,7 +22,7 @@ static size_t numbers_of_block(const struct pt_sums *sums)
   return sums->pt->terms.count * sums->temperatures * sums->samples;
 }
 
-/* Mean of a term in one block. */
+/* Returns the mean of a term in one block. */
 static double block_mean(const struct pt_sums *sums, size_t term, size_t t, size_t s, size_t b)
 {
   const struct pt *pt = sums->pt;
@@ -31,7 +31,7 @@ static double block_mean(const struct pt_sums *sums, size_t term, size_t t, size
          ((double)pt->bin.measurements[b] * values);
 }
 
-/* Samples of one model are so many series of the same observable; those of disorder have means of
+/* Samples of one model are as many series of the same observable; those of disorder have means of
  * their own, and only their average is one. */
 static void
 series_of(const struct pt_sums *sums, size_t term, size_t t, struct gpumc_series *series)
@@ -113,7 +113,7 @@ void pt_average_free(struct pt_average *average)
   memset(average, 0, sizeof *average);
 }
 
-/* All samples at temperature t. */
+/* Averages all samples at temperature t. */
 static void average_samples(struct pt_average *average, size_t t, struct pt_blocks left_out)
 {
   const struct pt *pt = average->pt;
@@ -127,7 +127,7 @@ static void average_samples(struct pt_average *average, size_t t, struct pt_bloc
   }
 }
 
-/* Their mean[W]. */
+/* Computes their mean[W]. */
 static void average_over_samples(const struct pt_average *average, double *mean)
 {
   const size_t samples = average->pt->settings.samples;
@@ -139,20 +139,20 @@ static void average_over_samples(const struct pt_average *average, double *mean)
   }
 }
 
-/* Group g of so many that differ by one block at the most. */
+/* Returns group g of `groups` that differ by at most one block. */
 static struct pt_blocks group_of(const struct pt *pt, size_t g, size_t groups)
 {
   return (struct pt_blocks){g * pt->bin.blocks / groups, (g + 1) * pt->bin.blocks / groups};
 }
 
-/* What the estimator evaluates: one temperature. */
+/* The estimator's state: one temperature. */
 struct temperature {
   const struct pt_average *average;
   size_t t;
   struct gpumc_controls controls;
 };
 
-/* Samples of one model are together one system. */
+/* Samples of one model form one system. */
 static void results_of_average(const void *state, const double *mean, double *result)
 {
   const struct temperature *at = state;
@@ -165,8 +165,8 @@ static void results_of_average(const void *state, const double *mean, double *re
       result[q] = gpumc_quantity_value(observables, q, pt->context.model, &at->controls, mean);
 }
 
-/* Samples are summed up over equal numbers of measurements, so that equal ones have equal sums;
- * blocks of time are not: n equal numbers lose n/4 epsilon at most. */
+/* Samples are summed over equal numbers of measurements, so equal ones have equal sums; blocks of
+ * time are not: n equal numbers lose n/4 epsilon at most. */
 static void roundings_of_average(const void *state, const double *mean, double *rounding)
 {
   const struct temperature *at = state;
@@ -189,7 +189,7 @@ static bool is_known(const void *state, size_t result)
                                  &at->controls);
 }
 
-/* The means of all, and without each sample or each group of blocks. */
+/* Computes the means of all, and without each sample or each group of blocks. */
 static void leave_out_each(struct pt_average *average, size_t t)
 {
   const struct pt *pt = average->pt;

@@ -1,5 +1,5 @@
-/* Parallel tempering: what comes of a stretch of rounds to the host, what it completes, and what
- * several processes tell each other of it. */
+/* Parallel tempering: copying the outcome of a stretch of rounds to the host, what it completes,
+ * and messages between processes about it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "core/base/memory.h"
 #include "core/simulation/columns.h"
 
-/* Blocks of the bin that come before this one. */
+/* Returns the number of blocks of the bin before this one. */
 static size_t block_of(const struct pt_timeline *timeline, size_t stretch)
 {
   size_t block = 0;
@@ -17,8 +17,8 @@ static size_t block_of(const struct pt_timeline *timeline, size_t stretch)
   return block;
 }
 
-/* The histograms of this block of the last bin, over all processes; on the device they begin anew.
- */
+/* Fetches the histograms of this block of the last bin, over all processes; on the device they
+ * begin anew. */
 static enum gpumc_status fetch_histograms(struct pt *pt, struct gpumc_error *error)
 {
   struct gpumc_device *device = pt->context.device;
@@ -49,8 +49,8 @@ enum gpumc_status pt_publish(struct pt *pt, struct gpumc_error *error)
   return GPUMC_OK;
 }
 
-/* What was counted at the temperatures becomes that of all processes; the rest of an outcome stays
- * that of the own samples. */
+/* Adds the counts at the temperatures up over all processes; the rest of an outcome stays that of
+ * the own samples. */
 static void add_up_counted(const struct pt *pt, struct pt_outcome *outcome)
 {
   const size_t temperatures = pt->settings.temperatures;
@@ -68,8 +68,8 @@ static void add_up_counted(const struct pt *pt, struct pt_outcome *outcome)
 /* ---- the row of a bin of time ----
  *
  * Averages over all samples, and errors from leaving out one after the other, sum doubles in the
- * order of the samples. So processes divide the temperatures: each gets, of its own, the sums of
- * the samples of all, and all get what it makes of them. */
+ * order of the samples. So processes divide the temperatures: each gets the sums of all samples for
+ * its own temperatures, and sends its results to all. */
 
 static struct gpumc_slice own_temperatures(const struct pt *pt)
 {
@@ -88,7 +88,7 @@ enum gpumc_status pt_allocate_of_all(struct pt *pt, struct gpumc_error *error)
              : GPUMC_OK;
 }
 
-/* The temperatures of this process. */
+/* Returns the temperatures of this process. */
 static enum gpumc_status
 sums_of_all_samples(const struct pt *pt, struct pt_sums *sums, struct gpumc_error *error)
 {
@@ -102,7 +102,8 @@ sums_of_all_samples(const struct pt *pt, struct pt_sums *sums, struct gpumc_erro
                              error);
 }
 
-/* results[temperatures][width], of which each process has formed those of its temperatures. */
+/* Gathers results[temperatures][width], of which each process has computed those of its
+ * temperatures. */
 static enum gpumc_status
 gather_results(const struct pt *pt, double *results, size_t width, struct gpumc_error *error)
 {
@@ -120,7 +121,7 @@ gather_results(const struct pt *pt, double *results, size_t width, struct gpumc_
   return GPUMC_OK;
 }
 
-/* results[temperatures][2][quantities], values and errors. */
+/* Computes results[temperatures][2][quantities], values and errors. */
 static enum gpumc_status
 find_results(const struct pt *pt, double *results, struct gpumc_error *error)
 {
@@ -163,7 +164,7 @@ out:
   return status;
 }
 
-/* What is compared between the last bins, by sample. */
+/* Stores what is compared between the last bins, by sample. */
 static void remember(struct pt *pt, size_t bin)
 {
   const size_t temperatures = pt->settings.temperatures;
@@ -190,10 +191,10 @@ enum gpumc_status pt_record_bin(struct pt *pt, size_t bin, struct gpumc_error *e
 
 /* ---- for the summary ---- */
 
-/* What the host has by sample, `rows` numbers of 8 bytes of each. */
+/* The host's data by sample, `rows` numbers of 8 bytes for each. */
 struct by_sample {
   size_t rows;
-  void *own, *whole; /* of all samples: the root's, to be freed; else NULL */
+  void *own, *whole; /* of all samples: the root's, to be freed; otherwise NULL */
 };
 
 enum { SUMS, HISTORY, ROUND_TRIPS, LOWEST, BY_SAMPLE };
@@ -238,7 +239,7 @@ enum gpumc_status pt_bring_together(void *state, struct gpumc_error *error)
   return status;
 }
 
-/* ---- what it becomes ---- */
+/* ---- recording ---- */
 
 static void count(struct pt *pt, const struct pt_outcome *outcome)
 {
@@ -266,7 +267,7 @@ static void clear_counts(struct pt *pt)
   memset(counts->round_trips, 0, pt->held * sizeof *counts->round_trips);
 }
 
-/* An iteration of the tuning is over: its row, and other temperatures. */
+/* Ends an iteration of the tuning: writes its row, and sets other temperatures. */
 static enum gpumc_status
 end_iteration(struct pt *pt, const struct pt_stretch *stretch, struct gpumc_error *error)
 {

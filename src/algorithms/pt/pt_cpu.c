@@ -1,12 +1,12 @@
 /* The steps of parallel tempering on the CPU. All counts are of integers, and every sum of doubles
- * has the order of the copies, so that threads decide nothing. */
+ * is in the order of the copies, so threads decide nothing. */
 #include "algorithms/pt/pt_device.h"
 
 #include <assert.h>
 
 #include "algorithms/pt/pt_loops.h"
 
-/* Places that are worth a thread: tens of microseconds. */
+/* Number of places that is worth a thread: tens of microseconds. */
 enum { PLACES_A_THREAD = 2048 };
 
 static int threads_of(const struct pt_tempering *tempering)
@@ -23,7 +23,7 @@ static const struct pt_loops *loops_of(const struct pt_tempering *tempering)
 
 /* ---- sums and histograms ---- */
 
-/* Samples that a thread works on at a time. */
+/* Samples that a thread processes at a time. */
 enum { STRETCH = 1024 };
 
 static size_t stretches(size_t samples)
@@ -31,8 +31,7 @@ static size_t stretches(size_t samples)
   return (samples + STRETCH - 1) / STRETCH;
 }
 
-/* Counters of a histogram that are asked for before they are needed: they seldom are in the cache.
- */
+/* Counters of a histogram that are prefetched: they are seldom in the cache. */
 enum { AHEAD = 64 };
 
 /* One term at one temperature: its sums by sample, and rows of values by copy, or by pair of
@@ -67,7 +66,7 @@ add_products(const struct pt_loops *loops, struct rows rows, double scale, size_
     }
 }
 
-/* The term's sums at temperature t; every sample's in the order of the copies. */
+/* Adds the term's sums at temperature t; every sample's in the order of the copies. */
 static void
 add_term(const struct pt_tempering *tempering, size_t term, size_t t, size_t first, size_t end)
 {
@@ -96,7 +95,7 @@ static void add_to_histogram(const struct pt_tempering *tempering, size_t overla
 {
   const struct pt_tempering_plan *plan = &tempering->plan;
   const struct pt_histogram histogram = plan->histogram[overlap];
-  /* Most spacings are powers of two: a division would take as long as all the rest. */
+  /* Most spacings are powers of two: a division would take as long as everything else. */
   const int shift = __builtin_ctzll((unsigned long long)histogram.spacing);
   const size_t odd = (size_t)histogram.spacing >> shift;
   for (size_t p = 0; p < pt_tempering_pairs(plan); p++) {
@@ -151,14 +150,14 @@ enum {
   STRETCH_WORDS = 32 /* that a thread works on at a time */
 };
 
-/* What a round works on. */
+/* The data of a round. */
 struct round {
   const struct pt_tempering *tempering;
   const struct pt_loops *loops;
   struct gpumc_random random;
   uint32_t number;
-  size_t units, words, stretches;               /* of a copy; of a place; of a unit */
-  uint64_t *accepted, *labelled, *from_hottest; /* of the record */
+  size_t units, words, stretches;               /* per copy; per place; per unit */
+  uint64_t *accepted, *labelled, *from_hottest; /* in the record */
   uint32_t *round_trips;
 };
 
@@ -194,7 +193,8 @@ static size_t smaller(size_t a, size_t b)
   return a < b ? a : b;
 }
 
-/* Channels and walkers of the n elements from `hotter` on, and those `samples` places further. */
+/* Swaps channels and walkers of the n elements from `hotter` on with those `samples` places
+ * further. */
 static void exchange_places(const struct round *round, size_t hotter, size_t n, uint32_t swap)
 {
   const struct pt_tempering *tempering = round->tempering;
@@ -206,7 +206,8 @@ static void exchange_places(const struct round *round, size_t hotter, size_t n, 
                              swap);
 }
 
-/* The runs `hotter` and hotter + 1, at temperatures t and t + 1: decide, exchange, and count. */
+/* For the runs `hotter` and hotter + 1, at temperatures t and t + 1: decides, exchanges, and
+ * counts. */
 static void exchange_pair(const struct round *round, size_t hotter, size_t t, size_t first_word,
                           size_t end_word)
 {
@@ -243,7 +244,7 @@ static void label_walkers(const struct round *round, size_t c, size_t t, size_t 
   }
 }
 
-/* The walkers of copy c that are now at temperature t. */
+/* Handles the walkers of copy c that are now at temperature t. */
 static void meet_walkers(const struct round *round, size_t c, size_t t, size_t first, size_t end)
 {
   const struct pt_tempering_plan *plan = &round->tempering->plan;
@@ -266,7 +267,7 @@ static void exchange_unit(const struct round *round, size_t c, size_t number, si
   const size_t run = c * plan->temperatures + unit.t, last = run + unit.count - 1;
   if (unit.count == 2)
     exchange_pair(round, run, unit.t, first, end);
-  /* No replica goes on from the last of the unit. */
+  /* No replica moves on from the last one of the unit. */
   for (size_t w = first; w < end; w++)
     tempering->swap[last * round->words + w] = 0;
   for (size_t i = 0; i < unit.count; i++)

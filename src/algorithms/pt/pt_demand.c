@@ -1,4 +1,4 @@
-/* Parallel tempering: what a run will need, known before anything is allocated. */
+/* Parallel tempering: the demands of a run, known before anything is allocated. */
 #include <string.h>
 
 #include "algorithms/pt/pt_state.h"
@@ -20,15 +20,15 @@ size_t pt_histogram_rows(const struct pt_settings *settings)
   return settings->by_time ? settings->blocks : strata(settings);
 }
 
-/* Bins of equally many possible values, symmetric about 0: the outermost ones reach beyond what is
- * possible where the number of values is not a multiple of that of the bins. */
+/* Returns bins of equally many possible values, symmetric about 0: the outermost ones reach beyond
+ * the possible values if the number of values is not a multiple of that of the bins. */
 static struct pt_histogram histogram_of(int64_t bound, int64_t spacing)
 {
   const int64_t values = 2 * bound / spacing + 1;
   int64_t width = (values + HISTOGRAM_BINS_MAXIMUM - 1) / HISTOGRAM_BINS_MAXIMUM;
   width += (width + 1) % 2; /* odd, so that 0 can be in the middle of a bin */
   int64_t bins = (values + width - 1) / width;
-  bins += (bins + values) % 2; /* equally many values to spare on both sides */
+  bins += (bins + values) % 2; /* equally many unused values on both sides */
   return (struct pt_histogram){.lowest = -bound - (bins * width - values) / 2 * spacing,
                                .spacing = width * spacing,
                                .bins = (size_t)bins};
@@ -70,15 +70,15 @@ static struct gpumc_ensemble_plan ensemble_plan(const struct pt_settings *settin
   return plan;
 }
 
-/* Sums of a bin and the compared terms of the last ones. */
+/* Returns sums of a bin and the compared terms of the last ones. */
 static double numbers_by_sample(const struct pt_settings *settings, const struct pt_terms *terms)
 {
   return (double)settings->samples * (double)settings->temperatures *
          (double)(terms->count * settings->blocks + terms->n_compared * PT_BINS_COMPARED);
 }
 
-/* Those, and histograms; averages by sample at one temperature, and those without each sample; what
- * the summary writes at once. */
+/* Returns those, and histograms; averages by sample at one temperature, and those without each
+ * sample; and what the summary writes at once. */
 static double host_bytes(const struct pt_settings *settings, const struct pt_tempering_plan *plan,
                          const struct pt_terms *terms)
 {
@@ -92,8 +92,8 @@ static double host_bytes(const struct pt_settings *settings, const struct pt_tem
   return numbers * sizeof(double);
 }
 
-/* The bins of time, the summary with its distributions, averages of the samples; a checkpoint has
- * the sums of a bin, what is compared between bins, and the histograms. */
+/* Demands space for the bins of time, the summary with its distributions, averages of the samples;
+ * a checkpoint has the sums of a bin, what is compared between bins, and the histograms. */
 static void demand_disk(const struct pt_settings *settings, const struct pt_tempering_plan *plan,
                         const struct pt_terms *terms, double bins, struct gpumc_demand *demanded)
 {
@@ -113,7 +113,7 @@ static void demand_disk(const struct pt_settings *settings, const struct pt_temp
 }
 
 /* Energies are counted before every exchange; rounds that measure are among those that exchange.
- * Exchanges are decided in a tenth of the time that sums take. */
+ * Deciding exchanges takes a tenth of the time of sums. */
 static void count_rounds(const struct pt_settings *settings, const struct gpumc_model *model,
                          double rounds, struct gpumc_demand *demanded)
 {
@@ -131,7 +131,7 @@ static void count_rounds(const struct pt_settings *settings, const struct gpumc_
       .n_channels = settings->observables.n_channels};
 }
 
-/* Without samples that is left which every process has alike. */
+/* Without samples, only what every process has in full remains. */
 static void demand_tempering(const struct pt_tempering_plan *plan,
                              const struct gpumc_device *device, struct gpumc_demand *demanded)
 {
@@ -160,7 +160,7 @@ enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpum
   memset(demanded, 0, sizeof *demanded);
   demanded->plan = ensemble_plan(&settings, &timeline, model);
   demanded->replicas = settings.samples;
-  /* The root, which has all for the summary, has its share of them beside. */
+  /* The root, which gathers everything for the summary, also has its own share. */
   demanded->host_bytes = gpumc_demand_bytes(host_bytes(&settings, &plan, &terms));
   demanded->divided_host_bytes =
       gpumc_demand_bytes(numbers_by_sample(&settings, &terms) * sizeof(double));

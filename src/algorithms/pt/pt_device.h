@@ -1,4 +1,4 @@
-/* The steps of parallel tempering that each device does in its own way: pt_cpu.c on the CPU,
+/* The steps of parallel tempering that each device performs in its own way: pt_cpu.c on the CPU,
  * pt_gpu.cu on CUDA; and the record in which both sum up. */
 #ifndef GPUMC_ALGORITHMS_PT_DEVICE_H
 #define GPUMC_ALGORITHMS_PT_DEVICE_H
@@ -21,13 +21,13 @@ struct pt_steps {
 
 extern const struct pt_steps pt_steps_cpu, pt_steps_gpu;
 
-/* Where sums and counters stand in the record that is published: bytes from its beginning, arrays
- * as in struct pt_outcome. `lowest` is the last, because it does not begin with 0. */
+/* Offsets of sums and counters in the record that is published: bytes from its beginning, arrays as
+ * in struct pt_outcome. `lowest` comes last, because it does not begin with 0. */
 struct pt_layout {
   size_t sums, accepted, labelled, from_hottest, round_trips, lowest, bytes;
 };
 
-/* All bytes of a lowest value before the first is found: above any value. */
+/* The value of all bytes of a lowest value before the first is found: above any value. */
 enum { PT_LOWEST_BYTE = 0x7f };
 
 static inline size_t pt_tempering_places(const struct pt_tempering_plan *plan)

@@ -1,5 +1,5 @@
 /* The steps of parallel tempering on CUDA: one launch for the exchanges of a round, one for its
- * sums. Every sum has one thread and the order of the copies; all counts are of integers. */
+ * sums. Every sum has one thread and is in the order of the copies; all counts are of integers. */
 #include <assert.h>
 
 #include "algorithms/pt/pt_device.h"
@@ -15,7 +15,7 @@ enum {
  * them, into element i. */
 struct term_work {
   const int64_t *values;
-  uint32_t count; /* of the copies, or pairs, whose values there are */
+  uint32_t count; /* of the copies, or pairs, whose values it has */
   bool products;
   enum gpumc_moment_choice moment;
   double scale;
@@ -28,10 +28,10 @@ struct histogram_work {
   uint32_t count; /* of bins */
 };
 
-/* What both kernels get; arrays as in struct pt_tempering and its outcome. */
+/* Arguments of both kernels; arrays as in struct pt_tempering and its outcome. */
 struct work {
   uint32_t temperatures, copies, samples, first_sample, words, pairs, strata;
-  uint32_t n_terms, n_channels, n_histograms; /* that are kept */
+  uint32_t n_terms, n_channels, n_histograms; /* numbers that are kept */
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM];
   const int64_t *tracked;   /* the one of these whose lowest value is kept */
   const int64_t *conjugate; /* the one that decides exchanges */
@@ -127,7 +127,7 @@ __device__ static inline void add_to(uint64_t *counter, int count)
     atomicAdd((unsigned long long *)counter, (unsigned long long)count);
 }
 
-/* Channels of the elements `hotter` and hotter + samples change places. */
+/* Swaps the channels of the elements `hotter` and hotter + samples. */
 __device__ static inline void exchange_channels(const struct work *work, size_t hotter)
 {
   const size_t colder = hotter + work->samples;
@@ -139,8 +139,8 @@ __device__ static inline void exchange_channels(const struct work *work, size_t 
   }
 }
 
-/* The walker that is now at temperature t of copy c, and how many of the block's tell of an
- * extreme. Every thread of the block calls it, for a sample or for none. */
+/* Updates the walker that is now at temperature t of copy c, and counts how many of the block's
+ * carry a label. Every thread of the block calls it, for a sample or for none. */
 __device__ static inline void
 meet_walker(const struct work *work, uint32_t c, uint32_t t, uint32_t s, uint32_t walker)
 {
@@ -222,7 +222,7 @@ __device__ static inline void find_lowest(const struct work *work, size_t i, siz
     const int64_t of_copy = work->tracked[c * stride + i];
     mine = of_copy < mine ? of_copy : mine;
   }
-  /* It only ever falls, so that a value read too early costs no more than an operation. */
+  /* It only ever falls, so a value read too early only costs an operation. */
   if (mine < *lowest)
     atomicMin((long long *)lowest, (long long)mine);
 }

@@ -1,5 +1,5 @@
-/* The inner loops of parallel tempering on the CPU, which are compiled once for each
- * instruction-set level: over neighbouring samples of one run. Every level gives the same bits. */
+/* The inner loops of parallel tempering on the CPU, compiled once for each instruction-set level:
+ * over neighbouring samples of one run. Every level gives the same bits. */
 #ifndef GPUMC_ALGORITHMS_PT_LOOPS_H
 #define GPUMC_ALGORITHMS_PT_LOOPS_H
 
@@ -22,16 +22,16 @@ struct pt_loops {
   /* sums[i] += pt_term_product(one[i], other[i], scale) */
   void (*add_products)(double *sums, const int64_t *one, const int64_t *other, size_t n,
                        double scale);
-  /* lowest[i] becomes the smaller of itself and value[i]. */
+  /* Sets lowest[i] to the smaller of itself and value[i]. */
   void (*find_lowest)(int64_t *lowest, const int64_t *value, size_t n);
-  /* Bit i: pt_exchange_accepted of sample `first` + i, i < n <= PT_LANES, whose
-   * energies are hotter[i] and colder[i]. */
+  /* Returns in bit i pt_exchange_accepted for sample `first` + i, i < n <= PT_LANES, whose energies
+   * are hotter[i] and colder[i]. */
   uint32_t (*decide)(const struct pt_exchange_pair *pair, uint32_t first, size_t n,
                      const int64_t *hotter, const int64_t *colder);
-  /* Elements i < n of a and b change places where bit i of `swap` is set. */
+  /* Swaps elements i < n of a and b if bit i of `swap` is set. */
   void (*exchange)(int64_t *a, int64_t *b, size_t n, uint32_t swap);
   void (*exchange_walkers)(uint32_t *a, uint32_t *b, size_t n, uint32_t swap);
-  /* Of n walkers, those with a label, and those whose label is PT_WALKER_HOT. */
+  /* Counts, of n walkers, those with a label, and those whose label is PT_WALKER_HOT. */
   void (*count_labels)(const uint32_t *walker, size_t n, uint64_t *labelled,
                        uint64_t *from_hottest);
 };

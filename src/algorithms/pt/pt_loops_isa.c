@@ -1,5 +1,5 @@
-/* The inner loops of parallel tempering at one level, written so that compilers make vectors of
- * them: no branch in a loop over samples. */
+/* The inner loops of parallel tempering at one level, written so that compilers vectorise them: no
+ * branch in a loop over samples. */
 #include "algorithms/pt/pt_loops.h"
 
 #include "algorithms/pt/pt_rules.h"
@@ -44,8 +44,9 @@ static void find_lowest(int64_t *restrict lowest, const int64_t *restrict value,
     lowest[i] = value[i] < lowest[i] ? value[i] : lowest[i];
 }
 
-/* Thresholds of pt_exchange_accepted. An exponent that needs no comparison becomes 0, whose
- * threshold is above all numbers, and one below -708 becomes that: both thresholds are then 0. */
+/* Computes thresholds of pt_exchange_accepted. An exponent that needs no comparison becomes 0,
+ * whose threshold is above all numbers, and one below -708 becomes that: both thresholds are then
+ * 0. */
 static void find_thresholds(double step, size_t n, const int64_t *restrict hotter,
                             const int64_t *restrict colder, int64_t threshold[restrict PT_LANES])
 {

@@ -1,11 +1,10 @@
 /* Parallel tempering: the state after the last unit, from finished results of other samples.
  *
- * What a result has of each sample - averages in the last bins of time, round trips, the lowest
- * energy - goes into the sums of the bin as a run would have them, so that the summary of all
- * samples is formed as that of a run. Counts are found again from the shares that a result has of
- * them; of walkers that have been at an end, whose number it does not have, and of distributions,
- * whose groups of samples it does not have, there are averages with the number of samples as
- * weight. */
+ * A result's data for each sample - averages in the last bins of time, round trips, the lowest
+ * energy - are put into the sums of the bin as a run would have them, so that the summary of all
+ * samples is computed like that of a run. Counts are recovered from the shares in a result; for
+ * walkers that have been at an end, whose number is missing there, and for distributions, whose
+ * groups of samples are missing, averages are weighted by the number of samples. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,8 +40,8 @@ read_terms(const struct part *part, const char *path, double *values, struct gpu
 
 /* ---- sums of the last bin ---- */
 
-/* The sum of which this is the mean of `count` numbers, bit for bit: a sum and its neighbours may
- * have one mean, so the one that is found need not be the run's. */
+/* Returns the sum whose mean over `count` numbers this is, bit for bit: a sum and its neighbours
+ * may have one mean, so the one that is found need not be the run's. */
 static double sum_of(double mean, double count)
 {
   const double sum = mean * count;
@@ -125,14 +124,14 @@ check_measurements(const struct part *part, double *measurements, struct gpumc_e
 
 /* ---- exchanges ---- */
 
-/* Exchanges of even and odd pairs from round `begin` to before `end`. */
+/* Counts exchanges of even and odd pairs from round `begin` to before `end`. */
 static void count_rounds(uint64_t begin, uint64_t end, uint64_t rounds[2])
 {
   for (size_t parity = 0; parity < 2; parity++)
     rounds[parity] = (end + 1 - parity) / 2 - (begin + 1 - parity) / 2;
 }
 
-/* The first round of the last bin. */
+/* Returns the first round of the last bin. */
 static uint64_t begin_of_last_bin(const struct pt_timeline *timeline)
 {
   uint64_t begin = timeline->rounds;
@@ -155,7 +154,7 @@ static void add_accepted(const struct pt *pt, const double *share, size_t n,
           (uint64_t)llround(share[t] * ((double)rounds[t % 2] * (double)(pt->settings.copies * n)));
 }
 
-/* Walkers are counted in units of a share of all, fine enough for shares to stay as they are. */
+/* Walkers are counted in units of a share of all, fine enough that shares are preserved. */
 static const double whole_share = 0x1p62;
 
 static void finish_flow(struct pt *pt, const double *flow)
@@ -198,7 +197,7 @@ out:
 
 /* ---- the table of bins ---- */
 
-/* A column of a source's table of bins, its last pt->timeline.bins rows: values[bins][T]. */
+/* Reads a column of a source's table of bins, its last pt->timeline.bins rows: values[bins][T]. */
 static enum gpumc_status read_column(const struct pt *pt, const struct gpumc_source *source,
                                      const char *name, double *values, struct gpumc_error *error)
 {
@@ -221,9 +220,9 @@ static enum gpumc_status read_column(const struct pt *pt, const struct gpumc_sou
   return status;
 }
 
-/* Averages over the sources of what stands in their tables: rows[bins][width], but for the first
- * columns. Results of quantities that are not linear in the means are off by more than those of all
- * samples together would be, so only the rows before the last are these. */
+/* Averages over the sources of the contents of their tables: rows[bins][width], except for the
+ * first columns. Results that are nonlinear in the means are off by more than those of all samples
+ * together would be, so only the rows before the last are made in this way. */
 struct rows {
   struct pt *pt;
   const struct gpumc_sources *sources;
@@ -241,7 +240,7 @@ static void store(const struct rows *work, const double *values, size_t column)
            values + b * temperatures, temperatures * sizeof *values);
 }
 
-/* A quantity with its error, or without (error_name NULL), at that number of columns. */
+/* Averages a quantity with its error, or without (error_name NULL), at that number of columns. */
 static enum gpumc_status average_column(const struct rows *work, const char *name,
                                         const char *error_name, size_t column,
                                         struct gpumc_error *error)
@@ -303,7 +302,7 @@ static enum gpumc_status make_rows(struct rows *work, struct gpumc_error *error)
   return GPUMC_OK;
 }
 
-/* The rows before the last, and the accepted exchanges of the last one. */
+/* Takes the rows before the last, and the accepted exchanges of the last one. */
 static enum gpumc_status take_rows(struct rows *work, struct gpumc_error *error)
 {
   struct pt *pt = work->pt;
@@ -362,7 +361,7 @@ out:
 
 /* ---- all of it ---- */
 
-/* Of each sample. */
+/* For each sample. */
 static enum gpumc_status
 take_samples(struct pt *pt, const struct gpumc_sources *sources, struct gpumc_error *error)
 {
@@ -388,8 +387,7 @@ take_samples(struct pt *pt, const struct gpumc_sources *sources, struct gpumc_er
   return GPUMC_OK;
 }
 
-/* Results of earlier programs have no bins before the last; then nothing is known of equilibrium.
- */
+/* Results of earlier programs lack bins before the last; then nothing is known of equilibrium. */
 static void regard_bins(struct pt *pt, const struct gpumc_sources *sources)
 {
   for (size_t i = 0; i < sources->count; i++) {

@@ -14,19 +14,19 @@ struct pt_sums {
   size_t first, temperatures, samples;
 };
 
-/* Of all temperatures, and the samples that the host has. */
+/* Returns those of all temperatures, and of the samples that the host has. */
 static inline struct pt_sums pt_held_sums(const struct pt *pt)
 {
   return (struct pt_sums){pt, pt->bin.sums, 0, pt->settings.temperatures, pt->held};
 }
 
-/* Blocks of the present bin. */
+/* Blocks of the current bin. */
 struct pt_blocks {
   size_t first, end;
 };
 
-/* Mean of a term in the present bin at one temperature, in one sample, over all blocks but those of
- * `left_out`. */
+/* Returns the mean of a term in the current bin at one temperature, in one sample, over all blocks
+ * except those of `left_out`. */
 double pt_term_mean(const struct pt_sums *sums, size_t term, size_t t, size_t s,
                     struct pt_blocks left_out);
 static inline double
@@ -37,8 +37,8 @@ pt_term_mean_of_all(const struct pt_sums *sums, size_t term, size_t t, size_t s)
 
 /* ---- averages over the samples at one temperature, with errors ---- */
 
-/* Averages of a bin of time, all of whose blocks are there. What is left out, one at a time, for
- * the jackknife: samples, or groups of blocks of time. W numbers are averaged over the samples
+/* Averages of a bin of time whose blocks are complete. For the jackknife, samples or groups of
+ * blocks of time are left out one at a time. W numbers are averaged over the samples
  * (gpumc_averages). */
 struct pt_average {
   const struct pt *pt;
@@ -47,32 +47,32 @@ struct pt_average {
   double *by_sample;               /* [samples][W] */
   double *mean;                    /* [W] over the samples */
   double *without;                 /* [left_outs][W] */
-  struct gpumc_variance *variance; /* [quantities] of the errors that were formed last */
+  struct gpumc_variance *variance; /* [quantities] of the errors computed last */
   size_t left_outs;                /* at the last temperature */
 };
 
 GPUMC_MUST_CHECK enum gpumc_status
 pt_average_init(const struct pt_sums *sums, struct pt_average *average, struct gpumc_error *error);
-/* All quantities and their standard errors at temperature t, one of the sums: value[quantities],
- * error_of[quantities]. */
+/* Computes all quantities and their standard errors at temperature t, one of the sums:
+ * value[quantities], error_of[quantities]. */
 GPUMC_MUST_CHECK enum gpumc_status pt_average_at(struct pt_average *average, size_t t,
                                                  double *value, double *error_of,
                                                  struct gpumc_error *error);
 /* Legal on a zeroed object; leaves it zeroed. */
 void pt_average_free(struct pt_average *average);
 
-/* Independent groups of blocks that a jackknife needs to know its error. Of 256 blocks that hardly
- * remember their predecessor there are 64 to 128, fewer than make a series converged. */
+/* Independent groups of blocks that a jackknife needs to determine its error. 256 blocks that
+ * hardly remember their predecessor make 64 to 128 groups; a converged series needs more. */
 enum { PT_FEWEST_GROUPS = 32 };
-/* Of few samples: into how many groups the blocks of the present bin are joined at temperature t so
- * that the groups are independent of each other. *known: whether there are enough of them to tell,
- * and samples of one model agree. */
+/* For few samples: returns into how many groups the blocks of the current bin are joined at
+ * temperature t so that the groups are independent of each other. *known: whether there are enough
+ * of them to tell, and samples of one model agree. */
 size_t pt_block_groups(const struct pt_sums *sums, size_t t, bool *known);
 
 /* ---- rows of the tables, datasets of the summary, and their checks ---- */
 
-/* Columns of the table of bins; then for every quantity its values and its errors over the
- * temperatures, and the acceptance. */
+/* Columns of the table of bins; they are followed, for every quantity, by its values and its errors
+ * over the temperatures, and by the acceptance. */
 enum { PT_BIN_SWEEP, PT_BIN_MEASUREMENTS, PT_BIN_QUANTITIES };
 
 static inline struct gpumc_label pt_acceptance_label(const struct pt *pt)
@@ -85,21 +85,22 @@ static inline struct gpumc_label pt_acceptance_label(const struct pt *pt)
 }
 
 size_t pt_bin_row_width(const struct pt *pt);
-/* When a bin ends, into its row, and how many measurements it is to have. */
+/* Writes the end of a bin into its row; the other function returns how many measurements it will
+ * have. */
 void pt_bin_begin_row(const struct pt *pt, size_t bin, double *row);
 uint64_t pt_bin_measurements(const struct pt *pt, size_t bin);
-/* The row of a bin of time, all of whose blocks are there; what is compared is remembered.
+/* Writes the row of a bin of time whose blocks are complete; stores what is compared.
  * Collective. */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_record_bin(struct pt *pt, size_t bin, struct gpumc_error *error);
-/* The row of an iteration of the tuning, at the temperatures that it had. */
+/* Writes the row of an iteration of the tuning, at the temperatures that it had. */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_record_tuning(struct pt *pt, const struct pt_stretch *stretch, struct gpumc_error *error);
-/* [temperatures], of a bin that is recorded. */
+/* Returns [temperatures], for a recorded bin. */
 const double *pt_bin_values(const struct pt *pt, size_t bin, size_t quantity);
 const double *pt_bin_errors(const struct pt *pt, size_t bin, size_t quantity);
 
-/* [held], averages of one of the compared terms in one of the last bins. */
+/* Returns [held], averages of one of the compared terms in one of the last bins. */
 static inline const double *
 pt_remembered(const struct pt *pt, size_t bin, size_t compared, size_t t)
 {
@@ -108,18 +109,18 @@ pt_remembered(const struct pt *pt, size_t bin, size_t compared, size_t t)
          ((bin % PT_BINS_COMPARED * pt->terms.n_compared + compared) * temperatures + t) * pt->held;
 }
 
-/* Of the false alarms of a run: those of a drift over the samples. With 8 samples chance leaves one
- * of 128 ways, 0.0078. */
+/* The share of a run's false alarms that is for a drift over the samples. With 8 samples chance
+ * leaves one of 128 combinations, 0.0078. */
 #define PT_ALARMS_OF_DRIFT (0.8 * GPUMC_FALSE_ALARMS)
-/* Where the last bins of all samples agree, and obey an identity that the model has:
- * steady[temperatures], 1 or 0. All 1 where samples are too few and errors are from blocks of time.
- */
+/* Finds where the last bins of all samples agree, and satisfy the model's identity, if any:
+ * steady[temperatures], 1 or 0. All 1 if samples are too few and errors are from blocks of time. */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_find_drift(const struct pt *pt, double *steady, struct gpumc_error *error);
-/* Distributions in the last bin of the pairs that have one, each a group of the summary. */
+/* Writes distributions in the last bin for the pairs that have one, each as a group of the
+ * summary. */
 GPUMC_MUST_CHECK enum gpumc_status pt_write_distributions(struct pt *pt, struct gpumc_error *error);
-/* The group `samples`: averages of each sample, from which those of several files can be formed
- * together. */
+/* Writes the group `samples`: averages of each sample, from which those of several files can be
+ * combined. */
 GPUMC_MUST_CHECK enum gpumc_status pt_write_samples(struct pt *pt, struct gpumc_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* Parallel tempering: the order of events that follows from the settings, the temperatures and
- * their tuning, and what is averaged. */
+ * their tuning, and the averaged terms. */
 #include "algorithms/pt/pt_state.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@
 
 /* ---- the order of events ---- */
 
-/* Updates between two looks at signals and time limits: a tenth of a second to a second on two
+/* Updates between two checks for signals and time limits: a tenth of a second to a second on two
  * processors. */
 static const double unit_updates = 0x1p31;
 
@@ -32,7 +32,7 @@ uint64_t pt_unit_sweeps(const struct pt_settings *settings, const struct gpumc_m
   return sweeps < settings->round_sweeps ? sweeps : sweeps - sweeps % settings->round_sweeps;
 }
 
-/* Updates of a GPU in more than twice the time that its host, at the end of a bin, takes for one
+/* Updates of a GPU in more than twice the time that its host needs at the end of a bin for one
  * sample, block and temperature, a tenth of a microsecond. */
 static const double digest_updates = 0x1p19;
 
@@ -51,8 +51,8 @@ static void append(struct pt_timeline *timeline, enum pt_phase phase, size_t ind
   timeline->rounds += rounds;
 }
 
-/* Iteration i is 2^i shares long of the 2^iterations - 1 that there are, and long enough for all
- * neighbours to exchange: even and odd pairs take turns. */
+/* Iteration i is 2^i shares long of a total of 2^iterations - 1, and long enough for all neighbours
+ * to exchange: even and odd pairs alternate. */
 static void append_tuning(const struct pt_settings *settings, struct pt_timeline *timeline)
 {
   const double shares = (double)(((uint64_t)1 << settings->tuning_iterations) - 1);
@@ -62,7 +62,7 @@ static void append_tuning(const struct pt_settings *settings, struct pt_timeline
   }
 }
 
-/* The measurements begin + 1 .. end in blocks that differ by one measurement at the most. */
+/* Divides the measurements begin + 1 .. end into blocks that differ by at most one measurement. */
 static void append_bin(const struct pt_settings *settings, struct pt_timeline *timeline,
                        uint64_t begin, uint64_t end)
 {
@@ -103,9 +103,9 @@ void pt_timeline_free(struct pt_timeline *timeline)
  *
  * For energies of Gaussian distribution an exchange is accepted with the probability erfc(l/2), l
  * growing linearly with the distance in beta (Kofke, J. Chem. Phys. 117, 6911 (2002)). So lengths l
- * of the present steps are taken from their acceptance, and the whole length is divided anew into
- * equal parts, l being uniform within each present step. Where the distribution is another one, the
- * steps still end up with equal acceptance: only that is left as it is. */
+ * of the current steps are derived from their acceptance, and the whole length is divided anew into
+ * equal parts, l being uniform within each current step. If the distribution is not Gaussian, the
+ * steps still end up with equal acceptance, since only that is a fixed point. */
 
 bool pt_ladder_ascends(const double *beta, size_t temperatures)
 {
@@ -123,7 +123,7 @@ double pt_acceptance(const uint64_t rounds[2], const uint64_t *accepted, double 
   return (double)accepted[t] / ((double)rounds[t % 2] * places);
 }
 
-/* x with erfc(x) = p, to 0.2 % (Winitzki 2008): from elementary functions of our own, since it
+/* Returns x with erfc(x) = p, to 0.2 % (Winitzki 2008): from our own elementary functions, since it
  * decides temperatures. */
 static double inverse_erfc(double p)
 {
@@ -133,9 +133,9 @@ static double inverse_erfc(double p)
   return sqrt(sqrt(half * half - logarithm / a) - half);
 }
 
-/* Half an exchange more of each outcome than was counted, so that no length is infinite, and none
- * 0: where nearly all are accepted, erfc(x) = 1 - 2 x/sqrt(pi) tells more than rounding leaves of
- * the formula. */
+/* Half an exchange is added to each outcome, so that no length is infinite, and none 0: if nearly
+ * all are accepted, erfc(x) = 1 - 2 x/sqrt(pi) is more accurate than the formula with its
+ * rounding. */
 static double step_length(const struct pt_counts *counts, double places, size_t t)
 {
   const double tried = (double)counts->rounds[t % 2] * places;
@@ -202,7 +202,7 @@ void pt_terms_make(const struct gpumc_model *model, const struct gpumc_observabl
     terms->identity++;
 }
 
-/* Whether what would improve the value is not measured. */
+/* Returns whether a mean that would improve the value is not measured. */
 static bool is_incomplete(const struct gpumc_selected_quantity *quantity)
 {
   bool incomplete = false;

@@ -1,5 +1,5 @@
-/* The arithmetic of exchanges, walkers and sums of parallel tempering, for both compilers: what
- * every device must compute bit for bit. */
+/* The arithmetic of exchanges, walkers and sums of parallel tempering, for both compilers, which
+ * every device must reproduce bit for bit. */
 #ifndef GPUMC_ALGORITHMS_PT_RULES_H
 #define GPUMC_ALGORITHMS_PT_RULES_H
 
@@ -10,16 +10,16 @@
 #include "core/numerics/random.h"
 #include "core/numerics/threshold.h"
 
-/* What a walker remembers of the extremes that it has been to. */
+/* Which extremes a walker has visited. */
 enum pt_walker_label {
-  PT_WALKER_FRESH,      /* of none */
-  PT_WALKER_HOT,        /* the hottest was the last */
-  PT_WALKER_RETURNING,  /* the coldest was the last, after the hottest */
-  PT_WALKER_BEGUN_COLD, /* the coldest was the only one */
+  PT_WALKER_FRESH,      /* none */
+  PT_WALKER_HOT,        /* the hottest was visited last */
+  PT_WALKER_RETURNING,  /* the coldest was visited last, after the hottest */
+  PT_WALKER_BEGUN_COLD, /* only the coldest was visited */
   PT_WALKER_LABELS
 };
 
-/* A walker is its number, that of the temperature it began at, and its label. */
+/* Returns a walker: its number, that of the temperature it began at, and its label. */
 GPUMC_HOST_DEVICE static inline uint32_t pt_walker(uint32_t number, uint32_t label)
 {
   return number * PT_WALKER_LABELS + label;
@@ -35,8 +35,8 @@ GPUMC_HOST_DEVICE static inline uint32_t pt_walker_label(uint32_t walker)
   return walker % PT_WALKER_LABELS;
 }
 
-/* The walker once it is at temperature t; *returned: it has completed a round trip, from the
- * hottest to the coldest and back. */
+/* Returns the walker once it is at temperature t; *returned: it has completed a round trip, from
+ * the hottest to the coldest and back. */
 GPUMC_HOST_DEVICE static inline uint32_t
 pt_walker_arrived(uint32_t walker, size_t t, size_t temperatures, bool *returned)
 {
@@ -51,7 +51,7 @@ pt_walker_arrived(uint32_t walker, size_t t, size_t temperatures, bool *returned
   return label == PT_WALKER_FRESH ? pt_walker(number, PT_WALKER_BEGUN_COLD) : walker;
 }
 
-/* The temperatures of a copy in one round of exchanges: two neighbours that may change places, or
+/* The temperatures of a copy in one round of exchanges: two neighbours that may be exchanged, or
  * one that has no partner. */
 struct pt_exchange_unit {
   size_t t, count; /* temperatures t .. t + count - 1 */
@@ -72,7 +72,7 @@ pt_exchange_unit(size_t number, size_t temperatures, uint32_t round)
   return unit;
 }
 
-/* Whether the replicas of a sample at two neighbouring temperatures change places: with the
+/* Returns whether the replicas of a sample at two neighbouring temperatures are exchanged: with the
  * probability min(1, exp(step (colder - hotter))), step = beta of the colder less that of the
  * hotter, or the difference of the coefficients of another channel (Hukushima and Nemoto, J. Phys.
  * Soc. Jpn. 65, 1604 (1996), eqs. 9 and 10). `run`: of the hotter one. */
@@ -85,7 +85,7 @@ pt_exchange_accepted(struct gpumc_random random, uint32_t sample, uint32_t run, 
   return word[0] < gpumc_threshold_exponential(step * (double)(hotter - colder));
 }
 
-/* What a term adds for one measured value. */
+/* Returns what a term adds for one measured value. */
 GPUMC_HOST_DEVICE static inline double
 pt_term_value(int64_t value, double scale, enum gpumc_moment_choice moment)
 {
@@ -102,7 +102,7 @@ pt_term_value(int64_t value, double scale, enum gpumc_moment_choice moment)
   }
 }
 
-/* Of values in two copies. */
+/* The same for values in two copies. */
 GPUMC_HOST_DEVICE static inline double pt_term_product(int64_t value, int64_t other, double scale)
 {
   return (double)value * scale * ((double)other * scale);

@@ -1,5 +1,5 @@
-/* Parallel tempering: what is formed over the samples of the last bins of time - whether they
- * drift, distributions of the overlaps, and the averages of each sample. */
+/* Parallel tempering: results over the samples of the last bins of time - whether they drift,
+ * distributions of the overlaps, and the averages of each sample. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,17 +11,17 @@
 
 /* ---- drift ---- */
 
-/* Whether the last bins of time differ by more than chance explains, over all
- * samples.
+/* Whether the last bins of time differ by more than chance explains, over all samples.
  *
- * Few samples know their own scatter badly: a bound for each comparison by itself that holds the
- * rate of false alarms of a run is so wide that it hides any drift. A drift is in many quantities,
- * bins and temperatures at once, the coldest above all. So they are judged together first. */
+ * Few samples determine their own scatter badly: a bound for each comparison by itself that keeps
+ * the rate of false alarms of a run is so wide that it hides any drift. A drift appears in many
+ * quantities, bins and temperatures at once, above all the coldest. So they are first judged
+ * together. */
 
 /* Differences below this share of the averages are rounding. */
 static const double largest_rounding = 1e-12;
 
-/* Numbers of the samples that are 0 on average in equilibrium, and how large their terms are. */
+/* Numbers of the samples that are 0 on average in equilibrium, and the size of their terms. */
 struct differences {
   double *of_sample; /* [samples] */
   double scale;
@@ -41,7 +41,7 @@ static void change_of(const struct pt *pt, size_t back, size_t compared, size_t 
   differences->scale = sqrt(squares);
 }
 
-/* The violation of the identity, as large as its first mean. */
+/* Computes the violation of the identity, with its first mean as the size. */
 static void identity_of(const struct pt *pt, size_t t, struct differences *differences)
 {
   const struct gpumc_observables *observables = &pt->settings.observables;
@@ -74,7 +74,7 @@ static void compare(const struct pt *pt, size_t which, size_t t, struct differen
     identity_of(pt, t, differences);
 }
 
-/* Their root sum of squares, or 0 where they are rounding. */
+/* Returns their root sum of squares, or 0 if they are rounding. */
 static double size_of(const struct pt *pt, const struct differences *differences)
 {
   double squares = 0;
@@ -84,7 +84,7 @@ static double size_of(const struct pt *pt, const struct differences *differences
   return size > largest_rounding * differences->scale ? size : 0;
 }
 
-/* In units of their size, which no sign changes. */
+/* Adds them in units of their size, which no sign changes. */
 static void add_products(const struct pt *pt, const struct differences *differences, size_t groups,
                          double product[GPUMC_FLIPS_GROUPS][GPUMC_FLIPS_GROUPS])
 {
@@ -99,7 +99,7 @@ static void add_products(const struct pt *pt, const struct differences *differen
       product[a][b] += sum[a] * sum[b];
 }
 
-/* Pools of the coldest 1, 2, 4 ... temperatures and of all. */
+/* Forms pools of the coldest 1, 2, 4 ... temperatures and of all. */
 static void
 form_pools(const struct pt *pt, struct differences *differences, struct gpumc_flips *flips)
 {
@@ -117,7 +117,8 @@ form_pools(const struct pt *pt, struct differences *differences, struct gpumc_fl
   }
 }
 
-/* Student's t of the differences, one alone being beyond what chance explains in one of so many. */
+/* Tests Student's t of the differences: a single one is off beyond what chance explains in one of
+ * so many. */
 static bool is_off(const struct pt *pt, const struct differences *differences)
 {
   const double samples = (double)pt->settings.samples, size = size_of(pt, differences);
@@ -132,8 +133,8 @@ static bool is_off(const struct pt *pt, const struct differences *differences)
   return gpumc_student_tail(t, samples - 1) < GPUMC_FALSE_ALARMS;
 }
 
-/* Once a run drifts, every temperature stands by itself; where none does, those of the pool that
- * drifts. */
+/* Once a run drifts, every temperature is judged by itself; if none is off, those of the pool that
+ * drifts are marked. */
 static void
 mark(const struct pt *pt, size_t strongest, struct differences *differences, double *steady)
 {
@@ -172,12 +173,12 @@ enum gpumc_status pt_find_drift(const struct pt *pt, double *steady, struct gpum
 
 /* ---- distributions of the overlaps in the last bin of time ---- */
 
-/* One kind of overlap on its way to the file; B bins, T temperatures, R rows of the histogram, G
- * groups of neighbouring rows that are left out one at a time. */
+/* One kind of overlap; B bins, T temperatures, R rows of the histogram, G groups of neighbouring
+ * rows that are left out one at a time. */
 struct distribution {
   const uint64_t *counts; /* [R][T][B] */
   size_t rows, temperatures, bins;
-  size_t groups;              /* at the present temperature */
+  size_t groups;              /* at the current temperature */
   double width;               /* of a bin, in the unit of the overlap */
   double *axis;               /* [B] middles */
   double *density, *error_of; /* [T][B] */
@@ -196,7 +197,7 @@ static void distribution_free(struct distribution *distribution)
   free(distribution->total);
 }
 
-/* Blocks of time that the last bin really has. */
+/* Returns the blocks of time that the last bin really has. */
 static size_t rows_of(const struct pt *pt)
 {
   return pt->settings.by_time ? pt->bin.blocks : pt->tempering.plan.strata;
@@ -230,7 +231,7 @@ static enum gpumc_status distribution_init(const struct pt *pt, size_t kind,
   return GPUMC_OK;
 }
 
-/* Counts of bin b at temperature t in group g of the rows. */
+/* Returns the counts of bin b at temperature t in group g of the rows. */
 static uint64_t count_of(const struct distribution *distribution, size_t t, size_t g, size_t b)
 {
   const size_t rows = distribution->rows, groups = distribution->groups;
@@ -240,7 +241,8 @@ static uint64_t count_of(const struct distribution *distribution, size_t t, size
   return count;
 }
 
-/* Densities at temperature t, and errors from leaving out one group of rows after the other. */
+/* Computes densities at temperature t, and errors from leaving out one group of rows after the
+ * other. */
 static enum gpumc_status
 estimate(struct distribution *distribution, size_t t, struct gpumc_error *error)
 {
@@ -291,7 +293,7 @@ static enum gpumc_status write(struct pt *pt, const struct gpumc_pair *pair,
                                       distribution->error_of, error);
 }
 
-/* The distribution of pair k. */
+/* Writes the distribution of pair k. */
 static enum gpumc_status write_distribution(struct pt *pt, size_t k, struct gpumc_error *error)
 {
   struct distribution distribution;
@@ -388,7 +390,7 @@ static enum gpumc_status write_round_trips(struct pt *pt, double *values, struct
   return gpumc_curve_write(&place, &label, true, values, error);
 }
 
-/* What is compared, in the two bins before the last: earlier_bins/1 is the one before it. */
+/* Writes what is compared, in the two bins before the last: earlier_bins/1 is the previous one. */
 static enum gpumc_status
 write_earlier_bins(struct pt *pt, double *values, struct gpumc_error *error)
 {

@@ -1,17 +1,17 @@
-/* Parallel tempering: what its files share.
+/* Parallel tempering: declarations shared by its files.
  *
- * A temperature is a value of the control that is moved: an inverse temperature, from the hottest
- * to the coldest, or a field, from the first to the last.
+ * A temperature is a value of the moved control: an inverse temperature, from the hottest to the
+ * coldest, or a field, from the first to the last.
  *
  * Every sample is simulated at every temperature in several copies. The ensemble's run c T + t is
  * copy c at temperature t, from the hottest to the coldest, and replica s of each run is sample s:
- * the s-th disorder sample, or an independent simulation where there is no disorder.
+ * the s-th disorder sample, or an independent simulation if there is no disorder.
  *
- * Processes divide the samples among them: ensemble, tempering and what the host has by sample are
- * of the process's own ones, pt.held from tempering.plan.first_sample on. For averages over all
- * samples, settings.samples, each process gets some of the temperatures when a bin of time ends
- * (pt_collect.c); for the summary the root gets all (pt_bring_together). All else is the same in
- * every process. */
+ * Processes divide the samples among them: ensemble, tempering and the host's data by sample are
+ * those of the process's own samples, pt.held from tempering.plan.first_sample on. For averages
+ * over all samples, settings.samples, each process gets some of the temperatures when a bin of time
+ * ends (pt_collect.c); for the summary the root gets all (pt_bring_together). Everything else is
+ * the same in every process. */
 #ifndef GPUMC_ALGORITHMS_PT_STATE_H
 #define GPUMC_ALGORITHMS_PT_STATE_H
 
@@ -30,7 +30,7 @@ struct pt_terms {
   struct pt_term term[PT_TERMS_MAXIMUM];
   size_t tracked, tracked2;
   size_t n_compared, compared[PT_COMPARED_MAXIMUM]; /* between bins of time */
-  size_t identity; /* the quantity that is 0 in equilibrium; n_quantities: there is none */
+  size_t identity; /* the quantity that is 0 in equilibrium; n_quantities: none */
 };
 
 /* Labels of the quantities, borrowed from the model and from here; units are declared ones
@@ -46,13 +46,13 @@ void pt_labels_make(const struct gpumc_model *model, const struct gpumc_observab
                     struct pt_labels *labels);
 
 enum {
-  /* From so many samples on errors come from the scatter of the samples, below from that of blocks
-   * of time. */
+  /* With at least this many samples errors come from the scatter of the samples, with fewer from
+   * that of blocks of time. */
   PT_SAMPLES_FOR_ERRORS = 8,
-  /* Of time in a bin, at least: of 128, two or three percent of the series in equilibrium are
-   * joined to fewer than the 32 that errors need. */
+  /* Minimum number of blocks of time in a bin: with 128, two or three percent of the series in
+   * equilibrium are joined to fewer than the 32 that errors need. */
   PT_BLOCKS = 256,
-  /* Bins of time that are compared with each other, the last one included. */
+  /* Bins of time that are compared with each other, including the last one. */
   PT_BINS_COMPARED = 3,
   PT_TUNING_ROUNDS_MINIMUM = 2, /* of an iteration */
   PT_TEMPERATURES_MINIMUM = 2,
@@ -61,7 +61,7 @@ enum {
   PT_PATH_BYTES = 64
 };
 
-/* What the device's time goes to, by the names in pt.c. */
+/* The stages of the device's time, by the names in pt.c. */
 enum pt_stage {
   PT_STAGE_OTHER = GPUMC_STAGE_OTHER,
   PT_STAGE_SWEEP,
@@ -69,24 +69,24 @@ enum pt_stage {
   PT_STAGE_EXCHANGE
 };
 
-/* What the configuration says. A round is `round_sweeps` sweeps, after which replicas may be
+/* Settings from the configuration. A round is `round_sweeps` sweeps, after which replicas may be
  * exchanged; every `measure_rounds` rounds there is a measurement. */
 struct pt_settings {
   size_t samples, copies, temperatures;
-  struct gpumc_moved moved; /* what differs from temperature to temperature */
+  struct gpumc_moved moved; /* the control that differs between temperatures */
   bool exchange;
   uint32_t round_sweeps, measure_rounds;
   uint64_t tuning_rounds; /* of all iterations */
   size_t tuning_iterations;
   uint64_t thermalization_rounds;
   uint64_t measurements;
-  size_t blocks; /* of time in a bin, for errors: 1 where these come from samples */
+  size_t blocks; /* of time in a bin, for errors: 1 if these come from samples */
   bool by_time;  /* whether errors come from blocks of time */
   struct gpumc_observables observables;
 };
 
-/* A stretch of rounds at whose end sums and counters come to the host. `index`: the iteration of
- * the tuning, or the bin of time that the block of a measurement belongs to. */
+/* A stretch of rounds at whose end sums and counters are copied to the host. `index`: the iteration
+ * of the tuning, or the bin of time that the block of a measurement belongs to. */
 enum pt_phase { PT_TUNING, PT_THERMALIZATION, PT_MEASUREMENT };
 struct pt_stretch {
   enum pt_phase phase;
@@ -100,7 +100,7 @@ struct pt_timeline {
   struct pt_stretch *stretch;
   size_t count, bins;
   uint64_t rounds; /* of all */
-  uint64_t lead;   /* before the first that is measured */
+  uint64_t lead;   /* before the first measured one */
 };
 
 /* Exchanges and walkers, summed up since the measurements (or the tuning's iteration) began. */
@@ -109,7 +109,7 @@ struct pt_counts {
   uint64_t *accepted;     /* [temperatures] */
   uint64_t *labelled;     /* [temperatures] */
   uint64_t *from_hottest; /* [temperatures] */
-  uint64_t *round_trips;  /* [held], all copies */
+  uint64_t *round_trips;  /* The sums of the current bin of time, block by block. */
 };
 
 /* The sums of the present bin of time, block by block. */
@@ -117,13 +117,12 @@ struct pt_bin {
   size_t blocks;          /* collected so far */
   uint64_t *measurements; /* [blocks] */
   double *sums;           /* [blocks][terms][temperatures][held] */
-  double *of_all;         /* [blocks][terms][own temperatures][samples]; NULL where all are held */
-  uint64_t *accepted;     /* [temperatures], of this bin */
+  double *of_all;         /* [blocks][terms][own temperatures][samples]; NULL if all are held */
+  uint64_t *accepted;     /* [temperatures], in this bin */
   uint64_t rounds[2];
 };
 
-/* What is counted at each temperature, each process in its samples: accepted, labelled,
- * from_hottest. */
+/* Counts at each temperature, each process in its samples: accepted, labelled, from_hottest. */
 enum { PT_COUNTED = 3 };
 
 struct pt {
@@ -137,17 +136,17 @@ struct pt {
   char axis_of_summary[PT_PATH_BYTES], axis_of_samples[PT_PATH_BYTES]; /* its paths */
   double *value;     /* [temperatures] of it, ascending */
   double *run_value; /* [copies][temperatures], for the ensemble */
-  size_t stretch;    /* present one; timeline.count: all are done */
+  size_t stretch;    /* the current one; timeline.count: all are done */
   uint64_t done;     /* rounds of it */
   uint64_t round;    /* rounds of the whole run */
-  uint32_t swept;    /* sweeps of the present round */
+  uint32_t swept;    /* sweeps of the current round */
   bool begun;        /* the ensemble's replicas are drawn */
   /* The stretch before `stretch` is published, but not yet collected. */
   bool pending;
-  size_t held; /* samples that the host has: the own ones; for the root's summary all */
+  size_t held; /* samples that the host has: its own; for the root's summary, all */
   struct pt_bin bin;
   struct pt_counts counts;
-  uint64_t *counted; /* [PT_COUNTED][temperatures] of a stretch, by all processes */
+  uint64_t *counted; /* [PT_COUNTED][temperatures] of a stretch, over all processes */
   int64_t *lowest;   /* [held] lowest value of the tracked channel, in quanta */
   /* The compared terms by sample in the last bins, that of bin b at b mod PT_BINS_COMPARED:
    * [PT_BINS_COMPARED][compared][temperatures][held]. */
@@ -155,7 +154,7 @@ struct pt {
   /* Histograms of overlaps in the last bin: [rows][temperatures][bins]. Rows are strata of samples
    * or blocks of time. */
   uint64_t *histogram[GPUMC_PAIRS_MAXIMUM];
-  /* Of a merged result, in place of the histograms: densities and errors, [temperatures][bins]. */
+  /* For a merged result, in place of the histograms: densities and errors, [temperatures][bins]. */
   struct pt_merged_distribution {
     double *density, *error_of;
   } merged[GPUMC_PAIRS_MAXIMUM];
@@ -180,16 +179,16 @@ GPUMC_MUST_CHECK enum gpumc_status pt_timeline_make(const struct pt_settings *se
                                                     struct pt_timeline *timeline,
                                                     struct gpumc_error *error);
 void pt_timeline_free(struct pt_timeline *timeline);
-/* Sweeps that one call of `advance` does, at most: whole rounds, or a part of one that is long. It
- * follows from the configuration and the number of processes alone. */
+/* Returns the maximum number of sweeps in one call of `advance`: whole rounds, or a part of one
+ * that is long. It follows from the configuration and the number of processes alone. */
 uint64_t pt_unit_sweeps(const struct pt_settings *settings, const struct gpumc_model *model,
                         size_t processes);
-/* Sweeps of a stretch that are enqueued before the outcome of the one before it is taken in, which
- * takes the host a while: a GPU is not to wait for it. */
+/* Returns the sweeps of a stretch that are enqueued before the outcome of the previous one is
+ * processed, which takes the host a while: a GPU should not wait for it. */
 uint64_t pt_sweeps_ahead(const struct pt_settings *settings, const struct gpumc_model *model);
-/* Site updates of a sweep of all replicas. */
+/* Returns the site updates of a sweep of all replicas. */
 double pt_sweep_updates(const struct pt_settings *settings, const struct gpumc_model *model);
-/* Whether temperatures are temperatures, for words. */
+/* Returns whether "temperatures" are temperatures, for the wording of messages. */
 static inline bool pt_moves_beta(const struct pt *pt)
 {
   return pt->settings.moved.beta;
@@ -203,39 +202,40 @@ static inline bool pt_is_last_bin(const struct pt *pt, const struct pt_stretch *
   return stretch->phase == PT_MEASUREMENT && stretch->index + 1 == pt->timeline.bins;
 }
 
-/* Whether all are finite and each is above the one before. */
+/* Returns whether all are finite and each is above the one before. */
 bool pt_ladder_ascends(const double *beta, size_t temperatures);
-/* Temperatures between the first and the last such that neighbours exchange equally often, judging
- * by what was counted at the present ones; the present ones where these would not ascend. */
+/* Finds temperatures between the first and the last such that neighbours exchange equally often,
+ * judging by the counts at the current ones; keeps the current ones if the new ones would not
+ * ascend. */
 void pt_ladder_adjust(const struct pt_counts *counts, double places, size_t temperatures,
                       const double *present, double *beta);
-/* Share of the exchanges of t and t + 1 that were accepted; NaN for the coldest and where there
- * were none. `places`: copies times samples. */
+/* Returns the share of the exchanges of t and t + 1 that were accepted; NaN for the coldest and if
+ * there were none. `places`: copies times samples. */
 double pt_acceptance(const uint64_t rounds[2], const uint64_t *accepted, double places,
                      size_t temperatures, size_t t);
 
-/* Rows of the histograms on the host. */
+/* Returns the rows of the histograms on the host. */
 size_t pt_histogram_rows(const struct pt_settings *settings);
 /* gpumc_algorithm_ops.demand */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_demand(const struct gpumc_params *params, const struct gpumc_model *model,
           const struct gpumc_device *device, const struct gpumc_spread *spread,
           struct gpumc_demand *demanded, struct gpumc_error *error);
-/* Fills in what the device has to do if it has all samples. */
+/* Fills in the work of the device if it has all samples. */
 void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_model *model,
                        const struct pt_terms *terms, struct pt_tempering_plan *plan);
 
-/* Draw the replicas and start the walkers. */
+/* Draws the replicas and starts the walkers. */
 GPUMC_MUST_CHECK enum gpumc_status pt_begin(struct pt *pt, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status pt_set_temperatures(struct pt *pt, struct gpumc_error *error);
-/* Enqueue `sweeps` sweeps of the present stretch, and what its rounds end with. */
+/* Enqueues `sweeps` sweeps of the current stretch, and the operations at the end of its rounds. */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_enqueue(struct pt *pt, uint64_t sweeps, struct gpumc_error *error);
-/* Enqueue the end of the present stretch, whose rounds are done. Collective. */
+/* Enqueues the end of the current stretch, whose rounds are done. Collective. */
 GPUMC_MUST_CHECK enum gpumc_status pt_publish(struct pt *pt, struct gpumc_error *error);
-/* bin.of_all, where it is needed. */
+/* Allocates bin.of_all, if it is needed. */
 GPUMC_MUST_CHECK enum gpumc_status pt_allocate_of_all(struct pt *pt, struct gpumc_error *error);
-/* Wait for the end of the stretch `pt->stretch - 1` and record what it completes. Collective. */
+/* Waits for the end of the stretch `pt->stretch - 1` and records what it completes. Collective. */
 GPUMC_MUST_CHECK enum gpumc_status pt_collect(struct pt *pt, struct gpumc_error *error);
 /* gpumc_algorithm_ops.bring_together */
 GPUMC_MUST_CHECK enum gpumc_status pt_bring_together(void *state, struct gpumc_error *error);
@@ -244,7 +244,7 @@ GPUMC_MUST_CHECK enum gpumc_status pt_tables_declare(struct pt *pt, struct gpumc
 
 GPUMC_MUST_CHECK enum gpumc_status
 pt_configurations_declare(struct pt *pt, struct gpumc_error *error);
-/* Rows that there are after so many rounds of the run. */
+/* Returns the number of rows after `round` rounds of the run. */
 uint64_t pt_configurations_rows(const struct pt *pt, uint64_t round);
 /* Adds what they need of memory and of the result. */
 GPUMC_MUST_CHECK enum gpumc_status

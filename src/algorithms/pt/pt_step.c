@@ -91,7 +91,7 @@ pt_record_tuning(struct pt *pt, const struct pt_stretch *stretch, struct gpumc_e
   return gpumc_recorder_append(pt->context.recorder, pt->table_tuning, pt->row, error);
 }
 
-/* Measurements up to the end of a bin. */
+/* Returns the measurements up to the end of a bin. */
 static uint64_t measured_at(const struct pt *pt, size_t bin)
 {
   return pt->settings.measurements >> (pt->timeline.bins - 1 - bin);
@@ -176,8 +176,8 @@ chains_of(const struct pt_settings *settings, const struct gpumc_model *model)
                                               .first = model->first_sample};
 }
 
-/* At the end of the round before pt->round, its exchange included: the configurations, if this is a
- * time for them. */
+/* Called at the end of the round before pt->round, after its exchange: writes the configurations,
+ * if they are due. */
 static enum gpumc_status configurations_write(struct pt *pt, struct gpumc_error *error)
 {
   const struct gpumc_configurations_chains chains = chains_of(&pt->settings, pt->context.model);
@@ -249,7 +249,7 @@ enum gpumc_status pt_begin(struct pt *pt, struct gpumc_error *error)
                               error);
 }
 
-/* Of every pair of copies, at all temperatures. */
+/* Measures every pair of copies, at all temperatures. */
 static enum gpumc_status measure_overlaps(struct pt *pt, struct gpumc_error *error)
 {
   struct gpumc_ensemble *ensemble = pt->context.ensemble;
@@ -285,8 +285,7 @@ static enum gpumc_status exchange(struct pt *pt, struct gpumc_error *error)
   return ensemble->ops->exchange(ensemble, pt->tempering.swap, error);
 }
 
-/* Channels are measured only at the end of a round, where an exchange or a measurement needs
- * them. */
+/* Channels are measured only at the end of a round, if an exchange or a measurement needs them. */
 static enum gpumc_status
 sweep(struct pt *pt, uint32_t sweeps, bool measured, struct gpumc_error *error)
 {
@@ -300,7 +299,7 @@ sweep(struct pt *pt, uint32_t sweeps, bool measured, struct gpumc_error *error)
                                    measured && ends ? pt->tempering.channel : channel, error);
 }
 
-/* The sweeps of the present round are done. */
+/* Called when the sweeps of the current round are done. */
 static enum gpumc_status end_round(struct pt *pt, bool measured, struct gpumc_error *error)
 {
   const bool histogram =

@@ -10,23 +10,22 @@
 #include "core/simulation/steps.h"
 #include "core/statistics/significance.h"
 
-/* ---- what the summary warns of ---- */
+/* ---- warnings of the summary ---- */
 
-/* Samples of one model disagree where the variance of their averages exceeds what their change from
+/* Samples of one model disagree if the variance of their averages exceeds what their change from
  * bin to bin suggests by more than this factor, and by more than chance explains. */
 static const double scatter_allowed = 30.0;
-/* Samples that have to fluctuate, or all if there are fewer. */
+/* Number of samples that must fluctuate, or all if there are fewer. */
 enum { SAMPLES_IN_MOTION = 8 };
-/* Round trips of a walker, on average, without which cold temperatures have seen one descent at
- * most. */
+/* Required round trips per walker; with fewer, cold temperatures have seen one descent at most. */
 static const double round_trips_needed = 1.0;
-/* Neighbours that exchange less often than that hardly take part in the tempering. */
+/* Neighbours that exchange less often than this hardly take part in the tempering. */
 static const double acceptance_needed = 0.01;
-/* Acceptances of tuned neighbours that are farther apart than this ratio are not equal. */
+/* Acceptances of tuned neighbours that differ by more than this ratio are not equal. */
 static const double uneven = 4.0;
 
-/* Of few samples the comparisons of two earlier bins with the last one, at every temperature and of
- * every compared quantity. */
+/* For few samples, the comparisons of two earlier bins with the last one, at every temperature and
+ * of every compared quantity. */
 static double comparisons(const struct pt *pt)
 {
   return (double)(pt->settings.temperatures * pt->terms.n_compared * (PT_BINS_COMPARED - 1));
@@ -36,7 +35,7 @@ struct scatter {
   double mean, variance;
 };
 
-/* Over the samples: of after[] - before[], or of after[] where before is NULL. */
+/* Returns the scatter over the samples of after[] - before[], or of after[] if before is NULL. */
 static struct scatter scatter_of(const double *after, const double *before, size_t samples)
 {
   struct scatter scatter = {0, 0};
@@ -49,7 +48,7 @@ static struct scatter scatter_of(const double *after, const double *before, size
   return scatter;
 }
 
-/* An error with Student's factor, whose freedom is not known to be more, without it. */
+/* Returns an error without Student's factor, which it has for `freedom` degrees of freedom. */
 static double plain(double error_of, double freedom)
 {
   return error_of * sqrt((freedom - 2) / freedom);
@@ -60,9 +59,9 @@ static bool is_same(double a, double b)
   return fabs(a - b) <= 1e-12 * fabs(a);
 }
 
-/* Of few samples: the bins are independent, with errors from blocks of time, no fewer than those
- * without which pt_block_groups does not know them. A bin that stood still has no error; where
- * neither has one, only equal ones agree. */
+/* For few samples: the bins are independent, with errors from blocks of time; at least as many as
+ * pt_block_groups needs. A bin that did not fluctuate has no error; if neither has one, only equal
+ * values agree. */
 static bool agree_by_time(const struct pt *pt, size_t bin, size_t last, size_t quantity, size_t t)
 {
   const double value[2] = {pt_bin_values(pt, last, quantity)[t],
@@ -84,9 +83,9 @@ static bool is_disordered(const struct pt *pt)
   return pt->context.model->disorder;
 }
 
-/* Samples of one model that stay apart: each moves far less in time than they differ. The change
- * between the last bin and the one before it, half as long, has three times the variance of the
- * last one's averages. */
+/* Returns whether samples of one model agree: they do not if each moves far less in time than they
+ * differ. The change between the last bin and the one before it, half as long, has three times the
+ * variance of the last one's averages. */
 static bool samples_agree(const struct pt *pt, size_t last, size_t compared, size_t t)
 {
   const double *after = pt_remembered(pt, last, compared, t);
@@ -101,8 +100,8 @@ static bool samples_agree(const struct pt *pt, size_t last, size_t compared, siz
            gpumc_fisher_tail(ratio, freedom, freedom) * comparisons < alarms);
 }
 
-/* Whether the tracked channel of a sample has more than one value in the last bin. Sums of n equal
- * numbers are wrong by n/4 epsilon at most. */
+/* Returns whether the tracked channel of a sample has more than one value in the last bin. Sums of
+ * n equal numbers are wrong by n/4 epsilon at most. */
 static bool is_in_motion(const struct pt *pt, size_t t, size_t s)
 {
   const struct pt_sums sums = pt_held_sums(pt);
@@ -116,8 +115,8 @@ static bool is_in_motion(const struct pt *pt, size_t t, size_t s)
   return square - mean * mean > gpumc_rounding(values / 4, square);
 }
 
-/* Nothing of the sample changes from bin to bin, and yet its energies are not all the same: its
- * copies stand still in different states. */
+/* Returns whether nothing of the sample changes from bin to bin although its energies are not all
+ * the same: its copies are stuck in different states. */
 static bool is_frozen_apart(const struct pt *pt, size_t last, size_t t, size_t s)
 {
   bool still = true;
@@ -127,7 +126,7 @@ static bool is_frozen_apart(const struct pt *pt, size_t last, size_t t, size_t s
   return still && is_in_motion(pt, t, s);
 }
 
-/* What differences between bins do not show, because there are none. */
+/* Detects what differences between bins do not show, because there are none. */
 static bool is_moving(const struct pt *pt, size_t last, size_t t)
 {
   bool good = true;
@@ -138,9 +137,9 @@ static bool is_moving(const struct pt *pt, size_t last, size_t t)
   return good;
 }
 
-/* Whether at temperature t the compared quantities of the last bins of time agree, besides those of
- * the samples, blocks of time are long enough for errors from them, and samples and copies do not
- * stay apart. */
+/* Returns whether at temperature t the compared quantities of the last bins of time agree, besides
+ * those of the samples, blocks of time are long enough for errors from them, and samples and copies
+ * do not stay apart. */
 static bool is_equilibrated(const struct pt *pt, size_t t)
 {
   const size_t last = pt->timeline.bins - 1;
@@ -157,8 +156,8 @@ static bool is_equilibrated(const struct pt *pt, size_t t)
   return good;
 }
 
-/* Whether the error of the tracked channel at temperature t rests on enough events: 0 or 1. The
- * average is that of the last bin. */
+/* Finds whether the error of the tracked channel at temperature t rests on enough events: 0 or 1.
+ * The average is that of the last bin. */
 static enum gpumc_status
 find_determined(struct pt_average *average, size_t t, double *determined, struct gpumc_error *error)
 {
@@ -175,13 +174,13 @@ find_determined(struct pt_average *average, size_t t, double *determined, struct
   return GPUMC_OK;
 }
 
-/* Whether there are several disorder samples, but too few for errors of their average. */
+/* Returns whether there are several disorder samples, but too few for errors of their average. */
 static bool errors_are_thermal(const struct pt *pt)
 {
   return is_disordered(pt) && pt->settings.by_time && pt->settings.samples > 1;
 }
 
-/* Of all samples and copies. */
+/* Returns those of all samples and copies. */
 static uint64_t round_trips_of(const struct pt *pt)
 {
   uint64_t trips = 0;
@@ -198,7 +197,7 @@ static double round_trips_per_walker(const struct pt *pt)
   return (double)round_trips_of(pt) / walkers;
 }
 
-/* Whether walkers have made round trips, one each on average; true without exchanges. */
+/* Returns whether walkers have made round trips, one each on average; true without exchanges. */
 static bool walkers_return(const struct pt *pt)
 {
   return !pt->settings.exchange || round_trips_per_walker(pt) >= round_trips_needed;
@@ -264,8 +263,8 @@ static void warn_of_errors(struct pt *pt, struct gpumc_text *all)
   warn(pt, all, text);
 }
 
-/* What would make exchanges more frequent. A tuning that was long enough has left no neighbours
- * that exchange much more often than others. */
+/* Returns what would make exchanges more frequent. A tuning that was long enough leaves no
+ * neighbours that exchange much more often than others. */
 static const char *remedy_of_exchanges(const struct pt *pt, double least, double greatest)
 {
   const bool is_beta = pt_moves_beta(pt);
@@ -302,7 +301,7 @@ static void warn_of_exchanges(struct pt *pt, struct gpumc_text *all)
   warn(pt, all, text);
 }
 
-/* Of quantities that are larger than they may be; returns how many. */
+/* Warns of quantities that exceed their limits; returns how many. */
 static size_t warn_of_excess(struct pt *pt, struct gpumc_text *all)
 {
   size_t exceeding = 0;
@@ -319,7 +318,7 @@ static size_t warn_of_excess(struct pt *pt, struct gpumc_text *all)
   return exceeding;
 }
 
-/* To the observer and into the file. Flags are 0 or 1, [temperatures]. */
+/* Reports them to the observer and in the file. Flags are 0 or 1, [temperatures]. */
 static enum gpumc_status write_warnings(struct pt *pt, const double *equilibrated,
                                         const double *determined, struct gpumc_error *error)
 {
@@ -444,7 +443,7 @@ write_equilibrium(struct pt *pt, struct flags *flags, struct gpumc_error *error)
   return write_warnings(pt, flags->equilibrated, flags->determined, error);
 }
 
-/* Numbers that are no curves. */
+/* Writes numbers that are not curves. */
 static enum gpumc_status write_numbers(struct pt *pt, struct gpumc_error *error)
 {
   struct gpumc_recorder *recorder = pt->context.recorder;

@@ -15,7 +15,7 @@ static const struct pt_steps *steps_of(const struct gpumc_device *device)
   return steps[device->ops->kind];
 }
 
-/* Elements of an array of a pair. */
+/* Returns the elements of an array of a pair. */
 static size_t pair_count(const struct pt_tempering_plan *plan)
 {
   return pt_tempering_pairs(plan) * plan->temperatures * plan->samples;

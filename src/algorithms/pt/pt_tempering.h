@@ -1,5 +1,5 @@
-/* Parallel tempering's own part of the work on a device: which replicas change places, what is
- * summed up meanwhile, and where the walkers have been. Models and kernels know nothing of it.
+/* Parallel tempering's own part of the work on a device: which replicas are exchanged, the sums
+ * meanwhile, and where the walkers have been. Models and kernels know nothing of it.
  *
  * Temperatures t = 0 .. T-1 from the hottest to the coldest, copies c = 0 .. C-1 of all of them and
  * samples s = 0 .. S-1. Place (c, t, s) is replica s of the ensemble's run c T + t, and element
@@ -16,9 +16,9 @@
  *   ensemble->ops->exchange(.., tempering.swap)               moves the replicas
  *
  * Operations are enqueued in the order of the calls (core/device/device.h) and wait for nothing;
- * what they found comes to the host by `publish` and, later, `collect`. Every number is decided by
- * integers or by sums in a fixed order, so that it is the same, bit for bit, on all devices. The
- * formulas stand in algorithms/pt/pt_rules.h. */
+ * their findings are copied to the host by `publish` and, later, `collect`. Every number is decided
+ * by integers or by sums in a fixed order, so it is the same, bit for bit, on all devices. The
+ * formulas are in algorithms/pt/pt_rules.h. */
 #ifndef GPUMC_ALGORITHMS_PT_TEMPERING_H
 #define GPUMC_ALGORITHMS_PT_TEMPERING_H
 
@@ -35,8 +35,8 @@
 enum { PT_TERMS_MAXIMUM = 32 };
 
 /* A sum that is kept for every temperature and sample: of x, |x|, x^2 or x^4 over the copies (or
- * the pairs of copies) and the measurements, x = scale times the measured integer; of products, of
- * x in the one copy times x in the other. */
+ * the pairs of copies) and the measurements, x = scale times the measured integer; for products, of
+ * x in one copy times x in the other. */
 struct pt_term {
   enum gpumc_mean_source source;
   uint32_t index;                  /* of the channel, or of the pair */
@@ -44,15 +44,15 @@ struct pt_term {
   double scale;
 };
 
-/* Bins of an overlap: number (value - lowest) / spacing, rounded down; every value that is measured
- * falls into one of them. bins = 0: no histogram. */
+/* Bins of an overlap: number (value - lowest) / spacing, rounded down; every measured value falls
+ * into one of them. bins = 0: no histogram. */
 struct pt_histogram {
   int64_t lowest, spacing;
   size_t bins;
 };
 
-/* What is fixed when it is created. Channels and overlaps that no term and no histogram asks for
- * are not kept, but for the tracked and the conjugate one. */
+/* Parameters that are fixed when it is created. Channels and overlaps that no term and no histogram
+ * uses are not kept, except for the tracked and the conjugate one. */
 struct pt_tempering_plan {
   size_t temperatures, copies, samples; /* >= 1; places are fewer than 2^32 */
   size_t first_sample;                  /* of the share: number in the whole, for counters */
@@ -65,7 +65,7 @@ struct pt_tempering_plan {
   size_t strata; /* of histograms: number s of the whole is in stratum s mod strata; >= 1 */
 };
 
-/* What was found between two publications. Arrays are the slot's. */
+/* The findings between two publications. Arrays are the slot's. */
 struct pt_outcome {
   uint64_t measurements;    /* calls of `accumulate` */
   uint64_t rounds[2];       /* calls of `exchange` by parity: pair t took part in rounds[t % 2] */
@@ -73,7 +73,7 @@ struct pt_outcome {
   const uint64_t *accepted; /* [temperatures] exchanges of t and t + 1, all copies and samples */
   const uint64_t *labelled; /* [temperatures] walkers met there after an exchange that have been
                                at the hottest or the coldest temperature before */
-  const uint64_t *from_hottest; /* [temperatures] those of them that were last at the hottest */
+  const uint64_t *from_hottest; /* [temperatures] those of them that visited the hottest last */
   const int64_t *lowest;        /* [samples] lowest value of the tracked channel, in quanta */
   const uint32_t *round_trips;  /* [copies][samples] from the hottest to the coldest and back */
 };
@@ -90,78 +90,79 @@ struct pt_tempering {
   struct pt_tempering_plan plan;
   struct gpumc_device *device;
   const struct pt_steps *steps; /* the device's */
-  /* Whose samples these are; NULL, which it is at first: all that there are. Of one that processes
-   * divide among them (core/simulation/columns.h) a checkpoint has the samples of all. */
+  /* The ensemble of these samples; NULL, as at first: all samples are here. If processes divide it
+   * (core/simulation/columns.h), a checkpoint has the samples of all. */
   const struct gpumc_ensemble *ensemble;
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM]; /* [copies][temperatures][samples]; NULL: not kept */
   int64_t *pair[GPUMC_PAIRS_MAXIMUM];       /* [pairs][temperatures][samples]; NULL: not kept */
   uint32_t *swap;   /* [copies][temperatures][gpumc_swap_words(samples)], of the last exchange */
-  uint32_t *walker; /* [copies][temperatures][samples], of algorithms/pt/pt_rules.h */
+  uint32_t *walker; /* [copies][temperatures][samples], see algorithms/pt/pt_rules.h */
   uint64_t
       *bins[GPUMC_PAIRS_MAXIMUM]; /* [strata][temperatures][bins]; NULL: none. For copy_to_host */
   double *step;    /* [temperatures] coefficient[t + 1] - coefficient[t], times the quantum */
-  uint8_t *record; /* what is published (algorithms/pt/pt_device.h) */
+  uint8_t *record; /* the published record (algorithms/pt/pt_device.h) */
   struct pt_calls calls, published[GPUMC_SLOTS];
   struct gpumc_slot slot[GPUMC_SLOTS];
 };
 
-/* C (C - 1) / 2. */
+/* Returns C (C - 1) / 2. */
 static inline size_t pt_tempering_pairs(const struct pt_tempering_plan *plan)
 {
   return plan->copies * (plan->copies - 1) / 2;
 }
 
-/* Values that a term adds up in one measurement of a sample. */
+/* Returns how many values a term adds up in one measurement of a sample. */
 static inline size_t pt_tempering_values(const struct pt_tempering_plan *plan, size_t term)
 {
   return plan->term[term].source == GPUMC_MEAN_CHANNEL ? plan->copies : pt_tempering_pairs(plan);
 }
 
-/* Device memory that it takes, and host memory beside it. */
+/* Return its device memory, and the host memory beside it. */
 size_t pt_tempering_bytes(const struct gpumc_device *device, const struct pt_tempering_plan *plan);
 size_t
 pt_tempering_host_bytes(const struct gpumc_device *device, const struct pt_tempering_plan *plan);
-/* Started, but without temperatures. */
+/* Creates it started, but without temperatures. */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_tempering_create(struct gpumc_device *device, const struct pt_tempering_plan *plan,
                     struct pt_tempering *tempering, struct gpumc_error *error);
 /* Legal on a zeroed object; leaves it zeroed. */
 void pt_tempering_free(struct pt_tempering *tempering);
-/* Every walker to the place that bears its number; sums, counters, histograms become 0. Waits. */
+/* Moves every walker to the place with its number; sets sums, counters and histograms to 0.
+ * Waits. */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_tempering_start(struct pt_tempering *tempering, struct gpumc_error *error);
-/* coefficient[temperatures] of the conjugate channel in - ln of the weight, beta for the energy,
- * and its quantum. Waits for what was enqueued. */
+/* Sets coefficient[temperatures] of the conjugate channel in - ln of the weight, beta for the
+ * energy, and its quantum. Waits for what was enqueued. */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_tempering_set_temperatures(struct pt_tempering *tempering, const double *coefficient,
                               double quantum, struct gpumc_error *error);
-/* Add the present channels and overlaps to the sums and, with `histogram`, the overlaps to the
- * histograms; find the lowest values of the tracked channel. */
+/* Adds the current channels and overlaps to the sums and, with `histogram`, the overlaps to the
+ * histograms; finds the lowest values of the tracked channel. */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_tempering_accumulate(struct pt_tempering *tempering, bool histogram, struct gpumc_error *error);
-/* Decide on an exchange of the temperatures t and t + 1 for every t with t % 2 = round % 2, in
+/* Decides on an exchange of the temperatures t and t + 1 for every t with t % 2 = round % 2, in
  * every copy and sample: accepted with the probability min(1, exp((c[t + 1] - c[t]) (X[t + 1] -
  * X[t]))), c the coefficients and X the conjugate channel: beta and the energy. Writes `swap`,
  * exchanges channels and walkers, and counts. `random`: the generator of the ensemble's run 0
- * (gpumc_ensemble_random); a round is named once in its life. */
+ * (gpumc_ensemble_random); the number of a round is used only once. */
 GPUMC_MUST_CHECK enum gpumc_status pt_tempering_exchange(struct pt_tempering *tempering,
                                                          struct gpumc_random random, uint32_t round,
                                                          struct gpumc_error *error);
-/* Begin to bring sums and counters into `slot` < GPUMC_SLOTS; on the device they become 0.
- * Histograms are not published; they keep counting. */
+/* Starts copying sums and counters to `slot` < GPUMC_SLOTS; on the device they become 0. Histograms
+ * are not published; they keep counting. */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_tempering_publish(struct pt_tempering *tempering, size_t slot, struct gpumc_error *error);
-/* Wait for it; the outcome is valid until the slot is published again. */
+/* Waits for it; the outcome is valid until the slot is published again. */
 GPUMC_MUST_CHECK enum gpumc_status pt_tempering_collect(struct pt_tempering *tempering, size_t slot,
                                                         struct pt_outcome *outcome,
                                                         struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 pt_tempering_clear_histograms(struct pt_tempering *tempering, struct gpumc_error *error);
 
-/* Walkers, histograms and what is not yet published, to and from the arrays NAME/.. of a
- * checkpoint, which may come from another device. Channels, overlaps, swap words and temperatures
- * are no part of it: they are set anew in every round, or by whoever loads. `name`: say
- * "pt/tempering". Collective; what processes have counted together goes on in the root. */
+/* Saves walkers, histograms and everything not yet published to the arrays NAME/.. of a checkpoint,
+ * or loads them; it may come from another device. Channels, overlaps, swap words and temperatures
+ * are not part of it: they are set anew in every round, or by the caller that loads. `name`:
+ * "pt/tempering", say. Collective; counts of all processes together continue in the root. */
 GPUMC_MUST_CHECK enum gpumc_status pt_tempering_save(const struct pt_tempering *tempering,
                                                      struct gpumc_checkpoint_writer *writer,
                                                      const char *name, struct gpumc_error *error);
@@ -169,12 +170,12 @@ GPUMC_MUST_CHECK enum gpumc_status pt_tempering_load(struct pt_tempering *temper
                                                      struct gpumc_checkpoint_reader *reader,
                                                      const char *name, struct gpumc_error *error);
 
-/* What a process has of an array of a checkpoint. */
+/* A process's part of an array of a checkpoint. */
 enum pt_holding {
-  PT_HOLDS_ALL,     /* all of it, as every process */
-  PT_HOLDS_COLUMNS, /* those of its samples */
-  PT_HOLDS_ROWS,    /* the same; each sample is a row */
-  PT_HOLDS_COUNTS   /* what it has counted in its samples: numbers of the device */
+  PT_HOLDS_ALL,     /* all of it, like every process */
+  PT_HOLDS_COLUMNS, /* the columns of its samples */
+  PT_HOLDS_ROWS,    /* likewise, but each sample is a row */
+  PT_HOLDS_COUNTS   /* its counts in its samples: numbers on the device */
 };
 
 struct pt_kept {
@@ -182,8 +183,8 @@ struct pt_kept {
   enum pt_holding holding;
 };
 
-/* As gpumc_parts_save and gpumc_parts_load, of arrays of all processes. `ensemble`: that of the
- * samples; NULL: one of a single process. Collective. */
+/* Like gpumc_parts_save and gpumc_parts_load, for arrays of all processes. `ensemble`: that of the
+ * samples; NULL: a single process. Collective. */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_kept_save(const struct gpumc_ensemble *ensemble, const struct pt_kept *kept, size_t count,
              struct gpumc_device *device, struct gpumc_checkpoint_writer *writer, const char *name,

@@ -6,7 +6,7 @@
 
 enum { PARTS_MAXIMUM = 7 + GPUMC_PAIRS_MAXIMUM };
 
-/* Those that hold anything. */
+/* Lists those that hold anything. */
 static size_t list_parts(const struct pt_tempering *tempering, struct pt_kept kept[PARTS_MAXIMUM])
 {
   static const char *const bins[GPUMC_PAIRS_MAXIMUM] = {"spin_bins", "link_bins", "wave_bins"};
@@ -104,7 +104,7 @@ enum gpumc_status pt_kept_load(const struct gpumc_ensemble *ensemble, const stru
   return GPUMC_OK;
 }
 
-/* The calls that the record is about. */
+/* The calls counted for the record. */
 enum { CALLS_MEASUREMENTS, CALLS_EVEN_ROUNDS, CALLS_ODD_ROUNDS, N_CALLS };
 
 static struct gpumc_part calls_part(uint64_t numbers[N_CALLS])
