@@ -1,8 +1,8 @@
-/* Messages between processes by MPI: a module that core/processes opens. Compiled once for each MPI
- * there is, with GPUMC_MPI_NAME; it needs nothing of the program.
+/* Messages between processes by MPI: a module that core/processes opens. Compiled once for each
+ * available MPI, with GPUMC_MPI_NAME; it needs nothing of the program.
  *
- * Processes that wait for long sleep: they may have less to do than others for seconds, and the
- * cores that they would keep busy are those that the others compute on. */
+ * Processes that wait for long sleep: they may have less to do than others for seconds, and would
+ * keep cores busy that the others compute on. */
 #include <mpi.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -25,8 +25,8 @@ struct own {
 
 /* ---- the end ---- */
 
-/* For a launcher to forward the message: what it has not forwarded when the processes end is lost.
- */
+/* Time for a launcher to forward the message: what it has not forwarded when the processes end is
+ * lost. */
 static const struct timespec forwarding = {.tv_nsec = 300000000};
 
 static void say_and_abort(const char *message, int code)
@@ -72,8 +72,8 @@ static double seconds(void)
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* A nap takes 50 us longer than it is to, which steps of a GPU would wait for: nobody sleeps before
- * many of them are over, unless others need the processor. */
+/* A nap takes 50 us longer than requested, and steps of a GPU would wait for it: a process stays
+ * awake for the time of many steps before it sleeps, unless others need the processor. */
 static void wait_for(int count, MPI_Request *requests)
 {
   static const long longest_nap = 250000; /* ns */
@@ -95,7 +95,7 @@ static void wait_for(int count, MPI_Request *requests)
 
 /* ---- operations ---- */
 
-/* How many elements of `element` bytes go at once. */
+/* Returns how many elements of `element` bytes are sent at once. */
 static size_t piece(const struct own *own, size_t left, size_t element)
 {
   const size_t most = own->message_bytes / element > 0 ? own->message_bytes / element : 1;
@@ -142,7 +142,7 @@ static void broadcast(void *own, void *bytes, size_t count, int from)
   }
 }
 
-/* Messages on their way between this process and others. */
+/* Messages between this process and others. */
 struct traffic {
   const struct own *own;
   MPI_Request *requests;
@@ -199,7 +199,7 @@ static void receive_bytes(void *own, int from, void *bytes, size_t count)
   finish_traffic(&traffic);
 }
 
-/* What a process has for itself. */
+/* Copies a process's message to itself. */
 static void copy_own(char *in, const char *out, size_t count)
 {
   if (count > 0 && in != out)
@@ -226,8 +226,8 @@ static void trade(void *own, const void *out, const size_t *n_out, void *in, con
   finish_traffic(&traffic);
 }
 
-/* To all: to process 0, and from there to the others, since counts of MPI's own operation have 31
- * bits for all processes together. */
+/* Gathers for all through process 0, since counts of MPI's own operation have 31 bits for all
+ * processes together. */
 static void gather(void *own, const void *bytes, void *all, const size_t *counts, int to)
 {
   const struct own *me = own;
@@ -273,7 +273,7 @@ static const struct gpumc_processes_ops ops = {.sum = sum,
                                                .abandon = abandon,
                                                .close = close_mpi};
 
-/* "Open MPI v4.1.4, package: ..." and "MPICH Version:\t4.0.2\n..." both have it as their first
+/* Both "Open MPI v4.1.4, package: ..." and "MPICH Version:\t4.0.2\n..." have it as their first
  * number. */
 static void name_library(char *name, size_t bytes)
 {
@@ -284,7 +284,7 @@ static void name_library(char *name, size_t bytes)
   snprintf(name, bytes, "%s %.*s", GPUMC_MPI_NAME, (int)strspn(version, "0123456789."), version);
 }
 
-/* Processes of this host. Of equal keys, ranks are in the order of those of all. */
+/* Finds the processes of this host. With equal keys, ranks are in the order of those of all. */
 static void find_local(struct gpumc_module *module)
 {
   MPI_Comm local;
@@ -298,7 +298,7 @@ static void find_local(struct gpumc_module *module)
 
 #if defined(MPIX_CUDA_AWARE_SUPPORT) ||                                                            \
     (defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 40000000 && !defined(I_MPI_VERSION))
-/* Open MPI 4 knows by how it was built; others ask the machine, when they are started. */
+/* Open MPI 4 knows from its build; others ask the machine, once they are started. */
 static enum gpumc_module_cuda ask_for_cuda(void)
 {
   int started = 0;

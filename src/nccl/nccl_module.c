@@ -1,5 +1,5 @@
-/* Numbers from GPU to GPU by NCCL: a module that core/device/transfer.c opens. It needs nothing of
- * the program. */
+/* Transfers numbers from GPU to GPU by NCCL: a module that core/device/transfer.c opens. It needs
+ * nothing of the program. */
 #include <nccl.h>
 #include <stdbool.h>
 #include <stdio.h>
