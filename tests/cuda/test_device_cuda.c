@@ -1,4 +1,4 @@
-/* A GPU as a device: memory, copies, and what is said when they fail. */
+/* A GPU as a device: memory, copies, and the messages when they fail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static void test_what_it_says_of_itself(void **state)
   assert_true(device.ops->available(&device) > 0);
 }
 
-/* Memory is zeroed also where it has been in use. */
+/* Memory is zeroed even if it has been in use before. */
 static void test_memory_and_copies(void **state)
 {
   (void)state;

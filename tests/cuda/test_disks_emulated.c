@@ -1,8 +1,8 @@
-/* What the threads of a GPU do for hard disks, run on the CPU one after the other, has the bits of
- * the CPU's kernel: whole replicas and tiles of several sizes, also of boxes that are smaller than
- * a tile with its border, for small and large cells, and any number of trials.
+/* The work of a GPU's threads for hard disks, run on the CPU one after the other, gives the bits of
+ * the CPU's kernel: for whole replicas and tiles of several sizes, also for boxes that are smaller
+ * than a tile with its border, for small and large cells, and any number of trials.
  *
- * This needs no GPU. That a GPU computes the same, exact_test_disks_kernels_cuda shows. */
+ * This needs no GPU. exact_test_disks_kernels_cuda shows that a GPU computes the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -31,10 +31,10 @@ static const struct box boxes[] = {
     {{22, 6}, {1.01, 1.1}, 0.65, 6},
     {{40, 40}, {1.001, 1.01}, 0.7, 2},
     {{2, 4}, {1.9, 1.45}, 0.14, 30},
-    /* Long enough for what is rare: a third disk in a cell, four neighbours in slots 1. */
+    /* Long enough for rare events: a third disk in a cell, four neighbours in slots 1. */
     {{40, 40}, {1.006, 1.006}, 0.698, 30},
 };
-/* Sides of tiles, 0: whole replicas; and whether as where there are few of them. */
+/* Sides of tiles, 0: whole replicas; and whether to behave as if there were few of them. */
 static const struct {
   uint32_t side[2];
   bool few;
@@ -42,7 +42,7 @@ static const struct {
              {{40, 40}, true}, {{8, 8}, true},  {{5, 24}, true},  {{40, 40}, false}};
 static const uint32_t moves[] = {1, 4, 7, 64};
 
-/* A replica as in device memory. */
+/* A replica as it is in device memory. */
 struct cells {
   const struct hard_disks_grid *grid;
   const struct hard_disks_box *box;
@@ -75,7 +75,7 @@ static void close_cells(struct cells *cells)
   free(cells->replica.y);
 }
 
-/* All replicas, stored; the caller frees them. */
+/* Stores all replicas; the caller frees them. */
 static unsigned char *store_all(struct cells *cells, const uint8_t *portable, size_t bytes)
 {
   struct gpumc_error error = {0};
@@ -129,8 +129,8 @@ static void open_box(const struct box *box, uint32_t trials, const struct hard_d
   disks->ensemble.plan.all_replicas = FIRST + REPLICAS;
 }
 
-/* The number of coordinates, and of counts of trials, that are not those of the CPU; `late`: with
- * the random numbers of another time. */
+/* Returns the number of coordinates, and of counts of trials, that differ from the CPU's; `late`:
+ * with the random numbers of another time. */
 static size_t differences(struct disks *disks, const struct hard_disks_options *options,
                           uint32_t sweeps, size_t k, uint32_t late)
 {
@@ -206,7 +206,7 @@ static bool volume_moves(const struct box *box)
   return box->width[0] < 1.414 && box->width[1] < 1.414;
 }
 
-/* The volume moves, too: boxes change, and some of the moves are refused. */
+/* The volume moves as well: boxes change, and some of the moves are refused. */
 static void volumes_have_the_bits_of_the_cpu(void **state)
 {
   (void)state;
@@ -248,7 +248,7 @@ static void sweeps_that_are_wrong_are_wrong_alike(void **state)
   }
 }
 
-/* Control: at other times there are other random numbers. */
+/* Control: other times have other random numbers. */
 static void another_time_is_noticed(void **state)
 {
   (void)state;
@@ -288,7 +288,7 @@ int main(void)
       cmocka_unit_test(another_time_is_noticed),
       cmocka_unit_test(only_trials_that_leave_their_cells_are_refused),
   };
-  /* The reference, also where CTest names the device of its folder. */
+  /* The reference, even if CTest names the device of its folder. */
   if (setenv("GPUMC_TEST_DEVICE", "cpu", 1) != 0)
     return 1;
   return cmocka_run_group_tests(tests, NULL, NULL);

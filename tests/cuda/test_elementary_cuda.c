@@ -1,6 +1,6 @@
-/* Quotients and roots without a branch are those of IEEE 754 on the GPU: of roots and reciprocals
- * every mantissa at several exponents, of quotients 2^26 pairs. Control: a root without its last
- * step is not. */
+/* Quotients and roots without a branch are those of IEEE 754 on the GPU: for roots and reciprocals
+ * every mantissa at several exponents, for quotients 2^26 pairs. Control: a root without its last
+ * step differs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
-/* What a thread of a GPU does for O(n) spins, run on the CPU thread by thread, has the bits of the
- * CPU's kernels: every move and precision, lattices with lines of even and odd halves, with fewer
- * sites than share counters and with more, spins in the order of shared and of device memory,
- * couplings that are all alike and quenched ones; and square lattices in tiles of all kinds, those
- * that share counters and those that do not, that fill a lattice and that do not, larger than it.
+/* The work of a GPU's thread for O(n) spins, run on the CPU thread by thread, gives the bits of the
+ * CPU's kernels: for every move and precision, lattices with lines of even and odd halves, with
+ * fewer and with more sites than share counters, spins in the order of shared and of device memory,
+ * uniform and quenched couplings; and for square lattices in tiles of all kinds: with and without
+ * shared counters, tiles that fill a lattice and that do not, and tiles larger than it.
  *
- * This needs no GPU. That a GPU computes the same, exact_test_heisenberg_kernels_cuda shows. */
+ * This needs no GPU. exact_test_heisenberg_kernels_cuda shows that a GPU computes the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -46,9 +46,9 @@ static const struct tiled tiled[] = {
     {{8, 6}, {4, 8, 3, 5}},      {{4, 2}, {3, 5, 8, 2}},        {{4, 2}, {1, 1, 1, 1}},
 };
 
-/* The replicas of the first run of an ensemble on the CPU, their portable form before and after the
- * sweeps, and their channels; `other` are those of the second run after them, with which they are
- * compared where couplings are quenched. */
+/* The replicas of the first run of an ensemble on the CPU, in portable form before and after the
+ * sweeps, and their channels; `other` are those of the second run afterwards, with which they are
+ * compared if couplings are quenched. */
 struct reference {
   struct gpumc_device device;
   struct gpumc_model model;
@@ -113,7 +113,7 @@ static void close_reference(struct reference *reference)
   gpumc_device_close(&reference->device);
 }
 
-/* From portable form to spins[n][2][N/2] in the kernel's precision, or back. */
+/* Converts from portable form to spins[n][2][N/2] in the kernel's precision, or back. */
 static void
 convert(const struct gpumc_model *model, bool single, double *portable, void *spins, bool back)
 {
@@ -132,7 +132,7 @@ convert(const struct gpumc_model *model, bool single, double *portable, void *sp
     }
 }
 
-/* How many channels and pairs are not those of the CPU; waves only of pairs. */
+/* Returns how many channels and pairs differ from the CPU's; waves only for pairs. */
 static size_t
 measured_differences(const struct reference *reference, const struct heisenberg_emulated *job)
 {
@@ -156,8 +156,8 @@ measured_differences(const struct reference *reference, const struct heisenberg_
   return different;
 }
 
-/* The number of components of spins, channels and pairs that are not those of the CPU, and whether
- * that of the proposals taken of small steps is not. */
+/* Returns the number of components of spins, channels and pairs that differ from the CPU's, plus
+ * one if the number of accepted small steps differs. */
 static size_t differences(struct heisenberg_settings settings, bool single, uint32_t move,
                           bool in_shared, struct heisenberg_emulated_tiles tiles, uint32_t time)
 {
@@ -290,7 +290,7 @@ static void tiles_have_the_bits_of_the_cpu(void **state)
         }
 }
 
-/* Control: at other times there are other random numbers, and other sweeps of a mixed move. */
+/* Control: other times have other random numbers, and other sweeps of a mixed move. */
 static void another_time_is_noticed(void **state)
 {
   (void)state;

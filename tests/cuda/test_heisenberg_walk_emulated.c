@@ -1,8 +1,8 @@
-/* What a thread of a GPU does in a walk of O(n) spins, run on the CPU thread by thread, has the
+/* The work of a GPU's thread in a walk of O(n) spins, run on the CPU thread by thread, gives the
  * bits of the CPU's kernels: replicas and visits, in both precisions, on lattices of one to three
  * dimensions, by the energy and by the magnetization. Control: another time.
  *
- * This needs no GPU. That a GPU computes the same, exact_test_heisenberg_walk_cuda shows. */
+ * This needs no GPU. exact_test_heisenberg_walk_cuda shows that a GPU computes the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -123,7 +123,7 @@ static void close_reference(struct reference *reference)
   gpumc_device_close(&reference->device);
 }
 
-/* From portable form to the lanes of all groups, or back. */
+/* Converts from portable form to the lanes of all groups, or back. */
 static void convert(const struct reference *reference, double *portable, void *lanes, bool back)
 {
   const struct heisenberg_parameters *parameters = heisenberg_parameters(&reference->model);
@@ -173,7 +173,7 @@ static void emulate(const struct reference *reference, uint64_t time, void *lane
   free(weight);
 }
 
-/* The number of components of spins, and of visits, that are not those of the CPU. */
+/* Returns the number of components of spins, and of visits, that differ from the CPU's. */
 static size_t differences(struct heisenberg_settings settings, int way, uint64_t ahead)
 {
   struct reference reference;

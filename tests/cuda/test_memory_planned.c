@@ -1,7 +1,7 @@
-/* What kernels on a GPU allocate is what their plan says, to the byte: for Heisenberg spins that
- * walk, whose structure factor is measured, whose copies are compared, or that are swept by tiles,
- * and for walkers of the Ising model. Control: with more levels, or without what is asked for, the
- * plan falls short.
+/* The memory that kernels on a GPU allocate is what their plan says, to the byte: for Heisenberg
+ * spins that walk, whose structure factor is measured, whose copies are compared, or that are swept
+ * by tiles, and for walkers of the Ising model. Control: with more levels, or without something
+ * that is requested, the plan falls short.
  *
  * This needs no GPU, and uses none: memory is the host's, counted, and no driver is launched. */
 #include <setjmp.h>
@@ -23,10 +23,10 @@ enum { RUNS = 4, REPLICAS = 40, LEVELS = 77 };
 
 /* ---- memory ---- */
 
-/* Of the allocations that there are, and the most that there have been at once. */
+/* Bytes of the current allocations, and the most that there have been at once. */
 static size_t held, most;
 
-/* Before what is allocated: its bytes. */
+/* Precedes an allocation: its bytes. */
 union header {
   size_t bytes;
   max_align_t align;
@@ -72,7 +72,7 @@ static const struct gpumc_device_ops counting = {.name = "cuda",
 
 /* ---- ensembles ---- */
 
-/* Asks an ensemble for something; that no GPU does it is of no account here. */
+/* Asks an ensemble for something; it does not matter here that no GPU does it. */
 typedef enum gpumc_status ask(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
 
 static enum gpumc_status walk(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
@@ -116,7 +116,7 @@ static enum gpumc_status compare(struct gpumc_ensemble *ensemble, struct gpumc_e
   return ensemble->ops->compare(ensemble, 0, RUNS / 2, RUNS / 2, pair, error);
 }
 
-/* The most that an ensemble with such a plan has when it is asked for all of that. */
+/* Returns the most memory that an ensemble with such a plan holds when all of that is requested. */
 static size_t taken(const struct gpumc_kernel_ops *kernel, const struct gpumc_model *model,
                     const struct gpumc_ensemble_plan *plan, ask *const *asked)
 {
@@ -217,8 +217,8 @@ static void heisenberg_spins_that_are_measured_and_compared(void **state)
   model.ops->destroy(&model);
 }
 
-/* All replicas at once, then a part of them. Control: those of lattices that are just too small for
- * tiles have no second buffer, nor have those with quenched couplings. */
+/* All replicas at once, then a part of them. Control: lattices that are just too small for tiles
+ * have no second buffer, and neither do those with quenched couplings. */
 static void heisenberg_spins_that_are_swept_by_tiles(void **state)
 {
   static const size_t least[] = {1026, 2050}; /* of kernels[] */
@@ -273,7 +273,7 @@ int main(void)
       cmocka_unit_test(heisenberg_spins_that_are_swept_by_tiles),
       cmocka_unit_test(walkers_of_the_ising_model),
   };
-  /* Drivers are handed host memory: they are not to find a GPU. */
+  /* Drivers are given host memory: they must not find a GPU. */
   if (setenv("CUDA_VISIBLE_DEVICES", "", 1) != 0)
     return 1;
   return cmocka_run_group_tests(tests, NULL, NULL);

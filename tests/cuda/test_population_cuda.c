@@ -1,5 +1,5 @@
-/* The population operations on a GPU against those on the CPU: every array and every outcome, bit
- * for bit. */
+/* The population operations on a GPU compared with those on the CPU: every array and every outcome,
+ * bit for bit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,7 +104,7 @@ static void close_side(struct side *side)
   gpumc_device_close(&side->device);
 }
 
-/* A signed number of `bits` bits. */
+/* Returns a signed number of `bits` bits. */
 static int64_t signed_of(uint32_t high, uint32_t low, int bits)
 {
   return (int64_t)((uint64_t)high << 32 | low) >> (63 - bits);
@@ -125,7 +125,7 @@ static int64_t energy_of(enum energies energies, size_t element, const uint32_t 
   }
 }
 
-/* The same new measurements on both sides. */
+/* Makes the same new measurements on both sides. */
 static void measure(const struct scenario *scenario, uint32_t time, struct side *const side[2])
 {
   const size_t count = scenario->runs * scenario->capacity;
@@ -146,7 +146,7 @@ static void measure(const struct scenario *scenario, uint32_t time, struct side 
   }
 }
 
-/* Host memory with `bytes` bytes of the side's device. */
+/* Returns host memory with `bytes` bytes of the side's device. */
 static void *fetch(struct side *side, const void *from, size_t bytes)
 {
   uint8_t *copy = NULL;
@@ -262,7 +262,8 @@ static struct pa_resampling_request request_of(const struct scenario *scenario, 
                                         .target = scenario->target[time]};
 }
 
-/* Several steps of both sides; the outcome of each is collected when the next one is enqueued. */
+/* Performs several steps of both sides; the outcome of each is collected when the next one is
+ * enqueued. */
 static void compare(const struct scenario *scenario)
 {
   struct side cpu, cuda;
@@ -364,7 +365,7 @@ static void test_large_energies_of_both_signs(void **state)
   compare_energies(ENERGIES_LARGE, 1e-12);
 }
 
-/* As where a control other than beta is moved. */
+/* As if a control other than beta is moved. */
 static void test_weights_by_another_channel(void **state)
 {
   (void)state;
@@ -379,7 +380,7 @@ static void test_weights_by_another_channel(void **state)
       }
 }
 
-/* Too few families to a block for shared memory, and all in one block. */
+/* Too few families per block for shared memory, and all in one block. */
 static void test_many_blocks_and_one(void **state)
 {
   (void)state;
@@ -404,7 +405,8 @@ static void test_block_size_decides_nothing(void **state)
     }
 }
 
-/* Targets of no replica, and of more than have room; the steps after it work on empty runs. */
+/* Targets of no replica, and of more than there is room for; the following steps work on empty
+ * runs. */
 static void test_populations_that_have_no_room(void **state)
 {
   (void)state;
