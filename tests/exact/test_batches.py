@@ -1,6 +1,6 @@
-"""Runs of one job go side by side, in batches; each has the rows of the run of that number in a job
-of fewer runs, and rows are whole whenever the job is stopped. Control: another run has other rows.
-However many runs there are, a batch is small enough to stop soon and to fit into memory.
+"""Runs of one job go side by side, in batches; each has the rows of the run with that number in a job of fewer runs,
+and rows are complete whenever the job is stopped. Control: another run has other rows. However many runs there are, a
+batch is small enough to stop soon and to fit into memory.
 """
 import json
 import os
@@ -37,7 +37,7 @@ checkpoint: {{every: 1 h}}
 USUAL = dict(shape="[8, 10]", population=201, sweeps=1, runs=5,
              beta="{to: 0.5, step: 0.05}", resampling="nearest_integer", variant="multispin")
 
-# Of one batch: updates of a temperature step, and bytes, about.
+# Approximate limits of one batch: updates of a temperature step, and bytes.
 UPDATES, BYTES = 2 ** 35, 2 ** 28
 
 
@@ -46,7 +46,7 @@ class Batches(ProgramCase):
         return self.write("c.yaml", CONFIG.format(**{**USUAL, **changed}))
 
     def rows(self, **changed):
-        """The numbers of runs/, by run."""
+        """Returns the numbers in runs/, by run."""
         self.gpumc("run", self.write_config(**changed), "--quiet")
         found = {}
         for name, values in numbers(self.path("out.h5")).items():
@@ -79,12 +79,12 @@ class Batches(ProgramCase):
         self.check([1, 2, 4], beta="{to: 0.5, overlap: 0.8}")
 
     def test_jobs_of_several_batches(self):
-        """Two runs of so many replicas fill a batch, so that the third is in another one."""
+        """Two runs of this many replicas fill a batch, so the third is in another one."""
         self.check([1, 3], shape="[256, 256]", population=7000, beta="{to: 0.1, step: 0.1}")
 
     def test_rows_are_whole_at_every_stop(self):
-        """A stopped job has as many rows as temperatures were done, in every run of the batch, and
-        they are those of the finished job."""
+        """A stopped job has as many rows as temperatures were done, in every run of the batch, and they are those of
+        the finished job."""
         for beta in ["{to: 0.5, step: 0.1}", "{to: 0.4, overlap: 0.75}"]:
             with self.subTest(beta=beta):
                 # The first adaptive run is alone.
@@ -136,7 +136,7 @@ class Batches(ProgramCase):
             self.assertLessEqual(together * updates, UPDATES)
             self.assertLessEqual(together * replicas, BYTES)
             self.assertLessEqual(task["ensemble_bytes"], 2 * BYTES)
-        # No fewer than that: the sums of 64 blocks take the most where replicas are few.
+        # No fewer than that: if there are few replicas, the sums of 64 blocks take the most memory.
         block_sums = 3 * 64 * 168
         self.assertTrue((together + 1) * updates > UPDATES or
                         (together + 1) * (replicas + block_sums) > BYTES)
@@ -152,7 +152,7 @@ class Batches(ProgramCase):
         self.assertLess(self.seconds_of("run", config, "--max-time", "1 s", code=STOPPED), longest)
 
     def seconds_of(self, *arguments, **options):
-        """By itself, as the rate that is estimated: on the CPU, of which it takes all, the processors' time."""
+        """Measured as the rate is estimated: on the CPU, all of which it uses, by the processors' time."""
         begin, worked = time.monotonic(), processor_seconds()
         self.gpumc(*arguments, **options)
         if device.NAME == "cpu":
@@ -165,13 +165,13 @@ class Batches(ProgramCase):
 
 
 def processor_seconds():
-    """Of all commands that have ended."""
+    """For all commands that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def columns(file, m):
-    """The tables of one run, by name of the column; not the axis of blocks."""
+    """Returns the tables of one run, by name of the column; without the axis of blocks."""
     found = {}
 
     def visit(name, item):

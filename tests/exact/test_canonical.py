@@ -1,8 +1,8 @@
-"""Canonical runs against exact results, and what a result holds against itself.
+"""Canonical runs against exact results, and the contents of a result against each other.
 
-Null: averages are those of the canonical ensemble. Bounds are four reported standard errors, whose size
-tests/statistical/test_canonical_errors.py vouches for; seeds are fixed. Negative controls: references at a
-temperature that is wrong by 1 %.
+Null: averages are those of the canonical ensemble. Bounds are four reported standard errors, whose size is confirmed by
+tests/statistical/test_canonical_errors.py; seeds are fixed. Negative controls: references at a temperature that is
+wrong by 1 %.
 """
 import pathlib
 import shutil
@@ -47,7 +47,7 @@ def simulate(folder, **changed):
 
 class Canonical(unittest.TestCase):
     def variants(self, update):
-        """Kernels of the device under test that have such updates."""
+        """Returns the kernels of the device under test that have such updates."""
         found = []
         for variant in device.variants():
             with gpumc.folder() as folder:
@@ -84,8 +84,8 @@ class Canonical(unittest.TestCase):
         return worst
 
     def test_kaufman(self):
-        """Both updates and every kernel, at 8 x 8 and 16 x 16: at most 120 comparisons, false alarm
-        below 1 %. Control: 1 % in beta is seen."""
+        """Both updates and every kernel, at 8 x 8 and 16 x 16: at most 120 comparisons, false alarm below 1 %. Control:
+        1 % in beta is detected."""
         for update in "metropolis", "heat_bath":
             for variant in self.variants(update):
                 for side in 8, 16:
@@ -131,8 +131,8 @@ class Canonical(unittest.TestCase):
             self.check_enumerated(gpumc.summary(path), 0.0)
 
     def test_what_is_too_short_is_flagged(self):
-        """A series of a few autocorrelation times; replicas that are stuck in different states, for which a
-        longer time is no remedy; and one that is long enough is not."""
+        """A series of a few autocorrelation times; replicas stuck in different states, for which a longer time is no
+        remedy; and a series that is long enough and is not flagged."""
         for short, beta, more in ((True, 0.44, "  replicas: 1"), (True, 2.0, "  replicas: 8"),
                                   (True, 2.0, "  replicas: 31"), (False, 0.3, "  replicas: 1")):
             with self.subTest(beta=beta, more=more), gpumc.folder() as folder:
@@ -158,7 +158,7 @@ class Canonical(unittest.TestCase):
 
 
 class File(unittest.TestCase):
-    """What stands in a result agrees with itself."""
+    """The contents of a result are consistent."""
 
     MORE = "  replicas: 6\n  series: true\n  configurations: {times: [40, 200, 1000]}"
 
@@ -220,7 +220,7 @@ class File(unittest.TestCase):
             reader.configurations(self.path, sweep=201)
 
     def test_configurations_that_are_no_bits_are_refused(self):
-        """As of a model with a byte a site."""
+        """As for a model with a byte per site."""
         with gpumc.folder() as folder:
             other = shutil.copy(self.path, folder)
             with edited(other) as file:
@@ -242,7 +242,7 @@ class File(unittest.TestCase):
             reader.configurations(self.path, temperature=2)
 
     def test_configurations_of_chosen_temperatures(self):
-        """Those alone are written, and are what they are among the others."""
+        """Only these are written, and they are the same as among the others."""
         sweeps, spins = reader.configurations(self.path)
         more = self.MORE.replace("1000]", "1000], temperatures: [1]")
         with gpumc.folder() as folder:

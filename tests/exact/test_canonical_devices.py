@@ -1,5 +1,5 @@
-"""Canonical runs give the same numbers on two devices, however each of them works, and may go from one to the other at
-every stop: every numeric dataset of the result files, bit for bit. Control: another seed gives others.
+"""Canonical runs give the same numbers on two devices, however each of them works, and may switch from one to the other
+at every stop: every numeric dataset of the result files, bit for bit. Control: another seed gives others.
 """
 import pathlib
 import sys

@@ -1,7 +1,7 @@
-"""Canonical runs of disordered models: a replica for each sample, and many replicas of one sample.
+"""Canonical runs of disordered models: one replica for each sample, and many replicas of one sample.
 
-Null: averages are exact. Bounds are four reported standard errors unless stated; seeds are fixed. Negative
-controls: couplings of another sample, a temperature 3 % off the Nishimori line.
+Null: averages are exact. Bounds are four reported standard errors unless stated; seeds are fixed. Negative controls:
+couplings of another sample, a temperature 3 % off the Nishimori line.
 """
 import pathlib
 import sys
@@ -46,7 +46,7 @@ def simulate(folder, **changed):
 
 
 class Samples(unittest.TestCase):
-    """40 samples of 16 sites by enumeration: every sample's own averages, and what is averaged over them."""
+    """40 samples of 16 sites by enumeration: every sample's own averages, and the averages over them."""
 
     BETAS = [0.3, 0.7]
     SAMPLES = 40
@@ -59,7 +59,7 @@ class Samples(unittest.TestCase):
                         sweeps=self.SWEEPS, model=f"{{{model}, write_couplings: true}}")
 
     def enumerate(self, file, field):
-        """[samples] of exact curves."""
+        """Returns [samples] of exact curves."""
         couplings = file["disorder/couplings"][...]
         self.assertEqual(len(couplings), self.SAMPLES)
         fields = (file["disorder/fields"][...] if "fields" in file["disorder"]
@@ -69,9 +69,9 @@ class Samples(unittest.TestCase):
                 for r in range(self.SAMPLES)]
 
     def check_samples(self, file, exact):
-        """Replica r has the r-th sample. 20,000 sweeps of 40 samples at two temperatures: errors of the energies
-        are below 0.004 at an autocorrelation time of 20 sweeps or less, so that differences are below 0.02; other
-        samples differ by 0.05 and more in the mean."""
+        """Replica r has the r-th sample. 20,000 sweeps of 40 samples at two temperatures: errors of the energies are
+        below 0.004 at an autocorrelation time of 20 sweeps or less, so differences are below 0.02; other samples differ
+        by 0.05 and more in the mean."""
         for m in range(len(self.BETAS)):
             found = file[f"runs/{m:04d}/replicas/energy"][...]
             energies = np.array([curves["energy"][m] for curves in exact])
@@ -79,8 +79,8 @@ class Samples(unittest.TestCase):
         self.assertGreater(np.abs(found - np.roll(energies, 1)).mean(), 0.05)
 
     def check_averages(self, summary, exact):
-        """The averages are over these 40 samples: they differ from the exact ones by less than the reported
-        errors, which count how the samples scatter."""
+        """The averages are over these 40 samples: they differ from the exact ones by less than the reported errors,
+        which include the scatter of the samples."""
         mean = {name: np.mean([curves[name] for curves in exact], axis=0) for name in exact[0]}
         mean["binder_parameter"] = 1 - mean["magnetization4"] / (3 * mean["magnetization2"] ** 2)
         for name in ("energy", "abs_magnetization", "magnetization2", "magnetization4",
@@ -117,8 +117,8 @@ class Samples(unittest.TestCase):
 
 
 class ShortSeries(unittest.TestCase):
-    """The variance in a sample's time series is low by 2 tau/n, which the specific heat must not be. Samples
-    that are all the ferromagnet (p: 1), so that the exact value is known. Control: without the correction."""
+    """The variance in a sample's time series is low by 2 tau/n; the specific heat must not be. All samples are the
+    ferromagnet (p: 1), so the exact value is known. Control: without the correction."""
 
     def simulate(self, folder, samples, sweeps):
         path = simulate(folder, model="{name: ea, shape: [4, 4], p: 1}", betas=[0.4], interval=1,
@@ -157,15 +157,15 @@ class ShortSeries(unittest.TestCase):
 
 
 class RandomFields(Samples):
-    """Of ising3d. Energies scatter four times as much as those of the glass: ten times the sweeps; no colder
-    than beta = 0.3, where 16 spins still turn over often."""
+    """For ising3d. Energies scatter four times as much as those of the glass: ten times the sweeps; no colder than beta
+    = 0.3, where 16 spins still flip often."""
 
     BETAS = [0.15, 0.3]
     SWEEPS = 200000
     CASES = (("multispin", BIMODAL_FIELD, 0), ("spin", GAUSSIAN_FIELD + ", h: 0.2", 0.2))
 
     def test_samples_of_a_random_field_are_those_of_runs_of_one(self):
-        """Fields bit for bit; energies below 0.02 apart, see check_samples."""
+        """Fields bit for bit; energies less than 0.02 apart, see check_samples."""
         with gpumc.folder() as several, gpumc.folder() as one:
             with h5py.File(self.simulate(several, "spin", GAUSSIAN_FIELD)) as file:
                 fields = file["disorder/fields"][...]
@@ -224,8 +224,8 @@ class KnownSamples(unittest.TestCase):
 
 
 class NishimoriLine(unittest.TestCase):
-    """p = 1/(1 + exp(-2 beta)): the mean of e over the samples is -d tanh(beta), at any size, with the reported
-    error. 1000 samples; a beta 3 % off is rejected."""
+    """p = 1/(1 + exp(-2 beta)): the mean of e over the samples is -d tanh(beta), at any size, with the reported error.
+    1000 samples; a beta 3 % off is rejected."""
 
     def check(self, shape, beta, variant):
         probability = 1 / (1 + np.exp(-2 * beta))

@@ -1,5 +1,5 @@
-"""Configurations that pt and pa write: energies and overlaps computed from them are those that the file
-records, at every temperature, and writing them changes no other number.
+"""Configurations written by pt and pa: energies and overlaps computed from them are those recorded in the file, at
+every temperature, and writing them changes no other number.
 
 Control: couplings of another sample give other energies.
 """
@@ -39,7 +39,7 @@ class Written(unittest.TestCase):
         return f"{holder.name}/out.h5"
 
     def assert_same_summary(self, path, without):
-        """Of a run that writes configurations and of one that does not."""
+        """Compares a run that writes configurations with one that does not."""
         with_them, expected = gpumc.numeric_datasets(path), gpumc.numeric_datasets(without)
         self.assertEqual({name: with_them[name] for name in expected}, expected)
         written = sorted(with_them.keys() - expected.keys())
@@ -56,7 +56,7 @@ def link_sums(spins, coupling):
 
 
 def energies(spins, file, roll=0):
-    """Per site; `roll`: with the couplings of so many samples further on."""
+    """Per site; `roll`: with the couplings of the sample this many places further on."""
     coupling = np.roll(file["disorder/couplings"][:], roll, axis=0)
     field = json.loads(file["config/resolved"].asstr()[()])["model"].get("h", 0)
     axes = tuple(range(-coupling.shape[2], 0))
@@ -67,7 +67,7 @@ class ParallelTempering(Written):
     BETA = "beta: {from: 0.4, to: 1.6, count: 5}"
 
     def test_energies_and_overlaps(self):
-        """Without exchange a configuration is what was measured, here the only measurement."""
+        """Without exchange a configuration is the measured one, here the only measurement."""
         for model, samples in (BIMODAL, 40), (GAUSSIAN, 9), (SQUARE, 3):
             with self.subTest(model):
                 path = self.simulate(model, f"pt, {self.BETA}, samples: {samples}, sweeps: 7, measure_every: 7, "
@@ -110,8 +110,8 @@ class ParallelTempering(Written):
                                            file["runs/0000/energy"][row], atol=1e-13)
 
     def test_behind_the_exchange(self):
-        """After the measurement neighbours change places, as often as the file says; with Gaussian couplings
-        an energy tells which replica it is. Tuning and thermalization come before."""
+        """After the measurement neighbours are exchanged, as often as the file says; with Gaussian couplings an energy
+        identifies its replica. Tuning and thermalization come before."""
         algorithm = (f"pt, {self.BETA}, samples: 50, replicas: 1, sweeps: 10, exchange_every: 10, "
                      "tune: {sweeps: 200, iterations: 2}, thermalization: {}, configurations: {every: 10}")
         for thermalization in 10, 20:  # even pairs, or odd ones
@@ -153,7 +153,7 @@ class ParallelTempering(Written):
                                  self.simulate(BIMODAL, algorithm))
 
     def test_of_a_stopped_run(self):
-        """The working file has whole times; what is not whole is left out."""
+        """The working file has complete times; incomplete ones are left out."""
         path = self.simulate(BIMODAL, f"pt, {self.BETA}, samples: 9, sweeps: 40, configurations: {{every: 20}}")
         _, spins = reader.configurations(path)
         with edited(path) as file:
@@ -170,7 +170,7 @@ class PopulationAnnealing(Written):
         return self.simulate(model, "pa, " + ", ".join(f"{key}: {value}" for key, value in keys.items()))
 
     def check_populations(self, path, steps):
-        """Each is one that was measured: sizes, mean energies and families of the row of its run."""
+        """Each is a measured one: sizes, mean energies and families match the row of its run."""
         betas, spins, families = reader.configurations(path)
         with h5py.File(path) as file:
             runs = [{name: item[...] for name, item in file[f"runs/{m:04d}"].items() if name != "blocks"}
@@ -193,7 +193,7 @@ class PopulationAnnealing(Written):
         return betas, spins, families
 
     def test_populations(self):
-        """Of equal steps and of a list, of all kinds of couplings; rows begin with that of beta = 0."""
+        """For equal steps and for a list, and all kinds of couplings; rows begin with that of beta = 0."""
         for model in BIMODAL, GAUSSIAN, SQUARE:
             for moments, steps in (("{every: 4}", [4, 8, 10]), ("{betas: [0, 0.3, 0.7, 1]}", [0, 3, 7, 10]),
                                    ("{every: 100}", [10])):
@@ -206,7 +206,7 @@ class PopulationAnnealing(Written):
         self.assertEqual([len(replicas) for replicas in spins[0]], 3 * [500])
 
     def test_other_samples_begin_otherwise(self):
-        """Or averages over samples would share the fluctuations of their random numbers."""
+        """Otherwise averages over samples would share the fluctuations of their random numbers."""
         first = [reader.configurations(self.anneal(f"name: ea, shape: [4, 6, 2], sample: {sample}",
                                                          configurations="{betas: [0]}"))[1][0][0]
                  for sample in (0, 1)]
@@ -214,7 +214,7 @@ class PopulationAnnealing(Written):
         self.assertLess(abs(agree - 0.5), 4 * 0.5 / first[0].size ** 0.5)
 
     def test_adaptive_steps(self):
-        """The first temperatures that are not below those asked for, one where there are two, and the last."""
+        """The first temperatures that are not below the requested ones, one if two coincide, and the last."""
         path = self.anneal(beta="{to: 1, overlap: 0.8}", configurations="{betas: [0.5, 0.5001, 0.8, 1]}")
         with h5py.File(path) as file:
             steps = [int(np.argmax(file["runs/0000/beta"][:] >= beta)) for beta in (0.5, 0.8, 1)]

@@ -1,9 +1,9 @@
-"""A field that is moved: canonical runs, parallel tempering and population annealing in h at one inverse temperature, on
+"""A moved field: canonical runs, parallel tempering and population annealing in h at one inverse temperature, on
 lattices small enough to enumerate.
 
-Null: replicas have the Boltzmann distribution of their field. Bounds stand with each test and were set
-before any run; seeds are fixed. Negative controls: exchanges with the wrong sign, fields wrong by a few
-percent, weights with the wrong sign.
+Null: replicas have the Boltzmann distribution of their field. Bounds are stated with each test and were set before any
+run; seeds are fixed. Negative controls: exchanges with the wrong sign, fields wrong by a few percent, weights with the
+wrong sign.
 """
 import functools
 import itertools
@@ -28,7 +28,7 @@ GLASS = np.array(splitmix_couplings.couplings(SHAPE, GLASS_SEED), dtype=float).r
 FIELDS = [-0.9, -0.3, 0.1, 0.5, 1.0]
 SAMPLES = 4000
 RUNS = 600
-P_MINIMUM = 1e-5  # of a chi-square; ten of them in all, so that one run in 10000 fails by chance
+P_MINIMUM = 1e-5  # for one chi-square; ten of them in all, so one run in 10000 fails by chance
 
 PT = """\
 gpumc: 1
@@ -61,13 +61,13 @@ def spins():
 
 @functools.cache
 def levels(glass):
-    """Energies without the field, and magnetizations, of all states."""
+    """Returns energies without the field, and magnetizations, of all states."""
     couplings = GLASS if glass else FERROMAGNET
     return enumeration.energies(SHAPE, couplings, np.zeros(SITES)), spins().sum(axis=1)
 
 
 def weights(glass, field):
-    """Probabilities of all states."""
+    """Returns probabilities of all states."""
     energy, magnetization = levels(glass)
     exponent = -BETA * (energy - field * magnetization)
     weight = np.exp(exponent - exponent.max())
@@ -75,14 +75,14 @@ def weights(glass, field):
 
 
 def cells(glass):
-    """The number of a pair of energy and magnetization, for every state, and these pairs."""
+    """Returns the number of a pair of energy and magnetization, for every state, and these pairs."""
     pairs, number = np.unique(np.stack(levels(glass), axis=1), axis=0, return_inverse=True)
     return pairs, number.ravel()
 
 
 def chance(glass, field, observed):
-    """The probability of a chi-square as large: pairs (energy, magnetization) of independent replicas
-    against their distribution; pairs that are expected less than ten times are one cell."""
+    """Returns the probability of a chi-square at least as large: pairs (energy, magnetization) of independent replicas
+    against their distribution; pairs expected less than ten times form one cell."""
     pairs, number = cells(glass)
     expected = np.bincount(number, weights(glass, field)) * len(observed)
     index = {tuple(pair): i for i, pair in enumerate(pairs)}
@@ -95,7 +95,7 @@ def chance(glass, field, observed):
 
 
 def observe(replicas, couplings):
-    """Energy without the field, and magnetization, of replicas [..., sites]."""
+    """Returns energy without the field, and magnetization, of replicas [..., sites]."""
     following = enumeration.neighbours(SHAPE)
     energy = -sum((replicas * replicas[..., following[:, d]]) @ couplings[:, d] for d in range(2))
     return np.stack([energy, replicas.sum(axis=-1)], axis=-1)
@@ -165,7 +165,7 @@ class Tempering(unittest.TestCase):
                 self.assertLess(np.nanmax(accepted), 0.95)
 
     def test_wrong_sign_of_the_exchange_is_rejected(self):
-        """The same test with a simulation of its own: it takes the right sign and rejects the other."""
+        """The same test with a simulation of its own: it accepts the right sign and rejects the other."""
         for glass in False, True:
             for sign, accepted in (1, True), (-1, False):
                 replicas = tempered(sign, SAMPLES // 2, GLASS if glass else FERROMAGNET)
@@ -214,9 +214,9 @@ output: {output}
 
 class Canonical(unittest.TestCase):
     def test_every_quantity(self):
-        """7 quantities at 5 fields, and reweighted to 17, within 4.5 errors where these are known (false alarm 2e-3 a
+        """7 quantities at 5 fields, and reweighted to 17, within 4.5 errors if these are known (false alarm 2e-3 per
         case); between fields, susceptibilities may rest on a few measurements with the other sign of the magnetization,
-        and errors are unknown where there were none (docs/statistics.md). Controls: fields wrong by 5 %, and the
+        and errors are unknown if there were none (docs/statistics.md). Controls: fields wrong by 5 %, and the
         reweighted curves at the negative fields."""
         for variant, in share.of([(name,) for name in device.served("multispin", "spin")]):
             with self.subTest(variant=variant), gpumc.folder() as folder:
@@ -248,11 +248,12 @@ class Canonical(unittest.TestCase):
                 self.assertGreater(np.nanmax(np.abs(gpumc.in_errors(reweighted, "magnetization", wrong))), 4.5, "control")
 
     def test_states_that_were_not_seen(self):
-        """At h = -0.9 one measurement in 165,000 has the other sign of the magnetization; at -0.625, which is reweighted from
-        there, such states are 8 % of the susceptibility and 98 % of the variance of its estimate, and so 1.5 measurements
-        in a run decide. Over 32 seeds: known errors are right, by 5 errors at 17 fields and for 7 quantities (false alarm 2e-3),
-        and in the mean square of all known ones at -0.625, and all between -0.5 and 0.5 are known. The mean of all values
-        is right by 4.5 errors; control: that of those whose errors are unknown is not, and low."""
+        """At h = -0.9 one measurement in 165,000 has the other sign of the magnetization; at -0.625, reweighted from
+        there, such states are 8 % of the susceptibility and 98 % of the variance of its estimate, so 1.5 measurements
+        in a run decide. Over 32 seeds: known errors are right, by 5 errors at 17 fields and for 7 quantities (false
+        alarm 2e-3), and in the mean square of all known ones at -0.625, and all between -0.5 and 0.5 are known. The
+        mean of all values is right by 4.5 errors; control: the mean of those whose errors are unknown is not, and
+        low."""
         seeds = 32
         with gpumc.folder() as folder:
             config = CANONICAL.format(beta=BETA, fields=FIELDS, variant="multispin",
@@ -349,8 +350,8 @@ class Annealing(unittest.TestCase):
                 self.assertGreater(worst(log_partition(glass, 1.03 * fields)), 8, "control")
 
     def test_every_quantity(self):
-        """Populations of 20000: 8 quantities at 18 fields within 4.5 reported errors (false alarm 1e-3 a case). Control:
-        fields wrong by 5 %. Weights are bounded for any order of fields, so that nothing overflows or dies out."""
+        """Populations of 20000: 8 quantities at 18 fields within 4.5 reported errors (false alarm 1e-3 a case).
+        Control: fields wrong by 5 %. Weights are bounded for any order of fields, so nothing overflows or dies out."""
         for variant, glass in cases("multispin", "spin", *device.on_gpus("walker")):
             with self.subTest(variant=variant, glass=glass), gpumc.folder() as folder:
                 path = self.anneal(folder, glass, population=20000, runs=2, variant=variant)
@@ -372,7 +373,7 @@ class Annealing(unittest.TestCase):
                                        for name, value in wrong.items()), 4.5, "control")
 
     def test_adaptive_steps(self):
-        """Steps keep the overlap asked for, and the second run those of the first."""
+        """Steps keep the requested overlap, and the second run keeps the steps of the first."""
         with gpumc.folder() as folder:
             path = self.anneal(folder, population=4000, runs=2, schedule="from: -0.9, to: 0.9, overlap: 0.8")
             with h5py.File(path) as file:

@@ -83,7 +83,7 @@ CASES = {
 
 class Agreement(two_devices.TwoDevices):
     def run_on(self, name, config, *options):
-        """The numbers of the result, which is removed."""
+        """Returns the numbers of the result, which is removed."""
         self.gpumc("run", config, "--quiet", "--device", name, *options)
         found = numbers(self.path("out.h5"))
         self.path("out.h5").unlink()

@@ -1,7 +1,7 @@
-/* The kernel `checkerboard` of hard disks on the device under test has the bits of the CPU's with
+/* The kernel `checkerboard` of hard disks on the device under test gives the bits of the CPU's with
  * one thread: replicas, numbers of trials and channels after sweeps in pieces, copies, exchanges
- * and a way through the portable form; few disks and many, of which a GPU has whole replicas in
- * shared memory, or tiles; runs with different numbers of replicas. */
+ * and a round trip through the portable form; few disks and many, for which a GPU has whole
+ * replicas in shared memory, or tiles; runs with different numbers of replicas. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ enum { RUNS = 3, ROOM = 4, FIRST_RUN = 5, SEED = 1306 };
 
 static const uint32_t sizes[RUNS] = {4, 2, 3};
 
-/* Replicas that are copied and that change places. */
+/* Replicas that are copied and that are exchanged. */
 static const uint32_t parents[RUNS][ROOM] = {{0, 0, 2, 2}, {1, 1, 0, 0}, {0, 1, 1, 0}};
 static const uint32_t swaps[RUNS] = {1 << 1, 1 << 0, 0};
 
@@ -114,7 +114,7 @@ static void it_has_the_bits_of_one_thread(void **state)
   }
 }
 
-/* Control: states that begin with another seed are others. */
+/* Control: states that begin with another seed differ. */
 static void another_start_is_noticed(void **state)
 {
   (void)state;

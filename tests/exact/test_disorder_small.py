@@ -1,8 +1,7 @@
-"""Models with quenched disorder against exact results: all states enumerated, known samples of 4^3,
-the Nishimori line.
+"""Models with quenched disorder against exact results: all states enumerated, known samples of 4^3, the Nishimori line.
 
-Null: the estimates are exact averages. Bounds are stated with each test; seeds are fixed. Negative
-controls: a bond turned over, temperatures 1 % wrong, a temperature 2 % off the Nishimori line.
+Null: the estimates are exact averages. Bounds are stated with each test; seeds are fixed. Negative controls: a flipped
+bond, temperatures 1 % wrong, a temperature 2 % off the Nishimori line.
 """
 import pathlib
 import sys
@@ -56,7 +55,7 @@ def run(folder, model, campaign="{}", **changed):
 
 
 def deviations(summary, curves, at=slice(1, None)):
-    """By name, in standard errors; where neither error nor difference is above rounding, 0."""
+    """Returns deviations by name, in standard errors; 0 if neither error nor difference is above rounding."""
     found = {}
     for name, exact in curves.items():
         difference = (summary[name] - exact)[at]
@@ -66,9 +65,9 @@ def deviations(summary, curves, at=slice(1, None)):
 
 
 class Enumerated(unittest.TestCase):
-    """16 sites with every kind of disorder. Six quantities at 20 temperatures, neighbouring ones
-    correlated: 5 standard errors, false alarms below 1e-4 a case. Control: the energy of the sample with
-    one bond turned over is off by 8 errors at least."""
+    """16 sites with every kind of disorder. Six quantities at 20 temperatures, neighbouring ones correlated: 5 standard
+    errors, false alarms below 1e-4 a case. Control: the energy of the sample with one flipped bond is off by 8 errors
+    at least."""
 
     CASES = [
         ("multispin", "{name: ea, shape: [4, 4], disorder_seed: 7, sample: 3"),
@@ -110,8 +109,8 @@ class Enumerated(unittest.TestCase):
 
 
 class KnownSamples(unittest.TestCase):
-    """4 standard errors at each temperature, the error of the energy below 2e-4, of every kernel or a share of
-    them. Control: a temperature wrong by 1 %."""
+    """4 standard errors at each temperature, the error of the energy below 2e-4, for every kernel or a share of them.
+    Control: a temperature wrong by 1 %."""
 
     def variants(self):
         return share.of(device.served("multispin", "spin", *device.on_gpus("walker")))

@@ -1,7 +1,7 @@
-"""Where Metropolis sweeps do not reach every state, the program says so, and only there.
+"""The program says that Metropolis sweeps do not reach every state if that is so, and only then.
 
-Reference: all states of lattices of up to 8 spins, with which of them follows which in a sweep. Controls:
-a third of these lattices and more is of either kind; the warned-of run is wrong indeed.
+Reference: all states of lattices of up to 8 spins, and which of them follows which in a sweep. Controls: at least a
+third of these lattices is of either kind; the run with the warning is indeed wrong.
 """
 import json
 import math
@@ -15,7 +15,7 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import gpumc_program as gpumc  # noqa: E402
 
-SAMPLES = 45  # of each shape
+SAMPLES = 45  # per shape
 SHAPES = ((2, 2), (2, 4), (4, 2), (2, 2, 2))
 
 CONFIG = """\
@@ -29,8 +29,8 @@ CANONICAL = "{{name: canonical, thermalization: 10, beta: {{values: [0.5]}}, upd
 
 
 def draw(shape, seed):
-    """Couplings of every density, among them pairs along a side of length 2 that cancel; every other sample
-    with fields at some sites."""
+    """Couplings of every density, including pairs along a side of length 2 that cancel; every other sample with fields
+    at some sites."""
     generator = np.random.default_rng(seed)
     sites = math.prod(shape)
     density = generator.random((SAMPLES, 1, 1))
@@ -75,7 +75,7 @@ def half_sweep(matrix, fields, colour):
     sites = len(fields)
     states = np.arange(2 ** sites)
     spins = 1 - 2 * (states[:, None] >> np.arange(sites) & 1)
-    costs = spins * (spins @ matrix + fields) > 0  # such flips may be refused; all others are sure
+    costs = spins * (spins @ matrix + fields) > 0  # such flips may be refused; all others are certain
     follows = np.eye(len(states), dtype=bool)
     for site in np.flatnonzero(colour):
         flipped = follows[:, states ^ 1 << site]
@@ -84,7 +84,7 @@ def half_sweep(matrix, fields, colour):
 
 
 def is_ergodic(couplings, fields, shape):
-    """Whether there is a state that all states have reached after enough sweeps: one class, of period 1."""
+    """Returns whether there is a state that all states have reached after enough sweeps: one class, of period 1."""
     matrix = net_couplings(couplings, shape)
     odd = np.array([sum(place(site, shape)) % 2 == 1 for site in range(len(fields))])
     follows = compose(half_sweep(matrix, fields, ~odd), half_sweep(matrix, fields, odd))
@@ -98,7 +98,7 @@ def compose(before, after):
 
 
 def warning(text, folder, *arguments, timeout=600):
-    """Whether `validate` warns of states that are not reached; it has nothing else to say."""
+    """Returns whether `validate` warns of unreachable states; it has nothing else to report."""
     path = pathlib.Path(folder) / "c.yaml"
     path.write_text(text)
     process = gpumc.run("validate", path, "--json", *arguments, timeout=timeout)
@@ -116,7 +116,7 @@ class EverySmallLattice(unittest.TestCase):
                        folder, "--set", f"model.sample={sample}")
 
     def test_warned_of_where_the_chain_is_not_ergodic(self):
-        """None is missed, and none warned of without need."""
+        """None is missed, and there is no needless warning."""
         count = {True: 0, False: 0}
         for shape in SHAPES:
             couplings, fields = draw(shape, seed=len(shape) + math.prod(shape))
@@ -132,7 +132,7 @@ class EverySmallLattice(unittest.TestCase):
         self.assertGreater(min(count.values()), SAMPLES * len(SHAPES) / 3)
 
     def test_every_sample_of_a_file_is_looked_at(self):
-        """The last of three is the one; the first two alone are not warned of."""
+        """The last of three causes a warning; the first two alone do not."""
         couplings = np.ones((3, 32, 2), int)
         for site, direction in (0, 0), (0, 1), (3, 0), (28, 1):
             couplings[2, site, direction] = 0  # all bonds of the spin at (0, 0)
@@ -198,8 +198,8 @@ class Rings(unittest.TestCase):
 
 
 class Lattices(unittest.TestCase):
-    """Without a file. The share of states that turn over is 6e-5 in 2 x 8, 4e-6 in 2 x 10, and 2e-7 in 4 x 6; there are
-    none in 2 x 2 x 6. Of couplings of both signs few samples have any. Pieces of 2 x 64 hang together."""
+    """Without a file. The share of states that flip as a whole is 6e-5 in 2 x 8, 4e-6 in 2 x 10, and 2e-7 in 4 x 6;
+    there are none in 2 x 2 x 6. Few samples with couplings of both signs have any. Pieces of 2 x 64 are connected."""
 
     CASES = (("{name: ising2d, shape: [4, 4]}", True), ("{name: ising2d, shape: [4, 8]}", False),
              ("{name: ising2d, shape: [4, 6]}", False), ("{name: ising2d, shape: [2, 10]}", True),
@@ -220,20 +220,20 @@ class Lattices(unittest.TestCase):
                 self.assertEqual(warning(text, folder), expected)
 
     def test_samples_are_looked_at(self):
-        """One of 2 x 6 in twenty has pieces that turn over."""
+        """One in twenty of 2 x 6 has pieces that flip as a whole."""
         algorithm = CANONICAL.format(update="metropolis").replace("sweeps", "samples: 100, sweeps", 1)
         with gpumc.folder() as folder:
             self.assertTrue(warning(self.TEXT.format("{name: ea, shape: [2, 6]}", algorithm, folder), folder))
 
     def test_many_samples_cost_nothing(self):
-        """A plan that is refused for its memory is refused at once, however many samples there would be."""
+        """A plan refused for its memory is refused at once, however many samples there would be."""
         algorithm = CANONICAL.format(update="metropolis").replace("sweeps", "samples: 2000000000, sweeps", 1)
         with gpumc.folder() as folder:
             for model in "{name: ea, shape: [2, 16]}", "{name: ea, shape: [2, 64]}", "{name: ea, shape: [4, 4], h: 1}":
                 self.assertFalse(warning(self.TEXT.format(model, algorithm, folder), folder, timeout=20))
 
     def test_beside_an_unsafe_generator(self):
-        """Both are told, before and in the result."""
+        """Both are reported, before the run and in the result."""
         with gpumc.folder() as folder:
             path = pathlib.Path(folder) / "c.yaml"
             path.write_text(self.TEXT.format("{name: ising2d, shape: [4, 4]}", CANONICAL.format(update="metropolis"),

@@ -1,4 +1,4 @@
-"""gpumc.ising2d_exact: densities of states that are known, and its two halves against each other."""
+"""gpumc.ising2d_exact: known densities of states, and its two halves against each other."""
 import itertools
 import os
 import re

@@ -1,8 +1,8 @@
 /* Exchanges of neighbouring temperatures, exactly: how often one is accepted for given energies,
- * and that what is in equilibrium before is so after, every sample an independent trial.
+ * and that equilibrium is preserved, every sample an independent trial.
  *
  * Gates: |z| < 5 in each of fewer than 100 comparisons, a false alarm in 2e4 seeds. The seed is
- * fixed; that wrong rules are rejected is tested beside. */
+ * fixed; other tests in this file show that wrong rules are rejected. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,13 +61,13 @@ static void an_exchange_has_its_probability(void **state)
         tempering_bring_channels(&fixture);
         const double count = (double)accepted(&fixture, round, t);
         const double chance = exp(-(beta[t + 1] - beta[t]) * quantum * (double)gaps[i]);
-        /* The hotter one is the lower one: it has to go down. */
+        /* The hotter one is the lower one: it must move down. */
         if (!up)
           assert_int_equal((uint64_t)count, SAMPLES);
         else if (fabs(score(count, SAMPLES, chance)) > gate)
           fail_msg("gap %d at %u: %.0f accepted, expected %.1f", (int)gaps[i], t, count,
                    chance * SAMPLES);
-        /* A quantum forgotten, a temperature mistaken. */
+        /* A forgotten quantum, a wrong temperature. */
         if (up)
           assert_true(fabs(score(count, SAMPLES, pow(chance, 1.1))) > gate);
       }
@@ -109,7 +109,8 @@ static void draw_levels(struct tempering_fixture *fixture, const double at[T])
   tempering_bring_channels(fixture);
 }
 
-/* The largest |z| of the joint frequencies of the levels at t and t + 1, which are independent. */
+/* Returns the largest |z| of the joint frequencies of the levels at t and t + 1, which are
+ * independent. */
 static double largest_score(struct tempering_fixture *fixture, size_t t)
 {
   double hotter[LEVELS], colder[LEVELS], largest = 0;

@@ -1,15 +1,15 @@
 /* The kernels of hard disks sample the uniform weight of all states without overlap.
  *
- * One disk: its place relative to the cells is uniform. Two disks in a square box: where one is,
- * seen from the other, is uniform outside of the unit circle at any phi up to 0.39, and P / (rho
- * kT) = (1 - phi) / (1 - 2 phi). 64 and 256 disks: `checkerboard` against `serial`, at packing
+ * One disk: its place relative to the cells is uniform. Two disks in a square box: the position of
+ * one relative to the other is uniform outside of the unit circle at any phi up to 0.39, and P /
+ * (rho kT) = (1 - phi) / (1 - 2 phi). 64 and 256 disks: `checkerboard` against `serial`, at packing
  * fractions up to 0.6: pressures, orientational order and the distribution of |Psi_6| (dense ones
- * are in statistical/test_hard_disks_dense.c). Disks of a cell are moved equally
- * often. After many sweeps no disks overlap, and none is lost.
+ * are in statistical/test_hard_disks_dense.c). Disks of a cell are moved equally often. After many
+ * sweeps no disks overlap, and none is lost.
  *
  * Gates: chi-square and t with a probability of 1e-5 in each of 57 comparisons, a false alarm in
- * 1750 seeds; seeds are fixed. What must be rejected: trials that leave their cells, a grid that is
- * not shifted, disks that are not shuffled. Replicas are independent, and begin on the same
+ * 1750 seeds; seeds are fixed. These must be rejected: trials that leave their cells, a grid that
+ * is not shifted, disks that are not shuffled. Replicas are independent, and begin on the same
  * lattice; samples of a replica are some correlation times apart. */
 #include <math.h>
 #include <setjmp.h>
@@ -51,7 +51,7 @@ static void open_few(size_t particles, double packing_fraction, const char *vari
              all_threads(), disks);
 }
 
-/* The probability of such a chi-square, or a larger one. */
+/* Returns the probability of a chi-square at least this large. */
 static double chi_square_tail(double chi_square, double freedom)
 {
   return gpumc_fisher_tail(chi_square / freedom, freedom, 1e9);
@@ -61,7 +61,7 @@ static double chi_square_tail(double chi_square, double freedom)
 
 enum { PLACES = 24 };
 
-/* The probability that a disk's place relative to its cell is uniform. */
+/* Returns the probability that a disk's place relative to its cell is uniform. */
 static double uniform_in_cells(const char *variant, struct hard_disks_options options)
 {
   enum { REPLICAS = 2000, SAMPLES = 30 };
@@ -254,8 +254,8 @@ static void the_checkerboard_agrees_with_serial(void **state)
 
 /* ---- shuffles ---- */
 
-/* The probability that of two disks in a cell the first and the second are moved equally often, in
- * sweeps of one trial a cell. The order of the portable form is that of the slots. */
+/* Returns the probability that of two disks in a cell the first and the second are moved equally
+ * often, in sweeps of one trial per cell. The order of the portable form is that of the slots. */
 static double moved_equally(struct hard_disks_options options)
 {
   enum { REPLICAS = 4000 };

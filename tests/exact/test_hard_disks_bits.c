@@ -1,8 +1,8 @@
-/* The kernel `checkerboard` of hard disks has the bits of plain loops over cells: replicas,
- * accepted trials and channels after sweeps, copies, exchanges and a way through the portable form;
- * in boxes with two cells a side up to several vectors of them, dilute and dense; for any number of
- * trials a cell, without shuffles or shifts, and with trials that leave their cells; at every level
- * of the instruction set, for any number of threads. */
+/* The kernel `checkerboard` of hard disks gives the bits of plain loops over cells: replicas,
+ * accepted trials and channels after sweeps, copies, exchanges and a round trip through the
+ * portable form; in boxes with two cells per side up to several vectors of them, dilute and dense;
+ * for any number of trials per cell, without shuffles or shifts, and with trials that leave their
+ * cells; at every level of the instruction set, for any number of threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ enum { RUNS = 2, REPLICAS = 3 };
 static const struct {
   size_t particles;
   double fraction, aspect, move_size;
-  bool lattice; /* a lattice to begin with */
+  bool lattice; /* start on a lattice */
   struct hard_disks_options options;
 } cases[] = {
     {1, 0.15, 1.0, 0.16, true, {4, true, true, true}},

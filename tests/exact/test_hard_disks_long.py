@@ -1,6 +1,7 @@
-"""No disks overlap and none is lost in a billion trial moves (ten on a GPU), of one large system and of many small ones:
-the last configurations, by tools/check-disks, which shares nothing with the program. `serial` makes fewer. The control of
-the tool is in tests/cli/test_hard_disks_tools.py; here files are changed again, so that it is known to look at all of these."""
+"""No disks overlap and none is lost in a billion trial moves (ten on a GPU), of one large system and of many small
+ones: the last configurations are checked by tools/check-disks, which shares nothing with the program. `serial` makes
+fewer. The control of the tool is in tests/cli/test_hard_disks_tools.py; here files are changed again, to show that it
+examines all of these."""
 import pathlib
 import subprocess
 import sys
@@ -41,8 +42,8 @@ class Long(ProgramCase):
         self.control(replicas)
 
     def trials(self, variant, sweeps):
-        """Of `checkerboard` by the occupied cells of the last configuration, of which a hundredth more or less have disks at
-        other times."""
+        """For `checkerboard` from the occupied cells of the last configuration; at other times about a hundredth more
+        or fewer have disks."""
         disks = hard_disks.read(self.path("long.h5"), sweeps)
         positions, box, corner = disks.positions[0], disks.box[0], disks.corner[0]
         if variant == "serial":
@@ -56,7 +57,7 @@ class Long(ProgramCase):
         return done.stdout
 
     def control(self, replicas):
-        """The last disk of the last replica at the place of the first one; then it is gone."""
+        """The last disk of the last replica is put at the place of the first one; then it is removed."""
         with edited(self.path("long.h5")) as file:
             rows = file["configurations/bytes"]
             state = rows[replicas - 1].view("<f8")

@@ -1,4 +1,4 @@
-/* What is measured of hard disks beside their pressure: bond order, histograms of distances and the
+/* Measurements of hard disks other than their pressure: bond order, histograms of distances and the
  * structure factor.
  *
  * Exactly: psi_6 of triangular lattices in two orientations, and their Bragg peaks; pairs in every
@@ -7,9 +7,9 @@
  *
  * In distribution, gates |z| < 4.5 in each of 7 comparisons, by the scatter of independent
  * replicas, a false alarm in 20000 seeds; seeds are fixed. By symmetry psi_6 of two disks in a
- * square box is 0 on average, which an oblong box must not pass; g(r) of a dilute gas is exp(-u) (1
- * + rho a(r)) with the area a that two circles of radius 1 have in common, which it must not pass
- * without a; what is of second order is an error at most. */
+ * square box is 0 on average, and an oblong box must fail this test; g(r) of a dilute gas is
+ * exp(-u) (1 + rho a(r)) with the common area a of two circles of radius 1, and must fail without
+ * a; second-order terms are at most one error. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 
 static const double gate = 4.5;
 
-/* A state in cells, with what is measured of it. */
+/* A state in cells, with its measurements. */
 struct look {
   struct gpumc_model model;
   struct hard_disks_layout layout;
@@ -83,7 +83,7 @@ static void measure_pair_correlation(struct look *look, const uint8_t *portable)
   assert_ok(hard_disks_measure_profiles(&look->model, &look->replica, channel, 0, &error), &error);
 }
 
-/* Of a number, per disk. */
+/* Returns a number, per disk. */
 static double value(const struct look *look, size_t channel)
 {
   return (double)look->channel[channel][0] * look->model.quantum[channel] /
@@ -95,7 +95,7 @@ static double number_of(const struct look *look, size_t channel, size_t i)
   return (double)look->channel[channel][i] * look->model.profile[channel].unit[i];
 }
 
-/* The portable form of the start; the caller frees it. */
+/* Returns the portable form of the start; the caller frees it. */
 static double *start_of(const struct look *look)
 {
   struct gpumc_error error = {0};
@@ -140,7 +140,7 @@ static void expect_lattice(const struct look *look, double orientation)
 static void a_lattice_has_its_order(void **state)
 {
   (void)state;
-  /* k along the rows' columns, across the rows; two that are none of the lattice. */
+  /* k along the rows' columns, across the rows; two that do not belong to the lattice. */
   static const int32_t along[] = {COLUMNS, ROWS / 2, 0, ROWS, 1, 0, COLUMNS, 1},
                        turned[] = {ROWS / 2, COLUMNS, -ROWS, 0, 0, 1, 1, -COLUMNS};
   struct look look, other;
@@ -228,7 +228,7 @@ static void expect_waves(const struct look *look, const double *portable)
   }
 }
 
-/* psi_6 of each disk, by hard_disks_find_order(), which lattices test. */
+/* psi_6 of each disk, by hard_disks_find_order(), which is tested on lattices. */
 static void expect_order_waves(const struct look *look)
 {
   const struct hard_disks_parameters *parameters = hard_disks_parameters(&look->model);
@@ -297,8 +297,8 @@ static const struct gpumc_quantity *quantity_of(const char *name)
   return NULL;
 }
 
-/* Of a form chi / (1 + xi^2 k^2) it gives xi back. At xi = 0 its rounding has no bound, and where
- * chi(k) is above chi(0) there is none. */
+/* For a form chi / (1 + xi^2 k^2) it returns xi. At xi = 0 its rounding has no bound, and if chi(k)
+ * is above chi(0) there is none. */
 static void the_correlation_length_is_that_of_its_form(void **state)
 {
   (void)state;
@@ -364,7 +364,7 @@ static void pairs_two_cells_apart_count(void **state)
 
 /* ---- averages ---- */
 
-/* The mean of a number over independent replicas, in standard errors. */
+/* Returns the mean of a number over independent replicas, in standard errors. */
 static double deviation(const double *of_replica, size_t replicas, double expected)
 {
   double mean = 0.0, square = 0.0;
@@ -382,7 +382,7 @@ static struct test_setting all_threads(void)
   return setting;
 }
 
-/* Deviations of the real and the imaginary part of psi_6 of two disks from 0. */
+/* Computes deviations of the real and the imaginary part of psi_6 of two disks from 0. */
 static void order_of_two(double fraction, double aspect, double deviations[2])
 {
   enum { REPLICAS = 4000, SAMPLES = 4 };
@@ -425,7 +425,7 @@ static void two_disks_have_no_order_on_average(void **state)
 enum { RANGES = 4, GASES = 64 };
 static const double range[RANGES + 1] = {1.0, 1.6, 2.0, 4.0, 9.0};
 
-/* What circles of radius 1 at a distance have in common. */
+/* Returns the common area of circles of radius 1 at a distance. */
 static double common_area(double r)
 {
   return r < 2.0 ? 2.0 * acos(0.5 * r) - 0.5 * r * sqrt(4.0 - r * r) : 0.0;

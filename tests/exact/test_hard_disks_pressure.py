@@ -1,12 +1,12 @@
 """Hard disks at constant pressure by canonical runs, parallel tempering and population annealing in the pressure.
 
-Two disks in a square box have Z_2 = V (V - pi), so that in the range of volumes that the grid has, 4 to 8, all averages and the
-Gibbs free energy are known. Of 64 and 256 disks the pressure in boxes of constant volume, averaged over the volumes that the
-constant-pressure run has (three of them, Gauss and Hermite), is the pressure that was imposed.
+Two disks in a square box have Z_2 = V (V - pi), so in the range of volumes of the grid, 4 to 8, all averages and the
+Gibbs free energy are known. For 64 and 256 disks the pressure in boxes of constant volume, averaged over the volumes of
+the constant-pressure run (three of them, Gauss and Hermite), is the imposed pressure.
 
-Null: deviations over errors are standard normal. Bound 4.5, about 60 numbers, one run in 2500 fails by chance; seeds are fixed.
-Negative controls: averages of samplers that count ln V, or do not look for overlaps; the pressure at volumes larger by two
-percent.
+Null: deviations over errors are standard normal. Bound 4.5, about 60 numbers, one run in 2500 fails by chance; seeds
+are fixed. Negative controls: averages of samplers that count ln V, or do not look for overlaps; the pressure at volumes
+larger by two percent.
 """
 import functools
 import pathlib
@@ -58,7 +58,7 @@ def moment(weight, power, pressure):
 
 
 def exact(weight, pressures):
-    """Of two disks, by name, at each pressure."""
+    """Returns averages of two disks, by name, at each pressure."""
     mean = np.array([moment(weight, 1, p) / moment(weight, 0, p) for p in pressures])
     square = np.array([moment(weight, 2, p) / moment(weight, 0, p) for p in pressures])
     return {"volume": mean / 2, "density": 2 / mean, "packing_fraction": np.pi / 2 / mean,
@@ -66,7 +66,7 @@ def exact(weight, pressures):
 
 
 def exact_gibbs(weight, pressures):
-    """-ln of the partition function per disk, from the first pressure on."""
+    """Returns -ln of the partition function per disk, from the first pressure on."""
     found = np.array([-np.log(moment(weight, 0, p)) / 2 for p in pressures])
     return found - found[0]
 
@@ -80,7 +80,7 @@ class HardDisksAtPressure(ProgramCase):
                     dict(file["summary"].attrs))
 
     def off(self, summary, weight):
-        """Largest deviation from what a sampler has that counts so, in errors, by name."""
+        """Returns the largest deviation from the averages of a sampler that counts in this way, in errors, by name."""
         return {name: float(np.max(np.abs((summary[name] - value) / summary[name + "_error"])))
                 for name, value in exact(weight, summary["beta_pressure"].tolist()).items()}
 
@@ -94,7 +94,8 @@ class HardDisksAtPressure(ProgramCase):
                     self.assertLess(max(off.values()), BOUND)
                     self.assertNotIn("pressure", summary)  # that of histograms is for constant volumes
                     self.assertTrue(np.all(summary["volume_acceptance"] > 0.2))
-                    # Z_2 reaches beyond the range of this small box: it is exact in it, but no result to be trusted.
+                    # Z_2 extends beyond the range of this small box: it is exact within it, but the result is not to be
+                    # trusted.
                     self.assertEqual(attributes["trusted"], 0)
                     self.assertIn("volume_beyond is larger than 0.001",
                                   str(attributes.get("volume_beyond_warning", attributes.get("warning"))))
@@ -110,8 +111,8 @@ class HardDisksAtPressure(ProgramCase):
                     self.assertGreater(np.max(np.abs(found - exact_gibbs(of_log_volume, pressures))[1:] / error[1:]), BOUND)
 
     def test_moves_count_whichever_sweeps_are_measured(self):
-        """Of two disks about half of all moves go beyond the range: that is seen where measured sweeps end with a move of the
-        volume, and where none does; what moves do is not reweighted."""
+        """About half of all moves of two disks go beyond the range: that is seen both if measured sweeps end with a
+        move of the volume and if none does; properties of moves are not reweighted."""
         control = "control: {name: beta_pressure, values: [0.4], reweight: {from: 0.38, to: 0.42, step: 0.01}}"
         for variant in ("checkerboard", "serial") if device.NAME == "cpu" else ("checkerboard",):
             for thermalization in 1000, 1001:

@@ -1,5 +1,5 @@
-/* Random states that hard disks begin with: no overlaps, whatever density and shape; the same for
- * any number of threads; other ones for other replicas and runs; and without order. */
+/* Random starting states of hard disks: no overlaps, whatever the density and shape; the same for
+ * any number of threads; different for other replicas and runs; and without order. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,8 +61,8 @@ static void no_disks_overlap(void **state)
   }
 }
 
-/* Of squares: the densest states of 5, 6 and 7 disks have packing fractions of 0.7854, 0.7555 and
- * 0.7366; those a little less dense are found above. */
+/* In squares, the densest states of 5, 6 and 7 disks have packing fractions of 0.7854, 0.7555 and
+ * 0.7366; those a little less dense are tested above. */
 static void few_disks_do_not_fit(void **state)
 {
   (void)state;
@@ -140,9 +140,9 @@ static double structure(const struct gpumc_model *model, const uint8_t *portable
   return (sum[0] * sum[0] + sum[1] * sum[1]) / (double)model->sites;
 }
 
-/* S(k) of a disordered state is an exponential variable about a mean below 2, and in all 20 it is
- * above 20 once in 1000 states. Peaks are looked for where a square lattice has them, which states
- * had when each disk began in a part of its own of the box. */
+/* S(k) of a disordered state is an exponential variable about a mean below 2, and in all 20 it
+ * exceeds 20 once in 1000 states. Peaks are looked for where a square lattice has them, as states
+ * had when each disk began in its own part of the box. */
 static void states_have_no_order(void **state)
 {
   (void)state;

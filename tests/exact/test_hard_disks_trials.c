@@ -1,8 +1,8 @@
-/* What is known of a sweep of hard disks beforehand, and what is looked for after it: the trials
- * that a kernel expects are those that it counts, within 2 % (they scatter by a tenth of that,
- * and the estimate is off by 1 % at most), and within 4 % on the wider cells of constant pressure;
- * a disk that was lost is found. What must be rejected: one trial for each disk, as many as the
- * trials of a cell for each disk, and a state without flaws as one with a lost disk. */
+/* The expected number of trials in a sweep of hard disks, and the check afterwards: the trials that
+ * a kernel expects are those that it counts, within 2 % (they scatter by a tenth of that, and the
+ * estimate is off by at most 1 %), and within 4 % on the wider cells of constant pressure; a lost
+ * disk is found. These must be rejected: one trial for each disk, as many as the trials of a cell
+ * for each disk, and an intact state passed off as one with a lost disk. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,9 +16,9 @@
 #include "support/disks_fixture.h"
 
 static const double bound = 0.02;
-/* At constant pressure, up to packing fractions of 0.7: in cells of 1.19^2 more than the contact is
- * seen of the pair correlation, whose decay in the estimate is for narrower ones, and three disks
- * have room, which it does not know. */
+/* At constant pressure, up to packing fractions of 0.7: in cells of 1.19^2 more of the pair
+ * correlation matters than the contact, and its decay in the estimate is for narrower ones; also
+ * there is room for three disks, which the estimate ignores. */
 static const double wide_bound = 0.04;
 
 struct system {
@@ -42,7 +42,7 @@ static void open_system(const struct system *system, const char *variant, struct
              setting, disks);
 }
 
-/* Trials of a sweep, expected and counted. */
+/* Finds the trials of a sweep, expected and counted. */
 static void find_trials(const struct system *system, const char *variant, double found[2])
 {
   enum { SWEEPS = 200 };
@@ -83,8 +83,8 @@ static void expected_trials_are_those_that_are_counted(void **state)
   }
 }
 
-/* The cells of the grid for moves of the volume are wider, so that their number is another one:
- * that of the grid at constant volume must be rejected. */
+/* The cells of the grid for moves of the volume are wider, so their number differs: that of the
+ * grid at constant volume must be rejected. */
 static void those_at_constant_pressure_are_those_of_wider_cells(void **state)
 {
   (void)state;
@@ -115,7 +115,7 @@ static void those_of_serial_are_exact(void **state)
   assert_true(found[0] == 150.0 && found[1] == 150.0);
 }
 
-/* Units and plans go by it: with twice the trials a sweep costs more, but not twice as much. */
+/* Units and plans use it: with twice the trials a sweep costs more, but not twice as much. */
 static void a_sweep_costs_what_its_trials_cost(void **state)
 {
   (void)state;
@@ -152,7 +152,7 @@ static void a_move_of_the_volume_has_a_cost(void **state)
   disks_close(&disks);
 }
 
-/* Takes the first disk of a replica out of the CPU's memory, whose first coordinates come after the
+/* Takes the first disk of a replica out of the CPU's memory, where the first coordinates follow the
  * offset of the grid. */
 static void lose_one(struct disks *disks, size_t head_bytes)
 {
@@ -160,7 +160,7 @@ static void lose_one(struct disks *disks, size_t head_bytes)
                                head_bytes);
   struct gpumc_error error = {0};
   enum gpumc_status status = GPUMC_OK;
-  for (size_t i = 0; status == GPUMC_OK; i++) /* columns that are copies count for nothing */
+  for (size_t i = 0; status == GPUMC_OK; i++) /* columns that are copies do not count */
     if (x[i] >= 0.0f) {
       x[i] = HARD_DISKS_NOWHERE;
       status = gpumc_ensemble_inspect(&disks->ensemble, &error);
@@ -168,7 +168,7 @@ static void lose_one(struct disks *disks, size_t head_bytes)
   gpumc_error_free(&error);
 }
 
-/* Of the CPU, whose memory can be written to. */
+/* For the CPU, whose memory can be written to. */
 static void a_lost_disk_is_found(void **state)
 {
   (void)state;

@@ -1,13 +1,13 @@
 /* Hard disks at constant pressure: moves of the volume sample exp(-beta P V) Z_N(V) dV in the range
- * that the grid has.
+ * of the grid.
  *
- * Two disks in a square box: Z_2 is known, V (V - pi), and so is the distribution of V. What must
- * be rejected: the distributions that a sampler has which counts V^N twice for one disk (ln V in
- * place of V), forgets |dV / dW|, or does not look for overlaps. 64 disks: the mean of the pressure
- * over the boxes, rho (1 + pi c), is the pressure that is imposed, for any N; `checkerboard`
- * against `serial` in the distribution of V. The kernel has the bits of plain loops at every level
- * of the instruction set, for any number of threads. After many moves no disks overlap, none is
- * lost, and no box is beyond the range.
+ * Two disks in a square box: Z_2 = V (V - pi) is known, and so is the distribution of V. These must
+ * be rejected: the distributions of samplers that count V^N twice for one disk (ln V in place of
+ * V), forget |dV / dW|, or do not check for overlaps. 64 disks: the mean of the pressure over the
+ * boxes, rho (1 + pi c), is the imposed pressure, for any N; `checkerboard` against `serial` in the
+ * distribution of V. The kernel gives the bits of plain loops at every level of the instruction
+ * set, for any number of threads. After many moves no disks overlap, none is lost, and no box is
+ * beyond the range.
  *
  * Gates: chi-square and t with a probability of 1e-5 in each of 8 comparisons; seeds are fixed. */
 #include <math.h>
@@ -32,7 +32,7 @@ static struct test_setting all_threads(void)
   return setting;
 }
 
-/* The probability of such a chi-square, or a larger one. */
+/* Returns the probability of a chi-square at least this large. */
 static double chi_square_tail(double chi_square, double freedom)
 {
   return gpumc_fisher_tail(chi_square / freedom, freedom, 1e9);
@@ -42,7 +42,7 @@ static double chi_square_tail(double chi_square, double freedom)
 
 enum { BINS = 40, FINE = 500 };
 
-/* Z_2 of boxes, per |dV|: right, and as wrong samplers have it. */
+/* Z_2 of boxes, per |dV|: right, and for wrong samplers. */
 typedef double (*weight_of)(double volume);
 static double right(double volume)
 {
@@ -66,7 +66,7 @@ struct two {
   double count[BINS], samples;
 };
 
-/* The probability of such counts in equal bins of the range. */
+/* Returns the probability of these counts in equal bins of the range. */
 static double probability(const struct two *two, weight_of weight)
 {
   const double step = (two->most - two->least) / (BINS * FINE);
@@ -84,7 +84,7 @@ static double probability(const struct two *two, weight_of weight)
   return chi_square_tail(chi_square, BINS - 1);
 }
 
-/* The volumes that the grid has. */
+/* Finds the volumes of the grid. */
 static void find_range(const struct hard_disks_grid *grid, double range[2])
 {
   const uint32_t width[2] = {grid->least, grid->most};
@@ -172,7 +172,7 @@ static void sample_fluid(const char *variant, double beta_pressure, struct fluid
                                  .replicas = COPIES,
                                  .seed = 20130807},
              all_threads(), &disks);
-  /* The volume, which goes by steps of up to 2 / (beta P), has correlation times of 200 to 300
+  /* The volume, which moves in steps of up to 2 / (beta P), has correlation times of 200 to 300
    * moves: those before the first sample are ten of them. */
   const uint32_t sweeps = 100, moves_before = 3000;
   memset(fluid, 0, sizeof *fluid);
@@ -197,7 +197,7 @@ static void sample_fluid(const char *variant, double beta_pressure, struct fluid
   disks_close(&disks);
 }
 
-/* The shares of the samples of each replica that are below a volume. */
+/* Finds the share of each replica's samples that is below a volume. */
 static void find_shares(const struct fluid *fluid, double below, double *mean, double *error2)
 {
   double sum = 0.0, square = 0.0;
@@ -212,8 +212,8 @@ static void find_shares(const struct fluid *fluid, double below, double *mean, d
   *error2 = (square / COPIES - *mean * *mean) / (COPIES - 1);
 }
 
-/* The probability that two samples are of one distribution, by their shares below the octiles of
- * the first. Samples of a replica depend on each other; replicas do not. */
+/* Returns the probability that two samples have the same distribution, by their shares below the
+ * octiles of the first. Samples of a replica depend on each other; replicas do not. */
 static double same_distribution(const struct fluid *one, const struct fluid *other)
 {
   static double sorted[COPIES * SAMPLES];
@@ -230,7 +230,7 @@ static double same_distribution(const struct fluid *one, const struct fluid *oth
   return least;
 }
 
-/* The pressure of the boxes, in standard errors from `expected`. */
+/* Returns the pressure of the boxes, in standard errors from `expected`. */
 static double pressure_off(const struct fluid *fluid, double expected)
 {
   double mean = 0.0, square = 0.0;

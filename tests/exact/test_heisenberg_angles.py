@@ -1,7 +1,7 @@
 """The angle between two Heisenberg or XY spins has its exact distribution, by every move of every kernel.
 
-Null: on a ring of two spins both bonds join the same pair, so that the angle has the density exp(K cos) sin (n = 3) or
-exp(K cos) (n = 2), K = 2 beta J. The angles of 100,352 written configurations go into 50 bins of equal probability.
+Null: on a ring of two spins both bonds join the same pair, so the angle has the density exp(K cos) sin (n = 3) or exp(K
+cos) (n = 2), K = 2 beta J. The angles of 100,352 written configurations are put into 50 bins of equal probability.
 Bound: chi^2 of 49 degrees of freedom exceeds 110 once in 10^6; 24 comparisons on a CPU, 36 on a GPU, which has `fast`:
 false alarm below 4e-5. Configurations are 25 sweeps apart, in which the heat bath draws the angle anew and the steps of
 Metropolis have forgotten it. Controls, which must exceed the bound: each distribution at K larger by 8 % and 0.1, and
@@ -27,12 +27,12 @@ kernel: {{variant: {variant}}}
 output: {folder}/out.h5
 """
 BINS, BOUND, GRID = 50, 110.0, 20000
-# The weak field and the strong one, with the tail of the logarithm, are those of the heat bath.
+# The weak field and the strong one, with the tail of the logarithm, are tests of the heat bath.
 BETAS = {"heat_bath": [0.0005, 1.0, 25.0]}
 
 
 def distribution(components, K, versine):
-    """The probability that 1 - cos is below `versine`."""
+    """Returns the probability that 1 - cos is below `versine`."""
     if components == 3:
         return np.expm1(-K * versine) / np.expm1(-2 * K)
     angle = np.linspace(0, np.pi, GRID + 1)
@@ -76,7 +76,7 @@ class Angles(unittest.TestCase):
                         self.check(components, update, variant)
 
     def test_over_relaxation_keeps_the_angles(self):
-        """Those of spins drawn uniformly."""
+        """For spins drawn uniformly."""
         for components in 3, 2:
             for variant in ["double", "float"] + device.on_gpus("fast"):
                 versine, = self.versines(components, "over_relaxation", variant, [1.0])

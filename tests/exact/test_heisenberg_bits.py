@@ -1,7 +1,7 @@
 """Heisenberg and XY spins have the same bits for every instruction set and number of threads.
 
 Shapes have lines shorter than a vector, longer than one, and sides of length 2; a colour has fewer sites than share
-random counters, and more than are worked on together.
+random counters, and more than are processed together.
 """
 import itertools
 import pathlib
@@ -53,7 +53,7 @@ class Bits(unittest.TestCase):
         print(f"{compared} results have the bits of their reference")
 
     def test_precisions_differ(self):
-        """Control: numbers that are not the same are told apart."""
+        """Control: differing numbers are detected."""
         with gpumc.folder() as folder:
             found = [numbers(self.run_job(folder, variant, dict(shape="[8]", components=3, variant=variant,
                                                                 update="heat_bath"))[1])

@@ -1,7 +1,8 @@
 """Lengths of Heisenberg and XY spins stay 1 within 1e-5 over a million sweeps in single precision.
 
 Measured right before the sweeps that renormalise them, when they are off by most. Controls: in single precision they
-are off at all, by more than in double precision (that they drift without it: unit/test_heisenberg_moves.c).
+are off at all, by more than in double precision (unit/test_heisenberg_moves.c shows that they drift without
+renormalisation).
 """
 import pathlib
 import sys

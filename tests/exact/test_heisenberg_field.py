@@ -1,9 +1,9 @@
 """Heisenberg and XY spins in a field against the exact transfer matrix, as the model's own field and as a moved one.
 
 Null: averages are those of the canonical ensemble. Two spins so weakly coupled that they are free, a pair with two
-bonds, and rings: energy, specific heat, magnetization along the field, and where the field is moved its susceptibility.
-Bounds are four reported standard errors: under 80 comparisons, false alarm 0.5 %.
-Negative control: in a field wrong by 2 % the same bound is broken.
+bonds, and rings: energy, specific heat, magnetization along the field and, if the field is moved, its susceptibility.
+Bounds are four reported standard errors: under 80 comparisons, false alarm 0.5 %. Negative control: in a field wrong by
+2 % the same bound is broken.
 """
 import math
 import pathlib
@@ -32,8 +32,8 @@ FREE = 1e-12
 
 class Reference(unittest.TestCase):
     def test_limits(self):
-        """Without a field the ring's formula, free spins Langevin's function or the ratio of Bessel functions, and a pair by
-        its expansion in spherical or circular harmonics."""
+        """Without a field the ring's formula, for free spins Langevin's function or the ratio of Bessel functions, and
+        for a pair its expansion in spherical or circular harmonics."""
         for n in 2, 3:
             self.assertAlmostEqual(log_states_in_field(n, 8, 2.0, 0), log_states(n, 8, 2.0), delta=1e-12)
             for H in 0.3, 2.0:
@@ -85,7 +85,7 @@ class Fields(unittest.TestCase):
                 self.assertGreater(largest, 4)
 
     def test_a_moved_field(self):
-        """Energies are without the field that is moved."""
+        """Energies do not include the moved field."""
         for components, variant in (3, "float"), (2, "double"):
             found = self.simulate(TEMPERED, components=components, sites=8, J=1.0, h=0, variant=variant)
             def exact(row, factor=1.0):

@@ -1,11 +1,11 @@
 """Heisenberg and XY spins with quenched couplings on rings, which have exact partition functions.
 
-Null: averages are those of the canonical ensemble of the couplings J_i of the bonds. O(3): Z/(4 pi)^N = sum over l of
-(2l + 1) prod_i lambda_l(beta J_i), O(2): Z/(2 pi)^N = sum over all m of prod_i I_m(beta J_i); correlations from matrix
+Null: averages are those of the canonical ensemble of the couplings J_i of the bonds. O(3):  Z/(4 pi)^N = sum over l of
+(2l + 1) prod_i lambda_l(beta J_i), O(2):  Z/(2 pi)^N = sum over all m of prod_i I_m(beta J_i); correlations from matrix
 elements between neighbouring orders. Bounds are four reported standard errors: 8 comparisons of pa, 48 of canonical
-ones (72 on a GPU), 4 of +-J rings, 12 and 20 of overlaps: false alarm 0.6 % (0.7 %). Negative controls: with the sign of one coupling
-flipped, for +-J rings with an odd number of negative bonds, and for overlaps at a temperature wrong by 3 % and with
-the other number of components, the same bound is broken.
+runs (72 on a GPU), 4 of +-J rings, 12 and 20 of overlaps: false alarm 0.6 % (0.7 %). Negative controls: with the sign
+of one coupling flipped, for +-J rings with an odd number of negative bonds, and for overlaps at a temperature wrong by
+3 % and with the other number of components, the same bound is broken.
 """
 import math
 import pathlib
@@ -109,8 +109,8 @@ class Rings(unittest.TestCase):
             self.assertGreater(wrong, 4)
 
     def test_gauge(self):
-        """Turning every spin between two negative bonds over makes all bonds positive: rings with an even number of them
-        have the energies of the ring without any. Control: with an odd number they have not."""
+        """Flipping every spin between two negative bonds makes all bonds positive: rings with an even number of them
+        have the energies of the ring without any. Control: those with an odd number do not."""
         for components in 3, 2:
             for signs in ([1, -1, 1, 1, -1, 1], [-1, 1, 1, 1, 1, 1]):
                 found = run(CANONICAL, signs, components=components, update="heat_bath", sweeps=4000, interval=1)
@@ -135,7 +135,7 @@ output: {folder}/out.h5
 
 
 def ring_overlaps(components, K):
-    """<q^2>, the link overlap and |sum of S_i S_i exp(i k r_i)|^2 / N at the smallest k: copies are independent, so that
+    """<q^2>, the link overlap and |sum of S_i S_i exp(i k r_i)|^2 / N at the smallest k: copies are independent, so
     squares of correlations are summed."""
     square, sites = ring_correlations(components, K) ** 2, len(K)
     wave = np.cos(2 * np.pi / sites * (np.arange(sites)[:, None] - np.arange(sites)))
@@ -159,7 +159,7 @@ class Overlaps(unittest.TestCase):
         return {name: (found[name][row] - value) / found[name + "_error"][row] for name, value in values.items()}
 
     def test_rings(self):
-        """32 times the same sample, so that errors are those of time and of samples alike."""
+        """32 copies of the same sample, so that errors are those of time and of samples alike."""
         couplings = COUPLINGS[:6]
         for components, variant in (3, "double"), (2, "float"):
             with gpumc.folder() as folder:
@@ -206,7 +206,7 @@ output: {folder}/out.h5
 
 class Uniform(unittest.TestCase):
     def test_bits(self):
-        """Couplings that are all +J give the bits of those that are not quenched."""
+        """Couplings that are all +J give the bits of unquenched ones."""
         for shape in "[10]", "[6, 4]", "[4, 6, 34]":
             for components in 3, 2:
                 for variant in "double", "float":

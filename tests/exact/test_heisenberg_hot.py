@@ -1,9 +1,9 @@
 """Square and cubic lattices of Heisenberg and XY spins: energies at high temperature against the series, and single
 against double precision at the transition.
 
-Null: averages are those of the canonical ensemble, of the same one in both precisions. The series has all loops of up to
-six bonds; what it leaves out is below 2e-5 here. Bounds are four standard errors, reported ones: 20 comparisons, false
-alarm 0.1 %. Negative controls: the series without loops, and a temperature off by 1 %.
+Null: averages are those of the canonical ensemble, the same in both precisions. The series has all loops of up to six
+bonds; the rest is below 2e-5 here. Bounds are four reported standard errors: 20 comparisons, false alarm 0.1 %.
+Negative controls: the series without loops, and a temperature off by 1 %.
 """
 import math
 import pathlib
@@ -49,7 +49,7 @@ class Lattices(unittest.TestCase):
             self.assertGreater(abs(wrong), 4, where)
 
     def test_without_interactions(self):
-        """At beta = 0 what is a multiple of beta is 0, without error; control: a little later it has one."""
+        """At beta = 0 multiples of beta are 0, without error; control: slightly above they have one."""
         for components in (3, 2):
             found = self.simulate(seed=43, components=components, shape="[4, 4]", beta="0, 0.1", update="heat_bath",
                                   variant="float", thermalization=10, sweeps=200, interval=1)
@@ -58,7 +58,7 @@ class Lattices(unittest.TestCase):
                 self.assertGreater(found[name + "_error"][1], 0, name)
 
     def test_precisions_agree_at_the_transition(self):
-        """Runs with different seeds, as their random numbers differ anyway."""
+        """The runs have different seeds, since their random numbers differ anyway."""
         names = "energy", "specific_heat", "abs_magnetization", "magnetization2", "binder_parameter", "susceptibility"
         found = {}
         for seed, variant, beta in (51, "float", 0.693), (52, "double", 0.693), (53, "double", 0.70):

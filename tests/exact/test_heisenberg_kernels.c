@@ -1,9 +1,9 @@
-/* The kernels of O(n) spins on the device under test have the bits of the CPU's with one thread:
- * replicas and channels after sweeps of every move, copies, exchanges, and a way through the
- * portable form; small steps that are tuned meanwhile, and what is accepted of them; in a moved
- * temperature and in a moved field; on lattices of one to three dimensions that fit into a GPU's
- * shared memory and that do not, in tiles or in device memory; and with quenched couplings, where
- * replicas are compared, too. */
+/* The kernels of O(n) spins on the device under test give the bits of the CPU's with one thread:
+ * replicas and channels after sweeps of every move, copies, exchanges, and a round trip through the
+ * portable form; small steps that are tuned meanwhile, and their acceptance; in a moved temperature
+ * and in a moved field; on lattices of one to three dimensions that fit into a GPU's shared memory
+ * and that do not, in tiles or in device memory; and with quenched couplings, where replicas are
+ * compared, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,8 +44,8 @@ static const struct heisenberg_settings lattices[] = {
     {.dimension = 3, .shape = {16, 16, 16}},
     {.dimension = 3, .shape = {22, 20, 22}},
     {.dimension = 3, .shape = {64, 16, 12}},
-    /* In tiles on a GPU: the smallest in float and double, lines that are no multiple of 64 sites,
-     * few of them, an odd number of tiles, and more replicas than go at once. */
+    /* In tiles on a GPU: the smallest in float and double, lines that are not a multiple of 64
+     * sites, few of them, an odd number of tiles, and more replicas than are swept at once. */
     {.dimension = 2, .shape = {4, 2050}},
     {.dimension = 2, .shape = {4, 1026}},
     {.dimension = 2, .shape = {260, 34}},
@@ -90,7 +90,7 @@ static void sweep(struct kernel_side *side, const struct job *job, uint32_t swee
             &error);
 }
 
-/* Sweeps, copies, sweeps, exchanges, a way through portable form, sweeps that are measured. */
+/* Sweeps, copies, sweeps, exchanges, a round trip through portable form, measured sweeps. */
 static void work(struct kernel_side *side, const struct job *job)
 {
   static const uint32_t parent[RUNS][ROOM] = {{0, 0, 2, 2, 0}, {0, 1, 2, 3, 0}, {4, 1, 1, 4, 4}};
@@ -110,7 +110,7 @@ static void work(struct kernel_side *side, const struct job *job)
     assert_ok(ensemble->ops->compare(ensemble, 0, 2, 1, side->pair, &error), &error);
 }
 
-static size_t tuned; /* jobs with steps that are no longer what they were */
+static size_t tuned; /* jobs whose steps have changed */
 
 static void compare(const struct job *job)
 {
@@ -180,7 +180,7 @@ static void in_float(void **state)
   assert_true(tuned > 0);
 }
 
-/* +-J and Gaussian couplings in turns, of one sample or of one for each replica. */
+/* +-J and Gaussian couplings alternately, with one sample or one for each replica. */
 static struct job
 quenched_job_of(size_t lattice, int components, const char *variant, uint32_t move)
 {
@@ -197,7 +197,7 @@ quenched_job_of(size_t lattice, int components, const char *variant, uint32_t mo
 
 static void quenched(void **state)
 {
-  /* Of each kind; the large ones take long. */
+  /* Some of each kind; the large ones take long. */
   static const size_t chosen[] = {0, 1, 2, 4, 5, 6, 8, 11, 13, 14, 15, 16};
   static const char *const variants[] = {"double", "float"};
   size_t number = 0;

@@ -1,14 +1,17 @@
-"""Multicanonical sampling of rings of two and four Heisenberg and XY spins: the density of states in bins of the energy,
-curves that follow from it, in a field, by the magnetization, in a range and in windows.
+"""Multicanonical sampling of rings of two and four Heisenberg and XY spins: the density of states in bins of the
+energy, curves derived from it, in a field, by the magnetization, in a range and in windows.
 
-Exact: E/J of two spins, which have two bonds, is -2 cos(angle): uniform for O(3), an arcsine for O(2). Of four it is -(S_1
-+ S_3) . (S_2 + S_4). O(3): |S_1 + S_3| = a has the density a/2, and the product with either of the others is uniform from
--a to a, so that |E|/J = x has the density (4 - x - x ln(4/x))/4. O(2): the mean over a and one of the products of the arcsine
-that the other gives. Curves: support/heisenberg_exact.py.
+Exact:
 
-Null: ln Omega has the reported errors. Deviations over the levels of a run are correlated, so that a run is judged by their
-mean square, which lies below LIMIT but for one run in a thousand or fewer (of 80 runs of other seeds, 20 of each kind, the
-mean was 1.0 and the largest 1.6). Curves are within five errors, as in test_muca_small.py. Seeds are fixed; bounds were set before these runs.
+E/J of two spins, which have two bonds, is -2 cos(angle): uniform for O(3), an arcsine for O(2). Of four it is -(S_1 +
+S_3) . (S_2 + S_4). O(3): |S_1 + S_3| = a has the density a/2, and the product with either of the others is uniform from
+-a to a, so that |E|/J = x has the density (4 - x - x ln(4/x))/4. O(2): the mean over a and one of the products of the
+arcsine that the other gives. Curves: support/heisenberg_exact.py.
+
+Null: ln Omega has the reported errors. Deviations over the levels of a run are correlated, so a run is judged by their
+mean square, which is below LIMIT except for one run in a thousand or fewer (of 80 runs of other seeds, 20 of each kind,
+the mean was 1.0 and the largest 1.6). Curves are within five errors, as in test_muca_small.py. Seeds are fixed; bounds
+were set before these runs.
 
 Negative controls: a density of states that is tilted by a twentieth of a logarithm over its range; that of spins whose
 polar angle, not its cosine, is uniform; and other temperatures and fields.
@@ -44,7 +47,7 @@ BETA = "beta: {from: 0, to: 2, step: 0.25}"
 
 
 def below(components, sites, x):
-    """The part of all states with an energy below x, J = 1."""
+    """Returns the share of all states with an energy below x, J = 1."""
     if sites == 2 and components == 3:
         return np.clip((x + 2) / 4, 0, 1)
     if sites == 2:
@@ -58,7 +61,7 @@ def below(components, sites, x):
 
 
 def log_densities(found, axis, parts):
-    """ln of the part of all states in each bin, from those below its edges, up to a constant."""
+    """Returns ln of the share of all states in each bin, from the shares below its edges, up to a constant."""
     level = found[axis]
     width = level[1] - level[0]
     edges = np.append(level - width / 2, level[-1] + width / 2)
@@ -66,7 +69,7 @@ def log_densities(found, axis, parts):
 
 
 def mean_square(found, expected, errors):
-    """Of deviations in units of the errors, but for a constant that both have."""
+    """Returns the mean square of deviations in units of the errors, up to a constant that both have."""
     weight = 1 / errors**2
     deviation = found - expected
     deviation -= (weight * deviation).sum() / weight.sum()
@@ -74,7 +77,7 @@ def mean_square(found, expected, errors):
 
 
 def uniform_in_polar_angle(rng, count):
-    """Spins that a wrong proposal would give."""
+    """Returns spins that a wrong proposal would give."""
     polar, azimuth = np.pi * rng.random(count), 2 * np.pi * rng.random(count)
     return np.array([np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)])
 
@@ -96,7 +99,7 @@ class Rings(unittest.TestCase):
         self.assertGreater(mean_square(found["log_dos"], tilted, errors), LIMIT)
 
     def check_curves(self, found, axis, curve, shift):
-        """curve(x): what is expected at x of the axis; control: `shift` further, at the end."""
+        """curve(x): the expected value at x of the axis; control: `shift` further, at the end."""
         def deviation(i, off):
             return max(abs(found[name][i] - value) / found[name + "_error"][i]
                        for name, value in curve(found[axis][i] + off).items())
@@ -109,7 +112,7 @@ class Rings(unittest.TestCase):
         found = self.run_muca(sites, components, variant, f"bin: {0.05 * sites}\n  {BETA}\n  {keys}", **more)
         expected = log_densities(found, "level_energy", lambda x: below(components, sites, x))
         self.check_levels(found, expected)
-        # All states were counted, each as often as it should be: exact for the sum alone.
+        # All states were counted, each as often as it should be: exactly only for the sum.
         self.assertAlmostEqual(np.logaddexp.reduce(found["log_dos"]),
                                sites * math.log((4 if components == 3 else 2) * math.pi), places=9)
 
@@ -149,7 +152,8 @@ class Rings(unittest.TestCase):
         self.check_levels(found, log_densities(found, "level_energy", lambda x: below(3, 4, x)))
 
     def test_field(self):
-        """An instance in a field, and one that weights by the magnetization bring into any field."""
+        """Compares an instance in a field with one that is weighted by the magnetization and reweighted to any
+        field."""
         for components in (3, 2):
             found = self.run_muca(4, components, "float", "bin: 0.2\n  range: {from: -1.5, to: 0.5}\n  "
                                   "beta: {from: 2, to: 3, step: 1}", more="h: 0.5")

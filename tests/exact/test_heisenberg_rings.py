@@ -1,10 +1,10 @@
 """Rings of Heisenberg and XY spins against their exact partition functions (Fisher, 1964).
 
-Null: averages are those of the canonical ensemble. O(3): Z/(4 pi)^N = sum over l of (2l + 1) lambda_l^N, lambda_l =
-sqrt(pi/2K) I_{l+1/2}(K); O(2): Z/(2 pi)^N = sum over all m of I_m(K)^N. The energy and the specific heat follow by
-numerical derivatives, correlations from matrix elements between neighbouring orders. Bounds are four reported
-standard errors: 120 comparisons on a CPU, 152 on a GPU, false alarm 0.8 and 1.0 %.
-Negative control: at a temperature wrong by 1 % the same bound is broken, in every test but two with others. ln Z of pa: the mean of exp(ln Z) over runs.
+Null: averages are those of the canonical ensemble. O(3):  Z/(4 pi)^N = sum over l of (2l + 1) lambda_l^N, lambda_l =
+sqrt(pi/2K) I_{l+1/2}(K); O(2):  Z/(2 pi)^N = sum over all m of I_m(K)^N. The energy and the specific heat follow by
+numerical derivatives, correlations from matrix elements between neighbouring orders. Bounds are four reported standard
+errors: 120 comparisons on a CPU, 152 on a GPU, false alarm 0.8 and 1.0 %. Negative control: at a temperature wrong by 1
+% the same bound is broken, in every test except two that have others. ln Z of pa: the mean of exp(ln Z) over runs.
 """
 import itertools
 import math
@@ -64,7 +64,7 @@ output: {folder}/out.h5
 
 @unittest.skipIf(device.NAME == "cpu", "a kernel of GPUs")
 class Fast(unittest.TestCase):
-    """`fast` has the energies of `float`: on lattices that go through different code, at four standard errors of the
+    """`fast` has the energies of `float`: on lattices that use different code, at four standard errors of the
     difference, 48 comparisons, false alarm 0.3 %. Control: `float` at temperatures wrong by 1 % breaks the bound."""
     def energies(self, variant, seed, factor=1.0, **keys):
         betas = [factor * 0.5, factor * 0.9]
@@ -160,7 +160,7 @@ class Rings(unittest.TestCase):
             self.assertGreater(wrong, 4)
 
     def test_over_relaxation_alone_is_wrong(self):
-        """It keeps the energy of the states to begin with, those of beta = 0: the bound is broken by far."""
+        """It keeps the energy of the starting states, those of beta = 0: the bound is broken by far."""
         found = self.simulate(CANONICAL, update="over_relaxation", variant="double", sweeps=200, interval=1)
         for row, beta in enumerate(found["beta"]):
             self.assertGreater(found["energy"][row] - exact(3, 8, beta)[0], 0.2)

@@ -1,11 +1,11 @@
 """Rings of 8, 16 and 32 Heisenberg and XY spins against their exact partition functions, to 1e-5 of the energy.
 
-Null: averages are those of the canonical ensemble (support/heisenberg_exact.py), whatever the precision. Of each number of
-components, ring, move and precision, by random numbers of their own, since those of one seed would be the same for
-all rings, the error of the energy is at most 4e-5, of each ring all together have about 1e-5. Bounds
-are four standard errors: 24 energies and as many specific heats, 6 energies of rings, and the differences between single
-and double precision of all O(3) and of all O(2) together, 56 comparisons, false alarm 0.4 %. Controls: every
-energy breaks the bound at a temperature wrong by 0.1 %, and every precision if its energies were off by 1e-4.
+Null: averages are those of the canonical ensemble (support/heisenberg_exact.py), whatever the precision. For each
+number of components, ring, move and precision, with random numbers of their own, since those of one seed would be the
+same for all rings, the error of the energy is at most 4e-5; for each ring all together have about 1e-5. Bounds are four
+standard errors: 24 energies and as many specific heats, 6 energies of rings, and the differences between single and
+double precision of all O(3) and of all O(2) together, 56 comparisons, false alarm 0.4 %. Controls: every energy breaks
+the bound at a temperature wrong by 0.1 %, and every precision if its energies were off by 1e-4.
 """
 import concurrent.futures
 import itertools

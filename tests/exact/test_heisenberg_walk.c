@@ -1,5 +1,5 @@
 /* Walks of O(n) spins under a tabulated weight, against a slow reference written from the
- * definition in models/heisenberg/walk/heisenberg_walk.h, which forms the sums of all bonds anew
+ * definition in models/heisenberg/walk/heisenberg_walk.h, which recomputes the sums of all bonds
  * for every update: the same replicas, visits and passages, bit for bit, and channels that are
  * those of the walk; on chains, squares and cubes, by the energy and by the magnetization. Control:
  * a reference one step ahead. */
@@ -24,7 +24,7 @@ enum { REPLICAS = 45, STEPS = 25, PARTS = 2, WALKS = 2, SITES_MOST = 72, FIRST_R
 struct walk_case {
   const char *name, *variant;
   struct heisenberg_settings settings;
-  size_t channel, levels; /* about so many bins */
+  size_t channel, levels; /* approximate number of bins */
   double beta;            /* of the weight below the table; 0: none */
   uint32_t rounds;
 };
@@ -132,12 +132,12 @@ static const struct walk_case cases[] = {
 
 /* ---- the reference ---- */
 
-/* Of one case: site i stands at position[i], and next[i] is one step forward. */
+/* The lattice of one case: site i is at position[i], and next[i] is one step forward. */
 struct lattice {
   size_t sites, dimension, next[SITES_MOST][3], position[SITES_MOST];
 };
 
-/* What a replica's coordinate and weight follow from, in quanta of the channels. */
+/* The sums that a replica's coordinate and weight follow from, in quanta of the channels. */
 struct state {
   int64_t energy, magnetization;
 };
@@ -162,7 +162,8 @@ draw(struct gpumc_random random, size_t replica, uint64_t time, uint32_t number,
                     gpumc_random_label(GPUMC_RANDOM_LATTICE_WALK, number), word);
 }
 
-/* What stands in spins[sites][3], and what update j of a step proposes and decides with. */
+/* The energy and other sums of spins[sites][3], and what update j of a step proposes and decides
+ * with. */
 #define REFERENCE(precision, words_of_sphere)                                                      \
   static struct state state_##precision(const struct gpumc_model *model,                           \
                                         const struct lattice *lattice, double(*spin)[3])           \
@@ -235,7 +236,7 @@ static struct state state_of(const struct comparison *both, double (*spin)[3])
                       : state_double(&both->model, &both->lattice, spin);
 }
 
-/* The level, or -1 for a value that is on none with a weight. */
+/* Returns the level, or -1 for a value outside of all levels with a weight. */
 static int64_t level_of(const struct comparison *both, size_t m, struct state state)
 {
   const struct gpumc_weight_table *table = &both->walking.table;
@@ -247,7 +248,7 @@ static int64_t level_of(const struct comparison *both, size_t m, struct state st
                                                                                           : -1;
 }
 
-/* ln of the ratio of weights. */
+/* Returns ln of the ratio of weights. */
 static double ratio_of(const struct comparison *both, size_t m, struct state from, struct state to)
 {
   const struct gpumc_model *model = &both->model;
@@ -304,7 +305,7 @@ walk_reference(struct comparison *both, size_t m, size_t r, uint64_t time, doubl
 
 /* ---- the kernel ---- */
 
-/* The replicas of a run in portable form, padded to three components. */
+/* Gets the replicas of a run in portable form, padded to three components. */
 static void get_spins(struct comparison *both, size_t m, double (*spin)[SITES_MOST][3])
 {
   struct gpumc_error error = {0};
@@ -376,7 +377,7 @@ static void walk_both(struct comparison *both, uint32_t walk, uint64_t ahead)
                    walk_tables_time(&both->walking, walk, i / REPLICAS) + ahead, both->spin[i]);
 }
 
-/* Replicas whose spins are not those of the reference. */
+/* Returns the number of replicas whose spins differ from the reference. */
 static size_t different_replicas(struct comparison *both)
 {
   double(*found)[SITES_MOST][3] = calloc(REPLICAS, sizeof *found);
@@ -391,7 +392,7 @@ static size_t different_replicas(struct comparison *both)
   return different;
 }
 
-/* Replicas whose measured channels are not what the walk goes by. */
+/* Returns the number of replicas whose measured channels differ from those that the walk uses. */
 static size_t different_channels(struct comparison *both)
 {
   struct gpumc_error error = {0};
@@ -450,7 +451,7 @@ static void another_time_is_noticed(void **state)
   close_comparison(&both);
 }
 
-/* Runs that make no steps stand still, and others are what they are beside them. */
+/* Runs that make no steps do not change, and do not influence the others. */
 static void a_run_without_steps_stands_still(void **state)
 {
   struct gpumc_error error = {0};

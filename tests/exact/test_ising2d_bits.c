@@ -57,7 +57,7 @@ static void small_shapes(void **state)
       compare_shape(kernel[k], shapes[i][0], shapes[i][1]);
 }
 
-/* Shapes with several vectors a row, and ends within a vector: fewer temperatures. */
+/* Shapes with several vectors per row, and ends within a vector: fewer temperatures. */
 static void large_shapes(void **state)
 {
   (void)state;

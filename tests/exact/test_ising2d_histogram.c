@@ -7,13 +7,12 @@
  * at Z = 4.75 (Wilson and Hilferty), a false alarm in a million for each. Seeds are fixed and were
  * not chosen.
  *
- * The exact probabilities are Boltzmann's but for one thing. Without a field, a state in which
- * every spin sees two neighbours up and two down (f(x + y) with f = ++--, and the like) is turned
- * over by every half sweep, since dE = 0 is always accepted, and neither left nor ever reached: 36
- * of the 65536 states. They keep the probability that the start at beta = 0 gave them. (Population
- * annealing reweights them as it does every state, so that it is not biased; two rows
- * determine such a state, so that their share is at most 2^(2L - L^2), 2^-48 on an 8 x 8 lattice.)
- */
+ * The exact probabilities are Boltzmann's except for one thing. Without a field, a state in which
+ * every spin sees two neighbours up and two down (f(x + y) with f = ++--, and the like) is flipped
+ * as a whole by every half sweep, since dE = 0 is always accepted, and neither left nor ever
+ * reached: 36 of the 65536 states. They keep the probability that the start at beta = 0 gave them.
+ * (Population annealing reweights them like every state, so it is not biased; two rows determine
+ * such a state, so their share is at most 2^(2L - L^2), 2^-48 on an 8 x 8 lattice.) */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,13 +25,13 @@
 #include "support/ising_fixture.h"
 #include "support/share.h"
 
-/* SWEEPS from a random start: by the transition matrix, what is left of the start is below 1e-8
- * after 40 sweeps at beta = 0.5 and after 20 at 0.4. REPLICAS: an acceptance that is 1 % wrong then
+/* SWEEPS from a random start: by the transition matrix, the trace of the start is below 1e-8 after
+ * 40 sweeps at beta = 0.5 and after 20 at 0.4. REPLICAS: an acceptance that is 1 % wrong then
  * exceeds the bound on the energies about twice. */
 enum { LENGTH = 4, SITES = 16, REPLICAS = 640000, SWEEPS = 40, BONDS = 65, SPINS = 33 };
 static const size_t shape[2] = {LENGTH, LENGTH};
 #define Z 4.75
-#define LEAST_EXPECTED 10.0 /* cells expected to hold fewer replicas are taken together */
+#define LEAST_EXPECTED 10.0 /* cells expected to hold fewer replicas are combined */
 
 static const struct condition {
   double coupling, field, beta;
@@ -47,7 +46,7 @@ static double chi_square_bound(double degrees)
   return degrees * pow(1.0 - a + Z * sqrt(a), 3.0);
 }
 
-/* Whether every spin sees two neighbours up and two down. */
+/* Returns whether every spin sees two neighbours up and two down. */
 static bool stuck(const int8_t *spin)
 {
   for (size_t i = 0; i < SITES; i++) {
@@ -89,7 +88,7 @@ exact_distribution(const struct condition *at, bool joint, double probability[BO
   reference_free(&state);
 }
 
-/* Chi-square over its bound: above 1 rejects. */
+/* Returns chi-square over its bound: above 1 rejects. */
 static double discrepancy(const struct condition *at, bool joint, size_t replicas,
                           const int64_t *bonds, const int64_t *spins)
 {
@@ -119,7 +118,8 @@ static double discrepancy(const struct condition *at, bool joint, size_t replica
   return chi_square / chi_square_bound(cells - 1);
 }
 
-/* Scatter of the means of words of 32, in units of what independence allows; above 1 rejects. */
+/* Returns the scatter of the means of words of 32, in units of what independence allows; above 1
+ * rejects. */
 static double dependence(size_t replicas, const int64_t *bonds)
 {
   double mean = 0, variance = 0, between = 0;
@@ -158,7 +158,7 @@ static void sample_kernel(const struct gpumc_kernel_ops *kernel, const struct co
   fixture_close(&fixture);
 }
 
-/* Conditions are counted on from kernel to kernel. */
+/* The numbering of conditions continues from kernel to kernel. */
 static void expect_exact(const struct gpumc_kernel_ops *kernel, size_t *number)
 {
   int64_t *bonds = calloc(REPLICAS, sizeof *bonds), *spins = calloc(REPLICAS, sizeof *spins);

@@ -13,7 +13,7 @@
 
 enum { SWEEPS = 3, REPLICAS = 37, ROOM = 41 };
 
-/* Temperatures take turns on larger lattices. */
+/* Temperatures alternate on larger lattices. */
 static void compare_feeling(const struct gpumc_kernel_ops *kernel, size_t shape, size_t feeling,
                             enum ising_move update)
 {
@@ -82,7 +82,7 @@ static void temperatures_of_runs(void **state)
     }
 }
 
-/* Rules are kept from sweep to sweep, as long as a run keeps its temperature. */
+/* Rules are kept from sweep to sweep as long as a run keeps its temperature. */
 static void temperatures_that_change(void **state)
 {
   (void)state;

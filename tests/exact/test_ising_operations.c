@@ -58,7 +58,7 @@ static void expect_measured(struct ising_pair *pair)
   free(value);
 }
 
-/* Now one kind alone, now all that can be told. */
+/* First one kind alone, then everything. */
 static void expect_overlaps(struct ising_pair *pair, size_t first, size_t second, size_t runs)
 {
   for (size_t only = 0; only <= ISING_PAIRS; only++) {
@@ -135,7 +135,7 @@ static void large_lattices(void **state)
       }
 }
 
-/* The ensemble's settings of a block decide nothing. */
+/* The ensemble's settings of a block do not affect results. */
 static void blocks_of_all_sizes(void **state)
 {
   (void)state;

@@ -1,6 +1,6 @@
-/* Kernels of one number a spin where words of bits cannot follow: couplings and fields of any size,
- * random fields on top of a uniform one. Sweeps, measurements, exchanges and overlaps are those of
- * the slow reference, bit for bit. */
+/* Kernels with one number per spin for cases that words of bits cannot represent: couplings and
+ * fields of any size, random fields on top of a uniform one. Sweeps, measurements, exchanges and
+ * overlaps are those of the slow reference, bit for bit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -131,7 +131,7 @@ static void heat_bath_updates(void **state)
   compare_update(ISING_MOVE_HEAT_BATH);
 }
 
-/* Where single precision tells nothing, every spin is decided exactly. */
+/* If single precision decides nothing, every spin is decided exactly. */
 static void extreme_temperatures(void **state)
 {
   (void)state;

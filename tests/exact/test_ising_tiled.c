@@ -1,6 +1,6 @@
 /* The tiled kernel follows its slow reference bit for bit: shapes, tiles, hits, orders, generators,
  * updates, temperatures of runs; levels and threads of a CPU, blocks of a GPU. Its measurements are
- * those of the reference, and it goes on from a saved state as if nothing had happened. */
+ * those of the reference, and it continues from a saved state as if nothing had happened. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ static size_t calls_of(const struct ising_case *with, uint32_t call[4])
   return with->settings.shape[0] * with->settings.shape[1] * with->settings.shape[2] > 4096 ? 1 : 4;
 }
 
-/* The replicas of run m after all calls. */
+/* Computes the replicas of run m after all calls. */
 static void follow(const struct ising_fixture *fixture, const struct ising_case *with, size_t m,
                    struct reference *reference)
 {
@@ -126,7 +126,7 @@ static void generators(void **state)
       compare(case_from(&cases[chosen[i]], (enum ising_generator)generator));
 }
 
-/* Without a side asked for it is the one that documents promise. */
+/* If no side is requested it is the documented one. */
 static void sides(void **state)
 {
   (void)state;

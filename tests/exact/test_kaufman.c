@@ -144,7 +144,7 @@ static void test_limits(void **state)
   /* First orders in beta: e = -2 beta, C = 2 beta^2. */
   assert_thermodynamics(kaufman_ising2d(64, 64, 1.0, 1e-9),
                         (struct exact_thermodynamics){logl(2.0L) + 1e-18L, -2e-9L, 2e-18L}, 1e-18L);
-  /* Two ground states, and N states with one spin turned over. */
+  /* Two ground states, and N states with one flipped spin. */
   assert_near("ln Z / N at beta = 2", kaufman_ising2d(256, 256, 1.0, 2.0).log_z,
               4.0L + logl(2.0L) / 65536.0L + expl(-16.0L), 1e-9L);
 }

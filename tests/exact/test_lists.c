@@ -1,8 +1,8 @@
-/* Lists of replicas in device memory: `get_list` and `set_list` against `get` and `set`, of every
- * kernel that the registry has on the device under test, and by the way that kernels without them
- * go (columns.h). Lists are of single replicas, neighbours, several in one word of a bit-sliced
- * kernel, some of them asked for again, of all, and of none. Controls: replicas differ, so that one
- * in the place of another is noticed; and so it is where a list is off by one. */
+/* Lists of replicas in device memory: `get_list` and `set_list` against `get` and `set`, for every
+ * kernel that the registry has on the device under test, and by the fallback for kernels without
+ * them (columns.h). Lists contain single replicas, neighbours, several in one word of a bit-sliced
+ * kernel, repeated ones, all, and none. Controls: replicas differ, so one in the place of another
+ * is noticed; and so is a list that is off by one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ struct bench {
   char name[256];
 };
 
-/* Replicas of a list, host memory. */
+/* The replicas of a list, host memory. */
 struct list {
   size_t count;
   uint32_t slot[REPLICAS];
@@ -114,7 +114,7 @@ static void bring_slots(struct bench *bench, const struct list *list)
             &error);
 }
 
-/* Replicas of the list, of `by` more, that are those of run m. */
+/* Returns how many replicas of the list, shifted by `by`, are those of run m. */
 static size_t got(struct bench *bench, size_t m, const struct list *list, size_t by)
 {
   struct gpumc_device *device = &bench->device;
@@ -178,7 +178,7 @@ static void expect_set(struct bench *bench, size_t m, const struct list *list)
   free(after);
 }
 
-/* Number k: without repetitions, as far as there are so many replicas. */
+/* Makes list number k, without repetitions, if there are enough replicas. */
 static bool list_make(size_t k, size_t replicas, struct list *list)
 {
   static const struct list lists[] = {
@@ -199,7 +199,7 @@ static bool list_make(size_t k, size_t replicas, struct list *list)
   return true;
 }
 
-/* Every second one, from the first on, is asked for three times. */
+/* Every second one, from the first on, is requested three times. */
 static struct list repeated(const struct list *list)
 {
   struct list more = {0};
@@ -223,7 +223,7 @@ static void examine_lists(struct bench *bench)
   }
 }
 
-/* Of all replicas as they were begun with. */
+/* For all replicas as they were started. */
 static bool are_different(struct bench *bench)
 {
   struct list all;
@@ -253,8 +253,8 @@ static void examine_case(const struct kernel_case *at)
   close_bench(&bench);
 }
 
-/* Disks that begin on a lattice, or as a file has them, are all alike, as are spins of tiny
- * lattices at times. */
+/* Disks that begin on a lattice or from a file are all alike, and so are sometimes spins of tiny
+ * lattices. */
 static void lists_are_what_single_replicas_are(void **state)
 {
   (void)state;
@@ -265,7 +265,8 @@ static void lists_are_what_single_replicas_are(void **state)
              different, examined);
 }
 
-/* Those of lattices that copy replicas in place have lists of their own, which wait for nothing. */
+/* Lattices that copy replicas in place have list operations of their own, which wait for
+ * nothing. */
 static void lattices_have_lists(void **state)
 {
   (void)state;

@@ -1,9 +1,11 @@
-"""Multicanonical sampling where windows have no states: glasses of 4 x 4 with Gaussian couplings, those of the first
-sample twice as large as those of the others, whose spectrum therefore ends sooner.
+"""Multicanonical sampling with windows that contain no states: glasses of 4 x 4 with Gaussian couplings, those of the
+first sample twice as large as those of the others, whose spectrum therefore ends sooner.
 
 Windows beyond the ends of a sample's spectrum are left out of it, and its density of states is that of all its states,
-as in test_muca_small; a run goes on without samples that have no states in its range, and says which they are. Bounds
-as there. Control: numbers of another sample. Seeds are fixed; bounds were set before these runs.
+as in test_muca_small; a run continues without samples that have no states in its range, and names them. Bounds as
+there.
+
+Control: numbers of another sample. Seeds are fixed; bounds were set before these runs.
 """
 import pathlib
 import sys
@@ -59,7 +61,7 @@ class Empty(Glasses):
             return {name: file["samples"][name][:] for name in file["samples"]}
 
     def mean_square(self, found, row, sample):
-        """Of a row of /samples against the states of a sample; infinite where levels differ."""
+        """Compares a row of /samples with the states of a sample; infinite if levels differ."""
         level = found["level_energy"]
         energies = self.energies[sample]
         counts = np.histogram(energies, np.append(level - BIN / 2, level[-1] + BIN / 2))[0]
@@ -136,7 +138,7 @@ class Empty(Glasses):
 
 
 class Gap(Glasses):
-    """No state in what two windows share, some beyond: not an empty window, and not trusted."""
+    """No state in the common part of two windows, some beyond: not an empty window, and not trusted."""
     @classmethod
     def setUpClass(cls):
         cls.couplings = [np.random.default_rng(26).standard_normal((SITES, 2)).round(6)]

@@ -1,14 +1,14 @@
-"""Multicanonical sampling of systems whose states can be counted: the density of states and what follows from it, in
-energies, in bins of them and in the magnetization, in ranges, of 24 and of 500,000 walkers; lattices of 4^3 with
+"""Multicanonical sampling of systems whose states can be counted: the density of states and results derived from it, in
+energies, in bins of them and in the magnetization, in ranges, with 24 and with 500,000 walkers; lattices of 4^3 with
 exact values by transfer matrix.
 
-Null: ln Omega has the reported errors. Deviations over the levels of a run are correlated, so that a run is judged by
-their mean square, which lies below LIMIT but for one run in a thousand or fewer (of a hundred seeds of the square the
-largest was 3.0). Curves are within five errors, which have 31 degrees of freedom or more: four curves with at most
-ten independent points each fail in one run of a thousand. Seeds are fixed; bounds were set before these runs.
+Null: ln Omega has the reported errors. Deviations over the levels of a run are correlated, so a run is judged by their
+mean square, which is below LIMIT except for one run in a thousand or fewer (of a hundred seeds of the square the
+largest was 3.0). Curves are within five errors, which have 31 degrees of freedom or more: four curves with at most ten
+independent points each fail in one run of a thousand. Seeds are fixed; bounds were set before these runs.
 
-Negative controls: a density of states that is wrong by a tenth of a logarithm over its range; another field, and
-other temperatures; bins read at their centres.
+Negative controls: a density of states that is wrong by a tenth of a logarithm over its range; another field, and other
+temperatures; bins read at their centres.
 """
 import math
 import pathlib
@@ -52,7 +52,7 @@ def mean_square(found, exact, errors):
 
 
 def exact_curves(energies, betas):
-    """Of all states at these temperatures, as in a summary."""
+    """Averages over all states at these temperatures, as in a summary."""
     magnetization = np.abs(enumeration.states(SITES).sum(axis=1)) / SITES
     curves = []
     for beta in betas:
@@ -109,7 +109,7 @@ class Small(unittest.TestCase):
         self.check_energies("{name: ising2d, shape: [4, 4]}", False, "walkers: 1024")
 
     def test_smallest_configuration(self):
-        """Defaults end converged and trusted, without a warning, at all levels that there are; by Beale's numbers."""
+        """The defaults end converged and trusted, without a warning, at all existing levels; by Beale's numbers."""
         states = gpumc.exact().density_of_states(8, 8)
         value = np.arange(-128, 129, 4)[np.array(states, dtype=object) > 0]
         log_dos = np.array([math.log(count) for count in states if count > 0])
@@ -187,7 +187,7 @@ class Small(unittest.TestCase):
             self.assertEqual(z < 5, good, z)
 
     def test_range(self):
-        """A window of energies: the same density of states but for a constant."""
+        """A window of energies: the same density of states up to a constant."""
         energies = enumeration.energies(SHAPE, couplings(False), np.zeros(SITES))
         value, log_dos = levels_of(energies, np.ones(len(energies)))
         inside = (value >= -24) & (value <= 0)
@@ -198,18 +198,18 @@ class Small(unittest.TestCase):
         self.check_levels(found, "level_energy", value[inside], part)
 
     def test_many_walkers(self):
-        """More walkers than production needs, each with little to do."""
+        """More walkers than production needs, each with little work."""
         self.check_energies("{name: ising2d, shape: [4, 4]}", False,
                             "walkers: 500000, iteration: {thermalization: 5, divergence: 1e-3}, "
                             "production: {updates: 400, measurements: 100}", trusted=False, factor=False)
 
     def deviations(self, found, exact, where):
-        """Of curves at these places, in errors, by name."""
+        """Returns deviations of curves at these places, in errors, by name."""
         return {name: (found[name] - curve)[where] / np.maximum(found[name + "_error"][where], 1e-12)
                 for name, curve in exact.items()}
 
     def test_temperatures_of_a_range(self):
-        """Where states that were cut off have weight there are no averages; elsewhere they are right."""
+        """If states that were cut off have weight there are no averages; elsewhere they are right."""
         energies, top = enumeration.energies(SHAPE, couplings(False), np.zeros(SITES)), 8
         with gpumc.folder() as folder:
             found = self.run_muca(folder, "{name: ising2d, shape: [4, 4]}",
@@ -232,7 +232,7 @@ class Small(unittest.TestCase):
             self.assertEqual(np.abs(z).max() < 5, good, np.abs(z).max())
 
     def check_bins(self, model, energies, width, least):
-        """Averages in bins; control: bins at their centres. At least so many temperatures have some."""
+        """Averages in bins; control: bins at their centres. At least this many temperatures have some."""
         with gpumc.folder() as folder:
             found = self.run_muca(folder, model, f"walkers: 1024, bin: {width}, "
                                   "beta: {from: 0, to: 1, step: 0.05}, iteration: {divergence: 1e-3}, "

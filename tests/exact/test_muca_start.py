@@ -1,8 +1,8 @@
-"""Multicanonical runs whose weights begin with a density of states from a file: a result, exact values as text,
-values of some levels only. The file is part of what a run is: one that changed, or cannot serve, is refused.
+"""Multicanonical runs whose weights begin with a density of states from a file: a result, exact values as text, values
+of some levels only. The file is part of a run's identity: one that changed, or cannot be used, is refused.
 
-Bounds are exact or an order of magnitude wide. Negative control: a density of states that is wrong by a logarithm
-a level takes many iterations, where a good one takes a few.
+Bounds are exact or an order of magnitude wide. Negative control: a density of states that is wrong by a logarithm per
+level takes many iterations, while a good one takes a few.
 """
 import json
 import pathlib
@@ -90,7 +90,8 @@ class Start(ProgramCase):
         self.assertLess(np.abs(self.summary["log_dos"] - self.log_dos).max(), 0.5)
 
     def test_missing_levels(self):
-        """Between levels of the file weights are interpolated, beyond them they go on, and nothing is left out."""
+        """Between levels of the file weights are interpolated, beyond them they are extended, and nothing is left
+        out."""
         self.text("some.txt", self.value[2:-2:2], self.log_dos[2:-2:2])
         for extrapolate in "true", "false":
             with self.subTest(extrapolate):
@@ -170,7 +171,7 @@ class Start(ProgramCase):
         self.assertFalse(task["estimated_by_walks"])
 
     def test_plan_counts_the_time_of_curves(self):
-        """Of 64 x 64 with blocks of 100 walkers' groups: 2049 levels, 101 sums over them at each temperature."""
+        """For 64 x 64 with blocks of 100 groups of walkers: 2049 levels, 101 sums over them at each temperature."""
         def seconds(step):
             keys = ("{name: muca, walkers: 3200, iteration: {maximum: 1}, production: {updates: 100, measurements: 100}, "
                     f"beta: {{to: 1, from: 0, step: {step}}}}}")

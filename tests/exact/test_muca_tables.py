@@ -1,14 +1,14 @@
-"""Multicanonical sampling with several tables of weights: windows that overlap, and samples of the disorder.
+"""Multicanonical sampling with several tables of weights: overlapping windows, and samples of the disorder.
 
 Windows: ln Omega of 8 x 8 in three windows against Beale's numbers, in SEEDS runs. Null: joined, it has the reported
 errors, 19/17 as the mean of (deviation/error)^2 over levels and runs. Bound: between LEAST and MOST, five standard
 errors of the mean of runs whose own has a standard deviation of 0.5 (40 other seeds: 0.94 on average). Control: errors
-wrong by a factor of two. Every run is trusted, which a tilt of a join would deny.
+wrong by a factor of two. Every run is trusted, which it would not be if a join had a tilt.
 
-Samples: twelve of the 4 x 4 glass, ln Omega of each against all of its states as in test_muca_small; averages over
-them are those of the exact curves within the errors of the single ones, and their errors the scatter of the exact
-curves. Control: numbers of another sample. A sample is the same, bit for bit, whichever others are beside it. Seeds
-are fixed; bounds were set before these runs.
+Samples: twelve of the 4 x 4 glass, ln Omega of each against all of its states as in test_muca_small; averages over them
+are those of the exact curves within the errors of the single ones, and their errors the scatter of the exact curves.
+Control: numbers of another sample. A sample is the same, bit for bit, whichever other samples there are. Seeds are
+fixed; bounds were set before these runs.
 """
 import math
 import pathlib
@@ -82,7 +82,7 @@ class Windows(unittest.TestCase):
             self.assertEqual(square < LIMIT, good, square)
 
     def test_few_walkers_that_do_not_get_far(self):
-        """Windows in whose common levels no walker of a neighbour stands begin all the same; results are not trusted."""
+        """Windows whose common levels contain no walker of a neighbour begin all the same; results are not trusted."""
         keys = "windows: {count: 6, overlap: 0.1}, iteration: {maximum: 3}, production: {updates: 1000, measurements: 100}"
         with gpumc.folder() as folder:
             output = pathlib.Path(folder) / "run.h5"
@@ -117,7 +117,7 @@ class Samples(unittest.TestCase):
         return value, np.log(count)
 
     def curves(self, sample, betas):
-        """Exact ones, the specific heat among them."""
+        """Exact ones, including the specific heat."""
         curves = enumeration.averages(SHAPE, self.couplings(sample), np.zeros(SITES), betas)
         value, log_dos = self.levels(sample)
         weight = log_dos - betas[:, None] * value
@@ -127,7 +127,7 @@ class Samples(unittest.TestCase):
         return {**curves, "specific_heat": betas**2 * square / SITES}
 
     def mean_square(self, found, sample):
-        """Of the s-th row of /samples against another sample's numbers; infinite where levels differ."""
+        """Compares the s-th row of /samples with another sample's numbers; infinite if levels differ."""
         value, log_dos = self.levels(sample)
         known = ~np.isnan(found["log_dos"])
         if found["level_energy"][known].astype(int).tolist() != value.tolist():

@@ -34,13 +34,13 @@ output: {output}
 
 
 def served(*cases):
-    """Those whose kernel, the first member, the device under test has."""
+    """Returns the cases whose kernel, the first member, the device under test has."""
     there = device.variants()
     return [case for case in cases if case[0] in there]
 
 
 def largest(found, name, exact):
-    """The largest deviation of a curve, in errors; at beta = 0 it has none."""
+    """Returns the largest deviation of a curve, in errors; at beta = 0 it has none."""
     return np.abs(gpumc.in_errors(found, name, exact, slice(1, None))).max()
 
 
@@ -54,9 +54,9 @@ class Small(unittest.TestCase):
         return values["output"]
 
     def test_mean_partition_function_is_exact_for_a_population_of_50(self):
-        """The mean of exp(ln Z) over runs equals Z for any population: 1500 runs of 50 replicas,
-        one sweep a step. Bound: 4 standard errors of the mean over the runs at each of six beta,
-        false alarms below 4e-4. Control: a Z of beta 1 % higher is rejected."""
+        """The mean of exp(ln Z) over runs equals Z for any population: 1500 runs of 50 replicas, one sweep per step.
+        Bound: 4 standard errors of the mean over the runs at each of six beta, false alarms below 4e-4. Control: a Z of
+        beta 1 % higher is rejected."""
         for variant, resampling in served(("multispin", "nearest_integer"), ("spin", "systematic"),
                                           ("walker", "nearest_integer")):
             with self.subTest(variant=variant), gpumc.folder() as folder:
@@ -168,8 +168,8 @@ class Small(unittest.TestCase):
         self.assertGreater(attributes["lowest_energy_families"], 50)
 
     def test_adaptive_steps_keep_the_overlap(self):
-        """Every step but the last of the first run has the overlap asked for to 1e-3; the second
-        run keeps the temperatures."""
+        """Every step but the last of the first run has the requested overlap to 1e-3; the second run keeps the
+        temperatures."""
         with gpumc.folder() as folder:
             path = self.anneal(folder, rows=16, population=2000, runs=2,
                                beta="{to: 0.6, overlap: 0.8}")
@@ -181,7 +181,7 @@ class Small(unittest.TestCase):
                 self.assertGreaterEqual(first["overlap"][-1], 0.799)
 
     def test_adaptive_steps_of_small_populations(self):
-        """The population fluctuates round the target; the steps must not depend on that."""
+        """The population fluctuates around the target; the steps must not depend on that."""
         for seed in range(20):
             with self.subTest(seed=seed), gpumc.folder() as folder:
                 path = self.anneal(folder, seed=seed, rows=16, population=100,

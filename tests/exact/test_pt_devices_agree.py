@@ -74,7 +74,7 @@ class Agreement(two_devices.TwoDevices):
             self.path("out.h5").unlink()
 
     def in_turn(self, config):
-        """A unit on the one device, the next on the other, from checkpoint to checkpoint."""
+        """One unit on one device, the next on the other, from checkpoint to checkpoint."""
         for turn in range(1000):
             if not self.one_unit(config, "--device", (two_devices.A, two_devices.B)[turn % 2]):
                 return

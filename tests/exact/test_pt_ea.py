@@ -1,8 +1,8 @@
-"""Parallel tempering of disordered models: exact samples of spin glasses and random fields, the Nishimori
-line, and the identity of Gaussian couplings.
+"""Parallel tempering of disordered models: exact samples of spin glasses and random fields, the Nishimori line, and the
+identity of Gaussian couplings.
 
-Every comparison is within four errors, which happens by chance to one of 16000. Controls: references
-wrong by 0.1 %, and times too early for equilibrium, are rejected.
+Every comparison is within four errors, which is exceeded by chance once in 16000. Controls: references wrong by 0.1 %,
+and times too early for equilibrium, are rejected.
 """
 import os
 import pathlib
@@ -32,7 +32,7 @@ output: "{folder}/ea.h5"
 
 class SpinGlass(unittest.TestCase):
     def run_pt(self, model, algorithm, name="ea"):
-        """The open result."""
+        """Returns the open result."""
         folder = gpumc.folder()
         self.addCleanup(folder.cleanup)
         gpumc.run_config(CONFIG.format(folder=folder.name, model=f"name: {name}, {model}",
@@ -84,9 +84,8 @@ class SpinGlass(unittest.TestCase):
         return weight @ energy / 16, np.mean(correlations**2)
 
     def test_samples_of_a_random_field(self):
-        """Each of 32 samples, or of a share of them, against enumeration. Energies of a sample scatter by 0.6 and
-        less, so that the 20,480 measurements of the last bin in two copies have errors below 0.003; other samples are
-        rejected."""
+        """Each of 32 samples, or of a share of them, against enumeration. Energies of a sample scatter by at most 0.6,
+        so the 20,480 measurements of the last bin in two copies have errors below 0.003; other samples are rejected."""
         samples = share.count(32)
         file = self.run_random_field(0, f"samples: {samples}")
         fields = file["disorder/fields"][:]
@@ -112,7 +111,7 @@ class SpinGlass(unittest.TestCase):
         self.assertGreater(np.abs(np.diff(several["samples/energy"][:], axis=0)).min(), 0.05)
 
     def check_nishimori(self, shape, beta):
-        """[e] = -d tanh beta where p = 1/(1 + exp(-2 beta)), at any size."""
+        """[e] = -d tanh beta if p = 1/(1 + exp(-2 beta)), at any size."""
         p = 1 / (1 + np.exp(-2 * beta))
         file = self.run_pt(f"shape: {shape}, p: {float(p)!r}, disorder_seed: 7",
                            f"beta: {{values: [{0.5 * beta}, {0.7 * beta}, {beta}]}}, samples: 4096, "
@@ -139,7 +138,7 @@ class SpinGlass(unittest.TestCase):
         return file["summary/specific_heat"][2], file["summary/specific_heat_error"][2]
 
     def test_specific_heat_of_short_runs(self):
-        """However few measurements there are, with two copies there is no bias. Control: one copy has one."""
+        """However few measurements there are, with two copies there is no bias. Control: with one copy there is."""
         exact, exact_error = self.heat(2, 16384, 2048)
         for replicas in (2, 3):
             short, error = self.heat(replicas, 160, 2048)

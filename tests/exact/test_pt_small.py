@@ -61,8 +61,8 @@ class Exact(unittest.TestCase):
                 self.check(samples=samples, sweeps=204800, exchange_every=10)
 
     def test_overlap_of_independent_copies(self):
-        """Without disorder two copies are two configurations, so <q^2> = sum over pairs of sites of
-        the squared correlation; at L = 2 that is known by summing over all states."""
+        """Without disorder two copies are two configurations, so <q^2> = sum over pairs of sites of the squared
+        correlation; at L = 2 it is known by summing over all states."""
         beta = [0.1, 0.3]
         found, = parallel_tempering.run(side=2, betas=beta, samples=64, replicas=2, sweeps=204800,
                                         update="heat_bath")

@@ -1,9 +1,9 @@
 /* Shares of an ensemble: replicas first .. first + count - 1 of each run by themselves are those of
  * the whole, bit for bit, after every start, sweeps by every move and target, walks, measurements
- * and comparisons; with samples of the disorder and generators of their own. Of every kernel that
- * the registry has on the device under test. Controls: a share that believes to stand elsewhere has
- * other replicas; one that takes other samples, too; the last one, should it believe that the whole
- * is larger, counts visits in other parts. */
+ * and comparisons; with samples of the disorder and generators of their own. For every kernel that
+ * the registry has on the device under test. Controls: a share with a wrong position has other
+ * replicas; so has one with other samples; the last one, if it takes the whole to be larger, counts
+ * visits in other parts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ enum {
 
 /* ---- comparisons ---- */
 
-/* Shares of a whole, of which each begins at a multiple of the group. */
+/* Divides a whole into shares that begin at multiples of the group. */
 static size_t divide(const struct life_work *work, struct life_share share[SHARES])
 {
   const bool each = work->model->disorder && !work->plan.sample_by_run;
@@ -45,7 +45,7 @@ static size_t divide(const struct life_work *work, struct life_share share[SHARE
   return n;
 }
 
-/* Rows of a share that are those of the whole. */
+/* Returns how many rows of a share are those of the whole. */
 static size_t same_rows(const struct life_rows *whole, const struct life_rows *part,
                         const struct life_share *share)
 {
@@ -83,8 +83,8 @@ static void expect_shares(const struct life_work *work, const struct life_rows *
   free(visits);
 }
 
-/* `wrong`: replicas of the whole that a share takes itself for something else. At most `most` of
- * its rows may be those of the whole. */
+/* `wrong`: replicas of the whole that a share mistakes itself for. At most `most` of its rows may
+ * be those of the whole. */
 static void expect_others(const struct life_work *work, const struct life_rows *whole,
                           const struct life_share *wrong, size_t most, const char *what)
 {
@@ -132,7 +132,7 @@ static void examine(const struct life_work *work)
   life_free(&whole);
 }
 
-/* The last run and its sample by itself, where runs have samples. */
+/* Examines the last run and its sample by itself, if runs have samples. */
 static void examine_runs(const struct life_work *work)
 {
   struct life_work swept = *work;
@@ -171,7 +171,7 @@ static struct seen *seen_of(const struct gpumc_kernel_ops *kernel)
   return of;
 }
 
-/* By one move: the targets that it serves, and of Boltzmann weights every control. */
+/* By one move: the targets that it serves, and for Boltzmann weights every control. */
 static void
 examine_move(const struct kernel_instance *instance, struct life_work *work, const char *with)
 {
@@ -266,7 +266,7 @@ static void replicas_of_shares_are_those_of_the_whole(void **state)
     }
 }
 
-/* The first kernel of the model on the device, with a group of its own, is asked for a share. */
+/* Requests a share from the first kernel of the model on the device with a group of its own. */
 static void expect_refusal(size_t group, size_t first, size_t count, const char *message)
 {
   struct gpumc_device device = test_device(test_setting());
@@ -297,7 +297,7 @@ static void what_is_no_share_is_refused(void **state)
   expect_refusal(32, 96, 32, "no share of 32 replicas that begins at number 96 of 100");
 }
 
-/* Walks share sites among the replicas of a group, whatever the kernel's own. */
+/* Walks share sites among the replicas of a group, whatever the kernel's own group. */
 static void groups_of_walks_are_at_least_those_of_their_sites(void **state)
 {
   const struct gpumc_ensemble_plan sweeps = {.runs = 1}, walks = {.runs = 1, .walks = true};

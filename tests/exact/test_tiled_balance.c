@@ -1,8 +1,8 @@
-/* Which balance the orders of the tiled kernel have, exactly: the transition operator of 4 x 4
- * spins in tiles of 2 x 2, all 2^16 states, from the kernel's own sequence of visits and its own
- * map of sites. Both orders leave the Boltzmann distribution as it is; only the symmetrised one has
- * detailed balance, <f, P g> = <P f, g> for any f and g, where the sweeps of a call are a multiple
- * of the hits. */
+/* The balance of the tiled kernel's orders, exactly: the transition operator of 4 x 4 spins in
+ * tiles of 2 x 2, all 2^16 states, from the kernel's own sequence of visits and its own map of
+ * sites. Both orders preserve the Boltzmann distribution; only the symmetrised one has detailed
+ * balance, <f, P g> = <P f, g> for any f and g, if the sweeps of a call are a multiple of the
+ * hits. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,7 +75,7 @@ static void system_free(struct system *system)
   free(system->weight);
 }
 
-/* g becomes U g, U the update of one spin: (U g)(s) is the mean of g after it. */
+/* Replaces g by U g, U the update of one spin: (U g)(s) is the mean of g after it. */
 static void update_site(const struct system *system, uint32_t site, double *g)
 {
   const uint32_t bit = 1u << site;
@@ -101,7 +101,7 @@ static void update_colour(const struct system *system, uint32_t half, uint32_t c
   }
 }
 
-/* g becomes P g of a call: the last update of the call comes first. */
+/* Replaces g by P g of a call: the last update of the call comes first. */
 static void
 call(const struct system *system, const struct ising_tiling *tiling, uint32_t sweeps, double *g)
 {
@@ -134,8 +134,8 @@ static double product(const struct system *system, const double *f, const double
   return sum;
 }
 
-/* How far a call is from leaving the distribution as it is, and from detailed balance, relative to
- * the size of <f, f>; f: the number of spins up in one tile, g: random. */
+/* Measures how far a call is from preserving the distribution, and from detailed balance, relative
+ * to the size of <f, f>; f: the number of spins up in one tile, g: random. */
 static void judge(enum ising_move update, enum ising_tiling_order order, uint32_t hits,
                   uint32_t sweeps, double *change, double *asymmetry)
 {
