@@ -1,5 +1,5 @@
-"""A hundred times SIGKILL, to any one of several processes of Open MPI at a random instant, resumed, some of them killed again
-while they resume: the numbers of one process that nothing interrupts. Skipped without Open MPI.
+"""SIGKILL a hundred times, to any one of several processes of Open MPI at a random instant, then resumed, some of them
+killed again while they resume: the numbers are those of one uninterrupted process. Skipped without Open MPI.
 """
 import collections
 import pathlib
@@ -18,13 +18,13 @@ from support.results import assert_same_numbers
 MPI = "Open MPI"
 PROCESSES = [2, 3, 4]
 KILLS = 100  # that interrupt a run
-OF_EACH = -(-KILLS // len(process_runs.ALL))  # configuration
-ATTEMPTS = 5  # runs for each of these: some kills come when the work is done
+OF_EACH = -(-KILLS // len(process_runs.ALL))  # per configuration
+ATTEMPTS = 5  # runs per required kill: some kills come when the work is done
 
 
 class Killed(MpiCase, ResumeCase):
     def find_lifetimes(self):
-        """Seconds from the start of all processes to their end, by how many they are."""
+        """Measures the seconds from the start of all processes to their end, by their number."""
         self.lifetimes = {}
         for processes in PROCESSES:
             process = self.begin(MPI, processes, "run", self.config, "--threads", 1)
@@ -43,7 +43,7 @@ class Killed(MpiCase, ResumeCase):
         return self.path("run.h5.ckpt").exists()
 
     def kill(self, choose, tally):
-        """Whether that has interrupted the run; otherwise it was complete."""
+        """Returns whether that interrupted the run; otherwise it was complete."""
         processes = choose.choice(PROCESSES)
         rank, after = choose.randrange(processes), choose.uniform(0, self.lifetimes[processes])
         had_checkpoint = self.has_checkpoint()
@@ -66,13 +66,13 @@ class Killed(MpiCase, ResumeCase):
             process = self.mpirun(MPI, choose.choice([1, *PROCESSES]), "run", self.config, "--threads", 1)
             self.assertEqual("run.h5: resuming at " in process.err, had_checkpoint, process.err)
             tally["resumed"] += had_checkpoint
-        else:  # what stands beside the result is cleared away
+        else:  # files beside the result are cleared away
             self.mpirun(MPI, 2, "run", self.config, "--threads", 1)
         tally["runs"] += 1
         self.compare()
 
     def kill_often(self, name, text):
-        """All that has been killed is finished."""
+        """Everything that was killed is finished."""
         choose, tally = random.Random(name), collections.Counter()
         self.use(text)
         self.find_lifetimes()
@@ -91,15 +91,15 @@ class Killed(MpiCase, ResumeCase):
                 tally += self.kill_often(name, text)
         print(f"all: {dict(sorted(tally.items()))}", flush=True)
         self.assertGreaterEqual(tally["kills"], KILLS)
-        # Any one of them: rank 0 is hit by more than a third of the kills in the mean, rank 3 by a twelfth.
+        # Any one of them: rank 0 is hit by more than a third of the kills on average, rank 3 by a twelfth.
         for rank in range(max(PROCESSES)):
             self.assertGreaterEqual(tally[f"rank {rank}"], KILLS // 50)
-        # Runs that went on from a checkpoint, to their end or to the next kill.
+        # Runs that continued from a checkpoint, to their end or to the next kill.
         self.assertGreaterEqual(tally["resumed"], KILLS // 10)
         self.assertGreaterEqual(tally["again"], KILLS // 10)
 
     def test_control(self):
-        """Numbers of another seed are told apart, of every configuration."""
+        """Numbers of another seed are recognised as different, for every configuration."""
         for name, text in process_runs.ALL.items():
             with self.subTest(name):
                 self.use(text)

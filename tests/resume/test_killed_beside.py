@@ -27,7 +27,7 @@ checkpoint: {every: 1 ms}
 
 FILES = [".partial", ".ckpt", ".log", ".status", ".lock"]
 CALLS = ["open", "write", "ftruncate", "rename", "fsync"]
-# Of HDF5's writes there are hundreds: all of the first, in which a file begins, and some of the others.
+# HDF5 makes hundreds of writes: all of the first, in which a file begins, and some of the others.
 NUMBERS = list(range(1, 12)) + [20, 50, 130, 400]
 
 

@@ -1,4 +1,4 @@
-"""Runs that are killed, stopped or robbed of their files end with the numbers of the uninterrupted run."""
+"""Runs that are killed, stopped or lose files end with the numbers of the uninterrupted run."""
 import json
 import os
 import pathlib
@@ -39,7 +39,7 @@ checkpoint: {every: 20 ms}
 
 class JobCase(ResumeCase):
     kills = 200
-    startup = None  # seconds until the first unit is done, long where a GPU must be woken
+    startup = None  # seconds until the first unit is done, many if a GPU must be woken
     half = None   # bytes of checkpoint and working file in its middle
 
     def setUp(self):
@@ -68,7 +68,7 @@ class JobCase(ResumeCase):
             self.path(name).write_bytes(content)
 
     def instruction_sets(self):
-        """Those that this machine runs."""
+        """Returns those that this machine runs."""
         found = []
         for isa in ["x86-64-v2", "x86-64-v3", "x86-64-v4", "portable"]:
             process = self.start("run", self.config, "-o", f"{isa}.h5", "--set", f"kernel.isa={isa}")
@@ -104,7 +104,7 @@ class Killed(JobCase):
             self.assertGreater(n, 1, f"no {call} at all")
 
     def test_behind_the_last_unit(self):
-        """Killed at every write to the disk after all work is done and before the result stands."""
+        """Killed at every write to the disk after all work is done and before the result is in place."""
         faults.require(self)
         last = self.before_the_last_unit()
         finished = 0
@@ -134,7 +134,7 @@ class Killed(JobCase):
 
 
 class Configurations(ResumeCase):
-    """Whole populations stand in the log, those of adaptive runs in two batches."""
+    """Whole populations are in the log, those of adaptive runs in two batches."""
 
     kills = 200
 
@@ -186,23 +186,23 @@ class AnotherControl(ResumeCase):
 
 class Stopped(JobCase):
     def test_after_every_unit(self):
-        """One temperature an invocation, and never a checkpoint but at its end."""
+        """One temperature per invocation, and a checkpoint only at its end."""
         self.stop_after_every_unit(11, "--set", "checkpoint.every=10 min")
 
     def test_by_signals(self):
         choose = random.Random(2)
         stops, wait = 0, 0.03 + self.startup + 0.2 * (self.duration - self.startup)
         while not self.path("run.h5").exists() or stops == 0:
-            if self.path("run.h5").exists():  # faster than the run that the time is taken from
+            if self.path("run.h5").exists():  # faster than the run that was timed
                 self.path("run.h5").unlink()
                 wait /= 2
             process = self.start("run", self.config)
             time.sleep(choose.uniform(0.7, 1.3) * wait)
             stop(process, choose.choice([signal.SIGTERM, signal.SIGINT]))
-            # A signal before main() ends the program as any other.
+            # A signal before main() ends the program like any other program.
             self.assertIn(process.returncode, [OK, STOPPED, -signal.SIGTERM, -signal.SIGINT])
             stops += process.returncode == STOPPED
-            # Nor does a signal before the first unit lead anywhere.
+            # A signal before the first unit gains nothing either.
             wait *= 1.1 if process.returncode < 0 else 1.01
         self.finish()
 
@@ -222,8 +222,8 @@ class Stopped(JobCase):
 
 class SpoiledCheckpoint(JobCase):
     def refuse(self, says, ours=True):
-        """The message names the file and a remedy, and nothing is touched; what is not known to be
-        ours not by a fresh start either."""
+        """The message names the file and a remedy, and nothing is touched; files that are not known to be ours are kept
+        even by a fresh start."""
         checkpoint = self.path("run.h5.ckpt")
         before = checkpoint.read_bytes()
         partial = self.path("run.h5.partial").read_bytes()
@@ -262,7 +262,7 @@ class SpoiledCheckpoint(JobCase):
         self.assertRegex(self.finish().err, r"resuming at \d+ %")
 
     def test_whole_but_contradictory(self):
-        """What indexes memory is checked even where the checksum is right."""
+        """Numbers that index memory are checked even if the checksum is right."""
         far = 2 ** 31
         changes = [("ensemble/sizes", (0, 0), far), ("ensemble/sizes", (1, 0), 1800),
                    ("run/counters", (1, 0), far), ("run/counters", (2, 0), far),
@@ -281,7 +281,7 @@ class SpoiledCheckpoint(JobCase):
         self.assertRegex(self.finish().err, r"resuming at \d+ %")
 
     def test_holds_the_whole_batch(self):
-        """Sizes, replicas, families and rows of every run that is under way."""
+        """Sizes, replicas, families and rows of every run in progress."""
         self.stopped_half_way()
         with h5py.File(self.path("run.h5.ckpt")) as file:
             first, count, row = (int(x) for x in file["pa/counters"][:, 0])
@@ -350,7 +350,7 @@ class SpoiledWorkingFile(JobCase):
 
 class FullDisk(JobCase):
     def check(self, **options):
-        """A failure with its reason, the earlier checkpoint intact, and the run goes on later."""
+        """A failure with its reason, the earlier checkpoint intact, and the run continues later."""
         self.stopped_half_way()
         before = self.path("run.h5.ckpt").read_bytes()
         process = self.start("run", self.config, "--set", "checkpoint.every=1 ms", **options)

@@ -10,8 +10,8 @@ from support import device
 from support.program import FAILURE, STOPPED
 from support.resume import ResumeCase
 
-# Measurements and ends of units (2^28 updates, 1092 sweeps here) that do not meet; everything that has a
-# state of its own.
+# Measurements and ends of units (2^28 updates, 1092 sweeps here) that do not coincide; everything that has a state of
+# its own.
 CONFIG = """\
 gpumc: 1
 seed: 20180801
@@ -57,7 +57,7 @@ class Resumed(ResumeCase):
             self.gpumc("run", self.config, "--max-time", "1 ms", code=STOPPED)
 
     def test_log_is_needed(self):
-        """Series and configurations stand in the log; without it nothing is lost silently."""
+        """Series and configurations are in the log; if it is missing, nothing is lost silently."""
         self.stop_half_way()
         content = self.path("run.h5.log").read_bytes()
         self.path("run.h5.log").unlink()

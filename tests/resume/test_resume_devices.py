@@ -13,7 +13,7 @@ from support import two_devices
 from support.program import ProgramCase
 from support.results import assert_same_numbers, numbers
 
-# As of test_resume.py: adaptive steps, reweighting, an odd population; several runs in a batch; and configurations.
+# As in test_resume.py: adaptive steps, reweighting, an odd population; several runs in a batch; and configurations.
 CONFIG = """\
 gpumc: 1
 seed: 20170801
@@ -32,7 +32,7 @@ output: run.h5
 checkpoint: {{every: 20 ms}}
 """
 
-# In iterations and in production; blocks of the time. Units of 2^20 updates of a walker on a CPU, of 2^18 on a GPU.
+# In iterations and in production; blocks of time. Units of 2^20 updates of a walker on a CPU, of 2^18 on a GPU.
 MULTICANONICAL = """\
 gpumc: 1
 seed: 20170801
@@ -71,15 +71,15 @@ PAIRS = [(two_devices.A, two_devices.B), (two_devices.B, two_devices.A)]
 CONFIGS = {**{f"pa, {variant}": CONFIG.format(variant=variant) for variant in ("multispin", "spin")},
            "pa, Heisenberg spins": SPINS.format(variant="float"), "muca": MULTICANONICAL,
            "muca, Heisenberg spins": WALKS}
-# All of a small run of chains is one unit on a GPU: these begin on the first device.
+# A small run of chains is one unit on a GPU: these begin on the first device.
 CHAINS = {"mpmc": DISKS, "hard disks at constant pressure": PRESSED}
 KILLS = 6
 
 
 class AcrossDevices(ProgramCase):
     device = None
-    whole = {}  # of every configuration the numbers of an uninterrupted run, and the seconds it took
-    startup = {}  # of every device the seconds until the first unit is done
+    whole = {}  # for every configuration the numbers of an uninterrupted run, and the seconds it took
+    startup = {}  # for every device the seconds until the first unit is done
 
     def begin(self, title):
         self.config = self.write("c.yaml", {**CONFIGS, **CHAINS}[title])
@@ -158,12 +158,12 @@ class AcrossDevices(ProgramCase):
         self.for_every_case(body)
 
     def checkpoint_time(self):
-        """None where there is no checkpoint."""
+        """None if there is no checkpoint."""
         path = self.path("run.h5.ckpt")
         return path.stat().st_mtime_ns if path.exists() else None
 
     def killed(self, name, seconds):
-        """Whether it came to the kill, continued a checkpoint, made one."""
+        """Returns whether the kill happened, a checkpoint was continued, one was made."""
         before = self.checkpoint_time()
         process = self.start("run", self.config, "--device", name)
         time.sleep(seconds)
@@ -173,7 +173,7 @@ class AcrossDevices(ProgramCase):
         return process.returncode == -signal.SIGKILL, "resuming at" in messages, made
 
     def test_killed(self):
-        """The devices take turns, so that a checkpoint of the start before is one of the other."""
+        """The devices alternate, so a checkpoint of the previous start is one of the other device."""
         choose = random.Random(4)
 
         def body(first, second):

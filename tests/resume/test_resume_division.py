@@ -1,5 +1,5 @@
-"""A checkpoint has as many runs of pa under way as processes had side by side; any other number of processes continues
-them. Skipped without MPI.
+"""A checkpoint has as many runs of pa in progress as processes had side by side; any other number of processes
+continues them. Skipped without MPI.
 """
 import itertools
 import json
@@ -32,7 +32,7 @@ class Division(MpiCase, ResumeCase):
     kills = 4
 
     def run_for(self, kind, processes, time):
-        """A part of the run, which is not the last one."""
+        """Performs a part of the run that is not the last one."""
         words = "run", self.config, "--threads", 1, "--max-time", time
         done = self.gpumc(*words, code=STOPPED) if processes == 1 else self.mpirun(kind, processes, *words, code=STOPPED)
         return done.err
@@ -46,7 +46,7 @@ class Division(MpiCase, ResumeCase):
         return done.err
 
     def under_way(self):
-        """The runs of the checkpoint's batch, and the row that is next."""
+        """Returns the runs of the checkpoint's batch, and the next row."""
         with h5py.File(self.path("run.h5.ckpt"), "r") as file:
             first, count, row = (int(x) for x in file["pa/counters"][:, 0])
             self.assertTrue(row == 0 or file["ensemble/sizes"].shape[0] == count)
@@ -80,7 +80,8 @@ class Division(MpiCase, ResumeCase):
         self.continue_from(KINDS[0], 4, 1, 2, 3, 2)
 
     def stop_after_units(self, kind, text, most):
-        """After each of them, by one number of processes after the other, between batches too; one process finishes."""
+        """After each of them, with one number of processes after the other, between batches too; one process
+        finishes."""
         self.use(text)
         found = []
         for processes in itertools.islice(itertools.cycle([3, 1, 2]), most):
@@ -103,7 +104,7 @@ class Division(MpiCase, ResumeCase):
         self.assertGreater(found[-1][0], 0)
 
     def test_kills(self):
-        """Of any process, at random instants."""
+        """Kills any process, at random instants."""
         self.use(TEXT.replace("10 min", "200 ms"))
         choose = random.Random(3)
         for _ in range(share.count(self.kills)):

@@ -1,7 +1,7 @@
-"""Runs of hard disks that are killed end with the numbers of the uninterrupted run, whatever the number of threads and the
-instruction set of each part: a checkpoint holds positions, the offset of the grid of cells and the order of the disks in
-their cells. Several systems of which each is a thread's, and one that the threads share; with psi_6 and configurations. A
-unit has 2^28 / 20 updates of disks on a CPU, so that these runs have three or four.
+"""Runs of hard disks that are killed end with the numbers of the uninterrupted run, whatever the number of threads and
+the instruction set of each part: a checkpoint holds positions, the offset of the grid of cells and the order of the
+disks in their cells. Several systems, one per thread, and one that the threads share; with psi_6 and configurations. A
+unit has 2^28 / 20 updates of disks on a CPU, so these runs have three or four.
 """
 import pathlib
 import sys
@@ -32,7 +32,7 @@ output: run.h5
 checkpoint: {every: 20 ms}
 """
 
-# 4096 cells and more: the threads sweep it together. psi_6 is not requested, but looked at.
+# 4096 cells and more: the threads sweep it together. psi_6 is not requested, but watched.
 SHARED = CONFIG.replace("  bond_order: true\n", "").replace("particles: 400", "particles: 4900").replace("replicas: 3", "replicas: 1") \
     .replace("sweeps: 40000", "sweeps: 8000").replace("every: 10000", "every: 2000")
 
@@ -56,7 +56,7 @@ output: run.h5
 checkpoint: {every: 20 ms}
 """
 
-# A population at each pressure: boxes are copied and die with their replicas, steps follow from what was measured.
+# A population at each pressure: boxes are copied and die with their replicas, steps follow from measurements.
 ANNEALED = """\
 gpumc: 1
 seed: 20131206

@@ -1,7 +1,7 @@
 """Runs of Heisenberg spins in single precision that are killed end with the numbers of the uninterrupted run: a
-checkpoint holds spins as numbers, at which sweep of a mixed move the run is, and how small steps are by now, also within
-the warm-up in which they are tuned. Walks of muca form their energies anew after it, which are those of before to the last
-bit.
+checkpoint holds spins as numbers, the current sweep of a mixed move, and the current size of small steps, also within
+the warm-up in which they are tuned. Walks of muca recompute their energies afterwards, which are the previous ones to
+the last bit.
 """
 import pathlib
 import sys
@@ -77,7 +77,7 @@ class Resumed(ResumeCase):
 
 
 class ResumedGlass(ResumeCase):
-    """With quenched couplings, whose samples are drawn anew, and overlaps of two copies."""
+    """With quenched couplings, whose samples are drawn again, and overlaps of two copies."""
     def setUp(self):
         super().setUp()
         self.use(GLASS)

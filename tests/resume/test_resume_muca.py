@@ -27,12 +27,12 @@ output: run.h5
 checkpoint: {every: 20 ms}
 """
 UNIT = 2**26  # updates of all walkers together, on a CPU
-# Walkers in a range, in which production has blocks of the time.
+# Walkers in a range, in which production has blocks of time.
 FEW = CONFIG.replace("walkers: 700", "walkers: 40\n  range: {from: -1.9, to: 0.1}")
 # The first units are those of Wang and Landau's scheme.
 STARTED = CONFIG.replace("iteration: {", "iteration: {start: wang_landau, thermalization: 60, divergence: 1e-3, ")
 STARTED = STARTED.replace("5e5", "1e4")
-# Tables that are in different phases, entering their windows among them.
+# Tables that are in different phases, including entering their windows.
 TABLES = CONFIG.replace("model: {name: ising2d, shape: [8, 8]}", "model: {name: ea, shape: [8, 8]}")
 TABLES = TABLES.replace("walkers: 700", "walkers: 96\n  samples: 2\n  range: {from: -1.0, to: 0.5}\n"
                         "  windows: {count: 2, overlap: 0.4}").replace("5e5", "3e5")
@@ -41,7 +41,7 @@ TABLES = TABLES.replace("iteration: {", "iteration: {divergence: 1e-2, ")
 EMPTY = CONFIG.replace("model: {name: ising2d, shape: [8, 8]}", "model: {name: ea, shape: [4, 4], couplings: gaussian}")
 EMPTY = EMPTY.replace("walkers: 700", "walkers: 96\n  samples: 2\n  bin: 1\n  windows: {count: 6}").replace("5e5", "3e4")
 EMPTY = EMPTY.replace("iteration: {", "iteration: {divergence: 1e-2, ")
-# Curves over a grid so long that they are several units of work, of one sample and of two.
+# Curves over a grid so long that they take several units of work, for one sample and for two.
 CURVES = CONFIG.replace("  structure_factor: true\n", "  beta: {from: 0, to: 1, step: 1.25e-5}\n").replace("5e5", "1e3")
 OF_SAMPLES = CURVES.replace("model: {name: ising2d, shape: [8, 8]}", "model: {name: ea, shape: [8, 8]}")
 OF_SAMPLES = OF_SAMPLES.replace("walkers: 700", "walkers: 96\n  samples: 2\n  range: {from: -1.0, to: 0.5}")
@@ -85,7 +85,7 @@ class Resumed(ResumeCase):
         self.stop_after_every_unit(1)
 
     def stop_between_curves(self, text, samples):
-        """From a checkpoint that has all walks and no curves on: one unit after the other, each kept."""
+        """Continues from a checkpoint that has all walks and no curves: one unit after the other, each kept."""
         self.use(text)
         for stops in range(1000):
             process = self.start("run", self.config, "--max-time", "1 ms", "--threads", 1)
@@ -142,7 +142,8 @@ class Resumed(ResumeCase):
         self.seal()
 
     def test_visits_of_an_iteration_in_several_parts(self):
-        """As programs left them that counted blocks of walkers apart in iterations, too; control: a part that is lost."""
+        """As left by programs that also counted blocks of walkers separately in iterations; control: a part that is
+        lost."""
         def spread(visits):
             parts = len(visits)
             shares = [visits[0] // parts + (visits[0] % parts > part) for part in range(parts)]

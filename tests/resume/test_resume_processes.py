@@ -1,5 +1,5 @@
-"""Runs of several processes that are stopped or killed, each of them in turn, and go on with another number of them: the
-numbers of the uninterrupted run. Skipped without MPI.
+"""Runs of several processes that are stopped or killed, each of them in turn, and continued with another number of
+them: the numbers are those of the uninterrupted run. Skipped without MPI.
 """
 import itertools
 import pathlib
@@ -16,7 +16,7 @@ from support.program import LONG, OK, STOPPED, wait_for
 from support.resume import ResumeCase
 from support.results import assert_same_numbers
 
-# Of four replicas of each value those of a process have generators of their own.
+# With four replicas of each value, a process's own replicas have separate generators.
 GENERATORS = CHAINS + "kernel: {variant: tiled, tile: 8, hits: 2, generator: lcg64}\n"
 
 
@@ -106,7 +106,7 @@ class Killed(MpiCase, ResumeCase):
 
 class Continued(MpiCase, ResumeCase):
     def some_time(self, kind, processes, time_of_a_part):
-        """A part of the run; whether it was not the last one."""
+        """Performs a part of the run; returns whether it was not the last one."""
         done = self.mpirun(kind, processes, "run", self.config, "--threads", 1, "--max-time", time_of_a_part, code=None)
         self.assertIn(done.returncode, [OK, STOPPED], done.err)
         return done.returncode == STOPPED

@@ -1,5 +1,5 @@
-"""Parallel tempering that is killed or stopped at any instant ends with the numbers of the uninterrupted
-run: temperatures, walkers, half-filled sums, histograms and configurations come back.
+"""Parallel tempering that is killed or stopped at any instant ends with the numbers of the uninterrupted run:
+temperatures, walkers, half-filled sums, histograms and configurations are restored.
 """
 import collections
 import pathlib
@@ -22,8 +22,8 @@ output: run.h5
 checkpoint: {{every: 20 ms}}
 """
 
-# Errors from blocks of time; from samples, the last word of which is not full, in units that end amid
-# a bin of time. Rounds that are longer than units. All with tuning.
+# Errors from blocks of time; from samples, the last word of which is not full, in units that end within a bin of time.
+# Rounds that are longer than units. All with tuning.
 CASES = {
     "few samples": ("name: ising2d, shape: [12, 10]",
                     "beta: {from: 0.3, to: 0.6, count: 5}, tune: {sweeps: 3000}, samples: 3, "
@@ -50,7 +50,7 @@ class Resume(ResumeCase):
         self.use(CONFIG.format(model=model, algorithm=algorithm))
 
     def test_killed_at_random_instants(self):
-        """Of the kills of all cases, one after another, a share."""
+        """A share of the kills of all cases, taken one after another."""
         kills = collections.Counter(share.of(case for case in CASES for _ in range(self.kills)))
         for case, number in kills.items():
             with self.subTest(case=case):
@@ -70,7 +70,7 @@ class Resume(ResumeCase):
                 self.assertEqual(sorted(set(file["configurations/sweep"][:])), times)
 
     def test_log_is_needed(self):
-        """Configurations stand in the log; without it, or with more of them, nothing is lost silently."""
+        """Configurations are in the log; if it is missing, or has more of them, nothing is lost silently."""
         self.use_case("spin glass")
         for _ in range(5):
             self.gpumc("run", self.config, "--max-time", "1 ms", code=STOPPED)

@@ -1,4 +1,4 @@
-"""A checkpoint whose rows of configurations are not those of its instant is refused, though it is whole and agrees
+"""A checkpoint whose rows of configurations are not those of its instant is refused, although it is complete and agrees
 with its log: the result would lack some of them, or have some twice."""
 import pathlib
 import sys
@@ -32,7 +32,7 @@ class Contradictory(ResumeCase):
         self.use(CONFIG.format(algorithm=ALGORITHMS[algorithm].format(every=every)))
 
     def stop_amid(self):
-        """Behind the first configurations, and before the last; how many there are."""
+        """After the first configurations, and before the last; returns how many there are."""
         for _ in range(1000):
             self.gpumc("run", self.config, "--max-time", "1 ms", code=STOPPED)
             with h5py.File(self.path("run.h5.ckpt")) as file:
@@ -44,7 +44,7 @@ class Contradictory(ResumeCase):
         return self.fail("no configurations")
 
     def configuration(self):
-        """What the checkpoint says of it."""
+        """Returns what the checkpoint says of it."""
         with h5py.File(self.path("run.h5.ckpt")) as file:
             return {name: file["run"][name][()] for name in ("identity", "trajectory")}
 

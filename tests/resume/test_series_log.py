@@ -1,5 +1,5 @@
-"""Series of a run that is killed before every single write, fsync, rename and cut of its files end up
-as those of an undisturbed one; and what fails is told."""
+"""Series of a run that is killed before every single write, fsync, rename and cut of its files end up as those of an
+undisturbed one; and failures are reported."""
 import os
 import pathlib
 import random
@@ -43,7 +43,7 @@ class SeriesLog(unittest.TestCase):
                     np.testing.assert_array_equal(file[group]["block_energy"][:, block],
                                                   energy + 0.1 * block)
                 self.assertEqual(file[group]["energy"].dims[0]["beta"], file[group]["beta"])
-        # Files that were on their way to their names may stay when a process is killed.
+        # Files that were about to be renamed may stay when a process is killed.
         self.assertEqual([name for name in sorted(os.listdir()) if not name.endswith(".new")],
                          ["x.h5"])
         for name in os.listdir():
@@ -55,7 +55,7 @@ class SeriesLog(unittest.TestCase):
         self.assert_whole()
 
     def kill_at_each(self, call, path):
-        """Killed before the nth call, and the one that goes on before some call of its own."""
+        """Killed before the nth call, and the one that continues before some call of its own."""
         nth = 1
         choice = random.Random(f"{call} {path}")
         while (done := run(f"{call}:nth={nth}:path={path}:action=kill")).returncode == KILLED:
@@ -71,7 +71,7 @@ class SeriesLog(unittest.TestCase):
         self.go_on()
 
     def test_killed_at_each_access_of_the_log(self):
-        # Its header and two records for each of 10 flushes, 3 checkpoints and the end, at least.
+        # At least its header and two records for each of 10 flushes, 3 checkpoints and the end.
         self.assertGreater(self.kill_at_each("write", ".log"), 20)
         self.assertGreater(self.kill_at_each("fsync", ".log"), 3)
         self.assertEqual(self.kill_at_each("rename", ".log"), 1)
@@ -111,7 +111,7 @@ class SeriesLog(unittest.TestCase):
                 self.go_on()
 
     def test_memory_runs_out(self):
-        """Wherever it does, there is an ordinary error, and the next one goes on."""
+        """Wherever it fails, there is an ordinary error, and the next run continues."""
         nth = 1
         while (done := run(f"malloc:nth={nth}")).returncode != 0:
             self.assertEqual(done.returncode, 1, done.stderr)

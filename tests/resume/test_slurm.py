@@ -1,5 +1,5 @@
-"""A campaign under a real Slurm of one node: cut off by its time limit more than once, it goes back to the queue by
-itself and ends with the numbers of a run that nobody stopped. Skipped with a reason where Slurm cannot be started."""
+"""A campaign under a real Slurm of one node: cut off by its time limit more than once, it requeues itself and ends with
+the numbers of an uninterrupted run. Skipped with a reason if Slurm cannot be started."""
 import json
 import os
 import pathlib
@@ -17,9 +17,9 @@ from support.program import ProgramCase
 
 TASKS = 20
 CANCELLED, KILLED = 7, 8  # when they run for the second time
-SECONDS = 3.0  # of one processor, for each task
-# slurmctld looks at time limits now and then and sends the signal at the last look before it is due. What starts
-# shortly before a look, with a limit of a minute and a signal half a minute ahead, is cut off by it.
+SECONDS = 3.0  # of one processor, per task
+# slurmctld checks time limits now and then and sends the signal at the last check before it is due. A job that starts
+# shortly before a check, with a limit of a minute and a signal half a minute ahead, is cut off by it.
 AHEAD = 9
 LIMIT = ["--time=1", "--signal=TERM@30", "--output=%a.log"]
 COMMENT = "--comment=it's #1 \"of\" \\1"
@@ -51,7 +51,7 @@ class Campaign(ProgramCase):
         return self.write(name, text.replace("SEEDS", str(list(range(1, TASKS + 1)))))
 
     def choose_sweeps(self):
-        """So many that a task takes as long as it should here."""
+        """Enough that a task takes as long as it should here."""
         def used():
             return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         before = used()
@@ -59,7 +59,7 @@ class Campaign(ProgramCase):
         return max(20, round(40 * SECONDS / (used() - before)))
 
     def states(self):
-        """The jobs by the number of their task, as `gpumc status` has them."""
+        """Returns the jobs by the number of their task, as `gpumc status` reports them."""
         report = json.loads(self.gpumc("status", "campaign.yaml", "--json").out)
         self.assertNotIn("squeue", report)
         return {task["task"]: task["job"] for task in report["tasks"] if "job" in task}
@@ -69,13 +69,13 @@ class Campaign(ProgramCase):
             self.fail(f"{what}: {self.states()}\n{self.slurm.messages()}")
 
     def release(self):
-        """What was requeued waits two minutes; not here."""
+        """Requeued jobs wait two minutes; not here."""
         for job in self.states().values():
             if job["state"] == "PENDING":
                 self.slurm.run("scontrol", "update", f"JobId={job['id']}", "StartTime=now")
 
     def cuts(self):
-        """How often each task was stopped by time."""
+        """Returns how often each task was stopped by time."""
         return [len(re.findall("stopped; the same command continues the run", self.path(f"{task}.log").read_text()))
                 for task in range(TASKS)]
 

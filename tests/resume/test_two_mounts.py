@@ -1,8 +1,8 @@
-"""A campaign by two processes that see its folder through mounts of their own, each under the name of a host of its own.
+"""A campaign of two processes that see its folder through mounts of their own, each under a host name of its own.
 
 Bind mounts share the files and locks of one kernel. Two mounts of one folder by bindfs (FUSE) have caches and locks of
-their own: flock does not reach from one to the other, and tasks can only be continued there one after the other. Neither
-is a network file system. Skipped with a reason where there are no such mounts.
+their own: flock does not reach from one to the other, and tasks can only be continued there one after the other.
+Neither is a network file system. Skipped with a reason if there are no such mounts.
 """
 import json
 import os
@@ -55,7 +55,7 @@ class MountCase(ProgramCase):
         self.write("shared/c.yaml", CONFIG)
 
     def on(self, name, *words):
-        """gpumc in the mount of that name, on a host of that name."""
+        """Runs gpumc in the mount of that name, on a host of that name."""
         return subprocess.Popen([*HOST, f"host-{name}", PROGRAM, *words], cwd=self.path(name), text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
@@ -82,7 +82,7 @@ class Bind(MountCase):
         self.mount("bind", "one", "two")
 
     def test_a_campaign_is_shared(self):
-        """Two processes, the second when the first is at work, do each task once."""
+        """Two processes, the second started while the first is at work, do each task once."""
         words = ["run", "c.yaml", "--threads", "1"]
         first = self.on("one", *words)
         self.assertTrue(wait_for(self.path("shared/out/1.h5.status"), first))
@@ -95,7 +95,7 @@ class Bind(MountCase):
         self.check_results()
 
     def test_what_is_worked_on_is_seen(self):
-        """Who looks from the other mount sees that a task is worked on, and gets a message."""
+        """An onlooker from the other mount sees that a task is being worked on, and gets a message."""
         long = ["run", "c.yaml", "--task", "2", "--threads", "1", "--set", "algorithm.sweeps=20000"]
         process = self.on("one", *long)
         self.assertTrue(wait_for(self.path("shared/out/3.h5.status"), process))
