@@ -1,15 +1,15 @@
-"""The reported errors of canonical runs are right: over 200 seeds the deviations from Kaufman's exact
-values scatter as the errors say.
+"""The reported errors of canonical runs are right: over 200 seeds the deviations from Kaufman's exact values scatter as
+the errors say.
 
-Null: (value - exact)/error has variance 1, and mean 0. The sum of 200 squares then lies within the bounds of
-3.9 standard deviations (false alarm 1e-4 a comparison, 1 % in all). Control: errors that take successive
-measurements as independent are rejected at criticality, by the same gate.
+Null: (value - exact)/error has variance 1, and mean 0. The sum of 200 squares is then within the bounds of 3.9 standard
+deviations (false alarm 1e-4 per comparison, 1 % in all). Control: errors that take successive measurements as
+independent are rejected at criticality, by the same gate.
 
-An error needs some independent events of the kind that it comes from. In the ordered phase the fluctuations
-of the Binder parameter are rare dips of the magnetization: at beta = 0.5 one in 1900 measurements, with
-80 % of the variance, their sizes scattering by 1.6 of the mean. An ideal error, of one who knew each dip, has a
-<z^2> of 1.5 with the 4 dips in 8000 measurements, 1.3 with 67 and 1 in the limit (sums of a Poisson number of
-such dips), so that no error can pass the gate of 8000 measurements. It is tested where the dips are many.
+An error needs some independent events of the kind that it comes from. In the ordered phase the fluctuations of the
+Binder parameter are rare dips of the magnetization: at beta = 0.5 one in 1900 measurements, with 80 % of the variance,
+their sizes scattering by 1.6 of the mean. Even an ideal error, from knowledge of each dip, has a <z^2> of 1.5 with the
+4 dips in 8000 measurements, 1.3 with 67 and 1 in the limit (sums of a Poisson number of such dips), so no error can
+pass the gate of 8000 measurements. It is tested where dips are frequent.
 """
 import pathlib
 import sys
@@ -49,7 +49,7 @@ class Errors(unittest.TestCase):
         return error_bars.repeat(CONFIG, group, **values)
 
     def check(self, found, rare=False):
-        """The gate, at all temperatures. `rare`: also where fluctuations are rare."""
+        """The gate, at all temperatures. `rare`: also if fluctuations are rare."""
         for row, beta in enumerate(found["beta"][0]):
             _, *exact = (float(x[0]) for x in gpumc.exact().kaufman(SIDE, SIDE, beta))
             names = [name for name in KNOWN + UNKNOWN if rare or (beta, name) not in RARE]
@@ -80,11 +80,11 @@ class Errors(unittest.TestCase):
         self.check(self.repeat(replicas=8, sweeps=1000))
 
     def test_chains_of_unequal_size(self):
-        """Twelve replicas in eight chains, of one and of two."""
+        """Twelve replicas in eight chains of one or two."""
         self.check(self.repeat(replicas=12, sweeps=1000))
 
     def test_many_replicas_and_few_measurements(self):
-        """A short time, 20 measurements: the replicas tell the errors."""
+        """A short time, 20 measurements: the replicas determine the errors."""
         self.check(self.repeat(replicas=64, sweeps=200, interval=10))
 
     def test_many_replicas(self):

@@ -1,5 +1,5 @@
-"""Errors of the specific heat in long canonical runs of cold lattices: what fluctuates has an error, however small it
-is beside the square of the energy, and it is right; what does not fluctuate has none.
+"""Errors of the specific heat in long canonical runs of cold lattices: a fluctuating quantity has an error, however
+small it is beside the square of the energy, and it is right; one that does not fluctuate has none.
 
 Null: (value - exact)/error of the specific heat has variance 1, over seeds; bound of 3.9 standard deviations (false
 alarm 1e-4). Control: the bound on rounding that grows with all measurements, n eps beta^2 N e^2, exceeds the errors.
@@ -52,7 +52,7 @@ class Rounding(unittest.TestCase):
                 self.assertLess(np.mean(z ** 2), gpumc.chi_square_bounds(SEEDS, 3.9)[1])
 
     def test_what_stands_still_is_unknown(self):
-        """A lattice in its ground state whose energy per site is no binary fraction, so that its sums are rounded."""
+        """A lattice in its ground state whose energy per site is not a binary fraction, so its sums are rounded."""
         for replicas in 1, 5:
             found = repeat(2, side=6, beta=5, replicas=replicas, sweeps=20000, field=2)
             for name in "energy", "specific_heat", "binder_parameter", "abs_magnetization":

@@ -1,7 +1,7 @@
-"""What canonical runs must not be trusted for: lattices in which nothing happened, a handful of rare events, and
-replicas that were measured before they were thermalized.
+"""Canonical runs that must not be trusted: lattices in which nothing happened, a handful of rare events, and replicas
+that were measured before they were thermalized.
 
-Controls: the rule by which these would pass, formed from the same files.
+Controls: the rule that would accept these, evaluated from the same files.
 """
 import itertools
 import pathlib
@@ -71,7 +71,8 @@ class Trust(unittest.TestCase):
         return total / weight
 
     def deviations(self, length, beta, sweeps):
-        """z of 300 seeds, by the reported errors and by those of independent measurements; which are trusted."""
+        """Returns z of 300 seeds, by the reported errors and by those of independent measurements; and which are
+        trusted."""
         exact = self.exact_energy(length, beta)
         found = self.repeat(300, shape=f"{length}, 2", update="heat_bath", beta=beta, replicas=5,
                             thermalization=500, sweeps=sweeps)
@@ -83,10 +84,10 @@ class Trust(unittest.TestCase):
         return (energy - exact) / [one["energy_error"][0] for one in found], naive, trusted
 
     def test_a_handful_of_rare_events(self):
-        """4 x 2 at beta = 1.5, one excitation on average: 1 % are trusted at most, or 10 of 300 once in 1000.
-        2 x 2 at 1.2, some tens of short excitations: <z^2> of those trusted is below 1.6, four standard deviations of
-        the squares of 100. Control: errors that take measurements as independent, however few fluctuated. (4 x 2 at
-        1.2 does not belong here: most of its variance is in rare stripes that last long, docs/statistics.md.)"""
+        """4 x 2 at beta = 1.5, one excitation on average: 1 % are trusted at most, or 10 of 300 once in 1000. 2 x 2 at
+        1.2, some tens of short excitations: <z^2> of those trusted is below 1.6, four standard deviations of the
+        squares of 100. Control: errors that treat measurements as independent, however few fluctuated. (4 x 2 at 1.2 is
+        not tested here: most of its variance is in rare stripes that last long, docs/statistics.md.)"""
         z, naive, trusted = self.deviations(4, 1.5, 2000)
         print(f"beta = 1.5: {trusted.sum()} of 300 trusted; control <z^2> {np.mean(naive ** 2):.2f}")
         self.assertLess(trusted.sum(), 10)
@@ -123,7 +124,7 @@ class Trust(unittest.TestCase):
         self.assertGreaterEqual(sum(int(one["trusted"]) for one in thermalized), 9)
 
     def test_sweeps_that_do_not_reach_every_state(self):
-        """Metropolis on 4 x 4 is warned of, so no temperature is converged, however well its series behave."""
+        """Metropolis on 4 x 4 causes a warning, so no temperature is converged, however well its series behave."""
         one, = self.repeat(1, shape="4, 4", update="metropolis", beta="0.2, 0.3", replicas=8,
                            thermalization=100, sweeps=2000)
         self.assertIn("ergodicity_warning", one)

@@ -1,18 +1,20 @@
-"""The intervals of `tools/plot --transition`, of which 68 % is said, hold the crossing in 60 to 80 % of 200 campaigns.
+"""The 68 % intervals of `tools/plot --transition` contain the crossing in 60 to 80 % of 200 campaigns.
 
 Simulated campaigns: the exact Binder parameters of 4 x 4 and 6 x 6 (transfer matrix, moments of the magnetization from
-imaginary fields) with Gaussian noise, on grids of 8, 10 and 36 temperatures, with much and little noise, independent
-or smooth over the temperatures. Of little noise they miss it on both sides: on one at most twice as often as on the
-other, of 1200 together, where half an error of bias makes it four times. Real ones: 6 x 6 and 8 x 8, whose curves cross at T = 2.2486223 (the same transfer
-matrix). Of 200 campaigns at 68 % the false alarm of each number is 1 %; seeds are fixed. Control: intervals from straight
-lines between the temperatures, on the coarse grid with little noise.
+imaginary fields) with Gaussian noise, on grids of 8, 10 and 36 temperatures, with much and little noise, independent or
+smooth over the temperatures. With little noise they miss it on both sides: on one at most twice as often as on the
+other, over 1200 together, where half an error of bias would make it four times. Real ones: 6 x 6 and 8 x 8, whose
+curves cross at T = 2.2486223 (the same transfer matrix). Of 200 campaigns at 68 % the false alarm of each number is 1
+%; seeds are fixed. Control: intervals from straight lines between the temperatures, on the coarse grid with little
+noise.
 
-Where it is not known how the temperatures depend on each other, 60 to 80 % hold it where they do depend, and 60 to 90 %
-where they do not. Control: temperatures that depend on each other, taken as independent.
+If it is unknown how the temperatures depend on each other, 60 to 80 % contain it if they do depend, and 60 to 90 % if
+they do not. Control: temperatures that depend on each other, treated as independent.
 
-Weak crossings, by noise and by kind of statement: of the intervals 68 % and of the limits 95 % hold the crossing, or more, with
-a false alarm of 1e-3 for each number. Control, by the same gate: intervals and limits of one error, whatever they are made
-from. The same of all pairs together, whose intervals are also to hold it in 60 to 80 % where there is little noise.
+Weak crossings, by noise and by kind of statement: at least 68 % of the intervals and 95 % of the limits contain the
+crossing, with a false alarm of 1e-3 for each number. Control, by the same gate: intervals and limits of one error,
+whatever they are made from. The same for all pairs together, whose intervals must also contain it in 60 to 80 % if
+there is little noise.
 """
 import math
 import os
@@ -32,7 +34,7 @@ from support import device, gpumc_program as gpumc  # noqa: E402
 CAMPAIGNS = 200
 CROSSING_6_8 = 2.248622303824761
 
-# Of the runs: none of these had a part in the choice of the process's sizes and lengths.
+# Seeds of the runs: none of these was used in choosing the process's sizes and lengths.
 SEEDS = list(range(20001, 20001 + CAMPAIGNS))
 
 CONFIG = """\
@@ -47,7 +49,7 @@ campaign: {{model.shape: [[6, 6], [8, 8]], seed: {seeds}}}
 
 
 def binder(side, beta):
-    """Of the square lattice of that side: the distribution of the magnetization M from Z at imaginary fields."""
+    """For the square lattice of that side: the distribution of the magnetization M from Z at imaginary fields."""
     rows = 1 - 2 * (np.arange(2 ** side)[:, None] >> np.arange(side) & 1)
     within = (rows * np.roll(rows, -1, axis=1)).sum(1)
     fields = np.pi * np.arange(side * side + 1) / (side * side + 1)
@@ -81,7 +83,8 @@ class Known(unittest.TestCase):
         cls.true = 1 / roots[0]
 
     def campaigns(self, count, noise, correlation, told, campaigns=CAMPAIGNS, seed=2026):
-        """Curves of so many campaigns, whose correlation is `correlation` and is told to be `told`, a matrix or None."""
+        """Curves of this many campaigns, whose correlation is `correlation` and is reported as `told`, a matrix or
+        None."""
         beta = np.linspace(0.34, 0.56, count)
         errors = noise * np.exp(-14 * (beta - 0.45))
         root, random = np.linalg.cholesky(correlation), np.random.default_rng(seed + count)
@@ -157,7 +160,7 @@ def tools_interval(small, large):
 
 
 def tally(crossings, true):
-    """Statements and those that hold the true crossing, of each kind."""
+    """Counts statements and those that contain the true crossing, for each kind."""
     counts = {}
     for found in crossings:
         lower, upper = transition.is_inside(found.lower), transition.is_inside(found.upper)
@@ -174,20 +177,20 @@ def tally(crossings, true):
 
 
 def fewest(count, share, false_alarm=1e-3):
-    """Of so many, the smallest number that hold the crossing without being an alarm."""
+    """Returns the smallest number, out of `count`, that may contain the crossing without being an alarm."""
     ways = [math.lgamma(count + 1) - math.lgamma(k + 1) - math.lgamma(count - k + 1) for k in range(count + 1)]
     chances = [math.exp(way + k * math.log(share) + (count - k) * math.log(1 - share)) for k, way in enumerate(ways)]
     return int(np.searchsorted(np.cumsum(chances), false_alarm))
 
 
 def alarms(counts):
-    """Kinds of statements that hold it too rarely."""
+    """Returns kinds of statements that contain it too rarely."""
     return [kind for kind, (count, held) in counts.items()
             if kind != "none" and held < fewest(count, 0.68 if kind == "interval" else 0.95)]
 
 
 class Weak(Known):
-    """Crossings that are hidden in noise, up to one as large as the curves' difference."""
+    """Crossings hidden in noise that is up to as large as the curves' difference."""
     def counts(self, noise, statement):
         found = []
         for count in (8, 12, 36):

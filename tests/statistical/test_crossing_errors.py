@@ -1,21 +1,21 @@
-"""The intervals of `tools/plot --transition` are right: over 200 small campaigns of a spin glass, of other
-samples and seeds each, the crossing of all campaigns together lies in the interval of one as often as
-it should.
+"""The intervals of `tools/plot --transition` are right: over 200 small campaigns of a spin glass, with other samples
+and seeds each, the crossing of all campaigns together is in the interval of one as often as it should be.
 
-Null: it lies below the interval of 1 and of 2 standard errors with the probability of a Gaussian tail (0.159
-and 0.023), and above it as often. The number of campaigns is binomial; false alarm 1e-4 on either side
-of each of 8 numbers. Each campaign is a 200th of all, so that it deviates from these by 0.25 % less than
-from the true crossing. Controls, which the same gate rejects: the error over the slope where the curves of
-one campaign cross, and a straight line through the differences with errors taken as independent of each other,
-though all temperatures have the same samples.
+Null: it is below the interval of 1 and of 2 standard errors with the probability of a Gaussian tail (0.159 and 0.023),
+and above it as often.
 
-Where temperatures are independent, several near the crossing may each be off. Null, of simulated differences: the
-interval misses the crossing on either side no more often than with the probability of a Gaussian tail (false alarm
-1e-4 or less for each of 8 numbers), also where the curves become one again on the hot side, the cold one or both; it is
-closed there on both sides, and the crossing is found. A corner at the crossing is beyond a smooth process: 500 intervals
-hold it in less than 60 %; where the corner is a bend, or the far temperatures are left out, in 60 to 80 % (a false alarm
-of 1e-4 for 68 %), though most of those that miss it still lie on the flat side. Control: the interval that ends at
-the first temperature on the way from the crossing where the difference is not 0 within its error.
+The number of campaigns is binomial; false alarm 1e-4 on either side of each of 8 numbers. Each campaign is a 200th of
+all, so that it deviates from these by 0.25 % less than from the true crossing. Controls, which the same gate rejects:
+the error over the slope where the curves of one campaign cross, and a straight line through the differences with errors
+taken as independent of each other, though all temperatures have the same samples.
+
+If temperatures are independent, several near the crossing may each be off. Null, of simulated differences: the interval
+misses the crossing on either side no more often than with the probability of a Gaussian tail (false alarm 1e-4 or less
+for each of 8 numbers), also where the curves become one again on the hot side, the cold one or both; it is closed there
+on both sides, and the crossing is found. A corner at the crossing is beyond a smooth process: less than 60 % of 500
+intervals contain it; if the corner is a bend, or the far temperatures are left out, 60 to 80 % do (a false alarm of
+1e-4 for 68 %), although most of those that miss it are still on the flat side. Control: the interval that ends at the
+first temperature on the way from the crossing where the difference is not 0 within its error.
 """
 import math
 import os
@@ -53,7 +53,7 @@ def tail(errors):
 
 
 def binomial_bounds(count, probability):
-    """The smallest and the largest number that are no alarm."""
+    """Returns the smallest and the largest number that are no alarm."""
     ways = [math.lgamma(count + 1) - math.lgamma(k + 1) - math.lgamma(count - k + 1) for k in range(count + 1)]
     chances = [math.exp(way + k * math.log(probability) + (count - k) * math.log(1 - probability))
                for k, way in enumerate(ways)]
@@ -67,7 +67,7 @@ def tools_interval(small, large, errors):
 
 
 def error_over_slope(small, large, errors):
-    """Where there is a crossing within the temperatures, None elsewhere."""
+    """Returns where there is a crossing within the temperatures, None elsewhere."""
     apart = transition.difference(small, large)
     temperature = transition.crossing(small, large).temperature
     if not transition.is_inside(temperature):
@@ -120,7 +120,7 @@ class Crossings(unittest.TestCase):
         return len(ends), int((true < ends[:, 0]).sum()), int((true > ends[:, 1]).sum())
 
     def alarms(self, panel, interval, true):
-        """What is outside of the bounds, in words."""
+        """Describes what is outside of the bounds."""
         found = []
         for errors in 1, 2:
             count, below, above = self.misses(panel, interval, errors, true)
@@ -171,8 +171,8 @@ class IndependentTemperatures(unittest.TestCase):
     LUMP = 48 * BY * np.exp(-36 * BY ** 2)  # -3.4 and 3.4 at most, and 0 at beta = 1 and 2
 
     def misses(self, differences):
-        """How often the true crossing is below and above the intervals of the tool and of the control, and
-        the shares of those of the tool that are closed on both sides and of crossings within 0.1 of the true one."""
+        """Returns how often the true crossing is below and above the intervals of the tool and of the control, and the
+        shares of the tool's intervals that are closed on both sides and of crossings within 0.1 of the true one."""
         flat = transition.Curve(4, self.BETA, np.zeros(32), np.zeros(32), np.eye(32))
         at = np.flatnonzero(differences <= 0)[-1]
         true = transition.zero_after(at, self.BETA, differences)
@@ -193,9 +193,10 @@ class IndependentTemperatures(unittest.TestCase):
         self.expect_few_misses(self.SHALLOW, self.LUMP)
 
     def test_corners_are_a_limit(self):
-        """Of curves with a corner at the crossing less than 60 % of the intervals hold it, and those that miss it lie on
-        the flat side. No test of the residuals tells: the smooth curve is off by one error of its own, and by less
-        than that of a single value. The remedy that docs/statistics.md names: temperatures near the crossing only."""
+        """For curves with a corner at the crossing less than 60 % of the intervals contain it, and those that miss it
+        are on the flat side. No test of the residuals shows it: the smooth curve is off by one error of its own, and by
+        less than that of a single value. The remedy named in docs/statistics.md: temperatures near the crossing
+        only."""
         near = np.linspace(self.CROSSING - 0.1, self.CROSSING + 0.1, 32)
         for steep_side, flat_below in ("hot", False), ("cold", True):
             below, above, covered = self.coverage(self.BETA, self.corner(self.BETA, steep_side))
@@ -221,7 +222,7 @@ class IndependentTemperatures(unittest.TestCase):
         return steep * 48 * by * np.exp(-36 * by ** 2) + (1 - steep) * 20 * by
 
     def coverage(self, beta, differences, repeats=500):
-        """How often the crossing is below and above the intervals, and the share of those that hold it."""
+        """Returns how often the crossing is below and above the intervals, and the share of those that contain it."""
         count = len(beta)
         noise = np.random.default_rng(31)
         flat = transition.Curve(4, beta, np.zeros(count), np.zeros(count), np.eye(count))

@@ -3,8 +3,8 @@
  * distribution of |Psi_6|.
  *
  * |Psi_6| of 256 disks has an autocorrelation time of 1300 sweeps of `serial` and 550 of
- * `checkerboard` (a pilot run with another seed). Samples are four of these apart, and the lattice
- * at the start has more than twenty to be forgotten.
+ * `checkerboard` (a pilot run with another seed). Samples are four of these apart, and more than
+ * twenty pass to forget the starting lattice.
  *
  * Gates: a probability of 1e-5 in each of 22 comparisons, a false alarm in 4500 seeds; the seed is
  * fixed. Control: `checkerboard` at a packing fraction that is lower by 0.01. */

@@ -36,12 +36,12 @@
 #include "support/insertion.h"
 #include "support/status.h"
 
-/* DISKS of a replica; so many sweeps between looks at the states of some replicas. On a GPU these
- * are fewer replicas more often, and between looks contacts of many more are measured several
+/* Disks of a replica; and sweeps between looks at the states of some replicas. On a GPU fewer
+ * replicas are examined more often, and between looks contacts of many more are measured several
  * times. */
 enum { DISKS = 127, INTERVAL = 8, LOOKED_CPU = 256, LOOKED_GPU = 64, MEASUREMENTS_GPU = 4 };
 #define SEED 20131207
-/* Trials of insertions: one in a square of this side, and so many in contact with each disk. */
+/* Trials of insertions: one in a square of this side, and this many in contact with each disk. */
 #define SPACING 1.4
 enum { CONTACTS = 2 };
 
@@ -57,7 +57,7 @@ static const struct density {
 enum { DENSITIES = sizeof densities / sizeof *densities, TERMS = 10 };
 
 static const double gate = 4.5, insertion_bound = 6e-5, cpu_bound = 4e-3, gpu_bound = 1e-4;
-/* Of densities in the controls. */
+/* Relative change of densities in the controls. */
 static const double off = 2e-4;
 
 /* ---- the series ---- */
@@ -97,7 +97,7 @@ static double tail(double fraction)
          5.0 * third * third / (24.0 * second * second * second);
 }
 
-/* P V / (N kT) of N disks at a packing fraction. */
+/* Returns P V / (N kT) of N disks at a packing fraction. */
 static double compressibility(double fraction, double disks)
 {
   const double step = 1e-3 * fraction, above = fraction + step, below = fraction - step;
@@ -112,7 +112,7 @@ struct estimate {
   double value, error;
 };
 
-/* The ratio of two means over replicas. */
+/* Returns the ratio of two means over replicas. */
 static struct estimate ratio_of(const double *above, const double *below, size_t replicas)
 {
   double sum[2] = {0.0}, square = 0.0;
@@ -130,7 +130,7 @@ static struct estimate ratio_of(const double *above, const double *below, size_t
 enum { AREA, BORDER, CONTACT, SCALING, ONE, SUMS };
 struct run {
   struct disks disks;
-  size_t replicas, looked; /* of them the first ones */
+  size_t replicas, looked; /* of them, the first ones */
   int looks, measurements;
   double *sum[SUMS];
 };
@@ -194,7 +194,8 @@ static void add_pressures(struct run *run)
   }
 }
 
-/* P V / (N kT) of so many disks at that packing fraction, both with the diameter of the kernels. */
+/* P V / (N kT) of this many disks at that packing fraction, both with the diameter of the
+ * kernels. */
 struct result {
   const char *by;
   struct estimate found;
@@ -235,7 +236,8 @@ static void find_results(const struct density *density, struct result result[RES
   run_close(&run);
 }
 
-/* In standard errors, from P of a packing fraction that is larger by that much. */
+/* Returns the deviation in standard errors from P of a packing fraction that is larger by that
+ * much. */
 static double deviation(const struct result *result, double larger)
 {
   const double factor = 1.0 + larger;

@@ -1,16 +1,16 @@
-"""Whether results of hard disks are trusted is decided by psi_6, too, the slowest observable, which the model has watched without
+"""The trust in results of hard disks also depends on psi_6, the slowest observable, which the model has watched without
 a request.
 
-Runs whose replicas all begin in a lattice and do not leave it may be trusted, though they are far from equilibrium: nothing in
-them tells. With `start: mixed` they contradict themselves, and none is.
+Runs whose replicas all begin in a lattice and do not leave it may be trusted, although they are far from equilibrium:
+nothing in them shows it. With `start: mixed` they contradict themselves, and none is trusted.
 
-Dense systems: 64^2 disks near the transition, from a lattice, in chains that are short against the time in which psi_6 relaxes.
-None may be trusted, though by the pressures alone (the control) all would be: their series are long against their own times
-and do not drift. Dilute ones must be trusted, but for the false alarms of the tests of drifts and of agreement, one in a
-hundred each at most: of 12 runs one may not be (probability of two: 3 %, seeds are fixed). The time of psi_6 by looks is
-that of the requested one: in a dense liquid, where it is many looks long, within three of its errors; looks are fewer than
-measurements there, and so is the mean of psi_6, with an error like that of the requested one; no other quantity of it is in
-the result.
+Dense systems: 64^2 disks near the transition, from a lattice, in chains that are short against the time in which psi_6
+relaxes. None may be trusted, although by the pressures alone (the control) all would be: their series are long compared
+to their own times and do not drift. Dilute ones must be trusted, except for the false alarms of the tests of drifts and
+of agreement, at most one in a hundred each: of 12 runs one may fail (probability of two: 3 %, seeds are fixed). The
+time of psi_6 from looks is that of the requested one: in a dense liquid, where it spans many looks, within three of its
+errors; looks are fewer than measurements there, and so the mean of psi_6 has an error like that of the requested one;
+no other quantity of it is in the result.
 """
 import pathlib
 import sys
@@ -32,11 +32,11 @@ output: r.h5
 """
 DENSE = {"model": "lattice: [64, 64], packing_fraction: 0.71, start: lattice", "thermalization": 1500, "sweeps": 6000, "interval": 4}
 DILUTE = {"model": "particles: 400, packing_fraction: 0.3", "thermalization": 200, "sweeps": 4000, "interval": 2}
-# Short runs after a lattice that does not melt in their time.
+# Short runs that start from a lattice that does not melt in their time.
 METASTABLE = {"model": "lattice: [32, 32], packing_fraction: 0.715, start: lattice", "thermalization": 3000, "sweeps": 6000, "interval": 20,
               "more": ", replicas: 4"}
 LIQUID = {"model": "particles: 256, packing_fraction: 0.66", "thermalization": 1000, "sweeps": 40000, "interval": 1}
-# Autocorrelation times that a series has to be long (core/statistics/series.h), and normal deviates of a drift.
+# Minimum length of a series in autocorrelation times (core/statistics/series.h), and normal deviates of a drift.
 LEAST, LARGEST_DRIFT = 500, 4.5
 
 
@@ -61,7 +61,7 @@ class HardDisksTrust(ProgramCase):
                     self.assertLess(abs(found["drifts"][name]), LARGEST_DRIFT)
 
     def test_states_that_were_never_left_are_found_by_another_start(self):
-        """Control: where all replicas begin in the lattice, some of these runs are trusted."""
+        """Control: if all replicas begin in the lattice, some of these runs are trusted."""
         mixed = {**METASTABLE, "model": METASTABLE["model"].replace("start: lattice", "start: mixed")}
         trusted = {start: sum(self.run_with(seed, **keys)["trusted"] for seed in range(1, 9))
                    for start, keys in (("lattice", METASTABLE), ("mixed", mixed))}

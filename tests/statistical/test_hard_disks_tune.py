@@ -1,11 +1,12 @@
-"""`algorithm.tune` chooses the kernel's keys by the autocorrelation time, in seconds, of the slowest observable that is watched.
+"""`algorithm.tune` chooses the kernel's keys by the autocorrelation time, in seconds, of the slowest observable that is
+watched.
 
-A bad size of moves, half a cell, with one trial in a cell is left for better ones, by more than the errors; the table of all that was tried is in the
-result. The run itself is that of a configuration with the recorded keys, bit for bit, and stays so if it is stopped, while it
-tunes or later: the choice, which depends on the clock, is in the checkpoint, and tuning that was stopped begins anew. Too little
-time changes nothing, and says so.
+A bad size of moves, half a cell, with one trial per cell is replaced by better ones, by more than the errors; the table
+of all candidates is in the result. The run itself is that of a configuration with the recorded keys, bit for bit, and
+remains so if it is stopped, while it tunes or later: the choice, which depends on the clock, is in the checkpoint, and
+interrupted tuning begins anew. Too little time changes nothing, and the program says so.
 
-Of the clock only that is judged which holds on busy machines, too: no time is short enough there, and none long enough.
+Timing is judged only in ways that hold on busy machines, too: no time is short enough there, and none long enough.
 """
 import pathlib
 import sys
@@ -29,7 +30,7 @@ output: {output}
 checkpoint: {{every: 200 ms}}
 """
 BAD = ", move_size: 0.49"
-# A fifth as fast as the best, so that the choice does not hang on what else the machine does.
+# A fifth as fast as the best, so that the choice does not depend on what else the machine does.
 WORSE = BAD + ", moves_per_cell: 1"
 
 
@@ -46,7 +47,7 @@ class Tune(ProgramCase):
                     file["provenance"].attrs["tuned"].decode())
 
     def numbers(self, output):
-        """All that the configuration decides."""
+        """Returns everything that the configuration decides."""
         found = {}
         with h5py.File(self.path(output)) as file:
             file.visititems(lambda name, item: found.update({name: item[()]}) if isinstance(item, h5py.Dataset)
@@ -66,7 +67,8 @@ class Tune(ProgramCase):
         self.gpumc("run", "--fresh", self.config("keys.h5", **more), *keys)
 
     def run_tuned(self, times, **more):
-        """Tunes for the first of these times, in seconds, in which it finds something: busy machines need more. Returns which."""
+        """Tunes for the first of these times, in seconds, in which it finds something: busy machines need more. Returns
+        that time."""
         for seconds in times:
             ran = self.gpumc("run", "--fresh", self.config("r.h5", tune=f"{seconds} s", **more), timeout=800)
             if "tuning found nothing" not in ran.err:
@@ -98,12 +100,13 @@ class Tune(ProgramCase):
         self.assertFalse(np.array_equal(self.numbers("given.h5")["runs/0000/contact"], self.numbers("r.h5")["runs/0000/contact"]))
 
     def tried(self):
-        """Of the checkpoint: what there is of each candidate but its values, and the seconds of this tuning and of those before."""
+        """From the checkpoint: each candidate without its values, and the seconds of this tuning and of earlier
+        ones."""
         with h5py.File(self.path("r.h5.ckpt")) as file:
             return file["mpmc/tuning/candidates"][:, 4:], file["mpmc/tuning/seconds"][()].ravel()
 
     def stop_while_tuning(self, config):
-        """Stops it once it has tried something, by the checkpoints that it writes."""
+        """Stops it once it has tried something, as the checkpoints that it writes show."""
         process, checkpoint = self.start("run", config), self.path("r.h5.ckpt")
         while process.poll() is None and not (checkpoint.exists() and self.tried()[0].any()):
             time.sleep(0.05)
@@ -125,13 +128,13 @@ class Tune(ProgramCase):
             return len(file["runs/0000/contact"])
 
     def test_stops_change_nothing(self):
-        sweeps = 100000 if SANITIZED else 200000  # some units, even of the fastest of what is tried
+        sweeps = 100000 if SANITIZED else 200000  # some units, even of the fastest candidate
         config = self.config("r.h5", tune="8 s", sweeps=sweeps)
         self.stop_while_tuning(config)
         tried, (seconds, before) = self.tried()
         self.assertTrue(tried.any())
         self.assertEqual(before, 0)
-        # A unit, that in which the states relax: nothing is left of what was tried before but its time.
+        # One unit, in which the states relax: only its time is left of earlier tuning.
         limited = self.gpumc("run", config, "--max-time", "1 ms", code=STOPPED)
         self.assertIn("tuning is not over by then, and begins anew when the run is resumed", limited.err)
         tried, (_, before) = self.tried()

@@ -1,13 +1,13 @@
-/* The pressure of hard disks at low density, from pairs in contact and from the box that shrinks,
+/* The pressure of hard disks at low density, from pairs in contact and from the shrinking box,
  * against the virial series with B_2 to B_10 in units of B_2^(k-1) (N. Clisby and B. M. McCoy, J.
  * Stat. Phys. 122, 15 (2006)).
  *
  * Gates: |z| < 4.5 in each of 6 comparisons, by the scatter of 64 independent replicas, a false
  * alarm in 5000 seeds; errors below 0.5 % of the pressure. The seed is fixed; a packing fraction
- * that is off by 2 % is rejected at the highest density. Disks begin at random places where there
- * is room, one after the other, almost as in equilibrium: the longest waves of the density, which a
- * lattice lacks, take L^2 / (4 pi^2 D), some 10000 sweeps at 0.05, to come about. With 2000 disks
- * the finite size changes the pressure by less than 2e-4 of it. */
+ * that is off by 2 % is rejected at the highest density. Disks are inserted one after the other at
+ * random places where there is room, almost as in equilibrium: the longest waves of the density,
+ * which a lattice lacks, take L^2 / (4 pi^2 D), some 10000 sweeps at 0.05, to develop. With 2000
+ * disks the finite size changes the pressure by less than 2e-4 of it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static void estimate_of(const double *of_replica, struct estimate *estimate)
   *estimate = (struct estimate){sum, sqrt(square / REPLICAS / (REPLICAS - 1))};
 }
 
-/* By contact and by scaling. */
+/* From contacts and from scaling. */
 static void find_pressures(double fraction, struct estimate pressure[2])
 {
   struct disks disks;
@@ -96,7 +96,7 @@ static void pressures_are_those_of_the_virial_series(void **state)
                  k == 0 ? "contact" : "scaling", pressure[k].value, pressure[k].error, exact);
     }
   }
-  /* The last ones again, for a fluid that is denser by 2 %. */
+  /* The last ones compared again, with a fluid that is denser by 2 %. */
   for (size_t k = 0; k < 2; k++)
     assert_true(fabs(pressure[k].value - series(1.02 * fractions[2])) > gate * pressure[k].error);
 }

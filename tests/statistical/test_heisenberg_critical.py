@@ -1,9 +1,9 @@
 """The critical coupling of the three-dimensional Heisenberg model from configs/heisenberg/transition.yaml.
 
 Null: Binder parameters and correlation lengths over L of neighbouring sizes cross at K_c = 0.693035(37), the value of
-the literature, those of L = 12 and 16, and all pairs together, up to corrections to scaling of at
-most CORRECTION. Bounds are three standard errors beyond that: three comparisons, false alarm 0.8 %, and errors are below
-0.001. Control: temperatures wrong by 1 %.
+the literature, for L = 12 and 16, and for all pairs together, up to corrections to scaling of at most CORRECTION.
+Bounds are three standard errors beyond that: three comparisons, false alarm 0.8 %, and errors are below 0.001. Control:
+temperatures wrong by 1 %.
 """
 import pathlib
 import sys

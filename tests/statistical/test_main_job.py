@@ -1,9 +1,9 @@
-"""The main job, configs/ising2d/pa.yaml as it stands: every temperature against Kaufman.
+"""The main job, configs/ising2d/pa.yaml unchanged: every temperature against Kaufman.
 
-Null: exact values. At each of 200 temperatures energy, specific heat and beta F lie within four
-reported errors (600 correlated comparisons; false alarm of one 6e-5), and the error of the energy at
-beta = 0.4 is below 3e-4, so that agreement is not bought by large errors. The entropy, their linear
-combination, is printed. Control: exact values at a beta larger by 0.1 % are rejected.
+Null: exact values. At each of 200 temperatures energy, specific heat and beta F are within four reported errors (600
+correlated comparisons; false alarm of one 6e-5), and the error of the energy at beta = 0.4 is below 3e-4, so that
+agreement does not come from large errors. The entropy, their linear combination, is printed. Control: exact values at a
+beta larger by 0.1 % are rejected.
 """
 import pathlib
 import sys

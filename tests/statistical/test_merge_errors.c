@@ -1,12 +1,12 @@
 /* Errors of averages over parts that are independent of each other (core/simulation/merge.h) are
  * right: over 40000 simulated averages of parts around 0, mean/error has variance 1.
  *
- * Null, where errors of the parts are known and add up: mean/error is a Gaussian number of variance
- * 1. Where the scatter of the parts tells the error it is Student's t with one degree of freedom
- * less than there are parts, scaled to variance 1; so the share of mean/error below 1 is tested,
- * and its variance from 12 parts on, where its own error exists and is small. Every number lies
- * within 3.9 of its standard deviations (false alarm 1e-4). Controls: parts that are equally exact
- * though their weights are not equal, and Student's factor left out. */
+ * Null, if errors of the parts are known and add up: mean/error is a Gaussian number of variance 1.
+ * If the scatter of the parts gives the error it is Student's t with one degree of freedom less
+ * than there are parts, scaled to variance 1; so the share of mean/error below 1 is tested, and its
+ * variance from 12 parts on, where its own error exists and is small. Every number is within 3.9 of
+ * its standard deviations (false alarm 1e-4). Controls: equally accurate parts with unequal
+ * weights, and a missing factor of Student. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +83,7 @@ simulate(const struct parts *parts, const double *error, bool known, uint64_t se
   free(error_of);
 }
 
-/* Probability that a t of variance 1 is below 1. */
+/* Returns the probability that a t of variance 1 is below 1. */
 static double student_share(double freedom)
 {
   enum { STEPS = 10000 };
@@ -98,7 +98,8 @@ static double student_share(double freedom)
   return 2 * scale * width * sum;
 }
 
-/* From what is expected, in standard deviations of the mean of REPEATS numbers. */
+/* Returns the deviation from the expected value, in standard deviations of the mean of REPEATS
+ * numbers. */
 static double
 deviation(const char *what, size_t parts, double measured, double expected, double variance)
 {
@@ -152,7 +153,7 @@ static void test_from_the_scatter(void **state)
   free(z);
 }
 
-/* Also where errors are not as the weights say. */
+/* Also if errors do not match the weights. */
 static void test_from_known_errors(void **state)
 {
   (void)state;
@@ -172,7 +173,7 @@ static void test_from_known_errors(void **state)
   free(z);
 }
 
-/* Two and three parts do not tell how they scatter; one has its own error. Parts that do not
+/* Two and three parts do not determine their scatter; one has its own error. Parts that do not
  * scatter give no error, and what no part has seen has none. */
 static void test_what_has_no_error(void **state)
 {

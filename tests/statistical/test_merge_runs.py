@@ -1,11 +1,12 @@
-"""Merged results of runs of known systems: over 100 merges of three runs each (value - exact)/error has variance 1, and of
-merges of runs that agree one in a hundred is flagged as contradicting itself, at most.
+"""Merged results of runs of known systems: over 100 merges of three runs each (value - exact)/error has variance 1, and
+of merges of consistent runs at most one in a hundred is flagged as contradicting itself.
 
-Null: the mean of 100 squares of Gaussian numbers lies within 4 of its standard deviations, sqrt(2/100), of 1 (false alarm
-1e-4), in a wider interval above for Student's t: 0.43 to 1.8. No more of 100 merges are flagged than a share of 1 % exceeds
-with probability 1e-4. Controls: errors as large as those of one run, by which the squares are a third, and merges of
-which one run is off by eight of its errors, of which nine in ten are flagged at least: with three runs, 15 degrees of freedom
-for each error, two temperatures and 11 curves a run must be off by 5.3 errors, with a standard deviation of 1.2.
+Null: the mean of 100 squares of Gaussian numbers lies within 4 of its standard deviations, sqrt(2/100), of 1 (false
+alarm 1e-4), in a wider interval above for Student's t: 0.43 to 1.8. No more of 100 merges are flagged than a share of 1
+% exceeds with probability 1e-4. Controls: errors as large as those of one run, by which the squares are a third, and
+merges of which one run is off by eight of its errors, of which nine in ten are flagged at least: with three runs, 15
+degrees of freedom for each error, two temperatures and 11 curves a run must be off by 5.3 errors, with a standard
+deviation of 1.2.
 """
 import pathlib
 import sys

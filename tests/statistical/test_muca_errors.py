@@ -41,7 +41,7 @@ model: {{name: ising2d, shape: [{side}, {side}]}}
 algorithm: {{name: muca, walkers: {walkers}, {keys}}}
 output: {output}
 """
-# 640 walkers are 20 blocks. Weights that are less flat cost no correctness, and a quarter of the time.
+# 640 walkers are 20 blocks. Less flat weights do not affect correctness, and take a quarter of the time.
 SHORT = ("iteration: {divergence: 1e-3}, production: {measurements: 100}, "
          "beta: {from: 0, to: 0.5, step: 0.5}")
 
@@ -51,7 +51,7 @@ def beale(side):
 
 
 def ratio_of(deviations):
-    """F of the mean over runs of the differences between neighbouring groups of levels."""
+    """Returns F of the mean over runs of the differences between neighbouring groups of levels."""
     averages = np.stack([part.mean(axis=1) for part in np.array_split(deviations, GROUPS, axis=1)], axis=1)
     differences = np.diff(averages, axis=1)
     runs, n = differences.shape

@@ -1,11 +1,11 @@
 """Multicanonical sampling of larger lattices against exact values: minutes, label validate (ctest -L validate).
 
-32 x 32: ln Omega at every level against Beale's numbers, one run. Deviations of the levels of a run are correlated;
-the mean of (deviation/error)^2 over levels is below 6. Of two hundred runs of 8 x 8 the largest was 3.6, the mean 0.9
-and the standard deviation 0.65: a false alarm in a thousand seeds at most. Control: errors a quarter of the size.
+32 x 32: ln Omega at every level against Beale's numbers, one run. Deviations of the levels of a run are correlated; the
+mean of (deviation/error)^2 over levels is below 6. Of two hundred runs of 8 x 8 the largest was 3.6, the mean 0.9 and
+the standard deviation 0.65: a false alarm in a thousand seeds at most. Control: errors a quarter of the size.
 
 64 x 64 in a range of energies: energy and specific heat by reweighting against Kaufman, at all temperatures at which
-the range has the states that count. Deviations are below five errors, of 20 blocks; curves have a few independent
+the range has the states that count. Deviations are below five errors, from 20 blocks; curves have a few independent
 points: a false alarm in a thousand seeds. Control: temperatures off by 0.2 %.
 
 Seeds are fixed, and bounds were set before the runs.

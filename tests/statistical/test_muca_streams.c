@@ -1,15 +1,15 @@
-/* Errors of ln Omega over groups of walkers rest on groups with random numbers of their own.
+/* Errors of ln Omega over groups of walkers require that groups have random numbers of their own.
  *
- * Null: GROUPS groups of walkers of 4 x 4 under the exact weights, each with numbers of its own,
+ * Null:  GROUPS groups of walkers of 4 x 4 under the exact weights, each with numbers of its own,
  * give ln Omega, and a jackknife over groups its errors: over REPEATS repetitions and all levels
  * the mean of (deviation/error)^2 is 19/17. Deviations of the levels of one repetition are
  * correlated, and the mean over them has a standard deviation of less than 1: of REPEATS
  * repetitions less than 0.1. Bound: 0.5, set before the first run, a false alarm in a million
  * seeds. The seeds are fixed.
  *
- * Control: from the same states, all groups with one stream of numbers, as of a kernel that keys
- * them without the group. Walkers at the same place in their groups then come together and stay so,
- * groups count the same, and errors are too small. */
+ * Control: from the same states, all groups with one stream of numbers, as for a kernel whose keys
+ * lack the group. Walkers at the same place in their groups then come together and stay so, groups
+ * count the same, and errors are too small. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ enum {
 };
 static const double expected = 19.0 / 17, bound = 0.5;
 
-/* `steps` steps from `time` on. */
+/* Walks `steps` steps from `time` on. */
 static void walk(struct ising_fixture *fixture, const int64_t *log_weight, uint64_t *visits,
                  uint64_t time, uint32_t steps)
 {
@@ -52,7 +52,7 @@ static void walk(struct ising_fixture *fixture, const int64_t *log_weight, uint6
   assert_ok(fixture->ensemble.ops->walk(&fixture->ensemble, &target, &error), &error);
 }
 
-/* Visits of one group; `number`: of its stream, from where it has settled. */
+/* Counts visits of one group; `number`: of its stream, once it has settled. */
 static void
 count(size_t repeat, size_t group, uint32_t number, const int64_t *log_weight, double *counted)
 {
@@ -76,7 +76,7 @@ count(size_t repeat, size_t group, uint32_t number, const int64_t *log_weight, d
   fixture_close(&fixture);
 }
 
-/* ln Omega from visits, normalised to all states. */
+/* Computes ln Omega from visits, normalised to all states. */
 static void density(const double *visits, const int64_t *log_weight, double *log_dos)
 {
   double sum = 0;
@@ -86,7 +86,7 @@ static void density(const double *visits, const int64_t *log_weight, double *log
     log_dos[l] = log(visits[l] / sum) - (double)log_weight[l] * 0x1p-32 + 16 * log(2);
 }
 
-/* The mean over levels of (deviation/error)^2 of one repetition. */
+/* Returns the mean over levels of (deviation/error)^2 of one repetition. */
 static double mean_square(size_t repeat, bool shared, const int64_t *log_weight)
 {
   const uint64_t *states = ising2d_states_4.count;

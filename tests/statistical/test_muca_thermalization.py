@@ -1,9 +1,9 @@
 """Iterations without thermalization: divergences that oscillate (Gross et al., Comput. Phys. Commun. 224, 387 (2018),
 Fig. A.1) instead of weights that converge, and a result that says so.
 
-The 16 x 16 lattice, 4096 walkers, 45 iterations at most. With the usual thermalization weights converge to 1e-2, and from
-the 15th iteration on the divergence stays below 0.1. Control, without any: it stays above 0.1, and rises by more than a
-fifth above what it had come down to. The seed is fixed; either way the bound is several times away.
+The 16 x 16 lattice, 4096 walkers, at most 45 iterations. With the usual thermalization weights converge to 1e-2, and
+from the 15th iteration on the divergence stays below 0.1. Control, without any: it stays above 0.1, and rises by more
+than a fifth above its minimum. The seed is fixed; in both cases the bound is several times away.
 """
 import pathlib
 import sys
@@ -31,7 +31,7 @@ COVERED, MOST, RISE = 15, 0.1, 1.2
 
 class Thermalization(unittest.TestCase):
     def iterations(self, thermalization):
-        """Divergences when the range is covered, and what the result says."""
+        """Returns divergences once the range is covered, and the messages of the result."""
         with gpumc.folder() as folder:
             output = pathlib.Path(folder) / "run.h5"
             gpumc.run_config(CONFIG.format(thermalization=thermalization, output=output), folder)

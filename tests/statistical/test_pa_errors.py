@@ -1,9 +1,9 @@
-"""The reported errors of population annealing are right: over 200 seeds the deviations from Kaufman's
-exact values scatter as the errors say.
+"""The reported errors of population annealing are right: over 200 seeds the deviations from Kaufman's exact values
+scatter as the errors say.
 
-Null: (value - exact)/error has variance 1. The sum of 200 squares then lies within the bounds of 3.9
-standard deviations (false alarm 1e-4 a comparison). Control: errors that take all replicas as
-independent are rejected at criticality, where siblings do not forget each other within a few steps.
+Null: (value - exact)/error has variance 1. The sum of 200 squares is then within the bounds of 3.9 standard deviations
+(false alarm 1e-4 per comparison). Control: errors that treat all replicas as independent are rejected at criticality,
+where siblings do not forget each other within a few steps.
 """
 import pathlib
 import sys

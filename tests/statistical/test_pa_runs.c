@@ -3,8 +3,8 @@
  *
  * Null: blocks that all have one mean, Gaussian and skewed ones (squares of Gaussians). The rate of
  * false alarms is at most GPUMC_FALSE_ALARMS a campaign, plus 3.9 standard deviations of what was
- * drawn (5e-5 each). Control: every run has a mean of its own, that scatters by six standard errors
- * of a run, the same for all quantities, as where populations freeze in different states. */
+ * drawn (5e-5 each). Control: every run has a mean of its own, which scatters by six standard
+ * errors of a run, the same for all quantities, as if populations freeze in different states. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 enum { SEED = 20261123, CAMPAIGNS = 1000, BLOCKS = 32, RUNS_MOST = 16, COMPARISONS = 40 };
 
 /* One quantity of runs whose means are `offset`: its two variances, as pa forms them. Runs have
- * equal weights, also without one of their blocks. */
+ * equal weights, even without one of their blocks. */
 static void regard(struct pa_trust *trust, struct autoregressive *draw, bool skewed, size_t runs,
                    const double *offset)
 {
@@ -41,8 +41,8 @@ static void regard(struct pa_trust *trust, struct autoregressive *draw, bool ske
                            gpumc_jackknife_of(run, 1, runs, 0));
 }
 
-/* In what share of campaigns the runs are said to contradict each other. `scatter`: of their means,
- * in standard errors of a run. */
+/* Returns the share of campaigns in which the runs are said to contradict each other. `scatter`: of
+ * their means, in standard errors of a run. */
 static double flagged(bool skewed, size_t runs, double scatter)
 {
   struct autoregressive draw, shift;

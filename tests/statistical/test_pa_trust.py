@@ -1,9 +1,9 @@
-"""What population annealing calls trusted: energies that fluctuate hardly or not at all are not, and errors of
-what is trusted are right; several runs are judged by their families together.
+"""What population annealing trusts: energies that hardly fluctuate are not trusted, and errors of trusted results are
+right; several runs are judged by their families together.
 
-Null: (value - exact)/error has variance 1 where a temperature is determined. Over the seeds the sum of squares is
-below the bound of 3.9 standard deviations (false alarm 1e-4 a comparison), and of runs that are trusted above the
-lower one; where few events decide, Student's factor makes errors larger. Control: a quarter of the replicas.
+Null: (value - exact)/error has variance 1 where a temperature is determined. Over the seeds the sum of squares is below
+the bound of 3.9 standard deviations (false alarm 1e-4 per comparison), and for trusted runs above the lower one; if few
+events decide, Student's factor makes errors larger. Control: a quarter of the replicas.
 """
 import os
 import pathlib
@@ -28,7 +28,8 @@ campaign: {{seed: [{seeds}]}}
 
 
 def repeat(seeds, blocks=64, **values):
-    """What the configuration gives: by name [seeds, ...], reweighted curves as r_NAME, attributes of the summary."""
+    """Returns the results of the configuration: by name [seeds, ...], reweighted curves as r_NAME, attributes of the
+    summary."""
     found = []
     with gpumc.folder() as folder:
         gpumc.run_config(CONFIG.format(folder=folder, blocks=blocks,
@@ -83,9 +84,9 @@ class Trust(unittest.TestCase):
                     self.assertLess(np.mean(z ** 2), bound)
 
     def test_few_events_do_not_pass(self):
-        """Where a replica in 3000 is above the ground state on average, and one in 900: with few blocks, in which one
-        event is as much as five in many, and with many runs, in which the blocks and the runs see the same events.
-        At beta = 1.3 and 1.4 at most 3 % are determined, one in 100 by the rule and four standard deviations."""
+        """If one replica in 3000 is above the ground state on average, and one in 900: with few blocks, in which one
+        event counts like five in many, and with many runs, in which the blocks and the runs see the same events. At
+        beta = 1.3 and 1.4 at most 3 % are determined, one in 100 by the rule and four standard deviations."""
         for runs, population, blocks in share.of([(1, 3000, 8), (1, 3000, 16), (16, 190, 64)]):
             found = repeat(100, blocks=blocks, side=4, population=population, runs=runs, to=1.5, step=0.1)
             fraction = found["determined"].mean(0)
@@ -98,8 +99,8 @@ class Trust(unittest.TestCase):
                     self.assertFalse(fraction.any())
 
     def test_runs_together(self):
-        """Four runs of a quarter of the replicas are trusted about as often as one; half of them are not. The
-        former rule asked for R > 100 rho_t of every run."""
+        """Four runs of a quarter of the replicas are trusted about as often as one; runs of half that size are not. The
+        former rule required R > 100 rho_t for every run."""
         found = repeat(60, side=16, population=1000, runs=4, to=0.6, step=0.02)
         families = found["effective_families"].min(1)
         self.assertFalse((1000 > 100 * found["rho_t_maximum"]).any())
@@ -120,7 +121,7 @@ class Trust(unittest.TestCase):
         self.assertFalse(few["trusted"].any(), "control")
 
     def test_runs_that_do_not_contradict_each_other(self):
-        """At most 1 % of right campaigns say so: of 200, ten or more with a chance of 5e-5. The control, runs that do
+        """At most 1 % of correct campaigns say so: of 200, ten or more with a chance of 5e-5. The control, runs that do
         contradict each other, is in test_pa_runs.c."""
         for runs in share.of([2, 4, 16]):
             found = repeat(200, side=8, population=500, runs=runs, to=0.5, step=0.05)

@@ -24,7 +24,7 @@ struct condition {
 static const struct condition conditions[] = {{0.15, 60}, {0.3, 200}, {0.37, 900}};
 static const double gate = 5.0;
 
-/* Of energies per site: the mean and its error, and beta^2 N times the variance and its error. */
+/* For energies per site: the mean and its error, and beta^2 N times the variance and its error. */
 struct estimate {
   double energy, energy_error, specific_heat, specific_heat_error;
 };

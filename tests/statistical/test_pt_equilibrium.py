@@ -1,10 +1,10 @@
-"""`equilibrated` of parallel tempering: of runs in equilibrium one in a hundred at most is said not to be at
-some temperature, of one file and of merged ones; runs that still relax are rejected at their coldest temperatures,
-with few samples too.
+"""`equilibrated` of parallel tempering: of runs in equilibrium at most one in a hundred is said not to be at some
+temperature, for one file and for merged ones; runs that still relax are rejected at their coldest temperatures, even
+with few samples.
 
-Null: a share of 1 % of the runs. Of 100 to 400 runs no more are flagged than such a share exceeds with
-probability 1e-4. Control: the former rule, differences beyond four errors with Student's factor whatever
-the degrees of freedom and the number of comparisons, flags more of runs with eight samples.
+Null: a share of 1 % of the runs. Of 100 to 400 runs no more are flagged than such a share exceeds with probability
+1e-4. Control: the former rule, differences beyond four errors with Student's factor whatever the degrees of freedom and
+the number of comparisons, flags more of runs with eight samples.
 """
 import json
 import math
@@ -37,7 +37,7 @@ GLASS = ("name: ea, shape: [4, 4, 4], couplings: gaussian, disorder_seed: 3",
 
 WARM_GLASS = ("name: ea, shape: [4, 4, 4], couplings: gaussian, disorder_seed: 5",
               "beta: {from: 0.2, to: 0.6, count: 8}, exchange_every: 2, measure_every: 2")
-# Samples, sweeps, and the share of runs that are rejected, at least.
+# Samples, sweeps, and the least share of runs that are rejected.
 POWER = ((8, 16, 0.85), (8, 32, 0.75), (8, 64, 0.45), (16, 16, 0.85), (16, 64, 0.85), (16, 128, 0.85), (32, 128, 0.85))
 
 
@@ -55,7 +55,7 @@ def decided_here(file):
 
 
 def former_rule(file):
-    """Where the temperatures were equilibrated before there was a rate."""
+    """Returns where the temperatures were equilibrated by the rule before rates were introduced."""
     good = True
     for bins in file["earlier_bins"].values():
         for name, item in bins.items():
@@ -71,7 +71,7 @@ def former_rule(file):
 
 class Equilibrium(unittest.TestCase):
     def run_seeds(self, kind, more, seeds):
-        """[seeds, temperatures] equilibrated, by the program and by the former rule."""
+        """Returns [seeds, temperatures] equilibrated, by the program and by the former rule."""
         found = []
         with gpumc.folder() as folder:
             gpumc.run_config(CONFIG.format(folder=folder, model=kind[0], algorithm=f"{kind[1]}, {more}",

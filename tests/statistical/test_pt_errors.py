@@ -1,9 +1,9 @@
-"""The reported errors of parallel tempering are right: over 200 seeds the deviations scatter as the
-errors say, which come from the samples or, of few of them, from blocks of time.
+"""The reported errors of parallel tempering are right: over 200 seeds the deviations scatter as the errors say, which
+come from the samples or, if there are few of them, from blocks of time.
 
-Null: (value - exact)/error has variance 1. The sum of 200 squares then lies within the bounds of 3.9
-standard deviations (false alarm 1e-4 a comparison). Control: errors that take the measurements of
-every sweep as independent are rejected.
+Null: (value - exact)/error has variance 1. The sum of 200 squares is then within the bounds of 3.9 standard deviations
+(false alarm 1e-4 per comparison). Control: errors that treat the measurements of every sweep as independent are
+rejected.
 """
 import pathlib
 import sys
@@ -34,7 +34,7 @@ class Errors(unittest.TestCase):
         for name in list(exact) + [n for n in self.UNKNOWN if n in found[0]]:
             value = np.array([f[name] for f in found])
             error = np.array([f[name + "_error"] for f in found])
-            # The mean of the repeats in place of the exact value takes one degree of freedom.
+            # Using the mean of the repeats in place of the exact value takes one degree of freedom.
             bias = 1.0 if name in exact else SEEDS / (SEEDS - 1)
             z = (value - exact.get(name, value.mean(0))) / error
             for t, measured in enumerate(bias * np.mean(z ** 2, 0)):
@@ -57,13 +57,13 @@ class Errors(unittest.TestCase):
         self.check(found, betas=betas)
 
     def test_from_blocks_of_time_of_one_sample(self):
-        """Half as many blocks as of two."""
+        """Half as many blocks as with two."""
         betas = [0.30, 0.35, 0.40]
         self.check(parallel_tempering.run(range(1, SEEDS + 1), betas=betas, samples=1, replicas=2,
                                           sweeps=51200, exchange_every=10), betas=betas)
 
     def test_independent_measurements_are_rejected(self):
-        """The control: with a measurement a sweep, errors as if these were independent."""
+        """The control: with one measurement per sweep, errors as if these were independent."""
         betas = [0.40, 0.44]
         found = parallel_tempering.run(range(1, 61), betas=betas, samples=1, sweeps=6400,
                                        exchange_every=1)

@@ -1,7 +1,7 @@
-/* What passes for converged is right about its error, also near the limit: |m| of the Ising model
- * on 16 x 16 sites at beta = 0.45, where the magnetization changes its sign now and then. A short
- * run in which it happens not to has a mean far off, a small autocorrelation time and a small
- * error, so a rule that asks too little of the length picks just these.
+/* A series that passes for converged is right about its error, also near the limit: |m| of the
+ * Ising model on 16 x 16 sites at beta = 0.45, where the magnetization changes its sign now and
+ * then. A short run in which it happens not to has a mean far off, a small autocorrelation time and
+ * a small error, so a rule that demands too little length selects just these.
  *
  * 1600 independent runs of each length, of eight replicas or of one, from one equilibrium
  * simulation. The reference is the mean of all of it, 1600 times as long as the longest run: its
@@ -69,8 +69,7 @@ static int release(void **state)
   return 0;
 }
 
-/* `merged` replicas for `sweeps` each. The runs that fit side by side follow one another in time.
- */
+/* `merged` replicas for `sweeps` each. Runs that fit side by side follow one another in time. */
 static struct gpumc_series_estimate
 estimate_run(const struct simulation *simulation, size_t run, size_t merged, size_t sweeps)
 {
@@ -89,7 +88,7 @@ estimate_run(const struct simulation *simulation, size_t run, size_t merged, siz
   return estimate;
 }
 
-/* Of the runs that pass: their share, and the mean of z^2, z = (mean - reference)/error. */
+/* The runs that pass: their share, and the mean of z^2, z = (mean - reference)/error. */
 struct passed {
   double share, square;
 };
@@ -127,12 +126,12 @@ static struct outcome repeat_runs(const struct simulation *simulation, size_t me
   return outcome;
 }
 
-/* <z^2> at the length where half of the runs pass. Found, with errors as 1600 runs have
- * them: 1.76(10) and 1.64(10) at 500 tau; of runs that have 32 bins, of which half pass at 160
- * tau, 3.26(23) and 3.03(21) there. The bound is four errors or nearly from all of them. */
+/* <z^2> at the length where half of the runs pass. Found, with the errors of 1600 runs: 1.76(10)
+ * and 1.64(10) at 500 tau; for runs that have 32 bins, of which half pass at 160 tau, 3.26(23) and
+ * 3.03(21) there. The bound is four errors or nearly from all of them. */
 static const double bound_of_selection = 2.25;
 
-/* 80 to 160 tau. 0.2 % at most were found to pass; more than 1 % of 1600 do once in 10^7. */
+/* 80 to 160 tau. At most 0.2 % were found to pass; more than 1 % of 1600 do once in 10^7. */
 static void test_short_runs_do_not_pass(void **state)
 {
   const struct {
@@ -146,7 +145,7 @@ static void test_short_runs_do_not_pass(void **state)
   }
 }
 
-/* Of eight replicas and of one, `sweeps` in all. */
+/* With eight replicas and with one, `sweeps` in all. */
 static void
 judge(const struct simulation *simulation, size_t sweeps, const double share[2], double bound)
 {

@@ -1,6 +1,6 @@
-/* Reported errors of time series against what they claim: 400 independent AR(1) series of known
+/* Reported errors of time series against their claims: 400 independent AR(1) series of known
  * autocorrelation time and exactly known mean, from hardly enough values to very many; and the
- * autocorrelation time of what decays with two times. */
+ * autocorrelation time of a decay with two times. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,8 @@ enum { SEED = 2026, REPEATS = 400, LONGEST = 100000, MERGED = 4 };
 static const double phis[] = {0, 0.5, 0.9, 0.98};
 enum { N_PHIS = sizeof phis / sizeof *phis };
 
-/* Of REPEATS series. `naive`: mean squares of the errors that take the values for independent. */
+/* Results of REPEATS series. `naive`: mean squares of the errors that treat the values as
+ * independent. */
 struct outcome {
   double deviation, error, naive; /* root mean squares */
   double normalized;              /* root mean square of deviation/error */
@@ -52,9 +53,9 @@ static struct outcome repeat_series(double phi, size_t n, int merged)
 }
 
 /* The root mean square of 400 normal deviates scatters by 1/sqrt(800) = 3.5 %, that of the errors
- * by 1 % at most; four of both together are 14.7 %. On top of it what short series may be wrong by:
- * 7 % at 50 tau (measured over 2000 repeats: 5 %), 1 % from 1000 tau on. A right error is refused
- * once in 15,000; one that is wrong by 30 % passes the long series once in 1000. */
+ * by 1 % at most; four of both together are 14.7 %. Added to this is the possible error of short
+ * series: 7 % at 50 tau (measured over 2000 repeats: 5 %), 1 % from 1000 tau on. A right error is
+ * refused once in 15,000; one that is wrong by 30 % passes the long series once in 1000. */
 static int passes(double deviation, double error, double times)
 {
   double bound = 4 * sqrt(1.0 / (2 * REPEATS) + 1e-4) + (times < 1000 ? 0.07 : 0.01);
@@ -73,8 +74,8 @@ static void judge(double phi, size_t n, int merged)
   assert_true(passes(outcome.deviation, outcome.error, times));
   if (phi > 0)
     assert_false(passes(outcome.deviation, outcome.naive, times));
-  /* At 1000 tau and more at least 125/3 degrees of freedom stand behind an error, so deviations in
-   * units of it scatter by up to 1.025. */
+  /* At 1000 tau and more an error has at least 125/3 degrees of freedom, so deviations in units of
+   * it scatter by up to 1.025. */
   if (times >= 1000) {
     assert_true(outcome.normalized < 1.025 + 4 / sqrt(2.0 * REPEATS));
     assert_true(outcome.converged >= REPEATS - 2);
@@ -135,7 +136,8 @@ static struct gpumc_series mixture(size_t n, uint32_t repeat)
   return series;
 }
 
-/* tau by the lowest level whose bins have four of it, for a variance of 1 and very many bins. */
+/* Returns tau from the lowest level whose bins have four of it, for a variance of 1 and very many
+ * bins. */
 static double time_of_shortest_bins(const struct gpumc_series *series)
 {
   double time = 0;

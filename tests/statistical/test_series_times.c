@@ -1,6 +1,6 @@
-/* Autocorrelation times against what they claim: of 400 AR(1) series each, whose time is known, the
- * scatter is the reported error and the mean is right. The control is the time by the bins, whose
- * scatter is more. */
+/* Autocorrelation times against their claims: for 400 AR(1) series each, whose time is known, the
+ * scatter is the reported error and the mean is right. The control is the time from the bins, whose
+ * scatter is larger. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 enum { SEED = 1956, REPEATS = 400 };
 
-/* Of REPEATS series, in units of the exact time. */
+/* Results of REPEATS series, in units of the exact time. */
 struct outcome {
   double mean, scatter, error; /* error: root mean square */
   double bin_scatter;
@@ -47,8 +47,8 @@ static struct outcome repeat_series(double phi, size_t n, int merged)
 }
 
 /* The scatter of 400 Gaussian numbers is known to 3.5 %. Wolff's formula is of leading order in
- * window and length, and the window follows the noise: a quarter more or less is allowed on top of
- * three of these. */
+ * window and length, and the window follows the noise: a quarter more or less is allowed in
+ * addition to three of these. */
 static int is_error(double scatter, double error)
 {
   return scatter < 1.35 * error && scatter > 0.65 * error;
@@ -90,7 +90,7 @@ static void test_scatter_is_less_than_that_of_bins(void **state)
   judge(0.8, 20000, 8, 1);
 }
 
-/* Alternating correlations: sums up to a window swing about the whole one. The time is that of the
+/* Alternating correlations: sums up to a window oscillate about the total. The time is that of the
  * bins, with their error. The control is the sum of the first correlation alone, with which the
  * search for a window used to end. */
 static void judge_alternating(double phi, int merged)
@@ -112,8 +112,8 @@ static void test_anticorrelated_series(void **state)
   judge_alternating(-0.5, 8);
 }
 
-/* Correlations that leave less than 2 tau = 1/4 are not told from noise: no time, and not
- * converged. The error is that of independent values, which is too large. */
+/* Correlations that leave less than 2 tau = 1/4 cannot be distinguished from noise: no time, and
+ * not converged. The error is that of independent values, which is too large. */
 static void test_hardly_any_sum_is_unknown(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* What must not pass for converged: series in which a handful of rare events happened, and replicas
- * that share a drift; and what must not be taken for a drift. Each with the former rule as the
+/* Series that must not pass for converged: those with a handful of rare events, and replicas that
+ * share a drift; and series that must not be said to drift. Each with the former rule as the
  * control: 32 bins and 500 autocorrelation times, whatever fluctuated and wherever it began. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 enum { SEED = 1906 };
 
-/* Of series that pass: how many, and the mean of z^2, z over the error with Student's factor. */
+/* The series that pass: how many, and the mean of z^2, z over the error with Student's factor. */
 struct passed {
   int count;
   double square;
@@ -29,7 +29,7 @@ static void take(struct passed *passed, double deviation, double error, double f
   passed->count++;
 }
 
-/* Errors as they were: constants have none, and a third of the bins is the freedom. */
+/* Former errors: constants have none, and a third of the bins is the freedom. */
 static void
 take_former(struct passed *passed, const struct gpumc_series_estimate *found, double exact)
 {
@@ -52,10 +52,10 @@ static struct gpumc_series rare_events(size_t n, double limit, uint32_t repeat)
 }
 
 /* 400 series of 2000 values in which 1, 3, 10 and 30 are 1, on average. Five events must have
- * happened; of a mean of one they have in less than 1 %: more than 4 % of 400 do so once in 10^6.
- * Those that pass have a mean z^2 of 1 where nearly all do, and little more where a selection does:
- * below 1.5, which is five standard deviations of 400 squares. The former rule fails each: without
- * any event it had an error of 0. */
+ * happened, which has a probability below 1 % if the mean is one: more than 4 % of 400 series do so
+ * once in 10^6. Those that pass have a mean z^2 of 1 if nearly all do, and a little more if a
+ * selection does: below 1.5, which is five standard deviations of 400 squares. The former rule
+ * fails each: without any event it had an error of 0. */
 static void test_a_handful_of_events_does_not_pass(void **state)
 {
   (void)state;
@@ -124,7 +124,7 @@ chains_of(enum form form, double phi, size_t n, uint32_t chains, double shift, u
   return found;
 }
 
-/* One in 1000 series at most drifts by chance. Of 4800 more than 14 do so once in 2000 then. */
+/* At most one series in 1000 drifts by chance. Then more than 14 of 4800 do so once in 2000. */
 static void test_stationary_series_do_not_drift(void **state)
 {
   (void)state;
@@ -147,8 +147,8 @@ static void test_stationary_series_do_not_drift(void **state)
 }
 
 /* Eight chains of 1000 values with a time of 9.5, all of which begin ten standard deviations of a
- * value too high: the mean is 2 errors too high. None of 100 may pass.
- * The former rule lets most of them. */
+ * value too high: the mean is 2 errors too high. None of 100 may pass. The former rule lets most of
+ * them pass. */
 static void test_common_drift_is_found(void **state)
 {
   (void)state;
@@ -182,7 +182,7 @@ static struct gpumc_series shifted(double shift, uint32_t repeat)
   return series;
 }
 
-/* A result with many series holds the rate of false alarms of one: a deviate of 4.5 to 5 is a drift
+/* A result with many series keeps the rate of false alarms of one: a deviate of 4.5 to 5 is a drift
  * in few series, and chance in 10,000 of them; a larger one is a drift among these, too. */
 static void test_limit_grows_with_the_series(void **state)
 {

@@ -1,6 +1,6 @@
-/* Threads that skip through one sequence of the 64-bit linear congruential generator are wrong, as
- * Table 1 of M. Weigel, J. Comput. Phys. 231, 3064 (2012) has it, on its lattice at its
- * temperature; Philox is right there with as many sweeps. Apart from test_tiled_generators.c
+/* Threads that skip through one sequence of the 64-bit linear congruential generator give wrong
+ * results, as in Table 1 of M. Weigel, J. Comput. Phys. 231, 3064 (2012), on its lattice at its
+ * temperature; Philox is right there with as many sweeps. Separate from test_tiled_generators.c
  * because this takes minutes on a CPU.
  *
  * Why 1024^2: with J = 2^p = N/4 threads the second difference of a thread's numbers takes

@@ -2,7 +2,7 @@
  * Phys. 231, 3064 (2012), at beta = 0.4 against Kaufman: energy and specific heat are right with
  * Philox, for both orders and both updates, and with generators that are seeded at random for each
  * thread or block; threads that skip through one sequence of the 32-bit linear congruential
- * generator are wrong by far on the larger lattice.
+ * generator give very wrong results on the larger lattice.
  *
  * Why 512^2: a thread's numbers are those of x -> A x + C with A = a^J, J = N/4 threads. For J =
  * 2^p A - 1 is a multiple of 2^(p+2) and C of 2^p, so that a thread's step (A - 1) x + C takes
