@@ -6,7 +6,7 @@
 enum { PURPOSE = 200 };
 static const double sokal_window = 6;
 
-/* Box and Muller. */
+/* Draws normal numbers by the method of Box and Muller. */
 static void draw(struct autoregressive *process)
 {
   uint32_t word[4];

@@ -20,19 +20,20 @@ struct autoregressive {
 void autoregressive_begin(struct autoregressive *process, double phi, uint64_t seed,
                           uint32_t repeat);
 double autoregressive_next(struct autoregressive *process);
-/* (1 + phi)/(2 (1 - phi)) */
+/* Returns (1 + phi)/(2 (1 - phi)). */
 double autoregressive_time(double phi);
-/* The phi of that time. */
+/* Returns the phi of that time. */
 double autoregressive_phi(double time);
-/* Of the mean of n values: 1/n + 2/n sum over t = 1 .. n-1 of (1 - t/n) phi^t. */
+/* Returns the variance of the mean of n values: 1/n + 2/n sum over t = 1 .. n-1 of (1 - t/n)
+ * phi^t. */
 double autoregressive_mean_variance(double phi, size_t n);
 
-/* Integrated autocorrelation time of a stored series: sum of rho(t) up to the first t of at least
- * 6 tau (Sokal, in Functional Integration, Plenum 1997). */
+/* Returns the integrated autocorrelation time of a stored series: sum of rho(t) up to the first t
+ * of at least 6 tau (Sokal, in Functional Integration, Plenum 1997). */
 double sokal_time(const double *values, size_t n);
 
-/* Estimates from n values of processes of the seed in `merged` series, numbered from `number` on.
- */
+/* Returns estimates from n values of processes of the seed in `merged` series, numbered from
+ * `number` on. */
 struct gpumc_series_estimate
 autoregressive_estimate(double phi, uint64_t seed, uint32_t number, size_t n, int merged);
 

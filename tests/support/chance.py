@@ -1,9 +1,9 @@
-"""How often a test with a rate of false alarms may reject what is right."""
+"""How often a test with a given rate of false alarms may reject correct results."""
 import math
 
 
 def most_by_chance(runs, rate):
-    """The number of flagged runs that is exceeded with probability 1e-4 at the rate."""
+    """Returns the number of flagged runs that is exceeded with probability 1e-4 at this rate."""
     below = 0.0
     for k in range(runs + 1):
         below += math.comb(runs, k) * rate ** k * (1 - rate) ** (runs - k)

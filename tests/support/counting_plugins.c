@@ -12,7 +12,7 @@
 
 #include "core/base/memory.h"
 
-/* The model: a replica is one byte, how often it was swept. */
+/* The model. A replica is one byte: the number of sweeps it has had. */
 
 static enum gpumc_status create_model(const struct gpumc_params *params, struct gpumc_model *model,
                                       struct gpumc_error *error)
@@ -78,7 +78,7 @@ static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t f
   return GPUMC_OK;
 }
 
-/* Run m counts m + 1 for every sweep. */
+/* Adds m + 1 to every replica of run m for each sweep. */
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                                uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
@@ -119,9 +119,9 @@ const struct gpumc_model_ops counting_model = {
     .destroy = destroy_model,
 };
 
-/* The algorithm: `units` units of one sweep of RUNS runs of different sizes; unit `fail_at` fails,
- * the summary being the last; the sum of all runs' last replicas is recorded, one unit late, in an
- * ordinary table and in a series. */
+/* The algorithm: `units` units, each with one sweep of RUNS runs of different sizes. Unit `fail_at`
+ * fails; the summary counts as the last unit. The sum of the last replicas of all runs is recorded,
+ * one unit late, in an ordinary table and in a series. */
 
 enum { RUNS = 3 };
 
@@ -129,7 +129,7 @@ struct counting {
   struct gpumc_context context;
   size_t table, series;
   int64_t unit, units, fail_at;
-  bool pending; /* the row of the unit before */
+  bool pending; /* the previous unit's row */
   double row[2];
 };
 
@@ -177,7 +177,7 @@ create(struct gpumc_context *context, void **state, struct gpumc_error *error)
   return status;
 }
 
-/* Full, one less, half. */
+/* Starts runs that are full, one short of full, and half full. */
 static enum gpumc_status begin_runs(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   const uint32_t capacity = (uint32_t)ensemble->plan.capacity;
@@ -258,8 +258,8 @@ load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct
   return status;
 }
 
-/* Every unit must have left its row, and every sweep its count, however often the run was stopped.
- */
+/* Checks that every unit has left its row and every sweep its count, however often the run was
+ * stopped. */
 static enum gpumc_status summarize(void *state, struct gpumc_error *error)
 {
   struct counting *counting = state;

@@ -6,11 +6,12 @@
 #include "core/simulation/kernel.h"
 #include "core/simulation/model.h"
 
-/* Not constant: a later version of the program may have another trajectory. */
+/* Not constant, since a later version of the program may have another trajectory. */
 extern struct gpumc_kernel_ops counting_kernel;
-/* A replica is one byte, how often it was swept. */
+/* A replica is one byte: the number of sweeps it has had. */
 extern const struct gpumc_model_ops counting_model;
-/* Keys `population`, `units` and `fail_at`, the unit that fails, the summary being the last. */
+/* Keys: `population`, `units` and `fail_at`, the unit that fails (the summary counts as the
+ * last). */
 extern const struct gpumc_algorithm_ops counting_algorithm;
 
 #endif

@@ -26,7 +26,7 @@ static void count(void *state, const struct gpumc_position *where, double second
     heard->stop = 1;
 }
 
-/* The task of it; caller deletes `resolved`. */
+/* Returns the task; the caller deletes `resolved`. */
 static struct gpumc_task task_of(const struct attempt *wanted)
 {
   char text[1024];

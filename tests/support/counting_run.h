@@ -1,4 +1,4 @@
-/* Runs of the counting plugins: a task by hand, and what its run says. */
+/* Runs of the counting plugins: a task made by hand, and what its run reports. */
 #ifndef TESTS_SUPPORT_COUNTING_RUN_H
 #define TESTS_SUPPORT_COUNTING_RUN_H
 
@@ -21,10 +21,11 @@ struct heard {
   int stop_after; /* units; 0: never */
 };
 
-/* One run with the result run.h5 in the working directory and a checkpoint after every unit. */
+/* Does one run with the result run.h5 in the working directory and a checkpoint after every
+ * unit. */
 GPUMC_MUST_CHECK enum gpumc_status
 attempt(const struct attempt *wanted, struct heard *heard, struct gpumc_error *error);
-/* What is said of its task. */
+/* Reports on the task. */
 void inspect(const struct attempt *wanted, struct gpumc_task_report *report);
 
 #endif

@@ -1,4 +1,4 @@
-/* Densities of states of small 2D Ising lattices: constants, and canonical averages over them. */
+/* Densities of states of small 2D Ising lattices as constants, and canonical averages over them. */
 #include "support/density_of_states.h"
 
 #include <math.h>
@@ -84,7 +84,8 @@ static long double energy_of(const struct density_of_states *states, size_t leve
   return 4.0L * (long double)level - 2.0L * (long double)states->sites;
 }
 
-/* Weight relative to the ground level's, which neither overflows nor vanishes for beta >= 0. */
+/* Returns the weight relative to the ground level's, which neither overflows nor vanishes for beta
+ * >= 0. */
 static long double weight_of(const struct density_of_states *states, double beta, size_t level)
 {
   return (long double)states->count[level] * expl(-4.0L * (long double)beta * (long double)level);

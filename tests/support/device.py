@@ -1,7 +1,7 @@
-"""The device that tests run jobs on: GPUMC_TEST_DEVICE, "cpu" unless set.
+"""The device that tests run jobs on:  GPUMC_TEST_DEVICE, "cpu" unless set.
 
-Where it is not to be had, a script ends with exit code 77, which CTest reports as skipped; with
-GPUMC_REQUIRE_CUDA=1 it fails.
+If it is not available, a script ends with exit code 77, which CTest reports as skipped; with GPUMC_REQUIRE_CUDA=1 it
+fails.
 """
 import json
 import os
@@ -13,7 +13,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = str(pathlib.Path(os.environ.get("GPUMC_PROGRAM", ROOT / "build/release/gpumc")).resolve())
 NAME = os.environ.get("GPUMC_TEST_DEVICE") or "cpu"
-MISSING = "cuda:99"  # on no machine
+MISSING = "cuda:99"  # no machine has it
 DEVICE, SKIPPED = 3, 77
 REQUIRED = os.environ.get("GPUMC_REQUIRE_CUDA") == "1"
 
@@ -27,7 +27,7 @@ output: tiny.h5
 
 
 def require(*names):
-    """Jobs run on every device of these names, or the script ends here."""
+    """Checks that jobs run on every device in `names`, or ends the script."""
     for name in names or [NAME]:
         if name == "cpu":
             continue
@@ -43,7 +43,7 @@ def require(*names):
 
 
 def variants(name=NAME):
-    """The kernel variants of ising2d on a device, in the program's order."""
+    """Returns the kernel variants of ising2d on a device, in the program's order."""
     done = subprocess.run([PROGRAM, "list", "--json"], capture_output=True, text=True, check=True)
     model, = (m for m in json.loads(done.stdout)["models"] if m["name"] == "ising2d")
     return [kernel["variant"] for kernel in model["kernels"]
@@ -51,16 +51,16 @@ def variants(name=NAME):
 
 
 def served(*wanted):
-    """Of these variants those that the device under test has."""
+    """Returns those of these variants that the device under test has."""
     there = variants()
     return [variant for variant in wanted if variant in there]
 
 
 def on_gpus(variant):
-    """The variant where the device under test is a GPU: on CPUs its code is that of another one."""
+    """Returns the variant if the device under test is a GPU; on CPUs its code is that of another variant."""
     return [variant] if NAME != "cpu" else []
 
 
 def without_gpus():
-    """An environment in which CUDA shows no GPU."""
+    """Returns an environment in which CUDA shows no GPU."""
     return {**os.environ, "CUDA_VISIBLE_DEVICES": ""}

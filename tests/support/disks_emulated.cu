@@ -26,7 +26,7 @@ static struct disks_rule rule_of(const struct disks_emulated *job)
   return rule;
 }
 
-/* Shared memory, with nothing useful in it. */
+/* Returns shared memory without useful content. */
 static std::vector<float4> memory_of(size_t bytes)
 {
   std::vector<float4> memory(bytes / sizeof(float4) + 1);
@@ -147,7 +147,7 @@ template <bool OPEN> static void emulate_sweeps(const struct disks_emulated *job
     emulate_blocks<PHILOX_LONG, OPEN>(job);
 }
 
-/* The second pass, patch by patch. */
+/* Performs the second pass, patch by patch. */
 static void emulate_patches(const struct disks_emulated *job, const struct disks_volume *volume)
 {
   std::vector<float4> memory = memory_of(3 * DISKS_PATCH_PLACES * sizeof(float4));

@@ -27,7 +27,7 @@ static size_t one_at_least(size_t n)
   return n > 0 ? n : 1;
 }
 
-/* The device under test; the CPU for what only that has, to compare with. */
+/* Returns the device under test, or the CPU for comparisons with features that only it has. */
 static struct gpumc_device
 device_for(const struct disks_job *job, bool confine, struct test_setting setting)
 {
@@ -171,7 +171,7 @@ const double *disks_places(const uint8_t *portable)
   return (const double *)(const void *)portable + HARD_DISKS_PORTABLE_HEAD;
 }
 
-/* Bins of at least 1 along a side. */
+/* Bins at least 1 wide along each side. */
 struct bins {
   size_t n[2], *first, *next;
   const double *length, *place;

@@ -1,10 +1,10 @@
-/* Random numbers of tests: the same ones in every run. */
+/* Random numbers for tests, the same in every run. */
 #ifndef GPUMC_TESTS_DRAW_H
 #define GPUMC_TESTS_DRAW_H
 
 #include "core/numerics/random.h"
 
-/* 64 random bits, by three numbers. */
+/* Returns 64 random bits for three numbers. */
 static inline uint64_t test_draw(uint32_t what, uint32_t run, uint32_t i)
 {
   uint32_t word[4];

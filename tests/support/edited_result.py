@@ -1,4 +1,4 @@
-"""Finished results changed on purpose, and sealed again."""
+"""Changes finished results on purpose and seals them again."""
 import contextlib
 import os
 import sys
@@ -11,7 +11,7 @@ import gpumc  # noqa: E402
 
 @contextlib.contextmanager
 def edited(path, **options):
-    """The file, open for writing; its checksum is that of what it holds afterwards."""
+    """Yields the file open for writing, then updates its checksum to match the new contents."""
     with h5py.File(path, "r+", **options) as file:
         yield file
     gpumc.seal(path)

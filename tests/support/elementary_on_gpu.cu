@@ -9,7 +9,7 @@
 
 enum { THREADS = 256 };
 
-/* 1 to 2 times 2^exponent, -40 to 39, of either sign. */
+/* Returns 1 to 2 times 2^exponent, -40 to 39, of either sign. */
 static __device__ float number_of(uint32_t word, uint32_t exponent)
 {
   return __uint_as_float((word & 0x807fffffu) | (127 - 40 + exponent % 80) << 23);

@@ -1,4 +1,4 @@
-/* Quotients and roots of core/numerics/elementary_loops.h against those of IEEE 754 on a GPU. */
+/* Quotients and roots of core/numerics/elementary_loops.h on a GPU against those of IEEE 754. */
 #ifndef TESTS_SUPPORT_ELEMENTARY_ON_GPU_H
 #define TESTS_SUPPORT_ELEMENTARY_ON_GPU_H
 
@@ -17,9 +17,9 @@ enum elementary_function {
   ELEMENTARY_WRONG
 };
 
-/* How many of `count` arguments have another result: of roots and reciprocals consecutive floats
- * from the bits `first` on, of quotients pairs made of counters of Philox from `first` on.
- * ELEMENTARY_WRONG: roots without their last step. */
+/* Counts how many of `count` arguments give a different result. Roots and reciprocals use
+ * consecutive floats starting at the bits `first`; quotients use pairs made from Philox counters
+ * starting at `first`. ELEMENTARY_WRONG: roots without their last step. */
 GPUMC_MUST_CHECK enum gpumc_status
 elementary_on_gpu(enum elementary_function function, uint32_t first, uint32_t count,
                   uint32_t *different, struct gpumc_error *error);

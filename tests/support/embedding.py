@@ -1,4 +1,4 @@
-"""A program that runs a configuration by the library."""
+"""A program that runs a configuration with the library."""
 EMBEDDING = """\
 #include <stdio.h>
 

@@ -1,22 +1,22 @@
-"""Ising spins with any couplings and fields on lattices of up to 20 sites, by enumeration of all
-states: slow, obvious, and without anything of the program."""
+"""Ising spins with any couplings and fields on lattices of up to 20 sites, by enumerating all states: slow, simple, and
+independent of the program's code."""
 import numpy as np
 
 
 def neighbours(shape):
-    """[sites][dimension]: the next site in each direction, sites in the order x + Lx (y + Ly z)."""
+    """Returns [sites][dimension]: the next site in each direction; sites are in the order x + Lx (y + Ly z)."""
     numbers = np.arange(int(np.prod(shape))).reshape(tuple(reversed(shape)))
     return np.stack([np.roll(numbers, -1, axis=axis).ravel()
                      for axis in reversed(range(len(shape)))], axis=1)
 
 
 def states(sites):
-    """All states, [2^sites][sites] of +1 and -1."""
+    """Returns all states, [2^sites][sites] of +1 and -1."""
     return 2 * (np.arange(2**sites)[:, None] >> np.arange(sites) & 1).astype(np.int8) - 1
 
 
 def energies(shape, couplings, fields):
-    """Of all states; couplings [sites][dimension], fields [sites]."""
+    """Returns the energies of all states; couplings [sites][dimension], fields [sites]."""
     spins = states(int(np.prod(shape)))
     following = neighbours(shape)
     energy = -(spins @ np.asarray(fields, dtype=float))
@@ -26,8 +26,8 @@ def energies(shape, couplings, fields):
 
 
 def averages(shape, couplings, fields, betas):
-    """Exact curves by name, per site as in a summary: -ln Z (beta_free_energy), energy, moments of
-    the magnetization, and the structure factor at the smallest wave vectors."""
+    """Returns exact curves by name, per site as in a summary: -ln Z (beta_free_energy), energy, moments of the
+    magnetization, and the structure factor at the smallest wave vectors."""
     sites = int(np.prod(shape))
     spins = states(sites)
     energy = energies(shape, couplings, fields)

@@ -1,5 +1,5 @@
-"""Whether reported errors are right: over 200 seeds (value - exact)/error has variance 1, so that the sum of
-the squares lies within the bounds of 3.9 standard deviations (false alarm 1e-4 a comparison)."""
+"""Whether reported errors are right: over 200 seeds, (value - exact)/error has variance 1, so the sum of squares lies
+within bounds of 3.9 standard deviations (false alarm rate 1e-4 per comparison)."""
 import os
 
 import numpy as np
@@ -11,8 +11,8 @@ DEVIATIONS = 3.9
 
 
 def repeat(config, group="summary", **values):
-    """What the configuration gives for each seed, by name [seed, ...], where all have as many values.
-    It has the places `folder` and `seeds` besides `values`."""
+    """Returns the configuration's results for each seed, by name [seed, ...], where all have the same number of values.
+    It has the placeholders `folder` and `seeds` besides `values`."""
     seeds = range(1, SEEDS + 1)
     with gpumc.folder() as folder:
         gpumc.run_config(config.format(folder=folder, seeds=", ".join(map(str, seeds)), **values),
@@ -31,7 +31,7 @@ def largest_square():
 
 
 def expect_right(case, where, name, deviation):
-    """The gate."""
+    """Applies the gate."""
     low, high = gpumc.chi_square_bounds(SEEDS, DEVIATIONS)
     measured = mean_square(deviation)
     print(f"{where} {name:18s} <z^2> = {measured:.3f} in [{low:.3f}, {high:.3f}], "

@@ -183,7 +183,7 @@ static const struct gpumc_check anneal_checks[] = {
     {.reads = "population", .needs = GPUMC_NEEDS_INSTANCE, .run = check_anneal_instance},
     {0}};
 
-/* What no test runs. */
+/* Is never called by a test. */
 static enum gpumc_status never_done(struct gpumc_error *error)
 {
   return gpumc_error_set(error, GPUMC_FAILURE, "kernels of fake models do nothing");

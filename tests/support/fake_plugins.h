@@ -4,10 +4,10 @@
 
 #include "core/run/language_internal.h"
 
-/* "chain": kernels cpu plain (cannot gather), cpu wide, cuda wide, cuda deep.
- * "frozen": one kernel on the CPU, which only measures. */
+/* "chain": kernels cpu plain (cannot gather), cpu wide, cuda wide, cuda deep. "frozen": one CPU
+ * kernel, which only measures. */
 extern const struct gpumc_model_ops fake_chain, fake_frozen;
-/* "anneal" needs sweep, measure and gather; "look" needs measure only. */
+/* "anneal" needs sweep, measure and gather; "look" needs only measure. */
 extern const struct gpumc_algorithm_ops fake_anneal, fake_look;
 extern const struct gpumc_plugins fake_plugins;
 

@@ -1,4 +1,4 @@
-/* Calls that fail on command: a library for LD_PRELOAD, told by the environment what to spoil.
+/* Calls that fail on command: a library for LD_PRELOAD, which the environment configures.
  *
  *   GPUMC_FAULT="CALL:option=value:option=value; CALL:..."
  *
@@ -20,7 +20,7 @@
  * Example: GPUMC_FAULT="write:after_bytes=100000:errno=ENOSPC:path=.ckpt"
  *          LD_PRELOAD=build/tests/libgpumc_faults.so gpumc run config.yaml
  *
- * Counts are of the process, from its start. The malloc family is left alone in sanitizer builds.
+ * Counts are per process, from its start. The malloc family is left alone in sanitizer builds.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -56,20 +56,21 @@ static const char *const call_names[N_CALLS] = {"write", "fsync",     "rename", 
 
 enum { MOST_FAULTS = 8, LONGEST_PATH = 256 };
 
-/* `first` .. `last`: which of the matching calls fail; `bytes_left`: for after_bytes, else -1. */
+/* `first` .. `last`: which of the matching calls fail; `bytes_left`: for after_bytes, otherwise
+ * -1. */
 struct fault {
   enum call call;
   unsigned long first, last, seen;
   long long bytes_left;
   char path[LONGEST_PATH], end[LONGEST_PATH];
   int code;
-  int signal; /* instead of an error; 0: none */
+  int signal; /* sent instead of an error; 0: none */
   bool any_caller;
 };
 
 static struct fault faults[MOST_FAULTS];
 static size_t n_faults;
-static bool from_library; /* the allocation under way */
+static bool from_library; /* the current allocation */
 
 static int code_of(const char *name)
 {
@@ -151,7 +152,8 @@ static bool ends_with(const char *path, const char *end)
   return length >= wanted && strcmp(path + length - wanted, end) == 0;
 }
 
-/* The fault that strikes this call, or NULL; counts it. `count`: bytes to be written, else 0. */
+/* Counts the call and returns the fault that applies to it, or NULL. `count`: bytes to be written,
+ * otherwise 0. */
 static struct fault *strike(enum call call, const char *path, size_t count)
 {
   struct fault *striking = NULL;
@@ -193,7 +195,7 @@ static struct fault *strike_descriptor(enum call call, int descriptor, size_t co
   return strike(call, path, count);
 }
 
-/* dlsym gives an object pointer for a function; POSIX says that this is how it is converted. */
+/* dlsym returns an object pointer for a function; POSIX specifies this conversion. */
 #define NEXT(type, name)                                                                           \
   static type next;                                                                                \
   if (next == NULL)                                                                                \
@@ -208,7 +210,7 @@ typedef int (*ftruncate_function)(int, off_t);
 typedef int (*unlink_function)(const char *);
 typedef int (*open_function)(const char *, int, ...);
 
-/* What a full disk still takes of `count` bytes; 0 when the call is to fail outright. */
+/* Returns how many of `count` bytes a full disk still takes; 0 if the call must fail outright. */
 static size_t part_that_fits(struct fault *fault)
 {
   if (fault->bytes_left <= 0)
@@ -344,7 +346,7 @@ extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 
-/* The addresses of the program itself, which is the first that dl_iterate_phdr tells of. */
+/* The addresses of the program itself, which dl_iterate_phdr reports first. */
 static uintptr_t program_begin, program_end;
 
 static int note_program(struct dl_phdr_info *info, size_t size, void *state)

@@ -1,4 +1,4 @@
-"""Calls that fail on command, as support/fault_injection.c has it."""
+"""Calls that fail on command, through support/fault_injection.c."""
 import os
 import pathlib
 
@@ -7,7 +7,7 @@ LIBRARY = TESTS / "libgpumc_faults.so"
 
 
 def environment(setting):
-    """Of a process that meets these faults. The sanitizers want to be loaded first, and need not be."""
+    """Returns the environment of a process with these faults. Sanitizers ask to be loaded first, but need not be."""
     return dict(os.environ, LD_PRELOAD=str(LIBRARY), GPUMC_FAULT=setting,
                 ASAN_OPTIONS="verify_asan_link_order=0:" + os.environ.get("ASAN_OPTIONS", ""))
 

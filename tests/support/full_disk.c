@@ -1,4 +1,4 @@
-/* A full disk, by a limit on the size of files. */
+/* A full disk, simulated by a limit on file sizes. */
 #include "support/full_disk.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
-"""How much a test with drawn files draws, and from which seed.
+"""How many files a test with random files generates, and from which seed.
 
-GPUMC_FUZZ_FILES: how many files, in place of a test's own number and of the share of it that it would take
-(support/share.py); GPUMC_FUZZ_SEED: other files than those it always draws."""
+GPUMC_FUZZ_FILES: the number of files, instead of a test's own number and its share of that (support/share.py).
+GPUMC_FUZZ_SEED: generates other files than the usual ones."""
 import os
 import random
 

@@ -1,4 +1,4 @@
-"""Run the program from a test and read what it made; exact references for small and large lattices.
+"""Runs the program from a test and reads its files; exact references for small and large lattices.
 
 GPUMC_PROGRAM: path of the program under test. Tests run from the root of the source tree.
 """
@@ -20,7 +20,7 @@ from support.device import PROGRAM, ROOT
 
 
 def exact():
-    """The module gpumc.ising2d_exact."""
+    """Returns the module gpumc.ising2d_exact."""
     spec = importlib.util.spec_from_file_location("ising2d_exact", ROOT / "tools/python/gpumc/ising2d_exact.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules["ising2d_exact"] = module
@@ -29,13 +29,13 @@ def exact():
 
 
 def run(*arguments, timeout=600, env=None):
-    """The finished process; output and error as text."""
+    """Returns the finished process, with output and errors as text."""
     return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True,
                           timeout=timeout, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL)
 
 
 def run_config(text, folder, *arguments, expect=0, timeout=600):
-    """Write `text` as folder/config.yaml, run it, check the exit code. Returns the process."""
+    """Writes `text` to folder/config.yaml, runs it and checks the exit code. Returns the process."""
     path = pathlib.Path(folder) / "config.yaml"
     path.write_text(text)
     done = run("run", path, "--quiet", "--threads", 1, "--device", device.NAME, *arguments,
@@ -46,31 +46,31 @@ def run_config(text, folder, *arguments, expect=0, timeout=600):
 
 
 def folder():
-    """A temporary folder, as a context manager."""
+    """Returns a temporary folder as a context manager."""
     return tempfile.TemporaryDirectory(prefix="gpumc-test-")
 
 
 def summary(path, group="summary"):
-    """The datasets of a summary group as a dict of arrays."""
+    """Returns the datasets of a summary group as a dict of arrays."""
     with h5py.File(path, "r") as file:
         return {name: item[...] for name, item in file[group].items()
                 if isinstance(item, h5py.Dataset)}
 
 
 def in_errors(found, name, exact, at=slice(None)):
-    """How far the values of a summary, those `at` these places, are from the exact ones, in errors."""
+    """Returns how far the summary's values at places `at` are from the exact ones, in errors."""
     return (found[name] - exact)[at] / found[name + "_error"][at]
 
 
 def resolved(path):
-    """The configuration of a result, with every default."""
+    """Returns the configuration of a result, with every default."""
     with h5py.File(path, "r") as file:
         return json.loads(file["config/resolved"].asstr()[()])
 
 
 def numeric_datasets(path):
-    """Every numeric dataset of a file by path, but for timings, as raw bytes with type and shape; one
-    NaN is as good as another."""
+    """Returns every numeric dataset of a file by path, except timings, as raw bytes with type and shape; all NaNs count
+    as equal."""
     found = {}
 
     def visit(name, item):
@@ -86,7 +86,7 @@ def numeric_datasets(path):
 
 
 def enumerate_ising(rows, columns, field, beta, coupling=1.0):
-    """ln Z/N, e, C, <|m|>, <m^2>, <m^4> at each beta by summing over all states (up to 20 sites)."""
+    """Returns ln Z/N, e, C, <|m|>, <m^2>, <m^4> at each beta by summing over all states (up to 20 sites)."""
     sites = rows * columns
     states = np.arange(2 ** sites, dtype=np.int64)
     spin = (1 - 2 * ((states[:, None] >> np.arange(sites)) & 1)).astype(np.int8)
@@ -108,7 +108,7 @@ def enumerate_ising(rows, columns, field, beta, coupling=1.0):
 
 
 def chi_square_bounds(freedom, deviations):
-    """Two-sided bounds of chi^2/freedom at that many standard deviations (Wilson and Hilferty)."""
+    """Returns two-sided bounds of chi^2/freedom at the given number of standard deviations (Wilson and Hilferty)."""
     spread = math.sqrt(2 / (9 * freedom))
     middle = 1 - 2 / (9 * freedom)
     return (middle - deviations * spread) ** 3, (middle + deviations * spread) ** 3

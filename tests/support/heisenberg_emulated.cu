@@ -23,7 +23,8 @@ static typename KIND::real *colour_at(struct emulation<KIND> &emulation, uint32_
   return emulation.memory.data() + colour * emulation.colour_elements;
 }
 
-/* Whether there are elements at a place, of all components, two where they are loaded as a pair. */
+/* Returns whether there are elements at a place, for all components; two if they are loaded as a
+ * pair. */
 template <class KIND>
 static bool is_inside(const struct emulation<KIND> &emulation, uint32_t place, bool pair)
 {
@@ -126,7 +127,7 @@ static void sweep_at(struct emulation<KIND> &emulation, uint32_t time)
 
 /* ---- tiles ---- */
 
-/* How many places of a tile's updates are outside of what is read of it. */
+/* Counts the places of a tile's updates that are outside the region read for it. */
 template <class KIND>
 static size_t
 count_outside_of(const struct heisenberg_tile<KIND> &tile, const struct heisenberg_tile_unit &unit)
@@ -180,7 +181,7 @@ static uint32_t sweep_tile(const struct heisenberg_emulated *job,
   return taken;
 }
 
-/* The sweeps of a launch, from time on. */
+/* Performs a launch's sweeps, starting at `time`. */
 template <class KIND>
 static size_t sweep_one_tile(const struct heisenberg_emulated *job,
                              const struct heisenberg_tile<KIND> &tile, uint32_t time)
@@ -208,7 +209,7 @@ static size_t sweep_one_tile(const struct heisenberg_emulated *job,
   return 0;
 }
 
-/* What no thread has written is no number. */
+/* What no thread has written is NaN. */
 template <class KIND> static size_t sweep_tiles(const struct heisenberg_emulated *job)
 {
   typedef typename KIND::real real;
@@ -239,7 +240,7 @@ template <class KIND> static size_t sweep_tiles(const struct heisenberg_emulated
 
 /* ---- whole replicas ---- */
 
-/* From the replica to memory, or back. */
+/* Copies the replica to memory, or back. */
 template <class KIND> static void copy(struct emulation<KIND> &emulation, bool back)
 {
   typedef typename KIND::real real;

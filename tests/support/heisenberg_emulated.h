@@ -1,6 +1,6 @@
-/* Sweeps of the kernels `double` and `float` as on a GPU, thread by thread on the CPU, and what is
- * measured of their replicas, site by site: the code of heisenberg_block.cuh, heisenberg_tile.cuh,
- * heisenberg_sums.cuh and quenched_compare.cuh, which both compilers read. */
+/* Sweeps of the `double` and `float` kernels as on a GPU, thread by thread on the CPU, and
+ * measurements of their replicas, site by site: the code of heisenberg_block.cuh,
+ * heisenberg_tile.cuh, heisenberg_sums.cuh and quenched_compare.cuh, which both compilers read. */
 #ifndef TESTS_SUPPORT_HEISENBERG_EMULATED_H
 #define TESTS_SUPPORT_HEISENBERG_EMULATED_H
 
@@ -10,15 +10,15 @@
 extern "C" {
 #endif
 
-/* Tiles of so many pairs and lines, of which `threads` threads make so many sweeps at once; wide =
- * 0: no tiles. */
+/* Tiles of the given number of pairs and lines, where `threads` threads do the given number of
+ * sweeps at once; wide = 0: no tiles. */
 struct heisenberg_emulated_tiles {
   uint32_t wide, high, sweeps, threads;
 };
 
 /* Sweeps time .. time + sweeps - 1 of a replica spins[n][2][N/2]. `in_shared`: its spins are where
- * they would be in shared memory; with `tiles` these of them. `couplings`: NULL, or those of its
- * sample; `coupling` is J w then. */
+ * they would be in shared memory; with `tiles`, only a tile's spins are. `couplings`:  NULL, or
+ * those of its sample; then `coupling` is J w. */
 struct heisenberg_emulated {
   struct heisenberg_gpu_lattice lattice;
   uint32_t components, single, in_shared;
@@ -29,9 +29,9 @@ struct heisenberg_emulated {
   struct gpumc_random random;
   const void *couplings;
   void *spins;
-  uint64_t *accepted; /* proposals taken of small steps are added */
-  /* Of the spins after the sweeps, without waves; and where there are couplings of these spins with
-   * those of another replica in the same form. cosine and sine: the tables of `wave`. */
+  uint64_t *accepted; /* the number of accepted small steps is added */
+  /* Sums of the spins after the sweeps, without waves; if there are couplings, also of these spins
+   * with those of another replica in the same form. cosine and sine: the tables of `wave`. */
   struct heisenberg_sums *sums;
   const void *other;
   struct lattice_wave wave;
@@ -39,7 +39,7 @@ struct heisenberg_emulated {
   struct heisenberg_pair_sums *pair;
 };
 
-/* Returns how many places are outside of the replica, or not those that a pair needs: 0. */
+/* Returns how many accesses are outside the replica, or not those that a pair needs: must be 0. */
 size_t heisenberg_emulate(const struct heisenberg_emulated *job);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
-"""Exact numbers of Heisenberg and XY spins: rings by their transfer matrix (Fisher, 1964), with a field and without,
-and lattices at high temperature by the loops of up to six bonds.
+"""Exact values for Heisenberg and XY spins: rings by their transfer matrix (Fisher, 1964), with and without a field,
+and lattices at high temperature from loops of up to six bonds.
 
-`components`: 3 or 2; K = beta J, H = beta h. Partition functions are those with the uniform measure 1.
+`components`: 3 or 2; K = beta J, H = beta h. Partition functions use the uniform measure, normalized to 1.
 """
 import math
 
@@ -9,12 +9,12 @@ import numpy as np
 
 
 def bessel(order, K):
-    """I_order(K), by its power series."""
+    """Returns I_order(K), from its power series."""
     return sum((K / 2) ** (2 * j + order) / (math.factorial(j) * math.gamma(order + j + 1)) for j in range(60))
 
 
 def log_states(components, sites, K):
-    """ln Z/N with the uniform measure 1."""
+    """Returns ln Z/N with the uniform measure, normalized to 1."""
     if components == 3:
         terms = [(2 * l + 1) * (math.sqrt(math.pi / (2 * K)) * bessel(l + 0.5, K)) ** sites for l in range(40)]
     else:
@@ -23,7 +23,7 @@ def log_states(components, sites, K):
 
 
 def exact(components, sites, K, step=1e-3):
-    """e and C, by differences of fourth order."""
+    """Returns e and C, from differences of fourth order."""
     f = {j: log_states(components, sites, K + j * step) for j in range(-2, 3)}
     first = (8 * (f[1] - f[-1]) - (f[2] - f[-2])) / (12 * step)
     second = (16 * (f[1] + f[-1]) - (f[2] + f[-2]) - 30 * f[0]) / (12 * step ** 2)
@@ -31,7 +31,8 @@ def exact(components, sites, K, step=1e-3):
 
 
 def helicity(components, sites, K):
-    """N <m^2>/beta: a twist phi of the ring multiplies the terms by exp(i m phi), of O(3) for each m = -l .. l."""
+    """Returns N <m^2>/beta: a twist phi of the ring multiplies the terms by exp(i m phi), for O(3) for each m = -l ..
+    l."""
     if components == 3:
         weights = [((2 * l + 1) * (math.sqrt(math.pi / (2 * K)) * bessel(l + 0.5, K)) ** sites, l * (l + 1) / 3)
                    for l in range(40)]
@@ -41,7 +42,7 @@ def helicity(components, sites, K):
 
 
 def correlations(components, sites, K):
-    """<S_0 . S_r> for r = 0 .. sites - 1: terms in which r of the factors have a neighbouring order."""
+    """Returns <S_0 . S_r> for r = 0 .. sites - 1: terms in which r of the factors have a neighbouring order."""
     if components == 3:
         factor = [math.sqrt(math.pi / (2 * K)) * bessel(l + 0.5, K) for l in range(40)]
         moves = [(l, l + 1, l + 1) for l in range(39)] + [(l, l - 1, l) for l in range(1, 40)]
@@ -55,7 +56,7 @@ def correlations(components, sites, K):
 
 
 def waves(components, sites, K):
-    """<m^2>, S(k_min) and the second-moment correlation length."""
+    """Returns <m^2>, S(k_min) and the second-moment correlation length."""
     of = correlations(components, sites, K)
     k = 2 * math.pi / sites
     chi, wave = math.fsum(of), math.fsum(c * math.cos(k * r) for r, c in enumerate(of))
@@ -63,8 +64,8 @@ def waves(components, sites, K):
 
 
 def log_states_in_field(components, sites, K, H, points=64):
-    """ln Z/N of a ring in a field: the trace of the transfer matrix, O(2) on a grid of angles; O(3) on nodes of
-    cos(theta), for each number of turns about the field."""
+    """Returns ln Z/N of a ring in a field, from the trace of the transfer matrix: for O(2) on a grid of angles, for
+    O(3) on nodes of cos(theta), for each azimuthal number about the field."""
     if components == 2:
         angle = 2 * np.pi * np.arange(points) / points
         along = np.cos(angle)
@@ -84,27 +85,27 @@ def log_states_in_field(components, sites, K, H, points=64):
 
 
 def derivatives(function, step=4e-3):
-    """Of fourth order: the first and the second at 0."""
+    """Returns the first and second derivatives at 0, to fourth order."""
     f = {j: function(j * step) for j in range(-2, 3)}
     return (8 * (f[1] - f[-1]) - (f[2] - f[-2])) / (12 * step), \
         (16 * (f[1] + f[-1]) - (f[2] + f[-2]) - 30 * f[0]) / (12 * step ** 2)
 
 
 def ring_in_field(components, sites, beta, J, h):
-    """energy, specific_heat, magnetization_x and susceptibility_x."""
+    """Returns energy, specific_heat, magnetization_x and susceptibility_x."""
     by_beta = derivatives(lambda d: log_states_in_field(components, sites, (beta + d) * J, (beta + d) * h))
     by_field = derivatives(lambda d: log_states_in_field(components, sites, beta * J, beta * h + d))
     return dict(energy=-by_beta[0], specific_heat=beta ** 2 * by_beta[1], magnetization_x=by_field[0],
                 susceptibility_x=beta * by_field[1])
 
 
-# Loops of 4 and of 6 bonds for each site of the square and of the simple cubic lattice.
+# Loops of 4 and 6 bonds per site of the square and simple cubic lattices.
 LOOPS = {2: (1, 2), 3: (3, 22)}
 
 
 def hot_energy(components, dimension, K, longest=6):
-    """e/J of a large lattice, up to terms of order K^7 for each bond. ln Z has, beside that of single bonds, n t^b
-    for each loop of b bonds, up to `longest`, where t is the mean of S . S' of a single bond."""
+    """Returns e/J of a large lattice, up to terms of order K^7 per bond. Besides the terms of single bonds, ln Z has n
+    t^b for each loop of b bonds, up to `longest`, where t is the mean of S . S' of a single bond."""
     if components == 3:
         t, slope = 1 / math.tanh(K) - 1 / K, 1 / K ** 2 - 1 / math.sinh(K) ** 2
     else:
@@ -116,14 +117,15 @@ def hot_energy(components, dimension, K, longest=6):
     return -energy
 
 
-# Rings with a coupling for each bond, K[i] = beta J of the bond from site i to site i + 1: what all sites have alike above
-# is a product over the bonds here.
+# Rings with a separate coupling for each bond, K[i] = beta J of the bond from site i to site i + 1: what is the same
+# for all sites above is a product over bonds here.
 
 ORDERS = 40
 
 
 def factors(components, K):
-    """Of each order, O(3): l = 0, 1, ..; O(2): m = 0, 1, .., and -m the same. Odd ones change their sign with K."""
+    """Returns the factors of each order; O(3): l = 0, 1, ..; O(2): m = 0, 1, .., and the same for -m. Odd ones change
+    sign with K."""
     size = abs(K)
     sign = 1 if K > 0 else -1
     if components == 3:
@@ -136,19 +138,19 @@ def weights(components):
 
 
 def log_ring(components, K):
-    """ln Z with the uniform measure 1."""
+    """Returns ln Z with the uniform measure, normalized to 1."""
     of = [factors(components, k) for k in K]
     return math.log(math.fsum(w * math.prod(f[l] for f in of) for l, w in enumerate(weights(components))))
 
 
 def ring(components, couplings, beta):
-    """Energy and specific heat per site."""
+    """Returns energy and specific heat per site."""
     first, second = derivatives(lambda d: log_ring(components, [(beta + d) * J for J in couplings]))
     return -first / len(couplings), beta ** 2 * second / len(couplings)
 
 
 def ring_correlations(components, K):
-    """<S_i . S_j> as a matrix."""
+    """Returns <S_i . S_j> as a matrix."""
     of, sites = [factors(components, k) for k in K], len(K)
     if components == 3:
         moves = [(l, l + 1, l + 1) for l in range(ORDERS - 1)] + [(l, l - 1, l) for l in range(1, ORDERS)]

@@ -1,4 +1,4 @@
-/* Walks of the kernels `double` and `float` as on a GPU, thread by thread on the CPU: the code of
+/* Walks of the `double` and `float` kernels as on a GPU, thread by thread on the CPU: the code of
  * heisenberg_walk.cuh, which both compilers read. */
 #ifndef TESTS_SUPPORT_HEISENBERG_WALK_EMULATED_H
 #define TESTS_SUPPORT_HEISENBERG_WALK_EMULATED_H

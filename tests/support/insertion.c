@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-/* Disks cell by cell, row by row: those of cell c are at x[begin[c]] to x[begin[c + 1] - 1]. Cells
- * are at least a diameter wide; a border of one more cell all around holds periodic images. */
+/* Disks cell by cell, row by row: the disks of cell c are at x[begin[c]] to x[begin[c + 1] - 1].
+ * Cells are at least a diameter wide; a border one cell wide all around holds periodic images. */
 struct grid {
   size_t n[2], *begin;
   double width[2], *x, *y;
@@ -26,14 +26,15 @@ static size_t cell_of(const struct grid *grid, double x, double y)
   return column_of(grid, 1, y) * (grid->n[0] + 2) + column_of(grid, 0, x);
 }
 
-/* Whether column `c`, from 1 to n, has an image `shift` = -1, 0 or 1 box away, and which column. */
+/* Returns whether column `c`, from 1 to n, has an image `shift` = -1, 0 or 1 box away, and which
+ * column it is. */
 static int image_of(size_t c, size_t n, int shift, size_t *image)
 {
   *image = shift == 0 ? c : shift < 0 ? c - n : c + n;
   return shift == 0 || (shift < 0 ? c == n : c == 1);
 }
 
-/* Counts the images of all disks by cell, or puts them into their places. */
+/* Counts the images of all disks by cell, or puts them in place. */
 static void spread(const struct grid *grid, const double length[2], size_t disks,
                    const double *place, size_t *next)
 {
@@ -87,7 +88,7 @@ static void grid_free(struct grid *grid)
   free(grid->y);
 }
 
-/* Whether a disk at (x, y) in the box has room. */
+/* Returns whether a disk at (x, y) in the box has room. */
 static int is_free(const struct grid *grid, double x, double y, double diameter2)
 {
   const size_t columns = grid->n[0] + 2, cell = cell_of(grid, x, y);
@@ -100,7 +101,7 @@ static int is_free(const struct grid *grid, double x, double y, double diameter2
   return 1;
 }
 
-/* 0 <= u < 1; splitmix64. */
+/* Returns 0 <= u < 1, from splitmix64. */
 static double uniform(uint64_t *state)
 {
   uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -129,7 +130,8 @@ static double area(const struct grid *grid, const double length[2], double diame
   return (double)found / ((double)n[0] * (double)n[1]) * length[0] * length[1];
 }
 
-/* Trials of a disk are evenly spread over its circle. Rounding makes none overlap its own disk. */
+/* A disk's trials are evenly spread over its circle. Rounding never makes one overlap its own
+ * disk. */
 static double border(const struct grid *grid, const double length[2], size_t disks,
                      const double *place, double diameter, int contacts, uint64_t *state)
 {

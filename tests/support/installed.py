@@ -1,4 +1,4 @@
-"""An installed gpumc, and plugins that are built against it."""
+"""An installed gpumc, and plugins built against it."""
 import os
 import pathlib
 import struct
@@ -11,7 +11,7 @@ EXAMPLES = ROOT / "docs/examples"
 
 
 def output(*command, **options):
-    """What a command prints; it must succeed."""
+    """Returns the output of a command, which must succeed."""
     done = subprocess.run(list(map(str, command)), text=True, capture_output=True, **options)
     if done.returncode != 0:
         raise AssertionError(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
@@ -24,7 +24,7 @@ def install(prefix):
 
 
 def build_plugin(prefix, source, build):
-    """The plugin of a folder with a CMakeLists.txt, built in `build` against what is installed at `prefix`."""
+    """Returns the plugin of a folder with a CMakeLists.txt, built in `build` against the installation at `prefix`."""
     output("cmake", "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release")
     output("cmake", "--build", build)
     plugin, = build.glob("*.so")
@@ -32,7 +32,7 @@ def build_plugin(prefix, source, build):
 
 
 def compile_plugin(prefix, name, folder, *sources, version="1.0", flags=()):
-    """FOLDER/NAME.so, by the compiler's options in gpumc.pc."""
+    """Builds FOLDER/NAME.so with the compiler's options in gpumc.pc."""
     pc, = prefix.rglob("gpumc.pc")
     environment = dict(os.environ, PKG_CONFIG_PATH=str(pc.parent))
 
@@ -47,7 +47,7 @@ def compile_plugin(prefix, name, folder, *sources, version="1.0", flags=()):
 
 
 def edited(plugin, path, *changes):
-    """A copy of a plugin in which bytes of its note are others: (offset in the contents of the note, bytes)."""
+    """Returns a copy of a plugin with some bytes of its note changed: (offset in the contents of the note, bytes)."""
     data = bytearray(plugin.read_bytes())
     note = data.index(b"gpumc\0\0\0" + struct.pack("<I", 1)) + 8
     for offset, new in changes:

@@ -1,11 +1,11 @@
-/* Instances of Ising spins that the tests of kernels go through. */
+/* Instances of Ising spins for tests of kernels. */
 #include "support/ising_cases.h"
 
 #include "core/simulation/registry.h"
 
-/* Sides of 2, rows of less, just and more than a vector, planes that end within one, several parts
- * of a colour; and, for
- * packed kernels, rows of one word of a colour and of four. */
+/* Sides of 2; rows of less than a vector, exactly one, and just over one; planes that end within
+ * one; several parts per colour; and, for packed kernels, rows of one word per colour and of
+ * four. */
 const struct ising_shape case_shapes[CASE_SHAPES] = {
     {2, {2, 2, 1}},  {2, {6, 10, 1}},  {2, {34, 18, 1}}, {2, {130, 66, 1}},
     {3, {2, 2, 2}},  {3, {2, 4, 6}},   {3, {4, 4, 4}},   {3, {6, 4, 10}},

@@ -1,4 +1,4 @@
-/* Runs of an ensemble of Ising spins beside the slow reference. */
+/* Runs an ensemble of Ising spins alongside the slow reference. */
 #include "support/ising_compare.h"
 
 #include <math.h>
@@ -63,7 +63,7 @@ static void expect_number(const struct ising_pair *pair, const char *what, size_
              r, m, (long long)found, (long long)expected);
 }
 
-/* An energy is exact where there is disorder. */
+/* Compares energies, which must be exact if there is disorder. */
 static void expect_energy(const struct ising_pair *pair, size_t m, size_t r, int64_t found)
 {
   const struct reference *reference = &pair->reference[m];
@@ -94,7 +94,7 @@ void pair_expect_channels(const struct ising_pair *pair, int64_t *const value[IS
     }
 }
 
-/* Of one kind; value[runs][capacity]. */
+/* Compares overlaps of one kind; value[runs][capacity]. */
 static void expect_overlaps_of(const struct ising_pair *pair, size_t first, size_t second,
                                size_t runs, enum ising_pair_kind kind, const int64_t *value)
 {

@@ -1,5 +1,5 @@
-/* Runs of an ensemble of Ising spins beside the slow reference: the same done to both, and what
- * they have compared. Everything fails the running test with the first number that differs. */
+/* Runs an ensemble of Ising spins alongside the slow reference: does the same to both and compares
+ * them. Every function fails the running test at the first number that differs. */
 #ifndef TESTS_SUPPORT_ISING_COMPARE_H
 #define TESTS_SUPPORT_ISING_COMPARE_H
 
@@ -7,8 +7,8 @@
 
 enum { COMPARE_RUNS_MAXIMUM = 4 };
 
-/* The case's ensemble and its runs, `replicas` each. The reference is slow with waves: `wave_step`
- * says that they are compared for the replicas with r % wave_step < 2; 1, as it is opened: all. */
+/* The case's ensemble and its runs, with `replicas` replicas each. Waves are slow in the reference:
+ * they are compared only for replicas with r % wave_step < 2; 1, the initial value, means all. */
 struct ising_pair {
   struct ising_case with;
   struct ising_fixture fixture;
@@ -16,24 +16,24 @@ struct ising_pair {
   size_t replicas, wave_step;
 };
 
-/* Both at beta = 0. */
+/* Opens both at beta = 0. */
 void pair_open(struct ising_pair *pair, const struct ising_case *with, size_t replicas);
 void pair_close(struct ising_pair *pair);
 
-/* Of the reference alone; beta[runs]. */
+/* Sweeps the reference alone; beta[runs]. */
 void pair_sweep_reference(struct ising_pair *pair, uint32_t sweeps, const double *beta);
 /* swap[runs][gpumc_swap_words(capacity)] */
 void pair_exchange(struct ising_pair *pair, const uint32_t *swap);
 
 void pair_expect_replicas(struct ising_pair *pair);
-/* value[channel][runs][capacity] of the kernel, NULL: not compared. */
+/* Compares value[channel][runs][capacity] of the kernel; NULL: not compared. */
 void pair_expect_channels(const struct ising_pair *pair, int64_t *const value[ISING_CHANNELS]);
-/* Of the runs first .. first + runs - 1 with those from `second` on, the kinds that are wanted. */
+/* Compares runs first .. first + runs - 1 with those from `second` on, for the wanted kinds. */
 void pair_expect_overlaps(struct ising_pair *pair, size_t first, size_t second, size_t runs,
                           const bool wanted[ISING_PAIRS]);
 
-/* The last run of the batch at one temperature, by the kernel in every setting: at beta = 0, and
- * after `sweeps` sweeps in two calls. */
+/* Compares the last run of the batch at one temperature in every setting of the kernel: at beta =
+ * 0, and after `sweeps` sweeps in two calls. */
 void compare_last_run(struct ising_case with, size_t replicas, uint32_t sweeps, double beta);
 
 #endif

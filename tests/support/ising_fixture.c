@@ -1,4 +1,4 @@
-/* An ensemble of a model of Ising spins without a configuration, on the device under test. */
+/* An ensemble of an Ising spin model without a configuration, on the device under test. */
 #include "support/ising_fixture.h"
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include "support/status.h"
 
-/* Any instance, whichever model may have it. */
+/* Takes any instance, whichever model it belongs to. */
 static const struct gpumc_model_ops any_model = {
     .name = "ising",
     .summary = "Ising spins",
@@ -231,7 +231,7 @@ void fixture_exchange(struct ising_fixture *fixture, const uint32_t *swap)
   assert_ok(ensemble->ops->exchange(ensemble, fixture->swap, &error), &error);
 }
 
-/* Arrays [rows][capacity] on their way to host memory. */
+/* Copies arrays [rows][capacity] to host memory. */
 static void fetch(struct ising_fixture *fixture, size_t arrays, size_t rows, int64_t *const *from,
                   int64_t *const *value)
 {

@@ -1,4 +1,4 @@
-/* The slow obvious model of Ising spins. */
+/* The slow, simple model of Ising spins. */
 #include "support/ising_reference.h"
 
 #include <math.h>
@@ -70,7 +70,7 @@ void reference_free(struct reference *reference)
   memset(reference, 0, sizeof *reference);
 }
 
-/* x, y, z of a site. */
+/* Returns the x, y or z coordinate of a site. */
 static size_t coordinate(const struct reference *reference, size_t site, size_t axis)
 {
   for (size_t d = 0; d < axis; d++)
@@ -78,7 +78,7 @@ static size_t coordinate(const struct reference *reference, size_t site, size_t 
   return site % reference->length[axis];
 }
 
-/* The site `steps` further along the axis, 0 <= steps < L: one less than L is one step back. */
+/* Returns the site `steps` further along the axis, 0 <= steps < L: L - 1 is one step back. */
 static size_t moved(const struct reference *reference, size_t site, size_t axis, size_t steps)
 {
   size_t stride = 1;
@@ -105,7 +105,7 @@ static uint32_t colour_of(const struct reference *reference, size_t site)
          2;
 }
 
-/* Number of a site among those of its colour: row by row, plane by plane. */
+/* Returns the number of a site within its colour: row by row, plane by plane. */
 static uint32_t number_in_colour(size_t site)
 {
   return (uint32_t)(site / 2);
@@ -139,7 +139,7 @@ void reference_randomize(struct reference *reference)
     }
 }
 
-/* The uniform number of one spin in one sweep. */
+/* Returns the uniform number of one spin in one sweep. */
 static uint32_t
 uniform(const struct reference *reference, size_t site, uint32_t replica, uint32_t time)
 {
@@ -164,7 +164,7 @@ uniform(const struct reference *reference, size_t site, uint32_t replica, uint32
   return u;
 }
 
-/* J(i, i + e_axis) and h_i of a sample, in quanta. */
+/* Return J(i, i + e_axis) and h_i of a sample, in quanta. */
 static int32_t
 coupling_of(const struct reference *reference, size_t replica, size_t site, size_t axis)
 {
@@ -179,7 +179,7 @@ static int32_t field_of(const struct reference *reference, size_t replica, size_
   return reference->sample_field[sample * reference->sites + site];
 }
 
-/* f = sum_j J_ij s_j + h_i. */
+/* Returns f = sum_j J_ij s_j + h_i. */
 static double
 local_field(const struct reference *reference, const int8_t *spin, size_t replica, size_t site)
 {
@@ -210,7 +210,7 @@ static int metropolis(const struct reference *reference, double beta, double f, 
   return (double)u < faulty(reference, threshold) ? -s : s;
 }
 
-/* +1 or -1. */
+/* Returns +1 or -1. */
 static int heat_bath(const struct reference *reference, double beta, double f, uint32_t u)
 {
   const double x = 2.0 * beta * f;
@@ -273,8 +273,8 @@ static int64_t sum_spins(const struct reference *reference, const int8_t *spin)
   return sum;
 }
 
-/* Cosines and sines rounded to 2^-30; the mean over the axes of the longest sides, in quanta,
- * rounded down. */
+/* Returns the mean over the longest sides' axes, in quanta, rounded down; cosines and sines are
+ * rounded to 2^-30. */
 static int64_t sum_wave(const struct reference *reference, const int8_t *spin, double quantum)
 {
   size_t longest = 0, axes = 0;

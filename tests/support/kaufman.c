@@ -16,8 +16,8 @@ struct jet {
   long double value, first, second;
 };
 
-/* One mode: g >= 0 and h = ln(2 S e^g). For l = 0 the sign of g in Kaufman's convention is that of
- * S - 1; `sign` keeps it. */
+/* One mode: g >= 0 and h = ln(2 S e^g). For l = 0, g in Kaufman's convention has the sign of S - 1,
+ * which `sign` keeps. */
 struct mode {
   struct jet g, h;
   long double sign;
@@ -45,7 +45,7 @@ static struct jet jet_product(struct jet x, struct jet y)
                       x.second * y.value + 2.0L * x.first * y.first + x.value * y.second};
 }
 
-/* 1 + side e^(-m g), side = +1 or -1. */
+/* Returns 1 + side e^(-m g), side = +1 or -1. */
 static struct jet one_and_exponential(struct jet g, long double m, long double side)
 {
   long double small = expl(-m * g.value);
@@ -100,7 +100,7 @@ make_product(long double K, size_t n, size_t m, size_t first, long double side)
     struct mode mode = make_mode(K, l, n);
     struct jet rest = one_and_exponential(mode.g, length, side);
     log_product = jet_sum(log_product, jet_scaled(mode.h, 0.5L * length));
-    /* The sinh of mode 0 passes through zero at the critical point: no logarithm of it. */
+    /* The sinh of mode 0 passes through zero at the critical point, so no logarithm is taken. */
     if (l == 0 && side < 0)
       factor = jet_scaled(rest, mode.sign);
     else
@@ -115,7 +115,7 @@ struct exact_thermodynamics
 kaufman_ising2d(size_t rows, size_t columns, double coupling, double beta)
 {
   assert(rows >= 2 && columns >= 2 && rows % 2 == 0 && columns % 2 == 0);
-  /* On even sides Z(-K) = Z(K): flip one sublattice. */
+  /* If the sides are even, Z(-K) = Z(K): flip one sublattice. */
   const long double J = fabsl((long double)coupling), K = (long double)beta * J;
   const long double sites = (long double)rows * (long double)columns;
   if (K == 0.0L)
@@ -136,7 +136,7 @@ kaufman_ising2d(size_t rows, size_t columns, double coupling, double beta)
                                        K * K * log_z.second / sites};
 }
 
-/* Complete elliptic integral of the first kind of modulus k, given k'^2 = 1 - k^2. */
+/* Returns the complete elliptic integral of the first kind of modulus k, given k'^2 = 1 - k^2. */
 static long double elliptic_k(long double complement)
 {
   long double a = 1.0L, b = sqrtl(complement);

@@ -48,7 +48,7 @@ const struct kernel_instance kernel_instances[] = {
     {"hard_disks", "particles: 4000, packing_fraction: 0.6", DISKS, 3, true},
 };
 
-/* Keys of kernels' own that change what they keep, or how they draw. */
+/* Keys specific to kernels that change what they keep or how they draw. */
 static const struct {
   const char *variant, *keys;
 } variations[] = {
@@ -58,7 +58,7 @@ static const struct {
     {"checkerboard", "confine: false"},
 };
 
-/* false: the kernel refuses the instance, or the keys. */
+/* Returns false if the kernel refuses the instance or the keys. */
 static bool load(const struct kernel_instance *instance, const char *variant, const char *keys,
                  struct gpumc_config *config)
 {
@@ -91,7 +91,7 @@ void kernel_instance_open(const struct kernel_instance *instance, struct gpumc_m
   gpumc_config_free(&config);
 }
 
-/* false: refused. */
+/* Returns false if the options are refused. */
 static bool read_options(const struct kernel_instance *instance,
                          const struct gpumc_kernel_ops *kernel, const char *keys,
                          struct gpumc_kernel_options *options)
@@ -118,7 +118,7 @@ void kernel_case_fix_controls(const struct kernel_case *at, struct gpumc_ensembl
     plan->fixed[c] = isnan(at->model->control[c]) ? at->instance->value[c] : at->model->control[c];
 }
 
-/* false: the kernel does not take the instance, or these keys. */
+/* Returns false if the kernel does not take the instance or these keys. */
 static bool call(const struct kernel_instance *instance, const struct gpumc_model *model,
                  const struct gpumc_kernel_ops *kernel, const char *with,
                  void (*body)(const struct kernel_case *at))

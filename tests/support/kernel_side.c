@@ -28,7 +28,7 @@ kernel_of(const struct gpumc_model_ops *model, const char *device, const char *v
   return NULL;
 }
 
-/* Numbers of a channel, or of a replica's part of it. */
+/* Returns the numbers per replica of a channel, or of a part of it. */
 static size_t width_of(const struct gpumc_model *model, size_t channel)
 {
   return gpumc_channel_is_profile(&model->ops->channels[channel]) ? model->profile[channel].width

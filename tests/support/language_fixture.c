@@ -1,4 +1,4 @@
-/* Configurations that are to be accepted or refused. */
+/* Configurations that must be accepted or refused. */
 #include "support/language_fixture.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Texts of configurations for the fake plugins, and what the language makes of them. */
+/* Texts of configurations for the fake plugins, and how the language reads them. */
 #ifndef TESTS_SUPPORT_LANGUAGE_FIXTURE_H
 #define TESTS_SUPPORT_LANGUAGE_FIXTURE_H
 
@@ -9,12 +9,12 @@
 #define ALGORITHM "algorithm: {name: anneal, population: 100, beta: {to: 1.0, step: 0.1}}\n"
 #define GOOD HEAD MODEL ALGORITHM
 
-/* The text is read as "c.yaml"; the caller frees *config. */
+/* Accepts the text, read as "c.yaml"; the caller frees *config. */
 void language_accept(const char *text, struct gpumc_config *config);
-/* The whole message, so that no mistake is told twice or with company. */
+/* Expects the whole message, so that no mistake is reported twice or with others. */
 void language_refuse(const char *text, const char *message);
 
-/* The same with assignments KEY=VALUE. */
+/* Does the same with assignments KEY=VALUE. */
 void language_accept_set(const char *text, const char *const *assignments, size_t count,
                          struct gpumc_config *config);
 void language_refuse_set(const char *text, const char *const *assignments, size_t count,

@@ -1,4 +1,5 @@
-"""Runs of pa each of which is a batch of one process, by its bytes, and yet anneals in a fraction of a second."""
+"""Runs of pa that are each a batch of their own on one process because of their bytes, and yet anneal in a fraction of
+a second."""
 TEXT = """\
 gpumc: 1
 seed: 5

@@ -15,12 +15,12 @@ enum {
   SWEEPS = 4,
   STEPS = 12,
   PARTS = 2,
-  BINS = 50 /* of a channel without levels */
+  BINS = 50 /* for a channel without levels */
 };
 
 /* ---- rows ---- */
 
-/* values[runs][replicas][bytes] */
+/* Stores values[runs][replicas][bytes] in the rows. */
 static void put(struct life_rows *rows, const void *values, size_t bytes)
 {
   assert_true(rows->used + bytes <= rows->bytes);
@@ -62,7 +62,7 @@ static void put_states(struct life_rows *rows, struct gpumc_ensemble *ensemble)
   free(state);
 }
 
-/* Device memory, [runs][replicas][bytes]. */
+/* Stores device memory, [runs][replicas][bytes]. */
 static void
 put_memory(struct life_rows *rows, struct gpumc_device *device, const void *memory, size_t bytes)
 {
@@ -136,7 +136,7 @@ static void sweep(const struct life_work *work, struct gpumc_ensemble *ensemble,
     ensemble->device->ops->release(ensemble->device, channel[c]);
 }
 
-/* Run 0 with run 1; of run 1 the results are 0. */
+/* Compares run 0 with run 1; the results of run 1 are 0. */
 static void compare(struct gpumc_ensemble *ensemble, struct life_rows *rows)
 {
   int64_t *pair[GPUMC_PAIRS_MAXIMUM] = {NULL};

@@ -6,7 +6,7 @@ from support.program import INVALID, ProgramCase
 
 class MergeCase(ProgramCase):
     def merge(self, *paths, refused=None, code=INVALID):
-        """The merged file, open for reading; None where it must be refused with these words."""
+        """Returns the merged file, open for reading; None if it must be refused with these words."""
         output = self.path("merged.h5")
         output.unlink(missing_ok=True)
         if refused is not None:

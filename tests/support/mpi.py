@@ -1,7 +1,7 @@
-"""Launchers of the MPIs that gpumc was built with.
+"""Launchers of the MPI implementations that gpumc was built with.
 
-`LAUNCHERS` has those for which there are both a module beside the program and a launcher. Without any, a test ends as
-skipped, with the reason: `require()`.
+`LAUNCHERS` has those with both a module next to the program and a launcher. Without any, a test ends as skipped, with
+the reason: `require()`.
 """
 import os
 import pathlib
@@ -12,22 +12,22 @@ import sys
 from support.device import PROGRAM
 
 MODULES = {"Open MPI": "gpumc_openmpi.so", "MPICH": "gpumc_mpich.so"}
-# More processes than cores, as root in containers, and processors shared with other tests.
+# Allows more processes than cores, root in containers, and processors shared with other tests.
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
                "OMPI_MCA_btl_base_warn_component_unused": "0", "PSM3_HAL": "loopback",
-               # All processes are on this host; without it, some builds of Open MPI ask for an ssh that is not there.
+               # All processes are on this host; without this, some builds of Open MPI require an ssh that is not there.
                "OMPI_MCA_plm_rsh_agent": "/bin/true"}
 
 
 def is_of(command, kind):
-    """Whether a launcher is that of this MPI."""
+    """Returns whether a launcher belongs to this MPI."""
     said = subprocess.run([command, "--version"], capture_output=True, text=True, check=False).stdout
     return ("Open MPI" in said or "OpenRTE" in said) if kind == "Open MPI" else "HYDRA" in said or "mpich" in said.lower()
 
 
 def launcher(kind):
-    """The path of its launcher; None: there is none."""
+    """Returns the path of its launcher; None: there is none."""
     suffix = "openmpi" if kind == "Open MPI" else "mpich"
     for name in [f"mpirun.{suffix}", "mpirun"]:
         found = shutil.which(name)
@@ -48,10 +48,10 @@ def command(kind, processes, *words):
 
 
 def environment(**more):
-    """Of a launcher: nothing of one that the test itself may have been started by."""
+    """Returns a launcher's environment without that of a launcher that may have started the test itself."""
     kept = {name: value for name, value in os.environ.items()
             if not name.startswith(("OMPI_", "PMI_", "PMIX_", "SLURM_"))}
-    # Libraries of MPI leave memory behind, which a sanitizer would report.
+    # MPI libraries leave memory behind, which a sanitizer would report.
     kept["ASAN_OPTIONS"] = ":".join(filter(None, [kept.get("ASAN_OPTIONS"), "detect_leaks=0"]))
     return {**kept, **ENVIRONMENT, **more}
 

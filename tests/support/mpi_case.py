@@ -1,4 +1,4 @@
-"""Tests that start gpumc by mpirun: every rank of it can be found, and signalled, by itself."""
+"""Tests that start gpumc with mpirun: each rank can be found and signalled individually."""
 import os
 import pathlib
 import signal
@@ -14,18 +14,18 @@ RANKS = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"]
 
 class MpiCase(ProgramCase):
     def begin(self, kind, processes, *words, **more):
-        """A launcher of gpumc that has been started; its process group is its own."""
+        """Returns a started launcher of gpumc, which has its own process group."""
         words = self.with_device(list(map(str, words)))
         return subprocess.Popen(mpi.command(kind, processes, PROGRAM, *words), cwd=self.directory, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=mpi.environment(**more),
                                 start_new_session=True)
 
     def end(self, process, code=OK, timeout=300):
-        """`code` None: one of its ranks was killed."""
+        """Ends the process; `code` None: one of its ranks was killed."""
         try:
             process.out, process.err = process.communicate(timeout=60 if code is None else timeout)
         except subprocess.TimeoutExpired:
-            # mpirun of Open MPI 4.1 may wait for itself in PMIx_server_finalize when all ranks have ended so.
+            # mpirun of Open MPI 4.1 may hang in PMIx_server_finalize once all ranks have ended this way.
             if code is not None or self.ranks():
                 raise
             process.kill()
@@ -35,11 +35,11 @@ class MpiCase(ProgramCase):
         return process
 
     def mpirun(self, kind, processes, *words, code=OK, **more):
-        """Run to the end; `out` and `err` are what all ranks said."""
+        """Runs to the end; `out` and `err` hold the output of all ranks."""
         return self.end(self.begin(kind, processes, *words, **more), code)
 
     def ranks(self):
-        """{rank: process number} of the gpumc that run in the test's directory."""
+        """Returns {rank: process number} of the gpumc processes that run in the test's directory."""
         found = {}
         for folder in pathlib.Path("/proc").glob("[0-9]*"):
             try:
@@ -65,7 +65,7 @@ class MpiCase(ProgramCase):
         raise TimeoutError(f"{processes} processes did not start")
 
     def wait_until_gone(self, seconds=20):
-        """A launcher does not wait for the end of those that it kills."""
+        """Waits for all ranks to end: a launcher does not wait for the processes it kills."""
         begin = time.monotonic()
         while found := self.ranks():
             if time.monotonic() - begin > seconds:
@@ -73,7 +73,7 @@ class MpiCase(ProgramCase):
             time.sleep(0.002)
 
     def signal_rank(self, processes, rank, number=signal.SIGKILL, after=0):
-        """To that rank, so many seconds after all are there; false where it has ended already."""
+        """Signals that rank, the given number of seconds after all are there; returns false if it has ended already."""
         try:
             descriptor = os.pidfd_open(self.wait_for_ranks(processes)[rank])
         except ProcessLookupError:
@@ -88,5 +88,5 @@ class MpiCase(ProgramCase):
         return True
 
     def lines(self, process):
-        """What gpumc said, of all that its launcher adds nothing."""
+        """Returns gpumc's own messages, without what its launcher adds."""
         return [line for line in process.err.splitlines() if line.startswith("gpumc:")]

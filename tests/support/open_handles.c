@@ -1,4 +1,4 @@
-/* Preloaded into gpumc: counts what is open in HDF5 when the program ends.
+/* Preloaded into gpumc: counts the objects open in HDF5 when the program ends.
  *
  *   GPUMC_HANDLES=FILE        where the counts go, "KIND NUMBER" a line
  *   GPUMC_HANDLES_KEPT=1      handles are not let go of: what a program that forgets them looks
@@ -19,8 +19,8 @@ int H5Idec_ref(hid_t id)
   return decrease(id);
 }
 
-/* How many older handles of the same type as `newest` are open. Handles are numbers that count up,
- * with the type above bit 56; HDF5 has no call for this, but for what is in a file. */
+/* Returns how many older handles of the same type as `newest` are open. Handles are numbers that
+ * count up, with the type above bit 56; HDF5 has no call for this except for objects in a file. */
 static unsigned long long count_older(hid_t newest)
 {
   const hid_t type = newest >> 56 << 56;

@@ -16,7 +16,7 @@ campaign: {{seed: [{seeds}]}}
 
 
 def run(seeds=(1,), side=8, betas=BETAS, **keys):
-    """The summaries of one run a seed."""
+    """Returns the summaries of one run per seed."""
     more = ", ".join(f"{name}: {value}" for name, value in keys.items())
     with gpumc.folder() as folder:
         gpumc.run_config(CONFIG.format(folder=folder, side=side, betas=betas, more=more,

@@ -1,4 +1,4 @@
-/* Populations on the device under test, filled from samples of the host. */
+/* Populations on the device under test, filled from samples on the host. */
 #ifndef TESTS_SUPPORT_POPULATION_FIXTURE_H
 #define TESTS_SUPPORT_POPULATION_FIXTURE_H
 
@@ -16,13 +16,13 @@ struct population_fixture {
 void population_open(struct population_fixture *fixture, const struct pa_population_plan *plan,
                      size_t runs, struct test_setting setting);
 void population_close(struct population_fixture *fixture);
-/* The size and families, or the channels, of run m to the device. */
+/* Copy the size and families, or the channels, of run m to the device. */
 void population_bring(struct population_fixture *fixture, size_t m,
                       const struct population_sample *sample);
 void population_bring_channels(struct population_fixture *fixture, size_t m,
                                const struct population_sample *sample);
 size_t population_size(struct population_fixture *fixture, size_t m);
-/* Size, families and parents of run m from the device. */
+/* Copies the size, families and parents of run m from the device. */
 void population_fetch(struct population_fixture *fixture, size_t m,
                       struct population_sample *sample);
 void population_found(struct population_fixture *fixture);
@@ -31,10 +31,10 @@ void population_resample(struct population_fixture *fixture,
                          const struct pa_resampling_request *request);
 double population_trial(struct population_fixture *fixture, double step);
 void population_publish(struct population_fixture *fixture, size_t slot);
-/* Outcomes into fixture->outcome. */
+/* Collects outcomes into fixture->outcome. */
 void population_collect(struct population_fixture *fixture, size_t slot);
 
-/* Every number of both is the same; of the tally only with replicas. */
+/* Checks that every number of both is the same; the tally only if there are replicas. */
 void population_expect_same(const struct pa_population_plan *plan, const struct pa_outcome *found,
                             const struct pa_outcome *expected, const char *where);
 

@@ -1,4 +1,4 @@
-/* The slow obvious population. */
+/* The slow, simple population. */
 #include "support/population_reference.h"
 
 #include <stdbool.h>
@@ -178,7 +178,7 @@ void population_expect_histogram(uint64_t *bins, const struct pa_population_plan
   }
 }
 
-/* The conjugate channel's lowest value, or its highest. */
+/* Returns the conjugate channel's lowest or highest value. */
 static int64_t
 expect_reference(const struct pa_population_plan *plan, const struct population_sample *sample)
 {
@@ -241,8 +241,8 @@ static size_t draw_copies(const struct pa_resampling_request *request, uint32_t 
   return size;
 }
 
-/* The children without a place, in the order of their parents, and the free places, in ascending
- * order. */
+/* Finds the children without a place, in the order of their parents, and the free places, in
+ * ascending order. */
 static void find_places(struct population_sample *sample, size_t size, const size_t *copies)
 {
   uint32_t *homeless = allocate(size, sizeof *homeless);

@@ -1,4 +1,4 @@
-"""Results of several processes, which are those of one, and how these divided the work."""
+"""Compares results of several processes, which must equal those of one, and how the processes divided the work."""
 import h5py
 
 from support import device, mpi
@@ -6,7 +6,7 @@ from support.attributes import attributes
 from support.mpi_case import MpiCase
 from support.results import assert_same_numbers, numbers
 
-PROCESSES = [2, 3, 4, 7] if device.NAME == "cpu" else [2, 3]  # of which each has to open a GPU
+PROCESSES = [2, 3, 4, 7] if device.NAME == "cpu" else [2, 3]  # each has to open a GPU
 TRANSFERS = "^host copies$" if device.NAME == "cpu" else "^(NCCL|host copies)"
 # In /provenance/division.
 RUNS, REPLICAS = ("each process has some of the " + what for what in ["runs or values", "replicas or samples of every run"])
@@ -18,8 +18,8 @@ class ProcessComparison(MpiCase):
             return attributes(file["provenance"])
 
     def compare_text(self, text, divisions=None, numbers_of_processes=PROCESSES, each_has=1):
-        """`divisions`: by the number of processes. `each_has`: which part of these numbers each MPI has, 1 all, 2 every
-        second one. Returns the provenance of each number of processes."""
+        """Compares the runs and returns the provenance for each number of processes. `divisions`: by number of
+        processes. `each_has`: which of these numbers each MPI implementation runs, 1: all, 2: every second one."""
         config = self.write("c.yaml", text)
         self.gpumc("run", config, "-o", "one.h5", "--threads", 1)
         reference = numbers(self.path("one.h5"))

@@ -1,7 +1,8 @@
-"""Configurations that take a second or two, checkpoints included, in which processes divide the work in all their ways."""
+"""Configurations that take a second or two, including checkpoints, in which processes divide the work in all possible
+ways."""
 from support.program import LONG
 
-# Runs of pa, with histograms, of which each process has those of its own runs until a checkpoint, and populations.
+# Runs of pa with histograms, where each process keeps those of its own runs until a checkpoint, and populations.
 SECONDS = (LONG.replace("small.h5", "run.h5").replace("step: 0.0005", "step: 0.01")
            .replace("  runs: 2\n", "  runs: 2\n  configurations: {every: 20}\n  reweight: {from: 0.1, to: 0.4, step: 0.1}\n")
            + "checkpoint: {every: 100 ms}\n")
@@ -13,7 +14,7 @@ algorithm: {name: canonical, beta: {from: 0.2, to: 0.5, count: 4}, thermalizatio
 output: run.h5
 checkpoint: {every: 100 ms}
 """
-# One value, whose replicas are divided, and moves with steps, whose proposals are counted.
+# One value whose replicas are divided, and moves with steps whose proposals are counted.
 DISKS = """\
 gpumc: 1
 seed: 5
@@ -22,7 +23,8 @@ algorithm: {name: mpmc, replicas: 9, thermalization: 2000, sweeps: 60000, interv
 output: run.h5
 checkpoint: {every: 100 ms}
 """
-# Samples, in three groups, are divided among up to three processes, temperatures among four. Units end within a bin.
+# Samples, in three groups, are divided among up to three processes, and temperatures among four. Units end within a
+# bin.
 TEMPERING = """\
 gpumc: 1
 seed: 5
@@ -42,8 +44,8 @@ algorithm: {name: pa, population: 301, sweeps: 40, beta: {from: 0.0, to: 0.5, st
 output: run.h5
 checkpoint: {every: 100 ms}
 """
-# Tables of two samples and two windows, in phases of their own, begun by Wang and Landau's scheme; and a production that is
-# longer than all before, with jackknife parts that two processes have.
+# Tables of two samples and two windows, in separate phases, started by Wang and Landau's scheme; and a production
+# longer than everything before it, with jackknife parts that two processes share.
 TABLES = """\
 gpumc: 1
 seed: 5

@@ -1,4 +1,4 @@
-"""Running the program from tests: a temporary directory, a small configuration, exit codes."""
+"""Runs the program from tests: a temporary directory, a small configuration, exit codes."""
 import pathlib
 import signal
 import subprocess
@@ -29,7 +29,7 @@ output: small.h5
 
 CAMPAIGN = SMALL.replace("small.h5", "out/{seed}.h5") + "campaign:\n  seed: [1, 2, 3]\n"
 
-# Thousands of short units: many seconds if left alone, and quick to stop.
+# Has thousands of short units: many seconds if left alone, and quick to stop.
 LONG = (SMALL.replace("step: 0.05", "step: 0.0005").replace("population: 200", "population: 2000")
         .replace("sweeps: 2", "sweeps: 200").replace("[8, 8]", "[16, 16]"))
 
@@ -39,9 +39,9 @@ WORKING = ["run", "plan"]
 
 
 class ProgramCase(unittest.TestCase):
-    """A test in an empty directory of its own."""
+    """A test in its own empty directory."""
 
-    device = device.NAME  # of all jobs that do not say another; None: the configuration's
+    device = device.NAME  # for all jobs that do not name another; None: the configuration's
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory(prefix="gpumc-test-")
@@ -70,7 +70,7 @@ class ProgramCase(unittest.TestCase):
         return [words[0], "--device", self.device, *words[1:]]
 
     def gpumc(self, *arguments, code=OK, timeout=300, **options):
-        """Run to the end and check the exit code; the result has stdout and stderr."""
+        """Runs to the end and checks the exit code; the result has stdout and stderr."""
         process = self.start(*arguments, **options)
         process.out, process.err = process.communicate(timeout=timeout)
         self.assertEqual(process.returncode, code,
@@ -78,7 +78,7 @@ class ProgramCase(unittest.TestCase):
         return process
 
     def one_unit(self, config, *options):
-        """Run until a unit ends; whether it was not the last."""
+        """Runs until a unit ends; returns whether it was not the last."""
         process = self.start("run", config, "--max-time", "1 ms", *options)
         _, messages = process.communicate(timeout=300)
         self.assertIn(process.returncode, [OK, STOPPED], messages)
@@ -89,7 +89,7 @@ class ProgramCase(unittest.TestCase):
 
 
 def wait_for(path, process, seconds=60):
-    """Until the file is there; false when the process ended before."""
+    """Waits until the file is there; returns false if the process ended first."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if path.exists():
@@ -101,7 +101,7 @@ def wait_for(path, process, seconds=60):
 
 
 def stop(process, number=signal.SIGTERM):
-    """Signal, wait, and return what it said."""
+    """Signals the process, waits, and returns its output."""
     process.send_signal(number)
     process.out, process.err = process.communicate(timeout=120)
     return process

@@ -1,11 +1,11 @@
-"""Whether parallel tempering is in equilibrium and has events enough, from averages of each sample in the
-last bins of time, as src/algorithms/pt/pt_samples.c and pt_summary.c decide it."""
+"""Decides whether parallel tempering is in equilibrium and has enough events, from averages of each sample in the last
+bins of time, as src/algorithms/pt/pt_samples.c and pt_summary.c do."""
 import math
 
 import numpy as np
 
-FALSE_ALARMS = 0.01  # of all comparisons together, in a run in equilibrium
-ALARMS_OF_DRIFT = 0.8 * FALSE_ALARMS  # of those
+FALSE_ALARMS = 0.01  # for all comparisons together, in a run in equilibrium
+ALARMS_OF_DRIFT = 0.8 * FALSE_ALARMS  # its share
 FLIPS_GROUPS = 16
 BINS_COMPARED = 3
 SCATTER_ALLOWED = 30
@@ -14,7 +14,7 @@ SAMPLES_IN_MOTION = 8
 
 
 def incomplete_beta(a, b, x):
-    """I_x(a, b), by Lentz's continued fraction (Press et al., Numerical Recipes, section 6.4)."""
+    """Returns I_x(a, b), from Lentz's continued fraction (Press et al., Numerical Recipes, section 6.4)."""
     if x <= 0 or x >= 1:
         return float(x > 0)
     if x >= (a + 1) / (a + b + 2):
@@ -35,14 +35,14 @@ def incomplete_beta(a, b, x):
 
 
 def student_tail(t, freedom):
-    """Probability that Student's t is farther from 0; 1 for NaN, which is no evidence."""
+    """Returns the probability that Student's t is farther from 0; 1 for NaN, which is no evidence."""
     if math.isnan(t):
         return 1.0
     return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t)) if math.isfinite(t) else 0.0
 
 
 def fisher_tail(ratio, numerator, denominator):
-    """Probability that the ratio of two estimates of one variance exceeds `ratio`; 1 for NaN."""
+    """Returns the probability that the ratio of two estimates of one variance exceeds `ratio`; 1 for NaN."""
     if math.isnan(ratio):
         return 1.0
     if math.isinf(ratio):
@@ -51,8 +51,8 @@ def fisher_tail(ratio, numerator, denominator):
 
 
 def in_groups(differences):
-    """Differences of the samples, [samples, temperatures], over their root sum of squares and added up in groups:
-    [groups, temperatures]. 0 where they are 0."""
+    """Returns the samples' differences, [samples, temperatures], divided by their root sum of squares and added up in
+    groups: [groups, temperatures]. They are 0 if the differences are 0."""
     size = np.sqrt((differences ** 2).sum(0))
     with np.errstate(invalid="ignore", divide="ignore"):
         scaled = np.where(size > 0, differences / size, 0)
@@ -61,8 +61,8 @@ def in_groups(differences):
 
 
 def flips_chance(pools):
-    """Share of all sign flips of the groups, none included, with which the products of different groups add up
-    to as much as they do, in the pool where this is the most; and that pool. pools: [pools, groups, groups]."""
+    """Returns the share of all sign flips of the groups, including none, for which the products of different groups add
+    up to at least the observed sum, in the pool where it is largest; and that pool. pools: [pools, groups, groups]."""
     groups = pools.shape[1]
     products = pools * (1 - np.eye(groups))
     deviations = np.sqrt(2 * (products ** 2).sum((1, 2)))
@@ -79,14 +79,15 @@ def flips_chance(pools):
 
 
 def without_rounding(differences, scale):
-    """Differences [samples, temperatures] that are no rounding of numbers as large as `scale`, or 0."""
+    """Returns the differences, [samples, temperatures], that exceed the rounding of numbers as large as `scale`,
+    otherwise 0."""
     size = np.sqrt((differences ** 2).sum(0))
     return np.where(size > 1e-12 * np.sqrt((scale ** 2).sum(0)), differences, 0)
 
 
 def steady(differences):
-    """Where numbers of the samples, each [samples, temperatures], are 0 on average as far as chance explains it,
-    over all samples: [temperatures]."""
+    """Returns where the samples' numbers, each [samples, temperatures], average to 0 over all samples within chance:
+    [temperatures]."""
     groups = np.array([in_groups(each) for each in differences])
     products = np.einsum("jat,jbt->tab", groups, groups)[::-1].cumsum(0)
     temperatures = len(products)
@@ -107,7 +108,7 @@ def steady(differences):
 
 
 def samples_agree(after, before, count):
-    """Whether samples of one model do not stay apart."""
+    """Returns whether samples of one model do not stay apart."""
     freedom, alarms = len(after) - 1, FALSE_ALARMS - ALARMS_OF_DRIFT
     apart = after.var(0, ddof=1) - (1e-12 * after.mean(0)) ** 2
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -117,15 +118,15 @@ def samples_agree(after, before, count):
 
 
 def in_motion(joined, values):
-    """Whether the energy of a sample, the mean of so many values, has more than one value in the last bin:
+    """Returns whether a sample's energy, the mean of this many values, takes more than one value in the last bin:
     [samples, temperatures]."""
     rounding = np.finfo(float).eps * (values / 4 + 16)
     return joined["energy2"] - joined["energy"] ** 2 > rounding * joined["energy2"]
 
 
 def equilibrated(joined, earlier, disorder, values, identity=None):
-    """Where the last three bins agree, [temperatures]. joined[NAME] and earlier[0 and 1][NAME] are [samples,
-    temperatures], means of so many values; identity: the same of the violation of the Gaussian identity."""
+    """Returns where the last three bins agree, [temperatures]. joined[NAME] and earlier[0 and 1][NAME] are [samples,
+    temperatures], means of this many values; identity: the same for the violation of the Gaussian identity."""
     samples, temperatures = joined["energy"].shape
     if len(earlier) < BINS_COMPARED - 1:
         return np.zeros(temperatures, int)
@@ -145,8 +146,8 @@ def equilibrated(joined, earlier, disorder, values, identity=None):
 
 
 def determined(joined, freedom, disorder, values):
-    """Where the energy fluctuates often enough to know its error, [temperatures], from the degrees of freedom
-    of this error; energies of the samples are means of so many values."""
+    """Returns where the energy fluctuates often enough for its error to be known, [temperatures], from the degrees of
+    freedom of this error; the samples' energies are means of this many values."""
     samples = len(joined["energy"])
     needed = min(FREEDOM_NEEDED, samples / 2)
     good = freedom >= needed

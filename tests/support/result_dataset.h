@@ -6,7 +6,7 @@
 
 #include "core/storage/result_info.h"
 
-/* NULL when there is none of that name. */
+/* Returns NULL if there is none with that name. */
 static inline const struct gpumc_result_dataset *
 find_dataset(const struct gpumc_result *result, const char *name)
 {

@@ -1,4 +1,4 @@
-"""Result files made by hand with h5py, in the documented format, for tests of the Python tools."""
+"""Result files made by hand with h5py in the documented format, for tests of the Python tools."""
 import json
 import os
 import sys
@@ -25,8 +25,8 @@ LABELS = {
 
 def write(path, shape=(16, 16), h=0.0, complete=1, seed=1, reweighted=False, trusted=1,
           title="2D Ising", libver=None):
-    """A population-annealing result: exact curves of the finite lattice with Gaussian noise of the
-    size of the errors it states."""
+    """Writes a population-annealing result: exact curves of the finite lattice, with Gaussian noise as large as the
+    errors it states."""
     betas = np.linspace(0.0, 1.0, 41)
     noise = np.random.default_rng(seed)
     config = {"gpumc": 1, "seed": seed, "model": {"name": "ising2d", "shape": list(shape), "J": 1.0,

@@ -1,9 +1,9 @@
-"""Comparing result files as users read them."""
+"""Compares result files as users read them."""
 from support.gpumc_program import numeric_datasets as numbers
 
 
 def assert_same_numbers(case, reference, path):
-    """Byte for byte; the message names the datasets that differ."""
+    """Compares byte for byte; the message names the datasets that differ."""
     other = numbers(path)
     case.assertEqual(sorted(reference), sorted(other), f"datasets of {path}")
     differing = [name for name in reference if reference[name] != other[name]]

@@ -1,6 +1,6 @@
-"""Runs that are killed or stopped and end with the numbers of the uninterrupted run.
+"""Runs that are killed or stopped and still end with the numbers of the uninterrupted run.
 
-With a share of the cases (support/share.py) there are fewer kills, and stops after some units instead of each.
+With a share of the cases (support/share.py) there are fewer kills, and stops after some units instead of every one.
 """
 import random
 import signal
@@ -14,11 +14,10 @@ from support.results import assert_same_numbers, numbers
 
 
 class ResumeCase(ProgramCase):
-    """Every test compares with one uninterrupted run of its configuration, which is made once.
-    Configurations write run.h5."""
+    """Every test compares with one uninterrupted run of its configuration, made once. Configurations write run.h5."""
 
     wholes = {}  # by configuration: bytes and seconds
-    kills = 25  # at random instants
+    kills = 25  # at random times
 
     def use(self, text):
         self.config = self.write("c.yaml", text)
@@ -32,32 +31,32 @@ class ResumeCase(ProgramCase):
         self.reference = numbers(self.path("whole.h5"))
 
     def finish(self, *options):
-        """Run to the end; only the result is left, and it has the reference's numbers."""
+        """Runs to the end; only the result is left, with the reference's numbers."""
         process = self.gpumc("run", self.config, *options)
         self.assertEqual(self.names("run.h5*"), ["run.h5"])
         assert_same_numbers(self, self.reference, self.path("run.h5"))
         return process
 
     def change(self, name, index, value):
-        """One number of the checkpoint, which stays whole; None: that which is there."""
+        """Changes one number of the checkpoint, which stays valid; None: to its present value."""
         with h5py.File(self.path("run.h5.ckpt"), "r+") as file:
             before = file[name][index]
             file[name][index] = before if value is None else value
         self.seal()
 
     def seal(self):
-        """A checkpoint that was changed is whole again."""
+        """Makes a changed checkpoint valid again."""
         files_program.run("seal", self.path("run.h5.ckpt")).check_returncode()
 
     def tell_another_seed_apart(self):
-        """The control: with another seed the comparison fails."""
+        """Checks, as a control, that the comparison fails with another seed."""
         self.gpumc("run", self.config, "--set", "seed=7")
         with self.assertRaises(AssertionError):
             assert_same_numbers(self, self.reference, self.path("run.h5"))
 
     def kill_at_random_instants(self, starts=(0,), most=None, sets=()):
-        """Some time after one of the instants `starts`, in seconds; `most` times, or a share of `kills`. Each process has
-        its own number of threads and one of the instruction sets `sets`, if there are any."""
+        """Kills some time after one of the times `starts`, in seconds; `most` times, or a share of `kills`. Each
+        process has its own number of threads and one of the instruction sets `sets`, if there are any."""
         choose = random.Random(1)
         kills, most = 0, most or share.count(self.kills)
         while kills < most:
@@ -76,7 +75,7 @@ class ResumeCase(ProgramCase):
         self.path("run.h5").unlink()
 
     def stop_after_every_unit(self, least, *options):
-        """There are so many stops, or their share, until the run is complete."""
+        """Stops the run after every unit until it is complete: `least` times or more, or its share."""
         after = f"{share.ONE_IN} ms"
         for stops in range(1000):
             process = self.start("run", self.config, "--max-time", after, "--threads",

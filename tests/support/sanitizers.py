@@ -1,4 +1,4 @@
-"""Whether the build under test, GPUMC_BUILD, has sanitizers: it takes more memory and time then."""
+"""Whether the build under test, GPUMC_BUILD, has sanitizers, which need more memory and time."""
 import os
 import pathlib
 import re

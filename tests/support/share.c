@@ -1,4 +1,4 @@
-/* The share of its cases that a test takes. */
+/* The share of its cases that a test runs. */
 #include "support/share.h"
 
 #include <stdlib.h>

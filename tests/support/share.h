@@ -1,11 +1,11 @@
-/* The share of its cases that a test takes: all of them, or with GPUMC_SHARE=k one in k; see share.py. */
+/* The share of its cases that a test runs: all, or one in k with GPUMC_SHARE=k; see share.py. */
 #ifndef TESTS_SUPPORT_SHARE_H
 #define TESTS_SUPPORT_SHARE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether the case of this number, from 0, is one of them. */
+/* Returns whether the case with this number, counted from 0, is in the share. */
 bool share_has(size_t number);
 
 #endif

@@ -1,6 +1,6 @@
-"""The share of its cases that a test takes: all of them, or with GPUMC_SHARE=k one in k.
+"""The share of its cases that a test runs: all, or one in k with GPUMC_SHARE=k.
 
-tests/validate.cmake sets it for quick tests; each of them is there again with all cases, under the label validate.
+tests/validate.cmake sets it for quick tests; each of them also exists with all cases, under the label validate.
 """
 import os
 
@@ -8,10 +8,10 @@ ONE_IN = int(os.environ.get("GPUMC_SHARE", "1"))
 
 
 def of(cases):
-    """Every k-th case, the first among them."""
+    """Returns every k-th case, including the first."""
     return list(cases)[::ONE_IN]
 
 
 def count(number):
-    """How many that is of so many cases."""
+    """Returns the share's size for this many cases."""
     return -(-number // ONE_IN)

@@ -1,20 +1,20 @@
-"""Small jobs made of the configurations under configs/: same keys, smaller numbers."""
+"""Small jobs made from the configurations under configs/: same keys, smaller numbers."""
 import yaml
 
-# Of shortened annealings: large enough for no single family to take it, or errors would be unknown.
+# For shortened annealings: large enough that no single family takes over, or errors would be unknown.
 POPULATION = 1000
 PARTICLES = 100
-LONG = 4000  # of a thermalization, in sweeps
+LONG = 4000  # of thermalization, in sweeps
 
 
 def shortened(config):
-    """--set options that make a small job of it, and nothing else of it than a small job."""
+    """Returns --set options that turn it into a small job and change nothing else."""
     algorithm = config["algorithm"]
     if config["model"]["name"] == "hard_disks":
         changes = {"model.lattice": [8, 8]} if "lattice" in config["model"] else {"model.particles": PARTICLES}
     else:
         square = len(config["model"]["shape"]) == 2
-        # A part of the energies, or windows of them, have few levels in 4 x 4.
+        # A part or window of the energies has few levels in 4 x 4.
         parts = {"range", "windows"} & set(algorithm)
         changes = {"model.shape": shape(config, 8 if square and parts else 4)}
     if "population" in algorithm:
@@ -29,7 +29,7 @@ def shortened(config):
         if "windows" in algorithm:
             changes["algorithm.windows.count"] = 2
         if "samples" in algorithm:
-            changes["algorithm.samples"] = 8  # of fewer than 4 the errors are unknown
+            changes["algorithm.samples"] = 8  # with fewer than 4 the errors are unknown
     elif "sweeps" in algorithm:
         changes["algorithm.sweeps"] = 2
     if "tile" in config.get("kernel", {}):
@@ -40,7 +40,7 @@ def shortened(config):
     moved = algorithm.get(block, {})
     if algorithm["name"] == "pa" and "step" in moved:
         reach = moved["to"] - moved.get("from", 0) * (block == "control")
-        if config["model"]["name"] == "hard_disks":  # volumes are slow: farther on, few families are left of so small a job
+        if config["model"]["name"] == "hard_disks":  # volumes are slow: later on, few families are left in such a small job
             reach /= 10
             changes[f"algorithm.{block}.to"] = moved["from"] + reach
         changes[f"algorithm.{block}.step"] = reach / 16
@@ -69,7 +69,7 @@ def shortened(config):
 
 
 def shape(config, side):
-    """Of a small lattice; the packed kernel has whole words in a row."""
+    """For a small lattice; the packed kernel needs whole words in a row."""
     first = 64 if config.get("kernel", {}).get("variant") == "packed" else side
     return [first] + [side] * (len(config["model"]["shape"]) - 1)
 

@@ -1,5 +1,5 @@
-"""A Slurm of one node on this machine, from the programs of the distribution: munged, slurmctld and slurmd, with all
-files in one folder and ports of their own. The node claims as many processors as the test asks for.
+"""A one-node Slurm on this machine, from the distribution's programs: munged, slurmctld and slurmd, with all
+files in one folder and ports of their own. The node claims as many processors as the test requests.
 
     with Slurm(processors=4) as slurm:
         subprocess.run(["sbatch", ...], env=slurm.environment)
@@ -80,7 +80,8 @@ def wait_until(condition, seconds):
 
 
 class Slurm:
-    """`processors`: that the node claims to have; `at_once`: those of the machine that its jobs may use."""
+    """`processors`: how many the node claims to have; `at_once`: how many of the machine's processors its jobs may
+    use."""
 
     def __init__(self, processors=2, at_once=None):
         self.processors = processors
@@ -136,22 +137,22 @@ class Slurm:
         raise Unavailable(f"{name} does not start here: {' | '.join(said[-3:]) or 'no message'}")
 
     def looks(self):
-        """How often slurmctld has looked at time limits, which it does every LOOK seconds."""
+        """Returns how often slurmctld has checked time limits, which it does every LOOK seconds."""
         return (self.folder / "slurmctld.log").read_text().count("Testing job time limits")
 
     def wait_until_before_a_look(self, seconds):
-        """Until that many seconds before slurmctld looks at time limits the next time."""
+        """Waits until this many seconds before slurmctld next checks time limits."""
         before = self.looks()
         wait_until(lambda: self.looks() > before, 2 * LOOK)
         time.sleep(LOOK - seconds)
 
     def messages(self):
-        """The last ones of the daemons."""
+        """Returns the daemons' last lines."""
         return "\n".join(line for name in ["slurmctld", "slurmd"]
                          for line in (self.folder / f"{name}.log").read_text().splitlines()[-20:])
 
     def run(self, *command, **options):
-        """A finished process of a command such as squeue, with its output."""
+        """Returns a finished process of a command such as squeue, with its output."""
         return subprocess.run([str(word) for word in command], env=self.environment, text=True, capture_output=True,
                               stdin=subprocess.DEVNULL, timeout=60, **options)
 

@@ -14,7 +14,7 @@ def splitmix64(state):
 
 
 def couplings(shape, seed):
-    """J in the order of a file of couplings: site x + Lx (y + Ly z), then direction."""
+    """Returns J in the order of a couplings file: site x + Lx (y + Ly z), then direction."""
     sites = 1
     for side in shape:
         sites *= side
@@ -23,7 +23,7 @@ def couplings(shape, seed):
 
 
 def text_file(shape, seeds):
-    """The contents of a text file with one sample for each seed."""
+    """Returns the contents of a text file with one sample per seed."""
     lines = ["shape " + " ".join(str(side) for side in shape)]
     for seed in seeds:
         lines.append(f"couplings  # splitmix64, seed {seed}")

@@ -1,4 +1,4 @@
-/* Parallel tempering on the device under test, beside the slow obvious one. */
+/* Parallel tempering on the device under test, alongside the slow, simple version. */
 #include "support/tempering_fixture.h"
 
 #include <inttypes.h>
@@ -122,7 +122,7 @@ void *tempering_fetch(struct tempering_fixture *fixture, const void *memory, siz
   return fetched;
 }
 
-/* The first element where two arrays differ, or `count`. */
+/* Returns the first element where two arrays differ, or `count`. */
 static size_t difference(const void *found, const void *expected, size_t count, size_t size)
 {
   for (size_t i = 0; i < count; i++)

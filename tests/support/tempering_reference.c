@@ -1,4 +1,4 @@
-/* The slow obvious parallel tempering. */
+/* The slow, simple parallel tempering. */
 #include "support/tempering_reference.h"
 
 #include <setjmp.h>
@@ -30,7 +30,7 @@ static size_t places_of_pairs(const struct tempering_reference *reference)
          reference->plan.samples;
 }
 
-/* Place (c, t, s), or the overlap of pair c. */
+/* Returns place (c, t, s), or the overlap of pair c. */
 static size_t place(const struct tempering_reference *reference, size_t c, size_t t, size_t s)
 {
   return (c * reference->plan.temperatures + t) * reference->plan.samples + s;
@@ -103,7 +103,8 @@ void tempering_reference_free(struct tempering_reference *reference)
   memset(reference, 0, sizeof *reference);
 }
 
-/* Uniform from lowest to highest, which are reached more often than others. */
+/* Returns a uniform number from lowest to highest; the ends are hit more often than other
+ * values. */
 static int64_t
 draw(uint32_t element, uint32_t array, uint32_t time, int64_t lowest, int64_t highest)
 {
@@ -202,7 +203,7 @@ static void exchange_places(struct tempering_reference *reference, size_t a, siz
   }
 }
 
-/* One sample of one copy. */
+/* Exchanges one sample of one copy. */
 static void exchange_column(struct tempering_reference *reference, struct gpumc_random random,
                             uint32_t round, size_t c, size_t s)
 {

@@ -1,5 +1,5 @@
-/* The slow obvious parallel tempering: one place after the other. Of
- * algorithms/pt/pt_rules.h it shares the decision on an exchange and the value of a term. */
+/* The slow, simple parallel tempering: one place after another. It shares only the exchange
+ * decision and the value of a term with algorithms/pt/pt_rules.h. */
 #ifndef TESTS_SUPPORT_TEMPERING_REFERENCE_H
 #define TESTS_SUPPORT_TEMPERING_REFERENCE_H
 
@@ -9,8 +9,8 @@ enum tempering_extreme { TEMPERING_NO_EXTREME, TEMPERING_HOTTEST, TEMPERING_COLD
 
 struct tempering_walker {
   uint32_t number;
-  enum tempering_extreme last; /* of those that it has been to */
-  bool was_hot;                /* it has been at the hottest */
+  enum tempering_extreme last; /* the extreme it visited last */
+  bool was_hot;                /* it has been at the hottest temperature */
 };
 
 /* Arrays as in struct pt_tempering; every channel and overlap is kept. */
@@ -34,14 +34,14 @@ void tempering_reference_init(struct tempering_reference *reference,
                               double quantum);
 void tempering_reference_free(struct tempering_reference *reference);
 
-/* Random channels within +-bound[c], as numbers of `time`, and overlaps within their histograms, or
- * +-1000. */
+/* Draws random channels within +-bound[c], from the number `time`, and overlaps within their
+ * histograms, or +-1000. */
 void tempering_reference_measure(struct tempering_reference *reference, const int64_t *bound,
                                  uint32_t time);
 void tempering_reference_accumulate(struct tempering_reference *reference, bool histogram);
 void tempering_reference_exchange(struct tempering_reference *reference, struct gpumc_random random,
                                   uint32_t round);
-/* What publishing leaves. */
+/* Leaves the state that publishing leaves. */
 void tempering_reference_clear(struct tempering_reference *reference);
 
 #endif

@@ -1,4 +1,4 @@
-/* The device that the tests of kernels and populations work on. */
+/* The device that tests of kernels and populations use. */
 #include "support/test_device.h"
 
 #include <assert.h>

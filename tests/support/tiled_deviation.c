@@ -13,7 +13,7 @@ enum { REPLICAS = 16, STEP = 4 };
 static const double beta = 0.4;
 static const double errors_allowed = 4.5;
 
-/* Mean and its error over the replicas. */
+/* Returns how far the mean over the replicas is from `exact`, in errors of the mean. */
 static double deviation_of(const double *value, double exact)
 {
   double mean = 0, square = 0;
@@ -24,7 +24,7 @@ static double deviation_of(const double *value, double exact)
   return (mean - exact) / sqrt(square / (REPLICAS * (REPLICAS - 1.0)));
 }
 
-/* Specific heat by the exact energy, so that it is linear in what is measured. */
+/* The specific heat uses the exact energy, so that it is linear in the measured values. */
 struct tiled_deviation
 tiled_deviation(const struct tiled_size *size, struct ising_tiling tiling, enum ising_move update)
 {

@@ -1,4 +1,4 @@
-/* The slow obvious tiled kernel. */
+/* The slow, simple tiled kernel. */
 #include "support/tiled_reference.h"
 
 #include <stdlib.h>
@@ -79,7 +79,7 @@ void tiled_reference_free(struct tiled_reference *tiled)
   memset(tiled, 0, sizeof *tiled);
 }
 
-/* Where a spin is: in which tile (by number), and there at x, y, z. */
+/* Where a spin is: the tile's number, and x, y, z within it. */
 struct where {
   size_t tile, half, x, y, z;
 };
@@ -96,7 +96,7 @@ static struct where where(const struct tiled_reference *tiled, size_t site)
                         .z = z % t};
 }
 
-/* The number of a tile among those of its half. */
+/* Returns the number of a tile within its half. */
 static size_t block_of(const struct tiled_reference *tiled, size_t tile, size_t half)
 {
   size_t block = 0;
@@ -137,7 +137,7 @@ static uint32_t next_fibonacci(const struct tiled_reference *tiled, uint32_t *la
   return next;
 }
 
-/* Called for the sites of a block in the order of their places. */
+/* Returns a random number; called for the sites of a block in the order of their places. */
 static uint32_t number(struct tiled_reference *tiled, const struct where *at, uint32_t time)
 {
   const size_t t = tiled->tiling.tile, place = (at->z * t + at->y) * (t / 2) + at->x / 2;
@@ -149,8 +149,7 @@ static uint32_t number(struct tiled_reference *tiled, const struct where *at, ui
   return next_congruential(tiled, &tiled->thread[block * tiled->places + place]);
 }
 
-/* Sites of a tile come in the order of their places, for places grow with the number of the site.
- */
+/* Updates the sites of a tile in the order of their places, which grow with the site number. */
 static void
 update(struct tiled_reference *tiled, double beta, size_t half, uint32_t time, bool reversed)
 {

@@ -1,4 +1,4 @@
-/* The slow obvious tiled kernel: one replica, one spin after the other, from the text of
+/* The slow, simple tiled kernel: one replica, one spin after another, written from the text of
  * models/ising/tiled/tiled.h and tiled/tiled_generator.h. */
 #ifndef TESTS_SUPPORT_TILED_REFERENCE_H
 #define TESTS_SUPPORT_TILED_REFERENCE_H
@@ -8,7 +8,7 @@
 
 enum { TILED_FIBONACCI_MAXIMUM = 1279 };
 
-/* Replica number `replica` of the run that `spins` is of. */
+/* Replica number `replica` of the run that `spins` belongs to. */
 struct tiled_reference {
   struct reference *spins; /* borrowed */
   size_t replica;
@@ -21,7 +21,7 @@ struct tiled_reference {
 void tiled_reference_init(struct tiled_reference *tiled, struct reference *spins, size_t replica,
                           struct ising_tiling tiling);
 void tiled_reference_free(struct tiled_reference *tiled);
-/* One call of `sweeps` sweeps, the first with number `time`. */
+/* Does one call of `sweeps` sweeps, the first with number `time`. */
 void tiled_reference_sweep(struct tiled_reference *tiled, double beta, uint32_t time,
                            uint32_t sweeps);
 

@@ -1,5 +1,5 @@
-/* The toy model, and its layouts in the memory of the CPU: a byte a site, and a byte a site of
- * every lane of a block. A sweep adds 1 to every site; the channel is the sum of the sites. */
+/* The toy model and its layouts in CPU memory: one byte per site, and one byte per site for every
+ * lane of a block. A sweep adds 1 to every site; the channel is the sum of the sites. */
 #include "support/toy_replicas.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Layouts of the toy model in the memory of a GPU: every size of a unit, replicas one by one and
- * side by side, whole and in pieces. Conversion goes through host memory. */
+/* Layouts of the toy model in GPU memory: every unit size, replicas one by one and side by side,
+ * whole and in pieces. Conversion goes through host memory. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ static size_t units_of(const struct lattice_gpu_layout *layout)
   return lattice_parts(TOY_SITES, layout->unit_bytes);
 }
 
-/* Where site i of replica r of run m stands. */
+/* Returns the position of site i of replica r of run m. */
 static size_t place_of(const struct lattice_gpu_storage *storage, size_t m, size_t r, size_t i)
 {
   const struct lattice_gpu_layout *layout = storage->layout;
@@ -21,8 +21,8 @@ static size_t place_of(const struct lattice_gpu_storage *storage, size_t m, size
   return (unit * layout->group + r % layout->group) * layout->unit_bytes + i % layout->unit_bytes;
 }
 
-/* Sites of a part of the replicas of the run: number i of them to or from the bytes of a part.
- * `portable` as it stands but for the list, which is host memory. */
+/* Converts sites of some of the run's replicas: site i to or from the bytes of a part. `portable`
+ * is used directly except with the list, which is host memory. */
 static void convert_part(const struct lattice_gpu_storage *storage, uint8_t *replicas,
                          const struct lattice_portable *portable, size_t number, uint8_t *bytes,
                          enum lattice_direction direction)

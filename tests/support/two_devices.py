@@ -14,14 +14,14 @@ def require():
 
 
 def settings(name):
-    """Options that say how the device works, which no number may depend on."""
+    """Returns options for how the device works, which must not change any number."""
     if name == "cpu":
         return [["--threads", threads] for threads in (1, 2, 3)]
     return [[]] + [["--set", f"kernel.block_threads={threads}"] for threads in (32, 128, 256, 1024)]
 
 
 def followers(variant, name):
-    """Options for the other kernels of a device that follow a variant's trajectory."""
+    """Returns options for the device's other kernels that follow a variant's trajectory."""
     return [["--set", "kernel.variant=walker"]] * (variant == "spin" and "walker" in device.variants(name))
 
 
@@ -29,8 +29,9 @@ class TwoDevices(ProgramCase):
     device = None
 
     def compare(self, config, variant=None, title=None):
-        """The numbers of a configuration with `output: out.h5` on A, with which those on B agree however B works, and
-        by whichever kernel follows the variant's trajectory. Control: another seed gives others."""
+        """Checks that the numbers of a configuration with `output: out.h5` on A agree with those on B in all of B's
+        settings and by every kernel that follows the variant's trajectory. Control: another seed gives different
+        numbers."""
         self.gpumc("run", config, "--quiet", "--device", A, "-o", "first.h5")
         expected = numbers(self.path("first.h5"))
         self.path("first.h5").unlink()

@@ -1,4 +1,4 @@
-/* What walks under a tabulated weight are tested with. */
+/* Cases for tests of walks under a tabulated weight. */
 #include "support/walk_cases.h"
 
 const struct gpumc_kernel_ops *walk_kernel(void)
@@ -36,7 +36,7 @@ void walk_open(struct ising_fixture *fixture, struct ising_case with, struct wal
     fixture->ensemble.device->shared_bytes = 0;
 }
 
-/* A CPU has but one memory. */
+/* A CPU has only one memory. */
 static void for_memories(const struct walk_case *of, struct test_setting setting, walk_body *body)
 {
   for (int shared = test_device_is_cpu(); shared < 2; shared++)

@@ -10,7 +10,7 @@
 
 #include "support/status.h"
 
-/* Weights that pull towards the ends, differently in each run, and differ from level to level. */
+/* Makes weights that pull towards the ends, differ between runs, and differ from level to level. */
 static void make_weights(struct walk_tables *tables, bool closed)
 {
   const size_t levels = tables->table.levels;
