@@ -83,7 +83,7 @@ static void test_impossible_states_are_refused(void **state)
   }
 }
 
-/* What the estimator makes of a series in blocks of `shortest` measurements at least. */
+/* Estimates the mean and kurtosis of a series in blocks of at least `shortest` measurements. */
 static void mean_and_kurtosis(const void *state, const double *means, double *results)
 {
   const double *factor = (const double *)state;
@@ -129,7 +129,7 @@ static void test_jackknife_of_a_mean_is_its_standard_error(void **state)
   /* sample variance 7.5, over 5, times 3^2 */
   assert_true(fabs(results[0] - 12) < 1e-14 && fabs(results[1] - 22.0 / 16.0) < 1e-14);
   assert_true(fabs(variances[0].value - 13.5) < 1e-13 && variances[0].freedom == 4);
-  /* without each value in turn */
+  /* the estimate without each value in turn */
   double without[5];
   for (int i = 0; i < 5; i++) {
     double mean = (20 - x[i]) / 4;
@@ -139,9 +139,9 @@ static void test_jackknife_of_a_mean_is_its_standard_error(void **state)
   gpumc_bins_free(&bins);
 }
 
-/* 2^13 values of tau 9.5 in 64 bins of 128, or with `shortest` in fewer. The variance that is low
- * by tau/length of a block, with its scatter sqrt(2/blocks): within four standard deviations. Had
- * the correlation been ignored, it would be 1/19 of that. */
+/* 2^13 values with tau 9.5 in 64 bins of 128, or in fewer with `shortest`. The variance, low by
+ * tau/length of a block and with a scatter of sqrt(2/blocks), must be within four standard
+ * deviations. If the correlation were ignored, it would be 1/19 of that. */
 static void test_jackknife_of_correlated_values(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* Canonical runs: what a configuration says of grids and chains, and what is made of the
- * channels of a measurement. */
+/* Canonical runs: how a configuration defines grids and chains, and how the channels of a
+ * measurement are processed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "models/ising2d/ising2d.h"
 #include "support/status.h"
 
-/* The values of the algorithm's block, given as JSON. */
+/* Returns the values of the algorithm's block, given as JSON. */
 static struct gpumc_params params_of(const char *json)
 {
   const struct gpumc_params params = {.values = cJSON_Parse(json)};
@@ -31,7 +31,7 @@ static void release(struct gpumc_params *params)
   "false,"                                                                                         \
   "\"samples\":1"
 
-/* Every point once, in order, at the temperature nearest to it. */
+/* Checks that every point occurs once, in order, at the temperature nearest to it. */
 static void check_grid(const char *json, size_t points)
 {
   struct gpumc_error error = {0};
@@ -147,8 +147,8 @@ static double four_a_site(const struct gpumc_model *model, const struct gpumc_en
   return 4.0 * (double)model->sites;
 }
 
-/* A unit is 2^28 updates of sites, whatever trials that takes, a sweep at least, and not more than
- * there is to do; of a slow kernel on a CPU 2^28 ns. */
+/* A unit is 2^28 site updates, whatever number of trials that takes, but at least one sweep and no
+ * more than remains to be done; for a slow kernel on a CPU it is 2^28 ns. */
 static void test_units(void **state)
 {
   struct gpumc_error error = {0};
@@ -227,8 +227,8 @@ static void test_results(void **state)
   model.ops->destroy(&model);
 }
 
-/* A measurement of two replicas goes onto a grid of one point by the channel that is conjugate to
- * the moved control, which need not be the first: at beta = 1, weights are by the field times the
+/* A measurement of two replicas is reweighted to a grid of one point with the channel conjugate to
+ * the moved control, which need not be the first: at beta = 1, weights use the field times the
  * magnetization. */
 static void test_weights_follow_the_conjugate_channel(void **state)
 {
@@ -262,8 +262,8 @@ static void test_weights_follow_the_conjugate_channel(void **state)
   model.ops->destroy(&model);
 }
 
-/* Three replicas in two chains, or with a sample each, of an athermal target: each number of a
- * profile has a unit of its own, and bins are averages over all replicas. */
+/* Checks a profile of an athermal target with three replicas in two chains, or with one sample
+ * each: each number of a profile has its own unit, and bins are averages over all replicas. */
 static void check_profile(bool each_sample, const double *group)
 {
   static const double at[] = {1, 2}, unit[] = {0.5, 4};

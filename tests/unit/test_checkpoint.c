@@ -21,7 +21,7 @@
 static const char path[] = "run.ckpt";
 enum { N_WORDS = 5000, N_KILLS = 50 };
 
-/* A checkpoint all of whose words are `number`. */
+/* Writes a checkpoint whose words are all `number`. */
 static enum gpumc_status write_number(uint64_t number, struct gpumc_error *error)
 {
   static uint64_t words[N_WORDS];
@@ -150,7 +150,8 @@ static void test_round_trip_errors(void **state)
   gpumc_checkpoint_abandon(NULL);
 }
 
-/* HDF5 numbers the ids of a kind one after the other: what two marks enclose was made between. */
+/* HDF5 numbers the ids of a kind consecutively: everything between two marks was created in
+ * between. */
 struct mark {
   hid_t space, list, type;
 };
@@ -174,7 +175,7 @@ static int count_valid(hid_t first, hid_t last)
   return count;
 }
 
-/* Each refusal that HDF5 itself makes, with its reason and nothing left open. */
+/* Checks each refusal by HDF5 itself: it has its reason and leaves nothing open. */
 static void test_failures_leave_nothing_open(void **state)
 {
   (void)state;
@@ -283,8 +284,8 @@ static void test_foreign_files_are_named(void **state)
   free(bytes);
 }
 
-/* Every size limit from nothing to enough: the write fails, or succeeds; the old one or the new one
- * is whole. */
+/* With every size limit from nothing to enough, the write fails or succeeds, and the old or the new
+ * checkpoint is whole. */
 static void test_full_disk_leaves_the_old_one(void **state)
 {
   (void)state;

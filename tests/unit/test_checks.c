@@ -1,5 +1,5 @@
-/* Checks of keys against each other: they run only where what they read has no mistake, and can
- * read nothing else. */
+/* Checks of keys against each other: they run only if what they read has no mistake, and can read
+ * nothing else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -93,7 +93,7 @@ static void test_checks_run_on_clean_keys(void **state)
   (void)state;
   run("{sweeps: 5}");
   assert_ran(1, 1, 20);
-  run("{sweeps: 5, sweeper: x}"); /* a longer name with the same beginning */
+  run("{sweeps: 5, sweeper: x}"); /* a longer name with the same start */
   assert_ran(1, 1, 20);
 }
 
@@ -121,7 +121,7 @@ static void test_refused_keys_are_not_read_later(void **state)
   assert_ran(1, 1, 0);
 }
 
-/* Whether the key can be read through a view of those keys. */
+/* Returns whether the key can be read through a view of the keys in `reads`. */
 static bool can_read(const char *reads, const char *key)
 {
   cJSON *values = cJSON_Parse("{\"a\":1,\"ab\":1,\"b\":{\"c\":1}}");
@@ -177,7 +177,7 @@ static void check_blindly(const struct gpumc_params *params, const struct gpumc_
     gpumc_params_mistake(params, report, "offset", "a mistake that is none");
 }
 
-/* The only sign of a check under an "if" that no test has met. */
+/* The only sign of a check under an "if" that no test has reached. */
 static void test_an_undeclared_key_is_an_internal_error(void **state)
 {
   const struct gpumc_check blind_checks[] = {{.reads = "offset", .run = check_blindly}, {0}};
@@ -203,7 +203,7 @@ static void test_an_undeclared_key_is_an_internal_error(void **state)
 }
 #endif
 
-/* The values of checks of a task with a mistake elsewhere are those of the task without. */
+/* Checks read the same values in a task with a mistake elsewhere as in the task without it. */
 static void test_a_mistake_in_one_task_of_a_campaign_is_not_that_of_the_next(void **state)
 {
   (void)state;

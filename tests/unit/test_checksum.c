@@ -1,4 +1,4 @@
-/* The checksum: fixed values, independence of the cut, and that damage is noticed. */
+/* The checksum: fixed values, independence of how data are split, and detection of damage. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +16,8 @@ static void fill(unsigned char bytes[N_BYTES])
     bytes[i] = (unsigned char)(i * i + i / 7);
 }
 
-/* Written into files: the values must never change while the checkpoint's version stays. */
+/* These are written into files: the values must never change while the checkpoint's version stays
+ * the same. */
 static void test_values_are_pinned(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* YAML text to nodes with marks, and every way in which a text can be wrong. */
+/* YAML text to nodes with marks, and every way a text can be wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -209,7 +209,7 @@ static void test_size_errors(void **state)
                   "c.yaml:1:1: larger than 8 MiB; use shorter lists with fewer digits, or several");
 }
 
-/* A text of 1 KiB and 8200 aliases to it are more than 8 MiB. */
+/* A 1 KiB text and 8200 aliases to it exceed 8 MiB. */
 static void test_size_of_aliases_errors(void **state)
 {
   struct gpumc_text head = {0};
@@ -223,7 +223,8 @@ static void test_size_of_aliases_errors(void **state)
                   "c.yaml:2:20: nested deeper than 32");
 }
 
-/* As many keys and values, 54 of them around the long list, and as deep as is allowed. */
+/* Has the maximum number of keys and values, 54 of them around the long list, and the maximum
+ * depth. */
 static void test_largest_document(void **state)
 {
   struct gpumc_text text = {0};

@@ -1,4 +1,4 @@
-/* Configurations: when and of which temperatures they are asked for, and what they take. */
+/* Configurations: when and at which temperatures they are requested, and what they take. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ static void check_betas(const char *json, uint32_t step, double beta, size_t exp
   gpumc_configurations_request_free(&request);
 }
 
-/* Inverse temperatures are met but for their last digits. */
+/* Inverse temperatures match except for their last digits. */
 static void test_betas(void **state)
 {
   (void)state;
@@ -101,9 +101,9 @@ check_demand(size_t replica_bytes, double rows, double replicas, double result, 
   assert_float_equal((double)demanded.host_bytes - 1000, host, 0);
 }
 
-/* Replicas of many bytes go one by one, small ones in blocks, and few of them in a smaller one.
- * Rows have 40 bytes of labels; 16 MiB of them wait, or all there are, and three are on their way,
- * or so many as make up 1 MiB each. */
+/* Replicas of many bytes go one by one, small ones in blocks, and a few small ones in a smaller
+ * block. Rows have 40 bytes of labels. Up to 16 MiB of them wait, or all of them, and three, or as
+ * many as make up 1 MiB each, are in transfer. */
 static void test_memory(void **state)
 {
   const double mebi = 0x1p20, row = mebi + 40;

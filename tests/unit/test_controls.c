@@ -1,5 +1,5 @@
-/* The controls of models of Ising spins: a field that is moved from run to run and sweep to sweep
- * acts as the field of an instance does, and weights follow from it. */
+/* The controls of Ising spin models: a field that changes from run to run and sweep to sweep acts
+ * as an instance's field does, and weights follow from it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@ enum { RUNS = 3, REPLICAS = 40, SWEEPS = 5 };
 
 static const double beta = 0.45, field[RUNS] = {0.3, -0.7, 0.0};
 
-/* The portable replicas of run m. */
+/* Returns the portable replicas of run m. */
 static uint8_t *portable(struct ising_fixture *fixture, size_t m)
 {
   struct gpumc_error error = {0};
@@ -26,7 +26,7 @@ static uint8_t *portable(struct ising_fixture *fixture, size_t m)
   return bytes;
 }
 
-/* The same of run `first_run` of an instance with a field of its own. */
+/* Returns the same for run `first_run` of an instance with its own field. */
 static uint8_t *of_instance(struct ising_case with, uint32_t first_run, double own)
 {
   struct ising_fixture fixture;
@@ -44,7 +44,8 @@ static uint8_t *of_instance(struct ising_case with, uint32_t first_run, double o
   return bytes;
 }
 
-/* Sweeps in moved fields, twice, so that what a kernel keeps from the sweep before is met, too. */
+/* Sweeps in moved fields twice, so that what a kernel keeps from the previous sweep is tested
+ * too. */
 static void compare_with_instances(struct ising_case with)
 {
   struct ising_fixture fixture;
@@ -96,7 +97,7 @@ static void a_moved_field_is_that_of_an_instance(void **state)
       }
 }
 
-/* Energies keep the instance's own field: what is moved enters by the magnetization. */
+/* Energies keep the instance's own field: the moved field enters through the magnetization. */
 static void the_weight_is_that_of_the_moved_field(void **state)
 {
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];

@@ -1,7 +1,8 @@
-"""tools/correlation.py: correlations of simulated groups, against the matrix that they were drawn from.
+"""tools/correlation.py: correlations of simulated groups against the matrix they were drawn from.
 
-5000 groups: each of 10 different elements is within 5 of its standard deviations, (1 - rho^2)/sqrt(5000), and within what
-the mean correlation takes part with: false alarm below 1e-5. Control: groups in another order at each temperature.
+5000 groups: each of 10 different elements is within 5 of its standard deviations, (1 - rho^2)/sqrt(5000), and within
+what the mean correlation contributes: false alarm rate below 1e-5. Control: groups in another order at each
+temperature.
 """
 import pathlib
 import sys
@@ -21,7 +22,7 @@ SHARE = COUNT / (COUNT + GROUPS)
 
 
 def drawn(seed=1):
-    """Deviations [group, temperature] of the correlations KNOWN, of other variances."""
+    """Returns deviations [group, temperature] with the correlations KNOWN and different variances."""
     normal = np.random.default_rng(seed).normal(size=(GROUPS, COUNT))
     return normal @ np.linalg.cholesky(KNOWN).T * np.linspace(0.02, 0.05, COUNT)
 
@@ -32,7 +33,8 @@ def result(algorithm, **parts):
 
 
 def moments():
-    """Groups' <m^4> and <m^2>, of which ln(above) - 2 ln(below) has the correlations KNOWN though each alone has not."""
+    """Returns the groups' <m^4> and <m^2>, for which ln(above) - 2 ln(below) has the correlations KNOWN although
+    neither has them alone."""
     shared = np.random.default_rng(2).normal(size=(GROUPS, 1)) * 0.05
     return ABOVE * (1 + drawn() + 2 * shared), BELOW * (1 + shared)
 
@@ -52,7 +54,7 @@ class Correlations(unittest.TestCase):
             self.assert_known(correlation.shrunk(random.permuted(drawn(), axis=0)))
 
     def test_few_groups_have_the_mean_correlation(self):
-        """Of two groups all correlations found are 1 or -1; 5/7 of each is their mean."""
+        """With two groups all correlations found are 1 or -1; their mean is 5/7 of each."""
         deviations = np.array([[1.0, 2, 3, 4, -5], [-1.0, -2, -3, -4, 5]])
         wanted = np.where(np.arange(5) < 4, 1.0, -1.0)
         wanted = 2 / 7 * np.outer(wanted, wanted) + 5 / 7 * 0.2 * np.ones((5, 5))
@@ -60,7 +62,7 @@ class Correlations(unittest.TestCase):
         np.testing.assert_allclose(correlation.shrunk(deviations), wanted, atol=1e-14)
 
     def test_no_scatter(self):
-        """A temperature where nothing fluctuates does not spoil the others; one alone is of itself."""
+        """A temperature without fluctuations does not spoil the others; a single temperature correlates with itself."""
         deviations = drawn()
         deviations[:, 2] = 0
         found = correlation.shrunk(deviations)
@@ -85,10 +87,10 @@ class Correlations(unittest.TestCase):
         np.testing.assert_array_equal(correlation.correlation(read, "binder_parameter"), np.eye(COUNT))
 
     def test_of_families_of_two_runs(self):
-        """Blocks of different population and two runs of other means."""
+        """Blocks with different populations, and two runs with different means."""
         above, below = moments()
         population = np.random.default_rng(4).integers(50, 150, size=(1, GROUPS))
-        # A block's deviation is that of its sum, whatever its population, so as to have one variance.
+        # A block's deviation is that of its sum, whatever its population, so that all have the same variance.
         sums = [mean[:, None] * population + 100 * (values / mean - 1).T * mean[:, None]
                 for values, mean in ((above, ABOVE), (below, BELOW))]
         half = GROUPS // 2
@@ -98,7 +100,7 @@ class Correlations(unittest.TestCase):
         self.assert_known(correlation.correlation(result({"name": "pa"}, runs=runs), "binder_parameter"))
 
     def test_unknown(self):
-        """No groups, too few of them, runs of other temperatures."""
+        """No groups, too few groups, and runs with different temperatures."""
         above, below = moments()
         for samples in ({}, {"overlap4": above[:7], "overlap2": below[:7]},
                         {"overlap4": above[:, :4], "overlap2": below[:, :4]}):

@@ -1,5 +1,5 @@
-/* Curves of a result: units of the model in place of declared ones, errors beside values, one axis
- * or two, tables. */
+/* Curves of a result: the model's units instead of declared ones, errors beside values, one axis or
+ * two, tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +88,7 @@ static void test_one_axis(void **state)
   gpumc_result_free(&result);
 }
 
-/* What has no symbol has an error without one. */
+/* A quantity without a symbol has an error without one. */
 static void test_no_symbol(void **state)
 {
   (void)state;
@@ -98,7 +98,7 @@ static void test_no_symbol(void **state)
   assert_string_equal(gpumc_error_label(&energy_label, &texts).symbol, "σ(e)");
 }
 
-/* Where nothing is moved there are single numbers. */
+/* If nothing is moved there are single numbers. */
 static void test_no_axis(void **state)
 {
   (void)state;
@@ -139,7 +139,7 @@ static void test_two_axes(void **state)
   gpumc_result_free(&result);
 }
 
-/* The working file has what a finished one does not tell of tables. */
+/* The working file has the details of tables that a finished one omits. */
 static void test_table(void **state)
 {
   (void)state;
@@ -164,7 +164,7 @@ static void test_table(void **state)
   gpumc_recorder_free(recorder);
 }
 
-/* Each channel of a series has its own unit and name, and the energy that of the model. */
+/* Each channel of a series has its own unit and name; the energy has the model's. */
 static void test_series_of_channels(void **state)
 {
   static const struct gpumc_channel energy = {

@@ -1,4 +1,4 @@
-/* Devices by name: which one a name means, and what is said where it is not to be had. */
+/* Devices by name: which device a name means, and what is reported if it is not available. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "core/device/device_gpu.h"
 #include "core/processes/host.h"
 
-/* The address sanitizer asks for it: a failed allocation is an answer, not the end of the test. */
+/* The address sanitizer calls this: a failed allocation returns NULL and does not end the test. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -22,7 +22,7 @@ static const struct gpumc_gpu old = {.name = "Old GPU", .major = 7, .minor = 5};
 static const struct gpumc_gpu ampere = {.name = "Ampere GPU", .major = 8};
 static const struct gpumc_gpu hopper = {.name = "Hopper GPU", .major = 9};
 
-/* Of a driver and a runtime of CUDA 13.0. */
+/* Returns a list of GPUs for a driver and a runtime of CUDA 13.0. */
 static struct gpumc_gpu_list
 gpus_of(int count, const struct gpumc_gpu *first, const struct gpumc_gpu *second)
 {
@@ -63,7 +63,7 @@ static void test_a_gpu_by_name(void **state)
   assert_int_equal(gpumc_gpus_in_turn(&mixed, 0), 1);
 }
 
-/* Processes 0, 1, 2, ... of a host. */
+/* Checks that processes 0, 1, 2, ... of a host get GPUs in turn. */
 static void assert_in_turn(const struct gpumc_gpu_list *gpus, const char *name, const int *expected,
                            size_t count)
 {

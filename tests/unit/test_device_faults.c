@@ -1,5 +1,5 @@
-/* Every call of a device fails once: the failure comes out as it was, what was taken is given back,
- * and nothing crashes. */
+/* Every device call fails once: the failure is reported unchanged, resources are released, and
+ * nothing crashes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,11 +17,11 @@ enum { RUNS = 2, REPLICAS = 40, CAPACITY = 60, BLOCKS = 4, CALLS_MAXIMUM = 1000 
 
 static const double beta_step = 0.1;
 
-/* What the wrapped operations know; struct gpumc_device has no place for it. */
+/* What the wrapped operations know, which has no place in struct gpumc_device. */
 static struct {
   const struct gpumc_device_ops *real;
   size_t calls, failing; /* the call with this number fails */
-  size_t pieces;         /* of device memory that were not given back */
+  size_t pieces;         /* pieces of device memory not yet returned */
 } faults;
 
 static bool fails(const char *what, struct gpumc_error *error)
@@ -109,7 +109,7 @@ static enum gpumc_status create_population(struct work *work, struct gpumc_error
   return status;
 }
 
-/* Two temperatures, the runs. */
+/* Creates tempering with the runs as two temperatures. */
 static enum gpumc_status create_tempering(struct work *work, struct gpumc_error *error)
 {
   static const double beta[RUNS] = {0.3, 0.4};
@@ -193,7 +193,7 @@ static enum gpumc_status outcomes(struct work *work, struct gpumc_error *error)
                             : status;
 }
 
-/* Every replica to the host and back, as checkpoints do. */
+/* Copies every replica to the host and back, as checkpoints do. */
 static enum gpumc_status transfer(struct work *work, struct gpumc_error *error)
 {
   uint32_t size[RUNS];
@@ -285,8 +285,8 @@ static void test_every_call_fails_once(void **state)
     while (failures < CALLS_MAXIMUM && fails_at(kernel[k], &ops, failures))
       failures++;
     print_message("%s: %zu calls failed, one at a time\n", kernel[k]->variant, failures);
-    /* Sizes and eight arrays of the population, eight of the tempering, and the sizes to and fro,
-     * at least. */
+    /* There are at least the sizes and eight arrays of the population, eight of the tempering, and
+     * the sizes both ways. */
     assert_in_range(failures, 20, CALLS_MAXIMUM - 1);
     assert_int_equal(faults.calls, failures);
   }

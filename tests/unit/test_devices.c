@@ -1,4 +1,4 @@
-/* What is said of the devices of several processes, and of GPUs that some of them share. */
+/* Reports on the devices of several processes, and on GPUs that some of them share. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void assert_said(struct gpumc_device_place *places, size_t count, const c
 static void gpus_of_their_own(void **state)
 {
   (void)state;
-  /* A launcher may show each process its own GPU, as number 0; hosts may be clones. */
+  /* A launcher may show each process its own GPU as number 0, and hosts may be clones. */
   struct gpumc_device_place shown[] = {place_of(0, "cuda:0", "aa"), place_of(0, "cuda:0", "bb"),
                                        place_of(2, "cuda:0", "aa")};
   struct gpumc_device_place cpus[] = {place_of(0, "cpu", ""), place_of(0, "cpu", "")};

@@ -1,5 +1,5 @@
 /* Which part of an ensemble each process has: shares cover every replica once, begin at groups, are
- * even, and follow each other in memory where whoever uses them relies on it. */
+ * even, and are consecutive in memory if the user relies on it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum { RUNS_MAXIMUM = 9, PROCESSES_MAXIMUM = 40 };
 static const enum gpumc_division every[] = {GPUMC_BY_RUNS, GPUMC_BY_PARTS, GPUMC_BY_REPLICAS};
 static const size_t populations[] = {1, 2, 5, 32, 33, 100, 321};
 
-/* A number of processes that has no means of telling each other anything. */
+/* Returns a number of processes that cannot communicate. */
 static struct gpumc_processes several(int size)
 {
   return (struct gpumc_processes){.module = {.size = size}};
@@ -30,7 +30,7 @@ static enum gpumc_status divide(enum gpumc_division division, size_t group,
   return gpumc_division_choose(divides, &kernel, even, processes, plan, error);
 }
 
-/* Adds up by how many shares each replica is held. */
+/* Counts how many shares hold each replica. */
 static void count_holders(const struct gpumc_ensemble_plan *plan, size_t runs, uint8_t *holders)
 {
   for (int p = 0; p < plan->processes->module.size; p++) {
@@ -51,7 +51,7 @@ static void check_cover(const struct gpumc_ensemble_plan *plan, size_t runs)
   free(holders);
 }
 
-/* Of shares that do not have a part of every run. */
+/* Checks shares that do not have a part of every run. */
 static void check_order(const struct gpumc_ensemble_plan *plan, size_t runs)
 {
   size_t end = 0;
@@ -65,7 +65,7 @@ static void check_order(const struct gpumc_ensemble_plan *plan, size_t runs)
   assert_int_equal(end, runs * plan->capacity);
 }
 
-/* In groups, of what is cut. */
+/* Checks the balance of the divided dimension, in groups. */
 static void check_balance(const struct gpumc_ensemble_plan *plan, size_t runs)
 {
   size_t least = SIZE_MAX, most = 0;
@@ -77,8 +77,8 @@ static void check_balance(const struct gpumc_ensemble_plan *plan, size_t runs)
     most = groups > most ? groups : most;
   }
   assert_true(least > 0);
-  /* Runs are whole where there are enough of them; a part is of one run, of which the processes may
-   * be one more than of another. */
+  /* Runs are whole if there are enough of them; otherwise a part belongs to one run, and the
+   * numbers of processes per run differ by at most one. */
   if (plan->division == GPUMC_BY_REPLICAS)
     assert_true(most - least <= runs);
   else if ((size_t)plan->processes->module.size <= runs)
@@ -140,7 +140,7 @@ static void shares_cover_every_replica_once(void **unused)
       }
 }
 
-/* Room beyond the replicas that there usually are is the last one's. */
+/* Room beyond the usual replicas belongs to the last process. */
 static void reserves_belong_to_the_last(void **unused)
 {
   (void)unused;
@@ -181,7 +181,7 @@ static void the_first_division_with_a_share_for_each_is_taken(void **unused)
   }
 }
 
-/* Where runs are compared, with those of others: of which one at a time has room. */
+/* If runs are compared with those of others, there is room for one of these at a time. */
 static void compared_runs_have_room_for_one_more(void **unused)
 {
   (void)unused;

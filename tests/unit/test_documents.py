@@ -1,5 +1,5 @@
-"""The documents: links lead to files and sections that exist, and files of the tree that are named exist; the README names
-every model, algorithm and kernel of the program; every page is in a menu of the site (docs/conf.py)."""
+"""The documents: links lead to files and sections that exist, and files named in them exist; the README names every
+model, algorithm and kernel of the program; every page is in a menu of the site (docs/conf.py)."""
 import collections
 import json
 import os
@@ -12,7 +12,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("GPUMC_PROGRAM", ROOT / "build/release/gpumc")
-# Words that stand for any name in paths such as src/models/NAME.
+# Words that represent any name in paths such as src/models/NAME.
 ANY = re.compile(r"\b[A-Z]{4,}\b")
 
 
@@ -25,7 +25,7 @@ def without_code(path):
 
 
 def sections(path):
-    """The anchors of headings, as GitHub forms them."""
+    """Returns the anchors of headings, as GitHub forms them."""
     found = collections.Counter()
     for heading in re.findall(r"^#+ (.*)$", without_code(path), re.M):
         text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()
@@ -47,7 +47,8 @@ def broken_links(tree):
 
 
 def lost_paths(tree):
-    """Names in backticks that begin with a folder of the tree; they may end within a name. The changelog names files of its time."""
+    """Returns names in backticks that begin with a folder of the tree; they may end within a name. The changelog names
+    files of its time."""
     found = []
     for document in documents(tree):
         if document.name == "CHANGELOG.md":
@@ -75,7 +76,7 @@ class Documents(unittest.TestCase):
         done = subprocess.run([PROGRAM, "list", "--json"], check=True, capture_output=True, text=True)
         listed = json.loads(done.stdout)
         readme = (ROOT / "README.md").read_text(encoding="utf-8")
-        ours = {name for listing in (ROOT / "src").glob("*/*.def")  # a build may have others as well
+        ours = {name for listing in (ROOT / "src").glob("*/*.def")  # a build may also have others
                 for name in re.findall(r"^GPUMC_\w+\((\w+)\)", listing.read_text(), re.M)}
         names = ours | {kernel["variant"] for model in listed["models"] if model["name"] in ours
                         for kernel in model["kernels"]}

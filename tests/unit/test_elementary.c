@@ -12,7 +12,7 @@
 
 enum { SAMPLES = 1000000 };
 
-/* Uniform in (0, 1) from the counter i. */
+/* Returns a uniform number in (0, 1) from the counter i. */
 static double uniform(uint32_t i)
 {
   uint32_t word[4];

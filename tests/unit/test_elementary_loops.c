@@ -23,13 +23,14 @@ static uint32_t word(uint32_t i, uint32_t which)
   return words[which];
 }
 
-/* Uniform in (0, 1). */
+/* Returns a uniform number in (0, 1). */
 static double uniform(uint32_t i)
 {
   return (word(i, 0) + 0.5) / 4294967296.0;
 }
 
-/* In units in the last place of `exact`, as numbers of the precision have it. */
+/* Returns the difference in units in the last place of `exact`, as represented in this
+ * precision. */
 static double units_off(int precision, double value, long double exact)
 {
   int exponent;
@@ -43,7 +44,7 @@ static void turns_are_cosines_and_sines(void **state)
   const long double circle = 2.0L * acosl(-1.0L);
   double worst[2] = {0, 0};
   for (uint32_t i = 0; i < SAMPLES; i++) {
-    /* Around multiples of an eighth, too, where the quarter changes. */
+    /* Also around multiples of an eighth, where the quarter changes. */
     const uint32_t turn = i % 2 == 0 ? word(i, 0) : (word(i, 0) & 7u << 29) + i % 64 - 32;
     const long double angle = circle * turn / 4294967296.0L;
     double c, s;
@@ -78,7 +79,7 @@ static void decays_are_exponentials(void **state)
   (void)state;
   double worst[2] = {0, 0}, worst_less_one[2] = {0, 0};
   for (uint32_t i = 0; i < SAMPLES; i++) {
-    /* Of all sizes down to 2^-20, a few of them positive. */
+    /* Has all sizes down to 2^-20, a few of them positive. */
     const float x = (float)((i % 2 == 0 ? 80.9 : ldexp(1.0, -(int)(i % 20))) * uniform(i) -
                             (i % 2 == 0 ? 79.9 : 0.0));
     const float argument = i % 4 == 1 ? -x : x;
@@ -111,7 +112,8 @@ static void decays_end_at_the_lowest(void **state)
   }
 }
 
-/* Arguments as far from 1 as floats go, and near 1 those that only their difference to 1 tells. */
+/* Arguments as far from 1 as floats go, and, near 1, those that are determined only by their
+ * difference from 1. */
 static void logarithms(void **state)
 {
   (void)state;

@@ -38,7 +38,7 @@ static void test_prefix(void **state)
   gpumc_error_free(&error);
 }
 
-/* A message may be made from the one that it replaces. */
+/* A message may be made from the one it replaces. */
 static void test_set_from_itself(void **state)
 {
   struct gpumc_error error = {0};

@@ -1,5 +1,5 @@
 /* The estimator against a slow jackknife that averages the data anew without each block, its pooled
- * errors against the scatter of repeats, and wrong ways of estimating, which must not pass. */
+ * errors against the scatter of repeats, and wrong estimates, which must not pass. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static void assert_near(double found, double expected, double relative)
     fail_msg("%.17g, expected %.17g", found, expected);
 }
 
-/* A number between 0 and 1. */
+/* Returns a number between 0 and 1. */
 static double uniform(uint32_t stream, uint32_t i)
 {
   const struct gpumc_random random = gpumc_random_make(11, stream, 10);
@@ -28,7 +28,8 @@ static double uniform(uint32_t stream, uint32_t i)
   return (word[0] + 0.5) * 0x1p-32;
 }
 
-/* Of the means of x and x^2: twice the mean, and a ratio as that in a Binder parameter. */
+/* Returns, from the means of x and x^2, twice the mean and a ratio like that in a Binder
+ * parameter. */
 static void mean_and_ratio(const void *state, const double *mean, double *result)
 {
   (void)state;
@@ -48,7 +49,8 @@ static double number(const struct data *data, size_t stratum, size_t b, size_t i
   return 1 + uniform(data->stream, place) + uniform(data->stream + 1, place / 64);
 }
 
-/* Means over all data but those of block `without` of stratum `of`, added up number by number. */
+/* Computes means over all data except block `without` of stratum `of`, added up number by
+ * number. */
 static void slow_means(const struct data *data, size_t of, size_t without, double mean[WIDTH])
 {
   double count = 0;
@@ -65,7 +67,8 @@ static void slow_means(const struct data *data, size_t of, size_t without, doubl
   mean[1] /= count;
 }
 
-/* (n-1)/n sum of squared deviations from the mean of each stratum; `stretch` as in Busing et al. */
+/* Returns (n-1)/n times the sum of squared deviations from the mean of each stratum; `stretch` as
+ * in Busing et al. */
 static double slow_variance(const struct data *data, size_t result, bool stretched)
 {
   double variance = 0, all = 0, whole[RESULTS], mean[WIDTH];
@@ -107,7 +110,7 @@ static struct data unequal_blocks(uint32_t stream)
   return data;
 }
 
-/* Sums and numbers of members of the blocks of one stratum. */
+/* Computes the sums and member counts of one stratum's blocks. */
 static void
 sum_up(const struct data *data, size_t stratum, double sums[BLOCKS][WIDTH], double weight[BLOCKS])
 {
@@ -134,7 +137,7 @@ static void estimate(const struct gpumc_estimator *estimator, const double *mean
     fail_msg("%s", gpumc_error_text(&error));
 }
 
-/* The estimator on one stratum; `stretched`: told that the blocks are unequal. */
+/* Runs the estimator on one stratum; `stretched`: it knows that the blocks are unequal. */
 static void estimate_one(const struct data *data, bool stretched, double value[RESULTS],
                          double error_of[RESULTS], struct gpumc_variance variance[RESULTS])
 {
@@ -172,7 +175,7 @@ static void test_blocks_are_left_out_as_in_the_slow_way(void **state)
                       1e-14);
         }
       }
-    /* Equal blocks stretch nothing, unequal ones do. */
+    /* Equal blocks are not stretched, unequal ones are. */
     assert_near(slow_variance(&equal, 1, true), slow_variance(&equal, 1, false), 1e-12);
     if (fabs(slow_variance(&unequal, 1, true) / slow_variance(&unequal, 1, false) - 1) < 1e-3)
       fail_msg("unequal blocks make no difference");
@@ -200,7 +203,7 @@ static void test_strata(void **state)
   }
 }
 
-/* Two ways to divide the same data: weighted by their degrees of freedom. */
+/* Two divisions of the same data are weighted by their degrees of freedom. */
 static void test_two_variances_are_pooled(void **state)
 {
   (void)state;
@@ -230,7 +233,7 @@ static void test_two_variances_are_pooled(void **state)
         sqrt((a->freedom * a->value + b->freedom * b->value) / (a->freedom + b->freedom - 2)),
         1e-14);
   }
-  /* One that cannot be left out says nothing. */
+  /* A single block that cannot be left out contributes nothing. */
   replicates[1].blocks = 1;
   replicates[1].without = NULL;
   estimate(&plain, mean, replicates, 2, value, error_of, variance);
@@ -272,9 +275,9 @@ static void test_what_has_no_error(void **state)
   assert_true(isnan(error_of[0]) && isnan(error_of[1]) && value[0] == 2 * mean[0]);
 }
 
-/* Mean square of the deviations from the truth over the reported errors, in many repeats. The
- * numbers of a block share a part, so that blocks are independent and numbers are not. `wrong`:
- * each half of a block is taken for one. */
+/* Returns the mean square of (deviation from the truth)/(reported error) over many repeats. The
+ * numbers of a block share a component, so that blocks are independent and numbers are not.
+ * `wrong`: treats each half of a block as a block. */
 static double square_of_deviations(bool wrong)
 {
   enum { REPEATS = 1000, PARTS = 2 * BLOCKS };
@@ -300,7 +303,7 @@ static double square_of_deviations(bool wrong)
   return squares;
 }
 
-/* Without a function of their own: as with one that copies. */
+/* Without a function of their own, results are the same as with one that copies. */
 static void copy_means(const void *state, const double *mean, double *result)
 {
   (void)state;
@@ -328,8 +331,8 @@ static void test_means_are_results_without_a_function(void **state)
   assert_memory_equal(found, expected, sizeof found);
 }
 
-/* The mean of 1000 squares that are 1 on average scatters by 0.05: bounds of five times that, which
- * chance exceeds once in a million. */
+/* The mean of 1000 squares with expectation 1 scatters by 0.05: the bounds are five times that,
+ * which chance exceeds once in a million. */
 static void test_errors_are_those_of_repeats(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-"""Files as people read them: h5py and xarray on results, live working files and spoiled runs."""
+"""Files as people read them: h5py and xarray on results, live working files and damaged runs."""
 import os
 import pathlib
 import random
@@ -93,7 +93,7 @@ class Files(unittest.TestCase):
         return child
 
     def open_live(self):
-        """The writer opens the file for appending an instant after it has its name."""
+        """The writer opens the file for appending an instant after it gets its name."""
         for _ in range(200):
             try:
                 return h5py.File("x.h5.partial", "r", swmr=True)
@@ -186,7 +186,7 @@ class Files(unittest.TestCase):
                 self.assertEqual(self.succeed("verify", "x.ckpt"), "1\n")
 
     def test_no_memory(self):
-        """Allocations of our own: an ordinary end, whichever fails."""
+        """Our own allocations: the program ends normally, whichever fails."""
         for arguments in (("checkpoint", "x.ckpt", 1), ("verify", "x.ckpt"),
                           ("result", "x.h5", 50), ("info", "x.h5")):
             def alone():

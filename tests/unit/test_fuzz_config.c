@@ -1,5 +1,6 @@
-/* Mutated configurations in this process, for the sanitizers: any outcome but a crash is right.
- * GPUMC_FUZZ_FILES: how many, in place of those of a quick test; GPUMC_FUZZ_SEED: others. */
+/* Mutated configurations in this process, for the sanitizers: any outcome except a crash is right.
+ * GPUMC_FUZZ_FILES: the number of files instead of that of a quick test; GPUMC_FUZZ_SEED:
+ * others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +60,7 @@ static const char *const tokens[] = {"*m",
                                      "name: frozen",
                                      "name: look"};
 
-/* splitmix64: the same mutants everywhere. */
+/* Returns splitmix64 numbers: the same mutants everywhere. */
 static uint64_t next(uint64_t *state)
 {
   uint64_t z = (*state += 0x9e3779b97f4a7c15u);
@@ -68,7 +69,7 @@ static uint64_t next(uint64_t *state)
   return z ^ z >> 31;
 }
 
-/* text[from .. from+removed-1] gives way to `inserted`. */
+/* Replaces text[from .. from+removed-1] by `inserted`. */
 static void splice(char text[LONGEST], size_t *length, size_t from, size_t removed,
                    const char *inserted, size_t n)
 {

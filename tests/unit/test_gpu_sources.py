@@ -1,5 +1,5 @@
-"""C sources that only a build with CUDA has (host code for GPUs and tests of it) compile without CUDA as well, with the
-warnings of the others: a function that one of them has lost is found on machines without nvcc."""
+"""C sources that only a build with CUDA uses (host code for GPUs and its tests) also compile without CUDA, with the
+same warnings as the others: a function missing from one of them is found on machines without nvcc."""
 import os
 import pathlib
 import re
@@ -14,19 +14,19 @@ WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 
 
 def libraries():
-    """Where headers of libraries are that stand outside of the compiler's own folders."""
+    """Returns the folders of library headers outside the compiler's own folders."""
     done = subprocess.run(["pkg-config", "--cflags-only-I", "hdf5", "libcjson"], capture_output=True, text=True)
     return [f"-isystem{path.removeprefix('-I')}" for path in done.stdout.split()]
 
 
 def sources(tree):
-    """As cmake/cuda.cmake chooses them."""
+    """Returns the sources that cmake/cuda.cmake chooses."""
     return sorted({*tree.glob("src/**/*_gpu.c"), *tree.glob("src/**/cuda_*.c"), *tree.glob("tests/support/*_gpu.c"),
                    *tree.glob("tests/cuda/*.c")})
 
 
 def mistakes(tree, source):
-    """What the compiler says, or None where it lacks CUDA's headers."""
+    """Returns the compiler's output, or None if it lacks CUDA's headers."""
     done = subprocess.run([*COMPILER, "-fsyntax-only", "-fopenmp", "-D_GNU_SOURCE", *WARNINGS, f"-I{tree / 'src'}",
                            f"-I{tree / 'tests'}", *libraries(), str(source)], capture_output=True, text=True)
     if re.search(r"cuda\w*\.h: No such file", done.stderr):

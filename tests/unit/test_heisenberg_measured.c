@@ -1,5 +1,5 @@
-/* Channels of Heisenberg and XY spins against the slow obvious sums over replicas in portable form,
- * by every kernel on the CPU: sums of products, currents along x, and waves. */
+/* Channels of Heisenberg and XY spins against slow, simple sums over replicas in portable form, for
+ * every CPU kernel: sums of products, currents along x, and waves. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,7 @@ static void close(struct fixture *fixture)
   gpumc_device_close(&fixture->device);
 }
 
-/* spins[sites][n]; the other component of two is 0. */
+/* spins[sites][n]; with two components the third is 0. */
 static void spin_at(const double *spins, int components, size_t site, double spin[3])
 {
   spin[2] = 0;
@@ -141,12 +141,12 @@ static void expect(const struct heisenberg_settings *settings, const struct gpum
   value[HEISENBERG_WAVE] = wave_of(settings, model->sites, spins);
 }
 
-/* Of N terms that are each rounded, in float to 24 bits; squares of sums up to N. */
+/* Returns the tolerance of N terms, each rounded, in float to 24 bits; squares of sums up to N. */
 static double tolerance_of(const struct gpumc_model *model, size_t channel, bool single)
 {
   const double sites = (double)model->sites, rounded = single ? 0x1p-21 : 0x1p-27;
   const bool square = channel == HEISENBERG_ACROSS || channel == HEISENBERG_WAVE;
-  if (channel == HEISENBERG_DRIFT) /* worked out in double */
+  if (channel == HEISENBERG_DRIFT) /* computed in double */
     return 0x1p-50 * sites;
   return 6 * rounded * sites * (square ? 2 * sites : 1) + 2 * model->quantum[channel];
 }
@@ -188,7 +188,7 @@ static void channels_are_their_sums(void **state)
         check(&cases[i], *kernel);
 }
 
-/* One channel by itself has the number that it has beside all others. */
+/* A channel measured alone has the same number as with all others. */
 static void channels_do_not_depend_on_each_other(void **state)
 {
   struct fixture fixture;
@@ -205,8 +205,8 @@ static void channels_do_not_depend_on_each_other(void **state)
   close(&fixture);
 }
 
-/* All spins alike have no wave. Turned once around on the way through the lattice, cosines and
- * sines stand in one component each, which is half of N^2. */
+/* Identical spins have no wave. With one full turn through the lattice, cosines and sines are in
+ * one component each, which gives half of N^2. */
 static void a_spiral_is_one_wave(void **state)
 {
   (void)state;
@@ -233,7 +233,7 @@ static void a_spiral_is_one_wave(void **state)
   }
 }
 
-/* Sums that are made number by number, as GPUs make them, are those of 128 bits. */
+/* Sums made number by number, as on GPUs, equal those in 128 bits. */
 static void sums_in_two_words_are_exact(void **state)
 {
   const struct gpumc_random random = gpumc_random_make(3, 0, 10);
@@ -251,7 +251,7 @@ static void sums_in_two_words_are_exact(void **state)
   }
 }
 
-/* One spin that is longer or shorter than the others. */
+/* One spin that is longer or shorter than the others is detected. */
 static void a_length_that_is_wrong_is_seen(void **state)
 {
   static const double lengths[] = {1.0, 1.001, 0.99, 3.0};

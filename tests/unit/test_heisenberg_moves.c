@@ -1,12 +1,12 @@
 /* The rules of heisenberg_physics.h: the distribution of the angle between two spins by each move
  * in each precision, lengths of spins, and energies under over-relaxation.
  *
- * Null: two spins with the weight exp(K S_1 . S_2) enclose an angle of density exp(K cos) sin (n =
- * 3) or exp(K cos) (n = 2). SAMPLES independent pairs go into BINS bins of equal probability.
- * Bound: chi^2 of BINS - 1 = 49 degrees of freedom exceeds 110 once in 10^6; 52 comparisons.
- * Controls, which must exceed it: proposals that are not uniform on the sphere, small steps whose
- * width depends on the spin, so that they are not as likely in both directions, and a heat bath
- * whose tail is cut off. Seeds are fixed. */
+ * Null hypothesis: for two spins with weight exp(K S_1 . S_2), the enclosed angle has density exp(K
+ * cos) sin (n = 3) or exp(K cos) (n = 2). SAMPLES independent pairs go into BINS bins of equal
+ * probability. Bound: chi^2 with BINS - 1 = 49 degrees of freedom exceeds 110 once in 10^6; there
+ * are 52 comparisons. Controls that must exceed it: proposals that are not uniform on the sphere,
+ * small steps whose width depends on the spin, so that both directions are not equally likely, and
+ * a heat bath with its tail cut off. Seeds are fixed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,14 +18,15 @@
 
 enum { SAMPLES = 100000, BINS = 50, UPDATES = 60, GRID = 20000 };
 #define BOUND 110.0
-#define WIDTH 1.5 /* of small steps */
+#define WIDTH 1.5 /* width of small steps */
 
 enum control { RIGHT, NOT_UNIFORM, CUT_OFF, BY_SPIN };
 
-/* Probability that the angle's cosine is below `cosine`. */
+/* Returns the probability that the cosine of the angle is below `cosine`. */
 static double distribution(int components, double K, double cosine)
 {
-  static double table[GRID + 1], of = 0; /* of n = 2, by the trapezoidal rule, from angle pi on */
+  static double table[GRID + 1], of = 0; /* for n = 2, by the trapezoidal rule, starting at angle
+                                          * pi */
   if (components == 3)
     return K == 0 ? (1 + cosine) / 2 : expm1(K * (1 + cosine)) / expm1(2 * K);
   const double step = GPUMC_PI / GRID;
@@ -40,8 +41,8 @@ static double distribution(int components, double K, double cosine)
   return (table[i] + (place - i) * (table[i + 1] - table[i])) / table[GRID];
 }
 
-/* Of a proposal `other` for a spin `own`; chords and not cosines, which know little of small
- * angles. */
+/* Finds the place of proposal `other` for spin `own`; uses chords, because cosines resolve small
+ * angles poorly. */
 static void
 find_place(int n, const double own[3], const double other[3], double width, double place[2])
 {
@@ -53,7 +54,7 @@ find_place(int n, const double own[3], const double other[3], double width, doub
     place[1] = 0.5;
     return;
   }
-  /* Axes across the spin: own x e_z, and own x that. */
+  /* Axes perpendicular to the spin: own x e_z, and own x that. */
   const double length = hypot(own[0], own[1]), a[2] = {own[1] / length, -own[0] / length};
   const double b[3] = {-own[2] * a[1], own[2] * a[0], own[0] * a[1] - own[1] * a[0]};
   const double along_a = x * a[0] + y * a[1], along_b = x * b[0] + y * b[1] + z * b[2];
@@ -61,7 +62,7 @@ find_place(int n, const double own[3], const double other[3], double width, doub
   place[1] = 0.5 + atan2(along_b, along_a) / (2 * GPUMC_PI);
 }
 
-/* A spin of the pair `r` after update number `time` given g, and the words that are for it. */
+/* Updates a spin of pair `r` in update number `time` given g, with its own random words. */
 #define RULES(precision)                                                                           \
   typedef struct heisenberg_vector_##precision vector_##precision;                                 \
   static struct heisenberg_words draw_##precision(uint32_t r, uint32_t time, uint32_t attempt)     \
@@ -78,11 +79,11 @@ find_place(int n, const double own[3], const double other[3], double width, doub
     if (n == 3) {                                                                                  \
       struct heisenberg_uniform_##precision uniform =                                              \
           heisenberg_of_sphere_##precision(draw_##precision(r, time, 0));                          \
-      if (control == CUT_OFF) /* one in 128 of the distribution */                                 \
+      if (control == CUT_OFF) /* one part in 128 of the distribution */                            \
         uniform.u = (precision)0x1p-7 + (precision)(1 - 0x1p-7) * uniform.u;                       \
       return heisenberg_sphere_##precision(g, uniform);                                            \
     }                                                                                              \
-    /* With the tail cut off the first proposal stays. */                                          \
+    /* With the tail cut off, the first proposal is kept. */                                       \
     for (uint32_t i = 0; i < HEISENBERG_ATTEMPTS && !accepted; i++)                                \
       accepted = heisenberg_circle_trial_##precision(                                              \
                      g, heisenberg_of_circle_##precision(draw_##precision(r, time, i)), &spin) ||  \
@@ -97,7 +98,7 @@ find_place(int n, const double own[3], const double other[3], double width, doub
     struct heisenberg_uniform_##precision uniform =                                                \
         n == 3 ? heisenberg_of_proposal_##precision(words)                                         \
                : heisenberg_of_circle_##precision(words);                                          \
-    if (control == NOT_UNIFORM && n == 3) /* a polar angle that is uniform */                      \
+    if (control == NOT_UNIFORM && n == 3) /* a uniform polar angle */                              \
       uniform.u = (precision)(0.5 - 0.5 * cos(GPUMC_PI * (double)uniform.u));                      \
     if (control == NOT_UNIFORM && n == 2) /* three quarters of the circle */                       \
       uniform.azimuth -= uniform.azimuth / 4;                                                      \
@@ -122,7 +123,7 @@ find_place(int n, const double own[3], const double other[3], double width, doub
   {                                                                                                \
     return heisenberg_field_##precision(spin, (precision)K, heisenberg_bias_##precision(move, 0)); \
   }                                                                                                \
-  /* The cosine of pair r in the end; both spins are updated in turns. */                          \
+  /* Returns the final cosine of pair r; both spins are updated in turn. */                        \
   static double cosine_##precision(int n, enum heisenberg_move move, uint32_t r, double K,         \
                                    enum control control)                                           \
   {                                                                                                \
@@ -210,8 +211,8 @@ static void angles_have_their_distribution(void **state)
     }
 }
 
-/* Null: 1 - cos is uniform up to its largest, and the azimuth; n = 2: the angle is. Control: a
- * width off by 3 %. */
+/* Null hypothesis: 1 - cos is uniform up to its maximum, and so is the azimuth; n = 2: the angle
+ * is. Control: a width off by 3 %. */
 static void small_steps_are_uniform(void **state)
 {
   (void)state;
@@ -243,7 +244,7 @@ static void small_steps_are_uniform(void **state)
         print_message("O(%d) %s width %g%s: chi^2 = %.1f, azimuth %.1f\n", n,
                       way % 2 == 0 ? "double" : "float", widths[w], wrong ? " off" : "", chi[0],
                       n == 3 ? chi[1] : NAN);
-        /* Of the whole sphere 3 % of the width are a part in 500 of the reach. */
+        /* For the whole sphere, 3 % of the width is one part in 500 of the reach. */
         if (!wrong)
           assert_true(chi[0] < BOUND && (n == 2 || chi[1] < BOUND));
         else if (n == 2 || widths[w] < 3)
@@ -283,8 +284,8 @@ static void tiny_and_large_fields_leave_lengths_alone(void **state)
       }
 }
 
-/* Fields of neighbours that cancel the bias of the heat bath along x but for one part in 10^4,
- * which is too little to be divided by: drawn spins have length 1, as without that. */
+/* Fields of neighbours that cancel the bias of the heat bath along x except for one part in 10^4,
+ * too little to divide by: drawn spins have length 1, as without the cancellation. */
 #define CANCELLED(precision, bound)                                                                \
   static void check_cancelled_##precision(void)                                                    \
   {                                                                                                \
@@ -311,7 +312,7 @@ static void a_field_that_cancels_the_bias_leaves_lengths_alone(void **state)
   check_cancelled_float();
 }
 
-/* A million reflections at fields that change: renormalisation keeps the length, and without it the
+/* A million reflections in changing fields: with renormalization the length is kept; without it the
  * length drifts by more. */
 static void lengths_do_not_drift(void **state)
 {

@@ -1,6 +1,6 @@
-/* Heisenberg and XY spins with quenched couplings against slow obvious sums over replicas in
- * portable form, by every kernel on the CPU: channels, and what two replicas are compared by; and
- * what the couplings of a sample depend on; and which instances do not walk. */
+/* Heisenberg and XY spins with quenched couplings against slow, simple sums over replicas in
+ * portable form, for every CPU kernel: channels, comparisons of two replicas, what a sample's
+ * couplings depend on, and which instances do not walk. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static const struct heisenberg_settings cases[] = {
     {.dimension = 3, .shape = {36, 2, 10}, .components = 3, .coupling = 1, .disorder = BIMODAL},
 };
 
-/* Runs 0 and 1 with a replica for each sample. */
+/* Runs 0 and 1 with one replica per sample. */
 struct fixture {
   struct gpumc_device device;
   struct gpumc_model model;
@@ -147,7 +147,7 @@ static size_t next(const struct state *state, size_t site, size_t axis)
   return gpumc_checkerboard_next(&state->lattice, site, axis);
 }
 
-/* S_i . S_j and (S_i x S_j)_z of the bond from a site. */
+/* Return S_i . S_j and (S_i x S_j)_z for the bond from a site. */
 static double product_at(const struct state *state, size_t site, size_t axis, double turn[3])
 {
   double spin[3], other[3];
@@ -204,7 +204,7 @@ static double plaquette_at(const struct state *state, size_t site, size_t a, siz
          sqrt(8);
 }
 
-/* The mean over the longest axes of |sum of q exp(i k r)|^2. */
+/* Returns the mean over the longest axes of |sum of q exp(i k r)|^2. */
 static double wave_of(const struct state *one, const struct state *other, size_t m, size_t n)
 {
   const size_t length[3] = {one->lattice.length_x, one->lattice.length_y, one->lattice.length_z};
@@ -269,7 +269,7 @@ static void check_channels(struct fixture *fixture, const char *variant)
         const enum heisenberg_channel c = channels[i];
         const double number = (double)fixture->channel[c][m * SAMPLES + s];
         const double found = number * fixture->model.quantum[c];
-        /* Gaussian couplings are rounded, too. */
+        /* Gaussian couplings are also rounded. */
         const double room =
             (single ? 0x1p-17 : 0x1p-19) * sites * (c == HEISENBERG_ACROSS ? 4 * sites : 1);
         if (!(fabs(found - value[c]) <= room) || !(fabs(number) <= fixture->model.bound[c]))
@@ -288,7 +288,7 @@ static void check_pairs(struct fixture *fixture, const char *variant)
     expect_pairs(&one, &other, value);
     for (size_t k = 0; k < HEISENBERG_PAIRS; k++) {
       const double unit = fixture->model.pair[k].unit, found = unit * (double)fixture->pair[k][s];
-      /* Squares of each component of the tensor are rounded down. */
+      /* Squares of each tensor component are rounded down. */
       const double scale = k == HEISENBERG_PAIR_WAVE ? 8 * (double)fixture->model.sites : 4,
                    room = (single ? 0x1p-20 : 0x1p-27) * scale + 9 * unit;
       if (unit > 0 && !(fabs(found - value[k]) <= room))
@@ -313,7 +313,7 @@ static void channels_and_pairs_are_their_sums(void **unused)
       }
 }
 
-/* Control: the energies of the other sample's couplings, and the pairs of other samples. */
+/* Control: energies with another sample's couplings, and pairs from other samples, differ. */
 static void samples_differ(void **unused)
 {
   struct fixture fixture;
@@ -335,8 +335,8 @@ static void samples_differ(void **unused)
   close(&fixture);
 }
 
-/* In float and in double kernels have the same couplings, and J_ij are those that are drawn but
- * for rounding to 2^-24 of a power of two above them all, 16 J. */
+/* Kernels in float and double have the same couplings, and J_ij are the drawn values rounded to
+ * 2^-24 of a power of two above them all, 16 J. */
 static void couplings_are_those_of_the_sample(void **unused)
 {
   struct gpumc_model model;
@@ -355,7 +355,7 @@ static void couplings_are_those_of_the_sample(void **unused)
   assert_true(parameters->weight == 16);
   for (size_t i = 0; i < count; i++)
     assert_true((double)single[i] == twice[i] && fabs(twice[i]) <= 1);
-  /* Site x = 2 of colour 0 has k = 1, its bond forward to x = 3 the same index of colour 1. */
+  /* Site x = 2 of colour 0 has k = 1; its forward bond to x = 3 has the same index in colour 1. */
   uint32_t sample;
   assert_ok(lattice_samples_find(parameters->disorder, 1, &sample, &error), &error);
   const double drawn = lattice_samples_coupling(parameters->disorder, sample, 2),
@@ -366,7 +366,8 @@ static void couplings_are_those_of_the_sample(void **unused)
   model.ops->destroy(&model);
 }
 
-/* What does not walk is refused before anything is allocated, and sweeps all the same. */
+/* Checks that an instance that cannot walk is refused before anything is allocated, and still
+ * sweeps. */
 static void refuse_walks(const struct heisenberg_settings *settings, const char *message)
 {
   const struct gpumc_kernel_ops *const *kernel = gpumc_model_heisenberg.kernels;

@@ -32,7 +32,7 @@ static void for_every_setting(struct ising_case with, void (*body)(struct ising_
   }
 }
 
-/* Every kernel, shape, and level or size of a block; two threads. */
+/* Runs `body` for every kernel, shape, and level or block size, with two threads. */
 static void for_every_case(void (*body)(struct ising_case with))
 {
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
@@ -78,7 +78,7 @@ static void expect_bins(const struct gpumc_model *model, int64_t width, int64_t 
   assert_int_equal(bins.levels, levels);
 }
 
-/* Of a spectrum and of values without one; the last bin may be half empty. */
+/* Covers a spectrum and values without one; the last bin may be half empty. */
 static void bins_cover_all_values(void **state)
 {
   (void)state;
@@ -137,7 +137,8 @@ static void measures_like_the_reference(void **state)
   for_every_case(measure_case);
 }
 
-/* Parents as `resample` gives them: survivors keep their places; a hash decides who dies. */
+/* Draws parents as `resample` returns them: survivors keep their places; a hash decides which
+ * replicas die. */
 static void draw_parents(uint32_t *parent, size_t old_size, size_t new_size, uint32_t salt)
 {
   for (uint32_t r = 0; r < new_size; r++) {
@@ -145,7 +146,7 @@ static void draw_parents(uint32_t *parent, size_t old_size, size_t new_size, uin
     parent[r] = r < old_size && hash % 4 != 0 ? r : UINT32_MAX;
   }
   for (uint32_t r = 0, source = salt; r < new_size; r++) {
-    /* A free place is filled from a survivor, or from a replica beyond the new size. */
+    /* A free place is filled from a survivor or from a replica beyond the new size. */
     while (parent[r] == UINT32_MAX) {
       const uint32_t from = source++ * 7 % (uint32_t)old_size;
       if (from >= new_size || parent[from] == from)
@@ -227,7 +228,7 @@ static void set_and_get_are_inverse(void **state)
   for_every_case(transfer_case);
 }
 
-/* What becomes of the replicas of one run, with a resampling in between. */
+/* The history of one run's replicas, with a resampling in between. */
 struct fate {
   int64_t energy[CAPACITY], magnetization[CAPACITY];
   uint8_t *portable;
@@ -235,7 +236,8 @@ struct fate {
 
 static const uint32_t fate_size[RUNS] = {CAPACITY, 1, 40};
 
-/* The runs with.first_run .. + with.runs, which are the runs `first` .. of all, in one batch. */
+/* Follows the runs with.first_run .. + with.runs, which are runs `first` .. of all, in one
+ * batch. */
 static void follow(const struct ising_case *with, size_t first, struct fate fate[], size_t *bytes)
 {
   struct ising_fixture fixture;
@@ -300,7 +302,7 @@ static void fused_case(struct ising_case with)
   memset(energy, 0, sizeof energy);
   memset(magnetization, 0, sizeof magnetization);
   for (size_t i = 0; i < sizeof sweeps / sizeof *sweeps; i++) {
-    /* Now one channel, now both. */
+    /* Sometimes one channel, sometimes both. */
     fixture_sweep(&fixture, sweeps[i], 0.4);
     fixture_measure(&fixture, energy[0], i == 1 ? NULL : magnetization[0]);
     fixture_sweep_and_measure(&fused, sweeps[i], 0.4, energy[1], i == 1 ? NULL : magnetization[1]);
@@ -323,14 +325,14 @@ static void fused_measurement_is_that_after_the_sweep(void **state)
   for_every_case(fused_case);
 }
 
-/* Bytes a site of one replica. */
+/* Returns the bytes per site of one replica. */
 static double memory_limit(const struct gpumc_kernel_ops *kernel)
 {
   return fixture_trajectory(kernel) == REFERENCE_SPIN ? 1.3 : 0.35;
 }
 
-/* On a GPU the smallest lattices, whose rows are padded, may take more, and so may replicas on
- * their way, whose number is limited. */
+/* On a GPU the smallest lattices, with padded rows, may take more; so may replicas in transfer,
+ * which are limited in number. */
 static void memory_is_within_its_limit(void **state)
 {
   (void)state;
@@ -366,7 +368,7 @@ static void refuses_what_cannot_be(void **state)
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = fixture_kernels(kernel);
   const size_t shape[2] = {65536, 65536};
-  /* On a CPU more than can be addressed: a sanitizer's malloc ends the program otherwise. */
+  /* On a CPU, more than can be addressed: with less, a sanitizer's malloc ends the program. */
   const struct gpumc_ensemble_plan plan = {
       .runs = 1, .capacity = (size_t)1 << (test_device_is_cpu() ? 40 : 31), .samples = 1};
   assert_int_equal(ising2d_instance(shape, 1.0, 0.0, &model, &error), GPUMC_OK);

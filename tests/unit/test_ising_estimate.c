@@ -1,4 +1,4 @@
-/* Deciding an update in single precision: never wrong, and seldom left open. */
+/* Deciding an update in single precision: never wrong, and rarely undecided. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,8 +36,8 @@ static void make_model(struct gpumc_model *model)
   assert_int_equal(ising_instance(&settings, model, &error), GPUMC_OK);
 }
 
-/* Numbers at the threshold, and 1, 2, 4, .. above and below it. The field is rounded, and moved by
- * as much as sums of rounded terms may be wrong. */
+/* Tests numbers at the threshold and 1, 2, 4, .. above and below it. The field is rounded and
+ * shifted by as much as sums of rounded terms may be wrong. */
 static void
 expect_never_wrong(const struct ising_spin_rule *rule, int64_t f, float moved, uint32_t spin)
 {

@@ -1,6 +1,6 @@
-/* Operations of the kernels of Ising spins other than sweeps, in two and three dimensions, with
- * signs of bonds and fields, against the slow reference: channels, exchange, overlaps, memory, and
- * what kernels of bits refuse. */
+/* Operations of Ising spin kernels other than sweeps, in two and three dimensions, with signs of
+ * bonds and fields, against the slow reference: channels, exchange, overlaps, memory, and what
+ * kernels of bits refuse. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 
 enum { SIZE = 37, ROOM = 41, RUNS = 4, FIRST_RUN = 5 };
 
-/* Every kernel with the operations, shape and feeling; two threads, levels or sizes of a block in
- * turn. */
+/* Runs `body` for every kernel with the operations, shape and feeling; with two threads, and levels
+ * or block sizes in turn. */
 static void for_every_case(uint32_t operations, void (*body)(struct ising_case with))
 {
   struct test_setting setting[TEST_SETTINGS_MAXIMUM];
@@ -34,7 +34,7 @@ static void for_every_case(uint32_t operations, void (*body)(struct ising_case w
       }
 }
 
-/* Waves of the reference are slow: those of some lanes of both groups. */
+/* Waves are slow in the reference: only those of some lanes in both groups are compared. */
 enum { WAVE_STEP = 31 };
 
 static void open_at_random(struct ising_pair *pair, const struct ising_case *with)
@@ -63,7 +63,8 @@ static void channels_are_those_of_the_reference(void **state)
   for_every_case(GPUMC_OPERATION_MEASURE | GPUMC_OPERATION_COMPARE, measure_case);
 }
 
-/* Kernels may count while they sweep. On small lattices often, since few spins are decided last. */
+/* Kernels may count while they sweep. Small lattices are measured often, since few spins are
+ * decided last. */
 static void swept_case(struct ising_case with)
 {
   enum { ROUNDS = 8, SMALL = 600 };
@@ -109,7 +110,7 @@ static void overlaps_are_those_of_the_reference(void **state)
   for_every_case(GPUMC_OPERATION_COMPARE, overlap_case);
 }
 
-/* Replicas change places with a run before or a run behind, never with both; sweeps go on with the
+/* Replicas change places with a run before or after, never with both; sweeps continue with the
  * random numbers of the new place. */
 static void exchange_case(struct ising_case with)
 {
@@ -135,7 +136,7 @@ static void exchanged_replicas_change_places(void **state)
   for_every_case(GPUMC_OPERATION_EXCHANGE | GPUMC_OPERATION_SWEEP, exchange_case);
 }
 
-/* Population annealing of one sample: children live in the parents' couplings. */
+/* Population annealing of one sample: children use the parents' couplings. */
 static void gather_case(struct ising_case with)
 {
   struct ising_fixture fixture;
@@ -164,7 +165,7 @@ static void children_have_the_energy_of_parents(void **state)
   for_every_case(GPUMC_OPERATION_GATHER, gather_case);
 }
 
-/* Words of signs take memory by the group of samples, not by the run. */
+/* Words of signs take memory per group of samples, not per run. */
 static void memory_of_samples_is_counted(void **state)
 {
   (void)state;
@@ -185,7 +186,7 @@ static void memory_of_samples_is_counted(void **state)
     const double more =
         (double)(kernel[k]->bytes(model, &device, &each) - kernel[k]->bytes(model, &device, &one));
     const double bonds = (double)(3 * model->sites * (SAMPLES - 32));
-    /* At least a bit for each bond, and for each of its ends not more than a word of bits needs. */
+    /* At least one bit per bond, and for each of its ends no more than a word of bits needs. */
     if (fixture_trajectory(kernel[k]) == REFERENCE_MULTISPIN)
       assert_true(more >= bonds / 8 && more <= 2 * bonds / 8);
     fixture_close(&fixture);

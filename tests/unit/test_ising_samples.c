@@ -42,7 +42,7 @@ static size_t bonds_of(const struct gpumc_model *model)
   return model->sites * ising_parameters(model)->lattice.dimension;
 }
 
-/* Couplings of a sample and, behind them, its fields; caller frees. */
+/* Returns a sample's couplings, followed by its fields; the caller frees them. */
 static int32_t *sample_of(const struct gpumc_model *model, size_t number)
 {
   struct gpumc_error error = {0};
@@ -85,7 +85,7 @@ static void test_sample_depends_on_seed_and_number_alone(void **state)
   ising_destroy(&other_seed);
 }
 
-/* Part of the meaning of a seed: never to change. The values come from another program (Philox in
+/* Part of the meaning of a seed: must never change. The values come from another program (Philox in
  * Python integers, the logarithm of the C library), in quanta of 2^-26. */
 static void test_known_sample(void **state)
 {
@@ -110,7 +110,7 @@ static void test_known_sample(void **state)
   ising_destroy(&model);
 }
 
-/* Moments of values in units of energy: mean, variance, excess kurtosis, over n of them. */
+/* Moments of n values in units of energy: mean, variance, excess kurtosis. */
 struct moments {
   double n, mean, variance, kurtosis;
 };
@@ -127,7 +127,7 @@ static struct moments moments_of(const int32_t *values, size_t n, double quantum
   return (struct moments){(double)n, mean, variance, fourth / (variance * variance) - 3};
 }
 
-/* 5 standard errors each (1/n, 2/n, 24/n for unit variance): false alarms below 2e-6. */
+/* Allows 5 standard errors each (1/n, 2/n, 24/n for unit variance): false alarm rate below 2e-6. */
 static void assert_is_gaussian(struct moments found, double sigma)
 {
   assert_true(fabs(found.mean) < 5 * sigma / sqrt(found.n));
@@ -199,7 +199,7 @@ static void test_uniform_field_is_included(void **state)
   ising_destroy(&model);
 }
 
-/* All p: probability 0 and 1 too. */
+/* All p, including probabilities 0 and 1. */
 static void test_all_couplings_of_one_sign(void **state)
 {
   struct ising_settings settings = square(16);
@@ -329,7 +329,7 @@ static void assert_refused(const struct ising_settings *settings, const char *me
   ising_destroy(&model);
 }
 
-/* Bounds of rounding to quanta (ising_instance.c), on both sides. */
+/* Values on both sides of the bounds for rounding to quanta (ising_instance.c). */
 static void test_values_finer_than_the_quantum(void **state)
 {
   static const char uneven[] = "shape 2 4 couplings 1e6 1e-6 1 1 1 1 1 1 1 1 1 1 1 1 1 1";
@@ -360,7 +360,7 @@ static void test_values_finer_than_the_quantum(void **state)
   ising_destroy(&model);
 }
 
-/* 2 x 9.35 J a site are 2^40 quanta at most: 2^-12 J at 2^23.8 sites. */
+/* 2 x 9.35 J per site are at most 2^40 quanta: 2^-12 J at 2^23.8 sites. */
 static void test_gaussian_couplings_of_large_lattices(void **state)
 {
   struct ising_settings settings = square(2048);
@@ -391,7 +391,8 @@ static void test_more_samples_than_a_file_has(void **state)
   ising_destroy(&model);
 }
 
-/* A text file of `samples` square samples, whose couplings are `size` but for signs, and `last`. */
+/* Writes a text file of `samples` square samples whose couplings are `size` except for their signs,
+ * and `last`. */
 static void write_signs(const char *path, size_t length, size_t samples, double size, double last)
 {
   const size_t count = 2 * length * length;
@@ -409,8 +410,8 @@ static void write_signs(const char *path, size_t length, size_t samples, double 
   assert_int_equal(fclose(file), 0);
 }
 
-/* 18 MB of numbers, more than are kept: numbers of one size are known after one pass, and what is
- * known of them is what a second one finds, bit for bit. */
+/* 18 MB of numbers, more than are kept: numbers of one size are identified in one pass, and a
+ * second pass finds the same result, bit for bit. */
 static void test_numbers_of_one_size_are_read_once(void **state)
 {
   enum { LENGTH = 256, SAMPLES = 12 };

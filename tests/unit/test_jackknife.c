@@ -1,5 +1,4 @@
-/* Jackknife variances that are undetermined, their degrees of freedom, and probabilities of chance.
- */
+/* Undetermined jackknife variances, degrees of freedom, and probabilities of chance. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +29,7 @@ static void test_what_does_not_fluctuate_is_undetermined(void **state)
   assert_true(gpumc_pooled_error(gpumc_jackknife(values, 1, BLOCKS), other) == sqrt(5.0));
 }
 
-/* A difference of large numbers has their rounding. */
+/* A difference of large numbers has their rounding error. */
 static void test_rounding_is_that_of_the_arithmetic(void **state)
 {
   (void)state;
@@ -56,7 +55,7 @@ static void test_freedom_of_rare_events(void **state)
   }
 }
 
-/* Of so few deviations one, two or three events are no certain number. */
+/* With so few deviations, one, two or three events are no certain number. */
 static void test_events_in_few_deviations(void **state)
 {
   (void)state;

@@ -13,7 +13,7 @@
 
 enum { LEAST = 2, MOST = 10 };
 
-/* The block of an algorithm with these keys, given as JSON. */
+/* Returns the block of an algorithm with these keys, given as JSON. */
 static struct gpumc_params params_of(const char *beta)
 {
   char json[256];
@@ -69,7 +69,7 @@ static void test_both_ends_are_exact(void **state)
   cJSON_Delete((cJSON *)params.values);
 }
 
-/* The first mistake, or "" where there is none. */
+/* Checks the first mistake, or "" if there is none. */
 static void check_mistake(const char *keys, const char *expected)
 {
   struct gpumc_params params = params_of(keys);

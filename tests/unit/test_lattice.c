@@ -1,4 +1,4 @@
-/* What the lattice models share, against the slow obvious way. */
+/* Code shared by the lattice models, against the slow, simple way. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +64,7 @@ static void vertical_counters_count_every_lane(void **state)
   for (uint32_t v = 0; v < VECTORS; v++) {
     gpumc_v32 bits;
     for (uint32_t i = 0; i < GPUMC_VECTOR_WORDS; i++) {
-      /* All ones at times: the largest counts and the longest carries. */
+      /* Sometimes all ones: the largest counts and the longest carries. */
       uint32_t word = v % 3 == 0 ? UINT32_MAX : noise(v * GPUMC_VECTOR_WORDS + i);
       bits[i] = word;
       for (uint32_t lane = 0; lane < 32; lane++)
@@ -116,7 +116,7 @@ static void threshold_bits_spell_the_threshold(void **state)
   }
 }
 
-/* The neighbours that checkerboard.h promises are those of the coordinates. */
+/* The neighbours that checkerboard.h promises match the coordinates. */
 static void checkerboard_neighbours(void **state)
 {
   (void)state;
@@ -149,7 +149,7 @@ static void checkerboard_neighbours(void **state)
   }
 }
 
-/* The site next to (x, y, z), `steps` along the axis, as an index of its colour. */
+/* Returns the site `steps` along the axis from (x, y, z) as an index in its colour. */
 static size_t index_beside(const struct gpumc_checkerboard *lattice, const size_t at[3],
                            size_t axis, size_t steps)
 {
@@ -176,7 +176,7 @@ static void expect_neighbours(const struct gpumc_checkerboard *lattice, const si
   }
 }
 
-/* Vectors of neighbours, from a working copy in which every word is its own index. */
+/* Compares vectors of neighbours, from a working copy where every word is its own index. */
 static void vectors_of_neighbours(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-"""Numbers beside errors: the Python tools write what the program writes, and so do the documents."""
+"""Numbers with errors: the Python tools write what the program writes, and so do the documents."""
 import math
 import pathlib
 import random
@@ -14,7 +14,7 @@ from support import faults  # noqa: E402
 
 PROGRAM = faults.TESTS / "gpumc_measured_program"
 
-# Of both signs of the value.
+# For both signs of the value.
 CASES = [
     (0.136, 0.0791), (1.4123456, 0.00021), (0.5, 0.00996), (0.5, 0.0996), (1.9996, 0.0031), (123.456, 1.54),
     (12.34, 9.96), (12.34, 15), (1234, 150), (0.02, 1.5), (0.02, 15), (99.96, 0.12), (999.96, 14), (9.9996e6, 51),

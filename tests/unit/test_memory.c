@@ -1,4 +1,4 @@
-/* Host memory: zeroed and aligned, refusals that say what was wanted, and sizes as text. */
+/* Host memory: zeroed and aligned, refusals that say what was requested, and sizes as text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "core/base/memory.h"
 
-/* The address sanitizer asks for it: a failed allocation is an answer, not the end of the test. */
+/* The address sanitizer calls this: a failed allocation returns NULL and does not end the test. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -49,7 +49,7 @@ static void overflow_is_refused(void **state)
   gpumc_error_free(&error);
 }
 
-/* More than the address space of any machine, but no overflow. */
+/* Exceeds any machine's address space without overflow. */
 static void failure_is_refused(void **state)
 {
   struct gpumc_error error = {0};

@@ -1,6 +1,6 @@
 /* What transfers of a divided ensemble send: replicas for a checkpoint go to the root, each once;
- * those of the operation `get` to all. Processes are not there: each rank is played in turn, and
- * what it sends is recorded. */
+ * those of the `get` operation go to all. There are no other processes: each rank is played in
+ * turn, and what it sends is recorded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct message {
   uint8_t *sent;
 };
 
-/* Of one process. */
+/* The messages of one process. */
 struct wire {
   int rank;
   size_t count;
@@ -45,7 +45,7 @@ static void keep(void *own, uint64_t *values, size_t count)
   (void)own, (void)values, (void)count;
 }
 
-/* The only sums are those of numbers of replicas. */
+/* Only numbers of replicas are summed. */
 static void sum_replicas(void *own, uint64_t *values, size_t count)
 {
   (void)own;
@@ -84,7 +84,7 @@ static void get_all(struct gpumc_ensemble *ensemble)
   free(portable);
 }
 
-/* As that rank, with replicas in the states of a start. */
+/* Plays that rank, with replicas in their starting states. */
 static void play(const struct ising_fixture *fixture, enum gpumc_division division, transfer *move,
                  struct wire *wire)
 {
@@ -107,7 +107,7 @@ static void play(const struct ising_fixture *fixture, enum gpumc_division divisi
   gpumc_ensemble_free(&ensemble);
 }
 
-/* Message m of all processes together is run m of the undivided ensemble. */
+/* Checks that message m of all processes together is run m of the undivided ensemble. */
 static void expect_run(struct ising_fixture *fixture, const struct wire wire[PROCESSES], size_t m)
 {
   const size_t bytes = REPLICAS * fixture->model.portable_bytes;

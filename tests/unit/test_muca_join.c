@@ -1,5 +1,5 @@
-/* Windows of a multicanonical run that are joined: of counts that follow one density of states,
- * that density comes back; where one window disagrees, the join says so. */
+/* Joining windows of a multicanonical run: counts that follow one density of states give that
+ * density back; if one window disagrees, the join reports it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,9 +11,9 @@
 #include "algorithms/muca/muca.h"
 
 enum { WINDOWS = 3, WINDOW = 24, BLOCKS = 20, LEVELS = 60, MISSING = 21 };
-static const double visits = 1e6; /* of a level in a block */
+static const double visits = 1e6; /* per level and block */
 
-/* Windows of a run without walkers: what production has left. */
+/* Windows of a run without walkers, with the data that production leaves. */
 struct joined {
   struct muca muca;
   struct muca_table table[WINDOWS];
@@ -32,7 +32,7 @@ static double exact(size_t level)
   return -300 * x * x + 0.1 * (double)(level % 7);
 }
 
-/* Blocks scatter by a thousandth; window 2 is wrong by `wrong` a level. One level has no states. */
+/* Blocks scatter by a thousandth; window 2 is off by `wrong` per level. One level has no states. */
 static void make(struct joined *joined, double wrong)
 {
   struct muca_settings *settings = &joined->muca.settings;
@@ -74,7 +74,7 @@ static void join(struct joined *joined)
               joined->lift, joined->tilt + b * (WINDOWS - 1));
 }
 
-/* The largest deviation from the exact one, both up to a constant. */
+/* Returns the largest deviation from the exact density, both up to a constant. */
 static double farthest(const struct joined *joined)
 {
   const double constant = joined->log_dos[0] - exact(joined->level[0]);
@@ -123,7 +123,7 @@ static void a_window_that_disagrees_is_seen(void **state)
   free(joined);
 }
 
-/* Windows without a level that both have visited cannot be joined. */
+/* Windows with no level that both have visited cannot be joined. */
 static void nothing_in_common_is_seen(void **state)
 {
   struct joined *joined = calloc(1, sizeof *joined);
@@ -142,7 +142,7 @@ static void nothing_in_common_is_seen(void **state)
   free(joined);
 }
 
-/* Where no walker has come into a window, it has no part in the others. */
+/* A window that no walker has entered does not contribute to the others. */
 static void closed_windows_are_left_out(void **state)
 {
   struct joined *joined = calloc(1, sizeof *joined), *open = calloc(1, sizeof *open);

@@ -69,7 +69,7 @@ static void test_selection_of_pairs(void **state)
   model.ops->destroy(&model);
 }
 
-/* What answers to the temperature gives way to what answers to the field. */
+/* The response to the temperature gives way to the response to the field. */
 static void test_selection_in_the_field(void **state)
 {
   cJSON *block = cJSON_Parse("{\"structure_factor\": false}");
@@ -90,7 +90,7 @@ static void test_selection_in_the_field(void **state)
   assert_null(gpumc_declared_moved(&gpumc_model_ising2d, 1));
 }
 
-/* What an instance does not have is left out, and asking for it is a mistake. */
+/* Quantities that an instance lacks are left out, and requesting them is a mistake. */
 static void test_quantities_of_an_instance(void **state)
 {
   cJSON *block = cJSON_Parse("{\"helicity_modulus\": true}");
@@ -163,7 +163,7 @@ static void test_model_without_means(void **state)
   assert_int_equal(none.n_channels, 1);
 }
 
-/* Where means stand, and which quantities they are. */
+/* Where means are stored, and which quantities they are. */
 static void test_places(void **state)
 {
   const struct gpumc_observables few = gpumc_observables_select(&gpumc_model_ising2d, 0, NULL);
@@ -177,7 +177,7 @@ static void test_places(void **state)
   assert_int_equal(gpumc_observables_reported(&few, 2), 2);
 }
 
-/* A mistake where a model has none, and none where it has one or it is not asked for. */
+/* A mistake if a model has none; no mistake if it has one or it is not requested. */
 static void test_check(void **state)
 {
   static const struct {
@@ -204,8 +204,8 @@ static void test_check(void **state)
   }
 }
 
-/* Of a model without a temperature: the volume where its pressure is moved, contacts on request
- * where nothing is. */
+/* A model without a temperature has the volume if its pressure is moved, and contacts on request if
+ * nothing is moved. */
 static void test_controls_of_an_athermal_model(void **state)
 {
   static const struct gpumc_control controls[] = {
@@ -256,8 +256,8 @@ static void assert_near(double found, double expected, double tolerance)
     fail_msg("%.17g, expected %.17g", found, expected);
 }
 
-/* The quantity `name` of a model whose smallest wave number is `wave`, from the means in `mean` by
- * their numbers. */
+/* Returns the quantity `name` of a model with smallest wave number `wave`, from the means in
+ * `mean`, by number. */
 static double value_of(const char *name, size_t sites, double wave, double beta,
                        const double mean[ISING_MEANS], double *scale)
 {
@@ -295,8 +295,8 @@ static void test_binder_parameter(void **state)
   assert_true(isnan(value_of(name, 16, 1, 1, nothing, NULL)));
 }
 
-/* A structure factor of the Ornstein-Zernike form on a lattice, S = chi / (1 + xi^2 4 sin^2(k/2)),
- * gives xi back: of the magnetization and of the overlap. */
+/* A structure factor of Ornstein-Zernike form on a lattice, S = chi / (1 + xi^2 4 sin^2(k/2)),
+ * gives xi back, for the magnetization and the overlap. */
 static void test_correlation_length(void **state)
 {
   static const struct {
@@ -322,7 +322,7 @@ static void test_correlation_length(void **state)
   }
 }
 
-/* With the product of two copies for the square of the energy, and without it. */
+/* With and without the product of two copies in place of the square of the energy. */
 static void test_specific_heat(void **state)
 {
   double scale, mean[ISING_MEANS] = {[ISING_MEAN_ENERGY] = -1.5,
@@ -341,8 +341,8 @@ static void test_specific_heat(void **state)
   assert_false(gpumc_quantity_is_known(&alone, 0, &model, &hot));
 }
 
-/* A susceptibility is a multiple of beta: 0 without any measurement where beta is, and only there.
- */
+/* A susceptibility is a multiple of beta: it is 0 without any measurement if beta is 0, and only
+ * then. */
 static void test_susceptibilities_without_interactions(void **state)
 {
   static const struct {
@@ -379,7 +379,7 @@ static void test_quantities_of_overlaps(void **state)
   assert_near(scale, 1 + 3 * 2, 1e-15);
 }
 
-/* Of two samples: fluctuations are formed of each and averaged, a Binder parameter is that of the
+/* For two samples, fluctuations are formed per sample and averaged; a Binder parameter uses the
  * averages. */
 static void test_averages_over_samples(void **state)
 {

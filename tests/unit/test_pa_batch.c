@@ -1,5 +1,5 @@
 /* Batches of population annealing: bounded in memory and updates, the same on every device, and
- * together all runs once. */
+ * together covering all runs once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "core/device/device.h"
 #include "models/ising2d/ising2d.h"
 
-/* Of one batch, as stated in pa_plan.c. */
+/* Limits of one batch, as stated in pa_plan.c. */
 static const double bytes_maximum = 0x1p28, updates_maximum = 0x1p35;
 
 struct batch_case {
@@ -59,14 +59,14 @@ static void open_job(struct batch_job *job, const struct batch_case *with)
     fail_msg("%s", gpumc_error_text(&error));
 }
 
-/* Of the batches of one process. */
+/* Returns the plan for the batches of one process. */
 static struct pa_population_plan population_plan(const struct batch_job *job)
 {
   const size_t runs = pa_batch_runs(&job->settings, &job->model, 1);
   return pa_population_plan(&job->settings, &job->model, runs, 0);
 }
 
-/* `body` for every case. */
+/* Runs `body` for every case. */
 static void for_every_case(void (*body)(struct batch_job *job))
 {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -114,7 +114,7 @@ static void test_as_many_as_the_updates_allow(void **state)
   job.model.ops->destroy(&job.model);
 }
 
-/* As many times what one process has, up to all runs. */
+/* Checks that several processes have that many times what one has, up to all runs. */
 static void check_processes(struct batch_job *job)
 {
   static const size_t numbers[] = {1, 2, 3, 7, 64, 100000};
@@ -137,7 +137,7 @@ static size_t room(const struct batch_job *job, size_t processes, size_t first, 
   return pa_batch_room(&job->settings, &job->model, &spread);
 }
 
-/* Of 10 runs, each of which is as much as a process takes. */
+/* With 10 runs, where each is as much as a process takes. */
 static void test_room_for_what_has_begun(void **state)
 {
   struct batch_job job;
@@ -146,18 +146,18 @@ static void test_room_for_what_has_begun(void **state)
   assert_int_equal(room(&job, 1, 0, 0), 1);
   assert_int_equal(room(&job, 4, 0, 0), 4);
   assert_int_equal(room(&job, 40, 0, 0), 10);
-  assert_int_equal(room(&job, 1, 0, 4), 4); /* what four have begun */
+  assert_int_equal(room(&job, 1, 0, 4), 4); /* what four have started */
   assert_int_equal(room(&job, 2, 4, 4), 4);
   assert_int_equal(room(&job, 4, 0, 1), 4);
   assert_int_equal(room(&job, 4, 8, 1), 2); /* what is left */
   assert_int_equal(room(&job, 4, 9, 1), 1);
   assert_int_equal(room(&job, 1, 4, 6), 6);
-  assert_int_equal(room(&job, 1, SIZE_MAX, SIZE_MAX), 10); /* of a damaged checkpoint */
+  assert_int_equal(room(&job, 1, SIZE_MAX, SIZE_MAX), 10); /* from a damaged checkpoint */
   job.model.ops->destroy(&job.model);
 }
 
-/* While the first run finds the temperatures the other processes wait. They do so only if they have
- * runs of their own for at least four fifths of the time. */
+/* While the first run finds the temperatures, the other processes wait. They wait only if they then
+ * have runs of their own for at least four fifths of the time. */
 static void test_room_of_adaptive_runs(void **state)
 {
   struct batch_job job;
@@ -167,7 +167,7 @@ static void test_room_of_adaptive_runs(void **state)
   assert_int_equal(room(&job, 4, 0, 0), 4);
   assert_int_equal(room(&job, 5, 0, 0), 1);
   assert_int_equal(room(&job, 5, 0, 1), 1);
-  assert_int_equal(room(&job, 5, 1, 1), 5); /* that is over */
+  assert_int_equal(room(&job, 5, 1, 1), 5); /* that is finished */
   job.settings.runs = 16;
   assert_int_equal(room(&job, 4, 0, 0), 1);
   job.settings.runs = 1;
@@ -230,7 +230,7 @@ static void test_plans(void **state)
   for_every_case(check_plan);
 }
 
-/* Histograms are those of the tracked channel, whichever it is. */
+/* Histograms use the tracked channel, whichever it is. */
 static void test_histograms_of_the_tracked_channel(void **state)
 {
   struct batch_job job;
@@ -249,7 +249,7 @@ static void test_histograms_of_the_tracked_channel(void **state)
   ops.destroy(&job.model);
 }
 
-/* The bound is about; what a CPU takes stays within twice of it. */
+/* Checks memory; the bound is approximate, and a CPU stays within twice the bound. */
 static void check_memory(struct batch_job *job)
 {
   struct gpumc_error error = {0};
@@ -270,7 +270,8 @@ static void test_memory_on_a_cpu(void **state)
   for_every_case(check_memory);
 }
 
-/* Mistakes of a block with this member at an instance whose ln Z at beta = 0 is `log_states`. */
+/* Returns the number of mistakes in a block with this member for an instance whose ln Z at beta = 0
+ * is `log_states`. */
 static size_t mistakes_of(const char *member, double log_states)
 {
   static const size_t shape[2] = {4, 4};
@@ -293,7 +294,7 @@ static size_t mistakes_of(const char *member, double log_states)
   return mistakes;
 }
 
-/* A model without an equilibrium at beta = 0 is annealed in other controls only. */
+/* A model without an equilibrium at beta = 0 is annealed only in other controls. */
 static void test_where_populations_start(void **state)
 {
   static const char beta[] = "\"beta\":{\"from\":0,\"to\":1,\"step\":0.1}";

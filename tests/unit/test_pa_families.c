@@ -1,6 +1,6 @@
-/* Families of a population that processes divide: what each finds in its own replicas, and what
- * others tell of theirs, against what one process finds in all. The processes are played one after
- * the other. */
+/* Families of a population divided among processes: what each finds in its own replicas and what
+ * others report about theirs, against what one process finds in all. The processes are played one
+ * after another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static const struct pa_steps *steps_of(const struct part *part)
   return part->device->ops->kind == GPUMC_KIND_CPU ? &pa_steps_cpu : &pa_steps_gpu;
 }
 
-/* Some families have many members, and few replicas have the lowest value. */
+/* Gives some families many members; few replicas have the lowest value. */
 static uint32_t family_of(size_t m, size_t r)
 {
   const uint64_t any = test_draw(1, (uint32_t)m, (uint32_t)r);
@@ -145,7 +145,7 @@ static void survey(struct part *part)
   fetch(part, part->reached, part->work.population.reached, sizeof part->reached);
 }
 
-/* `depth`: of each run in the whole. */
+/* `depth`: for each run of the whole. */
 static void look_at_families(struct part *part, const uint64_t *depth)
 {
   const struct pa_work *work = &part->work.population;
@@ -179,7 +179,7 @@ static void tell(struct part *part, size_t processes, const struct pa_stranger *
              &part[owner].tallied[m]);
 }
 
-/* What is found in each run; returns how many strangers there were. */
+/* Finds the families of each run; returns how many strangers there were. */
 static size_t
 find(struct gpumc_device *device, size_t processes, bool told, struct pa_tallied found[RUNS])
 {
@@ -213,7 +213,7 @@ find(struct gpumc_device *device, size_t processes, bool told, struct pa_tallied
   return strangers;
 }
 
-/* By plain loops. */
+/* Computes the expected result with plain loops. */
 static struct pa_tallied expected(size_t m)
 {
   struct pa_tallied tallied = {0};
@@ -243,7 +243,7 @@ static void compare(struct gpumc_device *device)
     assert_true(find(device, processes, true, found) > 0);
     assert_memory_equal(found, wanted, sizeof found);
   }
-  /* The control: strangers that nobody is told of. */
+  /* Control: strangers that nobody reports. */
   find(device, 3, false, found);
   assert_memory_not_equal(found, wanted, sizeof found);
 }

@@ -1,6 +1,6 @@
-/* Resampling over several processes: which children move, and what a device does with its own part
- * of a population, put together against the same resampling by one process. The processes are
- * played one after the other. */
+/* Resampling over several processes: which children move, and how a device resamples its own part
+ * of a population; put together, against the same resampling by one process. The processes are
+ * played one after another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,11 +31,11 @@ static void *zeroed(size_t count, size_t size)
 
 struct resampling_case {
   const char *name;
-  size_t founders, capacity; /* of the whole */
-  size_t size[RUNS];         /* before */
-  unsigned most;             /* copies, ... */
-  unsigned rare;             /* which one of so many replicas has, and */
-  size_t only;               /* which only the first so many replicas can have; 0: all */
+  size_t founders, capacity; /* for the whole population */
+  size_t size[RUNS];         /* before resampling */
+  unsigned most;             /* most copies, ... */
+  unsigned rare;             /* which one in this many replicas has, and */
+  size_t only;               /* which only this many first replicas can have; 0: all */
 };
 
 static const struct resampling_case cases[] = {
@@ -94,9 +94,9 @@ struct part {
   struct gpumc_device *device;
   struct pa_work work; /* device memory */
   size_t own[RUNS];
-  uint64_t size[RUNS]; /* of the whole, after */
+  uint64_t size[RUNS]; /* of the whole, after resampling */
   struct pa_need need[RUNS];
-  bool last[RUNS]; /* no later one has replicas before */
+  bool last[RUNS]; /* no later process had replicas before */
   struct pa_copied copied[RUNS];
   uint32_t *parent, *state; /* host memory */
 };
@@ -126,7 +126,7 @@ static const struct pa_steps *steps_of(const struct part *part)
   return part->device->ops->kind == GPUMC_KIND_CPU ? &pa_steps_cpu : &pa_steps_gpu;
 }
 
-/* The share of process p: the last one has the room beyond the founders. */
+/* Returns the share of process p; the last one has the room beyond the founders. */
 static struct gpumc_slice share_of(const struct resampling_case *what, size_t processes, size_t p)
 {
   struct gpumc_slice share = gpumc_slice(what->founders, 1, processes, p);
@@ -135,7 +135,7 @@ static struct gpumc_slice share_of(const struct resampling_case *what, size_t pr
   return share;
 }
 
-/* Of the replicas that a share has of run m. */
+/* Returns the replicas and copies that a share has in run m. */
 static struct pa_copied copied_of(const struct resampling_case *what,
                                   const struct replicas *replicas, const struct gpumc_slice *share,
                                   size_t m)
@@ -149,8 +149,8 @@ static struct pa_copied copied_of(const struct resampling_case *what,
   return copied;
 }
 
-/* What all processes know of each other before `needs`: replicas and copies. `wrong`: so many of
- * the copies of the first process count for the second one, a mistake. */
+/* Sets what all processes know of each other before `needs`: replicas and copies. `wrong`: this
+ * many copies of the first process count for the second, a mistake. */
 static void bring_rows(struct part *part, const struct resampling_case *what,
                        const struct replicas *replicas, uint64_t wrong)
 {
@@ -250,7 +250,7 @@ static size_t size_of(const struct part *part, size_t m)
   return size;
 }
 
-/* As kernels do. */
+/* Gathers as kernels do. */
 static void gather(struct part *part)
 {
   for (size_t m = 0; m < RUNS; m++) {
@@ -265,19 +265,19 @@ static void gather(struct part *part)
 
 /* ---- all of them ---- */
 
-/* Replicas that have moved; and needs that follow from what all processes know, those of the last
- * process that do as well, and those that are not known. */
+/* Counts of replicas that have moved; of needs that follow from what all processes know; of the
+ * last process's needs that do so; and of unknown needs. */
 struct counted {
   size_t moved, known, of_last, unknown;
 };
 
-/* A stream on its way. */
+/* A stream in transfer. */
 struct cargo {
   struct pa_stream stream;
   uint32_t *family, *state; /* device memory, host memory */
 };
 
-/* Slots of those that move, from the device's memory; the caller frees them. */
+/* Returns the slots of the replicas that move, from device memory; the caller frees them. */
 static uint32_t *slots_of(const struct part *part, const struct pa_movers *movers)
 {
   uint32_t *slot = zeroed(movers->count, sizeof *slot);
@@ -339,7 +339,7 @@ static struct pa_flow flow_of(struct exchange *exchange, size_t rank)
                           exchange->need,           exchange->child, exchange->place};
 }
 
-/* What the device has counted, once more. */
+/* Repeats the device's count and compares. */
 static void check_needs(const struct part *part, size_t m)
 {
   const size_t own = part->own[m], after = pa_size_after(&part->work, part->size[m]);
@@ -359,7 +359,8 @@ static void check_needs(const struct part *part, size_t m)
   assert_int_equal(need.places, part->need[m].places);
 }
 
-/* What the others know of this part's needs: the whole, or of the last one something as good. */
+/* Returns what the others know of this part's needs: the whole, or for the last process something
+ * equivalent. */
 static struct pa_need known_need(const struct part *part, size_t m, struct counted *counted)
 {
   const size_t places = pa_size_after(&part->work, part->size[m]);
@@ -415,7 +416,7 @@ static void resample(struct exchange *exchange)
   }
 }
 
-/* What comes of it; `wrong`: as in bring_rows. */
+/* Checks the result and returns the counts; `wrong`: as in bring_rows. */
 static struct counted expect(struct gpumc_device *device, const struct resampling_case *what,
                              const struct replicas *replicas, size_t processes, uint64_t wrong,
                              struct replicas *after)
@@ -492,7 +493,7 @@ static void for_every_setting(void (*body)(struct gpumc_device *device))
 static void compare_all(struct gpumc_device *device)
 {
   struct counted sum = {0};
-  /* On a GPU most of the time goes into taking memory. */
+  /* On a GPU most of the time is spent allocating memory. */
   const uint32_t rounds = device->ops->kind == GPUMC_KIND_CPU ? 5 : 1;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     for (uint32_t round = 0; round < rounds; round++)

@@ -1,4 +1,4 @@
-/* Which children go from which process to which other one, by whole numbers alone. */
+/* Which children go from which process to which other, in whole numbers alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static struct pa_flow flow_of(struct numbers *numbers)
   return flow;
 }
 
-/* In every run as many children as places. */
+/* Draws numbers where every run has as many children as places. */
 static void numbers_draw(struct numbers *numbers, uint32_t round)
 {
   *numbers = (struct numbers){.processes = 1 + test_draw(round, 0, 0) % PROCESSES};
@@ -48,7 +48,8 @@ static void numbers_draw(struct numbers *numbers, uint32_t round)
   }
 }
 
-/* All children of process p in run m go somewhere, and all its places are filled. */
+/* Checks that all children of process p in run m go somewhere, and that all its places are
+ * filled. */
 static void check_streams(const struct pa_flow *flow, size_t m, size_t p)
 {
   uint64_t out = 0, in = 0;
@@ -79,7 +80,8 @@ static void streams_are_complete(void **state)
   }
 }
 
-/* The last process's numbers may both be too large by the same: others exchange the same. */
+/* Both numbers of the last process may be too large by the same amount: the others exchange the
+ * same. */
 static void last_may_have_more(void **state)
 {
   (void)state;
@@ -104,7 +106,7 @@ static void last_may_have_more(void **state)
   }
 }
 
-/* All rounds together have every child once, in order. */
+/* All rounds together contain every child once, in order. */
 static void streams_are_cut(void **state)
 {
   (void)state;

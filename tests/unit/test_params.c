@@ -1,4 +1,4 @@
-/* Declared keys: every type, its defaults, and every mistake that a value can be. */
+/* Declared keys: every type, its defaults, and every mistake a value can have. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +55,7 @@ static const struct gpumc_key keys[] = {
     {.name = "simple", .type = GPUMC_KEY_MAPPING, .children = simple},
     {0}};
 
-/* A document and what became of it. */
+/* A document and its resolved values. */
 struct resolved {
   struct gpumc_document document;
   struct gpumc_report report;
@@ -285,7 +285,7 @@ static void test_lists(void **state)
   release(&r);
 }
 
-/* A walk for each of so many values would take hours. */
+/* A separate walk for each of these values would take hours. */
 static void test_long_lists_are_read_in_one_walk(void **state)
 {
   enum { VALUES = 1000000 };

@@ -1,6 +1,5 @@
-/* The note of a plugin, read from files as bytes: whole ones, others, and thousands of damaged
- * ones.
- */
+/* The note of a plugin, read from files as bytes: intact notes, other files, and thousands of
+ * damaged ones. */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +15,7 @@
 #include "core/plugins/plugin_set.h"
 #include "support/work_directory.h"
 
-/* A shared object of nothing but its header, a segment of notes, somebody else's note, and ours. */
+/* A shared object with only its header, a segment of notes, another program's note, and ours. */
 enum { NOTES = 256, LAYOUT_MAXIMUM = 4096 };
 struct object {
   Elf64_Ehdr header;
@@ -67,7 +66,7 @@ static void make(struct object *object)
     object->ours.layout[i] = gpumc_plugin_layout[i].bytes;
 }
 
-/* What is said of the file: "" if it can be used. */
+/* Returns the verdict on the file: "" if it can be used. */
 static const char *verdict(const void *bytes, size_t size)
 {
   static char text[512];
@@ -153,7 +152,7 @@ static void test_other_objects_errors(void **state)
   assert_refused(&object, "not a shared object");
 }
 
-/* Whatever is cut off or changed: the file is read within its bounds, which sanitizers watch. */
+/* Whatever is cut off or changed, the file is read within its bounds, which sanitizers watch. */
 static void test_damaged_files(void **state)
 {
   struct object good;

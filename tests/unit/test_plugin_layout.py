@@ -1,5 +1,5 @@
-"""src/plugin/layout.def lists every struct that plugins share with the program, as the headers have them; a field that
-is missing in it, or one in another place, is found."""
+"""src/plugin/layout.def lists every struct that plugins share with the program, as in the headers; a field that is
+missing there or in another place is detected."""
 import importlib.machinery
 import importlib.util
 import pathlib

@@ -1,5 +1,5 @@
 /* Resampling of the populations of a batch: weights, numbers of copies, places, empty and overfull
- * outcomes, the trial of a step; and devices that cannot be opened. */
+ * outcomes, trial steps; and devices that cannot be opened. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ static struct pa_resampling_request usual_request(int method)
                                         .target = REPLICAS};
 }
 
-/* Runs m of `size[m]` replicas, tallied. */
+/* Fills the runs m with `size[m]` replicas, tallied. */
 static void
 fill(struct population_fixture *fixture, struct population_sample sample[], const size_t *size)
 {
@@ -58,7 +58,7 @@ static void outcomes_of(struct population_fixture *fixture)
   population_collect(fixture, 0);
 }
 
-/* What a body needs to work on. */
+/* What a body works on. */
 struct filled {
   struct population_fixture fixture;
   struct population_sample sample[RUNS];
@@ -88,7 +88,7 @@ static void for_every_setting(void (*body)(struct test_setting setting))
     body(setting[i]);
 }
 
-/* Blocks of one replica each tell every weight. */
+/* Blocks of one replica each reveal every weight. */
 static void weights_case(struct test_setting setting)
 {
   enum { FEW = 100 };
@@ -166,7 +166,7 @@ static void overlap_is_the_clipped_mean_and_that_of_the_trial(void **state)
   for_every_setting(overlap_case);
 }
 
-/* A trial changes nothing that the resampling finds; smaller steps overlap more. */
+/* A trial does not affect the resampling; smaller steps overlap more. */
 static void trials_fall_from_one(void **state)
 {
   (void)state;
@@ -183,7 +183,7 @@ static void trials_fall_from_one(void **state)
   close_filled(&filled);
 }
 
-/* The rule of pa_population_resample, and copies within one of their expectation. */
+/* Checks the rule of pa_population_resample, and copies within one of their expectation. */
 static void check_parents(const struct population_sample *before,
                           const struct population_sample *after, size_t target)
 {
@@ -239,8 +239,8 @@ static void survivors_keep_their_places(void **state)
   for_every_setting(places_case);
 }
 
-/* Over many steps the mean number of copies is R w/W: bound 5 standard deviations for each replica
- * (false alarm 6e-4 in all). Always rounding up, or down, is far outside. */
+/* Over many steps the mean number of copies is R w/W; bound: 5 standard deviations per replica
+ * (false alarm rate 6e-4 in all). Always rounding up or down is far outside. */
 static void mean_number_of_copies(void **state)
 {
   (void)state;
@@ -274,7 +274,7 @@ static void mean_number_of_copies(void **state)
   population_sample_free(&after);
 }
 
-/* Copies of each of the replicas of run 0 after a resampling. */
+/* Counts the copies of each replica of run 0 after a resampling. */
 static void find_copies(struct population_fixture *fixture, struct population_sample *sample,
                         size_t size, size_t target, uint32_t first_replica, uint32_t *copies)
 {
@@ -293,8 +293,8 @@ static void find_copies(struct population_fixture *fixture, struct population_sa
                    GPUMC_OK);
 }
 
-/* A share that has the second half of a population, of the same weights as the first one. Control:
- * its replicas as those of the first half. */
+/* A share with the second half of a population, with the same weights as the first. Control: its
+ * replicas treated as those of the first half. */
 static void share_case(struct test_setting setting)
 {
   enum { HALF = 500 };
@@ -318,7 +318,8 @@ static void copies_go_by_the_number_in_the_whole(void **state)
   for_every_setting(share_case);
 }
 
-/* Too many for their room, each run by itself; a run beside them keeps its replicas. */
+/* Populations too large for their room, each run separately; a run next to them keeps its
+ * replicas. */
 static void overfull_case(struct test_setting setting)
 {
   struct population_fixture fixture;
@@ -340,7 +341,7 @@ static void overfull_case(struct test_setting setting)
     assert_int_equal(fixture.outcome[m].before, sizes[m]);
     assert_int_equal(population_size(&fixture, m), 0);
   }
-  /* An empty population is told of and hurts nobody. */
+  /* An empty population is reported and does no harm. */
   population_tally(&fixture, FIRST_RUN, false);
   population_resample(&fixture, &request);
   outcomes_of(&fixture);
@@ -364,7 +365,7 @@ static void overfull_populations_are_left_empty(void **state)
   for_every_setting(overfull_case);
 }
 
-/* With one replica aimed at, none comes of it in about one step out of e. */
+/* With a target of one replica, none is left in about one step out of e. */
 static void a_population_can_die_out(void **state)
 {
   (void)state;
@@ -398,7 +399,8 @@ static void a_device_that_is_not_there(void **state)
 static void device_memory_that_is_not_there(void **state)
 {
   (void)state;
-  /* On a CPU only what cannot be addressed: a sanitizer's malloc ends the program otherwise. */
+  /* On a CPU only sizes that cannot be addressed: for others a sanitizer's malloc ends the
+   * program. */
   const size_t counts[] = {SIZE_MAX / 8 + 2, (size_t)1 << 50};
   struct gpumc_device device = test_device(test_setting());
   for (size_t i = 0; i < (test_device_is_cpu() ? 1 : 2); i++) {

@@ -1,5 +1,5 @@
-/* Whole annealing steps of a batch of populations against the slow obvious way, bit for bit: sums,
- * families, histograms, resampling, outcomes that are collected a step late. */
+/* Whole annealing steps of a batch of populations against the slow, simple way, bit for bit: sums,
+ * families, histograms, resampling, and outcomes collected a step late. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ struct batch {
   size_t runs;
   uint32_t first_run;
   double step;
-  size_t size[5]; /* of run m: number m mod 5 */
+  size_t size[5]; /* run m uses number m mod 5 */
 };
 
 static const struct batch batches[] = {
@@ -129,7 +129,7 @@ static const struct batch batches[] = {
 
 enum { BATCHES = sizeof batches / sizeof *batches };
 
-/* Both sides of the comparison: the device's populations and the host's. */
+/* Both sides of the comparison: the device's and the host's populations. */
 struct pair {
   const struct batch *batch;
   struct population_fixture fixture;
@@ -176,7 +176,7 @@ static void begin_with_founders(struct pair *pair)
 {
   for (size_t m = 0; m < pair->batch->runs; m++) {
     population_sample_found(&pair->sample[m], &pair->batch->plan);
-    /* Families of before, which founding overwrites. */
+    /* Old families, which founding overwrites. */
     memset(pair->sample[m].family, 0, pair->sample[m].size * sizeof *pair->sample[m].family);
     population_bring(&pair->fixture, m, &pair->sample[m]);
     population_sample_found(&pair->sample[m], &pair->batch->plan);
@@ -185,7 +185,7 @@ static void begin_with_founders(struct pair *pair)
   population_found(&pair->fixture);
 }
 
-/* New channels, as after sweeps, and their tally, published. */
+/* Sets new channels, as after sweeps, tallies them and publishes the tally. */
 static void measure_and_tally(struct pair *pair, uint32_t time)
 {
   const struct batch *batch = pair->batch;
@@ -238,7 +238,7 @@ static void compare(struct pair *pair, uint32_t time)
                            &pair->expected[slot][m].found, pair->where);
 }
 
-/* Other sizes and families than those that steps lead to. */
+/* Sets sizes and families that steps do not lead to. */
 static void replace_populations(struct pair *pair)
 {
   const struct batch *batch = pair->batch;
@@ -320,7 +320,7 @@ static void large_runs(void **state)
   for_every_setting(3);
 }
 
-/* As where a control other than beta is moved. */
+/* As if a control other than beta were moved. */
 static void other_weights(void **state)
 {
   (void)state;
@@ -328,7 +328,7 @@ static void other_weights(void **state)
     for_every_setting(b);
 }
 
-/* Two steps of the runs first .. first+runs-1 of a batch; outcomes as collected. */
+/* Takes two steps of runs first .. first+runs-1 of a batch and collects the outcomes. */
 static void
 two_steps(struct population_fixture *fixture, const struct batch *batch, size_t first, size_t runs)
 {
@@ -380,7 +380,7 @@ static void runs_side_by_side_are_each_run_alone(void **state)
   }
 }
 
-/* The fixed-point sum against long double. */
+/* Compares the fixed-point sum with long double. */
 static void entropy_is_that_of_the_family_shares(void **state)
 {
   (void)state;
@@ -409,7 +409,7 @@ static void entropy_is_that_of_the_family_shares(void **state)
   population_close(&fixture);
 }
 
-/* A wrong number anywhere is noticed: the comparison's negative control. */
+/* A wrong number anywhere is detected: the comparison's negative control. */
 static void the_reference_tells_other_populations_apart(void **state)
 {
   (void)state;

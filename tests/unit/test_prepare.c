@@ -1,5 +1,5 @@
-/* Memory of a task: what is asked of the host and of a GPU, and the largest population that fits.
- */
+/* Memory of a task: what is requested from the host and from a GPU, and the largest population that
+ * fits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,10 +12,11 @@
 
 #include "core/run/prepare.h"
 
-/* An algorithm of `runs` runs at once with capacity = 2 population, whose replicas take REPLICA
- * bytes in the ensemble, WORK in arrays of the device and HOST on the host; PORTABLE on the way to
- * a checkpoint, run by run. Where processes divide the replicas, a process has as much less of WORK
- * and of FEWER of the host's, and of MORE and LIST, which there are then, as it has replicas. */
+/* An algorithm with `runs` simultaneous runs and capacity = 2 population. Each replica takes
+ * REPLICA bytes in the ensemble, WORK in device arrays, HOST on the host, and PORTABLE on the way
+ * to a checkpoint, run by run. If processes divide the replicas, each has less of WORK and of the
+ * host's FEWER, in proportion to its replicas; the same holds for MORE and LIST, which are then
+ * needed as well. */
 enum { REPLICA = 64, WORK = 36, HOST = 1000, PORTABLE = 100, FEWER = 100, MORE = 8, LIST = 4 };
 
 static const struct gpumc_key population_keys[] = {
@@ -60,7 +61,7 @@ static const struct gpumc_algorithm_ops algorithm = {.keys = population_keys, .d
 static const struct gpumc_kernel_ops kernel = {.bytes = bytes};
 static const struct gpumc_device_ops cpu = {.name = "cpu"}, gpu = {.name = "cuda"};
 
-/* The message for a population, or NULL where it fits; the caller frees. */
+/* Returns the message for a population, or NULL if it fits; the caller frees it. */
 static char *refusal_of(const struct gpumc_device_ops *ops, const char *json, double host_available,
                         double device_available)
 {
@@ -140,7 +141,7 @@ static void test_a_run_by_itself(void **state)
                  "available; the largest algorithm.population that fits is 90");
 }
 
-/* The population that is named fits into both. */
+/* The population named in the message fits into both. */
 static void test_memory_of_a_gpu_and_of_its_host(void **state)
 {
   (void)state;
@@ -154,7 +155,7 @@ static void test_memory_of_a_gpu_and_of_its_host(void **state)
                  "available; the largest algorithm.population that fits is 20");
 }
 
-/* Of two keys the one that asks for more. */
+/* The key that requests more is named. */
 static void test_the_larger_key_is_named(void **state)
 {
   (void)state;
@@ -168,8 +169,8 @@ static void test_the_larger_key_is_named(void **state)
                  "KiB, 439 KiB are available; the largest algorithm.copies that fits is 20");
 }
 
-/* Of 2 runs of 100 replicas, with room for 200, four processes have 25, 25, 25 and the room beyond:
- * 125 of 200 places. On a host all of its processes count. */
+/* With 2 runs of 100 replicas and room for 200, four processes have 25, 25, 25, and 25 plus the
+ * room beyond: 125 of 200 places. A host counts all of its processes. */
 static void test_replicas_of_several_processes(void **state)
 {
   static const enum gpumc_division divides[] = {GPUMC_BY_REPLICAS, GPUMC_UNDIVIDED};
@@ -194,7 +195,7 @@ static void test_replicas_of_several_processes(void **state)
   cJSON_Delete(task.resolved);
 }
 
-/* Of several processes, where algorithm or kernel do not let them divide the work. */
+/* With several processes, if the algorithm or kernel does not let them divide the work. */
 static void test_work_that_is_not_divided(void **state)
 {
   (void)state;
@@ -224,7 +225,8 @@ static void test_work_that_is_not_divided(void **state)
   assert_false(gpumc_preparation_undivided(&preparation, &three, &text));
 }
 
-/* Each process has two of six runs, whose memory the GPU has as often as processes work on it. */
+/* Each process has two of six runs, and a GPU holds their memory once for each process that works
+ * on it. */
 static void test_processes_on_one_gpu(void **state)
 {
   (void)state;
@@ -253,7 +255,7 @@ static void test_processes_on_one_gpu(void **state)
 
 /* ---- independent runs ---- */
 
-/* Of runs that are independent each process takes one, or those that a checkpoint has begun. */
+/* For independent runs, each process takes one, or those that a checkpoint has started. */
 static enum gpumc_status
 demand_runs(const struct gpumc_params *params, const struct gpumc_model *model,
             const struct gpumc_device *device, const struct gpumc_spread *spread,
@@ -283,7 +285,8 @@ static const struct gpumc_kernel_ops whole = {.bytes = bytes},
                                      singly = {.bytes = bytes, .group = 1};
 static const char four_runs[] = "{\"algorithm\": {\"population\": 100, \"runs\": 4}}";
 
-/* On a CPU, of one run with room for 200 replicas; and beside, where processes have parts of it. */
+/* On a CPU: one run with room for 200 replicas; and the additional memory if processes have parts
+ * of it. */
 enum { RUN = 200 * (HOST + WORK + REPLICA), BESIDE = PORTABLE * 200 };
 
 struct independent {
@@ -291,7 +294,7 @@ struct independent {
   struct gpumc_preparation preparation;
 };
 
-/* Four runs on several processes, after those that have begun. */
+/* Opens four runs on several processes, after those already started. */
 static void open_independent(struct independent *of, const struct gpumc_kernel_ops *with,
                              struct gpumc_spread spread, double available)
 {
@@ -324,10 +327,10 @@ static void assert_division(const struct independent *of, enum gpumc_division di
   assert_true(of->preparation.host_bytes == host_bytes);
 }
 
-/* Each on a host of its own. */
+/* Each on its own host. */
 static const struct gpumc_processes four = {.module = {.size = 4, .local_size = 1}};
 
-/* Each has a run; where it has no room for one, a part of one. */
+/* Each process has one run or, if there is no room for it, a part of one. */
 static void test_narrowing_for_want_of_memory(void **state)
 {
   struct independent of;
@@ -346,7 +349,7 @@ static void test_narrowing_for_want_of_memory(void **state)
   cJSON_Delete(of.task.resolved);
 }
 
-/* A kernel that does not divide a run leaves it at that. */
+/* A kernel that does not divide a run leaves the runs whole. */
 static void test_narrowing_of_what_is_not_divided(void **state)
 {
   struct independent of;
@@ -360,7 +363,8 @@ static void test_narrowing_of_what_is_not_divided(void **state)
   cJSON_Delete(of.task.resolved);
 }
 
-/* Too few for the processes, which all runs are not, are divided as a new run would be. */
+/* If too few runs are left for the processes, although all runs would be enough, they are divided
+ * as a new run would be. */
 static void test_what_is_left_of_the_runs(void **state)
 {
   const struct gpumc_spread spread = {.processes = 4, .begun = {3, 1}};
@@ -377,7 +381,7 @@ static void test_what_is_left_of_the_runs(void **state)
   cJSON_Delete(of.task.resolved);
 }
 
-/* Of the four runs in a checkpoint one process has room for two. */
+/* One process has room for two of the four runs in a checkpoint. */
 static void test_runs_of_a_checkpoint(void **state)
 {
   static const char said[] = "not enough memory: 800 replicas (4 runs side by side, as in the "

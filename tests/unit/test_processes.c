@@ -1,4 +1,4 @@
-/* A single process, slices, and what the environment says of a launcher. */
+/* A single process, slices, and what the environment says about a launcher. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -87,7 +87,7 @@ static void slices_of_very_many_do_not_overflow(void **unused)
   assert_true(end == n);
 }
 
-/* Processors first .. first + count - 1. */
+/* Returns processors first .. first + count - 1. */
 static struct gpumc_processor_set set_of(size_t first, size_t count)
 {
   struct gpumc_processor_set set = {0};
@@ -113,7 +113,7 @@ static void processes_divide_processors_that_they_share(void **unused)
   /* More processes than processors. */
   assert_shares((const struct gpumc_processor_set[]){single, single, single}, 3,
                 (const int[]){1, 1, 1});
-  /* Bound, each to some of its own; two to each of two sockets; and one to half of the other's. */
+  /* Bound: each to some of its own, two to each of two sockets, and one to half of another's. */
   assert_shares((const struct gpumc_processor_set[]){set_of(0, 3), set_of(60, 8)}, 2,
                 (const int[]){3, 8});
   assert_shares((const struct gpumc_processor_set[]){set_of(0, 4), set_of(0, 4), set_of(100, 7),

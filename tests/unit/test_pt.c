@@ -38,7 +38,7 @@ static struct pt_timeline timeline_of(const struct pt_settings *settings)
   return timeline;
 }
 
-/* Rounds of the stretches of a bin of time. */
+/* Returns the rounds of the stretches of a bin of time. */
 static uint64_t rounds_of_bin(const struct pt_timeline *timeline, size_t bin)
 {
   uint64_t rounds = 0;
@@ -150,7 +150,7 @@ static void test_units_are_those_of_a_process(void **state)
   assert_true(pt_unit_sweeps(&plain, &model, 2) > pt_unit_sweeps(&plain, &model, 1));
 }
 
-/* Averages take as long as there are samples and temperatures, and so do sweeps. */
+/* Averages take time in proportion to samples and temperatures, as sweeps do. */
 static void test_sweeps_ahead_are_as_many_for_any_number_of_samples(void **state)
 {
   (void)state;
@@ -167,8 +167,8 @@ static void test_sweeps_ahead_are_as_many_for_any_number_of_samples(void **state
 
 enum { STEPS = 7 };
 
-/* What would be counted in so many exchanges if a step of the ladder had the length that it has
- * where a length per beta of 3 + 40 beta is uniform in between. */
+/* Counts the exchanges expected in this many trials if steps of the ladder have the length given by
+ * a density of 3 + 40 beta per unit of beta. */
 static void count_exchanges(const double *beta, uint64_t tried, uint64_t *accepted)
 {
   for (size_t t = 0; t < STEPS; t++) {
@@ -201,7 +201,7 @@ static void test_tuning_equalizes_acceptance(void **state)
   assert_true(beta[0] == before[0] && beta[STEPS] == before[STEPS]);
 }
 
-/* Steps that never, or always, exchange: the temperatures stay in order. */
+/* Steps that never or always exchange: the temperatures stay in order. */
 static void test_tuning_survives_extreme_acceptance(void **state)
 {
   (void)state;
@@ -226,7 +226,7 @@ static void test_tuning_survives_extreme_acceptance(void **state)
     assert_near(beta[t], before[t], 1e-12);
 }
 
-/* Temperatures that are neighbours among the numbers are left alone rather than made equal. */
+/* Temperatures that are adjacent floating-point numbers are left alone and not made equal. */
 static void test_tuning_keeps_temperatures_apart(void **state)
 {
   (void)state;
@@ -312,8 +312,8 @@ static bool has_quantity(const struct gpumc_observables *observables, const char
   return found;
 }
 
-/* The places of the terms are those of the model's means, all of which are selected but products of
- * energies: there is no disorder. */
+/* The places of the terms are those of the model's means. All means are selected except products of
+ * energies, because there is no disorder. */
 static void test_quantities_follow_from_averages(void **state)
 {
   (void)state;
@@ -347,7 +347,7 @@ static void test_quantities_follow_from_averages(void **state)
   job.model.ops->destroy(&job.model);
 }
 
-/* What is compared between bins of time: with pairs their slow means, without them the
+/* What is compared between time bins: with pairs their slow means, without them the
  * magnetization. */
 static void test_slow_means_are_compared(void **state)
 {
@@ -370,7 +370,7 @@ static void test_slow_means_are_compared(void **state)
   job.model.ops->destroy(&job.model);
 }
 
-/* Fluctuations of samples are low where there are no products of two copies, and say so. */
+/* Fluctuations of samples are too low without products of two copies, and their labels say so. */
 static void test_labels_of_what_is_low(void **state)
 {
   (void)state;
@@ -393,7 +393,7 @@ static void test_labels_of_what_is_low(void **state)
   job.model.ops->destroy(&job.model);
 }
 
-/* A model whose sites overlap, and that has neither bonds nor waves. */
+/* A model with overlaps of sites but no bonds or waves. */
 static void test_overlaps_of_sites_alone(void **state)
 {
   (void)state;
@@ -419,7 +419,7 @@ static void test_overlaps_of_sites_alone(void **state)
       assert_int_equal(plan.term[k].index, ISING_PAIR_SPIN);
 }
 
-/* Mistakes of a block with so many copies. */
+/* Returns the number of mistakes in a block with this many copies. */
 static size_t mistakes_with_copies(const struct gpumc_model *model, const char *copies)
 {
   struct gpumc_report report = {0};
@@ -439,7 +439,8 @@ static size_t mistakes_with_copies(const struct gpumc_model *model, const char *
   return count;
 }
 
-/* A kernel without overlaps serves; that there are none is told where copies are asked for. */
+/* A kernel without overlaps can be used; if copies are requested, a message says that there are
+ * none. */
 static void test_models_without_overlaps(void **state)
 {
   (void)state;

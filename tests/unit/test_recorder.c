@@ -1,4 +1,4 @@
-/* The recorder: tables, resuming, refusals, and failures of the disk. */
+/* The recorder: tables, resuming, refusals, and disk failures. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,7 +27,7 @@ static const struct gpumc_column columns[] = {
     {{"block_energy", "energy per site of each block", "J", "e_b"}, 2, false, "block", 0},
 };
 
-/* Two tables, declared and not started. */
+/* Declares two tables without starting them. */
 static struct gpumc_recorder *declare(size_t tables[2])
 {
   struct gpumc_error error = {0};
@@ -85,7 +85,7 @@ static void finish(struct gpumc_recorder *recorder)
   gpumc_recorder_free(recorder);
 }
 
-/* One column of a table in a file. */
+/* Reads one column of a table in a file. */
 static size_t read_column(const char *path, const char *name, double *values, size_t most)
 {
   hsize_t shape[2] = {0, 1};
@@ -207,7 +207,7 @@ static void test_directory_errors(void **state)
                  "is a directory");
 }
 
-/* Stopped and resumed, the old working file damaged, the result is the same. */
+/* After a stop and a resume with the old working file damaged, the result is the same. */
 static void test_resume_rebuilds_the_working_file(void **state)
 {
   (void)state;
@@ -288,7 +288,7 @@ static void test_resume_errors(void **state)
   gpumc_checkpoint_close(reader);
 }
 
-/* The whole life, on a disk that may be full. */
+/* Runs the whole life on a disk that may be full. */
 static int live(void)
 {
   struct gpumc_error error = {0};
@@ -310,7 +310,7 @@ static void test_full_disk_is_an_ordinary_error(void **state)
   expect_full_disk_is_told(live, 240000, 7001);
 }
 
-/* HDF5's own printing is as it was after our calls. */
+/* HDF5's own error printing is restored after our calls. */
 static void test_error_printing_is_put_back(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Raw bytes as a column of a table: as they came, whatever they are as numbers, in the working
+/* Raw bytes as a column of a table: unchanged, whatever numbers they represent, in the working
  * file, through the log and through a checkpoint. */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Long tables: rows that leave memory, logs that are cut, torn, damaged or not ours. */
+/* Long tables: rows that leave memory; logs that are cut, torn, damaged or not ours. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,7 +49,7 @@ static double value_at(size_t row, size_t replica)
   return 0.1 * (double)row - (double)replica;
 }
 
-/* A row of each table. */
+/* Appends a row to each table. */
 static enum gpumc_status append_one(struct gpumc_recorder *recorder, const struct tables *tables,
                                     size_t i, struct gpumc_error *error)
 {
@@ -120,7 +120,7 @@ static void finish(struct gpumc_recorder *recorder)
   gpumc_recorder_free(recorder);
 }
 
-/* One row of a dataset into `values`; the number of its rows. */
+/* Reads one row of a dataset into `values`; returns the number of its rows. */
 static size_t read_row(const char *name, size_t row, size_t width, double *values)
 {
   hsize_t shape[2] = {0, 1};
@@ -180,7 +180,7 @@ static void test_finished_file_has_all_rows_and_memory_none(void **state)
   }
 }
 
-/* Room after asking for one row, then for another again and again. */
+/* Checks the room after asking for one row, then for another again and again. */
 static void
 assert_capacities(size_t row_bytes, bool is_long, size_t n_steps, const size_t *expected)
 {
@@ -197,7 +197,8 @@ assert_capacities(size_t row_bytes, bool is_long, size_t n_steps, const size_t *
   gpumc_table_free(&table);
 }
 
-/* Not 64 rows of a gibibyte; nor, of a long table, more than reach the file together. */
+/* There is no room for 64 rows of a gibibyte, nor, in a long table, for more rows than reach the
+ * file together. */
 static void test_room_for_large_rows(void **state)
 {
   (void)state;
@@ -210,7 +211,7 @@ static void test_room_for_large_rows(void **state)
   assert_capacities(1024 * mebi, true, 1, (const size_t[]){1});
 }
 
-/* Rows of more than a record's mebibyte, and so many that they go to the file without a flush. */
+/* Rows of more than a record's mebibyte, so many that they go to the file without a flush. */
 static void test_rows_larger_than_a_record(void **state)
 {
   (void)state;
@@ -228,7 +229,7 @@ static void test_rows_larger_than_a_record(void **state)
   assert_result(30, MOST_WIDTH);
 }
 
-/* Stopped again and again, rows behind the checkpoint in the log and a torn record at its end. */
+/* Stops again and again, with rows after the checkpoint in the log and a torn record at its end. */
 static void test_resume_cuts_the_log_and_rebuilds_the_file(void **state)
 {
   (void)state;
@@ -259,7 +260,7 @@ static void test_resume_cuts_the_log_and_rebuilds_the_file(void **state)
   assert_result(650, 3);
 }
 
-/* A checkpoint of 20 rows in two records a table, and its log. */
+/* Makes a checkpoint of 20 rows in two records per table, and its log. */
 static unsigned char *make_log(size_t *size)
 {
   struct tables tables;
@@ -331,8 +332,8 @@ static void test_short_and_missing_logs_are_told(void **state)
   free(log);
 }
 
-/* Whole, of the same length and layout, but of another run; or with its records in another order.
- */
+/* A log that is whole, with the same length and layout, but from another run; or with its records
+ * in another order. */
 static void test_log_of_another_run_is_refused(void **state)
 {
   (void)state;
@@ -382,7 +383,7 @@ static void test_foreign_file_is_left_alone(void **state)
   free(bytes);
 }
 
-/* The whole life, on a disk that may be full. */
+/* Runs the whole life on a disk that may be full. */
 static int live(void)
 {
   struct gpumc_error error = {0};
@@ -403,7 +404,7 @@ static void test_full_disk_is_an_ordinary_error(void **state)
   expect_full_disk_is_told(live, 400000, 9001);
 }
 
-/* 160 MB of rows, written and after a resume rebuilt and continued. */
+/* Writes 160 MB of rows, which are rebuilt after a resume and continued. */
 static void live_long(void)
 {
   enum { WIDTH = 99, ROWS = 200000 };
@@ -422,7 +423,7 @@ static void live_long(void)
   gpumc_recorder_free(recorder);
 }
 
-/* 50 MB, measured; with every row in memory it would be more than 160. */
+/* 50 MB were measured; with every row in memory it would exceed 160. */
 static void test_memory_stays_small(void **state)
 {
   (void)state;

@@ -26,7 +26,7 @@ static void test_find(void **state)
   assert_non_null(gpumc_algorithm_find("pa"));
 }
 
-/* Names that variants of the models here had before. */
+/* Former names of variants of the models here. */
 static void test_former_names(void **state)
 {
   const struct gpumc_model_ops *ising = gpumc_model_find("ising2d");
@@ -53,7 +53,7 @@ static void add_list(void *state, const char *dotted_key, const struct gpumc_key
   *values += key->list_maximum;
 }
 
-/* Longest lists at once, of numbers with all their digits each in a line of its own. */
+/* The longest lists together, with all digits of each number, each on its own line. */
 static void test_lists_have_room_in_a_configuration(void **state)
 {
   enum { LINE_BYTES = 32, OTHER_KEYS_AND_VALUES = 1000 };
@@ -127,7 +127,7 @@ static void test_choose_errors(void **state)
   }
 }
 
-/* A model with a kernel on the CPU and two that this build lacks. */
+/* A model with one CPU kernel and two that this build lacks. */
 static const struct gpumc_kernel_ops near = {.device = "cpu", .variant = "near"},
                                      near_absent = {.device = "cuda",
                                                     .variant = "near",
@@ -184,7 +184,7 @@ static const struct gpumc_kernel_ops picky = {
 static const struct gpumc_kernel_ops *const picky_kernels[] = {&picky, &near, NULL};
 static const struct gpumc_model_ops choosy = {.name = "choosy", .kernels = picky_kernels};
 
-/* `auto` passes over a kernel that cannot take the instance; asked for, it is refused. */
+/* `auto` skips a kernel that cannot take the instance; if it is requested, it is refused. */
 static void test_kernels_that_cannot_take_the_instance(void **state)
 {
   const struct gpumc_model even = {.ops = &choosy, .sites = 4}, odd = {.ops = &choosy, .sites = 3};
@@ -214,7 +214,7 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
   return GPUMC_OK;
 }
 
-/* Two kernels, of which only the second has the move that some blocks ask for. */
+/* Two kernels; only the second has the move that some blocks request. */
 static const struct gpumc_move steps[] = {{.name = "step"}, {.name = "stride"}};
 static const struct gpumc_kernel_ops
     still = {.device = "cpu", .variant = "still", .moves = steps, .n_moves = 1},
@@ -225,8 +225,8 @@ static const struct gpumc_algorithm_ops stroll = {.name = "stroll"},
                                         march = {.name = "march",
                                                  .required = GPUMC_OPERATION_MEASURE};
 
-/* `auto` passes over a kernel that lacks the move that a key asks for; asked for, it is refused,
- * with what to do about the key where that alone is in the way. */
+/* `auto` skips a kernel that lacks the move a key requests; if it is requested, it is refused, with
+ * advice on the key if that alone is the obstacle. */
 static void test_kernels_that_lack_a_move(void **state)
 {
   (void)state;
@@ -259,7 +259,8 @@ static void test_kernels_that_lack_a_move(void **state)
   cJSON_Delete((cJSON *)far_away.values);
 }
 
-/* An operation is what is not NULL, and of a kernel of another build what it says. */
+/* A kernel has the operations that are not NULL; a kernel of another build has those it
+ * declares. */
 static void test_operations_of_kernels(void **state)
 {
   static const uint32_t all = 0x7f;
@@ -288,7 +289,7 @@ static double of_replicas(const struct gpumc_model *model, const struct gpumc_en
   return (double)model->sites * (double)replicas / 8;
 }
 
-/* Sixteen updates of each site in a sweep of the same cost. */
+/* Returns sixteen updates per site for a sweep of the same cost. */
 static double sixteen(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   (void)plan;
@@ -312,8 +313,8 @@ static size_t replicas_of(const struct gpumc_params *params)
 
 static const struct gpumc_algorithm_ops counted = {.name = "counted", .replicas = replicas_of};
 
-/* `auto` takes the cheapest kernel for the replicas in the keys, the first if their number is
- * unknown, and a kernel without a cost only if it is requested. */
+/* `auto` takes the cheapest kernel for the number of replicas in the keys, the first if the number
+ * is unknown, and a kernel without a cost only if it is requested. */
 static void test_kernels_with_a_cost(void **state)
 {
   static const struct {
@@ -321,7 +322,7 @@ static void test_kernels_with_a_cost(void **state)
     const struct gpumc_kernel_ops *expected;
   } cases[] = {{"{\"replicas\":1}", &each},
                {"{\"replicas\":7}", &each},
-               {"{\"replicas\":8}", &words}, /* the same cost: the first of them */
+               {"{\"replicas\":8}", &words}, /* the same cost: the first one */
                {"{\"replicas\":32}", &words},
                {"{\"replicas\":33}", &words}};
   const struct gpumc_model model = {.ops = &priced, .sites = 4};
@@ -342,7 +343,7 @@ static void test_kernels_with_a_cost(void **state)
   assert_ptr_equal(kernel, &slow);
 }
 
-/* What is compared is the cost of as many updates, not that of a sweep. */
+/* The cost of an equal number of updates is compared, not that of a sweep. */
 static void test_kernels_by_their_trials(void **state)
 {
   const struct gpumc_kernel_ops thorough = {

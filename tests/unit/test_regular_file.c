@@ -1,4 +1,4 @@
-/* Opening regular files only, and knowing our own. */
+/* Opening only regular files, and recognizing our own. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -105,7 +105,7 @@ static void test_our_own_are_known(void **state)
       {"{\"state\":\"stopped\",\"fraction\":null,\"seconds\":1,\"remaining_seconds\":null,"
        "\"message\":\"\",\"updated\":2,\"mine\":3}",
        GPUMC_SIDE_STATUS, false},
-      {"\x89HDF\r\n\x1a\n\x03", GPUMC_SIDE_PARTIAL, true}, /* and nothing behind it */
+      {"\x89HDF\r\n\x1a\n\x03", GPUMC_SIDE_PARTIAL, true}, /* and nothing after it */
       {"\x89HDF\r\n\x1a\n\x02 gpumc-results", GPUMC_SIDE_PARTIAL, false},
       {"\x89HDF\r\n\x1a\n\x03 ... gpumc-results", GPUMC_SIDE_PARTIAL, true},
       {"gpumc-results", GPUMC_SIDE_PARTIAL, false},
@@ -134,7 +134,8 @@ static void test_removal_spares_others(void **state)
   assert_int_equal(access("x.ckpt.new", F_OK), -1);
 }
 
-/* Known while it is written, and what is not ours is not written over. */
+/* A checkpoint is recognized while it is written, and a file that is not ours is not
+ * overwritten. */
 static void test_checkpoint_is_marked_from_the_start(void **state)
 {
   struct gpumc_error error = {0};

@@ -1,5 +1,5 @@
-/* The storage of replicas that lattice models share, against arrays of states: portable form,
- * copies after resampling, exchanges, sweeps, for every layout on the device under test. */
+/* The storage of replicas shared by lattice models, against arrays of states: portable form, copies
+ * after resampling, exchanges and sweeps, for every layout on the device under test. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ enum { RUNS = 3, CAPACITY = 75, SWAP_WORDS = (CAPACITY + 31) / 32 };
 
 static const struct gpumc_ensemble_plan usual = {.runs = RUNS, .capacity = CAPACITY, .samples = 1};
 
-/* What every replica should be, and an ensemble that has it. */
+/* The expected replicas, and an ensemble that should hold them. */
 struct replicas {
   struct gpumc_device device;
   struct gpumc_ensemble ensemble;
@@ -54,7 +54,7 @@ static void bring(struct replicas *replicas, size_t m, size_t first, size_t coun
             &error);
 }
 
-/* The replicas first .. first + count - 1 of run m are what they should be. */
+/* Checks that replicas first .. first + count - 1 of run m are as expected. */
 static void
 check_part(const struct replicas *replicas, size_t m, size_t first, size_t count, const char *what)
 {
@@ -96,7 +96,7 @@ static void open_replicas(struct replicas *replicas, const struct gpumc_kernel_o
   }
 }
 
-/* Runs the body for every layout and setting of the device. */
+/* Runs `body` for every layout and setting of the device. */
 static void for_every_layout(void (*body)(struct replicas *replicas))
 {
   static struct replicas replicas;
@@ -129,8 +129,8 @@ static void portable_form_comes_back_and_leaves_others_alone(void **state)
   for_every_layout(set_some);
 }
 
-/* Of neighbours, of lanes that share a word, and of one that is asked for twice; then the replicas
- * of a list become what others are. */
+/* Lists with neighbours, with lanes that share a word, and with one replica requested twice; then
+ * the replicas of a list become what others are. */
 static void pass_lists(struct replicas *replicas)
 {
   static const uint32_t read[] = {0, 1, 1, 3, 31, 32, 33, 74}, written[] = {2, 3, 5, 34, 60, 73};
@@ -164,7 +164,7 @@ static void lists_are_their_replicas_and_leave_others_alone(void **state)
   for_every_layout(pass_lists);
 }
 
-/* Survivors keep their place; every other replica that is alive becomes a copy of one of them. */
+/* Gathers: survivors keep their places; every other live replica becomes a copy of one of them. */
 static void gather_sizes(struct replicas *replicas, const uint32_t size[RUNS])
 {
   struct gpumc_device *device = &replicas->device;
@@ -228,7 +228,7 @@ static void neighbouring_runs_exchange_replicas(void **state)
   for_every_layout(exchange_some);
 }
 
-/* Of replicas that are alive, once each; those beyond the size stay. */
+/* Sweeps live replicas once each; those beyond the size stay. */
 static void sweep_all(struct replicas *replicas)
 {
   static const uint32_t size[RUNS] = {CAPACITY, 0, 37};
@@ -258,7 +258,7 @@ static void every_replica_alive_is_swept_once(void **state)
   for_every_layout(sweep_all);
 }
 
-/* Blocks of 1 and of 4 replicas, in one buffer and in two. */
+/* Blocks of 1 and 4 replicas, in one buffer and in two. */
 static void memory_is_planned_as_it_is_taken(void **state)
 {
   (void)state;

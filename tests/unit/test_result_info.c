@@ -1,4 +1,4 @@
-/* Reading results: everything comes back, and no foreign or damaged file does harm. */
+/* Reading results: everything is recovered, and no foreign or damaged file does harm. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -185,7 +185,7 @@ static void test_newer_format(void **state)
   assert_unreadable(path, "was written in result format 9; this program reads 1 to 3");
 }
 
-/* In a child, so that a crash is seen as one. */
+/* In a child process, so that a crash is detected. */
 static void test_numbers_are_no_texts(void **state)
 {
   (void)state;
@@ -212,7 +212,7 @@ static int read_in_child(void)
   if (child == 0) {
     struct gpumc_error error = {0};
     struct gpumc_result result;
-    /* cmocka would catch it and go on with the tests, here in the child. */
+    /* cmocka would catch it and continue with the tests, here in the child. */
     signal(SIGSEGV, SIG_DFL);
     signal(SIGABRT, SIG_DFL);
     alarm(20);

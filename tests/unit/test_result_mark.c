@@ -20,7 +20,8 @@ struct content {
   size_t length;
 };
 
-/* A file whose root has the attributes "note" and, of this text, "format", and a group. */
+/* Makes a file whose root has a group and the attributes "note" and "format", the latter with this
+ * text. */
 static struct content make(const char *format, int notes)
 {
   struct content content = {.length = 0};
@@ -43,7 +44,8 @@ static struct content make(const char *format, int notes)
   return content;
 }
 
-/* Of a copy that ends where its memory ends, so that reading on is noticed. */
+/* Returns whether a copy is recognised that ends where its memory ends, so that reading past the
+ * end is detected. */
 static bool recognised(const struct content *content, size_t length, bool *closed)
 {
   char *copy = malloc(length + 1);
@@ -89,7 +91,7 @@ static void test_that_is_left_open(void **state)
   content.bytes[11] = 5;
   assert_true(recognised(&content, content.length, &closed));
   assert_false(closed);
-  memcpy(content.bytes + 48, "????", 4); /* the root group is not there yet */
+  memcpy(content.bytes + 48, "????", 4); /* the root group does not exist yet */
   assert_true(recognised(&content, content.length, &closed));
   content.bytes[11] = 0;
   assert_false(recognised(&content, content.length, &closed));

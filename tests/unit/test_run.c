@@ -1,5 +1,5 @@
-/* The run itself, with a model and an algorithm that only count: starting, stopping, failing, going
- * on from a checkpoint, refusing what does not fit. */
+/* The run itself, with a model and an algorithm that only count: starting, stopping, failing,
+ * resuming from a checkpoint, and refusing what does not fit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "support/counting_run.h"
 #include "support/work_directory.h"
 
-/* Of 64 replicas and five units. */
+/* With 64 replicas and five units. */
 static void stop_after_two_units(void)
 {
   struct gpumc_error error = {0};
@@ -39,7 +39,7 @@ static void runs_to_the_end(void **state)
   assert_false(gpumc_file_exists("run.h5.lock"));
 }
 
-/* More replicas than are copied at once, and sizes beside the multiples of the slice. */
+/* More replicas than are copied at once, and sizes next to multiples of the slice. */
 static void goes_on_from_every_stop(void **state)
 {
   static const int64_t populations[] = {1, 1023, 1024, 1025, 3000};
@@ -96,7 +96,8 @@ static void failure_is_told_and_the_checkpoint_stays(void **state)
   inspect(&(struct attempt){64, 5, 3, 0, false}, &report);
   assert_int_equal(report.state, GPUMC_TASK_RESUMABLE);
   assert_string_equal(report.message, "the last run failed: unit 3 fails");
-  /* The checkpoint behind unit 2 is there: two units are left. `fail_at` decides no number. */
+  /* The checkpoint after unit 2 exists: two units are left. `fail_at` does not affect any
+   * number. */
   heard = (struct heard){0};
   assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0, false}, &heard, &error), GPUMC_OK);
   assert_int_equal(heard.units, 2);
@@ -111,7 +112,7 @@ static void failure_of_the_summary_leaves_all_units_done(void **state)
   assert_int_equal(attempt(&(struct attempt){64, 5, 5, 0, false}, &heard, &error), GPUMC_FAILURE);
   assert_string_equal(gpumc_error_text(&error), "the summary fails");
   gpumc_error_free(&error);
-  /* Neither a stop nor the time limit keep a run from its end that has no unit left. */
+  /* Neither a stop nor the time limit prevents a run with no unit left from finishing. */
   heard = (struct heard){.stop = 1};
   assert_int_equal(attempt(&(struct attempt){64, 5, -1, 1e-9, false}, &heard, &error), GPUMC_OK);
   assert_int_equal(heard.units, 0);
@@ -120,7 +121,7 @@ static void failure_of_the_summary_leaves_all_units_done(void **state)
   assert_false(gpumc_file_exists("run.h5.ckpt"));
 }
 
-/* Without its log a checkpoint is of no use, and stays; a fresh start needs neither. */
+/* Without its log a checkpoint is useless, and stays; a fresh start needs neither. */
 static void lost_log_is_told(void **state)
 {
   struct gpumc_error error = {0};
@@ -143,7 +144,7 @@ static void lost_log_is_told(void **state)
   assert_false(gpumc_file_exists("run.h5.log"));
 }
 
-/* Somebody redirected the program's messages there, say. */
+/* For example, if the program's messages were redirected there. */
 static void file_in_the_place_of_the_log_is_left_alone(void **state)
 {
   struct gpumc_error error = {0};

@@ -1,4 +1,4 @@
-/* Seeds of the simulations of samples of the disorder. */
+/* Seeds for the simulations of disorder samples. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ static void test_the_first_samples_have_the_seed_of_the_task(void **state)
   assert_int_equal(gpumc_samples_seed(GPUMC_SEED_MAXIMUM, 0), GPUMC_SEED_MAXIMUM);
 }
 
-/* Of few seeds and of few first samples, and of those that differ in their high bits alone. */
+/* For few seeds and first samples, and for those that differ only in their high bits. */
 static void test_other_samples_have_other_seeds(void **state)
 {
   enum { SEEDS = 4, FIRSTS = 7 };
@@ -32,7 +32,7 @@ static void test_other_samples_have_other_seeds(void **state)
   }
 }
 
-/* A change would change the numbers of every configuration with a first sample. */
+/* A change would alter the numbers of every configuration with a first sample. */
 static void test_known_seeds(void **state)
 {
   (void)state;

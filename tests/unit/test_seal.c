@@ -15,7 +15,7 @@
 #include "support/status.h"
 #include "support/work_directory.h"
 
-enum { SIZE = 3000017 }; /* a few buffers and a rest */
+enum { SIZE = 3000017 }; /* a few buffers and a remainder */
 
 static enum gpumc_seal seal_of(const char *path)
 {

@@ -1,4 +1,5 @@
-/* Time series: every number against a slow reference, and what cannot be trusted is told. */
+/* Time series: every number against a slow reference; results that cannot be trusted are
+ * reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +47,7 @@ static struct gpumc_series_estimate estimate_of(const struct gpumc_series *serie
   return estimate;
 }
 
-/* Every level of the series against bins formed from the stored values. */
+/* Compares every level of the series with bins formed from the stored values. */
 static void test_levels_are_those_of_stored_values(void **state)
 {
   (void)state;
@@ -90,7 +91,8 @@ static void test_levels_are_those_of_stored_values(void **state)
   free(values);
 }
 
-/* Mean of `length` values from the one with number `bin` times it on, less the reference. */
+/* Returns the mean of `length` values starting at value `bin` times `length`, minus the
+ * reference. */
 static double bin_of(const double *values, size_t length, size_t bin, double reference)
 {
   double sum = 0;
@@ -99,7 +101,7 @@ static double bin_of(const double *values, size_t length, size_t bin, double ref
   return sum - reference;
 }
 
-/* Every lag of two merged series, of lengths that fill no block, against stored values. */
+/* Compares every lag of two merged series, with lengths that fill no block, with stored values. */
 static void test_lagged_products_are_those_of_stored_values(void **state)
 {
   (void)state;
@@ -142,22 +144,22 @@ static void test_error_time_and_variance_belong_together(void **state)
   assert_close(found.effective_samples, 10000 / found.autocorrelation_time, 1e-13);
   assert_true((double)found.bin_length >= 4 * time && (double)found.bin_length < 16 * time);
   assert_close(found.freedom, 20000 / (double)found.bin_length / 3, 0.01);
-  /* Of 2100 tau, with a window of about 6 tau: 2 sqrt(5.5/2100). */
+  /* With 2100 tau and a window of about 6 tau: 2 sqrt(5.5/2100). */
   assert_close(found.time_error / found.autocorrelation_time, 0.10, 0.3);
   assert_int_equal(found.bins, 20000 / found.bin_length);
   free(values);
 }
 
-/* From 600 tau on bins have at most twice the balanced length, tau (0.12 n/tau)^(1/3), so that
- * tau's relative standard deviation, sqrt(6 bin/n), is 2.43 (tau/n)^(1/3) at most. Four of it and
- * the 0.5 % that the window cuts off: false alarm below 1e-4. */
+/* From 600 tau on, bins have at most twice the balanced length, tau (0.12 n/tau)^(1/3), so that
+ * tau's relative standard deviation, sqrt(6 bin/n), is at most 2.43 (tau/n)^(1/3). Allows four
+ * times this and the 0.5 % that the window cuts off: false alarm rate below 1e-4. */
 static double time_bound(double values, double time)
 {
   return 4 * 2.43 * cbrt(time / values) + 0.005;
 }
 
 /* 2^18 values, 5000 tau for phi = 0.98. The reference's deviation, sqrt(26 tau/n), is smaller than
- * what time_bound() takes, and correlated with it. */
+ * the one used in time_bound() and correlated with it. */
 static void test_time_of_autoregressive_series(void **state)
 {
   (void)state;
@@ -173,14 +175,14 @@ static void test_time_of_autoregressive_series(void **state)
     assert_close(found.autocorrelation_time, exact, bound);
     assert_close(found.autocorrelation_time, sokal_time(values, n), bound);
     assert_close(found.variance, 1, 4 * sqrt(4 * exact / (double)n));
-    /* Had the bins' length not been looked at, tau would be 1/2. */
+    /* If the length of the bins had been ignored, tau would be 1/2. */
     if (phi[p] > 0)
       assert_true(fabs(0.5 - exact) > bound * exact);
     free(values);
   }
 }
 
-/* A slow mode with a twentieth of the variance: the fast one alone would fill a window of four
+/* A slow mode with a twentieth of the variance: the fast mode alone would fill a window of four
  * values, but the levels above it show no plateau. */
 static void test_slow_mode_behind_a_fast_one_is_found(void **state)
 {
@@ -199,7 +201,8 @@ static void test_slow_mode_behind_a_fast_one_is_found(void **state)
   free(slow);
 }
 
-/* Whether it never fluctuates or too rarely to be seen is unknown. */
+/* Asserts that it is unknown whether the series never fluctuates or does so too rarely to be
+ * seen. */
 static void assert_undetermined(const struct gpumc_series *series)
 {
   struct gpumc_series_estimate found = estimate_of(series);
@@ -218,8 +221,8 @@ static void test_constant_series_are_undetermined(void **state)
   assert_undetermined(&series);
 }
 
-/* Means of 5 and of 1000 equal numbers, in chains of their own; a real fluctuation of one part in
- * 10^12 is none of rounding. */
+/* Means of 5 and of 1000 equal numbers, in separate chains; a real fluctuation of one part in 10^12
+ * is not a rounding error. */
 static void test_rounding_is_no_fluctuation(void **state)
 {
   (void)state;
@@ -242,7 +245,7 @@ static void test_rounding_is_no_fluctuation(void **state)
   assert_true(estimate_of(&moved).error > 0);
 }
 
-/* Twice as many degrees of freedom as events, and ten of them at least. */
+/* There are twice as many degrees of freedom as events, and at least ten. */
 static void test_rare_events_limit_the_freedom(void **state)
 {
   (void)state;
@@ -256,8 +259,8 @@ static void test_rare_events_limit_the_freedom(void **state)
   }
 }
 
-/* As a series grows, whatever is converged has 500 of its own autocorrelation times and 32 bins.
- * The reverse holds but for what lower levels object to: it has 32 bins long before. */
+/* As a series grows, any converged result has 500 of its own autocorrelation times and 32 bins. The
+ * reverse holds except for objections by lower levels: it has 32 bins long before. */
 static void test_converged_series_are_500_times_long(void **state)
 {
   (void)state;
@@ -275,7 +278,7 @@ static void test_converged_series_are_500_times_long(void **state)
       too_short += found.bins >= 32;
   }
   assert_true(estimate_of(&series).converged);
-  assert_true(too_short > 500); /* values, with tau = 4.5 from 600 to 2000 or so */
+  assert_true(too_short > 500); /* values, for tau = 4.5 from 600 to about 2000 */
   free(values);
 }
 
@@ -298,7 +301,7 @@ static void test_few_values_are_nan(void **state)
   assert_true(isnan(found.mean) && isnan(found.error) && !found.converged);
 }
 
-/* An offset a million times the fluctuations changes nothing but the mean. */
+/* An offset a million times larger than the fluctuations changes only the mean. */
 static void test_large_offset(void **state)
 {
   (void)state;
@@ -336,8 +339,8 @@ static void test_restored_halfway_gives_the_same_bits(void **state)
   free(values);
 }
 
-/* Eight series: the mean is that of all values, the error is smaller by sqrt(8), the time the same
- * within its bound. */
+/* Eight series: the mean is that of all values, the error is smaller by sqrt(8), and the time is
+ * the same within its bound. */
 static void test_merged_series(void **state)
 {
   (void)state;
@@ -364,8 +367,8 @@ static void test_merged_series(void **state)
   assert_int_equal(merged.merged, SERIES);
 }
 
-/* Four replicas of which one sits elsewhere, by half a standard deviation of a value: each alone
- * looks converged, together they are not, and the error is that of their scatter. */
+/* Four replicas, one of them elsewhere by half a standard deviation of a value: each alone looks
+ * converged, together they are not, and the error is that of their scatter. */
 static void test_series_that_disagree_are_not_converged(void **state)
 {
   (void)state;
@@ -387,8 +390,9 @@ static void test_series_that_disagree_are_not_converged(void **state)
   assert_true(found.freedom == SERIES - 1);
 }
 
-/* Many replicas, each shorter than its autocorrelation time: no level can tell, their means do. The
- * variance of 1000 means has a relative error of 4.5 %, the error half of that; four of it. */
+/* Many replicas, each shorter than its autocorrelation time: no level shows this, but their means
+ * do. The variance of 1000 means has a relative error of 4.5 %, and the error half of that; four
+ * times this is allowed. */
 static void test_short_series_are_judged_by_their_scatter(void **state)
 {
   (void)state;
@@ -405,7 +409,7 @@ static void test_short_series_are_judged_by_their_scatter(void **state)
   assert_close(found.error, sqrt(autoregressive_mean_variance(0.98, N) / SERIES), 0.09);
 }
 
-/* Independent values, one a series; and replicas that are stuck, each in a state of its own. */
+/* Independent values, one per series; and replicas that are stuck, each in its own state. */
 static void test_scatter_where_there_is_nothing_else(void **state)
 {
   (void)state;

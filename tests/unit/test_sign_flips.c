@@ -1,4 +1,4 @@
-/* The test by sign flips: against all signs one by one, its rate of false alarms, and its power. */
+/* The sign-flip test: against all signs one by one, its rate of false alarms, and its power. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 enum { SEED = 3, PURPOSE = 201, COMPARISONS = 6, RUNS = 2000 };
 
-/* Between -1/2 and 1/2, and a shift. */
+/* Returns a number between -1/2 and 1/2, plus a shift. */
 static double draw(uint32_t run, uint32_t group, uint32_t comparison, double shift)
 {
   uint32_t word[4];
@@ -21,7 +21,7 @@ static double draw(uint32_t run, uint32_t group, uint32_t comparison, double shi
   return ((double)word[0] + 0.5) * 0x1p-32 - 0.5 + shift;
 }
 
-/* Two pools: half of the comparisons, and all. They depend on each other. */
+/* Makes two pools: half of the comparisons, and all of them. They depend on each other. */
 static struct gpumc_flips make(uint32_t run, size_t groups, double shift)
 {
   struct gpumc_flips flips = {.groups = groups, .pools = 2};
@@ -65,8 +65,9 @@ static void test_all_signs(void **state)
   assert_true(fabs(gpumc_flips_chance(&flips, &strongest) - as_many / 512.0) < 1e-12);
 }
 
-/* Of 2000 runs without a shift 125 are expected at 1/16: 80 to 170 in all but 1 of 20,000 cases;
- * with a shift of a standard deviation hardly one is missed, and with one group all is chance. */
+/* In 2000 runs without a shift, 125 are expected at 1/16: 80 to 170 except in 1 of 20,000 cases.
+ * With a shift of one standard deviation almost none is missed; with one group everything is
+ * chance. */
 static void test_rate_and_power(void **state)
 {
   (void)state;

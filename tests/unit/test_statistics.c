@@ -1,4 +1,4 @@
-/* Jackknife and multi-histogram reweighting on data whose answer is known. */
+/* Jackknife and multi-histogram reweighting on data with a known answer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,8 +65,8 @@ static void test_effective_blocks(void **state)
   assert_true(fabs(gpumc_effective_blocks(one, 3) - 1) < 1e-14);
 }
 
-/* Two spins in a field-free bond twice over: energies -2, 0, 2 with 2, 12, 2 states; exact
- * histograms at three temperatures, all blocks alike, must return the states exactly. */
+/* Two spins joined by two bonds without a field: energies -2, 0, 2 with 2, 12, 2 states; exact
+ * histograms at three temperatures, with identical blocks, must return the states exactly. */
 static void test_density_from_exact_histograms(void **state)
 {
   (void)state;

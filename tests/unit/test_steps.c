@@ -1,4 +1,4 @@
-/* Steps of moves: when they are adapted, to what, and what runs have in common. */
+/* Steps of moves: when they are adapted, to which values, and what runs have in common. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -131,7 +131,7 @@ static void other_moves_have_none(void **state)
   close_fixture(&fixture);
 }
 
-/* A kernel that only notes how many sweeps it is asked for. */
+/* A kernel that only records how many sweeps are requested. */
 static uint32_t swept;
 static enum gpumc_status note_sweeps(struct gpumc_ensemble *ensemble,
                                      const struct gpumc_target *target, uint32_t sweeps,
@@ -142,7 +142,7 @@ static enum gpumc_status note_sweeps(struct gpumc_ensemble *ensemble,
   return GPUMC_OK;
 }
 
-/* As many sweeps as a run may have are one call; one more is refused. */
+/* The largest number of sweeps that a run may have is one call; one more is refused. */
 static void as_many_sweeps_as_there_can_be(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* What a device offers to algorithms beside memory: exact sums by group, prefix sums, filling, and
- * publication; each against the slow obvious way. */
+/* What a device offers to algorithms besides memory: exact sums by group, prefix sums, filling, and
+ * publication, each against the slow, simple way. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static void *zeroed(size_t count, size_t size)
   return memory;
 }
 
-/* Device memory with what stands on the host. */
+/* Returns device memory with the contents of host memory. */
 static void *brought(struct gpumc_device *device, const void *from, size_t bytes)
 {
   struct gpumc_error error = {0};
@@ -62,7 +62,7 @@ struct sums_case {
   const char *name;
   struct gpumc_tally_plan plan;
   size_t runs;
-  uint32_t labels; /* of which each replica has one */
+  uint32_t labels; /* number of labels; each replica has one */
 };
 
 static const struct sums_case cases[] = {
@@ -119,7 +119,7 @@ struct replicas {
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM];
 };
 
-/* Empty runs, full ones, and any; the first two replicas have the largest values. */
+/* Makes empty, full, and other runs; the first two replicas have the largest values. */
 static void make_replicas(const struct sums_case *which, struct replicas *replicas)
 {
   const struct gpumc_tally_plan *plan = &which->plan;
@@ -133,7 +133,7 @@ static void make_replicas(const struct sums_case *which, struct replicas *replic
                         : m % 4 == 1 ? 0
                         : m % 4 == 2 ? 1
                                      : (uint32_t)(draw(0, m, 0) % capacity);
-    /* Those beyond the size are there as well, and count for nothing. */
+    /* Replicas beyond the size also exist, and are not counted. */
     for (uint32_t r = 0; r < capacity; r++) {
       replicas->label[m * capacity + r] = (uint32_t)(draw(1, m, r) % which->labels);
       for (uint32_t c = 0; c < plan->n_channels; c++) {
@@ -153,7 +153,7 @@ static void free_replicas(struct replicas *replicas)
     free(replicas->channel[c]);
 }
 
-/* One replica after the other. */
+/* Computes the expected sums one replica after another. */
 static void expect_sums(const struct sums_case *which, const struct replicas *replicas, size_t m,
                         struct gpumc_moment_sums *expected)
 {
@@ -180,7 +180,7 @@ same_sums(const struct gpumc_moment_sums *a, const struct gpumc_moment_sums *b, 
          a->fourth == times * b->fourth;
 }
 
-/* The sums of every run, after `times` tallies of the same. */
+/* Checks the sums of every run after `times` identical tallies. */
 static void check_sums(struct gpumc_device *device, const struct sums_case *which,
                        const struct gpumc_tally *tally, const struct replicas *replicas,
                        const void *on_device, int times, const char *where)
@@ -245,8 +245,8 @@ static void sums_are_exact(void **state)
   for_every_setting(tally_all);
 }
 
-/* A second tally adds to the first, with carries through all words and both signs; and so do those
- * of several processes. */
+/* Adds a second tally to the first, with carries through all words and both signs; tallies of
+ * several processes add up in the same way. */
 static void add_twice(struct gpumc_device *device, const char *where)
 {
   enum { N = 3 };
@@ -281,7 +281,7 @@ static void add_twice(struct gpumc_device *device, const char *where)
       fail_msg("%s: after %d tallies the sum is %.17g, of %d replicas", where, (int)times,
                (double)sums[2].first, (int)sums[2].count);
     assert_true(sums[0].count == 0 && sums[0].first == 0 && sums[1].second == 0);
-    /* Of one process that has tallied once and another that has twice. */
+    /* From one process that has tallied once and another that has tallied twice. */
     for (size_t i = 0; i < tally.words * plan.rows && times < 3; i++)
       wide[i] += ((const uint32_t *)(const void *)record)[i];
   }
@@ -303,7 +303,7 @@ static void tallies_add_up(void **state)
   for_every_setting(add_twice);
 }
 
-/* A wrong number anywhere is noticed: the comparison's negative control. */
+/* A wrong number anywhere is detected: the comparison's negative control. */
 static void the_reference_notices_one_quantum(void **state)
 {
   (void)state;
@@ -392,7 +392,7 @@ static void filling(void **state)
   for_every_setting(fill_case);
 }
 
-/* What was published is as it was then, whatever became of the memory later; a slot keeps its
+/* Published numbers are those at the time, whatever happens to the memory later; a slot keeps its
  * numbers while the other is published. */
 static void publish_case(struct gpumc_device *device, const char *where)
 {
@@ -423,9 +423,7 @@ static void publish_case(struct gpumc_device *device, const char *where)
   device->ops->release(device, memory);
 }
 
-/* What was in a slot arrives before all that is enqueued later, and the slot is free after
- * `collect`.
- */
+/* A slot's contents arrive before anything enqueued later, and the slot is free after `collect`. */
 static void deliver_case(struct gpumc_device *device, const char *where)
 {
   enum { BYTES = 5000 };
@@ -463,7 +461,7 @@ static void publication(void **state)
   for_every_setting(publish_case);
 }
 
-/* Together they are the memory of the slots, on the side where it is. */
+/* Together they are the memory of the slots, on whichever side it is. */
 static void memory_of_slots(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Moves as keys name them: which of a kernel's is meant, and what is refused at beta = 0. */
+/* Moves as keys name them: which of a kernel's moves is meant, and what is refused at beta = 0. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

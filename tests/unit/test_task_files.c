@@ -90,7 +90,7 @@ static void test_lock_errors(void **state)
   assert_non_null(strstr(gpumc_error_text(&error), expected));
   kill(child, SIGKILL);
   waitpid(child, NULL, 0);
-  /* Its file is still there and no obstacle. */
+  /* Its file is still there and is no obstacle. */
   assert_true(gpumc_file_exists(files.lock));
   assert_false(gpumc_task_lock_held(&files, NULL));
   assert_ok(gpumc_task_lock_acquire(&files, &lock, &error), &error);
@@ -99,7 +99,7 @@ static void test_lock_errors(void **state)
   gpumc_task_files_free(&files);
 }
 
-/* Children take and release the lock in turn; whoever has it must be alone. */
+/* Child processes take and release the lock in turn; the one that has it must be alone. */
 static void test_lock_is_exclusive(void **state)
 {
   (void)state;

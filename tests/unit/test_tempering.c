@@ -1,4 +1,4 @@
-/* Parallel tempering's exchanges, sums, histograms and walkers against the slow obvious way, bit
+/* Parallel tempering's exchanges, sums, histograms and walkers against the slow, simple way, bit
  * for bit, on the device under test. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 enum { ROUNDS = 9, CHANNELS = 4, TEMPERATURES_MAXIMUM = 24 };
 
-/* Not kept: no term and no histogram asks for it. */
+/* Not kept: no term or histogram requests it. */
 enum { UNUSED_CHANNEL = 2 };
 
 static const int64_t bounds[CHANNELS] = {24, 1000, 7, (int64_t)1 << 40};
@@ -38,7 +38,7 @@ static const struct scenario scenarios[] = {
 
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
-/* Half of the exchanges go with the gradient, and the rest have chances of all sizes. */
+/* Half of the exchanges follow the gradient; the others have chances of all sizes. */
 static void choose_temperatures(const struct scenario *scenario, double beta[TEMPERATURES_MAXIMUM])
 {
   const double step = scenario->large ? 0x1p-42 : 0.25;
@@ -80,7 +80,7 @@ static void open_scenario(struct tempering_fixture *fixture, const struct scenar
   tempering_open(fixture, &plan, beta, scenario->large ? large_bounds : bounds, setting);
 }
 
-/* Measuring rounds are two of three, histograms every other one of them. */
+/* Two of three rounds measure, and every other one of these makes histograms. */
 static void do_round(struct tempering_fixture *fixture, uint32_t round)
 {
   tempering_measure(fixture, round);
@@ -89,7 +89,7 @@ static void do_round(struct tempering_fixture *fixture, uint32_t round)
   tempering_exchange(fixture, round);
 }
 
-/* Outcomes are collected while the next round is under way. */
+/* Outcomes are collected during the next round. */
 static void follow(const struct scenario *scenario, struct test_setting setting)
 {
   char where[160];
@@ -122,7 +122,7 @@ static void rounds_are_those_of_the_reference(void **state)
       follow(&scenarios[i], setting[k]);
 }
 
-/* Copies of what the reference found, because the outcome arrives when it has moved on. */
+/* Copies of the reference's results, because the outcome arrives after it has moved on. */
 static void outcomes_outlive_later_rounds(void **state)
 {
   struct tempering_fixture fixture;
@@ -145,7 +145,7 @@ static void outcomes_outlive_later_rounds(void **state)
   tempering_close(&fixture);
 }
 
-/* The share's channels as the whole has them from sample `first` on. */
+/* Takes the share's channels from the whole, from sample `first` on. */
 static void take_channels(struct tempering_reference *share,
                           const struct tempering_reference *whole, size_t first)
 {
@@ -157,8 +157,8 @@ static void take_channels(struct tempering_reference *share,
              share->plan.samples * sizeof *share->channel[c]);
 }
 
-/* Walkers of the share, whose samples begin at a word, that are not those of the whole after a few
- * rounds, in which it takes itself for samples from `number` on. */
+/* Returns how many walkers of the share, whose samples begin at a word, differ from those of the
+ * whole after a few rounds; the share acts as samples from `number` on. */
 static size_t different_walkers(size_t number, struct test_setting setting)
 {
   enum { FIRST = 64 };
@@ -196,7 +196,7 @@ static size_t different_walkers(size_t number, struct test_setting setting)
   return different;
 }
 
-/* Control: as samples from the first on. */
+/* Control: acting as samples from the first on. */
 static void exchanges_go_by_the_number_in_the_whole(void **state)
 {
   struct test_setting setting[TEST_SETTINGS_MAXIMUM];
@@ -207,7 +207,7 @@ static void exchanges_go_by_the_number_in_the_whole(void **state)
   assert_true(different_walkers(0, test_setting()) > 1000);
 }
 
-/* The share's overlaps as the whole has them from sample `first` on. */
+/* Takes the share's overlaps from the whole, from sample `first` on. */
 static void take_overlaps(struct tempering_reference *share,
                           const struct tempering_reference *whole, size_t first)
 {
@@ -219,8 +219,8 @@ static void take_overlaps(struct tempering_reference *share,
              share->plan.samples * sizeof *share->overlap[k]);
 }
 
-/* Adds the counters of the histogram that the samples from `first` on, `count` of them, have in a
- * share that takes them for those from `number` on. */
+/* Adds the histogram counters of the `count` samples from `first` on, in a share that acts as those
+ * from `number` on. */
 static void count_of_share(const struct tempering_fixture *whole, size_t first, size_t count,
                            size_t number, struct test_setting setting, uint64_t *sum, size_t bins)
 {
@@ -244,8 +244,8 @@ static void count_of_share(const struct tempering_fixture *whole, size_t first, 
   tempering_close(&share);
 }
 
-/* Counters of the whole that are not those of two shares together, of which the second one takes
- * itself for samples from `number` on. */
+/* Returns how many counters of the whole differ from those of two shares together; the second share
+ * acts as samples from `number` on. */
 static size_t different_counters(size_t number, struct test_setting setting)
 {
   enum { FIRST = 301 };
@@ -270,7 +270,7 @@ static size_t different_counters(size_t number, struct test_setting setting)
   return different;
 }
 
-/* Control: as samples from the first on. */
+/* Control: acting as samples from the first on. */
 static void strata_go_by_the_number_in_the_whole(void **state)
 {
   struct test_setting setting[TEST_SETTINGS_MAXIMUM];
@@ -300,8 +300,8 @@ static void what_is_not_asked_for_is_not_kept(void **state)
  *   t = 1       1   0  2  1  0  2  1  0
  *   t = 2       2   2  0  0  1  1  2  2
  *
- * Walker 0 has made its round trip after round 4, walker 1, which began between, after round 6, and
- * walker 2 only half of one. */
+ * Walker 0 has made its round trip after round 4, walker 1, which began in between, after round 6,
+ * and walker 2 only half of one. */
 static void a_round_trip_is_there_and_back(void **state)
 {
   enum { T = 3, LAST = 7 };
@@ -360,7 +360,7 @@ static void starting_again_forgets_everything(void **state)
   }
 }
 
-/* One energy in the reference is off by a quantum: so is its sum, and no other. */
+/* If one energy in the reference is off by a quantum, so is its sum, and no other. */
 static void the_comparison_tells_outcomes_apart(void **state)
 {
   enum { PLACE = 100 };

@@ -1,5 +1,5 @@
-/* Parallel tempering's state in a checkpoint: what comes back goes on as if it had never been away,
- * the file holds what is documented, and the memory that is announced is taken. */
+/* Parallel tempering's state in a checkpoint: a restored run continues as if never interrupted, the
+ * file holds what is documented, and the announced memory is what is taken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -147,7 +147,7 @@ static void a_checkpoint_of_other_sizes_is_refused(void **state)
   tempering_close(&fixture);
 }
 
-/* Device memory that the wrapped operation was asked for. */
+/* Device memory requested from the wrapped operation. */
 static struct {
   const struct gpumc_device_ops *real;
   size_t bytes;
@@ -160,7 +160,7 @@ static enum gpumc_status allocate(struct gpumc_device *device, size_t count, siz
   return counted.real->allocate(device, count, size, what, memory, error);
 }
 
-/* All slots: on one side or the other. */
+/* Returns the device memory of all slots, which are on one side or the other. */
 static size_t slots_on_device(const struct gpumc_device *device)
 {
   return gpumc_slots_device_bytes(device, pt_layout_make(&plan).bytes);
@@ -178,7 +178,7 @@ static void memory_is_what_is_announced(void **state)
   ops.allocate = allocate;
   device.ops = &ops;
   assert_ok(pt_tempering_create(&device, &plan, &tempering, &error), &error);
-  /* The slots are not taken by `allocate`. */
+  /* `allocate` does not take the slots. */
   const size_t record = sizeof(double) * 3 * T * SAMPLES;
   assert_int_equal(counted.bytes + slots_on_device(&device), pt_tempering_bytes(&device, &plan));
   assert_true(slots_on_device(&device) + pt_tempering_host_bytes(&device, &plan) >=

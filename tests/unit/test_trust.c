@@ -1,4 +1,4 @@
-/* What is said of results that cannot be trusted. */
+/* Warnings about results that cannot be trusted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

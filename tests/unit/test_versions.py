@@ -1,4 +1,4 @@
-"""Every file that names the version of gpumc names the same one, that of CMake's project()."""
+"""Every file that names the version of gpumc names the one in CMake's project()."""
 import pathlib
 import re
 import unittest
@@ -18,7 +18,7 @@ OPTIONAL = {"tools/packaging/spack/package.py": r'^    version\("([0-9.]+)"',
 
 
 def named(file, pattern):
-    """The version in the first match, or what is there instead of one."""
+    """Returns the version in the first match, or what is there instead."""
     found = re.search(pattern, (ROOT / file).read_text(), re.M)
     return next(group for group in found.groups() if group) if found else "no version"
 

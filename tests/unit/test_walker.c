@@ -166,7 +166,7 @@ static void spins_of(const struct lattice *lattice, const uint8_t *portable, int
     spin[i] = portable[i / 8] >> i % 8 & 1 ? 1 : -1;
 }
 
-/* A kernel and the reference side by side, with the same case. */
+/* A kernel and the reference alongside each other, with the same case. */
 struct comparison {
   const struct walk_case *of;
   struct walk_setting how;
@@ -245,7 +245,7 @@ static void compare_counts(const struct comparison *both)
     assert_true(moved > 0);
 }
 
-/* Two walks, the second from where the first one ended. */
+/* Compares two walks; the second starts where the first ended. */
 static void compare_with_reference(const struct walk_case *of, struct walk_setting how)
 {
   struct comparison both = {.of = of, .how = how};

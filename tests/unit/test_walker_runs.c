@@ -1,6 +1,6 @@
-/* Runs that walk side by side, each with steps, a clock and weights of its own, and with a sample
- * of the disorder for every two of them: each run is bit for bit what it is alone, in an ensemble
- * that has its sample only. */
+/* Runs that walk side by side, each with its own steps, clock and weights, and with one disorder
+ * sample for every two: each run equals, bit for bit, the same run alone in an ensemble that has
+ * only its sample. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ enum {
   FIRST_SAMPLE = 2
 };
 
-/* Of the runs in the two walks. In the first one a run stands still, and clocks pass 2^32. */
+/* For the runs in the two walks. In the first walk one run stands still, and clocks pass 2^32. */
 static const uint32_t steps[WALKS][RUNS] = {{40, 0, 7, 64, 1, 33}, {0, 20, 9, 3, 0, 35}};
 static const uint64_t begin[RUNS] = {0, 5, 0xfffffffd, 0xffffffe2, 0x200000001, 12};
 
@@ -51,7 +51,8 @@ static bool has_samples(const struct walk_case *of)
   return of->couplings != LATTICE_UNIFORM || of->random_field;
 }
 
-/* Runs `first` to first + runs - 1 of all, in samples from number `sample` on. */
+/* Returns the case of runs `first` to first + runs - 1 of all, in samples from number `sample`
+ * on. */
 static struct ising_case
 case_of(const struct walk_case *of, size_t first, size_t runs, size_t sample)
 {
@@ -78,7 +79,7 @@ struct walking {
   uint32_t *passages;        /* [runs][REPLICAS], device memory */
 };
 
-/* Without weights. */
+/* Returns the table without weights. */
 static struct gpumc_weight_table
 table_of(const struct gpumc_model *model, const struct walk_case *of, int64_t lowest[RUNS])
 {
@@ -92,7 +93,8 @@ table_of(const struct gpumc_model *model, const struct walk_case *of, int64_t lo
   return table;
 }
 
-/* Of run i of the ensemble: weights that pull towards the ends, and differ between all runs. */
+/* Makes weights for run i of the ensemble that pull towards the ends and differ between all
+ * runs. */
 static void make_weights(struct walking *walking, size_t i, double beta)
 {
   const size_t levels = walking->table.levels, m = walking->first + i;
@@ -137,7 +139,7 @@ static void close_walking(struct walking *walking)
   fixture_close(&walking->fixture);
 }
 
-/* Walk number `number`, by clocks that are `late`. */
+/* Does walk number `number` with clocks that are `late`. */
 static void walk(struct walking *walking, size_t number, uint64_t late)
 {
   struct gpumc_error error = {0};
@@ -164,7 +166,7 @@ static void walk(struct walking *walking, size_t number, uint64_t late)
 
 /* ---- what they are compared by ---- */
 
-/* Of one run. */
+/* The results of one run. */
 struct seen {
   uint8_t *spins;
   int64_t energy[REPLICAS];
@@ -172,7 +174,7 @@ struct seen {
   uint32_t *passages;
 };
 
-/* Row i of an array in device memory; the caller frees. */
+/* Returns row i of an array in device memory; the caller frees it. */
 static void *row_of(struct walking *walking, const void *rows, size_t i, size_t bytes)
 {
   struct gpumc_device *device = walking->fixture.ensemble.device;
@@ -212,7 +214,7 @@ static bool same_spins(struct walking *walking, const struct seen *left, const s
   return memcmp(left->spins, right->spins, bytes) == 0;
 }
 
-/* Run m of `together` is the only one of `alone`. */
+/* Compares run m of `together` with the only run of `alone`. */
 static void expect_same(const char *text, struct walking *together, size_t m, struct walking *alone)
 {
   struct seen left, right;
@@ -237,7 +239,7 @@ static size_t sample_of(const struct walk_case *of, size_t m)
   return has_samples(of) ? m / (RUNS / SAMPLES) : 0;
 }
 
-/* Walks, and after them sweeps. */
+/* Compares walks, and sweeps after them. */
 static void compare_with_each_alone(const struct walk_case *of, struct walk_setting how)
 {
   const struct ising_case all = case_of(of, 0, RUNS, 0);
@@ -272,7 +274,7 @@ static void each_run_is_what_it_is_alone(void **state)
   walk_for_every_setting(cases, sizeof cases / sizeof *cases, compare_with_each_alone);
 }
 
-/* Of tests that need no other. */
+/* Returns the setting for tests that need no other. */
 static struct walk_setting usual(void)
 {
   return (struct walk_setting){test_setting(), true};
@@ -329,15 +331,16 @@ static void compare_in_fewer_parts(const struct walk_case *of, struct walk_setti
   close_walking(&some);
 }
 
-/* Of the runs counted in one part, that is the sum of the parts; nothing is in the others. */
+/* For the runs counted in one part, the counts are the sum over the parts; nothing is in the
+ * others. */
 static void fewer_parts_have_the_same_visits(void **state)
 {
   (void)state;
   walk_for_both_memories(cases, sizeof cases / sizeof *cases, compare_in_fewer_parts);
 }
 
-/* Of run 3, whose clock passes 2^32, alone: as it is, in another sample, and at a time whose upper
- * word is another. */
+/* Runs run 3, whose clock passes 2^32, alone: unchanged, in another sample, and at a time with
+ * another upper word. */
 static void other_samples_and_other_clocks_give_other_states(void **state)
 {
   enum { RUN = 3, SAME = 0, OTHER_SAMPLE, OTHER_CLOCK, CHANGES };
