@@ -15,6 +15,7 @@
 """
 from . import hard_disks, measured
 from .campaign import open_campaign, to_pandas
+from .comparison import Comparison, compare
 from .files import ResultError, attributes, opened, printable, reading, seal
 from .program import Job, ProgramError, plan, run
 from .reader import Label, Result, read
@@ -22,6 +23,5 @@ from .spin_configurations import configurations
 from .tree import open  # noqa: A004
 from .version import __version__
 
-__all__ = ["Job", "Label", "ProgramError", "Result", "ResultError", "__version__", "attributes", "configurations",
-           "hard_disks", "measured", "open",
-           "open_campaign", "opened", "plan", "printable", "read", "reading", "run", "seal", "to_pandas"]
+__all__ = ["Comparison", "Job", "Label", "ProgramError", "Result", "ResultError", "__version__", "attributes", "compare",
+           "configurations", "hard_disks", "measured", "open", "open_campaign", "opened", "plan", "printable", "read", "reading", "run", "seal", "to_pandas"]

@@ -102,7 +102,7 @@ def plan(config: str | os.PathLike[str] | dict[str, typing.Any], *, output: str 
 
 def _plan(program, path, options):
     _compare_versions(program)
-    done = _called(program, "plan", path, "--json", *options)
+    done = called(program, "plan", path, "--json", *options)
     try:
         found = json.loads(done.stdout)
     except json.JSONDecodeError:
@@ -113,7 +113,8 @@ def _plan(program, path, options):
     raise ProgramError(said if done.stderr.strip() else f"{program}: {said}", done.returncode)
 
 
-def _called(program, *arguments):
+def called(program, *arguments):
+    """The finished process of a command of the program."""
     try:
         return subprocess.run([program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True)
     except OSError as reason:
@@ -185,7 +186,7 @@ def _compare_versions(program):
     if program in _compared:
         return
     _compared.add(program)
-    words = _called(program, "--version").stdout.split()
+    words = called(program, "--version").stdout.split()
     version = words[1] if len(words) > 1 and words[0] == "gpumc" else "unknown"
     if version.split(".")[:2] != __version__.split(".")[:2]:
         warnings.warn(f"{program} is version {version}, and this package is {__version__}", stacklevel=4)
