@@ -76,7 +76,7 @@ def save(made: Figure, path: str | os.PathLike, dpi: float | None = None) -> Non
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}.get(suffix)
     unfinished = f"{path}.new"
     try:
-        made.savefig(unfinished, format=suffix, metadata=metadata, dpi=dpi or made.dpi)
+        made.savefig(unfinished, format=suffix, metadata=metadata, dpi=dpi)
         os.replace(unfinished, path)
     except (OSError, ValueError) as reason:
         with contextlib.suppress(OSError):
