@@ -1,6 +1,6 @@
 """The critical point from the results of several sizes, with what speaks against it: `gpumc-critical RESULT...`.
 
-    found = gpumc.analysis.critical_point(results, omega=2)
+    found = gpumc.analysis.critical_point(results, omega=1.75)
     found.text()
     found.best.t_c, found.exponents["beta/nu"].exponent
 
@@ -22,7 +22,7 @@ LEAST_P = 0.05  # of a fit that is taken
 DRIFT = 2.0  # errors by which a fit may move when the smallest size is left out
 LEAST_SIZES = 3  # of a fit that is taken
 UNKNOWN_OMEGA = 1.0, 2.0  # corrections that are tried where omega is not known
-FIT = 46  # columns of a fit's name in the table
+FIT = 66  # columns of a fit's name in the table
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,7 +74,7 @@ def critical_point(results, *, omega: float | None = None, x_max: float | None =
                    replicates: int = scaling.REPLICATES, seed: int = 1) -> CriticalPoint:
     """The CriticalPoint of results of several sizes of one model, one result for each (Results or paths).
 
-    `omega`: exponent of the leading correction to scaling, if it is known (2D Ising: 2; 3D Ising: 0.83). Fits have that correction then; else
+    `omega`: exponent of the leading correction to scaling, if it is known (2D Ising: 7/4; 3D Ising: 0.83). Fits have that correction then; else
     those with omega = 1 and 2 are made for comparison. All fits have the analytic corrections of scaling.collapse().
     `x_max`, `smallest`, `replicates`, `seed`: as for collapse().
 
@@ -100,7 +100,9 @@ def critical_point(results, *, omega: float | None = None, x_max: float | None =
     for name in collapsed:
         fits += _fits(sizes, name, {**options, "omega": omega})
         if omega is None:
-            others += [Fit(scaling.collapse(sizes, name, **{**options, "omega": other}), float("nan")) for other in UNKNOWN_OMEGA]
+            others += list(filter(None, (_with_omega(sizes, name, other, options) for other in UNKNOWN_OMEGA)))
+    if not fits:
+        raise transition.NotComparable("no collapse of these sizes succeeds: give three sizes or more, at temperatures on both sides of T_c")
     best, doubts = _best(fits, collapsed)
     used = [size for size in sizes if size.side >= best.found.sides[0]]
     exponents = {}
@@ -110,6 +112,14 @@ def critical_point(results, *, omega: float | None = None, x_max: float | None =
     quotients = _quotients(sizes, collapsed, observables, seed)
     return CriticalPoint(best.found, (*fits, *others), exponents, quotients,
                          tuple(dict.fromkeys(doubts + _doubts(best, fits, others, exponents, opened))))
+
+
+def _with_omega(sizes, name, omega, options):
+    """A fit for comparison; None where these sizes do not allow it."""
+    try:
+        return Fit(scaling.collapse(sizes, name, **{**options, "omega": omega}), float("nan"))
+    except (ValueError, np.linalg.LinAlgError):
+        return None
 
 
 def _fits(sizes, name, options):

@@ -32,7 +32,7 @@ class Reweighted:
     temperature: np.ndarray
     values: dict
     errors: dict
-    replicates: dict
+    replicates: dict = dataclasses.field(repr=False)
     effective_samples: np.ndarray
     simulated: np.ndarray
     log_partition: np.ndarray

@@ -397,8 +397,10 @@ def table(found):
                                 panel.title, *crossing.sides))
     if len(lines) > 1:
         whole = common(found)
-        lines.append(f"all pairs together: {place(whole)}")
         if is_resolved(whole) and not whole.agree:
-            lines.append("the pairs differ by more than their errors: crossings drift with the size, and those of "
-                         "the largest sizes are the nearest to T_c")
+            lines.append(f"all pairs together: {place(whole).partition(' (')[0]}, without an interval, since the pairs differ by more "
+                         "than their errors: crossings drift with the size, and those of the largest sizes are the nearest to T_c "
+                         "(gpumc-critical takes the drift into account)")
+        else:
+            lines.append(f"all pairs together: {place(whole)}")
     return "\n".join(lines + gaps)

@@ -11,9 +11,10 @@
 
 The program is `gpumc-plot`, and tools/plot in the sources (docs/pictures.md).
 """
+from . import collapse
 from .axes import Options
 from .kinds import KINDS, Picture, catalogue, draw
 from .refusal import Refusal
 from .style import save, used
 
-__all__ = ["KINDS", "Options", "Picture", "Refusal", "catalogue", "draw", "save", "used"]
+__all__ = ["KINDS", "Options", "Picture", "Refusal", "catalogue", "collapse", "draw", "save", "used"]

@@ -33,7 +33,7 @@ def _draw(above, below, found):
     at, mean, _ = found.scaling_function
     is_log = bool(found.exponent_name)
     shown = np.exp if is_log else np.asarray
-    above.plot(at, shown(mean), color=style.GUIDE_COLOUR, linewidth=1.1, zorder=1.8)
+    above.plot(at, shown(mean), color=style.GUIDE_COLOUR, linewidth=1.1, zorder=4)
     sides = np.unique(points.side)
     for number, (side, colour) in enumerate(zip(sides, style.colours(len(sides)))):
         of, marker = points.side == side, MARKERS[number % len(MARKERS)]

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import typing
 
 from ..reader import Result
@@ -130,10 +131,15 @@ def is_drawable(kind, result):
 def maker(kind, results, options, user_style):
     def make():
         with style.used(user_style):
-            figure = kind.draw(results, options)
+            figure = kind.draw(by_size(results), options)
             view.zoom_all(figure, options)
             return figure
     return make
+
+
+def by_size(results):
+    """In the order of the sizes of lattices, whatever that of the files; as they are given where sizes do not differ."""
+    return sorted(results, key=lambda result: math.prod(result.config.get("model", {}).get("shape", ())))
 
 
 def draw(kind: str, results: Result | typing.Sequence[Result], user_style: str | None = None, **options: typing.Any) -> Figure:
