@@ -300,8 +300,11 @@ static struct gpumc_node *equal_steps(const struct block *block)
     return NULL;
   const double from = number(block, "from"), to = number(block, "to");
   const double step = number(block, "step"), steps = fabs(to - from) / step;
-  const bool ends = gpumc_key_find(block->key->children, "step")->ends_at_to;
-  const double count = (ends ? ceil(steps - 1e-6) : floor(steps + 1e-6)) + 1;
+  const bool shortened = gpumc_key_find(block->key->children, "step")->ends_at_to;
+  /* Steps that lead to `to` up to rounding end there exactly, so that grids with the same ends have
+   * the same inverse temperatures there. */
+  const bool ends = shortened || fabs(steps - round(steps)) < 1e-6;
+  const double count = (shortened ? ceil(steps - 1e-6) : floor(steps + 1e-6)) + 1;
   if (!count_fits(block, "step", count))
     return NULL;
   const struct row row = {.from = from,

@@ -310,7 +310,8 @@ void gpumc_keys_without_temperature(struct gpumc_key *keys, struct gpumc_key *ch
     assert(count < GPUMC_CONTROL_KEYS_MAXIMUM);
     memcpy(children, key->children, (count + 1) * sizeof *children);
     for (size_t i = 0; i < count; i++)
-      if (strcmp(children[i].name, "beta") == 0) {
+      if (strcmp(children[i].name, "beta") == 0 ||
+          (children[i].inverse_of != NULL && strcmp(children[i].inverse_of, "beta") == 0)) {
         children[i].required = false;
         children[i].example = NULL;
       }
