@@ -150,6 +150,16 @@ class Temperatures(ProgramCase):
         path = self.run_one("t", "name: canonical, thermalization: 0, sweeps: 16, replicas: 1, temperature: {values: %s}" % temperatures)
         self.assertEqual(summary(path)["beta"].tolist(), [1 / t for t in temperatures[::-1]])
 
+    def test_whole_steps_end_at_to(self):
+        """Whatever the rounding of the steps, so that a grid to reweight to may have the ends of the run's temperatures."""
+        for step in (0.1, 0.3, 0.05, 0.75, 0.015):
+            grid = f"{{from: 4, to: 1, step: {step}}}"
+            beta = summary(self.run_one(f"c{step}", f"{CANONICAL}, temperature: {grid}"))["beta"]
+            self.assertEqual((beta[0], beta[-1], len(beta)), (0.25, 1.0, round(3 / step) + 1))
+            path = self.write("pa.yaml", HEAD.format(model=ISING, output="pa.h5",
+                                                     algorithm=f"{PA}, temperature: {grid}, reweight_temperature: {grid}"))
+            self.gpumc("validate", path)
+
     def test_mistakes(self):
         for words, place, algorithm in MISTAKES:
             with self.subTest(algorithm=algorithm):
