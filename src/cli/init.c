@@ -29,14 +29,23 @@ static const struct argp_option options[] = {
     {"plugin", OPTION_PLUGIN, "PLUGIN", 0, CLI_PLUGIN_HELP, 0},
     {0}};
 
+/* As YAML quotes a text: an apostrophe in it is doubled. */
+static void append_quoted(struct gpumc_text *text, const char *words)
+{
+  gpumc_text_append(text, "'");
+  for (; *words != '\0'; words++)
+    gpumc_text_append(text, *words == '\'' ? "''" : "%c", *words);
+  gpumc_text_append(text, "'");
+}
+
 /* To the set and to the list of the file: names as they are, paths in full, since those of a
  * configuration are relative to its own folder. */
 static void add_plugin(struct init_arguments *arguments, const char *wanted)
 {
   char *path = strchr(wanted, '/') != NULL ? realpath(wanted, NULL) : NULL;
   cli_plugin_add(&arguments->plugins, wanted);
-  gpumc_text_append(&arguments->paths, "%s'%s'", arguments->paths.length > 0 ? ", " : "plugins=[",
-                    path != NULL ? path : wanted);
+  gpumc_text_append(&arguments->paths, arguments->paths.length > 0 ? ", " : "plugins=[");
+  append_quoted(&arguments->paths, path != NULL ? path : wanted);
   free(path);
 }
 

@@ -2,13 +2,16 @@
 import json
 import pathlib
 import shutil
+import subprocess
 import sys
 import unittest
 
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.edited_result import edited
 from support.program import SMALL, ProgramCase
+from support.device import PROGRAM
 from support.gpumc_program import summary
 
 CANONICAL = """\
@@ -72,7 +75,7 @@ class Compare(ProgramCase):
         found = self.compare(a, b)
         self.assertTrue(found["identical"] and found["compatible"])
         self.assertEqual(found["remarks"], [r for r in found["remarks"] if "not trusted" in r])
-        self.assertIn("identical: all values and errors are the same, bit for bit", self.gpumc("compare", a, b).out)
+        self.assertIn("identical: all compared values and errors are the same, bit for bit", self.gpumc("compare", a, b).out)
 
     def test_different(self):
         """Another field is found, and alpha decides."""
@@ -98,13 +101,67 @@ class Compare(ProgramCase):
         self.assertIn("energy", [q["name"] for q in found["quantities"]])
         self.assertFalse(found["quantities"][0]["independent"])
 
+    def without_errors(self, name, points):
+        """Errors of the summary become unknown at these points."""
+        with edited(self.path(name)) as file:
+            for dataset in file["summary"]:
+                if dataset.endswith("_error") and file["summary"][dataset].ndim == 1:
+                    values = file["summary"][dataset][()]
+                    values[points] = np.nan
+                    file["summary"][dataset][...] = values
+
+    def test_points_without_errors(self):
+        """They are counted, and where there are no others there is no comparison."""
+        a = self.result("a.h5", CANONICAL)
+        b = self.result("b.h5", CANONICAL, "--set", "seed=4")
+        self.assertEqual(self.compare(a, b)["compared"], 3 * len(self.compare(a, b)["quantities"]))
+        self.without_errors(b, [0, 2])
+        found = self.compare(a, b)
+        n = len(found["quantities"])
+        self.assertEqual(found["compared"], n)
+        self.assertTrue(all((q["points"], q["unknown"], q["common"]) == (1, 2, 3) for q in found["quantities"]))
+        self.assertIn(f"at {2 * n} points an error is unknown: they are not compared", found["remarks"])
+        self.assertIn(f"little is compared: {n} of {3 * n} points", found["remarks"])
+        self.assertRegex(self.gpumc("compare", a, b).out, r"\n  energy +1 of 3 ")
+        self.without_errors(b, [1])
+        self.assertIn("no point of a.h5 and b.h5 can be compared", self.gpumc("compare", a, b, code=2).err)
+
+    def test_quantities_of_one_result(self):
+        a = self.result("a.h5", SMALL)
+        b = self.result("b.h5", SMALL)
+        with edited(self.path(b)) as file:
+            del file["summary/energy"]
+        found = self.compare(a, b)
+        self.assertEqual((found["only_a"], found["only_b"]), (["energy"], []))
+        self.assertTrue(found["identical"])
+        out = self.gpumc("compare", a, b).out
+        self.assertIn("only in A:\n  energy\n", out)
+        self.assertIn("identical: all compared values", out)
+
+    def test_values_near_0(self):
+        """A value that is 0 but for rounding is the same."""
+        text = CANONICAL.replace(CANONICAL.split("sweeps: 400, ")[1].split("\n")[0], "control: {name: h, beta: 0.3, values: [HERE]}}")
+        a = self.result("a.h5", text.replace("HERE", "-0.1, 0, 0.1"))
+        b = self.result("b.h5", text.replace("HERE", "-0.1, 1.0e-17, 0.1"), "--set", "seed=4")
+        self.assertEqual(self.compare(a, b)["quantities"][0]["control"], [-0.1, 0, 0.1])
+        c = self.result("c.h5", text.replace("HERE", "-0.1, 1.0e-5, 0.1"), "--set", "seed=4")
+        self.assertEqual(self.compare(a, c)["quantities"][0]["control"], [-0.1, 0.1])
+
+    def test_output_that_cannot_be_written(self):
+        a = self.result("a.h5", SMALL)
+        for options in [], ["--json"]:
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([PROGRAM, "compare", a, a, *options], cwd=self.directory, stdout=full, stderr=subprocess.PIPE)
+            self.assertEqual(done.returncode, 2)
+
     def test_trouble(self):
         a = self.result("a.h5", CANONICAL)
         b = self.result("b.h5", CANONICAL, "--set", "algorithm.temperature.values=[4, 3.5]", "--set", "algorithm.reweight_temperature=null")
         for words, message in ((["compare", a], "two results are compared"), (["compare", a, b, a], "is a third"),
                                (["compare", a, "none.h5"], "none.h5"), (["compare", a, b], "no quantity with errors in common"),
                                (["compare", a, a, "--alpha", "2"], "--alpha: expected a number between 0 and 1"),
-                               (["compare", a, a, "--group", "none"], "no quantity")):
+                               (["compare", a, a, "--group", "none"], "has no group 'none'; it has "),
+                               (["compare", a, a, "--group", "none"], "reweighted")):
             with self.subTest(words=words):
                 self.assertIn(message, self.gpumc(*words, code=2).err)
         shutil.copy(self.path(a), self.path("torn.h5"))

@@ -146,7 +146,7 @@ class Bash(Scripts):
             if key not in ["model", "algorithm", "kernel", "checkpoint", "campaign"]:
                 self.assertIn(f"{key}=", offered)
         for name in self.models:
-            for key, value in schema["$defs"][f"model-{name}"]["properties"].items():
+            for key, value in schema["definitions"][f"model-{name}"]["properties"].items():
                 if key != "name" and "properties" not in value:
                     self.assertIn(f"model.{key}=", offered)
 

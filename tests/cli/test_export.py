@@ -1,5 +1,6 @@
 """gpumc export: CSV as Python's csv reads it has the numbers of the file as h5py reads them, bit for bit."""
 import csv
+import os
 import pathlib
 import signal
 import sys
@@ -170,6 +171,38 @@ class Export(ProgramCase):
             self.assertEqual(len(columns["energy"]), n)
             self.assertEqual(columns["energy"].tobytes(), file["runs/0000/energy"][:n].tobytes())
         self.assertIn("no table 'summary'", self.gpumc("export", "small.h5.partial", code=INVALID).err)
+
+    def test_index_of_temperatures(self):
+        """Beside temperatures it has another name than they."""
+        path = self.result("pt")
+        name = "runs/0000:sweep,temperature"
+        self.assertEqual(read(self.stdout(path, name))[0][1], "temperature")
+        self.assertEqual(read(self.stdout(path, name, "-T"))[0][1], "temperature_index")
+
+    def test_only_regular_files_are_replaced(self):
+        path = self.result("field")
+        before = path.read_bytes()
+        self.path("out").mkdir()
+        os.symlink("../a.h5", self.path("out/summary.csv"))
+        self.assertIn("a symbolic link", self.gpumc("export", path, "-o", "out", "--fresh", code=FAILURE).err)
+        self.assertEqual(path.read_bytes(), before)
+        self.path("out/summary.csv").unlink()
+        os.mkfifo(self.path("out/summary.csv"))
+        self.assertIn("not a regular file", self.gpumc("export", path, "-o", "out", "--fresh", code=FAILURE, timeout=20).err)
+        self.assertEqual(self.names("out/*"), ["out/summary.csv"])
+
+    def test_all_files_or_none(self):
+        path = self.result("field")
+        listed = self.gpumc("export", path, "--list").out.splitlines()
+        self.assertGreater(len(listed), 1)
+        self.assertIn("no table 'none'", self.gpumc("export", path, "summary", "none", "-o", "out", code=INVALID).err)
+        self.assertIn("'summary' is named twice", self.gpumc("export", path, "summary", "summary", "-o", "out", code=INVALID).err)
+        self.assertFalse(self.path("out").exists())
+        self.gpumc("export", path, "summary", "-o", "out")
+        self.gpumc("export", path, "-o", "out", code=FAILURE)
+        self.assertEqual(self.names("out/*"), ["out/summary.csv"])
+        self.gpumc("export", path, "-o", "out", "--fresh")
+        self.assertEqual(len(self.names("out/*")), len(listed))
 
     def test_mistakes(self):
         path = self.result("field")

@@ -52,7 +52,7 @@ def flat(keys, prefix=""):
 def edge_of(rng, key, beyond):
     """The least or the largest number that the key takes, or one that is just beyond."""
     lowest = rng.random() < 0.7
-    edge = key["minimum"] if lowest else key["maximum"]
+    edge = key["minimum"] if lowest else key.get("maximum", 1e9)  # temperatures have none
     if not isinstance(edge, (int, float)):
         return rng.choice(ANYTHING)
     step = max(key.get("multiple_of", 1), abs(edge) * 1e-3 if key["type"] == "real" else 1)

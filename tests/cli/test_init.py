@@ -105,6 +105,30 @@ class Init(ProgramCase):
         self.assertEqual(values["algorithm"]["tune"]["sweeps"], 4000)
 
 
+    def test_keys_that_are_left_out(self):
+        text = self.example("ising2d", "pa", "--set", "algorithm.reweight=null", "--set", "kernel=null", "--set", "title=")
+        values = yaml.safe_load(text)
+        self.assertNotIn("kernel", values)
+        self.assertNotIn("reweight:", text)
+        self.assertEqual(values["title"], "")
+        self.gpumc("validate", self.write("c.yaml", text))
+
+    def test_temperatures_in_place_of_inverse_ones(self):
+        for algorithm in ["pa", "pt", "canonical", "muca"]:
+            for value in "temperature={values: [2.5, 2]}", "temperature.values=[2.5, 2]", "beta.values=[0.4, 0.5]":
+                with self.subTest(algorithm=algorithm, value=value):
+                    text = self.example("ising2d", algorithm, "--set", f"algorithm.{value}")
+                    key = value.split("=")[0].split(".")[0]
+                    block = yaml.safe_load(text)["algorithm"]
+                    self.assertEqual({"beta", "temperature"} & set(block), {key})
+                    self.assertEqual(len(block[key]["values"]), 2)
+                    self.gpumc("validate", self.write("c.yaml", text))
+        control = yaml.safe_load(self.example("ising2d", "pt", "--set", "algorithm.control.name=h",
+                                              "--set", "algorithm.control.temperature=2.5"))["algorithm"]["control"]
+        self.assertEqual(control["temperature"], 2.5)
+        self.assertNotIn("beta", control)
+
+
 class Refusals(ProgramCase):
     def refused(self, *words, says, code=INVALID):
         process = self.gpumc("init", *words, code=code)
@@ -133,6 +157,13 @@ class Refusals(ProgramCase):
         self.refused("ising2d", "pa", "--set", "model.shape=[3, 3]", says="--set model.shape=[3, 3]:")
         self.refused("ising2d", "pa", "--set", "model.shpe=[4, 4]", says="unknown key 'model.shpe'")
         self.refused("ising2d", "pa", "--set", "kernel.variant=double", says="double")
+        for assignment, says in [("model.shape=[3,", "not valid YAML"), ("title=a: b", "in quotes or braces"),
+                                 ("seed=null", "the key is required"), ("algorithm.beta=null", "missing key 'beta'"),
+                                 ("model.h=x", "expected a number")]:
+            self.refused("ising2d", "pa", "--set", assignment, says=f"--set {assignment}:")
+            self.refused("ising2d", "pa", "--set", assignment, says=says)
+        self.refused("ising2d", "pa", "--set", "algorithm.beta={to: 1, step: 0.1}", "--set", "algorithm.beta.to=2",
+                     says="--set algorithm.beta.to=2: 'algorithm.beta' is set as a whole as well")
 
     def test_a_file_is_never_replaced(self):
         self.write("c.yaml", "mine\n")

@@ -73,6 +73,14 @@ class Pages(ProgramCase):
             for example in re.findall(r"(?m)^  ((?:gpumc|mpirun) .*)$", help_text):
                 self.assertIn(example, page)
 
+    def test_exit_codes_of_their_own(self):
+        pages = {name: plain(self.path(f"man/man1/gpumc-{name}.1").read_text()).split(".SH EXIT STATUS")[1]
+                 for name in ["compare", "status", "run"]}
+        self.assertIn("1\nthey are not\n", pages["compare"])
+        self.assertNotIn("failure at run time", pages["compare"])
+        self.assertIn("with --watch also if a task has failed or was refused", pages["status"])
+        self.assertIn("75\n", pages["run"])
+
     def test_every_key_of_the_language(self):
         page = plain(self.path("man/man5/gpumc.yaml.5").read_text())
         keys = re.findall(r"(?m)^\| `([\w.]+)` \| [^|]+ \| [^|]* \| [^|]+ \| (?:yes)? ?\|", self.gpumc("describe", "--markdown").out)

@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -44,6 +45,13 @@ LOUD = """
 #include <stdio.h>
 __attribute__((constructor)) static void shout(void) { FILE *f = fopen("it-ran", "w"); if (f) fclose(f); }
 """
+
+
+def end_of_segments(data):
+    """The length from which on a shared object has all that is loaded of it (Elf64_Ehdr, Elf64_Phdr)."""
+    table, = struct.unpack_from("<Q", data, 32)
+    size, count = struct.unpack_from("<HH", data, 54)
+    return max(sum(struct.unpack_from("<QQQQ", data, table + i * size + 8)[::3]) for i in range(count))
 
 
 def provenance(path):
@@ -251,6 +259,18 @@ class Outside(ProgramCase):
         self.gpumc("merge", "again.h5", "1.h5", "2.h5")
         self.assertEqual(numeric_datasets(self.path("all.h5")), numeric_datasets(self.path("again.h5")))
 
+    def test_merged_without_the_plugin_of_their_kernel(self):
+        """It is not found by name: nothing of it is needed to merge."""
+        self.put("potts")
+        self.put("still")
+        config = BY_PATH.replace("device: cpu", "device: cpu, variant: still").replace("potts.so]", "potts.so, ./plugins/still.so]")
+        for seed in 1, 2:
+            self.write("c.yaml", config.replace("seed: 7", f"seed: {seed}").replace("potts.h5", f"{seed}.h5"))
+            self.gpumc("run", "c.yaml", "--quiet")
+        shutil.move(self.path("plugins"), self.path("moved"))
+        self.environment["GPUMC_PLUGIN_PATH"] = str(self.path("moved"))
+        self.gpumc("merge", "all.h5", "1.h5", "2.h5")
+
     def test_in_a_program_that_embeds_the_library(self):
         self.put("potts")
         self.write("c.yaml", BY_PATH)
@@ -312,7 +332,70 @@ GPUMC_PLUGIN_PATH={self.directory}/$folder exec {PROGRAM} run c.yaml --quiet
         self.assertIn("--fresh", said)
         self.gpumc("run", "c.yaml", "--quiet", "--fresh")
 
+    def test_another_plugin_does_not_continue(self):
+        """One of another name that has the same model."""
+        replaced = self.path("replaced")
+        shutil.copytree(EXAMPLES / "potts", replaced)
+        built = compile_plugin(self.prefix, "another", replaced, replaced / "potts.c", replaced / "frozen.c", version="9.9")
+        plugin = self.put("potts")
+        config = BY_PATH.replace("sweeps: 2", "sweeps: 200")
+        self.write("c.yaml", config)
+        self.gpumc("run", "c.yaml", "--max-time", "1 ms", code=STOPPED)
+        shutil.copy(built, plugin)
+        words = "version 1.0 of plugin potts, which is not in use here"
+        self.assertIn(words, self.gpumc("run", "c.yaml", code=INVALID).err)
+        self.put("potts")
+        self.put("random_walk")
+        # More plugins than before change nothing.
+        self.write("c.yaml", config.replace("potts.so]", "potts.so, ./plugins/random_walk.so]"))
+        self.gpumc("run", "c.yaml", "--quiet")
+        shutil.copy(built, plugin)
+        said = self.gpumc("run", "c.yaml", code=INVALID).err
+        self.assertIn(words, said)
+        self.assertIn("--fresh", said)
+
     # ---- refused ----
+
+    def test_files_that_were_cut_off(self):
+        plugin = self.path("plugins/potts.so")
+        whole = self.built["loud"].read_bytes()
+        end = end_of_segments(whole)
+        words = "damaged: the file was cut off: copy or build it again"
+        for size in *(end * k // 8 for k in range(1, 8)), end - 1:
+            with self.subTest(size=size):
+                plugin.write_bytes(whole[:size])
+                self.refused(f"{plugin.resolve()}: {words}")
+                said = self.gpumc("describe", "potts", "--plugin", plugin, code=INVALID).err
+                self.assertIn(words, said)
+                self.assertEqual(len(said.splitlines()), 1, said)
+                searched = self.environment | {"GPUMC_PLUGIN_PATH": str(plugin.parent)}
+                self.assertEqual(json.loads(self.gpumc("list", "--json", env=searched).out)["plugins"], [])
+        plugin.write_bytes(self.built["potts"].read_bytes()[:end_of_segments(self.built["potts"].read_bytes())])
+        self.write("c.yaml", BY_PATH)
+        self.gpumc("validate", "c.yaml")  # nothing is missing that is loaded
+
+    def test_a_name_twice_in_one_plugin(self):
+        folder = self.path("twice")
+        shutil.copytree(EXAMPLES / "potts", folder)
+        (folder / "models.def").write_text("GPUMC_MODEL(potts)\nGPUMC_MODEL(potts)\n")
+        compile_plugin(self.prefix, "twice", folder, folder / "potts.c", folder / "frozen.c")
+        self.refused("it has model 'potts' twice", config=POTTS + "plugins: [./twice/twice.so]\n")
+
+    def test_a_plugin_that_names_do_not_find(self):
+        """One that follows in the search path another that has its names and cannot be used."""
+        self.path("first").mkdir()
+        first = edited(self.built["potts"], self.path("first/potts.so"), (ABI, b"\x63\0\0\0"))
+        second = self.put("potts", "second")
+        self.environment["GPUMC_PLUGIN_PATH"] = f"{first.parent}:{second.parent}"
+        self.refused("ABI 99", config=POTTS)
+        listed = json.loads(self.gpumc("list", "--json").out)
+        self.assertEqual([plugin["usable"] for plugin in listed["plugins"]], [False, False])
+        self.assertIn("ABI 99", listed["plugins"][0]["why_not"])
+        self.assertIn(f"shadowed: names find {first.resolve()} first", listed["plugins"][1]["why_not"])
+        self.assertNotIn("potts", [model["name"] for model in listed["models"]])
+        first.unlink()
+        listed = json.loads(self.gpumc("list", "--json").out)
+        self.assertEqual([plugin["usable"] for plugin in listed["plugins"]], [True])
 
     def test_its_constructor_runs_where_it_is_accepted(self):
         self.put("loud")

@@ -98,6 +98,13 @@ class Watch(ProgramCase):
         out, _ = process.communicate(timeout=60)
         self.assertEqual(out, "")
 
+    def test_output_that_cannot_be_written_ends_it(self):
+        with open("/dev/full", "w") as full:
+            process = self.start("status", self.write("c.yaml", SMALL), "--watch", "0.1", stdout=full)
+            _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, FAILURE)
+        self.assertIn("cannot write to standard output", err)
+
     def test_mistakes(self):
         config = self.write("c.yaml", SMALL)
         self.assertIn("--watch takes 0.1 to 86400 seconds", self.gpumc("status", config, "--watch=0", code=INVALID).err)

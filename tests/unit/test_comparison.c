@@ -56,7 +56,7 @@ static void test_points_that_count(void **state)
   struct gpumc_curve_pair pair = {4, a, error, b, error, true};
   (void)state;
   struct gpumc_comparison found = gpumc_compare_curves(&pair);
-  assert_true(found.points == 2 && found.worst == 0 && !found.identical);
+  assert_true(found.points == 2 && found.unknown == 1 && found.worst == 0 && !found.identical);
   assert_true(fabs(found.chi_square - (0.5 + 0.125)) < 1e-12);
   assert_true(fabs(found.chance - exp(-0.3125)) < 1e-12);
   const double other[] = {2, 2.5, 9, 4.5};
@@ -116,8 +116,8 @@ static void test_rates(void **state)
   }
 }
 
-/* Shifts of a whole curve that is one number, and a jump of one point, are found; independent points
- * that are all shifted by two errors have a noncentrality of 48, and a power of 0.99. */
+/* Shifts of a whole curve that is one number, and a jump of one point, are found; independent
+ * points that are all shifted by two errors have a noncentrality of 48, and a power of 0.99. */
 static void test_power(void **state)
 {
   (void)state;

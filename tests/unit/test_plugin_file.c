@@ -15,12 +15,13 @@
 #include "core/plugins/plugin_set.h"
 #include "support/work_directory.h"
 
-/* A shared object with only its header, a segment of notes, another program's note, and ours. */
-enum { NOTES = 256, LAYOUT_MAXIMUM = 4096 };
+/* A shared object with only its header, a segment of notes, another program's note, and ours, and a
+ * segment to be loaded. */
+enum { NOTES = 256, LAYOUT_MAXIMUM = 4096, LOADED_BYTES = 4096 };
 struct object {
   Elf64_Ehdr header;
-  Elf64_Phdr segment;
-  char padding[NOTES - sizeof(Elf64_Ehdr) - sizeof(Elf64_Phdr)];
+  Elf64_Phdr segment, load;
+  char padding[NOTES - sizeof(Elf64_Ehdr) - 2 * sizeof(Elf64_Phdr)];
   struct {
     Elf64_Nhdr header;
     char owner[4], contents[8];
@@ -31,6 +32,7 @@ struct object {
     struct gpumc_plugin_note note;
     uint32_t layout[LAYOUT_MAXIMUM];
   } ours;
+  char loaded[LOADED_BYTES];
 };
 
 static void make(struct object *object)
@@ -42,11 +44,15 @@ static void make(struct object *object)
   fclose(self);
   object->header.e_type = ET_DYN;
   object->header.e_phoff = offsetof(struct object, segment);
-  object->header.e_phnum = 1;
+  object->header.e_phnum = 2;
   object->header.e_phentsize = sizeof(Elf64_Phdr);
-  object->segment = (Elf64_Phdr){.p_type = PT_NOTE,
-                                 .p_offset = offsetof(struct object, other),
-                                 .p_filesz = sizeof *object - offsetof(struct object, other)};
+  object->segment =
+      (Elf64_Phdr){.p_type = PT_NOTE,
+                   .p_offset = offsetof(struct object, other),
+                   .p_filesz = offsetof(struct object, loaded) - offsetof(struct object, other)};
+  object->load = (Elf64_Phdr){.p_type = PT_LOAD,
+                              .p_offset = offsetof(struct object, loaded),
+                              .p_filesz = sizeof *object - offsetof(struct object, loaded)};
   object->other.header = (Elf64_Nhdr){.n_namesz = 4, .n_descsz = 5, .n_type = 1};
   memcpy(object->other.owner, "GNU", 4);
   assert_true(gpumc_plugin_layout_count < LAYOUT_MAXIMUM);
@@ -134,9 +140,7 @@ static void test_other_objects_errors(void **state)
   assert_refused(&object, "no note of gpumc");
   object = good, object.other.header.n_namesz = UINT32_MAX;
   assert_refused(&object, "no note of gpumc");
-  object = good, object.segment.p_offset = UINT64_MAX - 8;
-  assert_refused(&object, "no note of gpumc");
-  object = good, object.segment.p_filesz = UINT64_MAX;
+  object = good, object.segment.p_filesz = 0;
   assert_refused(&object, "no note of gpumc");
   object = good, object.header.e_phoff = UINT64_MAX - 16;
   assert_refused(&object, "not a shared object");
@@ -150,6 +154,34 @@ static void test_other_objects_errors(void **state)
   assert_refused(&object, "another kind of processor");
   object = good, object.header.e_ident[0] = 'E';
   assert_refused(&object, "not a shared object");
+}
+
+/* Every segment with contents is within the file. */
+static void test_files_cut_off_errors(void **state)
+{
+  static const Elf64_Word types[] = {PT_LOAD, PT_DYNAMIC, PT_NOTE, PT_TLS, PT_GNU_RELRO};
+  static const char words[] = "x.so: damaged: the file was cut off: copy or build it again";
+  static const size_t missing[] = {
+      1, 100, LOADED_BYTES - 1, LOADED_BYTES, LOADED_BYTES + 1, LOADED_BYTES + 5000};
+  struct object good, object;
+  (void)state;
+  make(&good);
+  for (size_t k = 0; k < sizeof missing / sizeof *missing; k++)
+    assert_string_equal(verdict(&good, sizeof good - missing[k]), words);
+  for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+    object = good, object.load.p_type = types[k];
+    assert_string_equal(verdict(&object, sizeof object), "");
+    assert_string_equal(verdict(&object, sizeof object - 1), words);
+  }
+  object = good, object.segment.p_offset = UINT64_MAX - 8;
+  assert_refused(&object, words);
+  object = good, object.segment.p_filesz = UINT64_MAX;
+  assert_refused(&object, words);
+  object = good, object.load.p_filesz++;
+  assert_refused(&object, words);
+  /* Without contents in the file. */
+  object = good, object.load.p_filesz = 0, object.load.p_offset = UINT64_MAX;
+  assert_string_equal(verdict(&object, sizeof object), "");
 }
 
 /* Whatever is cut off or changed, the file is read within its bounds, which sanitizers watch. */
@@ -202,16 +234,30 @@ static void test_versions_agree(void **state)
   static const char one[] =
       "[{\"name\": \"a\", \"version\": \"1\"}, {\"name\": \"b\", \"version\": \"1\"}]";
   static const char other[] = "[{\"name\": \"b\", \"version\": \"2\"}]";
+  static const char more[] =
+      "[{\"name\": \"c\", \"version\": \"1\"}, {\"name\": \"b\", \"version\": \"2\"}]";
+  static const char newer[] =
+      "[{\"name\": \"b\", \"version\": \"2\"}, {\"name\": \"a\", \"version\": \"1\"}]";
+  static const char kernels[] = "[{\"name\": \"b\", \"version\": \"2\"}, {\"name\": \"k\", "
+                                "\"version\": \"1\", \"models\": \"\", \"algorithms\": \"\"}]";
   static const char third[] = "[{\"name\": \"c\", \"version\": \"2\"}]";
   char difference[256];
   (void)state;
   assert_true(gpumc_plugins_agree(NULL, NULL, difference));
   assert_true(gpumc_plugins_agree(NULL, one, difference));
   assert_true(gpumc_plugins_agree(one, one, difference));
-  assert_true(gpumc_plugins_agree(one, third, difference));
+  assert_true(gpumc_plugins_agree(other, more, difference));
+  assert_true(gpumc_plugins_agree(kernels, other, difference));
   assert_true(gpumc_plugins_agree("no JSON", one, difference));
   assert_false(gpumc_plugins_agree(one, other, difference));
+  assert_string_equal(difference, "version 1 of plugin a, which is not in use here");
+  assert_false(gpumc_plugins_agree(one, newer, difference));
   assert_string_equal(difference, "version 1 of plugin b, this is version 2");
+  assert_false(gpumc_plugins_agree(other, third, difference));
+  assert_string_equal(difference, "version 2 of plugin b, which is not in use here");
+  assert_false(gpumc_plugins_agree(other, NULL, difference));
+  assert_false(gpumc_plugins_agree(kernels, more, difference));
+  assert_string_equal(difference, "version 1 of plugin k, which is not in use here");
 }
 
 static void test_abi(void **state)
@@ -229,6 +275,8 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_a_note_is_read, work_directory_enter,
                                       work_directory_leave),
       cmocka_unit_test_setup_teardown(test_other_objects_errors, work_directory_enter,
+                                      work_directory_leave),
+      cmocka_unit_test_setup_teardown(test_files_cut_off_errors, work_directory_enter,
                                       work_directory_leave),
       cmocka_unit_test_setup_teardown(test_damaged_files, work_directory_enter,
                                       work_directory_leave),

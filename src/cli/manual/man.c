@@ -116,7 +116,8 @@ static void append_tail(struct gpumc_text *text, const char *tail)
   }
 }
 
-static void append_exit_status(struct gpumc_text *text)
+/* `command`: NULL for the page of the program. */
+static void append_exit_status(struct gpumc_text *text, const char *command)
 {
   static const struct {
     int code;
@@ -128,8 +129,34 @@ static void append_exit_status(struct gpumc_text *text)
       {GPUMC_DEVICE, "the requested device is unavailable, or failed"},
       {GPUMC_STOPPED, "stopped by a signal or the time limit; the same command continues the run"},
   };
+  static const struct {
+    const char *command;
+    int code;
+    const char *meaning; /* in place of the general one */
+  } own[] = {
+      {"compare", GPUMC_OK, "the results are compatible"},
+      {"compare", 1, "they are not"},
+      {"compare", 2,
+       "no comparison: a mistake in the command line, a file that cannot be read, no point that "
+       "can "
+       "be compared, or output that cannot be written"},
+      {"status", GPUMC_OK,
+       "the states of the tasks were shown; with \\fB\\-\\-watch\\fR, all tasks are done"},
+      {"status", GPUMC_FAILURE,
+       "failure at run time: input, output, memory; with \\fB\\-\\-watch\\fR also if a task has "
+       "failed or was refused"},
+      {"status", GPUMC_INVALID, "a mistake in the command line or the configuration"},
+  };
+  const size_t n_own = sizeof own / sizeof *own;
+  bool has_own = false;
   gpumc_text_append(text, ".SH EXIT STATUS\n");
-  for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+  for (size_t i = 0; i < n_own; i++) {
+    if (command == NULL || strcmp(own[i].command, command) != 0)
+      continue;
+    gpumc_text_append(text, ".TP\n\\fB%d\\fR\n%s\n", own[i].code, own[i].meaning);
+    has_own = true;
+  }
+  for (size_t i = 0; !has_own && i < sizeof codes / sizeof *codes; i++)
     gpumc_text_append(text, ".TP\n\\fB%d\\fR\n%s\n", codes[i].code, codes[i].meaning);
 }
 
@@ -157,7 +184,7 @@ static void append_command_page(struct gpumc_text *text, const struct cli_comman
     append_option(text, &option[i]);
   if (tail != NULL)
     append_tail(text, tail + 1);
-  append_exit_status(text);
+  append_exit_status(text, command->name);
   gpumc_text_append(text, ".SH SEE ALSO\n.BR gpumc (1),\n.BR gpumc.yaml (5)\n");
 }
 
@@ -204,7 +231,7 @@ static void append_program_page(struct gpumc_text *text, const struct cli_comman
                           ".TP\n\\fB\\-V\\fR, \\fB\\-\\-version\\fR\nShow version and build.\n"
                           ".SH EXAMPLES\nA first result:\n");
   man_example(text, example, strlen(example));
-  append_exit_status(text);
+  append_exit_status(text, NULL);
   gpumc_text_append(text, "%s%s.SH SEE ALSO\n.BR gpumc.yaml (5)\n", environment, files);
 }
 

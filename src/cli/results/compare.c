@@ -21,7 +21,8 @@ enum { OPTION_ALPHA = CLI_OPTION_OWN, OPTION_GROUP };
 /* As diff has it: trouble is neither yes nor no. */
 enum { COMPATIBLE = 0, DIFFERENT = 1, TROUBLE = 2 };
 
-/* Values of a control that differ by this share are the same. */
+/* Values of a control that differ by this share, of themselves or of the span of their axis, are
+ * the same. */
 static const double same_control = 1e-9;
 
 struct compare_arguments {
@@ -93,7 +94,8 @@ const struct argp cli_compare_argp = {
     "  gpumc compare cpu.h5 gpu.h5\n"
     "  gpumc compare old.h5 new.h5 --points -T\n"
     "  gpumc compare pa.h5 pt.h5 --json | jq .compatible\n\n"
-    "Exit codes: 0 compatible; 1 not; 2 no comparison (usage, files, nothing in common).\n"
+    "Exit codes: 0 compatible; 1 not; 2 no comparison (usage, files, no point to compare, "
+    "output).\n"
     "docs/statistics.md#comparing says what the probabilities assume.",
     NULL,
     NULL,
@@ -119,18 +121,28 @@ static void common_free(struct common *common)
   memset(common, 0, sizeof *common);
 }
 
-static bool is_same_control(double one, double other)
+/* The span of an axis that ascends; 0 of one that is not finite. */
+static double span_of(const struct gpumc_result_dataset *axis)
 {
-  return fabs(one - other) <= same_control * fmax(fabs(one), fabs(other));
+  const size_t n = axis->shape[0];
+  const double span = n > 0 ? fabs(axis->values[n - 1] - axis->values[0]) : 0;
+  return isfinite(span) ? span : 0;
+}
+
+/* `span`: of the axes, which makes rounding errors of a value near 0 small. */
+static bool is_same_control(double one, double other, double span)
+{
+  return fabs(one - other) <= same_control * fmax(span, fmax(fabs(one), fabs(other)));
 }
 
 /* Both axes ascend. */
 static void match(const struct gpumc_result_dataset *const axis[2], struct common *common)
 {
+  const double span = fmax(span_of(axis[0]), span_of(axis[1]));
   size_t i = 0, k = 0;
   while (i < axis[0]->shape[0] && k < axis[1]->shape[0]) {
     const double one = axis[0]->values[i], other = axis[1]->values[k];
-    if (is_same_control(one, other)) {
+    if (is_same_control(one, other, span)) {
       common->control[common->n] = one;
       common->at[0][common->n] = i++;
       common->at[1][common->n++] = k++;
@@ -146,16 +158,24 @@ struct quantity {
   const struct gpumc_result_dataset *value[2], *errors[2], *axis[2];
 };
 
+/* Whether the dataset is a value of the group, NULL being the summary itself, of at most one axis.
+ */
+static bool is_of_group(const struct gpumc_result_dataset *dataset, const char *group)
+{
+  const size_t length = gpumc_result_group_length(dataset->name);
+  if (gpumc_result_is_error(dataset->name) || dataset->rank > 1)
+    return false;
+  return length == 0 ? group == NULL
+                     : group != NULL && strlen(group) + 1 == length &&
+                           strncmp(group, dataset->name, length - 1) == 0;
+}
+
 /* Whether it is one. */
 static bool find_quantity(const struct gpumc_result results[2],
                           const struct gpumc_result_dataset *dataset, const char *group,
                           struct quantity *quantity)
 {
-  const size_t length = gpumc_result_group_length(dataset->name);
-  if (gpumc_result_is_error(dataset->name) || dataset->rank > 1 ||
-      (length == 0 ? group != NULL
-                   : group == NULL || strlen(group) + 1 != length ||
-                         strncmp(group, dataset->name, length - 1) != 0))
+  if (!is_of_group(dataset, group))
     return false;
   for (size_t i = 0; i < 2; i++) {
     quantity->value[i] = i == 0 ? dataset : gpumc_result_dataset(&results[1], dataset->name);
@@ -192,6 +212,59 @@ make_common(const struct quantity *quantity, struct common *common, struct gpumc
   return GPUMC_OK;
 }
 
+/* ---- groups of the summary ---- */
+
+/* The bytes of the group, with the slash, of a dataset that can be compared; 0: it cannot, or is in
+ * no group. */
+static size_t comparable_group(const struct gpumc_result *result, size_t d)
+{
+  const struct gpumc_result_dataset *dataset = &result->datasets[d];
+  return dataset->rank <= 1 && gpumc_result_errors(result, dataset) != NULL
+             ? gpumc_result_group_length(dataset->name)
+             : 0;
+}
+
+/* "reweighted, overlap_distribution": the groups of a result that can be compared, each once. */
+static void append_groups(const struct gpumc_result *result, struct gpumc_text *text)
+{
+  for (size_t i = 0; i < result->n_datasets; i++) {
+    const char *name = result->datasets[i].name;
+    const size_t length = comparable_group(result, i);
+    bool known = length == 0;
+    for (size_t k = 0; k < i && !known; k++)
+      known = comparable_group(result, k) == length &&
+              strncmp(result->datasets[k].name, name, length) == 0;
+    if (!known)
+      gpumc_text_append(text, "%s%.*s", text->length > 0 ? ", " : "", (int)length - 1, name);
+  }
+}
+
+/* Whether both results have the group, if one is wanted. */
+static enum gpumc_status check_group(const struct compare_arguments *arguments,
+                                     const struct gpumc_result results[2],
+                                     struct gpumc_error *error)
+{
+  for (size_t i = 0; i < 2 && arguments->group != NULL; i++) {
+    const size_t length = strlen(arguments->group);
+    struct gpumc_text groups = {0};
+    bool found = false;
+    for (size_t d = 0; d < results[i].n_datasets && !found; d++)
+      found = gpumc_result_group_length(results[i].datasets[d].name) == length + 1 &&
+              strncmp(results[i].datasets[d].name, arguments->group, length) == 0;
+    if (found)
+      continue;
+    append_groups(&results[i], &groups);
+    (void)gpumc_error_set(error, GPUMC_INVALID,
+                          "--group: the summary of %s has no group '%s'; %s%s", arguments->path[i],
+                          arguments->group,
+                          groups.length > 0 ? "it has " : "it has none that can be compared",
+                          gpumc_text_string(&groups));
+    gpumc_text_free(&groups);
+    return error->status;
+  }
+  return GPUMC_OK;
+}
+
 /* ---- the comparison as JSON ---- */
 
 /* In the fewest digits that give it back, as cJSON does not. */
@@ -211,6 +284,14 @@ static void add_numbers(cJSON *json, const char *name, const double *values, siz
   cJSON *list = cJSON_AddArrayToObject(json, name);
   for (size_t i = 0; i < n; i++)
     cJSON_AddItemToArray(list, exact_number(values[i]));
+}
+
+/* Of the shorter of the two curves; 1 of a single number. */
+static double total_points(const struct quantity *quantity)
+{
+  return quantity->axis[0] == NULL
+             ? 1
+             : fmin((double)quantity->value[0]->shape[0], (double)quantity->value[1]->shape[0]);
 }
 
 /* NULL where there is no point in common, or, with `error` set, when memory ran out. */
@@ -234,8 +315,10 @@ static cJSON *quantity_json(const struct quantity *quantity, bool independent,
         json, "axis", quantity->axis[0]->name + gpumc_result_group_length(quantity->axis[0]->name));
   cJSON_AddBoolToObject(json, "independent", independent);
   cJSON_AddBoolToObject(json, "identical", found->identical);
+  cJSON_AddNumberToObject(json, "total", total_points(quantity));
   cJSON_AddNumberToObject(json, "common", (double)common.n);
   cJSON_AddNumberToObject(json, "points", (double)found->points);
+  cJSON_AddNumberToObject(json, "unknown", (double)found->unknown);
   cJSON_AddNumberToObject(json, "chi_square", found->chi_square);
   cJSON_AddNumberToObject(json, "p", found->chance);
   if (found->points > 0)
@@ -282,9 +365,24 @@ static void add_remark(cJSON *remarks, const char *format, ...)
   cJSON_AddItemToArray(remarks, cJSON_CreateString(text));
 }
 
-/* What is to be known of the pair beside its numbers. */
+/* The quantities with errors that `one` has and `other` lacks, as a list `name`. */
+static void add_missing(cJSON *json, const char *name, const char *group,
+                        const struct gpumc_result *one, const struct gpumc_result *other)
+{
+  cJSON *list = cJSON_AddArrayToObject(json, name);
+  for (size_t i = 0; i < one->n_datasets; i++) {
+    const struct gpumc_result_dataset *dataset = &one->datasets[i];
+    if (is_of_group(dataset, group) && gpumc_result_errors(one, dataset) != NULL &&
+        gpumc_result_dataset(other, dataset->name) == NULL)
+      cJSON_AddItemToArray(list, cJSON_CreateString(dataset->name));
+  }
+}
+
+/* What is to be known of the pair beside its numbers; of `total` points `compared` are, and
+ * `unknown` have no error. */
 static void add_remarks(cJSON *json, const struct compare_arguments *arguments,
-                        const struct gpumc_result results[2], cJSON *const config[2])
+                        const struct gpumc_result results[2], cJSON *const config[2], double total,
+                        size_t compared, size_t unknown)
 {
   cJSON *remarks = cJSON_AddArrayToObject(json, "remarks");
   const double seed = cli_number(config[0], "seed");
@@ -299,6 +397,11 @@ static void add_remarks(cJSON *json, const struct compare_arguments *arguments,
                "both have seed %.0f: where they share random numbers they differ less than "
                "independent results would",
                seed);
+  if ((double)compared < total / 2)
+    add_remark(remarks, "little is compared: %zu of %.0f points", compared, total);
+  if (unknown > 0)
+    add_remark(remarks, "at %zu point%s an error is unknown: %s not compared", unknown,
+               unknown == 1 ? "" : "s", unknown == 1 ? "it is" : "they are");
 }
 
 /* The lines of two configurations that differ, without those that decide no number. */
@@ -322,6 +425,25 @@ static void add_differences(cJSON *json, const struct gpumc_result results[2])
   free(text);
 }
 
+/* Why nothing can be compared, of `common` points that both have. */
+static void refuse_comparison(const struct compare_arguments *arguments, size_t common,
+                              size_t unknown, bool identical, struct gpumc_error *error)
+{
+  const char *const *path = arguments->path;
+  if (common == 0)
+    (void)gpumc_error_set(error, GPUMC_INVALID,
+                          "%s and %s have no quantity with errors in common at the same values of "
+                          "a control",
+                          path[0], path[1]);
+  else
+    (void)gpumc_error_set(
+        error, GPUMC_INVALID,
+        "no point of %s and %s can be compared: of %zu that both have, an error is "
+        "unknown at %zu, and %zu are exact and equal%s",
+        path[0], path[1], common, unknown, common - unknown,
+        identical ? "; their values and errors are the same, bit for bit" : "");
+}
+
 /* NULL, with `error` set, where nothing can be compared. */
 static cJSON *comparison_json(const struct compare_arguments *arguments,
                               const struct gpumc_result results[2], struct gpumc_error *error)
@@ -330,7 +452,8 @@ static cJSON *comparison_json(const struct compare_arguments *arguments,
   cJSON *config[2] = {cJSON_Parse(results[0].resolved), cJSON_Parse(results[1].resolved)};
   const bool separate = is_independent(config[0]) && is_independent(config[1]);
   bool identical = true;
-  double least = 1, compared = 0;
+  double least = 1, n_quantities = 0, total = 0;
+  size_t compared = 0, common = 0, unknown = 0;
   for (size_t i = 0; i < results[0].n_datasets && error->status == GPUMC_OK; i++) {
     struct quantity quantity = {0};
     struct gpumc_comparison found;
@@ -343,23 +466,27 @@ static cJSON *comparison_json(const struct compare_arguments *arguments,
       continue;
     identical = identical && found.identical;
     least = fmin(least, found.chance);
-    compared += found.points > 0;
+    n_quantities += found.points > 0;
+    compared += found.points;
+    common += (size_t)cli_number(one, "common");
+    total += cli_number(one, "total");
+    unknown += found.unknown;
     cJSON_AddItemToArray(list, one);
   }
-  const double p = fmin(1, least * fmax(compared, 1));
+  const double p = fmin(1, least * fmax(n_quantities, 1));
   cJSON_AddStringToObject(json, "a", arguments->path[0]);
   cJSON_AddStringToObject(json, "b", arguments->path[1]);
   cJSON_AddNumberToObject(json, "alpha", arguments->alpha);
   cJSON_AddNumberToObject(json, "p", p);
   cJSON_AddBoolToObject(json, "compatible", p >= arguments->alpha);
   cJSON_AddBoolToObject(json, "identical", identical);
-  add_remarks(json, arguments, results, config);
+  cJSON_AddNumberToObject(json, "compared", (double)compared);
+  add_missing(json, "only_a", arguments->group, &results[0], &results[1]);
+  add_missing(json, "only_b", arguments->group, &results[1], &results[0]);
+  add_remarks(json, arguments, results, config, total, compared, unknown);
   add_differences(json, results);
-  if (list->child == NULL && error->status == GPUMC_OK)
-    (void)gpumc_error_set(error, GPUMC_INVALID,
-                          "%s and %s have no quantity with errors in common at the same values of "
-                          "a control",
-                          arguments->path[0], arguments->path[1]);
+  if (compared == 0 && error->status == GPUMC_OK)
+    refuse_comparison(arguments, common, unknown, identical, error);
   cJSON_AddItemToObject(json, "quantities", list);
   cJSON_Delete(config[0]);
   cJSON_Delete(config[1]);
@@ -394,6 +521,7 @@ int cli_compare(int argc, char **argv)
     cli_usage_error(argv[0], "two results are compared");
   for (size_t i = 0; i < 2; i++)
     GPUMC_TRY_OUT(status, read_result(arguments.path[i], &results[i], &error));
+  GPUMC_TRY_OUT(status, check_group(&arguments, results, &error));
   json = comparison_json(&arguments, results, &error);
   if (json == NULL)
     goto out;
@@ -404,6 +532,9 @@ int cli_compare(int argc, char **argv)
     code = TROUBLE;
   if (!arguments.json)
     cJSON_Delete(json);
+  /* That it could not be said is no difference; main.c says so. */
+  if (fflush(stdout) != 0 || ferror(stdout))
+    code = TROUBLE;
 out:
   if (error.status != GPUMC_OK) {
     (void)cli_fail(&error);

@@ -58,7 +58,10 @@ static void print_overview(const cJSON *quantities, bool temperature)
     const bool any = points > 0;
     const int worst = any ? (int)cli_number(quantity, "worst") : 0;
     cli_table_cell(&table, "%s", cli_text(quantity, "name"));
-    cli_table_cell(&table, "%.0f", points);
+    if (points < cli_number(quantity, "total"))
+      cli_table_cell(&table, "%.0f of %.0f", points, cli_number(quantity, "total"));
+    else
+      cli_table_cell(&table, "%.0f", points);
     if (any) {
       cli_table_cell(&table, "%.3g", cli_number(quantity, "chi_square") / points);
       cli_table_cell(&table, "%.2g", cli_number(quantity, "p"));
@@ -113,6 +116,8 @@ void cli_compare_print(const cJSON *json, bool points, bool temperature)
       independent && (cli_true(quantity, "independent") || cli_number(quantity, "common") < 2);
   cli_say(stdout, "A: %s\nB: %s\n", cli_text(json, "a"), cli_text(json, "b"));
   print_list("configurations differ in:\n", cli_member(json, "configuration"));
+  print_list("only in A:\n", cli_member(json, "only_a"));
+  print_list("only in B:\n", cli_member(json, "only_b"));
   print_list("remarks:\n", cli_member(json, "remarks"));
   print_overview(quantities, temperature);
   if (points)
@@ -122,7 +127,7 @@ void cli_compare_print(const cJSON *json, bool points, bool temperature)
              ? "that of chi-square; points are independent"
              : "a bound that holds however the points of a curve are correlated with each other");
   if (cli_true(json, "identical"))
-    puts("identical: all values and errors are the same, bit for bit");
+    puts("identical: all compared values and errors are the same, bit for bit");
   else
     printf("%s: p = %.2g for all quantities together (Bonferroni), alpha = %g\n",
            cli_true(json, "compatible") ? "compatible" : "NOT compatible", cli_number(json, "p"),

@@ -1,13 +1,16 @@
 /* gpumc export: the tables of a result as CSV (RFC 4180), every number with all its digits. */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "core/base/files.h"
 #include "core/base/memory.h"
 #include "core/base/text.h"
 #include "core/storage/result_info.h"
@@ -29,7 +32,7 @@ static const struct argp_option options[] = {
     {"csv", OPTION_CSV, NULL, 0, "As CSV, which is the only format and the default", 0},
     {"list", OPTION_LIST, NULL, 0, "List the tables of the file", 0},
     {"output", 'o', "DIR", 0, "Write each table to a file of DIR, all of them if none is named", 0},
-    {"fresh", OPTION_FRESH, NULL, 0, "Replace files that are there", 0},
+    {"fresh", OPTION_FRESH, NULL, 0, "Replace regular files that are there", 0},
     {"temperature", 'T', NULL, 0, "Add a column of temperatures beside inverse temperatures", 0},
     {0}};
 
@@ -119,13 +122,21 @@ static bool is_beta(const struct gpumc_result_column *axis)
   return strcmp(axis->name, "beta") == 0;
 }
 
+/* Beside temperatures, the index of one may not have their name. */
+static const char *heading(const struct gpumc_result_column *axis, bool temperature)
+{
+  const bool is_index = axis->integer || axis->path == NULL;
+  return temperature && is_index && strcmp(axis->name, "temperature") == 0 ? "temperature_index"
+                                                                           : axis->name;
+}
+
 static void write_header(FILE *stream, const struct gpumc_result_table *table, bool temperature)
 {
   const char *comma = "";
   for (size_t d = 0; d < table->rank; d++) {
     const struct gpumc_result_column *axis = &table->axes[d];
     fputs(comma, stream);
-    write_title(stream, axis->name, axis->units);
+    write_title(stream, heading(axis, temperature), axis->units);
     comma = ",";
     if (temperature && is_beta(axis)) {
       fputc(',', stream);
@@ -227,7 +238,7 @@ out:
   return status;
 }
 
-/* ---- which tables, and where to ---- */
+/* ---- which tables ---- */
 
 static void append_names(const struct gpumc_result_tables *tables, struct gpumc_text *text)
 {
@@ -250,53 +261,176 @@ find_table(const struct gpumc_result_tables *tables, const char *name, struct gp
   return SIZE_MAX;
 }
 
-/* The file of a table, "runs-0000-bins.csv". */
-static enum gpumc_status open_file(const struct export_arguments *arguments,
-                                   const struct gpumc_result_table *table, char **path,
-                                   FILE **stream, struct gpumc_error *error)
+/* ---- files of tables: all of them or none ---- */
+
+/* `path`: "DIR/runs-0000-bins.csv"; `written`: beside it, until all are complete. */
+struct target {
+  size_t table;
+  char *path, *written;
+  bool is_there;  /* was before */
+  bool published; /* under its name */
+};
+
+static void targets_free(struct target *targets, size_t n)
 {
-  if (asprintf(path, "%s/%s.csv", arguments->directory, table->name) < 0) {
-    *path = NULL;
+  for (size_t i = 0; i < n && targets != NULL; i++) {
+    free(targets[i].path);
+    free(targets[i].written);
+  }
+  free(targets);
+}
+
+static enum gpumc_status name_target(const struct export_arguments *arguments,
+                                     const struct gpumc_result_tables *tables,
+                                     struct target *target, struct gpumc_error *error)
+{
+  if (asprintf(&target->path, "%s/%s.csv", arguments->directory,
+               tables->items[target->table].name) < 0) {
+    target->path = NULL;
     return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: naming a file");
   }
-  for (char *c = *path + strlen(arguments->directory) + 1; *c != '\0'; c++)
+  for (char *c = target->path + strlen(arguments->directory) + 1; *c != '\0'; c++)
     if (strchr("/:,", *c) != NULL)
       *c = '-';
-  *stream = fopen(*path, arguments->fresh ? "w" : "wx");
-  if (*stream == NULL)
-    return gpumc_error_set(error, GPUMC_FAILURE, "cannot write %s: %s%s", *path, strerror(errno),
-                           errno == EEXIST ? "; --fresh replaces it" : "");
+  if (asprintf(&target->written, "%s.%ld.new", target->path, (long)getpid()) < 0) {
+    target->written = NULL;
+    return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: naming a file");
+  }
   return GPUMC_OK;
 }
 
-static enum gpumc_status
-write_file(const struct export_arguments *arguments, const struct gpumc_result_tables *tables,
-           const struct gpumc_result_table *table, struct gpumc_error *error)
+/* Whether a file may be given that name: nothing is there, or with --fresh a regular file other
+ * than the result. A link is not followed, and not replaced either: it is somebody's. */
+static enum gpumc_status check_target(const struct export_arguments *arguments,
+                                      struct target *target, struct gpumc_error *error)
 {
-  char *path = NULL;
-  FILE *stream = NULL;
-  enum gpumc_status status = open_file(arguments, table, &path, &stream, error);
-  if (status == GPUMC_OK)
-    status = write_table(tables, table, arguments->temperature, stream, error);
-  const bool failed = stream != NULL && (ferror(stream) != 0) | (fclose(stream) != 0);
+  struct stat found;
+  if (lstat(target->path, &found) != 0)
+    return GPUMC_OK;
+  target->is_there = true;
+  if (!S_ISREG(found.st_mode))
+    return gpumc_error_set(error, GPUMC_FAILURE, "cannot write %s: it is %s, and left alone",
+                           target->path,
+                           S_ISLNK(found.st_mode) ? "a symbolic link" : "not a regular file");
+  if (gpumc_file_is_same(target->path, arguments->path))
+    return gpumc_error_set(error, GPUMC_FAILURE, "cannot write %s: it is the result itself",
+                           target->path);
+  if (!arguments->fresh)
+    return gpumc_error_set(error, GPUMC_FAILURE, "cannot write %s: %s; --fresh replaces it",
+                           target->path, strerror(EEXIST));
+  return GPUMC_OK;
+}
+
+static enum gpumc_status write_target(const struct export_arguments *arguments,
+                                      const struct gpumc_result_tables *tables,
+                                      const struct target *target, struct gpumc_error *error)
+{
+  const char *reason = NULL;
+  const int file = gpumc_regular_open(target->written, O_WRONLY | O_CREAT | O_EXCL, &reason);
+  if (file < 0)
+    return gpumc_error_set(error, GPUMC_FAILURE, "cannot write %s: %s", target->written, reason);
+  FILE *stream = fdopen(file, "w");
+  enum gpumc_status status = stream == NULL
+                                 ? gpumc_error_set(error, GPUMC_FAILURE, "cannot write %s: %s",
+                                                   target->written, strerror(errno))
+                                 : write_table(tables, &tables->items[target->table],
+                                               arguments->temperature, stream, error);
+  const bool failed =
+      stream == NULL ? close(file) != 0 : (ferror(stream) != 0) | (fclose(stream) != 0);
   if (failed && status == GPUMC_OK)
-    status = gpumc_error_set(error, GPUMC_FAILURE, "cannot write %s: %s", path, strerror(errno));
+    status =
+        gpumc_error_set(error, GPUMC_FAILURE, "cannot write %s: %s", target->path, strerror(errno));
   if (status == GPUMC_OK)
-    cli_say(stdout, "%s\n", path);
-  free(path);
+    status = gpumc_file_sync(target->written, error);
+  if (status != GPUMC_OK)
+    (void)unlink(target->written);
   return status;
 }
 
-static enum gpumc_status export_one(const struct export_arguments *arguments,
-                                    const struct gpumc_result_tables *tables, const char *name,
-                                    struct gpumc_error *error)
+/* Writes all targets beside their names, and gives them these once all are complete. What is new is
+ * removed if one fails. */
+static enum gpumc_status write_targets(const struct export_arguments *arguments,
+                                       const struct gpumc_result_tables *tables,
+                                       struct target *targets, size_t n, struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  size_t written = 0;
+  for (; written < n && status == GPUMC_OK; written += status == GPUMC_OK)
+    status = write_target(arguments, tables, &targets[written], error);
+  for (size_t i = 0; i < n && status == GPUMC_OK; i++) {
+    status = targets[i].is_there
+                 ? gpumc_file_publish(targets[i].written, targets[i].path, error)
+                 : gpumc_file_publish_new(targets[i].written, targets[i].path, error);
+    targets[i].published = status == GPUMC_OK;
+  }
+  for (size_t i = 0; i < written && status != GPUMC_OK; i++)
+    if (!targets[i].published)
+      (void)unlink(targets[i].written);
+    else if (!targets[i].is_there)
+      (void)unlink(targets[i].path);
+  for (size_t i = 0; i < n && status == GPUMC_OK; i++)
+    cli_say(stdout, "%s\n", targets[i].path);
+  return status;
+}
+
+/* The tables that are wanted, none twice, and their files, whose names are all checked before
+ * anything is written. */
+static enum gpumc_status make_targets(const struct export_arguments *arguments,
+                                      const struct gpumc_result_tables *tables,
+                                      struct target *targets, size_t n, struct gpumc_error *error)
+{
+  for (size_t i = 0; i < n; i++) {
+    targets[i].table =
+        arguments->n_wanted > 0 ? find_table(tables, arguments->wanted[i], error) : i;
+    if (targets[i].table == SIZE_MAX)
+      return error->status;
+    GPUMC_TRY(name_target(arguments, tables, &targets[i], error));
+    for (size_t k = 0; k < i; k++)
+      if (targets[k].table == targets[i].table)
+        return gpumc_error_set(error, GPUMC_INVALID, "table '%s' is named twice",
+                               arguments->wanted[i]);
+      else if (strcmp(targets[k].path, targets[i].path) == 0)
+        return gpumc_error_set(error, GPUMC_INVALID, "tables '%s' and '%s' would both be %s",
+                               tables->items[targets[k].table].name,
+                               tables->items[targets[i].table].name, targets[i].path);
+  }
+  for (size_t i = 0; i < n; i++)
+    GPUMC_TRY(check_target(arguments, &targets[i], error));
+  return GPUMC_OK;
+}
+
+static enum gpumc_status export_files(const struct export_arguments *arguments,
+                                      const struct gpumc_result_tables *tables,
+                                      struct gpumc_error *error)
+{
+  const size_t n = arguments->n_wanted > 0 ? arguments->n_wanted : tables->n;
+  struct target *targets = NULL;
+  enum gpumc_status status = GPUMC_OK;
+  bool made = false;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&targets, n + 1, "files", error));
+  GPUMC_TRY_OUT(status, make_targets(arguments, tables, targets, n, error));
+  made = mkdir(arguments->directory, 0777) == 0;
+  if (!made && errno != EEXIST)
+    GPUMC_TRY_OUT(status, gpumc_error_set(error, GPUMC_FAILURE, "cannot make the folder %s: %s",
+                                          arguments->directory, strerror(errno)));
+  status = write_targets(arguments, tables, targets, n, error);
+  if (status != GPUMC_OK && made)
+    (void)rmdir(arguments->directory);
+out:
+  targets_free(targets, n);
+  return status;
+}
+
+/* ---- standard output ---- */
+
+static enum gpumc_status print_table(const struct export_arguments *arguments,
+                                     const struct gpumc_result_tables *tables, const char *name,
+                                     struct gpumc_error *error)
 {
   const size_t t = find_table(tables, name, error);
   if (t == SIZE_MAX)
     return error->status;
-  return arguments->directory != NULL
-             ? write_file(arguments, tables, &tables->items[t], error)
-             : write_table(tables, &tables->items[t], arguments->temperature, stdout, error);
+  return write_table(tables, &tables->items[t], arguments->temperature, stdout, error);
 }
 
 static void list_tables(const struct gpumc_result_tables *tables)
@@ -317,16 +451,10 @@ static enum gpumc_status export_all(const struct export_arguments *arguments,
     list_tables(tables);
     return GPUMC_OK;
   }
-  if (arguments->directory != NULL && mkdir(arguments->directory, 0777) != 0 && errno != EEXIST)
-    return gpumc_error_set(error, GPUMC_FAILURE, "cannot make the folder %s: %s",
-                           arguments->directory, strerror(errno));
-  if (arguments->directory == NULL && arguments->n_wanted == 0)
-    return export_one(arguments, tables, "summary", error);
-  for (size_t i = 0; i < arguments->n_wanted; i++)
-    GPUMC_TRY(export_one(arguments, tables, arguments->wanted[i], error));
-  for (size_t t = 0; t < tables->n && arguments->n_wanted == 0; t++)
-    GPUMC_TRY(write_file(arguments, tables, &tables->items[t], error));
-  return GPUMC_OK;
+  if (arguments->directory != NULL)
+    return export_files(arguments, tables, error);
+  return print_table(arguments, tables, arguments->n_wanted > 0 ? arguments->wanted[0] : "summary",
+                     error);
 }
 
 int cli_export(int argc, char **argv)

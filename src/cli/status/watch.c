@@ -162,7 +162,7 @@ int status_watch(struct status_look *look)
   const bool on_terminal = isatty(STDOUT_FILENO) == 1 && kind != NULL && strcmp(kind, "dumb") != 0;
   sigset_t open;
   cJSON *json = NULL;
-  bool ended = false;
+  bool ended = false, unheard = false;
   if (before == NULL) {
     cli_error("out of memory: %zu tasks", look->config->n_tasks);
     return GPUMC_FAILURE;
@@ -170,7 +170,7 @@ int status_watch(struct status_look *look)
   hold_signals(&open);
   if (on_terminal)
     fputs("\033[?1049h\033[?7l\033[?25l", stdout); /* other screen, no wrapping, no cursor */
-  for (bool first = true; !ended && stopped_by == 0; first = false) {
+  for (bool first = true; !ended && !unheard && stopped_by == 0; first = false) {
     cJSON_Delete(json);
     json = status_look_once(look);
     ended = have_ended(look);
@@ -178,7 +178,8 @@ int status_watch(struct status_look *look)
       draw(look, json);
     else
       print_changes(look, json, before, first);
-    if (!ended)
+    unheard = ferror(stdout) != 0; /* of what they have flushed; main.c says so */
+    if (!ended && !unheard)
       wait_for(look->arguments->seconds, &open);
   }
   if (on_terminal) {
@@ -189,7 +190,7 @@ int status_watch(struct status_look *look)
   free(before);
   if (stopped_by != 0)
     end_by_signal(&open);
-  bool good = true;
+  bool good = !unheard;
   for (size_t i = 0; i < look->config->n_tasks; i++)
     good = good && look->reports[i].state == GPUMC_TASK_DONE;
   return good ? GPUMC_OK : GPUMC_FAILURE;

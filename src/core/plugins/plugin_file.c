@@ -80,19 +80,37 @@ static const char *header_flaw(const struct image *image, Elf64_Ehdr *header)
   return NULL;
 }
 
+static Elf64_Phdr segment_of(const struct image *image, const Elf64_Ehdr *header, size_t i)
+{
+  Elf64_Phdr segment;
+  memcpy(&segment, image->bytes + header->e_phoff + i * sizeof segment, sizeof segment);
+  return segment;
+}
+
+/* The loader maps segments without a look at the size of the file: whatever reads a part that is
+ * not there ends the program with SIGBUS. */
+static bool is_cut_off(const struct image *image, const Elf64_Ehdr *header)
+{
+  for (size_t i = 0; i < header->e_phnum; i++) {
+    const Elf64_Phdr segment = segment_of(image, header, i);
+    if (segment.p_filesz > 0 && !has_range(image, segment.p_offset, segment.p_filesz))
+      return true;
+  }
+  return false;
+}
+
 static size_t padded(uint32_t bytes)
 {
   return ((size_t)bytes + 3) & ~(size_t)3;
 }
 
-/* The contents of our note in one segment of notes, NULL: it is not there. */
+/* The contents of our note in one segment of notes, all of it in the file; NULL: it is not there.
+ */
 static const unsigned char *
 find_in_segment(const struct image *image, const Elf64_Phdr *segment, size_t *size)
 {
   uint64_t at = segment->p_offset;
   const uint64_t end = segment->p_offset + segment->p_filesz;
-  if (!has_range(image, segment->p_offset, segment->p_filesz))
-    return NULL;
   while (end - at >= sizeof(Elf64_Nhdr)) {
     Elf64_Nhdr header;
     memcpy(&header, image->bytes + at, sizeof header);
@@ -117,9 +135,8 @@ find_note(const struct image *image, const Elf64_Ehdr *header, size_t *size)
 {
   const unsigned char *found = NULL;
   for (size_t i = 0; i < header->e_phnum && found == NULL; i++) {
-    Elf64_Phdr segment;
-    memcpy(&segment, image->bytes + header->e_phoff + i * sizeof segment, sizeof segment);
-    if (segment.p_type == PT_NOTE)
+    const Elf64_Phdr segment = segment_of(image, header, i);
+    if (segment.p_type == PT_NOTE && segment.p_filesz > 0)
       found = find_in_segment(image, &segment, size);
   }
   return found;
@@ -179,6 +196,8 @@ read_image(const struct image *image, struct gpumc_plugin_file *file, struct gpu
   const char *flaw = header_flaw(image, &header);
   if (flaw != NULL)
     return refuse(file->path, flaw, remedy, error);
+  if (is_cut_off(image, &header))
+    return refuse(file->path, "damaged: the file was cut off", "copy or build it again", error);
   const unsigned char *note = find_note(image, &header, &size);
   if (note == NULL || size < sizeof file->note)
     return refuse(file->path, "not a plugin: it has no note of gpumc", remedy, error);

@@ -19,7 +19,7 @@ struct gpumc_plugin_file {
 };
 
 /* Reads the note of a file and compares its ABI with this program's. GPUMC_INVALID: there is no
- * file, or it is no plugin. Legal to free after a failure. */
+ * file, it was cut off, or it is no plugin. Legal to free after a failure. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_plugin_file_read(const char *path, struct gpumc_plugin_file *file, struct gpumc_error *error);
 void gpumc_plugin_file_free(struct gpumc_plugin_file *file);

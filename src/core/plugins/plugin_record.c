@@ -23,7 +23,9 @@ char *gpumc_plugin_set_text(const struct gpumc_plugin_set *set, bool *failed)
            cJSON_AddStringToObject(entry, "version", file->note.version) != NULL &&
            cJSON_AddStringToObject(entry, "path", file->path) != NULL &&
            cJSON_AddStringToObject(entry, "checksum", checksum) != NULL &&
-           cJSON_AddStringToObject(entry, "abi", gpumc_plugin_abi(abi)) != NULL;
+           cJSON_AddStringToObject(entry, "abi", gpumc_plugin_abi(abi)) != NULL &&
+           cJSON_AddStringToObject(entry, "models", file->note.models) != NULL &&
+           cJSON_AddStringToObject(entry, "algorithms", file->note.algorithms) != NULL;
     if (!good || !cJSON_AddItemToArray(list, entry)) {
       cJSON_Delete(entry);
       good = false;
@@ -50,21 +52,57 @@ static const char *member(const cJSON *entry, const char *name)
   return text != NULL ? text : "";
 }
 
+/* The entry of that name, NULL for none. */
+static const cJSON *find_entry(const cJSON *list, const char *name)
+{
+  const cJSON *entry;
+  cJSON_ArrayForEach(entry, list)
+  {
+    if (strcmp(member(entry, "name"), name) == 0)
+      return entry;
+  }
+  return NULL;
+}
+
+/* Whether a plugin is known to have nothing but kernels, whose trajectory is compared besides. */
+static bool has_only_kernels(const cJSON *entry)
+{
+  return cJSON_HasObjectItem(entry, "models") && member(entry, "models")[0] == '\0' &&
+         member(entry, "algorithms")[0] == '\0';
+}
+
+/* Whether all plugins of one list are in another. */
+static bool is_within(const cJSON *list, const cJSON *other)
+{
+  const cJSON *entry;
+  cJSON_ArrayForEach(entry, list)
+  {
+    if (find_entry(other, member(entry, "name")) == NULL)
+      return false;
+  }
+  return true;
+}
+
 bool gpumc_plugins_agree(const char *before, const char *now, char difference[static 256])
 {
   cJSON *first = before != NULL ? cJSON_Parse(before) : NULL;
   cJSON *second = now != NULL ? cJSON_Parse(now) : NULL;
-  const cJSON *one, *other;
+  const cJSON *one;
   difference[0] = '\0';
   cJSON_ArrayForEach(one, first)
   {
-    cJSON_ArrayForEach(other, second)
-    {
-      if (strcmp(member(one, "name"), member(other, "name")) == 0 &&
-          strcmp(member(one, "version"), member(other, "version")) != 0)
-        snprintf(difference, 256, "version %.60s of plugin %.60s, this is version %.60s",
-                 member(one, "version"), member(one, "name"), member(other, "version"));
-    }
+    const char *name = member(one, "name"), *version = member(one, "version");
+    const cJSON *other = find_entry(second, name);
+    if (other == NULL && has_only_kernels(one) && is_within(second, first))
+      continue;
+    if (other == NULL)
+      snprintf(difference, 256, "version %.60s of plugin %.60s, which is not in use here", version,
+               name);
+    else if (strcmp(version, member(other, "version")) != 0)
+      snprintf(difference, 256, "version %.60s of plugin %.60s, this is version %.60s", version,
+               name, member(other, "version"));
+    if (difference[0] != '\0')
+      break;
   }
   cJSON_Delete(first);
   cJSON_Delete(second);

@@ -124,7 +124,20 @@ static bool find_taken(const struct gpumc_plugin_set *set, const struct gpumc_pl
   return false;
 }
 
-/* Refuses names that are built in, or that a plugin in use has, its own among them. */
+/* The first name that a list has twice, into `name`; false: there is none. */
+static bool find_repeated(const struct gpumc_plugin_note *note, enum gpumc_plugin_kind kind,
+                          char name[static GPUMC_PLUGIN_LIST_BYTES])
+{
+  for (const char *word = list_of(note, kind); *word != '\0';) {
+    word = next_name(word, name);
+    if (gpumc_plugin_lists(word, name))
+      return true;
+  }
+  return false;
+}
+
+/* Refuses names that are built in, that a plugin in use has, its own among them, or that it has
+ * twice. */
 static enum gpumc_status check_names(const struct gpumc_plugin_set *set,
                                      const struct gpumc_plugin_file *file,
                                      struct gpumc_error *error)
@@ -138,6 +151,10 @@ static enum gpumc_status check_names(const struct gpumc_plugin_set *set,
                              file->path, file->note.name, set->used[i].path);
   for (enum gpumc_plugin_kind kind = GPUMC_PLUGIN_MODEL; kind <= GPUMC_PLUGIN_ALGORITHM; kind++) {
     const char *owner = NULL;
+    if (find_repeated(&file->note, kind, name))
+      return gpumc_error_set(error, GPUMC_INVALID,
+                             "%s: it has %s '%s' twice: leave one of them out", file->path,
+                             kind_words[kind], name);
     if (!find_taken(set, &file->note, kind, name))
       continue;
     for (size_t i = 0; i < set->n_used && owner == NULL; i++)
@@ -414,6 +431,26 @@ enum gpumc_status gpumc_plugin_set_want(struct gpumc_plugin_set *set, enum gpumc
   return status;
 }
 
+/* A file before file i of the list that names find first, though it cannot be used, if that is so
+ * for all models and algorithms of file i; else NULL. */
+static const struct gpumc_plugin_file *
+find_shadowing(const struct gpumc_plugin_set *set, const struct gpumc_plugin_list *list, size_t i)
+{
+  const struct gpumc_plugin_file *files = list->files, *found = NULL;
+  char name[GPUMC_PLUGIN_LIST_BYTES];
+  for (enum gpumc_plugin_kind kind = GPUMC_PLUGIN_MODEL; kind <= GPUMC_PLUGIN_ALGORITHM; kind++)
+    for (const char *word = list_of(&files[i].note, kind); *word != '\0';) {
+      size_t first = 0;
+      word = next_name(word, name);
+      while (first < i && !gpumc_plugin_lists(list_of(&files[first].note, kind), name))
+        first++;
+      if (first == i || has(set, kind, name))
+        return NULL;
+      found = &files[first];
+    }
+  return found;
+}
+
 enum gpumc_status gpumc_plugin_set_add_all(struct gpumc_plugin_set *set,
                                            struct gpumc_plugin_list *list,
                                            struct gpumc_error *error)
@@ -424,6 +461,13 @@ enum gpumc_status gpumc_plugin_set_add_all(struct gpumc_plugin_set *set,
     if (file->why_not[0] != '\0' ||
         (file->note.models[0] == '\0' && file->note.algorithms[0] == '\0'))
       continue;
+    const struct gpumc_plugin_file *shadowing = find_shadowing(set, list, i);
+    if (shadowing != NULL) {
+      snprintf(file->why_not, sizeof file->why_not,
+               "shadowed: names find %.150s first: build that one again, or remove it",
+               shadowing->path);
+      continue;
+    }
     const enum gpumc_status status = use_path(set, file->path, &reason);
     if (status == GPUMC_INVALID)
       snprintf(file->why_not, sizeof file->why_not, "%.255s", gpumc_error_text(&reason));

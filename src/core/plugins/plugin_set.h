@@ -28,8 +28,8 @@ void gpumc_plugin_set_free(struct gpumc_plugin_set *set);
  * a configuration (NULL: to the working directory); without, it is the name of a plugin in the
  * search path. Nothing of the file runs before its ABI is known to be this program's. GPUMC_INVALID
  * in one line, with the remedy: there is none, no plugin, of another ABI, not to be loaded, with a
- * name that is taken, with kernels for a model that is not known, or with a table that lacks
- * something. */
+ * name that is taken or that it has twice, with kernels for a model that is not known, or with a
+ * table that lacks something. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_plugin_set_add(struct gpumc_plugin_set *set,
                                                         const char *wanted, const char *beside,
                                                         struct gpumc_error *error);
@@ -41,8 +41,9 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_plugin_set_want(struct gpumc_plugin_set *set, enum gpumc_plugin_kind kind, const char *name,
                       struct gpumc_error *error);
 /* Adds the models and algorithms of the search path, of plugins that can be used and whose names
- * are free; those that turn out not to be usable say why in the list. Plugins of nothing but
- * kernels are left out: they are used where a configuration lists them. */
+ * are free; those that turn out not to be usable say why in the list, those too that an unusable
+ * one of the same names comes before in the search path. Plugins of nothing but kernels are left
+ * out: they are used where a configuration lists them. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_plugin_set_add_all(struct gpumc_plugin_set *set,
                                                             struct gpumc_plugin_list *list,
                                                             struct gpumc_error *error);
@@ -56,14 +57,17 @@ const struct gpumc_algorithm_ops *
 gpumc_plugin_set_algorithm(const struct gpumc_plugin_set *set, const char *name);
 
 /* What a result records of the plugins in use, as JSON: [{"name", "version", "path", "checksum",
- * "abi"}]; NULL without any, or when memory ran out (`*failed`). Caller frees. */
+ * "abi", "models", "algorithms"}], the last two as in its note; NULL without any, or when memory
+ * ran out (`*failed`). Caller frees. */
 char *gpumc_plugin_set_text(const struct gpumc_plugin_set *set, bool *failed);
 /* The same for messages, without the paths, which may differ from host to host: "x 1.0 (checksum
  * 0123456789abcdef)"; "none". */
 void gpumc_plugin_set_list(const struct gpumc_plugin_set *set, struct gpumc_text *text);
 /* Whether something made with the plugins `before` (gpumc_plugin_set_text, NULL: not known) can be
- * continued with those of `now`: each that both have has one version. If not, `difference` has the
- * words, "version 1.0 of plugin x, this is version 2.0". */
+ * continued with those of `now`: all of them are there, in the same version. One of nothing but
+ * kernels may be missing if none is there in its place: trajectories are compared besides. More may
+ * be there: a name has one owner, so they cannot have taken over a model or an algorithm. If not,
+ * `difference` has the words, "version 1.0 of plugin x, this is version 2.0". */
 bool gpumc_plugins_agree(const char *before, const char *now, char difference[static 256]);
 
 #endif

@@ -47,6 +47,8 @@ struct gpumc_comparison gpumc_compare_curves(const struct gpumc_curve_pair *pair
     const double difference =
         gpumc_difference_in_errors(pair->a[i], pair->a_error[i], pair->b[i], pair->b_error[i]);
     const bool exact = pair->a_error[i] == 0 && pair->b_error[i] == 0 && difference == 0;
+    if (isnan(difference))
+      found.unknown++;
     if (isnan(difference) || exact)
       continue;
     found.chi_square += difference * difference;

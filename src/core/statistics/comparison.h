@@ -14,13 +14,13 @@ struct gpumc_curve_pair {
   bool independent;
 };
 
-/* `points`: those with a difference, so many of `n`; others have an error that is not known (NaN),
- * or are known exactly and equal. `chi_square`: the sum of squares of their differences, and
- * `largest` the size of the largest of these, of point `worst`. `identical`: all `n` values and
- * errors are the same. `chance`: the probability that curves which agree differ as much; 1 where
- * nothing can be compared. */
+/* `points`: those with a difference, so many of `n`; of the others, `unknown` have an error (or a
+ * value) that is not known (NaN), and the rest are known exactly and equal. `chi_square`: the sum
+ * of squares of their differences, and `largest` the size of the largest of these, of point
+ * `worst`. `identical`: all `n` values and errors are the same. `chance`: the probability that
+ * curves which agree differ as much; 1 where nothing can be compared. */
 struct gpumc_comparison {
-  size_t points, worst;
+  size_t points, unknown, worst;
   double chi_square, largest, chance;
   bool identical;
 };

@@ -1,6 +1,7 @@
 /* A configuration to begin with, written from the declared keys of a model and an algorithm: what
  * is required with the example of its declaration, what is optional in lines that begin with a #
  * and the key. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,27 +28,60 @@ struct writer {
 
 /* ---- what is given by assignments ---- */
 
-/* The value of the last assignment of just that key, or NULL. */
+/* Whether an assignment is of that key, or of a block that the key is in. */
+static bool is_of_key_or_block(const char *assignment, const char *key, size_t length)
+{
+  const size_t own = strcspn(assignment, "=");
+  return own <= length && strncmp(assignment, key, own) == 0 && (own == length || key[own] == '.');
+}
+
+/* Whether an assignment of null from this one on takes its key away, or a block that it is in. */
+static bool is_cancelled(const struct writer *writer, size_t place)
+{
+  const char *key = writer->assignments[place];
+  bool cancelled = false;
+  for (size_t i = place; i < writer->n_assignments; i++)
+    cancelled = cancelled || (gpumc_assignment_removes(writer->assignments[i]) &&
+                              is_of_key_or_block(writer->assignments[i], key, strcspn(key, "=")));
+  return cancelled;
+}
+
+/* The value of the last assignment of just that key, as the file has it, or NULL. */
 static const char *assigned(const struct writer *writer, const char *dotted_key)
 {
   const size_t length = strlen(dotted_key);
   const char *value = NULL;
   for (size_t i = 0; i < writer->n_assignments; i++)
     if (strncmp(writer->assignments[i], dotted_key, length) == 0 &&
-        writer->assignments[i][length] == '=')
+        writer->assignments[i][length] == '=' && !is_cancelled(writer, i))
       value = writer->assignments[i] + length + 1;
+  if (value != NULL && value[0] == '\0')
+    return "\"\""; /* nothing is null in a file, and an empty text after --set */
   return value;
 }
 
-/* Whether the key, or one in the block that it is, is assigned. */
+/* Whether the key, or one in the block that it is, is assigned a value. */
 static bool is_given(const struct writer *writer, const char *dotted_key)
 {
   const size_t length = strlen(dotted_key);
   bool given = false;
   for (size_t i = 0; i < writer->n_assignments; i++)
-    given = given || (strncmp(writer->assignments[i], dotted_key, length) == 0 &&
-                      strchr("=.", writer->assignments[i][length]) != NULL);
+    given =
+        given || (strncmp(writer->assignments[i], dotted_key, length) == 0 &&
+                  strchr("=.", writer->assignments[i][length]) != NULL && !is_cancelled(writer, i));
   return given;
+}
+
+/* Whether the key is assigned null, and nothing after that. */
+static bool is_removed(const struct writer *writer, const char *dotted_key)
+{
+  const size_t length = strlen(dotted_key);
+  bool removed = false;
+  for (size_t i = 0; i < writer->n_assignments; i++)
+    removed = removed || (strncmp(writer->assignments[i], dotted_key, length) == 0 &&
+                          writer->assignments[i][length] == '=' &&
+                          gpumc_assignment_removes(writer->assignments[i]));
+  return removed && !is_given(writer, dotted_key);
 }
 
 /* ---- which keys, with which values ---- */
@@ -75,6 +109,16 @@ static const struct gpumc_key *chosen_of(const struct writer *writer, const stru
   return chosen;
 }
 
+/* Whether all values are listed, in place of those that the key would be an end of. */
+static bool is_listed(const struct writer *writer, const struct gpumc_key *keys, const char *block)
+{
+  for (const struct gpumc_key *key = keys; key->name != NULL; key++)
+    if (key->exactly_one_of != NULL && key->list_maximum > 0 &&
+        is_given_in(writer, block, key->name))
+      return true;
+  return false;
+}
+
 /* Whether another key, which is there, excludes this one. */
 static bool is_excluded(const struct writer *writer, const struct gpumc_key *keys,
                         const char *block, const struct gpumc_key *key)
@@ -85,6 +129,15 @@ static bool is_excluded(const struct writer *writer, const struct gpumc_key *key
     return true;
   if (is_given_in(writer, block, key->required_unless))
     return true;
+  if (key->inverse_of != NULL && key->type != GPUMC_KEY_MAPPING)
+    return true;
+  if (!key->required && key->required_unless == NULL && key->example != NULL &&
+      key->type == GPUMC_KEY_REAL && is_listed(writer, keys, block))
+    return true;
+  for (const struct gpumc_key *other = keys; other->name != NULL; other++)
+    if (other->inverse_of != NULL && strcmp(other->inverse_of, key->name) == 0 &&
+        is_given_in(writer, block, other->name))
+      return true;
   for (const struct gpumc_key *other = keys; other->name != NULL; other++)
     if (other->required_unless != NULL && strcmp(other->required_unless, key->name) == 0)
       return true;
@@ -289,7 +342,7 @@ static void append_key(struct writer *writer, const struct gpumc_key *keys, cons
   gpumc_key_join(block, key->name, dotted);
   const bool is_block = key->type == GPUMC_KEY_MAPPING;
   const char *value = assigned(writer, dotted);
-  if (is_excluded(writer, keys, block, key))
+  if (is_excluded(writer, keys, block, key) || is_removed(writer, dotted))
     return;
   if (is_block && value == NULL && !is_required(key) && !is_given(writer, dotted)) {
     append_optional_block(writer, keys, key, dotted, indent);
@@ -365,6 +418,16 @@ bool gpumc_language_suits(const struct gpumc_model_ops *model,
          !gpumc_lacks_control(model, algorithm);
 }
 
+/* NULL: the pair has no such key. */
+static const struct gpumc_key *declared_key(const struct writer *writer, const char *dotted)
+{
+  if (strncmp(dotted, "model.", strlen("model.")) == 0)
+    return gpumc_key_find(writer->model_keys, dotted + strlen("model."));
+  if (strncmp(dotted, "algorithm.", strlen("algorithm.")) == 0)
+    return gpumc_key_find(writer->algorithm_keys, dotted + strlen("algorithm."));
+  return gpumc_key_find(writer->tables->root, dotted);
+}
+
 static bool is_declared(const struct writer *writer, const char *assignment)
 {
   char dotted[GPUMC_KEY_NAME_BYTES];
@@ -373,11 +436,7 @@ static bool is_declared(const struct writer *writer, const char *assignment)
     return false;
   memcpy(dotted, assignment, length);
   dotted[length] = '\0';
-  if (strncmp(dotted, "model.", strlen("model.")) == 0)
-    return gpumc_key_find(writer->model_keys, dotted + strlen("model.")) != NULL;
-  if (strncmp(dotted, "algorithm.", strlen("algorithm.")) == 0)
-    return gpumc_key_find(writer->algorithm_keys, dotted + strlen("algorithm.")) != NULL;
-  return gpumc_key_find(writer->tables->root, dotted) != NULL;
+  return declared_key(writer, dotted) != NULL;
 }
 
 /* Whether an assignment of the user's is of the key of `example`, of a block that it is in, or of a
@@ -395,13 +454,32 @@ static bool is_overridden(const char *example, const char *const *assignments, s
   return overridden;
 }
 
-/* Whether the user moves another control than the example is for: the blocks `beta` and `control`
- * exclude each other (ladder.h). */
+/* Whether the user gives another of the keys that exclude each other than the one that the example
+ * is for: temperatures in place of inverse ones, or `control` in place of either (ladder.h). */
 static bool is_of_other_control(const struct writer *writer, const char *example)
 {
-  static const char beta[] = "algorithm.beta", control[] = "algorithm.control";
-  return (strncmp(example, beta, strlen(beta)) == 0 && is_given(writer, control)) ||
-         (strncmp(example, control, strlen(control)) == 0 && is_given(writer, beta));
+  static const char *const keys[] = {"algorithm.beta", "algorithm.temperature",
+                                     "algorithm.control"};
+  const size_t n = sizeof keys / sizeof *keys;
+  bool other = false;
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < n; k++)
+      other = other || (i != k && is_given(writer, keys[k]) &&
+                        strncmp(example, keys[i], strlen(keys[i])) == 0);
+  return other;
+}
+
+/* Whether the user lists all values of the block that the example is in. */
+static bool is_in_listed(const struct writer *writer, const char *example)
+{
+  char block[GPUMC_KEY_NAME_BYTES];
+  snprintf(block, sizeof block, "%.*s", (int)strcspn(example, "="), example);
+  char *dot = strrchr(block, '.');
+  if (dot == NULL)
+    return false;
+  *dot = '\0';
+  const struct gpumc_key *key = declared_key(writer, block);
+  return key != NULL && key->children != NULL && is_listed(writer, key->children, block);
 }
 
 /* The examples of the model that the pair has and nothing overrides, and after them the
@@ -415,6 +493,7 @@ static const char **join_examples(const struct writer *writer, size_t *count)
   const char **all = calloc(most, sizeof *all);
   for (size_t i = 0; all != NULL && examples != NULL && examples[i] != NULL; i++)
     if (is_declared(writer, examples[i]) && !is_of_other_control(writer, examples[i]) &&
+        !is_in_listed(writer, examples[i]) &&
         !is_overridden(examples[i], writer->assignments, writer->n_assignments))
       all[n++] = examples[i];
   for (size_t i = 0; all != NULL && i < writer->n_assignments; i++)
@@ -423,16 +502,119 @@ static const char **join_examples(const struct writer *writer, size_t *count)
   return all;
 }
 
+/* ---- mistakes of assignments ---- */
+
+/* Whether a text is the YAML of a mapping, into which `assignment`, if any, can be set. Sets the
+ * error, with the mistakes, where `error` is not NULL. */
+static bool is_yaml(const char *text, const char *assignment, struct gpumc_error *error)
+{
+  struct gpumc_document document = {0};
+  struct gpumc_report report = {0};
+  struct gpumc_error failure = {0};
+  bool good = gpumc_document_parse("example", text, strlen(text), &document, &report, &failure) ==
+                  GPUMC_OK &&
+              document.root != NULL;
+  if (good && assignment != NULL)
+    good = gpumc_document_set(&document, assignment, &report, &failure) == GPUMC_OK;
+  good = good && report.calls == 0;
+  if (!good && error != NULL && report.lines.length > 0) /* without the last line's end */
+    (void)gpumc_error_set(error, GPUMC_INVALID, "%.*s", (int)report.lines.length - 1,
+                          gpumc_text_string(&report.lines));
+  else if (!good && error != NULL)
+    (void)gpumc_error_set(error, GPUMC_FAILURE, "%s", gpumc_error_text(&failure));
+  gpumc_error_free(&failure);
+  gpumc_report_free(&report);
+  gpumc_document_free(&document);
+  return good;
+}
+
+/* Whether a value can stand in the line of its key. */
+static bool fits_a_line(const char *value)
+{
+  struct gpumc_text line = {0};
+  gpumc_text_append(&line, "key: %s\n", value);
+  const bool fits = strchr(value, '\n') == NULL && is_yaml(gpumc_text_string(&line), NULL, NULL);
+  gpumc_text_free(&line);
+  return fits;
+}
+
+/* An assignment by itself: its key is one of the pair's, and may be missing where it is null; its
+ * value is YAML, and can be written. */
+static enum gpumc_status check_assignment(const struct writer *writer, const char *assignment)
+{
+  char dotted[GPUMC_KEY_NAME_BYTES];
+  const size_t length = strcspn(assignment, "=");
+  if (!is_declared(writer, assignment))
+    return gpumc_error_set(writer->error, GPUMC_INVALID,
+                           "--set %s: unknown key '%.*s' of model %s and algorithm %s", assignment,
+                           (int)length, assignment, writer->model->name, writer->algorithm->name);
+  memcpy(dotted, assignment, length); /* which is_declared has found to fit */
+  dotted[length] = '\0';
+  if (is_removed(writer, dotted) && declared_key(writer, dotted)->required)
+    return gpumc_error_set(writer->error, GPUMC_INVALID,
+                           "--set %s: the key is required, and cannot be left out", assignment);
+  if (gpumc_assignment_removes(assignment))
+    return GPUMC_OK;
+  if (!is_yaml("{}", assignment, writer->error))
+    return writer->error->status;
+  if (!fits_a_line(assignment + length + 1))
+    return gpumc_error_set(writer->error, GPUMC_INVALID,
+                           "--set %s: init writes each value into the line of its key, where this "
+                           "one is not valid: put it in quotes or braces",
+                           assignment);
+  return GPUMC_OK;
+}
+
+/* A value of a block as a whole, and one in the block after it, of which the file has one. */
+static enum gpumc_status check_parts(const struct writer *writer)
+{
+  for (size_t i = 0; i < writer->n_assignments; i++)
+    for (size_t k = 0; k < i; k++) {
+      const char *part = writer->assignments[i], *whole = writer->assignments[k];
+      const size_t length = strcspn(whole, "=");
+      if (length < strcspn(part, "=") && is_of_key_or_block(whole, part, strcspn(part, "=")) &&
+          !is_cancelled(writer, i) && !is_cancelled(writer, k))
+        return gpumc_error_set(
+            writer->error, GPUMC_INVALID,
+            "--set %s: '%.*s' is set as a whole as well: put both into one value", part,
+            (int)length, whole);
+    }
+  return GPUMC_OK;
+}
+
+/* The text as a run would read it; where it has a mistake, with the assignments of the user once
+ * more, so that mistakes in these carry their names. */
+static enum gpumc_status check_text(const struct writer *writer)
+{
+  struct gpumc_config config;
+  const char *text = gpumc_text_string(writer->text);
+  const size_t length = writer->text->length;
+  struct gpumc_error named = {0};
+  enum gpumc_status status = gpumc_config_parse_with(writer->plugins, "example", text, length, NULL,
+                                                     0, &config, writer->error);
+  if (status == GPUMC_OK) {
+    gpumc_config_free(&config);
+    return GPUMC_OK;
+  }
+  if (gpumc_config_parse_with(writer->plugins, "example", text, length, writer->assignments,
+                              writer->n_assignments, &config, &named) == GPUMC_OK)
+    gpumc_config_free(&config);
+  else
+    status = gpumc_error_set(writer->error, named.status, "%s", gpumc_error_text(&named));
+  for (size_t i = 0; i < writer->n_assignments; i++)
+    if (gpumc_assignment_removes(writer->assignments[i]) &&
+        strstr(gpumc_error_text(writer->error), "--set ") == NULL)
+      gpumc_error_prefix(writer->error, "with --set %s", writer->assignments[i]);
+  gpumc_error_free(&named);
+  return status;
+}
+
 /* The whole text, without mistakes. */
 static enum gpumc_status write_checked(struct writer *writer)
 {
-  struct gpumc_config config;
   for (size_t i = 0; i < writer->n_assignments; i++)
-    if (!is_declared(writer, writer->assignments[i]))
-      return gpumc_error_set(writer->error, GPUMC_INVALID,
-                             "unknown key '%.*s' of model %s and algorithm %s",
-                             (int)strcspn(writer->assignments[i], "="), writer->assignments[i],
-                             writer->model->name, writer->algorithm->name);
+    GPUMC_TRY(check_assignment(writer, writer->assignments[i]));
+  GPUMC_TRY(check_parts(writer));
   struct writer whole = *writer;
   const char **all = join_examples(writer, &whole.n_assignments);
   if (all == NULL)
@@ -444,12 +626,7 @@ static enum gpumc_status write_checked(struct writer *writer)
     return writer->error->status;
   if (writer->text->failed)
     return gpumc_error_set(writer->error, GPUMC_FAILURE, "out of memory: an example");
-  /* What is assigned once more, so that mistakes in it carry its name. */
-  GPUMC_TRY(gpumc_config_parse_with(writer->plugins, "example", gpumc_text_string(writer->text),
-                                    writer->text->length, writer->assignments,
-                                    writer->n_assignments, &config, writer->error));
-  gpumc_config_free(&config);
-  return GPUMC_OK;
+  return check_text(writer);
 }
 
 enum gpumc_status
