@@ -25,7 +25,7 @@ enum {
 static const double beta_to = 1;
 
 static const struct gpumc_key beta_keys[] = {
-    GPUMC_BETA_GRID_KEYS(MUCA_GRID_MAXIMUM, .sweepable = true), {0}};
+    GPUMC_BETA_GRID_KEYS(.sweepable = true), {0}};
 
 static const struct gpumc_key control_keys[] = {
     GPUMC_CONTROL_KEYS,

@@ -64,7 +64,7 @@ static const struct gpumc_key control_keys[] = {
     {0}};
 
 static const struct gpumc_key reweight_keys[] = {
-    GPUMC_BETA_GRID_KEYS(GPUMC_LIST_MAXIMUM, .sweepable = false), {0}};
+    GPUMC_BETA_GRID_KEYS(.sweepable = false), {0}};
 
 static const char *const resampling_choices[] = {"nearest_integer", "systematic", NULL};
 

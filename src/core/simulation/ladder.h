@@ -53,8 +53,10 @@ extern const char *const gpumc_spacing_choices[];
   }
 
 /* A block of grid points in beta, onto which results are reweighted: equal steps, or the values
- * themselves; `most` of them, the further members of each key after it. */
-#define GPUMC_BETA_GRID_KEYS(most, ...)                                                            \
+ * themselves, so few that the longest lists of a configuration together have room in its file; the
+ * arguments are further members of each key. */
+enum { GPUMC_GRID_LIST_MAXIMUM = 20000 };
+#define GPUMC_BETA_GRID_KEYS(...)                                                                  \
   GPUMC_BETA_KEY("from", .required_unless = "values", .example = "0.2",                            \
                  .doc = "First inverse temperature of the grid.",                                  \
                  .temperature_doc = "First temperature of the grid.", __VA_ARGS__),                \
@@ -66,7 +68,7 @@ extern const char *const gpumc_spacing_choices[];
                           .temperature_doc = "Spacing of temperatures from `from` to `to`.",       \
                           __VA_ARGS__),                                                            \
       GPUMC_BETA_KEY(                                                                              \
-          "values", .list_minimum = 1, .list_maximum = (most), .ascending = true,                  \
+          "values", .list_minimum = 1, .list_maximum = GPUMC_GRID_LIST_MAXIMUM, .ascending = true, \
           .exactly_one_of = "points", .doc = "The inverse temperatures of the grid themselves.",   \
           .temperature_doc = "The temperatures of the grid themselves, ascending or descending.",  \
           __VA_ARGS__)
