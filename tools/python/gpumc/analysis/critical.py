@@ -81,6 +81,8 @@ def critical_point(results, *, omega: float | None = None, x_max: float | None =
     From all sizes on, the smallest one is left out until a fit has p of at least 5 % and T_c and nu stay within two errors (of the change) when
     one more size is left out. If there is none, the best p of those with three sizes is taken, and said to be so.
 
+    Of glasses only overlaps take part.
+
     Raises transition.NotComparable if results do not belong together or have neither quantity."""
     opened = points.read_if_path(results)
     dimension = len(opened[0].config["model"]["shape"])
@@ -89,6 +91,8 @@ def critical_point(results, *, omega: float | None = None, x_max: float | None =
         return all(transition.has(result, curves_module.quantity_of(name, dimension).dataset) for result in opened)
 
     collapsed, observables = list(filter(all_have, COLLAPSED)), list(filter(all_have, ratios.OBSERVABLES))
+    if any("overlap" in name for name in collapsed):  # a glass orders in its overlaps, and its magnetization stays 0
+        collapsed, observables = ([name for name in names if "overlap" in name] for names in (collapsed, observables))
     if not collapsed:
         raise transition.NotComparable("no Binder parameter, nor correlation length, that all files have")
     sizes = curves_module.read_all(opened, [*collapsed, *observables])
