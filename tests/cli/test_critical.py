@@ -34,6 +34,15 @@ CANONICAL = "{name: canonical, beta: {from: 0.42, to: 0.46, count: 9}, replicas:
 TEMPERING = "{name: pt, beta: {from: 0.42, to: 0.46, count: 9}, samples: 16, thermalization: 400, sweeps: 2000, exchange_every: 5}"
 ANNEALING = "{name: pa, beta: {from: 0.0, to: 0.46, step: 0.02}, population: 2000, sweeps: 20, blocks: 32}"
 
+GLASS = """\
+gpumc: 1
+seed: 31
+model: {{name: ea, shape: [4, 4, 4], couplings: bimodal, disorder_seed: 7}}
+algorithm: {{name: pt, beta: {{from: 0.5, to: 1.1, count: 7}}, samples: 256, replicas: 2, sweeps: 2048, exchange_every: 8}}
+output: "{folder}/{{model.shape}}.h5"
+campaign: {{model.shape: [[4, 4, 4], [6, 6, 6], [8, 8, 8]]}}
+"""
+
 
 def critical(*arguments):
     return subprocess.run([sys.executable, "-m", "gpumc.analysis", "critical", *map(str, arguments)], capture_output=True, text=True,
@@ -93,6 +102,15 @@ class Critical(unittest.TestCase):
         self.assertGreater(annealed.left_out, 0)  # temperatures far above T_c; that of beta = 0 has no T
         self.assertLess(max(map(abs, annealed.x_range)), 5)
         self.assertTrue(np.isfinite(annealed.quality.p))
+
+    def test_a_glass_orders_in_its_overlaps(self):
+        """The magnetization of a glass, whose Binder parameter is 0 at all temperatures, takes no part."""
+        folder = pathlib.Path(self.folder.name) / "glass"
+        folder.mkdir()
+        gpumc.run_config(GLASS.format(folder=folder), folder)
+        found = analysis.critical_point(sorted(folder.glob("*.h5")), replicates=20)
+        self.assertEqual({fit.found.quantity for fit in found.fits}, {"binder_overlap", "xi_overlap/L"})
+        self.assertEqual({one.quantity for one in found.exponents.values()}, {"abs_overlap", "chi_overlap"})
 
     def test_crossings(self):
         found = analysis.crossings(self.paths["canonical"])
