@@ -67,6 +67,8 @@ class Axes(Case):
         self.assertEqual((panel.get_xscale(), panel.get_yscale()), ("log", "log"))
         with self.assertRaisesRegex(plot.Refusal, "no value of .* is above 0"):
             self.figure(quantities=["beta_free_energy"], log_y=True)
+        with self.assertRaisesRegex(plot.Refusal, "--log-y: an end of --ylim is not above 0"):
+            self.figure(quantities=["abs_magnetization"], log_y=True, ylim=(0, None))
 
     def test_a_part_is_shown_larger_where_nothing_lies(self):
         panel, = self.figure(quantities=["specific_heat"], zoom=(0.40, 0.48)).axes

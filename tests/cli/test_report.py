@@ -87,6 +87,9 @@ class Page(ReportCase):
         self.assert_on(page, f">{energy}<")
         self.assertEqual(page.count("<tr><td class=\"number\">0.5</td>"), 2)  # a row of each table
 
+    def test_signs_are_printed(self):
+        self.assertEqual(report.page.prose("3D +-J glass"), "3D \u00b1J glass")
+
     def test_nothing_comes_from_elsewhere(self):
         page = self.page(self.result("pa"))
         sources = re.findall(r'(?:src|href)="([^"]*)"', page)

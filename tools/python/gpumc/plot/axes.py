@@ -90,6 +90,8 @@ def finish(axes, options, temperature=False, main=True, height=None):
             formatter(PlainLog())
     if options.log_y and main:
         refuse_log(axes)
+        if any(end is not None and end <= 0 for end in options.ylim or ()):
+            raise Refusal("--log-y: an end of --ylim is not above 0")
         axes.set_yscale("log")
     axes.margins(x=0.02)
     if not main:

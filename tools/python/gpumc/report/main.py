@@ -104,7 +104,7 @@ def document(results, title, style, figures):
     title = title or next((result.title for result in results if result.title), "") or os.path.basename(results[0].path)
     names = names_of(results)
     draw = Figures(style) if figures else None
-    parts = [f"<h1>{page.text(title)}</h1>"]
+    parts = [f"<h1>{page.prose(title)}</h1>"]
     if len(results) > 1:
         parts += [overview(results, names), together(results, draw)]
     for number, (result, name) in enumerate(zip(results, names), 1):

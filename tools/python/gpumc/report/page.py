@@ -74,6 +74,11 @@ def figure(number, drawn, title, caption):
             f"<figcaption><b>Figure {number}. {text(title)}.</b> {text(caption)}</figcaption></figure>")
 
 
+def prose(value):
+    """Words with signs as they are printed: +-J is \u00b1J."""
+    return text(re.sub(r"\+-(?=[A-Z0-9])", "\u00b1", str(value)))
+
+
 def symbol(plain):
     """A symbol in HTML: <m^2> is shown with angle brackets and a raised 2, U_4 with a lowered 4."""
     found = text(plain.replace("<", "\u27e8").replace(">", "\u27e9"))
