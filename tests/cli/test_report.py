@@ -15,7 +15,6 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools/python")]
 import gpumc  # noqa: E402
 from gpumc import report  # noqa: E402
 from gpumc.report import bibliography  # noqa: E402
-from support import device  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
 
 PHONE, DESKTOP = 390, 1200  # pixels

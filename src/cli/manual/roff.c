@@ -10,7 +10,7 @@ enum { LINE_WIDTH = 76 };
 /* Of the last change to what the pages say: pages are the same whenever they are made. */
 static const char date[] = "2026-11-26";
 
-/* The code of the character that begins at `*text`, which is moved behind it. */
+/* The code of the character that begins at `*text`, which is moved past it. */
 static unsigned next_character(const char **text)
 {
   const unsigned char *byte = (const unsigned char *)*text;

@@ -46,15 +46,23 @@ def state(output: str) -> tuple[float, float | None, str]:
 
 def line(outputs: list[str]) -> str:
     """One line of text: "2 of 6 tasks done, 45 %, 3 min left"."""
-    if not outputs:
+    return text_of([state(output) for output in outputs])
+
+
+def text_of(states):
+    """The line of tasks in these states."""
+    if not states:
         return "no tasks"
-    states = [state(output) for output in outputs]
     done = sum(1 for fraction, _, _ in states if fraction >= 1)
     left = [seconds for fraction, seconds, text in states if text == "running" and fraction < 1 and seconds]
     parts = [f"{done} of {len(states)} tasks done"] * (len(states) > 1)
-    parts.append(f"{100 * sum(fraction for fraction, _, _ in states) / len(states):.0f} %")
+    parts.append(f"{100 * share_of(states):.0f} %")
     parts += [f"{duration(max(left))} left" + (" of this task" if len(states) > 1 else "")] if left else []
     return ", ".join(parts)
+
+
+def share_of(states):
+    return sum(fraction for fraction, _, _ in states) / max(len(states), 1)
 
 
 def duration(seconds: float) -> str:
@@ -68,8 +76,8 @@ class _Bar:
     """A bar for notebooks."""
 
     def __init__(self, outputs):
-        self.text = line(outputs)
-        self.share = sum(state(output)[0] for output in outputs) / max(len(outputs), 1)
+        states = [state(output) for output in outputs]  # once: a campaign may have a thousand files on a slow disk
+        self.text, self.share = text_of(states), share_of(states)
 
     def __repr__(self):
         return self.text

@@ -9,7 +9,7 @@ import typing
 import h5py
 import numpy
 
-from .files import ResultError, attributes, printable, reading, scalar_text, text_of, verified
+from .files import attributes, printable, reading, scalar_text, text_of, verified
 
 
 @dataclasses.dataclass(frozen=True)

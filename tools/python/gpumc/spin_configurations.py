@@ -62,7 +62,7 @@ def _check_bits(path, portable, model):
 
 
 def _populations(path, file, config, beta, run):
-    """A row for each replica, population behind population, in batches of runs."""
+    """A row for each replica, population after population, in batches of runs."""
     group = file["configurations"]
     count = len(group["configuration"])  # the axis: the other datasets have as many rows at least
     first = numpy.flatnonzero(group["replica"][:count] == 0)
