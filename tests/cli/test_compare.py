@@ -6,6 +6,7 @@ import subprocess
 import sys
 import unittest
 
+import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -19,6 +20,21 @@ gpumc: 1
 seed: 3
 model: {name: ising2d, shape: [8, 8]}
 algorithm: {name: canonical, thermalization: 20, sweeps: 400, temperature: {values: [3, 2.5, 2]}, reweight_temperature: {values: [2.4, 2.1]}}
+output: a.h5
+"""
+
+GLASS = """\
+gpumc: 1
+seed: 3
+model: {name: ea, shape: [4, 4]}
+algorithm: {name: pt, samples: 16, replicas: 2, sweeps: 1000, temperature: {values: [3, 2, 1]}}
+output: a.h5
+"""
+DISKS = """\
+gpumc: 1
+seed: 5
+model: {name: hard_disks, particles: 36, packing_fraction: 0.5}
+algorithm: {name: mpmc, thermalization: 200, sweeps: 1000, interval: 10, replicas: 4, pair_correlation: true, structure_factor: true}
 output: a.h5
 """
 
@@ -146,6 +162,48 @@ class Compare(ProgramCase):
         self.assertEqual(self.compare(a, b)["quantities"][0]["control"], [-0.1, 0, 0.1])
         c = self.result("c.h5", text.replace("HERE", "-0.1, 1.0e-5, 0.1"), "--set", "seed=4")
         self.assertEqual(self.compare(a, c)["quantities"][0]["control"], [-0.1, 0.1])
+
+    def test_profiles(self):
+        """A distribution at each temperature: the points are those of the temperatures and of the places that both have."""
+        a = self.result("a.h5", GLASS)
+        b = self.result("b.h5", GLASS, "--set", "seed=4", "--set", "algorithm.temperature.values=[4, 3, 1.5, 1]")
+        group = ["--group", "overlap_distribution"]
+        one, = self.compare(a, b, *group)["quantities"]
+        with h5py.File(self.path(a)) as first, h5py.File(self.path(b)) as second:
+            first, second = first["summary/overlap_distribution"], second["summary/overlap_distribution"]
+            q = first["q"][()]
+            for side, rows, letter in (first, [0, 2], "a"), (second, [1, 3], "b"):
+                np.testing.assert_array_equal(one[letter], side["probability"][()][rows].ravel())
+                errors = [np.nan if error is None else error for error in one[f"{letter}_error"]]
+                np.testing.assert_array_equal(errors, side["probability_error"][()][rows].ravel())
+        self.assertEqual((one["axis"], one["profile_axis"]), ("beta", "q"))
+        self.assertEqual(one["control"], [1 / 3] * len(q) + [1] * len(q))
+        self.assertEqual(one["place"], [*q, *q])
+        self.assertEqual((one["common"], one["total"], one["independent"]), (2 * len(q), 3 * len(q), False))
+        self.assertIn("T = 1, q = 0.5 ", self.gpumc("compare", a, b, *group, "--points", "-T").out)
+        self.assertTrue(self.compare(a, a, *group)["identical"])
+        other = self.result("c.h5", GLASS, "--set", "model.p=1", "--set", "seed=4")  # a ferromagnet
+        self.assertLess(self.compare(a, other, *group, code=1)["p"], 1e-6)
+
+    def test_each_profile_has_its_own_axis(self):
+        a, b = self.result("a.h5", DISKS), self.result("b.h5", DISKS, "--set", "seed=6")
+        axes = {quantity["name"]: quantity.get("axis") for quantity in self.compare(a, b)["quantities"]}
+        self.assertEqual((axes["pair_correlation"], axes["structure_factor"], axes["pressure"]), ("distance", "wave_number", None))
+        # Where only the axis tells two curves apart, there is nothing to compare.
+        with edited(self.path(b)) as file:
+            file["summary/distance"][...] += 0.005
+        found = self.compare(a, b)
+        self.assertNotIn("pair_correlation", [quantity["name"] for quantity in found["quantities"]])
+        self.assertIn("structure_factor", [quantity["name"] for quantity in found["quantities"]])
+
+    def test_keys_that_decide_no_number(self):
+        """They are not among the differences of the configurations."""
+        a = self.result("a.h5", CANONICAL)
+        idle = {"title": "another", "checkpoint.every": "1 min", "kernel.isa": "x86-64-v2", "kernel.block_threads": "64"}
+        b = self.result("b.h5", CANONICAL, *(f"--set={key}={value}" for key, value in idle.items()))
+        self.assertEqual(self.compare(a, b)["configuration"], [])
+        c = self.result("c.h5", CANONICAL, "--set", "title=another", "--set", "kernel.variant=spin")
+        self.assertEqual([line.split(":")[0] for line in self.compare(a, c)["configuration"]], ["kernel.variant"])
 
     def test_output_that_cannot_be_written(self):
         a = self.result("a.h5", SMALL)

@@ -30,6 +30,7 @@ ALGORITHMS = {
     "canonical": "name: canonical, thermalization: 100, sweeps: 2000, replicas: 32, temperature: {values: [3.5, 2.6, 2.2]}",
     "pa": "name: pa, population: 2000, sweeps: 5, temperature: {from: 10, to: 2, step: 0.5}",
     "pt": "name: pt, samples: 32, sweeps: 500, temperature: {from: 4, to: 2, count: 8}",
+    "copies": "name: pt, samples: 32, replicas: 2, sweeps: 500, temperature: {from: 4, to: 2, count: 8}",
 }
 
 
@@ -52,12 +53,12 @@ class Compare(ProgramCase):
         self.assertEqual(process.returncode, 0 if found["compatible"] else 1, messages)
         return found
 
-    def pairs(self, name, count=PAIRS):
-        files = self.results(name, 2 * count)
-        return [self.compare(a, b) for a, b in zip(files[::2], files[1::2])]
+    def pairs(self, name, *options):
+        files = self.results(name, 2 * PAIRS)
+        return [self.compare(a, b, *options) for a, b in zip(files[::2], files[1::2])]
 
-    def check_rates(self, name):
-        found = self.pairs(name)
+    def check_rates(self, name, *options):
+        found = self.pairs(name, *options)
         for alpha in (0.1, 0.01):
             different = sum(one["p"] < alpha for one in found)
             self.assertLessEqual(different, most(PAIRS, alpha), f"{name}: {different} of {PAIRS} at alpha = {alpha}")
@@ -66,11 +67,11 @@ class Compare(ProgramCase):
                 self.assertLessEqual(low, most(PAIRS, alpha), f"{name}, {quantity['name']}: {low} of {PAIRS} below {alpha}")
         return found
 
-    def check_wrong(self, name):
+    def check_wrong(self, name, *options):
         """A field of 0.05, a fortieth of the bond energy of a spin, is seen in each pair."""
         right, wrong = self.results(name, WRONG_PAIRS, first=1001), self.results(name, WRONG_PAIRS, field=0.05, first=2001)
         for a, b in zip(right, wrong):
-            found = self.compare(a, b)
+            found = self.compare(a, b, *options)
             self.assertFalse(found["compatible"], found["p"])
             self.assertTrue(any(line.startswith("model.h: 0 -> 0.05") for line in found["configuration"]))
 
@@ -104,6 +105,11 @@ class Compare(ProgramCase):
     def test_pt(self):
         self.check_rates("pt")
         self.check_wrong("pt")
+
+    def test_profiles(self):
+        found = self.check_rates("copies", "--group", "overlap_distribution")
+        self.assertEqual([quantity["profile_axis"] for quantity in found[0]["quantities"]], ["q"])
+        self.check_wrong("copies", "--group", "overlap_distribution")
 
 
 if __name__ == "__main__":

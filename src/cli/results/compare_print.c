@@ -31,16 +31,20 @@ static void difference_cell(struct cli_table *table, const cJSON *quantity, int 
   cli_table_cell(table, isnan(difference) ? "-" : "%+.2f", difference);
 }
 
+/* Where a point is: "beta = 0.4", of a profile "beta = 0.4, distance = 1.2". */
 static void
 control_cell(struct cli_table *table, const cJSON *quantity, bool temperature, int place)
 {
   const double value = at(quantity, "control", place);
-  const bool beta = strcmp(cli_text(quantity, "axis"), "beta") == 0;
+  const bool beta = temperature && strcmp(cli_text(quantity, "axis"), "beta") == 0;
+  const char *axis = beta ? "T" : cli_text(quantity, "axis");
   if (!cli_has(quantity, "axis"))
     cli_table_cell(table, "-");
+  else if (!cli_has(quantity, "profile_axis"))
+    cli_table_cell(table, "%s = %.6g", axis, beta ? 1 / value : value);
   else
-    cli_table_cell(table, "%s = %.6g", beta && temperature ? "T" : cli_text(quantity, "axis"),
-                   beta && temperature ? 1 / value : value);
+    cli_table_cell(table, "%s = %.6g, %s = %.6g", axis, beta ? 1 / value : value,
+                   cli_text(quantity, "profile_axis"), at(quantity, "place", place));
 }
 
 static void print_overview(const cJSON *quantities, bool temperature)

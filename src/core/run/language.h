@@ -65,6 +65,8 @@ char *gpumc_task_identity_stored(const struct gpumc_task *task, const char *stor
 /* The differences of two identities, a line "algorithm.sweeps: 10 -> 20" each. Caller
  * frees; NULL when memory ran out. */
 char *gpumc_identity_difference(const char *before, const char *after);
+/* The same of two stored configurations, without keys that decide no number. */
+char *gpumc_configuration_difference(const char *before, const char *after);
 
 /* A copy of the task's configuration, where a variant that gpumc_config_look left open is that of
  * `resolved`, the configuration in a result. Caller deletes; NULL when memory ran out. */

@@ -250,18 +250,51 @@ compare(struct gpumc_text *text, const char *prefix, const cJSON *before, const 
   }
 }
 
-char *gpumc_identity_difference(const char *before, const char *after)
+/* Returns the changes from one configuration to another; the texts where they are none. */
+static char *changes(const cJSON *first, const cJSON *second, const char *before, const char *after)
 {
   struct gpumc_text text = {0};
-  cJSON *first = cJSON_Parse(before), *second = cJSON_Parse(after);
   if (cJSON_IsObject(first) && cJSON_IsObject(second))
     compare(&text, "", first, second);
   else if (strcmp(before, after) != 0)
     gpumc_text_append(&text, "configuration: %s -> %s", before, after);
-  cJSON_Delete(first);
-  cJSON_Delete(second);
   char *lines = text.failed ? NULL : strdup(gpumc_text_string(&text));
   gpumc_text_free(&text);
+  return lines;
+}
+
+char *gpumc_identity_difference(const char *before, const char *after)
+{
+  cJSON *first = cJSON_Parse(before), *second = cJSON_Parse(after);
+  char *lines = changes(first, second, before, after);
+  cJSON_Delete(first);
+  cJSON_Delete(second);
+  return lines;
+}
+
+/* Deletes the keys that decide no number, and blocks of nothing else. Keys that are not declared
+ * stay: they may be those of a plugin that is not loaded. */
+static void remove_incidental(const struct gpumc_key *keys, cJSON *values)
+{
+  for (; keys->name != NULL; keys++) {
+    cJSON *value = cJSON_GetObjectItemCaseSensitive(values, keys->name);
+    if (cJSON_IsObject(value) && keys->children != NULL)
+      remove_incidental(keys->children, value);
+    if (value != NULL && (keys->incidental || (cJSON_IsObject(value) && value->child == NULL)))
+      cJSON_DeleteItemFromObjectCaseSensitive(values, keys->name);
+  }
+}
+
+char *gpumc_configuration_difference(const char *before, const char *after)
+{
+  struct gpumc_language_tables tables;
+  cJSON *first = cJSON_Parse(before), *second = cJSON_Parse(after);
+  gpumc_language_tables_fill(&tables, gpumc_models());
+  remove_incidental(tables.root, first);
+  remove_incidental(tables.root, second);
+  char *lines = changes(first, second, before, after);
+  cJSON_Delete(first);
+  cJSON_Delete(second);
   return lines;
 }
 

@@ -269,16 +269,3 @@ gpumc_result_errors(const struct gpumc_result *result, const struct gpumc_result
   }
   return NULL;
 }
-
-const struct gpumc_result_dataset *
-gpumc_result_axis(const struct gpumc_result *result, const struct gpumc_result_dataset *dataset)
-{
-  const size_t group = gpumc_result_group_length(dataset->name);
-  for (const struct gpumc_result_dataset *d = result->datasets; d != dataset; d++)
-    if (d->rank == 1 && d->shape[0] == dataset->shape[0] && dataset->rank > 0 &&
-        gpumc_result_group_length(d->name) == group &&
-        strncmp(d->name, dataset->name, group) == 0 && !gpumc_result_is_error(d->name) &&
-        gpumc_result_errors(result, d) == NULL)
-      return d;
-  return NULL;
-}

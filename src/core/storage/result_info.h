@@ -84,10 +84,6 @@ gpumc_result_dataset(const struct gpumc_result *result, const char *name);
 /* The standard errors of a dataset, NAME_error; NULL where there are none. */
 const struct gpumc_result_dataset *
 gpumc_result_errors(const struct gpumc_result *result, const struct gpumc_result_dataset *dataset);
-/* The axis of a curve: the first of its group and length that comes without errors, and is none;
- * NULL where that is the curve itself, or it is no curve. */
-const struct gpumc_result_dataset *
-gpumc_result_axis(const struct gpumc_result *result, const struct gpumc_result_dataset *dataset);
 /* Whether the name is that of errors. */
 bool gpumc_result_is_error(const char *name);
 /* Of the name of a dataset the bytes of its group, with the slash: 11 of "reweighted/energy". */

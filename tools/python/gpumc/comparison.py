@@ -19,7 +19,7 @@ class Comparison:
     """Two results beside each other. `p`: probability of such differences by chance, of all quantities together (Bonferroni);
     `compatible`: whether it is above `alpha`; `remarks` on the files, `configuration`: keys that differ. `quantities` is a
     pandas.DataFrame with a row for each quantity (points, chi_square, p), `points` one with a row for each point
-    (control, a, a_error, b, b_error, and the difference in standard errors)."""
+    (control, a, a_error, b, b_error, and the difference in standard errors; of profiles also the place along their axis)."""
     compatible: bool
     identical: bool
     p: float
@@ -46,7 +46,7 @@ def compare(a: str | os.PathLike[str], b: str | os.PathLike[str], *, alpha: floa
     if done.returncode not in (0, DIFFERENT) or not done.stdout.startswith("{"):
         raise programs.ProgramError(done.stderr.strip() or f"gpumc ended with {done.returncode}", done.returncode)
     found = json.loads(done.stdout)
-    columns = ("control", "a", "a_error", "b", "b_error", "difference")
+    columns = ("control", "place", "a", "a_error", "b", "b_error", "difference")
     points = [pandas.DataFrame({"quantity": one["name"], **{name: one[name] for name in columns if name in one}})
               for one in found["quantities"]]
     quantities = pandas.DataFrame([{name: value for name, value in one.items() if name not in columns} for one in found["quantities"]])
