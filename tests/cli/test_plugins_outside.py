@@ -354,6 +354,23 @@ GPUMC_PLUGIN_PATH={self.directory}/$folder exec {PROGRAM} run c.yaml --quiet
         self.assertIn(words, said)
         self.assertIn("--fresh", said)
 
+    def test_a_run_does_not_continue_without_its_plugin(self):
+        """Nor is its result complete: what else the plugin did to the numbers is not known."""
+        self.put("random_walk")
+        without = SMALL.replace("sweeps: 2", "sweeps: 200")
+        self.assertNotEqual(without, SMALL)
+        self.write("with.yaml", without + "plugins: [./plugins/random_walk.so]\n")
+        self.write("c.yaml", without)
+        words = "version 1.0 of plugin random_walk, which is not in use here"
+        self.gpumc("run", "with.yaml", "--max-time", "1 ms", code=STOPPED)
+        self.assertIn(words, self.gpumc("run", "c.yaml", code=INVALID).err)
+        self.assertIn("refused", self.gpumc("status", "c.yaml").out)
+        self.gpumc("run", "with.yaml", "--quiet")
+        self.assertIn(words, self.gpumc("run", "c.yaml", code=INVALID).err)
+        self.gpumc("run", "c.yaml", "--fresh", "--max-time", "1 ms", code=STOPPED)
+        self.gpumc("run", "c.yaml", "--quiet")
+        self.gpumc("run", "with.yaml", "--quiet")  # more plugins than before change nothing
+
     # ---- refused ----
 
     def test_files_that_were_cut_off(self):

@@ -239,8 +239,6 @@ static enum gpumc_status check_plugins(const struct gpumc_task *task, const char
 {
   struct gpumc_error ignored = {0};
   char *before = NULL, difference[256];
-  if (task->plugins == NULL)
-    return GPUMC_OK;
   if (gpumc_checkpoint_get_text(reader, GPUMC_CHECKPOINT_PLUGINS, &before, &ignored) != GPUMC_OK)
     gpumc_error_free(&ignored);
   const bool agree = gpumc_plugins_agree(before, task->plugins, difference);
