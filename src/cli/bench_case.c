@@ -22,7 +22,7 @@ static const char *const default_shape_2d = "64x64", *const default_shape_3d = "
 static enum gpumc_status find_model(struct gpumc_plugin_set *plugins, const char *name,
                                     const struct gpumc_model_ops **ops, struct gpumc_error *error)
 {
-  GPUMC_TRY(gpumc_plugin_set_want(plugins, GPUMC_PLUGIN_MODEL, name, error));
+  GPUMC_TRY(gpumc_plugin_set_want(plugins, GPUMC_PLUGIN_MODEL, name, true, error));
   *ops = gpumc_plugin_set_model(plugins, name);
   if (*ops != NULL)
     return GPUMC_OK;

@@ -416,7 +416,7 @@ static int describe_name(struct describe_arguments *arguments)
   gpumc_language_tables_fill(&tables, plugins->models);
   if (!find_subject(name, plugins, &tables, &subject)) {
     for (enum gpumc_plugin_kind kind = GPUMC_PLUGIN_MODEL; kind <= GPUMC_PLUGIN_ALGORITHM; kind++)
-      if (gpumc_plugin_set_want(plugins, kind, name, &error) != GPUMC_OK)
+      if (gpumc_plugin_set_want(plugins, kind, name, true, &error) != GPUMC_OK)
         return cli_fail(&error);
     gpumc_language_tables_fill(&tables, plugins->models);
     if (!find_subject(name, plugins, &tables, &subject))

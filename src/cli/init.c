@@ -125,7 +125,8 @@ static _Noreturn void refuse_name(const char *command, const char *kind, const c
 static void want(struct init_arguments *arguments, enum gpumc_plugin_kind kind, const char *name)
 {
   struct gpumc_error error = {0};
-  if (name != NULL && gpumc_plugin_set_want(&arguments->plugins, kind, name, &error) != GPUMC_OK)
+  if (name != NULL &&
+      gpumc_plugin_set_want(&arguments->plugins, kind, name, true, &error) != GPUMC_OK)
     exit(cli_fail(&error));
 }
 

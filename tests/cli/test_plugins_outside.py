@@ -214,9 +214,18 @@ class Outside(ProgramCase):
         self.refused("did you mean 'shape'", config=BY_PATH.replace("shape", "shap").replace("[6, 6]", "[6, 6], shape: [6, 6]"))
 
     def test_a_name_that_is_nearly_right(self):
-        self.put("potts")
+        """The plugin that has the right one is suggested, and nothing of it runs."""
+        plugin = self.put("loud")
         self.environment["GPUMC_PLUGIN_PATH"] = str(self.path("plugins"))
-        self.refused("did you mean 'potts'?", config=POTTS.replace("name: potts", "name: pots"))
+        suggestion = f"unknown model 'pots'; did you mean 'potts'? It is in the plugin {plugin.resolve()}"
+        self.refused(suggestion, config=POTTS.replace("name: potts", "name: pots"))
+        for words in ["describe", "pots"], ["init", "pots", "pa"], ["bench", "--model", "pots", "--seconds", "0.01"]:
+            with self.subTest(words):
+                self.assertIn(suggestion, self.gpumc(*words, code=INVALID).err)
+        self.assertFalse(self.path("it-ran").exists())
+        self.write("c.yaml", POTTS)
+        self.gpumc("validate", "c.yaml")
+        self.assertTrue(self.path("it-ran").exists())
 
     def test_both_ways_of_building_give_the_same_numbers(self):
         self.put("potts")

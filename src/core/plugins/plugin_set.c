@@ -233,7 +233,7 @@ static enum gpumc_status add_kernel(struct gpumc_plugin_set *set, const char *pa
                                     struct gpumc_error *error)
 {
   size_t place = 0;
-  GPUMC_TRY(gpumc_plugin_set_want(set, GPUMC_PLUGIN_MODEL, added->model, error));
+  GPUMC_TRY(gpumc_plugin_set_want(set, GPUMC_PLUGIN_MODEL, added->model, false, error));
   while (set->models[place] != NULL && strcmp(set->models[place]->name, added->model) != 0)
     place++;
   const struct gpumc_model_ops *model = set->models[place];
@@ -392,41 +392,58 @@ is_nearer(const char *name, const char *candidate, char best[static GPUMC_PLUGIN
   return true;
 }
 
-/* The plugin of the list that has the name, or if none has, one with a name that is nearer to it
- * than all in the set. NULL: there is none. */
-static const struct gpumc_plugin_file *find_wanted(const struct gpumc_plugin_set *set,
-                                                   const struct gpumc_plugin_list *list,
-                                                   enum gpumc_plugin_kind kind, const char *name)
+/* The plugin of the list that has the name. NULL: there is none. */
+static const struct gpumc_plugin_file *
+find_wanted(const struct gpumc_plugin_list *list, enum gpumc_plugin_kind kind, const char *name)
 {
-  const struct gpumc_plugin_file *found = NULL;
-  char best[GPUMC_PLUGIN_LIST_BYTES] = "", candidate[GPUMC_PLUGIN_LIST_BYTES];
   for (size_t i = 0; i < list->count; i++)
     if (gpumc_plugin_lists(list_of(&list->files[i].note, kind), name))
       return &list->files[i];
+  return NULL;
+}
+
+/* The plugin of the list with the name, `nearest`, that is nearer to `name` than all in the set.
+ * NULL: there is none. Notes have the names: nothing is loaded. */
+static const struct gpumc_plugin_file *find_near(const struct gpumc_plugin_set *set,
+                                                 const struct gpumc_plugin_list *list,
+                                                 enum gpumc_plugin_kind kind, const char *name,
+                                                 char nearest[static GPUMC_PLUGIN_LIST_BYTES])
+{
+  const struct gpumc_plugin_file *found = NULL;
+  char candidate[GPUMC_PLUGIN_LIST_BYTES];
+  nearest[0] = '\0';
   for (size_t i = 0; kind == GPUMC_PLUGIN_MODEL && set->models[i] != NULL; i++)
-    (void)is_nearer(name, set->models[i]->name, best);
+    (void)is_nearer(name, set->models[i]->name, nearest);
   for (size_t i = 0; kind == GPUMC_PLUGIN_ALGORITHM && set->algorithms[i] != NULL; i++)
-    (void)is_nearer(name, set->algorithms[i]->name, best);
+    (void)is_nearer(name, set->algorithms[i]->name, nearest);
   for (size_t i = 0; i < list->count; i++)
     for (const char *word = list_of(&list->files[i].note, kind); *word != '\0';) {
       word = next_name(word, candidate);
-      if (is_nearer(name, candidate, best))
+      if (is_nearer(name, candidate, nearest))
         found = &list->files[i];
     }
   return found;
 }
 
 enum gpumc_status gpumc_plugin_set_want(struct gpumc_plugin_set *set, enum gpumc_plugin_kind kind,
-                                        const char *name, struct gpumc_error *error)
+                                        const char *name, bool suggests, struct gpumc_error *error)
 {
   struct gpumc_plugin_list list;
+  char nearest[GPUMC_PLUGIN_LIST_BYTES];
+  const struct gpumc_plugin_file *wanted = NULL, *near = NULL;
+  enum gpumc_status status;
   if (has(set, kind, name))
     return GPUMC_OK;
-  enum gpumc_status status = gpumc_plugin_search(&list, error);
-  const struct gpumc_plugin_file *file =
-      status == GPUMC_OK ? find_wanted(set, &list, kind, name) : NULL;
-  if (file != NULL)
-    status = use_path(set, file->path, error);
+  GPUMC_TRY_OUT(status, gpumc_plugin_search(&list, error));
+  wanted = find_wanted(&list, kind, name);
+  near = suggests && wanted == NULL ? find_near(set, &list, kind, name, nearest) : NULL;
+  if (wanted != NULL)
+    status = use_path(set, wanted->path, error);
+  else if (near != NULL)
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "unknown %s '%s'; did you mean '%s'? It is in the plugin %s",
+                             kind_words[kind], name, nearest, near->path);
+out:
   gpumc_plugin_list_free(&list);
   return status;
 }

@@ -35,11 +35,12 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_plugin_set_add(struct gpumc_plugin_set 
                                                         struct gpumc_error *error);
 
 /* Sees to it that the set has the model or algorithm of that name, which is built in, in a plugin
- * of the set, or else in the first plugin of the search path that lists it, or a name so near that
- * it is probably meant. GPUMC_OK as well if there is none: whoever uses the set finds out. */
+ * of the set, or else in the first plugin of the search path that lists it. GPUMC_OK as well if
+ * there is none: whoever uses the set finds out. With `suggests`, for a name that a user has
+ * written, GPUMC_INVALID where a plugin lists a similar name, of which nothing runs. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_plugin_set_want(struct gpumc_plugin_set *set, enum gpumc_plugin_kind kind, const char *name,
-                      struct gpumc_error *error);
+                      bool suggests, struct gpumc_error *error);
 /* Adds the models and algorithms of the search path, of plugins that can be used and whose names
  * are free; those that turn out not to be usable say why in the list, those too that an unusable
  * one of the same names comes before in the search path. Plugins of nothing but kernels are left

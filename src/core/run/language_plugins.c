@@ -49,7 +49,7 @@ static enum gpumc_status load_named(struct gpumc_language *language, const char 
   if (name == NULL || name->kind != GPUMC_NODE_SCALAR)
     return GPUMC_OK;
   return refused(language, name->mark,
-                 gpumc_plugin_set_want(&config->plugins, kind, name->text, error), error);
+                 gpumc_plugin_set_want(&config->plugins, kind, name->text, true, error), error);
 }
 
 enum gpumc_status

@@ -193,8 +193,8 @@ static enum gpumc_status find_plugins(const struct gpumc_source *source,
   const char *model = name_in(source->resolved, "model");
   const char *algorithm = name_in(source->resolved, "algorithm");
   load_recorded(source, set);
-  GPUMC_TRY(gpumc_plugin_set_want(set, GPUMC_PLUGIN_MODEL, model, error));
-  GPUMC_TRY(gpumc_plugin_set_want(set, GPUMC_PLUGIN_ALGORITHM, algorithm, error));
+  GPUMC_TRY(gpumc_plugin_set_want(set, GPUMC_PLUGIN_MODEL, model, false, error));
+  GPUMC_TRY(gpumc_plugin_set_want(set, GPUMC_PLUGIN_ALGORITHM, algorithm, false, error));
   *task = (struct gpumc_task){.resolved = source->resolved,
                               .model = gpumc_plugin_set_model(set, model),
                               .algorithm = gpumc_plugin_set_algorithm(set, algorithm)};
