@@ -328,6 +328,9 @@ error_t cli_parse_common(int key, char *argument, struct argp_state *state)
   case CLI_OPTION_JSON:
     arguments->json = true;
     return 0;
+  case 'T':
+    arguments->temperature = true;
+    return 0;
   case ARGP_KEY_ARG:
     if (arguments->subject != NULL)
       cli_usage_error(arguments->command, "one %s at a time: '%s' and '%s'", arguments->kind,
@@ -444,6 +447,17 @@ static enum gpumc_status load_for(struct cli_arguments *arguments, bool look,
   return status;
 }
 
+/* The labels of -T in the place of those of the tasks. */
+static void take_typed_labels(struct gpumc_config *config)
+{
+  for (size_t i = 0; i < config->n_tasks; i++) {
+    struct gpumc_task *task = &config->tasks[i];
+    char *label = task->label;
+    task->label = task->typed_label;
+    task->typed_label = label;
+  }
+}
+
 int cli_config_main_with(const struct argp *argp, bool look, int argc, char **argv,
                          struct cli_arguments *arguments,
                          int (*work)(const struct cli_arguments *arguments,
@@ -453,8 +467,10 @@ int cli_config_main_with(const struct argp *argp, bool look, int argc, char **ar
   struct gpumc_error error = {0};
   cli_parse(argp, argc, argv, arguments);
   cli_config_require(arguments);
-  int code = load_for(arguments, look, &config, &error) == GPUMC_OK ? work(arguments, &config)
-                                                                    : cli_config_fail(&error);
+  const enum gpumc_status status = load_for(arguments, look, &config, &error);
+  if (arguments->temperature)
+    take_typed_labels(&config);
+  const int code = status == GPUMC_OK ? work(arguments, &config) : cli_config_fail(&error);
   gpumc_error_free(&error);
   gpumc_config_free(&config);
   cli_config_options_free(&arguments->config);

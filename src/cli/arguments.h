@@ -53,7 +53,9 @@ void cli_config_warn(const char *path, const struct gpumc_config *config);
 void cli_plugins_open(struct gpumc_plugin_set *set);
 void cli_plugin_add(struct gpumc_plugin_set *set, const char *wanted);
 
-/* Keys of the options that mean the same in several commands, beside 'o' of --output. */
+/* Keys of the options that mean the same in several commands, beside 'o' of --output and 'T' of
+ * --temperature. */
+#define CLI_TEMPERATURE_HELP "Print temperatures in place of inverse temperatures"
 enum {
   CLI_OPTION_SET = 256,
   CLI_OPTION_DEVICE,
@@ -77,6 +79,7 @@ struct cli_arguments {
   int per_host;    /* of these on a host; 0: all */
   bool on_cpu;     /* requested by --device */
   bool json;
+  bool temperature;    /* -T: temperatures in place of inverse temperatures */
   const char *refusal; /* why a run would refuse the configuration that is looked at, or NULL */
 };
 

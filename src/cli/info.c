@@ -22,7 +22,7 @@ struct info_arguments {
 
 static const struct argp_option options[] = {
     {"json", CLI_OPTION_JSON, NULL, 0, "Everything as JSON, every row of the summary", 0},
-    {"temperature", 'T', NULL, 0, "Temperatures in place of inverse temperatures", 0},
+    {"temperature", 'T', NULL, 0, CLI_TEMPERATURE_HELP, 0},
     {0}};
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)

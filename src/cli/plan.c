@@ -36,6 +36,7 @@ static const struct argp_option options[] = {
      "is given",
      0},
     {"per-host", CLI_OPTION_PER_HOST, "N", 0, "Of these so many on a host (default: all)", 0},
+    {"temperature", 'T', NULL, 0, CLI_TEMPERATURE_HELP " in the names of tasks", 0},
     {"json", CLI_OPTION_JSON, NULL, 0, "The plan as JSON", 0},
     {0}};
 

@@ -391,7 +391,7 @@ class Examples(unittest.TestCase):
                     "beta_pressure\n")
             refused(rods, f"{algorithm}{pressed}, {ladder}, reweight: {{from: 1, to: 2, step: 0.1}}",
                     "unknown key 'reweight'" if "pt" in algorithm else "reweight is for inverse temperatures: ")
-            refused(potts, f"{algorithm}{pressed}, {ladder}", "missing key 'beta' in algorithm.control\n")
+            refused(potts, f"{algorithm}{pressed}, {ladder}", "missing key 'beta' or 'temperature' in algorithm.control\n")
             refused(potts, f"{algorithm}{pressed}, beta: 1, {ladder}", "model potts has no control beside the inverse temperature")
         refused(rods, "name: random_walk, steps: 10, step: 0.1, most: 1", "refused.yaml:4:19: algorithm random_walk moves "
                 "temperatures alone, and model rods has none: use pa, canonical, mpmc, ")

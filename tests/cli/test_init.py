@@ -158,7 +158,7 @@ class Refusals(ProgramCase):
         self.refused("ising2d", "pa", "--set", "model.shpe=[4, 4]", says="unknown key 'model.shpe'")
         self.refused("ising2d", "pa", "--set", "kernel.variant=double", says="double")
         for assignment, says in [("model.shape=[3,", "not valid YAML"), ("title=a: b", "in quotes or braces"),
-                                 ("seed=null", "the key is required"), ("algorithm.beta=null", "missing key 'beta'"),
+                                 ("seed=null", "the key is required"), ("algorithm.beta=null", "missing key 'beta' or 'temperature' in algorithm"),
                                  ("model.h=x", "expected a number")]:
             self.refused("ising2d", "pa", "--set", assignment, says=f"--set {assignment}:")
             self.refused("ising2d", "pa", "--set", assignment, says=says)

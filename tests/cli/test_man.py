@@ -32,12 +32,17 @@ class Pages(ProgramCase):
         self.assertEqual(names, {"man1/gpumc.1", "man5/gpumc.yaml.5"} | {f"man1/gpumc-{name}.1" for name in self.commands})
         self.assertEqual(self.path("man/man1/gpumc.1").read_text(), self.gpumc("man").out)
         self.assertEqual(self.path("man/man1/gpumc-run.1").read_text(), self.gpumc("man", "run").out)
-        self.assertEqual(self.path("man/man5/gpumc.yaml.5").read_text(), self.gpumc("man", "yaml").out)
+        self.assertEqual(self.path("man/man5/gpumc.yaml.5").read_text(), self.gpumc("man", "gpumc.yaml").out)
         os.mkfifo(self.path("man/man1/fifo"))
         self.path("man/man1/gpumc.1").unlink()
         self.path("man/man1/fifo").rename(self.path("man/man1/gpumc.1"))
         self.assertIn("not a regular file but a FIFO", self.gpumc("man", "-d", "man", code=FAILURE).err)
-        self.assertIn("there is no page of 'rnu'", self.gpumc("man", "rnu", code=INVALID).err)
+        self.assertIn("there is no page 'rnu': name a command, or gpumc.yaml", self.gpumc("man", "rnu", code=INVALID).err)
+
+    def test_the_page_of_the_keys_is_listed(self):
+        self.assertIn("gpumc man gpumc.yaml", self.gpumc("man", "--help").out)
+        self.assertIn("gpumc man gpumc.yaml", plain(self.gpumc("man", "man").out))
+        self.assertIn("gpumc.yaml (5)", plain(self.gpumc("man").out))
 
     def check(self, command):
         program = shutil.which(command[0]) or self.skipTest(f"no {command[0]}")

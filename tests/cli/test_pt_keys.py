@@ -75,7 +75,7 @@ class Keys(ProgramCase):
         self.gpumc("validate", path, code=OK)
         refuse("no control 'x' that can be moved: expected h", "{name: x, beta: 0.5, values: [-1, 1]}")
         refuse("beta is moved by the block `beta`", "{name: beta, beta: 0.5, values: [0.1, 1]}")
-        refuse("missing key 'beta' in algorithm.control", "{name: h, values: [-1, 1]}")
+        refuse("missing key 'beta' or 'temperature' in algorithm.control", "{name: h, values: [-1, 1]}")
         refuse("expected a number greater than 0", "{name: h, beta: 0, values: [-1, 1]}")
         refuse("control.count needs both control.from and control.to", "{name: h, beta: 0.5, from: 0, count: 4}")
         refuse("control.from = 1 must be below control.to = 0", "{name: h, beta: 0.5, from: 1, to: 0, count: 3}")

@@ -87,7 +87,7 @@ MISTAKES = [
     ("algorithm.temperature.from: expected a number of at least 1e-06, or .inf, found the number -2", "-2", f"{CANONICAL}, temperature: {{from: -2, to: 1, count: 3}}"),
     ("algorithm.temperature.values: expected descending values, but 3 is not below 2", "3]", f"{CANONICAL}, temperature: {{values: [4, 2, 3]}}"),
     ("algorithm.temperature, as beta = 1/T: at beta = 0 Metropolis", "[.inf", f"{CANONICAL}, temperature: {{values: [.inf, 3]}}"),
-    ("algorithm.control.temperature: expected a number of at least 1e-06, found text '.inf'", ".inf", f"{CANONICAL}, control: {{{H}, temperature: .inf}}"),
+    ("algorithm.control.temperature: expected a number of at least 1e-06, found .inf, which is not finite", ".inf", f"{CANONICAL}, control: {{{H}, temperature: .inf}}"),
     ("temperature.from = 2 must differ from temperature.to = 2", "2, to", f"{CANONICAL}, temperature: {{from: 2, to: 2, count: 3}}"),
     ("temperature.count needs both temperature.from and temperature.to", "3}", f"{CANONICAL}, temperature: {{from: 2, count: 3}}"),
     ("temperature.from: temperature.count needs a finite temperature", ".inf", f"{CANONICAL}, temperature: {{from: .inf, to: 2, count: 3}}"),
@@ -106,12 +106,48 @@ MISTAKES = [
     ("algorithm.reweight_temperature, as beta = 1/T: the grid 0.25 .. 1 must ascend and end at or below", "{from: 1",
      f"{PA}, temperature: {{values: [4, 2]}}, reweight_temperature: {{from: 1, to: 4, step: 1}}"),
     ("temperature.step needs both temperature.from and temperature.to", "0.5}", f"{PA}, temperature: {{to: 2, step: 0.5}}"),
-    ("algorithm.temperature.to: expected a number of at least 1e-06, found text '.inf'", ".inf", f"{PA}, temperature: {{to: .inf, overlap: 0.5}}"),
+    ("algorithm.temperature.to: expected a number of at least 1e-06, found .inf, which is not finite", ".inf", f"{PA}, temperature: {{to: .inf, overlap: 0.5}}"),
     ("missing key 'to' in algorithm.temperature", "temperature:", f"{MUCA}, temperature: {{from: 1, step: 0.5}}"),
     ("give exactly one of 'step', 'values' in algorithm.temperature", "temperature:", f"{MUCA}, temperature: {{from: 1, to: 2}}"),
     ("temperature: neighbours near T = 1.9999999999999996 have the same inverse", "[1.9",
      f"{CANONICAL}, temperature: {{values: [1.9999999999999998, 1.9999999999999996]}}"),
 ]
+
+
+CAMPAIGN = f"""\
+{HEAD.format(model=ISING, algorithm=PA + ", beta: {to: 1, step: 0.1}", output='"r-{algorithm.beta.to}-{seed}.h5"')}campaign:
+  algorithm.beta.to: [0.5, 0.4]
+  seed: [1, 2]
+"""
+
+
+class Labels(ProgramCase):
+    """The names of tasks in `gpumc plan` and `gpumc status`, as inverse temperatures and with -T."""
+
+    def labels(self, command, config, *options):
+        return [task["label"] for task in json.loads(self.gpumc(command, config, "--json", *options).out)["tasks"]]
+
+    def test_labels(self):
+        config = self.write("c.yaml", CAMPAIGN)
+        for command in "plan", "status":
+            with self.subTest(command):
+                self.assertEqual(self.labels(command, config), [f"algorithm.beta.to={beta} seed={seed}" for beta in ("0.5", "0.4") for seed in (1, 2)])
+                self.assertEqual(self.labels(command, config, "-T"),
+                                 [f"algorithm.temperature.to={t} seed={seed}" for t in ("2", "2.5") for seed in (1, 2)])
+                self.assertIn("algorithm.temperature.to=2.5 seed=1", self.gpumc(command, config, "--temperature").out)
+
+    def test_lists_and_what_is_no_temperature(self):
+        ladder = HEAD.format(model=ISING, algorithm=f"{CANONICAL}, update: heat_bath, HERE", output='"{seed}.h5"')
+        for block, key, values, label in (
+                ("beta: {values: [1]}", "beta.values", "[[0.25, 0.5], [0, 0.5]]", ["temperature.values=[4,2]", "temperature.values=[.inf,2]"]),
+                ("beta: {from: 0.1, to: 1, step: 0.1}", "beta.step", "[0.1, 0.2]", ["beta.step=0.1", "beta.step=0.2"]),
+                ("temperature: {from: 2, to: 1, count: 3}", "temperature.to", "[1, 0.5]", ["temperature.to=1", "temperature.to=0.5"]),
+                (f"control: {{{H}, beta: 0.5}}", "control.beta", "[0.5, 0.25]", ["control.temperature=2", "control.temperature=4"]),
+                (f"control: {{{H}, beta: 0.5}}", "control.count", "[3, 4]", ["control.count=3", "control.count=4"])):
+            with self.subTest(key):
+                text = ladder.replace("HERE", block).replace("{seed}.h5", "{algorithm." + key + "}.h5")
+                config = self.write("c.yaml", f"{text}campaign:\n  algorithm.{key}: {values}\n")
+                self.assertEqual(self.labels("status", config, "-T"), [f"algorithm.{one}" for one in label])
 
 
 class Temperatures(ProgramCase):

@@ -40,12 +40,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 const struct argp cli_man_argp = {
     options,
     parse_option,
-    "[COMMAND]",
-    "Print the manual page of gpumc, or of COMMAND, in roff. COMMAND 'yaml' is the page of the "
-    "configuration language with every key, gpumc.yaml(5).\v"
+    "[PAGE]",
+    "Print a manual page in roff: that of gpumc, that of a command where PAGE is its name, or "
+    "gpumc.yaml, which describes the keys of a configuration.\v"
     "Examples:\n"
     "  gpumc man run | man -l -\n"
-    "  gpumc man yaml > gpumc.yaml.5\n"
+    "  gpumc man gpumc.yaml | man -l -\n"
     "  gpumc man --directory ~/.local/share/man",
     NULL,
     NULL,
@@ -273,7 +273,7 @@ write_pages(const struct cli_command *commands, const char *directory, struct gp
   }
   gpumc_text_free(&text);
   GPUMC_TRY_OUT(status, man_language(&text, error));
-  GPUMC_TRY_OUT(status, write_page(directory, "gpumc.yaml", 5, &text, error));
+  GPUMC_TRY_OUT(status, write_page(directory, MANUAL_LANGUAGE_PAGE, 5, &text, error));
 out:
   gpumc_text_free(&text);
   return status;
@@ -296,12 +296,13 @@ int cli_man(const struct cli_command *commands, int argc, char **argv)
   const struct cli_command *command = page != NULL ? find_command(commands, page) : NULL;
   if (page == NULL)
     append_program_page(&text, commands);
-  else if (strcmp(page, "yaml") == 0)
+  else if (strcmp(page, MANUAL_LANGUAGE_PAGE) == 0)
     status = man_language(&text, &error);
   else if (command != NULL)
     append_command_page(&text, command);
   else
-    cli_usage_error(argv[0], "there is no page of '%s': name a command, or yaml", page);
+    cli_usage_error(argv[0], "there is no page '%s': name a command, or " MANUAL_LANGUAGE_PAGE,
+                    page);
   if (status == GPUMC_OK && text.failed)
     status = gpumc_error_set(&error, GPUMC_FAILURE, "out of memory while writing a manual page");
   if (status == GPUMC_OK)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/manual/man.h"
+#include "cli/manual/options.h"
 #include "core/run/language.h"
 #include "core/simulation/registry.h"
 
@@ -113,7 +114,7 @@ enum gpumc_status man_language(struct gpumc_text *text, struct gpumc_error *erro
   while (algorithms[first] != NULL && !gpumc_language_suits(models[0], algorithms[first]))
     first++;
   gpumc_language_tables_fill(&tables, models);
-  man_head(text, "GPUMC.YAML", 5, "gpumc.yaml", "configurations of gpumc");
+  man_head(text, "GPUMC.YAML", 5, MANUAL_LANGUAGE_PAGE, "configurations of gpumc");
   gpumc_text_append(text, "%s", introduction);
   struct gpumc_plugin_set set = {0};
   enum gpumc_status status = gpumc_plugin_set_init(&set, error);

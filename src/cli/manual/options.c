@@ -109,8 +109,10 @@ manual_values(const struct cli_command *commands, const char *name, struct gpumc
     append_models(words);
   if (strcmp(name, "NAME") == 0 || strcmp(name, "ALGORITHM") == 0)
     append_algorithms(words);
-  if (strcmp(name, "COMMAND") == 0)
+  if (strcmp(name, "PAGE") == 0) {
     append_commands(commands, words);
+    gpumc_text_append(words, " " MANUAL_LANGUAGE_PAGE);
+  }
   for (const char *rest = strchr(name, '|') != NULL ? name : ""; *rest != '\0';) {
     const size_t length = strcspn(rest, "|");
     gpumc_text_append(words, "%s%.*s", words->length > 0 ? " " : "", (int)length, rest);

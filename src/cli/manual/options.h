@@ -10,6 +10,9 @@
 
 enum { MANUAL_OPTIONS_MAXIMUM = 48, MANUAL_ARGUMENTS_MAXIMUM = 4 };
 
+/* The manual page of the configuration language. */
+#define MANUAL_LANGUAGE_PAGE "gpumc.yaml"
+
 struct manual_option {
   const char *name;     /* long, without dashes */
   char letter;          /* 0: none */

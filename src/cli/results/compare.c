@@ -28,7 +28,7 @@ static const struct argp_option options[] = {
     {"group", OPTION_GROUP, "NAME", 0,
      "Compare the curves of a group of the summary, such as reweighted", 0},
     {"points", 'p', NULL, 0, "Print every point of every curve, not only the worst of each", 0},
-    {"temperature", 'T', NULL, 0, "Print temperatures in place of inverse temperatures", 0},
+    {"temperature", 'T', NULL, 0, CLI_TEMPERATURE_HELP, 0},
     {"json", CLI_OPTION_JSON, NULL, 0, "Print everything as JSON", 0},
     {0}};
 

@@ -17,6 +17,7 @@ static const double seconds_default = 2, seconds_least = 0.1, seconds_most = 864
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "As for gpumc run", 0},
     {"set", CLI_OPTION_SET, "KEY=VALUE", 0, "As for gpumc run", 0},
+    {"temperature", 'T', NULL, 0, CLI_TEMPERATURE_HELP " in the names of tasks", 0},
     {"json", CLI_OPTION_JSON, NULL, 0, "The states as JSON", 0},
     {"watch", OPTION_WATCH, "SECONDS", OPTION_ARG_OPTIONAL,
      "Look again and again, every 2 seconds or every SECONDS, until all tasks have ended", 0},

@@ -226,18 +226,26 @@ static bool is_required(const struct block *block, const struct gpumc_key *key)
          (key->required_unless != NULL && entry_of(block, key->required_unless) == NULL);
 }
 
+/* "missing key 'beta' or 'temperature' in algorithm". */
+static void report_missing(const struct block *block, const struct gpumc_key *key)
+{
+  char name[GPUMC_KEY_NAME_BYTES];
+  const bool either = key->temperature != NULL;
+  gpumc_report_mistake(block->report, block->place, "missing key '%s'%s%s%s%s", key->name,
+                       either ? " or '" : "", either ? key->temperature : "", either ? "'" : "",
+                       in_block(block, name));
+}
+
 /* Adds the value of `key` to `values`; false when memory ran out. */
 static bool resolve_key(const struct block *block, const struct gpumc_key *key, cJSON *values)
 {
-  char name[GPUMC_KEY_NAME_BYTES];
   const struct gpumc_entry *entry = entry_of(block, key->name);
   cJSON *value = NULL;
   if (entry != NULL && gpumc_key_is_auto(key, entry->value))
     entry = NULL;
   if (entry == NULL && is_required(block, key)) {
     if (!is_explained(block, key))
-      gpumc_report_mistake(block->report, block->place, "missing key '%s'%s", key->name,
-                           in_block(block, name));
+      report_missing(block, key);
     gpumc_wrong_note(block->report, block->name, key->name);
     return true;
   }

@@ -136,7 +136,7 @@ gpumc_node_describe(const struct gpumc_node *node, char description[static GPUMC
     const char *more = node->text[shown] == '\0' ? "" : "...";
     if (scalar_number(node, &number))
       snprintf(description, GPUMC_DESCRIPTION_BYTES, "the number %.*s%s", shown, node->text, more);
-    else if (scalar_boolean(node, &truth))
+    else if (scalar_boolean(node, &truth) || gpumc_scalar_is_infinite(node))
       snprintf(description, GPUMC_DESCRIPTION_BYTES, "%s", node->text);
     else
       snprintf(description, GPUMC_DESCRIPTION_BYTES, "text '%.*s%s'%s", shown, node->text, more,
@@ -314,7 +314,7 @@ static cJSON *read_real(const struct check *check, const struct gpumc_node *node
 {
   double value = 0;
   if (!key_number(check->key, node, &value))
-    report_found(check, node, false, "");
+    report_found(check, node, false, gpumc_scalar_is_infinite(node) ? ", which is not finite" : "");
   else if (!isfinite(value) && !gpumc_scalar_is_infinite(node))
     report_found(check, node, false, ", which is too large");
   else if (!is_in_range(check->key, value))

@@ -148,6 +148,38 @@ struct gpumc_key *gpumc_keys_add_temperatures(const struct gpumc_key *keys, size
   return table;
 }
 
+/* The key that takes temperatures in place of this one of a table; NULL: there is none. */
+static const struct gpumc_key *
+find_sibling(const struct gpumc_key *keys, const struct gpumc_key *key)
+{
+  for (; keys->name != NULL; keys++)
+    if (keys->inverse_of != NULL && strcmp(keys->inverse_of, key->name) == 0)
+      return keys;
+  return NULL;
+}
+
+bool gpumc_temperatures_sibling(const struct gpumc_key *keys, const char *dotted_key,
+                                char name[static GPUMC_KEY_NAME_BYTES])
+{
+  const struct gpumc_key *key = NULL;
+  bool found = false;
+  size_t length = 0;
+  for (const char *rest = dotted_key; keys != NULL && *rest != '\0'; keys = key->children) {
+    char part[GPUMC_KEY_NAME_BYTES];
+    const size_t part_length = strcspn(rest, ".");
+    snprintf(part, sizeof part, "%.*s", (int)part_length, rest);
+    key = gpumc_key_find(keys, part);
+    if (key == NULL)
+      return false;
+    const struct gpumc_key *sibling = find_sibling(keys, key);
+    found = found || sibling != NULL;
+    length += (size_t)snprintf(name + length, GPUMC_KEY_NAME_BYTES - length, "%s%s",
+                               length > 0 ? "." : "", (sibling != NULL ? sibling : key)->name);
+    rest += part_length + (rest[part_length] == '.');
+  }
+  return found && key != NULL && is_inverse(key) && !is_named(key, "step");
+}
+
 /* ---- what becomes of their values ---- */
 
 /* A block of temperatures on its way. `values`: what it has, checked key by key. */

@@ -31,6 +31,11 @@ struct gpumc_node *gpumc_temperatures_invert(const struct gpumc_key *key,
                                              const struct gpumc_entry *entry, const cJSON *values,
                                              struct gpumc_report *report);
 
+/* Whether the key at a dotted name of such a table is an inverse temperature, or a list of them.
+ * `name`: the key of the temperatures in its place. */
+bool gpumc_temperatures_sibling(const struct gpumc_key *keys, const char *dotted_key,
+                                char name[static GPUMC_KEY_NAME_BYTES]);
+
 /* Takes the temperatures, which gpumc_params_resolve leaves beside what they stand for, out of the
  * values of a block. */
 void gpumc_temperatures_strip(const struct gpumc_key *keys, cJSON *values);

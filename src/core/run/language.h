@@ -24,6 +24,7 @@ struct gpumc_task {
   const char *plugins; /* gpumc_config.plugins_text */
   char *output;        /* path of the result, placeholders filled in */
   char *label;         /* "model.shape=[16,16] seed=1"; "" outside a campaign */
+  char *typed_label;   /* with temperatures in place of inverse temperatures */
 };
 
 struct gpumc_config {

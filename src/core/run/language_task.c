@@ -346,21 +346,55 @@ static bool settle_plugins(struct gpumc_language *language, const struct gpumc_n
   return good;
 }
 
-/* "model.shape=[16,16] seed=1"; NULL when memory ran out. */
-static char *make_label(const cJSON *resolved, const char *const *axes, size_t n_axes)
+/* The number, or the numbers of a list, as temperatures. */
+static void append_inverse(struct gpumc_text *text, const cJSON *value)
 {
+  const cJSON *item = NULL;
+  if (cJSON_IsArray(value)) {
+    gpumc_text_append(text, "[");
+    cJSON_ArrayForEach(item, value)
+    {
+      gpumc_text_append(text, "%s", item == value->child ? "" : ",");
+      append_inverse(text, item);
+    }
+    gpumc_text_append(text, "]");
+  } else if (value->valuedouble == 0)
+    gpumc_text_append(text, ".inf");
+  else
+    gpumc_text_append(text, "%.6g", 1 / value->valuedouble);
+}
+
+static void append_value(struct gpumc_text *text, const cJSON *value)
+{
+  char *printed = cJSON_IsString(value) ? strdup(value->valuestring) : NULL;
+  if (value == NULL) /* left open, as there is no instance to decide it */
+    printed = strdup("auto");
+  if (printed == NULL)
+    printed = gpumc_json_text(value);
+  gpumc_text_append(text, "%s", printed != NULL ? printed : "");
+  text->failed = text->failed || printed == NULL;
+  free(printed);
+}
+
+/* "model.shape=[16,16] seed=1"; `typed`: with temperatures in place of inverse ones. NULL when
+ * memory ran out. */
+static char *make_label(const struct gpumc_language *language, const cJSON *resolved,
+                        const char *const *axes, size_t n_axes, bool typed)
+{
+  static const char block[] = "algorithm.";
   struct gpumc_text label = {0};
   for (size_t i = 0; i < n_axes; i++) {
     const cJSON *value = gpumc_resolved_find(resolved, axes[i]);
-    char *printed = cJSON_IsString(value) ? strdup(value->valuestring) : NULL;
-    if (value == NULL) /* left open, as there is no instance to decide it */
-      printed = strdup("auto");
-    if (printed == NULL)
-      printed = gpumc_json_text(value);
-    gpumc_text_append(&label, "%s%s=%s", i == 0 ? "" : " ", axes[i],
-                      printed != NULL ? printed : "");
-    label.failed = label.failed || printed == NULL;
-    free(printed);
+    char name[GPUMC_KEY_NAME_BYTES];
+    gpumc_text_append(&label, "%s", i == 0 ? "" : " ");
+    if (typed && value != NULL && strncmp(axes[i], block, strlen(block)) == 0 &&
+        gpumc_temperatures_sibling(language->algorithm_keys, axes[i] + strlen(block), name)) {
+      gpumc_text_append(&label, "%s%s=", block, name);
+      append_inverse(&label, value);
+    } else {
+      gpumc_text_append(&label, "%s=", axes[i]);
+      append_value(&label, value);
+    }
   }
   char *text = label.failed ? NULL : strdup(gpumc_text_string(&label));
   gpumc_text_free(&label);
@@ -424,10 +458,11 @@ enum gpumc_status gpumc_language_add_task(struct gpumc_language *language,
   good = fill_output(language, root, task.resolved, complete, &task.output);
   if (!good || task.output == NULL)
     goto out;
-  task.label = make_label(task.resolved, axes, n_axes);
+  task.label = make_label(language, task.resolved, axes, n_axes, false);
+  task.typed_label = make_label(language, task.resolved, axes, n_axes, true);
   gpumc_temperatures_strip(language->algorithm_keys,
                            cJSON_GetObjectItemCaseSensitive(task.resolved, "algorithm"));
-  good = task.label != NULL && append_task(language, &task);
+  good = task.label != NULL && task.typed_label != NULL && append_task(language, &task);
   if (good)
     return GPUMC_OK;
 out:

@@ -35,6 +35,7 @@ void gpumc_task_free(struct gpumc_task *task)
   cJSON_Delete(task->warnings);
   free(task->output);
   free(task->label);
+  free(task->typed_label);
 }
 
 /* ---- identity ---- */
