@@ -15,7 +15,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.program import INVALID, ProgramCase
+from support.program import INVALID, SMALL, ProgramCase
 
 # Splits a line as bash does for completion, at blanks and at = and :, and prints the answers, one a line.
 ASK_BASH = r"""
@@ -128,6 +128,8 @@ class Bash(Scripts):
         self.assertEqual(self.offers("gpumc list --color=a"), {"auto", "always"})
         self.assertEqual(self.offers("gpumc completion z"), {"zsh"})
         self.assertEqual(self.offers("gpumc run --threads "), set())
+        self.assertEqual(self.offers("gpumc man gp"), {"gpumc.yaml"})
+        self.assertEqual(self.offers("gpumc man mer"), {"merge"})
 
     def test_keys_and_their_choices(self):
         self.assertEqual(self.offers("gpumc run a.yaml --set model.sh"), {"model.shape="})
@@ -138,6 +140,33 @@ class Bash(Scripts):
         self.assertEqual(self.offers("gpumc run --set=algorithm.resampling=s"), {"systematic"})
         self.assertEqual(self.offers("gpumc plan --set model.write_couplings=t"), {"true"})
         self.assertEqual(self.offers("gpumc plan --set seed="), set())
+
+    def test_names_devices_kernels_and_what_a_campaign_varies(self):
+        self.assertEqual(self.offers("gpumc run --set model.name="), self.models)
+        self.assertEqual(self.offers("gpumc run --set algorithm.name=mu"), {"muca"})
+        self.assertEqual(self.offers("gpumc run --set kernel.device="), {"auto", "cpu", "cuda"})
+        variants = {kernel["variant"] for model in json.loads(self.gpumc("list", "--json").out)["models"] for kernel in model["kernels"]}
+        self.assertEqual(self.offers("gpumc run --set kernel.variant="), {"auto"} | variants)
+        self.assertEqual(self.offers("gpumc run --set campaign.algorithm.res"), {"campaign.algorithm.resampling="})
+        self.assertEqual(self.offers("gpumc run --set campaign.algorithm.resampling=s"), {"systematic"})
+        self.assertEqual(self.offers("gpumc run --set campaign.kernel.variant=ti"), {"tiled"})
+        # A key that no campaign varies is not offered for one.
+        self.assertEqual(self.offers("gpumc run --set campaign.title"), set())
+        self.assertEqual(self.offers("gpumc run --set title"), {"title="})
+
+    def test_values_that_are_offered_are_valid(self):
+        """Of those for keys of a small configuration, in place of its own and in a campaign."""
+        config = self.write("small.yaml", SMALL)
+        self.assertEqual(self.offers("gpumc run --set campaign.rng="), set())
+        for key in "algorithm.resampling", "kernel.device", "rng", "kernel.variant", "algorithm.name", "model.name":
+            for varied in key, f"campaign.{key}":
+                for value in self.offers(f"gpumc run --set {varied}="):
+                    with self.subTest(f"{varied}={value}"):
+                        said = self.start("validate", config, "--set", f"{varied}={value}").communicate()[1]
+                        self.assertNotRegex(said, rf"unknown key '{varied}'|{key}: expected|cannot be varied|no model has a kernel variant")
+                with self.subTest(f"{varied}: the control"):
+                    said = self.start("validate", config, "--set", f"{varied}=nothing").communicate()[1]
+                    self.assertRegex(said, rf"unknown key '{varied}'|{key}: expected|cannot be varied|kernel variant 'nothing'")
 
     def test_all_keys_of_the_schema_are_offered(self):
         offered = self.offers("gpumc run --set ")
@@ -177,6 +206,8 @@ class Zsh(Scripts):
                              ("gpumc describe hei", "<describe><heisenberg>"), ("gpumc run b", "<run><b.yml>"),
                              ("gpumc run --set model.sh", "<run><--set><model.shape=>"),
                              ("gpumc run --set algorithm.resampling=sy", "<run><--set><algorithm.resampling=systematic>"),
+                             ("gpumc run --set algorithm.name=mu", "<run><--set><algorithm.name=muca>"),
+                             ("gpumc run --set campaign.kernel.variant=ti", "<run><--set><campaign.kernel.variant=tiled>"),
                              ("gpumc init ising2d mu", "<init><ising2d><muca>")]:
             with self.subTest(line=line):
                 self.assertIn(result, self.completed(line, result.split("<")[-1].strip("<>")))
@@ -201,6 +232,9 @@ class Fish(Scripts):
         self.assertEqual(self.offers("gpumc run --device c"), {"cpu", "cuda"})
         self.assertEqual(self.offers("gpumc run --set model.sh"), {"model.shape="})
         self.assertEqual(self.offers("gpumc run --set algorithm.resampling=s"), {"algorithm.resampling=systematic"})
+        self.assertEqual(self.offers("gpumc run --set algorithm.name=mu"), {"algorithm.name=muca"})
+        self.assertEqual(self.offers("gpumc run --set campaign.kernel.variant=ti"), {"campaign.kernel.variant=tiled"})
+        self.assertEqual(self.offers("gpumc run --set campaign.title"), set())
         self.assertIn("a.yaml", self.offers("gpumc run a"))
         self.assertEqual(self.offers("gpumc help st"), {"status"})
 

@@ -35,9 +35,9 @@ const struct argp cli_completion_argp = {
     own_options,
     parse_option,
     "bash|zsh|fish",
-    "Print the script by which a shell completes commands, options, files, names of plugins and "
-    "the "
-    "keys of --set. An installed gpumc has them where the shells look for them.\v"
+    "Print the script by which a shell completes commands, options, files, names of plugins, and "
+    "the keys of --set with their values. An installed gpumc has the scripts where the shells look "
+    "for them.\v"
     "Examples:\n"
     "  source <(gpumc completion bash)\n"
     "  gpumc completion zsh > ~/.zfunc/_gpumc\n"
@@ -62,29 +62,10 @@ static void
 zsh_action(struct gpumc_text *text, const struct cli_command *commands, const char *name)
 {
   struct gpumc_text words = {0};
-  const enum manual_kind kind = manual_values(commands, name, &words);
+  const struct completion_kind *kind = completion_kind(manual_values(commands, name, &words));
   gpumc_text_append(text, ":");
   append_escaped(text, name, ":", "\\");
-  switch (kind) {
-  case MANUAL_ANYTHING:
-    gpumc_text_append(text, ": ");
-    break;
-  case MANUAL_FILES:
-    gpumc_text_append(text, ":_files");
-    break;
-  case MANUAL_CONFIGURATIONS:
-    gpumc_text_append(text, ":_files -g \"*.(yaml|yml)\"");
-    break;
-  case MANUAL_RESULTS:
-    gpumc_text_append(text, ":_files -g \"*.h5*\"");
-    break;
-  case MANUAL_KEYS:
-    gpumc_text_append(text, ":_gpumc_keys");
-    break;
-  case MANUAL_WORDS:
-    gpumc_text_append(text, ":(%s)", gpumc_text_string(&words));
-    break;
-  }
+  gpumc_text_append(text, ":%s%s%s", kind->zsh, gpumc_text_string(&words), kind->zsh_end);
   text->failed = text->failed || words.failed;
   gpumc_text_free(&words);
 }
@@ -190,26 +171,9 @@ static void fish_values(struct gpumc_text *text, const struct cli_command *comma
                         const char *name, bool of_option)
 {
   struct gpumc_text words = {0};
-  switch (manual_values(commands, name, &words)) {
-  case MANUAL_ANYTHING:
-    gpumc_text_append(text, of_option ? " -x" : "");
-    break;
-  case MANUAL_FILES:
-    gpumc_text_append(text, of_option ? " -r -F" : " -F");
-    break;
-  case MANUAL_CONFIGURATIONS:
-    gpumc_text_append(text, " -k -a '(__fish_complete_suffix .yaml)'");
-    break;
-  case MANUAL_RESULTS:
-    gpumc_text_append(text, " -k -a '(__fish_complete_suffix .h5)'");
-    break;
-  case MANUAL_KEYS:
-    gpumc_text_append(text, " -x -a '(__gpumc_keys)'");
-    break;
-  case MANUAL_WORDS:
-    gpumc_text_append(text, "%s -a '%s'", of_option ? " -x" : "", gpumc_text_string(&words));
-    break;
-  }
+  const struct completion_kind *kind = completion_kind(manual_values(commands, name, &words));
+  gpumc_text_append(text, "%s%s%s%s", of_option ? kind->fish_option : "", kind->fish,
+                    gpumc_text_string(&words), kind->fish_end);
   text->failed = text->failed || words.failed;
   gpumc_text_free(&words);
 }

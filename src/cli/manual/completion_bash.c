@@ -4,15 +4,6 @@
 
 #include "cli/manual/completion.h"
 
-static const char *kind_word(enum manual_kind kind)
-{
-  static const char *const words[] = {
-      [MANUAL_ANYTHING] = "",  [MANUAL_FILES] = "files", [MANUAL_CONFIGURATIONS] = "yaml",
-      [MANUAL_RESULTS] = "h5", [MANUAL_KEYS] = "keys",   [MANUAL_WORDS] = "words ",
-  };
-  return words[kind];
-}
-
 /* "    echo 'words auto cpu' ;;" after a pattern of a case; nothing where anything may follow. */
 static void bash_values(struct gpumc_text *text, const struct cli_command *commands,
                         const char *pattern, const char *name)
@@ -20,7 +11,7 @@ static void bash_values(struct gpumc_text *text, const struct cli_command *comma
   struct gpumc_text words = {0};
   const enum manual_kind kind = manual_values(commands, name, &words);
   if (kind != MANUAL_ANYTHING)
-    gpumc_text_append(text, "    %s) echo '%s%s' ;;\n", pattern, kind_word(kind),
+    gpumc_text_append(text, "    %s) echo '%s%s' ;;\n", pattern, completion_kind(kind)->bash,
                       gpumc_text_string(&words));
   text->failed = text->failed || words.failed;
   gpumc_text_free(&words);

@@ -78,6 +78,8 @@ static void append_commands(const struct cli_command *commands, struct gpumc_tex
     gpumc_text_append(words, "%s%s", words->length > 0 ? " " : "", commands->name);
 }
 
+static const char *const device_words[] = {"auto", "cpu", "cuda", NULL};
+
 enum manual_kind
 manual_values(const struct cli_command *commands, const char *name, struct gpumc_text *words)
 {
@@ -93,7 +95,6 @@ manual_values(const struct cli_command *commands, const char *name, struct gpumc
       {"OUTPUT", MANUAL_FILES, NULL},
       {"DIR", MANUAL_FILES, NULL},
       {"KEY=VALUE", MANUAL_KEYS, NULL},
-      {"DEVICE", MANUAL_WORDS, "auto cpu cuda"},
       {"WHEN", MANUAL_WORDS, "auto always never"},
   };
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -103,6 +104,8 @@ manual_values(const struct cli_command *commands, const char *name, struct gpumc
       gpumc_text_append(words, "%s", known[i].words);
     return known[i].kind;
   }
+  for (size_t i = 0; strcmp(name, "DEVICE") == 0 && device_words[i] != NULL; i++)
+    gpumc_text_append(words, "%s%s", i > 0 ? " " : "", device_words[i]);
   if (strcmp(name, "NAME") == 0)
     gpumc_text_append(words, "config kernel");
   if (strcmp(name, "NAME") == 0 || strcmp(name, "MODEL") == 0)
@@ -133,30 +136,52 @@ static bool has_word(const char *words, const char *word)
   return false;
 }
 
-static void add_key(void *state, const char *dotted_key, const struct gpumc_key *declared)
+/* The words of a key with that name, "" for a new one; NULL when memory ran out. */
+static struct gpumc_text *words_of(struct manual_keys *keys, const char *dotted_key)
 {
-  static const char *const truths[] = {"true", "false", NULL};
-  struct manual_keys *keys = state;
   size_t i = 0;
   while (i < keys->count && strcmp(keys->items[i].name, dotted_key) != 0)
     i++;
-  if (i == keys->count) {
-    struct manual_key *grown = realloc(keys->items, (i + 1) * sizeof *grown);
-    char *name = strdup(dotted_key);
-    if (grown != NULL)
-      keys->items = grown;
-    if (grown == NULL || name == NULL) {
-      free(name);
-      keys->failed = true;
-      return;
-    }
-    keys->items[keys->count++] = (struct manual_key){.name = name};
+  if (i < keys->count)
+    return &keys->items[i].words;
+  struct manual_key *grown = realloc(keys->items, (i + 1) * sizeof *grown);
+  char *name = strdup(dotted_key);
+  if (grown != NULL)
+    keys->items = grown;
+  if (grown == NULL || name == NULL) {
+    free(name);
+    keys->failed = true;
+    return NULL;
   }
-  struct gpumc_text *words = &keys->items[i].words;
+  keys->items[keys->count++] = (struct manual_key){.name = name};
+  return &keys->items[i].words;
+}
+
+static void add_word(struct gpumc_text *words, const char *word)
+{
+  if (words != NULL && !has_word(gpumc_text_string(words), word))
+    gpumc_text_append(words, "%s%s", words->length > 0 ? " " : "", word);
+}
+
+static void add_choices(struct gpumc_text *words, const struct gpumc_key *declared)
+{
+  static const char *const truths[] = {"true", "false", NULL};
   const char *const *choices = declared->type == GPUMC_KEY_BOOLEAN ? truths : declared->choices;
   for (; choices != NULL && *choices != NULL; choices++)
-    if (!has_word(gpumc_text_string(words), *choices))
-      gpumc_text_append(words, "%s%s", words->length > 0 ? " " : "", *choices);
+    add_word(words, *choices);
+  if (declared->type == GPUMC_KEY_DEVICE)
+    for (size_t i = 0; device_words[i] != NULL; i++)
+      add_word(words, device_words[i]);
+}
+
+/* Adds a key, and that by which a campaign varies it. */
+static void add_key(void *state, const char *dotted_key, const struct gpumc_key *declared)
+{
+  struct manual_keys *keys = state;
+  char varied[GPUMC_KEY_NAME_BYTES];
+  add_choices(words_of(keys, dotted_key), declared);
+  if (declared->sweepable)
+    add_choices(words_of(keys, gpumc_key_join("campaign", dotted_key, varied)), declared);
 }
 
 void manual_free_keys(struct manual_keys *keys)
@@ -185,16 +210,32 @@ static bool add_plugin(const struct gpumc_language_tables *tables, const struct 
   return true;
 }
 
+/* Adds the names of the kernels of a model to the values of kernel.variant. */
+static void add_variants(const struct gpumc_model_ops *model, struct manual_keys *keys)
+{
+  static const char *const names[] = {"kernel.variant", "campaign.kernel.variant"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    add_word(words_of(keys, names[i]), "auto");
+    for (size_t k = 0; model->kernels[k] != NULL; k++)
+      add_word(words_of(keys, names[i]), model->kernels[k]->variant);
+  }
+}
+
 bool manual_find_keys(struct manual_keys *keys)
 {
   struct gpumc_language_tables tables;
   bool good = true;
   gpumc_language_tables_fill(&tables, gpumc_models());
   gpumc_keys_visit(tables.root, "", add_key, keys);
-  for (const struct gpumc_model_ops *const *m = gpumc_models(); *m != NULL; m++)
+  for (const struct gpumc_model_ops *const *m = gpumc_models(); *m != NULL; m++) {
+    add_word(words_of(keys, "model.name"), (*m)->name);
     good = add_plugin(&tables, (*m)->keys, "model", keys) && good;
-  for (const struct gpumc_algorithm_ops *const *a = gpumc_algorithms(); *a != NULL; a++)
+    add_variants(*m, keys);
+  }
+  for (const struct gpumc_algorithm_ops *const *a = gpumc_algorithms(); *a != NULL; a++) {
+    add_word(words_of(keys, "algorithm.name"), (*a)->name);
     good = add_plugin(&tables, (*a)->keys, "algorithm", keys) && good;
+  }
   return good && !keys->failed;
 }
 
