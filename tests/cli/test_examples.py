@@ -14,7 +14,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import h5py
@@ -24,7 +23,7 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.device import PROGRAM, ROOT, SKIPPED  # noqa: E402
 from support.gpumc_program import numeric_datasets  # noqa: E402
-from support.installed import build_plugin, install, output  # noqa: E402
+from support.installed import build_plugin, class_folder, install, output  # noqa: E402
 from support.sanitizers import SANITIZED  # noqa: E402
 
 EXAMPLES = ROOT / "docs/examples"
@@ -149,9 +148,7 @@ def accepted(off):
 class Examples(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        holder = tempfile.TemporaryDirectory(prefix="gpumc-test-")
-        cls.addClassCleanup(holder.cleanup)
-        cls.folder = pathlib.Path(holder.name)
+        cls.folder = class_folder(cls)
         cls.program = build(cls.folder)
 
     def gpumc(self, *arguments, code=0):

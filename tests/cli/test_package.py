@@ -4,12 +4,11 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.device import ROOT, SKIPPED  # noqa: E402
-from support.installed import BUILD, EXAMPLES, build_plugin, output  # noqa: E402
+from support.installed import BUILD, EXAMPLES, build_plugin, class_folder, output  # noqa: E402
 from support.program import SMALL  # noqa: E402
 
 NEEDED = ["cpack", "dpkg-deb", "dpkg-shlibdeps"]
@@ -22,9 +21,7 @@ PARTS = ["bin/gpumc", "include/gpumc/core/run/run.h", "include/gpumc/models/latt
 class Package(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        holder = tempfile.TemporaryDirectory(prefix="gpumc-test-")
-        cls.addClassCleanup(holder.cleanup)
-        cls.folder = pathlib.Path(holder.name)
+        cls.folder = class_folder(cls)
         # Of what is built already: another generator, so that CPack makes nothing while other tests run.
         output("cpack", "--config", BUILD / "CPackConfig.cmake", "-G", "DEB", "-B", cls.folder, "-D", "CPACK_CMAKE_GENERATOR=Ninja")
         cls.package, = cls.folder.glob("*.deb")

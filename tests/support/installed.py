@@ -3,6 +3,7 @@ import os
 import pathlib
 import struct
 import subprocess
+import tempfile
 
 from support.device import ROOT
 
@@ -18,7 +19,15 @@ def output(*command, **options):
     return done.stdout
 
 
+def class_folder(case):
+    """Returns a folder that the tests of a class share, and that goes with the last of them."""
+    holder = tempfile.TemporaryDirectory(prefix="gpumc-test-")
+    case.addClassCleanup(holder.cleanup)
+    return pathlib.Path(holder.name)
+
+
 def install(prefix):
+    """Installs the build at `prefix`, and returns that."""
     output("cmake", "--install", BUILD, "--prefix", prefix)
     return prefix
 
