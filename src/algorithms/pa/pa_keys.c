@@ -7,6 +7,12 @@
 #include "core/base/memory.h"
 #include "core/simulation/shared_keys.h"
 
+#define PA_OVERLAP_KEY(meaning)                                                                    \
+  {                                                                                                \
+    .name = "overlap", .type = GPUMC_KEY_REAL, .minimum = 0.01, .maximum = 0.999,                  \
+    .sweepable = true, .exactly_one_of = "schedule", .doc = (meaning)                              \
+  }
+
 static const struct gpumc_key beta_keys[] = {
     GPUMC_BETA_KEY("from", .default_text = "0.0",
                    .doc = "First inverse temperature after 0, where every population starts; by "
@@ -24,14 +30,9 @@ static const struct gpumc_key beta_keys[] = {
                                            "to which the first step from the infinite temperature "
                                            "leads; the last one is shortened to end at `to`.",
                         .ends_at_to = true),
-    {.name = "overlap",
-     .type = GPUMC_KEY_REAL,
-     .minimum = 0.01,
-     .maximum = 0.999,
-     .sweepable = true,
-     .exactly_one_of = "schedule",
-     .doc = "Adaptive steps: the overlap of neighbouring energy histograms (eq. 8), 0.5 to 0.9 in "
-            "practice; later runs keep the steps of the first."},
+    PA_OVERLAP_KEY(
+        "Adaptive steps: the overlap of neighbouring energy histograms (eq. 8), 0.5 to 0.9 in "
+        "practice; later runs keep the steps of the first."),
     GPUMC_BETA_KEY("values", .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM,
                    .ascending = true, .exactly_one_of = "schedule",
                    .doc = "The inverse temperatures themselves.",
@@ -50,21 +51,14 @@ static const struct gpumc_key control_keys[] = {
     GPUMC_CONTROL_STEP_KEY(.sweepable = true, .exactly_one_of = "schedule", .example = "0.05",
                            .doc = "Equal steps of this size; the last one is shortened to end at "
                                   "`to`."),
-    {.name = "overlap",
-     .type = GPUMC_KEY_REAL,
-     .minimum = 0.01,
-     .maximum = 0.999,
-     .sweepable = true,
-     .exactly_one_of = "schedule",
-     .doc = "Adaptive steps: the overlap of neighbouring histograms (eq. 8), 0.5 to 0.9 in "
-            "practice; later runs keep the steps of the first."},
+    PA_OVERLAP_KEY("Adaptive steps: the overlap of neighbouring histograms (eq. 8), 0.5 to 0.9 in "
+                   "practice; later runs keep the steps of the first."),
     GPUMC_CONTROL_VALUE_KEY("values", .list_minimum = 2, .list_maximum = PA_VALUES_MAXIMUM,
                             .ascending = true, .exactly_one_of = "schedule",
                             .doc = "The values themselves."),
     {0}};
 
-static const struct gpumc_key reweight_keys[] = {
-    GPUMC_BETA_GRID_KEYS(.sweepable = false), {0}};
+static const struct gpumc_key reweight_keys[] = {GPUMC_BETA_GRID_KEYS(.sweepable = false), {0}};
 
 static const char *const resampling_choices[] = {"nearest_integer", "systematic", NULL};
 

@@ -18,6 +18,13 @@
   }
 #define GPUMC_BETA_STEP_KEY(...) GPUMC_BETA_KEY("step", .minimum_exclusive = true, __VA_ARGS__)
 
+/* How many values there are, one of the keys of `group` that say so. */
+#define GPUMC_COUNT_KEY(most, group, shown, meaning)                                               \
+  {                                                                                                \
+    .name = "count", .type = GPUMC_KEY_INTEGER, .minimum = 2, .maximum = (most),                   \
+    .sweepable = true, .exactly_one_of = (group), .example = (shown), .doc = (meaning)             \
+  }
+
 /* The block `beta` of an algorithm that simulates from `least` to `most` temperatures side by side:
  * both ends with the spacing or the number, or the values themselves. */
 extern const char *const gpumc_spacing_choices[];
@@ -32,14 +39,7 @@ extern const char *const gpumc_spacing_choices[];
       GPUMC_BETA_STEP_KEY(.sweepable = true, .exactly_one_of = "temperatures",                     \
                           .doc = "Spacing from `from` to `to`.",                                   \
                           .temperature_doc = "Spacing of temperatures from `from` to `to`."),      \
-      {.name = "count",                                                                            \
-       .type = GPUMC_KEY_INTEGER,                                                                  \
-       .minimum = 2,                                                                               \
-       .maximum = (most),                                                                          \
-       .sweepable = true,                                                                          \
-       .exactly_one_of = "temperatures",                                                           \
-       .example = "12",                                                                            \
-       .doc = "Number of temperatures, both ends included."},                                      \
+      GPUMC_COUNT_KEY(most, "temperatures", "12", "Number of temperatures, both ends included."),  \
       GPUMC_BETA_KEY("values", .list_minimum = (least), .list_maximum = (most), .ascending = true, \
                      .sweepable = true, .exactly_one_of = "temperatures",                          \
                      .doc = "The inverse temperatures themselves.",                                \
@@ -107,14 +107,7 @@ enum { GPUMC_GRID_LIST_MAXIMUM = 20000 };
                               .doc = "Last value, with `step` or `count`."),                       \
       GPUMC_CONTROL_STEP_KEY(.sweepable = true, .exactly_one_of = "values",                        \
                              .doc = "Spacing from `from` to `to`."),                               \
-      {.name = "count",                                                                            \
-       .type = GPUMC_KEY_INTEGER,                                                                  \
-       .minimum = 2,                                                                               \
-       .maximum = (most),                                                                          \
-       .sweepable = true,                                                                          \
-       .exactly_one_of = "values",                                                                 \
-       .example = "5",                                                                             \
-       .doc = "Number of values, both ends included."},                                            \
+      GPUMC_COUNT_KEY(most, "values", "5", "Number of values, both ends included."),               \
       GPUMC_CONTROL_VALUE_KEY("values", .list_minimum = (least), .list_maximum = (most),           \
                               .ascending = true, .sweepable = true, .exactly_one_of = "values",    \
                               .doc = "The values themselves."),                                    \
