@@ -5,7 +5,7 @@
 
 #include "cli/arguments.h"
 #include "cli/cli.h"
-#include "core/run/merge.h"
+#include "core/run/merging/merge.h"
 #include "core/simulation/algorithm.h"
 
 enum { OPTION_FRESH = CLI_OPTION_OWN };

@@ -4,7 +4,7 @@
  * An algorithm with a `merger` makes, from the contents of the sources, the state that a run of all
  * of them would have at its end; then the functions that end a run write the merged result. The
  * core has already checked that the sources are whole, finished, of the same configuration except
- * where it may differ, and of different random numbers each (core/run/merge.h). */
+ * where it may differ, and of different random numbers each (core/run/merging/merge.h). */
 #ifndef GPUMC_CORE_SIMULATION_MERGE_H
 #define GPUMC_CORE_SIMULATION_MERGE_H
 

@@ -1,45 +1,18 @@
-/* Checkpoints: an HDF5 file in a shell of gpumc's own; writing, sealing, verifying and reading it.
- *
- * The first 512 bytes are an HDF5 user block; numbers little-endian:
- *   0   16  "gpumc-checkpoint", without a final NUL
- *   16   4  format version
- *   20   4  size of this block, 512
- *   24   8  size of the whole file in bytes
- *   32   8  checksum of the bytes 512 .. size - 1
- *   40 464  zero
- *   504  8  checksum of the bytes 0 .. 503 */
-#include "core/storage/checkpoint.h"
-
+/* The arrays and texts of a checkpoint, written and read: an HDF5 file in the shell that
+ * checkpoint_seal.c describes. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/checksum.h"
 #include "core/base/files.h"
 #include "core/base/memory.h"
+#include "core/storage/checkpoint_seal.h"
 #include "core/storage/hdf5_file.h"
 #include "core/storage/hdf5_values.h"
 #include "core/storage/side_files.h"
-
-/* ---- sealing with the user block, and verifying the seal ---- */
-
-/* Sizes and offsets in the user block. */
-enum {
-  BLOCK_BYTES = 512,
-  VERSION_AT = 16,
-  BLOCK_SIZE_AT = 20,
-  FILE_SIZE_AT = 24,
-  CHECKSUM_AT = 32,
-  BLOCK_CHECKSUM_AT = 504,
-};
-static const char magic[VERSION_AT] __attribute__((nonstring)) = GPUMC_CHECKPOINT_MARK;
-
-enum { READ_BYTES = 1 << 20 };
 
 struct element_type {
   const char *name;
@@ -61,142 +34,6 @@ static struct element_type type_of(enum gpumc_element element)
     break;
   }
   return (struct element_type){"float64", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE};
-}
-
-static void store(unsigned char *bytes, uint64_t value, size_t size)
-{
-  for (size_t i = 0; i < size; i++)
-    bytes[i] = (unsigned char)(value >> 8 * i);
-}
-
-static uint64_t load(const unsigned char *bytes, size_t size)
-{
-  uint64_t value = 0;
-  for (size_t i = 0; i < size; i++)
-    value |= (uint64_t)bytes[i] << 8 * i;
-  return value;
-}
-
-/* Reads until the buffer is full or the file ends; returns the count, or -1 with errno. */
-static ssize_t read_full(int descriptor, unsigned char *buffer, size_t count)
-{
-  size_t filled = 0;
-  while (filled < count) {
-    ssize_t got = read(descriptor, buffer + filled, count - filled);
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got < 0)
-      return -1;
-    if (got == 0)
-      break;
-    filled += (size_t)got;
-  }
-  return (ssize_t)filled;
-}
-
-/* Computes the checksum of everything after the user block, and the size of the whole file. */
-static enum gpumc_status sum_contents(int descriptor, const char *path, uint64_t *size,
-                                      uint64_t *value, struct gpumc_error *error)
-{
-  struct gpumc_checksum checksum;
-  unsigned char *buffer;
-  ssize_t got = -1;
-  enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY(gpumc_allocate_array(&buffer, READ_BYTES, "a file buffer", error));
-  gpumc_checksum_begin(&checksum);
-  if (lseek(descriptor, BLOCK_BYTES, SEEK_SET) >= 0)
-    while ((got = read_full(descriptor, buffer, READ_BYTES)) > 0)
-      gpumc_checksum_add(&checksum, buffer, (size_t)got);
-  if (got < 0)
-    status = gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot read: %s", path, strerror(errno));
-  *value = gpumc_checksum_value(&checksum);
-  *size = checksum.length + BLOCK_BYTES;
-  free(buffer);
-  return status;
-}
-
-enum gpumc_status gpumc_checkpoint_seal(const char *path, struct gpumc_error *error)
-{
-  unsigned char block[BLOCK_BYTES] = {0};
-  uint64_t size = 0;
-  uint64_t checksum = 0;
-  const char *reason;
-  int descriptor = gpumc_regular_open(path, O_RDWR, &reason);
-  if (descriptor < 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", path, reason);
-  enum gpumc_status status;
-  GPUMC_TRY_OUT(status, sum_contents(descriptor, path, &size, &checksum, error));
-  memcpy(block, magic, sizeof magic);
-  store(block + VERSION_AT, GPUMC_CHECKPOINT_VERSION, 4);
-  store(block + BLOCK_SIZE_AT, BLOCK_BYTES, 4);
-  store(block + FILE_SIZE_AT, size, 8);
-  store(block + CHECKSUM_AT, checksum, 8);
-  store(block + BLOCK_CHECKSUM_AT, gpumc_checksum_of(block, BLOCK_CHECKSUM_AT), 8);
-  if (gpumc_write_all_at(descriptor, block, sizeof block, 0) != 0 || fsync(descriptor) != 0)
-    status = gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot write: %s", path, strerror(errno));
-out:
-  if (close(descriptor) != 0 && status == GPUMC_OK)
-    status = gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot write: %s", path, strerror(errno));
-  return status;
-}
-
-static enum gpumc_status
-check_block(const unsigned char block[BLOCK_BYTES], const char *path, struct gpumc_error *error)
-{
-  if (memcmp(block, magic, sizeof magic) != 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is not a checkpoint of gpumc", path);
-  uint64_t version = load(block + VERSION_AT, 4);
-  if (version != GPUMC_CHECKPOINT_VERSION)
-    return gpumc_error_set(error, GPUMC_FAILURE,
-                           "%s: was written by checkpoint format %llu; this program reads %d: "
-                           "finish the run with the program that began it",
-                           path, (unsigned long long)version, GPUMC_CHECKPOINT_VERSION);
-  if (load(block + BLOCK_CHECKSUM_AT, 8) != gpumc_checksum_of(block, BLOCK_CHECKSUM_AT) ||
-      load(block + BLOCK_SIZE_AT, 4) != BLOCK_BYTES)
-    return gpumc_error_set(error, GPUMC_FAILURE,
-                           "%s: is damaged (the checksum of its header is wrong)", path);
-  return GPUMC_OK;
-}
-
-/* HEAD: user block and length; WHOLE: the checksum as well. */
-enum extent { HEAD, WHOLE };
-
-static enum gpumc_status
-verify_open(int descriptor, const char *path, enum extent extent, struct gpumc_error *error)
-{
-  unsigned char block[BLOCK_BYTES] = {0};
-  struct stat found;
-  uint64_t size = 0;
-  uint64_t checksum = 0;
-  ssize_t got = read_full(descriptor, block, sizeof block);
-  if (got < 0 || fstat(descriptor, &found) != 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot read: %s", path, strerror(errno));
-  if (got >= VERSION_AT && got < BLOCK_BYTES && memcmp(block, magic, sizeof magic) == 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (cut off after %zd bytes)", path,
-                           got);
-  GPUMC_TRY(check_block(block, path, error));
-  uint64_t expected = load(block + FILE_SIZE_AT, 8);
-  if ((uint64_t)found.st_size != expected)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (%lld bytes long instead of %llu)",
-                           path, (long long)found.st_size, (unsigned long long)expected);
-  if (extent == HEAD)
-    return GPUMC_OK;
-  GPUMC_TRY(sum_contents(descriptor, path, &size, &checksum, error));
-  if (checksum != load(block + CHECKSUM_AT, 8))
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (its checksum is wrong)", path);
-  return GPUMC_OK;
-}
-
-/* Does not use HDF5. */
-static enum gpumc_status verify(const char *path, enum extent extent, struct gpumc_error *error)
-{
-  const char *reason;
-  int descriptor = gpumc_regular_open(path, O_RDONLY, &reason);
-  if (descriptor < 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", path, reason);
-  enum gpumc_status status = verify_open(descriptor, path, extent, error);
-  close(descriptor);
-  return status;
 }
 
 /* ---- an HDF5 file beside its final name, sealed, then renamed ---- */
@@ -221,8 +58,8 @@ begin(const char *path, struct gpumc_checkpoint_writer *writer, struct gpumc_err
   GPUMC_TRY(gpumc_side_file_check(path, GPUMC_SIDE_CHECKPOINT, error));
   GPUMC_TRY(gpumc_side_file_check(writer->written, GPUMC_SIDE_CHECKPOINT, error));
   writer->begun = true;
-  return gpumc_hdf5_create(writer->written, BLOCK_BYTES, GPUMC_CHECKPOINT_MARK, &writer->file,
-                           error);
+  return gpumc_hdf5_create(writer->written, GPUMC_CHECKPOINT_BLOCK_BYTES, GPUMC_CHECKPOINT_MARK,
+                           &writer->file, error);
 }
 
 enum gpumc_status gpumc_checkpoint_begin(const char *path, struct gpumc_checkpoint_writer **writer,
@@ -406,12 +243,12 @@ struct gpumc_checkpoint_reader {
   const struct gpumc_processes *processes; /* that read together; NULL: only this one */
 };
 
-static enum gpumc_status open_verified(const char *path, enum extent extent,
+static enum gpumc_status open_verified(const char *path, enum gpumc_checkpoint_extent extent,
                                        struct gpumc_checkpoint_reader **reader,
                                        struct gpumc_error *error)
 {
   *reader = NULL;
-  GPUMC_TRY(verify(path, extent, error));
+  GPUMC_TRY(gpumc_checkpoint_verify(path, extent, error));
   GPUMC_TRY(gpumc_allocate_array(reader, 1, "a checkpoint reader", error));
   const enum gpumc_status status = gpumc_hdf5_open(path, GPUMC_HDF5_READ, &(*reader)->file, error);
   if (status != GPUMC_OK) {
@@ -424,13 +261,13 @@ static enum gpumc_status open_verified(const char *path, enum extent extent,
 enum gpumc_status gpumc_checkpoint_open(const char *path, struct gpumc_checkpoint_reader **reader,
                                         struct gpumc_error *error)
 {
-  return open_verified(path, WHOLE, reader, error);
+  return open_verified(path, GPUMC_CHECKPOINT_WHOLE, reader, error);
 }
 
 enum gpumc_status gpumc_checkpoint_peek(const char *path, struct gpumc_checkpoint_reader **reader,
                                         struct gpumc_error *error)
 {
-  return open_verified(path, HEAD, reader, error);
+  return open_verified(path, GPUMC_CHECKPOINT_HEAD, reader, error);
 }
 
 /* Opens an array and reads its two extents; negative with the error set. */

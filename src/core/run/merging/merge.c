@@ -3,7 +3,7 @@
  * A merged result is made like that of a run: by the algorithm's own state, here filled from the
  * sources instead of by sweeps, and by the functions that end a run. There are no replicas: the
  * ensemble is a name and a plan. */
-#include "core/run/merge.h"
+#include "core/run/merging/merge.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/run/merge.h"
+#include "core/run/merging/merge.h"
 #include "core/statistics/significance.h"
 
 static const double freedom_of_error = 15;

@@ -6,7 +6,7 @@
 
 #include "core/base/memory.h"
 #include "core/base/text.h"
-#include "core/run/merge.h"
+#include "core/run/merging/merge.h"
 #include "core/simulation/algorithm.h"
 #include "core/storage/hdf5_values.h"
 #include "core/storage/result_data.h"

@@ -7,7 +7,7 @@
 #include "core/base/memory.h"
 #include "core/run/language_internal.h"
 #include "core/run/compare.h"
-#include "core/run/merge.h"
+#include "core/run/merging/merge.h"
 #include "core/simulation/registry.h"
 #include "core/storage/result_data.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/memory.h"
-#include "core/run/merge.h"
+#include "core/run/merging/merge.h"
 #include "core/storage/result_data.h"
 
 /* Returns the thermal seed of a run, from its provenance. */
