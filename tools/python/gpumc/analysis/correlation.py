@@ -56,6 +56,13 @@ def of_families(result, term):
     return np.concatenate(deviations), np.mean(means, axis=0)
 
 
+def root(covariance):
+    """The symmetric root, of a covariance that may be singular. Normal deviates times it are the same with every library of linear algebra,
+    up to rounding. Those times the eigenvectors are not: their signs, and their order where eigenvalues are equal, differ."""
+    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
+    return vectors * np.sqrt(np.maximum(values, 0)) @ vectors.T
+
+
 def shrunk(deviations):
     """Correlation of the groups' deviations. That of few groups is noise in itself, so their mean correlation
     takes part (Ledoit and Wolf, J. Portfolio Manag. 30, 110 (2004)), the more the fewer groups there are."""

@@ -93,8 +93,8 @@ class Curves:
         the errors, by the correlation if one was given; then quantities are taken as independent of each other."""
         if name not in self.deviations:
             random = np.random.default_rng([seed, self.side, *name.encode()])
-            root = _root(self.correlation(name))
-            return self.values[name] + self.errors[name] * (random.normal(size=(count, len(self.beta))) @ root.T)
+            root = correlation.root(self.correlation(name))
+            return self.values[name] + self.errors[name] * (random.normal(size=(count, len(self.beta))) @ root)
         deviations = self.deviations[name]
         random = np.random.default_rng([seed, self.side])
         groups, places = deviations.shape
@@ -108,12 +108,6 @@ class Curves:
                 weights = random.multinomial(groups, np.full(groups, 1 / groups), size=count) - 1
                 drawn[:, place] = weights @ unit[:, place]
         return self.values[name] + self.errors[name] * drawn
-
-
-def _root(correlation):
-    """A matrix whose product with its transpose is the correlation, which may be singular."""
-    values, vectors = np.linalg.eigh(correlation)
-    return vectors * np.sqrt(np.maximum(values, 0))
 
 
 def from_arrays(side: int, temperature, values: dict, errors: dict, correlations: dict | None = None, dimension: int = 2) -> Curves:

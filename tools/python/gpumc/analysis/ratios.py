@@ -142,7 +142,7 @@ def _drawn(size, name, at, count, seed, remarks, is_log=False):
     if curve.quality.p < 1e-3:
         remarks.append(f"{name} of L = {size.side} is not smooth within its errors ({curve.quality.text()})")
     random = np.random.default_rng([seed, size.side, *name.encode(), 1])
-    unknown = random.normal(size=(count, curve.root.shape[1])) @ curve.root.T
+    unknown = random.normal(size=(count, len(at))) @ curve.root
     return np.vstack([curve.weights @ values, other @ curve.weights.T + unknown])
 
 

@@ -10,6 +10,8 @@ import dataclasses
 import numpy as np
 from scipy import linalg, special
 
+from . import correlation
+
 # Size of g in units of the root mean square of what a straight line leaves of the values; its length in units of half the range.
 SIZES = 1.0, 3.0, 10.0
 LENGTHS = 0.15, 0.25, 0.4, 0.6, 0.9, 1.3
@@ -111,8 +113,8 @@ def chi2_quality(chi2, freedom):
 
 @dataclasses.dataclass(frozen=True)
 class Smooth:
-    """A curve at `beta`: `weights` [at, values] that make its mean from the values, and `root` [at, k], whose products with normal
-    deviates are what may be added to it for what is unknown between the values. `quality` of the values' fit."""
+    """A curve at `beta`: `weights` [at, values] that make its mean from the values, and `root` [at, at], a symmetric matrix whose products with
+    normal deviates are what may be added to it for what is unknown between the values. `quality` of the values' fit."""
     beta: np.ndarray
     weights: np.ndarray
     root: np.ndarray
@@ -127,17 +129,18 @@ def smooth(beta, values, covariance, at):
     scale = np.std(values) or 1.0
     noise = covariance + (LEAST_NOISE * scale) ** 2 * np.eye(len(u))
     parts = [_curve(noise, values, u, v, size * scale, length) for size in CURVE_SIZES for length in CURVE_LENGTHS]
-    deviances, weights, roots, hats = zip(*parts)
+    deviances, weights, unknowns, hats = zip(*parts)
     shares = np.exp(-0.5 * (np.array(deviances) - min(deviances)))
     shares /= shares.sum()
     whole = np.einsum("p,pav->av", shares, np.array(weights))
-    unknown = [np.sqrt(share) * root for share, root in zip(shares, roots)]
-    unknown += [np.sqrt(share) * ((own - whole) @ values)[:, None] for share, own in zip(shares, weights)]
-    return Smooth(at, whole, np.hstack(unknown), quality(values, noise, np.einsum("p,pab->ab", shares, np.array(hats))))
+    apart = (np.array(weights) - whole) @ values
+    unknown = np.einsum("p,pab->ab", shares, np.array(unknowns)) + (shares * apart.T) @ apart
+    return Smooth(at, whole, correlation.root(unknown), quality(values, noise, np.einsum("p,pab->ab", shares, np.array(hats))))
 
 
 def _curve(noise, values, u, v, size, length):
-    """Of one process: the deviance, the weights of the mean [at, values], the root of what is unknown, and the smoother of the values."""
+    """Of one process: the deviance, the weights of the mean [at, values], the covariance of what is unknown [at, at], and the smoother of the
+    values."""
     fixed, fixed_at = (np.column_stack([np.ones_like(w), w]) for w in (u, v))
     own, cross = near(u, u, size, length), near(v, u, size, length)
     factor = linalg.cho_factor(noise + own, lower=True)
@@ -145,10 +148,7 @@ def _curve(noise, values, u, v, size, length):
     columns, crossed = solved[:, :2], solved[:, 2:]
     weights = (crossed + columns @ np.linalg.solve(fixed.T @ columns, fixed_at.T - fixed.T @ crossed)).T
     unknown = near(v, v, size, length) - weights @ cross.T - cross @ weights.T + weights @ own @ weights.T
-    eigenvalues, vectors = np.linalg.eigh((unknown + unknown.T) / 2)
-    kept = eigenvalues > 1e-10 * max(eigenvalues[-1], 0)
-    return (solve(noise + own, fixed, values).deviance[0], weights, vectors[:, kept] * np.sqrt(eigenvalues[kept]),
-            smoother(noise + own, fixed, own))
+    return solve(noise + own, fixed, values).deviance[0], weights, unknown, smoother(noise + own, fixed, own)
 
 
 def spread_of(fixed, values):
