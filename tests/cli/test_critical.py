@@ -3,8 +3,11 @@
 T_c of L = 8, 16 and 24 with the corrections of the square Ising model is within four of its errors of 2.269185 (false alarm 1e-4), and
 these are below 0.005. Control: temperatures wrong by 2 %.
 """
+import json
 import os
 import pathlib
+import pty
+import re
 import subprocess
 import sys
 import unittest
@@ -17,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "tools/python"
 sys.path[:0] = [str(ROOT / "tests"), str(PACKAGE)]
 import gpumc as reader  # noqa: E402
-from gpumc import analysis  # noqa: E402
+from gpumc import analysis, measured  # noqa: E402
 from gpumc.analysis import transition  # noqa: E402
 from support import device, gpumc_program as gpumc, simulated_sizes  # noqa: E402
 
@@ -50,6 +53,26 @@ def critical(*arguments):
                           env={**os.environ, "PYTHONPATH": str(PACKAGE)}, stdin=subprocess.DEVNULL, check=False)
 
 
+NUMBER = re.compile(r"-?[0-9.]+\([0-9.]+\)|chi2/dof = [0-9./]+|p = [0-9.e-]+[0-9]")
+
+
+def texts_of(item):
+    """What the program prints of the numbers in its JSON."""
+    if isinstance(item, dict):
+        if {"value", "error"} <= item.keys() and None not in (item["value"], item["error"]):
+            yield measured.text(item["value"], item["error"])
+        if "chi2" in item:
+            yield from NUMBER.findall(f"chi2/dof = {item['chi2']:.1f}/{item['freedom']:.1f}, p = {item['p']:.2g}")
+    for part in item.values() if isinstance(item, dict) else item if isinstance(item, list) else ():
+        yield from texts_of(part)
+
+
+def background(path):
+    """Of a picture: 0 is black, 1 white."""
+    import matplotlib.image
+    return matplotlib.image.imread(path)[0, 0, :3].mean()
+
+
 class Critical(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -70,11 +93,46 @@ class Critical(unittest.TestCase):
                       "L = 8 and 16: T = 2.2", "errors by bootstrap over replicas"):
             self.assertIn(words, done.stdout)
         self.assertEqual(picture.read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertGreater(background(picture), 0.9)
         found = analysis.critical_point(self.paths["canonical"], omega=1.75)
         self.assertIn(found.text(), done.stdout)
         self.assertLess(found.best.t_c_error, 0.005)
         self.assertLess(abs(found.best.t_c - T_C), 4 * found.best.t_c_error)
         self.assertGreater(abs(1.02 * found.best.t_c - T_C), 4 * found.best.t_c_error)
+
+    def test_json_has_every_number(self):
+        """Each number with an error that is printed, each chi2 and each p. Control: without one of the exponents they are not all there."""
+        path = pathlib.Path(self.folder.name) / "numbers.json"
+        done = critical("--omega", 1.75, *self.paths["canonical"], "--json", path)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stderr)
+        self.assertTrue(done.stdout.endswith(f"\n\n{path}\n"))
+        found = json.loads(path.read_text())
+        printed = set(NUMBER.findall(done.stdout))
+        self.assertGreater(len(printed), 20)
+        self.assertLessEqual(printed, set(texts_of(found)))
+        for fit, words in zip(found["fits"], done.stdout.partition("fits of T_c and nu:\n")[2].splitlines()):
+            self.assertIn(f"{fit['quantity']}, L = {', '.join(map(str, fit['sides']))}", words)
+            self.assertEqual(fit["drift"] is not None, "drift" in words)
+        self.assertEqual([doubt in done.stdout for doubt in found["doubts"]], [True] * len(found["doubts"]))
+        del found["exponents"]["beta/nu"]
+        self.assertFalse(printed <= set(texts_of(found)))
+
+    def test_style_and_progress_on_a_terminal(self):
+        """Control: test_program, without a style nor a terminal."""
+        picture = pathlib.Path(self.folder.name) / "dark.png"
+        terminal, other = pty.openpty()
+        done = subprocess.run([sys.executable, "-m", "gpumc.analysis", "critical", "--omega", "1.75", *self.paths["canonical"], "-o", picture,
+                               "--style", "dark_background"], stdout=subprocess.PIPE, stderr=other, stdin=subprocess.DEVNULL, text=True,
+                              env={**os.environ, "PYTHONPATH": str(PACKAGE), "COLUMNS": "60"}, check=False)
+        os.close(other)
+        shown = os.read(terminal, 1 << 16).decode().split("\r\x1b[K")
+        os.close(terminal)
+        self.assertEqual(done.returncode, 0, shown)
+        self.assertEqual((shown[0], shown[-1]), ("", ""))
+        self.assertEqual([line.partition(":")[0] for line in shown[1:-1]], [f"{number} of 7" for number in range(1, 8)])
+        self.assertLess(max(map(len, shown)), 60)
+        self.assertNotIn("\x1b", done.stdout)
+        self.assertLess(background(picture), 0.1)
 
     def test_same_numbers_again(self):
         first, second = (analysis.collapse(self.paths["canonical"], "xi/L", analytic=True) for _ in range(2))
@@ -125,6 +183,11 @@ class Critical(unittest.TestCase):
 
     def test_refusals(self):
         one = self.paths["canonical"][0]
+        for arguments, words in ((["--style", "none-such", "-o", "a.png"], "no style 'none-such'"), (["--json", "/none/such.json"], "/none/such.json")):
+            done = critical("--smallest", 16, *self.paths["canonical"], *arguments)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(words, done.stderr)
+        self.assertEqual(critical(one, "--style", "classic").returncode, 2)
         for paths, words in (([one], "one size"), ([one, one], "same size"), ([one, ROOT / "README.md"], "not an HDF5 file")):
             done = critical(*paths)
             self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)

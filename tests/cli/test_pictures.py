@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 REFERENCES = pathlib.Path(__file__).resolve().parent / "pictures"
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools/python")]
 import gpumc  # noqa: E402
-from gpumc import plot  # noqa: E402
+from gpumc import analysis, plot  # noqa: E402
 from gpumc.plot import style  # noqa: E402
 from support import pictures  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
@@ -44,6 +44,7 @@ PICTURES = {
     "heisenberg": ("configurations", ["heisenberg"], {}),
     "bond-order": ("bond-order", ["disks"], {}),
     "equation-of-state": ("equation-of-state", ["disks", "disks-dilute"], {}),
+    "collapse": ("collapse", ["critical-8", "critical-12", "critical-16"], {}),
 }
 
 # Root mean square, in steps of 255. One curve a tenth of its panel too high makes 1.9 or more, a map moved by one site 22 or more.
@@ -61,13 +62,18 @@ def drawn(folder, name, disturbed=False):
     results = [gpumc.read(folder / f"{run}.h5") for run in runs]
     path = folder / f"{name}.png"
     with plot.used():
-        figure = plot.draw(kind, results, **options)
+        figure = collapse_of(results) if kind == "collapse" else plot.draw(kind, results, **options)
         words = pictures.words_of(figure)
         pictures.strip_words(figure)
         if disturbed:
             pictures.disturb(figure)
         plot.save(figure, path, pictures.DPI)
     return words, matplotlib.image.imread(path)
+
+
+def collapse_of(results):
+    """What gpumc-critical draws, of few replicates."""
+    return plot.collapse.of(analysis.critical_point(results, omega=1.75, replicates=40))
 
 
 class Pictures(ProgramCase):
@@ -80,7 +86,7 @@ class Pictures(ProgramCase):
         """And a control: with one curve a tenth of the panel too high they are not."""
         expected = json.loads((REFERENCES / "words.json").read_text())
         self.assertEqual(sorted(expected), sorted(PICTURES))
-        self.assertEqual({kind for kind, *_ in PICTURES.values()}, set(plot.KINDS))
+        self.assertEqual({kind for kind, *_ in PICTURES.values()}, {*plot.KINDS, "collapse"})
         for name in PICTURES:
             with self.subTest(picture=name):
                 reference = matplotlib.image.imread(REFERENCES / f"{name}.png")

@@ -70,6 +70,11 @@ model: {name: ea, shape: [6, 6, 6], disorder_seed: 7}
 algorithm: {name: pt, beta: {from: 0.4, to: 1.0, count: 8}, samples: 64, replicas: 2, sweeps: 2048, exchange_every: 8,
             measure_every: 8}
 """,
+    **{f"critical-{side}": f"""\
+title: 2D Ising, L = {side}
+model: {{name: ising2d, shape: [{side}, {side}]}}
+algorithm: {{name: canonical, beta: {{from: 0.42, to: 0.46, count: 9}}, replicas: 32, thermalization: 1000, sweeps: 4000, interval: 5}}
+""" for side in (8, 12, 16)},
 }
 
 

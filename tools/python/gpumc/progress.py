@@ -5,6 +5,7 @@ import collections.abc
 import contextlib
 import json
 import os
+import shutil
 import sys
 
 
@@ -22,6 +23,22 @@ def shown(outputs: list[str], show: bool | None = None) -> collections.abc.Itera
             print(file=sys.stderr)
     else:
         yield lambda: None
+
+
+@contextlib.contextmanager
+def told() -> collections.abc.Iterator[collections.abc.Callable[[str], object]]:
+    """tell(text): shows a line in place of the last one on standard error, if that is a terminal. At the end the line is gone."""
+    if not sys.stderr.isatty():
+        yield lambda text: None
+        return
+
+    def tell(text):
+        print("\r\x1b[K" + text[:shutil.get_terminal_size().columns - 1], end="", file=sys.stderr, flush=True)
+
+    try:
+        yield tell
+    finally:
+        tell("")
 
 
 def _notebook():

@@ -8,12 +8,15 @@ T_c and nu are those of the collapse of the Binder parameter or of xi/L (scaling
 with the same T_c and nu. All sizes take part unless they do not fit.
 """
 import argparse
+import collections.abc
 import dataclasses
+import json
+import pathlib
 import sys
 
 import numpy as np
 
-from .. import files, measured
+from .. import files, measured, progress
 from . import curves as curves_module
 from . import points, ratios, scaling, transition
 
@@ -42,6 +45,9 @@ class Fit:
         return (f"  {name:{FIT}s} T_c = {measured.text(self.found.t_c, self.found.t_c_error)}, "
                 f"nu = {measured.text(self.found.nu, self.found.nu_error)}; {self.found.quality.text()}{drift}")
 
+    def numbers(self):
+        return {**_of_collapse(self.found), "drift": self.drift}
+
 
 @dataclasses.dataclass(frozen=True)
 class CriticalPoint:
@@ -69,14 +75,64 @@ class CriticalPoint:
                   *("  " + doubt for doubt in self.doubts)]
         return "\n".join(lines)
 
+    def numbers(self) -> dict:
+        """What text() says as numbers with all their digits, for JSON: dictionaries, lists and numbers; None where one is not known."""
+        best = self.best
+        return _plain({
+            "t_c": _pair(best.t_c, best.t_c_error), "beta_c": _pair(1 / best.t_c, best.t_c_error / best.t_c ** 2),
+            "nu": _pair(best.nu, best.nu_error), "1/nu": _pair(1 / best.nu, best.nu_error / best.nu ** 2),
+            "exponents": {name: {**_pair(found.exponent, found.exponent_error), "collapse": _of_collapse(found)}
+                          for name, found in self.exponents.items()},
+            "collapse": _of_collapse(best), "fits": [fit.numbers() for fit in self.fits],
+            "quotients": [{"crossing": found.crossing, "sides": found.sides, "temperature": _pair(found.temperature, found.temperature_error),
+                           "value": _pair(found.value, found.value_error),
+                           "exponents": {name: _pair(*numbers) for name, numbers in found.exponents.items()}, "remarks": found.remarks}
+                          for found in self.quotients],
+            "doubts": self.doubts})
+
+
+def _pair(value, error):
+    return {"value": value, "error": error}
+
+
+def _of_collapse(found):
+    return {"quantity": found.quantity, "sides": found.sides, "omega": found.omega, "analytic": found.analytic,
+            "t_c": _pair(found.t_c, found.t_c_error), "nu": _pair(found.nu, found.nu_error), "bend": _pair(found.bend, found.bend_error),
+            "x_range": found.x_range, "left_out": found.left_out, "groups": found.groups, "quality": dataclasses.asdict(found.quality),
+            "remarks": found.remarks}
+
+
+def _plain(item):
+    """Of dictionaries, sequences and numbers of any kind."""
+    if isinstance(item, dict):
+        return {name: _plain(value) for name, value in item.items()}
+    if isinstance(item, (tuple, list)):
+        return [_plain(value) for value in item]
+    if isinstance(item, (float, np.floating)):
+        return float(item) if np.isfinite(item) else None
+    return item
+
+
+class _Steps:
+    """Counts the fits and tells which one comes next."""
+    def __init__(self, tell, count):
+        self.tell, self.count, self.number = tell, count, 0
+
+    def next(self, text):
+        self.number += 1
+        if self.tell:
+            self.tell(f"{self.number} of {self.count}: {text}")
+
 
 def critical_point(results, *, omega: float | None = None, x_max: float | None = None, smallest: int = 0,
-                   replicates: int = scaling.REPLICATES, seed: int = 1) -> CriticalPoint:
+                   replicates: int = scaling.REPLICATES, seed: int = 1,
+                   tell: collections.abc.Callable[[str], object] | None = None) -> CriticalPoint:
     """The CriticalPoint of results of several sizes of one model, one result for each (Results or paths).
 
     `omega`: exponent of the leading correction to scaling, if it is known (2D Ising: 7/4; 3D Ising: 0.83). Fits have that correction then; else
     those with omega = 1 and 2 are made for comparison. All fits have the analytic corrections of scaling.collapse().
     `x_max`, `smallest`, `replicates`, `seed`: as for collapse().
+    `tell`: called with a line of text before each fit, which takes a second or more: "3 of 19: collapse of xi/L, L = 16, 32, 64".
 
     From all sizes on, the smallest one is left out until a fit has p of at least 5 % and T_c and nu stay within two errors (of the change) when
     one more size is left out. If there is none, the best p of those with three sizes is taken, and said to be so.
@@ -100,36 +156,41 @@ def critical_point(results, *, omega: float | None = None, x_max: float | None =
     if len(sizes) < 2:
         raise transition.NotComparable("one size makes no critical point; give results of three sizes or more")
     options: dict = {"analytic": True, "x_max": x_max, "replicates": replicates, "seed": seed}
+    unknown = UNKNOWN_OMEGA if omega is None else ()
+    steps = _Steps(tell, len(collapsed) * (len(sizes) - 1 + len(unknown)) + len(observables) + 1)
     fits, others = [], []
     for name in collapsed:
-        fits += _fits(sizes, name, {**options, "omega": omega})
-        if omega is None:
-            others += list(filter(None, (_with_omega(sizes, name, other, options) for other in UNKNOWN_OMEGA)))
+        fits += _fits(sizes, name, {**options, "omega": omega}, steps)
+        others += list(filter(None, (_with_omega(sizes, name, other, options, steps) for other in unknown)))
     if not fits:
         raise transition.NotComparable("no collapse of these sizes succeeds: give three sizes or more, at temperatures on both sides of T_c")
     best, doubts = _best(fits, collapsed)
     used = [size for size in sizes if size.side >= best.found.sides[0]]
     exponents = {}
     for name in observables:
+        steps.next(f"exponent of {name}")
         found = scaling.collapse(used, name, given=best.found, **{**options, "omega": omega})
         exponents[found.exponent_name] = found
+    steps.next("quotients")
     quotients = _quotients(sizes, collapsed, observables, seed)
     return CriticalPoint(best.found, (*fits, *others), exponents, quotients,
                          tuple(dict.fromkeys(doubts + _doubts(best, fits, others, exponents, opened))))
 
 
-def _with_omega(sizes, name, omega, options):
+def _with_omega(sizes, name, omega, options, steps):
     """A fit for comparison; None where these sizes do not allow it."""
+    steps.next(f"collapse of {name} with L^-{omega:g}")
     try:
         return Fit(scaling.collapse(sizes, name, **{**options, "omega": omega}), float("nan"))
     except (ValueError, np.linalg.LinAlgError):
         return None
 
 
-def _fits(sizes, name, options):
+def _fits(sizes, name, options, steps):
     """With all sizes, and without the smallest ones, down to two."""
     found = []
-    for first in range(max(len(sizes) - 1, 1)):
+    for first in range(len(sizes) - 1):
+        steps.next(f"collapse of {name}, L = {', '.join(str(size.side) for size in sizes[first:])}")
         try:
             found.append(scaling.collapse(sizes[first:], name, **options))
         except (ValueError, np.linalg.LinAlgError):
@@ -194,28 +255,46 @@ def _doubts(best, fits, others, exponents, results):
 # --- the program ----------------------------------------------------------------------------------
 
 def main(arguments: list[str] | None = None) -> int:
-    """gpumc-critical; returns the exit code: 0, 1 where results cannot be used, 2 for wrong arguments."""
+    """gpumc-critical; returns the exit code: 0, 1 where results cannot be used or files not be written, 2 for wrong arguments."""
+    parser = _make_parser()
+    options = parser.parse_args(arguments)
+    if options.style and not options.output:
+        parser.error("--style is one of the picture: add -o FIGURE")
+    refused: tuple = files.ResultError, transition.NotComparable, ValueError, OSError
+    if options.output:
+        from .. import plot  # needs Matplotlib
+
+        refused += (plot.Refusal,)
+    try:
+        if options.output:
+            with plot.used(options.style):
+                pass  # a style that does not exist is refused before the fits
+        with progress.told() as tell:
+            found = critical_point(options.results, omega=options.omega, x_max=options.x_max, smallest=options.smallest, tell=tell)
+        print(found.text())
+        if options.json:
+            text = json.dumps(found.numbers(), indent=1, allow_nan=False)
+            pathlib.Path(options.json).write_text(text + "\n", encoding="utf-8")
+        if options.output:
+            plot.collapse.save(found, options.output, options.style)
+    except refused as reason:
+        print(f"gpumc-critical: {files.printable(reason)}", file=sys.stderr)
+        return 1
+    written = list(filter(None, (options.json, options.output)))
+    if written:
+        print("", *written, sep="\n")
+    return 0
+
+
+def _make_parser():
     parser = argparse.ArgumentParser(prog="gpumc-critical", description="T_c, nu and exponents from results of several sizes, one for each, "
                                      "by finite-size scaling, with their errors and what is not to be trusted.")
     parser.add_argument("results", nargs="+", metavar="RESULT")
     parser.add_argument("--omega", type=float, help="exponent of the corrections to scaling, where it is known")
     parser.add_argument("--x-max", type=float, metavar="X", help="leave out values with (1 - T_c/T) L^(1/nu) beyond X")
     parser.add_argument("--smallest", type=int, default=0, metavar="L", help="leave out smaller sizes")
+    parser.add_argument("--json", metavar="FILE", help="write all numbers that are printed, with all their digits, as JSON")
     parser.add_argument("-o", "--output", metavar="FIGURE", help="draw the collapse (PNG, PDF or SVG)")
-    options = parser.parse_args(arguments)
-    try:
-        found = critical_point(options.results, omega=options.omega, x_max=options.x_max, smallest=options.smallest)
-    except (files.ResultError, transition.NotComparable, ValueError) as reason:
-        print(f"gpumc-critical: {files.printable(reason)}", file=sys.stderr)
-        return 1
-    print(found.text())
-    if options.output:
-        from ..plot import Refusal, collapse
-
-        try:
-            collapse.save(found, options.output)
-        except Refusal as reason:
-            print(f"gpumc-critical: {files.printable(reason)}", file=sys.stderr)
-            return 1
-        print(f"\n{options.output}")
-    return 0
+    parser.add_argument("--style", metavar="STYLE", help="of the picture: a style of Matplotlib by name, or the path of a style sheet "
+                        "(.mplstyle), on top of gpumc's own")
+    return parser

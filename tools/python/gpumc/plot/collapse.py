@@ -69,7 +69,13 @@ def _numbers(found):
     return f"{numbers}, $p = {found.quality.p:.2g}$"
 
 
-def save(critical, path):
-    """The collapses of a CriticalPoint as a picture; its format by the name's ending. Raises plot.Refusal if it cannot be written."""
-    with style.used():
-        style.save(draw([critical.best, *critical.exponents.values()]), path)
+def of(critical):
+    """A figure with the collapses of a CriticalPoint."""
+    return draw([critical.best, *critical.exponents.values()])
+
+
+def save(critical, path, user_style=None):
+    """The collapses of a CriticalPoint as a picture; its format by the name's ending, `user_style` as of style.used(). Raises plot.Refusal if it
+    cannot be written, or there is no such style."""
+    with style.used(user_style):
+        style.save(of(critical), path)
