@@ -9,7 +9,8 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools/python")]
-from gpumc.analysis import transition  # noqa: E402
+from gpumc.analysis import crossing, transition  # noqa: E402
+from gpumc.plot.transition import curve_and_ends  # noqa: E402
 from support import device  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
 
@@ -113,6 +114,22 @@ class Crossings(unittest.TestCase):
                 self.assert_near(found.temperature, 1.333, 0.003)
                 self.assert_near(found.lower, 1.316, 0.003)
                 self.assert_near(found.upper, 1.351, 0.003)
+
+    def test_the_picture_shows_the_difference_at_all_temperatures(self):
+        """Beyond the places where it is the most certain as well, where the smooth curve ends. Control: that curve alone does not."""
+        beta = np.linspace(0.5, 1.0, 11)
+        apart = transition.Curve(8, beta, np.sin(4 * np.pi * (beta - 0.75)), np.full(11, 0.05))  # -1 and 1 at 0.625 and 0.875
+        parts = curve_and_ends(apart)
+        self.assertEqual(len(parts), 3)
+        drawn = np.concatenate([part[0] for part in parts])
+        self.assertEqual((drawn.min(), drawn.max()), (beta[0], beta[-1]))
+        for place, value in zip(beta, apart.values):
+            near = [np.interp(place, *part) for part in parts if part[0][0] <= place <= part[0][-1]]
+            self.assertLess(np.max(np.abs(np.subtract(near, value))), 0.1, place)
+        known = crossing.estimate(apart)
+        self.assertGreater(known.beta[0], beta[0])
+        self.assertLess(known.beta[-1], beta[-1])
+        self.assertEqual(len(curve_and_ends(transition.Curve(8, beta, beta - 0.75, np.full(11, 0.05)))), 1)
 
     def test_undetermined_values_are_left_out(self):
         large = line(8, 2.0)

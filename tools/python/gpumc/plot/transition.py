@@ -1,5 +1,7 @@
 """Binder parameter and correlation length over L of several sizes, and the differences of neighbouring sizes, whose zeros are
 the crossings of gpumc.analysis.transition."""
+import numpy as np
+
 from ..analysis import crossing as crossing_of
 from ..analysis import transition
 from ..reader import Label
@@ -40,10 +42,21 @@ def draw_difference(axes, small, large, colour, options):
         axes.axvspan(*on_axis((max(found.lower, coldest), min(found.upper, hottest))), color=colour, alpha=0.2, linewidth=0)
     if transition.is_inside(found.temperature):
         axes.axvline(on_axis([found.temperature])[0], color=colour, linewidth=0.9, linestyle="--")
-    known = crossing_of.estimate(apart)
     style.points(axes, view.over(apart.beta, "beta", options, "T"), apart.values, apart.errors, colour,
                  f"$L = {large.side}$ minus $L = {small.side}$:\n{place(found)}")
-    style.curve(axes, view.over(known.beta, "beta", options, "T"), known.values, colour=colour)
+    for number, (beta, values) in enumerate(curve_and_ends(apart)):
+        style.curve(axes, view.over(beta, "beta", options, "T"), values, colour=colour, linewidth=0.9 if number else 1.3)
+
+
+def curve_and_ends(apart):
+    """(beta, values): the smooth curve that the crossing is taken from, which ends where the difference is the most certain, and from there the
+    values to either end, to be joined by lines."""
+    known = crossing_of.estimate(apart)
+    beyond = [apart.beta < known.beta[0], apart.beta > known.beta[-1]]
+    hot, cold = ((apart.beta[side], apart.values[side]) for side in beyond)
+    ends = [(np.append(hot[0], known.beta[0]), np.append(hot[1], known.values[0])),
+            (np.append(known.beta[-1], cold[0]), np.append(known.values[-1], cold[1]))]
+    return [(known.beta, known.values), *(end for end in ends if len(end[0]) > 1)]
 
 
 def place(found):
