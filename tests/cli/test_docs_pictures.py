@@ -2,28 +2,57 @@
 test_docs_pictures_drawn.py draws them again.
 
 `test_docs_pictures.py --write FOLDER` writes them anew from FOLDER/results; what is missing there is run first."""
+import collections
 import contextlib
 import io
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "docs/images"
+PLOTTED, OTHERS = "tools/plot", "command"
+PICTURES = {".png", ".svg", ".jpg", ".jpeg", ".gif", ".pdf", ".webp"}
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools/python")]
 from gpumc.plot import main  # noqa: E402
 from support import device  # noqa: E402
 
 
-def rows(columns):
-    """Rows of the tables in docs/images/README.md with so many columns, texts without backticks."""
-    found = []
-    for line in (IMAGES / "README.md").read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip().strip("`") for cell in line.strip("|").split(" | ")]
-        if line.startswith("| `") and len(cells) == columns:
-            found.append([cell.strip("| `") for cell in cells])
+def rows(table, tree=ROOT):
+    """Rows of that table in docs/images/README.md: PLOTTED or OTHERS, the heading of its last column. Four texts without backticks each."""
+    found, heading = [], ""
+    for line in (tree / "docs/images/README.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.replace("`", "").strip() for cell in line.split("|")[1:-1]]
+        if line.startswith("| picture |"):
+            heading = cells[-1]
+        elif line.startswith("| `") and heading == table:
+            found.append(cells)
+    return found
+
+
+def mistakes(tree):
+    """What is wrong with the tables of a tree: pictures of its documents that no row has, rows without a file, a page that shows the picture and
+    its command, or a configuration."""
+    table = [*rows(PLOTTED, tree), *rows(OTHERS, tree)]
+    pages = [tree / "README.md", *sorted((tree / "docs").rglob("*.md"))]
+    shown = {(page.parent / link).resolve() for page in pages
+             for link in re.findall(r"!\[[^]]*\]\(([^)]+)\)", page.read_text(encoding="utf-8")) if "://" not in link}
+    stored = {path.resolve() for path in (tree / "docs").rglob("*") if path.suffix in PICTURES}
+    named = collections.Counter((tree / "docs/images" / row[0]).resolve() for row in table)
+    found = [f"{path.relative_to(tree.resolve())}: {problem}" for problem, paths in (
+        ("in no table", (stored | shown) - set(named)), ("no such file", set(named) - stored),
+        ("in two rows", {path for path, count in named.items() if count > 1})) for path in sorted(paths)]
+    for name, page, configs, command in table:
+        text = " ".join((tree / page).read_text(encoding="utf-8").split())
+        if f"images/{name})" not in text:
+            found.append(f"{name}: not on {page}")
+        if command[command.find("--"):] not in text:  # pages leave out the name of a program that they speak of
+            found.append(f"{name}: {page} lacks {command}")
+        found += [f"{name}: no {config}" for config in filter(None, configs.split(", ")) if not (tree / config).is_file()]
     return found
 
 
@@ -43,23 +72,49 @@ def draw(row, folder, changed=lambda command: command):
     return path
 
 
-class Table(unittest.TestCase):
-    def test_every_picture_is_in_it(self):
-        named = [row[0] for row in [*rows(4), *rows(3)]]
-        self.assertEqual(sorted(named), sorted(path.name for path in IMAGES.glob("*.png")))
+PLANTED = """\
+| picture | page | `gpumc run` | `tools/plot` |
+| --- | --- | --- | --- |
+| `a.png` | README.md | `a.yaml` | `a.h5 --exact -o a.png` |
+| `b.png` | README.md | `gone.yaml` | `tools/plot b.h5 --log-x` |
 
-    def test_every_picture_is_on_its_page_with_its_command(self):
-        for name, page, *rest in rows(4):
+| picture | page | configurations | command |
+| --- | --- | --- | --- |
+| `b.png` | docs/page.md | `a.yaml` | `tools/paper --only b` |
+| `c.png` | docs/page.md | | `tools/paper --only b` |
+"""
+
+
+class Table(unittest.TestCase):
+    def test_all_pictures_are_in_it(self):
+        self.assertEqual(mistakes(ROOT), [])
+        self.assertGreater(len(rows(PLOTTED)), 15)
+        self.assertGreater(len(rows(OTHERS)), 4)
+
+    def test_mistakes_are_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tree = pathlib.Path(folder)
+            (tree / "docs/images").mkdir(parents=True)
+            (tree / "docs/images/README.md").write_text(PLANTED)
+            (tree / "README.md").write_text("![a](docs/images/a.png) ![web](https://x.y/z.png)\n```sh\ntools/plot a.h5 --exact -o\n  a.png\n```\n")
+            (tree / "docs/page.md").write_text("![b](images/b.png) with `--only b` ![lost](images/lost.png)")
+            (tree / "a.yaml").write_text("")
+            for name in ("a.png", "b.png", "page.svg"):
+                (tree / "docs/images" / name).write_text("")
+            self.assertEqual(mistakes(tree), [
+                "docs/images/lost.png: in no table", "docs/images/page.svg: in no table", "docs/images/c.png: no such file",
+                "docs/images/b.png: in two rows", "b.png: not on README.md", "b.png: README.md lacks tools/plot b.h5 --log-x",
+                "b.png: no gone.yaml", "c.png: not on docs/page.md"])
+
+    def test_pages_show_the_whole_command_and_its_configuration(self):
+        for name, page, config, command in rows(PLOTTED):
             with self.subTest(picture=name):
                 text = (ROOT / page).read_text(encoding="utf-8")
-                self.assertIn(f"images/{name})", text)
-                self.assertIn(f"tools/plot {rest[1]}", text)
-                self.assertIn(rest[0], text)
-        for name, page, _ in rows(3):
-            self.assertIn(f"images/{name})", (ROOT / page).read_text(encoding="utf-8"))
+                self.assertIn(f"tools/plot {command}", text)
+                self.assertIn(config, text)
 
     def test_configurations_and_options_are_those_of_today(self):
-        for name, _, config, command in rows(4):
+        for name, _, config, command in rows(PLOTTED):
             with self.subTest(picture=name):
                 self.assertTrue((ROOT / config).exists(), config)
                 main.make_parser().parse_args(shlex.split(command))
@@ -73,7 +128,7 @@ class Table(unittest.TestCase):
 
 def write(folder):
     """The pictures of the documents anew."""
-    for row in rows(4):
+    for row in rows(PLOTTED):
         path = draw(row, folder)
         (IMAGES / row[0]).write_bytes(path.read_bytes())
         print(row[0], path.stat().st_size)

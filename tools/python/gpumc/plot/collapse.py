@@ -9,6 +9,7 @@ import numpy as np
 from .. import measured
 from ..analysis import likelihood
 from . import style
+from .axes import PlainLog
 
 MARKERS = "osD^vP*"
 MOST = 4.2  # errors that the lower panels reach to
@@ -42,6 +43,8 @@ def _draw(above, below, found):
         style.points(below, x[of], found.residuals[of], None, colour, None, marker)
     if is_log:
         above.set_yscale("log")
+        for formatter in (above.yaxis.set_major_formatter, above.yaxis.set_minor_formatter):
+            formatter(PlainLog(minor_thresholds=(2, 0.5)))  # numbers between powers of ten within two decades
     above.set_ylabel(_label(found))
     above.set_title(_numbers(found), loc="left")
     for level in (-1, 0, 1):
