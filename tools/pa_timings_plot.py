@@ -12,8 +12,8 @@ from gpumc.plot import style  # noqa: E402
 import pa_published  # noqa: E402
 import pa_timings  # noqa: E402
 
-STAGE_COLOURS = {"sweep": "#4477aa", "tally": "#66ccee", "resample": "#ccbb44", "gather": "#ee6677",
-                 "rest": "#bbbbbb"}
+STAGE_COLOURS = {"sweep": style.COLOURS[0], "tally": style.COLOURS[5], "resample": style.COLOURS[4], "gather": style.COLOURS[1],
+                 "rest": "0.75"}
 REFERENCE_STYLES = [dict(color="0.35", linestyle=":", marker="s"),
                     dict(color="0.6", linestyle=":", marker="D")]
 VARIANT, LENGTH, POPULATION, THETA = range(4)
@@ -73,16 +73,17 @@ def _against_theta(panel, timings, derived, variant):
     times, spread = derived["t_sf"][variant], derived["t_sf_spread"][variant]
     column = _fullest(times, POPULATION - 1)
     thetas = timings.axes["theta"]
-    for number, length in enumerate(timings.axes["length"]):
-        _curve(panel, thetas, times[number, column], spread[number, column], color=f"C{number}",
-               marker="o", label=f"L = {length}")
+    lengths = timings.axes["length"]
+    for number, (length, colour) in enumerate(zip(lengths, style.colours(len(lengths)))):
+        _curve(panel, thetas, times[number, column], spread[number, column], color=colour,
+               marker="o", label=f"$L = {length}$")
     name = timings.axes["variant"][variant]
     within = (thetas.min(), thetas.max())
-    for style, (label, x, y) in zip(REFERENCE_STYLES, pa_published.curves(name)):
+    for look, (label, x, y) in zip(REFERENCE_STYLES, pa_published.curves(name)):
         shown = [(a, b) for a, b in zip(x, y) if within[0] <= a <= within[1]]
         if shown:
-            panel.plot(*zip(*shown), label=label, linewidth=1, markersize=3, **style)
-    panel.set_title(f"{name}, R = {timings.axes['population'][column]}", loc="left")
+            panel.plot(*zip(*shown), label=label, linewidth=1, markersize=3, **look)
+    panel.set_title(f"{name}, $R = {timings.axes['population'][column]}$", loc="left")
     _finish(panel, thetas, "sweeps at each temperature $\\theta$")
 
 
@@ -90,10 +91,10 @@ def _against_population(panel, timings, derived, variant):
     times, spread = derived["t_sf"][variant], derived["t_sf_spread"][variant]
     measured = np.flatnonzero(np.isfinite(times).any(axis=(0, 1)))
     thetas = [measured[0]] if len(measured) == 1 else [measured[0], measured[-1]]
-    for number in range(len(timings.axes["length"])):
-        for theta, line, fill in zip(thetas, ("-", "--"), (f"C{number}", "white")):
+    for number, colour in enumerate(style.colours(len(timings.axes["length"]))):
+        for theta, line, fill in zip(thetas, ("-", "--"), (colour, "white")):
             _curve(panel, timings.axes["population"], times[number, :, theta],
-                   spread[number, :, theta], color=f"C{number}", marker="o", linestyle=line,
+                   spread[number, :, theta], color=colour, marker="o", linestyle=line,
                    markerfacecolor=fill)
     told = (f"$\\theta$ = {timings.axes['theta'][theta]} {marks}"
             for theta, marks in zip(thetas, ("(full)", "(open, dashed)")))
@@ -101,11 +102,11 @@ def _against_population(panel, timings, derived, variant):
     _finish(panel, timings.axes["population"], "population $R$")
 
 
-def _curve(panel, x, y, spread, **style):
+def _curve(panel, x, y, spread, **look):
     known = np.isfinite(y)
     if known.any():
         panel.errorbar(x[known], y[known], yerr=np.nan_to_num(spread[known]) / 2, markersize=3.5,
-                       linewidth=1.2, elinewidth=0.8, **style)
+                       linewidth=1.2, elinewidth=0.8, **look)
 
 
 def _finish(panel, x, label):
@@ -145,6 +146,6 @@ def _shares(panel, timings, derived, variant):
     panel.set_ylim(0, 100)
     panel.set_ylabel("share of the run [%]")
     panel.set_title(f"{timings.axes['variant'][variant]}, "
-                    f"R = {timings.axes['population'][column]}", loc="left", pad=20)
+                    f"$R = {timings.axes['population'][column]}$", loc="left", pad=20)
     panel.legend(ncol=len(names), loc="lower center", bbox_to_anchor=(0.5, 0.985), columnspacing=1,
                  handlelength=1)

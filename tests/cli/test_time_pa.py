@@ -7,12 +7,15 @@ import sys
 import unittest
 
 import h5py
+import matplotlib.colors
+import matplotlib.image
 import numpy as np
 import xarray
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/python")]
 import pa_published  # noqa: E402
+from gpumc.plot import style  # noqa: E402
 from support.program import PROGRAM, ProgramCase  # noqa: E402
 
 # A gpumc whose runs take L*L ps a flip, half of it sweeps; every second repeat takes twice as long.
@@ -69,6 +72,13 @@ class TimePa(ProgramCase):
     def assert_picture(self, name):
         self.assertEqual(self.path(name).read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
 
+    def assert_colours(self, name):
+        """Curves and bars have the colours of gpumc.plot. Control: none has those of Matplotlib's own cycle."""
+        pixels = np.round(255 * matplotlib.image.imread(self.path(name))[..., :3]).astype(int)
+        shown = {f"#{number:06x}" for number in np.unique(pixels @ [1 << 16, 1 << 8, 1])}
+        self.assertLessEqual({colour.lower() for colour in (*style.COLOURS[:2], style.COLOURS[4], style.COLOURS[5])}, shown)
+        self.assertFalse({matplotlib.colors.to_hex(colour) for colour in ("tab:blue", "tab:orange")} & shown)
+
 
 class OnTheProgram(TimePa):
     def test_table_file_and_plot(self):
@@ -121,6 +131,7 @@ class OnAStandIn(TimePa):
         self.time_pa("--length", 4, 8, "--population", 10, 100, "--theta", 1, 5, "--repeat", 2,
                      "--plot", "shares.png", program=self.stand_in())
         self.assert_picture("shares.png")
+        self.assert_colours("shares.png")
         with h5py.File(self.path("timings.h5")) as file:
             expected = {"t_sf": 1.5 * 64, "t_sf_spread": 64, "flips_per_ns": 1e3 / 96,
                         "share_sweep": 50, "share_tally": 25, "share_resample": 12.5,
