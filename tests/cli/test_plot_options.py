@@ -13,9 +13,10 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/support"), str(ROOT / "to
 import gpumc  # noqa: E402
 from gpumc import plot  # noqa: E402
 from gpumc.plot import axes, labels, style  # noqa: E402
+from gpumc.plot.refusal import NotYet  # noqa: E402
 import result_file  # noqa: E402
 from support import pictures  # noqa: E402
-from support.program import CAMPAIGN, LONG, SMALL, ProgramCase, stop, wait_for  # noqa: E402
+from support.program import CAMPAIGN, LONG, SMALL, STOPPED, ProgramCase, stop, wait_for  # noqa: E402
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -188,7 +189,32 @@ class Sources(Case):
         self.assertNotIn("summary", [picture.kind for picture in plot.catalogue(half)])
 
 
+SERIES = """\
+gpumc: 1
+seed: 1
+model: {name: ising2d, shape: [32, 32]}
+algorithm: {name: canonical, beta: {values: [0.3, 0.44]}, replicas: 2, thermalization: 100, sweeps: 1000000000, interval: 10, series: true}
+output: series.h5
+"""
+
+
 class Running(ProgramCase):
+    def test_series_so_far(self):
+        """The working file has the rows of algorithm.series. Control: without it there are none before the end, and the plot says so."""
+        config = self.write("series.yaml", SERIES)
+        self.gpumc("run", config, "--quiet", "--max-time", "3 s", code=STOPPED)
+        result = gpumc.read(self.path("series.h5.partial"))
+        for run in result.runs:
+            self.assertGreater(len(run["sweep"]), 10)
+            self.assertGreaterEqual(run["energy"].shape, (len(run["sweep"]), 2))
+        self.assertEqual([picture.kind for picture in plot.catalogue(result)], ["series"])
+        self.assertEqual(len(plot.draw("series", result).axes), 6)
+        self.gpumc("run", config, "--quiet", "--max-time", "3 s", "--set", "algorithm.series=false", "-o", "without.h5", code=STOPPED)
+        without = gpumc.read(self.path("without.h5.partial"))
+        self.assertEqual(plot.catalogue(without), [])
+        with self.assertRaisesRegex(NotYet, "no time series yet: .* bins of time are written at its end"):
+            plot.draw("series", without)
+
     def test_a_running_task_is_drawn_as_far_as_it_is(self):
         process = self.start("run", self.write("long.yaml", LONG), "--quiet")
         try:

@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import measured
 from . import axes as view, labels, style
-from .refusal import Refusal
+from .refusal import NotYet, Refusal
 
 SHOWN = 1500  # places of a time series that a panel shows; of more it shows the range of each stretch
 MOST_REPLICAS = 64  # whose running means are drawn
@@ -44,6 +44,9 @@ def draw(results, options=view.Options()):
     """Each result's time series at the temperature options.temperature, else at the one with the longest autocorrelation time."""
     for result in results:
         if not applies(result):
+            if not result.is_complete and result.config.get("algorithm", {}).get("name") in ("canonical", "mpmc", "pt"):
+                raise NotYet(f"{result.path}: no time series yet: those of algorithm.series and bins of pt grow once the run is thermalized; other "
+                             "bins of time are written at its end")
             raise Refusal(f"{result.path}: no time series: they are those of canonical and mpmc (with algorithm.series all "
                           "measurements, else bins of time) and the bins of pt")
     if all(result.config["algorithm"]["name"] == "pt" for result in results):
