@@ -108,7 +108,9 @@ class Critical(unittest.TestCase):
         self.assertTrue(done.stdout.endswith(f"\n\n{path}\n"))
         found = json.loads(path.read_text())
         printed = set(NUMBER.findall(done.stdout))
-        self.assertGreater(len(printed), 20)
+        lines = [line for line in done.stdout.splitlines() if " = " in line]
+        self.assertEqual(len(lines), 3 + sum(len(found[name]) for name in ("exponents", "fits", "quotients")))  # T_c, nu, their collapse
+        self.assertEqual([line for line in lines if not NUMBER.search(line)], [])
         self.assertLessEqual(printed, set(texts_of(found)))
         for fit, words in zip(found["fits"], done.stdout.partition("fits of T_c and nu:\n")[2].splitlines()):
             self.assertIn(f"{fit['quantity']}, L = {', '.join(map(str, fit['sides']))}", words)
