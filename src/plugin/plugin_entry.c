@@ -65,22 +65,22 @@ __attribute__((visibility("default"))) const struct gpumc_plugin gpumc_plugin = 
 #define GPUMC_ALGORITHM(name) #name " "
 #define GPUMC_KERNEL(model, object) #model " "
 _Static_assert(sizeof GPUMC_PLUGIN_NAME > 1 && sizeof GPUMC_PLUGIN_NAME <= GPUMC_PLUGIN_NAME_BYTES,
-               "the name of a plugin has 1 to 63 characters");
+               "the name of a plugin must have 1 to 63 characters");
 _Static_assert(sizeof GPUMC_PLUGIN_VERSION > 1 &&
                    sizeof GPUMC_PLUGIN_VERSION <= GPUMC_PLUGIN_NAME_BYTES,
-               "the version of a plugin has 1 to 63 characters");
+               "the version of a plugin must have 1 to 63 characters");
 _Static_assert(sizeof(""
 #include GPUMC_MODELS_OF_PLUGIN
                       ) <= GPUMC_PLUGIN_LIST_BYTES,
-               "there is no room for so many names: make two plugins of it");
+               "too many names for one plugin: split it into two");
 _Static_assert(sizeof(""
 #include GPUMC_ALGORITHMS_OF_PLUGIN
                       ) <= GPUMC_PLUGIN_LIST_BYTES,
-               "there is no room for so many names: make two plugins of it");
+               "too many names for one plugin: split it into two");
 _Static_assert(sizeof(""
 #include GPUMC_KERNELS_OF_PLUGIN
                       ) <= GPUMC_PLUGIN_LIST_BYTES,
-               "there is no room for so many names: make two plugins of it");
+               "too many names for one plugin: split it into two");
 
 enum {
   EXTENTS = 0

@@ -145,7 +145,7 @@ class Keys(ProgramCase):
         self.refuse("sweeps = 100 must be a multiple of interval = 30", 7, more="interval: 30")
         config = self.write("c.yaml", CONFIG.format(beta="{values: [0.4]}", more="").replace(
             "thermalization: 10", "thermalization: 4294967200"))
-        self.assertIn("exceed the 4294967295", self.gpumc("validate", config, code=INVALID).err)
+        self.assertIn("exceed the limit of 4294967295", self.gpumc("validate", config, code=INVALID).err)
 
     def test_configurations(self):
         for moments in "{every: 15}", "{times: [10, 15]}", "{every: 110}":

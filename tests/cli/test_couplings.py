@@ -295,7 +295,7 @@ class Couplings(ProgramCase):
                 self.assertEqual(
                     self.refused(model, variant="multispin"),
                     "5:19: no kernel of model ea on cpu can run algorithm pa: multispin cannot simulate "
-                    f"this model: it keeps {reason}; kernels that can: {self.kernels_but_multispin()}")
+                    f"this model: it stores {reason}; kernels that can: {self.kernels_but_multispin()}")
                 plan = json.loads(self.gpumc("plan", self.config(model), "--json").out)
                 self.assertEqual(plan["tasks"][0]["kernel"], "spin")
 
@@ -308,7 +308,7 @@ class Couplings(ProgramCase):
         field = ", random_field: {distribution: bimodal, width: 1}"
         self.gpumc("validate", self.config(model + field, variant="multispin"))
         self.write("c.txt", text.format("2 -2 " * 24))
-        self.assertIn("these all have another size: give their signs, and multiply "
+        self.assertIn("all of these have another size: give their signs, and multiply "
                       "beta by the size", self.refused(model, variant="multispin"))
 
     def kernels_but_multispin(self):

@@ -31,17 +31,17 @@ MISTAKES = {
     "particles: 60, box: [7.5, 7.5]": r"47: box: compression from a random state does not reach",
     "particles: 60, packing_fraction: 0.85, start: compressed": r"73: start: compression from a random state does not reach",
     "particles: 60, packing_fraction: 0.9, start: lattice": r"72: start: no triangular lattice of 60 disks fits",
-    "particles: 5, packing_fraction: 0.8": r"59: packing_fraction: 5 disks .* do not fit into a square .*: 0.7854 is the densest state",
-    "particles: 6, packing_fraction: 0.756, start: lattice": r"59: packing_fraction: 6 disks .* do not fit into a square .*: 0.7555 is",
-    "particles: 7, packing_fraction: 0.7375": r"59: packing_fraction: 7 disks .* do not fit into a square .*: 0.7366 is",
+    "particles: 5, packing_fraction: 0.8": r"59: packing_fraction: 5 disks .* do not fit into a square .*: the densest state has 0.7854",
+    "particles: 6, packing_fraction: 0.756, start: lattice": r"59: packing_fraction: 6 disks .* do not fit into a square .*: the densest state has 0.7555",
+    "particles: 7, packing_fraction: 0.7375": r"59: packing_fraction: 7 disks .* do not fit into a square .*: the densest state has 0.7366",
     "particles: 5, box: [2.2, 2.2]": r"46: box: 5 disks .* do not fit into a square",
     "particles: 60, box: [3, 20]": r"47: box: a box of 3 x 20 cannot be divided",
     "particles: 60, box: [5, 8]": r"47: box: 60 disks in a box of 5 x 8 have a packing fraction of 1.178",
     "particles: 2, packing_fraction: 0.9": r"59: packing_fraction: a box of 1.321109 x 1.321109 is too small",
     "particles: 60, packing_fraction: 0.5, file: x": r"\d+: file is read with start: file only",
     "particles: 60, packing_fraction: 0.5, start: file": r"\d+: start: file needs the key 'file'",
-    "particles: 60, box: [10, 10], aspect: 2": r"\d+: aspect is not used: `box` has both sides",
-    "lattice: [8, 8], packing_fraction: 0.5, aspect: 2": r"\d+: aspect is not used: the box has the sides",
+    "particles: 60, box: [10, 10], aspect: 2": r"\d+: aspect is not used: `box` gives both sides",
+    "lattice: [8, 8], packing_fraction: 0.5, aspect: 2": r"\d+: aspect is not used: the box has the aspect ratio",
 }
 # Of three disks in a box of 5 x 5.
 FILES = {
@@ -237,10 +237,10 @@ class HardDisksKeys(ProgramCase):
         self.gpumc("run", self.pressed("from: 4, to: 5, step: 0.5, thermalization: 20", "name: pa, population: 64, sweeps: 2"))
         with h5py.File(self.path("r.h5")) as file:
             label = file["summary/beta_free_energy_difference"].attrs["long_name"].decode()
-            self.assertIn("free energy over kT per site or particle, -ln(Z)/N, less that at the first value", label)
+            self.assertIn("free energy over kT per site or particle, -ln(Z)/N, minus that at the first value", label)
             self.assertNotIn("inverse temperature", label)
         described = self.gpumc("describe", "hard_disks").out
-        self.assertRegex(described, r"volume_moved.*\n?.*1 where the last move of the volume, however long ago, was accepted")
+        self.assertRegex(described, r"volume_moved.*\n?.*1 where the last volume move, however long ago, was accepted")
         for words in "last sweep", "share of sweeps", "density of disks that overlap":
             self.assertNotIn(words, described)
 

@@ -86,7 +86,7 @@ class HardDisksProfiles(ProgramCase):
         s = summary["structure_factor"]
         self.assertLess(abs(s[0] - s[1]), 1e-9)  # S(k) = S(-k)
         for vectors, message in (("[2, 1, 3]", "wave_vectors: 3 numbers do not form pairs"),
-                                 ("[2, 1, 0, 0]", "wave_vectors: at 0, 0 the structure factor is the number of disks")):
+                                 ("[2, 1, 0, 0]", "wave_vectors: leave out 0, 0, where the structure factor is the number of disks")):
             bad = CONFIG.format(model=f", wave_vectors: {vectors}", more="", variant="checkerboard")
             self.assertRegex(self.gpumc("validate", self.write("bad.yaml", bad), code=INVALID).err, message)
 

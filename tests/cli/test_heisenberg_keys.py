@@ -172,7 +172,7 @@ class Quenched(unittest.TestCase):
         for value, model in ((-1e-13, "J: -1e-13"), (9.9e-13, "J: 9.9e-13, couplings: gaussian"), (1e-300, "J: 1e-300")):
             with self.subTest(model):
                 text = GLASS.format(folder=".", shape="[4, 6]", model=f", {model}", algorithm=PT, name="out")
-                self.assertEqual(validate(text), f"c.yaml:3:45: J = {value:g} is too small, kernels need a size of 1e-12 or more: give "
+                self.assertEqual(validate(text), f"c.yaml:3:45: J = {value:g} is too small: kernels need a size of 1e-12 or more; give "
                                                  "energies in a smaller unit, such as J itself\n")
         text = GLASS.format(folder=".", shape="[4, 6]", model=", J: 0", algorithm=PT, name="out")
         self.assertEqual(validate(text), "c.yaml:3:45: J must not be 0: there would be no interaction\n")
@@ -184,7 +184,7 @@ class Quenched(unittest.TestCase):
         for text, message in (("shape 4\ncouplings 1 1 1 1\nfields 1 0 0 0\n", "holds random fields, which these spins do not have"),
                               ("shape 4\ncouplings 1 1 1e-7 1e-7\n", "its values differ too much in size"),
                               ("shape 4\ncouplings 1e-13 1e-13 -2e-13 0\n",
-                               "the largest coupling is 2e-13, and kernels need a size of 1e-12 or more: give energies in a smaller unit"),
+                               "the largest coupling is 2e-13, but kernels need a size of 1e-12 or more: give energies in a smaller unit"),
                               ("shape 6\ncouplings 1 1 1 1 1 1\n", "the shape is 6, but the lattice of the model is 4")):
             with self.subTest(text), gpumc.folder() as folder:
                 pathlib.Path(folder, "ring.txt").write_text(text)
@@ -253,7 +253,7 @@ class Walks(unittest.TestCase):
                 ("shape: [4, 6], couplings: bimodal", 1,
                  "its couplings are quenched; leave model.couplings at uniform, or use algorithm canonical, pt or pa"),
                 ("shape: [256, 256, 256]", 1000,
-                 "it has 50331648 bonds, and exact sums over them need fewer than 2^24 = 16777216; use a smaller model.shape")):
+                 "it has 50331648 bonds, but exact sums over them need fewer than 2^24 = 16777216; use a smaller model.shape")):
             with self.subTest(model):
                 self.assertEqual(validate(self.TEXT.format(model=model, bin=size)),
                                  "c.yaml:4:19: algorithm muca cannot run model heisenberg, which does not walk under a tabulated "

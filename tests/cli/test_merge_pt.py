@@ -376,7 +376,7 @@ class Merge(MergeCase):
                    refused="tuned.h5: cannot be merged: tuned temperatures differ from run to run")
         self.merge(first, self.make("beta", model__sample=24, algorithm__beta__values="[0.3, 0.5, 0.9]"),
                    refused="algorithm.beta.values: [0.3,0.5,0.8] -> [0.3,0.5,0.9]")
-        self.merge(self.make("few", algorithm__samples=3), refused="3 samples together, and errors need at least 8")
+        self.merge(self.make("few", algorithm__samples=3), refused="3 samples together, but errors need at least 8")
         self.merge(self.path("nowhere.h5"), refused="nowhere.h5: cannot open: No such file", code=FAILURE)
         self.merge(first, self.write("text.h5", "text"), refused="text.h5: is not a result of gpumc", code=FAILURE)
         with h5py.File(self.path("empty.h5"), "w"):

@@ -164,7 +164,7 @@ class MergeSeeds(MergeCase):
         self.merge(paths[0], self.path("91.h5"), refused="model.h: 0 -> 0.1")
         glass = CANONICAL.replace("name: ising2d", "name: ea").replace("replicas: 4", "samples: 8")
         samples = self.make(glass, [92], "algorithm.sweeps=200")
-        self.merge(*samples, refused="averages over samples are corrected by halves of the time")
+        self.merge(*samples, refused="averages over samples are corrected with the halves of the run")
         self.merge(paths[0], samples[0], refused="92.h5")
 
     def test_canonical_samples_are_not_mixed(self):
@@ -269,7 +269,7 @@ class MergeSeeds(MergeCase):
         self.hold_seeds(ANNEALING, ["algorithm.sweeps=5"], "algorithm.sweeps: 10 -> 5")
         paths = self.make(ANNEALING.replace("step: 0.05", "overlap: 0.85"), [51, 52])
         self.merge(paths[0]).close()
-        self.merge(*paths, refused="has other values of beta than the files before it, as adaptive steps find them")
+        self.merge(*paths, refused="has other values of beta than the files before it, because adaptive steps depend on the seed")
 
     def test_annealing_contradiction(self):
         self.hold_contradiction(ANNEALING, "energy")
@@ -312,7 +312,7 @@ class MergeSeeds(MergeCase):
                         within=1e-4)  # the density of a pair is normalised by itself; its errors are 1e-3 and more
         windows = self.make(MULTICANONICAL, [93], "algorithm.windows={count: 2, overlap: 0.6}",
                             "model.shape=[8, 8]", "algorithm.iteration={maximum: 2}")
-        self.merge(*windows, refused="how windows are joined is not in results")
+        self.merge(*windows, refused="results do not record how windows are joined")
 
     def test_multicanonical_contradiction(self):
         self.hold_contradiction(MULTICANONICAL, "energy")

@@ -35,7 +35,7 @@ class Keys(ProgramCase):
         for size in "132", "512", "1e12":
             for more in "", "\n  range: {from: -1, to: 1}":
                 with self.subTest(size=size, more=more):
-                    self.refuse(f"bin = {float(size):g} leaves fewer than 3 levels of the energy: make it smaller",
+                    self.refuse(f"bin = {float(size):g} leaves fewer than 3 levels of the energy: make it narrower",
                                 f"bin: {size}{more}")
         self.accept("bin: 128")
 

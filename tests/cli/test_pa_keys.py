@@ -48,7 +48,7 @@ class Keys(ProgramCase):
         refuse("control.values holds all values", good.replace("to: 1, step: 0.1", "values: [0, 1]"))
         refuse("expected a list of 2 to 10000 ascending values", good.replace("from: -1, to: 1, step: 0.1", "values: [1]"))
         refuse("'beta' and 'control' exclude each other", good, more="beta: {to: 1, step: 0.1}")
-        refuse("reweight is for inverse temperatures", good, more="reweight: {from: 0, to: 1, step: 0.1}", line=8)
+        refuse("reweight applies to inverse temperatures", good, more="reweight: {from: 0, to: 1, step: 0.1}", line=8)
         refuse("use configurations.every", good, more="configurations: {betas: [0.1]}", line=8)
 
     def test_configurations(self):

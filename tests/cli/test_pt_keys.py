@@ -126,7 +126,7 @@ class Keys(ProgramCase):
         self.refuse("exactly one of", 7, beta="{from: 0.1, to: 0.2}")
         self.refuse("gives 1 inverse temperature, and at least 2 are needed", 7, beta="{from: 0.1, to: 0.4, step: 0.4}")
         self.refuse("more than 4096 inverse temperatures", 7, beta="{from: 0, to: 1, step: 2e-4}")
-        self.refuse("more than the 65535", 7, beta="{from: 0.1, to: 0.2, count: 4096}",
+        self.refuse("exceeds the limit of 65535", 7, beta="{from: 0.1, to: 0.2, count: 4096}",
                     more="replicas: 64")
 
     def test_times(self):
@@ -138,7 +138,7 @@ class Keys(ProgramCase):
                     more="exchange_every: 10\n  measure_every: 15", sweeps=150)
         self.refuse("exchange_every must not be 0", 8,
                     more="tune: {sweeps: 100}\n  exchange_every: 0")
-        self.refuse("to round them up, exceed the 4294967295", 6, sweeps=4294967290)
+        self.refuse("to round them up, exceed the limit of 4294967295", 6, sweeps=4294967290)
 
     def test_short_tuning(self):
         """All neighbours exchange in every iteration."""

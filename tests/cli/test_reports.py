@@ -108,7 +108,7 @@ class Plan(ProgramCase):
         self.assertEqual(remarks("campaign={model.shape: [[4, 4, 4], [6, 6, 6]]}", "algorithm.tune={sweeps: 800}"), [])
         tuned, = remarks("algorithm.tune={sweeps: 800}")
         self.assertEqual(tuned, "results of other samples cannot be merged: tuned temperatures differ from run to run; "
-                         "give those of one run to all as beta.values")
+                         "give all runs those of one as beta.values")
         self.assertEqual(remarks("campaign.model.sample=[0, 16]", "algorithm={name: canonical, beta: {values: [0.4]}, "
                                  "samples: 32, thermalization: 0, sweeps: 8}"), [])  # no tool merges these
         self.assertEqual(len(remarks("campaign.model.sample=[0, 8]", "algorithm.tune={sweeps: 800}")), 2)

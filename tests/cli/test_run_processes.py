@@ -241,7 +241,7 @@ class WalkersOfMuca(Comparison):
         for kind in mpi.LAUNCHERS:
             done = self.mpirun(kind, 3, "run", config, "--threads", 1, code=FAILURE, GPUMC_PROCESSES_CHECK="1")
             line, = (line for line in self.lines(done) if "warning:" not in line)  # of a GPU that they share
-            self.assertIn("gpumc: error: 0 of 250 walkers came into the range", line)
+            self.assertIn("gpumc: error: 0 of 250 walkers reached the range", line)
             for name in self.names("*.h5*"):
                 self.path(name).unlink()
 

@@ -145,7 +145,7 @@ class Validate(ProgramCase):
         self.assertIn("there are more than 2^32", process.err)
         process = self.gpumc("validate", huge, "--set", "model.shape=[1048576, 1048576]",
                              code=INVALID)
-        self.assertIn("lattices have fewer than 2^37", process.err)
+        self.assertIn("lattices must have fewer than 2^37", process.err)
 
     def test_what_a_campaign_makes_impossible_is_told_once(self):
         config = self.write("c.yaml", SMALL.replace("[8, 8]", "[16384, 16384]")

@@ -112,10 +112,10 @@ class Empty(Glasses):
         with gpumc.folder() as folder:
             found = self.read(self.run_muca(folder, "range: {from: -2.0, to: -1.25}"))
         for text in (self.said, str(self.attributes["entering_warning"])):
-            self.assertIn("walkers of sample 1 came into the range from -1.98", text)
-            self.assertIn("or, where no state may have such values, narrow it", text)
+            self.assertIn("walkers of sample 1 reached the range from -1.98", text)
+            self.assertIn("or narrow the range if no state has such values", text)
         self.assertIn("the first case in 2 of 3 samples", str(self.attributes["entering_warning"]))
-        self.assertIn("walkers of sample 2 came into", self.said)
+        self.assertIn("walkers of sample 2 reached the range", self.said)
         self.assertEqual((self.attributes["converged"], self.attributes["trusted"]), (0, 0))
         self.assertEqual(found["converged"].tolist(), [1, 0, 0])
         known = ~np.isnan(found["log_dos"])
@@ -131,10 +131,10 @@ class Empty(Glasses):
         with gpumc.folder() as folder:
             output = self.run_muca(folder, "range: {from: -2.0, to: -1.25}", samples=2, first=1, expect=1)
             self.assertFalse(output.exists())
-        self.assertIn("walkers of sample 2 came into the range", self.said)
+        self.assertIn("walkers of sample 2 reached the range", self.said)
         with gpumc.folder() as folder:
             self.run_muca(folder, "range: {from: -2.0, to: -1.25}", samples=1, first=1, expect=1)
-        self.assertIn("0 of 640 walkers came into the range from", self.said)
+        self.assertIn("0 of 640 walkers reached the range from", self.said)
 
 
 class Gap(Glasses):

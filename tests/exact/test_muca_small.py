@@ -216,7 +216,7 @@ class Small(unittest.TestCase):
                                   f"walkers: 1024, range: {{from: -2, to: {top / SITES}}}")
             with h5py.File(pathlib.Path(folder) / "run.h5") as file:
                 warning = str(file["summary"].attrs["range_warning"])
-        self.assertIn("states outside of algorithm.range have weight", warning)
+        self.assertIn("states outside algorithm.range contribute", warning)
         self.assertTrue(self.trusted)
         self.assertNotIn("beta_free_energy", found)
         value, log_dos = levels_of(energies, np.ones(len(energies)))

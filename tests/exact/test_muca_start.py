@@ -114,15 +114,15 @@ class Start(ProgramCase):
         self.write("large.txt", "-32 1e9\n32 0\n")
         self.refused("large.txt", "differs by 1e+09")
         self.write("beyond.txt", "100 1\n200 2\n")
-        self.refused("beyond.txt", "levels from 100 to 200, none of those of this run, from -32 to 32", "whole system")
+        self.refused("beyond.txt", "levels from 100 to 200, none of which belongs to this run, from -32 to 32", "whole system")
 
     def test_results_that_cannot_serve(self):
         field = ["--set", "algorithm.control={name: h, beta: 0.3, from: -0.1, to: 0.1, step: 0.1}"]
         self.gpumc("run", self.config, "--quiet", "-o", "field.h5", *field)
-        self.refused("field.h5", "by the magnetization, but weights of this run are by the energy")
+        self.refused("field.h5", "of the magnetization, but the weights of this run depend on the energy")
         self.gpumc("run", self.config, "--quiet", "-o", "pa.h5", "--set",
                    "algorithm={name: pa, population: 32, sweeps: 1, beta: {to: 0.1, step: 0.1}}")
-        self.refused("pa.h5", "pa.h5 is no result of muca")
+        self.refused("pa.h5", "pa.h5 has no density of states, so it is not a result of muca")
         self.gpumc("run", self.config, "--quiet", "-o", "energy.h5")
         damaged = bytearray(self.path("energy.h5").read_bytes())
         damaged[len(damaged) // 2] ^= 1

@@ -167,7 +167,7 @@ class Resumed(ResumeCase):
         self.use(CURVES)
         self.gpumc("run", self.config, "--max-time", "1 ms", code=STOPPED)
         self.change("muca/reweighted", (0, 0), 10**9)
-        self.assertIn("more curves than there are", self.gpumc("run", self.config, code=1).err)
+        self.assertIn("more curves than the run", self.gpumc("run", self.config, code=1).err)
 
     def test_checkpoint_that_contradicts_itself(self):
         self.gpumc("run", self.config, "--max-time", "1 ms", code=STOPPED)

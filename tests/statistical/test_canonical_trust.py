@@ -52,7 +52,7 @@ class Trust(unittest.TestCase):
                                thermalization=5000, sweeps=2000):
             self.assertEqual(one["trusted"], 0)
             self.assertEqual(one["converged"][0], 0)
-            self.assertIn("too small: next to nothing fluctuated at 1; use", one["warning"])
+            self.assertIn("too small: hardly anything fluctuated at 1; use", one["warning"])
             self.assertEqual(one["energy"][0], -2)
             for name in ("energy", "specific_heat", "abs_magnetization", "binder_parameter"):
                 self.assertTrue(np.isnan(one[name + "_error"][0]), name)

@@ -136,7 +136,7 @@ class Tune(ProgramCase):
         self.assertEqual(before, 0)
         # One unit, in which the states relax: only its time is left of earlier tuning.
         limited = self.gpumc("run", config, "--max-time", "1 ms", code=STOPPED)
-        self.assertIn("tuning is not over by then, and begins anew when the run is resumed", limited.err)
+        self.assertIn("tuning would be cut off, and start over when the run is resumed", limited.err)
         tried, (_, before) = self.tried()
         np.testing.assert_array_equal(tried, 0)
         self.assertEqual(before, seconds)
@@ -157,7 +157,7 @@ class Tune(ProgramCase):
 
     def test_too_little_time(self):
         ran = self.gpumc("run", self.config("r.h5", tune="10 ms", particles=2000, sweeps=400))
-        self.assertIn("tuning found nothing: the time was too short", ran.err)
+        self.assertIn("tuning found nothing: it was too short", ran.err)
         self.gpumc("run", self.config("given.h5", particles=2000, sweeps=400))
         self.assert_same_numbers("r.h5", "given.h5")
 

@@ -407,7 +407,7 @@ static void what_does_not_walk_is_refused(void **unused)
                           "canonical, pt or pa");
   refuse_walks(&settings,
                "model heisenberg does not walk under a tabulated weight: it has 16919256 "
-               "bonds, and exact sums over them need fewer than 2^24 = 16777216; use a "
+               "bonds, but exact sums over them need fewer than 2^24 = 16777216; use a "
                "smaller model.shape");
 }
 

@@ -387,7 +387,7 @@ static void test_labels_of_what_is_low(void **state)
     assert_string_equal(labels.of[1].name, "specific_heat");
     assert_string_equal(labels.of[1].long_name,
                         job.model.disorder && !paired
-                            ? "specific heat per site, low by 2 tau/n of n measurements"
+                            ? "specific heat per site, too low by 2 tau/n for n measurements"
                             : "specific heat per site");
   }
   job.model.ops->destroy(&job.model);

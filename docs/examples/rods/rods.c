@@ -72,7 +72,8 @@ static const struct gpumc_channel channels[CHANNELS] = {
     [CONTACTS] = {.label = {"contact", "share of gaps below 1/8", "1", "c"}},
     [LENGTH] = {.label = {"length", "length of the ring per rod", "1", "L/N"}},
     [DISTANCES] = {.label = {"pair_correlation",
-                             "density of rods at a distance over the mean density", "1", "g(r)"},
+                             "density of rods at a distance, relative to the mean density", "1",
+                             "g(r)"},
                    .request_key = "pair_correlation",
                    .request = "Whether the pair correlation function is measured.",
                    .axis = {"distance", "distance to another rod, in rods", "1", "r"}}};

@@ -30,7 +30,7 @@ static const struct gpumc_key control_keys[] = {
     {.name = "reweight",
      .type = GPUMC_KEY_MAPPING,
      .children = control_reweight_keys,
-     .doc = "Reweighting onto this grid of values, as `reweight` onto temperatures."},
+     .doc = "Grid of values of the control to reweight onto."},
     {0}};
 
 static const struct gpumc_key keys[] = {
@@ -44,8 +44,8 @@ static const struct gpumc_key keys[] = {
     {.name = "control",
      .type = GPUMC_KEY_MAPPING,
      .children = control_keys,
-     .doc = "Another control of the model, such as a field or a pressure, whose values take the "
-            "place of temperatures."},
+     .doc = "Another control of the model, such as a field or a pressure, whose values replace the "
+            "temperatures."},
     {.name = "replicas",
      .type = GPUMC_KEY_INTEGER,
      .minimum = 1,
@@ -53,9 +53,8 @@ static const struct gpumc_key keys[] = {
      .unit = "replicas",
      .sweepable = true,
      .proportional = true,
-     .doc = "Independent copies at each temperature; 32 by default, and 1 with "
-            "several `samples`. Kernels that pack replicas into words update 32 at the price "
-            "of one."},
+     .doc = "Independent copies at each temperature; 32 by default, and 1 with several `samples`. "
+            "Kernels that pack replicas into words update 32 for the price of one."},
     {.name = "samples",
      .type = GPUMC_KEY_INTEGER,
      .default_text = "1",
@@ -64,20 +63,20 @@ static const struct gpumc_key keys[] = {
      .unit = "samples",
      .sweepable = true,
      .proportional = true,
-     .doc = "Disorder samples, from the model's `sample` on. With several, each has "
-            "one replica, and errors are those of averages over samples."},
-    GPUMC_UPDATE_KEY("The move that a sweep consists of; by default the first one of the model's "
-                     "first kernel."),
+     .doc = "Number of disorder samples, starting with the model's `sample`. With several, each "
+            "has one replica, and errors are those of averages over samples."},
+    GPUMC_UPDATE_KEY(
+        "Move that makes up a sweep; by default the first move of the model's first kernel."),
     CHAINS_TIMES_KEYS,
     GPUMC_REQUESTS_KEY,
     CHAINS_SERIES_KEY,
     {.name = "reweight",
      .type = GPUMC_KEY_MAPPING,
      .children = reweight_keys,
-     .doc = "Reweighting onto this grid: each point from the nearest temperature, as "
-            "far as its measurements reach.",
+     .doc = "Grid of inverse temperatures to reweight onto; each point uses the nearest simulated "
+            "temperature, as far as its measurements reach.",
      .temperature = "reweight_temperature",
-     .temperature_doc = "Reweighting onto this grid of temperatures, in place of `reweight`."},
+     .temperature_doc = "Grid of temperatures to reweight onto, in place of `reweight`."},
     CHAINS_CONFIGURATIONS_KEY(gpumc_configurations_keys),
     {0}};
 
@@ -108,7 +107,7 @@ static void check_grid(const struct gpumc_params *params, const struct gpumc_sub
   (void)subject;
   if (gpumc_params_has(params, "reweight") && gpumc_params_has(params, "control"))
     gpumc_params_mistake(params, report, "reweight",
-                         "reweight is for inverse temperatures: use control.reweight");
+                         "reweight applies to inverse temperatures: use control.reweight");
   else if (gpumc_params_has(params, "reweight") || gpumc_params_has(params, "control.reweight"))
     gpumc_grid_check(params, reweight_block(params), GRID_MAXIMUM, report);
 }
@@ -125,8 +124,8 @@ static void check_replicas(const struct gpumc_params *params, const struct gpumc
   if (is_each_sample(params) && gpumc_params_has(params, "replicas") &&
       gpumc_params_integer(params, "replicas") > 1)
     gpumc_params_mistake(params, report, "replicas",
-                         "with more than one of `samples`, each sample has one replica: leave out "
-                         "either `replicas` or `samples`");
+                         "with several `samples`, each sample has one replica: leave out either "
+                         "`replicas` or `samples`");
 }
 
 static void check_samples(const struct gpumc_params *params, const struct gpumc_subject *subject,
@@ -278,8 +277,8 @@ static const char citation[] =
 static const char *refuses_merging(const struct gpumc_params *params)
 {
   return is_each_sample(params)
-             ? "averages over samples are corrected by halves of the time, which results do not "
-               "have; use one run for all samples, or pt, whose samples can be merged"
+             ? "averages over samples are corrected with the halves of the run, which results do "
+               "not contain; use one run for all samples, or pt, whose samples can be merged"
              : NULL;
 }
 

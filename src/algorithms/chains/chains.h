@@ -224,13 +224,12 @@ static inline size_t chains_vector_width(const struct chains *chains, size_t m)
           "sweeps", 1, .required = true, .sweepable = true, .example = "4000",                     \
           .doc = "Sweeps during which measurements are taken, a multiple of `interval`."),         \
       GPUMC_SWEEPS_KEY("interval", 1, .default_text = "1", .sweepable = true,                      \
-                       .doc = "Sweeps from one measurement to the next.")
+                       .doc = "Sweeps between measurements.")
 #define CHAINS_SERIES_KEY                                                                          \
   {                                                                                                \
     .name = "series", .type = GPUMC_KEY_BOOLEAN, .default_text = "false",                          \
-    .doc =                                                                                         \
-        "Write the time series of every replica into the result: all channels that are measured, " \
-        "those on request included."                                                               \
+    .doc = "Write the time series of every replica into the result: all measured channels, "       \
+           "including those on request."                                                           \
   }
 #define CHAINS_CONFIGURATIONS_KEY(keys)                                                            \
   {                                                                                                \

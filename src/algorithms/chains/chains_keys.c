@@ -25,8 +25,8 @@ void chains_check_length(const struct gpumc_params *params, const struct gpumc_s
   (void)subject;
   if ((double)thermalization + (double)sweeps > GPUMC_SWEEPS_MAXIMUM)
     gpumc_params_mistake(params, report, "sweeps",
-                         "%lld sweeps after %lld of thermalization exceed the %.0f that a run may "
-                         "have; a longer `interval` saves none of them",
+                         "%lld sweeps after %lld of thermalization exceed the limit of %.0f for a "
+                         "run; a longer `interval` does not lower their number",
                          (long long)sweeps, (long long)thermalization, GPUMC_SWEEPS_MAXIMUM);
 }
 

@@ -136,7 +136,7 @@ static enum gpumc_status find_bins(struct chains *chains, size_t m,
   sums->bins.state[GPUMC_BINS_FILLED] = chains->measured - complete;
   if (complete > chains->measured || gpumc_bins_check(&sums->bins, error) != GPUMC_OK)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s: %s are not the bins that its configuration gives: leave it out",
+                           "%s: %s does not match the bins of its configuration: leave it out",
                            source->path, path);
   for (size_t p = 0; p < chains->quantities.observables.n_profiles; p++)
     memcpy(sums->profile[p].bins.state, sums->bins.state, sizeof sums->bins.state);
@@ -334,10 +334,10 @@ static enum gpumc_status check_measurements(struct chains *chains,
     double measured;
     GPUMC_TRY(gpumc_source_number(&sources->of[i], "measurements", &measured, error));
     if ((uint64_t)measured != chains->measured)
-      return gpumc_error_set(error, GPUMC_INVALID,
-                             "%s: has %g measurements, and its configuration gives it %llu: leave "
-                             "it out",
-                             sources->of[i].path, measured, (unsigned long long)chains->measured);
+      return gpumc_error_set(
+          error, GPUMC_INVALID,
+          "%s has %g measurements, but its configuration asks for %llu: leave it out",
+          sources->of[i].path, measured, (unsigned long long)chains->measured);
   }
   return GPUMC_OK;
 }
@@ -398,7 +398,7 @@ chains_merge(void *state, const struct gpumc_sources *sources, struct gpumc_erro
   group_sources(chains, sources);
   GPUMC_TRY(gpumc_allocate_array(&chains->merged.mean, chains->runs * means, "time series", error));
   GPUMC_TRY(merge_all_series(chains, sources, error));
-  GPUMC_TRY(gpumc_allocate_array(&values, longest, "what results hold", error));
+  GPUMC_TRY(gpumc_allocate_array(&values, longest, "contents of results", error));
   for (size_t m = 0; m < chains->runs && status == GPUMC_OK; m++)
     status = take_temperature(chains, m, sources, values, error);
   free(values);

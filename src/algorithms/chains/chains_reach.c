@@ -108,12 +108,12 @@ void chains_reach_doubt(struct chains_reach *reach, const double *value, const d
 void chains_reach_explain(const struct chains_reach *reach, size_t bytes, char *text)
 {
   const struct chains *chains = reach->chains;
-  snprintf(text, bytes,
-           "at %zu of %zu points of the grid of reweighting errors are NaN, which means unknown, "
-           "such as that of the %s: reweighted as far as the next of the %s, the measurements "
-           "contradict those made there, so they have too few of the states that count on the "
-           "way; simulate more %s or more sweeps",
-           reach->doubtful, chains->grid.points,
-           gpumc_quantity_label(&chains->quantities.observables, reach->quantity).long_name,
-           chains_values_word(chains), chains_values_word(chains));
+  snprintf(
+      text, bytes,
+      "at %zu of %zu points of the reweighting grid errors are unknown (NaN), such as that of the "
+      "%s: reweighted to the next of the %s, the measurements contradict those made there, so they "
+      "sample too few of the states that matter in between; simulate more %s or more sweeps",
+      reach->doubtful, chains->grid.points,
+      gpumc_quantity_label(&chains->quantities.observables, reach->quantity).long_name,
+      chains_values_word(chains), chains_values_word(chains));
 }

@@ -247,11 +247,11 @@ static enum gpumc_status write_curves(const struct summary *summary,
 
 static enum gpumc_status write_direct(const struct summary *summary, struct gpumc_error *error)
 {
-  const struct gpumc_label label = {"converged",
-                                    "1 where every time series is stationary and long against its "
-                                    "autocorrelation time, the replicas agree and sweeps reach "
-                                    "every state",
-                                    "1", ""};
+  const struct gpumc_label label = {
+      "converged",
+      "1 where every time series is stationary and long compared with its autocorrelation time, "
+      "the replicas agree and sweeps reach every state",
+      "1", ""};
   char path[CHAINS_PATH_BYTES];
   const struct gpumc_curve_place place = place_of(summary, "summary", path, summary->direct.count);
   GPUMC_TRY(write_curves(summary, &place, summary->chains->value, &summary->direct, error));
@@ -266,8 +266,8 @@ static enum gpumc_status write_reweighted(const struct summary *summary, struct 
   const struct gpumc_label share = {
       "share",
       summary->chains->moved.beta
-          ? "measurements that count here, of all at the temperature they are from"
-          : "measurements that count here, of all at the value they are from",
+          ? "share of the measurements at the source temperature that contribute here"
+          : "share of the measurements at the source value that contribute here",
       "1", ""};
   const struct gpumc_label *axis = &summary->chains->axis;
   char path[CHAINS_PATH_BYTES], name[96], long_name[160];
@@ -320,9 +320,10 @@ static enum gpumc_status write_series(const struct summary *summary, struct gpum
       {"provenance/autocorrelation_time", "time of the run per integrated autocorrelation time",
        "s", summary->seconds, summary->seconds_error},
       {"summary/effective_samples", "independent measurements", "1", summary->samples, NULL},
-      {"summary/drift", "excess of the beginning, in standard errors,", "1", summary->drift, NULL},
-      {"summary/drift_length", "sweeps of the beginning that drifts,", "sweeps",
-       summary->drift_sweeps, NULL},
+      {"summary/drift", "excess of the initial part, in standard errors,", "1", summary->drift,
+       NULL},
+      {"summary/drift_length", "length of the initial drift", "sweeps", summary->drift_sweeps,
+       NULL},
   };
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     GPUMC_TRY(write_of_series(summary, &all[i], error));
@@ -355,8 +356,8 @@ write_sample_warnings(const struct summary *summary, struct gpumc_error *error)
   char text[512], name[128];
   if (summary->unknown > 0) {
     snprintf(text, sizeof text,
-             "%zu of %zu %s have averages without errors, since %zu samples are too few "
-             "to tell how samples scatter: errors that are NaN are unknown; use more samples",
+             "averages at %zu of %zu %s have no errors (NaN), because %zu samples are too few to "
+             "estimate the scatter between samples; use more samples",
              summary->unknown, summary->direct.count, chains_values_word(summary->chains),
              summary->chains->settings.replicas);
     GPUMC_TRY(write_warning(summary, "samples_warning", text, error));
@@ -405,7 +406,7 @@ static enum gpumc_status write_unconverged(const struct summary *summary, struct
 {
   static const char *const reasons[GPUMC_SERIES_DOUBTS] = {
       [GPUMC_SERIES_SHORT] = "a time series is too short for its autocorrelation time",
-      [GPUMC_SERIES_STILL] = "next to nothing fluctuated",
+      [GPUMC_SERIES_STILL] = "hardly anything fluctuated",
       [GPUMC_SERIES_CONTRADICTS] = "the replicas contradict each other",
       [GPUMC_SERIES_DRIFTS] = "a time series drifts"};
   const bool many = summary->chains->value != NULL;
@@ -470,12 +471,10 @@ static enum gpumc_status write_trust(const struct summary *summary, struct gpumc
     GPUMC_TRY(write_unconverged(summary, error));
   if (summary->unserved > 0) {
     const char *values = chains_values_word(summary->chains);
-    snprintf(
-        text, sizeof text,
-        "%zu of %zu points of the grid of reweighting are too far from all %s, since "
-        "less than a share of %g of the measurements counts there: they are NaN; simulate more "
-        "%s",
-        summary->unserved, summary->reweighted.count, values, least_share, values);
+    snprintf(text, sizeof text,
+             "%zu of %zu points of the reweighting grid are too far from all %s, since less than a "
+             "share of %g of the measurements contributes there: they are NaN; simulate more %s",
+             summary->unserved, summary->reweighted.count, values, least_share, values);
     GPUMC_TRY(write_warning(summary, "reweight_warning", text, error));
   }
   if (summary->reach.doubtful > 0) {

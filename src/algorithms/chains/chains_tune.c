@@ -79,12 +79,12 @@ enum gpumc_status chains_tuning_make(struct chains *chains, struct gpumc_error *
     return GPUMC_OK;
   if (ensemble->ops->n_tunables == 0 || ensemble->ops->n_tunables > CHAINS_TUNABLES)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "algorithm.tune: the kernel %s has nothing that can be tuned",
+                           "algorithm.tune: kernel %s has no keys that can be tuned",
                            ensemble->ops->variant);
   tuning->tunables = ensemble->ops->n_tunables;
   tuning->given = ensemble->plan.options;
   GPUMC_TRY(
-      gpumc_allocate_array(&tuning->candidate, 1 + combinations(chains), "what is tuned", error));
+      gpumc_allocate_array(&tuning->candidate, 1 + combinations(chains), "tuned keys", error));
   fill_candidates(chains);
   GPUMC_TRY(gpumc_allocate_array(&tuning->series, series_count(chains), "time series", error));
   return gpumc_allocate_array(&tuning->watched, watched_count(chains) + 1, "time series", error);
@@ -264,8 +264,8 @@ static void warn_of_limit(const struct chains *chains)
   if (limit <= 0 || limit > chains->settings.tune)
     return;
   snprintf(text, sizeof text,
-           "algorithm.tune takes %s, but the time limit is %s: tuning is not over by then, and "
-           "begins anew when the run is resumed; give --max-time more, or algorithm.tune less",
+           "algorithm.tune takes %s, but the time limit is %s: tuning would be cut off, and start "
+           "over when the run is resumed; raise --max-time or lower algorithm.tune",
            gpumc_duration_text(chains->settings.tune, needed), gpumc_duration_text(limit, given));
   gpumc_observer_tell(chains->context.observer, GPUMC_WARNING, text);
 }
@@ -341,7 +341,7 @@ enum gpumc_status chains_tuning_load(struct chains *chains, struct gpumc_checkpo
   list_parts(tuning, state, seconds, part);
   GPUMC_TRY(gpumc_parts_load(part, PARTS, NULL, reader, prefix_of(chains, prefix), error));
   if (state[0] > 1 || state[1] >= tuning->count)
-    return gpumc_error_set(error, GPUMC_FAILURE, "what was tuned is out of range");
+    return gpumc_error_set(error, GPUMC_FAILURE, "a tuned value is out of range");
   tuning->done = state[0] == 1;
   tuning->chosen = (size_t)state[1];
   tuning->stopped = seconds[1];

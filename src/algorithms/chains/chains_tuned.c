@@ -63,12 +63,13 @@ void chains_tuning_tell(const struct chains *chains)
     snprintf(before, sizeof before, "%.3g s +- %.1g s", seconds_of(given), seconds_error(given));
   if (found)
     snprintf(text, sizeof text,
-             "tuned: %s, with an autocorrelation time of %.3g s +- %.1g s; as given it is %s", name,
-             seconds_of(best), seconds_error(best), before);
+             "tuned: %s, with an autocorrelation time of %.3g s +- %.1g s; with the given values "
+             "it is %s",
+             name, seconds_of(best), seconds_error(best), before);
   else
     snprintf(text, sizeof text,
-             "tuning found nothing: the time was too short for the autocorrelation times, and %s "
-             "stays; give algorithm.tune more",
+             "tuning found nothing: it was too short for the autocorrelation times, so %s is kept; "
+             "raise algorithm.tune",
              name);
   gpumc_observer_tell(chains->context.observer, found ? GPUMC_NOTE : GPUMC_WARNING, text);
 }
@@ -97,15 +98,15 @@ static double time_error_of(const struct chains_candidate *candidate)
 }
 
 static const struct column columns[] = {
-    {{"sweeps", "sweeps that were tried", "sweeps", ""}, sweeps_of, NULL},
-    {{"seconds_per_sweep", "time of a sweep, with its share of a measurement", "s", ""},
+    {{"sweeps", "sweeps of the trial", "sweeps", ""}, sweeps_of, NULL},
+    {{"seconds_per_sweep", "time per sweep, including its share of a measurement", "s", ""},
      seconds_per_sweep,
      NULL},
-    {{"autocorrelation_time", "integrated autocorrelation time of the slowest mean that is watched",
+    {{"autocorrelation_time", "integrated autocorrelation time of the slowest watched mean",
       "sweeps", ""},
      time_of,
      time_error_of},
-    {{"autocorrelation_seconds", "the same on the clock", "s", ""}, seconds_of, seconds_error},
+    {{"autocorrelation_seconds", "the same in wall time", "s", ""}, seconds_of, seconds_error},
 };
 
 /* Writes the values of tunable number i. */
@@ -140,8 +141,8 @@ write_column(const struct chains *chains, const struct gpumc_curve_place *place,
 enum gpumc_status chains_tuning_write(const struct chains *chains, struct gpumc_error *error)
 {
   static const char group[] = "provenance/tuning", axis_path[] = "provenance/tuning/candidate";
-  static const struct gpumc_label axis = {
-      "candidate", "values that were tried, those that were given first", "1", ""};
+  static const struct gpumc_label axis = {"candidate", "values tried, starting with those given",
+                                          "1", ""};
   const struct chains_tuning *tuning = &chains->tuning;
   struct gpumc_recorder *recorder = chains->context.recorder;
   const struct gpumc_curve_place place = {.recorder = recorder,
@@ -154,7 +155,7 @@ enum gpumc_status chains_tuning_write(const struct chains *chains, struct gpumc_
   enum gpumc_status status = GPUMC_OK;
   if (tuning->candidate == NULL)
     return GPUMC_OK;
-  GPUMC_TRY(gpumc_allocate_array(&scratch, 2 * tuning->count, "what was tuned", error));
+  GPUMC_TRY(gpumc_allocate_array(&scratch, 2 * tuning->count, "tuned keys", error));
   for (size_t c = 0; c < tuning->count; c++)
     scratch[c] = (double)c;
   GPUMC_TRY_OUT(status, gpumc_curve_write_axis(&place, 0, &axis, true, scratch, error));

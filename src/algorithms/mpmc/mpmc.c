@@ -13,19 +13,18 @@ static const struct gpumc_key keys[] = {
      .sweepable = true,
      .proportional = true,
      .doc = "Independent systems side by side."},
-    GPUMC_UPDATE_KEY_FOR(GPUMC_ATHERMAL,
-                         "The move that a sweep consists of, one that gives all allowed states the "
-                         "same weight."),
+    GPUMC_UPDATE_KEY_FOR(
+        GPUMC_ATHERMAL,
+        "Move that makes up a sweep, one that gives all allowed states the same weight."),
     CHAINS_TIMES_KEYS,
     {.name = "tune",
      .type = GPUMC_KEY_DURATION,
      .maximum = 1e7,
-     .doc =
-         "Time to spend, before the run, on choosing the kernel's tunable keys, which decide how "
-         "fast it decorrelates, as the size of its moves does: by the autocorrelation time, in "
-         "seconds, of the slowest observable that the model has watched. Tuning that is stopped "
-         "begins anew, so that a part of the run must be longer. The result says which values "
-         "reproduce it without."},
+     .doc = "Time to spend, before the run, on tuning the keys of the kernel that decide how fast "
+            "it decorrelates, such as the size of its moves. They are chosen by the "
+            "autocorrelation time, in seconds, of the slowest observable that the model watches. "
+            "Interrupted tuning starts over, so each part of a run must be longer than this. The "
+            "result records the values that reproduce it without tuning."},
     GPUMC_REQUESTS_KEY_FOR(GPUMC_ATHERMAL),
     CHAINS_SERIES_KEY,
     CHAINS_CONFIGURATIONS_KEY(gpumc_configurations_times_keys),

@@ -228,7 +228,7 @@ enum gpumc_status muca_curves_load(struct muca *muca, struct gpumc_checkpoint_re
     return GPUMC_OK;
   GPUMC_TRY(muca_curves_create(muca, error));
   if (muca->reweighted > (uint64_t)muca->curves.points * muca->settings.samples)
-    return gpumc_error_set(error, GPUMC_FAILURE, "the checkpoint has more curves than there are");
+    return gpumc_error_set(error, GPUMC_FAILURE, "the checkpoint has more curves than the run");
   return gpumc_parts_load(part, parts_of(muca, part), NULL, reader, "muca", error);
 }
 

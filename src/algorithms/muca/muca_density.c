@@ -318,8 +318,7 @@ struct gpumc_label muca_log_dos_label(const struct muca *muca)
       "log_dos",
       muca_knows_all_states(muca)
           ? "logarithm of the number of states"
-          : "logarithm of the weight of the level, up to a constant: weights of all "
-            "add up to 1",
+          : "logarithm of the weight of the level, normalized so that all weights add up to 1",
       "1", "ln Ω"};
 }
 

@@ -193,8 +193,8 @@ static bool comes_first(const struct muca *muca, const struct muca_table *table)
 /* ---- windows that are closed ---- */
 
 const char muca_closed_remedy[] =
-    "widen algorithm.range, towards the values at infinite temperature, use fewer windows or a "
-    "larger windows.overlap, or, where no state may have such values, narrow it";
+    "widen algorithm.range towards the values at infinite temperature, use fewer windows or a "
+    "larger windows.overlap, or narrow the range if no state has such values";
 
 const char *muca_table_name(const struct muca *muca, const struct muca_table *table,
                             char text[static MUCA_NAME_BYTES])
@@ -270,7 +270,7 @@ close_window(struct muca *muca, struct muca_table *table, struct gpumc_error *er
   for (size_t i = 0; i < muca->tables; i++)
     open += muca->progress[i].phase != MUCA_CLOSED;
   snprintf(text, sizeof text,
-           "%zu of %zu walkers%s came into the range from %g to %g per site within %d sweeps: %s",
+           "%zu of %zu walkers%s reached the range from %g to %g per site within %d sweeps: %s",
            (size_t)table->progress->left, settings->walkers, muca_table_name(muca, table, name),
            muca_level_value(settings, muca->context.model, first) / sites,
            muca_level_value(settings, muca->context.model, last) / sites,

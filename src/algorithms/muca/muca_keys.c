@@ -62,14 +62,14 @@ static const struct gpumc_key windows_keys[] = {
      .example = "2",
      .required = true,
      .sweepable = true,
-     .doc = "Windows side by side, each with walkers and weights of its own."},
+     .doc = "Number of windows, each with walkers and weights of its own."},
     {.name = "overlap",
      .type = GPUMC_KEY_REAL,
      .default_text = "0.25",
      .minimum = 0.05,
      .maximum = 0.9,
      .sweepable = true,
-     .doc = "Part of a window that the next one has, too."},
+     .doc = "Share of a window that overlaps with the next one."},
     {0}};
 
 static const char *const start_choices[] = {
@@ -85,14 +85,13 @@ static const struct gpumc_key iteration_keys[] = {
      .choices = start_choices,
      .default_text = "flat",
      .sweepable = true,
-     .doc = "Weights that iterations begin with: flat, from Wang and Landau's scheme, or from a "
+     .doc = "Weights that the iterations start from: flat, from the Wang-Landau scheme, or from a "
             "file."},
     {.name = "file",
      .type = GPUMC_KEY_STRING,
      .sweepable = true,
-     .doc =
-         "Path of the density of states with which start: file begins, a result of muca or text; "
-         "docs/file-format.md describes its form."},
+     .doc = "Path of the density of states that `start: file` reads, a result of muca or a text "
+            "file; docs/file-format.md describes its form."},
     {.name = "thermalization",
      .type = GPUMC_KEY_REAL,
      .default_text = "30",
@@ -100,8 +99,8 @@ static const struct gpumc_key iteration_keys[] = {
      .maximum = 1e6,
      .unit = "updates",
      .sweepable = true,
-     .doc = "Updates of each walker before an iteration counts, times the levels of the range; 0 "
-            "makes weights oscillate."},
+     .doc = "Updates of each walker before an iteration starts to count, in units of the number of "
+            "levels in the range; with 0, weights oscillate."},
     {.name = "updates",
      .type = GPUMC_KEY_REAL,
      .default_text = "6",
@@ -109,22 +108,23 @@ static const struct gpumc_key iteration_keys[] = {
      .maximum = 1e9,
      .minimum_exclusive = true,
      .sweepable = true,
-     .doc = "Updates of all walkers together that an iteration counts, over a power of the levels "
-            "of the range (eq. 7)."},
+     .doc = "Updates that an iteration counts, of all walkers together, divided by a power of the "
+            "number of levels in the range (eq. 7)."},
     {.name = "exponent",
      .type = GPUMC_KEY_REAL,
      .default_text = "2.25",
      .minimum = 0.5,
      .maximum = 4,
      .sweepable = true,
-     .doc = "That power, z."},
+     .doc = "Power z of the number of levels that `updates` is multiplied by."},
     {.name = "growth",
      .type = GPUMC_KEY_REAL,
      .default_text = "1.1",
      .minimum = 1,
      .maximum = 4,
      .sweepable = true,
-     .doc = "Factor by which these updates grow with each iteration in which the range stays."},
+     .doc = "Factor by which the counted updates grow with each iteration that does not extend the "
+            "range."},
     {.name = "divergence",
      .type = GPUMC_KEY_REAL,
      .default_text = "1e-4",
@@ -132,20 +132,20 @@ static const struct gpumc_key iteration_keys[] = {
      .maximum = 0.5,
      .sweepable = true,
      .doc = "Kullback-Leibler divergence of the histogram from a flat one (eq. 6) below which "
-            "weights are converged."},
+            "weights count as converged."},
     {.name = "maximum",
      .type = GPUMC_KEY_INTEGER,
      .default_text = "1000",
      .minimum = 1,
      .maximum = 1000000,
      .unit = "iterations",
-     .doc = "Iterations after which production begins with weights that have not converged."},
+     .doc = "Iterations after which production begins even if the weights have not converged."},
     {.name = "extrapolate",
      .type = GPUMC_KEY_BOOLEAN,
      .default_text = "true",
      .sweepable = true,
-     .doc = "Whether weights go on beyond the range seen so far as a straight line; false is the "
-            "plain scheme of the paper."},
+     .doc = "Whether weights are extrapolated beyond the range seen so far, along a straight line; "
+            "false is the plain scheme of the paper."},
     {.name = "write_weights",
      .type = GPUMC_KEY_BOOLEAN,
      .default_text = "false",
@@ -160,9 +160,9 @@ static const struct gpumc_key production_keys[] = {
      .maximum = 1.7e10,
      .unit = "updates",
      .sweepable = true,
-     .doc = "Updates of each walker with fixed weights. 0: as many as walkers need to go from one "
-            "end of the range to the other twice in the mean; where walkers are fewer than 640, "
-            "200 times."},
+     .doc = "Updates of each walker with fixed weights. 0 takes as many as walkers need to go from "
+            "one end of the range to the other twice on average, or 200 times with fewer than 640 "
+            "walkers."},
     {.name = "measurements",
      .type = GPUMC_KEY_INTEGER,
      .default_text = "1000",
@@ -182,9 +182,10 @@ const struct gpumc_key muca_keys[] = {
      .sweepable = true,
      .proportional = true,
      .or_auto = true,
-     .doc = "Parallel walkers under one weight, best a multiple of 32. By default, and with auto, "
-            "the power of two next above w^1.25 with w levels, or with several windows of w levels "
-            "4 w^1.25, from 1024 to 262144. This is the number of each window and each sample."},
+     .doc = "Parallel walkers that share one weight function, ideally a multiple of 32. By "
+            "default, and with auto, the next power of two above w^1.25 for w levels, or above 4 "
+            "w^1.25 for several windows of w levels, between 1024 and 262144. Each window and each "
+            "sample has this number."},
     {.name = "samples",
      .type = GPUMC_KEY_INTEGER,
      .default_text = "1",
@@ -192,22 +193,22 @@ const struct gpumc_key muca_keys[] = {
      .maximum = SAMPLES_MOST,
      .unit = "samples",
      .sweepable = true,
-     .doc = "Disorder samples, from the model's `sample` on, each with weights of its own."},
+     .doc = "Number of disorder samples, starting with the model's `sample`, each with weights of "
+            "its own."},
     {.name = "beta",
      .type = GPUMC_KEY_MAPPING,
      .children = beta_keys,
-     .doc = "Weights are by the energy; results are reweighted to these inverse temperatures, by "
-            "default from 0 to 1 in steps of 0.01.",
+     .doc = "Weights depend on the energy; results are reweighted to these inverse temperatures, "
+            "by default from 0 to 1 in steps of 0.01.",
      .temperature = "temperature",
-     .temperature_doc =
-         "Weights are by the energy; results are reweighted to these temperatures, in place of "
-         "`beta`."},
+     .temperature_doc = "Weights depend on the energy; results are reweighted to these "
+                        "temperatures, in place of `beta`."},
     {.name = "control",
      .type = GPUMC_KEY_MAPPING,
      .children = control_keys,
-     .doc =
-         "Weights are by what this other control of the model couples to, as the magnetization to "
-         "a field, on top of the canonical weight; results are reweighted to these values."},
+     .doc = "Weights depend on the quantity that this other control of the model couples to, such "
+            "as the magnetization for a field, on top of the canonical weight; results are "
+            "reweighted to these values."},
     {.name = "range",
      .type = GPUMC_KEY_MAPPING,
      .children = range_keys,
@@ -215,19 +216,18 @@ const struct gpumc_key muca_keys[] = {
     {.name = "windows",
      .type = GPUMC_KEY_MAPPING,
      .children = windows_keys,
-     .doc =
-         "The range in several windows that overlap, for large systems; results are those of all "
-         "of them, joined."},
+     .doc = "Splits the range into overlapping windows, for large systems; results are those of "
+            "all windows, joined."},
     {.name = "bin",
      .type = GPUMC_KEY_REAL,
      .minimum = 0,
      .minimum_exclusive = true,
      .maximum = 1e12,
      .sweepable = true,
-     .doc = "Width of a level, of the whole system, where values are continuous, or levels of a "
-            "spectrum are to be taken together. Of continuous values by default what weights at "
-            "the far end of the grid change by a factor of e over, or a 64th of all values if that "
-            "is less."},
+     .doc = "Width of a level, for the whole system, where values are continuous, or to combine "
+            "levels of a discrete spectrum. By default, continuous values have the width over "
+            "which weights at the far end of the grid change by a factor of e, or a 64th of all "
+            "values if that is less."},
     GPUMC_REQUESTS_KEY,
     {.name = "iteration",
      .type = GPUMC_KEY_MAPPING,
@@ -444,8 +444,8 @@ static void check_windows(const struct gpumc_params *params, const struct muca_s
   const size_t apart = muca_window_first(settings, 1) + 1 - muca_window_first(settings, 0);
   if (settings->window < WINDOW_LEAST || settings->window < apart + COMMON_LEAST)
     gpumc_params_mistake(params, report, "windows.count",
-                         "%zu windows have %zu levels each and %zu in common, at least %d and %d "
-                         "are needed: use fewer of them, or a larger overlap",
+                         "%zu windows have %zu levels each and %zu in common, but need at least %d "
+                         "and %d: use fewer windows, or a larger overlap",
                          settings->windows, settings->window,
                          settings->window > apart ? settings->window - apart : 0, WINDOW_LEAST,
                          COMMON_LEAST);
@@ -462,17 +462,16 @@ static void check_levels(const struct gpumc_params *params, const struct gpumc_s
   const double quantum = model->quantum[settings.channel];
   if (grid->levels > 0 && settings.spacing % grid->spacing != 0)
     gpumc_params_mistake(params, report, "bin",
-                         "bin = %g is no multiple of the %g between levels of the %s: bins would "
-                         "hold different numbers of them",
+                         "bin = %g is not a multiple of %g, the distance between levels of the %s: "
+                         "bins would hold different numbers of levels",
                          gpumc_params_real(params, "bin"), (double)grid->spacing * quantum, name);
   else if (settings.levels > LEVELS_MAXIMUM)
     gpumc_params_mistake(params, report, "bin",
-                         "%zu levels are more than the %d that there may be: give a wider "
-                         "algorithm.bin",
+                         "%zu levels exceed the limit of %d: use a wider algorithm.bin",
                          settings.levels, LEVELS_MAXIMUM);
   else if (settings.levels < LEVELS_LEAST && gpumc_params_has(params, "bin"))
     gpumc_params_mistake(params, report, "bin",
-                         "bin = %g leaves fewer than %d levels of the %s: make it smaller",
+                         "bin = %g leaves fewer than %d levels of the %s: make it narrower",
                          gpumc_params_real(params, "bin"), LEVELS_LEAST, name);
   else if (settings.last + 1 < settings.first + LEVELS_LEAST)
     gpumc_params_mistake(params, report, "range",
@@ -498,12 +497,13 @@ static void check_samples(const struct gpumc_params *params, const struct gpumc_
   muca_settings_read(params, model, &settings);
   if (muca_tables(&settings) > GPUMC_RUN_MAXIMUM)
     gpumc_params_mistake(params, report, settings.windows > samples ? "windows.count" : "samples",
-                         "%zu windows of %zu samples are more than the %d runs that there may be",
-                         settings.windows, samples, GPUMC_RUN_MAXIMUM);
+                         "%zu windows of %zu samples exceed the limit of %d runs", settings.windows,
+                         samples, GPUMC_RUN_MAXIMUM);
   else if ((double)muca_tables(&settings) * (double)settings.walkers > 4294967295.0)
-    gpumc_params_mistake(params, report, "walkers",
-                         "%zu walkers of each of %zu samples and windows are more than 2^32 - 1",
-                         settings.walkers, muca_tables(&settings));
+    gpumc_params_mistake(
+        params, report, "walkers",
+        "%zu walkers for each of %zu samples and windows exceed the limit of 2^32 - 1",
+        settings.walkers, muca_tables(&settings));
 }
 
 const struct gpumc_check muca_checks[] = {

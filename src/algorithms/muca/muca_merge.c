@@ -16,10 +16,10 @@
 static const char *refuses(const struct gpumc_params *params)
 {
   if (gpumc_params_integer(params, "samples") > 1)
-    return "averages over samples are formed from means of each sample, which results do not have; "
-           "use one run for all samples";
+    return "averages over samples are formed from means of each sample, which results do not "
+           "contain; use one run for all samples";
   if (gpumc_params_has(params, "windows"))
-    return "how windows are joined is not in results; use one window, or merge by hand from "
+    return "results do not record how windows are joined; use one window, or merge by hand from "
            "/summary/log_dos";
   return NULL;
 }
@@ -70,9 +70,10 @@ static enum gpumc_status place_levels(struct part *part, struct gpumc_error *err
   for (size_t v = 0; v < part->levels; v++) {
     const double place = round((part->values[v] - first) / spacing);
     if (!(place >= 0 && place <= most))
-      return gpumc_error_set(error, GPUMC_INVALID,
-                             "%s: has the level %g, which its configuration has not: leave it out",
-                             part->source->path, part->values[v]);
+      return gpumc_error_set(
+          error, GPUMC_INVALID,
+          "%s has the level %g, which its configuration does not have: leave it out",
+          part->source->path, part->values[v]);
     part->at[v] = (size_t)place;
   }
   return GPUMC_OK;
@@ -322,8 +323,8 @@ check(const struct muca *muca, const struct gpumc_sources *sources, struct gpumc
   if (named && !muca->settings.binned)
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_INVALID,
-                         "%s: cannot be merged: its levels are bins of values, of which results "
-                         "have no averages; merge by hand from /summary/log_dos",
+                         "%s cannot be merged: its levels are bins of values, whose averages "
+                         "results do not contain; merge by hand from /summary/log_dos",
                          sources->of[0].path);
 }
 

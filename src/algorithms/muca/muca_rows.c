@@ -90,8 +90,8 @@ declare_start(struct muca *muca, struct muca_table *table, struct gpumc_error *e
       [PIECE_LEVELS] = {.label = {"levels", "levels seen so far", "1", "w"},
                         .width = 1,
                         .integer = true},
-      [PIECE_FACTOR] = {.label = {"factor", "of the logarithm of the weights' changes", "1",
-                                  "ln f"},
+      [PIECE_FACTOR] = {.label = {"factor", "scale of the changes in the logarithm of the weights",
+                                  "1", "ln f"},
                         .width = 1},
   };
   snprintf(group, sizeof group, "runs/%04zu/start", table->index);

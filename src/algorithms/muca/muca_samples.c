@@ -40,12 +40,12 @@ static enum gpumc_status write_densities(const struct muca *muca, struct gpumc_e
 static enum gpumc_status write_progress(const struct muca *muca, struct gpumc_error *error)
 {
   const struct gpumc_label tilted = {
-      "tilted_joins", "joins at which windows disagree on how ln Omega runs", "1", ""};
+      "tilted_joins", "joins at which windows disagree on the slope of ln Omega", "1", ""};
   const struct gpumc_label trips = {
       "round_trips", "round trips of walkers between the ends of the range", "1", "n_rt"};
   const struct gpumc_label converged = {"converged", "whether the weights converged", "1", ""};
   const struct gpumc_label empty = {
-      "empty_windows", "windows that were left out, in which there are no states", "1", ""};
+      "empty_windows", "windows that were left out because they have no states", "1", ""};
   const size_t samples = muca->settings.samples;
   const struct gpumc_curve_place place = place_of(muca, NULL, 0);
   double *values;

@@ -137,12 +137,12 @@ static enum gpumc_status take_result(struct table *table, const struct gpumc_res
   if (log_dos == NULL || other == NULL)
     return gpumc_error_set(
         error, GPUMC_INVALID,
-        "%s is no result of muca for one sample, it has no density of states; %s", table->path,
-        remedy);
+        "%s has no density of states, so it is not a result of muca for one sample; %s",
+        table->path, remedy);
   if (level == NULL || level->shape[0] != log_dos->shape[0])
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s has the density of states by the %s, but weights of this run are by "
-                           "the %s: give a result for the same coordinate",
+                           "%s has the density of states of the %s, but the weights of this run "
+                           "depend on the %s: give a result for the same coordinate",
                            table->path, other, channel);
   for (size_t v = 0; v < level->shape[0]; v++)
     if (isfinite(level->values[v]) && isfinite(log_dos->values[v]))
@@ -189,8 +189,7 @@ static enum gpumc_status put_in_order(struct table *table, struct gpumc_error *e
   }
   if (!(most - least <= spread_most))
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s: ln Omega differs by %g between levels, and no more than %g are "
-                           "possible",
+                           "%s: ln Omega differs by %g between levels, but the limit is %g",
                            table->path, most - least, spread_most);
   for (size_t i = 0; i < table->count; i++)
     table->entry[i].log_dos -= most;
@@ -255,8 +254,8 @@ static enum gpumc_status place(const struct table *table, const struct muca_sett
   if (common > 0)
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_INVALID,
-                         "%s has levels from %g to %g, none of those of this run, from %g to %g: "
-                         "give values of the whole system, of the same range",
+                         "%s has levels from %g to %g, none of which belongs to this run, from %g "
+                         "to %g: give values of the whole system, in the same range",
                          table->path, from, to, muca_level_value(settings, model, settings->first),
                          muca_level_value(settings, model, settings->last));
 }

@@ -86,16 +86,15 @@ enum gpumc_status muca_windows_write(const struct muca *muca, const struct muca_
               channel->symbol},
       [ITERATIONS] = {"iterations", "iterations of the weights", "1", "n"},
       [CONVERGED] = {"converged", "whether the weights converged", "1", ""},
-      [EMPTY] = {"empty", "whether the window was left out, as it has no states", "1", ""},
+      [EMPTY] = {"empty", "whether the window was left out because it has no states", "1", ""},
       [ROUND_TRIPS] = {"round_trips", "round trips of walkers between the ends of the window", "1",
                        "n_rt"},
-      [TIME] = {"tunnelling_time", "updates from one end of the window to the other", "updates",
-                "τ"},
-      [TILT] = {
-          "tilt",
-          "of ln Omega in the common levels with the window before: the difference of both in "
-          "the upper half less that in the lower one",
-          "1", ""}};
+      [TIME] = {"tunnelling_time", "updates of a walker from one end of the window to the other",
+                "updates", "τ"},
+      [TILT] = {"tilt",
+                "difference of ln Omega from that of the previous window, in the upper half of "
+                "their common levels minus that in the lower half",
+                "1", ""}};
   const struct gpumc_curve_place place = {.recorder = muca->context.recorder,
                                           .model = muca->context.model,
                                           .group = "summary/windows",
@@ -219,9 +218,9 @@ write_travels(const struct muca *muca, const struct verdict *verdict, struct gpu
   if (verdict->resting == 0)
     return GPUMC_OK;
   snprintf(text, sizeof text,
-           "%.0f round trips of %zu walkers between the ends of the range%s are too few, at least "
-           "%d are needed and half of one for each walker: errors may be too small; use a longer "
-           "production.updates",
+           "%.0f round trips of %zu walkers between the ends of the range%s are too few; at least "
+           "%d are needed, and half a round trip for each walker: errors may be too small; use a "
+           "larger production.updates",
            verdict->fewest, muca->settings.walkers, which(muca, verdict->resting, tables),
            ROUND_TRIPS_LEAST);
   return write_warning(muca, "round_trips_warning", text, error);
@@ -237,8 +236,8 @@ write_missing(const struct muca *muca, const struct verdict *verdict, struct gpu
     return GPUMC_OK;
   const size_t last = table->first + muca->settings.window - 1;
   snprintf(text, sizeof text,
-           "too few walkers%s came into the range from %g to %g per site, the first case%s: levels "
-           "there are missing, and averages where they may have weight are NaN; %s",
+           "too few walkers%s reached the range from %g to %g per site, the first case%s: levels "
+           "there are missing, and averages to which they may contribute are NaN; %s",
            muca_table_name(muca, table, name),
            muca_level_value(&muca->settings, muca->context.model, table->first) / sites,
            muca_level_value(&muca->settings, muca->context.model, last) / sites,
@@ -270,13 +269,12 @@ static enum gpumc_status
 write_faults(const struct muca *muca, const struct muca_curves *curves, struct gpumc_error *error)
 {
   GPUMC_TRY(write_fault(muca, curves, MUCA_FAULT_CUT, "range_warning",
-                        "states outside of algorithm.range have weight: averages there are NaN; "
-                        "take a wider range, or a grid within it",
+                        "states outside algorithm.range contribute: averages there are NaN; use a "
+                        "wider range, or a grid within it",
                         error));
   return write_fault(
       muca, curves, MUCA_FAULT_BINS, "bin_warning",
-      "weights differ too much within a bin: averages there are NaN; take a narrower "
-      "algorithm.bin",
+      "weights differ too much within a bin: averages there are NaN; use a narrower algorithm.bin",
       error);
 }
 
@@ -287,10 +285,9 @@ write_joins(const struct muca *muca, double tilted, struct gpumc_error *error)
   if (tilted == 0)
     return GPUMC_OK;
   snprintf(text, sizeof text,
-           "windows disagree at %.0f joins on how ln Omega runs along their common levels, or have "
-           "not visited these: in one "
-           "of them walkers do not get to all states; use fewer windows, or a larger "
-           "windows.overlap",
+           "windows disagree at %.0f joins on the slope of ln Omega over their common levels, or "
+           "have not visited these: walkers in one of them do not reach all states; use fewer "
+           "windows, or a larger windows.overlap",
            tilted);
   return write_warning(muca, "windows_warning", text, error);
 }
@@ -301,7 +298,7 @@ static enum gpumc_status write_few(const struct muca *muca, bool few, struct gpu
   if (!few)
     return GPUMC_OK;
   snprintf(text, sizeof text,
-           "errors from the scatter of %zu samples are rough, at least %d are needed",
+           "errors from the scatter of %zu samples are rough; use at least %d samples",
            muca->settings.samples, SAMPLES_LEAST);
   return write_warning(muca, "samples_warning", text, error);
 }

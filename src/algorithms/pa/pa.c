@@ -191,8 +191,8 @@ check_size(const struct pa *pa, size_t m, size_t row, struct gpumc_error *error)
   if (size >= 1 && size <= capacity)
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_FAILURE,
-                         "run %zu: resampling step %zu, to %s = %g, gave %zu replicas, where 1 to "
-                         "%zu have room: the step in %s is too large for this population",
+                         "run %zu: resampling step %zu, to %s = %g, gave %zu replicas, but the "
+                         "population has room for 1 to %zu: the step in %s is too large for it",
                          pa->batch.first + m, row, pa->axis.name, pa->schedule.value[row], size,
                          capacity, pa->axis.name);
 }

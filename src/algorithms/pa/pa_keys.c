@@ -26,9 +26,10 @@ static const struct gpumc_key beta_keys[] = {
     GPUMC_BETA_STEP_KEY(.sweepable = true, .exactly_one_of = "schedule", .example = "0.02",
                         .doc = "Equal steps of this size; the last one is shortened to end at "
                                "`to`.",
-                        .temperature_doc = "Equal steps of T of this size, from the hotter end on, "
-                                           "to which the first step from the infinite temperature "
-                                           "leads; the last one is shortened to end at `to`.",
+                        .temperature_doc =
+                            "Equal steps of T of this size, starting at the hottest temperature, "
+                            "which the first step from infinite temperature reaches; the last one "
+                            "is shortened to end at `to`.",
                         .ends_at_to = true),
     PA_OVERLAP_KEY(
         "Adaptive steps: the overlap of neighbouring energy histograms (eq. 8), 0.5 to 0.9 in "
@@ -43,7 +44,7 @@ static const struct gpumc_key control_keys[] = {
     GPUMC_CONTROL_KEYS,
     GPUMC_SWEEPS_KEY(
         "thermalization", 0, .required = true, .sweepable = true, .example = "200",
-        .doc = "Sweeps of every replica at the first value, from states drawn at random."),
+        .doc = "Sweeps of every replica at the first value, starting from random states."),
     GPUMC_CONTROL_VALUE_KEY("from", .required_unless = "values", .sweepable = true,
                             .example = "1.0", .doc = "First value, where every population starts."),
     GPUMC_CONTROL_VALUE_KEY("to", .required_unless = "values", .sweepable = true, .example = "3.0",
@@ -70,14 +71,15 @@ static const struct gpumc_key configurations_keys[] = {
      .example = "10",
      .unit = "steps",
      .exactly_one_of = "moments",
-     .doc = "Number of temperature steps between configurations; the last step always writes one."},
+     .doc = "Temperature steps between configurations; the last step always writes one."},
     GPUMC_BETA_KEY("betas", .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM,
                    .ascending = true, .exactly_one_of = "moments",
-                   .doc = "At these inverse temperatures, which must be among those of the steps. "
-                          "With adaptive steps, at the first temperature that reaches each of "
-                          "them.",
+                   .doc = "Inverse temperatures at which to write configurations, which must be "
+                          "among those of the steps. With adaptive steps, each stands for the "
+                          "first temperature that reaches it.",
                    .temperature = "temperatures",
-                   .temperature_doc = "At these temperatures, in place of `betas`."),
+                   .temperature_doc =
+                       "Temperatures at which to write configurations, in place of `betas`."),
     {0}};
 
 const struct gpumc_key pa_keys[] = {
@@ -98,8 +100,8 @@ const struct gpumc_key pa_keys[] = {
      .maximum = 1000000,
      .unit = "sweeps",
      .sweepable = true,
-     .doc = "Sweeps of every replica at each temperature, theta, by the kernel's first move, which "
-            "is the default of `update` in other algorithms."},
+     .doc = "Sweeps of every replica at each temperature, theta, with the kernel's first move, "
+            "which is the default of `update` in other algorithms."},
     {.name = "beta",
      .type = GPUMC_KEY_MAPPING,
      .required_unless = "control",
@@ -110,8 +112,7 @@ const struct gpumc_key pa_keys[] = {
     {.name = "control",
      .type = GPUMC_KEY_MAPPING,
      .children = control_keys,
-     .doc = "Another control of the model that is moved in place of the inverse temperature, which "
-            "stays."},
+     .doc = "Another control of the model, which is varied in place of the inverse temperature."},
     {.name = "runs",
      .type = GPUMC_KEY_INTEGER,
      .default_text = "1",
@@ -139,7 +140,7 @@ const struct gpumc_key pa_keys[] = {
      .children = reweight_keys,
      .doc = "Multi-histogram reweighting (eq. 9) onto this grid; needs a discrete spectrum.",
      .temperature = "reweight_temperature",
-     .temperature_doc = "Reweighting onto this grid of temperatures, in place of `reweight`."},
+     .temperature_doc = "Grid of temperatures to reweight onto, in place of `reweight`."},
     {.name = "configurations",
      .type = GPUMC_KEY_MAPPING,
      .children = configurations_keys,
@@ -227,7 +228,7 @@ static void check_grid(const struct gpumc_params *params, const struct gpumc_sub
     return;
   if (gpumc_params_has(params, "control")) {
     gpumc_params_mistake(params, report, "reweight",
-                         "reweight is for inverse temperatures: leave it out%s",
+                         "reweight applies to inverse temperatures: leave it out%s",
                          none ? "" : ", or anneal in `beta`");
     return;
   }
@@ -281,8 +282,8 @@ static void check_configurations_until(const struct gpumc_params *params, double
     return;
   if (gpumc_params_has(params, "control")) {
     gpumc_params_mistake(params, report, "configurations.betas",
-                         "betas are inverse temperatures, which stay while another control is "
-                         "moved: use configurations.every");
+                         "betas are inverse temperatures, which stay fixed while another control "
+                         "is varied: use configurations.every");
     return;
   }
   const double coldest = gpumc_params_last(params, "configurations.betas");
@@ -344,10 +345,10 @@ static void check_start(const struct gpumc_params *params, const struct gpumc_su
                         struct gpumc_report *report)
 {
   if (gpumc_params_has(params, "beta") && isnan(subject->instance->log_states))
-    gpumc_params_mistake(params, report, "beta",
-                         "model %s has no equilibrium at beta = 0 to start from: move another "
-                         "control",
-                         subject->instance->ops->name);
+    gpumc_params_mistake(
+        params, report, "beta",
+        "model %s has no equilibrium at beta = 0 to start from: vary another control",
+        subject->instance->ops->name);
 }
 
 /* Histograms are those of the tracked channel. */
@@ -367,11 +368,11 @@ static void check_spectrum(const struct gpumc_params *params, const struct gpumc
                          "continuous (a field, say)",
                          ops->name);
   else if (moved.conjugate != ops->tracked)
-    gpumc_params_mistake(params, report, "reweight",
-                         "reweight needs histograms of the %s, and model %s has those of the %s: "
-                         "remove the block",
-                         ops->channels[moved.conjugate].label.name, ops->name,
-                         ops->channels[ops->tracked].label.name);
+    gpumc_params_mistake(
+        params, report, "reweight",
+        "reweight needs histograms of the %s, but model %s has those of the %s: remove the block",
+        ops->channels[moved.conjugate].label.name, ops->name,
+        ops->channels[ops->tracked].label.name);
 }
 
 const struct gpumc_check pa_checks[] = {

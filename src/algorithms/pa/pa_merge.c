@@ -22,7 +22,7 @@ take_schedule(struct pa *pa, const struct gpumc_source *source, struct gpumc_err
   snprintf(path, sizeof path, "runs/0000/%s", pa->axis.name);
   GPUMC_TRY(gpumc_source_shape(source, path, shape, &rank, error));
   if (rank != 1)
-    return gpumc_error_set(error, GPUMC_INVALID, "%s: %s is no list of values: leave it out",
+    return gpumc_error_set(error, GPUMC_INVALID, "%s: %s is not a list of values: leave it out",
                            source->path, path);
   GPUMC_TRY(gpumc_allocate_array(&values, shape[0] + 1, "values of a control", error));
   status = gpumc_source_read(source, path, shape, 1, values, error);
@@ -50,10 +50,11 @@ check_rows(const struct pa *pa, const struct gpumc_source *source, struct gpumc_
     same = values[i] == pa->schedule.value[i];
   free(values);
   if (status == GPUMC_OK && !same)
-    status = gpumc_error_set(error, GPUMC_INVALID,
-                             "%s: has other values of %s than the files before it, as adaptive "
-                             "steps find them: give those of one run to all as %s.values",
-                             source->path, pa->axis.name, pa->schedule.block);
+    status =
+        gpumc_error_set(error, GPUMC_INVALID,
+                        "%s has other values of %s than the files before it, because adaptive "
+                        "steps depend on the seed: give all runs the values of one as %s.values",
+                        source->path, pa->axis.name, pa->schedule.block);
   return status;
 }
 

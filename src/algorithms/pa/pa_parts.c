@@ -88,8 +88,8 @@ check_room(const struct pa_population_plan *plan, struct gpumc_error *error)
   return pa_plan_whole(plan) <= most
              ? GPUMC_OK
              : gpumc_error_set(error, GPUMC_INVALID,
-                               "a population with room for %zu replicas is not divided among "
-                               "processes, but up to %zu: use a smaller algorithm.population",
+                               "a population with room for %zu replicas exceeds the %zu that can "
+                               "be divided among processes: use a smaller algorithm.population",
                                pa_plan_whole(plan), most);
 }
 

@@ -25,11 +25,12 @@ static const struct gpumc_column further_columns[PA_FURTHER_COUNT] = {
                                                "ln Q of the step to this temperature (eq. 1)", "1",
                                                "ln Q"),
                                 .width = 1},
-    [PA_OVERLAP] = {.label = LABEL(
-                        "overlap",
-                        "overlap with the energy histogram before (eq. 8, R the population there)",
-                        "1", "α"),
-                    .width = 1},
+    [PA_OVERLAP] =
+        {.label =
+             LABEL("overlap",
+                   "overlap with the previous energy histogram (eq. 8, R the population there)",
+                   "1", "α"),
+         .width = 1},
     [PA_FAMILIES] = {.label = LABEL("families", "initial replicas with descendants", "1", "n_fam"),
                      .width = 1,
                      .integer = true},
@@ -127,7 +128,7 @@ static struct gpumc_column further_column(const struct pa *pa, size_t c, struct 
   const struct gpumc_label ratio =
       LABEL("log_partition_ratio", "ln Q of the step to this value (eq. 1)", "1", "ln Q");
   const struct gpumc_label overlap = LABEL(
-      "overlap", "overlap with the histogram before (eq. 8, R the population there)", "1", "α");
+      "overlap", "overlap with the previous histogram (eq. 8, R the population there)", "1", "α");
   struct gpumc_column column = further_columns[c];
   if (c >= PA_LOWEST && c <= PA_LOWEST_FAMILIES)
     column.label = lowest_label(pa, c, named);

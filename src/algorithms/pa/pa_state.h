@@ -64,8 +64,8 @@ enum pa_block_column { PA_BLOCK_POPULATION, PA_BLOCK_WEIGHT, PA_BLOCK_MEANS };
 #define PA_LABEL_BETA_FREE_ENERGY_DIFFERENCE                                                       \
   {                                                                                                \
     "beta_free_energy_difference",                                                                 \
-        "free energy over kT per site or particle, -ln(Z)/N, less that at the first value, Z the " \
-        "sum of the weights of all states",                                                        \
+        "free energy over kT per site or particle, -ln(Z)/N, minus that at the first value, Z "    \
+        "the sum of the weights of all states",                                                    \
         "1", "βΔF/N"                                                                             \
   }
 #define PA_LABEL_ENTROPY                                                                           \

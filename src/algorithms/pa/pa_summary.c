@@ -211,10 +211,11 @@ static void regard_families(struct pa_trust *trust, struct average *average)
 static enum gpumc_status write_trust_curves(const struct pa_trust *trust, struct gpumc_error *error)
 {
   const struct gpumc_label families = {
-      "effective_families", "number of equal families that scatter as those of all runs", "1", "n"};
+      "effective_families", "number of equal families that would scatter like those of all runs",
+      "1", "n"};
   char determined_where[128];
   snprintf(determined_where, sizeof determined_where,
-           "1 where the %s fluctuates often enough to know its error", tracked_name(trust));
+           "1 where the %s fluctuates often enough to estimate its error", tracked_name(trust));
   const struct gpumc_label determined = {"determined", determined_where, "1", ""};
   const struct gpumc_curve_place place = {.recorder = trust->pa->context.recorder,
                                           .model = trust->pa->context.model,
@@ -237,9 +238,9 @@ static void warn_of_families(const struct pa_trust *trust, double families, stru
   if (families > families_needed)
     return;
   snprintf(text, sizeof text,
-           "the replicas of all runs scatter like %.4g independent families, and more "
-           "than %g are needed: averages may be biased and errors too small; use a larger "
-           "population, more runs, more sweeps or smaller steps",
+           "the replicas of all runs scatter like %.4g independent families, but more than %g are "
+           "needed: averages may be biased and errors too small; use a larger population, more "
+           "runs, more sweeps or smaller steps",
            families, families_needed);
   warn(trust, all, text);
 }
@@ -251,7 +252,7 @@ static void warn_of_events(const struct pa_trust *trust, struct gpumc_text *all)
                           trust->temperatures, true, where) == 0)
     return;
   snprintf(text, sizeof text,
-           "at %s, the %s fluctuates in too few families to know its error; use a larger "
+           "at %s, the %s fluctuates in too few families to estimate its error; use a larger "
            "population or stay %s",
            where, tracked_name(trust),
            trust->pa->settings.moved.beta ? "above these temperatures" : "away from these values");

@@ -24,7 +24,7 @@ static const struct gpumc_key tune_keys[] = {
      .default_text = "6",
      .minimum = 1,
      .maximum = 24,
-     .doc = "How many times the temperatures are moved."},
+     .doc = "Number of times the temperatures are adjusted."},
     {0}};
 
 const struct gpumc_key pt_keys[] = {
@@ -39,12 +39,12 @@ const struct gpumc_key pt_keys[] = {
     {.name = "control",
      .type = GPUMC_KEY_MAPPING,
      .children = control_keys,
-     .doc = "Another control of the model, whose values take the place of temperatures, at one "
-            "inverse temperature; with `from` and `to` and `count` or `step`, or `values`."},
+     .doc = "Another control of the model, whose values replace the temperatures, at one inverse "
+            "temperature; with `from` and `to` and `count` or `step`, or `values`."},
     {.name = "tune",
      .type = GPUMC_KEY_MAPPING,
      .children = tune_keys,
-     .doc = "A warm-up in which the temperatures between the first and the last are moved until "
+     .doc = "A warm-up in which the temperatures between the first and the last are adjusted until "
             "all neighbours exchange equally often."},
     {.name = "samples",
      .type = GPUMC_KEY_INTEGER,
@@ -54,8 +54,8 @@ const struct gpumc_key pt_keys[] = {
      .unit = "samples",
      .sweepable = true,
      .proportional = true,
-     .doc = "Disorder samples, from the model's `sample` on, each with a simulation "
-            "of its own. For a model without disorder, independent simulations."},
+     .doc = "Number of disorder samples, starting with the model's `sample`, each with a "
+            "simulation of its own. For a model without disorder, independent simulations."},
     {.name = "replicas",
      .type = GPUMC_KEY_INTEGER,
      .minimum = 1,
@@ -92,16 +92,15 @@ const struct gpumc_key pt_keys[] = {
      .doc = "Sweeps between measurements, a multiple of `exchange_every`. Defaults "
             "to `exchange_every`, or without exchanges to the largest divisor of "
             "`sweeps` up to 10."},
-    GPUMC_UPDATE_KEY("The move that a sweep consists of; by default the first one of the model's "
-                     "first kernel."),
+    GPUMC_UPDATE_KEY(
+        "Move that makes up a sweep; by default the first move of the model's first kernel."),
     GPUMC_REQUESTS_KEY,
     {.name = "blocks",
      .type = GPUMC_KEY_INTEGER,
      .minimum = PT_BLOCKS,
      .maximum = 1024,
-     .doc = "Blocks of time in a bin, from which the errors of fewer than 8 samples "
-            "come; 256 by default. Neighbouring blocks are joined until they are "
-            "independent."},
+     .doc = "Blocks of time in a bin, which give the errors if there are fewer than 8 samples; 256 "
+            "by default. Neighbouring blocks are joined until they are independent."},
     {.name = "configurations",
      .type = GPUMC_KEY_MAPPING,
      .children = gpumc_configurations_keys,
@@ -208,8 +207,8 @@ static void check_length(const struct gpumc_params *params, const struct gpumc_s
     all += (double)gpumc_params_integer(params, "tune.sweeps");
   if (all + 64.0 * (double)measure_every(params) > GPUMC_SWEEPS_MAXIMUM)
     gpumc_params_mistake(params, report, "sweeps",
-                         "%.0f sweeps in all, and up to 64 times measure_every more to round them "
-                         "up, exceed the %.0f that random numbers are counted for",
+                         "%.0f sweeps in all, plus up to 64 times measure_every to round them up, "
+                         "exceed the limit of %.0f, up to which random numbers are counted",
                          all, GPUMC_SWEEPS_MAXIMUM);
 }
 
@@ -230,7 +229,7 @@ static void check_blocks(const struct gpumc_params *params, const struct gpumc_s
   if (gpumc_params_has(params, "blocks") &&
       gpumc_params_integer(params, "samples") >= PT_SAMPLES_FOR_ERRORS)
     gpumc_params_mistake(params, report, "blocks",
-                         "errors of %d samples or more come from the samples; leave out blocks",
+                         "with %d samples or more, errors come from the samples; leave out blocks",
                          PT_SAMPLES_FOR_ERRORS);
 }
 
@@ -245,11 +244,10 @@ static void check_replicas(const struct gpumc_params *params, const struct gpumc
   const size_t samples = (size_t)gpumc_params_integer(params, "samples");
   const double runs = (double)copies * (double)temperatures;
   if (runs > GPUMC_RUN_MAXIMUM)
-    gpumc_params_mistake(params, report, block,
-                         "%zu %s in %zu copies make %.0f simulations, more than the %d "
-                         "that are possible",
-                         temperatures, is_beta ? "temperatures" : "values", copies, runs,
-                         GPUMC_RUN_MAXIMUM);
+    gpumc_params_mistake(
+        params, report, block,
+        "%zu %s in %zu copies make %.0f simulations, which exceeds the limit of %d", temperatures,
+        is_beta ? "temperatures" : "values", copies, runs, GPUMC_RUN_MAXIMUM);
   else if (runs * (double)samples > 4294967295.0)
     gpumc_params_mistake(params, report, "samples",
                          "%zu samples at %zu %s in %zu copies are more than 2^32 - 1 "

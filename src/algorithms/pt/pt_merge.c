@@ -17,10 +17,9 @@ static const char *const dropped[] = {"blocks", "configurations", NULL};
 
 static const char *refuses(const struct gpumc_params *params)
 {
-  return gpumc_params_has(params, "tune.sweeps")
-             ? "tuned temperatures differ from run to run; give those of one run to all as "
-               "beta.values"
-             : NULL;
+  return gpumc_params_has(params, "tune.sweeps") ? "tuned temperatures differ from run to run; "
+                                                   "give all runs those of one as beta.values"
+                                                 : NULL;
 }
 
 /* Work arrays for one source of n samples. */
@@ -115,8 +114,8 @@ check_measurements(const struct part *part, double *measurements, struct gpumc_e
   GPUMC_TRY(gpumc_source_number(part->source, "measurements", &own, error));
   if (part->first > 0 && own != *measurements)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s: has %g measurements in the last bin of time, the files before it "
-                           "%g: leave it out",
+                           "%s has %g measurements in the last bin of time, but the files before "
+                           "it have %g: leave it out",
                            part->source->path, own, *measurements);
   *measurements = own;
   return GPUMC_OK;
@@ -208,10 +207,10 @@ static enum gpumc_status read_column(const struct pt *pt, const struct gpumc_sou
   snprintf(path, sizeof path, "runs/0000/%s", name);
   GPUMC_TRY(gpumc_source_shape(source, path, shape, &rank, error));
   if (rank != 2 || shape[0] < bins || shape[1] != temperatures)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s: %s has not as many rows as its configuration gives it: leave it "
-                           "out",
-                           source->path, path);
+    return gpumc_error_set(
+        error, GPUMC_INVALID,
+        "%s: %s does not have as many rows as its configuration asks for: leave it out",
+        source->path, path);
   GPUMC_TRY(gpumc_allocate_array(&all, shape[0] * shape[1], "bins of time", error));
   const enum gpumc_status status = gpumc_source_read(source, path, shape, rank, all, error);
   if (status == GPUMC_OK)
@@ -405,8 +404,8 @@ fill(void *state, const struct gpumc_sources *sources, struct gpumc_error *error
   struct rows rows = {.pt = pt, .sources = sources};
   if (pt->settings.by_time)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s and the others have %zu samples together, and errors need at least "
-                           "%d: simulate more of them",
+                           "%s and the others have %zu samples together, but errors need at least "
+                           "%d: simulate more samples",
                            sources->of[0].path, pt->settings.samples, PT_SAMPLES_FOR_ERRORS);
   regard_bins(pt, sources);
   GPUMC_TRY(take_samples(pt, sources, error));

@@ -222,8 +222,8 @@ void pt_labels_make(const struct gpumc_model *model, const struct gpumc_observab
     *label = gpumc_quantity_label(observables, q);
     if (!model->disorder || !quantity->what->of_each || !is_incomplete(quantity))
       continue;
-    snprintf(labels->biased[q], sizeof labels->biased[q], "%s, low by 2 tau/n of n measurements",
-             label->long_name);
+    snprintf(labels->biased[q], sizeof labels->biased[q],
+             "%s, too low by 2 tau/n for n measurements", label->long_name);
     label->long_name = labels->biased[q];
   }
 }

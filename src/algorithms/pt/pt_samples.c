@@ -368,7 +368,7 @@ static enum gpumc_status write_lowest(struct pt *pt, double *values, struct gpum
   const struct gpumc_label *mean = &pt->settings.observables.mean[pt->terms.tracked]->label;
   char name[64], long_name[128], symbol[32];
   snprintf(name, sizeof name, "lowest_%s", channel->name);
-  snprintf(long_name, sizeof long_name, "lowest %s that was measured", mean->long_name);
+  snprintf(long_name, sizeof long_name, "lowest measured %s", mean->long_name);
   snprintf(symbol, sizeof symbol, "%s_min", mean->symbol);
   const struct gpumc_label label = {name, long_name, mean->units, symbol};
   const struct gpumc_curve_place place = place_of_samples(pt, 0);

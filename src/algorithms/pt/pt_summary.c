@@ -233,8 +233,8 @@ static void warn_of_events(struct pt *pt, const double *determined, struct gpumc
                           where) == 0)
     return;
   snprintf(text, sizeof text,
-           "at %s, hardly anything fluctuates: too few events to know an error; use more sweeps "
-           "or samples, or stay %s",
+           "at %s, hardly anything fluctuates: too few events to estimate an error; use more "
+           "sweeps or samples, or stay %s",
            where, pt_moves_beta(pt) ? "above these temperatures" : "away from these values");
   warn(pt, all, text);
 }
@@ -242,14 +242,13 @@ static void warn_of_events(struct pt *pt, const double *determined, struct gpumc
 static void warn_of_walkers(struct pt *pt, struct gpumc_text *all)
 {
   char text[320];
-  snprintf(
-      text, sizeof text,
-      "%.3g round trips of a walker between the %s, on "
-      "average, are too few to know of equilibrium: at least %g is needed; use more sweeps, or "
-      "more %s where few exchanges are accepted",
-      round_trips_per_walker(pt),
-      pt_moves_beta(pt) ? "hottest and the coldest temperature" : "first and the last value",
-      round_trips_needed, pt_moves_beta(pt) ? "temperatures" : "values");
+  snprintf(text, sizeof text,
+           "%.3g round trips of a walker between the %s, on average, are too few to establish "
+           "equilibrium: at least %g is needed; use more sweeps, or more %s where few exchanges "
+           "are accepted",
+           round_trips_per_walker(pt),
+           pt_moves_beta(pt) ? "hottest and the coldest temperature" : "first and the last value",
+           round_trips_needed, pt_moves_beta(pt) ? "temperatures" : "values");
   warn(pt, all, text);
 }
 
@@ -257,8 +256,8 @@ static void warn_of_errors(struct pt *pt, struct gpumc_text *all)
 {
   char text[192];
   snprintf(text, sizeof text,
-           "errors are those of time: they say nothing of how other disorder samples than these "
-           "%zu would differ; use %d samples or more",
+           "errors cover fluctuations in time only, not how other disorder samples than these %zu "
+           "would differ; use %d samples or more",
            pt->settings.samples, PT_SAMPLES_FOR_ERRORS);
   warn(pt, all, text);
 }
@@ -378,8 +377,9 @@ static enum gpumc_status write_exchanges(struct pt *pt, double *values, struct g
   const struct gpumc_label flow = {
       "flow",
       pt_moves_beta(pt)
-          ? "share of the walkers that were at the hottest temperature after the coldest one"
-          : "share of the walkers that were at the first value after the last one",
+          ? "share of the walkers that visited the hottest temperature more recently than the "
+            "coldest one"
+          : "share of the walkers that visited the first value more recently than the last one",
       "1", "f"};
   const struct pt_counts *counts = &pt->counts;
   const struct gpumc_curve_place place = place_of(pt);
@@ -432,8 +432,8 @@ write_equilibrium(struct pt *pt, struct flags *flags, struct gpumc_error *error)
   const struct gpumc_label equilibrated = {
       "equilibrated", "1 where the last bins of time agree with each other", "1", "eq"};
   char long_name[128];
-  snprintf(long_name, sizeof long_name, "1 where the %s fluctuates often enough to know its error",
-           tracked_name(pt));
+  snprintf(long_name, sizeof long_name,
+           "1 where the %s fluctuates often enough to estimate its error", tracked_name(pt));
   const struct gpumc_label determined = {"determined", long_name, "1", ""};
   bool all = !errors_are_thermal(pt) && walkers_return(pt) && warn_of_excess(pt, NULL) == 0;
   GPUMC_TRY(find_flags(pt, flags, error));

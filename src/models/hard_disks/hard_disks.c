@@ -26,8 +26,8 @@ static const struct gpumc_key keys[] = {
      .sweepable = true},
     {.name = "lattice",
      .type = GPUMC_KEY_INTEGER,
-     .doc = "Columns and rows [nx, ny] of a triangular lattice, of nx ny disks, that fits into the "
-            "box. The number of rows is even.",
+     .doc = "Columns and rows [nx, ny] of a triangular lattice of nx ny disks that fits into the "
+            "box. The number of rows must be even.",
      .unit = "disks",
      .minimum = 1,
      .maximum = 65536,
@@ -45,7 +45,7 @@ static const struct gpumc_key keys[] = {
      .sweepable = true},
     {.name = "box",
      .type = GPUMC_KEY_REAL,
-     .doc = "Sides [Lx, Ly] of the periodic box, which are rounded to 1e-7 or so.",
+     .doc = "Sides [Lx, Ly] of the periodic box, which are rounded to about 1e-7.",
      .unit = "diameters",
      .minimum = 2,
      .maximum = HARD_DISKS_CELLS_MAXIMUM,
@@ -55,18 +55,17 @@ static const struct gpumc_key keys[] = {
      .sweepable = true},
     {.name = "aspect",
      .type = GPUMC_KEY_REAL,
-     .doc = "Ly / Lx where `particles` and `packing_fraction` are given. With `lattice` the box "
-            "has the sides of the lattice.",
+     .doc = "Ly / Lx if `particles` and `packing_fraction` are given. With `lattice` the box has "
+            "the aspect ratio of the lattice.",
      .default_text = "1.0",
      .minimum = 1e-3,
      .maximum = 1e3,
      .sweepable = true},
     {.name = "start",
      .type = GPUMC_KEY_CHOICE,
-     .doc = "States to begin with: compressed from random places, a triangular lattice, with "
-            "evenly spread vacancies where its sites are more than the disks, both (half of the "
-            "replicas each, so that a run that has not relaxed contradicts itself), or "
-            "read from a file.",
+     .doc = "Initial states: compressed from random positions; a triangular lattice, with evenly "
+            "spread vacancies where it has more sites than disks; both (half of the replicas each, "
+            "so that a run that has not relaxed contradicts itself); or read from a file.",
      .default_text = starts[0],
      .choices = starts,
      .sweepable = true},
@@ -77,9 +76,9 @@ static const struct gpumc_key keys[] = {
      .sweepable = true},
     {.name = "wave_vectors",
      .type = GPUMC_KEY_INTEGER,
-     .doc = "Where the structure factor is measured, if requested: nx, ny of one vector after the "
-            "other, in units of 2 pi / Lx and 2 pi / Ly. Left out, the first 64 along x and along "
-            "y: [1, 0, 0, 1, 2, 0, 0, 2, ...].",
+     .doc = "Wave vectors at which the structure factor is measured, if requested: nx, ny of one "
+            "vector after the other, in units of 2 pi / Lx and 2 pi / Ly. By default the first 64 "
+            "along x and along y: [1, 0, 0, 1, 2, 0, 0, 2, ...].",
      .minimum = -HARD_DISKS_WAVE_MAXIMUM,
      .maximum = HARD_DISKS_WAVE_MAXIMUM,
      .list_minimum = 2,
@@ -121,11 +120,10 @@ static void check_lattice(const struct gpumc_params *params, const struct gpumc_
   if (rows % 2 != 0)
     gpumc_params_mistake(params, report, "lattice",
                          "lattice: %lld rows do not fit into a periodic box: every other row is "
-                         "shifted by half a column, so that their number is even",
+                         "shifted by half a column, so their number must be even",
                          (long long)rows);
   else if (columns * rows > HARD_DISKS_PARTICLES_MAXIMUM)
-    gpumc_params_mistake(params, report, "lattice",
-                         "lattice: %lld disks are too many: there is room for %d",
+    gpumc_params_mistake(params, report, "lattice", "lattice: %lld disks exceed the limit of %d",
                          (long long)(columns * rows), HARD_DISKS_PARTICLES_MAXIMUM);
 }
 
@@ -136,10 +134,10 @@ static void check_aspect(const struct gpumc_params *params, const struct gpumc_s
   if (gpumc_params_real(params, "aspect") == 1.0)
     return;
   if (gpumc_params_has(params, "box"))
-    gpumc_params_mistake(params, report, "aspect", "aspect is not used: `box` has both sides");
+    gpumc_params_mistake(params, report, "aspect", "aspect is not used: `box` gives both sides");
   else if (gpumc_params_has(params, "lattice"))
     gpumc_params_mistake(params, report, "aspect",
-                         "aspect is not used: the box has the sides of the `lattice`");
+                         "aspect is not used: the box has the aspect ratio of the `lattice`");
 }
 
 /* Returns the key that determines the size of the box. */
@@ -256,8 +254,9 @@ static void check_waves(const struct gpumc_params *params, const struct gpumc_su
   while (waves.left >= 2) {
     const int64_t nx = gpumc_list_integer(&waves), ny = gpumc_list_integer(&waves);
     if (nx == 0 && ny == 0)
-      gpumc_params_mistake(params, report, "wave_vectors",
-                           "wave_vectors: at 0, 0 the structure factor is the number of disks");
+      gpumc_params_mistake(
+          params, report, "wave_vectors",
+          "wave_vectors: leave out 0, 0, where the structure factor is the number of disks");
   }
 }
 
@@ -272,7 +271,7 @@ static const struct gpumc_check checks[] = {{.reads = "lattice", .run = check_la
 
 /* ---- instances ---- */
 
-#define IMMOVABLE "a side of the box is at the end of what is possible with its cells"
+#define IMMOVABLE "a side of the box is at the limit of what its cells allow"
 
 enum gpumc_status hard_disks_instance(const struct hard_disks_settings *settings,
                                       struct gpumc_model *model, struct gpumc_error *error)

@@ -70,19 +70,20 @@ enum gpumc_status hard_disks_make_box(const struct hard_disks_settings *settings
   box->particles = (uint32_t)particles_of(settings);
   for (size_t d = 0; d < 2; d++)
     if (!(length[d] >= 2.0))
-      return gpumc_error_set(error, GPUMC_INVALID,
-                             "a box of %.7g x %.7g is too small: its sides are at least two "
-                             "diameters",
-                             length[0], length[1]);
+      return gpumc_error_set(
+          error, GPUMC_INVALID,
+          "a box of %.7g x %.7g is too small: its sides must be at least two diameters", length[0],
+          length[1]);
   for (size_t d = 0; d < 2; d++)
     if (!make_grid(length[d], box->particles, d == 0 ? &box->cells_x : &box->cells_y,
                    d == 0 ? &box->width_x : &box->width_y))
       return gpumc_error_set(
           error, GPUMC_INVALID,
-          length[d] < 8.0 ? "a box of %.7g x %.7g cannot be divided into an even number of cells "
-                            "between 1 and 1.414 diameters wide: sides from 2.83 to 4 and from "
-                            "5.66 to 6 diameters are possible with up to four disks only"
-                          : "a box of %.7g x %.7g is too large: sides are below 32768 diameters",
+          length[d] < 8.0
+              ? "a box of %.7g x %.7g cannot be divided into an even number of cells "
+                "between 1 and 1.414 diameters wide: sides from 2.83 to 4 and from "
+                "5.66 to 6 diameters are possible with up to four disks only"
+              : "a box of %.7g x %.7g is too large: its sides must be below 32768 diameters",
           length[0], length[1]);
   parameters->length[0] = (double)box->width_x * box->cells_x;
   parameters->length[1] = (double)box->width_y * box->cells_y;
@@ -90,8 +91,8 @@ enum gpumc_status hard_disks_make_box(const struct hard_disks_settings *settings
   parameters->packing_fraction = 0.25 * GPUMC_PI * parameters->density;
   if (parameters->packing_fraction > HARD_DISKS_PACKING_MAXIMUM + 1e-6)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "%u disks in a box of %.7g x %.7g have a packing fraction of %.4g, and "
-                           "no more than %g is possible",
+                           "%u disks in a box of %.7g x %.7g have a packing fraction of %.4g, but "
+                           "at most %g is possible",
                            box->particles, length[0], length[1], parameters->packing_fraction,
                            HARD_DISKS_PACKING_MAXIMUM);
   const double densest =
@@ -99,8 +100,8 @@ enum gpumc_status hard_disks_make_box(const struct hard_disks_settings *settings
   if (parameters->packing_fraction > densest)
     return gpumc_error_set(error, GPUMC_INVALID,
                            "%u disks at a packing fraction of %.4g do not fit into a square "
-                           "periodic box, whatever their places: %.4f is the densest state that "
-                           "there is; use another number of disks, or a box of another shape",
+                           "periodic box, wherever they are placed: the densest state has %.4f; "
+                           "use another number of disks, or a box of another shape",
                            box->particles, parameters->packing_fraction, densest);
   return GPUMC_OK;
 }

@@ -356,13 +356,13 @@ enum gpumc_status hard_disks_compress(const struct hard_disks_parameters *parame
     margin = fmax(0.5 * margin, MARGIN_LEAST);
   }
   if (!apart)
-    GPUMC_TRY_OUT(status,
-                  gpumc_error_set(error, GPUMC_FAILURE,
-                                  "disks still overlap after %d times %d steps of "
-                                  "compression to a packing fraction of %.4g; a box of this "
-                                  "shape may have no state of so many disks as dense as "
-                                  "that: use more disks, a less dense box or start: lattice",
-                                  TRIES, STEPS, parameters->packing_fraction));
+    GPUMC_TRY_OUT(
+        status, gpumc_error_set(
+                    error, GPUMC_FAILURE,
+                    "disks still overlap after %d attempts of %d steps to compress them to a "
+                    "packing fraction of %.4g; a box of this shape may have no state that dense "
+                    "for this number of disks: use more disks, a less dense box or start: lattice",
+                    TRIES, STEPS, parameters->packing_fraction));
   for (size_t i = 0; i < crowd.lists.disks; i++) {
     hard_disks_put(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i,
                    hard_disks_in_box(crowd.lists.x[i], parameters->length[0]));

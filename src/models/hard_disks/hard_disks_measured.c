@@ -13,19 +13,19 @@ static const char order_request[] =
 #define ON_REQUEST .request_key = order_key, .request = order_request, .cost = 700.0
 #define DISTANCE                                                                                   \
   {                                                                                                \
-    "distance", "distance of two disks, middle of the bin", "diameters", "r"                       \
+    "distance", "distance between two disks, middle of the bin", "diameters", "r"                  \
   }
 
 const struct gpumc_channel hard_disks_channels[HARD_DISKS_CHANNELS] = {
     [HARD_DISKS_SCALING] = {.label = {"scaling",
-                                      "probability density per disk of the scalings of the box at "
-                                      "which it overlaps, extrapolated to none",
+                                      "probability density per disk of the scaling of the box at "
+                                      "which it overlaps, extrapolated to zero",
                                       "1", "s"}},
     [HARD_DISKS_VOLUME] = {.label = {"volume", "area of the box per disk", "diameters2", "V"}},
     [HARD_DISKS_VOLUME_MOVED] =
         {.label = {"volume_moved",
-                   "1 where the last move of the volume, however long ago, was accepted, -1 where "
-                   "it was refused because the grid has no such box",
+                   "1 where the last volume move, however long ago, was accepted, -1 where it was "
+                   "rejected because the grid does not allow such a box",
                    "1", "m_V"}},
     [HARD_DISKS_CONTACT] = {.label = {"contact",
                                       "density of pairs in contact with a disk, rho g(1+) / 2",
@@ -55,16 +55,18 @@ const struct gpumc_channel hard_disks_channels[HARD_DISKS_CHANNELS] = {
                                 ON_REQUEST},
     [HARD_DISKS_CONTACT_HISTOGRAM] =
         {.label = {"contact_histogram",
-                   "density of disks near contact with a disk over the mean density", "1", "g(r)"},
+                   "density of disks near contact with a disk, relative to the mean density", "1",
+                   "g(r)"},
          .request_key = "contact_histogram",
          .request = "Whether the histogram of distances near contact is recorded, from which the "
                     "pressure follows.",
-         .axis = {"contact_distance", "mean distance of a bin by its weight 2 pi r", "diameters",
+         .axis = {"contact_distance", "mean distance in a bin with weight 2 pi r", "diameters",
                   "R"},
          .controls = GPUMC_CONTROLS_NONE},
     [HARD_DISKS_PAIR_CORRELATION] =
         {.label = {"pair_correlation",
-                   "density of disks at a distance from a disk over the mean density", "1", "g(r)"},
+                   "density of disks at a distance from a disk, relative to the mean density", "1",
+                   "g(r)"},
          .request_key = "pair_correlation",
          .request = "Whether the pair correlation function is measured, up to 10 diameters or half "
                     "a box.",
@@ -133,23 +135,23 @@ const struct gpumc_mean hard_disks_means[HARD_DISKS_MEANS] = {
                        .controls = AT_PRESSURE},
     [MEAN_VOLUME_MOVED] =
         {.label = {"volume_moved",
-                   "share of the last moves of the volume before measurements that were accepted, "
-                   "less that of moves to where the grid has no box",
+                   "share of the last volume moves before measurements that were accepted, minus "
+                   "that of moves to boxes that the grid does not allow",
                    "1", "<m_V>"},
          .index = HARD_DISKS_VOLUME_MOVED,
          .power = 1,
          .controls = AT_PRESSURE},
     [MEAN_VOLUME_MOVED_2] =
         {.label = {"volume_moved2",
-                   "share of the last moves of the volume before measurements that were accepted, "
-                   "and of moves to where the grid has no box",
+                   "share of the last volume moves before measurements that were accepted, plus "
+                   "that of moves to boxes that the grid does not allow",
                    "1", "<m_V^2>"},
          .index = HARD_DISKS_VOLUME_MOVED,
          .power = 2,
          .controls = AT_PRESSURE},
     [MEAN_SCALING] = {.label = {"scaling",
-                                "probability density per disk of the scalings of the box at which "
-                                "it overlaps, extrapolated to none",
+                                "probability density per disk of the scaling of the box at which "
+                                "it overlaps, extrapolated to zero",
                                 "1", "<s>"},
                       .index = HARD_DISKS_SCALING,
                       .power = 1,
@@ -307,12 +309,12 @@ correlation_length_scale(const struct gpumc_model *model, const double *control,
 
 const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES] = {
     {.n_uses = 1, .uses = {MEAN_VOLUME}, .controls = AT_PRESSURE},
-    {.label = {"density", "disks per area, of the mean volume", "1/diameters2", "ρ"},
+    {.label = {"density", "disks per area, at the mean volume", "1/diameters2", "ρ"},
      .n_uses = 1,
      .uses = {MEAN_VOLUME},
      .value = density,
      .controls = AT_PRESSURE},
-    {.label = {"packing_fraction", "share of the box that the disks cover, of the mean volume", "1",
+    {.label = {"packing_fraction", "share of the box that the disks cover, at the mean volume", "1",
                "φ"},
      .n_uses = 1,
      .uses = {MEAN_VOLUME},
@@ -327,18 +329,17 @@ const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES] = {
      .controls = AT_PRESSURE,
      .of_each = true},
     {.label = {"volume_acceptance",
-               "share of the last moves of the volume before measurements that were accepted", "1",
-               "A_V"},
+               "share of the last volume moves before measurements that were accepted", "1", "A_V"},
      .n_uses = 2,
      .uses = {MEAN_VOLUME_MOVED, MEAN_VOLUME_MOVED_2},
      .value = volume_acceptance,
      .scale = share_of_moves,
      .controls = AT_PRESSURE,
      .of_moves = true},
-    {.label =
-         {"volume_beyond",
-          "share of the last moves of the volume before measurements to where the grid has no box",
-          "1", "B_V"},
+    {.label = {"volume_beyond",
+               "share of the last volume moves before measurements that led to boxes that the grid "
+               "does not allow",
+               "1", "B_V"},
      .n_uses = 2,
      .uses = {MEAN_VOLUME_MOVED, MEAN_VOLUME_MOVED_2},
      .value = volume_beyond,
@@ -346,8 +347,8 @@ const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES] = {
      .controls = AT_PRESSURE,
      .of_moves = true,
      .most = 1e-3,
-     .excess = "volumes beyond the range of the grid are not sampled; begin nearer to equilibrium, "
-               "by model.packing_fraction"},
+     .excess = "volumes beyond the range of the grid are not sampled; start closer to equilibrium "
+               "by changing model.packing_fraction"},
     {.label = {"pressure", "pressure, from pairs in contact", "kT/diameters2", "P*"},
      .n_uses = 1,
      .uses = {MEAN_CONTACT},
@@ -378,7 +379,7 @@ const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES] = {
      .value = lattice_binder_parameter,
      .scale = lattice_binder_parameter_scale},
     {.label = {"psi6_correlation_length",
-               "correlation length of psi_6 by the second moment, at the smallest wave vectors",
+               "second-moment correlation length of psi_6, from the smallest wave vectors",
                "diameters", "ξ_6"},
      .n_uses = 4,
      .n_needed = 3,

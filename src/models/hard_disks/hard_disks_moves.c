@@ -44,14 +44,13 @@ const struct gpumc_move hard_disks_moves[HARD_DISKS_MOVES] = {
              "overlap another",
          .targets = 1u << GPUMC_ATHERMAL,
          .step = &size},
-    [HARD_DISKS_VOLUME_MOVE] =
-        {.name = "volume",
-         .summary =
-             "the same, and after each sweep, or some of them, the volume of the box is changed "
-             "with all that is in it",
-         .targets = 1u << GPUMC_BOLTZMANN,
-         .step = &size,
-         .keys = volume_keys},
+    [HARD_DISKS_VOLUME_MOVE] = {.name = "volume",
+                                .summary =
+                                    "the same, and after every kernel.sweeps_per_volume_move "
+                                    "sweeps the box is rescaled together with all disks",
+                                .targets = 1u << GPUMC_BOLTZMANN,
+                                .step = &size,
+                                .keys = volume_keys},
 };
 
 #define KEY_MOVE_SIZE                                                                              \
@@ -66,8 +65,8 @@ const struct gpumc_move hard_disks_moves[HARD_DISKS_MOVES] = {
 #define KEYS_OF_VOLUME                                                                             \
   {.name = "volume_step",                                                                          \
    .type = GPUMC_KEY_REAL,                                                                         \
-   .doc = "Largest change of the volume in a move, in units of 1 / (beta P); of 2 a half is "      \
-          "accepted. Kernels of hard disks only, at constant pressure.",                           \
+   .doc = "Largest change of the volume in a move, in units of 1 / (beta P); with 2, half of the " \
+          "moves are accepted. Kernels of hard disks only, at constant pressure.",                 \
    .default_text = "2",                                                                            \
    .of_move = true,                                                                                \
    .minimum = 1e-3,                                                                                \
@@ -75,8 +74,7 @@ const struct gpumc_move hard_disks_moves[HARD_DISKS_MOVES] = {
    .sweepable = true},                                                                             \
   {                                                                                                \
     .name = "sweeps_per_volume_move", .type = GPUMC_KEY_INTEGER,                                   \
-    .doc = "After so many sweeps the volume is moved once. Kernels of hard disks only, at "        \
-           "constant pressure.",                                                                   \
+    .doc = "Sweeps per volume move. Kernels of hard disks only, at constant pressure.",            \
     .default_text = "1", .of_move = true, .unit = "sweeps", .minimum = 1, .maximum = 1000000,      \
     .sweepable = true                                                                              \
   }
@@ -87,8 +85,8 @@ const struct gpumc_key hard_disks_checkerboard_keys[] = {
     KEYS_OF_VOLUME,
     {.name = "moves_per_cell",
      .type = GPUMC_KEY_INTEGER,
-     .doc = "Trials of each cell with disks in a sweep; algorithm.tune can choose it. The kernel "
-            "`checkerboard` of hard disks only.",
+     .doc = "Trial moves per sweep in each cell that has disks; algorithm.tune can choose it. The "
+            "kernel `checkerboard` of hard disks only.",
      .default_text = "4",
      .unit = "trials",
      .minimum = 1,
@@ -108,8 +106,8 @@ const struct gpumc_key hard_disks_checkerboard_keys[] = {
      .sweepable = true},
     {.name = "confine",
      .type = GPUMC_KEY_BOOLEAN,
-     .doc = "Whether trials stay within their cell. Without it results are wrong, and slow: one "
-            "thread, no vectors, no GPU. The kernel `checkerboard` of hard disks only.",
+     .doc = "Whether trials stay within their cell. Without it results are wrong and the kernel is "
+            "slow: one thread, no vectors, no GPU. The kernel `checkerboard` of hard disks only.",
      .default_text = "true",
      .sweepable = true},
     {.name = NULL},

@@ -171,7 +171,7 @@ enum gpumc_status hard_disks_set(const struct hard_disks_grid *grid, const uint8
   clear(replica);
   replica->head->overlap = 0;
   if (!take_box(grid, portable, replica->head))
-    return wrong(error, "another box than that of the model");
+    return wrong(error, "a box that is not the model's");
   axes_of(replica, axis);
   if (!take_corner(axis, portable, replica->head))
     return wrong(error, "an impossible offset of the grid");
@@ -179,7 +179,7 @@ enum gpumc_status hard_disks_set(const struct hard_disks_grid *grid, const uint8
     int64_t at[2];
     for (size_t d = 0; d < 2; d++)
       if (!is_inside(&axis[d], take(portable, HARD_DISKS_PORTABLE_HEAD + 2 * i + d), &at[d]))
-        return wrong(error, "a position that is not in the box");
+        return wrong(error, "a position outside the box");
     GPUMC_TRY(insert(axis, at, replica, error));
   }
   return GPUMC_OK;

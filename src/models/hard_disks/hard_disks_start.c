@@ -70,10 +70,10 @@ const char *hard_disks_warn(const struct gpumc_model *model, char text[GPUMC_WAR
     return NULL;
   find_unstrained(parameters, better);
   snprintf(text, GPUMC_WARNING_BYTES,
-           "model.start: the triangular lattice of %zu columns and %zu rows is strained by "
-           "%.1f %% in a box of %.7g x %.7g, and a solid, as this may be at a packing fraction of "
-           "%.4g, stays strained: its pressure is too high; let the box fit the lattice, by "
-           "model.lattice: [%zu, %zu] and model.packing_fraction alone",
+           "model.start: the triangular lattice of %zu columns and %zu rows is strained by %.1f %% "
+           "in a box of %.7g x %.7g, and a solid, which a packing fraction of %.4g may be, stays "
+           "strained: its pressure is too high; fit the box to the lattice, with model.lattice: "
+           "[%zu, %zu] and model.packing_fraction alone",
            parameters->lattice[0], parameters->lattice[1], 100.0 * strained, parameters->length[0],
            parameters->length[1], parameters->packing_fraction, better[0], better[1]);
   return "strain_warning";

@@ -169,7 +169,7 @@ enum gpumc_status
 hard_disks_lost(const struct gpumc_model *model, uint64_t found, struct gpumc_error *error)
 {
   return gpumc_error_set(error, GPUMC_FAILURE,
-                         "a replica has %llu disks, but should have %zu: this is an error of "
-                         "gpumc, and the run cannot continue",
+                         "a replica has %llu disks, but should have %zu: this is a bug in gpumc, "
+                         "and the run cannot continue",
                          (unsigned long long)found, model->sites);
 }

@@ -44,7 +44,8 @@ static const struct gpumc_key keys[] = {
     {.name = "J",
      .type = GPUMC_KEY_REAL,
      .doc = "Coupling of nearest neighbours, positive for a ferromagnet; its size must be 1e-12 or "
-            "more. The size of bimodal couplings and the standard deviation of Gaussian ones.",
+            "more. For quenched couplings, the size of bimodal ones or the standard deviation of "
+            "Gaussian ones.",
      .default_text = "1.0",
      .unit = "energy",
      .minimum = -1e6,
@@ -79,10 +80,9 @@ static void check_shape(const struct gpumc_params *params, const struct gpumc_su
   for (struct gpumc_list shape = gpumc_params_list(params, "shape"); shape.left > 0;)
     sites *= (double)gpumc_list_integer(&shape);
   if (sites >= (double)HEISENBERG_SITES_LIMIT)
-    gpumc_params_mistake(params, report, "shape",
-                         "shape: %g sites are too many: lattices of these spins have fewer than "
-                         "2^32",
-                         sites);
+    gpumc_params_mistake(
+        params, report, "shape",
+        "shape: %g sites are too many: lattices of these spins must have fewer than 2^32", sites);
 }
 
 static void check_coupling(const struct gpumc_params *params, const struct gpumc_subject *subject,
@@ -94,7 +94,7 @@ static void check_coupling(const struct gpumc_params *params, const struct gpumc
     gpumc_params_mistake(params, report, "J", "J must not be 0: there would be no interaction");
   else if (fabs(J) < HEISENBERG_COUPLING_LEAST)
     gpumc_params_mistake(params, report, "J",
-                         "J = %g is too small, kernels need a size of %g or more: give energies in "
+                         "J = %g is too small: kernels need a size of %g or more; give energies in "
                          "a smaller unit, such as J itself",
                          J, HEISENBERG_COUPLING_LEAST);
   else if (lattice_couplings_are(params, "file") && J != 1.0)
@@ -205,7 +205,7 @@ static enum gpumc_status describe_samples(const struct heisenberg_settings *sett
   const double largest = largest_coupling(parameters) / fabs(settings->coupling);
   if (largest > 0 && largest_coupling(parameters) < HEISENBERG_COUPLING_LEAST)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s: the largest coupling is %g, and kernels need a size of %g or more: "
+                           "%s: the largest coupling is %g, but kernels need a size of %g or more: "
                            "give energies in a smaller unit",
                            given->path, largest_coupling(parameters), HEISENBERG_COUPLING_LEAST);
   if (largest > 0)
@@ -223,11 +223,11 @@ static enum gpumc_status describe_samples(const struct heisenberg_settings *sett
     return gpumc_error_set(error, GPUMC_INVALID,
                            "%s holds random fields, which these spins do not have", given->path);
   if (model->reads_file && lattice_samples_rounding(parameters->disorder) > ROUNDING_LIMIT)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s: its values differ too much in size: couplings are whole numbers "
-                           "of %.3g, and rounding would change them by %.2g of their size in the "
-                           "mean, more than 2^-12",
-                           given->path, quantum, lattice_samples_rounding(parameters->disorder));
+    return gpumc_error_set(
+        error, GPUMC_INVALID,
+        "%s: its values differ too much in size: couplings are multiples of %.3g, and rounding "
+        "would change them by %.2g of their size on average, more than 2^-12",
+        given->path, quantum, lattice_samples_rounding(parameters->disorder));
   return GPUMC_OK;
 }
 
@@ -254,7 +254,7 @@ static void describe_walks(struct gpumc_model *model, struct heisenberg_paramete
                         "algorithm canonical, pt or pa";
   } else if (bonds >= HEISENBERG_WALK_BONDS_LIMIT) {
     snprintf(parameters->unwalkable, sizeof parameters->unwalkable,
-             "it has %zu bonds, and exact sums over them need fewer than 2^24 = %zu; use a smaller "
+             "it has %zu bonds, but exact sums over them need fewer than 2^24 = %zu; use a smaller "
              "model.shape",
              bonds, HEISENBERG_WALK_BONDS_LIMIT);
     model->unwalkable = parameters->unwalkable;

@@ -115,6 +115,6 @@ double heisenberg_cost_float(const struct gpumc_model *model,
                      .trajectory = "heisenberg.float.1", .cost = heisenberg_cost_float
 #define HEISENBERG_FAST_NAMES                                                                      \
   HEISENBERG_KERNEL, .variant = "fast",                                                            \
-                     .summary = "as float, with the GPU's own approximate functions"
+                     .summary = "as float, with the GPU's fast approximate functions"
 
 #endif

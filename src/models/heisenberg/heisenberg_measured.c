@@ -43,12 +43,13 @@ const struct gpumc_channel heisenberg_channels[HEISENBERG_CHANNELS] = {
     [HEISENBERG_DRIFT] = {.label = {"norm_drift", "largest ||S_i| - 1| of a replica", "1",
                                     "max ||S|-1|"},
                           .request_key = "norm_drift",
-                          .request = "Whether the largest deviation of a spin's length from 1 is "
-                                     "measured, which rounding leads to."},
-    [HEISENBERG_WAVE] = {.label = {"wave",
-                                   "squared amplitude of the smallest waves, their mean, per site",
-                                   "1", "|M_k|^2"},
-                         LATTICE_WAVE_REQUEST},
+                          .request = "Whether the largest deviation of a spin's length from 1, "
+                                     "caused by rounding, is measured."},
+    [HEISENBERG_WAVE] =
+        {.label = {"wave",
+                   "squared amplitude at the smallest wave vectors, averaged over them, per site",
+                   "1", "|M_k|^2"},
+         LATTICE_WAVE_REQUEST},
 };
 
 const struct gpumc_control heisenberg_controls[HEISENBERG_CONTROLS] = {
@@ -97,16 +98,15 @@ struct lattice_wave heisenberg_wave_of(const struct gpumc_model *model)
 /* ---- pairs ---- */
 
 const struct gpumc_pair heisenberg_pairs[HEISENBERG_PAIRS] = {
-    [HEISENBERG_PAIR_OVERLAP2] = {.label = {"q2",
-                                            "square of the overlap tensor of two copies, the sum "
-                                            "over its components",
-                                            "1", "q^2"}},
+    [HEISENBERG_PAIR_OVERLAP2] =
+        {.label = {"q2", "square of the overlap tensor of two copies, summed over its components",
+                   "1", "q^2"}},
     [HEISENBERG_PAIR_LINK] = {.label = {"q_link", "link overlap of two copies", "1", "q_l"}},
     [HEISENBERG_PAIR_CHIRALITY] = {.label = {"q_chirality", "chirality overlap of two copies", "1",
                                              "q_κ"}},
     [HEISENBERG_PAIR_WAVE] = {.label = {"overlap_wave",
-                                        "squared amplitude of the smallest waves of the overlap "
-                                        "tensor, their mean, per site",
+                                        "squared amplitude of the overlap tensor at the smallest "
+                                        "wave vectors, averaged over them, per site",
                                         "1", "|q_k|^2"}},
 };
 
@@ -182,12 +182,12 @@ const struct gpumc_mean heisenberg_means[HEISENBERG_MEANS] = {
                               "<max ||S|-1|>"},
                     .index = HEISENBERG_DRIFT,
                     .power = 1},
-    [MEAN_STRUCTURE_FACTOR] = {.label = {"structure_factor",
-                                         "structure factor |M_k|^2 / N at the smallest wave "
-                                         "vectors, their mean",
-                                         "1", "S(k_min)"},
-                               .index = HEISENBERG_WAVE,
-                               .power = 1},
+    [MEAN_STRUCTURE_FACTOR] =
+        {.label = {"structure_factor",
+                   "structure factor |M_k|^2 / N at the smallest wave vectors, averaged over them",
+                   "1", "S(k_min)"},
+         .index = HEISENBERG_WAVE,
+         .power = 1},
     /* Copies are independent, so <e_1 e_2> has the mean <e>^2, which the square of an average of n
      * measurements exceeds by its variance. */
     [MEAN_ENERGY_PRODUCT] = {.label = {"energy_product", "product of the energies of two copies",
@@ -197,8 +197,7 @@ const struct gpumc_mean heisenberg_means[HEISENBERG_MEANS] = {
                              .power = 1,
                              .controls = IN_BETA},
     [MEAN_OVERLAP2] = {.label = {"overlap2",
-                                 "second moment of the overlap tensor, the sum over its "
-                                 "components",
+                                 "second moment of the overlap tensor, summed over its components",
                                  "1", "<q^2>"},
                        .source = GPUMC_MEAN_PAIR,
                        .index = HEISENBERG_PAIR_OVERLAP2,
@@ -215,7 +214,7 @@ const struct gpumc_mean heisenberg_means[HEISENBERG_MEANS] = {
                            .watch = GPUMC_WATCH_ALWAYS},
     [MEAN_OVERLAP_WAVE] = {.label = {"overlap_structure_factor",
                                      "sum over m and n of |sum of S_i^m S_i^n exp(i k r_i)|^2 / N "
-                                     "at the smallest wave vectors, their mean",
+                                     "at the smallest wave vectors, averaged over them",
                                      "1", "χ(k_min)"},
                            .source = GPUMC_MEAN_PAIR,
                            .index = HEISENBERG_PAIR_WAVE,
@@ -383,7 +382,7 @@ const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES] = {
      .is_known = lattice_is_infinitely_hot,
      .controls = IN_BETA,
      .of_each = true},
-    {.label = {"energy_in_field", "energy per site with that in the field, e - h m_x",
+    {.label = {"energy_in_field", "energy per site including that in the field, e - h m_x",
                GPUMC_UNIT_ENERGY, "e - h m_x"},
      .n_uses = 2,
      .uses = {MEAN_ENERGY, MEAN_MAGNETIZATION_X},

@@ -16,9 +16,9 @@ static enum gpumc_status warn_of_over_relaxation(const struct gpumc_model *model
                                                  const char **warning, struct gpumc_error *error)
 {
   (void)model, (void)samples, (void)error;
-  *warning = "over-relaxation alone never changes the energy, so that its sweeps stay among states "
-             "of the energy that they began with: use update: mixed, which has heat-bath sweeps "
-             "between them";
+  *warning =
+      "over-relaxation alone never changes the energy, so its sweeps only visit states with the "
+      "energy they started from: use update: mixed, which has heat-bath sweeps between them";
   return GPUMC_OK;
 }
 
@@ -31,7 +31,7 @@ static double given_width(const struct gpumc_kernel_options *options)
 }
 
 static const struct gpumc_step width = {
-    .label = {"width", "largest angle between a spin and a small step of it", "radians", "w"},
+    .label = {"width", "largest angle of a small step of a spin", "radians", "w"},
     .key = "width",
     .least = 1e-3,
     .largest = GPUMC_PI,
@@ -46,33 +46,35 @@ static uint32_t cycle_of_mixed(const struct gpumc_kernel_options *options)
 static const char *const keys_of_mixed[] = {"over_relaxation", NULL};
 
 const struct gpumc_move heisenberg_moves[HEISENBERG_MOVES] = {
-    [HEISENBERG_MIXED] = {.name = "mixed",
-                          .summary = "a sweep of heat_bath, then kernel.over_relaxation sweeps of "
-                                     "over_relaxation, and so on",
-                          .cycle = cycle_of_mixed,
-                          .keys = keys_of_mixed},
-    [HEISENBERG_HEAT_BATH] = {.name = "heat_bath",
-                              .summary = "a spin is drawn anew, given its neighbours"},
-    [HEISENBERG_METROPOLIS] = {.name = "metropolis",
-                               .summary = "a spin in a direction drawn uniformly is taken with "
-                                          "probability min(1, exp(-beta dE))"},
-    [HEISENBERG_OVER_RELAXATION] = {.name = "over_relaxation",
-                                    .summary = "a spin is reflected at the field of its "
-                                               "neighbours, which keeps the energy",
-                                    .warn = warn_of_over_relaxation},
+    [HEISENBERG_MIXED] =
+        {.name = "mixed",
+         .summary =
+             "one sweep of heat_bath and kernel.over_relaxation sweeps of over_relaxation in turn",
+         .cycle = cycle_of_mixed,
+         .keys = keys_of_mixed},
+    [HEISENBERG_HEAT_BATH] =
+        {.name = "heat_bath",
+         .summary = "a spin is redrawn from its equilibrium distribution, given its neighbours"},
+    [HEISENBERG_METROPOLIS] =
+        {.name = "metropolis",
+         .summary =
+             "a uniformly drawn direction is accepted with probability min(1, exp(-beta dE))"},
+    [HEISENBERG_OVER_RELAXATION] =
+        {.name = "over_relaxation",
+         .summary =
+             "a spin is reflected about the field of its neighbours, which conserves the energy",
+         .warn = warn_of_over_relaxation},
     [HEISENBERG_METROPOLIS_SMALL] = {.name = "metropolis_small",
-                                     .summary =
-                                         "a spin turned by an angle of up to kernel.width is "
-                                         "taken with probability min(1, exp(-beta dE))",
+                                     .summary = "a rotation by an angle of up to kernel.width is "
+                                                "accepted with probability min(1, exp(-beta dE))",
                                      .step = &width},
 };
 
 const struct gpumc_key heisenberg_keys[] = {
     {.name = "over_relaxation",
      .type = GPUMC_KEY_INTEGER,
-     .doc =
-         "Sweeps of over-relaxation after each one of heat bath, where `update` is `mixed`; with "
-         "other moves only the default is accepted. Kernels of O(n) spins only.",
+     .doc = "Over-relaxation sweeps after each heat-bath sweep, where `update` is `mixed`; with "
+            "other moves only the default is accepted. Kernels of O(n) spins only.",
      .default_text = "4",
      .unit = "sweeps",
      .minimum = 0,
@@ -80,10 +82,9 @@ const struct gpumc_key heisenberg_keys[] = {
      .sweepable = true},
     {.name = "width",
      .type = GPUMC_KEY_REAL,
-     .doc =
-         "Largest angle between a spin and its proposals where `update` is `metropolis_small`; "
-         "refused with other moves. By default it is tuned in the thermalization, so that half of "
-         "the proposals are accepted. Kernels of O(n) spins only.",
+     .doc = "Largest angle between a spin and its proposals where `update` is `metropolis_small`; "
+            "refused with other moves. By default it is tuned during the thermalization, so that "
+            "half of the proposals are accepted. Kernels of O(n) spins only.",
      .unit = "radians",
      .minimum = 1e-3,
      .maximum = GPUMC_PI,

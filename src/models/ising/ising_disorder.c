@@ -15,14 +15,14 @@ const char *ising_disorder_no_bits(const struct gpumc_model *model)
   const struct lattice_disorder_traits traits = ising_disorder_traits(model);
   if (traits.couplings && !traits.couplings_are_signs &&
       ising_parameters(model)->disorder->couplings_are_alike)
-    return "it keeps a coupling as one bit, +1 or -1, but these all have another size: give their "
-           "signs, and multiply beta by the size";
+    return "it stores a coupling as one bit, +1 or -1, but all of these have another size: give "
+           "their signs, and multiply beta by the size";
   if (traits.couplings && !traits.couplings_are_signs)
-    return "it keeps a coupling as one bit, but not all of these are +1 or -1";
+    return "it stores a coupling as one bit, but not all of these are +1 or -1";
   if (traits.fields && !traits.fields_are_signs)
-    return "it keeps a random field as one bit, but these differ in size";
+    return "it stores a random field as one bit, but these differ in size";
   if (traits.fields && ising_parameters(model)->field != 0.0)
-    return "it keeps a field as one bit, but random fields with a uniform one differ in size";
+    return "it stores a field as one bit, but random fields with a uniform one differ in size";
   return NULL;
 }
 

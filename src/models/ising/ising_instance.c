@@ -169,9 +169,9 @@ check_shared(const char *name, double value, double quantum, struct gpumc_error 
     return GPUMC_OK;
   return gpumc_error_set(
       error, GPUMC_INVALID,
-      "%s = %.10g would become %.10g: with disorder energies are whole numbers "
-      "of quanta, here of %.3g, which the largest energy of the lattice decides; "
-      "give a multiple of it, or let couplings and fields differ less in size",
+      "%s = %.10g would become %.10g: with disorder, energies are multiples of a quantum, here "
+      "%.3g, which follows from the largest energy of the lattice; give a multiple of it, or let "
+      "couplings and fields differ less in size",
       name, value, rounded, quantum);
 }
 
@@ -180,11 +180,11 @@ check_gaussian(const char *name, double width, double quantum, struct gpumc_erro
 {
   if (quantum <= RANDOM_LIMIT * fabs(width))
     return GPUMC_OK;
-  return gpumc_error_set(error, GPUMC_INVALID,
-                         "Gaussian %s of standard deviation %g would be coarse: energies are whole "
-                         "numbers of quanta, here of %.3g, more than 2^-12 of it, because the "
-                         "lattice is large or other terms are",
-                         name, fabs(width), quantum);
+  return gpumc_error_set(
+      error, GPUMC_INVALID,
+      "Gaussian %s of standard deviation %g would be coarse: energies are multiples of a quantum, "
+      "here %.3g, which is more than 2^-12 of it, because the lattice or other terms are large",
+      name, fabs(width), quantum);
 }
 
 static enum gpumc_status check_file(const struct ising_settings *settings,
@@ -194,11 +194,11 @@ static enum gpumc_status check_file(const struct ising_settings *settings,
   const double change = lattice_samples_rounding(disorder);
   if (change <= RANDOM_LIMIT)
     return GPUMC_OK;
-  return gpumc_error_set(error, GPUMC_INVALID,
-                         "%s: its values differ too much in size: energies are whole numbers of "
-                         "quanta, here of %.3g, and rounding would change couplings or fields by "
-                         "%.2g of their size in the mean, more than 2^-12",
-                         settings->disorder.path, quantum, change);
+  return gpumc_error_set(
+      error, GPUMC_INVALID,
+      "%s: its values differ too much in size: energies are multiples of a quantum, here %.3g, and "
+      "rounding would change couplings or fields by %.2g of their size on average, more than 2^-12",
+      settings->disorder.path, quantum, change);
 }
 
 /* Returns GPUMC_INVALID if J, h or a bimodal width changes by more than one part in 2^17 when it is
@@ -267,10 +267,10 @@ static const size_t gpu_sites_limit = (size_t)1 << 31;
 static const char *refuses_sites(const struct gpumc_model *model, bool on_gpu)
 {
   if (model->sites > ISING_WORD_SITES_MAXIMUM)
-    return "it numbers sites with 32 bits, but there are more than 2^32; `packed` takes lattices "
-           "without disorder below 2^37 sites";
+    return "it numbers sites with 32 bits, but there are more than 2^32; `packed` supports "
+           "lattices without disorder below 2^37 sites";
   if (on_gpu && model->sites >= gpu_sites_limit)
-    return "on a GPU it takes lattices below 2^31 sites; `packed` takes larger ones without "
+    return "on a GPU it supports lattices below 2^31 sites; `packed` supports larger ones without "
            "disorder";
   return NULL;
 }

@@ -33,7 +33,7 @@ void ising_check_shape(const struct gpumc_params *params, const struct gpumc_sub
     sites *= (double)gpumc_list_integer(&shape);
   if (sites >= (double)ISING_SITES_LIMIT)
     gpumc_params_mistake(params, report, "shape",
-                         "shape: %g sites are too many: lattices have fewer than 2^37", sites);
+                         "shape: %g sites are too many: lattices must have fewer than 2^37", sites);
 }
 
 void ising_check_coupling(const struct gpumc_params *params, const struct gpumc_subject *subject,

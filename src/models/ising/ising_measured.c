@@ -13,10 +13,11 @@ _Static_assert((int)ISING_BETA == LATTICE_BETA && (int)ISING_FIELD == LATTICE_FI
 const struct gpumc_channel ising_channels[ISING_CHANNELS] = {
     [ISING_ENERGY] = {.label = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "E"}},
     [ISING_MAGNETIZATION] = {.label = {"magnetization", "magnetization per site", "1", "M"}},
-    [ISING_WAVE] = {.label = {"wave",
-                              "squared amplitude of the smallest waves, their mean, per site", "1",
-                              "|M_k|^2"},
-                    LATTICE_WAVE_REQUEST},
+    [ISING_WAVE] =
+        {.label = {"wave",
+                   "squared amplitude at the smallest wave vectors, averaged over them, per site",
+                   "1", "|M_k|^2"},
+         LATTICE_WAVE_REQUEST},
 };
 
 const struct gpumc_control ising_controls[ISING_CONTROLS] = {
@@ -41,8 +42,8 @@ const struct gpumc_pair ising_pairs[ISING_PAIRS] = {
                          {"link_overlap_distribution", "probability density of the link overlap",
                           "1", "P(q_l)"}},
     [ISING_PAIR_WAVE] = {.label = {"overlap_wave",
-                                   "squared amplitude of the smallest waves of the overlap, "
-                                   "their mean, per site",
+                                   "squared amplitude of the overlap at the smallest wave vectors, "
+                                   "averaged over them, per site",
                                    "1", "|q_k|^2"}},
 };
 
@@ -74,12 +75,12 @@ const struct gpumc_mean ising_means[ISING_MEANS] = {
                                              "<m^4>"},
                                    .index = ISING_MAGNETIZATION,
                                    .power = 4},
-    [ISING_MEAN_STRUCTURE_FACTOR] = {.label = {"structure_factor",
-                                               "structure factor |M_k|^2 / N at the smallest wave "
-                                               "vectors, their mean",
-                                               "1", "S(k_min)"},
-                                     .index = ISING_WAVE,
-                                     .power = 1},
+    [ISING_MEAN_STRUCTURE_FACTOR] =
+        {.label = {"structure_factor",
+                   "structure factor |M_k|^2 / N at the smallest wave vectors, averaged over them",
+                   "1", "S(k_min)"},
+         .index = ISING_WAVE,
+         .power = 1},
     /* Copies are independent, so <e_1 e_2> has the mean <e>^2, which the square of an average of n
      * measurements exceeds by its variance. */
     [ISING_MEAN_ENERGY_PRODUCT] = {.label = {"energy_product",
@@ -110,13 +111,14 @@ const struct gpumc_mean ising_means[ISING_MEANS] = {
                                  .index = ISING_PAIR_LINK,
                                  .power = 1,
                                  .watch = GPUMC_WATCH_ALWAYS},
-    [ISING_MEAN_OVERLAP_WAVE] = {.label = {"overlap_structure_factor",
-                                           "|sum of q_i exp(i k r_i)|^2 / N at the smallest wave "
-                                           "vectors, their mean",
-                                           "1", "χ(k_min)"},
-                                 .source = GPUMC_MEAN_PAIR,
-                                 .index = ISING_PAIR_WAVE,
-                                 .power = 1},
+    [ISING_MEAN_OVERLAP_WAVE] =
+        {.label =
+             {"overlap_structure_factor",
+              "|sum of q_i exp(i k r_i)|^2 / N at the smallest wave vectors, averaged over them",
+              "1", "χ(k_min)"},
+         .source = GPUMC_MEAN_PAIR,
+         .index = ISING_PAIR_WAVE,
+         .power = 1},
     [ISING_MEAN_MAGNETIZATION] = {.label = {"magnetization", "magnetization per site", "1", "<m>"},
                                   .index = ISING_MAGNETIZATION,
                                   .power = 1,
@@ -217,7 +219,7 @@ const struct gpumc_quantity ising_quantities[ISING_QUANTITIES] = {
      .is_known = lattice_is_infinitely_hot,
      .controls = IN_BETA,
      .of_each = true},
-    {.label = {"energy_in_field", "energy per site with that in the field, e - h m",
+    {.label = {"energy_in_field", "energy per site including that in the field, e - h m",
                GPUMC_UNIT_ENERGY, "e - h m"},
      .n_uses = 2,
      .uses = {ISING_MEAN_ENERGY, ISING_MEAN_MAGNETIZATION},

@@ -29,7 +29,7 @@ enum {
 static const char stuck[] =
     "update: metropolis does not reach every state: where couplings and field of every spin of a "
     "small component cancel (a spin without couplings, a ring of four, a lattice of 4 x 4), it "
-    "turns over as a whole forever, so that averages are wrong; use algorithm.update: heat_bath";
+    "flips as a whole forever, so averages are wrong; use algorithm.update: heat_bath";
 
 /* One sample, and the part of it visited so far. */
 struct graph {
@@ -232,11 +232,11 @@ out:
 const struct gpumc_move ising_moves[ISING_MOVES] = {
     [ISING_MOVE_METROPOLIS] =
         {.name = "metropolis",
-         .summary = "a spin is turned over with probability min(1, exp(-beta dE))",
+         .summary = "a spin is flipped with probability min(1, exp(-beta dE))",
          /* A checkerboard sweep flips all spins, and the energy does not change. */
-         .at_zero = "at beta = 0 Metropolis accepts every flip, so that a sweep turns all "
-                    "spins over and the energy never changes: use update: heat_bath, or a "
-                    "beta above 0",
+         .at_zero = "at beta = 0 Metropolis accepts every flip, so a sweep flips all spins and the "
+                    "energy never changes: use update: heat_bath, or a beta above 0",
          .warn = warn_of_metropolis},
-    [ISING_MOVE_HEAT_BATH] = {.name = "heat_bath",
-                              .summary = "a spin is drawn anew, given its neighbours"}};
+    [ISING_MOVE_HEAT_BATH] = {
+        .name = "heat_bath",
+        .summary = "a spin is redrawn from its equilibrium distribution, given its neighbours"}};

@@ -47,11 +47,12 @@ static enum gpumc_status check_limits(const struct lattice_gpu_layout *layout,
 {
   if (ensemble->model->sites >= layout->sites_limit)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "on a GPU this kernel takes lattices below %zu sites, not %zu",
+                           "on a GPU this kernel supports lattices below %zu sites, not %zu",
                            layout->sites_limit, ensemble->model->sites);
   if (ensemble->plan.runs > RUNS_MAXIMUM)
-    return gpumc_error_set(error, GPUMC_INVALID, "a batch may have %d runs on a GPU, not %zu",
-                           RUNS_MAXIMUM, ensemble->plan.runs);
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "a batch on a GPU may have at most %d runs, not %zu", RUNS_MAXIMUM,
+                           ensemble->plan.runs);
   return GPUMC_OK;
 }
 

@@ -117,8 +117,9 @@ static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_er
 {
   struct storage *storage;
   if (ensemble->plan.runs > RUNS_MAXIMUM)
-    return gpumc_error_set(error, GPUMC_INVALID, "a batch may have %d runs on a GPU, not %zu",
-                           RUNS_MAXIMUM, ensemble->plan.runs);
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "a batch on a GPU may have at most %d runs, not %zu", RUNS_MAXIMUM,
+                           ensemble->plan.runs);
   GPUMC_TRY(gpumc_allocate_array(&storage, 1, "the kernel's storage", error));
   ensemble->storage = storage;
   storage->stored = hard_disks_stored_of(&grid_of(ensemble)->box);
@@ -179,9 +180,9 @@ static enum gpumc_status look_for_lost(struct gpumc_ensemble *ensemble, struct g
   GPUMC_TRY(device->ops->collect(device, &storage->found, error));
   return *(const uint64_t *)storage->found.memory == 0
              ? GPUMC_OK
-             : gpumc_error_set(error, GPUMC_FAILURE,
-                               "replicas have not all the disks that they should have: this is an "
-                               "error of gpumc, and the run cannot go on");
+             : gpumc_error_set(
+                   error, GPUMC_FAILURE,
+                   "replicas have lost disks: this is a bug in gpumc, and the run cannot continue");
 }
 
 static enum gpumc_status
@@ -320,9 +321,9 @@ static const char *refuses(const struct gpumc_model *model,
 {
   (void)model;
   *key = "confine";
-  return hard_disks_options_of(options).confine
-             ? NULL
-             : "kernel.confine: false is for CPUs only, as every trial then depends on the last";
+  return hard_disks_options_of(options).confine ? NULL
+                                                : "kernel.confine: false is for CPUs only, because "
+                                                  "every trial then depends on the one before";
 }
 
 const struct gpumc_kernel_ops hard_disks_checkerboard_cuda = {

@@ -18,10 +18,10 @@ heisenberg_walk_rule_make(const struct gpumc_model *model, const struct gpumc_we
   const double unit = 1.0 / (double)(1 << HEISENBERG_QUANTUM_BITS);
   const double per_quantum = unit / model->quantum[HEISENBERG_ENERGY];
   if (table->channel != HEISENBERG_ENERGY && table->channel != HEISENBERG_MAGNETIZATION_X)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "O(n) spins walk under weights by the energy or the magnetization along "
-                           "x, not by the %s",
-                           heisenberg_channels[table->channel].label.name);
+    return gpumc_error_set(
+        error, GPUMC_INVALID,
+        "weights of O(n) spins depend on the energy or the magnetization along x, not on the %s",
+        heisenberg_channels[table->channel].label.name);
   *rule = (struct heisenberg_walk_rule){
       .coupling = parameters->coupling * per_quantum,
       .field = parameters->field * per_quantum,

@@ -260,7 +260,7 @@ const struct gpumc_kernel_ops ising_multispin_cpu = {
     LATTICE_CPU_OPERATIONS,
     ISING_MULTISPIN_NAMES,
     .refuses = ising_multispin_cpu_refuses,
-    .summary = "one bit a spin, 32 replicas a word, bit-serial comparison",
+    .summary = "one bit per spin, 32 replicas per word, bit-serial comparison",
     .takes = ISING_MULTISPIN_TAKES ISING_TAKES_ON_CPUS,
     .bytes = bytes,
     .create = create,

@@ -93,15 +93,15 @@ const char *ising_multispin_gpu_refuses(const struct gpumc_model *model,
 /* Designated initialisers of a struct gpumc_kernel_ops, shared by the kernels of all devices, also
  * for builds that lack the one on GPUs. */
 #define ISING_MULTISPIN_TAKES                                                                      \
-  "couplings that are all J, or +J and -J; random fields of one size. Replicas go in words of "    \
-  "32, and each word takes the time of 32 however few there are"
+  "couplings that are all J, or +J and -J; random fields of one size. Replicas come in words of "  \
+  "32, and a word takes the time of 32 even if it holds fewer"
 #define ISING_MULTISPIN_NAMES                                                                      \
   .variant = "multispin", .cost = ising_multispin_cost, .trajectory = "ising.multispin.1",         \
   .moves = ising_moves, .n_moves = ISING_MOVES, .group = ISING_LANES
 #define ISING_MULTISPIN_CUDA_NAMES                                                                 \
   ISING_MULTISPIN_NAMES,                                                                           \
       .device = "cuda", .refuses = ising_multispin_gpu_refuses,                                    \
-      .summary = "one bit a spin, 32 replicas a word, bit-serial comparison in shared memory",     \
+      .summary = "one bit per spin, 32 replicas per word, bit-serial comparison in shared memory", \
       .takes = ISING_MULTISPIN_TAKES ISING_TAKES_ON_GPUS
 
 struct ising_multispin_rule ising_multispin_rule(const struct ising_multispin_tables *tables,

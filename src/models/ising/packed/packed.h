@@ -97,7 +97,8 @@ ising_packed_check(const struct gpumc_ensemble *ensemble, struct gpumc_error *er
  * for builds that lack one. */
 #define ISING_PACKED_NAMES                                                                         \
   .variant = "packed", .cost = ising_packed_cost, .refuses = ising_packed_refuses,                 \
-  .summary = "one bit a spin, 32 sites of a row a word, for few large lattices without disorder",  \
+  .summary =                                                                                       \
+      "one bit per spin, 32 sites of a row per word, for a few large lattices without disorder",   \
   .takes = "Lx a multiple of 64; no disorder", .trajectory = "ising.packed.1",                     \
   .moves = ising_moves, .n_moves = ISING_MOVES, .group = 1
 

@@ -43,8 +43,7 @@ ising_packed_check(const struct gpumc_ensemble *ensemble, struct gpumc_error *er
 {
   const char *refusal = ising_packed_refuses(ensemble->model, NULL, NULL);
   return refusal == NULL ? GPUMC_OK
-                         : gpumc_error_set(error, GPUMC_INVALID,
-                                           "the packed kernel cannot take this: %s", refusal);
+                         : gpumc_error_set(error, GPUMC_INVALID, "kernel packed: %s", refusal);
 }
 
 /* ---- memory ---- */

@@ -334,7 +334,7 @@ const struct gpumc_kernel_ops ising_spin_cpu = {
     LATTICE_CPU_OPERATIONS,
     ISING_SPIN_NAMES,
     .refuses = ising_cpu_refuses,
-    .summary = "one byte and one 32-bit random number a spin",
+    .summary = "one byte and one 32-bit random number per spin",
     .takes = ISING_TAKES_SPIN ISING_TAKES_ON_CPUS,
     .bytes = ising_spin_cpu_bytes,
     .create = ising_spin_cpu_create,

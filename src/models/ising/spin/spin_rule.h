@@ -190,7 +190,7 @@ double ising_spin_cost(const struct gpumc_model *model, const struct gpumc_ensem
   .n_moves = ISING_MOVES, .group = 1
 #define ISING_SPIN_CUDA_NAMES                                                                      \
   ISING_SPIN_NAMES, .device = "cuda", .refuses = ising_gpu_refuses,                                \
-                    .summary = "one bit and one 32-bit random number a spin",                      \
+                    .summary = "one bit and one 32-bit random number per spin",                    \
                     .takes = ISING_TAKES_SPIN ISING_TAKES_ON_GPUS
 
 #endif

@@ -30,9 +30,9 @@ const char *const ising_generators[ISING_GENERATORS + 1] = {NAME(PHILOX, "philox
 const struct gpumc_key ising_tiling_keys[] = {
     {.name = "hits",
      .type = GPUMC_KEY_INTEGER,
-     .doc = "How many times the spins of a tile are updated before it is the turn of "
-            "the other half of the tiles; fewer in the last round where the sweeps "
-            "between two measurements are not a multiple of it. Kernel `tiled` only.",
+     .doc = "Updates of the spins of a tile before the other half of the tiles takes its turn; "
+            "fewer in the last round if the sweeps between two measurements are not a multiple of "
+            "it. Kernel `tiled` only.",
      .default_text = "1",
      .unit = "sweeps",
      .minimum = 1,
@@ -163,7 +163,7 @@ const char *ising_tiled_refuses(const struct gpumc_model *model,
   const uint32_t tile = side_of(lattice, &tiling);
   *key = "tile";
   if (ising_parameters(model)->disorder != NULL)
-    return "it handles uniform couplings and fields only";
+    return "it supports uniform couplings and fields only";
   if (tile == 0)
     return "every side of the lattice must be a multiple of 4";
   if (!divides(lattice, tile))

@@ -86,7 +86,7 @@ bool ising_tiled_visit(const struct ising_tiling *tiling, uint32_t sweeps, uint3
 /* Initialisers shared by the tiled kernels of all devices. */
 #define ISING_TILED_NAMES                                                                          \
   .variant = "tiled",                                                                              \
-  .summary = "one large lattice, tiles in a double checkerboard, several hits a tile",             \
+  .summary = "one large lattice, tiles in a double checkerboard, several hits per tile",           \
   .takes = "sides that are multiples of 4, and of twice `kernel.tile` where that is given; no "    \
            "disorder",                                                                             \
   .trajectory = "ising.tiled.1", .moves = ising_moves, .n_moves = ISING_MOVES, .group = 1,         \

@@ -107,14 +107,14 @@ extern const struct ising_walker_ops ising_walker_portable;
 #endif
 
 #define ISING_TAKES_WALKER                                                                         \
-  ISING_TAKES_SPIN ". One thread sweeps a replica, so that thousands of replicas are needed"
+  ISING_TAKES_SPIN ". One thread sweeps a replica, so thousands of replicas are needed"
 
 /* Designated initialisers of a struct gpumc_kernel_ops for `walker` on GPUs, in builds with and
  * without CUDA. */
 #define ISING_WALKER_CUDA_NAMES                                                                    \
   .device = "cuda", .variant = "walker", .former = "replica", .refuses = ising_gpu_refuses,        \
-  .summary = "one thread a replica, for weights by a table; one byte and one 32-bit random "       \
-             "number a spin",                                                                      \
+  .summary = "one thread per replica, for tabulated weights; one byte and one 32-bit random "      \
+             "number per spin",                                                                    \
   .takes = ISING_TAKES_WALKER ISING_TAKES_ON_GPUS, .trajectory = "ising.spin.1",                   \
   .moves = ising_moves, .n_moves = ISING_MOVES, .group = 1
 

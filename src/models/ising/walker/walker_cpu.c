@@ -412,7 +412,7 @@ const struct gpumc_kernel_ops ising_walker_cpu = {
     LATTICE_CPU_OPERATIONS,
     .variant = "walker",
     .refuses = ising_cpu_refuses,
-    .summary = "many replicas under one tabulated weight, 32 of them update the same site",
+    .summary = "many replicas under one tabulated weight, 32 of which update the same site",
     .takes = ISING_TAKES_SPIN ISING_TAKES_ON_CPUS,
     .trajectory = "ising.spin.1",
     .moves = ising_moves,

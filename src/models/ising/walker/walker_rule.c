@@ -80,13 +80,13 @@ enum gpumc_status ising_walk_make(const struct gpumc_ensemble *ensemble,
   walk->stride = table->channel == ISING_ENERGY && target->control == NULL ? ISING_WALKER_LIKE
                                                                            : ISING_WALKER_CLASSES;
   if (table->channel != ISING_ENERGY && table->channel != ISING_MAGNETIZATION)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "the walker kernel has weights by the energy or the magnetization, not "
-                           "by the %s",
-                           ising_channels[table->channel].label.name);
+    return gpumc_error_set(
+        error, GPUMC_INVALID,
+        "kernel walker: weights depend on the energy or the magnetization, not on the %s",
+        ising_channels[table->channel].label.name);
   if (ensemble->plan.samples > 1 && !ensemble->plan.sample_by_run)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "the walker kernel walks in one sample of the disorder in each run");
+                           "kernel walker: each run has one sample of the disorder");
   GPUMC_TRY(make_canonical(ensemble, target, walk, error));
   walk->tabled = parameters->plain && find_steps(ensemble->model, walk);
   if (!walk->tabled)

@@ -66,7 +66,7 @@ static enum gpumc_status lengthen(const struct lattice_samples_file *file,
   double *longer = realloc(values->kept, capacity * sizeof *longer);
   if (longer == NULL)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s: the requested samples do not fit into the memory that is left",
+                           "%s: the requested samples do not fit into the available memory",
                            file->path);
   values->kept = longer;
   values->capacity = capacity;

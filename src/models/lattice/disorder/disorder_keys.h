@@ -30,7 +30,7 @@
 #define LATTICE_KEY_DISORDER_SEED                                                                  \
   {                                                                                                \
     .name = "disorder_seed", .type = GPUMC_KEY_INTEGER,                                            \
-    .doc = "The seed of the quenched disorder, apart from that of the simulation.",                \
+    .doc = "Seed of the quenched disorder, separate from that of the simulation.",                 \
     .default_text = "0", .minimum = 0, .maximum = (double)GPUMC_SEED_MAXIMUM, .sweepable = true,   \
     .of_samples = true                                                                             \
   }
@@ -38,8 +38,8 @@
 #define LATTICE_KEY_SAMPLE                                                                         \
   {                                                                                                \
     .name = "sample", .type = GPUMC_KEY_INTEGER,                                                   \
-    .doc = "The number of the disorder sample, or of the first one where an "                      \
-           "algorithm takes several.",                                                             \
+    .doc =                                                                                         \
+        "Number of the disorder sample, or of the first one if an algorithm simulates several.",   \
     .default_text = "0", .minimum = 0, .maximum = (double)LATTICE_SAMPLES_MAXIMUM,                 \
     .sweepable = true, .of_samples = true                                                          \
   }
