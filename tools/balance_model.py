@@ -33,7 +33,7 @@ class Statistics:
 def spreads(result):
     """ln Q = -dbeta <E> + s^2 / 2 for normal energies, on average over the runs."""
     if result.config["algorithm"]["name"] != "pa" or "beta" not in result.runs[0]:
-        raise NotUsable(f"{result.path}: no result of pa that anneals in beta")
+        raise NotUsable(f"{result.path}: not a result of pa that anneals in beta")
     sites = math.prod(result.config["model"]["shape"])
     squares = [2 * (run["log_partition_ratio"][1:] + np.diff(run["beta"]) * sites * run["energy"][:-1])
                for run in result.runs]

@@ -36,8 +36,8 @@ def find(modules=MODULES):
         if TRIED not in os.environ and has(python, modules):
             return python
     sys.exit(f"{os.path.basename(sys.argv[0])}: no Python here has {', '.join(modules)} ({sys.executable} lacks "
-             f"{', '.join(lacks(modules))}); `tools/quickstart install --tests` installs them, or name a Python "
-             "that has them in GPUMC_PYTHON")
+             f"{', '.join(lacks(modules))}); `tools/quickstart install --tests` installs them, or set GPUMC_PYTHON to a "
+             "Python that has them")
 
 
 def need(*modules):

@@ -22,7 +22,7 @@ AXES = {
     "population": ("target size of the population", "1", "R"),
     "theta": ("sweeps at each temperature", "1", "theta"),
 }
-REPEAT = ("number of the repeat", "1", "repeat")
+REPEAT = ("index of the repeat", "1", "repeat")
 # A stage of the run: what it is called, and where the result file has its time.
 STAGES = {
     "sweep": ("sweep", "seconds_sweep"),
@@ -48,7 +48,7 @@ DERIVED = {
     "t_sf": ("time per spin flip (eq. 11), median of the repeats", "ps", "t_SF"),
     "t_sf_spread": ("largest minus smallest time per spin flip of the repeats", "ps", "dt_SF"),
     "t_sf_wall": ("time per spin flip from the process's life, median", "ps", "t_SF,wall"),
-    "flips_per_ns": ("spin flips per nanosecond, of the median time", "1/ns", "1/t_SF"),
+    "flips_per_ns": ("spin flips per nanosecond, from the median time", "1/ns", "1/t_SF"),
     **{f"share_{stage}": (f"share of the run: {name}, median", "%", f"p_{stage}")
        for stage, (name, _) in STAGES.items()},
     "share_rest": ("share of the run: all else, median", "%", "p_rest"),
@@ -198,7 +198,7 @@ def read(path):
 def _read(path, file):
     attributes = dict(file.attrs)
     if attributes.get("format") != FORMAT or attributes.get("format_version") != FORMAT_VERSION:
-        raise FileError(f"{path}: holds no timings of population annealing that are known here")
+        raise FileError(f"{path}: holds no timings of population annealing in a known format")
     return Timings(axes={name: _values(file[name]) for name in AXES},
                    samples={name: file[name][()] for name in SAMPLED},
                    once={name: file[name][()] for name in KNOWN_ONCE},

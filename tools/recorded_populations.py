@@ -32,7 +32,8 @@ def populations(result, run):
     """All of one run, in the order of temperatures, one after the other: from row 1 on, as the start is never
     written."""
     if result.config["algorithm"].get("configurations", {}).get("every") != 1 or not result.is_complete:
-        raise NotRecorded(f"{result.path}: not the replicas of all temperatures; `configurations: {{every: 1}}` writes them")
+        raise NotRecorded(f"{result.path}: does not hold the replicas of all temperatures; `configurations: {{every: 1}}` "
+                          "writes them")
     couplings = _couplings(result)
     for row, beta in enumerate(result.runs[run]["beta"]):
         if row > 0:
@@ -57,8 +58,8 @@ def _couplings(result):
         return [1] * len(model["shape"])
     with h5py.File(result.path) as file:
         if model["name"] != "ea" or "disorder/couplings" not in file:
-            raise NotRecorded(f"{result.path}: energies are known of ising2d and ising3d without a field and with J = 1, and of "
-                              "ea whose couplings are in the result (`write_couplings: true`)")
+            raise NotRecorded(f"{result.path}: energies are known for ising2d and ising3d without a field and with J = 1, and "
+                              "for ea whose couplings are in the result (`write_couplings: true`)")
         couplings = file["disorder/couplings"][0]
     if np.any(np.abs(couplings) != 1):
         raise NotRecorded(f"{result.path}: couplings other than +-1")

@@ -243,13 +243,13 @@ class Damaged(ProgramCase):
 
         self.gpumc("run", self.write("c.yaml", SMALL))
         good = self.path("small.h5").read_bytes()
-        for change, told in ((shorter_error, "another shape"), (text_for_numbers, "no numbers"),
-                             (list_for_configuration, "no configuration")):
+        for change, told in ((shorter_error, "differs in shape"), (text_for_numbers, "no numbers"),
+                             (list_for_configuration, "not a configuration")):
             with self.subTest(change.__name__):
                 self.path("small.h5").write_bytes(good)
                 with edited(self.path("small.h5")) as file:
                     change(file)
-                self.assert_told(self.tool("plot", "small.h5"), "small.h5: not as gpumc writes it", told)
+                self.assert_told(self.tool("plot", "small.h5"), "small.h5: not in the form that gpumc writes", told)
         self.path("small.h5").write_bytes(good)
         with edited(self.path("small.h5")) as file:
             del file["samples" if "samples" in file else "summary/beta"]

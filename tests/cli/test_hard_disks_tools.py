@@ -87,11 +87,11 @@ class Reading(Tools):
 
     def test_files_without_disks_are_refused(self):
         self.gpumc("run", self.write("n.yaml", CONFIG.format(more="", output="none.h5")))
-        with self.assertRaisesRegex(gpumc.ResultError, "none.h5: no configurations; algorithm.configurations asks"):
+        with self.assertRaisesRegex(gpumc.ResultError, "none.h5: no configurations; request them with algorithm.configurations"):
             hard_disks.read(self.path("none.h5"))
         with self.assertRaisesRegex(gpumc.ResultError, "disks.h5: no configurations of sweep 3"):
             hard_disks.read(self.file, sweep=3)
-        with self.assertRaisesRegex(gpumc.ResultError, "disks.h5: .* model hard_disks are not stored as one bit a site"):
+        with self.assertRaisesRegex(gpumc.ResultError, "disks.h5: .* model hard_disks are not stored as one bit per site"):
             gpumc.configurations(self.file)
 
 
@@ -157,18 +157,18 @@ class Checking(Tools):
             rows = file["configurations/bytes"][()][:, :-16]
             del file["configurations/bytes"]
             file["configurations/bytes"] = rows
-        self.assertIn("sweep 200, replica 0: 215 disks in the box in place of 216\n", self.check(self.file, code=1))
+        self.assertIn("sweep 200, replica 0: 215 disks in the box instead of 216\n", self.check(self.file, code=1))
 
     def test_a_disk_that_is_nowhere(self):
         for place in [np.nan, 3.0], [-10.0, -10.0], [3.0, 1e3]:
             self.gpumc("run", "c.yaml", "--fresh")
             self.change(lambda box, positions: positions.__setitem__(9, place))
             self.assertRegex(self.check(self.file, code=1), r"sweep 400, replica 1: disk 9 is at .* not in the box of .*\n"
-                             ".*: 215 disks in the box in place of 216\n")
+                             ".*: 215 disks in the box instead of 216\n")
 
     def test_another_box(self):
         self.change(lambda box, positions: box.__setitem__(0, box[0] * (1 + 1e-4)))
-        self.assertRegex(self.check(self.file, code=1), "replica 1: a box of .* in place of an area of ")
+        self.assertRegex(self.check(self.file, code=1), "replica 1: a box of .* instead of an area of ")
 
     def test_small_boxes(self):
         """Pairs are counted once where cells are few: against all pairs."""
@@ -191,7 +191,7 @@ class Checking(Tools):
 
     def test_what_has_no_disks(self):
         self.gpumc("run", self.write("n.yaml", CONFIG.format(more="", output="none.h5")))
-        for words, says in (["none.h5"], "no configurations; algorithm.configurations asks"), (["absent.h5"], "No such file"), \
+        for words, says in (["none.h5"], "no configurations; request them with algorithm.configurations"), (["absent.h5"], "No such file"), \
                 ([self.file, "--sweep", "3"], "no configurations of sweep 3"), (["c.yaml"], "c.yaml"):
             self.assertIn(says, self.tool("check-disks", *words, code=2).stderr)
 
@@ -278,7 +278,7 @@ class Export(Tools):
         self.assertTrue(self.path("last.gsd").exists())
 
     def test_mistakes(self):
-        self.assertIn("no replica 2; there are 0 to 1", self.tool("export-gsd", self.file, "--replica", "2", code=1).stderr)
+        self.assertIn("no replica 2; replicas are numbered 0 to 1", self.tool("export-gsd", self.file, "--replica", "2", code=1).stderr)
         self.assertIn("absent.h5", self.tool("export-gsd", "absent.h5", code=1).stderr)
 
 
@@ -307,7 +307,7 @@ class Pictures(Tools):
         self.gpumc("run", self.write("i.yaml", "gpumc: 1\nseed: 1\nmodel: {name: ising2d, shape: [4, 4]}\n"
                                      "algorithm: {name: canonical, beta: {values: [0.3]}, thermalization: 10, sweeps: 200}\n"
                                      "output: ising.h5\n"))
-        for option, says in ("--bond-order", "no hard disks"), ("--equation-of-state", "takes results of hard disks"):
+        for option, says in ("--bond-order", "no hard disks"), ("--equation-of-state", "requires results of hard disks"):
             self.assertIn(says, self.tool("plot", option, "ising.h5", code=1).stderr)
 
 

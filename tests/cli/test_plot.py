@@ -195,7 +195,7 @@ class Plot(Files):
     def test_refusals(self):
         good = result_file.write(self.path("good.h5"))
         self.assert_refused("No such file", self.path("none.h5"))
-        self.assert_refused("no curve 'enregy' in the summary; there are: abs_magnetization", good,
+        self.assert_refused("no curve 'enregy' in the summary; choose from: abs_magnetization", good,
                             "--quantities", "enregy")
         self.assert_refused("no curve 'scalar'", good, "--quantities", "scalar")
         self.assert_refused("bad.xyz", good, "-o", self.path("bad.xyz"))
@@ -210,10 +210,10 @@ class Plot(Files):
             file.flush()
             shutil.copy(self.path("other.h5"), self.path("open.h5"))
         self.assert_refused("it does not say whether it is complete", self.path("other.h5"))
-        self.assert_refused("not a finished file: another program writes it", self.path("open.h5"))
-        self.assert_refused("not complete, and the curves are made at its end",
+        self.assert_refused("not a finished file: another program is writing it", self.path("open.h5"))
+        self.assert_refused("not complete, and the curves are written at its end",
                             result_file.write(self.path("half.h5"), complete=0))
-        self.assert_refused("h = 0 only", "--exact", result_file.write(self.path("field.h5"), h=0.1))
+        self.assert_refused("only ising2d with h = 0", "--exact", result_file.write(self.path("field.h5"), h=0.1))
         with h5py.File(good, "r+") as file:
             file.attrs["format_version"] = 9
         self.assert_refused("format version 9", good)

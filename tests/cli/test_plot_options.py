@@ -84,8 +84,8 @@ class Axes(Case):
         self.assertEqual(nothing.child_axes, [])
 
     def test_what_is_no_limit(self):
-        for words, says in ((["--xlim", "3,2"], "the first is to be the smaller"), (["--zoom", "1"], "2 or 4 numbers"),
-                            (["--ylim", "a,b"], "is not LOW,HIGH"), (["--watch", "0"], "no number of seconds")):
+        for words, says in ((["--xlim", "3,2"], "the first must be the smaller"), (["--zoom", "1"], "2 or 4 numbers"),
+                            (["--ylim", "a,b"], "is not LOW,HIGH"), (["--watch", "0"], "not a number of seconds")):
             self.assertIn(says, self.plot(self.file, *words, code=2).stderr)
 
 
@@ -148,10 +148,10 @@ class Sources(Case):
     def test_a_campaign(self):
         """A configuration stands for its results: for those that are there."""
         config = self.write("job.yaml", CAMPAIGN)
-        self.assertIn("none of its 3 results is there yet", self.plot(config, code=1).stderr)
+        self.assertIn("none of its 3 results exists yet", self.plot(config, code=1).stderr)
         self.gpumc("run", config, "--quiet", "--task", "0,2")
         shown = self.plot(config, "--quantities", "energy")
-        self.assertIn("2 of its 3 results are there", shown.stderr)
+        self.assertIn("2 of its 3 results exist", shown.stderr)
         self.assertEqual(self.path("job.png").read_bytes()[:8], PNG)
         refused = self.plot(self.write("bad.yaml", "gpumc: 1\n"), code=1).stderr
         self.assertRegex(refused, r"^plot: .*bad\.yaml: .*\n$")
@@ -160,7 +160,7 @@ class Sources(Case):
         self.gpumc("run", self.write("job.yaml", SMALL), "--quiet")
         self.assertRegex(self.plot("small.h5", "--list").stdout, r"(?s)small\.h5\n  --kind summary .*--kind families ")
         refused = self.plot("small.h5", "--kind", "tempering", code=1).stderr
-        self.assertIn("they are those of parallel tempering", refused)
+        self.assertIn("only parallel tempering of two temperatures or more has them", refused)
         self.assertNotIn("Traceback", refused)
 
     def test_kinds_refuse_what_they_cannot_draw(self):
@@ -169,7 +169,7 @@ class Sources(Case):
                 with self.subTest(kind), self.assertRaises(Exception) as caught:
                     self.figure(kind)
                 self.assertIn(type(caught.exception).__name__, ("Refusal", "NotComparable", "NotDisks", "ResultError"))
-        with self.assertRaisesRegex(plot.Refusal, "no kind 'x' of pictures; there are: summary"):
+        with self.assertRaisesRegex(plot.Refusal, "no kind of picture 'x'; choose from: summary"):
             self.figure("x")
 
     def test_the_catalogue(self):

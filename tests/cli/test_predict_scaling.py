@@ -167,7 +167,7 @@ class Program(unittest.TestCase):
         self.assertEqual([line for line in shown.stdout.splitlines() if line and not line.startswith("|")], ["pa-weak", "pt"])
 
     def test_what_is_not_there_is_refused(self):
-        for words, message in ((["pa"], "there is no table pa, but short, constants"), (["--set", "speed=3"], "there is no constant speed"),
+        for words, message in ((["pa"], "no table pa; choose from short, constants"), (["--set", "speed=3"], "no constant speed"),
                                (["--set", "gpu_wait"], "NAME=VALUE")):
             refused = run(*words)
             self.assertNotEqual(refused.returncode, 0)

@@ -61,7 +61,7 @@ class Faults(Reader):
             file["config/resolved"] = "{"
         gpumc.seal(self.result)
         for read in (gpumc.read, gpumc.configurations):
-            with self.assertRaisesRegex(gpumc.ResultError, "small.h5: not as gpumc writes it"):
+            with self.assertRaisesRegex(gpumc.ResultError, "small.h5: not in the form that gpumc writes"):
                 read(self.result)
 
     def test_too_little_memory_is_no_damage(self):
@@ -181,7 +181,7 @@ class Parts(Reader):
         with mock.patch.object(subprocess, "run", side_effect=subprocess.TimeoutExpired("probe", 300)):
             with self.assertRaises(gpumc.ResultError) as caught:
                 gpumc.read(self.result)
-        self.assertIn("was not done after 300 s; try again, or read it in parts", str(caught.exception))
+        self.assertIn("did not finish within 300 s; try again, or read it in parts", str(caught.exception))
         self.assertNotIn("damaged", str(caught.exception))
 
 

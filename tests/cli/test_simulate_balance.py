@@ -205,13 +205,13 @@ class Program(SimulateBalance):
 
     def test_what_does_not_fit_is_refused(self):
         self.result()
-        for words, message in ((["--processes", 64, "--population", 1000], "64 processes, but 1000 replicas in groups of 32"),
-                               (["--recorded", "--run", 3, "--processes", 2], "there is no run 3, but 1, from 0")):
+        for words, message in ((["--processes", 64, "--population", 1000], "64 processes are too many for 1000 replicas in groups of 32"),
+                               (["--recorded", "--run", 3, "--processes", 2], "no run 3; runs are numbered 0 to 0")):
             self.assertIn(message, self.tool(self.path("run.h5"), *words, code=1).stderr)
-        self.assertIn("is no whole number above 0", self.tool("x", "--share", "1.5", code=2).stderr)
+        self.assertIn("is not a whole number above 0", self.tool("x", "--share", "1.5", code=2).stderr)
         self.gpumc("run", self.path("c.yaml"), "--fresh", "--set", "algorithm.configurations.every=2")
         refused = self.tool(self.path("run.h5"), "--recorded", "--processes", 2, code=1)
-        self.assertIn("not the replicas of all temperatures", refused.stderr)
+        self.assertIn("does not hold the replicas of all temperatures", refused.stderr)
         self.write("not.h5", "text")
         self.tool("not.h5", code=1)
 

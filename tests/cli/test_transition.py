@@ -221,13 +221,13 @@ class OnTheProgram(ProgramCase):
         shown = self.plot("4x4x4.h5", "4x4x4.h5", code=1)
         self.assertIn("two files of the same size", shown.stderr)
         shown = self.plot("4x4x4.h5", code=1)
-        self.assertIn("one file makes no transition", shown.stderr)
+        self.assertIn("one file does not show a transition", shown.stderr)
         job = self.path("job.yaml")
         self.gpumc("run", job, "--quiet", "--set", "campaign.model.shape=[[8, 8, 8]]",
                    "--set", "algorithm.beta={from: 1.5, to: 2.0, count: 3}")
         shown = self.plot("8x8x8.h5", "4x4x4.h5", code=1)
-        self.assertIn("L = 4 (beta from 0.4 to 1) and L = 8 (beta from 1.5 to 2) are known at no common "
-                      "temperature", shown.stderr)
+        self.assertIn("L = 4 (beta from 0.4 to 1) and L = 8 (beta from 1.5 to 2) have no common "
+                      "temperature with known values", shown.stderr)
         self.gpumc("run", job, "--quiet", "--set", "campaign.model.shape=[[8, 8, 8]]",
                    "--set", "model.couplings=gaussian", "-o", "gaussian.h5")
         shown = self.plot("4x4x4.h5", "gaussian.h5", code=1)

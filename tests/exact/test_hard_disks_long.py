@@ -67,7 +67,7 @@ class Long(ProgramCase):
         with edited(self.path("long.h5")) as file:
             state[-2:] = -10
             file["configurations/bytes"][replicas - 1] = state.view("u1")
-        self.assertIn("disks in the box in place of", self.check(1))
+        self.assertIn("disks in the box instead of", self.check(1))
 
     def test_one_large_system(self):
         self.run_long("checkerboard", 1, 65536, 0.72)

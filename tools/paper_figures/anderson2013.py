@@ -51,7 +51,7 @@ def disk_shuffling(campaigns, axes):
              for fraction in papers_published.ANDERSON_TABLE_1[True]}
     for difference, error, fraction in differences:
         number = hard_disks.number_of(found[False, fraction])
-        rows.append((f"P* without shuffling less P* with it, phi = {fraction:g}",
+        rows.append((f"P* without shuffling minus P* with it, phi = {fraction:g}",
                      f"{measured.text(*paper[fraction])}, N = {papers_published.ANDERSON_TABLE_1_DISKS}"
                      if fraction in paper else "-", f"{measured.text(difference, error)}, N = {number}"))
     if differences:
@@ -89,7 +89,7 @@ def trial_rates(campaigns, axes):
     axes.plot([number for number, *_ in found], [rate for _, rate, _ in found], "o-", markersize=4, label="ours")
     for number, rate, result in found:
         theirs = paper["Tesla K20"].get(number)
-        rows.append((f"trial moves a second, N = {number}", f"{theirs:.3g} (Tesla K20)" if theirs else "-",
+        rows.append((f"trial moves per second, N = {number}", f"{theirs:.3g} (Tesla K20)" if theirs else "-",
                      f"{rate:.3g} ({gpumc.printable(result.provenance['device'])})"))
     axes.set_xscale("log")
     axes.set_yscale("log")

@@ -17,7 +17,7 @@ def table1(campaigns, axes):
             told = "-" if paper is None else f"{'-' if index == 0 else ''}{paper[2 * index]}"
             away = ("" if paper is None else
                     f" ({_sign(index) * paper[2 * index + 1]:+.2f}){their_length}")
-            rows.append((f"{generator}, {name} (from exact, in errors)", told + away,
+            rows.append((f"{generator}, {name} (deviation from exact, in errors)", told + away,
                          f"{measured.text(value, error)} ({own[index]:+.2f}){our_length}"))
         names.append(generator)
         ours.append(own)
@@ -70,7 +70,7 @@ def _times(campaign, axes, of, title, label, key="seconds_sweep"):
     rows = []
     for name, points in sorted(curves.items()):
         axes.plot(*zip(*sorted(points)), "o-", markersize=3, label=name or "ours")
-        rows += [(", ".join(filter(None, (title, name, f"{label} = {x}"))), "-", f"{y:.4g} ps a flip")
+        rows += [(", ".join(filter(None, (title, name, f"{label} = {x}"))), "-", f"{y:.4g} ps per flip")
                  for x, y in sorted(points)]
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
@@ -122,8 +122,8 @@ def heisenberg_times(campaigns, axes):
         axes.axhline(theirs, color=line.get_color(), linewidth=0.8, linestyle="--", label=f"{variant}, paper (GTX 480)")
         low, high = axes.get_ylim()
         axes.set_ylim(min(low, theirs / 2), max(high, 2 * theirs))
-        rows.append((f"2D Heisenberg, Metropolis, {variant}, least", f"{theirs:g} ps a flip (GTX 480)",
-                     f"{min(line.get_ydata()):.4g} ps a flip"))
+        rows.append((f"2D Heisenberg, Metropolis, {variant}, least", f"{theirs:g} ps per flip (GTX 480)",
+                     f"{min(line.get_ydata()):.4g} ps per flip"))
     axes.legend(fontsize=7)
     return rows
 

@@ -34,7 +34,7 @@ def run(job):
     words = [GPUMC, "run", os.path.join(job.project.path, "base.yaml"), *settings, "-o", job.fn("result.h5"), "--quiet"]
     code = subprocess.run(words, check=False).returncode
     if code not in (0, 75):
-        sys.exit(f"{job.id}: gpumc ended with {code}")
+        sys.exit(f"{job.id}: gpumc exited with code {code}")
     return code == 0
 
 

@@ -15,9 +15,9 @@ class Gpumc(CMakePackage, CudaPackage):
 
     version("0.2.0", sha256="0" * 64)  # of the published archive
 
-    variant("openmpi", default=False, description="The module for Open MPI")
-    variant("mpich", default=False, description="The module for MPICH")
-    variant("nccl", default=False, when="+cuda", description="The module for NCCL")
+    variant("openmpi", default=False, description="Build the module for Open MPI")
+    variant("mpich", default=False, description="Build the module for MPICH")
+    variant("nccl", default=False, when="+cuda", description="Build the module for NCCL")
     variant("tests", default=False, description="Build the tests")
 
     depends_on("c", type="build")

@@ -76,8 +76,8 @@ def to_pandas(source: xarray.Dataset | xarray.DataTree | str | os.PathLike[str],
         moved = group.removeprefix("summary/")  # to the root of the tree, where its axes are others than the summary's
         found = next((name for name in (group, moved) if f"/{name}" in source.groups), None)
         if found is None:
-            raise files.ResultError(f"no group {group!r}; there are: {', '.join(name[1:] for name in source.groups if name != '/')}"
-                                    + ("" if source.attrs.get("complete", 1) else "; the summary is made at the end of a run"))
+            raise files.ResultError(f"no group {group!r}; choose from: {', '.join(name[1:] for name in source.groups if name != '/')}"
+                                    + ("" if source.attrs.get("complete", 1) else "; the summary is written at the end of a run"))
         dataset = source[found].to_dataset()
     else:
         dataset = source
@@ -95,7 +95,7 @@ def _tasks(source, options):
         points = [_point_of_label(task["label"]) for task in planned]
         return [Task(task["output"], point, _finished(task["output"])) for task, point in zip(planned, points)]
     if options:
-        raise TypeError(f"{', '.join(options)}: only of a configuration, not of {source}")
+        raise TypeError(f"{', '.join(options)}: allowed only with a configuration, not with {source}")
     paths = _found(source)
     results = [_finished(path) for path in paths]
     points = iter(_points([result for result in results if result is not None]))
@@ -149,7 +149,7 @@ def _points(results):
     differing.sort(key=lambda key: (key in SEEDS, key != "model.shape"))
     points = [{key: one.get(key) for key in differing} for one in flat]
     if len({_text(point) for point in points}) < len(points):
-        raise files.ResultError("two results of one configuration; gpumc merge makes one of several with other seeds")
+        raise files.ResultError("two results of one configuration; gpumc merge combines several with different seeds")
     return points
 
 

@@ -44,7 +44,7 @@ def compare(a: str | os.PathLike[str], b: str | os.PathLike[str], *, alpha: floa
     options = [f"--{name}={value}" for name, value in (("alpha", alpha), ("group", group)) if value is not None]
     done = programs.called(programs.find(program), "compare", os.fspath(a), os.fspath(b), "--json", *options)
     if done.returncode not in (0, DIFFERENT) or not done.stdout.startswith("{"):
-        raise programs.ProgramError(done.stderr.strip() or f"gpumc ended with {done.returncode}", done.returncode)
+        raise programs.ProgramError(done.stderr.strip() or f"gpumc exited with code {done.returncode}", done.returncode)
     found = json.loads(done.stdout)
     columns = ("control", "place", "a", "a_error", "b", "b_error", "difference")
     points = [pandas.DataFrame({"quantity": one["name"], **{name: one[name] for name in columns if name in one}})

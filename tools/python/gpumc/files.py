@@ -19,7 +19,7 @@ FORMAT = "gpumc-results"
 VERSIONS = (1, 2, 3)
 SEALED_SINCE = 2  # version of the format
 LONGEST_FIXED_TEXT = 3072  # bytes of an attribute; longer ones are of variable length
-WORKING_REMEDY = "the run may have just begun; if none is at work, 'gpumc run' continues it from its checkpoint"
+WORKING_REMEDY = "the run may have just begun; if it is not running, 'gpumc run' continues it from its checkpoint"
 REMEDY = "restore it from a copy, or make it again with 'gpumc run --fresh'"
 
 # The end of a sealed file, as src/core/base/checksum.h has it: magic, bytes before the seal, CRC-32 of these
@@ -74,7 +74,7 @@ def reading(path: str | os.PathLike[str]) -> collections.abc.Iterator[None]:
     except MemoryError:
         raise ResultError(f"{path}: not enough memory to read it") from None
     except (AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError) as reason:
-        raise ResultError(f"{path}: not as gpumc writes it ({type(reason).__name__}: {reason}); {remedy(path)}") from None
+        raise ResultError(f"{path}: not in the form that gpumc writes ({type(reason).__name__}: {reason}); {remedy(path)}") from None
 
 
 def remedy(path: str | os.PathLike[str]) -> str:
@@ -184,7 +184,7 @@ def _try(path, trial):
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               timeout=limit, check=False).returncode
     except subprocess.TimeoutExpired:
-        raise ResultError(f"{path}: it has no checksum, and the process that reads such files first was not done after "
+        raise ResultError(f"{path}: it has no checksum, and the process that reads such files first did not finish within "
                           f"{limit:.0f} s; try again, or read it in parts") from None
     if code < 0:
         raise ResultError(f"{path}: damaged: HDF5 crashes when it reads it (signal {-code}); {REMEDY}")
@@ -200,8 +200,8 @@ def unverified(path):
     try:  # being written: one writer, many readers
         return h5py.File(path, "r", libver="latest", swmr=True)
     except OSError as reason:
-        raise ResultError(f"{path}: not a finished file: another program writes it, or was killed while it did, or "
-                          f"it is damaged ({reason})") from None
+        raise ResultError(f"{path}: not a finished file: another program is writing it, or was killed while writing, or it is "
+                          f"damaged ({reason})") from None
 
 
 def _check_format(path, file, sealed):

@@ -47,7 +47,7 @@ def read(path: str | os.PathLike[str], sweep: int | None = None) -> Disks:
         if config["model"]["name"] != "hard_disks":
             raise files.ResultError(f"{path}: no hard disks, but model {config['model']['name']}")
         if "configurations" not in file:
-            raise files.ResultError(f"{path}: no configurations; algorithm.configurations asks for them")
+            raise files.ResultError(f"{path}: no configurations; request them with algorithm.configurations")
         of, stored = decoded.grid(file, config), file["configurations/bytes"]
         chosen = np.arange(len(of.sweeps)) if sweep is None else np.flatnonzero(of.sweeps == sweep)
         if len(chosen) == 0:
@@ -145,7 +145,7 @@ def pressures(results):
     found = {}
     for result in results:
         if result.config["model"]["name"] != "hard_disks" or "pressure" not in result.summary:
-            raise NotDisks(f"{result.path}: --equation-of-state takes results of hard disks at constant volume")
+            raise NotDisks(f"{result.path}: --equation-of-state requires results of hard disks at constant volume")
         found.setdefault(number_of(result), []).append(
             (fraction_of(result), *(float(result.summary[name]) for name in ("pressure", "pressure_error")),
              float(result.remarks["trusted"])))

@@ -57,7 +57,7 @@ def find(program: str | os.PathLike[str] | None = None) -> str:
         if path and shutil.which(os.fspath(path)):
             return os.fspath(path)
     raise FileNotFoundError(f"{named}: no such program" if named else
-                            "no program gpumc in PATH; build it (tools/quickstart build), or name it in GPUMC_PROGRAM")
+                            "no program gpumc in PATH; build it (tools/quickstart build), or set GPUMC_PROGRAM to its path")
 
 
 def run(config: str | os.PathLike[str] | dict[str, typing.Any], *, output: str | os.PathLike[str] | None = None, device: str | None = None,
@@ -87,7 +87,7 @@ def run(config: str | os.PathLike[str] | dict[str, typing.Any], *, output: str |
         with progress.shown(outputs, show) as look:
             code, said = _watched(command, look)
     if code not in (0, STOPPED):
-        raise ProgramError(said.strip() or f"gpumc ended with {code}", code)
+        raise ProgramError(said.strip() or f"gpumc exited with code {code}", code)
     if said.strip():
         warnings.warn(said.strip(), stacklevel=2)
     return Job(outputs, code == STOPPED, said)
@@ -109,7 +109,7 @@ def _plan(program, path, options):
         found = None
     if isinstance(found, dict) and "tasks" in found:
         return found
-    said = done.stderr.strip() or f"it printed {done.stdout[:60]!r}, and no plan; is it gpumc?"
+    said = done.stderr.strip() or f"it printed {done.stdout[:60]!r} instead of a plan; is it gpumc?"
     raise ProgramError(said if done.stderr.strip() else f"{program}: {said}", done.returncode)
 
 

@@ -80,12 +80,12 @@ def _check_structure(config, summary):
     """What those who draw and average a result rely on."""
     if not isinstance(config, dict) or not all(isinstance(config.get(key, {}), dict)
                                                for key in ("model", "algorithm", "kernel")):
-        raise ValueError("config/resolved is no configuration")
+        raise ValueError("config/resolved is not a configuration")
     for name, values in summary.items():
         if numpy.asarray(values).dtype.kind not in "fiu":
             raise ValueError(f"summary/{name} holds no numbers")
         if name + "_error" in summary and numpy.shape(summary[name + "_error"]) != numpy.shape(values):
-            raise ValueError(f"summary/{name}_error has another shape than summary/{name}")
+            raise ValueError(f"summary/{name}_error differs in shape from summary/{name}")
 
 
 def _table(group, scales):

@@ -40,24 +40,23 @@ def configurations(path: str | os.PathLike[str], sweep: int | None = None, tempe
     chosen = [None if value is None else float(value) for value in (sweep, temperature, beta, run)]
     with verified(path, ["configurations", json.dumps(chosen)]) as file, reading(path):
         if "configurations" not in file:
-            raise ResultError(f"{path}: no configurations; algorithm.configurations asks for them, and "
-                              "gpumc merge leaves them in the files that it merges")
+            raise ResultError(f"{path}: no configurations; request them with algorithm.configurations (gpumc merge leaves "
+                              "them in the files that it merges)")
         config = json.loads(scalar_text(file, "config/resolved"))
         _check_bits(path, file["configurations/bytes"], config["model"])
         if config["algorithm"]["name"] == "pa":
             if sweep is not None or temperature is not None:
-                raise ResultError(f"{path}: populations of pa are chosen by beta and run")
+                raise ResultError(f"{path}: populations of pa are chosen by beta and run, not by sweep and temperature")
             return _populations(path, file, config, beta, run)
         if beta is not None or run is not None:
-            raise ResultError(f"{path}: only populations of pa are chosen by beta and run; here by sweep and "
-                              "temperature")
+            raise ResultError(f"{path}: only populations of pa are chosen by beta and run; choose these by sweep and temperature")
         return _grid(path, file, config, sweep, temperature)
 
 
 def _check_bits(path, portable, model):
     sites = math.prod(model.get("shape", ()))
     if "shape" not in model or portable.shape[1] != (sites + 7) // 8:
-        raise ResultError(f"{path}: replicas of model {model['name']} are not stored as one bit a site; read "
+        raise ResultError(f"{path}: replicas of model {model['name']} are not stored as one bit per site; read "
                           "configurations/bytes, whose form is in docs/file-format.md")
 
 
@@ -79,7 +78,7 @@ def _populations(path, file, config, beta, run):
     if (beta is not None or run is not None) and not chosen.any():
         wanted = " and ".join(f"{name} {value}" for name, value in ((moved, beta), ("run", run))
                               if value is not None)
-        raise ResultError(f"{path}: no configurations of {wanted}; there are those of {moved} "
+        raise ResultError(f"{path}: no configurations of {wanted}; the file has those of {moved} "
                           f"{_some(numpy.unique(betas))} and run {_some(numpy.unique(runs))}")
     shape = tuple(reversed(config["model"]["shape"]))
     spins, families, found = [], [], []
@@ -101,11 +100,11 @@ def _grid(path, file, config, sweep, temperature):
     if sweep is not None:
         times = numpy.flatnonzero(of.sweeps == sweep)
         if len(times) == 0:
-            raise ResultError(f"{path}: no configurations of sweep {sweep}; there are those of {_some(of.sweeps)}")
+            raise ResultError(f"{path}: no configurations of sweep {sweep}; the file has those of {_some(of.sweeps)}")
     chosen = slice(None)
     if temperature is not None:
         if temperature not in of.temperatures:
-            raise ResultError(f"{path}: no configurations of temperature {temperature}; there are those of "
+            raise ResultError(f"{path}: no configurations of temperature {temperature}; the file has those of "
                               f"{_some(of.temperatures)}")
         chosen = slice(of.temperatures.index(temperature), of.temperatures.index(temperature) + 1)
     rows = numpy.arange(math.prod(of.shape)).reshape(of.shape)[:, chosen]

@@ -111,7 +111,7 @@ def test_other_models_and_groups_are_refused(campaign, result_of):
         gpumc.open_campaign([result_of("pa"), result_of("disks")])
     with pytest.raises(gpumc.ResultError, match="no group 'summary/nonsense'"):
         gpumc.open_campaign(campaign, group="summary/nonsense")
-    with pytest.raises(gpumc.ResultError, match="no group 'nonsense'; there are: .*summary"):
+    with pytest.raises(gpumc.ResultError, match="no group 'nonsense'; choose from: .*summary"):
         gpumc.to_pandas(result_of("pa"), "nonsense")
 
 

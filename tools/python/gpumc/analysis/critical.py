@@ -150,11 +150,11 @@ def critical_point(results, *, omega: float | None = None, x_max: float | None =
     if any("overlap" in name for name in collapsed):  # a glass orders in its overlaps, and its magnetization stays 0
         collapsed, observables = ([name for name in names if "overlap" in name] for names in (collapsed, observables))
     if not collapsed:
-        raise transition.NotComparable("no Binder parameter, nor correlation length, that all files have")
+        raise transition.NotComparable("no Binder parameter or correlation length that all files have")
     sizes = curves_module.read_all(opened, [*collapsed, *observables])
     sizes = [size for size in sizes if size.side >= smallest]
     if len(sizes) < 2:
-        raise transition.NotComparable("one size makes no critical point; give results of three sizes or more")
+        raise transition.NotComparable("one size does not give a critical point; give results of three sizes or more")
     options: dict = {"analytic": True, "x_max": x_max, "replicates": replicates, "seed": seed}
     unknown = UNKNOWN_OMEGA if omega is None else ()
     steps = _Steps(tell, len(collapsed) * (len(sizes) - 1 + len(unknown)) + len(observables) + 1)
@@ -163,7 +163,7 @@ def critical_point(results, *, omega: float | None = None, x_max: float | None =
         fits += _fits(sizes, name, {**options, "omega": omega}, steps)
         others += list(filter(None, (_with_omega(sizes, name, other, options, steps) for other in unknown)))
     if not fits:
-        raise transition.NotComparable("no collapse of these sizes succeeds: give three sizes or more, at temperatures on both sides of T_c")
+        raise transition.NotComparable("these sizes do not collapse: give three sizes or more, at temperatures on both sides of T_c")
     best, doubts = _best(fits, collapsed)
     used = [size for size in sizes if size.side >= best.found.sides[0]]
     exponents = {}
@@ -232,7 +232,7 @@ def _quotients(sizes, collapsed, observables, seed):
 def _doubts(best, fits, others, exponents, results):
     doubts = list(best.found.remarks)
     if not np.isfinite(best.drift):
-        doubts.append("no size is left to see whether T_c and nu drift: add a larger one")
+        doubts.append("no size is left to check whether T_c and nu drift: add a larger one")
     for fit in others:
         apart = [abs(getattr(fit.found, name) - getattr(best.found, name)) / max(getattr(fit.found, name + "_error"),
                                                                                getattr(best.found, name + "_error"))
@@ -244,7 +244,7 @@ def _doubts(best, fits, others, exponents, results):
     for fit in rivals[:1]:
         apart = abs(fit.found.t_c - best.found.t_c) / np.hypot(fit.found.t_c_error, best.found.t_c_error)
         if apart > DRIFT:
-            doubts.append(f"{fit.found.quantity} has another T_c, by {apart:.1f} errors")
+            doubts.append(f"{fit.found.quantity} has a different T_c, by {apart:.1f} errors")
     for name, found in exponents.items():
         doubts += [f"{name}: {remark}" for remark in found.remarks]
     doubts += [f"{result.path} is not trusted: {result.remarks.get('warning') or 'see gpumc info'}"
@@ -290,7 +290,7 @@ def _make_parser():
     parser = argparse.ArgumentParser(prog="gpumc-critical", description="T_c, nu and exponents from results of several sizes, one for each, "
                                      "by finite-size scaling, with their errors and what is not to be trusted.")
     parser.add_argument("results", nargs="+", metavar="RESULT")
-    parser.add_argument("--omega", type=float, help="exponent of the corrections to scaling, where it is known")
+    parser.add_argument("--omega", type=float, help="exponent of the corrections to scaling, if it is known")
     parser.add_argument("--x-max", type=float, metavar="X", help="leave out values with (1 - T_c/T) L^(1/nu) beyond X")
     parser.add_argument("--smallest", type=int, default=0, metavar="L", help="leave out smaller sizes")
     parser.add_argument("--json", metavar="FILE", help="write all numbers that are printed, with all their digits, as JSON")

@@ -200,5 +200,5 @@ def read_all(results, names):
     found = sorted((item if isinstance(item, Curves) else curves_of(item, names) for item in opened), key=lambda size: size.side)
     sides = [size.side for size in found]
     if len(set(sides)) < len(sides):
-        raise transition.NotComparable("two files of the same size; give one for each size (gpumc merge makes one of several)")
+        raise transition.NotComparable("two files of the same size; give one for each size (gpumc merge combines several into one)")
     return found

@@ -63,7 +63,7 @@ def extrapolate(sides, values=None, errors=None, *, name: str = "temperature", e
     sides, values, covariance = sides[used], values[used], covariance[np.ix_(used, used)]
     fitted = 2 if exponent is not None or shifts is not None else 3
     if len(used) < fitted:
-        raise ValueError(f"{len(used)} sizes, and {fitted} numbers are fitted")
+        raise ValueError(f"{len(used)} sizes are too few to fit {fitted} numbers")
     names = tuple(int(side) for side in sides)
     if fitted == 3:
         return _with_exponent(sides, values, covariance, names)

@@ -29,7 +29,7 @@ def sizes(results):
     for result in results:
         model = result.config["model"]
         if model["name"] != "heisenberg" or model["components"] != 2 or len(model["shape"]) != 2:
-            raise transition.NotComparable(f"{result.path}: --helicity takes square XY models: model.name: heisenberg, "
+            raise transition.NotComparable(f"{result.path}: --helicity requires square XY models: model.name: heisenberg, "
                                            "components: 2, shape: [L, L]")
         if "helicity_modulus" not in result.summary:
             raise transition.NotComparable(f"{result.path}: no helicity modulus: set algorithm.helicity_modulus: true")
@@ -83,7 +83,7 @@ def table(found):
     for size in found:
         place = meeting(size)
         lines.append(f"L = {size.side}: Y = 2 T/pi at T = {measured.text(*place)}" if np.isfinite(place[0])
-                     else f"L = {size.side}: Y is not 2 T/pi within these temperatures")
+                     else f"L = {size.side}: Y does not reach 2 T/pi within these temperatures")
     for small, large in zip(found, found[1:]):
         place = transition_of(small, large)
         lines.append(f"L = {small.side} and {large.side}, logarithmic corrections: "

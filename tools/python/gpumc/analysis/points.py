@@ -29,7 +29,7 @@ def crossings(results, quantity: str | None = None) -> dict:
     Raises transition.NotComparable if the files have no such curves in common."""
     names = {"Binder parameter": "binder", "correlation length over L": "xi/L"}
     if quantity not in (None, *names.values()):
-        raise ValueError(f"quantity is {quantity!r}, and 'binder' and 'xi/L' are known")
+        raise ValueError(f"quantity is {quantity!r}, but must be 'binder' or 'xi/L'")
     panels = [panel for panel in transition.panels(read_if_path(results)) if quantity in (None, names[panel.title])]
     if not panels:
         raise transition.NotComparable(f"not all files have {quantity}")

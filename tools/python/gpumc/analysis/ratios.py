@@ -62,7 +62,7 @@ def quotients(results, crossing: str | None = None, observables: list[str] | Non
     sides = [size.side for size in sizes]
     pairs = _pairs(sides, ratio)
     if not pairs:
-        raise transition.NotComparable(f"no two sizes with the ratio {ratio}: there are L = {', '.join(map(str, sides))}")
+        raise transition.NotComparable(f"no two sizes with the ratio {ratio} among L = {', '.join(map(str, sides))}")
     return [_of_pair(sizes[first], sizes[second], crossing, observables, replicates, seed) for first, second in pairs]
 
 
@@ -77,7 +77,7 @@ def _read(results, crossing, observables):
 
     crossing = crossing or next(filter(all_have, CROSSING), None)
     if crossing is None:
-        raise transition.NotComparable("no Binder parameter, nor correlation length, that all files have")
+        raise transition.NotComparable("no Binder parameter or correlation length that all files have")
     observables = list(filter(all_have, OBSERVABLES)) if observables is None else list(observables)
     return curves_module.read_all(opened, [crossing, *observables]), crossing, observables
 

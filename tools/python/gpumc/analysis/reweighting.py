@@ -101,7 +101,7 @@ def reweight(results, temperatures, *, replicates: int = REPLICATES, seed: int =
 def _refuse(first, result):
     algorithm = result.config["algorithm"]
     if algorithm["name"] != "canonical" or "control" in algorithm:
-        raise transition.NotComparable(f"{result.path}: reweighting takes results of canonical at temperatures")
+        raise transition.NotComparable(f"{result.path}: reweighting requires results of canonical over temperatures")
     if algorithm.get("samples", 1) > 1:
         raise transition.NotComparable(f"{result.path}: samples of disorder have averages of their own and cannot be reweighted together")
     if not result.runs or "energy" not in result.runs[0]:
@@ -135,7 +135,7 @@ def _run(result, number, energy, level, levels, remarks):
     block = (np.arange(times) * in_replica // times)[:, None] + in_replica * np.arange(replicas)[None, :]
     blocks = in_replica * replicas
     if blocks < FEWEST_BLOCKS:
-        remarks.append(f"T = {1 / beta:.6g}: only {blocks} blocks of {TIMES} autocorrelation times: its errors are not certain")
+        remarks.append(f"T = {1 / beta:.6g}: only {blocks} blocks of {TIMES} autocorrelation times: its errors are uncertain")
     powers = {"energy": energy, "energy2": energy ** 2}
     if "magnetization" in columns:
         m = np.asarray(columns["magnetization"], float)

@@ -263,7 +263,7 @@ def _columns(problem, free, exponents):
 def _bootstrap_given(problem, points, place, values, given):
     """With T_c, nu and b of another collapse: each replicate with those of the same replicate, and one of the processes."""
     if len(given.replicates) != values.shape[1] - 1:
-        raise ValueError(f"given has {len(given.replicates)} replicates, and {values.shape[1] - 1} were asked for")
+        raise ValueError(f"given has {len(given.replicates)} replicates, but {values.shape[1] - 1} were requested")
     numbers = np.vstack([[given.t_c, given.nu, given.bend, problem.exponent or 0.0], given.replicates])
     if not problem.sign:
         numbers[:, 3] = problem.exponent or 0.0
@@ -344,8 +344,9 @@ def _remarks(points, place, quality, sizes, quantity):
         found.append(f"the sizes do not collapse within their errors (p = {quality.p:.1g}): leave out the smallest sizes or the values "
                      "farthest from T_c, or fit corrections to scaling")
     if any(size.is_joint and quantity in size.deviations and len(size.deviations[quantity]) < 8 * len(size.beta) for size in sizes):
-        found.append("few groups tell how the temperatures depend on each other (fewer than 8 for each temperature): errors may be "
-                     "10 to 20 % too small")
+        found.append("too few groups show how the temperatures depend on each other (fewer than 8 for each temperature): errors "
+                     "may be 10 to 20 % too small")
     if any(not size.groups and quantity not in size.correlations for size in sizes):
-        found.append("the files do not say how values at different temperatures depend on each other; they were taken as independent")
+        found.append("the files do not say how values at different temperatures depend on each other; they were treated as "
+                     "independent")
     return found

@@ -58,12 +58,12 @@ class Crossing:
 def panels(results):
     """What all files have of the two."""
     if len(results) < 2:
-        raise NotComparable("one file makes no transition; give one for each size, of two sizes or more")
+        raise NotComparable("one file does not show a transition; give one for each size, of two sizes or more")
     for result in results[1:]:
         refuse_other_model(results[0], result)
     sides = [side_of(result) for result in results]
     if len(set(sides)) < len(sides):
-        raise NotComparable("two files of the same size; one file for each size makes a transition")
+        raise NotComparable("two files of the same size; give one file for each size")
     ordered = [result for _, result in sorted(zip(sides, results), key=lambda pair: pair[0])]
     found = []
     for names, title, symbol in ((BINDER, "Binder parameter", ""),
@@ -74,7 +74,7 @@ def panels(results):
             found.append(Panel(title, label.symbol + symbol, [curve(result, name, bool(symbol))
                                                               for result in ordered]))
     if not found:
-        raise NotComparable("no Binder parameter, nor correlation length, that all files have")
+        raise NotComparable("no Binder parameter or correlation length that all files have")
     for panel in found:
         refuse_strangers(panel)
     return found
@@ -99,7 +99,7 @@ def refuse_strangers(panel):
     for small, large in zip(panel.curves, panel.curves[1:]):
         if len(difference(small, large).beta) == 0:
             raise NotComparable(f"{panel.title}: L = {small.side} ({span(small)}) and L = {large.side} "
-                                f"({span(large)}) are known at no common temperature")
+                                f"({span(large)}) have no common temperature with known values")
 
 
 def span(curve):
@@ -109,10 +109,10 @@ def span(curve):
 
 def side_of(result):
     if "control" in result.config.get("algorithm", {}):
-        raise NotComparable(f"{result.path}: --transition compares curves over beta")
+        raise NotComparable(f"{result.path}: --transition requires curves over beta")
     shape = result.config["model"]["shape"]
     if len(set(shape)) > 1:
-        raise NotComparable(f"{result.path}: --transition takes lattices of equal sides, not {shape}")
+        raise NotComparable(f"{result.path}: --transition requires lattices of equal sides, not {shape}")
     return shape[0]
 
 
@@ -392,7 +392,7 @@ def table(found):
             lines.append(f"{panel.title}: L = {crossing.sides[0]} and {crossing.sides[1]}{cross}"
                          f"{place(crossing)}")
             if crossing.gap:
-                gaps.append("too few temperatures between T = {:.4g} and {:.4g} for what the errors could tell ("
+                gaps.append("too few temperatures between T = {:.4g} and {:.4g} for the precision that the errors allow ("
                             .format(*crossing.gap) + "{}, L = {} and {}): add some".format(
                                 panel.title, *crossing.sides))
     if len(lines) > 1:

@@ -132,7 +132,7 @@ def add_key(figure, grid, spins, result):
 def states_of(result, options):
     """Some configurations of the file as States, from hot to cold; Refusal or ResultError where there are none."""
     if not applies(result):
-        raise Refusal(f"{result.path}: no configurations of spins; algorithm.configurations asks for them")
+        raise Refusal(f"{result.path}: no configurations of spins; request them with algorithm.configurations")
     with files.opened(result.path) as file, files.reading(result.path):
         if "configurations" not in file or len(file["configurations/configuration"]) == 0:
             raise files.ResultError(f"{result.path}: no configurations yet; gpumc merge leaves them in the files that it merges")
@@ -154,12 +154,12 @@ def chosen_rows(result, columns, options):
         wanted = complete if options.sweep is None else options.sweep
         chosen &= columns["sweep"] == wanted
         if not chosen.any():
-            raise Refusal(f"{result.path}: no configurations of sweep {wanted}; there are those of "
+            raise Refusal(f"{result.path}: no configurations of sweep {wanted}; the file has those of "
                           + ", ".join(f"{time}" for time in times[:8]) + (", ..." if len(times) > 8 else ""))
     key = "sample" if algorithm == "pt" else "replica"
     replicas = np.unique(columns[key][chosen])
     if options.replica >= len(replicas):
-        raise Refusal(f"{result.path}: no replica {options.replica}; there are 0 to {len(replicas) - 1}")
+        raise Refusal(f"{result.path}: no replica {options.replica}; replicas are numbered 0 to {len(replicas) - 1}")
     chosen &= columns[key] == replicas[options.replica]
     if "copy" in columns:
         chosen &= columns["copy"] == 0
@@ -173,7 +173,7 @@ def chosen_rows(result, columns, options):
     if options.temperature is not None:
         rows = rows[columns[by][rows] == options.temperature]
         if len(rows) == 0:
-            raise Refusal(f"{result.path}: no configurations of temperature {options.temperature}; there are those of "
+            raise Refusal(f"{result.path}: no configurations of temperature {options.temperature}; the file has those of "
                           + ", ".join(map(str, np.unique(columns[by][chosen])[:12])))
         return rows[:1]
     return rows[sorted(set(np.linspace(0, len(rows) - 1, min(len(rows), MOST)).astype(int)))]
@@ -195,5 +195,5 @@ def unpacked(row, config):
     """A replica in portable form (docs/file-format.md) as an array [(z,) y, x], with the components of a spin last."""
     form = next((form for form in decoded.forms(config, len(row)) if form.name in ("spins", "vectors")), None)
     if form is None:
-        raise Refusal(f"replicas of model {config['model']['name']} have no picture")
+        raise Refusal(f"replicas of model {config['model']['name']} cannot be drawn")
     return form.decode(row[None])[0]

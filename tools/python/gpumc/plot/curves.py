@@ -66,7 +66,7 @@ def choose_panels(results, wanted=None):
                                               else len(PREFERRED), name))
     for name in wanted:
         if name not in everything:
-            raise Refusal(f"{results[0].path}: no curve {name!r} in the summary; there are: "
+            raise Refusal(f"{results[0].path}: no curve {name!r} in the summary; choose from: "
                           + ", ".join(sorted(everything)))
     return wanted
 
@@ -76,7 +76,7 @@ def without_curves(result):
     text = f"{result.path}: the summary holds no curve, only single numbers, which 'gpumc info' prints"
     if result.config.get("model", {}).get("name") != "hard_disks":
         return text
-    return text + ("; --equation-of-state draws pressures of several files by packing fraction, --bond-order the last "
+    return text + ("; --equation-of-state draws pressures of several files against the packing fraction, --bond-order the last "
                    "configuration" + ("" if "configurations" in result.config["algorithm"] else
                                       ", of runs with algorithm.configurations"))
 
@@ -86,7 +86,7 @@ def exact_curves(result):
     model = result.config.get("model", {})
     is_moved = "control" in result.config.get("algorithm", {})
     if model.get("name") != "ising2d" or model.get("h", 0.0) != 0.0 or is_moved:
-        raise Refusal(f"{result.path}: --exact knows ising2d with h = 0 only")
+        raise Refusal(f"{result.path}: --exact supports only ising2d with h = 0")
     rows, columns = model["shape"]
     if rows % 2 or columns % 2:
         raise Refusal(f"{result.path}: --exact needs even sides, not {rows} x {columns}")

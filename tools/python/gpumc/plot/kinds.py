@@ -55,10 +55,10 @@ def of_summary(result):
 
 def of_series(result):
     if result.config["algorithm"]["name"] == "pt":
-        return ("Averages in bins of time, each twice as long as the one before, less those of the last bin. A run is in equilibrium "
-                "where they agree with 0 within their errors.")
-    return ("Light: the measurements. Lines: running means of one replica and of all. The autocorrelation function says after "
-            "how many sweeps a measurement is forgotten.")
+        return ("Averages in bins of time, each twice as long as the one before, minus those of the last bin. A run is in "
+                "equilibrium where they agree with 0 within their errors.")
+    return ("Light: the measurements. Lines: running means of one replica and of all. The autocorrelation function shows "
+            "after how many sweeps a measurement is forgotten.")
 
 
 def of_families(result):
@@ -68,7 +68,7 @@ def of_families(result):
 
 def of_tempering(result):
     return ("Share of exchanges that were accepted, share of walkers that come from the hottest temperature, and round trips "
-            "between the ends. The result is trusted from one round trip of a walker on.")
+            "between the ends. The result is trusted if each walker makes at least one round trip on average.")
 
 
 def of_iterations(result):
@@ -86,7 +86,8 @@ def of_configurations(result):
 
 
 def of_disks(result):
-    return "The last configuration; colours are the phase of the bond order psi_6 of each disk, alike where the lattice points alike."
+    return ("The last configuration; colours are the phase of the bond order psi_6 of each disk, the same where the lattice has "
+            "the same orientation.")
 
 
 KINDS = {kind.name: kind for kind in [
@@ -145,7 +146,7 @@ def by_size(results):
 def draw(kind: str, results: Result | typing.Sequence[Result], user_style: str | None = None, **options: typing.Any) -> Figure:
     """The Figure of this kind (a key of KINDS) of one result or several. Refusal if it cannot be drawn of these, with the reason."""
     if kind not in KINDS:
-        raise Refusal(f"no kind {kind!r} of pictures; there are: {', '.join(KINDS)}")
+        raise Refusal(f"no kind of picture {kind!r}; choose from: {', '.join(KINDS)}")
     results = [results] if isinstance(results, Result) else list(results)
     for result in results:
         if KINDS[kind].needs_summary and not result.is_complete:
@@ -155,5 +156,5 @@ def draw(kind: str, results: Result | typing.Sequence[Result], user_style: str |
 
 def incomplete(result):
     ready = [picture.kind for picture in catalogue(result)]
-    return (f"{result.path}: the run is not complete, and the curves are made at its end; 'gpumc info {result.path}' shows how "
-            "far it is" + (f"; --kind {' or '.join(ready)} draws what there is" if ready else ""))
+    return (f"{result.path}: the run is not complete, and the curves are written at its end; 'gpumc info {result.path}' shows "
+            "its progress" + (f"; --kind {' or '.join(ready)} draws what there is so far" if ready else ""))

@@ -125,34 +125,33 @@ def watch(chosen):
 def make_parser():
     parser = argparse.ArgumentParser(prog=os.environ.get("GPUMC_PROG", "gpumc-plot"), description=__doc__, epilog=EPILOG,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", nargs="+", metavar="RESULT.h5", help="result files, running ones (OUTPUT.partial) too, or a "
-                        "configuration (.yaml) for all its results")
+    parser.add_argument("results", nargs="+", metavar="RESULT.h5", help="result files, finished or running (OUTPUT.partial), "
+                                                                        "or a configuration (.yaml) for all its results")
     parser.add_argument("-o", "--output", metavar="FILE",
-                        help="picture to write, its kind by its suffix: png, svg, pdf and others (RESULT.png)")
+                        help="picture to write, in the format of its suffix: png, svg, pdf and others (RESULT.png)")
     what = parser.add_argument_group("what is drawn")
     kind = what.add_mutually_exclusive_group()
-    kind.add_argument("--kind", choices=list(kinds.KINDS), help="kind of picture; `summary` without")
+    kind.add_argument("--kind", choices=list(kinds.KINDS), help="kind of picture (summary)")
     for name, text in SHORT.items():
         kind.add_argument(f"--{name}", dest="kind", action="store_const", const=name, help=text)
-    what.add_argument("--list", action="store_true", help="print which kinds there are of each file, and draw none")
+    what.add_argument("--list", action="store_true", help="list the kinds of pictures available for each file, and draw none")
     what.add_argument("--quantities", metavar="NAME,...", type=lambda text: text.split(","),
                       help="what to draw (the curves of the summary, and others that have errors)")
     what.add_argument("--exact", action="store_true",
                       help="ising2d without a field: add the exact curves of the finite lattice, its density of states where it "
                            "has up to 32 x 32 sites, and the deviations from them in error bars")
-    what.add_argument("--temperature", metavar="K", type=int, help="of time series and configurations: the temperature with this "
-                      "number, 0 the hottest")
-    what.add_argument("--sweep", metavar="N", type=int, help="configurations of this time, the last without")
-    what.add_argument("--replica", metavar="R", type=int, help="configurations and series of this replica or sample, 0 without")
+    what.add_argument("--temperature", metavar="K", type=int, help="for time series and configurations: the temperature with "
+                                                                   "this number, 0 for the hottest")
+    what.add_argument("--sweep", metavar="N", type=int, help="configurations at this time (the last)")
+    what.add_argument("--replica", metavar="R", type=int, help="configurations and series of this replica or sample (0)")
     add_axes(parser.add_argument_group("axes"))
     look = parser.add_argument_group("look")
     look.add_argument("--style", metavar="STYLE", help="a style of Matplotlib by name, or the path of a style sheet (.mplstyle), on "
                       "top of gpumc's own")
     look.add_argument("--title", metavar="TEXT", help="title in place of that of the configuration; '' for none")
-    look.add_argument("--size", metavar="W,H", type=numbers(2), help="of the picture in inches")
-    look.add_argument("--dpi", metavar="N", type=float, help="pixels an inch (150)")
-    parser.add_argument("--watch", metavar="SECONDS", type=positive, help="draw again every so many seconds, until the runs are "
-                        "finished")
+    look.add_argument("--size", metavar="W,H", type=numbers(2), help="size of the picture in inches")
+    look.add_argument("--dpi", metavar="N", type=float, help="pixels per inch (150)")
+    parser.add_argument("--watch", metavar="SECONDS", type=positive, help="draw again at this interval until the runs are finished")
     return parser
 
 
@@ -162,7 +161,7 @@ def add_axes(group):
     group.add_argument("--log-y", action="store_true", help="a logarithmic vertical axis")
     group.add_argument("--xlim", metavar="LOW,HIGH", type=limits, help="ends of the horizontal axis; either may be left out: 0.4,")
     group.add_argument("--ylim", metavar="LOW,HIGH", type=limits, help="ends of the vertical axis")
-    group.add_argument("--zoom", metavar="X0,X1[,Y0,Y1]", type=numbers(2, 4), help="show this part larger, in a corner of each panel")
+    group.add_argument("--zoom", metavar="X0,X1[,Y0,Y1]", type=numbers(2, 4), help="enlarge this part in a corner of each panel")
 
 
 def numbers(*counts):
@@ -172,7 +171,7 @@ def numbers(*counts):
         except ValueError:
             values = ()
         if len(values) not in counts or any(value != value for value in values):
-            raise argparse.ArgumentTypeError(f"{text!r} is not {' or '.join(map(str, counts))} numbers with commas between")
+            raise argparse.ArgumentTypeError(f"{text!r} is not {' or '.join(map(str, counts))} numbers separated by commas")
         return values
     return read
 
@@ -183,7 +182,7 @@ def limits(text):
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not LOW,HIGH, of which either may be left out") from None
     if None not in (low, high) and not low < high:
-        raise argparse.ArgumentTypeError(f"{text!r}: the first is to be the smaller one")
+        raise argparse.ArgumentTypeError(f"{text!r}: the first must be the smaller one")
     return low, high
 
 
@@ -193,7 +192,7 @@ def positive(text):
     except ValueError:
         value = 0
     if not 0 < value < 1e6:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
     return value
 
 

@@ -29,12 +29,12 @@ def draw(results, options=view.Options()):
     """A panel for each profile and file; a curve for each of some temperatures, or for that of options.temperature."""
     for result in results:
         if not applies(result):
-            raise Refusal(f"{result.path}: no profiles and no distributions: pt of disordered models has those of overlaps, hard "
-                          "disks those that are requested (pair_correlation)")
+            raise Refusal(f"{result.path}: no profiles or distributions: pt of disordered models has those of overlaps, and "
+                          "hard disks have those that are requested (pair_correlation)")
     parts = [(result, name) for result in results for name in names_of(result)
              if options.quantities is None or name in options.quantities]
     if not parts:
-        raise Refusal(f"{results[0].path}: no such profile; there are: {', '.join(names_of(results[0]))}")
+        raise Refusal(f"{results[0].path}: no such profile; choose from: {', '.join(names_of(results[0]))}")
     columns = min(len(parts), 3 if len(parts) != 4 else 2)
     rows = -(-len(parts) // columns)
     figure = view.figure(options, results, 4.0 * columns + 1.2, 3.2 * rows + 0.5)
@@ -72,5 +72,5 @@ def chosen_rows(result, count, options):
     if options.temperature is None:
         return sorted(set(np.linspace(0, count - 1, min(count, MOST)).astype(int)))
     if not 0 <= options.temperature < count:
-        raise Refusal(f"{result.path}: no temperature {options.temperature}; there are 0 to {count - 1}")
+        raise Refusal(f"{result.path}: no temperature {options.temperature}; temperatures are numbered 0 to {count - 1}")
     return [options.temperature]

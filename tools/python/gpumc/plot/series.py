@@ -47,8 +47,8 @@ def draw(results, options=view.Options()):
             if not result.is_complete and result.config.get("algorithm", {}).get("name") in ("canonical", "mpmc", "pt"):
                 raise NotYet(f"{result.path}: no time series yet: those of algorithm.series and bins of pt grow once the run is thermalized; other "
                              "bins of time are written at its end")
-            raise Refusal(f"{result.path}: no time series: they are those of canonical and mpmc (with algorithm.series all "
-                          "measurements, else bins of time) and the bins of pt")
+            raise Refusal(f"{result.path}: no time series: canonical and mpmc have them (all measurements with "
+                          "algorithm.series, else bins of time), and pt has bins of time")
     if all(result.config["algorithm"]["name"] == "pt" for result in results):
         return draw_tempering(results, options)
     chosen = [chosen_run(result, options) for result in results]
@@ -61,7 +61,8 @@ def chosen_run(result, options):
     """Number of the run: the temperature that was asked for, else the slowest one."""
     if options.temperature is not None:
         if not 0 <= options.temperature < len(result.runs):
-            raise Refusal(f"{result.path}: no temperature {options.temperature}; there are 0 to {len(result.runs) - 1}")
+            raise Refusal(f"{result.path}: no temperature {options.temperature}; temperatures are numbered 0 to "
+                          f"{len(result.runs) - 1}")
         return options.temperature
     known = [number for number, run in enumerate(result.runs) if has_series(run) or has_bins(run)]
     times = [values for name, values in result.summary.items() if name.startswith("autocorrelation_time/") and
@@ -77,7 +78,7 @@ def wanted_of(names, options, results):
         return names[:MOST_ROWS]
     for name in options.quantities:
         if name not in names:
-            raise Refusal(f"{results[0].path}: no time series {name!r}; there are: {', '.join(names)}")
+            raise Refusal(f"{results[0].path}: no time series {name!r}; choose from: {', '.join(names)}")
     return options.quantities
 
 
@@ -262,7 +263,7 @@ def draw_tempering(results, options):
     shown = ([options.temperature] if options.temperature is not None else
              sorted(set(np.linspace(0, count - 1, min(count, MOST_BINS)).astype(int))))
     if not 0 <= shown[-1] < count:
-        raise Refusal(f"{result.path}: no temperature {shown[-1]}; there are 0 to {count - 1}")
+        raise Refusal(f"{result.path}: no temperature {shown[-1]}; temperatures are numbered 0 to {count - 1}")
     from .tempering import label_of, temperatures
     values_of_control, control = temperatures(result), label_of(result)
     for axes, name in zip(grid, wanted):

@@ -32,10 +32,10 @@ def outputs(words, say):
         planned = outputs_of(word, say)
         ready = [path for path in map(present, planned) if path]
         if not ready:
-            raise NotYet(f"{word}: none of its {len(planned)} results is there yet, such as {planned[0]}; 'gpumc run {word}' "
-                          "makes them")
+            raise NotYet(f"{word}: none of its {len(planned)} results exists yet, such as {planned[0]}; 'gpumc run {word}' "
+                         "produces them")
         if len(ready) < len(planned):
-            say(f"{word}: {len(ready)} of its {len(planned)} results are there")
+            say(f"{word}: {len(ready)} of its {len(planned)} results exist")
         found += ready
     return found
 
@@ -55,7 +55,7 @@ def outputs_of(config, say):
             say(str(warning.message))
         return [task["output"] for task in planned]
     except FileNotFoundError as reason:
-        raise Refusal(f"{config}: the program knows the results of a configuration; {reason}") from None
+        raise Refusal(f"{config}: only the program can list the results of a configuration; {reason}") from None
     except program.ProgramError as reason:
         raise Refusal(f"{config}: {str(reason).splitlines()[0].removeprefix('gpumc: ')}") from None
 

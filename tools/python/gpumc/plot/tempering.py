@@ -43,8 +43,8 @@ def draw(results, options=view.Options()):
     acceptance and tuning so far."""
     for result in results:
         if not applies(result):
-            raise Refusal(f"{result.path}: no exchanges: they are those of parallel tempering (algorithm.name: pt) of two "
-                          "temperatures or more")
+            raise Refusal(f"{result.path}: no exchanges: only parallel tempering of two temperatures or more has them "
+                          "(algorithm.name: pt)")
     parts = [draw_acceptance]
     if any("flow" in result.summary for result in results):
         parts.append(draw_flow)

@@ -22,8 +22,8 @@ PANEL = 4.2, 3.1  # inches
 def main(arguments: list[str] | None = None) -> int:
     """Returns the exit code: 0 if the page was written."""
     parser = argparse.ArgumentParser(prog=os.environ.get("GPUMC_PROG", "gpumc-report"), description=__doc__)
-    parser.add_argument("results", nargs="+", metavar="RESULT.h5", help="result files, also of runs that are not finished "
-                        "(OUTPUT.partial), or a configuration (.yaml) for all its results")
+    parser.add_argument("results", nargs="+", metavar="RESULT.h5", help="result files, finished or running (OUTPUT.partial), "
+                                                                        "or a configuration (.yaml) for all its results")
     parser.add_argument("-o", "--output", metavar="FILE", help="page to write (RESULT.html beside the first one)")
     parser.add_argument("--title", help="title of the page")
     parser.add_argument("--style", metavar="STYLE", help="style of Matplotlib for the pictures, by name or path")
@@ -85,7 +85,7 @@ def refuse_other_files(output):
         with open(output, "rb") as file:
             if file.read(len(page.START)).decode(errors="replace").lower() == page.START.lower():
                 return
-    raise NotAPage(f"{output}: there is another file, and no page, which is not overwritten; name the page with -o")
+    raise NotAPage(f"{output}: not overwritten, because it is not a report; name the page with -o")
 
 
 def load(paths):

@@ -13,14 +13,14 @@ MEANINGS = {
     "divergence": "how far the histogram of the last iteration was from flat (Kullback-Leibler)",
     "iterations": "iterations of the weights",
     "converged": "whether the weights have converged (1: yes)",
-    "measurements": "measurements that the averages are of",
+    "measurements": "measurements in the averages",
     "samples": "samples of the disorder",
     "replicas": "copies of each sample",
 }
 # Of each temperature 1 or 0.
 EACH = {
-    "converged": "where the time series is long for its autocorrelation time and shows no drift",
-    "determined": "where the error can be known",
+    "converged": "where the time series is long compared with its autocorrelation time and shows no drift",
+    "determined": "where the error can be estimated",
     "equilibrated": "where the last averages in time agree",
 }
 
@@ -29,7 +29,8 @@ def verdict(result):
     """(class, headline, reasons)"""
     reasons = [str(text) for name, text in result.remarks.items() if name == "warning" or name.endswith("_warning")]
     if not result.is_complete:
-        return "open", "Not finished", ["The run is not complete; pictures show it as far as it is, and averages are made at its end."]
+        return "open", "Not finished", ["The run is not complete; pictures show what there is so far, and averages are formed "
+                                        "at its end."]
     if result.remarks.get("trusted") == 1:
         return "good", "Trusted", reasons or ["Nothing speaks against the averages and their errors."]
     if "trusted" in result.remarks:
@@ -47,8 +48,8 @@ def evidence(result):
             rows.append((name, f"{int((values != 0).sum())} of {values.size}", meaning))
     families = result.summary.get("effective_families")
     if families is not None and numpy.size(families):
-        rows.append(("effective_families", f"{numpy.nanmin(families):.0f}", "independent families of all runs together, the least of all "
-                     "temperatures"))
+        rows.append(("effective_families", f"{numpy.nanmin(families):.0f}", "independent families of all runs together, at "
+                                                                            "the temperature with the fewest"))
     if "errors_from" in result.remarks:
         rows.append(("errors_from", str(result.remarks["errors_from"]), "whose scatter gives the errors"))
     known = {name for name, _, _ in rows}
