@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from support.shortened import shortened  # noqa: E402
 
 MASKS = [
-    (r"\d[\d.e+]* (Ki|Mi|Gi|Ti)?B (are )?available", "SIZE available"),
+    (r"\d[\d.e+]* (Ki|Mi|Gi|Ti)?B ((are|is) )?available", "SIZE available"),
     (r"that fits is \d+", "that fits is NUMBER"),
     (r"(?m)^  seconds_\w+ .*\n", ""),  # which stages there are is the algorithm's matter
     (r"about [\d.]+ \w+( \d+ \w+)? (\(estimate: sweeps|one after)", r"about TIME \2"),

@@ -19,7 +19,7 @@ enum { OPTION_USAGE = 1, OPTION_COLOR, OPTION_ANY_LETTER = '?' };
 
 const struct argp_option cli_standard_options[] = {
     {"help", 'h', NULL, 0, "Show this help", -1},
-    {"usage", OPTION_USAGE, NULL, 0, "Show the options in short", 0},
+    {"usage", OPTION_USAGE, NULL, 0, "Show a short usage message", 0},
     {"color", OPTION_COLOR, "WHEN", 0,
      "Colours: auto (on a terminal, unless NO_COLOR is set), always or never", 0},
     {NULL, OPTION_ANY_LETTER, NULL, OPTION_HIDDEN, "As -h", 0},
@@ -213,10 +213,10 @@ long cli_task_list(const char *command, const char *text, size_t n, bool *select
       last = task_number(&rest);
     }
     if (first < 0 || last < first || (*rest != ',' && *rest != '\0'))
-      cli_usage_error(command,
-                      "--task must be an integer from 0, a range or a list such as '0,3-8', not "
-                      "'%s'",
-                      text);
+      cli_usage_error(
+          command,
+          "--task must be a non-negative integer, a range or a list such as '0,3-8', not '%s'",
+          text);
     for (size_t i = (size_t)first; i <= (size_t)last && i < n; i++)
       selected[i] = true;
     greatest = last > greatest ? last : greatest;
@@ -241,7 +241,7 @@ void cli_config_set(struct cli_config_options *options, const char *command, con
 {
   const char *equals = strchr(assignment, '=');
   if (equals == NULL || equals == assignment)
-    cli_usage_error(command, "--set takes KEY=VALUE, not '%s'", assignment);
+    cli_usage_error(command, "--set must be KEY=VALUE, not '%s'", assignment);
   add_assignment(options, assignment);
 }
 
@@ -315,11 +315,13 @@ error_t cli_parse_common(int key, char *argument, struct argp_state *state)
     return 0;
   case ARGP_KEY_END:
     if (arguments->per_host > arguments->processes)
-      cli_usage_error(arguments->command, "--per-host %d: there are fewer processes (--processes)",
+      cli_usage_error(arguments->command,
+                      "--per-host %d exceeds the number of processes (--processes)",
                       arguments->per_host);
     if (arguments->gpu != NULL && arguments->on_cpu)
-      cli_usage_error(arguments->command, "--gpu plans for a GPU, --device cpu does not: leave "
-                                          "one of them out");
+      cli_usage_error(
+          arguments->command,
+          "--gpu plans for a GPU, but --device cpu selects the CPU: leave one of them out");
     return ARGP_ERR_UNKNOWN;
   case CLI_OPTION_THREADS:
     arguments->threads =
@@ -333,8 +335,8 @@ error_t cli_parse_common(int key, char *argument, struct argp_state *state)
     return 0;
   case ARGP_KEY_ARG:
     if (arguments->subject != NULL)
-      cli_usage_error(arguments->command, "one %s at a time: '%s' and '%s'", arguments->kind,
-                      arguments->subject, argument);
+      cli_usage_error(arguments->command, "only one %s at a time, not both '%s' and '%s'",
+                      arguments->kind, arguments->subject, argument);
     arguments->subject = argument;
     return 0;
   default:
@@ -359,7 +361,7 @@ void cli_plugin_add(struct gpumc_plugin_set *set, const char *wanted)
 enum { OPTION_JSON = 256 };
 
 const struct argp_option cli_json_options[] = {
-    {"json", OPTION_JSON, NULL, 0, "The same as JSON", 0}, {0}};
+    {"json", OPTION_JSON, NULL, 0, "Print the same as JSON", 0}, {0}};
 
 error_t cli_parse_json_option(int key, char *argument, struct argp_state *state)
 {
@@ -367,7 +369,7 @@ error_t cli_parse_json_option(int key, char *argument, struct argp_state *state)
   if (key == OPTION_JSON)
     *json = true;
   else if (key == ARGP_KEY_ARG)
-    cli_usage_error(state->name, "no argument is expected, not '%s'", argument);
+    cli_usage_error(state->name, "unexpected argument '%s'", argument);
   else
     return ARGP_ERR_UNKNOWN;
   return 0;
@@ -426,7 +428,7 @@ void cli_config_warn(const char *path, const struct gpumc_config *config)
 void cli_config_require(const struct cli_arguments *arguments)
 {
   if (arguments->subject == NULL)
-    cli_usage_error(arguments->command, "the configuration file is missing");
+    cli_usage_error(arguments->command, "no configuration file given");
 }
 
 /* Loads what a command works on; with `look` also what a run would refuse for the files that its

@@ -49,13 +49,13 @@ void cli_config_warn(const char *path, const struct gpumc_config *config);
 
 /* What is built in, with the plugins that options --plugin add: a name in the search path, or a
  * path with a slash. What fails ends the program with its message. */
-#define CLI_PLUGIN_HELP "Also of this plugin: a name in the search path, or a path with a slash"
+#define CLI_PLUGIN_HELP "Include this plugin: a name in the search path, or a path with a slash"
 void cli_plugins_open(struct gpumc_plugin_set *set);
 void cli_plugin_add(struct gpumc_plugin_set *set, const char *wanted);
 
 /* Keys of the options that mean the same in several commands, beside 'o' of --output and 'T' of
  * --temperature. */
-#define CLI_TEMPERATURE_HELP "Print temperatures in place of inverse temperatures"
+#define CLI_TEMPERATURE_HELP "Show temperatures instead of inverse temperatures"
 enum {
   CLI_OPTION_SET = 256,
   CLI_OPTION_DEVICE,

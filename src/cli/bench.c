@@ -58,20 +58,25 @@ static const struct argp_option options[] = {
     {"shape", OPTION_SHAPE, "LxLx...", 0, "The model's key `shape` (default: 64x64, or 32x32x32)",
      0},
     {"set", OPTION_SET, "model.KEY=VALUE", 0, "Any other key of the model, such as model.J=-1", 0},
-    {"kernel", OPTION_KERNEL, "VARIANT", 0, "This kernel only, such as packed (default: all)", 0},
-    {"population", OPTION_POPULATION, "R", 0, "Replicas (default: 8192)", 0},
-    {"sweeps", OPTION_SWEEPS, "N", 0, "Sweeps of one repeat, at least (default: 10)", 0},
+    {"kernel", OPTION_KERNEL, "VARIANT", 0,
+     "Measure this kernel only, such as packed (default: all)", 0},
+    {"population", OPTION_POPULATION, "R", 0, "Number of replicas (default: 8192)", 0},
+    {"sweeps", OPTION_SWEEPS, "N", 0, "Minimum number of sweeps per repeat (default: 10)", 0},
     {"beta", OPTION_BETA, "B", 0,
-     "Inverse temperature, or of a model without one its first control (default: 0.44)", 0},
-    {"hits", OPTION_HITS, "LIST", 0, "Hits of kernels with tiles, '1,10,100' (default: 1)", 0},
+     "Inverse temperature, or the first control of a model without a temperature (default: 0.44)",
+     0},
+    {"hits", OPTION_HITS, "LIST", 0, "Hits for kernels with tiles, such as '1,10,100' (default: 1)",
+     0},
     {"update", OPTION_UPDATE, "MOVE", 0,
-     "Move of the kernels, as algorithm.update (default: the first of each)", 0},
-    {"threads", OPTION_THREADS, "LIST", 0, "Thread counts, '1,2,4' (default: 1 and all)", 0},
+     "Move that the kernels make, as in algorithm.update (default: the first of each)", 0},
+    {"threads", OPTION_THREADS, "LIST", 0, "Thread counts, such as '1,2,4' (default: 1 and all)",
+     0},
     {"isa", OPTION_ISA, "LIST", 0,
-     "Instruction sets, 'x86-64-v2,x86-64-v3' (default: all that this machine runs)", 0},
-    {"seconds", OPTION_SECONDS, "S", 0, "Time for each line (default: 0.5)", 0},
+     "Instruction sets, such as 'x86-64-v2,x86-64-v3' (default: all that this machine supports)",
+     0},
+    {"seconds", OPTION_SECONDS, "S", 0, "Time per line of the table (default: 0.5)", 0},
     {"rng", OPTION_RNG, NULL, 0, "Compare philox4x32-10 with philox4x32-7", 0},
-    {"json", OPTION_JSON, NULL, 0, "The table as JSON", 0},
+    {"json", OPTION_JSON, NULL, 0, "Print the table as JSON", 0},
     {"plugin", OPTION_PLUGIN, "PLUGIN", 0, CLI_PLUGIN_HELP, 0},
     {0}};
 
@@ -125,7 +130,7 @@ static void
 add_value(const struct bench_arguments *arguments, struct list *list, const char *option, int value)
 {
   if (!list_add(list, value))
-    cli_usage_error(arguments->command, "%s takes at most %d values", option, LIST_MAXIMUM);
+    cli_usage_error(arguments->command, "%s accepts at most %d values", option, LIST_MAXIMUM);
 }
 
 static void read_threads(struct bench_arguments *arguments, const char *text)
@@ -136,7 +141,7 @@ static void read_threads(struct bench_arguments *arguments, const char *text)
     add_value(arguments, &arguments->threads, "--threads",
               (int)cli_integer(arguments->command, "--threads", word, 1, GPUMC_THREADS_MAXIMUM));
   if (arguments->threads.count == 0)
-    cli_usage_error(arguments->command, "--threads names no thread count");
+    cli_usage_error(arguments->command, "--threads lists no thread counts");
 }
 
 /* The kernel's own key of that name, if it has one. */
@@ -162,7 +167,7 @@ static void read_hits(struct bench_arguments *arguments, const char *text)
     add_value(arguments, &arguments->hits, "--hits",
               (int)cli_integer(arguments->command, "--hits", word, 1, hits_maximum()));
   if (arguments->hits.count == 0)
-    cli_usage_error(arguments->command, "--hits names no number of hits");
+    cli_usage_error(arguments->command, "--hits lists no numbers of hits");
 }
 
 static void read_levels(struct bench_arguments *arguments, const char *text)
@@ -177,7 +182,7 @@ static void read_levels(struct bench_arguments *arguments, const char *text)
     add_value(arguments, &arguments->levels, "--isa", (int)level);
   }
   if (arguments->levels.count == 0)
-    cli_usage_error(arguments->command, "--isa names no instruction set");
+    cli_usage_error(arguments->command, "--isa lists no instruction sets");
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -197,12 +202,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     return 0;
   case OPTION_SHAPE:
     if (!is_shape(argument))
-      cli_usage_error(command, "--shape takes sides such as 64x64, not '%s'", argument);
+      cli_usage_error(command, "--shape must be sides such as 64x64, not '%s'", argument);
     settings->shape = argument;
     return 0;
   case OPTION_SET:
     if (strncmp(argument, "model.", strlen("model.")) != 0)
-      cli_usage_error(command, "--set takes model.KEY=VALUE here, not '%s'", argument);
+      cli_usage_error(command, "--set must be model.KEY=VALUE here, not '%s'", argument);
     cli_config_set(&settings->keys, command, argument);
     return 0;
   case OPTION_KERNEL:
@@ -239,7 +244,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     arguments->json = true;
     return 0;
   case ARGP_KEY_ARG:
-    cli_usage_error(command, "no argument is expected, not '%s'", argument);
+    cli_usage_error(command, "unexpected argument '%s'", argument);
   default:
     return ARGP_ERR_UNKNOWN;
   }
@@ -249,9 +254,9 @@ const struct argp cli_bench_argp = {
     options,
     parse_option,
     "",
-    "Measure the update rates of every kernel of a model on a device, on the CPU for instruction "
-    "sets and thread counts: the fastest and the median of repeats of 10 ms or more, on sweeps "
-    "alone.\v"
+    "Measure the update rate of every kernel of a model on a device, and on the CPU for each "
+    "instruction set and thread count. Rates are the fastest and the median of repeats of at least "
+    "10 ms that only sweep.\v"
     "Examples:\n"
     "  gpumc bench\n"
     "  gpumc bench --device cuda:1 --population 100000\n"
@@ -307,7 +312,7 @@ static enum gpumc_status find_device(struct bench_arguments *arguments, struct b
     memcpy(found->description, device.description, sizeof found->description);
   gpumc_device_close(&device);
   if (of_cpu && strcmp(found->kind, "cpu") != 0)
-    return gpumc_error_set(error, GPUMC_INVALID, "--threads and --isa are for the CPU, not for %s",
+    return gpumc_error_set(error, GPUMC_INVALID, "--threads and --isa apply to the CPU, not to %s",
                            settings->device);
   return GPUMC_OK;
 }
@@ -365,8 +370,9 @@ static cJSON *rate_json(const struct bench_case *measured)
 
 static void print_title(const cJSON *json)
 {
-  printf("%s, %.0f sites, %.0f replicas, %.0f sweeps a repeat or more, ", cli_text(json, "model"),
-         cli_number(json, "sites"), cli_number(json, "population"), cli_number(json, "sweeps"));
+  printf("%s, %.0f sites, %.0f replicas, at least %.0f sweeps per repeat, ",
+         cli_text(json, "model"), cli_number(json, "sites"), cli_number(json, "population"),
+         cli_number(json, "sweeps"));
   if (cJSON_HasObjectItem(json, "control"))
     printf("%s = %g, ", cli_text(json, "control"), cli_number(json, cli_text(json, "control")));
   printf("on %s\n", cli_text(json, "device"));

@@ -29,7 +29,7 @@ static enum gpumc_status find_model(struct gpumc_plugin_set *plugins, const char
   struct gpumc_text names = {0};
   for (const struct gpumc_model_ops *const *m = plugins->models; *m != NULL; m++)
     gpumc_text_append(&names, "%s%s", names.length > 0 ? ", " : "", (*m)->name);
-  gpumc_error_set(error, GPUMC_INVALID, "there is no model '%s'; there are %s", name,
+  gpumc_error_set(error, GPUMC_INVALID, "unknown model '%s'; known models: %s", name,
                   gpumc_text_string(&names));
   gpumc_text_free(&names);
   return GPUMC_INVALID;

@@ -18,9 +18,9 @@ struct describe_arguments {
 };
 
 static const struct argp_option options[] = {
-    {"json", CLI_OPTION_JSON, NULL, 0, "The description as JSON", 0},
+    {"json", CLI_OPTION_JSON, NULL, 0, "Print the description as JSON", 0},
     {"plugin", OPTION_PLUGIN, "PLUGIN", 0, CLI_PLUGIN_HELP, 0},
-    {"markdown", OPTION_MARKDOWN, NULL, 0, "The reference page of the whole language", 0},
+    {"markdown", OPTION_MARKDOWN, NULL, 0, "Print the reference page of the whole language", 0},
     {0}};
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -40,7 +40,8 @@ const struct argp cli_describe_argp = {
     parse_option,
     "NAME",
     "Describe a model or an algorithm: keys with units, ranges and defaults, observables, kernels, "
-    "citation. NAME 'config' describes the keys of the file itself, 'kernel' those of that block.\v"
+    "citation. NAME 'config' describes the top-level keys of the file, 'kernel' those of that "
+    "block.\v"
     "Examples:\n"
     "  gpumc describe ising2d\n"
     "  gpumc describe potts --plugin ./potts.so\n"
@@ -285,7 +286,7 @@ static void append_default(const cJSON *key, struct gpumc_text *text)
   if (cli_has(key, "default"))
     gpumc_text_append(text, ", default %s", value[0] == '\0' ? "\"\"" : value);
   append_names(cli_member(key, "default_divides"), " or the largest smaller divisor of ",
-               ", else of ", text);
+               ", otherwise of ", text);
 }
 
 static void append_range(const cJSON *key, struct gpumc_text *text)
@@ -322,7 +323,7 @@ static void append_traits(const cJSON *keys, const cJSON *key, struct gpumc_text
   append_default(key, text);
   gpumc_text_append(text, "%s", cli_true(key, "required") ? ", required" : "");
   if (cli_has(key, "required_unless"))
-    gpumc_text_append(text, ", required without %s", cli_text(key, "required_unless"));
+    gpumc_text_append(text, ", required if %s is absent", cli_text(key, "required_unless"));
   append_group(keys, key, text);
   gpumc_text_append(text, "%s", cli_true(key, "sweepable") ? ", may be varied in a campaign" : "");
 }
@@ -368,11 +369,11 @@ static void print_model(const cJSON *model)
   print_quantities("\nControls that algorithms move:", cli_member(model, "controls"));
   print_quantities("\nObservables:", cli_member(model, "observables"));
   print_quantities("\nDerived from their averages:", cli_member(model, "derived"));
-  print_quantities("\nMeasured of every replica:", cli_member(model, "channels"));
-  print_quantities("\nMeasured of pairs of copies:", cli_member(model, "pairs"));
-  puts("\nKernels (variant auto takes the fastest that serves a run, of equal ones the first):");
+  print_quantities("\nMeasured for every replica:", cli_member(model, "channels"));
+  print_quantities("\nMeasured for pairs of copies:", cli_member(model, "pairs"));
+  puts("\nKernels (variant auto picks the fastest that can run a task, the first among equals):");
   cJSON_ArrayForEach(kernel, cli_member(model, "kernels")) printf(
-      "  %s on %s%s  (trajectory %s)\n      %s\n      takes: %s\n", cli_text(kernel, "variant"),
+      "  %s on %s%s  (trajectory %s)\n      %s\n      accepts: %s\n", cli_text(kernel, "variant"),
       cli_text(kernel, "device"), cli_true(kernel, "absent") ? ", not in this build" : "",
       cli_text(kernel, "trajectory"), cli_text(kernel, "summary"), cli_text(kernel, "takes"));
 }
@@ -439,9 +440,9 @@ int cli_describe(int argc, char **argv)
   cli_plugins_open(&arguments.plugins);
   cli_parse(&cli_describe_argp, argc, argv, &arguments);
   if (arguments.markdown && arguments.common.subject != NULL)
-    cli_usage_error(argv[0], "--markdown is the whole reference page and takes no name");
+    cli_usage_error(argv[0], "--markdown prints the whole reference page; give no name with it");
   if (!arguments.markdown && arguments.common.subject == NULL)
-    cli_usage_error(argv[0], "a name is missing; 'gpumc list' shows them");
+    cli_usage_error(argv[0], "no name given; 'gpumc list' shows the names");
   const int code =
       arguments.markdown ? print_reference(&arguments.plugins) : describe_name(&arguments);
   gpumc_plugin_set_free(&arguments.plugins);
@@ -456,7 +457,7 @@ static error_t parse_schema_option(int key, char *argument, struct argp_state *s
   if (key == OPTION_PLUGIN)
     cli_plugin_add(state->input, argument);
   else if (key == ARGP_KEY_ARG)
-    cli_usage_error("gpumc schema", "no argument is expected, not '%s'", argument);
+    cli_usage_error("gpumc schema", "unexpected argument '%s'", argument);
   else
     return ARGP_ERR_UNKNOWN;
   return 0;

@@ -19,8 +19,8 @@ const struct argp cli_doctor_argp = {
     cli_json_options,
     cli_parse_json_option,
     "",
-    "Say what this program was built with and what it finds on this machine: processor, memory, "
-    "libraries, MPI, GPUs, or why there is none, and what `device: auto` takes.\v"
+    "Report what this program was built with and what it finds on this machine: processor, memory, "
+    "libraries, MPI, GPUs or why there are none, and what `device: auto` selects.\v"
     "Examples:\n"
     "  gpumc doctor\n"
     "  gpumc doctor --json",
@@ -223,7 +223,7 @@ static void print_processor(const cJSON *processor)
     printf(", %.0f threads by default\n", cli_number(processor, "threads"));
   else
     printf("\nthreads     %s\n", cli_text(processor, "refusal"));
-  printf("kernels     %s; this machine takes %s\n", cli_text(processor, "isa_compiled"),
+  printf("kernels     %s; this machine uses %s\n", cli_text(processor, "isa_compiled"),
          cli_text(processor, "isa"));
 }
 
@@ -237,7 +237,7 @@ static void print_processes(const cJSON *processes)
   else
     printf("processes   started alone");
   if (cli_first(modules) == NULL)
-    printf("; no module for an MPI (docs/processes.md)");
+    printf("; no MPI module (docs/processes.md)");
   cJSON_ArrayForEach(module, modules)
   {
     printf("%s%s", between, cli_text(module, "mpi"));
@@ -259,7 +259,7 @@ static void print_transfers(const cJSON *processes)
   cJSON_ArrayForEach(module, modules)
   {
     printf("%s%s %s", between, cli_text(module, "mpi"),
-           !cli_has(module, "cuda")   ? "knows of CUDA once it is started"
+           !cli_has(module, "cuda")   ? "reports CUDA support only once it is started"
            : cli_true(module, "cuda") ? "supports CUDA"
                                       : "does not support CUDA");
     between = ", ";
@@ -301,12 +301,12 @@ static void print_findings(const cJSON *json)
          cli_text(libraries, "libyaml"), cli_text(libraries, "cjson"),
          cli_number(libraries, "openmp"));
   const cJSON *plugins = cli_member(json, "plugins");
-  printf("plugins     of ABI %s, by name in %s\n", cli_text(plugins, "abi"),
+  printf("plugins     ABI %s, searched for in %s\n", cli_text(plugins, "abi"),
          cli_text(plugins, "folders"));
   print_processes(cli_member(json, "processes"));
   print_transfers(cli_member(json, "processes"));
   print_gpus(cli_member(json, "cuda"));
-  printf("\n`device: auto` takes %s\n", cli_text(json, "auto"));
+  printf("\n`device: auto` selects %s\n", cli_text(json, "auto"));
 }
 
 int cli_doctor(int argc, char **argv)

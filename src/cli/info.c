@@ -21,7 +21,8 @@ struct info_arguments {
 };
 
 static const struct argp_option options[] = {
-    {"json", CLI_OPTION_JSON, NULL, 0, "Everything as JSON, every row of the summary", 0},
+    {"json", CLI_OPTION_JSON, NULL, 0, "Print everything as JSON, with every row of the summary",
+     0},
     {"temperature", 'T', NULL, 0, CLI_TEMPERATURE_HELP, 0},
     {0}};
 
@@ -38,8 +39,8 @@ const struct argp cli_info_argp = {
     options,
     parse_option,
     "FILE",
-    "Show what a result holds: state, configuration, provenance, and a table of the summary with "
-    "its errors. A working file (FILE.partial) can be read while the run writes it.\v"
+    "Show the contents of a result: state, configuration, provenance, and a table of the summary "
+    "with its errors. A working file (FILE.partial) can be read while the run writes it.\v"
     "Examples:\n"
     "  gpumc info results/ising.h5\n"
     "  gpumc info results/ising.h5 -T\n"
@@ -113,7 +114,7 @@ static const char *checksum_text(const struct gpumc_result *result)
 {
   if (result->sealed)
     return "verified";
-  return result->complete ? "none (a result of an earlier format)"
+  return result->complete ? "none (the result has an earlier format)"
                           : "none yet (the run is not finished)";
 }
 
@@ -340,7 +341,7 @@ print_curves(const cJSON *summary, const cJSON *axis, const cJSON *const *curves
   putchar('\n');
   cli_table_print(&table, 2);
   if (stride > 1)
-    printf("  (one in %d of %d rows; all of them by --json)\n", stride, rows);
+    printf("  (1 in %d of %d rows; --json shows all of them)\n", stride, rows);
 }
 
 /* All curves over one axis, a few at a time. */
@@ -383,7 +384,7 @@ static void print_summary(const cJSON *summary)
     puts("\nsummary: none yet");
     return;
   }
-  puts("\nsummary (in parentheses the standard error of the last digits, NAME_error in the file):");
+  puts("\nsummary (standard errors of the last digits in parentheses, NAME_error in the file):");
   cJSON_ArrayForEach(dataset, summary)
   {
     if (rank_of(dataset) != 1 && !is_error(dataset->string))
@@ -482,7 +483,7 @@ int cli_info(int argc, char **argv)
   struct gpumc_error error = {0};
   cli_parse(&cli_info_argp, argc, argv, &arguments);
   if (common->subject == NULL)
-    cli_usage_error(argv[0], "the result file is missing");
+    cli_usage_error(argv[0], "no result file given");
   if (gpumc_result_read(common->subject, &result, &error) != GPUMC_OK)
     return cli_fail(&error);
   cJSON *json = result_json(common->subject, &result, common->json);

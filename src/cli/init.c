@@ -25,7 +25,7 @@ static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "Write FILE (default: MODEL-ALGORITHM.yaml); - for standard output",
      0},
     {"set", CLI_OPTION_SET, "KEY=VALUE", 0,
-     "Give a key this value in the file, for example model.shape='[32, 32]'", 0},
+     "Set a key of the file, for example model.shape='[32, 32]'", 0},
     {"plugin", OPTION_PLUGIN, "PLUGIN", 0, CLI_PLUGIN_HELP, 0},
     {0}};
 
@@ -68,7 +68,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     else if (arguments->algorithm == NULL)
       arguments->algorithm = argument;
     else
-      cli_usage_error(arguments->command, "one model and one algorithm, not '%s' as well",
+      cli_usage_error(arguments->command, "only one model and one algorithm, not '%s' as well",
                       argument);
     return 0;
   default:
@@ -80,14 +80,15 @@ const struct argp cli_init_argp = {
     options,
     parse_option,
     "[MODEL ALGORITHM]",
-    "Write a small configuration of MODEL and ALGORITHM that runs in seconds, with comments that "
-    "explain its keys: the required ones with values to begin with, the important optional ones "
-    "with their defaults in lines that begin with a #. Never replaces a file.\v"
+    "Write a small configuration for MODEL and ALGORITHM that runs in seconds. Comments explain "
+    "its keys: the required ones with values to start from, the important optional ones with their "
+    "defaults in lines that begin with a #. An existing file is never replaced.\v"
     "Examples:\n"
     "  gpumc init\n"
     "  gpumc init ea pt -o glass.yaml --set model.shape='[8, 8, 8]'\n"
-    "  gpumc init hard_disks mpmc -o - | less\n\n"
-    "Without arguments it takes the first model and algorithm of `gpumc list`.",
+    "  gpumc init hard_disks mpmc -o - | less\n"
+    "\n"
+    "Without arguments it uses the first model and algorithm of `gpumc list`.",
     NULL,
     NULL,
     NULL};
@@ -118,7 +119,8 @@ static _Noreturn void refuse_name(const char *command, const char *kind, const c
     cli_usage_error(command, "unknown %s '%s'; did you mean '%s'?", kind, name, nearest);
   for (size_t i = 0; i < count; i++)
     gpumc_text_append(&all, "%s%s", i > 0 ? ", " : "", names[i]);
-  cli_usage_error(command, "unknown %s '%s'; there are %s", kind, name, gpumc_text_string(&all));
+  cli_usage_error(command, "unknown %s '%s'; choose one of %s", kind, name,
+                  gpumc_text_string(&all));
 }
 
 /* In the set, to which a plugin of the search path is added that has the name. */
@@ -159,8 +161,8 @@ find_algorithm(const struct init_arguments *arguments, const struct gpumc_model_
     first++;
   list_suiting(&arguments->plugins, model, NULL, &suiting);
   if (arguments->model != NULL && arguments->algorithm == NULL)
-    cli_usage_error(arguments->command, "an algorithm is missing; model %s runs with %s",
-                    model->name, gpumc_text_string(&suiting));
+    cli_usage_error(arguments->command, "no algorithm given; model %s runs with %s", model->name,
+                    gpumc_text_string(&suiting));
   gpumc_text_free(&suiting);
   const struct gpumc_algorithm_ops *found =
       arguments->algorithm == NULL
@@ -195,20 +197,18 @@ write_new(const char *path, const struct gpumc_text *text, struct gpumc_error *e
   const char *reason = NULL;
   const int file = gpumc_regular_open(path, O_WRONLY | O_CREAT | O_EXCL, &reason);
   if (file < 0 && errno == EEXIST)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s: is there already, and init never replaces a file: choose another "
-                           "name with -o",
-                           path);
+    return gpumc_error_set(
+        error, GPUMC_INVALID,
+        "%s: already exists, and init never replaces a file: choose another name with -o", path);
   if (file < 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot be made: %s", path, reason);
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot create: %s", path, reason);
   const bool written = gpumc_write_all_at(file, text->characters, text->length, 0) == 0;
   const int code = errno;
   if (close(file) == 0 && written)
     return GPUMC_OK;
   const int failure = written ? errno : code;
   unlink(path);
-  return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot be written: %s", path,
-                         strerror(failure));
+  return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot write: %s", path, strerror(failure));
 }
 
 int cli_init(int argc, char **argv)

@@ -14,7 +14,7 @@ struct list_arguments {
 };
 
 static const struct argp_option options[] = {
-    {"json", CLI_OPTION_JSON, NULL, 0, "The same as JSON", 0},
+    {"json", CLI_OPTION_JSON, NULL, 0, "Print the same as JSON", 0},
     {"plugin", OPTION_PLUGIN, "PLUGIN", 0, CLI_PLUGIN_HELP, 0},
     {0}};
 
@@ -24,24 +24,24 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
   if (key == OPTION_PLUGIN)
     cli_plugin_add(&arguments->plugins, argument);
   else if (key == ARGP_KEY_ARG)
-    cli_usage_error(arguments->common.command, "no argument is expected, not '%s'", argument);
+    cli_usage_error(arguments->common.command, "unexpected argument '%s'", argument);
   else
     return cli_parse_common(key, argument, state);
   return 0;
 }
 
-const struct argp cli_list_argp = {options,
-                                   parse_option,
-                                   "",
-                                   "List models, algorithms and kernels, built in and of the "
-                                   "plugins in the search path, and which "
-                                   "kernel runs which algorithm.\v"
-                                   "Examples:\n"
-                                   "  gpumc list\n"
-                                   "  gpumc list --json",
-                                   NULL,
-                                   NULL,
-                                   NULL};
+const struct argp cli_list_argp = {
+    options,
+    parse_option,
+    "",
+    "List the models, algorithms and kernels that are built in or in plugins of the search path, "
+    "and which kernel runs which algorithm.\v"
+    "Examples:\n"
+    "  gpumc list\n"
+    "  gpumc list --json",
+    NULL,
+    NULL,
+    NULL};
 
 static cJSON *operations_json(uint32_t operations)
 {
@@ -170,7 +170,7 @@ static void print_kernels(const cJSON *models)
       cli_table_cell(&table, "%s", cli_text(kernel, "summary"));
     }
   }
-  puts("\nKernels (`gpumc describe MODEL` says what each asks of the lattice):");
+  puts("\nKernels (`gpumc describe MODEL` shows what each requires of the lattice):");
   cli_table_print(&table, 2);
 }
 

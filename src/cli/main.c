@@ -24,22 +24,22 @@
     .name = #word, .summary = text, .argp = &cli_##word##_argp, .main_of_all = cli_##word          \
   }
 static const struct cli_command commands[] = {
-    COMMAND(init, "write a configuration to begin with"),
+    COMMAND(init, "write a configuration to start from"),
     COMMAND(run, "run a configuration, or continue it"),
     COMMAND(validate, "check configurations and report every mistake"),
     COMMAND(plan, "show what a run would do and need"),
     COMMAND(list, "list models, algorithms and kernels"),
     COMMAND(describe, "describe one model or algorithm: keys, observables, citation"),
     COMMAND(schema, "print the JSON Schema of the configuration language"),
-    COMMAND(merge, "make one result of several of one configuration"),
-    COMMAND(info, "show what a result file holds"),
-    COMMAND(compare, "tell whether two results agree within their errors"),
+    COMMAND(merge, "merge several results of one configuration"),
+    COMMAND(info, "show the contents of a result file"),
+    COMMAND(compare, "check whether two results agree within their errors"),
     COMMAND(export, "write the tables of a result as CSV"),
-    COMMAND(status, "show how far the tasks of a configuration are"),
+    COMMAND(status, "show the progress of the tasks of a configuration"),
     COMMAND(submit, "submit the tasks of a configuration to Slurm"),
     COMMAND(bench, "measure the update rates of the kernels on this machine"),
     COMMAND(doctor, "report what this program and this machine offer, and what is missing"),
-    COMMAND_OF_ALL(completion, "print the script by which a shell completes commands"),
+    COMMAND_OF_ALL(completion, "print the script with which a shell completes commands"),
     COMMAND_OF_ALL(man, "print a manual page"),
     {0}};
 enum { N_COMMANDS = sizeof commands / sizeof *commands - 1 };
@@ -54,14 +54,18 @@ static void print_help(void)
   for (size_t i = 0; i < N_COMMANDS; i++)
     gpumc_text_append(&text, "  %-11s %s\n", commands[i].name, commands[i].summary);
   gpumc_text_append(
-      &text, "\nOptions:\n"
-             "  -h, --help     this text; `gpumc COMMAND --help` or `gpumc help COMMAND` for one\n"
-             "  -V, --version  version and build\n\n"
+      &text, "\n"
+             "Options:\n"
+             "  -h, --help     show this text; for a command, `gpumc COMMAND --help` or `gpumc "
+             "help COMMAND`\n"
+             "  -V, --version  show version and build\n"
+             "\n"
              "Examples:\n"
              "  gpumc init ising2d pa\n"
              "  gpumc plan ising2d-pa.yaml\n"
              "  gpumc run ising2d-pa.yaml -o results/ising.h5\n"
-             "  gpumc info results/ising.h5\n\n"
+             "  gpumc info results/ising.h5\n"
+             "\n"
              "Exit codes: 0 done; 1 failure at run time; 2 usage or configuration; 3 device;\n"
              "75 stopped by a signal or the time limit, resumable.\n");
   cli_print_help(gpumc_text_string(&text));
@@ -122,7 +126,7 @@ static int help(const char *word)
 static int dispatch(int argc, char **argv)
 {
   if (argc < 2)
-    cli_usage_error("gpumc", "a command is missing");
+    cli_usage_error("gpumc", "no command given");
   const char *word = argv[1];
   if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
     return help(NULL);

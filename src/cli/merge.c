@@ -18,8 +18,8 @@ struct merge_arguments {
 };
 
 static const struct argp_option options[] = {
-    {"fresh", OPTION_FRESH, NULL, 0, "Replace a result that stands at OUTPUT", 0},
-    {"quiet", 'q', NULL, 0, "No notes; errors and warnings only", 0},
+    {"fresh", OPTION_FRESH, NULL, 0, "Replace an existing result at OUTPUT", 0},
+    {"quiet", 'q', NULL, 0, "Print errors and warnings only, no notes", 0},
     {0}};
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -44,12 +44,13 @@ const struct argp cli_merge_argp = {
     options,
     parse_option,
     "OUTPUT RESULT...",
-    "Make one result of several: finished results of one configuration, of other seeds or other "
+    "Merge several finished results of one configuration that differ in their seeds or in their "
     "samples of the disorder.\v"
     "Examples:\n"
-    "  gpumc merge results/all.h5 results/seed-*.h5\n\n"
-    "Results that do not fit together are refused with what differs; docs/merging.md says what is "
-    "summed, and how. Merged results can be merged again.",
+    "  gpumc merge results/all.h5 results/seed-*.h5\n"
+    "\n"
+    "Results that do not belong together are refused, and the message says what differs; "
+    "docs/merging.md explains what is summed, and how. Merged results can be merged again.",
     NULL,
     NULL,
     NULL};
@@ -75,10 +76,10 @@ int cli_merge(int argc, char **argv)
   }
   cli_parse(&cli_merge_argp, argc, argv, &arguments);
   if (arguments.n_paths < 2)
-    cli_usage_error(argv[0], arguments.n_paths == 0 ? "the output is missing"
-                                                    : "the results to be merged are missing");
+    cli_usage_error(argv[0],
+                    arguments.n_paths == 0 ? "no output given" : "no results to merge given");
   if (arguments.paths[0][0] == '\0')
-    cli_usage_error(argv[0], "the output has no name");
+    cli_usage_error(argv[0], "the name of the output is empty");
   const struct gpumc_observer observer = {.state = &arguments, .message = on_message};
   const struct gpumc_merge_options merge = {.output = arguments.paths[0],
                                             .paths = arguments.paths + 1,

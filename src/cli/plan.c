@@ -22,34 +22,35 @@ struct task_plan {
 };
 
 static const struct argp_option options[] = {
-    {"output", 'o', "FILE", 0, "As for gpumc run", 0},
+    {"output", 'o', "FILE", 0, "Same as for gpumc run", 0},
     {"set", CLI_OPTION_SET, "KEY=VALUE", 0, "Set any key, for example algorithm.population=1000",
      0},
     {"device", CLI_OPTION_DEVICE, "DEVICE", 0,
      "auto, cpu, cuda or cuda:N, instead of kernel.device", 0},
     {"gpu", CLI_OPTION_GPU, "GPU", 0,
-     "Plan memory and time for a GPU that is not here: a card ('H200') or its memory ('80 GiB')",
+     "Plan memory and time for a GPU that this machine lacks: a card ('H200') or its memory ('80 "
+     "GiB')",
      0},
-    {"threads", CLI_OPTION_THREADS, "N", 0, "Host threads, of each process (default: all)", 0},
+    {"threads", CLI_OPTION_THREADS, "N", 0, "Host threads per process (default: all)", 0},
     {"processes", CLI_OPTION_PROCESSES, "P", 0,
-     "Plan for so many processes that mpirun would start, each with a GPU of its own where --gpu "
-     "is given",
+     "Plan for this number of processes started by mpirun, each with its own GPU if --gpu is given",
      0},
-    {"per-host", CLI_OPTION_PER_HOST, "N", 0, "Of these so many on a host (default: all)", 0},
+    {"per-host", CLI_OPTION_PER_HOST, "N", 0, "Processes per host (default: all)", 0},
     {"temperature", 'T', NULL, 0, CLI_TEMPERATURE_HELP " in the names of tasks", 0},
-    {"json", CLI_OPTION_JSON, NULL, 0, "The plan as JSON", 0},
+    {"json", CLI_OPTION_JSON, NULL, 0, "Print the plan as JSON", 0},
     {0}};
 
 const struct argp cli_plan_argp = {
     options,
     cli_parse_common,
     "CONFIG",
-    "Say what a run of CONFIG would do: tasks, kernel and why, memory, updates, and the time, "
-    "estimated from short measurements on this machine.\v"
+    "Show what a run of CONFIG would do: tasks, the kernel and why it was chosen, memory, updates, "
+    "and the time estimated from short measurements on this machine.\v"
     "Examples:\n"
     "  gpumc plan ising.yaml\n"
-    "  gpumc plan campaign.yaml --set algorithm.population=1000000 --json\n\n"
-    "Ends with 1 when a task does not fit into memory.",
+    "  gpumc plan campaign.yaml --set algorithm.population=1000000 --json\n"
+    "\n"
+    "The exit code is 1 if a task does not fit into memory.",
     NULL,
     NULL,
     NULL};
@@ -112,7 +113,7 @@ static const char *kernel_reason(const struct gpumc_config *config)
 {
   const struct gpumc_node *variant = gpumc_node_find(config->document.root, "kernel.variant");
   return variant == NULL || variant->text == NULL || strcmp(variant->text, "auto") == 0
-             ? "auto: the fastest expected for this model and number of replicas"
+             ? "auto: expected to be the fastest for this model and number of replicas"
              : "requested by kernel.variant";
 }
 

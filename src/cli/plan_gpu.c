@@ -173,6 +173,6 @@ void cli_plan_gpu_print_time(const cJSON *gpu)
 {
   char time[64];
   printf("time        %s: %s\n", cli_plan_gpu_time(gpu, time),
-         cli_has(gpu, "least_seconds") ? "the sweeps of a full card (estimate)"
-                                       : "not measured with such a card, kernel and model");
+         cli_has(gpu, "least_seconds") ? "sweeps alone on a fully used card (estimate)"
+                                       : "never measured with this card, kernel and model");
 }

@@ -35,7 +35,7 @@ static void print_memory(const cJSON *task)
   const double ensemble = cli_number(task, "ensemble_bytes");
   char text[32];
   printf("memory      %s%s%s", absent ? "about " : "", gpumc_size_text(all, text),
-         several ? " a process"
+         several ? " per process"
          : gpu   ? " on the GPU"
                  : "");
   printf(": replicas %s", gpumc_size_text(ensemble, text));
@@ -72,16 +72,15 @@ static void print_disk(const cJSON *task)
     printf(", %s of it configurations", size_of(task, "configuration_bytes", text));
   if (cli_has(task, "disorder_bytes"))
     printf(", %s of it samples of the disorder", size_of(task, "disorder_bytes", text));
-  printf("%s\n",
-         cli_true(task, "updates_estimated") ? ", with steps that are chosen as it goes" : "");
+  printf("%s\n", cli_true(task, "updates_estimated") ? ", with steps chosen during the run" : "");
   printf("disk        about %s while it runs", size_of(task, "disk_bytes", text));
-  printf(", %s at a resume", size_of(task, "disk_resume_bytes", text));
-  printf("; a checkpoint is %s, two while it is replaced\n",
+  printf(", %s when it resumes", size_of(task, "disk_resume_bytes", text));
+  printf("; a checkpoint takes %s, twice that while it is replaced\n",
          size_of(task, "checkpoint_bytes", text));
 }
 
 static const char add_gpu_hint[] =
-    "there is no GPU here: --gpu NAME|SIZE plans memory and time for a card, such as --gpu H200";
+    "this machine has no GPU: --gpu NAME|SIZE plans memory and time for a card, such as --gpu H200";
 
 static void print_time(const cJSON *task)
 {
@@ -118,7 +117,7 @@ static void print_single(const cJSON *task)
   print_disk(task);
   printf("updates     %.4g%s%s\n", cli_number(task, "updates"),
          strcmp(cli_text(task, "update_unit"), "flips") == 0 ? "" : " trials",
-         cli_true(task, "updates_estimated") ? " (estimate: the steps are chosen as the run goes)"
+         cli_true(task, "updates_estimated") ? " (estimate: the steps are chosen during the run)"
                                              : "");
   print_time(task);
 }
@@ -184,7 +183,7 @@ static void print_totals(const cJSON *totals, const cJSON *tasks)
   } else if (!cli_has(totals, "estimated_seconds"))
     printf("time unknown; %s\n", add_gpu_hint);
   printf("disk: about %s of results", size_of(totals, "result_bytes", text));
-  printf(", and %s beside them while a task runs\n", size_of(totals, "disk_beside_bytes", text));
+  printf(", and %s in addition while a task runs\n", size_of(totals, "disk_beside_bytes", text));
 }
 
 void cli_plan_print(const cJSON *json)

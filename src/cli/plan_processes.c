@@ -116,15 +116,15 @@ static void append_division(struct gpumc_text *text, const struct gpumc_preparat
   const struct gpumc_ensemble_plan *plan = &preparation->demand.plan;
   const char *unit = unit_of(preparation);
   if (is_by_runs(plan))
-    gpumc_text_append(text, "by runs or values, of which %zu are at once: ", plan->runs);
+    gpumc_text_append(text, "by runs or values, %zu at once: ", plan->runs);
   else if (plan->division == GPUMC_BY_PARTS)
-    gpumc_text_append(text, "by %s of one run or value, each of %zu with %zu: ", unit, plan->runs,
+    gpumc_text_append(text, "by %s of single runs or values, %zu with %zu each: ", unit, plan->runs,
                       plan->even);
   else if (plan->runs > 1)
-    gpumc_text_append(text, "by %s of every run, each of %zu with %zu: ", unit, plan->runs,
+    gpumc_text_append(text, "by %s of every run, %zu with %zu each: ", unit, plan->runs,
                       plan->even);
   else
-    gpumc_text_append(text, "by %s, of which there are %zu: ", unit, plan->even);
+    gpumc_text_append(text, "by %s, %zu in all: ", unit, plan->even);
   append_counts(text, plan, least, most);
 }
 
@@ -188,17 +188,16 @@ void cli_plan_processes_print(const cJSON *task)
   const double threads = cli_number(task, "threads");
   char size[32];
   if (!cli_true(json, "divided")) {
-    printf("processes   %.0f, of which the first does all of the work\n",
-           cli_number(json, "processes"));
+    printf("processes   %.0f; the first does all of the work\n", cli_number(json, "processes"));
     return;
   }
-  printf("processes   %.0f, %.0f on a host; divided %s\n", cli_number(json, "processes"),
+  printf("processes   %.0f, %.0f per host; divided %s\n", cli_number(json, "processes"),
          cli_number(json, "per_host"), cli_text(json, "division_text"));
-  printf("            each %.0f thread%s and %s of the host", threads, threads == 1 ? "" : "s",
-         gpumc_size_text(cli_number(json, "host_bytes"), size));
+  printf("            each with %.0f thread%s and %s of host memory", threads,
+         threads == 1 ? "" : "s", gpumc_size_text(cli_number(json, "host_bytes"), size));
   if (cli_has(json, "device_bytes"))
     printf(", %s of %s", gpumc_size_text(cli_number(json, "device_bytes"), size),
-           cli_number(json, "on_a_gpu") > 1 ? "a GPU that is shared" : "a GPU");
+           cli_number(json, "on_a_gpu") > 1 ? "a shared GPU" : "a GPU");
   printf("\n");
   if (cli_has(json, "transfers"))
     printf("            data moves between GPUs by %s\n", cli_text(json, "transfers"));
@@ -220,5 +219,5 @@ void cli_plan_processes_warn(const cJSON *tasks)
       shared = cli_text(task, "device_description");
   }
   if (shared != NULL)
-    cli_warning("", "processes of a host share a GPU (%s)", shared);
+    cli_warning("", "processes on one host share a GPU (%s)", shared);
 }

@@ -84,7 +84,7 @@ static void tell_overlaps(const struct findings *findings, struct gpumc_text *te
   gpumc_text_append(text, " of the disorder in common");
   if (findings->overlaps > 1)
     gpumc_text_append(text, " (and %zu more with another task)", findings->overlaps - 1);
-  gpumc_text_append(text, ": their results cannot be merged; let model.sample go in steps of %zu",
+  gpumc_text_append(text, ": their results cannot be merged; increase model.sample in steps of %zu",
                     one->end - one->first);
 }
 

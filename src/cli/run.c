@@ -76,20 +76,20 @@ void cli_run_listen(void)
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "Write the result to FILE (the key `output`)", 0},
     {"set", CLI_OPTION_SET, "KEY=VALUE", 0,
-     "Set any key, for example algorithm.population=1000; KEY=null leaves it out", 0},
+     "Set any key, for example algorithm.population=1000; KEY=null removes it", 0},
     {"device", CLI_OPTION_DEVICE, "DEVICE", 0,
      "auto, cpu, cuda or cuda:N, instead of kernel.device", 0},
     {"threads", CLI_OPTION_THREADS, "N", 0, "Host threads (default: all)", 0},
     {"max-time", OPTION_TIME, "DURATION", 0,
-     "Checkpoint and stop, with exit 75, after this time: '11 h', '90 s'; job: before the job of "
-     "Slurm ends that this is a part of",
+     "Write a checkpoint and stop, with exit code 75, after this time: '11 h', '90 s'; job: before "
+     "the end of the Slurm job that this run belongs to",
      0},
     {"task", OPTION_TASK, "LIST", 0,
-     "Only these tasks of the campaign, counted from 0: 3, 0-8 or 0,3-8", 0},
+     "Run only these tasks of the campaign, counted from 0: 3, 0-8 or 0,3-8", 0},
     {"fresh", OPTION_FRESH, NULL, 0, "Start over: discard checkpoint and result", 0},
     {"alone", OPTION_ALONE, NULL, 0,
-     "Of several processes that a launcher has started, let each take tasks by itself", 0},
-    {"quiet", 'q', NULL, 0, "No progress and no notes; errors and warnings only", 0},
+     "Let each process that a launcher has started work on tasks by itself", 0},
+    {"quiet", 'q', NULL, 0, "Print errors and warnings only, no progress or notes", 0},
     {0}};
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -131,8 +131,9 @@ const struct argp cli_run_argp = {
     "  gpumc run ising.yaml --set algorithm.population=1000 --max-time '11 h'\n"
     "  gpumc run campaign.yaml --task 3 --threads 8\n"
     "  gpumc run campaign.yaml --task 0,3-8 --max-time job\n"
-    "  mpirun -n 4 gpumc run ising.yaml\n\n"
-    "Ends with 0 when done, 75 when stopped by SIGTERM, SIGHUP, SIGINT, SIGUSR1, SIGUSR2 or "
+    "  mpirun -n 4 gpumc run ising.yaml\n"
+    "\n"
+    "The exit code is 0 when done, 75 when stopped by SIGTERM, SIGHUP, SIGINT, SIGUSR1, SIGUSR2 or "
     "--max-time: the same command continues the run.",
     NULL,
     NULL,
@@ -363,7 +364,7 @@ static int run_selected(const struct run_arguments *arguments, const struct gpum
   bool *selected;
   struct gpumc_error error = {0};
   if (arguments->tasks != NULL && arguments->last_task >= (long)config->n_tasks) {
-    cli_error("--task %s: %s has the tasks 0 to %zu", arguments->tasks, arguments->common.subject,
+    cli_error("--task %s: %s has tasks 0 to %zu", arguments->tasks, arguments->common.subject,
               config->n_tasks - 1);
     return GPUMC_INVALID;
   }
@@ -386,7 +387,7 @@ static void limit_to_job(struct run_arguments *arguments)
   double left = INFINITY;
   if (cli_slurm_time_left(&left, &error) != GPUMC_OK)
     cli_warning("",
-                "--max-time job: the end of the job is unknown, and only a signal ends the run "
+                "--max-time job: the end of the job is unknown, so only a signal can stop the run "
                 "before it: %s",
                 gpumc_error_text(&error));
   if (isfinite(left))
@@ -456,8 +457,7 @@ int cli_run(int argc, char **argv)
   cli_config_require(&arguments.common);
   if (arguments.until_job_ends && !cli_slurm_in_job())
     cli_usage_error(arguments.common.command,
-                    "--max-time job: this is no job of Slurm: SLURM_JOB_ID is not in the "
-                    "environment");
+                    "--max-time job: this is not a Slurm job: SLURM_JOB_ID is not set");
   cli_processes_speak();
   int code = cli_processes_join(arguments.alone, &processes);
   cli_run_listen(); /* MPI may have handlers of its own */

@@ -144,8 +144,8 @@ blame(const char *name, const struct cli_program *program, struct gpumc_error *e
   if (end > begin)
     return gpumc_error_set(error, GPUMC_FAILURE, "%.*s", (int)(end - begin), text + begin);
   if (program->code < 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s does not answer", name);
-  return gpumc_error_set(error, GPUMC_FAILURE, "%s ended with exit code %d", name, program->code);
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s did not answer", name);
+  return gpumc_error_set(error, GPUMC_FAILURE, "%s exited with code %d", name, program->code);
 }
 
 /* ---- the end of the job ---- */
@@ -200,7 +200,8 @@ enum gpumc_status cli_slurm_time_left(double *seconds, struct gpumc_error *error
                  ? gpumc_error_set(error, GPUMC_FAILURE, "squeue is not on the PATH")
                  : blame("squeue", &program, error);
   else if (!read_time(gpumc_text_string(&program.output), seconds))
-    status = gpumc_error_set(error, GPUMC_FAILURE, "squeue has no time left for job %s", job);
+    status =
+        gpumc_error_set(error, GPUMC_FAILURE, "squeue reports no remaining time for job %s", job);
   cli_program_free(&program);
   return status;
 }

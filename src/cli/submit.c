@@ -25,15 +25,15 @@ struct submit_arguments {
 };
 
 static const struct argp_option options[] = {
-    {"slurm", OPTION_SLURM, NULL, 0, "To Slurm, by sbatch", 0},
+    {"slurm", OPTION_SLURM, NULL, 0, "Submit to Slurm, with sbatch", 0},
     {"dry-run", OPTION_DRY_RUN, NULL, 0, "Print the script that would be submitted", 0},
     {"bundle", OPTION_BUNDLE, "N", 0,
-     "N tasks for each element of the array, one after the other (1)", 0},
-    {"output", 'o', "FILE", 0, "As for gpumc run", 0},
-    {"set", CLI_OPTION_SET, "KEY=VALUE", 0, "As for gpumc run", 0},
-    {"device", CLI_OPTION_DEVICE, "DEVICE", 0, "As for gpumc run", 0},
+     "Run N tasks per element of the array, one after the other (default: 1)", 0},
+    {"output", 'o', "FILE", 0, "Same as for gpumc run", 0},
+    {"set", CLI_OPTION_SET, "KEY=VALUE", 0, "Same as for gpumc run", 0},
+    {"device", CLI_OPTION_DEVICE, "DEVICE", 0, "Same as for gpumc run", 0},
     {"threads", CLI_OPTION_THREADS, "N", 0,
-     "Host threads of a run (default: the processors that Slurm gives it)", 0},
+     "Host threads per run (default: the processors that Slurm gives it)", 0},
     {0}};
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -60,12 +60,14 @@ const struct argp cli_submit_argp = {
     parse_option,
     "CONFIG --slurm [-- SBATCH OPTIONS]",
     "Submit the tasks of CONFIG that are neither done nor in the queue as an array job, and print "
-    "its number. Tasks that are stopped by the time limit go back to the queue.\v"
+    "its number. Tasks stopped by the time limit go back to the queue.\v"
     "Examples:\n"
     "  gpumc submit campaign.yaml --slurm -- --time=8:00:00 --cpus-per-task=16\n"
     "  gpumc submit campaign.yaml --slurm --bundle 25 -- --time=1-0 --gpus=1 --partition=gpu\n"
-    "  gpumc submit campaign.yaml --slurm --dry-run > campaign.sh\n\n"
-    "gpumc status CONFIG shows the jobs beside the tasks; the same command submits what is left.",
+    "  gpumc submit campaign.yaml --slurm --dry-run > campaign.sh\n"
+    "\n"
+    "gpumc status CONFIG shows the jobs next to the tasks; repeating the command submits what is "
+    "left.",
     NULL,
     NULL,
     NULL};
@@ -118,12 +120,13 @@ static enum gpumc_status select_tasks(const struct submit_arguments *arguments,
                                            &problem) == CLI_SLURM_FAILED;
   if (unknown && !arguments->dry_run)
     GPUMC_TRY_OUT(
-        status, gpumc_error_set(error, GPUMC_FAILURE,
-                                "nothing was submitted, since tasks that are in the queue already "
-                                "cannot be told from others: %s",
-                                gpumc_error_text(&problem)));
+        status,
+        gpumc_error_set(
+            error, GPUMC_FAILURE,
+            "nothing was submitted, since it is unknown which tasks are already in the queue: %s",
+            gpumc_error_text(&problem)));
   if (unknown)
-    cli_warning("", "tasks in the queue cannot be told from others: %s",
+    cli_warning("", "it is unknown which tasks are already in the queue: %s",
                 gpumc_error_text(&problem));
   for (size_t i = 0; i < config->n_tasks; i++)
     GPUMC_TRY_OUT(status,
@@ -268,7 +271,7 @@ static enum gpumc_status write_script(const struct submit_arguments *arguments,
   free(program);
   free(path);
   free(folder);
-  return script->failed ? gpumc_error_set(error, GPUMC_FAILURE, "cannot write the script of a job")
+  return script->failed ? gpumc_error_set(error, GPUMC_FAILURE, "cannot write the job script")
                         : GPUMC_OK;
 }
 
@@ -287,7 +290,7 @@ static enum gpumc_status check_elements(const struct submit_arguments *arguments
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_INVALID,
                          "element %zu of the array is beyond the %zu that a job can have here "
-                         "(MaxArraySize): --bundle %zu or more instead of %zu",
+                         "(MaxArraySize): use --bundle %zu or more instead of %zu",
                          last, most, (n_tasks - 1) / most + 1, arguments->bundle);
 }
 
@@ -300,15 +303,15 @@ static enum gpumc_status refuse(const struct cli_program *sbatch, struct gpumc_e
     length--;
   if (sbatch->code == CLI_PROGRAM_NOT_FOUND)
     return gpumc_error_set(error, GPUMC_FAILURE,
-                           "sbatch is not on the PATH: jobs of Slurm cannot be submitted from "
-                           "here; --dry-run prints the script");
+                           "sbatch is not on the PATH: Slurm jobs cannot be submitted from here; "
+                           "--dry-run prints the script");
   if (sbatch->code < 0)
-    return gpumc_error_set(error, GPUMC_FAILURE,
-                           "sbatch does not answer; whether there is a job nevertheless, squeue "
-                           "tells");
+    return gpumc_error_set(
+        error, GPUMC_FAILURE,
+        "sbatch did not answer; check with squeue whether it has submitted the job nevertheless");
   if (length == 0)
     return gpumc_error_set(error, GPUMC_FAILURE,
-                           "nothing was submitted: sbatch ended with exit code %d", sbatch->code);
+                           "nothing was submitted: sbatch exited with code %d", sbatch->code);
   return gpumc_error_set(error, GPUMC_FAILURE, "nothing was submitted: %.*s", (int)length,
                          messages);
 }
@@ -379,15 +382,15 @@ static void check_arguments(const struct submit_arguments *arguments)
   const char *command = arguments->common.command;
   cli_config_require(&arguments->common);
   if (!arguments->slurm)
-    cli_usage_error(command, "the scheduler is missing: --slurm (docs/cluster.md has others)");
+    cli_usage_error(command, "no scheduler given: use --slurm (docs/cluster.md covers others)");
   for (int i = 0; i < arguments->n_sbatch; i++) {
     const char *word = arguments->sbatch[i];
     if (strncmp(word, "-a", 2) == 0 || strncmp(word, "--ar", 4) == 0)
-      cli_usage_error(command, "'%s': gpumc submit writes --array itself", word);
+      cli_usage_error(command, "'%s': gpumc submit sets --array itself", word);
     if (strchr(word, '\n') != NULL || word[0] == '\0')
-      cli_usage_error(command, "options of sbatch have no line ends and are not empty");
+      cli_usage_error(command, "options of sbatch must not be empty or contain line breaks");
     if (i == 0 && word[0] != '-')
-      cli_usage_error(command, "'%s' after -- is no option of sbatch", word);
+      cli_usage_error(command, "'%s' after -- is not an option of sbatch", word);
   }
 }
 

@@ -14,7 +14,7 @@ struct validate_arguments {
 
 static const struct argp_option options[] = {
     {"set", CLI_OPTION_SET, "KEY=VALUE", 0, "Set any key before checking", 0},
-    {"json", CLI_OPTION_JSON, NULL, 0, "The verdicts as JSON on standard output", 0},
+    {"json", CLI_OPTION_JSON, NULL, 0, "Print the verdicts as JSON", 0},
     {0}};
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -32,8 +32,9 @@ const struct argp cli_validate_argp = {
     "CONFIG...",
     "Check configurations and report every mistake as FILE:LINE:COLUMN: MESSAGE.\v"
     "Examples:\n"
-    "  gpumc validate configs/ising2d/*.yaml\n\n"
-    "Ends with 2 when there is a mistake.",
+    "  gpumc validate configs/ising2d/*.yaml\n"
+    "\n"
+    "The exit code is 2 if there is a mistake.",
     NULL,
     NULL,
     NULL};
@@ -96,7 +97,7 @@ int cli_validate(int argc, char **argv)
   }
   cli_parse(&cli_validate_argp, argc, argv, &arguments);
   if (arguments.n_paths == 0)
-    cli_usage_error(argv[0], "the configuration file is missing");
+    cli_usage_error(argv[0], "no configuration file given");
   cJSON *verdicts = cJSON_CreateArray();
   enum gpumc_status worst = GPUMC_OK;
   for (size_t i = 0; i < arguments.n_paths; i++) {

@@ -100,12 +100,12 @@ class Bench(ProgramCase):
 
     def test_mistakes(self):
         self.assertIn("ising2d", self.gpumc("bench", "--model", "isng2d", code=INVALID).err)
-        self.assertIn("--shape takes sides such as 64x64, not '7x'",
+        self.assertIn("--shape must be sides such as 64x64, not '7x'",
                       self.gpumc("bench", "--shape", "7x", code=INVALID).err)
         message = self.gpumc("bench", "--shape", "0x8", code=INVALID).err
         self.assertRegex(message, r"\Agpumc: error: --shape 0x8: .*shape.*\n\Z")
         self.gpumc("bench", "--isa", "x86-64-v9", code=INVALID)
-        self.assertIn("--set takes model.KEY=VALUE here, not 'J=-1'",
+        self.assertIn("--set must be model.KEY=VALUE here, not 'J=-1'",
                       self.gpumc("bench", "--set", "J=-1", code=INVALID).err)
         message = self.gpumc("bench", "--set", "model.shpae=[8, 8]", code=INVALID).err
         self.assertRegex(message, r"\Agpumc: error: --set model.shpae=\[8, 8\]: .*shape.*\n\Z")

@@ -85,8 +85,8 @@ class Cells(ProgramCase):
         cell = kernel["algorithms"][algorithm]
         if not self.is_sampled(model, algorithm):
             process = self.gpumc("run", config, code=INVALID)
-            self.assertRegex(process.err, f"c.yaml:4:19: (algorithm {algorithm} gives all states the same weight, but those of model {model} "
-                             f"have weights by their .*|model {model} has no temperature, by which algorithm {algorithm} gives weights.*): use ")
+            self.assertRegex(process.err, f"c.yaml:4:19: (algorithm {algorithm} gives all states the same weight, but model {model} "
+                             f"weights them by their .*|model {model} has no temperature, from which algorithm {algorithm} computes weights.*): use ")
             return
         if kernel["absent"]:
             process = self.start("run", config)

@@ -83,7 +83,7 @@ class Compare(ProgramCase):
         self.assertNotIn("beta =", out.replace("beta = 1/T", ""))
         out = self.gpumc("compare", a, b, "--group", "reweighted", "-T").out
         self.assertIn("reweighted/energy", out)
-        self.assertIn("a bound that holds however", out)
+        self.assertIn("a bound that holds for any correlations", out)
 
     def test_identical(self):
         a = self.result("a.h5", SMALL)

@@ -100,7 +100,7 @@ class Couplings(ProgramCase):
         self.gpumc("run", config, "--quiet", "--max-time", "1 ms", code=STOPPED)
         self.write("couplings.txt", f"shape 4 6\ncouplings -1 {signs[2:]}\n")
         message = self.gpumc("run", config, "--quiet", code=INVALID).err
-        self.assertIn("holds other values than when the checkpoint was made", message)
+        self.assertIn("has changed since the checkpoint was made", message)
         self.write("couplings.txt", f"# the same once more\nshape 4 6\ncouplings\n{signs}\n")
         self.gpumc("run", config, "--quiet")
 
@@ -115,8 +115,7 @@ class Couplings(ProgramCase):
         self.write("couplings.txt", f"shape 4 6\ncouplings -1 {signs[2:]}\n")
         before = self.path("out.h5").read_bytes()
         message = self.gpumc("run", config, code=INVALID).err
-        self.assertIn("out.h5: a file that the task reads holds other values than when the result "
-                      "was made", message)
+        self.assertIn("out.h5: a file that the task reads has changed since the result was made", message)
         self.assertEqual(self.path("out.h5").read_bytes(), before)
         task = json.loads(self.gpumc("status", config, "--json").out)["tasks"][0]
         self.assertEqual(task["state"], "refused")

@@ -19,9 +19,9 @@ class Doctor(ProgramCase):
     def test_text(self):
         text = self.gpumc("doctor").out
         for words in ["program     gpumc ", "build       ", "processor   ", "kernels     ",
-                      "memory      ", "libraries   HDF5 ", "plugins     of ABI 1-"]:
+                      "memory      ", "libraries   HDF5 ", "plugins     ABI 1-"]:
             self.assertIn(words, text)
-        self.assertTrue(text.endswith(f"\n`device: auto` takes {self.found['auto']}\n"))
+        self.assertTrue(text.endswith(f"\n`device: auto` selects {self.found['auto']}\n"))
         self.assertEqual("without CUDA" in text, not self.found["cuda"]["built"])
 
     def test_the_program(self):

@@ -374,8 +374,8 @@ class Examples(unittest.TestCase):
             self.assertIn(message, done.stderr)
         times = "thermalization: 10, sweeps: 10"
         rods, potts = "name: rods, particles: 4, length: 8", "name: potts, shape: [4, 4], q: 3"
-        refused(potts, f"name: mpmc, {times}", "refused.yaml:4:19: algorithm mpmc gives all states the same weight, but those of "
-                "model potts have weights by their energy: use pa, canonical, pt")
+        refused(potts, f"name: mpmc, {times}", "refused.yaml:4:19: algorithm mpmc gives all states the same weight, but "
+                "model potts weights them by their energy: use pa, canonical, pt")
         pressed = "control: {name: beta_pressure"
         for algorithm, at, ladder in ((f"name: canonical, {times}, ", 68, "values: [1, 2]}"),
                                       ("name: pa, population: 100, sweeps: 1, ", 57, "values: [1, 2], thermalization: 10}"),
@@ -387,11 +387,11 @@ class Examples(unittest.TestCase):
             refused(rods, f"{algorithm}control: {{name: h, {ladder}", "model rods has no control 'h' that can be moved: expected "
                     "beta_pressure\n")
             refused(rods, f"{algorithm}{pressed}, {ladder}, reweight: {{from: 1, to: 2, step: 0.1}}",
-                    "unknown key 'reweight'" if "pt" in algorithm else "reweight applies to inverse temperatures: ")
+                    "unknown key 'reweight'" if "pt" in algorithm else "reweight is for inverse temperatures: ")
             refused(potts, f"{algorithm}{pressed}, {ladder}", "missing key 'beta' or 'temperature' in algorithm.control\n")
-            refused(potts, f"{algorithm}{pressed}, beta: 1, {ladder}", "model potts has no control beside the inverse temperature")
-        refused(rods, "name: random_walk, steps: 10, step: 0.1, most: 1", "refused.yaml:4:19: algorithm random_walk moves "
-                "temperatures alone, and model rods has none: use pa, canonical, mpmc, ")
+            refused(potts, f"{algorithm}{pressed}, beta: 1, {ladder}", "model potts has no control besides the inverse temperature")
+        refused(rods, "name: random_walk, steps: 10, step: 0.1, most: 1", "refused.yaml:4:19: algorithm random_walk only "
+                "moves temperatures, and model rods has none: use pa, canonical, mpmc, ")
         muca = "name: muca, production: {updates: 100}"
         refused(rods, f"{muca}, {pressed}, from: 1, to: 2, step: 0.1}}", "refused.yaml:4:19: no kernel of model rods on cpu can run "
                 "algorithm muca: ")
@@ -399,7 +399,7 @@ class Examples(unittest.TestCase):
         refused(rods, f"{muca}, beta: {{from: 0, to: 1, step: 0.1}}", "model rods has no temperature: use control: {name: "
                 "beta_pressure, ...}\n")
         refused(potts, "name: pa, population: 100, sweeps: 1, beta: {from: 0, to: 1, step: 0.1}, agreement: true", "refused.yaml:4:"
-                "97: algorithm pa averages no profiles, and agreement is one: leave it out, or use canonical\n")
+                "97: algorithm pa does not average profiles, and agreement is one: leave it out, or use canonical\n")
         refused(rods, f"name: mpmc, {times}, update: heat_bath", "refused.yaml:4:")
         refused("name: rods, particles: 4, length: 4", f"name: mpmc, {times}", "4 rods need a ring longer than 4")
 

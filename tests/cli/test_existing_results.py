@@ -86,7 +86,7 @@ class AnotherTrajectory(ProgramCase):
             now = attributes(file["provenance"])["trajectory"]
             file["provenance"].attrs["trajectory"] = "earlier"
         process = self.gpumc("run", config, code=INVALID)
-        self.assertIn(f"made with trajectory earlier, this program has {now}:", process.err)
+        self.assertIn(f"made with trajectory earlier, but this program has {now}:", process.err)
         self.assertIn("--fresh", process.err)
         with edited(self.path("small.h5")) as file:
             file["provenance"].attrs["trajectory"] = now

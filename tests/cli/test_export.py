@@ -211,7 +211,7 @@ class Export(ProgramCase):
         self.gpumc("export", path, "summary", "-o", "out")
         self.assertIn("--fresh replaces it", self.gpumc("export", path, "summary", "-o", "out", code=FAILURE).err)
         self.assertEqual(self.names("out/*"), ["out/summary.csv"])
-        self.assertIn("the result file is missing", self.gpumc("export", code=INVALID).err)
+        self.assertIn("no result file given", self.gpumc("export", code=INVALID).err)
 
 
 if __name__ == "__main__":

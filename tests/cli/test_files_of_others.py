@@ -93,11 +93,11 @@ class WorkingFile(Others):
                 with self.subTest(suffix=suffix, kind=kind):
                     self.clear()
                     self.path("small.h5" + suffix).write_bytes(content)
-                    self.left_alone("small.h5" + suffix, "not a working file but a finished result")
+                    self.left_alone("small.h5" + suffix, "not a working file but a finished or damaged result")
         self.clear()
         self.gpumc("run", self.config, "--quiet")
         os.replace(self.path("small.h5"), self.path("small.h5.partial.new"))
-        self.left_alone("small.h5.partial.new", "not a working file but a finished result")
+        self.left_alone("small.h5.partial.new", "not a working file but a finished or damaged result")
 
     def test_killed_before_the_seal_is_whole(self):
         """What is left is the run's own, and the next one needs no help."""
@@ -168,21 +168,21 @@ class AnotherConfiguration(Others):
     def test_that_can_be_resumed(self):
         self.begin()
         self.assertEqual(self.names("small.h5.*"), [f"small.h5.{end}" for end in ("ckpt", "log", "partial", "status")])
-        self.complete("small.h5.ckpt: of another configuration, or damaged, and left alone")
+        self.complete("small.h5.ckpt: belongs to another configuration or is damaged; it was left alone")
         self.path("small.h5").unlink()
         self.assertIn("resuming", self.gpumc("run", self.config, "--set", "seed=12").err)
 
     def test_that_has_no_checkpoint_yet(self):
         self.begin()
         self.path("small.h5.ckpt").unlink()
-        self.complete("small.h5.partial: of another configuration, or damaged, and left alone")
+        self.complete("small.h5.partial: belongs to another configuration or is damaged; it was left alone")
 
     def test_that_is_damaged(self):
         self.begin()
         content = bytearray(self.path("small.h5.ckpt").read_bytes())
         content[-100] ^= 1
         self.path("small.h5.ckpt").write_bytes(content)
-        self.complete("small.h5.ckpt: of another configuration, or damaged, and left alone")
+        self.complete("small.h5.ckpt: belongs to another configuration or is damaged; it was left alone")
 
     def test_its_own_are_removed(self):
         self.gpumc("run", self.config, "--max-time", "1 ms", code=STOPPED)
@@ -224,7 +224,7 @@ class AtTheLastMoment(Others):
                 process = self.stopped(setting + "fsync:nth=2:path=.partial:action=stop")
                 self.assertFalse(self.path("small.h5").exists())
                 self.path("small.h5").write_text("mine\n")
-                self.assertIn("small.h5: has appeared", self.finish(process, FAILURE))
+                self.assertIn("small.h5: appeared", self.finish(process, FAILURE))
                 self.assertEqual(self.path("small.h5").read_text(), "mine\n")
                 self.gpumc("run", self.config, code=INVALID)
                 self.path("small.h5").unlink()
@@ -263,7 +263,7 @@ class Unknown(Others):
                 self.path("small.h5" + suffix).write_bytes(b"")
                 process = self.gpumc("run", self.config, code=FAILURE, env=faults.environment(
                     f"open_read:path=small.h5{suffix}:errno=EACCES"))
-                self.assertIn(f"small.h5{suffix}: cannot look at it: Permission denied", process.err)
+                self.assertIn(f"small.h5{suffix}: cannot examine it: Permission denied", process.err)
                 self.assertNotIn("not a", process.err)
 
 

@@ -135,7 +135,7 @@ def not_numbers(file, values, rng):
 
 
 ACCEPTED = [plain, of_another_type, chunked, extensible, compact, behind_links]
-REFUSED = {never_written: "was never written", written_in_parts: "was written in parts only",
+REFUSED = {never_written: "was never written", written_in_parts: "was written only in part",
            declared_only: "", external: "external storage", virtual: "virtual dataset", link_to_another_file: "",
            link_to_itself: "", not_numbers: "must hold numbers"}
 
@@ -262,7 +262,7 @@ class Fuzz(ProgramCase):
         self.path("c.in").write_bytes(data[:at] + (31999).to_bytes(2, "little") + data[at + 2:])
         found, message = self.simulated()
         self.assertIsNone(found)
-        self.assertIn("c.in: couplings is stored with the filter 31999 (shuffle), which is missing here", message)
+        self.assertIn("c.in: couplings is stored with filter 31999 (shuffle), which is unavailable here", message)
 
     def refused(self, data, told):
         self.path("c.in").write_bytes(data)
@@ -282,7 +282,7 @@ class Fuzz(ProgramCase):
                     data = self.path("c.in").read_bytes()
                     self.assertEqual(data.count(extent), 2)  # the extent and its limit
                     self.refused(data.replace(extent, count.to_bytes(8, "little") + extent[8:]),
-                                 "couplings is damaged: it declares another number of bytes than are stored")
+                                 "couplings is damaged: it does not declare as many bytes as are stored")
 
     def test_chunks_shorter_than_declared(self):
         """One chunk, and the extent of it that the layout has is larger than what is stored."""
@@ -293,7 +293,7 @@ class Fuzz(ProgramCase):
         chunk = b"".join(side.to_bytes(4, "little") for side in (3, SITES, 2, 8))
         self.assertEqual(data.count(chunk), 1)
         self.refused(data.replace(chunk, chunk[:4] + (16384 + SITES).to_bytes(4, "little") + chunk[8:]),
-                     "couplings is damaged: its chunks are of another size than it declares")
+                     "couplings is damaged: its chunks do not have the size that it declares")
 
     def test_names_that_cannot_be_read(self):
         """Fields that the damage hides are not fields that are absent."""

@@ -226,7 +226,7 @@ class HardDisksKeys(ProgramCase):
         """And nothing a lattice; control: those of a lattice model have sites."""
         plan = self.gpumc("plan", self.pressed("values: [4, 5]")).out
         self.assertRegex(plan, r"model +hard_disks, 60 disks\n")
-        self.assertRegex(plan, r"fastest expected for this model and number of replicas")
+        self.assertRegex(plan, r"expected to be the fastest for this model and number of replicas")
         self.assertRegex(plan, r"replicas +\d+ in each of 2 runs at once: \d+ in all; room")
         self.assertNotRegex(plan, "site|lattice")
         self.assertIn(" 16 sites\n", self.gpumc("plan", self.write("i.yaml", ISING)).out)

@@ -57,7 +57,7 @@ class Width(unittest.TestCase):
         for algorithm in "canonical", "pt":
             with self.subTest(algorithm), gpumc.folder() as folder:
                 done = self.run_small(folder, algorithm, 7, expect=2)
-                self.assertIn("metropolis_small tunes its width in the first 8 sweeps of the thermalization or more: set a "
+                self.assertIn("metropolis_small tunes its width during at least the first 8 sweeps of the thermalization: set a "
                               "longer algorithm.thermalization, or kernel.width", done.stderr)
 
     def test_no_thermalization(self):
@@ -276,11 +276,11 @@ class KeysOfMoves(unittest.TestCase):
     def test_other_moves(self):
         for update in "mixed", "heat_bath", "metropolis", "over_relaxation":
             self.check(self.CANONICAL.format(update), "width: 0.5",
-                       f"kernel.width changes nothing with update: {update}, only with metropolis_small: set algorithm.update to "
+                       f"kernel.width has no effect with update: {update}, only with metropolis_small: set algorithm.update to "
                        "that, or leave kernel.width out")
         for update in "heat_bath", "metropolis", "over_relaxation", "metropolis_small":
             self.check(self.CANONICAL.format(update), "over_relaxation: 1",
-                       f"kernel.over_relaxation changes nothing with update: {update}, only with mixed: set algorithm.update to "
+                       f"kernel.over_relaxation has no effect with update: {update}, only with mixed: set algorithm.update to "
                        "that, or leave kernel.over_relaxation out")
 
     def test_accepted(self):
@@ -290,16 +290,16 @@ class KeysOfMoves(unittest.TestCase):
         self.check(self.PA, "over_relaxation: 1", "")
 
     def test_algorithms_without_a_choice(self):
-        self.check(self.PA, "width: 0.5", "kernel.width changes nothing with algorithm pa, which sweeps by mixed, only with update: "
+        self.check(self.PA, "width: 0.5", "kernel.width has no effect with algorithm pa, which sweeps by mixed, only with update: "
                                           "metropolis_small: leave kernel.width out")
         for key, move in ("width", "metropolis_small"), ("over_relaxation", "mixed"):
-            self.check(self.MUCA, f"{key}: 1", f"kernel.{key} changes nothing with algorithm muca, which does not sweep, only with "
+            self.check(self.MUCA, f"{key}: 1", f"kernel.{key} has no effect with algorithm muca, which does not sweep, only with "
                                                f"update: {move}: leave kernel.{key} out")
 
     def test_campaigns(self):
         """The task that has no use for the key is refused, as one of another kernel would be."""
         self.check(self.CANONICAL.format("mixed"), "over_relaxation: 1",
-                   "kernel.over_relaxation changes nothing with update: metropolis, only with mixed: set algorithm.update to that, "
+                   "kernel.over_relaxation has no effect with update: metropolis, only with mixed: set algorithm.update to that, "
                    "or leave kernel.over_relaxation out",
                    "campaign: {algorithm.update: [mixed, metropolis]}\n")
 

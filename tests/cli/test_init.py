@@ -149,8 +149,8 @@ class Refusals(ProgramCase):
     def test_names(self):
         self.refused("isng2d", "pa", says="unknown model 'isng2d'; did you mean 'ising2d'?")
         self.refused("ising2d", "canonicl", says="did you mean 'canonical'?")
-        self.refused("xyzzy", "pa", says="unknown model 'xyzzy'; there are ising2d, ")
-        self.refused("ising2d", says="an algorithm is missing; model ising2d runs with pa, ")
+        self.refused("xyzzy", "pa", says="unknown model 'xyzzy'; choose one of ising2d, ")
+        self.refused("ising2d", says="no algorithm given; model ising2d runs with pa, ")
         self.refused("ising2d", "pa", "pt", says="not 'pt' as well")
 
     def test_values_that_are_wrong(self):
@@ -168,7 +168,7 @@ class Refusals(ProgramCase):
     def test_a_file_is_never_replaced(self):
         self.write("c.yaml", "mine\n")
         process = self.gpumc("init", "ising2d", "pa", "-o", "c.yaml", code=INVALID)
-        self.assertIn("c.yaml: is there already", process.err)
+        self.assertIn("c.yaml: already exists", process.err)
         self.assertEqual(self.path("c.yaml").read_text(), "mine\n")
         os.symlink("nowhere", self.path("link.yaml"))
         self.gpumc("init", "ising2d", "pa", "-o", "link.yaml", code=INVALID)

@@ -81,7 +81,7 @@ class Lengths(ProgramCase):
         for length, code in [(243, OK), (244, INVALID), (250, INVALID)]:
             process = self.gpumc("run", config, "--quiet", "-o", "n" * length, code=code)
             if code != OK:
-                self.assertIn(f"is {length} bytes long; files beside it need names of 12 more, and 255 is the limit",
+                self.assertIn(f"is {length} bytes long; files next to it need names that are up to 12 bytes longer, and the limit is 255",
                               process.err)
 
 

@@ -37,7 +37,7 @@ class Pages(ProgramCase):
         self.path("man/man1/gpumc.1").unlink()
         self.path("man/man1/fifo").rename(self.path("man/man1/gpumc.1"))
         self.assertIn("not a regular file but a FIFO", self.gpumc("man", "-d", "man", code=FAILURE).err)
-        self.assertIn("there is no page 'rnu': name a command, or gpumc.yaml", self.gpumc("man", "rnu", code=INVALID).err)
+        self.assertIn("there is no page for 'rnu': name a command, or gpumc.yaml", self.gpumc("man", "rnu", code=INVALID).err)
 
     def test_the_page_of_the_keys_is_listed(self):
         self.assertIn("gpumc man gpumc.yaml", self.gpumc("man", "--help").out)
@@ -81,7 +81,7 @@ class Pages(ProgramCase):
     def test_exit_codes_of_their_own(self):
         pages = {name: plain(self.path(f"man/man1/gpumc-{name}.1").read_text()).split(".SH EXIT STATUS")[1]
                  for name in ["compare", "status", "run"]}
-        self.assertIn("1\nthey are not\n", pages["compare"])
+        self.assertIn("1\nthe results are not compatible\n", pages["compare"])
         self.assertNotIn("failure at run time", pages["compare"])
         self.assertIn("with --watch also if a task has failed or was refused", pages["status"])
         self.assertIn("75\n", pages["run"])

@@ -269,10 +269,10 @@ class Merge(MergeCase):
         np.testing.assert_allclose(again["summary/energy"][:], energy, 1e-13)
         np.testing.assert_allclose(again["summary/energy_error"][:], error, 1e-12)
         self.assertEqual(again["summary"].attrs["files"], 3)
-        self.merge(pair, paths[1], refused="once more")
-        self.merge(pair, self.make("same", seed=9, model__sample=30), refused="once more")
+        self.merge(pair, paths[1], refused="also has")
+        self.merge(pair, self.make("same", seed=9, model__sample=30), refused="also has")
         other = self.make("seed", seed=1, model__sample=24, model__disorder_seed=3)
-        self.merge(pair, other, refused="has the seed and the first sample of")
+        self.merge(pair, other, refused="has the same seed and first sample as")
         self.assertEqual(self.merge(pair, self.make("new", seed=1, model__sample=100))["summary"]
                          .attrs["files"], 3)
 
@@ -326,7 +326,7 @@ class Merge(MergeCase):
             self.assertEqual(len(set(one["samples/checksum"][:])), 8)
         for i, path in enumerate(("first.h5", "copy.h5")):
             other = self.make(f"other{i}", read + path, seed=7 + i, algorithm__samples=8)
-            self.merge(named, other, refused="once more")
+            self.merge(named, other, refused="also has")
 
     def test_the_program_reads_merged_files(self):
         self.merge(self.make("one"))
@@ -340,7 +340,7 @@ class Merge(MergeCase):
         self.assertIn("exists already", self.gpumc("merge", "merged.h5", path, code=INVALID).err)
         self.gpumc("merge", "merged.h5", path, "--fresh", code=INVALID)  # not a result: left alone
         self.assertEqual(self.path("merged.h5").read_text(), "mine")
-        self.assertIn("is the output and one of the files", self.gpumc("merge", "one.h5", path, code=INVALID).err)
+        self.assertIn("is both the output, which comes first, and one of the files", self.gpumc("merge", "one.h5", path, code=INVALID).err)
         self.gpumc("merge", "again.h5", path)
         before = self.path("again.h5").read_bytes()
         self.assertIn("exists already", self.gpumc("merge", "again.h5", path, code=INVALID).err)
@@ -351,7 +351,7 @@ class Merge(MergeCase):
         before = self.path("again.h5").read_bytes()
         self.gpumc("merge", "again.h5", path, "--fresh", code=FAILURE)
         self.assertEqual(self.path("again.h5").read_bytes(), before)
-        self.merge(path, refused="/summary does not say measurements", code=FAILURE)
+        self.merge(path, refused="/summary does not contain measurements", code=FAILURE)
         self.assertEqual([name for name in self.names() if ".partial" in name or ".lock" in name], [])
 
     def test_a_run_does_not_take_a_merged_file_for_its_own(self):
@@ -362,10 +362,10 @@ class Merge(MergeCase):
 
     def test_refusals(self):
         first = self.make("first")
-        self.merge(first, first, refused="once more")
-        self.merge(first, self.make("overlap", seed=6, model__sample=23), refused="once more")
+        self.merge(first, first, refused="also has")
+        self.merge(first, self.make("overlap", seed=6, model__sample=23), refused="also has")
         self.merge(first, self.make("seed", model__disorder_seed=3),
-                   refused="has the seed and the first sample of")
+                   refused="has the same seed and first sample as")
         self.merge(first, self.make("size", model__sample=24, algorithm__sweeps=2560),
                    refused="algorithm.sweeps: 1280 -> 2560")
         keys = self.make("keys", model__sample=24, algorithm__update="heat_bath",

@@ -114,12 +114,12 @@ class MergeSeeds(MergeCase):
     def hold_seeds(self, text, first, again, but=(), within=1e-9):
         """What has random numbers twice, or is not the same system, is refused; a pair counts as its sources."""
         paths = self.make(text, SEEDS[:3])
-        self.merge(paths[0], paths[0], refused="has the seed and the first sample of")
+        self.merge(paths[0], paths[0], refused="has the same seed and first sample as")
         self.path("copy.h5").write_bytes(paths[1].read_bytes())
-        self.merge(paths[0], paths[1], self.path("copy.h5"), refused="or the data are the same")
+        self.merge(paths[0], paths[1], self.path("copy.h5"), refused="or their data are the same")
         self.merge(*paths[:2]).close()
         self.path("merged.h5").rename(self.path("pair.h5"))
-        self.merge(self.path("pair.h5"), paths[1], refused="has the seed and the first sample of")
+        self.merge(self.path("pair.h5"), paths[1], refused="has the same seed and first sample as")
         parts = dict(walk(self.merge(self.path("pair.h5"), paths[2])["summary"]))
         for name, values in walk(self.merge(*paths)["summary"]):
             if name not in but:

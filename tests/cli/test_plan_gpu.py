@@ -48,7 +48,7 @@ class PlanForAGpu(PlanCase):
         text = self.gpumc("plan", config, "--gpu", "80 GiB").out
         self.assertRegex(text, r"gpu +80 GiB: about .* needed, fits\n")
         self.assertEqual(text.count("time "), 1)
-        self.assertRegex(text, r"(?m)^time +unknown: not measured with such a card")
+        self.assertRegex(text, r"(?m)^time +unknown: never measured with this card")
 
     def test_knows_names_as_drivers_give_them(self):
         config = self.write("t.yaml", CONFIG)
@@ -60,7 +60,7 @@ class PlanForAGpu(PlanCase):
         config = self.write("t.yaml", CONFIG)
         for words in (["--gpu", "H200", "--device", "cpu"], ["--device", "cpu", "--gpu", "H200"]):
             process = self.gpumc("plan", config, *words, code=INVALID)
-            self.assertIn("--gpu plans for a GPU, --device cpu does not", process.err)
+            self.assertIn("--gpu plans for a GPU, but --device cpu selects the CPU", process.err)
         # A configuration for a laptop, planned for a card.
         self.assertTrue(self.task(config, "--gpu", "H200", "--set", "kernel.device=cpu")["gpu"]["fits"])
 
@@ -95,7 +95,7 @@ class PlanForAGpu(PlanCase):
         config = self.write("t.yaml", CONFIG)
         self.assertRegex(self.gpumc("plan", config, *words).out,
                          r"(?s)0 +seed=1 +multispin on cuda .* at least .*\ngpu +H200 with 131 GiB: about .* needed, fits\n"
-                         r"time +at least .* full card")
+                         r"time +at least .* fully used card")
         tasks = json.loads(self.gpumc("plan", config, *words, "--json").out)["tasks"]
         self.assertEqual([task["gpu"]["fits"] for task in tasks], [True, True])
 
@@ -176,7 +176,7 @@ class PlanWithoutAGpu(PlanCase):
             with self.subTest(words=words):
                 text = self.plan(*words).out
                 for part in ("multispin on cuda", "this machine has no GPU", "MiB", "disk", "time", "unknown",
-                             "there is no GPU here: --gpu NAME|SIZE plans memory and time for a card"):
+                             "this machine has no GPU: --gpu NAME|SIZE plans memory and time for a card"):
                     self.assertIn(part, text)
                 for task in json.loads(self.plan(*words, "--json").out)["tasks"]:
                     self.assertEqual(task["device"], "cuda")

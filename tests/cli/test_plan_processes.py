@@ -35,18 +35,18 @@ class PlanProcesses(ProgramCase):
     def test_parts(self):
         """What is divided, and what the processes with least and most have of it."""
         for text, processes, division, unit, least, most, words in (
-                (PA, 3, "runs", "runs", 1, 2, "by runs or values, of which 5 are at once: 1, 2, 2"),
-                (PA, 5, "runs", "runs", 1, 1, "by runs or values, of which 5 are at once: 1, 1, 1, 1, 1"),
-                (PA, 7, "parts of every run", "replicas", 272, 288, "by replicas of every run, each of 5 with 2000: "
+                (PA, 3, "runs", "runs", 1, 2, "by runs or values, 5 at once: 1, 2, 2"),
+                (PA, 5, "runs", "runs", 1, 1, "by runs or values, 5 at once: 1, 1, 1, 1, 1"),
+                (PA, 7, "parts of every run", "replicas", 272, 288, "by replicas of every run, 5 with 2000 each: "
                                                                     "288, 288, 288, 288, 288, 288, 272"),
                 (PA.replace("runs: 5", "runs: 1"), 2, "parts of every run", "replicas", 992, 1008,
-                 "by replicas, of which there are 2000: 992, 1008"),
-                (LADDER, 3, "runs", "runs", 6, 7, "by runs or values, of which 20 are at once: 6, 7, 7"),
-                (LADDER, 20, "runs", "runs", 1, 1, "by runs or values, of which 20 are at once: 1 each"),
-                (LADDER, 40, "runs or parts of one", "replicas", 32, 32, "by replicas of one run or value, each of 20 with 64: 32 each"),
-                (PT, 4, "runs", "runs", 1, 2, "by runs or values, of which 5 are at once: 1, 1, 1, 2"),
-                (SAMPLES, 2, "parts of every run", "samples", 97, 128, "by samples of every run, each of 10 with 225: 128, 97"),
-                (MUCA, 3, "parts of every run", "walkers", 64, 96, "by walkers, of which there are 250: 64, 96, 90")):
+                 "by replicas, 2000 in all: 992, 1008"),
+                (LADDER, 3, "runs", "runs", 6, 7, "by runs or values, 20 at once: 6, 7, 7"),
+                (LADDER, 20, "runs", "runs", 1, 1, "by runs or values, 20 at once: 1 each"),
+                (LADDER, 40, "runs or parts of one", "replicas", 32, 32, "by replicas of single runs or values, 20 with 64 each: 32 each"),
+                (PT, 4, "runs", "runs", 1, 2, "by runs or values, 5 at once: 1, 1, 1, 2"),
+                (SAMPLES, 2, "parts of every run", "samples", 97, 128, "by samples of every run, 10 with 225 each: 128, 97"),
+                (MUCA, 3, "parts of every run", "walkers", 64, 96, "by walkers, 250 in all: 64, 96, 90")):
             with self.subTest(text=text, processes=processes):
                 found = self.task(text, "--processes", processes)["processes"]
                 self.assertEqual((found["processes"], found["per_host"], found["divided"]), (processes, processes, True))
@@ -83,7 +83,7 @@ class PlanProcesses(ProgramCase):
         """Refused as a run refuses them."""
         for text, processes, said in (
                 (PA, 2001, "2001 processes, but 5 runs of 2000 replicas, in groups of "),
-                (LADDER, 41, "41 processes, but 20 runs of 64 replicas, in groups of 32, can be divided among 40 at most; start fewer"),
+                (LADDER, 41, "41 processes, but 20 runs of 64 replicas, in groups of 32, can be divided among at most 40; start fewer"),
                 (PT, 6, "6 processes, but 5 runs of 1 replicas, in groups of ")):
             config = self.write("t.yaml", text)
             for words in ([], ["--json"], ["--gpu", "H200"]):
@@ -95,11 +95,11 @@ class PlanProcesses(ProgramCase):
 
     def test_text(self):
         text = self.gpumc("plan", self.write("t.yaml", PA), "--processes", 3, "--per-host", 2, "--device", "cpu").out
-        self.assertRegex(text, r"\nprocesses   3, 2 on a host; divided by runs or values, of which 5 are at once: 1, 2, 2\n"
-                               r"            each \d+ threads? and .* of the host\n"
-                               r"memory      .* a process: replicas .*, work arrays .*; .* on a host; .* available\n")
+        self.assertRegex(text, r"\nprocesses   3, 2 per host; divided by runs or values, 5 at once: 1, 2, 2\n"
+                               r"            each with \d+ threads? and .* of host memory\n"
+                               r"memory      .* per process: replicas .*, work arrays .*; .* on a host; .* available\n")
         text = self.gpumc("plan", self.write("t.yaml", LADDER), "--processes", 12, "--device", "cpu").out
-        self.assertIn("; divided by runs or values, of which 20 are at once: 1 or 2 each\n", text)
+        self.assertIn("; divided by runs or values, 20 at once: 1 or 2 each\n", text)
 
     def test_a_gpu_that_is_not_here(self):
         """Each process has one of its own."""
@@ -131,8 +131,8 @@ class PlanProcesses(ProgramCase):
     def test_usage(self):
         config = self.write("t.yaml", PA)
         for words, said in ((["--processes", 0], "--processes must be an integer from 1 to "), (["--processes", "x"], "--processes must be"),
-                            (["--processes", 2, "--per-host", 3], "--per-host 3: there are fewer processes (--processes)"),
-                            (["--per-host", 2], "--per-host 2: there are fewer processes (--processes)")):
+                            (["--processes", 2, "--per-host", 3], "--per-host 3 exceeds the number of processes (--processes)"),
+                            (["--per-host", 2], "--per-host 2 exceeds the number of processes (--processes)")):
             self.assertIn(said, self.gpumc("plan", config, *words, code=INVALID).err)
 
 

@@ -167,7 +167,7 @@ class Used(Outside):
         recorded = provenance(self.path("potts.h5"))
         self.assertEqual((recorded["kernel"], recorded["trajectory"]), ("still", "potts-still-1"))
         self.assertEqual([plugin["name"] for plugin in json.loads(recorded["plugins"])], ["potts", "still"])
-        self.refused("not known here", "before it", config=both.replace("./plugins/potts.so, ", ""))
+        self.refused("unknown here", "before this one", config=both.replace("./plugins/potts.so, ", ""))
         self.environment["GPUMC_PLUGIN_PATH"] = str(self.path("plugins"))
         self.write("c.yaml", asked.replace("[./plugins/potts.so]", "[still]"))
         self.gpumc("validate", "c.yaml")

@@ -57,7 +57,7 @@ class Refused(Outside):
         listed = json.loads(self.gpumc("list", "--json").out)
         self.assertEqual([plugin["usable"] for plugin in listed["plugins"]], [False, False])
         self.assertIn("ABI 99", listed["plugins"][0]["why_not"])
-        self.assertIn(f"shadowed: names find {first.resolve()} first", listed["plugins"][1]["why_not"])
+        self.assertIn(f"shadowed by {first.resolve()}, which is found first", listed["plugins"][1]["why_not"])
         self.assertNotIn("potts", [model["name"] for model in listed["models"]])
         first.unlink()
         listed = json.loads(self.gpumc("list", "--json").out)
@@ -76,7 +76,7 @@ class Refused(Outside):
         edited(loud, plugin, (LAYOUT, b"\xff\xff\0\0"))
         self.refused("other headers", "struct gpumc_algorithm_ops differs", "build it")
         edited(loud, plugin, (LAYOUT + 4 * 300, b"\xff\xff\0\0"))
-        self.refused("other headers, where struct ")
+        self.refused("other headers, in which struct ")
         edited(loud, plugin, (ABI + 4, b"\1\0\0\0"))
         self.refused("other headers")
         # By name, the message is that of the plugin that would have it.
@@ -99,7 +99,7 @@ class Refused(Outside):
             plugin.write_bytes(whole[:size])
             self.refused(str(plugin.resolve()))
         shutil.copy(PROGRAM, plugin)
-        self.refused("no note of gpumc")
+        self.refused("no gpumc note")
         plugin.write_bytes(whole[:18] + b"\xb7\0" + whole[20:])  # e_machine: AArch64
         self.refused("another kind of processor")
         edited(self.built["loud"], plugin, (MODELS, b"\x1b[31m"))
@@ -123,13 +123,13 @@ class Refused(Outside):
         (folder / "frozen.c").write_text((EXAMPLES / "potts/frozen.c").read_text())
         (folder / "models.def").write_text("GPUMC_MODEL(ising2d)\n")
         compile_plugin(self.prefix, "ising", folder, folder / "ising.c", folder / "frozen.c")
-        self.refused("model 'ising2d' is built into this gpumc", config=POTTS + "plugins: [./ising/ising.so]\n")
+        self.refused("model 'ising2d' is already built into this gpumc", config=POTTS + "plugins: [./ising/ising.so]\n")
         self.put("potts")
         self.put("loud")
-        self.refused("model 'potts' is in the plugin", "potts.so already",
+        self.refused("model 'potts' is already in the plugin", "potts.so: leave one of them out",
                      config=BY_PATH.replace("potts.so]", "potts.so, ./plugins/loud.so]"))
         self.put("other", "others")
-        self.refused("a plugin named 'potts' is in use already",
+        self.refused("a plugin named 'potts' is already in use",
                      config=BY_PATH.replace("potts.so]", "potts.so, ./others/potts.so]"))
         self.write("c.yaml", BY_PATH.replace("potts.so]", "potts.so, ./plugins/potts.so]"))
         self.gpumc("validate", "c.yaml")

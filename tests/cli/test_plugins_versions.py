@@ -21,7 +21,7 @@ class Versions(Outside):
         self.gpumc("run", "c.yaml", "--max-time", "1 ms", code=STOPPED)
         self.put("other")
         said = self.gpumc("run", "c.yaml", code=INVALID).err
-        self.assertIn("version 1.0 of plugin potts, this is version 2.0", said)
+        self.assertIn("version 1.0 of plugin potts, but this is version 2.0", said)
         self.assertIn("refused", self.gpumc("status", "c.yaml").out)
         self.put("potts")
         with open(plugin, "ab") as file:  # built again, as it were: another checksum of the same version
@@ -30,7 +30,7 @@ class Versions(Outside):
         self.assertEqual(numeric_datasets(self.path("potts.h5")), numeric_datasets(self.path("whole.h5")))
         self.put("other")
         said = self.gpumc("run", "c.yaml", code=INVALID).err
-        self.assertIn("version 1.0 of plugin potts, this is version 2.0", said)
+        self.assertIn("version 1.0 of plugin potts, but this is version 2.0", said)
         self.assertIn("--fresh", said)
         self.gpumc("run", "c.yaml", "--quiet", "--fresh")
 

@@ -66,7 +66,7 @@ class Transfers(ProcessesCase):
     def test_by_way_of_the_host(self):
         for kind in mpi.LAUNCHERS:
             done = self.launch(kind, 2, TRANSFER, device.NAME, GPUMC_TRANSFERS="host")
-            why = "" if device.NAME == "cpu" else ": (GPUMC_TRANSFERS says so|processes share a GPU)"
+            why = "" if device.NAME == "cpu" else ": (requested by GPUMC_TRANSFERS|processes share a GPU)"
             self.assertRegex(done.stdout, rf"^2 processes, host copies{why}\n")
 
     def test_a_way_that_there_is_not(self):
@@ -143,7 +143,7 @@ class Modules(ProcessesCase):
         done = self.drive("Open MPI", 3, "agree", 9, 1, code=INVALID,
                           GPUMC_MPI_MODULES=self.folder(gpumc_openmpi="MPICH"))
         self.assertRegex(done.stdout, r"^error: started as 3 processes by Open MPI, but MPICH [\d.]+ finds 1: the launcher "
-                                      r"belongs to another MPI than the one that this gpumc was built with\n$")
+                                      r"belongs to a different MPI from the one that this gpumc was built with\n$")
 
     def test_a_module_that_is_none(self):
         for kind in mpi.LAUNCHERS:
@@ -184,9 +184,9 @@ class Doctor(ProcessesCase):
         text = self.gpumc("doctor").out
         self.assertRegex(text, r"\nprocesses   started alone; mpirun of (Open MPI|MPICH)")
         empty = self.gpumc("doctor", env=mpi.environment(GPUMC_MPI_MODULES=str(self.directory))).out
-        self.assertIn("\nprocesses   started alone; no module for an MPI (docs/processes.md)\n", empty)
+        self.assertIn("\nprocesses   started alone; no MPI module (docs/processes.md)\n", empty)
         self.assertRegex(text, r"\ntransfers   between processes by " + "(" + "|".join(TRANSFERS) + ")" + r"; (Open MPI|MPICH) (supports CUDA|does not support "
-                               r"CUDA|knows of CUDA once it is started)[,\n]")
+                               r"CUDA|reports CUDA support only once it is started)[,\n]")
         self.assertNotIn("transfers", empty)
 
     def test_launchers(self):

@@ -31,7 +31,7 @@ MOST_BUSY = 8  # loops that a test starts beside the program
 class Plan(ProgramCase):
     def test_single_run(self):
         text = self.gpumc("plan", self.write("c.yaml", SMALL), "--device", "cpu").out
-        for words in ["ising2d, 64 sites", "multispin on cpu", "fastest expected", "replicas",
+        for words in ["ising2d, 64 sites", "multispin on cpu", "expected to be the fastest", "replicas",
                       "available", "updates     5.12e+05", "estimate", "small.h5"]:
             self.assertIn(words, text)
         self.assertEqual(self.names(), ["c.yaml"], "a plan writes nothing")
@@ -64,7 +64,7 @@ class Plan(ProgramCase):
         config = self.write("c.yaml", text)
         self.assertRegex(self.gpumc("plan", config).out,
                          r"result      about 1\d\.\d MiB, 10 MiB of it configurations\n"
-                         r"disk        about 2\d(\.\d)? MiB while it runs, 3\d\.\d MiB at a resume; a checkpoint is \d+ KiB, two while")
+                         r"disk        about 2\d(\.\d)? MiB while it runs, 3\d\.\d MiB when it resumes; a checkpoint takes \d+ KiB, twice that while")
         task, = json.loads(self.gpumc("plan", config, "--json").out)["tasks"]
         self.assertEqual(task["configuration_bytes"], 512 * 512 * (8 + 4 * 8))
         self.gpumc("run", config, "--quiet")
@@ -96,7 +96,7 @@ class Plan(ProgramCase):
                 self.assertEqual([line[8:] for line in text.splitlines() if line.startswith("remark: ")], found)
             return found
 
-        common = ": their results cannot be merged; let model.sample go in steps of 32"
+        common = ": their results cannot be merged; increase model.sample in steps of 32"
         self.assertEqual(remarks(), [])
         self.assertEqual(remarks("campaign.model.sample=[0, 47, 16]"),
                          ["tasks 0 and 2 have samples 16 to 31 of the disorder in common (and 1 more with another task)" + common])
@@ -124,7 +124,7 @@ class Plan(ProgramCase):
             stored = sum(item.size * item.dtype.itemsize for item in file["configurations"].values())
         self.assertEqual(stored, task["configuration_bytes"])
         text = self.gpumc("plan", config, "--set", "algorithm.beta={to: 0.5, overlap: 0.8}").out
-        self.assertIn(" of it configurations, with steps that are chosen as it goes\n", text)
+        self.assertIn(" of it configurations, with steps chosen during the run\n", text)
 
     def test_rate_does_not_depend_on_what_else_runs(self):
         """A tiny job beside busy loops, one for each processor: the estimate of an idle machine, but for a factor of 10."""
@@ -174,7 +174,7 @@ class Plan(ProgramCase):
             self.assertIn(f"device {MISSING}: this machine has no such GPU", err)
         else:
             self.assertEqual(process.returncode, 0, err)
-            self.assertIn("there is no GPU here: --gpu NAME|SIZE", out)
+            self.assertIn("this machine has no GPU: --gpu NAME|SIZE", out)
 
 
 class Plugins(ProgramCase):
@@ -200,7 +200,7 @@ class Plugins(ProgramCase):
     def test_kernels_say_what_they_take_in_json_too(self):
         text = self.gpumc("describe", "ising2d").out
         kernels = json.loads(self.gpumc("describe", "ising2d", "--json").out)["kernels"]
-        self.assertEqual([line.partition("takes: ")[2] for line in text.splitlines() if "takes: " in line],
+        self.assertEqual([line.partition("accepts: ")[2] for line in text.splitlines() if "accepts: " in line],
                          [kernel.get("takes") for kernel in kernels])
 
     def test_describe_an_algorithm(self):
@@ -280,7 +280,7 @@ class Info(ProgramCase):
 
     def test_thinned_table_says_so(self):
         self.gpumc("run", self.write("c.yaml", SMALL.replace("step: 0.05", "step: 0.01")))
-        self.assertIn("(one in 3 of 51 rows; all of them by --json)",
+        self.assertIn("(1 in 3 of 51 rows; --json shows all of them)",
                       self.gpumc("info", "small.h5").out)
 
     def test_of_an_unfinished_run(self):

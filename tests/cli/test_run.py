@@ -386,7 +386,7 @@ class Campaigns(ProgramCase):
 
     def test_task_out_of_range(self):
         process = self.gpumc("run", self.write("c.yaml", CAMPAIGN), "--task", 3, code=INVALID)
-        self.assertIn("has the tasks 0 to 2", process.err)
+        self.assertIn("has tasks 0 to 2", process.err)
 
     def test_task_of_a_campaign_has_the_numbers_of_the_single_run(self):
         self.gpumc("run", self.write("c.yaml", CAMPAIGN), "--task", 1)

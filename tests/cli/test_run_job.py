@@ -34,7 +34,7 @@ class SaidOnce(MpiCase):
             self.assertEqual(done.err.count(once), 1, done.err)
 
     def test_usage(self):
-        self.errors(["run"], INVALID, once="gpumc: error: the configuration file is missing")
+        self.errors(["run"], INVALID, once="gpumc: error: no configuration file given")
         self.errors(["run", "--nonsense"], INVALID, once="unknown option '--nonsense'")
 
     def test_configuration(self):
@@ -160,7 +160,7 @@ class TheJob(MpiCase):
         config = self.write("c.yaml", SMALL)
         for kind in mpi.LAUNCHERS:
             done = self.mpirun(kind, 3, "run", config, "--max-time", "job", code=INVALID)
-            self.assertEqual(done.err.count("--max-time job: this is no job of Slurm"), 1)
+            self.assertEqual(done.err.count("--max-time job: this is not a Slurm job"), 1)
 
 
 class FullDisk(MpiCase):

@@ -232,7 +232,7 @@ class WalkersOfMuca(Comparison):
         for kind in mpi.LAUNCHERS:
             done = self.mpirun(kind, 3, "run", self.write("c.yaml", few), code=INVALID)
             self.assertEqual(done.err.count("gpumc: error: 3 processes, but 1 runs of 45 replicas, in groups of 32, can be "
-                                            "divided among 2 at most"), 1, done.err)
+                                            "divided among at most 2"), 1, done.err)
         self.assertEqual(self.names("*.h5*"), self.REFUSED)
 
     def test_where_no_walker_comes_in(self):

@@ -250,7 +250,7 @@ class Beside(SpecialCase):
         before = state(self.path("small.h5.partial"))
         self.quick("run", self.config, code=OK)
         self.assertEqual(state(self.path("small.h5.partial")), before)
-        self.assertIn("finished result", self.quick("run", self.config, "--fresh", code=FAILURE).err)
+        self.assertIn("a finished or damaged result", self.quick("run", self.config, "--fresh", code=FAILURE).err)
         self.assertEqual(state(self.path("small.h5.partial")), before)
 
     def test_empty_files_are_no_obstacle(self):
@@ -303,7 +303,7 @@ class Campaigns(SpecialCase):
         for suffix in SUFFIXES:
             for files in [["c2", "c2" + suffix], ["a", "c2" + suffix, "c2"]]:
                 with self.subTest(files):
-                    self.assertIn(f"gives the file {suffix} beside its own", self.verdict(*files))
+                    self.assertIn(f"gives the file {suffix} next to its own result", self.verdict(*files))
         for files in [["c", "./c"], ["c", "d/../c"], ["d/c", "d//c"], ["d/c", "e/c"], ["d/c", "e/../d/./c"]]:
             with self.subTest(files):
                 self.assertIn("would both write", self.verdict(*files))

@@ -57,7 +57,7 @@ class Srun(ProgramCase):
 
     def test_without_a_way(self):
         said = self.srun("none", 2, PROGRAM, "run", self.config("none", 1), code=INVALID)
-        self.assertIn("srun has started 2 processes that no MPI can reach: use srun --mpi=pmix or --mpi=pmi2", said)
+        self.assertIn("srun started 2 processes that no MPI can connect: use srun --mpi=pmix or --mpi=pmi2", said)
         self.assertEqual(said.count("gpumc: error:"), 1, said)
 
 

@@ -101,8 +101,8 @@ class Files(StatusCase):
         self.path("taken.h5").mkdir()
         self.path("nowhere").symlink_to("missing")
         for output, why in (("file/x.h5", "file is not a directory"),
-                            ("file/deeper/x.h5", "cannot make the directory file/deeper: Not a directory"),
-                            ("nowhere/x.h5", "cannot make the directory nowhere: No such file"),
+                            ("file/deeper/x.h5", "cannot create the directory file/deeper: Not a directory"),
+                            ("nowhere/x.h5", "cannot create the directory nowhere: No such file"),
                             ("taken.h5", "taken.h5: is a directory")):
             with self.subTest(output=output):
                 self.assertIn(why, self.check("failed", "-o", output)["message"])

@@ -107,7 +107,7 @@ class Watch(ProgramCase):
 
     def test_mistakes(self):
         config = self.write("c.yaml", SMALL)
-        self.assertIn("--watch takes 0.1 to 86400 seconds", self.gpumc("status", config, "--watch=0", code=INVALID).err)
+        self.assertIn("--watch must be 0.1 to 86400 seconds", self.gpumc("status", config, "--watch=0", code=INVALID).err)
         self.assertIn("not 'often'", self.gpumc("status", config, "--watch=often", code=INVALID).err)
         self.assertIn("leave one of them out", self.gpumc("status", config, "--watch", "--json", code=INVALID).err)
 

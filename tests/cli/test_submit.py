@@ -193,24 +193,24 @@ class Submitting(SlurmCase):
         self.install("squeue", "echo 'squeue: error: no controller' >&2; exit 1")
         process = self.gpumc("submit", "c.yaml", "--slurm", "--dry-run")
         self.assertIn("--array=0-6\n", process.out)
-        self.assertEqual(process.err, "gpumc: warning: tasks in the queue cannot be told from others: "
+        self.assertEqual(process.err, "gpumc: warning: it is unknown which tasks are already in the queue: "
                                       "squeue: error: no controller\n")
         process = self.gpumc("submit", "c.yaml", "--slurm", code=FAILURE)
         self.assertEqual((process.out, process.err), (
-            "", "gpumc: error: nothing was submitted, since tasks that are in the queue already cannot be told from others: "
+            "", "gpumc: error: nothing was submitted, since it is unknown which tasks are already in the queue: "
                 "squeue: error: no controller\n"))
 
     def test_errors(self):
         self.write("c.yaml", SEVEN)
         self.write("bad.yaml", SEVEN.replace("population", "popluation"))
-        self.refuse("--slurm", says="the configuration file is missing")
-        self.refuse("c.yaml", says="the scheduler is missing: --slurm")
+        self.refuse("--slurm", says="no configuration file given")
+        self.refuse("c.yaml", says="no scheduler given: use --slurm")
         self.refuse("c.yaml", "--slrum", says="did you mean '--slurm'?")
         self.refuse("c.yaml", "--slurm", "--bundle", 0, says="--bundle must be an integer from 1")
         for word in ["--array=1-2", "-a3", "--arr"]:
-            self.refuse("c.yaml", "--slurm", "--", word, says=f"'{word}': gpumc submit writes --array itself")
-        self.refuse("c.yaml", "--slurm", "--", "--time=1\n", says="no line ends")
-        self.refuse("c.yaml", "--slurm", "--", "8:00:00", says="'8:00:00' after -- is no option of sbatch")
+            self.refuse("c.yaml", "--slurm", "--", word, says=f"'{word}': gpumc submit sets --array itself")
+        self.refuse("c.yaml", "--slurm", "--", "--time=1\n", says="must not be empty or contain line breaks")
+        self.refuse("c.yaml", "--slurm", "--", "8:00:00", says="'8:00:00' after -- is not an option of sbatch")
         self.refuse("c.yaml", "d.yaml", "--slurm", says="one configuration at a time")
         self.assertIn("did you mean 'population'", self.gpumc("submit", "bad.yaml", "--slurm", code=INVALID).err)
         self.refuse("none.yaml", "--slurm", says="none.yaml", code=FAILURE)
@@ -218,7 +218,7 @@ class Submitting(SlurmCase):
         self.install_sbatch("echo 'sbatch: error: Invalid partition' >&2; exit 1")
         self.refuse("c.yaml", "--slurm", says="nothing was submitted: sbatch: error: Invalid partition\n", code=FAILURE)
         self.install_sbatch("exit 1")
-        self.refuse("c.yaml", "--slurm", says="nothing was submitted: sbatch ended with exit code 1\n", code=FAILURE)
+        self.refuse("c.yaml", "--slurm", says="nothing was submitted: sbatch exited with code 1\n", code=FAILURE)
 
     def test_a_task_that_would_be_refused(self):
         self.write("c.yaml", SEVEN)
@@ -229,7 +229,7 @@ class Submitting(SlurmCase):
         self.write("c.yaml", SEVEN)
         self.install("scontrol", "echo 'MaxArraySize            = 4'")
         self.refuse("c.yaml", "--slurm", says="element 6 of the array is beyond the 4 that a job can have here "
-                                               "(MaxArraySize): --bundle 2 or more")
+                                               "(MaxArraySize): use --bundle 2 or more")
         self.assertEqual(self.elements("--bundle", 2), "0-3")
         self.gpumc("run", "c.yaml", "--task", "4-6")
         self.assertEqual(self.elements(), "0-3")
@@ -268,7 +268,7 @@ class Status(SlurmCase):
         self.write("c.yaml", SMALL)
         self.install("squeue", "echo first >&2; echo 'squeue: error: last' >&2; exit 1")
         process = self.gpumc("status", "c.yaml")
-        self.assertTrue(process.out.endswith("\nIts jobs are unknown: squeue: error: last\n"), process.out)
+        self.assertTrue(process.out.endswith("\nThe Slurm jobs are unknown: squeue: error: last\n"), process.out)
         self.assertEqual(json.loads(self.gpumc("status", "c.yaml", "--json").out)["squeue"], "squeue: error: last")
         self.install("squeue", "echo 'squeue: fatal: Could not establish a configuration source' >&2; exit 1")
         self.assertNotIn("jobs", self.gpumc("status", "c.yaml").out)
@@ -286,10 +286,10 @@ class Lists(SlurmCase):
         self.write("c.yaml", SEVEN)
         for text in ["", "1,", ",1", "1-", "-1", "2-1", "1 2", "0x1", "+1", "1--2", "1-2-3", "99999999999", "a"]:
             process = self.gpumc("run", "c.yaml", f"--task={text}", code=INVALID)
-            self.assertIn(f"--task must be an integer from 0, a range or a list such as '0,3-8', not '{text}'",
+            self.assertIn(f"--task must be a non-negative integer, a range or a list such as '0,3-8', not '{text}'",
                           process.err)
         process = self.gpumc("run", "c.yaml", "--task", "0,5-7", code=INVALID)
-        self.assertEqual(process.err, "gpumc: error: --task 0,5-7: c.yaml has the tasks 0 to 6\n")
+        self.assertEqual(process.err, "gpumc: error: --task 0,5-7: c.yaml has tasks 0 to 6\n")
         self.assertEqual(self.names("*.h5*"), [])
 
     def test_a_task_of_a_list_that_is_taken_is_left_to_the_other(self):
@@ -345,8 +345,8 @@ class EndOfJob(SlurmCase):
         warning = "gpumc: warning: --max-time job: the end of the job is unknown"
         for text, says in [(None, "squeue is not on the PATH"),
                            ("echo 'squeue: error: none' >&2; exit 1", "squeue: error: none"),
-                           ("echo INVALID", "squeue has no time left for job 12"),
-                           ("exit 3", "squeue ended with exit code 3")]:
+                           ("echo INVALID", "squeue reports no remaining time for job 12"),
+                           ("exit 3", "squeue exited with code 3")]:
             if text is not None:
                 self.install("squeue", text)
             process = self.gpumc("run", "c.yaml", "--max-time", "job", "--fresh",
@@ -361,7 +361,7 @@ class EndOfJob(SlurmCase):
     def test_outside_of_a_job(self):
         self.write("c.yaml", SMALL)
         process = self.gpumc("run", "c.yaml", "--max-time", "job", code=INVALID)
-        self.assertIn("--max-time job: this is no job of Slurm", process.err)
+        self.assertIn("--max-time job: this is not a Slurm job", process.err)
         self.assertFalse(self.path("small.h5").exists())
 
 

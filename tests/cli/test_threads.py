@@ -51,7 +51,7 @@ class Threads(ProgramCase):
     def test_more_than_the_machine_is_good_for(self):
         for words in ["run", self.config], ["plan", self.config]:
             process = self.gpumc(*words, "--threads", MOST + 1, code=INVALID)
-            self.assertIn(f"{MOST + 1} threads requested (--threads), but gpumc takes up to {MOST} on "
+            self.assertIn(f"{MOST + 1} threads requested (--threads), but gpumc uses at most {MOST} on "
                           f"{PROCESSORS} processor", process.err)
             process = self.with_variable(str(MOST + 1), *words, code=INVALID)
             self.assertIn(f"{MOST + 1} threads requested (OMP_NUM_THREADS)", process.err)

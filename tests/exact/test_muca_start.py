@@ -200,7 +200,7 @@ class Start(ProgramCase):
         self.text("exact.txt", self.value, self.log_dos * 1.001)
         self.assertEqual(self.state(*options)["state"], "refused")
         error = self.gpumc("run", self.config, *options, code=INVALID).err
-        self.assertIn("run.h5.ckpt: a file that the task reads holds other values than when the checkpoint was made",
+        self.assertIn("run.h5.ckpt: a file that the task reads has changed since the checkpoint was made",
                       error)
         self.text("exact.txt", self.value[::-1], self.log_dos[::-1])  # the same levels in another order
         self.assertEqual(self.state(*options)["state"], "resumable")
@@ -213,7 +213,7 @@ class Start(ProgramCase):
             self.assertEqual(file["summary/log_dos"][()].tolist(), resumed.tolist())
         self.text("exact.txt", self.value, self.log_dos * 1.001)
         self.assertEqual(self.state(*options)["state"], "refused")
-        self.assertIn("run.h5: a file that the task reads holds other values than when the result was made",
+        self.assertIn("run.h5: a file that the task reads has changed since the result was made",
                       self.gpumc("run", self.config, *options, code=INVALID).err)
         self.path("exact.txt").unlink()
         self.assertIn("cannot read exact.txt", self.state(*options)["message"])

@@ -292,9 +292,9 @@ static void expect_refusal(size_t group, size_t first, size_t count, const char 
 static void what_is_no_share_is_refused(void **state)
 {
   (void)state;
-  expect_refusal(0, 32, 32, "does not divide the replicas of a run: it does not declare");
-  expect_refusal(32, 16, 32, "begins at number 16 of 100, but at multiples of 32");
-  expect_refusal(32, 96, 32, "no share of 32 replicas that begins at number 96 of 100");
+  expect_refusal(0, 32, 32, "cannot divide the replicas of a run: it does not declare");
+  expect_refusal(32, 16, 32, "begins at number 16 of 100, only at multiples of 32");
+  expect_refusal(32, 96, 32, "cannot have a share of 32 replicas that begins at number 96 of 100");
 }
 
 /* Walks share sites among the replicas of a group, whatever the kernel's own group. */

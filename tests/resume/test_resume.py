@@ -233,7 +233,7 @@ class SpoiledCheckpoint(JobCase):
         self.assertEqual(process.err.count("--fresh"), int(ours), process.err)
         if not ours:
             fresh = self.gpumc("run", self.config, "--fresh", code=FAILURE)
-            self.assertIn("run.h5.ckpt: not a checkpoint of gpumc, and left alone", fresh.err)
+            self.assertIn("run.h5.ckpt: not a checkpoint of gpumc, and was left alone", fresh.err)
         self.assertEqual(checkpoint.read_bytes(), before)
         self.assertEqual(self.path("run.h5.partial").read_bytes(), partial)
 
@@ -310,7 +310,7 @@ class SpoiledCheckpoint(JobCase):
         version = int.from_bytes(good[16:20], "little")
         for other in (3, version + 1):
             checkpoint.write_bytes(good[:16] + other.to_bytes(4, "little") + good[20:])
-            self.refuse(f"was written by checkpoint format {other}; this program reads {version}: "
+            self.refuse(f"was written in checkpoint format {other}; this program reads {version}: "
                         "finish the run with the program that began it")
 
     def test_fresh_starts_over(self):
@@ -342,7 +342,7 @@ class SpoiledWorkingFile(JobCase):
         self.stopped_half_way()
         self.path("run.h5.partial").write_bytes(b"spoiled")
         process = self.gpumc("run", self.config, code=FAILURE)
-        self.assertIn("run.h5.partial: not a working file of gpumc, and left alone", process.err)
+        self.assertIn("run.h5.partial: not a working file of gpumc, and was left alone", process.err)
         self.assertEqual(self.path("run.h5.partial").read_bytes(), b"spoiled")
         self.path("run.h5.partial").unlink()
         self.finish()

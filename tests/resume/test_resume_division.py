@@ -152,7 +152,7 @@ class NoRoom(MpiCase, ResumeCase):
         done = self.limited(limit, "run", self.config, code=FAILURE)
         line, = self.lines(done)
         self.assertRegex(line, r"^gpumc: error: not enough memory: \d+ replicas \(3 runs side by side, as in the checkpoint\) need "
-                               r"\d.* are available; 2 processes with as much memory each are enough$")
+                               r"\d.*, and \d.* is available; 2 processes with as much memory each would be enough$")
         self.assertEqual(before, {name: self.path(name).read_bytes() for name in before})
         self.assertIn("resuming", self.limited(limit + self.bytes_of(1), "run", self.config, code=OK).err)
         assert_same_numbers(self, self.reference, self.path("run.h5"))

@@ -137,12 +137,12 @@ static void test_round_trip_errors(void **state)
                                            words, &error),                                         \
                  &error, "run.ckpt: state/words", message)
   REFUSE(GPUMC_INT64, 0, 1, 10, "is of uint64, not of int64");
-  REFUSE(GPUMC_UINT64, 0, 1, 9, "has 10 values a row, not 9");
+  REFUSE(GPUMC_UINT64, 0, 1, 9, "has 10 values per row, not 9");
   REFUSE(GPUMC_UINT64, 499, 2, 10, "has 500 rows; rows 499 to 501 were requested");
   REFUSE(GPUMC_UINT64, SIZE_MAX, 2, 10, "has 500 rows");
 #undef REFUSE
   assert_refused(gpumc_checkpoint_get_text(reader, "state/words", &text, &error), &error, path,
-                 "is not a text");
+                 "is not text");
   assert_refused(gpumc_checkpoint_get_text(reader, "none", &text, &error), &error, path,
                  "holds no none");
   gpumc_checkpoint_close(reader);
@@ -280,7 +280,7 @@ static void test_foreign_files_are_named(void **state)
   assert_ok(write_number(1, &error), &error);
   unsigned char *bytes = file_bytes(path, &size);
   bytes[16] = 7;
-  assert_damaged(bytes, size, "was written by checkpoint format 7; this program reads 5");
+  assert_damaged(bytes, size, "was written in checkpoint format 7; this program reads 5");
   free(bytes);
 }
 

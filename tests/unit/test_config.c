@@ -117,12 +117,12 @@ static void test_syntax_errors(void **state)
          "c.yaml:1:4: not valid YAML: text cannot begin with '@' unless it is in quotes\n");
   refuse("a: b: c\n",
          "c.yaml:1:5: not valid YAML: no ':' is expected here; check the indentation of "
-         "the line, and put text that has ': ' in it in quotes\n");
+         "the line, and put text that contains ': ' in quotes\n");
   refuse("a: 'b\n",
-         "c.yaml:2:1: not valid YAML: the closing quote is missing of the text that starts "
+         "c.yaml:2:1: not valid YAML: the closing quote is missing from the text that starts "
          "at line 1\n");
   refuse("a: 1\n---\nb: 2\n",
-         "c.yaml:2:1: a second document starts here; a configuration is a single one\n");
+         "c.yaml:2:1: a second document starts here; a configuration has only one\n");
   refuse("a: !!int 1\n", "c.yaml:1:4: tags are not allowed, found 'tag:yaml.org,2002:int'\n");
   refuse("a: 1\n? [b]\n: 2\n", "c.yaml:2:3: a key must be a single word or text\n");
   refuse("a: &a {x: 1}\nb:\n  <<: *a\n", "c.yaml:3:3: merge keys ('<<') are not allowed\n");
@@ -133,17 +133,18 @@ static void test_duplicate_key_errors(void **state)
 {
   (void)state;
   refuse("a: 1\nb: {c: 1, c: 2}\na: 2\na: 3\n",
-         "c.yaml:2:11: duplicate key 'c'; it was given at line 2 already\n"
-         "c.yaml:3:1: duplicate key 'a'; it was given at line 1 already\n"
-         "c.yaml:4:1: duplicate key 'a'; it was given at line 1 already\n");
+         "c.yaml:2:11: duplicate key 'c'; it was already given at line 2\n"
+         "c.yaml:3:1: duplicate key 'a'; it was already given at line 1\n"
+         "c.yaml:4:1: duplicate key 'a'; it was already given at line 1\n");
 }
 
 static void test_alias_errors(void **state)
 {
   (void)state;
   refuse("a: *b\n", "c.yaml:1:4: the alias '*b' refers to no anchor before it\n");
-  refuse("a: &a [*a]\n", "c.yaml:1:8: the alias '*a' stands inside what it refers to\n");
-  refuse("a: &a {b: {c: *a}}\n", "c.yaml:1:15: the alias '*a' stands inside what it refers to\n");
+  refuse("a: &a [*a]\n", "c.yaml:1:8: the alias '*a' is inside the value that it refers to\n");
+  refuse("a: &a {b: {c: *a}}\n",
+         "c.yaml:1:15: the alias '*a' is inside the value that it refers to\n");
 }
 
 static void test_byte_errors(void **state)
@@ -155,7 +156,7 @@ static void test_byte_errors(void **state)
   refuse("a: \xe2\x82", "c.yaml:1:4: not UTF-8: byte 0xe2\n");
   refuse_n("a: x\0y\n", 7, "c.yaml:1:5: the character U+0000 is not allowed\n");
   refuse("a: \x1b[1m\n", "c.yaml:1:4: the character U+001B is not allowed\n");
-  refuse("a: \"x\\0y\"\n", "c.yaml:1:4: text must not hold the character NUL\n");
+  refuse("a: \"x\\0y\"\n", "c.yaml:1:4: text must not contain the character NUL\n");
 }
 
 /* Ten levels of ten aliases would be 10^10 values. */
@@ -201,8 +202,8 @@ static void refuse_repeated(const char *head, const char *unit, int count, const
 static void test_size_errors(void **state)
 {
   (void)state;
-  refuse_repeated("a: ", "[", 33, "nested deeper than 32");
-  refuse_repeated("a: ", "{b: ", 20000, "nested deeper than 32");
+  refuse_repeated("a: ", "[", 33, "nested more than 32 levels deep");
+  refuse_repeated("a: ", "{b: ", 20000, "nested more than 32 levels deep");
   refuse_repeated("a: [", "x,", 300000, "too large: more than 300000 keys and values");
   refuse_repeated("a: [", "&x y,", 2000, "more than 1000 anchors");
   refuse_repeated("a: ", "0123456789", 840000,
@@ -216,11 +217,11 @@ static void test_size_of_aliases_errors(void **state)
   (void)state;
   gpumc_text_append(&head, "a: &a %01024d\nb: [", 0);
   refuse_repeated(head.characters, "*a, ", 8200,
-                  "too large: keys and values of more than 8 MiB when aliases are expanded; use "
+                  "too large: more than 8 MiB of keys and values when aliases are expanded; use "
                   "shorter texts and lists, or several configurations");
   gpumc_text_free(&head);
   refuse_repeated("a: &a [[[[[[[[[[[[[[[[x]]]]]]]]]]]]]]]]\nb: [[[[[[[[[[[[[[[[", "*a, ", 1,
-                  "c.yaml:2:20: nested deeper than 32");
+                  "c.yaml:2:20: nested more than 32 levels deep");
 }
 
 /* Has the maximum number of keys and values, 54 of them around the long list, and the maximum

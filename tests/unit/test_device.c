@@ -122,9 +122,10 @@ static void test_a_gpu_that_is_too_old(void **state)
   (void)state;
   struct gpumc_gpu_list one = gpus_of(1, &old, NULL), mixed = gpus_of(2, &old, &hopper);
   assert_refused(&one, "cuda",
-                 "device cuda: Old GPU has compute capability 7.5, gpumc needs 8.0 or newer");
-  assert_refused(&mixed, "cuda:0",
-                 "device cuda:0: Old GPU has compute capability 7.5, gpumc needs 8.0 or newer");
+                 "device cuda: Old GPU has compute capability 7.5, but gpumc needs 8.0 or higher");
+  assert_refused(
+      &mixed, "cuda:0",
+      "device cuda:0: Old GPU has compute capability 7.5, but gpumc needs 8.0 or higher");
   assert_int_equal(gpumc_gpus_in_turn(&one, 0), -1);
 }
 
@@ -148,7 +149,7 @@ static void test_no_gpu_at_all(void **state)
   strcpy(none.failure, "insufficient");
   none.driver = 12040;
   assert_refused(&none, "cuda:0",
-                 "device cuda:0: the NVIDIA driver supports CUDA 12.4, and this gpumc needs 13.0 "
+                 "device cuda:0: the NVIDIA driver supports CUDA 12.4, but this gpumc needs 13.0 "
                  "(insufficient): update the driver, build with an older toolkit, or use the "
                  "device cpu");
   none.driver = 0;

@@ -54,12 +54,12 @@ static void gpus_that_are_shared(void **state)
   static const size_t sharers[] = {3, 2, 3, 2, 2, 3, 2};
   for (size_t p = 0; p < 7; p++)
     assert_int_equal(gpumc_devices_sharers(&devices, p), sharers[p]);
-  assert_said(places, 3, "2 processes of node0 share cuda:0 (H200, 132 multiprocessors)");
+  assert_said(places, 3, "2 processes on node0 share cuda:0 (H200, 132 multiprocessors)");
   assert_said(places, 5,
-              "2 processes of node0 share cuda:0 (H200, 132 multiprocessors), and 1 more GPU is "
+              "2 processes on node0 share cuda:0 (H200, 132 multiprocessors), and 1 more GPU is "
               "shared, too");
   assert_said(places, 7,
-              "3 processes of node0 share cuda:0 (H200, 132 multiprocessors), and 2 more GPUs are "
+              "3 processes on node0 share cuda:0 (H200, 132 multiprocessors), and 2 more GPUs are "
               "shared, too");
 }
 

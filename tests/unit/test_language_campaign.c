@@ -96,7 +96,7 @@ static void test_campaign_nested_too_deep(void **state)
   static const char *const assignment = "title=[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[x]]]]]]]]]]]]]]]]"
                                         "]]]]]]]]]]]]]]]]";
   language_refuse_set(GOOD "campaign: {model.J: [1, 2]}\n", &assignment, 1,
-                      "c.yaml:6:1: nested deeper than 32");
+                      "c.yaml:6:1: nested more than 32 levels deep");
 }
 
 /* Told once, at the value in the campaign that did it. */
@@ -117,7 +117,7 @@ static void test_output_errors(void **state)
 {
   (void)state;
 #define BRACES                                                                                     \
-  "c.yaml:3:9: output: braces must be pairs round the name of a key; {{ and }} stand for braces"
+  "c.yaml:3:9: output: braces must enclose the name of a key; {{ and }} stand for braces"
 #define WITH_OUTPUT(output) "gpumc: 1\nseed: 7\noutput: " output "\n" MODEL ALGORITHM
   language_refuse(WITH_OUTPUT("'{model.shap}'"),
                   "c.yaml:3:9: output: unknown key 'model.shap' in braces; "

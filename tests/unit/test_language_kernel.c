@@ -232,10 +232,9 @@ static void test_targets(void **state)
   const struct gpumc_kernel_ops *const kernels[] = {&kernel, NULL};
   struct gpumc_model_ops model = fake_chain;
   (void)state;
-  check_update(
-      &model, HEAD MODEL "algorithm: {name: shaking}\n", NULL,
-      "c.yaml:5:19: algorithm shaking gives all states the same weight, but those of model "
-      "chain have weights by their energy: use updating");
+  check_update(&model, HEAD MODEL "algorithm: {name: shaking}\n", NULL,
+               "c.yaml:5:19: algorithm shaking gives all states the same weight, but model chain "
+               "weights them by their energy: use updating");
   kernel.moves = moves;
   kernel.n_moves = 3;
   model.kernels = kernels;
@@ -248,14 +247,13 @@ static void test_targets(void **state)
   model.n_controls = 0;
   check_update(&model, HEAD MODEL "algorithm: {name: shaking}\n", "plain", NULL);
   check_update(&model, HEAD MODEL UPDATING, NULL,
-               "c.yaml:5:19: model chain has no temperature, by which algorithm updating gives "
-               "weights: all its allowed states have the same: use shaking");
+               "c.yaml:5:19: model chain has no temperature, from which algorithm updating "
+               "computes weights: all its allowed states have the same weight: use shaking");
   model.n_controls = 1;
   model.controls = pressures;
-  check_update(
-      &model, HEAD MODEL UPDATING, NULL,
-      "c.yaml:5:19: algorithm updating moves temperatures alone, and model chain has none: "
-      "use shaking");
+  check_update(&model, HEAD MODEL UPDATING, NULL,
+               "c.yaml:5:19: algorithm updating only moves temperatures, and model chain has none: "
+               "use shaking");
   check_update(&model, HEAD MODEL "algorithm: {name: shaking}\n", "plain", NULL);
   model.controls = controls;
   kernel.n_moves = 1;
@@ -287,11 +285,13 @@ static void test_profiles(void **state)
   check(&plugins, HEAD MODEL "algorithm: {name: averaging, correlation: true}\n", "plain", NULL);
   check(&plugins, HEAD MODEL "algorithm: {name: asking, correlation: false}\n", "plain", NULL);
   check(&plugins, HEAD MODEL ASK, NULL,
-        "c.yaml:5:40: algorithm asking averages no profiles, and correlation is one: leave it out, "
+        "c.yaml:5:40: algorithm asking does not average profiles, and correlation is one: leave it "
+        "out, "
         "or use averaging");
   averaging.profiles = false;
   check(&plugins, HEAD MODEL ASK, NULL,
-        "c.yaml:5:40: algorithm asking averages no profiles, and correlation is one: leave it out");
+        "c.yaml:5:40: algorithm asking does not average profiles, and correlation is one: leave it "
+        "out");
 }
 
 /* Where no model is known, all moves there are, and no default, or one for each model. */
@@ -345,7 +345,7 @@ static void test_keys_of_moves(void **state)
   check_update(&model, HEAD MODEL BATH "kernel: {depth: 3, stride: 2}\n", "wide", NULL);
   check_update(&model, HEAD MODEL UPDATING "kernel: {depth: 2, stride: 2}\n", "wide", NULL);
   check_update(&model, HEAD MODEL UPDATING "kernel: {stride: 2, depth: 3}\n", NULL,
-               "c.yaml:6:28: kernel.depth changes nothing with update: metropolis, only with "
+               "c.yaml:6:28: kernel.depth has no effect with update: metropolis, only with "
                "heat_bath, deep: set algorithm.update to that, or leave kernel.depth out");
 }
 

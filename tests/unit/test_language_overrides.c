@@ -119,7 +119,7 @@ static void test_overrides_errors(void **state)
       {"algorithm.popu=3", "--set algorithm.popu=3:1:1: unknown key 'popu' in algorithm; known "
                            "keys: name, population, offset, flavour, beta, window, pause, memory, "
                            "where, note"},
-      {"seed.x=3", "--set seed.x=3:1:1: 'seed.x' cannot be set: a key on its way holds no keys"},
+      {"seed.x=3", "--set seed.x=3:1:1: 'seed.x' cannot be set: a key in its path is not a block"},
       {"model.J=4", "--set model.J=4:1:1: 'model.J' is varied by the campaign; set "
                     "'campaign.model.J' to a list instead"}};
   (void)state;

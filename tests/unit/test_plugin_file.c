@@ -119,7 +119,7 @@ static void test_other_objects_errors(void **state)
   (void)state;
   make(&good);
   object = good, object.ours.note.abi++;
-  assert_refused(&object, "built for ABI 2 of gpumc's plugins, and this gpumc has ABI 1");
+  assert_refused(&object, "built for plugin ABI 2, but this gpumc has ABI 1");
   object = good, object.ours.layout[gpumc_plugin_layout_count - 1]++;
   assert_refused(&object, "differs");
   object = good, object.ours.note.n_layout--;
@@ -133,15 +133,15 @@ static void test_other_objects_errors(void **state)
   object = good, memset(object.ours.note.kernels, 'k', sizeof object.ours.note.kernels);
   assert_refused(&object, "damaged");
   object = good, object.ours.owner[0] = 'G';
-  assert_refused(&object, "no note of gpumc");
+  assert_refused(&object, "no gpumc note");
   object = good, object.ours.header.n_type = 2;
-  assert_refused(&object, "no note of gpumc");
+  assert_refused(&object, "no gpumc note");
   object = good, object.ours.header.n_descsz = UINT32_MAX - 1;
-  assert_refused(&object, "no note of gpumc");
+  assert_refused(&object, "no gpumc note");
   object = good, object.other.header.n_namesz = UINT32_MAX;
-  assert_refused(&object, "no note of gpumc");
+  assert_refused(&object, "no gpumc note");
   object = good, object.segment.p_filesz = 0;
-  assert_refused(&object, "no note of gpumc");
+  assert_refused(&object, "no gpumc note");
   object = good, object.header.e_phoff = UINT64_MAX - 16;
   assert_refused(&object, "not a shared object");
   object = good, object.header.e_phnum = UINT16_MAX;
@@ -252,7 +252,7 @@ static void test_versions_agree(void **state)
   assert_false(gpumc_plugins_agree(one, other, difference));
   assert_string_equal(difference, "version 1 of plugin a, which is not in use here");
   assert_false(gpumc_plugins_agree(one, newer, difference));
-  assert_string_equal(difference, "version 1 of plugin b, this is version 2");
+  assert_string_equal(difference, "version 1 of plugin b, but this is version 2");
   assert_false(gpumc_plugins_agree(other, third, difference));
   assert_string_equal(difference, "version 2 of plugin b, which is not in use here");
   assert_false(gpumc_plugins_agree(other, NULL, difference));

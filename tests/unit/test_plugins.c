@@ -87,13 +87,14 @@ static void test_flaws_are_found(void **state)
   model.kernels = kernels;
   assert_null(gpumc_model_flaw(&model));
   kernel.get = NULL;
-  assert_string_equal(gpumc_model_flaw(&model), "a kernel with one of set and get");
+  assert_string_equal(gpumc_model_flaw(&model), "a kernel with only one of set and get");
   kernel = *good.kernels[0];
   kernel.n_moves = 0;
-  assert_string_equal(gpumc_model_flaw(&model), "a kernel that sweeps without moves");
+  assert_string_equal(gpumc_model_flaw(&model), "a kernel that sweeps but has no moves");
   kernel = *good.kernels[0];
   kernel.trajectory = NULL;
-  assert_string_equal(gpumc_model_flaw(&model), "a kernel without trajectory that may be chosen");
+  assert_string_equal(gpumc_model_flaw(&model),
+                      "a kernel without a trajectory that auto may choose");
   kernel = *good.kernels[0];
   kernel.trajectory = "another";
   const struct gpumc_kernel_ops *const twice[] = {good.kernels[0], &kernel, NULL};
@@ -101,7 +102,8 @@ static void test_flaws_are_found(void **state)
   assert_string_equal(gpumc_model_flaw(&model), "kernels of one variant with two trajectories");
   kernel.variant = "without";
   kernel.trajectory = NULL;
-  assert_string_equal(gpumc_model_flaw(&model), "a kernel without trajectory that may be chosen");
+  assert_string_equal(gpumc_model_flaw(&model),
+                      "a kernel without a trajectory that auto may choose");
   kernel.cost = NULL;
   assert_null(gpumc_model_flaw(&model));
   kernel = *good.kernels[0];
@@ -110,17 +112,17 @@ static void test_flaws_are_found(void **state)
   kernel = *good.kernels[0];
   kernel.n_moves = 1;
   assert_string_equal(gpumc_model_flaw(&model),
-                      "kernels with different moves of one name, or of one variant");
+                      "kernels whose moves of one name, or of one variant, differ");
   struct gpumc_move moves[] = {kernel.moves[0], kernel.moves[1]};
   moves[0].at_zero = NULL;
   kernel = *good.kernels[0];
   kernel.moves = moves;
   kernel.variant = "another";
   assert_string_equal(gpumc_model_flaw(&model),
-                      "kernels with different moves of one name, or of one variant");
+                      "kernels whose moves of one name, or of one variant, differ");
   model = good;
   model.n_channels = 1;
-  assert_string_equal(gpumc_model_flaw(&model), "a mean of no channel");
+  assert_string_equal(gpumc_model_flaw(&model), "a mean of a channel that does not exist");
   struct gpumc_channel channels[GPUMC_CHANNELS_MAXIMUM];
   memcpy(channels, good.channels, good.n_channels * sizeof *channels);
   model = good;
@@ -131,27 +133,27 @@ static void test_flaws_are_found(void **state)
   channels[1].label.units = good.channels[1].label.units;
   channels[1].axis.name = "distance";
   assert_string_equal(gpumc_model_flaw(&model),
-                      "a profile that is not on request, or without a label of its axis");
+                      "a profile that is not on request, or whose axis has no label");
   channels[1].axis = (struct gpumc_label){"distance", "distance of two sites", "1", "r"};
   channels[1].request_key = "profile";
   assert_string_equal(gpumc_model_flaw(&model), "a mean of a profile");
   channels[1].axis = (struct gpumc_label){NULL};
   channels[1].request_key = good.channels[1].request_key;
   channels[0].label.units = "1";
-  assert_string_equal(gpumc_model_flaw(&model), "an energy in another unit");
+  assert_string_equal(gpumc_model_flaw(&model), "the energy has another unit");
   struct gpumc_mean means[GPUMC_MEANS_MAXIMUM];
   memcpy(means, good.means, good.n_means * sizeof *means);
   model = good;
   model.means = means;
   assert_null(gpumc_model_flaw(&model));
   means[2].power = 3;
-  assert_string_equal(gpumc_model_flaw(&model), "a mean of another power");
+  assert_string_equal(gpumc_model_flaw(&model), "a mean with an unsupported power");
   means[2] = good.means[2];
   means[1].index = 1;
   assert_string_equal(gpumc_model_flaw(&model), "no mean of the tracked channel or its square");
   model = good;
   model.n_means = 2;
-  assert_string_equal(gpumc_model_flaw(&model), "a quantity of no mean");
+  assert_string_equal(gpumc_model_flaw(&model), "a quantity without valid means");
   struct gpumc_quantity quantities[GPUMC_QUANTITIES_MAXIMUM];
   memcpy(quantities, good.quantities, good.n_quantities * sizeof *quantities);
   model = good;
@@ -166,7 +168,8 @@ static void test_flaws_are_found(void **state)
   controls[0].inverse_temperature = false;
   assert_string_equal(
       gpumc_model_flaw(&model),
-      "an inverse temperature that says so in one way only, or is not the first control");
+      "an inverse temperature that is marked only by its flag or only by its unit, or is not the "
+      "first control");
   controls[0].label.units = "1";
   assert_null(gpumc_model_flaw(&model));
   model.coefficients = NULL;

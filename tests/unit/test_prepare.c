@@ -112,7 +112,7 @@ static void test_host_memory_counts_all_on_a_cpu(void **state)
   (void)state;
   assert_refusal(&cpu, hundred, 459999, 1e9,
                  "not enough memory: 400 replicas (2 runs side by side; fewer need less) need 449 "
-                 "KiB, 449 KiB are available; the largest "
+                 "KiB, and 449 KiB is available; the largest "
                  "algorithm.population that fits is 90");
 }
 
@@ -121,11 +121,11 @@ static void test_memory_of_a_gpu(void **state)
   (void)state;
   assert_refusal(&gpu, hundred, 1e9, 28000,
                  "not enough memory on the GPU: 400 replicas (2 runs side by side; fewer need "
-                 "less) need 39.1 KiB, 27.3 KiB are "
+                 "less) need 39.1 KiB, and 27.3 KiB is "
                  "available; the largest algorithm.population that fits is 70");
   assert_refusal(&gpu, hundred, 1e9, 3999,
                  "not enough memory on the GPU: 400 replicas (2 runs side by side; fewer need "
-                 "less) need 39.1 KiB, 3.91 KiB are "
+                 "less) need 39.1 KiB, and 3.91 KiB is "
                  "available");
 }
 
@@ -133,11 +133,12 @@ static void test_a_run_by_itself(void **state)
 {
   (void)state;
   assert_null(refusal_of(&cpu, one_run, 240000, 0));
-  assert_refusal(&cpu, one_run, 239999, 1e9,
-                 "not enough memory: 200 replicas need 234 KiB, 234 KiB are available; the largest "
-                 "algorithm.population that fits is 90");
+  assert_refusal(
+      &cpu, one_run, 239999, 1e9,
+      "not enough memory: 200 replicas need 234 KiB, and 234 KiB is available; the largest "
+      "algorithm.population that fits is 90");
   assert_refusal(&gpu, one_run, 1e9, 19999,
-                 "not enough memory on the GPU: 200 replicas need 19.5 KiB, 19.5 KiB are "
+                 "not enough memory on the GPU: 200 replicas need 19.5 KiB, and 19.5 KiB is "
                  "available; the largest algorithm.population that fits is 90");
 }
 
@@ -147,11 +148,11 @@ static void test_memory_of_a_gpu_and_of_its_host(void **state)
   (void)state;
   assert_refusal(&gpu, hundred, 210000, 28000,
                  "not enough memory: 400 replicas (2 runs side by side; fewer need less) need 410 "
-                 "KiB, 205 KiB are available; the largest "
+                 "KiB, and 205 KiB is available; the largest "
                  "algorithm.population that fits is 50");
   assert_refusal(&gpu, hundred, 420000, 8000,
                  "not enough memory on the GPU: 400 replicas (2 runs side by side; fewer need "
-                 "less) need 39.1 KiB, 7.81 KiB are "
+                 "less) need 39.1 KiB, and 7.81 KiB is "
                  "available; the largest algorithm.population that fits is 20");
 }
 
@@ -162,11 +163,11 @@ static void test_the_larger_key_is_named(void **state)
   assert_refusal(&cpu, "{\"algorithm\": {\"population\": 100, \"runs\": 1, \"copies\": 4}}", 450000,
                  0,
                  "not enough memory: 800 replicas (4 runs side by side; fewer need less) need 879 "
-                 "KiB, 439 KiB are available; the largest algorithm.population that fits is 50");
+                 "KiB, and 439 KiB is available; the largest algorithm.population that fits is 50");
   assert_refusal(&cpu, "{\"algorithm\": {\"population\": 10, \"runs\": 1, \"copies\": 40}}", 450000,
                  0,
                  "not enough memory: 800 replicas (40 runs side by side; fewer need less) need 861 "
-                 "KiB, 439 KiB are available; the largest algorithm.copies that fits is 20");
+                 "KiB, and 439 KiB is available; the largest algorithm.copies that fits is 20");
 }
 
 /* With 2 runs of 100 replicas and room for 200, four processes have 25, 25, 25, and 25 plus the
@@ -385,7 +386,7 @@ static void test_what_is_left_of_the_runs(void **state)
 static void test_runs_of_a_checkpoint(void **state)
 {
   static const char said[] = "not enough memory: 800 replicas (4 runs side by side, as in the "
-                             "checkpoint) need 879 KiB, 449 KiB are available";
+                             "checkpoint) need 879 KiB, and 449 KiB is available";
   struct independent of;
   struct gpumc_error error = {0};
   char text[256];
@@ -394,12 +395,12 @@ static void test_runs_of_a_checkpoint(void **state)
                    2 * RUN + BESIDE);
   of.preparation.host_bytes = 4 * RUN + BESIDE;
   assert_int_equal(gpumc_preparation_fits(&of.preparation, &error), GPUMC_FAILURE);
-  snprintf(text, sizeof text, "%s; 2 processes with as much memory each are enough", said);
+  snprintf(text, sizeof text, "%s; 2 processes with as much memory each would be enough", said);
   assert_string_equal(gpumc_error_text(&error), text);
   gpumc_error_free(&error);
   of.preparation.available_bytes -= 1;
   assert_int_equal(gpumc_preparation_fits(&of.preparation, &error), GPUMC_FAILURE);
-  snprintf(text, sizeof text, "%s; 4 processes with as much memory each are enough", said);
+  snprintf(text, sizeof text, "%s; 4 processes with as much memory each would be enough", said);
   assert_string_equal(gpumc_error_text(&error), text);
   gpumc_error_free(&error);
   cJSON_Delete(of.task.resolved);

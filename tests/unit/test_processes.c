@@ -259,7 +259,7 @@ static void processes_without_a_module_are_refused(void **unused)
                  "MPI nor MPICH");
   setenv("SLURM_STEP_NUM_TASKS", "5", 1);
   setenv("SLURM_PROCID", "4", 1);
-  assert_refused("srun has started 5 processes that no MPI can reach");
+  assert_refused("srun started 5 processes that no MPI can connect");
 }
 
 static void one_process_opens_nothing(void **unused)

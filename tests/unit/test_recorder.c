@@ -180,7 +180,7 @@ static void test_refusals(void **state)
   assert_refused(gpumc_recorder_dataset(recorder, &dataset, &error), &error, "n: 0.5",
                  "is not an integer");
   assert_refused(gpumc_recorder_dataset(recorder, &dataset, &error), &error, "out/x.h5.partial",
-                 "cannot make the dataset n in summary");
+                 "cannot create the dataset n in summary");
   struct gpumc_dataset lost = {"summary", {"m", "", "", ""}, 1, {1}, {"summary/no"}, false, &half};
   assert_refused(gpumc_recorder_dataset(recorder, &lost, &error), &error, "out/x.h5.partial",
                  "cannot use summary/no as an axis");
@@ -251,8 +251,8 @@ static void test_a_file_that_has_come_is_left_alone(void **state)
   assert_ok(gpumc_recorder_start(recorder, &error), &error);
   assert_ok(gpumc_recorder_close_tables(recorder, &error), &error);
   write_file("out/x.h5", "mine", 4);
-  assert_refused(gpumc_recorder_finish(recorder, &error), &error, "out/x.h5: has appeared",
-                 "is left alone");
+  assert_refused(gpumc_recorder_finish(recorder, &error), &error, "out/x.h5: appeared",
+                 "was left alone");
   gpumc_recorder_free(recorder);
   char found[8];
   FILE *stream = fopen("out/x.h5", "rb");

@@ -304,7 +304,7 @@ static void test_every_flipped_bit_is_found(void **state)
   for (size_t i = 0; i < size; i++) {
     log[i] ^= (unsigned char)(1 << i % 8);
     write_file("out/x.h5.log", log, size);
-    assert_load_refused(i < 16   ? "out/x.h5.log: not a log of gpumc"
+    assert_load_refused(i < 16   ? "out/x.h5.log: is not a log of gpumc"
                         : i < 32 ? "out/x.h5.log: its header is damaged"
                                  : "out/x.h5.log: damaged at byte ");
     log[i] ^= (unsigned char)(1 << i % 8);
@@ -351,13 +351,13 @@ static void test_log_of_another_run_is_refused(void **state)
   gpumc_recorder_free(recorder);
   unsigned char *other = file_bytes("out/x.h5.log", &other_size);
   assert_int_equal(other_size, size);
-  assert_load_refused("out/x.h5.log: not the log that the checkpoint was written with");
+  assert_load_refused("out/x.h5.log: is not the log that the checkpoint was written with");
   memcpy(other, log, size);
   size_t wide = 32 + 10 * 3 * sizeof(double);
   size_t narrow = 32 + 10 * sizeof(double);
   memcpy(other + 32, log + 32 + wide + narrow, wide);
   write_file("out/x.h5.log", other, size);
-  assert_load_refused("out/x.h5.log: damaged at byte 32: a record of other rows than the next");
+  assert_load_refused("out/x.h5.log: damaged at byte 32: a record whose rows are not the next");
   free(other);
   write_file("out/x.h5.log", log, size);
   recorder = declare(&tables, 3);
@@ -375,7 +375,7 @@ static void test_foreign_file_is_left_alone(void **state)
   struct gpumc_recorder *recorder = declare(&tables, 1);
   write_file("out/x.h5.log", "my notes", 8);
   assert_refused(gpumc_recorder_start(recorder, &error), &error,
-                 "out/x.h5.log: ", "not a log of gpumc, and left alone");
+                 "out/x.h5.log: ", "not a log of gpumc, and was left alone");
   gpumc_recorder_free(recorder);
   unsigned char *bytes = file_bytes("out/x.h5.log", &size);
   assert_int_equal(size, 8);

@@ -174,7 +174,7 @@ static void test_kernels_that_a_build_lacks(void **state)
     const char *device, *variant, *message;
   } cases[] = {
       {&half, "cpu", "far",
-       "kernel variant 'far' of model half runs on cuda only, and this gpumc was built without "
+       "kernel variant 'far' of model half runs only on cuda, and this gpumc was built without "
        "CUDA"},
       {&half, "cuda", "auto",
        "model half has no kernel for cuda in this gpumc, built without CUDA; it has kernels for: "

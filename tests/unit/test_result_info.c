@@ -150,7 +150,7 @@ static void test_working_file(void **state)
   assert_true(result.runs[1].columns[1].values[0] == -1);
   gpumc_result_free(&result);
   assert_ok(gpumc_recorder_close_tables(recorder, &error), &error);
-  assert_unreadable("x.h5.partial", "is just being written");
+  assert_unreadable("x.h5.partial", "is being written right now");
   gpumc_recorder_free(recorder);
 }
 

@@ -186,7 +186,7 @@ static void refuses_another_trajectory(void **state)
   counting_kernel.trajectory = "count.1";
   assert_int_equal(status, GPUMC_INVALID);
   assert_non_null(strstr(gpumc_error_text(&error), "the checkpoint was made with trajectory "
-                                                   "count.1, this program has count.2: "));
+                                                   "count.1, but this program has count.2: "));
   gpumc_error_free(&error);
   assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0, false}, &heard, &error), GPUMC_OK);
   assert_int_equal(heard.units, 3);

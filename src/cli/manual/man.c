@@ -16,7 +16,7 @@ struct man_arguments {
 
 static const struct argp_option options[] = {
     {"directory", OPTION_DIRECTORY, "DIR", 0,
-     "Write all pages, into DIR/man1 and DIR/man5, as a folder of MANPATH has them", 0},
+     "Write all pages to DIR/man1 and DIR/man5, the layout of a folder in MANPATH", 0},
     {0}};
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -28,8 +28,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     return 0;
   case ARGP_KEY_ARG:
     if (arguments->page != NULL)
-      cli_usage_error(arguments->command, "one page at a time: '%s' and '%s'", arguments->page,
-                      argument);
+      cli_usage_error(arguments->command, "only one page at a time, not both '%s' and '%s'",
+                      arguments->page, argument);
     arguments->page = argument;
     return 0;
   default:
@@ -135,11 +135,10 @@ static void append_exit_status(struct gpumc_text *text, const char *command)
     const char *meaning; /* in place of the general one */
   } own[] = {
       {"compare", GPUMC_OK, "the results are compatible"},
-      {"compare", 1, "they are not"},
+      {"compare", 1, "the results are not compatible"},
       {"compare", 2,
-       "no comparison: a mistake in the command line, a file that cannot be read, no point that "
-       "can "
-       "be compared, or output that cannot be written"},
+       "no comparison: a mistake in the command line, an unreadable file, no point to compare, or "
+       "output that cannot be written"},
       {"status", GPUMC_OK,
        "the states of the tasks were shown; with \\fB\\-\\-watch\\fR, all tasks are done"},
       {"status", GPUMC_FAILURE,
@@ -190,21 +189,33 @@ static void append_command_page(struct gpumc_text *text, const struct cli_comman
 
 /* ---- the page of the program ---- */
 
-static const char environment[] =
-    ".SH ENVIRONMENT\n"
-    ".TP\n.B OMP_NUM_THREADS\nThreads of the host, where \\fB\\-\\-threads\\fR is not given.\n"
-    ".TP\n.BR OMP_WAIT_POLICY \", \" GOMP_SPINCOUNT\n"
-    "How threads wait for each other; without them the program sets the second to a small number.\n"
-    ".TP\n.B CUDA_VISIBLE_DEVICES\nThe GPUs that there are.\n"
-    ".TP\n.BR NO_COLOR \", \" TERM\nNo colours if the first is set and not empty, or the second is "
-    "dumb or not set.\n";
+static const char environment[] = ".SH ENVIRONMENT\n"
+                                  ".TP\n"
+                                  ".B OMP_NUM_THREADS\n"
+                                  "Number of host threads if \\fB\\-\\-threads\\fR is not given.\n"
+                                  ".TP\n"
+                                  ".BR OMP_WAIT_POLICY \", \" GOMP_SPINCOUNT\n"
+                                  "How threads wait for each other; if neither is set, the program "
+                                  "sets the second to a small number.\n"
+                                  ".TP\n"
+                                  ".B CUDA_VISIBLE_DEVICES\n"
+                                  "The GPUs that the program can see.\n"
+                                  ".TP\n"
+                                  ".BR NO_COLOR \", \" TERM\n"
+                                  "Output has no colours if the first is set and not empty, or if "
+                                  "the second is dumb or not set.\n";
 
 static const char files[] =
     ".SH FILES\n"
-    ".TP\n\\fIOUTPUT\\fR\nThe result, an HDF5 file, once it is complete.\n"
-    ".TP\n\\fIOUTPUT\\fR.partial\nThe rows so far, readable during the run.\n"
-    ".TP\n\\fIOUTPUT\\fR.ckpt, \\fIOUTPUT\\fR.log, \\fIOUTPUT\\fR.status, \\fIOUTPUT\\fR.lock\n"
-    "What a run needs to be continued, and says of itself.\n";
+    ".TP\n"
+    "\\fIOUTPUT\\fR\n"
+    "The result, an HDF5 file, once it is complete.\n"
+    ".TP\n"
+    "\\fIOUTPUT\\fR.partial\n"
+    "The rows so far, readable during the run.\n"
+    ".TP\n"
+    "\\fIOUTPUT\\fR.ckpt, \\fIOUTPUT\\fR.log, \\fIOUTPUT\\fR.status, \\fIOUTPUT\\fR.lock\n"
+    "What a run needs in order to continue, and how it reports its state.\n";
 
 static void append_program_page(struct gpumc_text *text, const struct cli_command *commands)
 {
@@ -213,13 +224,13 @@ static void append_program_page(struct gpumc_text *text, const struct cli_comman
   man_head(text, "GPUMC", 1, "gpumc", "Monte Carlo simulations for statistical physics");
   gpumc_text_append(text,
                     ".SH SYNOPSIS\n"
-                    "\\fBgpumc\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...] "
-                    "[\\fIARGUMENT\\fR...]\n"
+                    "\\fBgpumc\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n"
                     ".SH DESCRIPTION\n"
-                    "A configuration, described in\n.BR gpumc.yaml (5),\n"
-                    "names a model, an algorithm and their parameters. The program checks it, "
-                    "runs it on all cores or on a GPU,\n"
-                    "survives being stopped at any instant, and leaves one HDF5 file with "
+                    "A configuration, described in\n"
+                    ".BR gpumc.yaml (5),\n"
+                    "names a model, an algorithm and their parameters. The program checks it and "
+                    "runs it on all cores or on a GPU.\n"
+                    "A run survives being stopped at any instant, and leaves one HDF5 file with "
                     "observables and their errors.\n"
                     ".SH COMMANDS\n");
   for (const struct cli_command *command = commands; command->name != NULL; command++) {
@@ -288,7 +299,7 @@ int cli_man(const struct cli_command *commands, int argc, char **argv)
   cli_parse(&cli_man_argp, argc, argv, &arguments);
   const char *page = arguments.page;
   if (arguments.directory != NULL && page != NULL)
-    cli_usage_error(argv[0], "--directory is for all pages: '%s' cannot be one of them", page);
+    cli_usage_error(argv[0], "--directory writes all pages: leave '%s' out", page);
   if (arguments.directory != NULL) {
     status = write_pages(commands, arguments.directory, &error);
     return status == GPUMC_OK ? GPUMC_OK : cli_fail(&error);
@@ -301,7 +312,7 @@ int cli_man(const struct cli_command *commands, int argc, char **argv)
   else if (command != NULL)
     append_command_page(&text, command);
   else
-    cli_usage_error(argv[0], "there is no page '%s': name a command, or " MANUAL_LANGUAGE_PAGE,
+    cli_usage_error(argv[0], "there is no page for '%s': name a command, or " MANUAL_LANGUAGE_PAGE,
                     page);
   if (status == GPUMC_OK && text.failed)
     status = gpumc_error_set(&error, GPUMC_FAILURE, "out of memory while writing a manual page");

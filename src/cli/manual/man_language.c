@@ -20,7 +20,7 @@ static void append_traits(struct gpumc_text *text, const struct gpumc_key *key)
   if (key->required)
     gpumc_text_append(&traits, "; required");
   else if (key->required_unless != NULL)
-    gpumc_text_append(&traits, "; required without %s", key->required_unless);
+    gpumc_text_append(&traits, "; required if %s is absent", key->required_unless);
   else if (key->or_auto)
     gpumc_text_append(&traits, "; default auto");
   else if (key->default_text != NULL)
@@ -28,7 +28,7 @@ static void append_traits(struct gpumc_text *text, const struct gpumc_key *key)
                       key->default_text[0] == '\0' ? "\"\"" : key->default_text);
   for (size_t i = 0; key->default_divides != NULL && key->default_divides[i] != NULL; i++)
     gpumc_text_append(&traits, "%s%s",
-                      i == 0 ? " or the largest smaller divisor of " : ", else of ",
+                      i == 0 ? " or the largest smaller divisor of " : ", otherwise of ",
                       key->default_divides[i]);
   if (key->sweepable)
     gpumc_text_append(&traits, "; may be varied in a campaign");
@@ -92,17 +92,18 @@ static const char introduction[] =
     ".SH DESCRIPTION\n"
     "A configuration is one YAML file. It names a model and an algorithm, each with keys of its "
     "own, and a kernel.\n"
-    "Every key is listed here with what it takes; nothing else is accepted.\n"
+    "Every key is listed here with the values that it accepts; nothing else is accepted.\n"
     ".PP\n"
     "Durations have a unit (100 ms, 90 s, 10 min, 2 h, 1 d), and so do sizes (512 MiB, 4 GiB).\n"
-    "\\fBoutput\\fR may hold placeholders: {seed} stands for the value of that key, {{ and }} for "
-    "braces.\n"
+    "\\fBoutput\\fR may contain placeholders: {seed} stands for the value of that key, {{ and }} "
+    "for braces.\n"
     ".PP\n"
     "The block \\fBcampaign\\fR has dotted keys with lists of values. Every combination of them is "
-    "a "
-    "task; the first key varies slowest.\n"
+    "a task; the first key varies slowest.\n"
     ".SH EXAMPLE\n"
-    "As\n.BR gpumc\\-init (1)\nwrites it:\n";
+    "As\n"
+    ".BR gpumc\\-init (1)\n"
+    "writes it:\n";
 
 enum gpumc_status man_language(struct gpumc_text *text, struct gpumc_error *error)
 {

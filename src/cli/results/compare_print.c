@@ -127,9 +127,8 @@ void cli_compare_print(const cJSON *json, bool points, bool temperature)
   if (points)
     print_points(quantities, temperature);
   printf("\nA - B is in units of its standard error. p: %s.\n",
-         independent
-             ? "that of chi-square; points are independent"
-             : "a bound that holds however the points of a curve are correlated with each other");
+         independent ? "from chi-square; points are independent"
+                     : "a bound that holds for any correlations between the points of a curve");
   if (cli_true(json, "identical"))
     puts("identical: all compared values and errors are the same, bit for bit");
   else

@@ -29,11 +29,11 @@ struct export_arguments {
 };
 
 static const struct argp_option options[] = {
-    {"csv", OPTION_CSV, NULL, 0, "As CSV, which is the only format and the default", 0},
+    {"csv", OPTION_CSV, NULL, 0, "Write CSV, the default and only format", 0},
     {"list", OPTION_LIST, NULL, 0, "List the tables of the file", 0},
-    {"output", 'o', "DIR", 0, "Write each table to a file of DIR, all of them if none is named", 0},
-    {"fresh", OPTION_FRESH, NULL, 0, "Replace regular files that are there", 0},
-    {"temperature", 'T', NULL, 0, "Add a column of temperatures beside inverse temperatures", 0},
+    {"output", 'o', "DIR", 0, "Write each table to a file in DIR, all of them if none is named", 0},
+    {"fresh", OPTION_FRESH, NULL, 0, "Replace existing regular files", 0},
+    {"temperature", 'T', NULL, 0, "Add a column of temperatures next to inverse temperatures", 0},
     {0}};
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -69,10 +69,10 @@ const struct argp cli_export_argp = {
     options,
     parse_option,
     "RESULT [TABLE...]",
-    "Write tables of a result as CSV: the summary to standard output, or the tables that are "
-    "named, or with -o all of them to files. Errors stand beside their values, columns are headed "
-    "by \"name [units]\", and numbers read back as they are in the file. Working files "
-    "(RESULT.partial) are read as far as they are.\v"
+    "Write tables of a result as CSV: the summary to standard output, or the named tables, or with "
+    "-o all of them to files. Errors stand next to their values, columns are headed by \"name "
+    "[units]\", and numbers read back exactly as they are in the file. Working files "
+    "(RESULT.partial) are read as far as they have been written.\v"
     "Examples:\n"
     "  gpumc export results/ising.h5 > ising.csv\n"
     "  gpumc export results/ising.h5 runs/0000 -T\n"
@@ -309,7 +309,7 @@ static enum gpumc_status check_target(const struct export_arguments *arguments,
     return GPUMC_OK;
   target->is_there = true;
   if (!S_ISREG(found.st_mode))
-    return gpumc_error_set(error, GPUMC_FAILURE, "cannot write %s: it is %s, and left alone",
+    return gpumc_error_set(error, GPUMC_FAILURE, "cannot write %s: it is %s, and was left alone",
                            target->path,
                            S_ISLNK(found.st_mode) ? "a symbolic link" : "not a regular file");
   if (gpumc_file_is_same(target->path, arguments->path))
@@ -411,7 +411,7 @@ static enum gpumc_status export_files(const struct export_arguments *arguments,
   GPUMC_TRY_OUT(status, make_targets(arguments, tables, targets, n, error));
   made = mkdir(arguments->directory, 0777) == 0;
   if (!made && errno != EEXIST)
-    GPUMC_TRY_OUT(status, gpumc_error_set(error, GPUMC_FAILURE, "cannot make the folder %s: %s",
+    GPUMC_TRY_OUT(status, gpumc_error_set(error, GPUMC_FAILURE, "cannot create the folder %s: %s",
                                           arguments->directory, strerror(errno)));
   status = write_targets(arguments, tables, targets, n, error);
   if (status != GPUMC_OK && made)
@@ -471,9 +471,9 @@ int cli_export(int argc, char **argv)
   }
   cli_parse(&cli_export_argp, argc, argv, &arguments);
   if (arguments.path == NULL)
-    cli_usage_error(argv[0], "the result file is missing");
+    cli_usage_error(argv[0], "no result file given");
   if (arguments.n_wanted > 1 && arguments.directory == NULL)
-    cli_usage_error(argv[0], "one table fits standard output; give -o DIR for several");
+    cli_usage_error(argv[0], "only one table can go to standard output; use -o DIR for several");
   GPUMC_TRY_OUT(status, gpumc_result_read(arguments.path, &result, &error));
   GPUMC_TRY_OUT(status,
                 gpumc_result_tables_open(arguments.path, !result.complete, &tables, &error));

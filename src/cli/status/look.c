@@ -182,7 +182,7 @@ void status_print(const cJSON *json)
   print_messages(json);
   print_counts(cli_member(json, "counts"), cJSON_GetArraySize(tasks));
   if (cli_has(json, "squeue"))
-    cli_say(stdout, "\nIts jobs are unknown: %s\n", cli_text(json, "squeue"));
+    cli_say(stdout, "\nThe Slurm jobs are unknown: %s\n", cli_text(json, "squeue"));
 }
 
 /* ---- a look ---- */

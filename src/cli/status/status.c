@@ -15,12 +15,12 @@ enum { OPTION_WATCH = CLI_OPTION_OWN };
 static const double seconds_default = 2, seconds_least = 0.1, seconds_most = 86400;
 
 static const struct argp_option options[] = {
-    {"output", 'o', "FILE", 0, "As for gpumc run", 0},
-    {"set", CLI_OPTION_SET, "KEY=VALUE", 0, "As for gpumc run", 0},
+    {"output", 'o', "FILE", 0, "Same as for gpumc run", 0},
+    {"set", CLI_OPTION_SET, "KEY=VALUE", 0, "Same as for gpumc run", 0},
     {"temperature", 'T', NULL, 0, CLI_TEMPERATURE_HELP " in the names of tasks", 0},
-    {"json", CLI_OPTION_JSON, NULL, 0, "The states as JSON", 0},
+    {"json", CLI_OPTION_JSON, NULL, 0, "Print the states as JSON", 0},
     {"watch", OPTION_WATCH, "SECONDS", OPTION_ARG_OPTIONAL,
-     "Look again and again, every 2 seconds or every SECONDS, until all tasks have ended", 0},
+     "Update the states every 2 seconds, or every SECONDS, until all tasks have ended", 0},
     {0}};
 
 static void read_interval(struct status_arguments *arguments, const char *text)
@@ -31,7 +31,7 @@ static void read_interval(struct status_arguments *arguments, const char *text)
     seconds = 0;
   if (!(seconds >= seconds_least && seconds <= seconds_most))
     cli_usage_error(arguments->common.command,
-                    "--watch takes %g to %g seconds, such as '5' or '1 min', not '%s'",
+                    "--watch must be %g to %g seconds, such as '5' or '1 min', not '%s'",
                     seconds_least, seconds_most, text);
   arguments->seconds = seconds;
 }
@@ -53,7 +53,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
   case ARGP_KEY_END:
     if (arguments->watch && arguments->common.json)
       cli_usage_error(arguments->common.command,
-                      "--watch is for people, --json for programs: leave one of them out");
+                      "--watch and --json cannot be combined: leave one of them out");
     return cli_parse_common(key, argument, state);
   default:
     return cli_parse_common(key, argument, state);
@@ -64,17 +64,18 @@ const struct argp cli_status_argp = {
     options,
     parse_option,
     "CONFIG",
-    "Show what a run of CONFIG would do with its tasks: done, running, resumable, failed, refused "
-    "(result or checkpoint of another configuration, or a file that the model reads has changed or "
-    "is gone) or not started, with progress and the time that is left; where there is Slurm, with "
-    "your jobs of gpumc submit for them.\v"
+    "Show the state in which a run would find each task of CONFIG: done, running, resumable, "
+    "failed, refused (result or checkpoint of another configuration, or a file that the model "
+    "reads has changed or is missing) or not started, with progress and remaining time; under "
+    "Slurm, also the jobs that you have submitted with gpumc submit.\v"
     "Examples:\n"
     "  gpumc status campaign.yaml\n"
     "  gpumc status campaign.yaml --watch\n"
-    "  gpumc status campaign.yaml --json\n\n"
-    "--watch draws the table anew on a terminal, and prints a line for each change elsewhere. It "
-    "ends when every task is done, failed or refused, with 0 if all are done and with 1 otherwise; "
-    "Ctrl-C ends it before.",
+    "  gpumc status campaign.yaml --json\n"
+    "\n"
+    "--watch redraws the table on a terminal, and prints a line for each change elsewhere. It ends "
+    "when every task is done, failed or refused, with exit code 0 if all are done and 1 otherwise; "
+    "Ctrl-C ends it earlier.",
     NULL,
     NULL,
     NULL};

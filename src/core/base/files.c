@@ -79,7 +79,7 @@ static int obstacle(char *directory)
 static enum gpumc_status
 cannot_make(const char *path, const char *directory, int code, struct gpumc_error *error)
 {
-  return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot make the directory %s: %s", path,
+  return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot create the directory %s: %s", path,
                          directory, strerror(code));
 }
 
@@ -95,7 +95,7 @@ enum gpumc_status gpumc_directory_check(const char *path, struct gpumc_error *er
   if (!S_ISDIR(found.st_mode))
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: %s is not a directory", path, directory);
   if (access(directory, W_OK | X_OK) != 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot write in the directory %s: %s", path,
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot write to the directory %s: %s", path,
                            directory, strerror(errno));
   if (stat(path, &found) == 0 && S_ISDIR(found.st_mode))
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: is a directory", path);
@@ -147,7 +147,7 @@ static int sync_path(const char *path, int flags)
 enum gpumc_status gpumc_file_sync(const char *path, struct gpumc_error *error)
 {
   if (sync_path(path, O_RDONLY | O_NONBLOCK) != 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot bring it to the disk: %s", path,
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot sync it to the disk: %s", path,
                            strerror(errno));
   return GPUMC_OK;
 }
@@ -159,7 +159,7 @@ static enum gpumc_status sync_name(const char *path, struct gpumc_error *error)
   GPUMC_TRY(directory_of(path, directory, error));
   /* Some file systems cannot fsync a directory; there the rename has to do. */
   if (sync_path(directory, O_RDONLY | O_DIRECTORY) != 0 && errno != EINVAL && errno != EACCES)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot bring its name to the disk: %s", path,
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot sync its name to the disk: %s", path,
                            strerror(errno));
   return GPUMC_OK;
 }
@@ -221,8 +221,8 @@ gpumc_file_publish_new(const char *written, const char *path, struct gpumc_error
   if (errno != EEXIST)
     return cannot_rename(written, path, error);
   return gpumc_error_set(error, GPUMC_FAILURE,
-                         "%s: has appeared while it was made, and is left alone: move it away, and "
-                         "run the same command again",
+                         "%s: appeared while it was being made, and was left alone: move it away, "
+                         "and run the same command again",
                          path);
 }
 

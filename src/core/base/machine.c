@@ -64,7 +64,7 @@ static enum gpumc_status suit_machine(int threads, const char *source, struct gp
   if (threads / THREADS_PER_PROCESSOR < processors || threads == THREADS_PER_PROCESSOR * processors)
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_INVALID,
-                         "%d threads requested (%s), but gpumc takes up to %d on %d processor%s, "
+                         "%d threads requested (%s), but gpumc uses at most %d on %d processor%s, "
                          "and is fastest with as many threads as processors",
                          threads, source, THREADS_PER_PROCESSOR * processors, processors,
                          processors == 1 ? "" : "s");
@@ -75,14 +75,14 @@ gpumc_threads_choose(int asked, int processors, int *threads, struct gpumc_error
 {
   *threads = asked;
   if (asked > GPUMC_THREADS_MAXIMUM)
-    return gpumc_error_set(error, GPUMC_INVALID, "%d threads requested; gpumc takes up to %d",
+    return gpumc_error_set(error, GPUMC_INVALID, "%d threads requested; gpumc uses at most %d",
                            asked, GPUMC_THREADS_MAXIMUM);
   if (asked > 0)
     return suit_machine(asked, "--threads", error);
   if (!gpumc_threads_environment_is_good())
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s is '%.40s', which is not a number of threads from 1 to %d, or a "
-                           "list of such numbers: correct it, unset it, or use --threads",
+                           "%s is '%.40s', which is not a number of threads from 1 to %d or a list "
+                           "of such numbers: correct it, unset it, or use --threads",
                            variable, getenv(variable), GPUMC_THREADS_MAXIMUM);
   *threads = processors > 0 && !environment_tells() ? processors : omp_get_max_threads();
   if (*threads > GPUMC_THREADS_MAXIMUM)

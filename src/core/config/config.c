@@ -128,7 +128,7 @@ static enum gpumc_status replace(struct gpumc_document *document, const char *ke
     gpumc_node_free(value);
     if (!memory)
       return out_of_memory(mark.source, error);
-    gpumc_report_mistake(report, mark, "'%s' cannot be set: a key on its way holds no keys", key);
+    gpumc_report_mistake(report, mark, "'%s' cannot be set: a key in its path is not a block", key);
     return GPUMC_OK;
   }
   gpumc_node_free(entry->value);

@@ -79,7 +79,8 @@ void gpumc_node_budget_report(const struct gpumc_node_budget *budget, struct gpu
                               struct gpumc_report *report)
 {
   if (budget->depth > GPUMC_CONFIG_DEPTH_MAXIMUM)
-    gpumc_report_mistake(report, mark, "nested deeper than %d", GPUMC_CONFIG_DEPTH_MAXIMUM);
+    gpumc_report_mistake(report, mark, "nested more than %d levels deep",
+                         GPUMC_CONFIG_DEPTH_MAXIMUM);
   else if (budget->nodes > GPUMC_CONFIG_NODES_MAXIMUM)
     gpumc_report_mistake(report, mark,
                          "too large: more than %d keys and values when aliases are expanded; use "
@@ -87,7 +88,7 @@ void gpumc_node_budget_report(const struct gpumc_node_budget *budget, struct gpu
                          GPUMC_CONFIG_NODES_MAXIMUM);
   else
     gpumc_report_mistake(report, mark,
-                         "too large: keys and values of more than %d MiB when aliases are "
+                         "too large: more than %d MiB of keys and values when aliases are "
                          "expanded; use shorter texts and lists, or several configurations",
                          GPUMC_CONFIG_MEBIBYTES_MAXIMUM);
 }

@@ -32,20 +32,21 @@ static const struct explanation explanations[] = {
     {"did not find expected ',' or ']'", NULL, "a ',' or ']' is missing in the list in brackets",
      true},
     {"did not find expected key", "block mapping",
-     "this line is indented unlike the others of the block, or the text before it is unfinished",
+     "this line is indented differently from the rest of the block, or the text before it is "
+     "unfinished",
      false},
     {"did not find expected '-' indicator", NULL,
      "expected a '-' as in the other items of the list", true},
     {"mapping values are not allowed", NULL,
-     "no ':' is expected here; check the indentation of the line, and put text that has ': ' in it "
+     "no ':' is expected here; check the indentation of the line, and put text that contains ': ' "
      "in quotes",
      false},
     {"could not find expected ':'", NULL, "a ':' is missing after the key", true},
-    {"found unexpected end of stream", "quoted scalar", "the closing quote is missing of the text",
-     true},
+    {"found unexpected end of stream", "quoted scalar",
+     "the closing quote is missing from the text", true},
     {"did not find expected <document start>", NULL,
      "there is text after the end of the value; put text with braces or brackets in quotes", false},
-    {"undefined alias", NULL, "nothing has been given this name with '&' before", false},
+    {"undefined alias", NULL, "no anchor '&' before it has this name", false},
 };
 
 static bool is_in(const char *words, const char *text)
@@ -206,7 +207,7 @@ follow_alias(struct reader *reader, const char *name, struct gpumc_mark mark, si
     if (strcmp(anchor->name, name) != 0)
       continue;
     if (!anchor->complete) {
-      STOP(reader, mark, "the alias '*%s' stands inside what it refers to", name);
+      STOP(reader, mark, "the alias '*%s' is inside the value that it refers to", name);
       return NULL;
     }
     struct gpumc_node *copy = gpumc_node_copy(anchor->node, depth, &reader->budget);
@@ -230,7 +231,7 @@ static void refuse_tag(struct reader *reader, const yaml_char_t *tag, struct gpu
 static void refuse_nul(struct reader *reader, const yaml_event_t *event, struct gpumc_mark mark)
 {
   if (memchr(event->data.scalar.value, '\0', event->data.scalar.length) != NULL)
-    gpumc_report_mistake(reader->report, mark, "text must not hold the character NUL");
+    gpumc_report_mistake(reader->report, mark, "text must not contain the character NUL");
 }
 
 static struct gpumc_node *compose(struct reader *reader, yaml_event_t *event, size_t depth);
@@ -327,7 +328,7 @@ static void report_duplicates(struct reader *reader, const struct gpumc_node *ma
       first = i;
     else
       gpumc_report_mistake(reader->report, sorted[i]->key_mark,
-                           "duplicate key '%s'; it was given at line %zu already", sorted[i]->key,
+                           "duplicate key '%s'; it was already given at line %zu", sorted[i]->key,
                            sorted[first]->key_mark.line);
   }
   free(sorted);
@@ -400,7 +401,7 @@ static struct gpumc_node *compose_stream(struct reader *reader)
     struct gpumc_mark mark = mark_of(reader, event.start_mark);
     yaml_event_delete(&event);
     if (type == YAML_DOCUMENT_START_EVENT && root != NULL)
-      STOP(reader, mark, "a second document starts here; a configuration is a single one");
+      STOP(reader, mark, "a second document starts here; a configuration has only one");
     else if (type == YAML_DOCUMENT_START_EVENT)
       root = compose_next(reader, 1);
     else if (type == YAML_STREAM_END_EVENT && root == NULL)

@@ -73,8 +73,8 @@ refuse_all(const struct gpumc_gpu_list *gpus, const char *name, struct gpumc_err
   if (gpus->driver / 1000 < gpus->runtime / 1000)
     return gpumc_error_set(
         error, GPUMC_DEVICE,
-        "device %s: the NVIDIA driver supports CUDA %s, and this gpumc needs %s (%s): "
-        "update the driver, build with an older toolkit, or use the device cpu",
+        "device %s: the NVIDIA driver supports CUDA %s, but this gpumc needs %s (%s): update the "
+        "driver, build with an older toolkit, or use the device cpu",
         name, gpumc_cuda_version_text(gpus->driver, driver),
         gpumc_cuda_version_text(gpus->runtime, runtime), gpus->failure);
   return gpumc_error_set(error, GPUMC_DEVICE,
@@ -106,9 +106,10 @@ enum gpumc_status gpumc_gpus_choose(const struct gpumc_gpu_list *gpus, const cha
     return refuse_number(gpus, name, error);
   const struct gpumc_gpu *gpu = &gpus->gpu[*index >= 0 ? *index : 0];
   if (!is_usable(gpu))
-    return gpumc_error_set(error, GPUMC_DEVICE,
-                           "device %s: %s has compute capability %d.%d, gpumc needs %d.0 or newer",
-                           name, gpu->name, gpu->major, gpu->minor, CAPABILITY_MINIMUM);
+    return gpumc_error_set(
+        error, GPUMC_DEVICE,
+        "device %s: %s has compute capability %d.%d, but gpumc needs %d.0 or higher", name,
+        gpu->name, gpu->major, gpu->minor, CAPABILITY_MINIMUM);
   return GPUMC_OK;
 }
 

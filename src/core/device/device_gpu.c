@@ -166,8 +166,8 @@ static enum gpumc_status refuse_memory(const struct gpumc_device *device, const 
 {
   char needed[32], left[32];
   return gpumc_error_set(error, GPUMC_FAILURE,
-                         "out of memory on cuda:%d: %s needs %s, %s are available", device->index,
-                         what, gpumc_size_text(bytes, needed),
+                         "out of memory on cuda:%d: %s needs %s, and %s is available",
+                         device->index, what, gpumc_size_text(bytes, needed),
                          gpumc_size_text(available(device), left));
 }
 

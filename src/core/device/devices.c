@@ -84,7 +84,7 @@ bool gpumc_devices_shared(const struct gpumc_devices *devices, struct gpumc_text
     const struct gpumc_device_place *place = &devices->of[p];
     const size_t sharers = gpumc_devices_sharers(devices, p);
     if (sharers > 1 && is_first(devices, p) && shared++ == 0)
-      gpumc_text_append(text, "%zu processes of %s share %s (%s)", sharers, place->host_name,
+      gpumc_text_append(text, "%zu processes on %s share %s (%s)", sharers, place->host_name,
                         place->device, place->description);
   }
   if (shared > 1)

@@ -74,7 +74,8 @@ static void load(struct functions *functions, enum wish wish, bool *failed, char
   char path[4096];
   if (wish == BY_HOST || !find_module(path, sizeof path)) {
     snprintf(why, bytes, "%s",
-             wish == BY_HOST ? "GPUMC_TRANSFERS says so" : "this gpumc has no module for NCCL");
+             wish == BY_HOST ? "requested by GPUMC_TRANSFERS"
+                             : "this gpumc has no module for NCCL");
     return;
   }
   *failed = true;
@@ -82,7 +83,7 @@ static void load(struct functions *functions, enum wish wish, bool *failed, char
   void *meet = library != NULL ? dlsym(library, GPUMC_TRANSFER_MEET) : NULL;
   void *connect = library != NULL ? dlsym(library, GPUMC_TRANSFER_OPEN) : NULL;
   if (meet == NULL || connect == NULL) {
-    snprintf(why, bytes, "%s", library == NULL ? dlerror() : "the module is of another gpumc");
+    snprintf(why, bytes, "%s", library == NULL ? dlerror() : "the module belongs to another gpumc");
     return;
   }
   memcpy(&functions->meet, &meet, sizeof meet);
@@ -150,7 +151,7 @@ static enum gpumc_status connect_gpus(struct gpumc_transfer *transfer, enum wish
   if (!all_can(processes, why, bytes))
     return GPUMC_OK;
   if (gpumc_is_root(processes) && functions.meet(&meeting) != 0)
-    snprintf(why, bytes, "NCCL cannot start");
+    snprintf(why, bytes, "NCCL does not start");
   if (!all_can(processes, why, bytes))
     return GPUMC_OK;
   gpumc_processes_broadcast(processes, &meeting, sizeof meeting, 0);
@@ -189,9 +190,9 @@ static enum gpumc_status open_transfer(struct gpumc_transfer *transfer, struct g
   if (on_gpu(transfer))
     GPUMC_TRY(connect_gpus(transfer, wish, why, sizeof why, error));
   if (on_gpu(transfer) && wish == BY_NCCL && transfer->module.ops == NULL)
-    status =
-        gpumc_error_set(error, GPUMC_DEVICE,
-                        "GPUMC_TRANSFERS asks for NCCL between GPUs, which cannot be had: %s", why);
+    status = gpumc_error_set(error, GPUMC_DEVICE,
+                             "GPUMC_TRANSFERS requests NCCL between GPUs, which is unavailable: %s",
+                             why);
   GPUMC_TRY(gpumc_processes_agree(transfer->processes, status, error));
   if (transfer->module.ops != NULL)
     snprintf(transfer->name, sizeof transfer->name, "%s", transfer->module.name);

@@ -66,13 +66,13 @@ enum gpumc_status gpumc_isa_parse(const char *name, enum gpumc_isa *isa, struct 
     enum gpumc_isa wanted = (enum gpumc_isa)i;
     if (wanted > highest ||
         (wanted == GPUMC_ISA_LEVEL_PORTABLE && highest != GPUMC_ISA_LEVEL_PORTABLE))
-      return gpumc_error_set(error, GPUMC_DEVICE, "this machine runs %s, not %s", names[highest],
-                             name);
+      return gpumc_error_set(error, GPUMC_DEVICE, "this machine supports %s, not %s",
+                             names[highest], name);
     *isa = wanted;
     return GPUMC_OK;
   }
-  return gpumc_error_set(error, GPUMC_INVALID,
-                         "no instruction-set level \"%s\" (auto, x86-64-v2, x86-64-v3, x86-64-v4, "
-                         "portable)",
-                         name);
+  return gpumc_error_set(
+      error, GPUMC_INVALID,
+      "unknown instruction-set level \"%s\"; use auto, x86-64-v2, x86-64-v3, x86-64-v4 or portable",
+      name);
 }

@@ -169,8 +169,8 @@ static void compare(struct gpumc_plugin_file *file, const unsigned char *layout)
   const struct gpumc_plugin_note *note = &file->note;
   if (note->abi != GPUMC_PLUGIN_ABI) {
     snprintf(file->why_not, sizeof file->why_not,
-             "built for ABI %" PRIu32 " of gpumc's plugins, and this gpumc has ABI %d: %s",
-             note->abi, GPUMC_PLUGIN_ABI, remedy);
+             "built for plugin ABI %" PRIu32 ", but this gpumc has ABI %d: %s", note->abi,
+             GPUMC_PLUGIN_ABI, remedy);
     return;
   }
   const char *differs = note->n_layout != gpumc_plugin_layout_count ? "the list of structs" : NULL;
@@ -185,7 +185,7 @@ static void compare(struct gpumc_plugin_file *file, const unsigned char *layout)
   }
   if (differs != NULL)
     snprintf(file->why_not, sizeof file->why_not,
-             "built against other headers, where %s%s differs: %s", differs, type, remedy);
+             "built against other headers, in which %s%s differs: %s", differs, type, remedy);
 }
 
 static enum gpumc_status
@@ -200,12 +200,12 @@ read_image(const struct image *image, struct gpumc_plugin_file *file, struct gpu
     return refuse(file->path, "damaged: the file was cut off", "copy or build it again", error);
   const unsigned char *note = find_note(image, &header, &size);
   if (note == NULL || size < sizeof file->note)
-    return refuse(file->path, "not a plugin: it has no note of gpumc", remedy, error);
+    return refuse(file->path, "not a plugin: it has no gpumc note", remedy, error);
   memcpy(&file->note, note, sizeof file->note);
   if (!is_sound(&file->note) ||
       (file->note.abi == GPUMC_PLUGIN_ABI &&
        (size - sizeof file->note) / sizeof(uint32_t) < file->note.n_layout))
-    return refuse(file->path, "damaged: its note of gpumc cannot be read", remedy, error);
+    return refuse(file->path, "damaged: its gpumc note cannot be read", remedy, error);
   compare(file, note + sizeof file->note);
   file->checksum = gpumc_checksum_of(image->bytes, image->size);
   return GPUMC_OK;

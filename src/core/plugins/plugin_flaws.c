@@ -15,7 +15,7 @@ static const char *kernel_flaw(const struct gpumc_kernel_ops *kernel)
   if (kernel->device == NULL || kernel->variant == NULL || kernel->summary == NULL)
     return "a kernel without device, variant or summary";
   if ((gpumc_kernel_operations(kernel) & GPUMC_OPERATION_SWEEP) != 0 && kernel->n_moves == 0)
-    return "a kernel that sweeps without moves";
+    return "a kernel that sweeps but has no moves";
   for (size_t i = 0; i < kernel->n_moves; i++)
     if (kernel->moves[i].name == NULL || kernel->moves[i].summary == NULL)
       return "a move without name or summary";
@@ -25,9 +25,9 @@ static const char *kernel_flaw(const struct gpumc_kernel_ops *kernel)
     return "a kernel without bytes, create or destroy";
   if ((kernel->get_state != NULL) != (kernel->state_bytes != NULL) ||
       (kernel->set_state != NULL) != (kernel->state_bytes != NULL))
-    return "a kernel with a part of state_bytes, get_state and set_state";
+    return "a kernel with only some of state_bytes, get_state and set_state";
   if ((kernel->set != NULL) != (kernel->get != NULL))
-    return "a kernel with one of set and get";
+    return "a kernel with only one of set and get";
   return NULL;
 }
 
@@ -59,7 +59,7 @@ static const char *devices_flaw(const struct gpumc_kernel_ops *const *kernels)
   for (size_t i = 0; kernels[i] != NULL; i++)
     for (size_t j = 0; j < i; j++) {
       if (!moves_agree(kernels[i], kernels[j]))
-        return "kernels with different moves of one name, or of one variant";
+        return "kernels whose moves of one name, or of one variant, differ";
       if (strcmp(kernels[i]->variant, kernels[j]->variant) == 0 &&
           gpumc_kernel_operations(kernels[i]) != gpumc_kernel_operations(kernels[j]))
         return "kernels of one variant with different operations";
@@ -85,7 +85,7 @@ static const char *trajectories_flaw(const struct gpumc_kernel_ops *const *kerne
 {
   for (size_t i = 0; kernels[i] != NULL; i++) {
     if (kernels[i]->trajectory == NULL && !is_taken_by_name_only(kernels, i))
-      return "a kernel without trajectory that may be chosen";
+      return "a kernel without a trajectory that auto may choose";
     for (size_t j = 0; j < i; j++)
       if (kernels[i]->absent == 0 && kernels[j]->absent == 0 &&
           strcmp(kernels[i]->variant, kernels[j]->variant) == 0 &&
@@ -124,7 +124,8 @@ static const char *controls_flaw(const struct gpumc_model_ops *model)
     if (!is_label(&control->label))
       return "a control without a label";
     if (control->inverse_temperature != in_its_unit || (in_its_unit && k > 0))
-      return "an inverse temperature that says so in one way only, or is not the first control";
+      return "an inverse temperature that is marked only by its flag or only by its unit, or is "
+             "not the first control";
   }
   return model->n_controls > 0 && model->coefficients == NULL ? "controls without coefficients"
                                                               : NULL;
@@ -135,17 +136,17 @@ static const char *channels_flaw(const struct gpumc_model_ops *model)
   if (model->n_channels < 1 || model->n_channels > GPUMC_CHANNELS_MAXIMUM)
     return "no channel, or too many";
   if (model->channels[0].request_key != NULL)
-    return "the energy on request";
+    return "the energy is only on request";
   if (has_energy(model) && (model->channels[0].label.units == NULL ||
                             strcmp(model->channels[0].label.units, GPUMC_UNIT_ENERGY) != 0))
-    return "an energy in another unit";
+    return "the energy has another unit";
   for (size_t c = 0; c < model->n_channels; c++)
     if (!is_label(&model->channels[c].label))
       return "a channel without a label";
   for (size_t c = 0; c < model->n_channels; c++)
     if (gpumc_channel_is_profile(&model->channels[c]) &&
         (!is_label(&model->channels[c].axis) || model->channels[c].request_key == NULL))
-      return "a profile that is not on request, or without a label of its axis";
+      return "a profile that is not on request, or whose axis has no label";
   for (size_t c = 1; c < model->n_channels; c++)
     if (model->channels[c - 1].request_key != NULL && model->channels[c].request_key == NULL)
       return "a channel after one on request";
@@ -164,12 +165,12 @@ static const char *means_flaw(const struct gpumc_model_ops *model)
   for (size_t k = 0; k < model->n_means; k++) {
     const struct gpumc_mean *mean = &model->means[k];
     if (mean->index >= (mean->source == GPUMC_MEAN_PAIR ? model->n_pairs : model->n_channels))
-      return "a mean of no channel";
+      return "a mean of a channel that does not exist";
     if (mean->source != GPUMC_MEAN_PAIR && gpumc_channel_is_profile(&model->channels[mean->index]))
       return "a mean of a profile";
     if ((mean->power != 1 && mean->power != 2 && mean->power != 4) ||
         (mean->power != 1 && (mean->absolute || mean->source == GPUMC_MEAN_PRODUCT)))
-      return "a mean of another power";
+      return "a mean with an unsupported power";
     if (!is_label(&mean->label))
       return "a mean without a label";
     if (mean->source == GPUMC_MEAN_CHANNEL && mean->index == model->tracked && mean->power <= 2)
@@ -184,14 +185,14 @@ static const char *means_flaw(const struct gpumc_model_ops *model)
     const struct gpumc_quantity *quantity = &model->quantities[q];
     if (quantity->n_uses == 0 || quantity->n_uses > GPUMC_USES_MAXIMUM ||
         quantity->n_needed > quantity->n_uses)
-      return "a quantity of no mean";
+      return "a quantity without valid means";
     for (size_t i = 0; i < quantity->n_uses; i++)
       if (quantity->uses[i] >= model->n_means)
-        return "a quantity of no mean";
+        return "a quantity without valid means";
     if (quantity->value != NULL ? !is_label(&quantity->label) : quantity->label.name != NULL)
       return "a quantity without a label";
     if ((quantity->applies == NULL) != (quantity->applies_where == NULL))
-      return "a quantity that says in one way only whether an instance has it";
+      return "a quantity with only one of applies and applies_where";
   }
   return NULL;
 }
@@ -214,7 +215,7 @@ const char *gpumc_model_flaw(const struct gpumc_model_ops *model)
     if (kernel_flaw(model->kernels[i]) != NULL)
       return kernel_flaw(model->kernels[i]);
   if (!is_sampled(model))
-    return "weights that no move serves";
+    return "no move samples its weights";
   if (trajectories_flaw(model->kernels) != NULL)
     return trajectories_flaw(model->kernels);
   if (devices_flaw(model->kernels) != NULL)
@@ -232,10 +233,10 @@ const char *gpumc_algorithm_flaw(const struct gpumc_algorithm_ops *algorithm)
   if (algorithm->demand == NULL || algorithm->create == NULL || algorithm->advance == NULL ||
       algorithm->position == NULL || algorithm->save == NULL || algorithm->load == NULL ||
       algorithm->summarize == NULL || algorithm->destroy == NULL)
-    return "an operation that is not optional";
+    return "a required operation is missing";
   for (const struct gpumc_key *key = algorithm->keys; key->name != NULL; key++)
     if (strcmp(key->name, "update") == 0 && key->choices != gpumc_update_choices[algorithm->target])
-      return "the key update with choices of its own";
+      return "its key update has choices of its own";
   return NULL;
 }
 
@@ -272,7 +273,7 @@ const char *gpumc_instance_flaw(const struct gpumc_model *model)
     if (model->pair[k].unit < 0 || (model->pair[k].bound > 0 && model->pair[k].spacing <= 0))
       return "a pair without unit or spacing";
   if (!pairs_are_served(model))
-    return "pairs, and a kernel that exchanges replicas without comparing them";
+    return "it has pairs, but a kernel exchanges replicas without comparing them";
   if (model->disorder && model->ops->sample_checksum == NULL)
     return "disorder without sample_checksum";
   return NULL;

@@ -99,7 +99,7 @@ bool gpumc_plugins_agree(const char *before, const char *now, char difference[st
       snprintf(difference, 256, "version %.60s of plugin %.60s, which is not in use here", version,
                name);
     else if (strcmp(version, member(other, "version")) != 0)
-      snprintf(difference, 256, "version %.60s of plugin %.60s, this is version %.60s", version,
+      snprintf(difference, 256, "version %.60s of plugin %.60s, but this is version %.60s", version,
                name, member(other, "version"));
     if (difference[0] != '\0')
       break;

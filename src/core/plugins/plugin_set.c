@@ -146,7 +146,7 @@ static enum gpumc_status check_names(const struct gpumc_plugin_set *set,
   for (size_t i = 0; i < set->n_used; i++)
     if (strcmp(set->used[i].note.name, file->note.name) == 0)
       return gpumc_error_set(error, GPUMC_INVALID,
-                             "%s: a plugin named '%s' is in use already, %s: leave one of them "
+                             "%s: a plugin named '%s' is already in use, %s: leave one of them "
                              "out, or give it another name",
                              file->path, file->note.name, set->used[i].path);
   for (enum gpumc_plugin_kind kind = GPUMC_PLUGIN_MODEL; kind <= GPUMC_PLUGIN_ALGORITHM; kind++) {
@@ -160,12 +160,11 @@ static enum gpumc_status check_names(const struct gpumc_plugin_set *set,
     for (size_t i = 0; i < set->n_used && owner == NULL; i++)
       if (gpumc_plugin_lists(list_of(&set->used[i].note, kind), name))
         owner = set->used[i].path;
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s: %s '%s' is %s%s already: leave one of them out, or give it "
-                           "another name",
-                           file->path, kind_words[kind], name,
-                           owner != NULL ? "in the plugin " : "built into this gpumc",
-                           owner != NULL ? owner : "");
+    return gpumc_error_set(
+        error, GPUMC_INVALID,
+        "%s: %s '%s' is already %s%s: leave one of them out, or give it another name", file->path,
+        kind_words[kind], name, owner != NULL ? "in the plugin " : "built into this gpumc",
+        owner != NULL ? owner : "");
   }
   return GPUMC_OK;
 }
@@ -177,14 +176,14 @@ static enum gpumc_status load(const struct gpumc_plugin_file *file,
   void *library = dlopen(file->path, RTLD_NOW | RTLD_LOCAL);
   if (library == NULL)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s: cannot be loaded: %s: plugins may use what the installed headers "
-                           "declare, and libraries that they are linked with",
+                           "%s: cannot be loaded: %s: plugins may use only what the installed "
+                           "headers declare, and libraries that they are linked with",
                            file->path, dlerror());
   *plugin = dlsym(library, GPUMC_PLUGIN_SYMBOL);
   if (*plugin == NULL)
     return gpumc_error_set(
         error, GPUMC_INVALID,
-        "%s: damaged: it has a note of gpumc, but not the table " GPUMC_PLUGIN_SYMBOL
+        "%s: damaged: it has a gpumc note, but not the table " GPUMC_PLUGIN_SYMBOL
         ": compile plugin_entry.c with it",
         file->path);
   return GPUMC_OK;
@@ -239,8 +238,8 @@ static enum gpumc_status add_kernel(struct gpumc_plugin_set *set, const char *pa
   const struct gpumc_model_ops *model = set->models[place];
   if (model == NULL)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s: has a kernel for model '%s', which is not known here: name the "
-                           "plugin that has the model before it",
+                           "%s: has a kernel for model '%s', which is unknown here: name the "
+                           "plugin that has the model before this one",
                            path, added->model);
   const size_t count = length_of(model->kernels);
   const struct gpumc_kernel_ops **kernels = calloc(count + 2, sizeof *kernels);
@@ -255,7 +254,7 @@ static enum gpumc_status add_kernel(struct gpumc_plugin_set *set, const char *pa
   for (size_t k = 0; k < count && flaw == NULL; k++)
     if (strcmp(kernels[k]->variant, added->kernel->variant) == 0 &&
         strcmp(kernels[k]->device, added->kernel->device) == 0)
-      flaw = "the model has a kernel of that variant for that device";
+      flaw = "the model already has a kernel of that variant for that device";
   if (flaw != NULL)
     return gpumc_error_set(error, GPUMC_INVALID,
                            "%s: a kernel for model '%s': %s: see docs/adding-a-model.md", path,
@@ -481,7 +480,7 @@ enum gpumc_status gpumc_plugin_set_add_all(struct gpumc_plugin_set *set,
     const struct gpumc_plugin_file *shadowing = find_shadowing(set, list, i);
     if (shadowing != NULL) {
       snprintf(file->why_not, sizeof file->why_not,
-               "shadowed: names find %.150s first: build that one again, or remove it",
+               "shadowed by %.150s, which is found first: rebuild that one, or remove it",
                shadowing->path);
       continue;
     }

@@ -68,7 +68,7 @@ void gpumc_plugin_set_list(const struct gpumc_plugin_set *set, struct gpumc_text
  * continued with those of `now`: all of them are there, in the same version. One of nothing but
  * kernels may be missing if none is there in its place: trajectories are compared besides. More may
  * be there: a name has one owner, so they cannot have taken over a model or an algorithm. If not,
- * `difference` has the words, "version 1.0 of plugin x, this is version 2.0". */
+ * `difference` has the words, "version 1.0 of plugin x, but this is version 2.0". */
 bool gpumc_plugins_agree(const char *before, const char *now, char difference[static 256]);
 
 #endif

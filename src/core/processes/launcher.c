@@ -189,11 +189,11 @@ static enum gpumc_status refuse(const struct gpumc_launcher *launcher,
   int rank, size;
   kind = find_kind(&rank, &size);
   if (kind != NULL && kind->n_mpi == 0)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "srun has started %d processes that no MPI can reach: use srun "
-                           "--mpi=pmix or --mpi=pmi2, start one process, or use --alone, so that "
-                           "each takes tasks of a campaign by itself",
-                           launcher->size);
+    return gpumc_error_set(
+        error, GPUMC_INVALID,
+        "srun started %d processes that no MPI can connect: use srun --mpi=pmix or --mpi=pmi2, "
+        "start one process, or use --alone, so that each works on tasks of a campaign by itself",
+        launcher->size);
   return gpumc_error_set(error, GPUMC_INVALID,
                          "started as %d processes by %s, but this gpumc has modules for %s: build "
                          "it with -DGPUMC_MPI=ON, or start one process",
@@ -224,8 +224,8 @@ enum gpumc_status gpumc_launcher_join(const struct gpumc_launcher *launcher,
   }
   const enum gpumc_status status =
       gpumc_error_set(error, GPUMC_INVALID,
-                      "started as %d processes by %s, but %s finds %d: the launcher belongs to "
-                      "another MPI than the one that this gpumc was built with",
+                      "started as %d processes by %s, but %s finds %d: the launcher belongs to a "
+                      "different MPI from the one that this gpumc was built with",
                       launcher->size, launcher->name, module->name, module->size);
   gpumc_processes_close(*processes);
   *processes = NULL;

@@ -37,7 +37,7 @@ static enum gpumc_status compare_trajectory(const struct gpumc_task *task,
   if (before != NULL && strcmp(before, now) == 0)
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_INVALID,
-                         "%s was made with trajectory %s, this program has %s: choose another "
+                         "%s was made with trajectory %s, but this program has %s: choose another "
                          "output, or replace it with --fresh",
                          task->output, before != NULL ? before : "unknown", now);
 }
@@ -129,9 +129,8 @@ static enum gpumc_status compare_what_was_read(const struct gpumc_task *task,
   if (enough && strcmp(before, gpumc_read_checksum_text(checksum, now)) == 0)
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_INVALID,
-                         "%s: a file that the task reads holds other values than when the "
-                         "result was made: restore it, choose another output, or replace the "
-                         "result with --fresh",
+                         "%s: a file that the task reads has changed since the result was made: "
+                         "restore it, choose another output, or replace the result with --fresh",
                          task->output);
 }
 
@@ -224,11 +223,11 @@ static enum gpumc_status check_trajectory(const struct gpumc_task *task, const c
   const char *now = trajectory_of(task, "cpu");
   if (strcmp(before, now) == 0)
     return GPUMC_OK;
-  return gpumc_error_set(error, GPUMC_INVALID,
-                         "%s: the checkpoint was made with trajectory %s, this program has %s: "
-                         "finish it with the program that began it, choose another output, or "
-                         "start over with --fresh",
-                         path, before, now);
+  return gpumc_error_set(
+      error, GPUMC_INVALID,
+      "%s: the checkpoint was made with trajectory %s, but this program has %s: finish it with the "
+      "program that began it, choose another output, or start over with --fresh",
+      path, before, now);
 }
 
 /* Does the same as compare_plugins() for a checkpoint. Checkpoints without plugins have no such
@@ -283,9 +282,8 @@ enum gpumc_status gpumc_compare_samples(const char *path, struct gpumc_checkpoin
   if (before == checksum)
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_INVALID,
-                         "%s: a file that the task reads holds other values than when the "
-                         "checkpoint was made: restore it, choose another output, or start "
-                         "over with --fresh",
+                         "%s: a file that the task reads has changed since the checkpoint was "
+                         "made: restore it, choose another output, or start over with --fresh",
                          path);
 }
 

@@ -18,17 +18,17 @@ static enum gpumc_status refuse_output(const char *what, bool maybe, struct gpum
 {
   return gpumc_error_set(
       error, GPUMC_INVALID,
-      "there is something other than a result at the output path, and it is left alone: "
-      "%s\n%smove it away, %sor choose another output",
-      what, maybe ? "it may be a damaged result, as when its end is missing: " : "",
+      "there is something other than a result at the output path, which was left alone: %s\n%smove "
+      "it away, %sor choose another output",
+      what, maybe ? "it may be a damaged result, for example one whose end is missing: " : "",
       maybe ? "restore it from a copy, " : "");
 }
 
 static enum gpumc_status refuse_link(const char *output, const char *why, struct gpumc_error *error)
 {
   return gpumc_error_set(error, GPUMC_INVALID,
-                         "%s is a symbolic link%s, and no link is replaced: give the name of the "
-                         "file itself, or choose another output",
+                         "%s is a symbolic link%s, and links are never replaced: give the name of "
+                         "the file itself, or choose another output",
                          output, why);
 }
 
@@ -45,7 +45,7 @@ look_at_output(const char *output, bool *there, bool *linked, struct gpumc_error
   if (!*there)
     return errno == ENOENT || errno == ENOTDIR
                ? GPUMC_OK
-               : gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot look at it: %s", output,
+               : gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot examine it: %s", output,
                                  strerror(errno));
   int descriptor = gpumc_regular_open(output, O_RDONLY, &reason);
   if (descriptor >= 0) {
@@ -156,7 +156,7 @@ static enum gpumc_status check_side_files(const struct gpumc_task *task,
   char *foreign = find_foreign_result(task, files);
   if (foreign != NULL) {
     gpumc_error_set(error, GPUMC_FAILURE,
-                    "%s: not a working file but a finished result, or a damaged one, and left "
+                    "%s: not a working file but a finished or damaged result, which was left "
                     "alone: move it away or choose another output",
                     foreign);
     free(foreign);
@@ -292,8 +292,8 @@ static bool another_was_at_work(const struct gpumc_task *task, const struct gpum
                                                             : NULL;
   if (kept != NULL)
     gpumc_observer_note(observer,
-                        "%s: of another configuration, or damaged, and left alone, with the files "
-                        "that belong to it",
+                        "%s: belongs to another configuration or is damaged; it was left alone, "
+                        "with the files that belong to it",
                         kept);
   return kept != NULL;
 }

@@ -163,13 +163,13 @@ static void refuse_for_move(struct gpumc_language *language, const struct gpumc_
   struct gpumc_report *report = &language->report;
   if (update != NULL && move != NULL)
     gpumc_params_mistake(params, report, key,
-                         "kernel.%s changes nothing with update: %s, only with %s: set "
+                         "kernel.%s has no effect with update: %s, only with %s: set "
                          "algorithm.update to that, or leave kernel.%s out",
                          key, update, names, key);
   else
     gpumc_params_mistake(params, report, key,
-                         "kernel.%s changes nothing with algorithm %s, which %s%s, only with "
-                         "update: %s: leave kernel.%s out",
+                         "kernel.%s has no effect with algorithm %s, which %s%s, only with update: "
+                         "%s: leave kernel.%s out",
                          key, language->algorithm->name,
                          move != NULL ? "sweeps by " : "does not sweep",
                          move != NULL ? move->name : "", names, key);
@@ -227,8 +227,8 @@ static void check_step(struct gpumc_language *language, const struct gpumc_node 
     gpumc_params_mistake(
         &times, &language->report,
         gpumc_node_find(root, "algorithm.thermalization") != NULL ? "thermalization" : "update",
-        "%s tunes its %s in the first %d sweeps of the thermalization or more: "
-        "set a longer algorithm.thermalization, or kernel.%s",
+        "%s tunes its %s during at least the first %d sweeps of the thermalization: set a longer "
+        "algorithm.thermalization, or kernel.%s",
         move->name, move->step->label.name, GPUMC_STEP_FIRST, move->step->key);
 }
 

@@ -22,8 +22,7 @@ static const char *const instruction_sets[] = {"auto",      "x86-64-v2", "x86-64
 static const struct gpumc_key kernel_keys[] = {
     {.name = "device",
      .type = GPUMC_KEY_DEVICE,
-     .doc = "Where the simulation runs; auto is the first GPU, or the CPU if there "
-            "is none.",
+     .doc = "Where the simulation runs; auto selects the first GPU, or the CPU if there is none.",
      .default_text = "auto",
      .incidental = true},
     {.name = "variant",
@@ -41,8 +40,8 @@ static const struct gpumc_key kernel_keys[] = {
      .incidental = true},
     {.name = "block_threads",
      .type = GPUMC_KEY_INTEGER,
-     .doc = "Threads of a block in GPU kernels; 0 leaves the choice to each kernel. "
-            "The results do not depend on it.",
+     .doc = "Threads per block in GPU kernels; 0 leaves the choice to each kernel. The results do "
+            "not depend on it.",
      .default_text = "0",
      .unit = "threads",
      .minimum = 0,
@@ -70,7 +69,7 @@ static const struct gpumc_key root_keys[] = {
      .required = true},
     {.name = "title",
      .type = GPUMC_KEY_STRING,
-     .doc = "What the run is about.",
+     .doc = "A title that describes the run.",
      .default_text = "",
      .incidental = true},
     {.name = "seed",
@@ -83,7 +82,7 @@ static const struct gpumc_key root_keys[] = {
      .sweepable = true},
     {.name = "rng",
      .type = GPUMC_KEY_CHOICE,
-     .doc = "The random number generator, a counter-based one of Random123.",
+     .doc = "The random number generator, one of the counter-based generators of Random123.",
      .default_text = "philox4x32-10",
      .choices = generators},
     {.name = "model",
@@ -97,7 +96,8 @@ static const struct gpumc_key root_keys[] = {
     {.name = "plugins",
      .type = GPUMC_KEY_STRING,
      .doc = "Plugins with models, kernels or algorithms: names in the search path, or paths with a "
-            "slash, relative to this file. A model or algorithm of the search path needs none.",
+            "slash, relative to this file. Those that provide the model or the algorithm are found "
+            "in the search path without being listed.",
      .list_maximum = PLUGINS_MAXIMUM,
      .incidental = true},
     {.name = "kernel", .type = GPUMC_KEY_MAPPING, .doc = "Which kernel runs, and on which device."},
@@ -301,11 +301,12 @@ struct gpumc_key *gpumc_block_keys(const struct gpumc_language_tables *tables, c
   struct gpumc_key *keys = composed_keys(tables, plugin_keys, 1);
   if (keys == NULL)
     return NULL;
-  keys[0] = (struct gpumc_key){.name = "name",
-                               .type = GPUMC_KEY_CHOICE,
-                               .doc = is_model ? "Which model." : "Which algorithm.",
-                               .choices = names,
-                               .required = true};
+  keys[0] =
+      (struct gpumc_key){.name = "name",
+                         .type = GPUMC_KEY_CHOICE,
+                         .doc = is_model ? "The name of the model." : "The name of the algorithm.",
+                         .choices = names,
+                         .required = true};
   return keys;
 }
 

@@ -104,9 +104,9 @@ static void fill(const struct filling *filling, const char *pattern, struct gpum
     }
     size_t length = strcspn(pattern + 1, "{}");
     if (*pattern == '}' || pattern[1 + length] != '}' || length >= sizeof key) {
-      gpumc_report_mistake(filling->report, filling->mark,
-                           "output: braces must be pairs round the name of a key; {{ and }} stand "
-                           "for braces");
+      gpumc_report_mistake(
+          filling->report, filling->mark,
+          "output: braces must enclose the name of a key; {{ and }} stand for braces");
       return;
     }
     memcpy(key, pattern + 1, length);
@@ -312,7 +312,7 @@ static bool look(struct gpumc_language *language, struct gpumc_mark mark,
       continue;
     gpumc_report_mistake(&language->report, mark,
                          "output: the result of task %zu (%s), '%s', has the name that task %zu "
-                         "(%s) gives the file %s beside its own, '%s'",
+                         "(%s) gives the file %s next to its own result, '%s'",
                          places[i].task->index, places[i].task->label, places[i].task->output,
                          owner->task->index, owner->task->label, suffix, owner->task->output);
     break;
@@ -446,8 +446,8 @@ static void check_lengths(struct gpumc_language *language, struct gpumc_mark mar
     if (strlen(name) + longest <= NAME_MAX)
       continue;
     gpumc_report_mistake(&language->report, mark,
-                         "output: the name '%s' is %zu bytes long; files beside it need names of "
-                         "%zu more, and %d is the limit",
+                         "output: the name '%s' is %zu bytes long; files next to it need names "
+                         "that are up to %zu bytes longer, and the limit is %d",
                          name, strlen(name), longest, NAME_MAX);
     return;
   }

@@ -68,8 +68,7 @@ static bool make_instance(struct gpumc_language *language, const struct gpumc_pa
   const char *flaw = status == GPUMC_OK && language->loads ? gpumc_instance_flaw(instance) : NULL;
   if (flaw != NULL) {
     gpumc_report_mistake(&language->report, params->node->mark,
-                         "model %s has made an instance with a flaw: %s: see "
-                         "docs/adding-a-model.md",
+                         "model %s made an instance with a flaw: %s: see docs/adding-a-model.md",
                          language->model->name, flaw);
     status = GPUMC_INVALID;
   }
@@ -113,7 +112,7 @@ check_profile(struct gpumc_language *language, const struct gpumc_params *view, 
     return;
   append_remedy(language, true, &text);
   gpumc_params_mistake(view, &language->report, key,
-                       "algorithm %s averages no profiles, and %s is one: leave it out%s%s",
+                       "algorithm %s does not average profiles, and %s is one: leave it out%s%s",
                        language->algorithm->name, key, text.length > 0 ? ", or " : "",
                        gpumc_text_string(&text));
   gpumc_text_free(&text);
@@ -175,17 +174,17 @@ static bool check_target(struct gpumc_language *language, const struct gpumc_nod
       (gpumc_model_samples(model, algorithm->target) && !gpumc_lacks_control(model, algorithm)))
     return true;
   if (gpumc_lacks_control(model, algorithm))
-    gpumc_text_append(&text, "algorithm %s moves temperatures alone, and model %s has none",
+    gpumc_text_append(&text, "algorithm %s only moves temperatures, and model %s has none",
                       algorithm->name, model->name);
   else if (algorithm->target == GPUMC_ATHERMAL)
-    gpumc_text_append(&text,
-                      "algorithm %s gives all states the same weight, but those of model %s have "
-                      "weights by their %s",
-                      algorithm->name, model->name, model->channels[model->tracked].label.name);
+    gpumc_text_append(
+        &text,
+        "algorithm %s gives all states the same weight, but model %s weights them by their %s",
+        algorithm->name, model->name, model->channels[model->tracked].label.name);
   else
     gpumc_text_append(&text,
-                      "model %s has no temperature, by which algorithm %s gives weights: all its "
-                      "allowed states have the same",
+                      "model %s has no temperature, from which algorithm %s computes weights: all "
+                      "its allowed states have the same weight",
                       model->name, algorithm->name);
   gpumc_text_append(&text, ": ");
   append_remedy(language, false, &text);
@@ -279,12 +278,13 @@ static bool warn_of_cycle(const struct gpumc_language *language,
   const uint32_t cycle = move->cycle(options);
   if (sweeps == 0 || sweeps >= cycle)
     return true;
-  snprintf(
-      text, sizeof text,
-      "algorithm.%s = %lld is less than a cycle of the move %s, %u sweeps, of which only one "
-      "changes the energy: in some steps replicas keep theirs; use algorithm.%s: %u or more%s%s",
-      key, sweeps, move->name, cycle, key, cycle,
-      move->keys != NULL ? ", or a smaller kernel." : "", move->keys != NULL ? move->keys[0] : "");
+  snprintf(text, sizeof text,
+           "algorithm.%s = %lld is less than a cycle of the move %s, %u sweeps of which only one "
+           "changes the energy: in some steps no replica changes its energy; use algorithm.%s: %u "
+           "or more%s%s",
+           key, sweeps, move->name, cycle, key, cycle,
+           move->keys != NULL ? ", or a smaller kernel." : "",
+           move->keys != NULL ? move->keys[0] : "");
   return add_warning(task, "sweeps_warning", text);
 }
 

@@ -433,7 +433,7 @@ static void append_processes(const struct gpumc_preparation *preparation, struct
 {
   const int enough = enough_processes(preparation);
   if (enough > 0)
-    gpumc_text_append(text, "; %d processes with as much memory each are enough", enough);
+    gpumc_text_append(text, "; %d processes with as much memory each would be enough", enough);
 }
 
 static void append_largest(const struct gpumc_preparation *preparation, struct gpumc_text *text)
@@ -472,10 +472,10 @@ gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc
     append_processes(preparation, &remedy);
   else
     append_largest(preparation, &remedy);
-  const enum gpumc_status status =
-      gpumc_error_set(error, GPUMC_FAILURE, "not enough memory%s: %s need %s, %s are available%s",
-                      host ? "" : " on the GPU", gpumc_text_string(&replicas), needed, available,
-                      gpumc_text_string(&remedy));
+  const enum gpumc_status status = gpumc_error_set(
+      error, GPUMC_FAILURE, "not enough memory%s: %s need %s, and %s is available%s",
+      host ? "" : " on the GPU", gpumc_text_string(&replicas), needed, available,
+      gpumc_text_string(&remedy));
   gpumc_text_free(&replicas);
   gpumc_text_free(&remedy);
   return status;

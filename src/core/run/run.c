@@ -157,14 +157,14 @@ static void warn_of_division(const struct run *run)
   if (run->preparation.narrowed)
     gpumc_observer_tell(
         run->options->observer, GPUMC_WARNING,
-        "a process has too little memory for whole runs of its own: each process has "
-        "a part of every run, and they exchange messages in every step");
+        "a process has too little memory for whole runs of its own: each process works on a part "
+        "of every run, and the processes exchange messages in every step");
   if (gpumc_devices_shared(&run->devices, &shared))
     gpumc_observer_tell(run->options->observer, GPUMC_WARNING, gpumc_text_string(&shared));
   const struct gpumc_transfer *transfer = run->preparation.device.transfer;
   if (transfer != NULL && transfer->failed) {
     struct gpumc_text text = {0};
-    gpumc_text_append(&text, "numbers go from GPU to GPU by %s", transfer->name);
+    gpumc_text_append(&text, "data moves between GPUs by %s", transfer->name);
     gpumc_observer_tell(run->options->observer, GPUMC_WARNING, gpumc_text_string(&text));
     gpumc_text_free(&text);
   }
@@ -328,8 +328,8 @@ static enum gpumc_status finish(struct run *run, struct gpumc_error *error)
   GPUMC_TRY(gpumc_provenance_end(&provenance, error));
   if (gpumc_file_exists(run->files.output))
     return gpumc_error_set(error, GPUMC_FAILURE,
-                           "%s: has appeared while the run worked, and is left alone: move it "
-                           "away, and the same command finishes the run",
+                           "%s: appeared during the run, and was left alone: move it away, and the "
+                           "same command finishes the run",
                            run->files.output);
   GPUMC_TRY(gpumc_recorder_finish(run->recorder, error));
   gpumc_observer_note(run->options->observer, "%s: complete after %s", run->task->output,

@@ -19,7 +19,8 @@
       GPUMC_SWEEPS_KEY(                                                                            \
           "times", 1, .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM, .ascending = true,    \
           .exactly_one_of = "moments",                                                             \
-          .doc = "After these numbers of sweeps, counted from the end of the thermalization.")
+          .doc = "Numbers of sweeps after which configurations are stored, counted from the end "  \
+                 "of the thermalization.")
 const struct gpumc_key gpumc_configurations_times_keys[] = {TIMES_KEYS, {0}};
 const struct gpumc_key gpumc_configurations_keys[] = {
     TIMES_KEYS,
@@ -30,8 +31,8 @@ const struct gpumc_key gpumc_configurations_keys[] = {
      .list_minimum = 1,
      .list_maximum = GPUMC_RUN_MAXIMUM,
      .ascending = true,
-     .doc = "Only at these temperatures, numbered from 0, the hottest; at all of "
-            "them by default."},
+     .doc = "Temperatures at which configurations are stored, numbered from 0, the hottest; "
+            "all of them by default."},
     {0}};
 
 static void check_time(const struct gpumc_params *params, const char *key, int64_t time,

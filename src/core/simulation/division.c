@@ -38,11 +38,11 @@ enum gpumc_status gpumc_division_choose(const enum gpumc_division *divides,
   }
   if (most == 0)
     return GPUMC_OK;
-  return gpumc_error_set(error, GPUMC_INVALID,
-                         "%zu processes, but %zu runs of %zu replicas, in groups of %zu, can be "
-                         "divided among %zu at most; start fewer processes, or ask for more "
-                         "replicas or runs",
-                         size, plan->runs, even, granule > 0 ? granule : even, most);
+  return gpumc_error_set(
+      error, GPUMC_INVALID,
+      "%zu processes, but %zu runs of %zu replicas, in groups of %zu, can be divided among at most "
+      "%zu; start fewer processes, or request more replicas or runs",
+      size, plan->runs, even, granule > 0 ? granule : even, most);
 }
 
 /* Returns the part of process `i` out of `parts` of a run: of an even cut, and the room beyond

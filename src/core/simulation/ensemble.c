@@ -28,13 +28,13 @@ check_share(const struct gpumc_kernel_ops *ops, const struct gpumc_model *model,
     return GPUMC_OK;
   if (group == 0)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "kernel %s of model %s does not divide the replicas of a run: it does "
-                           "not declare that it names them by their numbers in the whole run",
+                           "kernel %s of model %s cannot divide the replicas of a run: it does not "
+                           "declare that it identifies them by their numbers in the whole run",
                            ops->variant, model->ops->name);
   if (plan->first_replica % group != 0 || plan->first_replica + plan->capacity > all)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "kernel %s of model %s has no share of %zu replicas that begins at "
-                           "number %zu of %zu, but at multiples of %zu",
+                           "kernel %s of model %s cannot have a share of %zu replicas that begins "
+                           "at number %zu of %zu, only at multiples of %zu",
                            ops->variant, model->ops->name, plan->capacity, plan->first_replica, all,
                            group);
   return GPUMC_OK;
@@ -318,8 +318,7 @@ load_sizes(const struct transfer *transfer, uint32_t *size, struct gpumc_error *
                                       ensemble->runs, 1, size, error));
   for (size_t m = 0; m < ensemble->runs; m++)
     if (size[m] > gpumc_plan_whole(&ensemble->plan))
-      return gpumc_error_set(error, GPUMC_FAILURE, "%u replicas, more than there is room for",
-                             size[m]);
+      return gpumc_error_set(error, GPUMC_FAILURE, "there is no room for %u replicas", size[m]);
   return set_whole_sizes(ensemble, size, error);
 }
 

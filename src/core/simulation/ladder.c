@@ -241,8 +241,8 @@ check_count(const struct gpumc_params *params, const char *block, struct gpumc_r
                          "%s.from = %g must be below %s.to = %g", block, first, block, last);
   else if (first < DBL_MIN && !is_linear(params, block))
     gpumc_params_mistake(params, report, key_of(block, "from", key),
-                         "%s in a constant ratio cannot begin at %s.from = %g: use a "
-                         "larger one, or %s.spacing: linear",
+                         "%s in a constant ratio cannot begin at %s.from = %g: use a larger value, "
+                         "or %s.spacing: linear",
                          all_of(block), block, first, block);
   else
     check_ascent(params, block, "count", report);
@@ -365,13 +365,13 @@ void gpumc_control_check_model(const struct gpumc_params *params,
   for (size_t k = first; k < model->n_controls; k++)
     gpumc_text_append(&known, "%s%s", k == first ? "" : ", ", model->controls[k].label.name);
   if (temperature && model->n_controls < 2)
-    gpumc_params_mistake(params, report, "control",
-                         "model %s has no control beside the inverse temperature: use the block "
-                         "`beta`",
-                         model->name);
+    gpumc_params_mistake(
+        params, report, "control",
+        "model %s has no control besides the inverse temperature: use the block `beta`",
+        model->name);
   else if (temperature && control == 0)
     gpumc_params_mistake(params, report, "control.name",
-                         "%s is moved by the block `beta`; control is for another one: %s", name,
+                         "%s is moved by the block `beta`; use control for another one: %s", name,
                          gpumc_text_string(&known));
   else if (control == model->n_controls)
     gpumc_params_mistake(params, report, "control.name",
@@ -397,9 +397,8 @@ void gpumc_control_check_instance(const struct gpumc_params *params,
                          controls[moved.control].label.name, model->immovable[moved.control]);
   for (size_t k = 0; k < model->ops->n_controls; k++)
     if (k != moved.control && isnan(moved.fixed[k]))
-      gpumc_params_mistake(params, report, "control",
-                           "%s has no value to stay at while %s is moved", controls[k].label.name,
-                           controls[moved.control].label.name);
+      gpumc_params_mistake(params, report, "control", "%s has no fixed value while %s is moved",
+                           controls[k].label.name, controls[moved.control].label.name);
 }
 
 /* The ends of a ladder, or its values up to the first that is refused. */

@@ -85,10 +85,10 @@ enum { GPUMC_GRID_LIST_MAXIMUM = 20000 };
    .doc = "Which control of the model is moved, such as h, a magnetic field."},                    \
       GPUMC_BETA_KEY("beta", .minimum_exclusive = true, .required = true, .sweepable = true,       \
                      .example = "0.4",                                                             \
-                     .doc = "The inverse temperature, which stays; absent where the model has no " \
-                            "temperature.",                                                        \
+                     .doc = "The inverse temperature, which stays fixed; absent if the model has " \
+                            "no temperature.",                                                     \
                      .temperature = "temperature",                                                 \
-                     .temperature_doc = "The temperature, which stays, in place of `beta`.")
+                     .temperature_doc = "The temperature, which stays fixed, instead of `beta`.")
 #define GPUMC_CONTROL_VALUE_KEY(key, ...)                                                          \
   {                                                                                                \
     .name = (key), .type = GPUMC_KEY_REAL, .minimum = -GPUMC_CONTROL_MAXIMUM,                      \

@@ -30,7 +30,7 @@ static enum gpumc_status shape_of(const struct gpumc_source *source, hid_t data,
   gpumc_hdf5_release(type);
   gpumc_hdf5_release(space);
   if (!good)
-    return gpumc_error_set(error, GPUMC_INVALID, "%s: %s is no table of numbers", source->path,
+    return gpumc_error_set(error, GPUMC_INVALID, "%s: %s is not a table of numbers", source->path,
                            path);
   *rank = (size_t)found;
   for (int d = 0; d < found; d++)
@@ -61,7 +61,7 @@ static enum gpumc_status read_open(const struct gpumc_source *source, hid_t data
     fits = found[d] == shape[d];
   if (!fits)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s: %s has another shape than its configuration gives it: make the "
+                           "%s: the shape of %s does not match its configuration: produce the "
                            "result again, or leave it out",
                            source->path, path);
   if (H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
@@ -87,9 +87,10 @@ enum gpumc_status gpumc_source_number(const struct gpumc_source *source, const c
 {
   const char *text = gpumc_result_field(&source->result.summary, name);
   if (text == NULL)
-    return gpumc_error_set(error, GPUMC_FAILURE,
-                           "%s: /summary does not say %s: make the result again, or leave it out",
-                           source->path, name);
+    return gpumc_error_set(
+        error, GPUMC_FAILURE,
+        "%s: /summary does not contain %s: produce the result again, or leave it out", source->path,
+        name);
   *value = strtod(text, NULL);
   return GPUMC_OK;
 }
@@ -138,10 +139,10 @@ static enum gpumc_status append_rows(const struct gpumc_source *source, const ch
   for (size_t row = 0; row < copied->rows; row++) {
     const double *values = copied->all + row * copied->width;
     if (values[0] != axis[row])
-      return gpumc_error_set(error, GPUMC_INVALID,
-                             "%s: row %zu of %s stands at %g, in the files before it at %g: leave "
-                             "it out",
-                             source->path, row, group, values[0], axis[row]);
+      return gpumc_error_set(
+          error, GPUMC_INVALID,
+          "%s: row %zu of %s is at %g, but in the files before it at %g: leave it out",
+          source->path, row, group, values[0], axis[row]);
     GPUMC_TRY(gpumc_recorder_append(recorder, table, values, error));
   }
   return GPUMC_OK;

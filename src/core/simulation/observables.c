@@ -347,7 +347,7 @@ size_t gpumc_quantity_excess(const struct gpumc_observables *observables, size_t
     largest = fmax(largest, value[i]);
   }
   if (exceeding > 0)
-    snprintf(text, GPUMC_EXCESS_BYTES, "at %zu of %zu %s %s is larger than %g, up to %.3g: %s",
+    snprintf(text, GPUMC_EXCESS_BYTES, "at %zu of %zu %s %s exceeds %g and reaches %.3g: %s",
              exceeding, count, beta ? "temperatures" : "values",
              gpumc_quantity_label(observables, q).name, what->most, largest, what->excess);
   return exceeding;

@@ -199,10 +199,10 @@ static enum gpumc_status refuse_elsewhere(const struct gpumc_model_ops *model, c
                                           struct gpumc_error *error)
 {
   if (elsewhere->absent)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "kernel variant '%s' of model %s runs on %s only, and this gpumc was "
-                           "built without CUDA",
-                           elsewhere->variant, model->name, elsewhere->device);
+    return gpumc_error_set(
+        error, GPUMC_INVALID,
+        "kernel variant '%s' of model %s runs only on %s, and this gpumc was built without CUDA",
+        elsewhere->variant, model->name, elsewhere->device);
   return gpumc_error_set(error, GPUMC_INVALID,
                          "kernel variant '%s' of model %s runs on %s, not on %s",
                          elsewhere->variant, model->name, elsewhere->device, device);

@@ -322,7 +322,7 @@ static enum gpumc_status warn_of_shares(const struct gpumc_ensemble *ensemble, c
     return GPUMC_OK;
   snprintf(
       text, sizeof text,
-      "tuning of the %s ended far from its aim in %zu of %zu places: with %.4g a share of %.2g "
+      "tuning of the %s ended far from its target in %zu of %zu places: with %.4g, a fraction %.2g "
       "of the proposals is accepted, not %g; use a longer thermalization, or set kernel.%s",
       step->label.name, off, apart, ensemble->step[worst], share[worst], TARGET, step->key);
   gpumc_observer_tell(observer, GPUMC_WARNING, text);

@@ -360,7 +360,7 @@ static enum gpumc_status check_array(const struct gpumc_hdf5_file *file, const c
     status = gpumc_error_set(error, GPUMC_FAILURE, "%s: %s is of %s, not of %s", file->path, name,
                              stored_name(type), wanted.name);
   else if (shape[1] != width)
-    status = gpumc_error_set(error, GPUMC_FAILURE, "%s: %s has %llu values a row, not %zu",
+    status = gpumc_error_set(error, GPUMC_FAILURE, "%s: %s has %llu values per row, not %zu",
                              file->path, name, (unsigned long long)shape[1], width);
   else if (first > shape[0] || count > shape[0] - first)
     status = gpumc_error_set(error, GPUMC_FAILURE,

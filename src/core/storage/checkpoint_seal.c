@@ -118,7 +118,7 @@ static enum gpumc_status check_block(const unsigned char block[GPUMC_CHECKPOINT_
   uint64_t version = load(block + VERSION_AT, 4);
   if (version != GPUMC_CHECKPOINT_VERSION)
     return gpumc_error_set(error, GPUMC_FAILURE,
-                           "%s: was written by checkpoint format %llu; this program reads %d: "
+                           "%s: was written in checkpoint format %llu; this program reads %d: "
                            "finish the run with the program that began it",
                            path, (unsigned long long)version, GPUMC_CHECKPOINT_VERSION);
   if (load(block + BLOCK_CHECKSUM_AT, 8) != gpumc_checksum_of(block, BLOCK_CHECKSUM_AT) ||

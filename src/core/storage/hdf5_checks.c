@@ -69,8 +69,8 @@ static enum gpumc_status check_filters(const struct gpumc_hdf5_file *file, hid_t
     if (filter >= 0 && H5Zfilter_avail(filter) > 0)
       continue;
     snprintf(reason, sizeof reason,
-             "is stored with the filter %d (%.40s), which is missing here: store it without, or "
-             "with gzip",
+             "is stored with filter %d (%.40s), which is unavailable here: store it without a "
+             "filter, or with gzip",
              (int)filter, filter_name[0] != '\0' ? filter_name : "without a name");
     return refuse(file, name, reason, error);
   }
@@ -114,8 +114,7 @@ static enum gpumc_status check_size(const struct gpumc_hdf5_file *file, hid_t da
   const bool placed = layout == H5D_COMPACT || H5Dget_offset(data) != HADDR_UNDEF;
   if (!holds_numbers(data) || (known && (!placed || H5Dget_storage_size(data) == declared)))
     return GPUMC_OK;
-  return refuse(file, name, "is damaged: it declares another number of bytes than are stored",
-                error);
+  return refuse(file, name, "is damaged: it does not declare as many bytes as are stored", error);
 }
 
 static enum gpumc_status check_layout(const struct gpumc_hdf5_file *file, hid_t data,
@@ -143,7 +142,7 @@ static enum gpumc_status check_layout(const struct gpumc_hdf5_file *file, hid_t 
   case H5D_NLAYOUTS:
     break;
   }
-  return refuse(file, name, "has a layout that is not known", error);
+  return refuse(file, name, "has an unknown layout", error);
 }
 
 enum gpumc_status gpumc_hdf5_check_dataset(const struct gpumc_hdf5_file *file, hid_t data,
@@ -201,13 +200,14 @@ enum gpumc_status gpumc_hdf5_check_written(const struct gpumc_hdf5_file *file, h
   if (creation < 0 || H5Dget_space_status(data, &written) < 0)
     return gpumc_hdf5_error(file, error, "read how much of %s was written", name);
   if (!sound)
-    return refuse(file, name, "is damaged: its chunks are of another size than it declares", error);
+    return refuse(file, name, "is damaged: its chunks do not have the size that it declares",
+                  error);
   if (chunked ? whole : written == H5D_SPACE_STATUS_ALLOCATED)
     return GPUMC_OK;
   return refuse(file, name,
                 written == H5D_SPACE_STATUS_NOT_ALLOCATED
-                    ? "was never written: it has a shape, and no numbers"
-                    : "was written in parts only, and has no numbers elsewhere",
+                    ? "was never written: it has a shape, but no numbers"
+                    : "was written only in part, and has no numbers elsewhere",
                 error);
 }
 

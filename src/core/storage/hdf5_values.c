@@ -219,7 +219,7 @@ enum gpumc_status gpumc_hdf5_get_text(const struct gpumc_hdf5_file *file, const 
   hid_t type = H5Dget_type(data);
   hid_t space = H5Dget_space(data);
   if (type < 0 || H5Tget_class(type) != H5T_STRING || !is_scalar(space)) {
-    status = gpumc_error_set(error, GPUMC_FAILURE, "%s: %s is not a text", file->path, path);
+    status = gpumc_error_set(error, GPUMC_FAILURE, "%s: %s is not text", file->path, path);
   } else {
     *text = read_text(data, false, type);
     if (*text == NULL)

@@ -61,7 +61,7 @@ enum gpumc_status gpumc_recorder_dataset(struct gpumc_recorder *recorder,
          dataset->rank <= GPUMC_DATASET_RANK_MAXIMUM);
   hid_t group = gpumc_hdf5_group(recorder->file->id, dataset->group);
   if (group < 0)
-    return gpumc_hdf5_error(recorder->file, error, "make the group %s", dataset->group);
+    return gpumc_hdf5_error(recorder->file, error, "create the group %s", dataset->group);
   enum gpumc_status status = write_dataset(recorder->file, group, dataset, error);
   gpumc_hdf5_release(group);
   return status;
@@ -132,7 +132,7 @@ static enum gpumc_status write_attribute(const struct gpumc_hdf5_file *file,
   enum gpumc_status status = GPUMC_OK;
   hid_t object = open_object(file, attribute->path);
   if (object < 0)
-    return gpumc_hdf5_error(file, error, "write in %s", attribute->path);
+    return gpumc_hdf5_error(file, error, "write to %s", attribute->path);
   switch (attribute->kind) {
   case GPUMC_ATTRIBUTE_TEXT:
     status =

@@ -68,7 +68,7 @@ static hid_t create_of_type(const struct gpumc_hdf5_file *file, hid_t location, 
   if (space >= 0 && creation >= 0)
     data = H5Dcreate2(location, label->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
   if (data < 0)
-    (void)gpumc_hdf5_error(file, error, "make the dataset %s in %s", label->name, group);
+    (void)gpumc_hdf5_error(file, error, "create the dataset %s in %s", label->name, group);
   gpumc_hdf5_release(creation);
   gpumc_hdf5_release(space);
   if (data >= 0 && set_label(file, data, label, error) != GPUMC_OK) {
@@ -117,7 +117,7 @@ static enum gpumc_status to_integers(const double *values, size_t n, const char 
     /* NaN fails the comparison too. */
     if (!(fabs(values[i]) <= largest_exact_integer) || values[i] != trunc(values[i]))
       return gpumc_error_set(error, GPUMC_FAILURE,
-                             "%s: %.17g is not an integer of at most 2^53 in size", where,
+                             "%s: %.17g is not an integer of magnitude 2^53 or less", where,
                              values[i]);
     integers[i] = (int64_t)values[i];
   }

@@ -125,7 +125,7 @@ write_bytes(struct gpumc_log *log, const void *bytes, size_t count, struct gpumc
 /* Syncs what was appended to the disk. */
 static enum gpumc_status log_sync(const struct gpumc_log *log, struct gpumc_error *error)
 {
-  return fsync(log->descriptor) == 0 ? GPUMC_OK : fail(log, "bring it to the disk", error);
+  return fsync(log->descriptor) == 0 ? GPUMC_OK : fail(log, "sync it to the disk", error);
 }
 
 /* Writes it under a preliminary name, then renames it to its own. */
@@ -178,7 +178,7 @@ read_bytes(struct gpumc_log *log, void *bytes, size_t count, struct gpumc_error 
   char *next = bytes;
   size_t left = count;
   if (log->length - log->position < count)
-    return log_damaged(log, "a record goes beyond the end", error);
+    return log_damaged(log, "a record extends beyond the end", error);
   while (left > 0) {
     ssize_t got = pread(log->descriptor, next, left, (off_t)(log->position + (count - left)));
     if (got < 0 && errno == EINTR)
@@ -201,11 +201,11 @@ static enum gpumc_status check_header(struct gpumc_log *log, struct gpumc_error 
   form_header(expected);
   GPUMC_TRY(read_bytes(log, found, sizeof found, error));
   if (memcmp(found, magic, sizeof magic) != 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: not a log of gpumc", log->path);
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is not a log of gpumc", log->path);
   if (memcmp(found, expected, sizeof found) != 0)
     return gpumc_error_set(error, GPUMC_FAILURE,
-                           "%s: its header is damaged or of another format version than %d",
-                           log->path, LOG_VERSION);
+                           "%s: its header is damaged or its format version is not %d", log->path,
+                           LOG_VERSION);
   gpumc_checksum_add(&log->checksum, found, sizeof found);
   return GPUMC_OK;
 }
@@ -306,7 +306,7 @@ static enum gpumc_status log_check_size(const struct gpumc_log *log,
 {
   if (record->n_rows <= rows_a_record(width * WORD))
     return GPUMC_OK;
-  return log_damaged(log, "a record of more rows than there can be", error);
+  return log_damaged(log, "a record with an impossible number of rows", error);
 }
 
 /* Reads and verifies the record's values, `values`[n_rows][width], and moves on to the next
@@ -324,7 +324,7 @@ static enum gpumc_status log_values(struct gpumc_log *log, const struct gpumc_lo
   turn_words(&checksum, 1);
   if (checksum != gpumc_checksum_of(log->buffer, end)) {
     log->position = begin;
-    return log_damaged(log, "a record does not have its checksum", error);
+    return log_damaged(log, "a record does not match its checksum", error);
   }
   gpumc_checksum_add(&log->checksum, log->buffer, end + WORD);
   turn_words(log->buffer + RECORD_HEAD, n_values);
@@ -336,7 +336,7 @@ static enum gpumc_status log_values(struct gpumc_log *log, const struct gpumc_lo
 static enum gpumc_status log_cut(struct gpumc_log *log, struct gpumc_error *error)
 {
   if (ftruncate(log->descriptor, (off_t)log->length) != 0)
-    return fail(log, "cut it back", error);
+    return fail(log, "truncate it", error);
   log->position = 0;
   gpumc_checksum_begin(&log->checksum);
   return check_header(log, error);
@@ -407,10 +407,10 @@ static enum gpumc_status check_record(const struct gpumc_recorder *recorder,
                                       struct gpumc_error *error)
 {
   if (record->table >= recorder->n_tables || !recorder->tables[record->table].is_long)
-    return log_damaged(recorder->log, "a record of a table that is not there", error);
+    return log_damaged(recorder->log, "a record of an unknown table", error);
   const struct gpumc_table *table = &recorder->tables[record->table];
   if (record->first_row != table->n_logged)
-    return log_damaged(recorder->log, "a record of other rows than the next ones", error);
+    return log_damaged(recorder->log, "a record whose rows are not the next ones", error);
   return log_check_size(recorder->log, record, table->row_width, error);
 }
 
@@ -504,7 +504,7 @@ verify(struct gpumc_recorder *recorder, uint64_t checksum, struct gpumc_error *e
   if (agrees && gpumc_checksum_value(&recorder->log->checksum) == checksum)
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_FAILURE,
-                         "%s: not the log that the checkpoint was written with",
+                         "%s: is not the log that the checkpoint was written with",
                          recorder->log_path);
 }
 

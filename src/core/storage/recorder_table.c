@@ -109,7 +109,7 @@ check_row(const struct gpumc_table *table, const double *row, struct gpumc_error
     for (size_t k = 0; table->columns[i].integer && k < table->columns[i].width; k++)
       if (!(fabs(row[k]) <= 0x1p53) || row[k] != trunc(row[k]))
         return gpumc_error_set(error, GPUMC_FAILURE,
-                               "%s/%s: %.17g is not an integer of at most 2^53 in size",
+                               "%s/%s: %.17g is not an integer of magnitude 2^53 or less",
                                table->group, table->columns[i].label.name, row[k]);
   return GPUMC_OK;
 }
@@ -218,7 +218,7 @@ enum gpumc_status gpumc_table_create(const struct gpumc_table *table,
   enum gpumc_status status = GPUMC_OK;
   hid_t group = gpumc_hdf5_group(file->id, table->group);
   if (group < 0)
-    return gpumc_hdf5_error(file, error, "make the group %s", table->group);
+    return gpumc_hdf5_error(file, error, "create the group %s", table->group);
   for (size_t i = 0; i < table->n_columns; i++)
     GPUMC_TRY_OUT(status, create_column(table, i, file, group, error));
 out:

@@ -131,8 +131,8 @@ static enum gpumc_status read_values(const struct gpumc_hdf5_file *file, hid_t d
 {
   size_t count;
   if (__builtin_mul_overflow(dataset->shape[0], dataset->shape[1], &count) || count > MOST_VALUES)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: summary/%s is too large to be right",
-                           file->path, dataset->name);
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: summary/%s is implausibly large", file->path,
+                           dataset->name);
   GPUMC_TRY(gpumc_allocate_array(&dataset->values, count, dataset->name, error));
   if (count > 0 &&
       H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, dataset->values) < 0)

@@ -49,8 +49,8 @@ static enum gpumc_status look_at_start(const char *path, enum gpumc_hdf5_mode *m
   else if ((start[FLAGS_AT] & FLAG_WRITING) != 0)
     return gpumc_result_mark_recognise(start, (size_t)got)
                ? gpumc_error_set(error, GPUMC_FAILURE,
-                                 "%s: is just being written: try again in a moment; if nobody "
-                                 "writes it, run its configuration again",
+                                 "%s: is being written right now: try again in a moment; if no run "
+                                 "is writing it, run its configuration again",
                                  path)
                : refuse_foreign(path, result, error);
   return GPUMC_OK;

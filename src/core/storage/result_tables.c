@@ -121,7 +121,7 @@ static enum gpumc_status find_axis(const struct gpumc_hdf5_file *file, hid_t dat
   }
   if (!read_shape(id, &scale, &numeric, &bytes) || !numeric || scale.rank != 1 ||
       scale.shape[0] > found->shape[d])
-    status = gpumc_error_set(error, GPUMC_FAILURE, "%s: %s is no axis of %s", file->path, path,
+    status = gpumc_error_set(error, GPUMC_FAILURE, "%s: %s is not an axis of %s", file->path, path,
                              found->column.path);
   else {
     found->shape[d] = scale.shape[0];
@@ -277,7 +277,7 @@ static enum gpumc_status walk_group(struct walk *parent, hid_t group, const char
   for (const char *c = path; *c != '\0'; c++)
     depth += *c == '/';
   if (depth > DEPTH_MAXIMUM)
-    return gpumc_error_set(walk.error, GPUMC_FAILURE, "%s: groups are too deep to be right: %s",
+    return gpumc_error_set(walk.error, GPUMC_FAILURE, "%s: groups are nested implausibly deep: %s",
                            walk.file->path, path);
   if (H5Literate(group, H5_INDEX_CRT_ORDER, H5_ITER_INC, NULL, visit, &walk) < 0 &&
       walk.status == GPUMC_OK)

@@ -245,14 +245,14 @@ gpumc_side_file_check(const char *path, enum gpumc_side side, struct gpumc_error
   const char *reason;
   const enum gpumc_presence presence = look(path, side, &reason);
   if (presence == GPUMC_PRESENCE_UNKNOWN)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot look at it: %s", path, reason);
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot examine it: %s", path, reason);
   if (presence != GPUMC_PRESENCE_FOREIGN)
     return GPUMC_OK;
-  return gpumc_error_set(error, GPUMC_FAILURE,
-                         "%s: not a %s of gpumc%s%s%s, and left alone: move it away or choose "
-                         "another output",
-                         path, kinds[side].name, reason != NULL ? " (" : "",
-                         reason != NULL ? reason : "", reason != NULL ? ")" : "");
+  return gpumc_error_set(
+      error, GPUMC_FAILURE,
+      "%s: not a %s of gpumc%s%s%s, and was left alone: move it away or choose another output",
+      path, kinds[side].name, reason != NULL ? " (" : "", reason != NULL ? reason : "",
+      reason != NULL ? ")" : "");
 }
 
 bool gpumc_working_file_is_closed(const char *path)

@@ -38,8 +38,8 @@ static enum gpumc_status check_is_no_source(const struct merge *merge, struct gp
   for (size_t i = 0; i < options->n_paths; i++)
     if (gpumc_file_is_same(options->paths[i], options->output))
       return gpumc_error_set(error, GPUMC_INVALID,
-                             "%s: is the output and one of the files to be merged: choose another "
-                             "output, which comes first",
+                             "%s: is both the output, which comes first, and one of the files to "
+                             "be merged: choose another output",
                              options->output);
   return GPUMC_OK;
 }
@@ -67,7 +67,7 @@ static enum gpumc_status create_model(struct merge *merge, struct gpumc_error *e
   const struct gpumc_params params = gpumc_task_params(task, "model");
   const enum gpumc_status status = gpumc_model_create(task->model, &params, &merge->model, error);
   if (status != GPUMC_OK)
-    gpumc_error_prefix(error, "%s: its model cannot be made again, which merging needs",
+    gpumc_error_prefix(error, "%s: cannot recreate its model, which merging requires",
                        merge->merging.sources.of[0].path);
   return status;
 }

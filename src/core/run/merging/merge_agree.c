@@ -140,8 +140,8 @@ bool gpumc_merging_contradicts(const struct gpumc_merging *merging,
     snprintf(where, sizeof where, " at %.40s = %g", worst.axis, worst.at);
   snprintf(text, GPUMC_CONTRADICTION_BYTES,
            "the files contradict each other: %.64s%s differs between them by more than its errors "
-           "explain (probability %.1g); look at each of them, and leave out those that are not in "
-           "equilibrium, or of another model",
+           "explain (probability %.1g); examine each of them, and leave out those that are not in "
+           "equilibrium or belong to another model",
            worst.name, where, worst.chance);
   return true;
 }

@@ -206,7 +206,8 @@ all_have_disorder(const struct gpumc_merging *merging, const struct gpumc_observ
     having += own > 0;
   }
   if (!all && having > 0)
-    gpumc_observer_note(observer, "without /disorder, which not all of the files have");
+    gpumc_observer_note(observer,
+                        "the result is without /disorder, which not all of the files have");
   return all;
 }
 

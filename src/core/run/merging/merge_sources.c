@@ -133,11 +133,11 @@ static enum gpumc_status refuse_algorithm(const struct gpumc_source *source, con
 {
   struct gpumc_text possible = {0};
   append_mergers(&possible);
-  const enum gpumc_status status = gpumc_error_set(
-      error, GPUMC_INVALID,
-      "%s: is a result of algorithm %s, which are not merged: those of %s are; average its results "
-      "outside of gpumc",
-      source->path, algorithm, gpumc_text_string(&possible));
+  const enum gpumc_status status =
+      gpumc_error_set(error, GPUMC_INVALID,
+                      "%s: is a result of algorithm %s, but only results of %s can be merged; "
+                      "average its results outside of gpumc",
+                      source->path, algorithm, gpumc_text_string(&possible));
   gpumc_text_free(&possible);
   return status;
 }
@@ -181,8 +181,8 @@ static enum gpumc_status compare_plugins(const struct gpumc_source *source,
     return out_of_memory(error);
   return agree ? GPUMC_OK
                : gpumc_error_set(error, GPUMC_INVALID,
-                                 "%s was made with %s: merge results of one version", source->path,
-                                 difference);
+                                 "%s was made with %s: merge only results of one version",
+                                 source->path, difference);
 }
 
 /* Enters the plugins of a source into the task. */
@@ -249,9 +249,10 @@ read_counted(const struct gpumc_task *task, struct gpumc_source *source, struct 
   if (counted == NULL)
     return GPUMC_OK;
   if (!gpumc_params_has(&params, counted))
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s: its configuration does not say algorithm.%s: make the result again",
-                           source->path, counted);
+    return gpumc_error_set(
+        error, GPUMC_INVALID,
+        "%s: its configuration does not give algorithm.%s: produce the result again", source->path,
+        counted);
   source->counted = gpumc_params_integer(&params, counted);
   return GPUMC_OK;
 }
@@ -265,10 +266,10 @@ compare_what_was_read(const struct gpumc_source *first, const struct gpumc_sourc
   const char *other = gpumc_result_field(&source->result.provenance, GPUMC_READ_CHECKSUM);
   if (task->algorithm->merger->samples || one == NULL || other == NULL || strcmp(one, other) == 0)
     return GPUMC_OK;
-  return gpumc_error_set(error, GPUMC_INVALID,
-                         "%s: the file that it read had other contents than that of %s: leave it "
-                         "out",
-                         source->path, first->path);
+  return gpumc_error_set(
+      error, GPUMC_INVALID,
+      "%s: the contents of the file that it read differ from those for %s: leave it out",
+      source->path, first->path);
 }
 
 /* Compares with the first one. */
@@ -282,10 +283,11 @@ static enum gpumc_status compare(const struct gpumc_source *first, const char *c
   enum gpumc_status status = GPUMC_OK;
   if (strcmp(common, own) != 0) {
     char *difference = gpumc_identity_difference(common, own);
-    status = gpumc_error_set(error, GPUMC_INVALID,
-                             "%s: has another configuration than %s:\n%s\nresults of one "
-                             "configuration are merged, of other seeds or samples: leave it out",
-                             source->path, first->path, difference != NULL ? difference : "");
+    status =
+        gpumc_error_set(error, GPUMC_INVALID,
+                        "%s: has a different configuration from %s:\n%s\nonly results of one "
+                        "configuration can be merged, with other seeds or samples: leave it out",
+                        source->path, first->path, difference != NULL ? difference : "");
     free(difference);
   }
   free(own);

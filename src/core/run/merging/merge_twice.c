@@ -63,9 +63,9 @@ gpumc_merging_check_seeds(const struct gpumc_merging *merging, struct gpumc_erro
       if (meet(seeds[i].of, seeds[i].count, seeds[j].of, seeds[j].count))
         GPUMC_TRY_OUT(status,
                       gpumc_error_set(error, GPUMC_INVALID,
-                                      "%s: has the seed and the first sample of %s, so that their "
-                                      "random numbers are not independent, or the data are the "
-                                      "same: leave it out, or make it again with another seed",
+                                      "%s: has the same seed and first sample as %s, so that their "
+                                      "random numbers are not independent, or their data are the "
+                                      "same: leave it out, or produce it again with another seed",
                                       sources->of[i].path, sources->of[j].path));
 out:
   for (size_t i = 0; seeds != NULL && i < sources->count; i++)
@@ -113,10 +113,10 @@ static enum gpumc_status refuse_sample(const struct gpumc_sources *sources,
   if (first->source == again->source)
     return gpumc_error_set(error, GPUMC_INVALID,
                            "%s: has a sample of the disorder twice: leave it out", path);
-  return gpumc_error_set(error, GPUMC_INVALID,
-                         "%s: has samples of %s once more: leave it out, or simulate other ones "
-                         "(model.sample)",
-                         path, sources->of[first->source].path);
+  return gpumc_error_set(
+      error, GPUMC_INVALID,
+      "%s: has samples that %s also has: leave it out, or simulate other ones (model.sample)", path,
+      sources->of[first->source].path);
 }
 
 /* No sample may occur twice, in one source or in two. */
