@@ -106,6 +106,7 @@ set(shared_tests
   "cli_test_special_files             3  5"
   "cli_test_pt_keys                   1  3"
   "exact_test_canonical_disorder      2  1"
+  "exact_test_cluster_exchange        7 13"
   "exact_test_controls_small          3  1"
   "exact_test_disorder_small          2  1"
   "exact_test_disks_kernels           3  5"

@@ -106,6 +106,7 @@ create(struct ising_fixture *fixture, const struct ising_case *with, struct gpum
                                      : 1,
       .sample_by_run = with->samples > 0,
       .moved = with->moved,
+      .clusters = with->clusters,
       .fixes = with->fixes,
       .fixed = {with->fixed[ISING_BETA], with->fixed[ISING_FIELD]},
       .move = with->update,

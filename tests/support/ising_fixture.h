@@ -17,6 +17,7 @@ struct ising_case {
   bool sample_each; /* with disorder: replica r has sample r; otherwise all have the first */
   size_t samples;   /* unless 0: the number of samples, where each run has one */
   enum ising_move update;
+  bool clusters;            /* are exchanged */
   enum ising_control moved; /* what sweeps are given; by default the inverse temperature */
   bool fixes;               /* fixes the other control at `fixed`; otherwise the instance's own
                              * value applies */

@@ -32,6 +32,8 @@ enum gpumc_random_purpose {
   GPUMC_RANDOM_PARTICLES_SWEEP,   /* site = 0xffffffff, group = replica: once per sweep */
   GPUMC_RANDOM_PARTICLES_MOVE,    /* site = cell or number of the attempt, group = replica */
   GPUMC_RANDOM_PARTICLES_VOLUME,  /* site = cell, particle, or 0xffffffff once, group = replica */
+  GPUMC_RANDOM_LATTICE_PAIRS,     /* site = site, group = replica or group, time = number of the
+                                     exchange between two runs */
 };
 
 /* A generator: the key and the number of rounds (10, or 7). Plain data, passed by value. */

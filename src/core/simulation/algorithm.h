@@ -139,6 +139,8 @@ struct gpumc_algorithm_ops {
    * messages to other processes is /provenance/seconds_communication_NAME. NULL: none. */
   const char *const *stages;
   uint32_t required; /* operations required of the kernel, of enum gpumc_operation */
+  /* Returns those that a block without mistakes requires in addition; NULL: none does. */
+  uint32_t (*needs)(const struct gpumc_params *params);
   /* The kind of target of its sweeps, GPUMC_BOLTZMANN or GPUMC_ATHERMAL: models and moves that do
    * not serve it are refused. */
   enum gpumc_target_kind target;

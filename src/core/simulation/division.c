@@ -10,7 +10,7 @@ size_t gpumc_division_most(enum gpumc_division division, const struct gpumc_ense
 {
   if (division == GPUMC_BY_REPLICAS)
     return parts_of(even, granule);
-  if (division == GPUMC_UNDIVIDED || plan->sample_by_run)
+  if (division == GPUMC_UNDIVIDED || plan->sample_by_run || plan->clusters)
     return 0;
   return division == GPUMC_BY_RUNS ? plan->runs : plan->runs * parts_of(plan->capacity, granule);
 }

@@ -236,6 +236,17 @@ enum gpumc_status gpumc_ensemble_sweep_target(struct gpumc_ensemble *ensemble,
   return GPUMC_OK;
 }
 
+enum gpumc_status gpumc_ensemble_exchange_clusters(struct gpumc_ensemble *ensemble,
+                                                   const struct gpumc_cluster_exchange *with,
+                                                   struct gpumc_error *error)
+{
+  struct gpumc_cluster_exchange at_controls = *with;
+  assert(ensemble->plan.clusters && with->first + with->runs <= ensemble->runs &&
+         with->second + with->runs <= ensemble->runs);
+  at_controls.control = ensemble->control;
+  return ensemble->ops->exchange_clusters(ensemble, &at_controls, error);
+}
+
 enum gpumc_status gpumc_ensemble_inspect(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   return ensemble->runs > 0 && ensemble->ops->inspect != NULL

@@ -36,6 +36,12 @@ gpumc_ensemble_sweep_any(struct gpumc_ensemble *ensemble, uint32_t sweeps, doubl
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_ensemble_sweep_target(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                             uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error);
+/* Exchanges clusters (gpumc_kernel_ops.exchange_clusters) at the values of the moved control that
+ * the last sweeps had; with->control is not read. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_ensemble_exchange_clusters(struct gpumc_ensemble *ensemble,
+                                 const struct gpumc_cluster_exchange *with,
+                                 struct gpumc_error *error);
 /* Performs gpumc_kernel_ops.inspect for all runs of the batch; a run does so before each checkpoint
  * and before its summary, so that none ends with invalid replicas. */
 GPUMC_MUST_CHECK enum gpumc_status

@@ -21,6 +21,7 @@ enum gpumc_operation {
   GPUMC_OPERATION_EXCHANGE = 1 << 5, /* replicas of neighbouring runs swapped */
   GPUMC_OPERATION_COMPARE = 1 << 6,  /* replicas of two runs compared */
   GPUMC_OPERATION_WALK = 1 << 7,     /* single updates under a tabulated weight */
+  GPUMC_OPERATION_CLUSTERS = 1 << 8, /* clusters exchanged between replicas of two runs */
 };
 
 /* Alignment in bytes of arrays of replicas in portable form in device memory. */
@@ -50,7 +51,8 @@ struct gpumc_kernel_options {
  * between runs and from sweep to sweep, or GPUMC_CONTROL_NONE; all others stay at the instance's
  * own values (gpumc_model.control) or, if `fixes`, at `fixed`. `levels`, `channels` and `compared`
  * announce what will be requested beside sweeps, so that memory for it is planned: an operation
- * that needs more than was planned takes it nevertheless. `for_timings`: starting states only have
+ * that needs more than was planned takes it nevertheless. Only with `clusters` may they be
+ * exchanged. `for_timings`: starting states only have
  * to be allowed, and are made as quickly as possible.
  *
  * A share of a larger ensemble holds the replicas first_replica .. first_replica + capacity - 1 of
@@ -71,6 +73,7 @@ struct gpumc_ensemble_plan {
   bool sample_by_run;
   bool for_timings;
   bool walks;      /* replicas will walk: channels must be exactly those that `walk` keeps */
+  bool clusters;   /* clusters will be exchanged between replicas of two runs */
   size_t levels;   /* largest number of levels in the tables under which they walk */
   size_t channels; /* channels 0 .. channels - 1 of the model are measured */
   size_t compared; /* largest number of runs that `compare` is called for at once */
@@ -90,6 +93,36 @@ struct gpumc_ensemble_plan {
   bool own_runs;
   size_t granule; /* shares of a run begin at multiples of this; 0: it is not divided */
   size_t even;    /* replicas of a run that are cut evenly: the last share has the remaining room */
+};
+
+/* How a cluster is chosen among the sites at which two replicas differ; a random one of these sites
+ * belongs to it. */
+enum gpumc_cluster_rule {
+  GPUMC_CLUSTER_CONNECTED, /* all that interactions join to it (Houdayer 2001) */
+  GPUMC_CLUSTER_ACTIVATED, /* those that interactions join to it, each with a probability that
+                            * follows from the temperature (Joerg 2006) */
+  GPUMC_CLUSTER_RULES
+};
+
+/* Sums over the replicas of a run that exchanged clusters with another one. */
+struct gpumc_cluster_counts {
+  uint64_t exchanges; /* of replicas that differed at all */
+  uint64_t differing; /* sites at which they differed */
+  uint64_t exchanged; /* those of them in the cluster */
+  uint64_t shares;    /* exchanged/differing of each, in units of 2^-GPUMC_CLUSTER_SHARE_BITS,
+                       * rounded down */
+};
+
+enum { GPUMC_CLUSTER_SHARE_BITS = 24 };
+
+/* Exchanges between replica r of run first + i and replica r of run second + i, i < runs, all r. */
+struct gpumc_cluster_exchange {
+  size_t first, second, runs;
+  enum gpumc_cluster_rule rule;
+  uint32_t time;         /* of the counter; a pair of runs uses a number once */
+  const double *control; /* [ensemble->runs][n_controls], the same for both runs of a pair; host
+                          * memory */
+  struct gpumc_cluster_counts *counts; /* [runs], added to; device memory */
 };
 
 struct gpumc_model;
@@ -280,6 +313,12 @@ struct gpumc_kernel_ops {
                                                 size_t second, size_t runs,
                                                 int64_t *const pair[GPUMC_PAIRS_MAXIMUM],
                                                 struct gpumc_error *error);
+  /* Exchanges a cluster between any two replicas that differ: their values at its sites change
+   * places. The product of their weights stays what it was, and the reverse exchange is as likely.
+   * Random numbers are those of the run first + i. */
+  GPUMC_MUST_CHECK enum gpumc_status (*exchange_clusters)(struct gpumc_ensemble *ensemble,
+                                                          const struct gpumc_cluster_exchange *with,
+                                                          struct gpumc_error *error);
   /* Returns the bytes of the part of an ensemble's state that is neither replicas nor counters: the
    * state of random number generators, for all replicas of a run that there is room for, one after
    * the other. NULL, or no bytes: none. */

@@ -70,6 +70,7 @@ static const struct {
     {GPUMC_OPERATION_EXCHANGE, "exchange", "exchange replicas"},
     {GPUMC_OPERATION_COMPARE, "compare", "compare replicas"},
     {GPUMC_OPERATION_WALK, "walk", "walk under a tabulated weight"},
+    {GPUMC_OPERATION_CLUSTERS, "clusters", "exchange clusters between replicas"},
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
@@ -85,7 +86,8 @@ uint32_t gpumc_kernel_operations(const struct gpumc_kernel_ops *kernel)
          (kernel->gather != NULL ? GPUMC_OPERATION_GATHER : 0u) |
          (kernel->exchange != NULL ? GPUMC_OPERATION_EXCHANGE : 0u) |
          (kernel->compare != NULL ? GPUMC_OPERATION_COMPARE : 0u) |
-         (kernel->walk != NULL ? GPUMC_OPERATION_WALK : 0u);
+         (kernel->walk != NULL ? GPUMC_OPERATION_WALK : 0u) |
+         (kernel->exchange_clusters != NULL ? GPUMC_OPERATION_CLUSTERS : 0u);
 }
 
 const char *gpumc_operation_name(uint32_t operation)
@@ -101,18 +103,27 @@ static void append_missing(struct gpumc_text *missing, const char *verb)
   gpumc_text_append(missing, "%s%s", missing->length == 0 ? "" : ", ", verb);
 }
 
-bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel,
-                         const struct gpumc_algorithm_ops *algorithm, struct gpumc_text *missing)
+/* Returns whether a kernel has these operations; appends what it cannot do without those it
+ * lacks. */
+static bool
+has_operations(const struct gpumc_kernel_ops *kernel, uint32_t required, struct gpumc_text *missing)
 {
-  const uint32_t lacking = algorithm->required & ~gpumc_kernel_operations(kernel);
-  const bool samples = gpumc_kernel_samples(kernel, algorithm->target);
+  const uint32_t lacking = required & ~gpumc_kernel_operations(kernel);
   for (size_t i = 0; i < OPERATIONS; i++)
     if ((lacking & operations[i].bit) != 0)
       append_missing(missing, operations[i].verb);
+  return lacking == 0;
+}
+
+bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel,
+                         const struct gpumc_algorithm_ops *algorithm, struct gpumc_text *missing)
+{
+  const bool can = has_operations(kernel, algorithm->required, missing);
+  const bool samples = gpumc_kernel_samples(kernel, algorithm->target);
   if (!samples)
     append_missing(missing, algorithm->target == GPUMC_ATHERMAL ? "sample states of equal weight"
                                                                 : "sample Boltzmann weights");
-  return lacking == 0 && samples;
+  return can && samples;
 }
 
 /* Lists each variant (or device) of the kernels in this build once. `device`: NULL for all. */
@@ -237,6 +248,14 @@ gpumc_kernel_refusal(const struct gpumc_kernel_ops *kernel, const struct gpumc_m
   return instance == NULL || kernel->refuses == NULL ? NULL : kernel->refuses(instance, &any, &key);
 }
 
+/* Returns the operations that the keys of the algorithm require. */
+static uint32_t needs_of(const struct gpumc_kernel_wish *wish)
+{
+  return wish->params != NULL && wish->algorithm->needs != NULL
+             ? wish->algorithm->needs(wish->params)
+             : 0;
+}
+
 /* Returns whether a kernel can do what is wanted; if not, appends the reason. */
 static bool does(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel_ops *kernel,
                  struct gpumc_text *why_not)
@@ -246,6 +265,7 @@ static bool does(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel
   const char *refusal = gpumc_kernel_refusal(kernel, wish->instance);
   const char *update = wish->params != NULL ? gpumc_update_name(wish->params) : NULL;
   bool serves = gpumc_kernel_serves(kernel, wish->algorithm, &missing);
+  serves = has_operations(kernel, needs_of(wish), &missing) && serves;
   if (update != NULL && gpumc_kernel_move(kernel, update, wish->algorithm->target) == NULL) {
     serves = false;
     append_missing(&missing, "do update: ");
@@ -270,7 +290,8 @@ remedy_of(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel_ops *k
   struct gpumc_text unused = {0};
   without.params = NULL;
   const struct gpumc_move *move = gpumc_kernel_move(kernel, NULL, wish->algorithm->target);
-  const bool helps = move != NULL && does(&without, kernel, &unused);
+  const bool helps = move != NULL && has_operations(kernel, needs_of(wish), &unused) &&
+                     does(&without, kernel, &unused);
   gpumc_text_free(&unused);
   return helps ? move->name : NULL;
 }

@@ -373,7 +373,8 @@ static void stand_in(const struct gpumc_ensemble_plan *plan, struct gpumc_kernel
   ops->sweep = sweep;
   ops->measure = measure;
   ops->gather = ops->gather != NULL ? gather : NULL;
-  ops->walk = NULL; /* which has outcomes of its own */
+  ops->walk = NULL;              /* which has outcomes of its own */
+  ops->exchange_clusters = NULL; /* between runs that would be in two processes (division.c) */
   ops->exchange = of_runs && ops->exchange != NULL ? gpumc_share_exchange : NULL;
   ops->compare = of_runs && plan->compared > 0 && ops->compare != NULL ? gpumc_share_compare : NULL;
 }

@@ -42,6 +42,7 @@
  *   site:    i = floor(w N / 2^32), w = output j of the counter {g, t1, t0, (LATTICE_WALK, 1)}.
  *   update:  u = output j of the counter {r, t1, t0, (LATTICE_WALK, 0)}; s flips iff u < T, T the
  *            threshold of W(new) / W(old), at most 2^32 - 1, and 0 for a level without a weight.
+ * Exchanges of clusters between two replicas: models/ising/ising_exchange.h.
  * time is the number of sweeps done in the run. */
 #ifndef GPUMC_ISING_PHYSICS_H
 #define GPUMC_ISING_PHYSICS_H

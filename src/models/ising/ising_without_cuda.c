@@ -12,8 +12,10 @@ enum {
   ALL = TILED | GPUMC_OPERATION_GATHER | GPUMC_OPERATION_EXCHANGE | GPUMC_OPERATION_COMPARE
 };
 
-const struct gpumc_kernel_ops ising_multispin_cuda = {ISING_MULTISPIN_CUDA_NAMES, .absent = ALL};
-const struct gpumc_kernel_ops ising_spin_cuda = {ISING_SPIN_CUDA_NAMES, .absent = ALL};
+const struct gpumc_kernel_ops ising_multispin_cuda = {ISING_MULTISPIN_CUDA_NAMES,
+                                                      .absent = ALL | GPUMC_OPERATION_CLUSTERS};
+const struct gpumc_kernel_ops ising_spin_cuda = {ISING_SPIN_CUDA_NAMES,
+                                                 .absent = ALL | GPUMC_OPERATION_CLUSTERS};
 const struct gpumc_kernel_ops ising_walker_cuda = {ISING_WALKER_CUDA_NAMES,
                                                    .absent = ALL | GPUMC_OPERATION_WALK};
 const struct gpumc_kernel_ops ising_packed_cuda = {ISING_PACKED_NAMES, .device = "cuda",

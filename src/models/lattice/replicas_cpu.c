@@ -431,3 +431,39 @@ enum gpumc_status lattice_cpu_exchange(struct gpumc_ensemble *ensemble, const ui
     exchange_lanes(ensemble, swap);
   return GPUMC_OK;
 }
+
+static void add_counts(const struct gpumc_cluster_counts *own, struct gpumc_cluster_counts *counts)
+{
+#pragma omp atomic
+  counts->exchanges += own->exchanges;
+#pragma omp atomic
+  counts->differing += own->differing;
+#pragma omp atomic
+  counts->exchanged += own->exchanged;
+#pragma omp atomic
+  counts->shares += own->shares;
+}
+
+enum gpumc_status lattice_cpu_exchange_clusters(struct gpumc_ensemble *ensemble,
+                                                const struct gpumc_cluster_exchange *with,
+                                                struct gpumc_error *error)
+{
+  (void)error;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const size_t places = with->runs * storage->run_blocks;
+  const int part = part_blocks(storage, PART_MEASURED);
+#pragma omp parallel for schedule(dynamic, part) num_threads(busy_threads(storage, places, part))
+  for (size_t i = 0; i < places; i++) {
+    const struct lattice_cpu_place place =
+        lattice_cpu_next_place(ensemble, with->first, with->runs, i);
+    const size_t run = place.run - with->first;
+    struct gpumc_cluster_counts counts = {0};
+    if (place.count == 0)
+      continue;
+    storage->layout->exchange_clusters(ensemble, &place,
+                                       lattice_cpu_block(storage, with->second + run, place.block),
+                                       with, &counts);
+    add_counts(&counts, &with->counts[run]);
+  }
+  return GPUMC_OK;
+}

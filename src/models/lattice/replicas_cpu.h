@@ -68,6 +68,12 @@ struct lattice_cpu_layout {
    * place `at`. */
   void (*compare)(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
                   const void *other, size_t at, int64_t *const pair[GPUMC_PAIRS_MAXIMUM]);
+  /* Exchanges a cluster between each replica of one block and that of the block `other`; adds to
+   * `counts`, of these alone. */
+  void (*exchange_clusters)(const struct gpumc_ensemble *ensemble,
+                            const struct lattice_cpu_place *place, void *other,
+                            const struct gpumc_cluster_exchange *with,
+                            struct gpumc_cluster_counts *counts);
 };
 
 /* gpumc_ensemble.storage. blocks[run][run_blocks][block_bytes], spare the same or NULL;
@@ -199,6 +205,9 @@ GPUMC_MUST_CHECK enum gpumc_status lattice_cpu_gather(struct gpumc_ensemble *ens
 GPUMC_MUST_CHECK enum gpumc_status lattice_cpu_exchange(struct gpumc_ensemble *ensemble,
                                                         const uint32_t *swap,
                                                         struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_cpu_exchange_clusters(struct gpumc_ensemble *ensemble,
+                              const struct gpumc_cluster_exchange *with, struct gpumc_error *error);
 
 /* Initialisers of these for every kernel, as designated initialisers. */
 #define LATTICE_CPU_COMMON                                                                         \

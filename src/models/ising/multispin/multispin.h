@@ -8,6 +8,7 @@
 #include "core/numerics/random.h"
 #include "models/ising/ising_physics.h"
 #include "models/ising/ising_channels.h"
+#include "models/ising/ising_exchange.h"
 #include "models/lattice/bit_sliced.h"
 #include "models/lattice/checkerboard.h"
 
@@ -98,6 +99,21 @@ struct ising_multispin_waves {
   const int32_t *cosine, *sine;
 };
 
+/* A group and the words of another, whose replicas have the same samples and beta, for the exchange
+ * of clusters between those in `lanes` (models/ising/ising_exchange.h). The group's scratch has
+ * ising_multispin_exchange_scratch() words more. `threshold`: of a bond; `like`: all ones if beta J
+ * is above 0, J that of a positive sign, else 0. */
+struct ising_multispin_pair {
+  const struct ising_multispin_group *group;
+  uint32_t *other;
+  uint32_t lanes;
+  enum gpumc_cluster_rule rule;
+  uint64_t threshold;
+  uint32_t like;
+  struct gpumc_random random;
+  uint32_t time;
+};
+
 struct ising_multispin_ops {
   void (*sweep)(const struct ising_multispin_group *group, const struct ising_multispin_rule *rule,
                 uint32_t time, uint32_t sweeps);
@@ -111,6 +127,8 @@ struct ising_multispin_ops {
                  const struct ising_multispin_copy *copies, size_t n_copies);
   /* Swaps the lanes in `swap` of a[n] and b[n]. */
   void (*exchange)(uint32_t *a, uint32_t *b, size_t n, uint32_t swap);
+  void (*exchange_clusters)(const struct ising_multispin_pair *pair,
+                            struct gpumc_cluster_counts *counts);
 };
 
 #ifdef GPUMC_ISA_X86_64
@@ -130,6 +148,11 @@ enum {
 static inline size_t ising_multispin_scratch(const struct gpumc_checkerboard *lattice)
 {
   return 2 * gpumc_checkerboard_extent(lattice) + ISING_PART_ARRAYS * ISING_PART_EXTENT;
+}
+
+static inline size_t ising_multispin_exchange_scratch(const struct gpumc_checkerboard *lattice)
+{
+  return (3 + lattice->dimension) * 2 * lattice->colour + lattice->length_y * lattice->length_z;
 }
 
 /* Return the working copy of a colour, in scratch, and an array of a part. */

@@ -206,6 +206,27 @@ exchange_groups(const struct gpumc_ensemble *ensemble, void *one, void *other, u
   ops_of(ensemble)->exchange(one, other, ensemble->model->sites, lanes);
 }
 
+static void exchange_group(const struct gpumc_ensemble *ensemble,
+                           const struct lattice_cpu_place *place, void *other,
+                           const struct gpumc_cluster_exchange *with,
+                           struct gpumc_cluster_counts *counts)
+{
+  const struct ising_multispin_group group = group_of(ensemble, place);
+  const double beta = ising_controls_of(with->control, place->run)[ISING_BETA];
+  const double coupling = tables_of(ensemble)->coupling;
+  const struct ising_multispin_pair pair = {
+      .group = &group,
+      .other = other,
+      .lanes = UINT32_MAX >> (ISING_LANES - place->count),
+      .rule = with->rule,
+      .threshold = ising_exchange_threshold(beta, coupling),
+      .like = beta * coupling > 0.0 ? UINT32_MAX : 0,
+      .random = gpumc_ensemble_random(ensemble, place->run),
+      .time = with->time,
+  };
+  ops_of(ensemble)->exchange_clusters(&pair, counts);
+}
+
 /* A block is a group, words[position]. */
 static size_t block_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
@@ -215,8 +236,9 @@ static size_t block_bytes(const struct gpumc_model *model, const struct gpumc_en
 
 static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  (void)plan;
-  return sizeof(uint32_t) * ising_multispin_scratch(&ising_parameters(model)->lattice);
+  const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
+  const size_t more = plan->clusters ? ising_multispin_exchange_scratch(lattice) : 0;
+  return sizeof(uint32_t) * (ising_multispin_scratch(lattice) + more);
 }
 
 static enum gpumc_status create_tables(const struct gpumc_model *model,
@@ -250,6 +272,7 @@ static const struct lattice_cpu_layout layout = {
     .measure = measure_group,
     .sweep_and_measure = sweep_and_measure_group,
     .compare = overlap_group,
+    .exchange_clusters = exchange_group,
 };
 
 static_assert((int)ISING_LANES <= (int)LATTICE_CPU_BLOCK, "a group is a block");
@@ -265,4 +288,5 @@ const struct gpumc_kernel_ops ising_multispin_cpu = {
     .bytes = bytes,
     .create = create,
     .compare = lattice_cpu_compare,
+    .exchange_clusters = lattice_cpu_exchange_clusters,
 };

@@ -100,4 +100,5 @@ const struct ising_multispin_ops GPUMC_ISA_NAME(ising_multispin) = {
     .measure = GPUMC_ISA_NAME(ising_multispin_measure),
     .gather = gather,
     .exchange = exchange,
+    .exchange_clusters = GPUMC_ISA_NAME(ising_multispin_exchange),
 };

@@ -86,6 +86,9 @@ ising_count_up(const uint32_t *const *array, size_t arrays, size_t n, int64_t co
   gpumc_counter_flush(&counter, planes, count);
 }
 
+void GPUMC_ISA_NAME(ising_multispin_exchange)(const struct ising_multispin_pair *pair,
+                                              struct gpumc_cluster_counts *counts);
+
 /* Returns whether the lattice is suitable for ising_multispin_cube, which sets the sums of waves
  * and spins up from working copies. */
 bool GPUMC_ISA_NAME(ising_multispin_is_cube)(const struct gpumc_checkerboard *lattice);

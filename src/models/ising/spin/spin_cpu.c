@@ -6,6 +6,7 @@
 #include "models/ising/ising.h"
 #include "models/ising/ising_channels.h"
 #include "models/ising/spin/spin.h"
+#include "models/ising/spin/spin_exchange.h"
 #include "models/lattice/replicas_cpu.h"
 
 /* lattice_cpu_storage.own: places of sites, samples of the disorder, waves, rules of the runs. */
@@ -229,10 +230,17 @@ static size_t block_bytes(const struct gpumc_model *model, const struct gpumc_en
   return model->sites;
 }
 
+/* Returns where the queue of an exchange begins in a thread's scratch. */
+static size_t queue_offset(const struct gpumc_checkerboard *lattice)
+{
+  return (ising_spin_scratch(lattice) + sizeof(uint32_t) - 1) / sizeof(uint32_t) * sizeof(uint32_t);
+}
+
 static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  (void)plan;
-  return ising_spin_scratch(&ising_parameters(model)->lattice);
+  const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
+  return plan->clusters ? queue_offset(lattice) + ising_spin_exchange_bytes(lattice)
+                        : ising_spin_scratch(lattice);
 }
 
 static void
@@ -295,6 +303,30 @@ static void sweep_and_measure(const struct gpumc_ensemble *ensemble,
   measure_replica(ensemble, place, channel);
 }
 
+static void exchange_cluster(const struct gpumc_ensemble *ensemble,
+                             const struct lattice_cpu_place *place, void *other,
+                             const struct gpumc_cluster_exchange *with,
+                             struct gpumc_cluster_counts *counts)
+{
+  const struct tables *tables = tables_of(ensemble);
+  uint8_t *scratch = lattice_cpu_scratch(ensemble->storage);
+  struct ising_spin_pair pair = {
+      .lattice = &tables->lattice.checkerboard,
+      .sample = sample_of(ensemble, place),
+      .rule = with->rule,
+      .beta = ising_controls_of(with->control, place->run)[ISING_BETA],
+      .coupling = ising_spin_coupling(ensemble->model),
+      .random = gpumc_ensemble_random(ensemble, place->run),
+      .replica = place->number,
+      .time = with->time,
+      .spins = place->data,
+      .other = other,
+      .queue = (void *)(scratch + queue_offset(&tables->lattice.checkerboard)),
+  };
+  pair.threshold = ising_exchange_threshold(pair.beta, pair.coupling);
+  ising_spin_exchange(&pair, counts);
+}
+
 static const struct lattice_cpu_layout layout = {
     .replicas = 1,
     .buffers = 1,
@@ -312,6 +344,7 @@ static const struct lattice_cpu_layout layout = {
     .measure = measure_replica,
     .sweep_and_measure = sweep_and_measure,
     .compare = overlap_replicas,
+    .exchange_clusters = exchange_cluster,
 };
 
 size_t ising_spin_cpu_bytes(const struct gpumc_model *model, const struct gpumc_device *device,
@@ -339,4 +372,5 @@ const struct gpumc_kernel_ops ising_spin_cpu = {
     .bytes = ising_spin_cpu_bytes,
     .create = ising_spin_cpu_create,
     .compare = lattice_cpu_compare,
+    .exchange_clusters = lattice_cpu_exchange_clusters,
 };

@@ -25,6 +25,20 @@ enum ising_spin_kind ising_spin_kind(const struct gpumc_model *model)
   return ISING_SPIN_SIGNS;
 }
 
+double ising_spin_coupling(const struct gpumc_model *model)
+{
+  const struct ising_parameters *parameters = ising_parameters(model);
+  const double quantum = model->quantum[ISING_ENERGY];
+  switch (ising_spin_kind(model)) {
+  case ISING_SPIN_UNIFORM:
+    return parameters->coupling;
+  case ISING_SPIN_SIGNS:
+    return fabs(parameters->coupling_quanta) * quantum;
+  default:
+    return quantum;
+  }
+}
+
 /* Sets `neighbours` + 1 classes, the first one at `table`'s place `first`. */
 static void set_classes(enum ising_move update, double beta, double coupling, double field,
                         uint32_t neighbours, uint32_t first, struct ising_spin_table *table)
@@ -50,9 +64,9 @@ set_table(const struct gpumc_model *model, enum ising_move update, struct ising_
   const struct ising_parameters *parameters = ising_parameters(model);
   const struct lattice_disorder_traits traits = ising_disorder_traits(model);
   const uint32_t neighbours = 2 * (uint32_t)parameters->lattice.dimension;
-  double coupling = parameters->coupling, field[2] = {rule->field, rule->field};
+  const double coupling = ising_spin_coupling(model);
+  double field[2] = {rule->field, rule->field};
   if (rule->kind == ISING_SPIN_SIGNS) {
-    coupling = fabs(parameters->coupling_quanta) * rule->exact.quantum;
     field[0] = rule->field - traits.field_width * rule->exact.quantum;
     field[1] = rule->field + traits.field_width * rule->exact.quantum;
   }

@@ -60,6 +60,9 @@ struct ising_spin_rule {
 };
 
 enum ising_spin_kind ising_spin_kind(const struct gpumc_model *model);
+/* Returns the unit of the couplings as samples have them: J, its size if they are signs, or the
+ * quantum of terms. */
+double ising_spin_coupling(const struct gpumc_model *model);
 struct ising_spin_rule ising_spin_rule(const struct gpumc_model *model, enum ising_move update,
                                        const double control[ISING_CONTROLS]);
 
