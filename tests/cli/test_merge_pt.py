@@ -47,7 +47,8 @@ class Merge(MergeCase):
     def test_one_file_gives_its_own_summary(self):
         for model in (SPIN_GLASS, GAUSSIAN, FERROMAGNET):
             with self.subTest(model=model):
-                merged = self.merge(self.make("one", model, "replicas: 2, structure_factor: true"))
+                merged = self.merge(self.make("one", model, "replicas: 2, structure_factor: true, "
+                                              "cluster_exchange: {kind: houdayer, every: 3, min_beta: 0.4}"))
                 with h5py.File(self.path("one.h5")) as original:
                     for group in ("summary", "summary/overlap_distribution", "samples"):
                         for name, item in original[group].items():

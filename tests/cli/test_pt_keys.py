@@ -140,6 +140,52 @@ class Keys(ProgramCase):
                     more="tune: {sweeps: 100}\n  exchange_every: 0")
         self.refuse("to round them up, exceed the limit of 4294967295", 6, sweeps=4294967290)
 
+    def test_clusters(self):
+        """They need copies, rounds, a kernel that exchanges them, and a temperature."""
+        glass = "name: ea, shape: [8, 8]"
+        clusters = "cluster_exchange: {kind: houdayer}"
+        self.gpumc("validate", self.config(model=glass, more=clusters), code=OK)
+        self.gpumc("validate", self.config(more="replicas: 3\n  cluster_exchange: {kind: joerg, every: 2}"), code=OK)
+        self.refuse("there is one: set replicas: 2 or more", 8, more=clusters)
+        self.refuse("exchange_every must not be 0", 8, model=glass, more=clusters + "\n  exchange_every: 0")
+        self.refuse("expected one of houdayer, joerg", 8, model=glass, more="cluster_exchange: {kind: wolff}")
+        self.refuse("missing key 'kind' in algorithm.cluster_exchange", 8, model=glass, more="cluster_exchange: {every: 2}")
+        self.refuse("the last beta is 0.4, below 0.5", 8, model=glass,
+                    more="cluster_exchange: {kind: joerg, min_beta: 0.5}")
+        self.refuse("no temperature is that cold", 8, model=glass,
+                    more="cluster_exchange: {kind: joerg, max_temperature: 2}")
+        self.refuse("cannot exchange clusters between replicas", 5,
+                    model="name: heisenberg, shape: [4, 4, 4], couplings: gaussian", more=clusters)
+        path = self.write("c.yaml", CONFIG.format(beta="{values: [0.3, 0.4]}", sweeps=100, more="replicas: 2\n  " + clusters,
+                                                  model="name: ising2d, shape: [64, 8]") + "kernel: {variant: packed}\n")
+        self.assertIn("packed cannot exchange clusters between replicas", self.gpumc("validate", path, code=INVALID).err)
+        path = self.write("c.yaml", CONFIG.replace("  beta: {beta}\n", "  control: {beta}\n").format(
+            beta="{name: h, beta: 0.5, values: [-1, 1]}", sweeps=100, model=FERROMAGNET,
+            more="replicas: 2\n  cluster_exchange: {kind: joerg, min_beta: 0.1}"))
+        self.assertIn("leave out cluster_exchange.min_beta", self.gpumc("validate", path, code=INVALID).err)
+
+    def test_sizes_of_clusters(self):
+        """Curves of the summary, from the coldest temperatures on that are asked for; and a note where clusters of a
+        hot, three-dimensional glass percolate."""
+        config = self.config(beta="{values: [0.2, 0.4, 1]}", sweeps=2000, model="name: ea, shape: [8, 8, 8]",
+                             more="samples: 33\n  cluster_exchange: {kind: houdayer, max_temperature: 2.5}")
+        for threads in 1, 2, 3:
+            process = self.gpumc("run", config, "--fresh", "--threads", threads)
+            found = numeric_datasets(self.path("x.h5"))
+            self.assertEqual(found, found if threads == 1 else first)
+            first = found
+        self.assertIn("clusters percolate at 2 of 3 temperatures", process.err)
+        with h5py.File(self.path("x.h5")) as file:
+            summary = file["summary"]
+            self.assertIn(b"percolate", summary.attrs["percolation"])
+            curves = np.array([summary["cluster_" + name][:] for name in ("exchanges", "differing", "size", "share")])
+        self.assertTrue(np.isnan(curves[:, 0]).all())
+        exchanges, differing, size, share = curves[:, 1:]
+        np.testing.assert_array_equal(exchanges, 1)
+        self.assertLess(abs(differing - 0.5).max(), 0.1)
+        self.assertTrue((size <= differing).all() and (size > 0).all())
+        self.assertGreater(share[0], 0.95)
+
     def test_short_tuning(self):
         """All neighbours exchange in every iteration."""
         beta = "{from: 0.3, to: 0.45, count: 6}"

@@ -76,6 +76,9 @@ ALGORITHMS = {
     "pt_samples": HEAD + "model: {name: ea, shape: [6, 6], couplings: gaussian, write_couplings: true}\n"
           "algorithm: {name: pt, beta: {from: 0.2, to: 1.5, count: 5}, samples: 225, sweeps: 128, thermalization: 30, "
           "tune: {sweeps: 100, iterations: 3}, configurations: {times: [64, 128], temperatures: [0, 3]}}\n",
+    "pt_clusters": HEAD + "model: {name: ea, shape: [6, 6], couplings: gaussian}\n"
+          "algorithm: {name: pt, beta: {from: 0.2, to: 1.5, count: 5}, samples: 45, replicas: 3, sweeps: 128, "
+          "cluster_exchange: {kind: joerg, every: 2}}\n",
     # Sums of so many samples are a message for each average.
     "pt_many_samples": HEAD + "model: {name: ea, shape: [4, 4]}\n"
           "algorithm: {name: pt, beta: {from: 0.2, to: 1.0, count: 5}, samples: 30017, sweeps: 10}\n",
@@ -102,6 +105,7 @@ DIVISIONS = {
     "pt_many_samples": {2: REPLICAS, 3: REPLICAS, 4: REPLICAS, 7: REPLICAS},
     "pt_samples": {2: REPLICAS, 3: REPLICAS, 4: REPLICAS, 7: REPLICAS},
     "pt_samples_or_runs": {2: REPLICAS, 3: RUNS, 4: RUNS, 7: RUNS},
+    "pt_clusters": {2: REPLICAS, 3: REPLICAS, 4: REPLICAS, 7: REPLICAS},
     "pt_heisenberg": {2: REPLICAS, 3: REPLICAS, 4: REPLICAS, 7: REPLICAS},
     "pt_temperatures": {2: RUNS, 3: RUNS, 4: RUNS, 7: RUNS},
     "pt_pressure": {2: REPLICAS, 3: REPLICAS, 4: RUNS, 7: RUNS},

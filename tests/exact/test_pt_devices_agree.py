@@ -58,6 +58,12 @@ CASES = {
     "Heisenberg spins in double": dict(variant="double", model="name: heisenberg, shape: [6, 10], J: -1",
                                        algorithm="beta: {values: [0.5, 1, 1.5]}, samples: 5, sweeps: 320, "
                                                  "exchange_every: 1, update: metropolis, configurations: {every: 160}"),
+    "clusters of words": dict(variant="multispin", model="name: ea, shape: [6, 4, 4], disorder_seed: 3",
+                              algorithm="beta: {from: 0.4, to: 1.2, count: 6}, samples: 70, sweeps: 640, replicas: 3, "
+                                        "cluster_exchange: {kind: joerg}, configurations: {every: 160}"),
+    "clusters": dict(variant="spin", model="name: ea, shape: [16, 8], couplings: gaussian",
+                     algorithm="beta: {from: 0.4, to: 3, count: 6}, samples: 40, sweeps: 640, "
+                               "cluster_exchange: {kind: houdayer, every: 2, min_beta: 0.8}"),
     "without exchange": dict(variant="spin", model="name: ea, shape: [4, 4]",
                              algorithm="beta: {values: [0.5, 1]}, samples: 9, exchange_every: 0, "
                                        "sweeps: 320, measure_every: 5"),

@@ -83,11 +83,11 @@ class SpinGlass(unittest.TestCase):
         correlations = spins.T @ (spins * weight[:, None])
         return weight @ energy / 16, np.mean(correlations**2)
 
-    def test_samples_of_a_random_field(self):
+    def check_random_field(self, more):
         """Each of 32 samples, or of a share of them, against enumeration. Energies of a sample scatter by at most 0.6,
         so the 20,480 measurements of the last bin in two copies have errors below 0.003; other samples are rejected."""
         samples = share.count(32)
-        file = self.run_random_field(0, f"samples: {samples}")
+        file = self.run_random_field(0, f"samples: {samples}{more}")
         fields = file["disorder/fields"][:]
         self.assertEqual(len(np.unique(fields, axis=0)), samples)
         self.assertEqual(gpumc.attributes(file["summary"])["errors_from"], "samples")
@@ -99,6 +99,13 @@ class SpinGlass(unittest.TestCase):
                 self.assertLess(off.max(), 0.015, name)
                 other = np.abs(file[f"samples/{name}"][:, t] - np.roll(exact[:, k], 1))
                 self.assertGreater(other.max(), 0.1, "control")
+
+    def test_samples_of_a_random_field(self):
+        self.check_random_field("")
+
+    def test_exchanges_of_clusters(self):
+        for kind in "houdayer", "joerg":
+            self.check_random_field(f", cluster_exchange: {{kind: {kind}}}")
 
     def test_samples_of_a_random_field_are_those_of_runs_of_one(self):
         several = self.run_random_field(0, "samples: 2")

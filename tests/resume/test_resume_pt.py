@@ -33,6 +33,10 @@ CASES = {
                    "beta: {from: 0.3, to: 1.2, count: 6}, tune: {sweeps: 1000, iterations: 3}, "
                    "samples: 525, sweeps: 16000, exchange_every: 5, measure_every: 20, "
                    "update: heat_bath, configurations: {every: 2015, temperatures: [0, 4, 5]}"),
+    "clusters": ("name: ea, shape: [8, 6], disorder_seed: 9",
+                 "beta: {from: 0.3, to: 2, count: 6}, tune: {sweeps: 500, iterations: 2}, samples: 70, replicas: 3, "
+                 "sweeps: 9600, thermalization: 130, exchange_every: 5, measure_every: 10, "
+                 "cluster_exchange: {kind: joerg, every: 3, max_temperature: 2}"),
     "in a field": ("name: ising2d, shape: [8, 8]",
                    "control: {name: h, beta: 0.4, from: -0.4, to: 0.4, count: 6}, tune: {sweeps: 1000, iterations: 2}, "
                    "samples: 70, replicas: 2, sweeps: 16000, exchange_every: 5, "

@@ -198,6 +198,24 @@ static void compared_runs_have_room_for_one_more(void **unused)
   assert_int_equal(gpumc_share_plan(&plan, 0).runs, 10);
 }
 
+/* Clusters are exchanged between runs, which therefore stay together. */
+static void runs_that_exchange_clusters_are_not_divided(void **unused)
+{
+  (void)unused;
+  static const enum gpumc_division divides[] = {GPUMC_BY_RUNS, GPUMC_BY_REPLICAS, GPUMC_UNDIVIDED};
+  const struct gpumc_kernel_ops kernel = {.group = 32};
+  struct gpumc_ensemble_plan plan = {.runs = 10, .capacity = 64, .samples = 1, .clusters = true};
+  struct gpumc_processes processes = several(2);
+  struct gpumc_error error = {0};
+  assert_ok(gpumc_division_choose(divides, &kernel, 64, &processes, &plan, &error), &error);
+  assert_int_equal(plan.division, GPUMC_BY_REPLICAS);
+  processes = several(3);
+  assert_int_equal(gpumc_division_choose(divides, &kernel, 64, &processes, &plan, &error),
+                   GPUMC_INVALID);
+  assert_non_null(strstr(gpumc_error_text(&error), "among at most 2"));
+  gpumc_error_free(&error);
+}
+
 static void too_many_processes_are_refused(void **unused)
 {
   (void)unused;
@@ -217,6 +235,7 @@ int main(void)
       cmocka_unit_test(reserves_belong_to_the_last),
       cmocka_unit_test(the_first_division_with_a_share_for_each_is_taken),
       cmocka_unit_test(compared_runs_have_room_for_one_more),
+      cmocka_unit_test(runs_that_exchange_clusters_are_not_divided),
       cmocka_unit_test(too_many_processes_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

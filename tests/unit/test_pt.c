@@ -124,6 +124,29 @@ static void test_every_iteration_has_two_rounds(void **state)
   pt_timeline_free(&timeline);
 }
 
+/* Pairs of one exchange are disjoint, and any two copies meet once before the first pair comes
+ * back. */
+static void test_all_copies_exchange_clusters(void **state)
+{
+  (void)state;
+  for (size_t copies = 2; copies <= PT_COPIES_MAXIMUM; copies++) {
+    const size_t period = copies % 2 == 0 ? copies - 1 : copies;
+    bool met[PT_COPIES_MAXIMUM][PT_COPIES_MAXIMUM] = {{false}};
+    for (uint64_t n = 7 * period; n < 8 * period; n++) {
+      bool taken[PT_COPIES_MAXIMUM] = {false};
+      for (size_t p = 0; p < pt_cluster_pairs(copies); p++) {
+        const struct pt_pair pair = pt_cluster_pair(copies, n, p);
+        assert_true(pair.first < pair.second && pair.second < copies);
+        assert_false(taken[pair.first] || taken[pair.second] || met[pair.first][pair.second]);
+        taken[pair.first] = taken[pair.second] = met[pair.first][pair.second] = true;
+      }
+    }
+    for (size_t c = 0; c < copies; c++)
+      for (size_t d = c + 1; d < copies; d++)
+        assert_true(met[c][d]);
+  }
+}
+
 static void test_units_are_bounded_by_updates(void **state)
 {
   (void)state;
@@ -465,6 +488,7 @@ int main(void)
       cmocka_unit_test(test_blocks_of_a_bin_are_equal),
       cmocka_unit_test(test_tuning_comes_first_and_doubles),
       cmocka_unit_test(test_every_iteration_has_two_rounds),
+      cmocka_unit_test(test_all_copies_exchange_clusters),
       cmocka_unit_test(test_units_are_bounded_by_updates),
       cmocka_unit_test(test_units_are_those_of_a_process),
       cmocka_unit_test(test_sweeps_ahead_are_as_many_for_any_number_of_samples),

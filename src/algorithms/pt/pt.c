@@ -21,14 +21,16 @@ enum {
   COUNTER_BLOCKS,
   COUNTER_BIN_ROUNDS,                      /* of even and of odd pairs */
   COUNTER_ROUNDS = COUNTER_BIN_ROUNDS + 2, /* the same */
-  N_COUNTERS = COUNTER_ROUNDS + 2
+  N_COUNTERS = COUNTER_ROUNDS + 2,
+  COUNTER_CLUSTER_PAIRS = N_COUNTERS, /* by itself, with exchanges of clusters */
+  ALL_COUNTERS
 };
 
-enum { PARTS_MAXIMUM = 11 + GPUMC_PAIRS_MAXIMUM };
+enum { PARTS_MAXIMUM = 13 + GPUMC_PAIRS_MAXIMUM };
 
 /* There may be no overlaps of some kinds. */
 static size_t
-list_parts(const struct pt *pt, uint64_t counters[N_COUNTERS], struct pt_kept kept[PARTS_MAXIMUM])
+list_parts(const struct pt *pt, uint64_t counters[ALL_COUNTERS], struct pt_kept kept[PARTS_MAXIMUM])
 {
   static const char *const histograms[GPUMC_PAIRS_MAXIMUM] = {"histogram_spin", "histogram_link",
                                                               "histogram_wave"};
@@ -59,6 +61,13 @@ list_parts(const struct pt *pt, uint64_t counters[N_COUNTERS], struct pt_kept ke
       kept[count++] = (struct pt_kept){{histograms[k], GPUMC_UINT64, rows,
                                         pt->tempering.plan.histogram[k].bins, pt->histogram[k]},
                                        PT_HOLDS_ALL};
+  if (pt->counts.clusters != NULL) {
+    kept[count++] = (struct pt_kept){
+        {"cluster_pairs", GPUMC_UINT64, 1, 1, counters + COUNTER_CLUSTER_PAIRS}, PT_HOLDS_ALL};
+    kept[count++] = (struct pt_kept){
+        {"clusters", GPUMC_UINT64, temperatures, PT_CLUSTER_COUNTS, pt->counts.clusters},
+        PT_HOLDS_ALL};
+  }
   return count;
 }
 
@@ -66,7 +75,7 @@ static enum gpumc_status
 save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
 {
   const struct pt *pt = state;
-  uint64_t counters[N_COUNTERS] = {
+  uint64_t counters[ALL_COUNTERS] = {
       [COUNTER_STRETCH] = pt->stretch,
       [COUNTER_DONE] = pt->done,
       [COUNTER_ROUND] = pt->round,
@@ -77,6 +86,7 @@ save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_err
       [COUNTER_BIN_ROUNDS + 1] = pt->bin.rounds[1],
       [COUNTER_ROUNDS] = pt->counts.rounds[0],
       [COUNTER_ROUNDS + 1] = pt->counts.rounds[1],
+      [COUNTER_CLUSTER_PAIRS] = pt->counts.cluster_pairs,
   };
   struct pt_kept kept[PARTS_MAXIMUM];
   const size_t count = list_parts(pt, counters, kept);
@@ -95,7 +105,7 @@ static uint64_t rounds_before(const struct pt_timeline *timeline, uint64_t stret
 
 /* A readable checkpoint may still be wrong: numbers that index arrays must fit them. */
 static enum gpumc_status
-check(const struct pt *pt, const uint64_t counters[N_COUNTERS], struct gpumc_error *error)
+check(const struct pt *pt, const uint64_t counters[ALL_COUNTERS], struct gpumc_error *error)
 {
   const struct pt_timeline *timeline = &pt->timeline;
   const uint64_t stretch = counters[COUNTER_STRETCH], done = counters[COUNTER_DONE];
@@ -120,7 +130,7 @@ static enum gpumc_status
 load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct gpumc_error *error)
 {
   struct pt *pt = state;
-  uint64_t counters[N_COUNTERS];
+  uint64_t counters[ALL_COUNTERS];
   struct pt_kept kept[PARTS_MAXIMUM];
   const size_t count = list_parts(pt, counters, kept);
   GPUMC_TRY(pt_kept_load(pt->context.ensemble, kept, count, NULL, reader, "pt", error));
@@ -134,6 +144,8 @@ load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct
   pt->bin.blocks = counters[COUNTER_BLOCKS];
   memcpy(pt->bin.rounds, counters + COUNTER_BIN_ROUNDS, sizeof pt->bin.rounds);
   memcpy(pt->counts.rounds, counters + COUNTER_ROUNDS, sizeof pt->counts.rounds);
+  if (pt->counts.clusters != NULL)
+    pt->counts.cluster_pairs = counters[COUNTER_CLUSTER_PAIRS];
   *finished = pt->stretch == pt->timeline.count;
   return pt_set_temperatures(pt, error);
 }
@@ -157,7 +169,9 @@ static void destroy(void *state)
   free(pt->counts.labelled);
   free(pt->counts.from_hottest);
   free(pt->counts.round_trips);
+  free(pt->counts.clusters);
   free(pt->counted);
+  free(pt->counted_clusters);
   free(pt->lowest);
   free(pt->history);
   for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++) {
@@ -196,7 +210,7 @@ static enum gpumc_status allocate_counts(struct pt *pt, struct gpumc_error *erro
   GPUMC_TRY(gpumc_allocate_array(&pt->lowest, pt->held, "lowest values", error));
   for (size_t s = 0; s < pt->held; s++)
     pt->lowest[s] = INT64_MAX;
-  return GPUMC_OK;
+  return pt_clusters_allocate(pt, error);
 }
 
 static enum gpumc_status allocate_histograms(struct pt *pt, struct gpumc_error *error)
@@ -353,6 +367,24 @@ static const char citation[] =
     "  pages   = {184422},\n"
     "  year    = {2001},\n"
     "  doi     = {10.1103/PhysRevB.63.184422}\n"
+    "}\n"
+    "@article{Houdayer2001,\n"
+    "  author  = {Houdayer, J.},\n"
+    "  title   = {A cluster {M}onte {C}arlo algorithm for 2-dimensional spin glasses},\n"
+    "  journal = {The European Physical Journal B},\n"
+    "  volume  = {22},\n"
+    "  pages   = {479--484},\n"
+    "  year    = {2001},\n"
+    "  doi     = {10.1007/PL00011151}\n"
+    "}\n"
+    "@article{Joerg2005,\n"
+    "  author  = {J{\\\"o}rg, Thomas},\n"
+    "  title   = {Cluster {M}onte {C}arlo Algorithms for Diluted Spin Glasses},\n"
+    "  journal = {Progress of Theoretical Physics Supplement},\n"
+    "  volume  = {157},\n"
+    "  pages   = {349--352},\n"
+    "  year    = {2005},\n"
+    "  doi     = {10.1143/PTPS.157.349}\n"
     "}\n";
 
 /* Samples are independent of each other; temperatures exchange replicas. */
@@ -375,6 +407,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pt = {
     .checks = pt_checks,
     .defaults = pt_defaults,
     .replicas = pt_replicas,
+    .needs = pt_needs,
     .demand = pt_demand,
     .create = create,
     .advance = advance,

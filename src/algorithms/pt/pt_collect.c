@@ -63,6 +63,7 @@ static void add_up_counted(const struct pt *pt, struct pt_outcome *outcome)
   }
   gpumc_processes_sum(gpumc_columns_processes(pt->context.ensemble), pt->counted,
                       PT_COUNTED * temperatures);
+  pt_clusters_add_up(pt, outcome);
 }
 
 /* ---- the row of a bin of time ----
@@ -254,6 +255,7 @@ static void count(struct pt *pt, const struct pt_outcome *outcome)
   for (size_t c = 0; c < pt->settings.copies; c++)
     for (size_t s = 0; s < pt->held; s++)
       counts->round_trips[s] += outcome->round_trips[c * pt->held + s];
+  pt_clusters_count(pt, outcome);
 }
 
 static void clear_counts(struct pt *pt)
@@ -265,6 +267,7 @@ static void clear_counts(struct pt *pt)
   memset(counts->labelled, 0, bytes);
   memset(counts->from_hottest, 0, bytes);
   memset(counts->round_trips, 0, pt->held * sizeof *counts->round_trips);
+  pt_clusters_clear(pt);
 }
 
 /* Ends an iteration of the tuning: writes its row, and sets other temperatures. */

@@ -44,6 +44,7 @@ void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_mo
                                      .tracked = model->ops->tracked,
                                      .conjugate = settings->moved.conjugate,
                                      .n_terms = terms->count,
+                                     .clusters = pt_has_clusters(settings),
                                      .strata = strata(settings)};
   memcpy(plan->term, terms->term, terms->count * sizeof *plan->term);
   for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM && settings->observables.pairs; k++)
@@ -62,6 +63,7 @@ static struct gpumc_ensemble_plan ensemble_plan(const struct pt_settings *settin
                                      .samples = model->disorder ? settings->samples : 1,
                                      .compared =
                                          settings->observables.pairs ? settings->temperatures : 0,
+                                     .clusters = pt_has_clusters(settings),
                                      .moved = settings->moved.control,
                                      .warm_up = lead < UINT32_MAX ? (uint32_t)lead : UINT32_MAX,
                                      .alike = settings->temperatures,
@@ -99,7 +101,9 @@ static void demand_disk(const struct pt_settings *settings, const struct pt_temp
 {
   const double temperatures = (double)settings->temperatures;
   const double places = (double)settings->samples * temperatures;
-  const double curves = (2 * (double)settings->observables.n_quantities + 3) * temperatures;
+  const double of_clusters = pt_has_clusters(settings) ? PT_CLUSTER_COUNTS : 0;
+  const double curves =
+      (2 * (double)settings->observables.n_quantities + 3 + of_clusters) * temperatures;
   double overlaps = 0;
   for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++)
     overlaps += temperatures * (double)plan->histogram[kind].bins;
@@ -110,6 +114,17 @@ static void demand_disk(const struct pt_settings *settings, const struct pt_temp
   const double histograms = (double)(pt_histogram_rows(settings) + plan->strata) * overlaps;
   demanded->state_bytes = (places * sums + bins * curves + histograms) * sizeof(double) +
                           places * (double)settings->copies * sizeof(uint32_t);
+}
+
+/* An exchange of clusters takes about as long as so many comparisons of the two replicas. */
+static const double comparisons_of_exchange = 40;
+
+/* Returns the comparisons that exchanges of clusters amount to, for each pair of copies. */
+static double exchanged_clusters(const struct pt_settings *settings, double rounds)
+{
+  return pt_has_clusters(settings)
+             ? comparisons_of_exchange * rounds / (double)settings->clusters.every
+             : 0;
 }
 
 /* Energies are counted before every exchange; rounds that measure are among those that exchange.
@@ -125,8 +140,9 @@ static void count_rounds(const struct pt_settings *settings, const struct gpumc_
       .measured = places * sites * (settings->exchange ? rounds : measurements),
       .sweeps = settings->round_sweeps,
       .moved = places * sites * exchanges,
-      .compared =
-          settings->observables.pairs ? places * sites * measurements * (copies - 1) / 2 : 0,
+      .compared = places * sites / 2 *
+                  ((settings->observables.pairs ? measurements * (copies - 1) : 0) +
+                   exchanged_clusters(settings, rounds)),
       .values = places * measurements,
       .n_channels = settings->observables.n_channels};
 }

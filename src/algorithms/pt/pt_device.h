@@ -24,7 +24,7 @@ extern const struct pt_steps pt_steps_cpu, pt_steps_gpu;
 /* Offsets of sums and counters in the record that is published: bytes from its beginning, arrays as
  * in struct pt_outcome. `lowest` comes last, because it does not begin with 0. */
 struct pt_layout {
-  size_t sums, accepted, labelled, from_hottest, round_trips, lowest, bytes;
+  size_t sums, accepted, labelled, from_hottest, round_trips, clusters, lowest, bytes;
 };
 
 /* The value of all bytes of a lowest value before the first is found: above any value. */
@@ -33,6 +33,12 @@ enum { PT_LOWEST_BYTE = 0x7f };
 static inline size_t pt_tempering_places(const struct pt_tempering_plan *plan)
 {
   return plan->copies * plan->temperatures * plan->samples;
+}
+
+/* Returns at how many temperatures exchanges of clusters are counted: all, if there are any. */
+static inline size_t pt_cluster_counts(const struct pt_tempering_plan *plan)
+{
+  return plan->clusters ? plan->temperatures : 0;
 }
 
 static inline struct pt_layout pt_layout_make(const struct pt_tempering_plan *plan)
@@ -46,7 +52,8 @@ static inline struct pt_layout pt_layout_make(const struct pt_tempering_plan *pl
   layout.labelled = layout.accepted + of_temperatures;
   layout.from_hottest = layout.labelled + of_temperatures;
   layout.round_trips = layout.from_hottest + of_temperatures;
-  layout.lowest = layout.round_trips + trips;
+  layout.clusters = layout.round_trips + trips;
+  layout.lowest = layout.clusters + pt_cluster_counts(plan) * sizeof(struct gpumc_cluster_counts);
   layout.bytes = layout.lowest + plan->samples * sizeof(int64_t);
   return layout;
 }

@@ -1,4 +1,5 @@
 /* Parallel tempering: its keys, their checks, and what they say. */
+#include <math.h>
 #include <string.h>
 
 #include "algorithms/pt/pt_state.h"
@@ -25,6 +26,38 @@ static const struct gpumc_key tune_keys[] = {
      .minimum = 1,
      .maximum = 24,
      .doc = "Number of times the temperatures are adjusted."},
+    {0}};
+
+static const char *const cluster_kinds[GPUMC_CLUSTER_RULES + 1] = {
+    [GPUMC_CLUSTER_CONNECTED] = "houdayer", [GPUMC_CLUSTER_ACTIVATED] = "joerg"};
+
+static const struct gpumc_key cluster_keys[] = {
+    {.name = "kind",
+     .type = GPUMC_KEY_CHOICE,
+     .required = true,
+     .example = "houdayer",
+     .choices = cluster_kinds,
+     .doc = "What is exchanged: of the sites at which two copies differ, all that are connected to "
+            "a random one (houdayer), or a part of them, by bonds that are drawn at the "
+            "temperature (joerg)."},
+    {.name = "every",
+     .type = GPUMC_KEY_INTEGER,
+     .default_text = "1",
+     .minimum = 1,
+     .maximum = 1e6,
+     .unit = "rounds",
+     .sweepable = true,
+     .doc = "Rounds of `exchange_every` sweeps between exchanges of clusters."},
+    {.name = "min_beta",
+     .type = GPUMC_KEY_REAL,
+     .unit = GPUMC_UNIT_BETA,
+     .minimum = 0,
+     .maximum = INFINITY,
+     .sweepable = true,
+     .doc = "Clusters are exchanged from this inverse temperature on; by default at all of them.",
+     .temperature = "max_temperature",
+     .temperature_doc =
+         "Clusters are exchanged up to this temperature; by default at all of them."},
     {0}};
 
 const struct gpumc_key pt_keys[] = {
@@ -92,6 +125,12 @@ const struct gpumc_key pt_keys[] = {
      .doc = "Sweeps between measurements, a multiple of `exchange_every`. Defaults "
             "to `exchange_every`, or without exchanges to the largest divisor of "
             "`sweeps` up to 10."},
+    {.name = "cluster_exchange",
+     .type = GPUMC_KEY_MAPPING,
+     .children = cluster_keys,
+     .doc = "Exchange clusters between the copies of a sample at each temperature, after the "
+            "exchange of temperatures: for glasses in two dimensions, where clusters stay small. "
+            "Disjoint pairs of copies, which rotate, exchange one cluster each."},
     GPUMC_UPDATE_KEY(
         "Move that makes up a sweep; by default the first move of the model's first kernel."),
     GPUMC_REQUESTS_KEY,
@@ -136,6 +175,11 @@ static size_t copies_of(const struct gpumc_params *params, const struct gpumc_mo
 {
   return gpumc_params_has(params, "replicas") ? (size_t)gpumc_params_integer(params, "replicas")
                                               : default_copies(model);
+}
+
+uint32_t pt_needs(const struct gpumc_params *params)
+{
+  return gpumc_params_has(params, "cluster_exchange") ? GPUMC_OPERATION_CLUSTERS : 0;
 }
 
 size_t pt_replicas(const struct gpumc_params *params)
@@ -268,6 +312,44 @@ static void check_copies(const struct gpumc_params *params, const struct gpumc_s
                          model->ops->name);
 }
 
+/* Clusters are exchanged in rounds of exchanges, between copies. */
+static void check_clusters(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                           struct gpumc_report *report)
+{
+  if (!gpumc_params_has(params, "cluster_exchange"))
+    return;
+  if (copies_of(params, subject->instance) < 2)
+    gpumc_params_mistake(params, report, "cluster_exchange",
+                         "clusters are exchanged between copies of a sample, and there is one: "
+                         "set replicas: 2 or more");
+  if (gpumc_params_integer(params, "exchange_every") == 0)
+    gpumc_params_mistake(params, report, "cluster_exchange",
+                         "clusters are exchanged after rounds of exchange_every sweeps: "
+                         "exchange_every must not be 0");
+}
+
+/* For a ladder without mistakes. */
+static void check_least(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                        struct gpumc_report *report)
+{
+  double hottest, coldest;
+  (void)subject;
+  if (!gpumc_params_has(params, "cluster_exchange.min_beta"))
+    return;
+  if (gpumc_params_has(params, "control")) {
+    gpumc_params_mistake(params, report, "cluster_exchange.min_beta",
+                         "there is one temperature, and another control is moved: leave out "
+                         "cluster_exchange.min_beta");
+    return;
+  }
+  const double least = gpumc_params_real(params, "cluster_exchange.min_beta");
+  gpumc_ladder_ends(params, gpumc_ladder_block(params), &hottest, &coldest);
+  if (coldest < least)
+    gpumc_params_mistake(params, report, "cluster_exchange.min_beta",
+                         "no temperature is that cold: the last beta is %g, below %g", coldest,
+                         least);
+}
+
 static void check_samples(const struct gpumc_params *params, const struct gpumc_subject *subject,
                           struct gpumc_report *report)
 {
@@ -291,6 +373,10 @@ const struct gpumc_check pt_checks[] = {
      .needs = GPUMC_NEEDS_INSTANCE,
      .run = check_replicas},
     {.reads = "replicas", .needs = GPUMC_NEEDS_INSTANCE, .run = check_copies},
+    {.reads = "cluster_exchange replicas exchange_every",
+     .needs = GPUMC_NEEDS_INSTANCE,
+     .run = check_clusters},
+    {.reads = "beta control cluster_exchange", .run = check_least},
     {.reads = "samples", .needs = GPUMC_NEEDS_INSTANCE, .run = check_samples},
     {.run = NULL},
 };
@@ -332,6 +418,19 @@ static void read_rounds(const struct gpumc_params *params, struct pt_settings *s
   settings->tuning_iterations = (size_t)gpumc_params_integer(params, "tune.iterations");
 }
 
+static void read_clusters(const struct gpumc_params *params, struct pt_clusters *clusters)
+{
+  if (!gpumc_params_has(params, "cluster_exchange"))
+    return;
+  clusters->every = (uint32_t)gpumc_params_integer(params, "cluster_exchange.every");
+  while (strcmp(cluster_kinds[clusters->rule],
+                gpumc_params_string(params, "cluster_exchange.kind")) != 0)
+    clusters->rule++;
+  clusters->least = gpumc_params_has(params, "cluster_exchange.min_beta")
+                        ? gpumc_params_real(params, "cluster_exchange.min_beta")
+                        : -INFINITY;
+}
+
 void pt_settings_read(const struct gpumc_params *params, const struct gpumc_model *model,
                       struct pt_settings *settings)
 {
@@ -341,6 +440,7 @@ void pt_settings_read(const struct gpumc_params *params, const struct gpumc_mode
   gpumc_moved_read(params, model, &settings->moved);
   settings->temperatures = gpumc_ladder_count(params, gpumc_ladder_block(params));
   read_rounds(params, settings);
+  read_clusters(params, &settings->clusters);
   settings->by_time = settings->samples < PT_SAMPLES_FOR_ERRORS;
   settings->blocks = settings->by_time ? PT_BLOCKS : 1;
   if (gpumc_params_has(params, "blocks"))

@@ -411,6 +411,8 @@ fill(void *state, const struct gpumc_sources *sources, struct gpumc_error *error
   GPUMC_TRY(take_samples(pt, sources, error));
   if (pt->settings.exchange)
     GPUMC_TRY(take_exchanges(pt, sources, error));
+  if (pt_has_clusters(&pt->settings))
+    GPUMC_TRY(pt_clusters_merge(pt, sources, error));
   for (size_t k = 0; k < pt->context.model->ops->n_pairs; k++)
     if (pt->tempering.plan.histogram[k].bins > 0 &&
         pt->context.model->ops->pairs[k].distribution.name != NULL)

@@ -84,6 +84,9 @@ static inline struct gpumc_label pt_acceptance_label(const struct pt *pt)
       "1", "A"};
 }
 
+/* Returns where curves of the summary over the temperatures are written. */
+struct gpumc_curve_place pt_summary_place(const struct pt *pt);
+
 size_t pt_bin_row_width(const struct pt *pt);
 /* Writes the end of a bin into its row; the other function returns how many measurements it will
  * have. */

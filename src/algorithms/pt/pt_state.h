@@ -69,6 +69,14 @@ enum pt_stage {
   PT_STAGE_EXCHANGE
 };
 
+/* Exchanges of clusters between copies: after every `every` rounds, 0 for none, at values of the
+ * moved control from `least` on. */
+struct pt_clusters {
+  enum gpumc_cluster_rule rule;
+  uint32_t every;
+  double least;
+};
+
 /* Settings from the configuration. A round is `round_sweeps` sweeps, after which replicas may be
  * exchanged; every `measure_rounds` rounds there is a measurement. */
 struct pt_settings {
@@ -82,6 +90,7 @@ struct pt_settings {
   uint64_t measurements;
   size_t blocks; /* of time in a bin, for errors: 1 if these come from samples */
   bool by_time;  /* whether errors come from blocks of time */
+  struct pt_clusters clusters;
   struct gpumc_observables observables;
 };
 
@@ -110,6 +119,8 @@ struct pt_counts {
   uint64_t *labelled;     /* [temperatures] */
   uint64_t *from_hottest; /* [temperatures] */
   uint64_t *round_trips;  /* The sums of the current bin of time, block by block. */
+  uint64_t cluster_pairs; /* of copies that exchanged clusters, at all temperatures that do */
+  struct gpumc_cluster_counts *clusters; /* [temperatures]; NULL: they do not */
 };
 
 /* The sums of the present bin of time, block by block. */
@@ -123,7 +134,7 @@ struct pt_bin {
 };
 
 /* Counts at each temperature, each process in its samples: accepted, labelled, from_hottest. */
-enum { PT_COUNTED = 3 };
+enum { PT_COUNTED = 3, PT_CLUSTER_COUNTS = sizeof(struct gpumc_cluster_counts) / sizeof(uint64_t) };
 
 struct pt {
   struct gpumc_context context;
@@ -146,8 +157,9 @@ struct pt {
   size_t held; /* samples that the host has: its own; for the root's summary, all */
   struct pt_bin bin;
   struct pt_counts counts;
-  uint64_t *counted; /* [PT_COUNTED][temperatures] of a stretch, over all processes */
-  int64_t *lowest;   /* [held] lowest value of the tracked channel, in quanta */
+  uint64_t *counted; /* [PT_COUNTED][temperatures] of a stretch, over all processes, */
+  struct gpumc_cluster_counts *counted_clusters; /* [temperatures], the same */
+  int64_t *lowest; /* [held] lowest value of the tracked channel, in quanta */
   /* The compared terms by sample in the last bins, that of bin b at b mod PT_BINS_COMPARED:
    * [PT_BINS_COMPARED][compared][temperatures][held]. */
   double *history;
@@ -168,6 +180,8 @@ extern const struct gpumc_key pt_keys[];
 extern const struct gpumc_check pt_checks[];
 /* gpumc_algorithm_ops.replicas */
 size_t pt_replicas(const struct gpumc_params *params);
+/* gpumc_algorithm_ops.needs */
+uint32_t pt_needs(const struct gpumc_params *params);
 /* gpumc_algorithm_ops.merger (pt_merge.c) */
 extern const struct gpumc_merger pt_merger;
 /* gpumc_algorithm_ops.defaults */
@@ -239,6 +253,40 @@ GPUMC_MUST_CHECK enum gpumc_status pt_allocate_of_all(struct pt *pt, struct gpum
 GPUMC_MUST_CHECK enum gpumc_status pt_collect(struct pt *pt, struct gpumc_error *error);
 /* gpumc_algorithm_ops.bring_together */
 GPUMC_MUST_CHECK enum gpumc_status pt_bring_together(void *state, struct gpumc_error *error);
+
+/* ---- exchanges of clusters (pt_clusters.c) ---- */
+
+static inline bool pt_has_clusters(const struct pt_settings *settings)
+{
+  return settings->clusters.every > 0;
+}
+struct pt_pair {
+  size_t first, second;
+};
+/* Returns how many disjoint pairs `copies` copies make; all of them are in one exchange. */
+static inline size_t pt_cluster_pairs(size_t copies)
+{
+  return copies / 2;
+}
+/* Returns pair number p of exchange number n: any two copies meet once in copies - 1 successive
+ * exchanges, or copies, if that is odd and one of them pauses. */
+struct pt_pair pt_cluster_pair(size_t copies, uint64_t n, size_t p);
+/* Returns the pairs in all exchanges of the rounds before `round`. */
+uint64_t pt_cluster_pairs_before(const struct pt_settings *settings, uint64_t round);
+/* Called at the end of the current round, after the exchange of temperatures. */
+GPUMC_MUST_CHECK enum gpumc_status pt_exchange_clusters(struct pt *pt, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status pt_clusters_allocate(struct pt *pt, struct gpumc_error *error);
+/* Adds the counts of a stretch up over all processes. */
+void pt_clusters_add_up(const struct pt *pt, struct pt_outcome *outcome);
+void pt_clusters_count(struct pt *pt, const struct pt_outcome *outcome);
+void pt_clusters_clear(struct pt *pt);
+/* Writes curves to the summary, `values` [temperatures] being scratch, and a note if clusters
+ * percolate. */
+GPUMC_MUST_CHECK enum gpumc_status
+pt_clusters_write(struct pt *pt, double *values, struct gpumc_error *error);
+/* Sets the counts of a merged result from the curves of its sources. */
+GPUMC_MUST_CHECK enum gpumc_status
+pt_clusters_merge(struct pt *pt, const struct gpumc_sources *sources, struct gpumc_error *error);
 
 GPUMC_MUST_CHECK enum gpumc_status pt_tables_declare(struct pt *pt, struct gpumc_error *error);
 

@@ -308,6 +308,8 @@ static enum gpumc_status end_round(struct pt *pt, bool measured, struct gpumc_er
     GPUMC_TRY(measure(pt, histogram, error));
   if (pt->settings.exchange)
     GPUMC_TRY(exchange(pt, error));
+  if (pt_has_clusters(&pt->settings))
+    GPUMC_TRY(pt_exchange_clusters(pt, error));
   pt->swept = 0;
   pt->done++;
   pt->round++;

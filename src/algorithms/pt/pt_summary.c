@@ -349,8 +349,7 @@ static const char *tracked_name(const struct pt *pt)
 
 /* ---- summary ---- */
 
-/* Curves over the temperatures. */
-static struct gpumc_curve_place place_of(const struct pt *pt)
+struct gpumc_curve_place pt_summary_place(const struct pt *pt)
 {
   return (struct gpumc_curve_place){.recorder = pt->context.recorder,
                                     .model = pt->context.model,
@@ -362,7 +361,7 @@ static struct gpumc_curve_place place_of(const struct pt *pt)
 static enum gpumc_status write_quantities(struct pt *pt, struct gpumc_error *error)
 {
   const size_t last = pt->timeline.bins - 1;
-  const struct gpumc_curve_place place = place_of(pt);
+  const struct gpumc_curve_place place = pt_summary_place(pt);
   GPUMC_TRY(gpumc_curve_write_axis(&place, 0, &pt->axis, false, pt->value, error));
   for (size_t q = 0; q < pt->settings.observables.n_quantities; q++)
     GPUMC_TRY(gpumc_curve_write_with_error(&place, &pt->labels.of[q], pt_bin_values(pt, last, q),
@@ -382,7 +381,7 @@ static enum gpumc_status write_exchanges(struct pt *pt, double *values, struct g
           : "share of the walkers that visited the first value more recently than the last one",
       "1", "f"};
   const struct pt_counts *counts = &pt->counts;
-  const struct gpumc_curve_place place = place_of(pt);
+  const struct gpumc_curve_place place = pt_summary_place(pt);
   const size_t temperatures = pt->settings.temperatures;
   const double places = (double)(pt->settings.copies * pt->settings.samples);
   for (size_t t = 0; t < temperatures; t++)
@@ -420,7 +419,7 @@ out:
 static enum gpumc_status write_flag(struct pt *pt, const struct gpumc_label *label,
                                     const double *flag, bool *all, struct gpumc_error *error)
 {
-  const struct gpumc_curve_place place = place_of(pt);
+  const struct gpumc_curve_place place = pt_summary_place(pt);
   for (size_t t = 0; t < pt->settings.temperatures; t++)
     *all = *all && flag[t] != 0;
   return gpumc_curve_write(&place, label, true, flag, error);
@@ -483,6 +482,7 @@ enum gpumc_status pt_summarize(void *state, struct gpumc_error *error)
   GPUMC_TRY_OUT(status, write_quantities(pt, error));
   if (pt->settings.exchange)
     GPUMC_TRY_OUT(status, write_exchanges(pt, values, error));
+  GPUMC_TRY_OUT(status, pt_clusters_write(pt, values, error));
   GPUMC_TRY_OUT(status, write_numbers(pt, error));
   GPUMC_TRY_OUT(status, write_equilibrium(pt, &flags, error));
   if (pt->settings.observables.pairs)

@@ -7,6 +7,7 @@
 
 #include "algorithms/pt/pt_device.h"
 #include "core/base/memory.h"
+#include "core/simulation/ensemble.h"
 
 static const struct pt_steps *steps_of(const struct gpumc_device *device)
 {
@@ -228,6 +229,25 @@ enum gpumc_status pt_tempering_exchange(struct pt_tempering *tempering, struct g
   return tempering->steps->exchange(tempering, random, round, error);
 }
 
+enum gpumc_status pt_tempering_exchange_clusters(struct pt_tempering *tempering,
+                                                 struct gpumc_ensemble *ensemble, size_t first,
+                                                 size_t second, size_t hottest,
+                                                 enum gpumc_cluster_rule rule, uint32_t round,
+                                                 struct gpumc_error *error)
+{
+  const struct pt_tempering_plan *plan = &tempering->plan;
+  struct gpumc_cluster_counts *counts = (void *)(tempering->record + pt_layout_make(plan).clusters);
+  const struct gpumc_cluster_exchange with = {.first = first * plan->temperatures + hottest,
+                                              .second = second * plan->temperatures + hottest,
+                                              .runs = plan->temperatures - hottest,
+                                              .rule = rule,
+                                              .time = round,
+                                              .counts = counts + hottest};
+  assert(plan->clusters && first < second && second < plan->copies);
+  tempering->calls.cluster_pairs++;
+  return gpumc_ensemble_exchange_clusters(ensemble, &with, error);
+}
+
 enum gpumc_status
 pt_tempering_publish(struct pt_tempering *tempering, size_t slot, struct gpumc_error *error)
 {
@@ -255,6 +275,8 @@ enum gpumc_status pt_tempering_collect(struct pt_tempering *tempering, size_t sl
       .from_hottest = (const void *)(record + layout.from_hottest),
       .lowest = (const void *)(record + layout.lowest),
       .round_trips = (const void *)(record + layout.round_trips),
+      .cluster_pairs = calls->cluster_pairs,
+      .clusters = (const void *)(record + layout.clusters),
   };
   return GPUMC_OK;
 }

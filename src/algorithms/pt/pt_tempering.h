@@ -14,6 +14,7 @@
  *   pt_tempering_accumulate                                both only on measuring rounds
  *   pt_tempering_exchange                                  decides
  *   ensemble->ops->exchange(.., tempering.swap)               moves the replicas
+ *   pt_tempering_exchange_clusters                         between copies, in some rounds
  *
  * Operations are enqueued in the order of the calls (core/device/device.h) and wait for nothing;
  * their findings are copied to the host by `publish` and, later, `collect`. Every number is decided
@@ -62,6 +63,7 @@ struct pt_tempering_plan {
   size_t n_terms;
   struct pt_term term[PT_TERMS_MAXIMUM];
   struct pt_histogram histogram[GPUMC_PAIRS_MAXIMUM];
+  bool clusters; /* are exchanged between copies, and counted */
   size_t strata; /* of histograms: number s of the whole is in stratum s mod strata; >= 1 */
 };
 
@@ -76,13 +78,15 @@ struct pt_outcome {
   const uint64_t *from_hottest; /* [temperatures] those of them that visited the hottest last */
   const int64_t *lowest;        /* [samples] lowest value of the tracked channel, in quanta */
   const uint32_t *round_trips;  /* [copies][samples] from the hottest to the coldest and back */
+  uint64_t cluster_pairs;       /* pairs of copies in calls of `exchange_clusters` */
+  const struct gpumc_cluster_counts *clusters; /* [temperatures], all pairs and samples; if any */
 };
 
 struct pt_steps;
 
 /* Calls counted since the last publication. */
 struct pt_calls {
-  uint64_t measurements, rounds[2];
+  uint64_t measurements, rounds[2], cluster_pairs;
 };
 
 /* Pointers are to device memory. */
@@ -148,6 +152,14 @@ pt_tempering_accumulate(struct pt_tempering *tempering, bool histogram, struct g
 GPUMC_MUST_CHECK enum gpumc_status pt_tempering_exchange(struct pt_tempering *tempering,
                                                          struct gpumc_random random, uint32_t round,
                                                          struct gpumc_error *error);
+/* Exchanges a cluster between the copies first and second, first < second, of every sample at the
+ * temperatures from number `hottest` on, and counts. Channels and overlaps are no longer those of
+ * the replicas afterwards. `round`: used once for a pair. */
+GPUMC_MUST_CHECK enum gpumc_status
+pt_tempering_exchange_clusters(struct pt_tempering *tempering, struct gpumc_ensemble *ensemble,
+                               size_t first, size_t second, size_t hottest,
+                               enum gpumc_cluster_rule rule, uint32_t round,
+                               struct gpumc_error *error);
 /* Starts copying sums and counters to `slot` < GPUMC_SLOTS; on the device they become 0. Histograms
  * are not published; they keep counting. */
 GPUMC_MUST_CHECK enum gpumc_status

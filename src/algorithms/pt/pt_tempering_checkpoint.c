@@ -4,7 +4,10 @@
 #include "core/simulation/columns.h"
 #include "core/storage/checkpoint.h"
 
-enum { PARTS_MAXIMUM = 7 + GPUMC_PAIRS_MAXIMUM };
+enum {
+  PARTS_MAXIMUM = 8 + GPUMC_PAIRS_MAXIMUM,
+  COUNTS_OF_CLUSTERS = sizeof(struct gpumc_cluster_counts) / sizeof(uint64_t)
+};
 
 /* Lists those that hold anything. */
 static size_t list_parts(const struct pt_tempering *tempering, struct pt_kept kept[PARTS_MAXIMUM])
@@ -26,6 +29,9 @@ static size_t list_parts(const struct pt_tempering *tempering, struct pt_kept ke
       {{"lowest", GPUMC_INT64, samples, 1, record + layout.lowest}, PT_HOLDS_ROWS},
       {{"round_trips", GPUMC_UINT32, plan->copies, samples, record + layout.round_trips},
        PT_HOLDS_COLUMNS},
+      {{"clusters", GPUMC_UINT64, pt_cluster_counts(plan), COUNTS_OF_CLUSTERS,
+        record + layout.clusters},
+       PT_HOLDS_COUNTS},
   };
   size_t count = 0;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -112,6 +118,12 @@ static struct gpumc_part calls_part(uint64_t numbers[N_CALLS])
   return (struct gpumc_part){"calls", GPUMC_UINT64, N_CALLS, 1, numbers};
 }
 
+/* The calls that a run without exchanges of clusters does not have. */
+static struct gpumc_part cluster_calls_part(uint64_t *pairs)
+{
+  return (struct gpumc_part){"cluster_pairs", GPUMC_UINT64, 1, 1, pairs};
+}
+
 enum gpumc_status pt_tempering_save(const struct pt_tempering *tempering,
                                     struct gpumc_checkpoint_writer *writer, const char *name,
                                     struct gpumc_error *error)
@@ -123,7 +135,10 @@ enum gpumc_status pt_tempering_save(const struct pt_tempering *tempering,
                                [CALLS_EVEN_ROUNDS] = calls->rounds[0],
                                [CALLS_ODD_ROUNDS] = calls->rounds[1]};
   const struct gpumc_part of_calls = calls_part(numbers);
+  uint64_t pairs = calls->cluster_pairs;
+  const struct gpumc_part of_clusters = cluster_calls_part(&pairs);
   GPUMC_TRY(gpumc_parts_save(&of_calls, 1, NULL, writer, name, error));
+  GPUMC_TRY(gpumc_parts_save(&of_clusters, tempering->plan.clusters, NULL, writer, name, error));
   return pt_kept_save(tempering->ensemble, kept, count, tempering->device, writer, name, error);
 }
 
@@ -135,10 +150,14 @@ enum gpumc_status pt_tempering_load(struct pt_tempering *tempering,
   const size_t count = list_parts(tempering, kept);
   uint64_t numbers[N_CALLS];
   const struct gpumc_part of_calls = calls_part(numbers);
+  uint64_t pairs = 0;
+  const struct gpumc_part of_clusters = cluster_calls_part(&pairs);
   GPUMC_TRY(gpumc_parts_load(&of_calls, 1, NULL, reader, name, error));
+  GPUMC_TRY(gpumc_parts_load(&of_clusters, tempering->plan.clusters, NULL, reader, name, error));
   GPUMC_TRY(pt_kept_load(tempering->ensemble, kept, count, tempering->device, reader, name, error));
   tempering->calls =
       (struct pt_calls){.measurements = numbers[CALLS_MEASUREMENTS],
-                        .rounds = {numbers[CALLS_EVEN_ROUNDS], numbers[CALLS_ODD_ROUNDS]}};
+                        .rounds = {numbers[CALLS_EVEN_ROUNDS], numbers[CALLS_ODD_ROUNDS]},
+                        .cluster_pairs = pairs};
   return GPUMC_OK;
 }

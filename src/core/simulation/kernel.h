@@ -100,7 +100,7 @@ struct gpumc_ensemble_plan {
 enum gpumc_cluster_rule {
   GPUMC_CLUSTER_CONNECTED, /* all that interactions join to it (Houdayer 2001) */
   GPUMC_CLUSTER_ACTIVATED, /* those that interactions join to it, each with a probability that
-                            * follows from the temperature (Joerg 2006) */
+                            * follows from the temperature (Joerg 2005) */
   GPUMC_CLUSTER_RULES
 };
 

@@ -7,10 +7,10 @@
  *
  *   connected (Houdayer, Eur. Phys. J. B 22, 479 (2001)): the component of the seed, a random one
  *     of the sites with q = -1; two neighbours are connected if both have q = -1 and J_ij is not 0.
- *   activated (Joerg, Phys. Rev. B 73, 224431 (2006)): the component of the seed under those of
- *     these bonds that are active. Between two sites with q = -1 both replicas have the same bond
- *     energy, together -2 J_ij s_i s_j; a bond is active with probability 1 - exp(-4 |beta J_ij|)
- *     if beta J_ij s_i s_j > 0, otherwise never: u >= T, T the threshold of exp(-4 |beta J_ij|).
+ *   activated (Joerg, Prog. Theor. Phys. Suppl. 157, 349 (2005)): the component of the seed under
+ *     active bonds alone. Between two sites with q = -1 both replicas have the same bond energy,
+ *     together -2 J_ij s_i s_j; a bond is active with probability 1 - exp(-4 |beta J_ij|) if
+ *     beta J_ij s_i s_j > 0, otherwise never: u >= T, T the threshold of exp(-4 |beta J_ij|).
  *
  * A bond from the cluster to a site with q = 1, s_j = t_j, has the energy -J_ij s_j (s_i + t_i) = 0
  * before and after, and so have fields, -h_i (s_i + t_i): neither matters. For connected sites
