@@ -7,6 +7,7 @@
 #include "core/device/device.h"
 #include "models/ising/ising.h"
 #include "models/ising/ising_host_gpu.h"
+#include "models/ising/multispin/multispin_exchange_gpu.h"
 #include "models/ising/multispin/multispin_tables.h"
 #include "models/lattice/replicas_gpu.h"
 
@@ -87,12 +88,31 @@ static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_erro
   return ising_multispin_table_fill(ensemble, notes->wave_sum, error);
 }
 
+/* Blocks of an exchange of clusters that work in device memory, at most. */
+enum { EXCHANGE_BLOCKS = 256, EXCHANGE_THREADS = 256 };
+
+/* Returns the words that a block of an exchange works in: two groups by site, and links. */
+static size_t exchange_words(const struct gpumc_model *model)
+{
+  const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
+  const size_t words = lattice_parts(model->sites, 8) * 8;
+  return 2 * words + lattice_parts(2 * lattice->dimension * lattice->colour, 4) * 4;
+}
+
+static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const size_t pairs = plan->runs * lattice_parts(plan->capacity, ISING_MULTISPIN_LANES);
+  const size_t blocks = pairs < EXCHANGE_BLOCKS ? pairs : EXCHANGE_BLOCKS;
+  return plan->clusters ? blocks * exchange_words(model) * sizeof(uint32_t) : 0;
+}
+
 static const struct lattice_gpu_layout layout = {
     .group = ISING_MULTISPIN_LANES,
     .unit_bytes = ISING_MULTISPIN_TILE_BYTES / ISING_MULTISPIN_LANES,
     .sites_limit = LATTICE_GPU_SITES_LIMIT,
     .units = units,
     .table_bytes = table_bytes,
+    .scratch_bytes = scratch_bytes,
     .notes_bytes = notes_bytes,
     .fill = fill,
     .convert = convert,
@@ -313,6 +333,57 @@ static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, 
   return compare(ensemble, &pairs, error);
 }
 
+/* Spreads an exchange over blocks of threads. */
+static enum gpumc_status spread_exchange(struct gpumc_ensemble *ensemble, size_t runs,
+                                         struct ising_multispin_gpu_exchange *arguments,
+                                         struct gpumc_error *error)
+{
+  const struct gpumc_device *device = ensemble->device;
+  const size_t pairs = runs * arguments->replicas.groups;
+  const uint32_t asked = whole_warps(device->block_threads);
+  void *memory = NULL;
+  arguments->threads = asked == 0                        ? EXCHANGE_THREADS
+                       : asked > ISING_MULTISPIN_THREADS ? ISING_MULTISPIN_THREADS
+                                                         : asked;
+  arguments->words = exchange_words(ensemble->model);
+  arguments->blocks = (uint32_t)pairs;
+  if (arguments->words * sizeof(uint32_t) + BLOCK_OVERHEAD <= device->shared_bytes)
+    return GPUMC_OK;
+  arguments->blocks = (uint32_t)(pairs < EXCHANGE_BLOCKS ? pairs : EXCHANGE_BLOCKS);
+  GPUMC_TRY(lattice_gpu_scratch(ensemble, arguments->blocks * arguments->words * sizeof(uint32_t),
+                                &memory, error));
+  arguments->memory = memory;
+  return GPUMC_OK;
+}
+
+static enum gpumc_status exchange_clusters(struct gpumc_ensemble *ensemble,
+                                           const struct gpumc_cluster_exchange *with,
+                                           struct gpumc_error *error)
+{
+  const double coupling = ising_multispin_physics_of(ensemble).coupling;
+  struct ising_multispin_gpu_exchange arguments = {
+      .replicas = replicas_of(ensemble),
+      .disorder = ising_multispin_disorder_of(ensemble),
+      .activated = with->rule == GPUMC_CLUSTER_ACTIVATED,
+      .time = with->time,
+  };
+  for (size_t done = 0; done < with->runs; done += arguments.runs) {
+    const size_t left = with->runs - done;
+    arguments.first = (uint32_t)(with->first + done);
+    arguments.second = (uint32_t)(with->second + done);
+    arguments.runs = (uint32_t)(left < ISING_EXCHANGE_RUNS ? left : ISING_EXCHANGE_RUNS);
+    arguments.counts = with->counts + done;
+    for (uint32_t i = 0; i < arguments.runs; i++) {
+      const double beta = ising_controls_of(with->control, arguments.first + i)[ISING_BETA];
+      arguments.threshold[i] = ising_exchange_threshold(beta, coupling);
+      arguments.like[i] = beta * coupling > 0.0 ? UINT32_MAX : 0;
+    }
+    GPUMC_TRY(spread_exchange(ensemble, arguments.runs, &arguments, error));
+    GPUMC_TRY(ising_multispin_exchange_groups(&arguments, error));
+  }
+  return GPUMC_OK;
+}
+
 const struct gpumc_kernel_ops ising_multispin_cuda = {
     ISING_MULTISPIN_CUDA_NAMES,
     LATTICE_GPU_COMMON,
@@ -324,4 +395,5 @@ const struct gpumc_kernel_ops ising_multispin_cuda = {
     .gather = lattice_gpu_gather,
     .exchange = lattice_gpu_exchange,
     .compare = overlap,
+    .exchange_clusters = exchange_clusters,
 };
