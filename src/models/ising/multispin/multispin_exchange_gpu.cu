@@ -2,6 +2,7 @@
  * after another, the clusters of all 32 lanes at once. Words are by site; colour 0 comes first. A
  * cluster grows from its seed along links until no word changes, so the order in which threads look
  * at words decides nothing. */
+#include "models/ising/ising_exchange.cuh"
 #include "models/ising/multispin/multispin_exchange_gpu.h"
 #include "models/ising/multispin/multispin_group.cuh"
 
@@ -196,17 +197,6 @@ __device__ static inline void prepare(const struct exchange_work *work)
   __syncthreads();
 }
 
-__device__ static inline void
-record(const struct exchange_work *work, uint32_t differing, uint32_t exchanged)
-{
-  struct gpumc_cluster_counts *counts = &work->with->counts[work->run];
-  atomicAdd((unsigned long long *)&counts->exchanges, 1ull);
-  atomicAdd((unsigned long long *)&counts->differing, (unsigned long long)differing);
-  atomicAdd((unsigned long long *)&counts->exchanged, (unsigned long long)exchanged);
-  atomicAdd((unsigned long long *)&counts->shares,
-            (unsigned long long)ising_exchange_share(exchanged, differing));
-}
-
 __device__ static inline void exchange_pair(const struct exchange_work *work, uint32_t *differing)
 {
   const uint32_t sites = 2 * work->with->replicas.colour;
@@ -229,7 +219,7 @@ __device__ static inline void exchange_pair(const struct exchange_work *work, ui
   for (uint32_t lane = warp; lane < ISING_MULTISPIN_LANES; lane += warps) {
     const uint32_t count = count_lane(work->spins, sites, lane);
     if (threadIdx.x % WARP == 0 && differing[lane] > 0)
-      record(work, differing[lane], count);
+      ising_exchange_record(count, differing[lane], &work->with->counts[work->run]);
   }
   turn(work);
 }

@@ -1,6 +1,7 @@
 /* Exchanges of clusters between two replicas on a GPU: a block of threads takes one pair after
  * another, 32 spins of a word at a time. A cluster grows from its seed along links until no word
  * changes, so the order in which threads look at words decides nothing. */
+#include "models/ising/ising_exchange.cuh"
 #include "models/ising/spin/spin_exchange_gpu.h"
 #include "models/ising/spin/spin_general.cuh"
 
@@ -200,17 +201,6 @@ __device__ static inline void turn(const struct exchange_work *work, struct exch
 }
 
 __device__ static inline void
-record(const struct exchange_work *work, uint32_t differing, uint32_t exchanged)
-{
-  struct gpumc_cluster_counts *counts = &work->with->counts[work->run];
-  atomicAdd((unsigned long long *)&counts->exchanges, 1ull);
-  atomicAdd((unsigned long long *)&counts->differing, (unsigned long long)differing);
-  atomicAdd((unsigned long long *)&counts->exchanged, (unsigned long long)exchanged);
-  atomicAdd((unsigned long long *)&counts->shares,
-            (unsigned long long)ising_exchange_share(exchanged, differing));
-}
-
-__device__ static inline void
 exchange_pair(const struct exchange_work *work, struct exchange_shared *shared)
 {
   const uint32_t differing = find_differing(work, shared);
@@ -228,7 +218,7 @@ exchange_pair(const struct exchange_work *work, struct exchange_shared *shared)
   turn(work, shared);
   __syncthreads();
   if (threadIdx.x == 0)
-    record(work, differing, shared->exchanged);
+    ising_exchange_record(shared->exchanged, differing, &work->with->counts[work->run]);
 }
 
 static __global__ void __launch_bounds__(THREADS_MAXIMUM)
