@@ -122,6 +122,8 @@ static const char *type_name(enum gpumc_key_type type)
     return "duration";
   case GPUMC_KEY_SIZE:
     return "size";
+  case GPUMC_KEY_TURNS:
+    return "choice or turns";
   case GPUMC_KEY_MAPPING:
     return "block";
   }

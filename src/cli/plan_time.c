@@ -10,6 +10,7 @@
 #include "core/base/machine.h"
 #include "core/base/memory.h"
 #include "core/simulation/ladder.h"
+#include "core/simulation/shared_keys.h"
 
 enum {
   REPLICAS_LEAST = 64, /* of a run at least, so that wide words are filled: two of them, */
@@ -18,6 +19,7 @@ enum {
   UPDATES_CPU = 1 << 24,
   UPDATES_GPU = 1 << 30,
   TOGETHER_MOST = 1 << 11,
+  CYCLE_MOST = 1 << 6, /* sweeps of moves that take turns, about */
   STEP_SWEEPS_MOST = 16,
   SEED = 1,
 };
@@ -171,6 +173,14 @@ static size_t bounded(double value, size_t least, size_t most)
   return value <= (double)bound ? bound : value >= (double)most ? most : (size_t)value;
 }
 
+/* Shortens long turns of moves, all in proportion. */
+static void shorten_turns(struct gpumc_ensemble_plan *plan)
+{
+  const double part = fmin(1, (double)CYCLE_MOST / gpumc_plan_cycle(plan));
+  for (size_t t = 0; t < plan->n_turns; t++)
+    plan->turn[t].sweeps = (uint32_t)ceil(part * plan->turn[t].sweeps);
+}
+
 /* What the run has where that is little, else as many replicas, then runs, as fill the device. */
 static void shrink(struct probe *probe, const struct gpumc_preparation *preparation, bool gpu)
 {
@@ -201,6 +211,9 @@ static void shrink(struct probe *probe, const struct gpumc_preparation *preparat
   const double most = fmax(updates / probe->sites, 1);
   probe->sweeps = (uint32_t)bounded(fmin(most, TOGETHER_MOST), 1, together);
   probe->stepped = (uint32_t)bounded(fmin(most, STEP_SWEEPS_MOST), 1, demand->work.sweeps);
+  shorten_turns(plan);
+  if (plan->n_turns > 0) /* the fastest repeat would be of the fastest move */
+    probe->sweeps = probe->stepped = gpumc_plan_cycle(plan);
 }
 
 /* Among those that the algorithm moves its control over, in the middle, where the model has no

@@ -52,6 +52,11 @@ class Resumed(ResumeCase):
     def test_stopped_after_every_unit(self):
         self.stop_after_every_unit(9)
 
+    def test_stopped_in_turns_of_moves(self):
+        """Units of other lengths than turns: 1092 sweeps, and a cycle of 7."""
+        self.use(CONFIG.replace("update: heat_bath", "update: [{metropolis: 4}, {heat_bath: 3}]"))
+        self.stop_after_every_unit(9)
+
     def stop_half_way(self):
         for _ in range(5):
             self.gpumc("run", self.config, "--max-time", "1 ms", code=STOPPED)

@@ -12,6 +12,7 @@
 #include "core/simulation/curves.h"
 #include "core/simulation/observables.h"
 #include "core/simulation/shared_keys.h"
+#include "core/simulation/steps.h"
 #include "support/language_fixture.h"
 
 static void test_variant(void **state)
@@ -294,6 +295,124 @@ static void test_profiles(void **state)
         "out");
 }
 
+#define TURNS "algorithm: {name: updating, update: [{heat_bath: 2}, {metropolis: 1}]}\n"
+
+/* All moves that take turns are the kernel's own; `auto` passes over those that lack one. */
+static void test_turns(void **state)
+{
+  struct gpumc_kernel_ops plain = *fake_chain.kernels[0], wide = *fake_chain.kernels[1];
+  const struct gpumc_kernel_ops *const kernels[] = {&plain, &wide, NULL};
+  struct gpumc_model_ops model = fake_chain;
+  (void)state;
+  wide.moves = both;
+  wide.n_moves = 2;
+  model.kernels = kernels;
+  check_update(&model, HEAD MODEL TURNS, "wide", NULL);
+  check_update(&model,
+               HEAD MODEL "algorithm: {name: updating, update: [{metropolis: 2}, {metropolis: "
+                          "1}]}\n",
+               "plain", NULL);
+  check_update(&model, HEAD MODEL TURNS "kernel: {variant: plain}\n", NULL,
+               "c.yaml:6:19: no kernel of model chain on cpu can run algorithm updating: plain cannot "
+               "do update: heat_bath; kernels that can: wide on cpu; or use algorithm.update: "
+               "metropolis");
+}
+
+static void read_nothing(const struct gpumc_params *kernel, struct gpumc_kernel_options *options)
+{
+  (void)kernel, (void)options;
+}
+
+static double no_size(const struct gpumc_kernel_options *options)
+{
+  (void)options;
+  return 0;
+}
+
+/* Moves with steps: one of them in a list, with a time to tune it. */
+static void test_steps_in_turns(void **state)
+{
+  static const struct gpumc_key keys[] = {
+      GPUMC_UPDATE_KEY("How a spin is updated."),
+      {.name = "thermalization", .type = GPUMC_KEY_INTEGER, .default_text = "0"},
+      {0}};
+  static const struct gpumc_key sizes[] = {
+      {.name = "width", .type = GPUMC_KEY_REAL}, {.name = "depth", .type = GPUMC_KEY_REAL}, {0}};
+  static const struct gpumc_step width = {.label.name = "width", .key = "width", .given = no_size},
+                                 depth = {.label.name = "depth", .key = "depth", .given = no_size};
+  static const struct gpumc_move three[] = {{.name = "still"},
+                                            {.name = "shift", .step = &width},
+                                            {.name = "dive", .step = &depth}};
+  const struct gpumc_algorithm_ops algorithm = {
+      .name = "updating", .keys = keys, .required = GPUMC_OPERATION_SWEEP};
+  struct gpumc_kernel_ops kernel = *fake_chain.kernels[1];
+  const struct gpumc_kernel_ops *const kernels[] = {&kernel, NULL};
+  struct gpumc_model_ops model = fake_chain;
+  const struct gpumc_model_ops *const models[] = {&model, NULL};
+  const struct gpumc_algorithm_ops *const algorithms[] = {&algorithm, NULL};
+  const struct gpumc_plugins plugins = {.models = models, .algorithms = algorithms};
+  (void)state;
+  kernel.moves = three;
+  kernel.n_moves = 3;
+  kernel.keys = sizes;
+  kernel.read = read_nothing;
+  model.kernels = kernels;
+#define STEPS(thermalization, list)                                                                \
+  HEAD MODEL "algorithm: {name: updating, thermalization: " thermalization ", update: " list "}\n"
+  check(&plugins, STEPS("16", "[{still: 1}, {shift: 1}]"), "wide", NULL);
+  check(&plugins, STEPS("15", "[{still: 1}, {shift: 1}]"), NULL,
+        "c.yaml:5:45: shift tunes its width in the first 8 sweeps that it makes of the "
+        "thermalization or more: set a longer algorithm.thermalization, or kernel.width");
+  check(&plugins, STEPS("15", "[{still: 1}, {shift: 1}]") "kernel: {width: 1}\n", "wide", NULL);
+  check(&plugins, STEPS("100", "[{shift: 1}, {dive: 1}]"), NULL,
+        "c.yaml:5:57: shift and dive both have a step of their own, width and depth: of moves that "
+        "take turns only one may have any");
+  check(&plugins, STEPS("100", "[{still: 1}, {shift: 1}]") "kernel: {depth: 1}\n", NULL,
+        "c.yaml:6:17: kernel.depth changes nothing with update: [{still: 1}, {shift: 1}], only "
+        "with dive: set algorithm.update to that, or leave kernel.depth out");
+#undef STEPS
+}
+
+/* A channel that one move measures, asked for with it and without. */
+static void test_channels_of_moves(void **state)
+{
+  static const struct gpumc_key keys[] = {
+      GPUMC_UPDATE_KEY("How a spin is updated."), GPUMC_REQUESTS_KEY, {0}};
+  static const struct gpumc_channel channels[] = {
+      {.label = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "E"}},
+      {.label = {"clusters", "clusters", "1", "c"},
+       .request_key = "improved",
+       .request = "Whether clusters are measured."}};
+  static const struct gpumc_move moves[] = {{.name = "metropolis"},
+                                            {.name = "cluster", .measures = 1u << 1}};
+  const struct gpumc_algorithm_ops algorithm = {
+      .name = "updating", .keys = keys, .required = GPUMC_OPERATION_SWEEP};
+  struct gpumc_kernel_ops kernel = *fake_chain.kernels[0];
+  const struct gpumc_kernel_ops *const kernels[] = {&kernel, NULL};
+  struct gpumc_model_ops model = fake_chain;
+  const struct gpumc_model_ops *const models[] = {&model, NULL};
+  const struct gpumc_algorithm_ops *const algorithms[] = {&algorithm, NULL};
+  const struct gpumc_plugins plugins = {.models = models, .algorithms = algorithms};
+  (void)state;
+  kernel.moves = moves;
+  kernel.n_moves = 2;
+  model.kernels = kernels;
+  model.channels = channels;
+  model.n_channels = 2;
+  model.n_means = model.n_quantities = 0;
+#define IMPROVED(update)                                                                           \
+  HEAD MODEL "algorithm: {name: updating, improved: true, update: " update "}\n"
+  check(&plugins, IMPROVED("cluster"), "plain", NULL);
+  check(&plugins, IMPROVED("[{metropolis: 5}, {cluster: 1}]"), "plain", NULL);
+  check(&plugins, IMPROVED("metropolis"), NULL,
+        "c.yaml:5:39: improved is measured with the help of the move cluster: set algorithm.update "
+        "to that, alone or in turn with others, or leave improved out");
+  check(&plugins, HEAD MODEL "algorithm: {name: updating, improved: false}\n", "plain", NULL);
+  kernel.n_moves = 1;
+  check(&plugins, IMPROVED("metropolis"), "plain", NULL);
+#undef IMPROVED
+}
+
 /* Where no model is known, all moves there are, and no default, or one for each model. */
 static void test_moves_in_schema_and_reference(void **state)
 {
@@ -306,8 +425,17 @@ static void test_moves_in_schema_and_reference(void **state)
   const cJSON *block =
       cJSON_GetObjectItem(cJSON_GetObjectItem(schema, "definitions"), "algorithm-updating");
   const cJSON *key = cJSON_GetObjectItem(cJSON_GetObjectItem(block, "properties"), "update");
-  char *choices = cJSON_PrintUnformatted(cJSON_GetObjectItem(key, "enum"));
+  const cJSON *forms = cJSON_GetObjectItem(key, "anyOf"), *list = cJSON_GetArrayItem(forms, 0);
+  const cJSON *turns = cJSON_GetObjectItem(cJSON_GetObjectItem(list, "items"), "anyOf");
+  char *choices =
+      cJSON_PrintUnformatted(cJSON_GetObjectItem(cJSON_GetArrayItem(forms, 1), "enum"));
   assert_string_equal(choices, "[\"metropolis\",\"heat_bath\"]");
+  free(choices);
+  choices = cJSON_PrintUnformatted(
+      cJSON_GetObjectItem(cJSON_GetArrayItem(turns, 1), "properties"));
+  assert_string_equal(choices,
+                      "{\"metropolis\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000000},"
+                      "\"heat_bath\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000000}}");
   assert_null(cJSON_GetObjectItem(key, "default"));
   free(choices);
   cJSON_Delete(schema);
@@ -321,10 +449,6 @@ static const struct gpumc_key keys_of_some[] = {
     {.name = "depth", .type = GPUMC_KEY_INTEGER, .doc = "Of heat baths.", .default_text = "2"},
     {.name = "stride", .type = GPUMC_KEY_INTEGER, .doc = "Of all moves.", .default_text = "1"},
     {0}};
-static void read_nothing(const struct gpumc_params *kernel, struct gpumc_kernel_options *options)
-{
-  (void)kernel, (void)options;
-}
 
 /* Keys that moves name are for these alone, but for their defaults, and others for all. */
 static void test_keys_of_moves(void **state)
@@ -343,6 +467,7 @@ static void test_keys_of_moves(void **state)
   kernel.read = read_nothing;
   model.kernels = kernels;
   check_update(&model, HEAD MODEL BATH "kernel: {depth: 3, stride: 2}\n", "wide", NULL);
+  check_update(&model, HEAD MODEL TURNS "kernel: {depth: 3, stride: 2}\n", "wide", NULL);
   check_update(&model, HEAD MODEL UPDATING "kernel: {depth: 2, stride: 2}\n", "wide", NULL);
   check_update(&model, HEAD MODEL UPDATING "kernel: {stride: 2, depth: 3}\n", NULL,
                "c.yaml:6:28: kernel.depth has no effect with update: metropolis, only with "
@@ -440,6 +565,9 @@ int main(void)
       cmocka_unit_test(test_device_of_another_build),
       cmocka_unit_test(test_updates_that_no_kernel_has),
       cmocka_unit_test(test_updates_that_one_kernel_has),
+      cmocka_unit_test(test_turns),
+      cmocka_unit_test(test_steps_in_turns),
+      cmocka_unit_test(test_channels_of_moves),
       cmocka_unit_test(test_default_move),
       cmocka_unit_test(test_targets),
       cmocka_unit_test(test_profiles),

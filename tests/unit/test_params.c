@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,13 @@ static const struct gpumc_key keys[] = {
      .default_text = "[0.5, 1]"},
     {.name = "pair", .type = GPUMC_KEY_INTEGER, .list_minimum = 2, .list_maximum = 2},
     {.name = "many", .type = GPUMC_KEY_INTEGER, .list_minimum = 1, .list_maximum = SIZE_MAX},
+    {.name = "light",
+     .type = GPUMC_KEY_TURNS,
+     .choices = choices,
+     .minimum = 1,
+     .maximum = 9,
+     .list_minimum = 1,
+     .list_maximum = 3},
     {.name = "inner", .type = GPUMC_KEY_MAPPING, .children = inner},
     {.name = "simple", .type = GPUMC_KEY_MAPPING, .children = simple},
     {0}};
@@ -318,6 +326,73 @@ static void test_lists_errors(void **state)
 #undef COLUMN
 }
 
+/* Turns as they stand in the resolved values: the shortest way to say them. */
+static void test_turns(void **state)
+{
+  static const struct {
+    const char *given, *resolved;
+    size_t count;
+  } cases[] = {
+      {"red", "\"red\"", 1},
+      {"[green]", "\"green\"", 1},
+      {"[{green: 5}]", "\"green\"", 1},
+      {"[{red: 2}, {red: 3}]", "\"red\"", 1},
+      {"[red, green]", "[{\"red\":1},{\"green\":1}]", 2},
+      {"[{red: 2}, {red: 3}, {green: 1}]", "[{\"red\":5},{\"green\":1}]", 2},
+      {"[{red: 2}, {green: 1}, red]", "[{\"red\":2},{\"green\":1},{\"red\":1}]", 3},
+      {"[{red: 6}, {red: 6}, green]", "[{\"red\":6},{\"red\":6},{\"green\":1}]", 3},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[80];
+    snprintf(text, sizeof text, "light: %s\n", cases[i].given);
+    struct resolved r = accept(text);
+    struct gpumc_list list = gpumc_params_turns(&r.params, "light");
+    char *printed = cJSON_PrintUnformatted(cJSON_GetObjectItem(r.values, "light"));
+    assert_string_equal(printed, cases[i].resolved);
+    assert_int_equal(list.left, cases[i].count);
+    free(printed);
+    release(&r);
+  }
+  struct resolved r = accept("light: [{red: 2}, green]\n");
+  struct gpumc_list list = gpumc_params_turns(&r.params, "light");
+  uint32_t number = 0;
+  assert_string_equal(gpumc_list_turn(&list, &number), "red");
+  assert_int_equal(number, 2);
+  assert_string_equal(gpumc_list_turn(&list, &number), "green");
+  assert_int_equal(number, 1);
+  assert_int_equal(list.left, 0);
+  release(&r);
+}
+
+static void test_turns_errors(void **state)
+{
+#define WANTED                                                                                     \
+  "block.light: expected one of red, green, or a list of up to 3 that take turns, such as [{red: " \
+  "2}, {green: 1}], found "
+  (void)state;
+  refuse("light: [{red: 1}, {gren: 1}]\n",
+         "c:1:20: block.light: expected one of red, green, found text 'gren'; did you mean "
+         "'green'?\n");
+  refuse("light: gren\n",
+         "c:1:8: block.light: expected one of red, green, found text 'gren'; did you mean "
+         "'green'?\n");
+  refuse("light: []\n", "c:1:8: " WANTED "a list of 0\n");
+  refuse("light: [red, green, red, green]\n", "c:1:8: " WANTED "a list of 4\n");
+  refuse("light: {red: 1}\n", "c:1:8: " WANTED "a block of keys\n");
+  refuse("light: [{red: 0}]\n",
+         "c:1:15: block.light.red: expected an integer from 1 to 9, found the number 0\n");
+  refuse("light: [{red: 1.5}, {green: }]\n",
+         "c:1:15: block.light.red: expected an integer from 1 to 9, found the number 1.5\n"
+         "c:1:29: block.light.green: expected an integer from 1 to 9, found nothing\n");
+  refuse("light: [{red: 2, green: 1}]\n",
+         "c:1:9: block.light: each turn is one name with its number, but this block has 2: begin a "
+         "new one for each, [{red: 1}, ...]\n");
+  refuse("light: [[red]]\n",
+         "c:1:9: block.light: expected a turn such as {NAME: 1}, found a list\n");
+#undef WANTED
+}
+
 static void test_blocks(void **state)
 {
   struct resolved r = accept("inner: {or: 2}\n");
@@ -372,6 +447,8 @@ int main(void)
       cmocka_unit_test(test_lists),
       cmocka_unit_test(test_long_lists_are_read_in_one_walk),
       cmocka_unit_test(test_lists_errors),
+      cmocka_unit_test(test_turns),
+      cmocka_unit_test(test_turns_errors),
       cmocka_unit_test(test_blocks),
       cmocka_unit_test(test_blocks_errors),
       cmocka_unit_test(test_mistake_of_a_plugin),

@@ -22,7 +22,9 @@ struct fixture {
   struct gpumc_ensemble ensemble;
 };
 
-static void open_fixture(struct fixture *fixture, uint32_t move, double given, size_t alike)
+/* By moves that take turns, or, without any, by `move`. */
+static void open_with(struct fixture *fixture, const struct gpumc_kernel_ops *kernel, uint32_t move,
+                      const struct gpumc_turn *turn, size_t n_turns, double given, size_t alike)
 {
   static const struct heisenberg_settings settings = {
       .dimension = 2, .shape = {8, 8}, .components = 3, .coupling = 1.0};
@@ -34,13 +36,20 @@ static void open_fixture(struct fixture *fixture, uint32_t move, double given, s
                                      .warm_up = WARM_UP,
                                      .alike = alike};
   memcpy(&plan.options.own[1], &given, sizeof given);
+  for (plan.n_turns = 0; plan.n_turns < n_turns; plan.n_turns++)
+    plan.turn[plan.n_turns] = turn[plan.n_turns];
   memset(fixture, 0, sizeof *fixture);
   assert_ok(gpumc_device_open("cpu", 2, &fixture->device, &error), &error);
   assert_ok(heisenberg_instance(&settings, &fixture->model, &error), &error);
-  assert_ok(gpumc_ensemble_create(&heisenberg_float_cpu, &fixture->model, &fixture->device, &plan,
-                                  5, 10, &fixture->ensemble, &error),
+  assert_ok(gpumc_ensemble_create(kernel, &fixture->model, &fixture->device, &plan, 5, 10,
+                                  &fixture->ensemble, &error),
             &error);
   assert_ok(gpumc_ensemble_start(&fixture->ensemble, 0, RUNS, REPLICAS, &error), &error);
+}
+
+static void open_fixture(struct fixture *fixture, uint32_t move, double given, size_t alike)
+{
+  open_with(fixture, &heisenberg_float_cpu, move, NULL, 0, given, alike);
 }
 
 static void close_fixture(struct fixture *fixture)
@@ -131,6 +140,79 @@ static void other_moves_have_none(void **state)
   close_fixture(&fixture);
 }
 
+/* Small steps in one sweep of three: times of adaptation are those of all sweeps, shares those of the
+ * small steps alone, so that the heat bath, which accepts nothing, does not narrow them. */
+static void only_sweeps_with_a_step_count(void **state)
+{
+  (void)state;
+  static const struct gpumc_turn turns[] = {{HEISENBERG_HEAT_BATH, 2},
+                                            {HEISENBERG_METROPOLIS_SMALL, 1}};
+  struct fixture fixture;
+  const struct gpumc_ensemble *ensemble = &fixture.ensemble;
+  double before = GPUMC_PI;
+  open_with(&fixture, &heisenberg_float_cpu, HEISENBERG_HEAT_BATH, turns, 2, 0, 0);
+  assert_ptr_equal(gpumc_step_of(ensemble), heisenberg_moves[HEISENBERG_METROPOLIS_SMALL].step);
+  for (uint32_t time = 1; time <= 32 + 3 * 40; time++) {
+    sweep(&fixture, 1);
+    assert_int_equal(ensemble->step[1] != before, time == 8 || time == 16 || time == 32);
+    assert_true(ensemble->step[0] == GPUMC_PI);
+    before = ensemble->step[1];
+  }
+  const double share = (double)ensemble->accepted[1] / (REPLICAS * 64.0 * 40);
+  print_message("width %.3f, accepted %.3f\n", ensemble->step[1], share);
+  assert_true(share > 0.4 && share < 0.6);
+  close_fixture(&fixture);
+}
+
+/* Turns that leave no sweep to a move before a time of adaptation change nothing there. */
+static void steps_without_sweeps_stay(void **state)
+{
+  (void)state;
+  static const struct gpumc_turn turns[] = {{HEISENBERG_HEAT_BATH, 20},
+                                            {HEISENBERG_METROPOLIS_SMALL, 20}};
+  struct fixture fixture;
+  open_with(&fixture, &heisenberg_float_cpu, HEISENBERG_HEAT_BATH, turns, 2, 0, 0);
+  sweep(&fixture, 31);
+  assert_true(fixture.ensemble.step[1] == GPUMC_PI);
+  sweep(&fixture, 1);
+  assert_true(fixture.ensemble.step[1] < 0.9 * GPUMC_PI && fixture.ensemble.step[1] > 0.1);
+  close_fixture(&fixture);
+}
+
+/* A rule of a move's own: here three times the step, which begins with a hundredth, while more than a
+ * tenth is accepted. */
+static double triple(double step, double share)
+{
+  return share > 0.1 ? 3 * step : step;
+}
+
+static void a_move_may_have_its_own_rule(void **state)
+{
+  (void)state;
+  struct gpumc_step own = *heisenberg_moves[HEISENBERG_METROPOLIS_SMALL].step;
+  struct gpumc_move moves[HEISENBERG_MOVES];
+  struct gpumc_kernel_ops kernel = heisenberg_float_cpu;
+  struct fixture fixture;
+  own.first = 0.01;
+  own.adapt = triple;
+  memcpy(moves, heisenberg_moves, sizeof moves);
+  moves[HEISENBERG_METROPOLIS_SMALL].step = &own;
+  kernel.moves = moves;
+  open_with(&fixture, &kernel, HEISENBERG_METROPOLIS_SMALL, NULL, 0, 0, 0);
+  const double *step = &fixture.ensemble.step[0];
+  assert_true(*step == 0.01);
+  sweep(&fixture, 8);
+  assert_true(*step == 3 * 0.01);
+  sweep(&fixture, 92);
+  assert_true(*step == 3 * (3 * (3 * 0.01)));
+  close_fixture(&fixture);
+  own.largest = 0.05;
+  open_with(&fixture, &kernel, HEISENBERG_METROPOLIS_SMALL, NULL, 0, 0, 0);
+  sweep(&fixture, 100);
+  assert_true(fixture.ensemble.step[0] == 0.05);
+  close_fixture(&fixture);
+}
+
 /* A kernel that only records how many sweeps are requested. */
 static uint32_t swept;
 static enum gpumc_status note_sweeps(struct gpumc_ensemble *ensemble,
@@ -173,6 +255,9 @@ int main(void)
       cmocka_unit_test(those_that_are_given_stay),
       cmocka_unit_test(as_many_sweeps_as_there_can_be),
       cmocka_unit_test(other_moves_have_none),
+      cmocka_unit_test(only_sweeps_with_a_step_count),
+      cmocka_unit_test(steps_without_sweeps_stay),
+      cmocka_unit_test(a_move_may_have_its_own_rule),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,8 +65,8 @@ static const struct gpumc_key keys[] = {
      .proportional = true,
      .doc = "Number of disorder samples, starting with the model's `sample`. With several, each "
             "has one replica, and errors are those of averages over samples."},
-    GPUMC_UPDATE_KEY(
-        "Move that makes up a sweep; by default the first move of the model's first kernel."),
+    GPUMC_UPDATE_KEY("Move that makes up a sweep, or moves that take turns, each for a number of "
+                     "sweeps; by default the first move of the model's first kernel."),
     CHAINS_TIMES_KEYS,
     GPUMC_REQUESTS_KEY,
     CHAINS_SERIES_KEY,

@@ -60,7 +60,7 @@ void chains_watch_pace(struct chains *chains)
   const struct chains_settings *settings = &chains->settings;
   const double sites = (double)ensemble->model->sites;
   const double sweep = ensemble->ops->cost != NULL
-                           ? ensemble->ops->cost(ensemble->model, &ensemble->plan, 1)
+                           ? gpumc_kernel_cost(ensemble->ops, ensemble->model, &ensemble->plan, 1)
                            : unknown_cost * sites;
   const double rare = ceil(chains->watch.cost * sites /
                            (looking_share * sweep * (double)settings->interval)),

@@ -13,9 +13,9 @@ static const struct gpumc_key keys[] = {
      .sweepable = true,
      .proportional = true,
      .doc = "Independent systems side by side."},
-    GPUMC_UPDATE_KEY_FOR(
-        GPUMC_ATHERMAL,
-        "Move that makes up a sweep, one that gives all allowed states the same weight."),
+    GPUMC_UPDATE_KEY_FOR(GPUMC_ATHERMAL,
+                         "Move that makes up a sweep, one that gives all allowed states the same "
+                         "weight, or moves that take turns, each for a number of sweeps."),
     CHAINS_TIMES_KEYS,
     {.name = "tune",
      .type = GPUMC_KEY_DURATION,

@@ -131,8 +131,8 @@ const struct gpumc_key pt_keys[] = {
      .doc = "Exchange clusters between the copies of a sample at each temperature, after the "
             "exchange of temperatures: for glasses in two dimensions, where clusters stay small. "
             "Disjoint pairs of copies, which rotate, exchange one cluster each."},
-    GPUMC_UPDATE_KEY(
-        "Move that makes up a sweep; by default the first move of the model's first kernel."),
+    GPUMC_UPDATE_KEY("Move that makes up a sweep, or moves that take turns, each for a number of "
+                     "sweeps; by default the first move of the model's first kernel."),
     GPUMC_REQUESTS_KEY,
     {.name = "blocks",
      .type = GPUMC_KEY_INTEGER,

@@ -18,6 +18,7 @@ enum gpumc_key_type {
   GPUMC_KEY_DEVICE,   /* auto, cpu, cuda, cuda:N */
   GPUMC_KEY_DURATION, /* "100 ms", "90 s", "10 min", "2 h", "1 d"; resolved to seconds */
   GPUMC_KEY_SIZE,     /* "512 MiB", "4 GiB"; resolved to bytes */
+  GPUMC_KEY_TURNS,    /* one of `choices`, or a list of them with numbers: [{a: 2}, {b: 1}] */
   GPUMC_KEY_MAPPING,  /* a block with `children` */
 };
 
@@ -139,6 +140,10 @@ struct gpumc_list {
 struct gpumc_list gpumc_params_list(const struct gpumc_params *params, const char *dotted_key);
 int64_t gpumc_list_integer(struct gpumc_list *list);
 double gpumc_list_real(struct gpumc_list *list);
+/* The same for choices that take turns, a single one with the number 1, and what every call takes:
+ * a name. */
+struct gpumc_list gpumc_params_turns(const struct gpumc_params *params, const char *dotted_key);
+const char *gpumc_list_turn(struct gpumc_list *list, uint32_t *number);
 /* The last value of a list that is not empty: of an ascending one the greatest. */
 double gpumc_params_last(const struct gpumc_params *params, const char *dotted_key);
 /* For a check: a mistake at the place of `dotted_key` (or of the nearest block above it that was
@@ -213,7 +218,9 @@ const struct gpumc_key *gpumc_key_find(const struct gpumc_key *keys, const char 
 size_t gpumc_key_count(const struct gpumc_key *keys);
 
 /* The value of a key that is no block, checked; mistakes go to the report. `name`: dotted, for
- * messages. With a mistake some value stands in; null for `auto`. NULL when memory ran out. */
+ * messages. With a mistake some value stands in; null for `auto`. Choices that take turns: one, or a
+ * list of blocks of one key each, where turns of the same one in a row are joined. NULL when memory
+ * ran out. */
 cJSON *gpumc_key_value(const struct gpumc_key *key, const struct gpumc_node *node, const char *name,
                        struct gpumc_report *report);
 /* The default of a key that has one. NULL when memory ran out. */

@@ -247,6 +247,22 @@ double gpumc_list_real(struct gpumc_list *list)
   return real_of(take(list));
 }
 
+struct gpumc_list gpumc_params_turns(const struct gpumc_params *params, const char *dotted_key)
+{
+  const cJSON *turns = find(params, dotted_key, &empty);
+  assert(cJSON_IsString(turns) || cJSON_IsArray(turns));
+  if (cJSON_IsString(turns))
+    return (struct gpumc_list){.next = turns, .left = 1};
+  return (struct gpumc_list){.next = turns->child, .left = (size_t)cJSON_GetArraySize(turns)};
+}
+
+const char *gpumc_list_turn(struct gpumc_list *list, uint32_t *number)
+{
+  const cJSON *turn = take(list);
+  *number = cJSON_IsString(turn) ? 1 : (uint32_t)turn->child->valuedouble;
+  return cJSON_IsString(turn) ? turn->valuestring : turn->child->string;
+}
+
 double gpumc_params_last(const struct gpumc_params *params, const char *dotted_key)
 {
   struct gpumc_list list = gpumc_params_list(params, dotted_key);

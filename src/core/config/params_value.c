@@ -148,6 +148,7 @@ static cJSON *read_scalar(const struct check *check, const struct gpumc_node *no
   case GPUMC_KEY_DURATION:
   case GPUMC_KEY_SIZE:
     return read_quantity(check, node);
+  case GPUMC_KEY_TURNS:
   case GPUMC_KEY_MAPPING:
     break;
   }
@@ -214,12 +215,149 @@ static cJSON *read_list(const struct check *check, const struct gpumc_node *node
   return list;
 }
 
+/* ---- choices that take turns ---- */
+
+/* The key of a single choice. */
+static struct gpumc_key choice_of(const struct gpumc_key *key)
+{
+  return (struct gpumc_key){
+      .name = key->name, .type = GPUMC_KEY_CHOICE, .choices = key->choices, .doc = key->doc};
+}
+
+/* The key of the number of a turn. */
+static struct gpumc_key number_of(const struct gpumc_key *key)
+{
+  return (struct gpumc_key){.name = key->name,
+                            .type = GPUMC_KEY_INTEGER,
+                            .minimum = key->minimum,
+                            .maximum = key->maximum};
+}
+
+/* A turn on its way into a list; `choice` and `number` are owned. */
+struct turn {
+  cJSON *choice, *number;
+};
+
+static void free_turn(struct turn *turn)
+{
+  cJSON_Delete(turn->choice);
+  cJSON_Delete(turn->number);
+}
+
+/* A list, or a block of several keys: what a turn is not. */
+static void
+report_turn(const struct gpumc_node *item, const char *name, struct gpumc_report *report)
+{
+  char found[GPUMC_DESCRIPTION_BYTES];
+  if (item->kind == GPUMC_NODE_MAPPING)
+    gpumc_report_mistake(report, item->mark,
+                         "%s: each turn is one name with its number, but this block has %zu: begin "
+                         "a new one for each, [{%s: 1}, ...]",
+                         name, item->count, item->count > 0 ? item->entries[0].key : "NAME");
+  else
+    gpumc_report_mistake(report, item->mark, "%s: expected a turn such as {NAME: 1}, found %s",
+                         name, gpumc_node_describe(item, found));
+}
+
+/* {CHOICE: NUMBER}, or CHOICE alone, for 1. NULL in `turn`: memory ran out, or it is no turn. */
+static struct turn read_turn(const struct gpumc_key *key, const struct gpumc_node *item,
+                             const char *name, struct gpumc_report *report)
+{
+  const struct gpumc_key choice = choice_of(key), number = number_of(key);
+  char dotted[GPUMC_KEY_NAME_BYTES];
+  if (item->kind == GPUMC_NODE_SCALAR)
+    return (struct turn){gpumc_key_value(&choice, item, name, report), cJSON_CreateNumber(1)};
+  if (item->kind != GPUMC_NODE_MAPPING || item->count != 1) {
+    report_turn(item, name, report);
+    return (struct turn){cJSON_CreateString(""), cJSON_CreateNumber(1)};
+  }
+  const struct gpumc_entry *entry = &item->entries[0];
+  const struct gpumc_node word = {
+      .kind = GPUMC_NODE_SCALAR, .mark = entry->key_mark, .text = entry->key, .plain = true};
+  struct turn turn = {.choice = gpumc_key_value(&choice, &word, name, report)};
+  const bool named = cJSON_IsString(turn.choice) && turn.choice->valuestring[0] != '\0';
+  turn.number = gpumc_key_value(
+      &number, entry->value, named ? gpumc_key_join(name, turn.choice->valuestring, dotted) : name,
+      report);
+  return turn;
+}
+
+/* Appends {choice: number}, or adds to the turn before, if that is of the same choice. False when
+ * memory ran out. */
+static bool append_turn(const struct gpumc_key *key, cJSON *list, struct turn *turn)
+{
+  const char *choice = turn->choice->valuestring;
+  const int count = cJSON_GetArraySize(list);
+  cJSON *before = count > 0 ? cJSON_GetArrayItem(list, count - 1)->child : NULL;
+  if (before != NULL && strcmp(before->string, choice) == 0 &&
+      before->valuedouble + turn->number->valuedouble <= key->maximum) {
+    cJSON_SetNumberValue(before, before->valuedouble + turn->number->valuedouble);
+    return true;
+  }
+  cJSON *item = cJSON_CreateObject();
+  if (item == NULL || !cJSON_AddItemToArray(list, item)) {
+    cJSON_Delete(item);
+    return false;
+  }
+  if (!cJSON_AddItemToObject(item, choice, turn->number))
+    return false;
+  turn->number = NULL;
+  return true;
+}
+
+/* Turns of a single choice are that choice: its number would change nothing. Takes over `list`. */
+static cJSON *simplest(cJSON *list)
+{
+  if (cJSON_GetArraySize(list) != 1)
+    return list;
+  cJSON *choice = cJSON_CreateString(list->child->child->string);
+  cJSON_Delete(list);
+  return choice;
+}
+
+/* The value of a key whose choices may take turns: a choice, or the list of blocks of one key each;
+ * turns of one choice that follow on each other are one. */
+static cJSON *read_turns(const struct gpumc_key *key, const struct gpumc_node *node,
+                         const char *name, struct gpumc_report *report)
+{
+  const struct gpumc_key choice = choice_of(key);
+  struct gpumc_text wanted = {0};
+  char found[GPUMC_DESCRIPTION_BYTES];
+  if (node->kind == GPUMC_NODE_SCALAR)
+    return gpumc_key_value(&choice, node, name, report);
+  if (node->kind != GPUMC_NODE_SEQUENCE || node->count < key->list_minimum ||
+      node->count > key->list_maximum) {
+    gpumc_key_expectation(key, &wanted);
+    gpumc_text_append(&wanted, ", found %s", gpumc_node_describe(node, found));
+    if (node->kind == GPUMC_NODE_SEQUENCE)
+      gpumc_text_append(&wanted, " of %zu", node->count);
+    gpumc_report_mistake(report, node->mark, "%s: expected %s", name, gpumc_text_string(&wanted));
+    gpumc_text_free(&wanted);
+    return cJSON_CreateString("");
+  }
+  cJSON *list = cJSON_CreateArray();
+  bool good = list != NULL;
+  for (size_t i = 0; good && i < node->count; i++) {
+    struct turn turn = read_turn(key, node->items[i], name, report);
+    good = turn.choice != NULL && turn.number != NULL && append_turn(key, list, &turn);
+    free_turn(&turn);
+  }
+  if (good)
+    return simplest(list);
+  cJSON_Delete(list);
+  return NULL;
+}
+
+/* ---- any value ---- */
+
 cJSON *gpumc_key_value(const struct gpumc_key *key, const struct gpumc_node *node, const char *name,
                        struct gpumc_report *report)
 {
   struct check check = {.key = key, .name = name, .report = report};
   if (gpumc_key_is_auto(key, node))
     return cJSON_CreateNull();
+  if (key->type == GPUMC_KEY_TURNS)
+    return read_turns(key, node, name, report);
   check.single = key->list_maximum > 0 && is_single(key, node);
   return key->list_maximum > 0 ? read_list(&check, node) : read_scalar(&check, node);
 }

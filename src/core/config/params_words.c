@@ -211,6 +211,7 @@ static const char *type_words(enum gpumc_key_type type)
   case GPUMC_KEY_STRING:
     return "text";
   case GPUMC_KEY_CHOICE:
+  case GPUMC_KEY_TURNS:
     return "one of ";
   case GPUMC_KEY_DEVICE:
     return "auto, cpu, cuda or cuda:N";
@@ -239,8 +240,22 @@ void gpumc_key_element_expectation(const struct gpumc_key *key, struct gpumc_tex
     gpumc_text_append(text, ", or .inf");
 }
 
+/* Choices that may take turns. */
+static void turns_expectation(const struct gpumc_key *key, struct gpumc_text *text)
+{
+  const struct gpumc_key choice = {.type = GPUMC_KEY_CHOICE, .choices = key->choices};
+  gpumc_key_element_expectation(&choice, text);
+  if (key->choices[1] != NULL)
+    gpumc_text_append(text, ", or a list of up to %zu that take turns, such as [{%s: 2}, {%s: 1}]",
+                      key->list_maximum, key->choices[0], key->choices[1]);
+}
+
 void gpumc_key_expectation(const struct gpumc_key *key, struct gpumc_text *text)
 {
+  if (key->type == GPUMC_KEY_TURNS) {
+    turns_expectation(key, text);
+    return;
+  }
   if (key->list_maximum == 0) {
     gpumc_key_element_expectation(key, text);
     return;

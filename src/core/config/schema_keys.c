@@ -84,6 +84,7 @@ static bool put_type(cJSON *schema, const struct gpumc_key *key)
     return put_text(schema, "type", "string") &&
            (!key->required || put_number(schema, "minLength", 1));
   case GPUMC_KEY_CHOICE:
+  case GPUMC_KEY_TURNS:
     return put_text(schema, "type", "string") && put_choices(schema, key);
   case GPUMC_KEY_DEVICE:
     return put_text(schema, "type", "string") && put_text(schema, "pattern", gpumc_device_pattern);
@@ -98,10 +99,31 @@ static bool put_type(cJSON *schema, const struct gpumc_key *key)
   return false;
 }
 
+/* A choice, or {CHOICE: NUMBER}. */
+static bool put_turn(cJSON *schema, const struct gpumc_key *key)
+{
+  struct gpumc_key count = *key;
+  cJSON *forms = cJSON_AddArrayToObject(schema, "anyOf");
+  cJSON *choice = cJSON_CreateObject(), *block = cJSON_CreateObject();
+  cJSON *properties = cJSON_CreateObject();
+  count.type = GPUMC_KEY_INTEGER;
+  bool good = put_type(choice, key) && put_text(block, "type", "object");
+  for (size_t i = 0; key->choices[i] != NULL && good; i++) {
+    cJSON *number = cJSON_CreateObject();
+    good = put_type(number, &count);
+    good = gpumc_json_put(properties, key->choices[i], number) && good;
+  }
+  good = gpumc_json_put(block, "properties", properties) && good;
+  good = good && put_number(block, "minProperties", 1) && put_number(block, "maxProperties", 1) &&
+         gpumc_json_put(block, "additionalProperties", cJSON_CreateFalse());
+  good = gpumc_json_push(forms, choice) && good;
+  return gpumc_json_push(forms, block) && good;
+}
+
 static bool put_list(cJSON *schema, const struct gpumc_key *key)
 {
   cJSON *items = cJSON_CreateObject();
-  bool good = put_type(items, key);
+  bool good = key->type == GPUMC_KEY_TURNS ? put_turn(items, key) : put_type(items, key);
   good = put_text(schema, "type", "array") && good;
   good = gpumc_json_put(schema, "items", items) && good;
   good = good && put_number(schema, "minItems", (double)key->list_minimum);

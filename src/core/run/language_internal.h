@@ -107,6 +107,12 @@ gpumc_language_reads_file(const struct gpumc_language *language, const struct gp
 bool gpumc_language_settle_kernel(struct gpumc_language *language, const struct gpumc_node *root,
                                   const struct gpumc_model *instance, bool suits, cJSON *resolved,
                                   const struct gpumc_kernel_ops **kernel);
+/* Mistakes of the moves of a task with this kernel: keys that are for others, steps without time to
+ * be tuned, channels that they cannot measure. False when memory ran out. */
+bool gpumc_language_check_moves(struct gpumc_language *language, const struct gpumc_node *root,
+                                cJSON *resolved, const struct gpumc_kernel_ops *kernel);
+/* Whether the value of a key that is no list is its default. */
+bool gpumc_key_has_default(const struct gpumc_key *key, const cJSON *value);
 /* What the task has; not the task. */
 void gpumc_task_free(struct gpumc_task *task);
 

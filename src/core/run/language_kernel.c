@@ -1,7 +1,6 @@
 /* The kernel of a task: the variant that is chosen and pinned, the keys that kernels add to their
  * block, and the instruction set.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/config/params.h"
@@ -9,21 +8,8 @@
 #include "core/run/language_internal.h"
 #include "core/simulation/ladder.h"
 #include "core/simulation/registry.h"
-#include "core/simulation/shared_keys.h"
-#include "core/simulation/steps.h"
 
 /* ---- the keys that kernels add to their block, once the kernel of a task is known ---- */
-
-static bool is_default(const struct gpumc_key *key, const cJSON *value)
-{
-  if (key->default_text == NULL)
-    return false;
-  if (cJSON_IsNumber(value))
-    return value->valuedouble == strtod(key->default_text, NULL);
-  if (cJSON_IsBool(value))
-    return cJSON_IsTrue(value) == (strcmp(key->default_text, "true") == 0);
-  return strcmp(cJSON_GetStringValue(value), key->default_text) == 0;
-}
 
 static bool has_key(const struct gpumc_kernel_ops *kernel, const char *name)
 {
@@ -51,7 +37,7 @@ static void refuse_key(struct gpumc_language *language, const struct gpumc_param
   if (value == NULL || gpumc_wrong_has(&language->report, params->block, name))
     return;
   const char *owner = owner_of(language->plugins, name);
-  if (!is_default(key, value))
+  if (!gpumc_key_has_default(key, value))
     gpumc_params_mistake(params, &language->report, name,
                          "kernel.%s applies to the %s kernel only, not to %s: set "
                          "kernel.variant: %s, or leave kernel.%s out",
@@ -134,102 +120,6 @@ static void check_moved(struct gpumc_language *language, const struct gpumc_para
   if (kernel->read != NULL)
     kernel->read(&keys, &options);
   gpumc_control_check_values(&moved, instance, kernel, &options, &language->report);
-}
-
-/* Whether the key is for this move, among others perhaps. */
-static bool is_for(const struct gpumc_move *move, const char *key)
-{
-  bool named = move->step != NULL && strcmp(move->step->key, key) == 0;
-  for (size_t i = 0; move->keys != NULL && move->keys[i] != NULL; i++)
-    named = named || strcmp(move->keys[i], key) == 0;
-  return named;
-}
-
-/* "this, that": the kernel's moves that the key is for; "" where it is for all. */
-static void
-list_moves(const struct gpumc_kernel_ops *kernel, const char *key, struct gpumc_text *names)
-{
-  for (size_t i = 0; i < kernel->n_moves; i++)
-    if (is_for(&kernel->moves[i], key))
-      gpumc_text_append(names, "%s%s", names->length == 0 ? "" : ", ", kernel->moves[i].name);
-}
-
-/* Reports a key that is for `names` only where the task makes `move`, the choice `update` of the
- * algorithm or the one that it has without such a key, or NULL, none. */
-static void refuse_for_move(struct gpumc_language *language, const struct gpumc_params *params,
-                            const char *key, const char *names, const struct gpumc_move *move,
-                            const char *update)
-{
-  struct gpumc_report *report = &language->report;
-  if (update != NULL && move != NULL)
-    gpumc_params_mistake(params, report, key,
-                         "kernel.%s has no effect with update: %s, only with %s: set "
-                         "algorithm.update to that, or leave kernel.%s out",
-                         key, update, names, key);
-  else
-    gpumc_params_mistake(params, report, key,
-                         "kernel.%s has no effect with algorithm %s, which %s%s, only with update: "
-                         "%s: leave kernel.%s out",
-                         key, language->algorithm->name,
-                         move != NULL ? "sweeps by " : "does not sweep",
-                         move != NULL ? move->name : "", names, key);
-}
-
-/* Keys for moves that the task does not make have no value but their default, and if they are made
- * so (gpumc_key.of_move) stay out of the task then unless they were written down; `params`, of
- * `block`, and `algorithm` view the resolved blocks. False when memory ran out. */
-static bool check_keys_of_moves(struct gpumc_language *language, const struct gpumc_params *params,
-                                cJSON *block, const struct gpumc_params *algorithm,
-                                const struct gpumc_kernel_ops *kernel)
-{
-  struct gpumc_params chosen;
-  bool good = true;
-  if (kernel->keys == NULL || !gpumc_params_narrow(algorithm, &language->report, "update", &chosen))
-    return true;
-  const char *update = gpumc_update_name(&chosen);
-  const bool sweeps = (language->algorithm->required & GPUMC_OPERATION_SWEEP) != 0;
-  const struct gpumc_move *move =
-      sweeps ? gpumc_kernel_move(kernel, update, language->algorithm->target) : NULL;
-  for (const struct gpumc_key *key = kernel->keys; key->name != NULL; key++) {
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(block, key->name);
-    struct gpumc_text names = {0};
-    if (value == NULL || gpumc_wrong_has(&language->report, params->block, key->name) ||
-        (move != NULL && is_for(move, key->name)))
-      continue;
-    list_moves(kernel, key->name, &names);
-    if (names.length > 0 && key->of_move && is_default(key, value) &&
-        !gpumc_params_given(params, key->name))
-      cJSON_DeleteItemFromObjectCaseSensitive(block, key->name);
-    else if (names.length > 0 && !is_default(key, value))
-      refuse_for_move(language, params, key->name, gpumc_text_string(&names), move, update);
-    good = good && !names.failed;
-    gpumc_text_free(&names);
-  }
-  return good;
-}
-
-/* A step that is to be tuned takes a time for it, and where none is given, a mistake stands at
- * `update`; `params` and `algorithm` view the resolved blocks. */
-static void check_step(struct gpumc_language *language, const struct gpumc_node *root,
-                       const struct gpumc_params *params, const struct gpumc_params *algorithm,
-                       const struct gpumc_kernel_ops *kernel)
-{
-  struct gpumc_params times, key;
-  if (!gpumc_params_narrow(algorithm, &language->report, "update thermalization", &times))
-    return;
-  const struct gpumc_move *move =
-      gpumc_kernel_move(kernel, gpumc_update_name(&times), language->algorithm->target);
-  if (move == NULL || move->step == NULL || !gpumc_params_has(&times, "thermalization") ||
-      !gpumc_params_narrow(params, &language->report, move->step->key, &key) ||
-      gpumc_params_has(&key, move->step->key))
-    return;
-  if (gpumc_params_integer(&times, "thermalization") < GPUMC_STEP_FIRST)
-    gpumc_params_mistake(
-        &times, &language->report,
-        gpumc_node_find(root, "algorithm.thermalization") != NULL ? "thermalization" : "update",
-        "%s tunes its %s during at least the first %d sweeps of the thermalization: set a longer "
-        "algorithm.thermalization, or kernel.%s",
-        move->name, move->step->label.name, GPUMC_STEP_FIRST, move->step->key);
 }
 
 /* ---- the variant ---- */
@@ -416,11 +306,9 @@ bool gpumc_language_settle_kernel(struct gpumc_language *language, const struct 
   if (*kernel == NULL)
     return true;
   if (!check_kernel_keys(language, &own, &algorithm, *kernel) ||
-      !check_keys_of_moves(language, &own, cJSON_GetObjectItemCaseSensitive(resolved, "kernel"),
-                           &algorithm, *kernel))
+      !gpumc_language_check_moves(language, root, resolved, *kernel))
     return false;
   check_device(language, &own, *kernel);
   check_moved(language, &own, &algorithm, instance, *kernel);
-  check_step(language, root, &own, &algorithm, *kernel);
   return true;
 }

@@ -39,9 +39,13 @@ const cJSON *gpumc_resolved_find(const cJSON *resolved, const char *dotted_key)
   return NULL;
 }
 
+/* A turn of a move, {a: 2}, as a-2. */
 static void append_value(struct gpumc_text *path, const cJSON *value)
 {
-  if (cJSON_IsArray(value)) {
+  if (cJSON_IsObject(value)) {
+    gpumc_text_append(path, "%s-", value->child->string);
+    append_value(path, value->child);
+  } else if (cJSON_IsArray(value)) {
     const cJSON *item = NULL;
     cJSON_ArrayForEach(item, value)
     {

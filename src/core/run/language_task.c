@@ -247,32 +247,42 @@ static bool add_warning(struct gpumc_task *task, const char *name, const char *t
   return text == NULL || cJSON_AddStringToObject(task->warnings, name, text) != NULL;
 }
 
-/* What is known against sweeps of the instance's samples; `*warning` is NULL where that is nothing.
- */
+/* What is known against sweeps of the instance's samples, of each move by itself: the first
+ * warning;
+ * `*warning` is NULL where that is nothing, or one of the moves has none. */
 static enum gpumc_status
 ask_move(const struct gpumc_kernel_ops *kernel, enum gpumc_target_kind target,
          const struct gpumc_params *algorithm, const struct gpumc_model *instance,
          const char **warning, struct gpumc_error *error)
 {
-  const struct gpumc_move *move = gpumc_kernel_move(kernel, gpumc_update_name(algorithm), target);
-  if (move == NULL || move->warn == NULL)
-    return GPUMC_OK;
+  const struct gpumc_update update = gpumc_update_of(algorithm);
   const bool many = gpumc_params_has(algorithm, "samples");
-  return move->warn(instance, many ? (size_t)gpumc_params_integer(algorithm, "samples") : 1,
-                    warning, error);
+  for (size_t t = update.count; t-- > 0;) {
+    const struct gpumc_move *move = gpumc_kernel_move(kernel, update.turn[t].move, target);
+    *warning = NULL;
+    if (move == NULL || move->warn == NULL)
+      return GPUMC_OK;
+    GPUMC_TRY(move->warn(instance, many ? (size_t)gpumc_params_integer(algorithm, "samples") : 1,
+                         warning, error));
+    if (*warning == NULL)
+      return GPUMC_OK;
+  }
+  return GPUMC_OK;
 }
 
-/* Where there are values of the moved control at which no sweep changes the energy. */
+/* Where there are values of the moved control at which no sweep changes the energy; of moves that
+ * take turns nothing is said. */
 static bool warn_of_cycle(const struct gpumc_language *language,
                           const struct gpumc_kernel_ops *kernel,
                           const struct gpumc_params *algorithm,
                           const struct gpumc_kernel_options *options, struct gpumc_task *task)
 {
   const char *key = language->algorithm->relaxing_key;
+  const struct gpumc_update update = gpumc_update_of(algorithm);
   const struct gpumc_move *move =
-      gpumc_kernel_move(kernel, gpumc_update_name(algorithm), language->algorithm->target);
+      gpumc_kernel_move(kernel, update.turn[0].move, language->algorithm->target);
   char text[512];
-  if (key == NULL || move == NULL || move->cycle == NULL)
+  if (key == NULL || update.count > 1 || move == NULL || move->cycle == NULL)
     return true;
   const long long sweeps = (long long)gpumc_params_integer(algorithm, key);
   const uint32_t cycle = move->cycle(options);

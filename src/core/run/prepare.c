@@ -52,7 +52,7 @@ static enum gpumc_status open_absent(struct gpumc_preparation *preparation, int 
                                            error);
 }
 
-/* Asks the algorithm what it needs with that block, by which move, and with which keys of the
+/* Asks the algorithm what it needs with that block, by which moves, and with which keys of the
  * kernel. */
 static enum gpumc_status ask_demand(const struct gpumc_preparation *preparation,
                                     const struct gpumc_params *algorithm,
@@ -62,10 +62,9 @@ static enum gpumc_status ask_demand(const struct gpumc_preparation *preparation,
   const struct gpumc_params kernel = gpumc_task_params(task, "kernel");
   GPUMC_TRY(task->algorithm->demand(algorithm, &preparation->model, &preparation->device,
                                     &preparation->spread, demand, error));
-  const struct gpumc_move *move =
-      gpumc_kernel_move(preparation->kernel, gpumc_update_name(algorithm), task->algorithm->target);
+  const struct gpumc_update update = gpumc_update_of(algorithm);
   demand->plan.channels = demand->work.n_channels;
-  demand->plan.move = move != NULL ? (uint32_t)(move - preparation->kernel->moves) : 0;
+  gpumc_update_plan(&update, preparation->kernel, task->algorithm->target, &demand->plan);
   if (preparation->kernel->read != NULL)
     preparation->kernel->read(&kernel, &demand->plan.options);
   return GPUMC_OK;

@@ -6,6 +6,7 @@
 
 #include "core/base/memory.h"
 #include "core/simulation/share.h"
+#include "core/simulation/shared_keys.h"
 #include "core/simulation/steps.h"
 
 /* Every run begins with the fixed controls; sweeps set the moved one. */
@@ -214,6 +215,12 @@ enum gpumc_status gpumc_ensemble_sweep_any(struct gpumc_ensemble *ensemble, uint
   return gpumc_ensemble_sweep(ensemble, sweeps, value, channel, error);
 }
 
+static uint32_t least(uint32_t one, uint32_t other)
+{
+  return one < other ? one : other;
+}
+
+/* Sweeps end where another move has its turn, and where steps are adapted. */
 enum gpumc_status gpumc_ensemble_sweep_target(struct gpumc_ensemble *ensemble,
                                               const struct gpumc_target *target, uint32_t sweeps,
                                               int64_t *const *channel, struct gpumc_error *error)
@@ -222,17 +229,18 @@ enum gpumc_status gpumc_ensemble_sweep_target(struct gpumc_ensemble *ensemble,
     return gpumc_error_set(error, GPUMC_FAILURE,
                            "%u sweeps after %u exceed the %u that a run may have", sweeps,
                            ensemble->time, UINT32_MAX);
-  for (uint32_t until; (until = gpumc_steps_until(ensemble)) < UINT32_MAX && until <= sweeps;
-       sweeps -= until) {
+  do {
+    const uint32_t until = gpumc_steps_until(ensemble);
+    uint32_t piece = least(gpumc_plan_take_turn(&ensemble->plan, ensemble->time), sweeps);
+    const bool adapts = until < UINT32_MAX && until <= piece;
+    piece = least(until, piece);
     GPUMC_TRY(
-        ensemble->ops->sweep(ensemble, target, until, until == sweeps ? channel : NULL, error));
-    ensemble->time += until;
-    GPUMC_TRY(gpumc_steps_adapt(ensemble, error));
-    if (until == sweeps)
-      return GPUMC_OK;
-  }
-  GPUMC_TRY(ensemble->ops->sweep(ensemble, target, sweeps, channel, error));
-  ensemble->time += sweeps;
+        ensemble->ops->sweep(ensemble, target, piece, piece == sweeps ? channel : NULL, error));
+    ensemble->time += piece;
+    sweeps -= piece;
+    if (adapts)
+      GPUMC_TRY(gpumc_steps_adapt(ensemble, error));
+  } while (sweeps > 0);
   return GPUMC_OK;
 }
 

@@ -28,6 +28,8 @@ enum gpumc_operation {
 enum { GPUMC_STATES_ALIGNMENT = 16 };
 /* Maximum number of integers that a model has of two replicas. */
 enum { GPUMC_PAIRS_MAXIMUM = 4 };
+/* Maximum number of turns of moves in a plan. */
+enum { GPUMC_TURNS_MAXIMUM = 8 };
 /* The source of a mean: a channel, a pair, or the product of a channel in two replicas. */
 enum gpumc_mean_source { GPUMC_MEAN_CHANNEL, GPUMC_MEAN_PAIR, GPUMC_MEAN_PRODUCT };
 
@@ -61,6 +63,11 @@ struct gpumc_kernel_options {
  * disorder go by the whole's numbers (gpumc_plan_replica), so that a share's replicas are those of
  * the whole, bit for bit. It begins at a multiple of gpumc_plan_group. */
 struct gpumc_processes;
+/* Several moves take turns: `sweeps` sweeps by gpumc_kernel_ops.moves[move], then those of the next
+ * turn, and after the last one the first again. Which turn it is follows from the time alone. */
+struct gpumc_turn {
+  uint32_t move, sweeps;
+};
 enum gpumc_division {
   GPUMC_UNDIVIDED,
   GPUMC_BY_RUNS,     /* processes have whole runs */
@@ -77,7 +84,13 @@ struct gpumc_ensemble_plan {
   size_t levels;   /* largest number of levels in the tables under which they walk */
   size_t channels; /* channels 0 .. channels - 1 of the model are measured */
   size_t compared; /* largest number of runs that `compare` is called for at once */
-  uint32_t move;   /* of gpumc_kernel_ops.moves */
+  /* The move of the sweeps being made, of gpumc_kernel_ops.moves, which the core changes from turn
+   * to turn; for `cost` and `trials` the one that they are asked about. `turn[n_turns]`: all turns
+   * if there are several, of moves that serve one target; n_turns = 0: all sweeps are by `move`.
+   * `bytes` and `create` provide for all of them (gpumc_plan_makes). */
+  uint32_t move;
+  struct gpumc_turn turn[GPUMC_TURNS_MAXIMUM];
+  size_t n_turns;
   size_t moved;
   uint32_t warm_up; /* sweeps at the beginning of every run during which steps are tuned
                      * (steps.h) */
@@ -147,8 +160,13 @@ struct gpumc_move {
   /* Returns a number of successive sweeps of which at least one changes the energy; NULL: each
    * does. */
   uint32_t (*cycle)(const struct gpumc_kernel_options *options);
-  /* The parameter of it that has a size, given or tuned (steps.h); NULL: none. */
+  /* The parameter of it that has a size, given or tuned (steps.h); NULL: none. Of moves that take
+   * turns only one may have any. */
   const struct gpumc_step *step;
+  /* Channels that can only be measured where the plan makes such a move, a bit for each: requests
+   * for them are refused where it makes none. `measure` has them whenever one is made, whichever
+   * move has its turn. */
+  uint32_t measures;
   /* The kernel's own keys that are for this move, except that of `step`, NULL-terminated; NULL:
    * none. With other moves they are refused; keys that no move names are for all. */
   const char *const *keys;
@@ -361,6 +379,15 @@ struct gpumc_kernel_ops {
 static inline const char *gpumc_kernel_trajectory(const struct gpumc_kernel_ops *kernel)
 {
   return kernel->trajectory != NULL ? kernel->trajectory : "none";
+}
+
+/* Returns whether sweeps of the plan are made by that move. */
+static inline bool gpumc_plan_makes(const struct gpumc_ensemble_plan *plan, uint32_t move)
+{
+  bool makes = plan->n_turns == 0 && plan->move == move;
+  for (size_t t = 0; t < plan->n_turns; t++)
+    makes = makes || plan->turn[t].move == move;
+  return makes;
 }
 
 /* Returns the 32-bit words that hold one bit for each replica of a run. */

@@ -233,15 +233,7 @@ struct gpumc_model_ops {
   void (*destroy)(struct gpumc_model *model);
 };
 
-/* Returns the updates of a replica in a sweep, or proposals if the kernel counts those. */
-static inline double gpumc_kernel_trials(const struct gpumc_kernel_ops *kernel,
-                                         const struct gpumc_model *model,
-                                         const struct gpumc_ensemble_plan *plan)
-{
-  return kernel->trials != NULL ? kernel->trials(model, plan) : (double)model->sites;
-}
-
-/* Returns their name. */
+/* Returns the name of a kernel's updates, or of its proposals if it counts those. */
 static inline const char *gpumc_trials_unit(const struct gpumc_kernel_ops *kernel)
 {
   return kernel->trials != NULL ? "trials" : "flips";

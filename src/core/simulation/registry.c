@@ -256,6 +256,27 @@ static uint32_t needs_of(const struct gpumc_kernel_wish *wish)
              : 0;
 }
 
+/* Returns whether a kernel has all moves that the key `update` requests; if not, appends those that
+ * it lacks. */
+static bool makes_moves(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel_ops *kernel,
+                        struct gpumc_text *missing)
+{
+  const struct gpumc_update update = gpumc_update_of(wish->params);
+  bool makes = true;
+  for (size_t t = 0; t < update.count; t++) {
+    const char *move = update.turn[t].move;
+    bool listed = false;
+    for (size_t before = 0; before < t; before++)
+      listed = listed || strcmp(update.turn[before].move, move) == 0;
+    if (listed || move == NULL || gpumc_kernel_move(kernel, move, wish->algorithm->target) != NULL)
+      continue;
+    makes = false;
+    append_missing(missing, "do update: ");
+    gpumc_text_append(missing, "%s", move);
+  }
+  return makes;
+}
+
 /* Returns whether a kernel can do what is wanted; if not, appends the reason. */
 static bool does(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel_ops *kernel,
                  struct gpumc_text *why_not)
@@ -263,14 +284,10 @@ static bool does(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel
   struct gpumc_text missing = {0};
   const char *separator = why_not->length == 0 ? "" : "; ";
   const char *refusal = gpumc_kernel_refusal(kernel, wish->instance);
-  const char *update = wish->params != NULL ? gpumc_update_name(wish->params) : NULL;
   bool serves = gpumc_kernel_serves(kernel, wish->algorithm, &missing);
   serves = has_operations(kernel, needs_of(wish), &missing) && serves;
-  if (update != NULL && gpumc_kernel_move(kernel, update, wish->algorithm->target) == NULL) {
+  if (wish->params != NULL && !makes_moves(wish, kernel, &missing))
     serves = false;
-    append_missing(&missing, "do update: ");
-    gpumc_text_append(&missing, "%s", update);
-  }
   if (!serves)
     gpumc_text_append(why_not, "%s%s cannot %s", separator, kernel->variant,
                       gpumc_text_string(&missing));

@@ -7,9 +7,27 @@
 
 const char *const gpumc_update_choices[GPUMC_SWEPT_TARGETS][1] = {{NULL}};
 
-const char *gpumc_update_name(const struct gpumc_params *params)
+struct gpumc_update gpumc_update_of(const struct gpumc_params *params)
 {
-  return gpumc_params_has(params, "update") ? gpumc_params_string(params, "update") : NULL;
+  struct gpumc_update update = {.count = 1, .turn[0].sweeps = 1};
+  if (!gpumc_params_has(params, "update"))
+    return update;
+  struct gpumc_list list = gpumc_params_turns(params, "update");
+  update.count = 0;
+  while (list.left > 0 && update.count < GPUMC_TURNS_MAXIMUM) {
+    update.turn[update.count].move = gpumc_list_turn(&list, &update.turn[update.count].sweeps);
+    update.count++;
+  }
+  return update;
+}
+
+void gpumc_update_append(const struct gpumc_update *update, struct gpumc_text *text)
+{
+  if (update->count == 1)
+    gpumc_text_append(text, "%s", update->turn[0].move);
+  for (size_t t = 0; t < update->count && update->count > 1; t++)
+    gpumc_text_append(text, "%s{%s: %u}%s", t == 0 ? "[" : ", ", update->turn[t].move,
+                      update->turn[t].sweeps, t + 1 == update->count ? "]" : "");
 }
 
 const struct gpumc_move *gpumc_kernel_move(const struct gpumc_kernel_ops *kernel, const char *name,
@@ -20,6 +38,83 @@ const struct gpumc_move *gpumc_kernel_move(const struct gpumc_kernel_ops *kernel
         (name == NULL || strcmp(kernel->moves[i].name, name) == 0))
       return &kernel->moves[i];
   return NULL;
+}
+
+void gpumc_update_plan(const struct gpumc_update *update, const struct gpumc_kernel_ops *kernel,
+                       enum gpumc_target_kind target, struct gpumc_ensemble_plan *plan)
+{
+  plan->n_turns = update->count > 1 ? update->count : 0;
+  for (size_t t = update->count; t-- > 0;) {
+    const struct gpumc_move *move = gpumc_kernel_move(kernel, update->turn[t].move, target);
+    plan->move = move != NULL ? (uint32_t)(move - kernel->moves) : 0;
+    if (update->count > 1)
+      plan->turn[t] = (struct gpumc_turn){plan->move, update->turn[t].sweeps};
+  }
+}
+
+uint32_t gpumc_plan_cycle(const struct gpumc_ensemble_plan *plan)
+{
+  uint32_t sweeps = plan->n_turns == 0 ? 1 : 0;
+  for (size_t t = 0; t < plan->n_turns; t++)
+    sweeps += plan->turn[t].sweeps;
+  return sweeps;
+}
+
+double gpumc_kernel_cost(const struct gpumc_kernel_ops *kernel, const struct gpumc_model *model,
+                         const struct gpumc_ensemble_plan *plan, size_t replicas)
+{
+  struct gpumc_ensemble_plan of_move = *plan;
+  double sum = 0;
+  if (plan->n_turns == 0)
+    return kernel->cost(model, plan, replicas);
+  for (size_t t = 0; t < plan->n_turns; t++) {
+    of_move.move = plan->turn[t].move;
+    sum += plan->turn[t].sweeps * kernel->cost(model, &of_move, replicas);
+  }
+  return sum / gpumc_plan_cycle(plan);
+}
+
+double gpumc_kernel_trials(const struct gpumc_kernel_ops *kernel, const struct gpumc_model *model,
+                           const struct gpumc_ensemble_plan *plan)
+{
+  double sum = 0;
+  if (kernel->trials == NULL)
+    return (double)model->sites;
+  if (plan->n_turns == 0)
+    return kernel->trials(model, plan);
+  struct gpumc_ensemble_plan of_move = *plan;
+  for (size_t t = 0; t < plan->n_turns; t++) {
+    of_move.move = plan->turn[t].move;
+    sum += plan->turn[t].sweeps * kernel->trials(model, &of_move);
+  }
+  return sum / gpumc_plan_cycle(plan);
+}
+
+uint32_t gpumc_plan_take_turn(struct gpumc_ensemble_plan *plan, uint32_t time)
+{
+  if (plan->n_turns == 0)
+    return UINT32_MAX;
+  uint32_t since = time % gpumc_plan_cycle(plan);
+  size_t t = 0;
+  while (since >= plan->turn[t].sweeps)
+    since -= plan->turn[t++].sweeps;
+  plan->move = plan->turn[t].move;
+  return plan->turn[t].sweeps - since;
+}
+
+uint32_t gpumc_plan_sweeps(const struct gpumc_ensemble_plan *plan, uint32_t move, uint32_t time)
+{
+  if (plan->n_turns == 0)
+    return plan->move == move ? time : 0;
+  const uint32_t all = gpumc_plan_cycle(plan), whole = time / all;
+  uint32_t rest = time % all, sweeps = 0;
+  for (size_t t = 0; t < plan->n_turns; t++) {
+    const uint32_t last = rest < plan->turn[t].sweeps ? rest : plan->turn[t].sweeps;
+    if (plan->turn[t].move == move)
+      sweeps += whole * plan->turn[t].sweeps + last;
+    rest -= last;
+  }
+  return sweeps;
 }
 
 bool gpumc_kernel_samples(const struct gpumc_kernel_ops *kernel, enum gpumc_target_kind target)
@@ -46,6 +141,21 @@ static const struct gpumc_move *find_move(const struct gpumc_model_ops *model, c
   return move;
 }
 
+/* Returns that of the first move; NULL if one of those that take turns has none. */
+static const char *
+weakness_at_zero(const struct gpumc_model_ops *model, const struct gpumc_params *params)
+{
+  const struct gpumc_update update = gpumc_update_of(params);
+  const char *weakness = NULL;
+  for (size_t t = update.count; t-- > 0;) {
+    const struct gpumc_move *move = find_move(model, update.turn[t].move);
+    weakness = move != NULL ? move->at_zero : NULL;
+    if (weakness == NULL)
+      return NULL;
+  }
+  return weakness;
+}
+
 void gpumc_update_check_temperatures(const struct gpumc_params *params,
                                      const struct gpumc_subject *subject,
                                      struct gpumc_report *report)
@@ -53,13 +163,13 @@ void gpumc_update_check_temperatures(const struct gpumc_params *params,
   if (!gpumc_params_has(params, "beta"))
     return;
   const bool values = gpumc_params_has(params, "beta.values");
-  const struct gpumc_move *move = find_move(subject->model, gpumc_update_name(params));
+  const char *weakness = weakness_at_zero(subject->model, params);
   struct gpumc_list list = {0};
   if (values)
     list = gpumc_params_list(params, "beta.values");
   const double hottest = values ? gpumc_list_real(&list) : gpumc_params_real(params, "beta.from");
-  if (move != NULL && move->at_zero != NULL && !(hottest > 0))
-    gpumc_params_mistake(params, report, values ? "beta.values" : "beta.from", "%s", move->at_zero);
+  if (weakness != NULL && !(hottest > 0))
+    gpumc_params_mistake(params, report, values ? "beta.values" : "beta.from", "%s", weakness);
 }
 
 void gpumc_samples_check(const struct gpumc_params *params, const struct gpumc_model *model,

@@ -1,6 +1,6 @@
-/* Keys that algorithms share: sweeps, the move by which they change replicas, and samples of
- * quenched disorder. Those with a table of their own are in ladder.h, observables.h and
- * configurations.h. */
+/* Keys that algorithms share: sweeps, the moves by which they change replicas, in turn if there are
+ * several, and samples of quenched disorder. Those with a table of their own are in ladder.h,
+ * observables.h and configurations.h. */
 #ifndef GPUMC_CORE_SHARED_KEYS_H
 #define GPUMC_CORE_SHARED_KEYS_H
 
@@ -15,20 +15,41 @@
     .unit = "sweeps", __VA_ARGS__                                                                  \
   }
 
-/* The key `update`, the same in every algorithm that has it. Its choices are the names of the moves
- * of all kernels that serve the algorithm's target, its default is the first of them of the model's
- * first kernel: the language puts both into its copy of the table, where it finds this placeholder
- * for the choices. */
+/* ---- moves ---- */
+
+/* The most sweeps of one turn, of which a plan with all turns has less than its time counts. */
+#define GPUMC_TURN_SWEEPS_MAXIMUM 1000000
+
+/* The key `update`, the same in every algorithm that has it: a move, or several that take turns.
+ * Its choices are the names of the moves of all kernels that serve the algorithm's target, its
+ * default is the first of them of the model's first kernel: the language puts both into its copy of
+ * the table, where it finds this placeholder for the choices. */
 extern const char *const gpumc_update_choices[GPUMC_SWEPT_TARGETS][1];
 #define GPUMC_UPDATE_KEY_FOR(target, text)                                                         \
   {                                                                                                \
-    .name = "update", .type = GPUMC_KEY_CHOICE, .choices = gpumc_update_choices[target],           \
-    .sweepable = true, .doc = (text)                                                               \
+    .name = "update", .type = GPUMC_KEY_TURNS, .choices = gpumc_update_choices[target],            \
+    .minimum = 1, .maximum = GPUMC_TURN_SWEEPS_MAXIMUM, .list_minimum = 1,                         \
+    .list_maximum = GPUMC_TURNS_MAXIMUM, .sweepable = true, .doc = (text)                          \
   }
 #define GPUMC_UPDATE_KEY(text) GPUMC_UPDATE_KEY_FOR(GPUMC_BOLTZMANN, text)
 
-/* Returns the move that a block requests, or NULL if it has no key `update`. */
-const char *gpumc_update_name(const struct gpumc_params *params);
+/* What a block requests by the key `update`: names of moves, which it owns no longer than the
+ * block's values. Without the key one turn whose move is NULL, the kernel's first. */
+struct gpumc_update {
+  size_t count;
+  struct {
+    const char *move;
+    uint32_t sweeps;
+  } turn[GPUMC_TURNS_MAXIMUM];
+};
+struct gpumc_update gpumc_update_of(const struct gpumc_params *params);
+/* Appends it as a configuration has it: "a", "[{a: 2}, {b: 1}]". */
+void gpumc_update_append(const struct gpumc_update *update, struct gpumc_text *text);
+/* Sets the moves of a plan: those of the kernel for the target; its first one if the kernel has not
+ * the one that is requested. */
+void gpumc_update_plan(const struct gpumc_update *update, const struct gpumc_kernel_ops *kernel,
+                       enum gpumc_target_kind target, struct gpumc_ensemble_plan *plan);
+
 /* Returns the kernel's move of that name, for NULL its first, among those that serve the target;
  * NULL if it has none. */
 const struct gpumc_move *gpumc_kernel_move(const struct gpumc_kernel_ops *kernel, const char *name,
@@ -40,7 +61,22 @@ bool gpumc_kernel_samples(const struct gpumc_kernel_ops *kernel, enum gpumc_targ
  * samples them, even one that this build lacks. */
 bool gpumc_model_samples(const struct gpumc_model_ops *model, enum gpumc_target_kind target);
 
-/* Reports a mistake if sweeps would be made at beta = 0 by a move that is useless there
+/* Returns the sweeps of all turns together, after which the first comes again; 1: there is one
+ * move. */
+uint32_t gpumc_plan_cycle(const struct gpumc_ensemble_plan *plan);
+/* Returns the mean over all turns of the cost of a sweep (gpumc_kernel_ops.cost, not NULL), or of
+ * the updates of a replica in one, or proposals if the kernel counts those. */
+double gpumc_kernel_cost(const struct gpumc_kernel_ops *kernel, const struct gpumc_model *model,
+                         const struct gpumc_ensemble_plan *plan, size_t replicas);
+double gpumc_kernel_trials(const struct gpumc_kernel_ops *kernel, const struct gpumc_model *model,
+                           const struct gpumc_ensemble_plan *plan);
+/* Sets plan->move to the move of the sweep at `time`. Returns the sweeps from there on that are by
+ * it; UINT32_MAX: all. */
+uint32_t gpumc_plan_take_turn(struct gpumc_ensemble_plan *plan, uint32_t time);
+/* Returns how many of the sweeps before `time` are by that move. */
+uint32_t gpumc_plan_sweeps(const struct gpumc_ensemble_plan *plan, uint32_t move, uint32_t time);
+
+/* Reports a mistake if sweeps would be made at beta = 0 by moves that are all useless there
  * (gpumc_move.at_zero), for a block with `update` and the temperatures of ladder.h; none if another
  * control is moved. Its check must follow that of the temperatures in an algorithm's table. */
 void gpumc_update_check_temperatures(const struct gpumc_params *params,
@@ -50,6 +86,8 @@ void gpumc_update_check_temperatures(const struct gpumc_params *params,
   {                                                                                                \
     .reads = "beta update", .needs = GPUMC_NEEDS_MODEL, .run = gpumc_update_check_temperatures     \
   }
+
+/* ---- samples of quenched disorder ---- */
 
 /* Reports a mistake at the key `samples` if a model with disorder has fewer of them, such as one
  * that reads them from a file; for the algorithm's `check_instance`. */

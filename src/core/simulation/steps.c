@@ -7,6 +7,7 @@
 #include "core/base/memory.h"
 #include "core/simulation/algorithm.h"
 #include "core/simulation/columns.h"
+#include "core/simulation/shared_keys.h"
 #include "core/storage/checkpoint.h"
 
 /* Half of the proposals should be accepted. A step whose share is a becomes ((a + EASE) / (TARGET +
@@ -16,11 +17,20 @@
 #define TARGET 0.5
 #define EASE 0.02
 
+/* Returns the number of the move that has a step; n_moves: none has. */
+static uint32_t stepping_move(const struct gpumc_ensemble *ensemble)
+{
+  uint32_t move = 0;
+  while (move < ensemble->ops->n_moves && (ensemble->ops->moves[move].step == NULL ||
+                                           !gpumc_plan_makes(&ensemble->plan, move)))
+    move++;
+  return move;
+}
+
 const struct gpumc_step *gpumc_step_of(const struct gpumc_ensemble *ensemble)
 {
-  return ensemble->plan.move < ensemble->ops->n_moves
-             ? ensemble->ops->moves[ensemble->plan.move].step
-             : NULL;
+  const uint32_t move = stepping_move(ensemble);
+  return move < ensemble->ops->n_moves ? ensemble->ops->moves[move].step : NULL;
 }
 
 static size_t alike(const struct gpumc_ensemble *ensemble)
@@ -75,7 +85,7 @@ enum gpumc_status gpumc_steps_proposals(const struct gpumc_ensemble *ensemble, d
                                         struct gpumc_error *error)
 {
   uint64_t sum = ensemble->proposed_before;
-  if (ensemble->proposed == NULL)
+  if (ensemble->proposed == NULL || ensemble->plan.n_turns > 0)
     return GPUMC_OK;
   GPUMC_TRY(add_proposed(ensemble, &sum, error));
   *proposals = (double)sum;
@@ -99,8 +109,9 @@ enum gpumc_status gpumc_steps_start(struct gpumc_ensemble *ensemble, struct gpum
   if (step == NULL)
     return GPUMC_OK;
   const double given = step->given(&ensemble->plan.options);
+  const double first = step->first > 0 ? step->first : step->largest;
   for (size_t m = 0; m < ensemble->plan.runs; m++)
-    ensemble->step[m] = given > 0 ? given : step->largest;
+    ensemble->step[m] = given > 0 ? given : first;
   return count_anew(ensemble, error);
 }
 
@@ -150,6 +161,14 @@ out:
   return status;
 }
 
+/* Returns the sweeps since time `since` by the move that has a step. */
+static uint32_t stepping_sweeps(const struct gpumc_ensemble *ensemble, uint32_t since)
+{
+  const uint32_t move = stepping_move(ensemble);
+  return gpumc_plan_sweeps(&ensemble->plan, move, ensemble->time) -
+         gpumc_plan_sweeps(&ensemble->plan, move, since);
+}
+
 /* Computes the share of proposals that runs that are alike have accepted since time `since`:
  * share[alike]. */
 static enum gpumc_status find_shares(const struct gpumc_ensemble *ensemble, uint32_t since,
@@ -163,7 +182,7 @@ static enum gpumc_status find_shares(const struct gpumc_ensemble *ensemble, uint
   gpumc_processes_sum(counting(ensemble), &expected, 1);
   for (size_t t = 0; t < apart; t++)
     proposals[t] = (double)(ensemble->runs / apart) * (double)expected *
-                   (double)ensemble->model->sites * (double)(ensemble->time - since);
+                   (double)ensemble->model->sites * (double)stepping_sweeps(ensemble, since);
   if (ensemble->proposed != NULL)
     GPUMC_TRY_OUT(status, add_alike(ensemble, ensemble->proposed, proposals, error));
   GPUMC_TRY_OUT(status, add_alike(ensemble, ensemble->accepted, share, error));
@@ -174,20 +193,29 @@ out:
   return status;
 }
 
+/* Returns the step that follows on one with this share of accepted proposals. */
+static double next_step(const struct gpumc_step *step, double size, double share)
+{
+  if (step->adapt != NULL)
+    return step->adapt(size, share);
+  const double root = sqrt((share + EASE) / (TARGET + EASE));
+  return size * (root * sqrt(root));
+}
+
 enum gpumc_status gpumc_steps_adapt(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   const struct gpumc_step *step = gpumc_step_of(ensemble);
+  const uint32_t since = adapted_before(ensemble, ensemble->time);
   const size_t apart = alike(ensemble);
   double *share = NULL;
   enum gpumc_status status;
+  if (stepping_sweeps(ensemble, since) == 0)
+    return GPUMC_OK;
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&share, apart, "shares of accepted proposals", error));
-  GPUMC_TRY_OUT(status,
-                find_shares(ensemble, adapted_before(ensemble, ensemble->time), share, error));
-  for (size_t m = 0; m < ensemble->runs; m++) {
-    const double root = sqrt((share[m % apart] + EASE) / (TARGET + EASE));
-    const double next = ensemble->step[m] * (root * sqrt(root));
-    ensemble->step[m] = fmin(fmax(next, step->least), step->largest);
-  }
+  GPUMC_TRY_OUT(status, find_shares(ensemble, since, share, error));
+  for (size_t m = 0; m < ensemble->runs; m++)
+    ensemble->step[m] = fmin(fmax(next_step(step, ensemble->step[m], share[m % apart]), step->least),
+                             step->largest);
   GPUMC_TRY_OUT(status, count_anew(ensemble, error));
 out:
   free(share);
@@ -292,15 +320,47 @@ enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensemble,
 
 /* ---- results ---- */
 
-/* Tuned steps outside of these shares cause a warning, unless the step could not be changed
- * further. */
+/* Tuned steps outside of these shares cause a warning, or those that a move's own rule would still
+ * change by more than this factor, unless they could not be changed further. */
 #define LEAST_SHARE 0.3
 #define LARGEST_SHARE 0.7
+#define LARGEST_FACTOR 2.0
 
 static bool is_off(const struct gpumc_step *step, double size, double share)
 {
+  if (step->adapt != NULL) {
+    const double next = step->adapt(size, share);
+    return (next < size / LARGEST_FACTOR && size > step->least) ||
+           (next > size * LARGEST_FACTOR && size < step->largest);
+  }
   return (share < LEAST_SHARE && size > step->least) ||
          (share > LARGEST_SHARE && size < step->largest);
+}
+
+/* Returns how far a step is from its aim. */
+static double distance(const struct gpumc_step *step, double size, double share)
+{
+  return step->adapt != NULL ? fabs(log(step->adapt(size, share) / size)) : fabs(share - TARGET);
+}
+
+/* Writes what a step of this size does, and what it should do. */
+static void describe_share(const struct gpumc_step *step, double size, double share, char *text,
+                           size_t bytes)
+{
+  if (step->adapt != NULL)
+    snprintf(text, bytes, "with %.4g %s is %.2g, for which %.4g would be better", size,
+             step->share.name, share, step->adapt(size, share));
+  else
+    snprintf(text, bytes, "with %.4g, a fraction %.2g of the proposals is accepted, not %g", size,
+             share, TARGET);
+}
+
+/* Returns the label of the share in results. */
+static struct gpumc_label label_of_share(const struct gpumc_step *step)
+{
+  static const struct gpumc_label acceptance = {
+      "move_acceptance", "share of the proposals of the moves that were accepted", "1", ""};
+  return step->share.name != NULL ? step->share : acceptance;
 }
 
 /* Names the step whose share is farthest from its target, and the remedy. */
@@ -312,19 +372,22 @@ static enum gpumc_status warn_of_shares(const struct gpumc_ensemble *ensemble, c
   const struct gpumc_step *step = gpumc_step_of(ensemble);
   const size_t apart = alike(ensemble);
   size_t off = 0, worst = 0;
-  char text[512];
+  char words[160], text[512];
   for (size_t t = 0; t < apart; t++)
     if (is_off(step, ensemble->step[t], share[t])) {
-      worst = off == 0 || fabs(share[t] - TARGET) > fabs(share[worst] - TARGET) ? t : worst;
+      worst = off == 0 || distance(step, ensemble->step[t], share[t]) >
+                              distance(step, ensemble->step[worst], share[worst])
+                  ? t
+                  : worst;
       off++;
     }
   if (off == 0 || step->given(&ensemble->plan.options) > 0)
     return GPUMC_OK;
-  snprintf(
-      text, sizeof text,
-      "tuning of the %s ended far from its target in %zu of %zu places: with %.4g, a fraction %.2g "
-      "of the proposals is accepted, not %g; use a longer thermalization, or set kernel.%s",
-      step->label.name, off, apart, ensemble->step[worst], share[worst], TARGET, step->key);
+  describe_share(step, ensemble->step[worst], share[worst], words, sizeof words);
+  snprintf(text, sizeof text,
+           "tuning of the %s ended far from its target in %zu of %zu places: %s; use a longer "
+           "thermalization, or set kernel.%s",
+           step->label.name, off, apart, words, step->key);
   gpumc_observer_tell(observer, GPUMC_WARNING, text);
   return gpumc_recorder_text(place->recorder, place->group, "step_warning", text, error);
 }
@@ -333,8 +396,6 @@ enum gpumc_status
 gpumc_steps_write(const struct gpumc_ensemble *ensemble, const struct gpumc_curve_place *place,
                   const struct gpumc_observer *observer, struct gpumc_error *error)
 {
-  static const struct gpumc_label label = {
-      "move_acceptance", "share of the proposals of the moves that were accepted", "1", ""};
   const struct gpumc_step *step = gpumc_step_of(ensemble);
   double *share = NULL;
   enum gpumc_status status = GPUMC_OK;
@@ -344,6 +405,7 @@ gpumc_steps_write(const struct gpumc_ensemble *ensemble, const struct gpumc_curv
       status, gpumc_allocate_array(&share, alike(ensemble), "shares of accepted proposals", error));
   GPUMC_TRY_OUT(status, find_shares(ensemble, adapted_before(ensemble, UINT32_MAX), share, error));
   GPUMC_TRY_OUT(status, gpumc_curve_write(place, &step->label, false, ensemble->step, error));
+  const struct gpumc_label label = label_of_share(step);
   GPUMC_TRY_OUT(status, gpumc_curve_write(place, &label, false, share, error));
   GPUMC_TRY_OUT(status, warn_of_shares(ensemble, share, place, observer, error));
 out:

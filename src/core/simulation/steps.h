@@ -1,6 +1,6 @@
 /* Steps: a parameter of a move whose size can be chosen freely, such as the largest angle of a
  * rotation or the largest distance of a displacement. The configuration gives it, or it is tuned in
- * a warm-up so that half of the proposals are accepted.
+ * a warm-up, so that half of the proposals are accepted or by a rule of the move's own.
  *
  * A kernel with such a move (gpumc_move.step) reads the step of run m, ensemble->step[m], and adds
  * the proposals that it accepts to ensemble->accepted[m]. gpumc_ensemble_sweep_target() adapts
@@ -8,7 +8,8 @@
  * what was accepted since the previous time; after that they do not change, since only then do
  * sweeps preserve the weight. Accepted proposals are counted in integers, and only arithmetic
  * follows from them: steps are the same on every device, for any number of threads, and after every
- * stop. Runs that are `plan.alike` runs apart share one step. */
+ * stop. Runs that are `plan.alike` runs apart share one step. If moves take turns, only one of them
+ * has a step, and only its sweeps count. */
 #ifndef GPUMC_CORE_STEPS_H
 #define GPUMC_CORE_STEPS_H
 
@@ -18,19 +19,26 @@ enum { GPUMC_STEP_FIRST = 8 }; /* sweeps */
 
 struct gpumc_observer;
 
-/* The parameter of a move that has a size. Tuning begins with the largest. */
+/* The parameter of a move that has a size. */
 struct gpumc_step {
   struct gpumc_label label; /* of the step in results */
   const char *key;          /* the kernel's own key that gives it */
   double least, largest;
+  double first; /* with which tuning begins; 0: the largest */
   /* The number of proposals in a sweep is not one per site, and sweeps add it to
    * ensemble->proposed. */
   bool counts;
   /* Returns the step that the options give; 0: it is tuned. */
   double (*given)(const struct gpumc_kernel_options *options);
+  /* Returns the step that follows on one with this share of accepted proposals; what lies outside of
+   * least .. largest is moved there. NULL: the one that is expected to bring the share nearer to a
+   * half. */
+  double (*adapt)(double step, double share);
+  struct gpumc_label share; /* of the share in results; no name: move_acceptance */
 };
 
-/* Returns the step of the ensemble's move; NULL: neither the move nor the ensemble has one. */
+/* Returns the step of the ensemble's move, or of that one of its moves that has any; NULL: neither
+ * they nor the ensemble have one. */
 const struct gpumc_step *gpumc_step_of(const struct gpumc_ensemble *ensemble);
 
 /* Makes room for steps; sets their first values at the start of runs. Free is legal on none. */
@@ -75,15 +83,15 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensem
  * them, and no further sweeps are possible. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_steps_settle(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
-/* Computes the proposals of all replicas from the beginning of the run on, if they are counted;
- * otherwise `*proposals` is unchanged. */
+/* Computes the proposals of all replicas from the beginning of the run on, if they are counted and
+ * no move takes turns with others; otherwise `*proposals` is unchanged. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_steps_proposals(const struct gpumc_ensemble *ensemble,
                                                          double *proposals,
                                                          struct gpumc_error *error);
 
 /* Writes the steps of the first runs, count[0] of the place, those that are alike, and the share of
  * their proposals accepted since the step was last changed; warns, also in the group's attribute
- * step_warning, of those whose tuning ended far from its target. Does nothing for moves without a
+ * step_warning, of those whose tuning ended far from its aim. Does nothing for moves without a
  * step, or if no replicas have made any (gpumc_merge). */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_steps_write(const struct gpumc_ensemble *ensemble, const struct gpumc_curve_place *place,

@@ -1,6 +1,8 @@
 /* Arguments of the CUDA kernels' drivers, and data copied to the device. */
 #include "models/ising/ising_host_gpu.h"
 
+#include <string.h>
+
 #include "models/ising/ising_channels.h"
 
 struct ising_channels ising_channels_of(const struct gpumc_model *model, int64_t *const *channel)
@@ -24,6 +26,25 @@ bool ising_one_temperature(const struct gpumc_ensemble *ensemble, const double *
     if (!ising_same_controls(control, m, 0))
       return false;
   return true;
+}
+
+size_t ising_known_bytes(const struct gpumc_ensemble_plan *plan)
+{
+  return (plan->runs * ISING_CONTROLS + 1) * sizeof(double);
+}
+
+void ising_known_forget(const struct gpumc_ensemble_plan *plan, double *known)
+{
+  memset(known, UINT8_MAX, ising_known_bytes(plan)); /* NaN */
+}
+
+void ising_known_refresh(const struct gpumc_ensemble_plan *plan, double *known)
+{
+  double *move = known + plan->runs * ISING_CONTROLS;
+  if (*move == plan->move)
+    return;
+  ising_known_forget(plan, known);
+  *move = plan->move;
 }
 
 enum gpumc_status ising_bring_waves(const struct gpumc_ensemble *ensemble, int32_t *cosine,

@@ -159,6 +159,15 @@ def _flat(value, key=""):
     return {name: item for own, inner in value.items() for name, item in _flat(inner, f"{key}.{own}".lstrip(".")).items()}
 
 
+def _word(value):
+    """A value as names of files have it: [4, 6] is 4x6, and a turn of a move, {"metropolis": 2}, is metropolis-2."""
+    if isinstance(value, dict):
+        return "-".join(map(str, *value.items()))
+    if isinstance(value, list):
+        return "x".join(map(_word, value))
+    return value if isinstance(value, str) else _text(value)
+
+
 def _text(value):
     return json.dumps(value, sort_keys=True)
 
@@ -208,7 +217,7 @@ def _axis(tasks, key, name):
         name, given = "L", sorted(given)
         values = [sides[0] for sides in given]
     elif any(not isinstance(value, (int, float, str)) for value in given):
-        values = ["x".join(map(str, value)) if isinstance(value, list) else _text(value) for value in given]
+        values = [_word(value) for value in given]
     return Axis(key, name, values, {_text(value): place for place, value in enumerate(given)})
 
 

@@ -86,14 +86,13 @@ static enum gpumc_status name_ensemble(struct merge *merge, struct gpumc_error *
   GPUMC_TRY(
       task->algorithm->demand(&params, &merge->model, &merge->device, &alone, &demand, error));
   GPUMC_TRY(gpumc_kernel_choose(&wish, "cpu", "auto", &ensemble->ops, error));
-  const struct gpumc_move *move =
-      gpumc_kernel_move(ensemble->ops, gpumc_update_name(&params), task->algorithm->target);
+  const struct gpumc_update update = gpumc_update_of(&params);
   ensemble->model = &merge->model;
   ensemble->device = &merge->device;
   ensemble->seed = (uint64_t)gpumc_params_integer(&root, "seed");
   ensemble->plan = demand.plan;
   ensemble->plan.channels = demand.work.n_channels;
-  ensemble->plan.move = move != NULL ? (uint32_t)(move - ensemble->ops->moves) : 0;
+  gpumc_update_plan(&update, ensemble->ops, task->algorithm->target, &ensemble->plan);
   return GPUMC_OK;
 }
 

@@ -11,11 +11,11 @@
 #include "models/ising/multispin/multispin_tables.h"
 #include "models/lattice/replicas_gpu.h"
 
-/* lattice_gpu_storage.notes: sums of the table of waves, cosines and sines, and control
- * [plan.runs][ISING_CONTROLS], whose thresholds are on the device. */
+/* lattice_gpu_storage.notes: sums of the table of waves, cosines and sines, and whose thresholds are
+ * on the device. */
 struct notes {
   int64_t wave_sum[2];
-  double control[];
+  double known[];
 };
 
 static size_t tiles_of(const struct gpumc_model *model)
@@ -70,21 +70,16 @@ static size_t table_bytes(const struct gpumc_model *model, const struct gpumc_en
   return ising_multispin_table_of(model, plan).bytes;
 }
 
-static size_t controls_bytes(const struct gpumc_ensemble_plan *plan)
-{
-  return plan->runs * ISING_CONTROLS * sizeof(double);
-}
-
 static size_t notes_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   (void)model;
-  return sizeof(struct notes) + controls_bytes(plan);
+  return sizeof(struct notes) + ising_known_bytes(plan);
 }
 
 static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   struct notes *notes = lattice_gpu_storage_of(ensemble)->notes;
-  memset(notes->control, ISING_NO_TEMPERATURE, controls_bytes(&ensemble->plan));
+  ising_known_forget(&ensemble->plan, notes->known);
   return ising_multispin_table_fill(ensemble, notes->wave_sum, error);
 }
 
@@ -139,7 +134,7 @@ static enum gpumc_status set_rule(const struct gpumc_ensemble *ensemble, const d
       ensemble, ising_multispin_table_of(ensemble->model, &ensemble->plan).thresholds);
   if (control == NULL)
     return GPUMC_OK;
-  return ising_multispin_set_temperatures(ensemble, control, notes->control, rule, error);
+  return ising_multispin_set_temperatures(ensemble, control, notes->known, rule, error);
 }
 
 /* Compares the replicas of the runs first + i with those of second + i. */

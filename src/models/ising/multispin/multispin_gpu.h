@@ -265,14 +265,11 @@ GPUMC_MUST_CHECK enum gpumc_status ising_multispin_table_fill(const struct gpumc
                                                               int64_t wave_sum[2],
                                                               struct gpumc_error *error);
 
-/* Every byte of a temperature that is not set: a NaN. */
-enum { ISING_NO_TEMPERATURE = UINT8_MAX };
-
 struct ising_multispin_physics ising_multispin_physics_of(const struct gpumc_ensemble *ensemble);
 
 /* Sets the rest of a rule with physics, thresholds, and `each` if masks of a single temperature do
- * not suffice. control[runs][ISING_CONTROLS]; known[plan.runs][..]: those whose thresholds are on
- * the device, at first filled with ISING_NO_TEMPERATURE. */
+ * not suffice. control[runs][ISING_CONTROLS]; `known`: that whose thresholds are on the device
+ * (ising_host_gpu.h). */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_set_temperatures(const struct gpumc_ensemble *ensemble, const double *control,
                                  double *known, struct ising_multispin_device_rule *rule,

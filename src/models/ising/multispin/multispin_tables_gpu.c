@@ -208,6 +208,7 @@ enum gpumc_status ising_multispin_set_temperatures(const struct gpumc_ensemble *
     set_rows(rule, control);
     return GPUMC_OK;
   }
+  ising_known_refresh(&ensemble->plan, known);
   if (memcmp(known, control, bytes) == 0)
     return GPUMC_OK;
   GPUMC_TRY(work_out(ensemble, control, rule, error));

@@ -70,18 +70,17 @@ static size_t table_bytes(const struct gpumc_model *model, const struct gpumc_en
   return table_of(model, plan).bytes;
 }
 
-/* Controls of the runs whose thresholds are on the device. */
+/* Whose thresholds are on the device. */
 static size_t notes_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   (void)model;
-  return plan->runs * ISING_CONTROLS * sizeof(double);
+  return ising_known_bytes(plan);
 }
 
 static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   const struct table table = table_of(ensemble->model, &ensemble->plan);
-  memset(lattice_gpu_storage_of(ensemble)->notes, ISING_NO_TEMPERATURE,
-         notes_bytes(ensemble->model, &ensemble->plan));
+  ising_known_forget(&ensemble->plan, lattice_gpu_storage_of(ensemble)->notes);
   return ising_bring_waves(ensemble, lattice_gpu_table(ensemble, table.cosine),
                            lattice_gpu_table(ensemble, table.sine), NULL, error);
 }

@@ -259,18 +259,20 @@ randomize_replica(const struct gpumc_ensemble *ensemble, const struct lattice_cp
   }
 }
 
-static bool is_rule_of(const struct ising_spin_rule *rule, const double *control)
+static bool is_rule_of(const struct ising_spin_rule *rule, uint32_t move, const double *control)
 {
   return rule->exact.quantum > 0 && rule->exact.beta == control[ISING_BETA] &&
-         rule->field == control[ISING_FIELD];
+         rule->field == control[ISING_FIELD] &&
+         rule->start == (move == ISING_MOVE_METROPOLIS ? 1 : 0);
 }
 
-/* Sets one for each run; most have the controls of the sweep before, or of the run before. */
+/* Sets one for each run; most have the controls and the move of the sweep before, or of the run
+ * before. */
 static void set_rules(const struct gpumc_ensemble *ensemble, const double *control)
 {
   struct ising_spin_rule *rule = tables_of(ensemble)->rule;
   for (size_t m = 0; m < ensemble->runs; m++)
-    if (!is_rule_of(&rule[m], ising_controls_of(control, m)))
+    if (!is_rule_of(&rule[m], ensemble->plan.move, ising_controls_of(control, m)))
       rule[m] = m > 0 && ising_same_controls(control, m, m - 1)
                     ? rule[m - 1]
                     : ising_spin_rule(ensemble->model, ensemble->plan.move,

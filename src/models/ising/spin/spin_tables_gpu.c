@@ -108,7 +108,7 @@ size_t
 ising_tables_notes_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   (void)model;
-  return plan->runs * ISING_CONTROLS * sizeof(double);
+  return ising_known_bytes(plan);
 }
 
 enum gpumc_status ising_tables_fill(struct gpumc_ensemble *ensemble,
@@ -116,9 +116,7 @@ enum gpumc_status ising_tables_fill(struct gpumc_ensemble *ensemble,
                                     struct gpumc_error *error)
 {
   const struct ising_tables tables = ising_tables_of(ensemble, layout);
-  double *control = lattice_gpu_storage_of(ensemble)->notes;
-  for (size_t i = 0; i < ensemble->plan.runs * ISING_CONTROLS; i++)
-    control[i] = (double)NAN; /* equal to no other */
+  ising_known_forget(&ensemble->plan, lattice_gpu_storage_of(ensemble)->notes);
   GPUMC_TRY(ising_bring_waves(ensemble, tables.cosine, tables.sine, NULL, error));
   return bring_samples(ensemble, layout, tables.samples, error);
 }
@@ -145,6 +143,7 @@ enum gpumc_status ising_tables_set_rules(struct gpumc_ensemble *ensemble,
   const size_t runs = ensemble->runs;
   double *there = lattice_gpu_storage_of(ensemble)->notes;
   struct ising_rules_part part = {.rules = tables->rules, .stream = ensemble->device->stream};
+  ising_known_refresh(&ensemble->plan, there);
   for (size_t m = 0; m < runs; m += part.count) {
     part.first = (uint32_t)m;
     part.count = (uint32_t)(runs - m < ISING_RULES_AT_ONCE ? runs - m : ISING_RULES_AT_ONCE);

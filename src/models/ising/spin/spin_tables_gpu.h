@@ -38,8 +38,8 @@ struct ising_tables {
   void *own;
 };
 
-/* Entries of struct lattice_gpu_layout: the table; the notes, controls of the runs whose rules are
- * there. */
+/* Entries of struct lattice_gpu_layout: the table; the notes, whose rules are there
+ * (ising_host_gpu.h). */
 size_t ising_tables_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
                           const struct ising_tables_layout *layout);
 size_t

@@ -184,6 +184,8 @@ def setting(key, value):
         return f"$N = {math.prod(value)}$"
     if name == "couplings":
         return {"bimodal": r"$\pm J$", "gaussian": "Gaussian"}.get(value, f"couplings {value}")
+    if name == "update" and isinstance(value, list):
+        value = " + ".join(f"{sweeps} {move}" for turn in value for move, sweeps in turn.items())
     symbols = {"particles": "N", "packing_fraction": r"\phi", "components": "n", "h": "h", "J": "J", "population": "R",
                "sweeps": r"\theta" if "population" in key else None}
     if symbols.get(name) and isinstance(value, (int, float)):
