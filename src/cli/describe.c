@@ -294,6 +294,11 @@ static void append_default(const cJSON *key, struct gpumc_text *text)
 static void append_range(const cJSON *key, struct gpumc_text *text)
 {
   const double least = cli_number(key, "list_minimum"), most = cli_number(key, "list_maximum");
+  if (strcmp(cli_text(key, "type"), type_name(GPUMC_KEY_TURNS)) == 0) {
+    gpumc_text_append(text, ", up to %.0f turns of %.0f to %.0f", most, cli_number(key, "minimum"),
+                      cli_number(key, "maximum"));
+    return;
+  }
   if (cli_has(key, "list_maximum") && least == most)
     gpumc_text_append(text, ", list of %.0f", most);
   else if (cli_has(key, "list_maximum"))

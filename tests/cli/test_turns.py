@@ -139,11 +139,11 @@ class Turns(unittest.TestCase):
         with gpumc.folder() as folder:
             for seed in 1, 2:
                 gpumc.run_config(CANONICAL.format(folder=folder, name=seed, update=TURNS).replace("seed: 11", f"seed: {seed}"), folder)
-            call("merge", f"{folder}/1.h5", f"{folder}/2.h5", "-o", f"{folder}/merged.h5")
+            call("merge", f"{folder}/merged.h5", f"{folder}/1.h5", f"{folder}/2.h5")
             self.assertEqual(resolved(f"{folder}/merged.h5"), [{"metropolis": 2}, {"heat_bath": 1}])
             call("compare", f"{folder}/1.h5", f"{folder}/merged.h5")
             self.run_update(folder, "heat_bath", "3")
-            self.assertIn("update", call("merge", f"{folder}/1.h5", f"{folder}/3.h5", "-o", f"{folder}/no.h5", expect=2).stderr)
+            self.assertIn("update", call("merge", f"{folder}/no.h5", f"{folder}/1.h5", f"{folder}/3.h5", expect=2).stderr)
 
 
 if __name__ == "__main__":

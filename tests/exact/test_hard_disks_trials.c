@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "core/simulation/shared_keys.h"
 #include "core/simulation/steps.h"
 #include "models/lattice/replicas_cpu.h"
 #include "support/disks_fixture.h"

@@ -312,10 +312,11 @@ static void test_turns(void **state)
                HEAD MODEL "algorithm: {name: updating, update: [{metropolis: 2}, {metropolis: "
                           "1}]}\n",
                "plain", NULL);
-  check_update(&model, HEAD MODEL TURNS "kernel: {variant: plain}\n", NULL,
-               "c.yaml:6:19: no kernel of model chain on cpu can run algorithm updating: plain cannot "
-               "do update: heat_bath; kernels that can: wide on cpu; or use algorithm.update: "
-               "metropolis");
+  check_update(
+      &model, HEAD MODEL TURNS "kernel: {variant: plain}\n", NULL,
+      "c.yaml:6:19: no kernel of model chain on cpu can run algorithm updating: plain cannot "
+      "do update: heat_bath; kernels that can: wide on cpu; or use algorithm.update: "
+      "metropolis");
 }
 
 static void read_nothing(const struct gpumc_params *kernel, struct gpumc_kernel_options *options)
@@ -340,9 +341,8 @@ static void test_steps_in_turns(void **state)
       {.name = "width", .type = GPUMC_KEY_REAL}, {.name = "depth", .type = GPUMC_KEY_REAL}, {0}};
   static const struct gpumc_step width = {.label.name = "width", .key = "width", .given = no_size},
                                  depth = {.label.name = "depth", .key = "depth", .given = no_size};
-  static const struct gpumc_move three[] = {{.name = "still"},
-                                            {.name = "shift", .step = &width},
-                                            {.name = "dive", .step = &depth}};
+  static const struct gpumc_move three[] = {
+      {.name = "still"}, {.name = "shift", .step = &width}, {.name = "dive", .step = &depth}};
   const struct gpumc_algorithm_ops algorithm = {
       .name = "updating", .keys = keys, .required = GPUMC_OPERATION_SWEEP};
   struct gpumc_kernel_ops kernel = *fake_chain.kernels[1];
@@ -365,8 +365,8 @@ static void test_steps_in_turns(void **state)
         "thermalization or more: set a longer algorithm.thermalization, or kernel.width");
   check(&plugins, STEPS("15", "[{still: 1}, {shift: 1}]") "kernel: {width: 1}\n", "wide", NULL);
   check(&plugins, STEPS("100", "[{shift: 1}, {dive: 1}]"), NULL,
-        "c.yaml:5:57: shift and dive both have a step of their own, width and depth: of moves that "
-        "take turns only one may have any");
+        "c.yaml:5:58: shift and dive both have a step of their own, width and depth: only one of the moves that "
+        "take turns may have one");
   check(&plugins, STEPS("100", "[{still: 1}, {shift: 1}]") "kernel: {depth: 1}\n", NULL,
         "c.yaml:6:17: kernel.depth changes nothing with update: [{still: 1}, {shift: 1}], only "
         "with dive: set algorithm.update to that, or leave kernel.depth out");
@@ -427,12 +427,10 @@ static void test_moves_in_schema_and_reference(void **state)
   const cJSON *key = cJSON_GetObjectItem(cJSON_GetObjectItem(block, "properties"), "update");
   const cJSON *forms = cJSON_GetObjectItem(key, "anyOf"), *list = cJSON_GetArrayItem(forms, 0);
   const cJSON *turns = cJSON_GetObjectItem(cJSON_GetObjectItem(list, "items"), "anyOf");
-  char *choices =
-      cJSON_PrintUnformatted(cJSON_GetObjectItem(cJSON_GetArrayItem(forms, 1), "enum"));
+  char *choices = cJSON_PrintUnformatted(cJSON_GetObjectItem(cJSON_GetArrayItem(forms, 1), "enum"));
   assert_string_equal(choices, "[\"metropolis\",\"heat_bath\"]");
   free(choices);
-  choices = cJSON_PrintUnformatted(
-      cJSON_GetObjectItem(cJSON_GetArrayItem(turns, 1), "properties"));
+  choices = cJSON_PrintUnformatted(cJSON_GetObjectItem(cJSON_GetArrayItem(turns, 1), "properties"));
   assert_string_equal(choices,
                       "{\"metropolis\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000000},"
                       "\"heat_bath\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000000}}");

@@ -12,6 +12,7 @@
 #include "core/config/config.h"
 #include "core/config/params.h"
 #include "core/simulation/registry.h"
+#include "core/simulation/shared_keys.h"
 #include "support/fake_plugins.h"
 
 static void test_find(void **state)

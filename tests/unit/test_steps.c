@@ -140,8 +140,8 @@ static void other_moves_have_none(void **state)
   close_fixture(&fixture);
 }
 
-/* Small steps in one sweep of three: times of adaptation are those of all sweeps, shares those of the
- * small steps alone, so that the heat bath, which accepts nothing, does not narrow them. */
+/* Small steps in one sweep of three: times of adaptation are those of all sweeps, shares those of
+ * the small steps alone, so that the heat bath, which accepts nothing, does not narrow them. */
 static void only_sweeps_with_a_step_count(void **state)
 {
   (void)state;
@@ -179,8 +179,8 @@ static void steps_without_sweeps_stay(void **state)
   close_fixture(&fixture);
 }
 
-/* A rule of a move's own: here three times the step, which begins with a hundredth, while more than a
- * tenth is accepted. */
+/* A rule of a move's own: here three times the step, which begins with a hundredth, while more than
+ * a tenth is accepted. */
 static double triple(double step, double share)
 {
   return share > 0.1 ? 3 * step : step;

@@ -52,10 +52,10 @@ static void test_turns_at_infinite_temperature(void **state)
   (void)state;
   static const char some[] =
       "{\"update\":[{\"metropolis\":5},{\"heat_bath\":1}],\"beta\":{\"values\":[0, 1]}}";
-  static const char none[] =
+  static const char weak[] =
       "{\"update\":[{\"metropolis\":5},{\"metropolis\":1}],\"beta\":{\"values\":[0, 1]}}";
   assert_int_equal(mistakes(some, &model), 0);
-  assert_int_equal(mistakes(none, &model), 1);
+  assert_int_equal(mistakes(weak, &model), 1);
 }
 
 static void test_moves_by_name(void **state)

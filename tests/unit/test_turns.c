@@ -15,7 +15,7 @@
 #include "support/status.h"
 
 enum { RUNS = 2, REPLICAS = 5, SWEEPS = 11 };
-static const size_t shape[] = {16, 16};
+static const size_t shape[] = {64, 16};
 
 /* Two sweeps by Metropolis, then one by the heat bath. */
 static const struct gpumc_turn turns[] = {{ISING_MOVE_METROPOLIS, 2}, {ISING_MOVE_HEAT_BATH, 1}};
@@ -87,7 +87,8 @@ static uint8_t *states_after(const struct gpumc_kernel_ops *kernel, uint32_t pie
   return states;
 }
 
-/* In pieces of any length; the control is another order of the same moves, which begins otherwise. */
+/* In pieces of any length; the control is another order of the same moves, which begins otherwise.
+ */
 static void check_kernel(const struct gpumc_kernel_ops *kernel)
 {
   static const struct gpumc_turn other[] = {{ISING_MOVE_HEAT_BATH, 1}, {ISING_MOVE_METROPOLIS, 2}};
@@ -170,8 +171,8 @@ static double cost_of_move(const struct gpumc_model *model, const struct gpumc_e
   return (plan->move == 1 ? 10.0 : 1.0) * (double)replicas;
 }
 
-static double trials_of_move(const struct gpumc_model *model,
-                             const struct gpumc_ensemble_plan *plan)
+static double
+trials_of_move(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   return (plan->move == 1 ? 3.0 : 1.0) * (double)model->sites;
 }

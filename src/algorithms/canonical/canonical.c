@@ -13,8 +13,7 @@ enum { DEFAULT_REPLICAS = 32, GRID_MAXIMUM = 100000, VALUES_MAXIMUM = 4096 };
 
 static const struct gpumc_key beta_keys[] = {GPUMC_TEMPERATURES_KEYS(1, GPUMC_RUN_MAXIMUM), {0}};
 
-static const struct gpumc_key reweight_keys[] = {
-    GPUMC_BETA_GRID_KEYS(.sweepable = true), {0}};
+static const struct gpumc_key reweight_keys[] = {GPUMC_BETA_GRID_KEYS(.sweepable = true), {0}};
 
 static const struct gpumc_key control_reweight_keys[] = {
     GPUMC_CONTROL_VALUE_KEY("from", .sweepable = true, .required = true, .example = "1.0",

@@ -13,9 +13,9 @@ uint32_t chains_unit(const struct chains_settings *settings, const struct gpumc_
   const double sweep = (double)runs * (double)settings->replicas * (double)ensemble->model->sites;
   double unit = floor(updates / sweep);
   if (on_cpu && ops->cost != NULL)
-    unit = fmin(unit, floor(nanoseconds / ((double)runs * gpumc_kernel_cost(ops, ensemble->model,
-                                                                            plan,
-                                                                            settings->replicas))));
+    unit =
+        fmin(unit, floor(nanoseconds / ((double)runs * gpumc_kernel_cost(ops, ensemble->model, plan,
+                                                                         settings->replicas))));
   unit = fmax(unit, 1);
   return unit < chains_end(settings) ? (uint32_t)unit : chains_end(settings);
 }

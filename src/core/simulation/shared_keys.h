@@ -17,7 +17,7 @@
 
 /* ---- moves ---- */
 
-/* The most sweeps of one turn, of which a plan with all turns has less than its time counts. */
+/* The most sweeps of one turn: those of all turns together are far fewer than a run may have. */
 #define GPUMC_TURN_SWEEPS_MAXIMUM 1000000
 
 /* The key `update`, the same in every algorithm that has it: a move, or several that take turns.

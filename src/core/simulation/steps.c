@@ -21,8 +21,8 @@
 static uint32_t stepping_move(const struct gpumc_ensemble *ensemble)
 {
   uint32_t move = 0;
-  while (move < ensemble->ops->n_moves && (ensemble->ops->moves[move].step == NULL ||
-                                           !gpumc_plan_makes(&ensemble->plan, move)))
+  while (move < ensemble->ops->n_moves &&
+         (ensemble->ops->moves[move].step == NULL || !gpumc_plan_makes(&ensemble->plan, move)))
     move++;
   return move;
 }
@@ -214,8 +214,8 @@ enum gpumc_status gpumc_steps_adapt(struct gpumc_ensemble *ensemble, struct gpum
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&share, apart, "shares of accepted proposals", error));
   GPUMC_TRY_OUT(status, find_shares(ensemble, since, share, error));
   for (size_t m = 0; m < ensemble->runs; m++)
-    ensemble->step[m] = fmin(fmax(next_step(step, ensemble->step[m], share[m % apart]), step->least),
-                             step->largest);
+    ensemble->step[m] = fmin(
+        fmax(next_step(step, ensemble->step[m], share[m % apart]), step->least), step->largest);
   GPUMC_TRY_OUT(status, count_anew(ensemble, error));
 out:
   free(share);
@@ -344,8 +344,8 @@ static double distance(const struct gpumc_step *step, double size, double share)
 }
 
 /* Writes what a step of this size does, and what it should do. */
-static void describe_share(const struct gpumc_step *step, double size, double share, char *text,
-                           size_t bytes)
+static void
+describe_share(const struct gpumc_step *step, double size, double share, char *text, size_t bytes)
 {
   if (step->adapt != NULL)
     snprintf(text, bytes, "with %.4g %s is %.2g, for which %.4g would be better", size,

@@ -30,9 +30,9 @@ struct gpumc_step {
   bool counts;
   /* Returns the step that the options give; 0: it is tuned. */
   double (*given)(const struct gpumc_kernel_options *options);
-  /* Returns the step that follows on one with this share of accepted proposals; what lies outside of
-   * least .. largest is moved there. NULL: the one that is expected to bring the share nearer to a
-   * half. */
+  /* Returns the step that follows on one with this share of accepted proposals; what lies outside
+   * of least .. largest is moved there. NULL: the one that is expected to bring the share nearer to
+   * a half. */
   double (*adapt)(double step, double share);
   struct gpumc_label share; /* of the share in results; no name: move_acceptance */
 };

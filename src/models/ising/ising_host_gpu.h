@@ -11,9 +11,9 @@ struct ising_channels ising_channels_of(const struct gpumc_model *model, int64_t
 
 /* Returns whether all runs have the temperature and the field of the first. */
 bool ising_one_temperature(const struct gpumc_ensemble *ensemble, const double *control);
-/* Of which controls and move the rules on the device are: known[plan.runs][ISING_CONTROLS], then the
- * number of the move; at first of none, which is equal to no other. `refresh` forgets the controls
- * unless the move is the plan's. */
+/* Of which controls and move the rules on the device are: known[plan.runs][ISING_CONTROLS], then
+ * the number of the move; at first of none, which is equal to no other. `refresh` forgets the
+ * controls unless the move is the plan's. */
 size_t ising_known_bytes(const struct gpumc_ensemble_plan *plan);
 void ising_known_forget(const struct gpumc_ensemble_plan *plan, double *known);
 void ising_known_refresh(const struct gpumc_ensemble_plan *plan, double *known);

@@ -2,7 +2,6 @@
 #include "models/ising/multispin/multispin_gpu.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "core/device/device.h"
 #include "models/ising/ising.h"
@@ -11,8 +10,8 @@
 #include "models/ising/multispin/multispin_tables.h"
 #include "models/lattice/replicas_gpu.h"
 
-/* lattice_gpu_storage.notes: sums of the table of waves, cosines and sines, and whose thresholds are
- * on the device. */
+/* lattice_gpu_storage.notes: sums of the table of waves, cosines and sines, and whose thresholds
+ * are on the device. */
 struct notes {
   int64_t wave_sum[2];
   double known[];

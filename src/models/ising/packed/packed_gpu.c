@@ -2,7 +2,6 @@
 #include "models/ising/packed/packed_gpu.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "models/ising/ising.h"
 #include "models/ising/ising_host_gpu.h"

@@ -1,7 +1,6 @@
 /* Data of the CUDA kernels with one number per spin beside the replicas. */
 #include "models/ising/spin/spin_tables_gpu.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
