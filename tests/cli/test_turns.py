@@ -91,10 +91,10 @@ class Turns(unittest.TestCase):
             self.assertGreater(found["move_acceptance"][0], 0.3)
             self.run_update(folder, small, "given", text=PT, more="kernel: {width: 0.25, over_relaxation: 2}\n")
             self.assertEqual(gpumc.summary(f"{folder}/given.h5")["width"].tolist(), [0.25, 0.25])
-        self.assertIn("kernel.width changes nothing with update: [{heat_bath: 1}, {mixed: 5}], only with metropolis_small: set "
+        self.assertIn("kernel.width has no effect with update: [{heat_bath: 1}, {mixed: 5}], only with metropolis_small: set "
                       "algorithm.update to that, or leave kernel.width out",
                       self.mistake("[{heat_bath: 1}, {mixed: 5}]", PT, "kernel: {width: 0.25}\n"))
-        self.assertIn("metropolis_small tunes its width in the first 8 sweeps that it makes of the thermalization or more",
+        self.assertIn("metropolis_small tunes its width during at least the first 8 sweeps that it makes of the thermalization",
                       self.mistake("[{heat_bath: 90}, {metropolis_small: 2}]", PT))
 
     def test_mistakes_have_a_place_and_a_remedy(self):

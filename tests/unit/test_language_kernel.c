@@ -360,15 +360,17 @@ static void test_steps_in_turns(void **state)
 #define STEPS(thermalization, list)                                                                \
   HEAD MODEL "algorithm: {name: updating, thermalization: " thermalization ", update: " list "}\n"
   check(&plugins, STEPS("16", "[{still: 1}, {shift: 1}]"), "wide", NULL);
-  check(&plugins, STEPS("15", "[{still: 1}, {shift: 1}]"), NULL,
-        "c.yaml:5:45: shift tunes its width in the first 8 sweeps that it makes of the "
-        "thermalization or more: set a longer algorithm.thermalization, or kernel.width");
+  check(
+      &plugins, STEPS("15", "[{still: 1}, {shift: 1}]"), NULL,
+      "c.yaml:5:45: shift tunes its width during at least the first 8 sweeps that it makes of the "
+      "thermalization: set a longer algorithm.thermalization, or kernel.width");
   check(&plugins, STEPS("15", "[{still: 1}, {shift: 1}]") "kernel: {width: 1}\n", "wide", NULL);
   check(&plugins, STEPS("100", "[{shift: 1}, {dive: 1}]"), NULL,
-        "c.yaml:5:58: shift and dive both have a step of their own, width and depth: only one of the moves that "
+        "c.yaml:5:58: shift and dive both have a step of their own, width and depth: only one of "
+        "the moves that "
         "take turns may have one");
   check(&plugins, STEPS("100", "[{still: 1}, {shift: 1}]") "kernel: {depth: 1}\n", NULL,
-        "c.yaml:6:17: kernel.depth changes nothing with update: [{still: 1}, {shift: 1}], only "
+        "c.yaml:6:17: kernel.depth has no effect with update: [{still: 1}, {shift: 1}], only "
         "with dive: set algorithm.update to that, or leave kernel.depth out");
 #undef STEPS
 }

@@ -24,8 +24,7 @@ enum {
 /* The last inverse temperature by default. */
 static const double beta_to = 1;
 
-static const struct gpumc_key beta_keys[] = {
-    GPUMC_BETA_GRID_KEYS(.sweepable = true), {0}};
+static const struct gpumc_key beta_keys[] = {GPUMC_BETA_GRID_KEYS(.sweepable = true), {0}};
 
 static const struct gpumc_key control_keys[] = {
     GPUMC_CONTROL_KEYS,

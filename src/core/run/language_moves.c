@@ -141,10 +141,11 @@ static const struct gpumc_move *find_stepping(struct gpumc_language *language,
     if (move == NULL || move->step == NULL || move == stepping)
       continue;
     if (stepping != NULL) {
-      gpumc_params_mistake(params, &language->report, "update",
-                           "%s and %s both have a step of their own, %s and %s: only one of the moves "
-                           "that take turns may have one",
-                           stepping->name, move->name, stepping->step->key, move->step->key);
+      gpumc_params_mistake(
+          params, &language->report, "update",
+          "%s and %s both have a step of their own, %s and %s: only one of the moves "
+          "that take turns may have one",
+          stepping->name, move->name, stepping->step->key, move->step->key);
       return NULL;
     }
     stepping = move;
