@@ -77,7 +77,7 @@ static void compare_case(struct ising_case with)
   struct ising_pair pair;
   with.runs = RUNS;
   with.first_run = FIRST_RUN;
-  with.clusters = true;
+  with.exchanges_clusters = true;
   if (!fixture_serves(&with))
     return;
   pair_open(&pair, &with, SIZE);
@@ -280,7 +280,7 @@ static struct ising_case case_at(const struct gpumc_kernel_ops *kernel, const st
 {
   struct ising_case with = case_of(kernel, &at->shape, &at->feeling, PAIRS);
   with.runs = 2;
-  with.clusters = true;
+  with.exchanges_clusters = true;
   with.update = ISING_MOVE_HEAT_BATH;
   with.setting.threads = 2;
   return with;
@@ -422,7 +422,7 @@ static void the_energy_of_a_pair_stays(void **state)
     struct ising_fixture fixture;
     struct gpumc_cluster_counts counts = {0};
     with.runs = 2;
-    with.clusters = true;
+    with.exchanges_clusters = true;
     fixture_open(&fixture, &with);
     fixture_randomize(&fixture, &with, FEW);
     fixture_sweep_and_measure_channels(&fixture, 5, beta,

@@ -26,12 +26,17 @@ static const struct gpumc_model_ops any_model = {
     .destroy = ising_destroy,
 };
 
+static bool has_tiles(const struct gpumc_kernel_ops *kernel)
+{
+  return strcmp(kernel->variant, ising_tiled_cpu.variant) == 0;
+}
+
 size_t fixture_kernels(const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM])
 {
   const struct gpumc_device device = test_device(test_setting());
   size_t count = 0;
   for (size_t k = 0; ising_kernels[k] != NULL; k++)
-    if (strcmp(ising_kernels[k]->device, device.ops->name) == 0 && ising_kernels[k]->keys == NULL) {
+    if (strcmp(ising_kernels[k]->device, device.ops->name) == 0 && !has_tiles(ising_kernels[k])) {
       assert_true(count < FIXTURE_KERNELS_MAXIMUM);
       kernel[count++] = ising_kernels[k];
     }
@@ -50,7 +55,7 @@ enum reference_trajectory fixture_trajectory(const struct gpumc_kernel_ops *kern
     return REFERENCE_MULTISPIN;
   if (strcmp(kernel->trajectory, ising_packed_cpu.trajectory) == 0)
     return REFERENCE_PACKED;
-  if (kernel->keys == NULL)
+  if (!has_tiles(kernel))
     assert_string_equal(kernel->trajectory, ising_spin_cpu.trajectory);
   return REFERENCE_SPIN;
 }
@@ -90,15 +95,15 @@ const char *fixture_text(const struct ising_case *with)
            with->kernel->variant, test_setting_text(with->setting), settings->shape[0],
            settings->shape[1], settings->dimension == 3 ? settings->shape[2] : 1,
            settings->coupling, distribution[disorder->couplings], settings->field,
-           distribution[disorder->fields], disorder->width,
-           with->update == ISING_MOVE_HEAT_BATH ? "heat bath" : "Metropolis", with->rounds);
+           distribution[disorder->fields], disorder->width, ising_moves[with->update].name,
+           with->rounds);
   return text;
 }
 
 static enum gpumc_status
 create(struct ising_fixture *fixture, const struct ising_case *with, struct gpumc_error *error)
 {
-  const struct gpumc_ensemble_plan plan = {
+  struct gpumc_ensemble_plan plan = {
       .runs = with->runs,
       .capacity = with->capacity,
       .samples = with->samples > 0   ? with->samples
@@ -106,11 +111,13 @@ create(struct ising_fixture *fixture, const struct ising_case *with, struct gpum
                                      : 1,
       .sample_by_run = with->samples > 0,
       .moved = with->moved,
-      .clusters = with->clusters,
+      .clusters = with->exchanges_clusters,
       .fixes = with->fixes,
       .fixed = {with->fixed[ISING_BETA], with->fixed[ISING_FIELD]},
       .move = with->update,
       .options = ising_tiling_options(&with->tiling)};
+  if (with->clusters > 0)
+    plan.options.own[0] = with->clusters;
   memset(fixture, 0, sizeof *fixture);
   fixture->device = test_device(with->setting);
   assert_ok(ising_instance(&with->settings, &fixture->model, error), error);
@@ -168,6 +175,7 @@ void fixture_reference(const struct ising_fixture *fixture, const struct ising_c
                        with->sample_each ? replicas : 1, replicas);
   reference->random = gpumc_random_make(with->seed, with->first_run + (uint32_t)m, with->rounds);
   reference->update = with->update;
+  reference->clusters = with->clusters;
   reference_randomize(reference);
 }
 

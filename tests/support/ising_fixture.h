@@ -17,7 +17,8 @@ struct ising_case {
   bool sample_each; /* with disorder: replica r has sample r; otherwise all have the first */
   size_t samples;   /* unless 0: the number of samples, where each run has one */
   enum ising_move update;
-  bool clusters;            /* are exchanged */
+  bool exchanges_clusters;  /* between runs */
+  uint32_t clusters;        /* of Wolff in a sweep; 0 means 1 */
   enum ising_control moved; /* what sweeps are given; by default the inverse temperature */
   bool fixes;               /* fixes the other control at `fixed`; otherwise the instance's own
                              * value applies */

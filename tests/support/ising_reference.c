@@ -88,12 +88,12 @@ static size_t moved(const struct reference *reference, size_t site, size_t axis,
   return site - at * stride + (at + steps) % length * stride;
 }
 
-static size_t ahead(const struct reference *reference, size_t site, size_t axis)
+size_t reference_next(const struct reference *reference, size_t site, size_t axis)
 {
   return moved(reference, site, axis, 1);
 }
 
-static size_t behind(const struct reference *reference, size_t site, size_t axis)
+size_t reference_before(const struct reference *reference, size_t site, size_t axis)
 {
   return moved(reference, site, axis, reference->length[axis] - 1);
 }
@@ -179,13 +179,28 @@ static int32_t field_of(const struct reference *reference, size_t replica, size_
   return reference->sample_field[sample * reference->sites + site];
 }
 
+double
+reference_coupling(const struct reference *reference, size_t replica, size_t site, size_t axis)
+{
+  return reference->samples > 0 ? coupling_of(reference, replica, site, axis) * reference->quantum
+                                : reference->coupling;
+}
+
+double reference_field(const struct reference *reference, size_t replica, size_t site)
+{
+  return reference->moved_field + (reference->samples > 0
+                                       ? field_of(reference, replica, site) * reference->quantum
+                                       : reference->field);
+}
+
 /* Returns f = sum_j J_ij s_j + h_i. */
 static double
 local_field(const struct reference *reference, const int8_t *spin, size_t replica, size_t site)
 {
   int64_t sum = 0, quanta = 0;
   for (size_t axis = 0; axis < reference->dimension; axis++) {
-    const size_t next = ahead(reference, site, axis), last = behind(reference, site, axis);
+    const size_t next = reference_next(reference, site, axis),
+                 last = reference_before(reference, site, axis);
     sum += spin[next] + spin[last];
     if (reference->samples > 0)
       quanta += (int64_t)coupling_of(reference, replica, site, axis) * spin[next] +
@@ -232,6 +247,10 @@ void reference_update(struct reference *reference, double beta, size_t replica, 
 
 static void sweep_replica(struct reference *reference, double beta, uint32_t time, size_t replica)
 {
+  if (reference->update >= ISING_LOCAL_MOVES) {
+    reference_sweep_clusters(reference, beta, time, replica);
+    return;
+  }
   for (uint32_t colour = 0; colour < 2; colour++)
     for (size_t site = 0; site < reference->sites; site++)
       if (colour_of(reference, site) == colour)
@@ -261,7 +280,7 @@ static int64_t sum_bonds(const struct reference *reference, const int8_t *spin)
   int64_t sum = 0;
   for (size_t site = 0; site < reference->sites; site++)
     for (size_t axis = 0; axis < reference->dimension; axis++)
-      sum += spin[site] * spin[ahead(reference, site, axis)];
+      sum += spin[site] * spin[reference_next(reference, site, axis)];
   return sum;
 }
 
@@ -318,7 +337,7 @@ double reference_energy(const struct reference *reference, size_t replica)
     quanta -= (int64_t)field_of(reference, replica, site) * spin[site];
     for (size_t axis = 0; axis < reference->dimension; axis++)
       quanta -= (int64_t)coupling_of(reference, replica, site, axis) * spin[site] *
-                spin[ahead(reference, site, axis)];
+                spin[reference_next(reference, site, axis)];
   }
   return (double)quanta * reference->quantum;
 }

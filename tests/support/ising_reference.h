@@ -17,16 +17,27 @@
 enum reference_trajectory { REFERENCE_MULTISPIN, REFERENCE_SPIN, REFERENCE_PACKED };
 
 /* Deliberate faults. ACCEPTANCE: thresholds 1 % too low. SHARED: the lanes of a word use the random
- * number of lane 0. */
-enum reference_fault { REFERENCE_RIGHT, REFERENCE_ACCEPTANCE, REFERENCE_SHARED };
+ * number of lane 0. Of clusters, BONDS: those of an inverse temperature 2 % too high. BIAS:
+ * clusters of which the first spin is down are always flipped. NO_GHOST: bonds with the ghost spin
+ * are left out. */
+enum reference_fault {
+  REFERENCE_RIGHT,
+  REFERENCE_ACCEPTANCE,
+  REFERENCE_SHARED,
+  REFERENCE_BONDS,
+  REFERENCE_BIAS,
+  REFERENCE_NO_GHOST
+};
 
 /* The replicas of one run: spin[replica][x + Lx (y + Ly z)], +1 or -1. */
 struct reference {
   enum reference_trajectory trajectory;
   enum reference_fault fault;
   enum ising_move update;
+  uint32_t clusters;                            /* of Wolff in a sweep; 0 means 1 */
   size_t dimension, length[3], sites, replicas; /* length[2] = 1 in two dimensions */
   double coupling, field;                       /* J and h if samples = 0 */
+  double moved_field; /* of clusters: added to h; it was 0 when the samples were drawn */
   /* Disorder: replica r has sample r, or the only one. sample_coupling[samples][sites][dimension] =
    * J(i, i + e_d) and sample_field[samples][sites], in units of `quantum`. */
   size_t samples;
@@ -54,6 +65,16 @@ void reference_sweep(struct reference *reference, double beta, uint32_t time);
 /* Updates one spin with the number u. */
 void reference_update(struct reference *reference, double beta, size_t replica, size_t site,
                       uint32_t u);
+/* Performs a sweep of clusters for one replica (ising_clusters.c). */
+void reference_sweep_clusters(struct reference *reference, double beta, uint32_t time,
+                              size_t replica);
+/* Returns the next site along an axis, or the one before; J of the bond with the next one, and h of
+ * a site, in units of energy. */
+size_t reference_next(const struct reference *reference, size_t site, size_t axis);
+size_t reference_before(const struct reference *reference, size_t site, size_t axis);
+double
+reference_coupling(const struct reference *reference, size_t replica, size_t site, size_t axis);
+double reference_field(const struct reference *reference, size_t replica, size_t site);
 /* Exchanges replica r of one run with replica r of the other if bit r % 32 of swap[r / 32] is
  * set. */
 void reference_exchange(struct reference *one, struct reference *other, const uint32_t *swap);

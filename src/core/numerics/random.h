@@ -32,6 +32,8 @@ enum gpumc_random_purpose {
   GPUMC_RANDOM_PARTICLES_SWEEP,   /* site = 0xffffffff, group = replica: once per sweep */
   GPUMC_RANDOM_PARTICLES_MOVE,    /* site = cell or number of the attempt, group = replica */
   GPUMC_RANDOM_PARTICLES_VOLUME,  /* site = cell, particle, or 0xffffffff once, group = replica */
+  GPUMC_RANDOM_LATTICE_CLUSTER,   /* site = site, two of them, or 128 clusters (draw 1) */
+  GPUMC_RANDOM_LATTICE_WOLFF,     /* site = number of the cluster (draw 0), site or two of them */
   GPUMC_RANDOM_LATTICE_PAIRS,     /* site = site, group = replica or group, time = number of the
                                      exchange between two runs */
 };

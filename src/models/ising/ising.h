@@ -136,8 +136,11 @@ extern const struct gpumc_quantity ising_quantities[ISING_QUANTITIES];
   .pairs = ising_pairs, .n_pairs = ISING_PAIRS, .means = ising_means, .n_means = ISING_MEANS,      \
   .quantities = ising_quantities, .n_quantities = ISING_QUANTITIES, .destroy = ising_destroy
 
-/* The moves of all these kernels, enum ising_move. */
+/* The moves of all these kernels, enum ising_move; most have the first ISING_LOCAL_MOVES of them.
+ * Then gpumc_kernel_ops.keys and read of a kernel that has them all. */
 extern const struct gpumc_move ising_moves[ISING_MOVES];
+extern const struct gpumc_key ising_move_keys[];
+void ising_read_move_keys(const struct gpumc_params *kernel, struct gpumc_kernel_options *options);
 
 /* gpumc_kernel_ops.refuses for kernels that number sites with 32 bits and refuse nothing else. */
 const char *ising_cpu_refuses(const struct gpumc_model *model,

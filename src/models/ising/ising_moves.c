@@ -1,5 +1,5 @@
 /* The moves of these kernels, which differ in how they go through the lattice, not in what they do
- * at a site; and whether Metropolis sweeps reach every state.
+ * at a site, with the keys of moves; and whether Metropolis sweeps reach every state.
  *
  * A flip that costs nothing is always accepted. If the local field h_i + sum_j J_ij s_j of every
  * spin of a connected component is zero, the component is flipped as a whole, colour by colour, and
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "core/base/memory.h"
+#include "models/ising/cluster/cluster_rules.h"
 #include "models/ising/ising.h"
 
 enum {
@@ -229,6 +230,8 @@ out:
   return status;
 }
 
+static const char *const keys_of_wolff[] = {"clusters", NULL};
+
 const struct gpumc_move ising_moves[ISING_MOVES] = {
     [ISING_MOVE_METROPOLIS] =
         {.name = "metropolis",
@@ -237,6 +240,33 @@ const struct gpumc_move ising_moves[ISING_MOVES] = {
          .at_zero = "at beta = 0 Metropolis accepts every flip, so a sweep flips all spins and the "
                     "energy never changes: use update: heat_bath, or a beta above 0",
          .warn = warn_of_metropolis},
-    [ISING_MOVE_HEAT_BATH] = {
-        .name = "heat_bath",
-        .summary = "a spin is redrawn from its equilibrium distribution, given its neighbours"}};
+    [ISING_MOVE_HEAT_BATH] = {.name = "heat_bath",
+                              .summary = "a spin is redrawn from its equilibrium distribution, given its neighbours"},
+    [ISING_MOVE_SWENDSEN_WANG] = {.name = "swendsen_wang",
+                                  .summary = "all clusters of spins joined by active bonds are "
+                                             "found, and each is flipped with probability "
+                                             "1/2"},
+    [ISING_MOVE_WOLFF] = {.name = "wolff",
+                          .summary = "kernel.clusters clusters, each that of a random spin, are "
+                                     "flipped one after the other",
+                          .keys = keys_of_wolff}};
+
+const struct gpumc_key ising_move_keys[] = {
+    {.name = "clusters",
+     .type = GPUMC_KEY_INTEGER,
+     .doc = "Clusters that a sweep of `update: wolff` flips, one after the other; with other "
+            "moves only the default is accepted. Kernel `spin` only.",
+     .default_text = "1",
+     .of_move = true,
+     .unit = "clusters",
+     .minimum = 1,
+     .maximum = ISING_WOLFF_CLUSTERS_MAXIMUM,
+     .sweepable = true},
+    {.name = NULL},
+};
+
+void ising_read_move_keys(const struct gpumc_params *kernel, struct gpumc_kernel_options *options)
+{
+  options->own[0] =
+      gpumc_params_has(kernel, "clusters") ? (uint64_t)gpumc_params_integer(kernel, "clusters") : 1;
+}

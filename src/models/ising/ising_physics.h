@@ -30,6 +30,7 @@
  *   sweep:   u = output (k >> 4) & 3 of the counter
  *            {(k >> 6) << 4 | (k & 15), r, time, (LATTICE_SWEEP, colour)}; u decides about
  *            s itself.
+ *   cluster moves: models/ising/cluster/cluster_rules.h.
  * Trajectory "ising.packed.1", Lx a multiple of 64, no disorder: site k of a colour is bit k % 32
  * of word w = (colour N/2 + k) / 32 of its replica.
  *   initial: word w = output w & 3 of the counter {w >> 2, r, 0, (LATTICE_INITIAL, 0)}.
@@ -56,8 +57,15 @@ enum { ISING_CLASSES = 5, ISING_CLASSES_MAXIMUM = 7 };
  * algorithm moves h: ln of the weight is -beta E + beta (h - own h) M. */
 enum ising_control { ISING_BETA, ISING_FIELD, ISING_CONTROLS };
 
-/* How a spin is updated; numbers of ising_moves (ising.h). */
-enum ising_move { ISING_MOVE_METROPOLIS, ISING_MOVE_HEAT_BATH, ISING_MOVES };
+/* How spins are updated; numbers of ising_moves (ising.h). */
+enum ising_move {
+  ISING_MOVE_METROPOLIS,
+  ISING_MOVE_HEAT_BATH,
+  ISING_LOCAL_MOVES, /* those of one spin, which all kernels have */
+  ISING_MOVE_SWENDSEN_WANG = ISING_LOCAL_MOVES,
+  ISING_MOVE_WOLFF,
+  ISING_MOVES
+};
 
 /* Metropolis. Of the two spins with `up` neighbours up, one gains energy by flipping and needs a
  * comparison: the one that points along beta f. The other is always accepted. */

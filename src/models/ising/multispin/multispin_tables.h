@@ -97,7 +97,7 @@ const char *ising_multispin_gpu_refuses(const struct gpumc_model *model,
   "32, and a word takes the time of 32 even if it holds fewer"
 #define ISING_MULTISPIN_NAMES                                                                      \
   .variant = "multispin", .cost = ising_multispin_cost, .trajectory = "ising.multispin.1",         \
-  .moves = ising_moves, .n_moves = ISING_MOVES, .group = ISING_LANES
+  .moves = ising_moves, .n_moves = ISING_LOCAL_MOVES, .group = ISING_LANES
 #define ISING_MULTISPIN_CUDA_NAMES                                                                 \
   ISING_MULTISPIN_NAMES,                                                                           \
       .device = "cuda", .refuses = ising_multispin_gpu_refuses,                                    \

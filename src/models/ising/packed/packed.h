@@ -100,6 +100,6 @@ ising_packed_check(const struct gpumc_ensemble *ensemble, struct gpumc_error *er
   .summary =                                                                                       \
       "one bit per spin, 32 sites of a row per word, for a few large lattices without disorder",   \
   .takes = "Lx a multiple of 64; no disorder", .trajectory = "ising.packed.1",                     \
-  .moves = ising_moves, .n_moves = ISING_MOVES, .group = 1
+  .moves = ising_moves, .n_moves = ISING_LOCAL_MOVES, .group = 1
 
 #endif

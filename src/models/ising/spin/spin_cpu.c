@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "models/ising/cluster/cluster.h"
 #include "models/ising/ising.h"
 #include "models/ising/ising_channels.h"
 #include "models/ising/spin/spin.h"
@@ -16,8 +17,8 @@ struct tables {
   struct ising_spin_samples samples;
   struct ising_spin_rule *rule; /* [plan.runs] */
   struct lattice_wave wave;
-  int32_t *cosine, *sine; /* Returns the number for a chunk that begins at the end of a period, of
-                           * either colour. */
+  int32_t *cosine, *sine;
+  struct ising_cluster_cpu clusters;
 };
 
 static struct ising_spin_lattice lattice_of(const struct gpumc_model *model)
@@ -30,7 +31,7 @@ static struct ising_spin_lattice lattice_of(const struct gpumc_model *model)
   return lattice;
 }
 
-/* Returns it in quanta. */
+/* Returns the number for a chunk that begins at the end of a period, of either colour. */
 static size_t places(const struct ising_spin_lattice *lattice)
 {
   return lattice->period + lattice->shift + ISING_SPIN_CHUNK + GPUMC_CHECKERBOARD_PADDING;
@@ -97,6 +98,7 @@ static void free_tables(void *own)
   free(tables->samples.data);
   free(tables->rule);
   free(tables->cosine);
+  ising_cluster_cpu_free(&tables->clusters);
 }
 
 static void set_replica(const struct gpumc_model *model, void *block,
@@ -352,12 +354,19 @@ static const struct lattice_cpu_layout layout = {
 size_t ising_spin_cpu_bytes(const struct gpumc_model *model, const struct gpumc_device *device,
                             const struct gpumc_ensemble_plan *plan)
 {
-  return lattice_cpu_bytes(&layout, model, device, plan);
+  return lattice_cpu_bytes(&layout, model, device, plan) +
+         ising_cluster_cpu_bytes(model, device, plan);
 }
 
 enum gpumc_status ising_spin_cpu_create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  return lattice_cpu_create(&layout, ensemble, error);
+  GPUMC_TRY(lattice_cpu_create(&layout, ensemble, error));
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  struct tables *tables = storage->own;
+  const enum gpumc_status status = ising_cluster_cpu_create(ensemble, &tables->clusters, error);
+  if (status != GPUMC_OK)
+    lattice_cpu_destroy(ensemble);
+  return status;
 }
 
 const struct ising_spin_samples *ising_spin_cpu_samples(const struct gpumc_ensemble *ensemble)
@@ -365,14 +374,29 @@ const struct ising_spin_samples *ising_spin_cpu_samples(const struct gpumc_ensem
   return &tables_of(ensemble)->samples;
 }
 
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
+                               uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
+{
+  if (!ising_cluster_moves(&ensemble->plan))
+    return lattice_cpu_sweep(ensemble, target, sweeps, channel, error);
+  if (sweeps > 0)
+    ising_cluster_cpu_sweep(ensemble, &tables_of(ensemble)->clusters, target->control, sweeps);
+  return channel != NULL ? lattice_cpu_measure(ensemble, channel, error) : GPUMC_OK;
+}
+
 const struct gpumc_kernel_ops ising_spin_cpu = {
-    LATTICE_CPU_OPERATIONS,
+    LATTICE_CPU_COMMON,
     ISING_SPIN_NAMES,
     .refuses = ising_cpu_refuses,
     .summary = "one byte and one 32-bit random number per spin",
     .takes = ISING_TAKES_SPIN ISING_TAKES_ON_CPUS,
     .bytes = ising_spin_cpu_bytes,
     .create = ising_spin_cpu_create,
+    .start = lattice_cpu_start,
+    .sweep = sweep,
+    .measure = lattice_cpu_measure,
+    .gather = lattice_cpu_gather,
+    .exchange = lattice_cpu_exchange,
     .compare = lattice_cpu_compare,
     .exchange_clusters = lattice_cpu_exchange_clusters,
 };

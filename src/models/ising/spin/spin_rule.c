@@ -209,12 +209,13 @@ out:
 }
 
 /* Nanoseconds of one core with AVX-512, for the choice of `kernel.variant: auto`, which must be the
- * same on every device (docs/performance.md, "Few replicas"): spin flips per nanosecond. */
-static const double rate = 4.8;
+ * same on every device (docs/performance.md, "Few replicas"): spin flips per nanosecond, for a move
+ * of one spin and one of clusters. */
+static const double rate = 4.8, cluster_rate = 0.25;
 
 double ising_spin_cost(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
                        size_t replicas)
 {
-  (void)plan;
-  return (double)model->sites * (double)replicas / rate;
+  return (double)model->sites * (double)replicas /
+         (plan->move < ISING_LOCAL_MOVES ? rate : cluster_rate);
 }

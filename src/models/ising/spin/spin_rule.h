@@ -190,7 +190,7 @@ double ising_spin_cost(const struct gpumc_model *model, const struct gpumc_ensem
  * devices, also for builds that lack the one on GPUs. */
 #define ISING_SPIN_NAMES                                                                           \
   .variant = "spin", .cost = ising_spin_cost, .trajectory = "ising.spin.1", .moves = ising_moves,  \
-  .n_moves = ISING_MOVES, .group = 1
+  .n_moves = ISING_MOVES, .group = 1, .keys = ising_move_keys, .read = ising_read_move_keys
 #define ISING_SPIN_CUDA_NAMES                                                                      \
   ISING_SPIN_NAMES, .device = "cuda", .refuses = ising_gpu_refuses,                                \
                     .summary = "one bit and one 32-bit random number per spin",                    \

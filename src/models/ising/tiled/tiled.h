@@ -89,7 +89,7 @@ bool ising_tiled_visit(const struct ising_tiling *tiling, uint32_t sweeps, uint3
   .summary = "one large lattice, tiles in a double checkerboard, several hits per tile",           \
   .takes = "sides that are multiples of 4, and of twice `kernel.tile` where that is given; no "    \
            "disorder",                                                                             \
-  .trajectory = "ising.tiled.1", .moves = ising_moves, .n_moves = ISING_MOVES, .group = 1,         \
+  .trajectory = "ising.tiled.1", .moves = ising_moves, .n_moves = ISING_LOCAL_MOVES, .group = 1,   \
   .keys = ising_tiling_keys, .read = ising_tiling_read, .refuses = ising_tiled_refuses,            \
   .check = ising_tiling_check, .warning = ising_tiling_warning, .recorded_key = "generator"
 

@@ -116,6 +116,6 @@ extern const struct ising_walker_ops ising_walker_portable;
   .summary = "one thread per replica, for tabulated weights; one byte and one 32-bit random "      \
              "number per spin",                                                                    \
   .takes = ISING_TAKES_WALKER ISING_TAKES_ON_GPUS, .trajectory = "ising.spin.1",                   \
-  .moves = ising_moves, .n_moves = ISING_MOVES, .group = 1
+  .moves = ising_moves, .n_moves = ISING_LOCAL_MOVES, .group = 1
 
 #endif

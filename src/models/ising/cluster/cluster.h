@@ -1,0 +1,96 @@
+/* Cluster moves on the CPU: the parts compiled once for each instruction-set level, and what the
+ * kernel `spin` calls. */
+#ifndef GPUMC_ISING_CLUSTER_H
+#define GPUMC_ISING_CLUSTER_H
+
+#include "core/numerics/isa.h"
+#include "core/simulation/model.h"
+#include "models/ising/cluster/cluster_rules.h"
+#include "models/ising/ising_physics.h"
+#include "models/lattice/checkerboard.h"
+
+/* ---- one replica, compiled once for each instruction-set level ---- */
+
+/* A layer is a row of a square lattice, a plane of a cubic one; threads share a lattice by
+ * layers. Sites in the order x + Lx (y + Ly z). */
+struct ising_cluster_lattice {
+  struct gpumc_checkerboard checkerboard;
+  size_t sites, layer, layers; /* layer: its sites */
+};
+
+/* A sweep of a replica; all arrays have room for some more vectors. spins[sites]: 1 up, 0 down;
+ * bonds[sites]: bit d, of the bond along axis d, and bit ISING_CLUSTER_GHOST; label[sites]: a site
+ * of the same cluster that is not larger, in the end the cluster's name; flips: a bit for each
+ * name. terms[dimension][sites]: couplings of a sample, and behind them its fields if there are
+ * random ones, in quanta; NULL: all are uniform. */
+struct ising_cluster_work {
+  const struct ising_cluster_lattice *lattice;
+  struct ising_cluster_rule rule;
+  const int32_t *terms;
+  bool random_fields;
+  struct gpumc_random random;
+  uint32_t replica, time;
+  uint8_t *spins, *bonds;
+  uint32_t *label, *flips;
+};
+
+/* All but `wolff` work on the layers first .. end - 1, each of which belongs to one thread. */
+struct ising_cluster_ops {
+  /* Copies spins from those of the kernel, by colour, or back to them. */
+  void (*load)(const struct ising_cluster_work *work, const uint8_t *coloured, size_t first,
+               size_t end);
+  void (*store)(const struct ising_cluster_work *work, uint8_t *coloured, size_t first, size_t end);
+  /* Draws the flips of their names and the bonds of their sites, and labels clusters by the bonds
+   * within them. */
+  void (*bind)(const struct ising_cluster_work *work, size_t first, size_t end);
+  /* After all have done so: joins clusters by the bonds from the last of them to the next layer. */
+  void (*join)(const struct ising_cluster_work *work, size_t end);
+  /* After that: finds the names of clusters, and without a field flips them. */
+  void (*name)(const struct ising_cluster_work *work, size_t first, size_t end);
+  /* After that, in a field: flips clusters, those joined to the ghost left out. */
+  void (*flip)(const struct ising_cluster_work *work, size_t first, size_t end);
+  /* Flips that many of Wolff's clusters; returns their sites. Bonds and flips are not used. */
+  uint64_t (*wolff)(const struct ising_cluster_work *work, uint32_t clusters);
+};
+
+#ifdef GPUMC_ISA_X86_64
+extern const struct ising_cluster_ops ising_cluster_v2, ising_cluster_v3, ising_cluster_v4;
+#else
+extern const struct ising_cluster_ops ising_cluster_portable;
+#endif
+
+/* ---- ensembles ---- */
+
+/* The working memory of threads, rules of the runs and samples by site. `shared`: a lattice is the
+ * work of all threads, not of one. */
+struct ising_cluster_cpu {
+  struct ising_cluster_lattice lattice;
+  struct ising_cluster_rule *rule; /* [plan.runs] */
+  int32_t *terms;                  /* [samples][terms of a sample]; NULL: none */
+  size_t sample_terms;
+  bool random_fields, shared;
+  uint8_t *area; /* [areas][area_bytes] */
+  size_t areas, area_bytes;
+  int threads;
+};
+
+/* Whether the plan's move is one of clusters. */
+static inline bool ising_cluster_moves(const struct gpumc_ensemble_plan *plan)
+{
+  return plan->move >= ISING_LOCAL_MOVES;
+}
+
+/* For plans whose move is; the first is 0 for others. Free is legal on a zeroed object. */
+size_t ising_cluster_cpu_bytes(const struct gpumc_model *model, const struct gpumc_device *device,
+                               const struct gpumc_ensemble_plan *plan);
+GPUMC_MUST_CHECK enum gpumc_status ising_cluster_cpu_create(const struct gpumc_ensemble *ensemble,
+                                                            struct ising_cluster_cpu *clusters,
+                                                            struct gpumc_error *error);
+void ising_cluster_cpu_free(struct ising_cluster_cpu *clusters);
+
+/* gpumc_kernel_ops.sweep without channels, for replicas of lattice_cpu_storage, one a block. */
+void ising_cluster_cpu_sweep(const struct gpumc_ensemble *ensemble,
+                             const struct ising_cluster_cpu *clusters, const double *control,
+                             uint32_t sweeps);
+
+#endif

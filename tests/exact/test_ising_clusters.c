@@ -1,0 +1,207 @@
+/* Cluster moves are those of the slow reference, which searches clusters breadth first: the same
+ * spins after each sweep, bit for bit, for every instruction set and any number of threads, whether
+ * these have replicas of their own or share a lattice. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "support/ising_compare.h"
+#include "support/share.h"
+
+enum { SWEEPS = 2, REPLICAS = 4, ROOM = 5, RUNS = 3, CLUSTERS = 7 };
+
+/* Near the transitions, hot, and so cold that nearly all bonds are active. */
+static const double betas[RUNS] = {0.44, 0.15, 1.5};
+
+/* Sides of 2; rows that end within vectors; more sites than one part of a drawing. */
+static const struct ising_shape shapes[] = {
+    {2, {2, 2, 1}},    {2, {2, 130, 1}}, {2, {34, 18, 1}}, {2, {130, 66, 1}},
+    {2, {2050, 4, 1}}, {3, {2, 2, 2}},   {3, {2, 4, 6}},   {3, {6, 4, 10}},
+    {3, {8, 8, 8}},    {3, {34, 2, 4}},  {3, {2, 2, 66}},  {3, {18, 16, 16}},
+};
+
+static const struct ising_feeling feelings[] = {
+    {.coupling = 1.0},
+    {.coupling = -1.3},
+    {.coupling = 1.0, .field = 0.3},
+    {.coupling = -0.9, .field = -0.2},
+    {.coupling = 1.0, .couplings = LATTICE_BIMODAL, .positive = 0.5, .sample_each = true},
+    {.coupling = 1.0, .field = -0.4, .couplings = LATTICE_BIMODAL, .positive = 0.8},
+    {.coupling = 1.0, .couplings = LATTICE_GAUSSIAN, .sample_each = true},
+    {.coupling = 1.0, .field = 0.1, .couplings = LATTICE_GAUSSIAN},
+    {.coupling = 1.0, .fields = LATTICE_BIMODAL, .width = 0.7, .sample_each = true},
+    {.coupling = 1.0, .field = 0.25, .fields = LATTICE_BIMODAL, .width = 0.7},
+    {.coupling = -1.2, .fields = LATTICE_GAUSSIAN, .width = 0.8, .sample_each = true},
+    {.coupling = 1.0, .couplings = LATTICE_GAUSSIAN, .fields = LATTICE_GAUSSIAN, .width = 0.5},
+};
+
+enum { SHAPES = sizeof shapes / sizeof *shapes, FEELINGS = sizeof feelings / sizeof *feelings };
+
+/* Finds the kernels on the device under test that have cluster moves. */
+static size_t cluster_kernels(const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM])
+{
+  const size_t all = case_kernels(GPUMC_OPERATION_SWEEP, kernel);
+  size_t count = 0;
+  for (size_t k = 0; k < all; k++)
+    if (kernel[k]->n_moves == ISING_MOVES)
+      kernel[count++] = kernel[k];
+  assert_true(count > 0);
+  return count;
+}
+
+static struct ising_case
+make_case(const struct gpumc_kernel_ops *kernel, const struct ising_shape *shape,
+          const struct ising_feeling *feeling, enum ising_move update, size_t number)
+{
+  struct ising_case with = case_of(kernel, shape, feeling, ROOM);
+  with.runs = RUNS;
+  with.first_run = (uint32_t)number % 5;
+  with.update = update;
+  with.clusters = CLUSTERS;
+  with.seed = 41 + number;
+  with.rounds = number % 2 == 0 ? 10 : 7;
+  return with;
+}
+
+/* Several sweeps in a call, then one. */
+static void follow(const struct ising_case *with, size_t replicas)
+{
+  struct ising_pair pair;
+  pair_open(&pair, with, replicas);
+  pair_sweep_reference(&pair, SWEEPS, betas);
+  fixture_sweep_each(&pair.fixture, SWEEPS, betas);
+  pair_expect_replicas(&pair);
+  pair_sweep_reference(&pair, 1, betas);
+  fixture_sweep_each(&pair.fixture, 1, betas);
+  pair_expect_replicas(&pair);
+  pair_close(&pair);
+}
+
+static void compare(struct ising_case with, size_t replicas)
+{
+  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
+  const size_t settings = test_settings(1, 3, true, setting);
+  if (!fixture_serves(&with))
+    return;
+  for (size_t i = 0; i < settings; i++) {
+    with.setting = setting[i];
+    follow(&with, replicas);
+  }
+}
+
+static void compare_update(enum ising_move update)
+{
+  const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
+  const size_t kernels = cluster_kernels(kernel);
+  size_t number = 0;
+  for (size_t k = 0; k < kernels; k++)
+    for (size_t shape = 0; shape < SHAPES; shape++)
+      for (size_t feeling = 0; feeling < FEELINGS; feeling++, number++)
+        if (share_has(number))
+          compare(make_case(kernel[k], &shapes[shape], &feelings[feeling], update, number),
+                  REPLICAS);
+}
+
+static void swendsen_wang_sweeps(void **state)
+{
+  (void)state;
+  compare_update(ISING_MOVE_SWENDSEN_WANG);
+}
+
+static void wolff_sweeps(void **state)
+{
+  (void)state;
+  compare_update(ISING_MOVE_WOLFF);
+}
+
+/* One replica of each run: threads share the lattice, and its rows or planes are not a multiple of
+ * them. */
+static void lattices_shared_by_threads(void **state)
+{
+  (void)state;
+  static const struct ising_shape large[] = {
+      {2, {128, 130, 1}}, {2, {1026, 16, 1}}, {3, {32, 32, 14}}, {3, {66, 64, 4}}};
+  static const struct ising_feeling kinds[] = {
+      {.coupling = 1.0},
+      {.coupling = 1.0, .field = 0.02},
+      {.coupling = 1.0, .couplings = LATTICE_GAUSSIAN},
+      {.coupling = 1.0, .fields = LATTICE_GAUSSIAN, .width = 0.3}};
+  const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
+  const size_t kernels = cluster_kernels(kernel);
+  for (size_t k = 0; k < kernels; k++)
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+      for (size_t j = 0; j < sizeof kinds / sizeof *kinds; j++) {
+        struct ising_case with =
+            make_case(kernel[k], &large[i], &kinds[j], ISING_MOVE_SWENDSEN_WANG, 4 * i + j);
+        with.runs = 1;
+        with.capacity = 1;
+        if (share_has(4 * i + j))
+          compare(with, 1);
+      }
+}
+
+/* Where no bond is active, or all that their spins satisfy. */
+static void extreme_controls(void **state)
+{
+  (void)state;
+  static const double extreme[] = {0.0, 1e-30, 300.0, 1e5, 1e30};
+  const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
+  const size_t kernels = cluster_kernels(kernel);
+  for (size_t k = 0; k < kernels; k++)
+    for (size_t i = 0; i < 4 * sizeof extreme / sizeof *extreme; i++) {
+      const enum ising_move update = i % 2 == 0 ? ISING_MOVE_SWENDSEN_WANG : ISING_MOVE_WOLFF;
+      struct ising_pair pair;
+      struct ising_case with =
+          make_case(kernel[k], &shapes[2], &feelings[i % 4 < 2 ? 0 : 10], update, i);
+      with.runs = 1;
+      if (!fixture_serves(&with))
+        continue;
+      pair_open(&pair, &with, REPLICAS);
+      pair_sweep_reference(&pair, SWEEPS, &extreme[i / 4]);
+      fixture_sweep(&pair.fixture, SWEEPS, extreme[i / 4]);
+      pair_expect_replicas(&pair);
+      pair_close(&pair);
+    }
+}
+
+/* Without its field a square lattice has two sites a counter. */
+static void a_field_that_comes_and_goes(void **state)
+{
+  (void)state;
+  static const double fields[] = {0.0, 0.2, -0.1, 0.0};
+  const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
+  const size_t kernels = cluster_kernels(kernel);
+  for (size_t k = 0; k < kernels; k++)
+    for (size_t i = 0; i < 4; i++) {
+      struct ising_pair pair;
+      struct ising_case with = make_case(kernel[k], &shapes[2], &feelings[i < 2 ? 0 : 4],
+                                         ISING_MOVE_SWENDSEN_WANG + i % 2, i);
+      with.runs = 1;
+      with.moved = ISING_FIELD;
+      with.fixes = true;
+      with.fixed[ISING_BETA] = betas[0];
+      if (!fixture_serves(&with))
+        continue;
+      pair_open(&pair, &with, REPLICAS);
+      for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
+        pair.reference->moved_field = fields[f];
+        pair_sweep_reference(&pair, 1, &betas[0]);
+        fixture_sweep(&pair.fixture, 1, fields[f]);
+        pair_expect_replicas(&pair);
+      }
+      pair_close(&pair);
+    }
+}
+
+int main(void)
+{
+  test_device_require();
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(swendsen_wang_sweeps),        cmocka_unit_test(wolff_sweeps),
+      cmocka_unit_test(lattices_shared_by_threads),  cmocka_unit_test(extreme_controls),
+      cmocka_unit_test(a_field_that_comes_and_goes),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
