@@ -5,6 +5,7 @@
 
 #include "core/base/memory.h"
 #include "models/ising/cluster/cluster.h"
+#include "models/ising/cluster/cluster_samples.h"
 #include "models/ising/ising.h"
 #include "models/lattice/replicas_cpu.h"
 
@@ -66,8 +67,7 @@ static struct ising_cluster_cpu clusters_of(const struct gpumc_model *model,
   clusters.threads = (int)(clusters.shared && sharing < threads ? sharing : threads);
   clusters.areas = clusters.shared ? 1 : replicas < threads ? replicas : threads;
   clusters.area_bytes = 2 * spins_bytes(sites) + labels_bytes(sites) + flips_bytes(sites);
-  if (traits.couplings || traits.fields)
-    clusters.sample_terms = sites * (clusters.lattice.checkerboard.dimension + traits.fields);
+  clusters.sample_terms = ising_cluster_sample_terms(model);
   return clusters;
 }
 
@@ -81,39 +81,18 @@ size_t ising_cluster_cpu_bytes(const struct gpumc_model *model, const struct gpu
          plan->samples * clusters.sample_terms * sizeof *clusters.terms;
 }
 
-/* Couplings by axis, then fields, from those by site. */
-static enum gpumc_status fill_sample(const struct gpumc_model *model, size_t number, bool fields,
-                                     int32_t *coupling, int32_t *terms, struct gpumc_error *error)
-{
-  const size_t sites = model->sites, dimension = ising_parameters(model)->lattice.dimension;
-  GPUMC_TRY(ising_disorder_sample(model, number, coupling,
-                                  fields ? terms + dimension * sites : NULL, error));
-  for (size_t d = 0; d < dimension; d++)
-    for (size_t i = 0; i < sites; i++)
-      terms[d * sites + i] = coupling[i * dimension + d];
-  return GPUMC_OK;
-}
-
 static enum gpumc_status
 create_samples(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
                struct ising_cluster_cpu *clusters, struct gpumc_error *error)
 {
-  const size_t bonds = model->sites * clusters->lattice.checkerboard.dimension;
-  int32_t *coupling = NULL;
-  enum gpumc_status status;
   if (clusters->sample_terms == 0)
     return GPUMC_OK;
-  GPUMC_TRY_OUT(status,
-                gpumc_allocate_array(&clusters->terms, plan->samples * clusters->sample_terms,
-                                     "samples by site", error));
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&coupling, bonds, "couplings of a sample", error));
+  GPUMC_TRY(gpumc_allocate_array(&clusters->terms, plan->samples * clusters->sample_terms,
+                                 "samples by site", error));
   for (size_t s = 0; s < plan->samples; s++)
-    GPUMC_TRY_OUT(status,
-                  fill_sample(model, plan->first_sample + s, clusters->random_fields, coupling,
-                              clusters->terms + s * clusters->sample_terms, error));
-out:
-  free(coupling);
-  return status;
+    GPUMC_TRY(ising_cluster_sample(model, plan->first_sample + s,
+                                   clusters->terms + s * clusters->sample_terms, error));
+  return GPUMC_OK;
 }
 
 enum gpumc_status ising_cluster_cpu_create(const struct gpumc_ensemble *ensemble,
