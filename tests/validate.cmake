@@ -115,6 +115,7 @@ set(shared_tests
   "exact_test_ising2d_bits            1  5"
   "exact_test_ising2d_histogram       3  1"
   "exact_test_ising_bits              3  5"
+  "exact_test_ising_clusters          5  8"
   "exact_test_ising_operations        3  1"
   "exact_test_ising_spin_bits         4  1"
   "exact_test_pt_ea                   4  1"

@@ -142,6 +142,36 @@ static void lattices_shared_by_threads(void **state)
       }
 }
 
+/* Labels that do not fit into the shared memory of a GPU: tiles and seams, whole ones and parts;
+ * one replica, or several. */
+static void lattices_in_tiles(void **state)
+{
+  (void)state;
+  static const struct ising_shape large[] = {{2, {256, 256, 1}}, {2, {290, 196, 1}},
+                                             {2, {2, 3000, 1}},  {2, {49000, 2, 1}},
+                                             {3, {66, 36, 34}},  {3, {2, 40, 40}}};
+  static const struct ising_feeling kinds[] = {
+      {.coupling = 1.0},
+      {.coupling = -1.0, .field = 0.02},
+      {.coupling = 1.0, .couplings = LATTICE_BIMODAL, .positive = 0.7, .sample_each = true},
+      {.coupling = 1.0, .fields = LATTICE_GAUSSIAN, .width = 0.1}};
+  const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
+  const size_t kernels = cluster_kernels(kernel);
+  size_t number = 0;
+  for (size_t k = 0; k < kernels; k++)
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+      for (size_t j = 0; j < sizeof kinds / sizeof *kinds; j++, number++) {
+        struct ising_case with =
+            make_case(kernel[k], &large[i], &kinds[j], ISING_MOVE_SWENDSEN_WANG, number);
+        with.runs = 1 + j % 2;
+        if (share_has(number))
+          compare(with, 1 + i % 2);
+        with.update = ISING_MOVE_WOLFF;
+        if (share_has(number) && i % 4 == 0)
+          compare(with, 1);
+      }
+}
+
 /* Where no bond is active, or all that their spins satisfy. */
 static void extreme_controls(void **state)
 {
@@ -199,9 +229,9 @@ int main(void)
 {
   test_device_require();
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(swendsen_wang_sweeps),        cmocka_unit_test(wolff_sweeps),
-      cmocka_unit_test(lattices_shared_by_threads),  cmocka_unit_test(extreme_controls),
-      cmocka_unit_test(a_field_that_comes_and_goes),
+      cmocka_unit_test(swendsen_wang_sweeps),       cmocka_unit_test(wolff_sweeps),
+      cmocka_unit_test(lattices_shared_by_threads), cmocka_unit_test(lattices_in_tiles),
+      cmocka_unit_test(extreme_controls),           cmocka_unit_test(a_field_that_comes_and_goes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

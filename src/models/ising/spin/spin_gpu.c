@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "core/base/memory.h"
+#include "models/ising/cluster/cluster.h"
+#include "models/ising/cluster/cluster_host_gpu.h"
 #include "models/ising/ising_host_gpu.h"
 #include "models/ising/spin/spin_exchange_gpu.h"
 #include "models/lattice/replicas_gpu.h"
@@ -72,13 +74,17 @@ static void pack(const struct gpumc_model *model, const struct ising_spin_sample
     pack_terms(&lattice, from, samples->stride, to);
 }
 
-static struct ising_tables_layout tables_layout_of(const struct gpumc_model *model)
+/* The table's own part: masks, then what cluster moves take. */
+static struct ising_tables_layout
+tables_layout_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   const struct ising_spin_gpu_lattice lattice = lattice_of(model);
   const enum ising_spin_kind kind = ising_spin_kind(model);
   const size_t slots = 2 * (2 * lattice.dimension + 1);
-  struct ising_tables_layout layout = {
-      .own_bytes = masks_bytes(&lattice), .lanes = 1, .pack = pack};
+  struct ising_tables_layout layout = {.own_bytes = masks_bytes(&lattice) +
+                                                    ising_cluster_table_bytes(model, plan),
+                                       .lanes = 1,
+                                       .pack = pack};
   if (kind == ISING_SPIN_SIGNS)
     layout.group_bytes = slots * words_of(&lattice) * sizeof(uint32_t);
   if (kind == ISING_SPIN_TERMS)
@@ -117,21 +123,34 @@ fill_masks(const struct gpumc_ensemble *ensemble, void *own, struct gpumc_error 
 
 static struct ising_tables tables_of(const struct gpumc_ensemble *ensemble)
 {
-  const struct ising_tables_layout layout = tables_layout_of(ensemble->model);
+  const struct ising_tables_layout layout = tables_layout_of(ensemble->model, &ensemble->plan);
   return ising_tables_of(ensemble, &layout);
+}
+
+/* Returns the part of the table that is for cluster moves. */
+static void *cluster_table(const struct gpumc_ensemble *ensemble)
+{
+  const struct ising_spin_gpu_lattice lattice = lattice_of(ensemble->model);
+  return (unsigned char *)tables_of(ensemble).own + masks_bytes(&lattice);
+}
+
+/* Returns a description without replicas. */
+static struct ising_spin_replicas
+description_of(const struct gpumc_model *model, const struct gpumc_device *device)
+{
+  return (struct ising_spin_replicas){
+      .lattice = lattice_of(model),
+      .block_threads = device->block_threads,
+      .multiprocessors = (uint32_t)device->multiprocessors,
+      .shared_bytes = device->shared_bytes,
+  };
 }
 
 static struct ising_spin_replicas replicas_of(const struct gpumc_ensemble *ensemble)
 {
-  const struct lattice_gpu_storage *storage = lattice_gpu_storage_of(ensemble);
-  struct ising_spin_replicas replicas = {
-      .batch = lattice_gpu_batch(ensemble),
-      .lattice = lattice_of(ensemble->model),
-      .words = storage->replicas,
-      .block_threads = ensemble->device->block_threads,
-      .multiprocessors = (uint32_t)ensemble->device->multiprocessors,
-      .shared_bytes = ensemble->device->shared_bytes,
-  };
+  struct ising_spin_replicas replicas = description_of(ensemble->model, ensemble->device);
+  replicas.batch = lattice_gpu_batch(ensemble);
+  replicas.words = lattice_gpu_storage_of(ensemble)->replicas;
   replicas.lattice.masks = tables_of(ensemble).own;
   replicas.lattice.plane_masks =
       (const void *)(replicas.lattice.masks + words_of(&replicas.lattice));
@@ -156,14 +175,15 @@ static size_t units(const struct gpumc_model *model, const struct gpumc_ensemble
 
 static size_t table_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  const struct ising_tables_layout tables = tables_layout_of(model);
+  const struct ising_tables_layout tables = tables_layout_of(model, plan);
   return ising_tables_bytes(model, plan, &tables);
 }
 
 static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  const struct ising_tables_layout tables = tables_layout_of(ensemble->model);
+  const struct ising_tables_layout tables = tables_layout_of(ensemble->model, &ensemble->plan);
   GPUMC_TRY(ising_tables_fill(ensemble, &tables, error));
+  GPUMC_TRY(ising_cluster_table_fill(ensemble, cluster_table(ensemble), error));
   return fill_masks(ensemble, tables_of(ensemble).own, error);
 }
 
@@ -207,7 +227,18 @@ static const struct lattice_gpu_layout layout = {
     .convert = convert,
 };
 
-LATTICE_GPU_BYTES_AND_CREATE(layout)
+static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
+                    const struct gpumc_ensemble_plan *plan)
+{
+  const struct ising_spin_replicas replicas = description_of(model, device);
+  return lattice_gpu_bytes(&layout, model, plan) +
+         ising_cluster_scratch_bytes(&replicas, model, plan);
+}
+
+static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  return lattice_gpu_create(&layout, ensemble, error);
+}
 
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
@@ -257,9 +288,23 @@ static enum gpumc_status measure_rest(const struct ising_spin_gpu_sweep *sweep, 
   return ising_spin_measure_stored(&arguments, error);
 }
 
+static enum gpumc_status sweep_clusters(struct gpumc_ensemble *ensemble, const double *control,
+                                        uint32_t sweeps, struct gpumc_error *error)
+{
+  const struct ising_spin_replicas replicas = replicas_of(ensemble);
+  const struct ising_tables tables = tables_of(ensemble);
+  GPUMC_TRY(ising_tables_set_rules(ensemble, &tables, control, error));
+  return ising_cluster_gpu_sweep(ensemble, &replicas, &tables, cluster_table(ensemble), control,
+                                 sweeps, error);
+}
+
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                                uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
+  if (sweeps > 0 && ising_cluster_moves(&ensemble->plan)) {
+    GPUMC_TRY(sweep_clusters(ensemble, target->control, sweeps, error));
+    sweeps = 0;
+  }
   struct ising_spin_gpu_sweep arguments = {
       .replicas = replicas_of(ensemble),
       .tables = tables_of(ensemble),

@@ -1,0 +1,107 @@
+/* Cluster moves of the kernel `spin` on a GPU: samples by site, arguments of the drivers, and which
+ * of them sweeps. */
+#include "models/ising/cluster/cluster_host_gpu.h"
+
+#include <stdlib.h>
+
+#include "core/base/memory.h"
+#include "models/ising/cluster/cluster.h"
+#include "models/ising/cluster/cluster_samples.h"
+#include "models/ising/ising.h"
+#include "models/lattice/replicas_gpu.h"
+
+size_t
+ising_cluster_table_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  if (!ising_cluster_moves(plan))
+    return 0;
+  return plan->samples * ising_cluster_sample_terms(model) * sizeof(int32_t);
+}
+
+enum gpumc_status
+ising_cluster_table_fill(struct gpumc_ensemble *ensemble, void *table, struct gpumc_error *error)
+{
+  struct gpumc_device *device = ensemble->device;
+  const struct gpumc_ensemble_plan *plan = &ensemble->plan;
+  const size_t terms = ising_cluster_sample_terms(ensemble->model);
+  int32_t *sample;
+  if (ising_cluster_table_bytes(ensemble->model, plan) == 0)
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_allocate_array(&sample, terms, "a sample by site", error));
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t s = 0; s < plan->samples; s++) {
+    GPUMC_TRY_OUT(status,
+                  ising_cluster_sample(ensemble->model, plan->first_sample + s, sample, error));
+    GPUMC_TRY_OUT(status, device->ops->copy_to_device(device, (int32_t *)table + s * terms, sample,
+                                                      terms * sizeof *sample, error));
+  }
+out:
+  free(sample);
+  return status;
+}
+
+static struct ising_cluster_gpu arguments_of(const struct ising_spin_replicas *replicas,
+                                             const struct gpumc_model *model,
+                                             const struct gpumc_ensemble_plan *plan)
+{
+  const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
+  const uint32_t length[ISING_CLUSTER_AXES] = {
+      (uint32_t)lattice->length_x, (uint32_t)lattice->length_y, (uint32_t)lattice->length_z};
+  return (struct ising_cluster_gpu){
+      .replicas = *replicas,
+      .tiling = ising_cluster_tiling_make((uint32_t)lattice->dimension, length),
+      .sample_terms = ising_cluster_sample_terms(model),
+      .samples = (uint32_t)plan->samples,
+      .random_fields = ising_disorder_traits(model).fields,
+      .clusters = plan->options.own[0] > 0 ? (uint32_t)plan->options.own[0] : 1,
+  };
+}
+
+/* Returns what a sweep of so many replicas takes. */
+static size_t scratch_of(const struct ising_cluster_gpu *arguments,
+                         const struct gpumc_ensemble_plan *plan, size_t replicas)
+{
+  if (plan->move == ISING_MOVE_WOLFF)
+    return ising_cluster_wolff_scratch(arguments, replicas);
+  return ising_cluster_block_fits(arguments) ? 0 : ising_cluster_tiles_scratch(arguments, replicas);
+}
+
+size_t ising_cluster_scratch_bytes(const struct ising_spin_replicas *replicas,
+                                   const struct gpumc_model *model,
+                                   const struct gpumc_ensemble_plan *plan)
+{
+  const struct ising_cluster_gpu arguments = arguments_of(replicas, model, plan);
+  return ising_cluster_moves(plan) ? scratch_of(&arguments, plan, plan->runs * plan->capacity) : 0;
+}
+
+/* Returns whether any run has a field. */
+static bool has_fields(const struct gpumc_ensemble *ensemble, const double *control)
+{
+  bool has = ising_disorder_traits(ensemble->model).fields;
+  for (size_t m = 0; m < ensemble->runs; m++)
+    has = has || ising_controls_of(control, m)[ISING_FIELD] != 0.0;
+  return has;
+}
+
+enum gpumc_status
+ising_cluster_gpu_sweep(struct gpumc_ensemble *ensemble, const struct ising_spin_replicas *replicas,
+                        const struct ising_tables *tables, const void *table, const double *control,
+                        uint32_t sweeps, struct gpumc_error *error)
+{
+  const struct gpumc_ensemble_plan *plan = &ensemble->plan;
+  struct ising_cluster_gpu arguments = arguments_of(replicas, ensemble->model, plan);
+  arguments.rules = tables->rules;
+  arguments.by_run = tables->by_run;
+  arguments.plan_runs = tables->plan_runs;
+  arguments.terms = arguments.sample_terms > 0 ? table : NULL;
+  arguments.fields = has_fields(ensemble, control);
+  arguments.sweeps = sweeps;
+  arguments.accepted = ensemble->accepted;
+  const size_t bytes = scratch_of(&arguments, plan, ensemble->runs * plan->capacity);
+  if (bytes > 0)
+    GPUMC_TRY(lattice_gpu_scratch(ensemble, bytes, &arguments.scratch, error));
+  if (plan->move == ISING_MOVE_WOLFF)
+    return ising_cluster_wolff_sweep(&arguments, error);
+  return ising_cluster_block_fits(&arguments) ? ising_cluster_block_sweep(&arguments, error)
+                                              : ising_cluster_tiles_sweep(&arguments, error);
+}
