@@ -72,7 +72,7 @@ class Refused(Outside):
     def test_another_abi_is_refused_before_anything_runs(self):
         loud, plugin = self.built["loud"], self.path("plugins/potts.so")
         edited(loud, plugin, (ABI, b"\x63\0\0\0"))
-        self.refused("ABI 99", "ABI 2", "build it against the headers")
+        self.refused("ABI 99", "ABI 1", "build it against the headers")
         edited(loud, plugin, (LAYOUT, b"\xff\xff\0\0"))
         self.refused("other headers", "struct gpumc_algorithm_ops differs", "build it")
         edited(loud, plugin, (LAYOUT + 4 * 300, b"\xff\xff\0\0"))

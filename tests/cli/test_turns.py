@@ -94,7 +94,7 @@ class Turns(unittest.TestCase):
         self.assertIn("kernel.width has no effect with update: [{heat_bath: 1}, {mixed: 5}], only with metropolis_small: set "
                       "algorithm.update to that, or leave kernel.width out",
                       self.mistake("[{heat_bath: 1}, {mixed: 5}]", PT, "kernel: {width: 0.25}\n"))
-        self.assertIn("metropolis_small tunes its width during at least the first 8 sweeps that it makes of the thermalization",
+        self.assertIn("metropolis_small tunes its width during at least the first 8 sweeps that it makes in the thermalization",
                       self.mistake("[{heat_bath: 90}, {metropolis_small: 2}]", PT))
 
     def test_mistakes_have_a_place_and_a_remedy(self):

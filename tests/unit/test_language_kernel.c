@@ -362,13 +362,12 @@ static void test_steps_in_turns(void **state)
   check(&plugins, STEPS("16", "[{still: 1}, {shift: 1}]"), "wide", NULL);
   check(
       &plugins, STEPS("15", "[{still: 1}, {shift: 1}]"), NULL,
-      "c.yaml:5:45: shift tunes its width during at least the first 8 sweeps that it makes of the "
+      "c.yaml:5:45: shift tunes its width during at least the first 8 sweeps that it makes in the "
       "thermalization: set a longer algorithm.thermalization, or kernel.width");
   check(&plugins, STEPS("15", "[{still: 1}, {shift: 1}]") "kernel: {width: 1}\n", "wide", NULL);
   check(&plugins, STEPS("100", "[{shift: 1}, {dive: 1}]"), NULL,
-        "c.yaml:5:58: shift and dive both have a step of their own, width and depth: only one of "
-        "the moves that "
-        "take turns may have one");
+        "c.yaml:5:58: shift and dive both have a step of their own, width and depth: of moves that "
+        "take turns only one may have any");
   check(&plugins, STEPS("100", "[{still: 1}, {shift: 1}]") "kernel: {depth: 1}\n", NULL,
         "c.yaml:6:17: kernel.depth has no effect with update: [{still: 1}, {shift: 1}], only "
         "with dive: set algorithm.update to that, or leave kernel.depth out");

@@ -27,10 +27,12 @@ static void set_turns(struct gpumc_ensemble_plan *plan, const struct gpumc_turn 
   plan->move = turn[0].move;
 }
 
-static void open_runs(struct ising_fixture *fixture, const struct gpumc_kernel_ops *kernel)
+static void
+open_runs(struct ising_fixture *fixture, const struct gpumc_kernel_ops *kernel, uint32_t move)
 {
   struct ising_case with = fixture_case(kernel, 2, shape, REPLICAS);
   with.runs = RUNS;
+  with.update = (enum ising_move)move;
   fixture_open(fixture, &with);
   fixture_randomize(fixture, &with, REPLICAS);
 }
@@ -44,16 +46,6 @@ static void sweep(struct ising_fixture *fixture, uint32_t piece)
     if (fixture->ensemble.time < 8 && fixture->ensemble.time + part > 8)
       part = 8 - fixture->ensemble.time;
     fixture_sweep_each(fixture, part, beta);
-  }
-}
-
-static void sweep_by_hand(struct ising_fixture *fixture, const struct gpumc_turn *by)
-{
-  const uint32_t cycle = by[0].sweeps + by[1].sweeps;
-  for (uint32_t time = 0; time < SWEEPS; time++) {
-    const double beta[RUNS] = {0.3, time < 8 ? 0.5 : 0.4};
-    fixture->ensemble.plan.move = by[time % cycle < by[0].sweeps ? 0 : 1].move;
-    fixture_sweep_each(fixture, 1, beta);
   }
 }
 
@@ -71,16 +63,58 @@ static uint8_t *states_of(struct ising_fixture *fixture)
   return states;
 }
 
+/* Copies all states, the time and the generators, if there are any, from one ensemble to another.
+ */
+static void hand_over(struct ising_fixture *from, struct ising_fixture *to)
+{
+  struct gpumc_error error = {0};
+  const struct gpumc_kernel_ops *ops = from->ensemble.ops;
+  const size_t bytes = ops->state_bytes != NULL ? ops->state_bytes(&from->ensemble) : 0;
+  uint8_t *states = states_of(from), *generators = malloc(bytes + 1);
+  assert_non_null(generators);
+  for (size_t m = 0; m < RUNS; m++) {
+    assert_ok(ops->set(&to->ensemble, m, 0, REPLICAS,
+                       states + m * REPLICAS * from->model.portable_bytes, &error),
+              &error);
+    if (bytes > 0) {
+      assert_ok(ops->get_state(&from->ensemble, m, generators, &error), &error);
+      assert_ok(ops->set_state(&to->ensemble, m, generators, &error), &error);
+    }
+  }
+  to->ensemble.time = from->ensemble.time;
+  free(generators);
+  free(states);
+}
+
+/* Returns the states after single sweeps in two ensembles, each of which knows one move alone, and
+ * nothing that it may keep between sweeps is of the other's. */
+static uint8_t *states_by_hand(const struct gpumc_kernel_ops *kernel, const struct gpumc_turn *by)
+{
+  struct ising_fixture fixture[2];
+  size_t last = 0;
+  for (size_t i = 0; i < 2; i++)
+    open_runs(&fixture[i], kernel, by[i].move);
+  for (uint32_t time = 0; time < SWEEPS; time++) {
+    const double beta[RUNS] = {0.3, time < 8 ? 0.5 : 0.4};
+    const size_t now = time % (by[0].sweeps + by[1].sweeps) < by[0].sweeps ? 0 : 1;
+    if (now != last)
+      hand_over(&fixture[last], &fixture[now]);
+    fixture_sweep_each(&fixture[now], 1, beta);
+    last = now;
+  }
+  uint8_t *states = states_of(&fixture[last]);
+  for (size_t i = 0; i < 2; i++)
+    fixture_close(&fixture[i]);
+  return states;
+}
+
 static uint8_t *states_after(const struct gpumc_kernel_ops *kernel, uint32_t piece,
                              const struct gpumc_turn *by, size_t *bytes)
 {
   struct ising_fixture fixture;
-  open_runs(&fixture, kernel);
-  if (piece > 0) {
-    set_turns(&fixture.ensemble.plan, by, 2);
-    sweep(&fixture, piece);
-  } else
-    sweep_by_hand(&fixture, by);
+  open_runs(&fixture, kernel, by[0].move);
+  set_turns(&fixture.ensemble.plan, by, 2);
+  sweep(&fixture, piece);
   uint8_t *states = states_of(&fixture);
   *bytes = RUNS * REPLICAS * fixture.model.portable_bytes;
   fixture_close(&fixture);
@@ -94,7 +128,7 @@ static void check_kernel(const struct gpumc_kernel_ops *kernel)
   static const struct gpumc_turn other[] = {{ISING_MOVE_HEAT_BATH, 1}, {ISING_MOVE_METROPOLIS, 2}};
   static const uint32_t pieces[] = {1, 2, 5, SWEEPS};
   size_t bytes;
-  uint8_t *by_hand = states_after(kernel, 0, turns, &bytes);
+  uint8_t *by_hand = states_by_hand(kernel, turns);
   for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
     uint8_t *states = states_after(kernel, pieces[i], turns, &bytes);
     if (memcmp(states, by_hand, bytes) != 0)

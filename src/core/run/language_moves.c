@@ -91,8 +91,8 @@ static void refuse_for_moves(struct gpumc_language *language, const struct gpumc
     gpumc_text_free(&update);
   } else
     gpumc_params_mistake(params, report, key,
-                         "kernel.%s has no effect with algorithm %s, which %s%s, only with update: "
-                         "%s: leave kernel.%s out",
+                         "kernel.%s has no effect with algorithm %s, which %s%s, only with "
+                         "update: %s: leave kernel.%s out",
                          key, language->algorithm->name,
                          first != NULL ? "sweeps by " : "does not sweep",
                          first != NULL ? first->name : "", names, key);
@@ -141,11 +141,10 @@ static const struct gpumc_move *find_stepping(struct gpumc_language *language,
     if (move == NULL || move->step == NULL || move == stepping)
       continue;
     if (stepping != NULL) {
-      gpumc_params_mistake(
-          params, &language->report, "update",
-          "%s and %s both have a step of their own, %s and %s: only one of the moves "
-          "that take turns may have one",
-          stepping->name, move->name, stepping->step->key, move->step->key);
+      gpumc_params_mistake(params, &language->report, "update",
+                           "%s and %s both have a step of their own, %s and %s: of moves that take "
+                           "turns only one may have any",
+                           stepping->name, move->name, stepping->step->key, move->step->key);
       return NULL;
     }
     stepping = move;
@@ -181,10 +180,10 @@ static void check_step(struct gpumc_language *language, const struct gpumc_node 
     gpumc_params_mistake(
         &times, &language->report,
         gpumc_node_find(root, "algorithm.thermalization") != NULL ? "thermalization" : "update",
-        "%s tunes its %s during at least the first %d sweeps %sof the thermalization: set a longer "
+        "%s tunes its %s during at least the first %d sweeps %s the thermalization: set a longer "
         "algorithm.thermalization, or kernel.%s",
         move->name, move->step->label.name, GPUMC_STEP_FIRST,
-        moves.update.count > 1 ? "that it makes " : "", move->step->key);
+        moves.update.count > 1 ? "that it makes in" : "of", move->step->key);
 }
 
 /* ---- channels that only some moves can measure ---- */

@@ -13,6 +13,7 @@
 
 #include "core/base/memory.h"
 #include "models/ising/cluster/cluster_rules.h"
+#include "core/simulation/steps.h"
 #include "models/ising/ising.h"
 
 enum {
@@ -230,7 +231,29 @@ out:
   return status;
 }
 
-static const char *const keys_of_wolff[] = {"clusters", NULL};
+static double given_clusters(const struct gpumc_kernel_options *options)
+{
+  return (double)options->own[0];
+}
+
+/* Returns how many clusters flip as many spins as there are sites, if `clusters` flip `updated`
+ * spins a site. */
+static double adapted_clusters(double clusters, double updated)
+{
+  return updated > 0 ? rint(clusters / updated) : ISING_WOLFF_CLUSTERS_MAXIMUM;
+}
+
+/* A whole number. Clusters are largest at low temperatures, so that tuning begins with one. */
+static const struct gpumc_step clusters = {
+    .label = {"clusters", "clusters of a sweep", "1", ""},
+    .key = "clusters",
+    .least = 1,
+    .largest = ISING_WOLFF_CLUSTERS_MAXIMUM,
+    .first = 1,
+    .given = given_clusters,
+    .adapt = adapted_clusters,
+    .share = {"updated", "spins flipped per site and sweep", "1", ""},
+};
 
 const struct gpumc_move ising_moves[ISING_MOVES] = {
     [ISING_MOVE_METROPOLIS] =
@@ -240,8 +263,9 @@ const struct gpumc_move ising_moves[ISING_MOVES] = {
          .at_zero = "at beta = 0 Metropolis accepts every flip, so a sweep flips all spins and the "
                     "energy never changes: use update: heat_bath, or a beta above 0",
          .warn = warn_of_metropolis},
-    [ISING_MOVE_HEAT_BATH] = {.name = "heat_bath",
-                              .summary = "a spin is redrawn from its equilibrium distribution, given its neighbours"},
+    [ISING_MOVE_HEAT_BATH] =
+        {.name = "heat_bath",
+         .summary = "a spin is redrawn from its equilibrium distribution, given its neighbours"},
     [ISING_MOVE_SWENDSEN_WANG] = {.name = "swendsen_wang",
                                   .summary = "all clusters of spins joined by active bonds are "
                                              "found, and each is flipped with probability "
@@ -249,15 +273,16 @@ const struct gpumc_move ising_moves[ISING_MOVES] = {
     [ISING_MOVE_WOLFF] = {.name = "wolff",
                           .summary = "kernel.clusters clusters, each that of a random spin, are "
                                      "flipped one after the other",
-                          .keys = keys_of_wolff}};
+                          .step = &clusters}};
 
 const struct gpumc_key ising_move_keys[] = {
     {.name = "clusters",
      .type = GPUMC_KEY_INTEGER,
-     .doc = "Clusters that a sweep of `update: wolff` flips, one after the other; with other "
-            "moves only the default is accepted. Kernel `spin` only.",
-     .default_text = "1",
-     .of_move = true,
+     .doc =
+         "Number of clusters that a sweep of `update: wolff` flips, one after the other; by "
+         "default "
+         "it is tuned at each temperature during the thermalization, so that a sweep flips as many "
+         "spins as there are sites. Kernel `spin` only.",
      .unit = "clusters",
      .minimum = 1,
      .maximum = ISING_WOLFF_CLUSTERS_MAXIMUM,
@@ -267,6 +292,7 @@ const struct gpumc_key ising_move_keys[] = {
 
 void ising_read_move_keys(const struct gpumc_params *kernel, struct gpumc_kernel_options *options)
 {
-  options->own[0] =
-      gpumc_params_has(kernel, "clusters") ? (uint64_t)gpumc_params_integer(kernel, "clusters") : 1;
+  *options = (struct gpumc_kernel_options){0};
+  if (gpumc_params_has(kernel, "clusters"))
+    options->own[0] = (uint64_t)gpumc_params_integer(kernel, "clusters");
 }

@@ -74,13 +74,18 @@ struct ising_cluster_cpu {
   int threads;
 };
 
-/* Whether the plan's move is one of clusters. */
+/* Whether the move of the sweeps being made is one of clusters, and whether any of the plan is. */
 static inline bool ising_cluster_moves(const struct gpumc_ensemble_plan *plan)
 {
   return plan->move >= ISING_LOCAL_MOVES;
 }
+static inline bool ising_cluster_is_planned(const struct gpumc_ensemble_plan *plan)
+{
+  return gpumc_plan_makes(plan, ISING_MOVE_SWENDSEN_WANG) ||
+         gpumc_plan_makes(plan, ISING_MOVE_WOLFF);
+}
 
-/* For plans whose move is; the first is 0 for others. Free is legal on a zeroed object. */
+/* For plans with such a move; the first is 0 for others. Free is legal on a zeroed object. */
 size_t ising_cluster_cpu_bytes(const struct gpumc_model *model, const struct gpumc_device *device,
                                const struct gpumc_ensemble_plan *plan);
 GPUMC_MUST_CHECK enum gpumc_status ising_cluster_cpu_create(const struct gpumc_ensemble *ensemble,

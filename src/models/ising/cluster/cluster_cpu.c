@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/simulation/steps.h"
 #include "models/ising/cluster/cluster.h"
 #include "models/ising/cluster/cluster_samples.h"
 #include "models/ising/ising.h"
@@ -62,8 +63,9 @@ static struct ising_cluster_cpu clusters_of(const struct gpumc_model *model,
                                        .random_fields = traits.fields};
   const size_t most = sites / SHARED_SITES, layers = clusters.lattice.layers;
   const size_t sharing = most < layers ? most : layers;
-  clusters.shared =
-      plan->move == ISING_MOVE_SWENDSEN_WANG && replicas < SHARED_REPLICAS * threads && sharing > 1;
+  clusters.shared = gpumc_plan_makes(plan, ISING_MOVE_SWENDSEN_WANG) &&
+                    !gpumc_plan_makes(plan, ISING_MOVE_WOLFF) &&
+                    replicas < SHARED_REPLICAS * threads && sharing > 1;
   clusters.threads = (int)(clusters.shared && sharing < threads ? sharing : threads);
   clusters.areas = clusters.shared ? 1 : replicas < threads ? replicas : threads;
   clusters.area_bytes = 2 * spins_bytes(sites) + labels_bytes(sites) + flips_bytes(sites);
@@ -75,7 +77,7 @@ size_t ising_cluster_cpu_bytes(const struct gpumc_model *model, const struct gpu
                                const struct gpumc_ensemble_plan *plan)
 {
   const struct ising_cluster_cpu clusters = clusters_of(model, device, plan);
-  if (!ising_cluster_moves(plan))
+  if (!ising_cluster_is_planned(plan))
     return 0;
   return clusters.areas * clusters.area_bytes + plan->runs * sizeof *clusters.rule +
          plan->samples * clusters.sample_terms * sizeof *clusters.terms;
@@ -100,7 +102,7 @@ enum gpumc_status ising_cluster_cpu_create(const struct gpumc_ensemble *ensemble
                                            struct gpumc_error *error)
 {
   const struct gpumc_ensemble_plan *plan = &ensemble->plan;
-  if (!ising_cluster_moves(plan))
+  if (!ising_cluster_is_planned(plan))
     return GPUMC_OK;
   *clusters = clusters_of(ensemble->model, ensemble->device, plan);
   GPUMC_TRY(gpumc_allocate_array(&clusters->rule, plan->runs, "rules of the runs", error));
@@ -187,13 +189,6 @@ static void swendsen_wang(const struct ising_cluster_ops *ops,
   wait_for_all(shared);
 }
 
-/* Returns Wolff's clusters in a sweep. */
-static uint32_t clusters_a_sweep(const struct gpumc_ensemble *ensemble)
-{
-  const uint64_t given = ensemble->plan.options.own[0];
-  return given > 0 ? (uint32_t)given : 1;
-}
-
 /* Sweeps the replica in a thread's area: alone, or with the threads first .. of a team. */
 static void sweep_replica(const struct gpumc_ensemble *ensemble,
                           const struct ising_cluster_cpu *clusters,
@@ -210,7 +205,8 @@ static void sweep_replica(const struct gpumc_ensemble *ensemble,
   wait_for_all(shared);
   for (uint32_t s = 0; s < sweeps; s++, work.time++)
     if (ensemble->plan.move == ISING_MOVE_WOLFF)
-      (void)ops->wolff(&work, clusters_a_sweep(ensemble));
+      gpumc_steps_count(ensemble, place->run,
+                        ops->wolff(&work, (uint32_t)ensemble->step[place->run]));
     else
       swendsen_wang(ops, &work, first, end, shared);
   ops->store(&work, place->data, first, end);

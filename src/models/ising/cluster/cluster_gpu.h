@@ -15,8 +15,7 @@ extern "C" {
 
 /* terms[samples][sample_terms]: [dimension][sites] couplings of a sample, and its fields behind
  * them if there are random ones, in quanta; NULL: all are uniform. `fields`: any run has a field.
- * clusters: Wolff's, a sweep. accepted[runs]: takes the sites that these flip; NULL: not counted.
- * Device memory. */
+ * accepted[runs]: takes the sites that Wolff's clusters flip. Device memory. */
 struct ising_cluster_gpu {
   struct ising_spin_replicas replicas;
   struct ising_cluster_tiling tiling;
@@ -25,9 +24,16 @@ struct ising_cluster_gpu {
   size_t sample_terms;
   uint32_t samples, by_run, plan_runs; /* see struct ising_tables */
   uint32_t random_fields, fields;
-  uint32_t sweeps, clusters;
+  uint32_t sweeps;
   uint64_t *accepted;
   void *scratch;
+};
+
+/* Runs first .. first + count - 1, and Wolff's clusters of a sweep of each. */
+enum { ISING_WOLFF_RUNS_AT_ONCE = 256 };
+struct ising_wolff_part {
+  uint32_t first, count;
+  uint32_t clusters[ISING_WOLFF_RUNS_AT_ONCE];
 };
 
 /* Swendsen-Wang for replicas whose labels fit into shared memory; returns whether they do. */
@@ -35,14 +41,15 @@ int ising_cluster_block_fits(const struct ising_cluster_gpu *arguments);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_cluster_block_sweep(const struct ising_cluster_gpu *arguments, struct gpumc_error *error);
 
-/* Swendsen-Wang by tiles, and Wolff. Return the scratch that a sweep takes, for so many replicas of
+/* Swendsen-Wang by tiles, and Wolff. Return the scratch of a sweep, for this number of replicas of
  * all runs. */
 size_t ising_cluster_tiles_scratch(const struct ising_cluster_gpu *arguments, size_t replicas);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_cluster_tiles_sweep(const struct ising_cluster_gpu *arguments, struct gpumc_error *error);
 size_t ising_cluster_wolff_scratch(const struct ising_cluster_gpu *arguments, size_t replicas);
 GPUMC_MUST_CHECK enum gpumc_status
-ising_cluster_wolff_sweep(const struct ising_cluster_gpu *arguments, struct gpumc_error *error);
+ising_cluster_wolff_sweep(const struct ising_cluster_gpu *arguments,
+                          const struct ising_wolff_part *part, struct gpumc_error *error);
 
 #ifdef __cplusplus
 }

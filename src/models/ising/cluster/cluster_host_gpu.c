@@ -13,7 +13,7 @@
 size_t
 ising_cluster_table_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  if (!ising_cluster_moves(plan))
+  if (!ising_cluster_is_planned(plan))
     return 0;
   return plan->samples * ising_cluster_sample_terms(model) * sizeof(int32_t);
 }
@@ -53,15 +53,13 @@ static struct ising_cluster_gpu arguments_of(const struct ising_spin_replicas *r
       .sample_terms = ising_cluster_sample_terms(model),
       .samples = (uint32_t)plan->samples,
       .random_fields = ising_disorder_traits(model).fields,
-      .clusters = plan->options.own[0] > 0 ? (uint32_t)plan->options.own[0] : 1,
   };
 }
 
-/* Returns what a sweep of so many replicas takes. */
-static size_t scratch_of(const struct ising_cluster_gpu *arguments,
-                         const struct gpumc_ensemble_plan *plan, size_t replicas)
+/* Returns the scratch of a sweep of this number of replicas by that move. */
+static size_t scratch_of(const struct ising_cluster_gpu *arguments, uint32_t move, size_t replicas)
 {
-  if (plan->move == ISING_MOVE_WOLFF)
+  if (move == ISING_MOVE_WOLFF)
     return ising_cluster_wolff_scratch(arguments, replicas);
   return ising_cluster_block_fits(arguments) ? 0 : ising_cluster_tiles_scratch(arguments, replicas);
 }
@@ -71,7 +69,14 @@ size_t ising_cluster_scratch_bytes(const struct ising_spin_replicas *replicas,
                                    const struct gpumc_ensemble_plan *plan)
 {
   const struct ising_cluster_gpu arguments = arguments_of(replicas, model, plan);
-  return ising_cluster_moves(plan) ? scratch_of(&arguments, plan, plan->runs * plan->capacity) : 0;
+  size_t most = 0;
+  for (uint32_t move = ISING_LOCAL_MOVES; move < ISING_MOVES; move++) {
+    const size_t bytes = gpumc_plan_makes(plan, move)
+                             ? scratch_of(&arguments, move, plan->runs * plan->capacity)
+                             : 0;
+    most = bytes > most ? bytes : most;
+  }
+  return most;
 }
 
 /* Returns whether any run has a field. */
@@ -81,6 +86,22 @@ static bool has_fields(const struct gpumc_ensemble *ensemble, const double *cont
   for (size_t m = 0; m < ensemble->runs; m++)
     has = has || ising_controls_of(control, m)[ISING_FIELD] != 0.0;
   return has;
+}
+
+/* Numbers of clusters travel with launches, each for some of the runs. */
+static enum gpumc_status sweep_wolff(const struct gpumc_ensemble *ensemble,
+                                     struct ising_cluster_gpu *arguments, struct gpumc_error *error)
+{
+  struct ising_wolff_part part = {.first = 0};
+  for (size_t m = 0; m < ensemble->runs; m += part.count) {
+    const size_t left = ensemble->runs - m;
+    part.first = (uint32_t)m;
+    part.count = (uint32_t)(left < ISING_WOLFF_RUNS_AT_ONCE ? left : ISING_WOLFF_RUNS_AT_ONCE);
+    for (uint32_t i = 0; i < part.count; i++)
+      part.clusters[i] = (uint32_t)ensemble->step[m + i];
+    GPUMC_TRY(ising_cluster_wolff_sweep(arguments, &part, error));
+  }
+  return GPUMC_OK;
 }
 
 enum gpumc_status
@@ -97,11 +118,11 @@ ising_cluster_gpu_sweep(struct gpumc_ensemble *ensemble, const struct ising_spin
   arguments.fields = has_fields(ensemble, control);
   arguments.sweeps = sweeps;
   arguments.accepted = ensemble->accepted;
-  const size_t bytes = scratch_of(&arguments, plan, ensemble->runs * plan->capacity);
+  const size_t bytes = scratch_of(&arguments, plan->move, ensemble->runs * plan->capacity);
   if (bytes > 0)
     GPUMC_TRY(lattice_gpu_scratch(ensemble, bytes, &arguments.scratch, error));
   if (plan->move == ISING_MOVE_WOLFF)
-    return ising_cluster_wolff_sweep(&arguments, error);
+    return sweep_wolff(ensemble, &arguments, error);
   return ising_cluster_block_fits(&arguments) ? ising_cluster_block_sweep(&arguments, error)
                                               : ising_cluster_tiles_sweep(&arguments, error);
 }

@@ -249,17 +249,18 @@ take_memory(const struct ising_cluster_gpu *arguments, uint32_t *shared, struct 
 template <uint32_t ROUNDS>
 __global__ void __launch_bounds__(THREADS_MAXIMUM)
     sweep_wolff(const __grid_constant__ struct ising_cluster_gpu arguments,
-                const __grid_constant__ struct shape shape)
+                const __grid_constant__ struct shape shape,
+                const __grid_constant__ struct ising_wolff_part part)
 {
   extern __shared__ uint32_t shared[];
   __shared__ struct growth growth;
   const struct lattice_batch *batch = &arguments.replicas.batch;
   struct work work = {&shape, {}, NULL, NULL, NULL, &growth};
   take_memory(&arguments, shared, &work);
-  for (size_t i = blockIdx.x; i < batch->runs * batch->capacity; i += gridDim.x) {
-    const uint32_t run = (uint32_t)(i / batch->capacity);
-    const uint32_t replica = (uint32_t)(i - run * batch->capacity);
-    uint32_t *stored = arguments.replicas.words + i * shape.words;
+  for (size_t i = blockIdx.x; i < part.count * batch->capacity; i += gridDim.x) {
+    const uint32_t of_part = (uint32_t)(i / batch->capacity), run = part.first + of_part;
+    const uint32_t replica = (uint32_t)(i - of_part * batch->capacity);
+    uint32_t *stored = arguments.replicas.words + (run * batch->capacity + replica) * shape.words;
     uint64_t flipped = 0;
     if (replica >= batch->size[run])
       continue;
@@ -269,7 +270,7 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
       work.words = stored;
     for (uint32_t s = 0; s < arguments.sweeps; s++) {
       work.sweep = ising_cluster_sweep_of(&arguments, run, replica, batch->time + s);
-      for (uint32_t c = 0; c < arguments.clusters; c++) {
+      for (uint32_t c = 0; c < part.clusters[of_part]; c++) {
         const uint32_t size = grow<ROUNDS>(&work, c);
         flipped += growth.joined != 0 ? 0 : size;
         flip(&work, size);
@@ -277,19 +278,20 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
     }
     if (shape.shared_bits)
       copy(&work, stored, work.words);
-    if (arguments.accepted != NULL && threadIdx.x == 0)
+    if (threadIdx.x == 0)
       atomicAdd((unsigned long long *)&arguments.accepted[run], (unsigned long long)flipped);
   }
 }
 
-extern "C" enum gpumc_status
-ising_cluster_wolff_sweep(const struct ising_cluster_gpu *arguments, struct gpumc_error *error)
+extern "C" enum gpumc_status ising_cluster_wolff_sweep(const struct ising_cluster_gpu *arguments,
+                                                       const struct ising_wolff_part *part,
+                                                       struct gpumc_error *error)
 {
   const struct lattice_batch *batch = &arguments->replicas.batch;
-  const struct shape shape = choose_shape(arguments, batch->runs * batch->capacity);
-  void (*kernel)(struct ising_cluster_gpu, struct shape) =
+  const struct shape shape = choose_shape(arguments, part->count * batch->capacity);
+  void (*kernel)(struct ising_cluster_gpu, struct shape, struct ising_wolff_part) =
       batch->rounds == 7 ? sweep_wolff<7> : sweep_wolff<10>;
   kernel<<<shape.blocks, shape.threads, shape.shared_bytes, (cudaStream_t)batch->stream>>>(
-      *arguments, shape);
+      *arguments, shape, *part);
   return GPUMC_CUDA_LAUNCHED("sweep_wolff", error);
 }

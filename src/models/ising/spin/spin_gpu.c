@@ -205,17 +205,7 @@ static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_
   return plan->clusters ? blocks * exchange_words(model) * sizeof(uint32_t) : 0;
 }
 
-static enum gpumc_status check(const struct gpumc_ensemble *ensemble, struct gpumc_error *error)
-{
-  return ensemble->plan.move < ISING_LOCAL_MOVES
-             ? GPUMC_OK
-             : gpumc_error_set(error, GPUMC_INVALID,
-                               "update: %s is not on GPUs yet: use kernel.device: cpu",
-                               ensemble->ops->moves[ensemble->plan.move].name);
-}
-
 static const struct lattice_gpu_layout layout = {
-    .check = check,
     .group = 1,
     .unit_bytes = (size_t)2 * ISING_SPIN_WORDS * sizeof(uint32_t),
     .sites_limit = LATTICE_GPU_SITES_LIMIT,
