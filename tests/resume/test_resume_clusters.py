@@ -1,0 +1,47 @@
+"""Canonical runs with cluster moves that are killed or stopped end with the numbers of the uninterrupted run."""
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.resume import ResumeCase
+
+CONFIG = """\
+gpumc: 1
+seed: 20180801
+model: {{name: ising2d, shape: [64, 64]}}
+algorithm:
+  name: canonical
+  beta: {{values: [0.3, 0.44, 0.45]}}
+  replicas: 3
+  update: {update}
+  thermalization: 301
+  sweeps: 2100
+  interval: 7
+  series: true
+kernel: {{variant: spin}}
+output: run.h5
+checkpoint: {{every: 20 ms}}
+"""
+
+
+class SwendsenWang(ResumeCase):
+    UPDATE = "swendsen_wang"
+
+    def setUp(self):
+        super().setUp()
+        self.use(CONFIG.format(update=self.UPDATE))
+
+    def test_tells_another_run_apart(self):
+        self.tell_another_seed_apart()
+
+    def test_killed_at_random_instants(self):
+        self.kill_at_random_instants()
+
+
+class Wolff(SwendsenWang):
+    UPDATE = "wolff"
+
+
+if __name__ == "__main__":
+    unittest.main()
