@@ -13,7 +13,7 @@ struct ising_cluster_list {
 
 enum {
   ISING_LIST_AXIS = 30,       /* the first bit of the axis */
-  ISING_CLUSTER_SHORTENED = 1 /* how often labels are shortened before unions, which then take less
+  ISING_CLUSTER_SHORTENED = 2 /* how often labels are shortened before unions, which then take less
                                * time */
 };
 
