@@ -120,9 +120,32 @@ enum gpumc_status ising_tables_fill(struct gpumc_ensemble *ensemble,
   return bring_samples(ensemble, layout, tables.samples, error);
 }
 
+static struct ising_cluster_run
+cluster_run_of(const struct gpumc_model *model, const double control[ISING_CONTROLS])
+{
+  const struct ising_parameters *parameters = ising_parameters(model);
+  struct ising_cluster_run run = {
+      .rule = ising_cluster_rule_of(control[ISING_BETA], parameters->coupling, control[ISING_FIELD],
+                                    model->quantum[ISING_ENERGY], parameters->lattice.dimension,
+                                    ising_disorder_traits(model).fields)};
+  const double bond = ising_cluster_exponent(&run.rule, parameters->coupling),
+               ghost = ising_cluster_exponent(&run.rule, control[ISING_FIELD]);
+  const uint64_t of_bond = ising_cluster_threshold(fabs(bond)),
+                 of_ghost = ising_cluster_threshold(fabs(ghost));
+  run.bond_any = of_bond > 0 ? UINT32_MAX : 0;
+  run.bond_last = (uint32_t)(of_bond - (of_bond > 0));
+  run.alike = bond > 0.0 ? UINT32_MAX : 0;
+  run.ghost_any = of_ghost > 0 ? UINT32_MAX : 0;
+  run.ghost_last = (uint32_t)(of_ghost - (of_ghost > 0));
+  run.down = ghost > 0.0 ? 0 : UINT32_MAX;
+  return run;
+}
+
 struct ising_run_rule
 ising_run_rule_of(const struct gpumc_ensemble *ensemble, const double control[ISING_CONTROLS])
 {
+  if (ensemble->plan.move >= ISING_LOCAL_MOVES)
+    return (struct ising_run_rule){.clusters = cluster_run_of(ensemble->model, control)};
   const struct ising_spin_rule of_cpu =
       ising_spin_rule(ensemble->model, ensemble->plan.move, control);
   struct ising_run_rule rule = {.start = of_cpu.start != 0 ? UINT32_MAX : 0,

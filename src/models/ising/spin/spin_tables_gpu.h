@@ -5,6 +5,7 @@
 
 #include "core/device/cuda_error.h"
 #include "core/simulation/kernel.h"
+#include "models/ising/cluster/cluster_rules.h"
 #include "models/ising/ising_channels.h"
 #include "models/ising/spin/spin_rule.h"
 
@@ -58,9 +59,22 @@ ising_tables_set_rules(struct gpumc_ensemble *ensemble, const struct ising_table
 struct ising_run_rule
 ising_run_rule_of(const struct gpumc_ensemble *ensemble, const double control[ISING_CONTROLS]);
 
-/* The rule of one run: struct ising_spin_rule packed. compared: two bits per class. */
+/* The rule of one run for cluster moves. Uniform couplings and fields: a bond, or one with the
+ * ghost, is active iff its number is not above `last`, unless any = 0, and it is satisfied: bits of
+ * two spins and `alike`, or of one and `down`, have an odd sum. Masks are all ones or 0. */
+struct ising_cluster_run {
+  struct ising_cluster_rule rule;
+  uint32_t bond_last, bond_any, alike;
+  uint32_t ghost_last, ghost_any, down;
+};
+
+/* The rule of one run: struct ising_spin_rule packed, compared: two bits per class; or, for cluster
+ * moves, `clusters` and nothing else. */
 struct ising_run_rule {
-  uint32_t threshold[ISING_TABLE];
+  union {
+    uint32_t threshold[ISING_TABLE];
+    struct ising_cluster_run clusters;
+  };
   uint32_t compared;
   uint32_t start; /* all ones, or 0 */
   struct ising_spin_estimate estimate;
