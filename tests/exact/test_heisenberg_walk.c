@@ -484,7 +484,7 @@ static void other_channels_are_refused(void **state)
   table.channel = HEISENBERG_MAGNETIZATION;
   const struct gpumc_target target = {.kind = GPUMC_TABULATED, .table = &table};
   assert_int_equal(both.ensemble.ops->walk(&both.ensemble, &target, &error), GPUMC_INVALID);
-  assert_non_null(strstr(gpumc_error_text(&error), "not by the magnetization"));
+  assert_non_null(strstr(gpumc_error_text(&error), "not on the magnetization"));
   gpumc_error_free(&error);
   close_comparison(&both);
 }

@@ -295,7 +295,7 @@ static void what_it_cannot_walk_with_is_refused(void **state)
   struct ising_case with = fixture_square(walk_kernel(), 4, 4, 8);
   (void)state;
   with.runs = 1;
-  expect_refusal(&with, ISING_WAVE, "not by the wave");
+  expect_refusal(&with, ISING_WAVE, "not on the wave");
   with.settings.disorder.couplings = LATTICE_BIMODAL;
   with.settings.disorder.positive = 0.5;
   with.sample_each = true;

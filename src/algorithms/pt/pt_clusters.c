@@ -176,15 +176,15 @@ note_percolation(struct pt *pt, const double *share, struct gpumc_error *error)
   return gpumc_recorder_text(pt->context.recorder, "summary", "percolation", text, error);
 }
 
-enum gpumc_status pt_clusters_write(struct pt *pt, double *values, struct gpumc_error *error)
+enum gpumc_status pt_clusters_write(struct pt *pt, const struct gpumc_curve_place *place,
+                                    double *values, struct gpumc_error *error)
 {
-  const struct gpumc_curve_place place = pt_summary_place(pt);
   if (!pt_has_clusters(&pt->settings))
     return GPUMC_OK;
   for (int curve = 0; curve < CURVES; curve++) {
     for (size_t t = 0; t < pt->settings.temperatures; t++)
       values[t] = value_of(pt, curve, t);
-    GPUMC_TRY(gpumc_curve_write(&place, &labels[curve], false, values, error));
+    GPUMC_TRY(gpumc_curve_write(place, &labels[curve], false, values, error));
   }
   return note_percolation(pt, values, error);
 }

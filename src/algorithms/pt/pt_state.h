@@ -282,8 +282,9 @@ void pt_clusters_count(struct pt *pt, const struct pt_outcome *outcome);
 void pt_clusters_clear(struct pt *pt);
 /* Writes curves to the summary, `values` [temperatures] being scratch, and a note if clusters
  * percolate. */
-GPUMC_MUST_CHECK enum gpumc_status
-pt_clusters_write(struct pt *pt, double *values, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status pt_clusters_write(struct pt *pt,
+                                                     const struct gpumc_curve_place *place,
+                                                     double *values, struct gpumc_error *error);
 /* Sets the counts of a merged result from the curves of its sources. */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_clusters_merge(struct pt *pt, const struct gpumc_sources *sources, struct gpumc_error *error);

@@ -470,6 +470,7 @@ static enum gpumc_status write_numbers(struct pt *pt, struct gpumc_error *error)
 enum gpumc_status pt_summarize(void *state, struct gpumc_error *error)
 {
   struct pt *pt = state;
+  const struct gpumc_curve_place place = pt_summary_place(pt);
   double *values = NULL;
   struct flags flags = {0};
   enum gpumc_status status = GPUMC_OK;
@@ -482,7 +483,7 @@ enum gpumc_status pt_summarize(void *state, struct gpumc_error *error)
   GPUMC_TRY_OUT(status, write_quantities(pt, error));
   if (pt->settings.exchange)
     GPUMC_TRY_OUT(status, write_exchanges(pt, values, error));
-  GPUMC_TRY_OUT(status, pt_clusters_write(pt, values, error));
+  GPUMC_TRY_OUT(status, pt_clusters_write(pt, &place, values, error));
   GPUMC_TRY_OUT(status, write_numbers(pt, error));
   GPUMC_TRY_OUT(status, write_equilibrium(pt, &flags, error));
   if (pt->settings.observables.pairs)

@@ -19,7 +19,7 @@
 /* Raised by hand when the meaning of something in the headers changes that sizes and offsets do not
  * show: what a function does or takes, a constant, the order of calls. Those are compared besides
  * (gpumc_plugin_note.layout). */
-enum { GPUMC_PLUGIN_ABI = 2 };
+enum { GPUMC_PLUGIN_ABI = 1 };
 
 enum {
   GPUMC_PLUGIN_NOTE_TYPE = 1,
