@@ -22,7 +22,7 @@ class Colors(ProgramCase):
         return text
 
     def test_errors_are_red(self):
-        self.assertTrue(self.on_terminal("run", code=INVALID).startswith(f"gpumc: {RED}error:{PLAIN} the configuration"))
+        self.assertTrue(self.on_terminal("run", code=INVALID).startswith(f"gpumc: {RED}error:{PLAIN} no configuration file given"))
 
     def test_warnings_are_yellow(self):
         self.write("c.yaml", UNSAFE)
