@@ -387,7 +387,7 @@ class Examples(unittest.TestCase):
             refused(rods, f"{algorithm}control: {{name: h, {ladder}", "model rods has no control 'h' that can be moved: expected "
                     "beta_pressure\n")
             refused(rods, f"{algorithm}{pressed}, {ladder}, reweight: {{from: 1, to: 2, step: 0.1}}",
-                    "unknown key 'reweight'" if "pt" in algorithm else "reweight is for inverse temperatures: ")
+                    "unknown key 'reweight'" if "pt" in algorithm else "reweight applies to inverse temperatures: ")
             refused(potts, f"{algorithm}{pressed}, {ladder}", "missing key 'beta' or 'temperature' in algorithm.control\n")
             refused(potts, f"{algorithm}{pressed}, beta: 1, {ladder}", "model potts has no control besides the inverse temperature")
         refused(rods, "name: random_walk, steps: 10, step: 0.1, most: 1", "refused.yaml:4:19: algorithm random_walk only "

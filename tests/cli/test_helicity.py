@@ -57,7 +57,7 @@ class Known(unittest.TestCase):
 
     def test_errors_without_a_meeting(self):
         size, = helicity.sizes([result(16, 2.0, 1.5)])
-        self.assertIn("not 2 T/pi within", helicity.table([size]))
+        self.assertIn("does not reach 2 T/pi within", helicity.table([size]))
 
     def test_other_models_are_refused(self):
         for components, change in (3, {}), (2, {"shape": [4, 4, 4]}):
