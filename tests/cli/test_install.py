@@ -60,7 +60,7 @@ class Install(ProgramCase):
                             ("fish", "fish/vendor_completions.d/gpumc.fish")]:
             self.assertEqual((share / name).read_text(), output(program, "completion", shell))
         self.assertEqual((share / "man/man1/gpumc-run.1").read_text(), output(program, "man", "run"))
-        self.assertEqual((share / "man/man5/gpumc.yaml.5").read_text(), output(program, "man", "yaml"))
+        self.assertEqual((share / "man/man5/gpumc.yaml.5").read_text(), output(program, "man", "gpumc.yaml"))
 
     def test_tools_and_documents(self):
         share = self.prefix / "share"
