@@ -116,7 +116,7 @@ static void demand_disk(const struct pt_settings *settings, const struct pt_temp
                           places * (double)settings->copies * sizeof(uint32_t);
 }
 
-/* An exchange of clusters takes about as long as so many comparisons of the two replicas. */
+/* An exchange of clusters takes about as long as this many comparisons of the two replicas. */
 static const double comparisons_of_exchange = 40;
 
 /* Returns the comparisons that exchanges of clusters amount to, for each pair of copies. */
