@@ -51,14 +51,14 @@ drawn_active(const struct exchange_work *work, uint32_t k, uint32_t direction, u
   const struct lattice_batch *batch = &work->with->replicas.batch;
   const struct gpumc_random random = lattice_batch_random(batch, work->group.m);
   const uint32_t group = lattice_batch_group(batch, work->group.number, ISING_MULTISPIN_LANES);
-  const uint64_t threshold = work->with->threshold[work->run];
+  const uint64_t threshold = work->with->launch.threshold[work->run];
   uint32_t active = 0;
   if (threshold >= GPUMC_THRESHOLD_ALWAYS)
     return 0;
   for (uint32_t draw = 0; open != 0 && draw < ISING_MULTISPIN_PLANES / 4; draw++) {
     uint32_t word[4];
-    gpumc_random_draw(random, k, group, work->with->time, ising_exchange_bits(direction) + draw,
-                      word);
+    gpumc_random_draw(random, k, group, work->with->launch.time,
+                      ising_exchange_bits(direction) + draw, word);
 #pragma unroll
     for (uint32_t i = 0; i < 4; i++) {
       const bool bit = (threshold >> (ISING_MULTISPIN_PLANES - 1 - 4 * draw - i) & 1) != 0;
@@ -77,14 +77,14 @@ __device__ static inline void make_links(const struct exchange_work *work)
   const uint32_t *signs = with->disorder.signs != NULL
                               ? ising_multispin_signs(&with->disorder, work->group.number)
                               : NULL;
+  const uint32_t like = with->launch.beta[work->run] * with->launch.coupling > 0.0 ? UINT32_MAX : 0;
   for (uint32_t direction = 0; direction < 2 * lattice->dimension; direction++)
     for (uint32_t k = threadIdx.x; k < colour; k += blockDim.x) {
       const size_t at = (size_t)direction * colour + k;
       const uint32_t other = colour + neighbour_of(lattice, 0, k, direction);
       uint32_t lanes = work->differ[k] & work->differ[other];
-      if (with->activated != 0) {
-        lanes &= work->spins[k] ^ work->spins[other] ^ (signs != NULL ? signs[at] : 0) ^
-                 with->like[work->run];
+      if (with->launch.activated != 0) {
+        lanes &= work->spins[k] ^ work->spins[other] ^ (signs != NULL ? signs[at] : 0) ^ like;
         lanes = lanes != 0 ? drawn_active(work, k, direction, lanes) : 0;
       }
       work->link[at] = lanes;
@@ -112,7 +112,8 @@ plant(const struct exchange_work *work, uint32_t lane, uint32_t differing)
   uint32_t word[4];
   gpumc_random_draw(lattice_batch_random(batch, work->group.m), lane >> 2,
                     lattice_batch_group(batch, work->group.number, ISING_MULTISPIN_LANES),
-                    work->with->time, gpumc_random_label(GPUMC_RANDOM_LATTICE_PAIRS, 0), word);
+                    work->with->launch.time, gpumc_random_label(GPUMC_RANDOM_LATTICE_PAIRS, 0),
+                    word);
   const uint32_t w =
       lane % 4 < 2 ? (lane % 4 == 0 ? word[0] : word[1]) : (lane % 4 == 2 ? word[2] : word[3]);
   uint32_t left = (uint32_t)ising_exchange_seed(w, differing);
@@ -219,7 +220,7 @@ __device__ static inline void exchange_pair(const struct exchange_work *work, ui
   for (uint32_t lane = warp; lane < ISING_MULTISPIN_LANES; lane += warps) {
     const uint32_t count = count_lane(work->spins, sites, lane);
     if (threadIdx.x % WARP == 0 && differing[lane] > 0)
-      ising_exchange_record(count, differing[lane], &work->with->counts[work->run]);
+      ising_exchange_record(count, differing[lane], &work->with->launch.counts[work->run]);
   }
   turn(work);
 }
@@ -233,17 +234,18 @@ static __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS)
   const size_t words = ising_multispin_group_words(replicas);
   struct exchange_work work;
   work.with = &with;
-  work.spins = with.memory != NULL ? with.memory + blockIdx.x * with.words : (uint32_t *)shared;
+  work.spins = with.launch.memory != NULL ? with.launch.memory + blockIdx.x * with.launch.words
+                                          : (uint32_t *)shared;
   work.differ = work.spins + words;
   work.link = work.differ + words;
-  for (uint32_t i = blockIdx.x; i < with.runs * replicas->groups; i += gridDim.x) {
+  for (uint32_t i = blockIdx.x; i < with.launch.runs * replicas->groups; i += gridDim.x) {
     const uint32_t number = i % replicas->groups;
     work.run = i / replicas->groups;
-    if (!ising_multispin_group_find(replicas, with.first + work.run, number, threadIdx.x,
+    if (!ising_multispin_group_find(replicas, with.launch.first + work.run, number, threadIdx.x,
                                     blockDim.x, &work.group))
       continue;
-    ising_multispin_group_find(replicas, with.second + work.run, number, threadIdx.x, blockDim.x,
-                               &work.second);
+    ising_multispin_group_find(replicas, with.launch.second + work.run, number, threadIdx.x,
+                               blockDim.x, &work.second);
     const uint32_t left = replicas->batch.size[work.group.m] - number * ISING_MULTISPIN_LANES;
     work.lanes = left < ISING_MULTISPIN_LANES ? (1u << left) - 1 : UINT32_MAX;
     exchange_pair(&work, differing);
@@ -255,12 +257,12 @@ extern "C" enum gpumc_status
 ising_multispin_exchange_groups(const struct ising_multispin_gpu_exchange *with,
                                 struct gpumc_error *error)
 {
-  const size_t shared = with->memory != NULL ? 0 : with->words * sizeof(uint32_t);
+  const size_t shared = with->launch.memory != NULL ? 0 : with->launch.words * sizeof(uint32_t);
   GPUMC_TRY(
       GPUMC_CUDA(cudaFuncSetAttribute((const void *)exchange_groups,
                                       cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
                  error));
-  exchange_groups<<<with->blocks, with->threads, shared,
+  exchange_groups<<<with->launch.blocks, with->launch.threads, shared,
                     (cudaStream_t)with->replicas.batch.stream>>>(*with);
   return GPUMC_CUDA_LAUNCHED("exchange_groups", error);
 }

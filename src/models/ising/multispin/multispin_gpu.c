@@ -82,9 +82,6 @@ static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_erro
   return ising_multispin_table_fill(ensemble, notes->wave_sum, error);
 }
 
-/* Blocks of an exchange of clusters that work in device memory, at most. */
-enum { EXCHANGE_BLOCKS = 256, EXCHANGE_THREADS = 256 };
-
 /* Returns the words that a block of an exchange works in: two groups by site, and links. */
 static size_t exchange_words(const struct gpumc_model *model)
 {
@@ -96,8 +93,7 @@ static size_t exchange_words(const struct gpumc_model *model)
 static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   const size_t pairs = plan->runs * lattice_parts(plan->capacity, ISING_MULTISPIN_LANES);
-  const size_t blocks = pairs < EXCHANGE_BLOCKS ? pairs : EXCHANGE_BLOCKS;
-  return plan->clusters ? blocks * exchange_words(model) * sizeof(uint32_t) : 0;
+  return plan->clusters ? ising_exchange_scratch_bytes(pairs, exchange_words(model)) : 0;
 }
 
 static const struct lattice_gpu_layout layout = {
@@ -327,52 +323,24 @@ static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, 
   return compare(ensemble, &pairs, error);
 }
 
-/* Spreads an exchange over blocks of threads. */
-static enum gpumc_status spread_exchange(struct gpumc_ensemble *ensemble, size_t runs,
-                                         struct ising_multispin_gpu_exchange *arguments,
-                                         struct gpumc_error *error)
-{
-  const struct gpumc_device *device = ensemble->device;
-  const size_t pairs = runs * arguments->replicas.groups;
-  const uint32_t asked = whole_warps(device->block_threads);
-  void *memory = NULL;
-  arguments->threads = asked == 0                        ? EXCHANGE_THREADS
-                       : asked > ISING_MULTISPIN_THREADS ? ISING_MULTISPIN_THREADS
-                                                         : asked;
-  arguments->words = exchange_words(ensemble->model);
-  arguments->blocks = (uint32_t)pairs;
-  if (arguments->words * sizeof(uint32_t) + BLOCK_OVERHEAD <= device->shared_bytes)
-    return GPUMC_OK;
-  arguments->blocks = (uint32_t)(pairs < EXCHANGE_BLOCKS ? pairs : EXCHANGE_BLOCKS);
-  GPUMC_TRY(lattice_gpu_scratch(ensemble, arguments->blocks * arguments->words * sizeof(uint32_t),
-                                &memory, error));
-  arguments->memory = memory;
-  return GPUMC_OK;
-}
-
 static enum gpumc_status exchange_clusters(struct gpumc_ensemble *ensemble,
                                            const struct gpumc_cluster_exchange *with,
                                            struct gpumc_error *error)
 {
   const double coupling = ising_multispin_physics_of(ensemble).coupling;
+  const uint32_t asked = whole_warps(ensemble->device->block_threads);
+  const uint32_t most = asked < ISING_MULTISPIN_THREADS ? asked : ISING_MULTISPIN_THREADS;
   struct ising_multispin_gpu_exchange arguments = {
       .replicas = replicas_of(ensemble),
       .disorder = ising_multispin_disorder_of(ensemble),
-      .activated = with->rule == GPUMC_CLUSTER_ACTIVATED,
-      .time = with->time,
+      .launch = ising_exchange_launch_of(with, coupling),
   };
-  for (size_t done = 0; done < with->runs; done += arguments.runs) {
-    const size_t left = with->runs - done;
-    arguments.first = (uint32_t)(with->first + done);
-    arguments.second = (uint32_t)(with->second + done);
-    arguments.runs = (uint32_t)(left < ISING_EXCHANGE_RUNS ? left : ISING_EXCHANGE_RUNS);
-    arguments.counts = with->counts + done;
-    for (uint32_t i = 0; i < arguments.runs; i++) {
-      const double beta = ising_controls_of(with->control, arguments.first + i)[ISING_BETA];
-      arguments.threshold[i] = ising_exchange_threshold(beta, coupling);
-      arguments.like[i] = beta * coupling > 0.0 ? UINT32_MAX : 0;
-    }
-    GPUMC_TRY(spread_exchange(ensemble, arguments.runs, &arguments, error));
+  struct ising_exchange_launch *launch = &arguments.launch;
+  launch->threads = asked == 0 ? ISING_EXCHANGE_THREADS : most;
+  launch->words = exchange_words(ensemble->model);
+  while (ising_exchange_next(with, launch)) {
+    const size_t pairs = launch->runs * arguments.replicas.groups;
+    GPUMC_TRY(ising_exchange_spread(ensemble, pairs, launch, error));
     GPUMC_TRY(ising_multispin_exchange_groups(&arguments, error));
   }
   return GPUMC_OK;

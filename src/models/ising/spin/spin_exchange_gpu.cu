@@ -47,19 +47,19 @@ __device__ static inline bool joins(const struct exchange_work *work, uint32_t w
         lattice, work->sample, 0,
         direction)[(w % ISING_SPIN_WORDS * ISING_SPIN_WORD_BITS + bit) * (size_t)lattice->blocks +
                    w / ISING_SPIN_WORDS];
-  if (with->activated == 0)
+  if (with->launch.activated == 0)
     return coupling != 0;
-  const double beta = with->beta[work->run];
-  const double gain = beta * with->coupling * (double)coupling;
+  const double beta = with->launch.beta[work->run];
+  const double gain = beta * with->launch.coupling * (double)coupling;
   if (unlike ? !(gain < 0.0) : !(gain > 0.0))
     return false;
-  const uint64_t threshold = terms
-                                 ? ising_exchange_threshold(beta, (double)coupling * with->coupling)
-                                 : with->threshold[work->run];
+  const uint64_t threshold =
+      terms ? ising_exchange_threshold(beta, (double)coupling * with->launch.coupling)
+            : with->launch.threshold[work->run];
   uint32_t word[4];
-  gpumc_random_draw(lattice_batch_random(batch, with->first + work->run),
+  gpumc_random_draw(lattice_batch_random(batch, with->launch.first + work->run),
                     w * ISING_SPIN_WORD_BITS + bit, lattice_batch_replica(batch, work->replica),
-                    with->time, ising_exchange_draw(direction), word);
+                    with->launch.time, ising_exchange_draw(direction), word);
   const uint32_t u = (direction & 2) == 0 ? ((direction & 1) == 0 ? word[0] : word[1])
                                           : ((direction & 1) == 0 ? word[2] : word[3]);
   return u >= threshold;
@@ -147,8 +147,8 @@ plant(const struct exchange_work *work, const struct exchange_shared *shared, ui
   const struct lattice_batch *batch = &with->replicas.batch;
   const struct stretch own = own_stretch(work);
   uint32_t word[4];
-  gpumc_random_draw(lattice_batch_random(batch, with->first + work->run), 0,
-                    lattice_batch_replica(batch, work->replica), with->time,
+  gpumc_random_draw(lattice_batch_random(batch, with->launch.first + work->run), 0,
+                    lattice_batch_replica(batch, work->replica), with->launch.time,
                     gpumc_random_label(GPUMC_RANDOM_LATTICE_PAIRS, 0), word);
   const uint32_t number = (uint32_t)ising_exchange_seed(word[0], differing);
   if (number < shared->before[threadIdx.x] || number >= shared->before[threadIdx.x + 1])
@@ -218,7 +218,7 @@ exchange_pair(const struct exchange_work *work, struct exchange_shared *shared)
   turn(work, shared);
   __syncthreads();
   if (threadIdx.x == 0)
-    ising_exchange_record(shared->exchanged, differing, &work->with->counts[work->run]);
+    ising_exchange_record(shared->exchanged, differing, &work->with->launch.counts[work->run]);
 }
 
 static __global__ void __launch_bounds__(THREADS_MAXIMUM)
@@ -231,16 +231,17 @@ static __global__ void __launch_bounds__(THREADS_MAXIMUM)
   struct exchange_work work;
   work.with = &with;
   work.n_words = ising_spin_words(&with.replicas.lattice);
-  work.cluster = with.memory != NULL ? with.memory + blockIdx.x * with.words : memory;
+  work.cluster =
+      with.launch.memory != NULL ? with.launch.memory + blockIdx.x * with.launch.words : memory;
   work.differ = work.cluster + 2 * (size_t)work.n_words;
   work.link = work.differ + 2 * (size_t)work.n_words;
-  for (size_t i = blockIdx.x; i < (size_t)with.runs * capacity; i += gridDim.x) {
+  for (size_t i = blockIdx.x; i < (size_t)with.launch.runs * capacity; i += gridDim.x) {
     work.run = (uint32_t)(i / capacity);
     work.replica = (uint32_t)(i % capacity);
-    if (work.replica >= batch->size[with.first + work.run])
+    if (work.replica >= batch->size[with.launch.first + work.run])
       continue;
-    const size_t one = (size_t)(with.first + work.run) * capacity + work.replica;
-    const size_t other = (size_t)(with.second + work.run) * capacity + work.replica;
+    const size_t one = (size_t)(with.launch.first + work.run) * capacity + work.replica;
+    const size_t other = (size_t)(with.launch.second + work.run) * capacity + work.replica;
     work.one = with.replicas.words + one * 2 * work.n_words;
     work.other = with.replicas.words + other * 2 * work.n_words;
     work.sample = ising_spin_sample_of(&with.tables, work.replica);
@@ -252,12 +253,12 @@ static __global__ void __launch_bounds__(THREADS_MAXIMUM)
 extern "C" enum gpumc_status
 ising_spin_exchange_replicas(const struct ising_spin_gpu_exchange *with, struct gpumc_error *error)
 {
-  const size_t shared = with->memory != NULL ? 0 : with->words * sizeof(uint32_t);
+  const size_t shared = with->launch.memory != NULL ? 0 : with->launch.words * sizeof(uint32_t);
   GPUMC_TRY(
       GPUMC_CUDA(cudaFuncSetAttribute((const void *)exchange_replicas,
                                       cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
                  error));
-  exchange_replicas<<<with->blocks, with->threads, shared,
+  exchange_replicas<<<with->launch.blocks, with->launch.threads, shared,
                       (cudaStream_t)with->replicas.batch.stream>>>(*with);
   return GPUMC_CUDA_LAUNCHED("exchange_replicas", error);
 }

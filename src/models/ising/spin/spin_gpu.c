@@ -187,11 +187,8 @@ static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_erro
   return fill_masks(ensemble, tables_of(ensemble).own, error);
 }
 
-/* Blocks of an exchange of clusters: of those that work in device memory, their number at most;
- * threads; shared memory beside the words that a block works in. */
-enum { EXCHANGE_BLOCKS = 256, EXCHANGE_THREADS = 256, EXCHANGE_SHARED_BYTES = 2048 };
-
-/* Returns these words: clusters, differences, and links in all directions. */
+/* Returns the words that a block of an exchange works in: clusters, differences, and links in all
+ * directions. */
 static size_t exchange_words(const struct gpumc_model *model)
 {
   const struct ising_spin_gpu_lattice lattice = lattice_of(model);
@@ -201,8 +198,7 @@ static size_t exchange_words(const struct gpumc_model *model)
 static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   const size_t pairs = plan->runs * plan->capacity;
-  const size_t blocks = pairs < EXCHANGE_BLOCKS ? pairs : EXCHANGE_BLOCKS;
-  return plan->clusters ? blocks * exchange_words(model) * sizeof(uint32_t) : 0;
+  return plan->clusters ? ising_exchange_scratch_bytes(pairs, exchange_words(model)) : 0;
 }
 
 static const struct lattice_gpu_layout layout = {
@@ -323,28 +319,15 @@ static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, 
   return ising_spin_measure_stored(&arguments, error);
 }
 
-/* Spreads an exchange over blocks of threads: a warp at least, and no more than there are words. */
-static enum gpumc_status spread_exchange(struct gpumc_ensemble *ensemble, size_t runs,
-                                         struct ising_spin_gpu_exchange *arguments,
-                                         struct gpumc_error *error)
+/* Returns the threads of a block: a warp at least, and no more than there are words. */
+static uint32_t exchange_threads(const struct gpumc_ensemble *ensemble,
+                                 const struct ising_spin_gpu_lattice *lattice)
 {
-  const struct gpumc_device *device = ensemble->device;
-  const size_t pairs = runs * ensemble->plan.capacity;
-  const size_t words = 2 * words_of(&arguments->replicas.lattice);
-  const size_t asked = device->block_threads > 0 ? device->block_threads : words;
+  const size_t block = ensemble->device->block_threads;
+  const size_t asked = block > 0 ? block : 2 * words_of(lattice);
   const size_t warps = lattice_parts(asked, ISING_SPIN_WORD_BITS);
-  const size_t threads = warps * ISING_SPIN_WORD_BITS, most = (size_t)1 << 30;
-  void *memory = NULL;
-  arguments->threads = (uint32_t)(threads < EXCHANGE_THREADS ? threads : EXCHANGE_THREADS);
-  arguments->words = exchange_words(ensemble->model);
-  arguments->blocks = (uint32_t)(pairs < most ? pairs : most);
-  if (arguments->words * sizeof(uint32_t) + EXCHANGE_SHARED_BYTES <= device->shared_bytes)
-    return GPUMC_OK;
-  arguments->blocks = (uint32_t)(pairs < EXCHANGE_BLOCKS ? pairs : EXCHANGE_BLOCKS);
-  GPUMC_TRY(lattice_gpu_scratch(ensemble, arguments->blocks * arguments->words * sizeof(uint32_t),
-                                &memory, error));
-  arguments->memory = memory;
-  return GPUMC_OK;
+  const size_t threads = warps * ISING_SPIN_WORD_BITS;
+  return (uint32_t)(threads < ISING_EXCHANGE_THREADS ? threads : ISING_EXCHANGE_THREADS);
 }
 
 static enum gpumc_status exchange_clusters(struct gpumc_ensemble *ensemble,
@@ -354,21 +337,14 @@ static enum gpumc_status exchange_clusters(struct gpumc_ensemble *ensemble,
   struct ising_spin_gpu_exchange arguments = {
       .replicas = replicas_of(ensemble),
       .tables = tables_of(ensemble),
-      .activated = with->rule == GPUMC_CLUSTER_ACTIVATED,
-      .time = with->time,
-      .coupling = ising_spin_coupling(ensemble->model),
+      .launch = ising_exchange_launch_of(with, ising_spin_coupling(ensemble->model)),
   };
-  for (size_t done = 0; done < with->runs; done += arguments.runs) {
-    const size_t left = with->runs - done;
-    arguments.first = (uint32_t)(with->first + done);
-    arguments.second = (uint32_t)(with->second + done);
-    arguments.runs = (uint32_t)(left < ISING_SPIN_EXCHANGE_RUNS ? left : ISING_SPIN_EXCHANGE_RUNS);
-    arguments.counts = with->counts + done;
-    for (uint32_t i = 0; i < arguments.runs; i++) {
-      arguments.beta[i] = ising_controls_of(with->control, arguments.first + i)[ISING_BETA];
-      arguments.threshold[i] = ising_exchange_threshold(arguments.beta[i], arguments.coupling);
-    }
-    GPUMC_TRY(spread_exchange(ensemble, arguments.runs, &arguments, error));
+  struct ising_exchange_launch *launch = &arguments.launch;
+  launch->threads = exchange_threads(ensemble, &arguments.replicas.lattice);
+  launch->words = exchange_words(ensemble->model);
+  while (ising_exchange_next(with, launch)) {
+    const size_t pairs = launch->runs * ensemble->plan.capacity;
+    GPUMC_TRY(ising_exchange_spread(ensemble, pairs, launch, error));
     GPUMC_TRY(ising_spin_exchange_replicas(&arguments, error));
   }
   return GPUMC_OK;
