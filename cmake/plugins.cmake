@@ -2,13 +2,13 @@
 # what they add, models.def and algorithms.def as those of the tree (docs/adding-a-model.md).
 set(GPUMC_PLUGINS "" CACHE STRING "Folders of models and algorithms of your own, separated by ;")
 
-# gpumc_add_plugins(VARIABLE): their sources to a list of sources, and plugins/NAME.def, which the
-# registry includes behind the tree's own.
-function(gpumc_add_plugins variable)
+# gpumc_add_plugins(VARIABLE DIRECTORY FOLDER...): the folders' sources to a list of sources, and
+# DIRECTORY/plugins/NAME.def, which the registry includes after the tree's own.
+function(gpumc_add_plugins variable directory)
   set(sources ${${variable}})
   set(models "")
   set(algorithms "")
-  foreach(folder IN LISTS GPUMC_PLUGINS)
+  foreach(folder IN LISTS ARGN)
     get_filename_component(folder ${folder} ABSOLUTE BASE_DIR ${CMAKE_SOURCE_DIR})
     if(NOT IS_DIRECTORY ${folder})
       message(FATAL_ERROR "GPUMC_PLUGINS: there is no folder ${folder}")
@@ -24,7 +24,7 @@ function(gpumc_add_plugins variable)
     endforeach()
   endforeach()
   foreach(kind models algorithms)
-    file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/generated/plugins/${kind}.def
+    file(CONFIGURE OUTPUT ${directory}/plugins/${kind}.def
       CONTENT "/* From GPUMC_PLUGINS. */\n${${kind}}" @ONLY)
   endforeach()
   set(${variable} ${sources} PARENT_SCOPE)

@@ -26,6 +26,7 @@ set(validate_tests
   statistical_test_ising_critical     # cli_test_critical
   statistical_test_pt_equilibrium     # exact_test_pt_ea, unit_test_pt
   statistical_test_pt_errors          # exact_test_pt_small, exact_test_pt_ea
+  cli_test_examples_copied            # cli_test_examples
   cli_test_docs_pictures_drawn        # cli_test_pictures, cli_test_docs_pictures
   resume_test_hundred_kills           # resume_test_resume_processes
   resume_test_slurm                   # cli_test_submit; time limits on a busy machine are not those of a test
@@ -59,6 +60,7 @@ if(GPUMC_SANITIZE)
     exact_test_canonical_disorder
     exact_test_controls_small       # unit_test_controls, cli_test_configs
     exact_test_disorder_small
+    exact_test_clusters             # resume_test_resume_clusters, exact_test_ising_clusters
     exact_test_ergodicity           # exact_test_pt_ea of the release build, cli_test_couplings
     exact_test_exact_tool           # a tool of Python alone
     exact_test_hard_disks_measured  # cli_test_hard_disks_profiles, exact_test_disks_kernels
@@ -70,6 +72,7 @@ if(GPUMC_SANITIZE)
     exact_test_heisenberg_hot
     exact_test_heisenberg_muca      # exact_test_heisenberg_walk, resume_test_resume_heisenberg
     exact_test_ising2d_histogram    # one sweep of each kernel: exact_test_ising_bits
+    exact_test_ising_cluster_histogram  # a few sweeps of each kind: exact_test_ising_clusters
     exact_test_ising_operations
     exact_test_ising_spin_bits      # exact_test_ising_bits
     exact_test_muca_empty           # resume_test_resume_muca
@@ -115,7 +118,8 @@ set(shared_tests
   "exact_test_ising2d_bits            1  5"
   "exact_test_ising2d_histogram       3  1"
   "exact_test_ising_bits              3  5"
-  "exact_test_ising_clusters          5  8"
+  "exact_test_ising_cluster_histogram 5  1"
+  "exact_test_ising_clusters         11 23"
   "exact_test_ising_operations        3  1"
   "exact_test_ising_spin_bits         4  1"
   "exact_test_pt_ea                   4  1"

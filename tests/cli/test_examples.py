@@ -1,6 +1,6 @@
-"""The examples of docs/examples, copied out of the tree and built into a program with
-GPUMC_PLUGINS, or into plugins, which give the same numbers (cli_test_plugins_outside has more of those): a Potts model, exact in every algorithm, a kernel of it that does nothing, which the
-same comparison rejects, an algorithm that walks at random, and hard rods, whose states have equal
+"""The examples of docs/examples, compiled into a program (cli_test_examples_copied builds that as a user does), or into
+plugins, which give the same numbers (cli_test_plugins_outside has more of those): a Potts model, exact in every
+algorithm, a kernel of it that does nothing, which the same comparison rejects, an algorithm that walks at random, and hard rods, whose states have equal
 weight, exact in mpmc, and at constant pressure, without a temperature, exact in canonical, pt and pa, with
 a kernel that is not balanced, which the same comparisons reject.
 
@@ -11,7 +11,6 @@ import json
 import math
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import unittest
@@ -21,12 +20,11 @@ import jsonschema
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.device import PROGRAM, ROOT, SKIPPED  # noqa: E402
+from support.device import PROGRAM, SKIPPED  # noqa: E402
 from support.gpumc_program import numeric_datasets  # noqa: E402
-from support.installed import build_plugin, class_folder, install, output  # noqa: E402
+from support.installed import BUILD, EXAMPLES, build_plugin, class_folder, install, output  # noqa: E402
 from support.sanitizers import SANITIZED  # noqa: E402
 
-EXAMPLES = ROOT / "docs/examples"
 BOUND = 4.5
 BETAS = [0.4, 0.8, 1.2]
 LINES = {"potts/potts.c": 300, "random_walk/random_walk.c": 150, "rods/rods.c": 360}
@@ -64,19 +62,6 @@ PRESSED = {
     "adaptive": "pa, population: 2000, sweeps: 20, runs: 4, control: {name: beta_pressure, from: 1, to: 4, overlap: 0.9, "
                 "thermalization: 2000}"}
 MPMC = "{{name: mpmc, thermalization: 500, sweeps: {sweeps}, interval: 2, replicas: {replicas}{more}}}"
-
-
-def build(folder):
-    """A program with the examples, which stand in `folder`; the tree's own build is not touched."""
-    shutil.copytree(EXAMPLES, folder / "own")
-    plugins = ";".join(str(folder / "own" / name) for name in ("potts", "random_walk", "rods"))
-    for command in (["cmake", "-S", ROOT, "-B", folder / "build", "-DCMAKE_BUILD_TYPE=Debug",
-                     "-DGPUMC_CUDA=OFF", "-DGPUMC_TESTS=OFF", f"-DGPUMC_PLUGINS={plugins}"],
-                    ["cmake", "--build", folder / "build", "--parallel", "2"]):
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise AssertionError(done.stdout[-4000:] + done.stderr)
-    return folder / "build/gpumc"
 
 
 def exact():
@@ -149,7 +134,7 @@ class Examples(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = class_folder(cls)
-        cls.program = build(cls.folder)
+        cls.program = BUILD / "tests/gpumc_with_examples"
 
     def gpumc(self, *arguments, code=0):
         done = subprocess.run([self.program, *map(str, arguments)], cwd=self.folder, text=True,
@@ -196,7 +181,7 @@ class Examples(unittest.TestCase):
         configs["random_walk"] = re.sub("(?m)^output:.*", "output: HERE-random_walk.h5", configs["random_walk"])
         for name, config in configs.items():
             with self.subTest(name):
-                plugin = build_plugin(prefix, self.folder / "own" / name, self.folder / "plugins" / name)
+                plugin = build_plugin(prefix, EXAMPLES / name, self.folder / "plugins" / name)
                 within, outside = (self.folder / f"{way}-{name}.yaml" for way in ("within", "outside"))
                 within.write_text(config.replace("HERE", "within"))
                 outside.write_text(config.replace("HERE", "outside") + f"plugins: [{plugin}]\n")
