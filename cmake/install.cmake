@@ -37,10 +37,11 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gpumc-config.cmake
   DESTINATION ${gpumc_cmake_directory})
 
 install(DIRECTORY configs schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc)
-install(PROGRAMS tools/check-disks tools/compare-papers tools/export-gsd tools/plot tools/predict-scaling tools/gpumc-python tools/report
+install(PROGRAMS tools/check-disks tools/compare-papers tools/effective-samples tools/export-gsd tools/plot tools/predict-scaling
+  tools/gpumc-python tools/report
   tools/simulate-balance tools/time-pa
   DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)
-install(FILES tools/balance.py tools/balance_model.py tools/interpreter.py tools/pa_published.py
+install(FILES tools/balance.py tools/balance_model.py tools/effective.py tools/interpreter.py tools/other_samplers.py tools/pa_published.py
   tools/pa_timings.py tools/pa_timings_plot.py tools/recorded_populations.py tools/scaling.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)
 install(DIRECTORY tools/paper_figures DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools

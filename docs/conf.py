@@ -10,7 +10,7 @@ menus = {
     "README": {
         "Tutorials": ["docs/tutorial", "docs/tutorial-spin-glass", "docs/tutorial-density-of-states", "docs/tutorial-xy",
                       "docs/tutorial-critical-point", "docs/tutorial-hard-disks"],
-        "Using gpumc": ["docs/cli", "docs/config-reference", "docs/file-format", "docs/python", "docs/analysis", "docs/pictures",
+        "Using gpumc": ["docs/cli", "docs/config-reference", "docs/moves", "docs/file-format", "docs/python", "docs/analysis", "docs/pictures",
                         "docs/report", "docs/merging"],
         "GPUs and clusters": ["docs/gpu", "docs/processes", "docs/cluster", "docs/scaling"],
         "Results one can trust": ["docs/statistics", "docs/papers", "docs/performance", "docs/experiments"],

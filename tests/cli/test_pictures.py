@@ -31,6 +31,7 @@ PICTURES = {
     "several": ("summary", ["glass-4", "glass-6"], {"quantities": ["energy", "binder_overlap"]}),
     "transition": ("transition", ["glass-4", "glass-6"], {}),
     "helicity": ("helicity", ["xy-small", "xy"], {}),
+    "slowing-down": ("slowing-down", ["clusters-4", "clusters-8", "clusters-16"], {}),
     "series": ("series", ["series"], {"temperature": 1}),
     "bins": ("series", ["disks"], {}),
     "equilibration": ("series", ["pt"], {}),

@@ -75,6 +75,11 @@ title: 2D Ising, L = {side}
 model: {{name: ising2d, shape: [{side}, {side}]}}
 algorithm: {{name: canonical, beta: {{from: 0.42, to: 0.46, count: 9}}, replicas: 32, thermalization: 1000, sweeps: 4000, interval: 5}}
 """ for side in (8, 12, 16)},
+    **{f"clusters-{side}": f"""\
+title: 2D Ising, clusters
+model: {{name: ising2d, shape: [{side}, {side}]}}
+algorithm: {{name: canonical, beta: {{values: [0.44068679350977]}}, replicas: 8, update: swendsen_wang, thermalization: 100, sweeps: 2000}}
+""" for side in (4, 8, 16)},
 }
 
 

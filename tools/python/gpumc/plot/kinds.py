@@ -7,7 +7,7 @@ import typing
 
 from ..reader import Result
 from . import axes as view, configurations, curves, density, disks, families, helicity, iterations, profiles, series
-from . import style, tempering, transition
+from . import slowing, style, tempering, transition
 from .refusal import Refusal
 
 if typing.TYPE_CHECKING:
@@ -94,6 +94,7 @@ KINDS = {kind.name: kind for kind in [
     Kind("summary", "Averages", curves.draw, has_curves, of_summary),
     Kind("transition", "Crossings of sizes", transition.draw, words=lambda results, options: transition.words(results)),
     Kind("helicity", "Helicity modulus", helicity.draw, words=lambda results, options: helicity.words(results)),
+    Kind("slowing-down", "Critical slowing down", slowing.draw, words=lambda results, options: slowing.words(results, options)),
     Kind("series", "Time series", series.draw, series.applies, of_series, needs_summary=False),
     Kind("families", "Families of the population", families.draw, families.applies, of_families, needs_summary=False),
     Kind("tempering", "Exchanges of temperatures", tempering.draw, tempering.applies, of_tempering, needs_summary=False),

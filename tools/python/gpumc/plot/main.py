@@ -25,6 +25,8 @@ SHORT = {"transition": "one file for each size: Binder parameter and correlation
                        "neighbouring sizes cross",
          "helicity": "square XY models, one file for each size: helicity modulus against the temperature, the line 2 T/pi, and "
                      "where the Kosterlitz-Thouless transition is",
+         "slowing-down": "canonical runs at one temperature, one file for each size and move: autocorrelation times over L, and their "
+                         "dynamic exponents",
          "equation-of-state": "hard disks, one file for each packing fraction and number: the pressure, beside that of the largest "
                               "systems of Anderson et al. (2013)",
          "bond-order": "hard disks with `configurations`: the last one of each file, replica 0, coloured by the phase of psi_6 of "
