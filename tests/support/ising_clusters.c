@@ -1,5 +1,6 @@
 /* Cluster moves of the slow, simple model of Ising spins: all bonds, then breadth-first searches,
- * written from the text of models/ising/cluster/cluster_rules.h. */
+ * written from the text of models/lattice/clusters/clusters_rules.h and
+ * models/ising/cluster/cluster_rules.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,9 +12,8 @@
 #include <stdlib.h>
 
 #include "core/base/memory.h"
-#include "models/ising/cluster/cluster_rules.h"
-#include "core/simulation/steps.h"
 #include "models/ising/ising.h"
+#include "models/lattice/clusters/clusters_step.h"
 
 enum {
   NEIGHBOURS_MAXIMUM = 2 * ISING_DIMENSIONS_MAXIMUM,
@@ -236,24 +235,7 @@ static double given_clusters(const struct gpumc_kernel_options *options)
   return (double)options->own[0];
 }
 
-/* Returns how many clusters flip as many spins as there are sites, if `clusters` flip `updated`
- * spins a site. */
-static double adapted_clusters(double clusters, double updated)
-{
-  return updated > 0 ? rint(clusters / updated) : ISING_WOLFF_CLUSTERS_MAXIMUM;
-}
-
-/* A whole number. Clusters are largest at low temperatures, so that tuning begins with one. */
-static const struct gpumc_step clusters = {
-    .label = {"clusters", "clusters of a sweep", "1", ""},
-    .key = "clusters",
-    .least = 1,
-    .largest = ISING_WOLFF_CLUSTERS_MAXIMUM,
-    .first = 1,
-    .given = given_clusters,
-    .adapt = adapted_clusters,
-    .share = {"updated", "spins flipped per site and sweep", "1", ""},
-};
+static const struct gpumc_step clusters = LATTICE_WOLFF_STEP(given_clusters);
 
 const struct gpumc_move ising_moves[ISING_MOVES] = {
     [ISING_MOVE_METROPOLIS] =
@@ -276,17 +258,7 @@ const struct gpumc_move ising_moves[ISING_MOVES] = {
                           .step = &clusters}};
 
 const struct gpumc_key ising_move_keys[] = {
-    {.name = "clusters",
-     .type = GPUMC_KEY_INTEGER,
-     .doc =
-         "Number of clusters that a sweep of `update: wolff` flips, one after the other; by "
-         "default "
-         "it is tuned at each temperature during the thermalization, so that a sweep flips as many "
-         "spins as there are sites. Kernel `spin` only.",
-     .unit = "clusters",
-     .minimum = 1,
-     .maximum = ISING_WOLFF_CLUSTERS_MAXIMUM,
-     .sweepable = true},
+    LATTICE_WOLFF_KEY,
     {.name = NULL},
 };
 

@@ -7,31 +7,19 @@
 #include "core/simulation/model.h"
 #include "models/ising/cluster/cluster_rules.h"
 #include "models/ising/ising_physics.h"
-#include "models/lattice/checkerboard.h"
+#include "models/lattice/clusters/clusters_cpu.h"
 
 /* ---- one replica, compiled once for each instruction-set level ---- */
 
-/* A layer is a row of a square lattice, a plane of a cubic one; threads share a lattice by
- * layers. Sites in the order x + Lx (y + Ly z). */
-struct ising_cluster_lattice {
-  struct gpumc_checkerboard checkerboard;
-  size_t sites, layer, layers; /* layer: its sites */
-};
-
-/* A sweep of a replica; all arrays have room for some more vectors. spins[sites]: 1 up, 0 down;
- * bonds[sites]: bit d, of the bond along axis d, and bit ISING_CLUSTER_GHOST; label[sites]: a site
- * of the same cluster that is not larger, in the end the cluster's name; flips: a bit for each
- * name. terms[dimension][sites]: couplings of a sample, and behind them its fields if there are
- * random ones, in quanta; NULL: all are uniform. */
+/* A sweep of a replica. spins[sites]: 1 up, 0 down, with room for some more vectors.
+ * terms[dimension][sites]: couplings of a sample, and behind them its fields if there are random
+ * ones, in quanta; NULL: all are uniform. */
 struct ising_cluster_work {
-  const struct ising_cluster_lattice *lattice;
+  struct lattice_cluster_graph graph;
   struct ising_cluster_rule rule;
   const int32_t *terms;
   bool random_fields;
-  struct gpumc_random random;
-  uint32_t replica, time;
-  uint8_t *spins, *bonds;
-  uint32_t *label, *flips;
+  uint8_t *spins;
 };
 
 /* All but `wolff` work on the layers first .. end - 1, each of which belongs to one thread. */
@@ -61,17 +49,13 @@ extern const struct ising_cluster_ops ising_cluster_portable;
 
 /* ---- ensembles ---- */
 
-/* The working memory of threads, rules of the runs and samples by site. `shared`: a lattice is the
- * work of all threads, not of one. */
+/* The working memory of threads, rules of the runs and samples by site. */
 struct ising_cluster_cpu {
-  struct ising_cluster_lattice lattice;
+  struct lattice_clusters_cpu memory;
   struct ising_cluster_rule *rule; /* [plan.runs] */
   int32_t *terms;                  /* [samples][terms of a sample]; NULL: none */
   size_t sample_terms;
-  bool random_fields, shared;
-  uint8_t *area; /* [areas][area_bytes] */
-  size_t areas, area_bytes;
-  int threads;
+  bool random_fields;
 };
 
 /* Whether the move of the sweeps being made is one of clusters, and whether any of the plan is. */

@@ -3,16 +3,14 @@
 #ifndef GPUMC_ISING_CLUSTER_BONDS_H
 #define GPUMC_ISING_CLUSTER_BONDS_H
 
-#include "core/numerics/simd_philox.h"
 #include "models/ising/cluster/cluster.h"
+#include "models/lattice/clusters/clusters_labels.h"
 
 enum {
   ISING_BONDS_VECTORS = 4, /* of counters that are drawn together */
   ISING_BONDS_COUNTERS = ISING_BONDS_VECTORS * GPUMC_VECTOR_WORDS,
   /* Sites beyond the last one that are written. */
   ISING_BONDS_BEYOND = 2 * ISING_BONDS_COUNTERS,
-  ISING_BONDS_CHUNK = 2048, /* sites at most, an even number */
-  ISING_BONDS_WORDS = 4,
   /* Bit d: the number of bond d is below its threshold. Behind these bits, which spins satisfy it:
    * equal ones if the bit is 1; for the ghost a spin down. */
   ISING_BONDS_SIGNS = 4
@@ -27,7 +25,7 @@ typedef uint8_t ising_bonds_singles __attribute__((vector_size(GPUMC_VECTOR_BYTE
 struct ising_bonds {
   struct gpumc_philox_stream stream;
   uint32_t label;
-  uint32_t last[ISING_BONDS_WORDS], below[ISING_BONDS_WORDS], signs;
+  uint32_t last[LATTICE_CLUSTER_WORDS], below[LATTICE_CLUSTER_WORDS], signs;
 };
 
 static inline struct ising_bonds
@@ -37,9 +35,10 @@ ising_bonds_of(const struct ising_cluster_work *work, uint32_t label)
   const double bond = ising_cluster_exponent(rule, rule->coupling),
                ghost = ising_cluster_exponent(rule, rule->field);
   struct ising_bonds bonds = {.label = label};
-  bonds.stream = gpumc_philox_stream_make(work->random, work->replica, work->time);
-  for (uint32_t w = 0; w < ISING_BONDS_WORDS; w++) {
-    const bool of_ghost = !rule->paired && w == ISING_CLUSTER_GHOST;
+  bonds.stream =
+      gpumc_philox_stream_make(work->graph.random, work->graph.replica, work->graph.time);
+  for (uint32_t w = 0; w < LATTICE_CLUSTER_WORDS; w++) {
+    const bool of_ghost = !rule->paired && w == LATTICE_CLUSTER_GHOST;
     const double x = of_ghost ? ghost : bond;
     const uint64_t threshold = ising_cluster_threshold(fabs(x));
     /* Words 2 and 3 of a pair are those of the second site, a byte further on. */
@@ -59,8 +58,8 @@ GPUMC_INLINE void ising_bonds_draw_with(const struct ising_bonds *bonds, const u
                                                bonds->label};
   const size_t step = paired ? 2 : 1;
   for (size_t i = 0; i < n; i += step * ISING_BONDS_COUNTERS) {
-    const uint32_t counter = ising_cluster_counter(paired, (uint32_t)(first + i));
-    gpumc_v32 site[ISING_BONDS_VECTORS], word[ISING_BONDS_VECTORS][ISING_BONDS_WORDS];
+    const uint32_t counter = lattice_cluster_counter(paired, (uint32_t)(first + i));
+    gpumc_v32 site[ISING_BONDS_VECTORS], word[ISING_BONDS_VECTORS][LATTICE_CLUSTER_WORDS];
 #pragma GCC unroll 4
     for (uint32_t v = 0; v < ISING_BONDS_VECTORS; v++)
       site[v] = gpumc_lane_numbers() + (counter + v * GPUMC_VECTOR_WORDS);
@@ -69,7 +68,7 @@ GPUMC_INLINE void ising_bonds_draw_with(const struct ising_bonds *bonds, const u
     for (size_t v = 0; v < ISING_BONDS_VECTORS; v++) {
       gpumc_v32 below = gpumc_broadcast(bonds->signs);
 #pragma GCC unroll 4
-      for (uint32_t w = 0; w < ISING_BONDS_WORDS; w++)
+      for (uint32_t w = 0; w < LATTICE_CLUSTER_WORDS; w++)
         below |= (gpumc_v32)(word[v][w] <= bonds->last[w]) & bonds->below[w];
       uint8_t *to = bits + i + v * step * GPUMC_VECTOR_WORDS;
       if (paired) {
@@ -80,31 +79,6 @@ GPUMC_INLINE void ising_bonds_draw_with(const struct ising_bonds *bonds, const u
         memcpy(to, &packed, sizeof packed);
       }
     }
-  }
-}
-
-/* number[w][i]: u of word w for site first + i; of a pair's counter, words 2 and 3 are those of the
- * odd site. */
-static inline void ising_bonds_numbers(const struct ising_cluster_work *work,
-                                       const struct ising_bonds *bonds, size_t first, size_t n,
-                                       uint32_t number[ISING_BONDS_WORDS][ISING_BONDS_CHUNK])
-{
-  const bool paired = work->rule.paired;
-  const size_t counters = paired ? n / 2 : n;
-  for (size_t c = 0; c < counters; c += GPUMC_VECTOR_WORDS) {
-    const gpumc_v32 site =
-        gpumc_lane_numbers() + (ising_cluster_counter(paired, (uint32_t)first) + (uint32_t)c);
-    gpumc_v32 word[ISING_BONDS_WORDS];
-    if (work->random.rounds == 7)
-      gpumc_philox_draw(&bonds->stream, 7, site, bonds->label, word);
-    else
-      gpumc_philox_draw(&bonds->stream, 10, site, bonds->label, word);
-    for (size_t v = 0; v < GPUMC_VECTOR_WORDS && c + v < counters; v++)
-      for (size_t w = 0; w < ISING_BONDS_WORDS; w++)
-        if (paired)
-          number[w & 1][2 * (c + v) + (w >> 1)] = word[w][v];
-        else
-          number[w][c + v] = word[w][v];
   }
 }
 
@@ -130,8 +104,9 @@ static inline void ising_bonds_compare(const struct ising_cluster_rule *rule, ui
 static inline void ising_bonds_compare_uniform(const struct ising_bonds *bonds, size_t n,
                                                const uint32_t *restrict u, uint8_t *restrict bits)
 {
-  const uint32_t below = bonds->below[ISING_CLUSTER_GHOST], last = bonds->last[ISING_CLUSTER_GHOST],
-                 sign = bonds->signs & 1u << ISING_CLUSTER_GHOST << ISING_BONDS_SIGNS;
+  const uint32_t below = bonds->below[LATTICE_CLUSTER_GHOST],
+                 last = bonds->last[LATTICE_CLUSTER_GHOST],
+                 sign = bonds->signs & 1u << LATTICE_CLUSTER_GHOST << ISING_BONDS_SIGNS;
   for (size_t i = 0; i < n; i++)
     bits[i] = (uint8_t)(bits[i] | sign | (u[i] <= last ? below : 0));
 }
@@ -140,22 +115,25 @@ static inline void ising_bonds_draw_terms(const struct ising_cluster_work *work,
                                           const struct ising_bonds *bonds, size_t first, size_t n,
                                           uint8_t *bits)
 {
-  const size_t sites = work->lattice->sites, dimension = work->lattice->checkerboard.dimension;
-  uint32_t number[ISING_BONDS_WORDS][ISING_BONDS_CHUNK] __attribute__((aligned(64)));
-  ising_bonds_numbers(work, bonds, first, n, number);
+  const size_t sites = work->graph.shape->sites,
+               dimension = work->graph.shape->checkerboard.dimension;
+  uint32_t number[LATTICE_CLUSTER_WORDS][LATTICE_CLUSTER_CHUNK] __attribute__((aligned(64)));
+  lattice_cluster_numbers(&work->graph, &bonds->stream, bonds->label, work->rule.paired, first, n,
+                          number);
   memset(bits, 0, n);
   for (size_t d = 0; d < dimension; d++)
     ising_bonds_compare(&work->rule, 1u << d, false, n, number[d], work->terms + d * sites + first,
                         bits);
   if (work->random_fields)
-    ising_bonds_compare(&work->rule, 1u << ISING_CLUSTER_GHOST, true, n,
-                        number[ISING_CLUSTER_GHOST], work->terms + dimension * sites + first, bits);
+    ising_bonds_compare(&work->rule, 1u << LATTICE_CLUSTER_GHOST, true, n,
+                        number[LATTICE_CLUSTER_GHOST], work->terms + dimension * sites + first,
+                        bits);
   else if (work->rule.has_field)
-    ising_bonds_compare_uniform(bonds, n, number[ISING_CLUSTER_GHOST], bits);
+    ising_bonds_compare_uniform(bonds, n, number[LATTICE_CLUSTER_GHOST], bits);
 }
 
 /* Writes bits[n], and up to ISING_BONDS_BEYOND more, of the sites from `first` on; it is even, as
- * is n, at most ISING_BONDS_CHUNK. */
+ * is n, at most LATTICE_CLUSTER_CHUNK. */
 static inline void ising_bonds_draw(const struct ising_cluster_work *work,
                                     const struct ising_bonds *bonds, size_t first, size_t n,
                                     uint8_t *bits)
@@ -163,9 +141,9 @@ static inline void ising_bonds_draw(const struct ising_cluster_work *work,
   const bool paired = work->rule.paired;
   if (work->terms != NULL)
     ising_bonds_draw_terms(work, bonds, first, n, bits);
-  else if (work->random.rounds == 7 && paired)
+  else if (work->graph.random.rounds == 7 && paired)
     ising_bonds_draw_with(bonds, 7, true, first, n, bits);
-  else if (work->random.rounds == 7)
+  else if (work->graph.random.rounds == 7)
     ising_bonds_draw_with(bonds, 7, false, first, n, bits);
   else if (paired)
     ising_bonds_draw_with(bonds, 10, true, first, n, bits);

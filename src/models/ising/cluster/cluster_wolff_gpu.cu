@@ -106,11 +106,11 @@ draw(const struct work *work, uint32_t label, uint32_t owner, uint32_t axis)
   const struct ising_cluster_sweep *sweep = &work->sweep;
   const bool paired = sweep->run->rule.paired;
   const struct gpumc_philox_word word =
-      gpumc_philox_word(&sweep->group, ising_cluster_counter(paired, owner));
+      gpumc_philox_word(&sweep->group, lattice_cluster_counter(paired, owner));
   uint32_t number[4];
   gpumc_philox_draw<ROUNDS>(&sweep->group, &word,
                             gpumc_philox_label(sweep->group.key, word.first, label), number);
-  return ising_cluster_pick(number, ising_cluster_word(paired, owner, axis));
+  return ising_cluster_pick(number, lattice_cluster_word(paired, owner, axis));
 }
 
 /* Returns whether the bond that `owner` has along `axis` is active. */
@@ -138,7 +138,7 @@ is_held(const struct work *work, uint32_t label, uint32_t site, bool up)
   const struct ising_cluster_gpu *arguments = sweep->arguments;
   if (!arguments->random_fields && (up != (run->down == 0) || run->ghost_any == 0))
     return false;
-  const uint32_t u = draw<ROUNDS>(work, label, site, ISING_CLUSTER_GHOST);
+  const uint32_t u = draw<ROUNDS>(work, label, site, LATTICE_CLUSTER_GHOST);
   if (!arguments->random_fields)
     return u <= run->ghost_last;
   const size_t field = arguments->tiling.axes * 2 * (size_t)arguments->replicas.lattice.colour;
@@ -181,11 +181,11 @@ template <uint32_t ROUNDS>
 __device__ static inline uint32_t grow(const struct work *work, uint32_t c)
 {
   const struct ising_cluster_sweep *sweep = &work->sweep;
-  const uint32_t label = ising_wolff_label(ISING_WOLFF_BONDS + c);
+  const uint32_t label = lattice_wolff_label(LATTICE_WOLFF_BONDS + c);
   volatile struct growth *growth = work->growth;
   if (threadIdx.x == 0) {
     const uint64_t sites = 2 * (uint64_t)sweep->arguments->replicas.lattice.colour;
-    const uint32_t seed = ising_wolff_seed(sweep->random, sweep->replica, sweep->time, c, sites);
+    const uint32_t seed = lattice_wolff_seed(sweep->random, sweep->replica, sweep->time, c, sites);
     growth->size = growth->joined = 0;
     add(work, seed, place_of(work, seed));
   }

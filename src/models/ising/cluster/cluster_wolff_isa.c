@@ -5,7 +5,7 @@
 enum {
   /* Sites: whole drawings of the widest vectors. What is kept of a block, five bytes, fits in place
    * of its flips. */
-  BLOCK = ISING_CLUSTER_NAMES,
+  BLOCK = LATTICE_CLUSTER_NAMES,
   AXES = LATTICE_DIMENSIONS_MAXIMUM,
   IN_CLUSTER = 2 /* a bit of a spin while its cluster grows */
 };
@@ -19,8 +19,8 @@ struct side {
   uint64_t inverse;
 };
 
-/* The cluster is work->label[0 .. size - 1]. Blocks that have their bits in work->bonds:
- * is_drawn[block], and drawn[drawn_blocks]; both in the memory of flips. */
+/* The cluster is work->graph.label[0 .. size - 1]. Blocks that have their bits in
+ * work->graph.bonds: is_drawn[block], and drawn[drawn_blocks]; both in the memory of flips. */
 struct growth {
   const struct ising_cluster_work *work;
   struct ising_bonds bonds;
@@ -33,17 +33,17 @@ struct growth {
 
 static struct growth begin(const struct ising_cluster_work *work)
 {
-  const struct gpumc_checkerboard *lattice = &work->lattice->checkerboard;
+  const struct gpumc_checkerboard *lattice = &work->graph.shape->checkerboard;
   const size_t length[AXES] = {lattice->length_x, lattice->length_y, lattice->length_z};
-  const size_t blocks = (work->lattice->sites + BLOCK - 1) / BLOCK;
+  const size_t blocks = (work->graph.shape->sites + BLOCK - 1) / BLOCK;
   struct growth growth = {.work = work, .bonds = ising_bonds_of(work, 0)};
   uint32_t stride = 1;
   for (size_t d = 0; d < lattice->dimension; d++) {
     growth.side[d] = (struct side){(uint32_t)length[d], stride, UINT64_MAX / length[d] + 1};
     stride *= (uint32_t)length[d];
   }
-  growth.drawn = work->flips;
-  growth.is_drawn = (uint8_t *)(work->flips + blocks);
+  growth.drawn = work->graph.flips;
+  growth.is_drawn = (uint8_t *)(work->graph.flips + blocks);
   memset(growth.is_drawn, 0, blocks);
   return growth;
 }
@@ -52,8 +52,9 @@ static struct growth begin(const struct ising_cluster_work *work)
 static __attribute__((noinline)) void draw(struct growth *growth, uint32_t block)
 {
   const struct ising_cluster_work *work = growth->work;
-  const size_t first = (size_t)block * BLOCK, left = work->lattice->sites - first;
-  ising_bonds_draw(work, &growth->bonds, first, left < BLOCK ? left : BLOCK, work->bonds + first);
+  const size_t first = (size_t)block * BLOCK, left = work->graph.shape->sites - first;
+  ising_bonds_draw(work, &growth->bonds, first, left < BLOCK ? left : BLOCK,
+                   work->graph.bonds + first);
   growth->is_drawn[block] = 1;
   growth->drawn[growth->drawn_blocks++] = block;
 }
@@ -86,8 +87,8 @@ GPUMC_INLINE void
 grow(struct growth *growth, const uint32_t dimension, const bool has_field, uint32_t seed)
 {
   uint8_t *restrict spins = growth->work->spins;
-  uint32_t *restrict cluster = growth->work->label;
-  const uint8_t *is_drawn = growth->is_drawn, *bonds = growth->work->bonds;
+  uint32_t *restrict cluster = growth->work->graph.label;
+  const uint8_t *is_drawn = growth->is_drawn, *bonds = growth->work->graph.bonds;
   const struct side side[AXES] = {growth->side[0], growth->side[1], growth->side[2]};
   size_t size = 1;
   cluster[0] = seed;
@@ -108,8 +109,8 @@ grow(struct growth *growth, const uint32_t dimension, const bool has_field, uint
       left = lines;
     }
     if (has_field) {
-      const uint32_t held = spin ^ bits >> (ISING_CLUSTER_GHOST + ISING_BONDS_SIGNS);
-      growth->is_joined = (bits >> ISING_CLUSTER_GHOST & held & 1) != 0;
+      const uint32_t held = spin ^ bits >> (LATTICE_CLUSTER_GHOST + ISING_BONDS_SIGNS);
+      growth->is_joined = (bits >> LATTICE_CLUSTER_GHOST & held & 1) != 0;
     }
   }
   growth->size = size;
@@ -121,7 +122,7 @@ static void finish(struct growth *growth)
   const struct ising_cluster_work *work = growth->work;
   const uint8_t turned = growth->is_joined ? IN_CLUSTER : IN_CLUSTER | 1;
   for (size_t i = 0; i < growth->size; i++)
-    work->spins[work->label[i]] ^= turned;
+    work->spins[work->graph.label[i]] ^= turned;
   for (size_t i = 0; i < growth->drawn_blocks; i++)
     growth->is_drawn[growth->drawn[i]] = 0;
   growth->drawn_blocks = 0;
@@ -132,13 +133,14 @@ uint64_t
 uint64_t
 GPUMC_ISA_NAME(ising_cluster_wolff)(const struct ising_cluster_work *work, uint32_t clusters)
 {
-  const bool cubic = work->lattice->checkerboard.dimension == 3, has_field = work->rule.has_field;
+  const bool cubic = work->graph.shape->checkerboard.dimension == 3,
+             has_field = work->rule.has_field;
   struct growth growth = begin(work);
   uint64_t flipped = 0;
   for (uint32_t c = 0; c < clusters; c++) {
-    growth.bonds.label = ising_wolff_label(ISING_WOLFF_BONDS + c);
-    const uint32_t seed =
-        ising_wolff_seed(work->random, work->replica, work->time, c, work->lattice->sites);
+    growth.bonds.label = lattice_wolff_label(LATTICE_WOLFF_BONDS + c);
+    const uint32_t seed = lattice_wolff_seed(work->graph.random, work->graph.replica,
+                                             work->graph.time, c, work->graph.shape->sites);
     if (cubic && has_field)
       grow(&growth, 3, true, seed);
     else if (cubic)

@@ -123,7 +123,7 @@ ising_cluster_draw(const struct gpumc_philox_group *group, uint32_t counter, uin
                    uint32_t number[4])
 {
   const struct gpumc_philox_word word = gpumc_philox_word(group, counter);
-  const uint2 label = gpumc_philox_label(group->key, word.first, ising_cluster_label(draw));
+  const uint2 label = gpumc_philox_label(group->key, word.first, lattice_cluster_label(draw));
   gpumc_philox_draw<ROUNDS>(group, &word, label, number);
 }
 
@@ -141,12 +141,12 @@ ising_cluster_flips(const struct gpumc_philox_group *group, uint32_t name)
 {
   const uint32_t word = name / 32, shift = name % 32;
   uint32_t number[4];
-  ising_cluster_draw<ROUNDS>(group, word / 4, ISING_CLUSTER_FLIPS, number);
+  ising_cluster_draw<ROUNDS>(group, word / 4, LATTICE_CLUSTER_FLIPS, number);
   const uint32_t low = ising_cluster_pick(number, word % 4);
   if (shift == 0)
     return low;
   if (word % 4 == 3)
-    ising_cluster_draw<ROUNDS>(group, word / 4 + 1, ISING_CLUSTER_FLIPS, number);
+    ising_cluster_draw<ROUNDS>(group, word / 4 + 1, LATTICE_CLUSTER_FLIPS, number);
   const uint32_t high = ising_cluster_pick(number, (word + 1) % 4);
   return __funnelshift_r(low, high, shift);
 }
@@ -161,7 +161,7 @@ ising_cluster_compare_paired(const struct ising_cluster_run *run,
 #pragma unroll
   for (uint32_t c = 0; c < ISING_CLUSTER_WORD / 2; c++) {
     uint32_t number[4];
-    ising_cluster_draw<ROUNDS>(group, site / 2 + c, ISING_CLUSTER_BONDS, number);
+    ising_cluster_draw<ROUNDS>(group, site / 2 + c, LATTICE_CLUSTER_BONDS, number);
 #pragma unroll
     for (uint32_t i = 0; i < 2; i++) {
       if (number[2 * i] <= run->bond_last)
@@ -182,10 +182,10 @@ ising_cluster_compare(const struct ising_cluster_run *run, const struct gpumc_ph
 #pragma unroll 4
   for (uint32_t c = 0; c < ISING_CLUSTER_WORD; c++) {
     uint32_t number[4];
-    ising_cluster_draw<ROUNDS>(group, site + c, ISING_CLUSTER_BONDS, number);
+    ising_cluster_draw<ROUNDS>(group, site + c, LATTICE_CLUSTER_BONDS, number);
 #pragma unroll
     for (uint32_t i = 0; i < 4; i++)
-      if (number[i] <= (i == ISING_CLUSTER_GHOST ? run->ghost_last : run->bond_last))
+      if (number[i] <= (i == LATTICE_CLUSTER_GHOST ? run->ghost_last : run->bond_last))
         below[i] += 1u << c;
   }
   return {{below[0] & run->bond_any, below[1] & run->bond_any, below[2] & run->bond_any},
@@ -267,7 +267,7 @@ __device__ static inline bool ising_cluster_active(const struct ising_cluster_ru
   return number < ising_cluster_threshold(satisfied ? x : -x);
 }
 
-/* Returns the active bonds of one site of a sample, bit d or ISING_CLUSTER_GHOST. near: of the
+/* Returns the active bonds of one site of a sample, bit d or LATTICE_CLUSTER_GHOST. near: of the
  * site. */
 static __device__ __noinline__ uint32_t
 ising_cluster_bonds_of_site(const struct ising_cluster_sweep *sweep, uint32_t site, uint32_t here,
@@ -279,20 +279,20 @@ ising_cluster_bonds_of_site(const struct ising_cluster_sweep *sweep, uint32_t si
   const uint32_t axes = sweep->arguments->tiling.axes;
   const int32_t *terms = sweep->terms + site;
   uint32_t number[4], active = 0;
-  gpumc_random_draw(sweep->random, ising_cluster_counter(rule->paired, site), sweep->replica,
-                    sweep->time, ising_cluster_label(ISING_CLUSTER_BONDS), number);
-  const uint32_t ghost = number[ISING_CLUSTER_GHOST];
+  gpumc_random_draw(sweep->random, lattice_cluster_counter(rule->paired, site), sweep->replica,
+                    sweep->time, lattice_cluster_label(LATTICE_CLUSTER_BONDS), number);
+  const uint32_t ghost = number[LATTICE_CLUSTER_GHOST];
 #pragma unroll
   for (uint32_t d = 0; d < ISING_CLUSTER_AXES; d++)
     if (d < axes) {
-      const uint32_t u = ising_cluster_pick(number, ising_cluster_word(rule->paired, site, d));
+      const uint32_t u = ising_cluster_pick(number, lattice_cluster_word(rule->paired, site, d));
       active |= (uint32_t)ising_cluster_active(rule, terms[d * sites], here == next[d], u) << d;
     }
   if (sweep->arguments->random_fields)
     active |= (uint32_t)ising_cluster_active(rule, terms[axes * sites], here != 0, ghost)
-              << ISING_CLUSTER_GHOST;
+              << LATTICE_CLUSTER_GHOST;
   else if (rule->has_field && ghost <= sweep->run->ghost_last)
-    active |= ((here ^ sweep->run->down) & sweep->run->ghost_any & 1) << ISING_CLUSTER_GHOST;
+    active |= ((here ^ sweep->run->down) & sweep->run->ghost_any & 1) << LATTICE_CLUSTER_GHOST;
   return active;
 }
 
@@ -309,7 +309,7 @@ ising_cluster_bonds_by_terms(const struct ising_cluster_sweep *sweep,
 #pragma unroll
     for (uint32_t d = 0; d < ISING_CLUSTER_AXES; d++)
       bonds.axis[d] |= (active >> d & 1) << bit;
-    bonds.ghost |= (active >> ISING_CLUSTER_GHOST) << bit;
+    bonds.ghost |= (active >> LATTICE_CLUSTER_GHOST) << bit;
   }
   return bonds;
 }

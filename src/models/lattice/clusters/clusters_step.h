@@ -1,0 +1,33 @@
+/* The number of Wolff's clusters in a sweep: the step of that move, and the kernel's key for it. */
+#ifndef GPUMC_LATTICE_CLUSTERS_STEP_H
+#define GPUMC_LATTICE_CLUSTERS_STEP_H
+
+#include "core/simulation/steps.h"
+#include "models/lattice/clusters/clusters_rules.h"
+
+/* gpumc_step.adapt: returns how many clusters flip as many spins as there are sites, if `clusters`
+ * flip `updated` spins a site. */
+double lattice_wolff_adapted(double clusters, double updated);
+
+/* Initialiser of a gpumc_step; given_: its `given`. A whole number. Clusters are largest at low
+ * temperatures, so that tuning begins with one. */
+#define LATTICE_WOLFF_STEP(given_)                                                                 \
+  {                                                                                                \
+    .label = {"clusters", "clusters of a sweep", "1", ""}, .key = "clusters", .least = 1,          \
+    .largest = LATTICE_WOLFF_CLUSTERS_MAXIMUM, .first = 1, .given = (given_),                      \
+    .adapt = lattice_wolff_adapted,                                                                \
+    .share = {"updated", "spins flipped per site and sweep", "1", ""},                             \
+  }
+
+/* Initialiser of a gpumc_key. */
+#define LATTICE_WOLFF_KEY                                                                          \
+  {                                                                                                \
+    .name = "clusters", .type = GPUMC_KEY_INTEGER,                                                 \
+    .doc = "Number of clusters that a sweep of `update: wolff` flips, one after the other; by "    \
+           "default it is tuned at each temperature during the thermalization, so that a sweep "   \
+           "flips as many spins as there are sites. Kernels with that move only.",                 \
+    .unit = "clusters", .minimum = 1, .maximum = LATTICE_WOLFF_CLUSTERS_MAXIMUM,                   \
+    .sweepable = true,                                                                             \
+  }
+
+#endif
