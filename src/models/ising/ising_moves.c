@@ -281,8 +281,8 @@ const struct gpumc_key ising_move_keys[] = {
      .doc =
          "Number of clusters that a sweep of `update: wolff` flips, one after the other; by "
          "default "
-         "it is tuned at each temperature during the thermalization, so that a sweep flips as many "
-         "spins as there are sites. Kernel `spin` only.",
+         "it is tuned at each temperature during the thermalization, or by the temperature before in "
+         "`pa`, so that a sweep flips as many spins as there are sites. Kernel `spin` only.",
      .unit = "clusters",
      .minimum = 1,
      .maximum = ISING_WOLFF_CLUSTERS_MAXIMUM,
