@@ -1,4 +1,5 @@
-"""Canonical runs with cluster moves that are killed or stopped end with the numbers of the uninterrupted run."""
+"""Runs with cluster moves that are killed or stopped end with the numbers of the uninterrupted run: canonical, and
+population annealing, whose clusters follow the temperature."""
 import pathlib
 import sys
 import unittest
@@ -24,6 +25,21 @@ output: run.h5
 checkpoint: {{every: 20 ms}}
 """
 
+ANNEALED = """\
+gpumc: 1
+seed: 20180802
+model: {name: ising2d, shape: [24, 24]}
+algorithm:
+  name: pa
+  population: 301
+  sweeps: 5
+  beta: {to: 0.5, overlap: 0.8}
+  runs: 3
+  update: [{wolff: 2}, {heat_bath: 1}]
+output: run.h5
+checkpoint: {every: 20 ms}
+"""
+
 
 class SwendsenWang(ResumeCase):
     UPDATE = "swendsen_wang"
@@ -41,6 +57,18 @@ class SwendsenWang(ResumeCase):
 
 class Wolff(SwendsenWang):
     UPDATE = "wolff"
+
+
+class Annealed(ResumeCase):
+    def setUp(self):
+        super().setUp()
+        self.use(ANNEALED)
+
+    def test_tells_another_run_apart(self):
+        self.tell_another_seed_apart()
+
+    def test_killed_at_random_instants(self):
+        self.kill_at_random_instants()
 
 
 if __name__ == "__main__":

@@ -177,6 +177,7 @@ static enum gpumc_status anneal(struct pa *pa, struct gpumc_error *error)
 static enum gpumc_status enqueue(struct pa *pa, struct gpumc_error *error)
 {
   GPUMC_TRY(pa->row == 0 ? start_batch(pa, error) : anneal(pa, error));
+  GPUMC_TRY(pa_steps_take(pa, error));
   enter(pa, PA_STAGE_TALLY);
   GPUMC_TRY(tally(pa, true, error));
   GPUMC_TRY(pa_population_publish(&pa->population, slot_of(pa->row), error));
@@ -209,6 +210,7 @@ collect(struct pa *pa, const struct pa_step *step, size_t row, struct gpumc_erro
   for (size_t m = 0; m < pa->batch.count; m++) {
     GPUMC_TRY(check_size(pa, m, row, error));
     GPUMC_TRY(pa_record(pa, step, m, error));
+    GPUMC_TRY(pa_steps_record(pa, step->value, row, m, error));
   }
   return GPUMC_OK;
 }
@@ -228,6 +230,7 @@ static void destroy(void *state)
   free(pa->log_partition);
   free(pa->curve_row);
   free(pa->block_row);
+  pa_steps_free(pa);
   gpumc_configurations_request_free(&pa->request);
   gpumc_configurations_free(&pa->configurations);
   free(pa);
@@ -278,6 +281,8 @@ static enum gpumc_status build(struct pa *pa, struct gpumc_error *error)
   GPUMC_TRY(create_population(pa, error));
   GPUMC_TRY(allocate_host_arrays(pa, error));
   GPUMC_TRY(pa_tables_declare(pa, error));
+  GPUMC_TRY(pa_steps_create(pa, error));
+  GPUMC_TRY(pa_steps_declare(pa, error));
   GPUMC_TRY(gpumc_configurations_request_read(&context->params, GPUMC_CONFIGURATIONS_BETAS, 0,
                                               &pa->request, error));
   return pa_configurations_declare(pa, error);

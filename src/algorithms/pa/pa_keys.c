@@ -100,8 +100,11 @@ const struct gpumc_key pa_keys[] = {
      .maximum = 1000000,
      .unit = "sweeps",
      .sweepable = true,
-     .doc = "Sweeps of every replica at each temperature, theta, with the kernel's first move, "
-            "which is the default of `update` in other algorithms."},
+     .doc = "Sweeps of every replica at each temperature, theta."},
+    GPUMC_UPDATE_KEY_ABSENT(
+        "Move that makes up a sweep, or moves that take turns, each for a number of sweeps, which "
+        "go on from one temperature to the next; by default the first move of the kernel. The step "
+        "of a move named here, unless it is given, is tuned at each temperature for the next."),
     {.name = "beta",
      .type = GPUMC_KEY_MAPPING,
      .required_unless = "control",
@@ -409,6 +412,7 @@ void pa_settings_read(const struct gpumc_params *params, const struct gpumc_mode
   settings->observables = gpumc_observables_that_apply(&observables, model);
   settings->population = (size_t)gpumc_params_integer(params, "population");
   settings->sweeps = (uint32_t)gpumc_params_integer(params, "sweeps");
+  settings->tunes = gpumc_params_has(params, "update");
   settings->runs = (size_t)gpumc_params_integer(params, "runs");
   settings->blocks = (size_t)gpumc_params_integer(params, "blocks");
   if (settings->blocks > settings->population)

@@ -67,8 +67,13 @@ static enum gpumc_status take_run(struct pa *pa, const struct gpumc_source *sour
   GPUMC_TRY(gpumc_source_append_rows(source, group, pa->schedule.value, pa->schedule.count,
                                      recorder, pa->tables[to].curve, error));
   snprintf(group, sizeof group, "runs/%04zu/blocks", from);
-  return gpumc_source_append_rows(source, group, pa->schedule.value, pa->schedule.count, recorder,
-                                  pa->tables[to].blocks, error);
+  GPUMC_TRY(gpumc_source_append_rows(source, group, pa->schedule.value, pa->schedule.count,
+                                     recorder, pa->tables[to].blocks, error));
+  snprintf(group, sizeof group, "runs/%04zu/steps", from);
+  return pa_has_steps(pa) ? gpumc_source_append_rows(source, group, pa->schedule.value,
+                                                     pa->schedule.count, recorder,
+                                                     pa->tables[to].steps, error)
+                          : GPUMC_OK;
 }
 
 static enum gpumc_status

@@ -228,6 +228,8 @@ static void demand_memory(const struct pa_settings *settings, const struct gpumc
                                                 .samples = 1,
                                                 .own_runs = true,
                                                 .moved = settings->moved.control,
+                                                .warm_up =
+                                                    settings->tunes ? settings->thermalization : 0,
                                                 .fixes = true};
   memcpy(demanded->plan.fixed, settings->moved.fixed, sizeof settings->moved.fixed);
   demanded->host_bytes = gpumc_demand_bytes(host_bytes(settings, model, steps + 1, replicas));

@@ -81,6 +81,7 @@ struct pa_settings {
   uint32_t thermalization;
   size_t population; /* R */
   uint32_t sweeps;   /* theta */
+  bool tunes;        /* a move was chosen, and its step, if it has one, is tuned (pa_steps.c) */
   size_t runs;       /* M */
   size_t blocks;     /* of families in a run, for the errors */
   size_t strata;     /* run m belongs to stratum m mod strata: one per run, unless there are many */
@@ -101,7 +102,7 @@ struct pa_schedule {
 };
 
 struct pa_run_tables {
-  size_t curve, blocks;
+  size_t curve, blocks, steps;
 };
 
 /* Parameters of one temperature step, for the rows of the runs. */
@@ -137,6 +138,9 @@ struct pa {
   double *log_partition;      /* [runs of a batch] ln Z, eq. 4, or its change, as recorded */
   double updates;             /* as recorded */
   double *curve_row, *block_row;
+  /* Of moves with a step: its size in each run of a batch at the rows that are pending, by slots,
+   * and the share of proposals accepted; NULL: there is none (pa_steps.c). */
+  double *step_size[GPUMC_SLOTS], *step_share[GPUMC_SLOTS];
   struct gpumc_configurations_request request;
   struct gpumc_configurations configurations;
 };
@@ -225,6 +229,17 @@ GPUMC_MUST_CHECK enum gpumc_status
 pa_demand(const struct gpumc_params *params, const struct gpumc_model *model,
           const struct gpumc_device *device, const struct gpumc_spread *spread,
           struct gpumc_demand *demanded, struct gpumc_error *error);
+
+/* Steps of moves (pa_steps.c): room for them, which needs the tables of runs; the tables
+ * runs/NNNN/steps; after the sweeps of row pa->row, its steps, which gives those of the next one;
+ * and what the row of a run adds to its table. All do nothing if no step is tuned. */
+GPUMC_MUST_CHECK enum gpumc_status pa_steps_create(struct pa *pa, struct gpumc_error *error);
+void pa_steps_free(struct pa *pa);
+GPUMC_MUST_CHECK enum gpumc_status pa_steps_declare(struct pa *pa, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status pa_steps_take(struct pa *pa, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status pa_steps_record(struct pa *pa, double value, size_t row,
+                                                   size_t m, struct gpumc_error *error);
+bool pa_has_steps(const struct pa *pa);
 
 /* Declares runs/NNNN and runs/NNNN/blocks for every run. */
 GPUMC_MUST_CHECK enum gpumc_status pa_tables_declare(struct pa *pa, struct gpumc_error *error);

@@ -257,7 +257,8 @@ static size_t compose_key(const struct gpumc_language_tables *tables, const stru
     }
     if (key->choices == gpumc_update_choices[target]) {
       composed[0].choices = tables->moves[target];
-      composed[0].default_text = tables->default_move[target];
+      if (key->default_text != NULL)
+        composed[0].default_text = tables->default_move[target];
     }
   }
   return 1;
@@ -289,7 +290,8 @@ gpumc_language_plugin_keys(const struct gpumc_language_tables *tables, const str
   struct gpumc_key *composed = composed_keys(tables, keys, 0);
   for (struct gpumc_key *key = composed; key != NULL && key->name != NULL; key++)
     for (int target = 0; target < GPUMC_SWEPT_TARGETS; target++)
-      if (key->choices == tables->moves[target] && tables->default_moves[target][0] != '\0')
+      if (key->choices == tables->moves[target] && tables->default_moves[target][0] != '\0' &&
+          gpumc_key_find(keys, key->name)->default_text != NULL)
         key->default_text = tables->default_moves[target];
   return composed;
 }

@@ -23,15 +23,18 @@
 /* The key `update`, the same in every algorithm that has it: a move, or several that take turns.
  * Its choices are the names of the moves of all kernels that serve the algorithm's target, its
  * default is the first of them of the model's first kernel: the language puts both into its copy of
- * the table, where it finds this placeholder for the choices. */
+ * the table, where it finds this placeholder for the choices. `..._KEY_ABSENT`: without the key
+ * sweeps are made by that move too, but it stays out of the task. */
 extern const char *const gpumc_update_choices[GPUMC_SWEPT_TARGETS][1];
-#define GPUMC_UPDATE_KEY_FOR(target, text)                                                         \
+#define GPUMC_UPDATE_KEY_WITH(target, text, default)                                               \
   {                                                                                                \
     .name = "update", .type = GPUMC_KEY_TURNS, .choices = gpumc_update_choices[target],            \
-    .minimum = 1, .maximum = GPUMC_TURN_SWEEPS_MAXIMUM, .list_minimum = 1,                         \
-    .list_maximum = GPUMC_TURNS_MAXIMUM, .sweepable = true, .doc = (text)                          \
+    .default_text = (default), .minimum = 1, .maximum = GPUMC_TURN_SWEEPS_MAXIMUM,                 \
+    .list_minimum = 1, .list_maximum = GPUMC_TURNS_MAXIMUM, .sweepable = true, .doc = (text)       \
   }
+#define GPUMC_UPDATE_KEY_FOR(target, text) GPUMC_UPDATE_KEY_WITH(target, text, "")
 #define GPUMC_UPDATE_KEY(text) GPUMC_UPDATE_KEY_FOR(GPUMC_BOLTZMANN, text)
+#define GPUMC_UPDATE_KEY_ABSENT(text) GPUMC_UPDATE_KEY_WITH(GPUMC_BOLTZMANN, text, NULL)
 
 /* What a block requests by the key `update`: names of moves, which it owns no longer than the
  * block's values. Without the key one turn whose move is NULL, the kernel's first. */

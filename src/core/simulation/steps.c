@@ -169,8 +169,20 @@ static uint32_t stepping_sweeps(const struct gpumc_ensemble *ensemble, uint32_t 
          gpumc_plan_sweeps(&ensemble->plan, move, since);
 }
 
-/* Computes the share of proposals that runs that are alike have accepted since time `since`:
- * share[alike]. */
+/* Computes the share of proposals that runs that are alike have accepted: share[alike].
+ * proposals[alike]: one per site and sweep, which is replaced if they are counted. */
+static enum gpumc_status divide_by(const struct gpumc_ensemble *ensemble, double *proposals,
+                                   double *share, struct gpumc_error *error)
+{
+  if (ensemble->proposed != NULL)
+    GPUMC_TRY(add_alike(ensemble, ensemble->proposed, proposals, error));
+  GPUMC_TRY(add_alike(ensemble, ensemble->accepted, share, error));
+  for (size_t t = 0; t < alike(ensemble); t++)
+    share[t] = proposals[t] > 0 ? share[t] / proposals[t] : NAN;
+  return GPUMC_OK;
+}
+
+/* The same since time `since`, for runs with the replicas that they began with. */
 static enum gpumc_status find_shares(const struct gpumc_ensemble *ensemble, uint32_t since,
                                      double *share, struct gpumc_error *error)
 {
@@ -183,12 +195,23 @@ static enum gpumc_status find_shares(const struct gpumc_ensemble *ensemble, uint
   for (size_t t = 0; t < apart; t++)
     proposals[t] = (double)(ensemble->runs / apart) * (double)expected *
                    (double)ensemble->model->sites * (double)stepping_sweeps(ensemble, since);
-  if (ensemble->proposed != NULL)
-    GPUMC_TRY_OUT(status, add_alike(ensemble, ensemble->proposed, proposals, error));
-  GPUMC_TRY_OUT(status, add_alike(ensemble, ensemble->accepted, share, error));
-  for (size_t t = 0; t < apart; t++)
-    share[t] = proposals[t] > 0 ? share[t] / proposals[t] : NAN;
+  status = divide_by(ensemble, proposals, share, error);
 out:
+  free(proposals);
+  return status;
+}
+
+/* The same since time `since`, for runs of size[runs] replicas, none of them alike. */
+static enum gpumc_status find_shares_of(const struct gpumc_ensemble *ensemble, uint32_t since,
+                                        const uint32_t *size, double *share,
+                                        struct gpumc_error *error)
+{
+  double *proposals = NULL;
+  GPUMC_TRY(gpumc_allocate_array(&proposals, ensemble->runs, "proposals", error));
+  for (size_t m = 0; m < ensemble->runs; m++)
+    proposals[m] = (double)size[m] * (double)ensemble->model->sites *
+                   (double)stepping_sweeps(ensemble, since);
+  const enum gpumc_status status = divide_by(ensemble, proposals, share, error);
   free(proposals);
   return status;
 }
@@ -202,24 +225,42 @@ static double next_step(const struct gpumc_step *step, double size, double share
   return size * (root * sqrt(root));
 }
 
-enum gpumc_status gpumc_steps_adapt(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+/* Gives each run the step that follows on its share; share[alike]. */
+static void change_steps(struct gpumc_ensemble *ensemble, const double *share)
 {
   const struct gpumc_step *step = gpumc_step_of(ensemble);
-  const uint32_t since = adapted_before(ensemble, ensemble->time);
   const size_t apart = alike(ensemble);
+  for (size_t m = 0; m < ensemble->runs; m++)
+    ensemble->step[m] = fmin(
+        fmax(next_step(step, ensemble->step[m], share[m % apart]), step->least), step->largest);
+}
+
+enum gpumc_status gpumc_steps_adapt(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const uint32_t since = adapted_before(ensemble, ensemble->time);
   double *share = NULL;
   enum gpumc_status status;
   if (stepping_sweeps(ensemble, since) == 0)
     return GPUMC_OK;
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&share, apart, "shares of accepted proposals", error));
+  GPUMC_TRY_OUT(
+      status, gpumc_allocate_array(&share, alike(ensemble), "shares of accepted proposals", error));
   GPUMC_TRY_OUT(status, find_shares(ensemble, since, share, error));
-  for (size_t m = 0; m < ensemble->runs; m++)
-    ensemble->step[m] = fmin(
-        fmax(next_step(step, ensemble->step[m], share[m % apart]), step->least), step->largest);
+  change_steps(ensemble, share);
   GPUMC_TRY_OUT(status, count_anew(ensemble, error));
 out:
   free(share);
   return status;
+}
+
+enum gpumc_status gpumc_steps_follow(struct gpumc_ensemble *ensemble, uint32_t sweeps,
+                                     const uint32_t *size, double *share, struct gpumc_error *error)
+{
+  const uint32_t since = ensemble->time - sweeps;
+  const bool is_given = gpumc_step_of(ensemble)->given(&ensemble->plan.options) > 0;
+  GPUMC_TRY(find_shares_of(ensemble, since, size, share, error));
+  if (!is_given && stepping_sweeps(ensemble, since) > 0)
+    change_steps(ensemble, share);
+  return count_anew(ensemble, error);
 }
 
 /* Gives each process the counts of all. */
@@ -355,8 +396,7 @@ describe_share(const struct gpumc_step *step, double size, double share, char *t
              share, TARGET);
 }
 
-/* Returns the label of the share in results. */
-static struct gpumc_label label_of_share(const struct gpumc_step *step)
+struct gpumc_label gpumc_step_share_label(const struct gpumc_step *step)
 {
   static const struct gpumc_label acceptance = {
       "move_acceptance", "share of the proposals of the moves that were accepted", "1", ""};
@@ -405,7 +445,7 @@ gpumc_steps_write(const struct gpumc_ensemble *ensemble, const struct gpumc_curv
       status, gpumc_allocate_array(&share, alike(ensemble), "shares of accepted proposals", error));
   GPUMC_TRY_OUT(status, find_shares(ensemble, adapted_before(ensemble, UINT32_MAX), share, error));
   GPUMC_TRY_OUT(status, gpumc_curve_write(place, &step->label, false, ensemble->step, error));
-  const struct gpumc_label label = label_of_share(step);
+  const struct gpumc_label label = gpumc_step_share_label(step);
   GPUMC_TRY_OUT(status, gpumc_curve_write(place, &label, false, share, error));
   GPUMC_TRY_OUT(status, warn_of_shares(ensemble, share, place, observer, error));
 out:

@@ -41,6 +41,9 @@ struct gpumc_step {
  * they nor the ensemble have one. */
 const struct gpumc_step *gpumc_step_of(const struct gpumc_ensemble *ensemble);
 
+/* Returns the label of the share of accepted proposals in results. */
+struct gpumc_label gpumc_step_share_label(const struct gpumc_step *step);
+
 /* Makes room for steps; sets their first values at the start of runs. Free is legal on none. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_steps_create(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
@@ -53,6 +56,14 @@ uint32_t gpumc_steps_until(const struct gpumc_ensemble *ensemble);
 /* Adapts steps at such a time. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_steps_adapt(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
+
+/* For an algorithm that moves a control on after a number of sweeps: computes the share of their
+ * proposals that each run accepted, share[runs], NaN if none were made, and changes steps that are
+ * tuned as it asks for, so that they are those of the sweeps at the next value. size[runs]: the
+ * replicas that made these sweeps, of all processes. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_steps_follow(struct gpumc_ensemble *ensemble,
+                                                      uint32_t sweeps, const uint32_t *size,
+                                                      double *share, struct gpumc_error *error);
 
 /* Adds accepted proposals of run m; for kernels on the CPU, from any of its threads. */
 static inline void

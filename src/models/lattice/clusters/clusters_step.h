@@ -24,8 +24,9 @@ double lattice_wolff_adapted(double clusters, double updated);
   {                                                                                                \
     .name = "clusters", .type = GPUMC_KEY_INTEGER,                                                 \
     .doc = "Number of clusters that a sweep of `update: wolff` flips, one after the other; by "    \
-           "default it is tuned at each temperature during the thermalization, so that a sweep "   \
-           "flips as many spins as there are sites. Kernels with that move only.",                 \
+           "default it is tuned at each temperature during the thermalization, or in `pa` by the " \
+           "temperature before, so that a sweep flips as many spins as there are sites. Kernels "  \
+           "with that move only.",                                                                 \
     .unit = "clusters", .minimum = 1, .maximum = LATTICE_WOLFF_CLUSTERS_MAXIMUM,                   \
     .sweepable = true,                                                                             \
   }
