@@ -34,8 +34,8 @@ enum {
 static const struct ising_shape square = {2, {4, 4, 1}}, cubic = {3, {2, 2, 4}};
 
 /* sweeps: from a random start. In random fields of both signs few clusters are free to flip, so
- * that the start is forgotten slowly; with another seed its trace was seen after 25, but not after
- * 100. */
+ * that the start is forgotten slowly: after 12, 25, 50, 100, 200 and 400 sweeps of Swendsen-Wang
+ * the discrepancy is 8.4, 1.5, 0.69, 0.63, 0.68 and 0.68 of the bound. */
 static const struct condition {
   const struct ising_shape *shape;
   struct ising_feeling feeling;
