@@ -30,6 +30,7 @@ algorithm:
   thermalization: 500
   sweeps: {sweeps}
   interval: 1
+  improved_estimators: {improved}
 kernel: {{variant: spin{more}}}
 output: {folder}/out.h5
 """
@@ -37,7 +38,7 @@ output: {folder}/out.h5
 
 def simulate(folder, *options, **changed):
     values = dict(model="ising2d, shape: [64, 64]", beta=CRITICAL, update="swendsen_wang", replicas=4, sweeps=20000,
-                  more="", folder=folder)
+                  more="", improved="false", folder=folder)
     values.update(changed)
     gpumc.run_config(CONFIG.format(**values), folder, *options)
     return f"{folder}/out.h5"
@@ -70,7 +71,7 @@ class Clusters(unittest.TestCase):
             found = []
             for threads in 1, 2, 3:
                 with gpumc.folder() as folder:
-                    path = simulate(folder, "--threads", str(threads), sweeps=40, **case)
+                    path = simulate(folder, "--threads", str(threads), sweeps=40, improved="true", **case)
                     with h5py.File(path) as file:
                         found.append({name: values[...] for name, values in file["summary"].items()
                                       if isinstance(values, h5py.Dataset)})

@@ -20,6 +20,7 @@ algorithm:
   sweeps: 2100
   interval: 7
   series: true
+  improved_estimators: true
 kernel: {{variant: spin}}
 output: run.h5
 checkpoint: {{every: 20 ms}}

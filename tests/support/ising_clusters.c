@@ -8,6 +8,11 @@
 #include "core/numerics/elementary.h"
 #include "support/ising_reference.h"
 
+/* The channels that are sums over clusters. */
+struct sums {
+  __int128 spins, cosine[3], sine[3];
+};
+
 enum { GHOST = 3, DIRECTIONS = 4, CLUSTER_FLIPS = 1 };
 
 /* One sweep of one replica, or one of Wolff's clusters. */
@@ -170,5 +175,77 @@ void reference_sweep_clusters(struct reference *reference, double beta, uint32_t
     swendsen_wang(&search);
   for (uint32_t c = 0; reference->update == ISING_MOVE_WOLFF && c < clusters; c++)
     wolff(&search, c);
+  end(&search);
+}
+
+/* ---- improved estimators ---- */
+
+static size_t coordinate(const struct reference *reference, size_t site, size_t axis)
+{
+  for (size_t d = 0; d < axis; d++)
+    site /= reference->length[d];
+  return site % reference->length[axis];
+}
+
+static size_t longest(const struct reference *reference)
+{
+  size_t length = 0;
+  for (size_t axis = 0; axis < reference->dimension; axis++)
+    length = reference->length[axis] > length ? reference->length[axis] : length;
+  return length;
+}
+
+static void add_site(const struct search *search, size_t site, struct sums *sums)
+{
+  const struct reference *reference = search->reference;
+  const int8_t spin = search->spin[site];
+  sums->spins += spin;
+  for (size_t axis = 0; axis < reference->dimension; axis++) {
+    const double angle =
+        2.0 * GPUMC_PI * (double)coordinate(reference, site, axis) / (double)longest(reference);
+    sums->cosine[axis] += spin * (__int128)rint(cos(angle) * 0x1p30);
+    sums->sine[axis] += spin * (__int128)rint(sin(angle) * 0x1p30);
+  }
+}
+
+static int64_t rounded_square(__int128 sum, double quantum)
+{
+  const int bits = 60 + (int)log2(quantum);
+  return (int64_t)((sum * sum + ((__int128)1 << bits) / 2) >> bits);
+}
+
+static void add_squares(const struct search *search, const struct sums *sums, double quantum,
+                        int64_t *square, int64_t *wave)
+{
+  const struct reference *reference = search->reference;
+  *square += (int64_t)(sums->spins * sums->spins);
+  for (size_t axis = 0; axis < reference->dimension; axis++)
+    if (reference->length[axis] == longest(reference))
+      *wave +=
+          rounded_square(sums->cosine[axis], quantum) + rounded_square(sums->sine[axis], quantum);
+}
+
+void reference_improved(struct reference *reference, double beta, uint32_t time, size_t replica,
+                        double quantum, int64_t *square, int64_t *wave)
+{
+  struct search search = begin(reference, beta, time, replica);
+  struct sums held = {0};
+  int64_t axes = 0;
+  *square = *wave = 0;
+  draw_bonds(&search, gpumc_random_label(GPUMC_RANDOM_LATTICE_CLUSTER, 0));
+  for (size_t site = 0; site < reference->sites; site++) {
+    struct sums sums = {0};
+    bool is_joined;
+    if (search.is_found[site])
+      continue;
+    const size_t size = gather(&search, site, &is_joined);
+    for (size_t n = 0; n < size; n++)
+      add_site(&search, search.cluster[n], is_joined ? &held : &sums);
+    add_squares(&search, &sums, quantum, square, wave);
+  }
+  add_squares(&search, &held, quantum, square, wave);
+  for (size_t axis = 0; axis < reference->dimension; axis++)
+    axes += reference->length[axis] == longest(reference);
+  *wave /= axes;
   end(&search);
 }

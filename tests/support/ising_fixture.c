@@ -112,10 +112,12 @@ create(struct ising_fixture *fixture, const struct ising_case *with, struct gpum
       .sample_by_run = with->samples > 0,
       .moved = with->moved,
       .clusters = with->exchanges_clusters,
+      .channels = with->measures_clusters ? ISING_CHANNELS : ISING_STATE_CHANNELS,
       .fixes = with->fixes,
       .fixed = {with->fixed[ISING_BETA], with->fixed[ISING_FIELD]},
       .move = with->update,
-      .options = ising_tiling_options(&with->tiling)};
+      .options = ising_tiling_options(&with->tiling),
+  };
   if (with->clusters > 0)
     plan.options.own[0] = with->clusters;
   memset(fixture, 0, sizeof *fixture);

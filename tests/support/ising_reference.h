@@ -68,6 +68,10 @@ void reference_update(struct reference *reference, double beta, size_t replica, 
 /* Performs a sweep of clusters for one replica (ising_clusters.c). */
 void reference_sweep_clusters(struct reference *reference, double beta, uint32_t time,
                               size_t replica);
+/* Computes the improved estimators of one replica from the bonds of a sweep with that time: the sum
+ * over clusters of M_c^2, and of their waves, in units of `quantum` (ising_clusters.c). */
+void reference_improved(struct reference *reference, double beta, uint32_t time, size_t replica,
+                        double quantum, int64_t *square, int64_t *wave);
 /* Returns the next site along an axis, or the one before; J of the bond with the next one, and h of
  * a site, in units of energy. */
 size_t reference_next(const struct reference *reference, size_t site, size_t axis);

@@ -123,7 +123,7 @@ static void the_weight_is_that_of_the_moved_field(void **state)
   for (size_t r = 0; r < REPLICAS; r++) {
     double log_weight[2] = {0, 0};
     for (size_t i = 0; i < 2; i++)
-      for (size_t c = 0; c < ISING_CHANNELS; c++)
+      for (size_t c = 0; c < ISING_STATE_CHANNELS; c++)
         log_weight[i] -= coefficient[i][c] * (double)value[i][c][r] * both[i]->model.quantum[c];
     const double magnetization = (double)value[0][ISING_MAGNETIZATION][r];
     const double bonds = (double)value[0][ISING_ENERGY][r];

@@ -70,15 +70,17 @@ static void swept_case(struct ising_case with)
   enum { ROUNDS = 8, SMALL = 600 };
   static const double beta[RUNS] = {0.05, 0.15, 0.3, 0.7};
   struct ising_fixture fixture;
-  int64_t swept[ISING_CHANNELS][RUNS * ROOM], alone[ISING_CHANNELS][RUNS * ROOM];
+  int64_t swept[ISING_STATE_CHANNELS][RUNS * ROOM], alone[ISING_STATE_CHANNELS][RUNS * ROOM];
   fixture_open(&fixture, &with);
   fixture_randomize(&fixture, &with, SIZE);
   const uint32_t rounds = fixture.model.sites <= SMALL ? ROUNDS : 1;
   for (uint32_t round = 0; round < rounds; round++) {
-    fixture_sweep_and_measure_channels(&fixture, 1 + round % 2, beta,
-                                       (int64_t *const[]){swept[0], swept[1], swept[2]});
-    fixture_measure_channels(&fixture, (int64_t *const[]){alone[0], alone[1], alone[2]});
-    for (size_t channel = 0; channel < ISING_CHANNELS; channel++)
+    fixture_sweep_and_measure_channels(
+        &fixture, 1 + round % 2, beta,
+        (int64_t *const[ISING_CHANNELS]){swept[0], swept[1], swept[2]});
+    fixture_measure_channels(&fixture,
+                             (int64_t *const[ISING_CHANNELS]){alone[0], alone[1], alone[2]});
+    for (size_t channel = 0; channel < ISING_STATE_CHANNELS; channel++)
       for (size_t m = 0; m < RUNS; m++)
         assert_memory_equal(swept[channel] + m * ROOM, alone[channel] + m * ROOM,
                             SIZE * sizeof(int64_t));

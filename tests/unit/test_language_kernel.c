@@ -383,23 +383,26 @@ static void test_channels_of_moves(void **state)
       {.label = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "E"}},
       {.label = {"clusters", "clusters", "1", "c"},
        .request_key = "improved",
-       .request = "Whether clusters are measured."}};
+       .request = "Whether clusters are measured."},
+      {.label = {"waves", "waves of clusters", "1", "w"}, .request_key = "improved"}};
   static const struct gpumc_move moves[] = {{.name = "metropolis"},
-                                            {.name = "cluster", .measures = 1u << 1}};
+                                            {.name = "cluster", .measures = 1u << 1 | 1u << 2}};
   const struct gpumc_algorithm_ops algorithm = {
       .name = "updating", .keys = keys, .required = GPUMC_OPERATION_SWEEP};
+  const struct gpumc_algorithm_ops unchanging = {
+      .name = "unchanging", .keys = keys + 1, .required = GPUMC_OPERATION_SWEEP};
   struct gpumc_kernel_ops kernel = *fake_chain.kernels[0];
   const struct gpumc_kernel_ops *const kernels[] = {&kernel, NULL};
   struct gpumc_model_ops model = fake_chain;
   const struct gpumc_model_ops *const models[] = {&model, NULL};
-  const struct gpumc_algorithm_ops *const algorithms[] = {&algorithm, NULL};
+  const struct gpumc_algorithm_ops *const algorithms[] = {&algorithm, &unchanging, NULL};
   const struct gpumc_plugins plugins = {.models = models, .algorithms = algorithms};
   (void)state;
   kernel.moves = moves;
   kernel.n_moves = 2;
   model.kernels = kernels;
   model.channels = channels;
-  model.n_channels = 2;
+  model.n_channels = 3;
   model.n_means = model.n_quantities = 0;
 #define IMPROVED(update)                                                                           \
   HEAD MODEL "algorithm: {name: updating, improved: true, update: " update "}\n"
@@ -409,6 +412,9 @@ static void test_channels_of_moves(void **state)
         "c.yaml:5:39: improved is measured with the help of the move cluster: set algorithm.update "
         "to that, alone or in turn with others, or leave improved out");
   check(&plugins, HEAD MODEL "algorithm: {name: updating, improved: false}\n", "plain", NULL);
+  check(&plugins, HEAD MODEL "algorithm: {name: unchanging, improved: true}\n", NULL,
+        "c.yaml:5:41: improved is measured with the help of the move cluster, which algorithm "
+        "unchanging does not make: leave improved out");
   kernel.n_moves = 1;
   check(&plugins, IMPROVED("metropolis"), "plain", NULL);
 #undef IMPROVED

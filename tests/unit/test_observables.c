@@ -39,7 +39,7 @@ static void test_selection(void **state)
   assert_int_equal(few.n_means, 5);
   assert_int_equal(few.n_quantities, 6);
   assert_true(is_reported(&few, "binder_parameter") && !is_reported(&few, "correlation_length"));
-  assert_int_equal(more.n_channels, ISING_CHANNELS);
+  assert_int_equal(more.n_channels, ISING_STATE_CHANNELS);
   assert_int_equal(more.n_means, 6);
   assert_int_equal(more.n_quantities, 8);
   assert_true(is_reported(&more, "correlation_length") && !more.pairs);
@@ -267,7 +267,7 @@ static double value_of(const char *name, size_t sites, double wave, double beta,
   for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
     model.pair[k].unit = 1;
   const struct gpumc_observables all =
-      gpumc_observables_select(model.ops, 1u << ISING_WAVE, &model);
+      gpumc_observables_select(model.ops, ((1u << ISING_CHANNELS) - 1), &model);
   const struct gpumc_controls controls = gpumc_controls_at(model.control, ISING_BETA, beta);
   assert_int_equal(all.n_means, ISING_MEANS - 2);
   assert_int_equal(all.n_quantities, ISING_QUANTITIES - 3);
@@ -296,19 +296,22 @@ static void test_binder_parameter(void **state)
 }
 
 /* A structure factor of Ornstein-Zernike form on a lattice, S = chi / (1 + xi^2 4 sin^2(k/2)),
- * gives xi back, for the magnetization and the overlap. */
+ * gives xi back, for the magnetization, the overlap and improved estimators. */
 static void test_correlation_length(void **state)
 {
   static const struct {
     const char *name;
     size_t square, wave;
-  } kinds[] = {{"correlation_length", ISING_MEAN_MAGNETIZATION2, ISING_MEAN_STRUCTURE_FACTOR},
-               {"correlation_length_overlap", ISING_MEAN_OVERLAP2, ISING_MEAN_OVERLAP_WAVE}};
+    double sites; /* by which the square is divided */
+  } kinds[] = {
+      {"correlation_length", ISING_MEAN_MAGNETIZATION2, ISING_MEAN_STRUCTURE_FACTOR, 4096},
+      {"correlation_length_overlap", ISING_MEAN_OVERLAP2, ISING_MEAN_OVERLAP_WAVE, 4096},
+      {"improved_correlation_length", ISING_MEAN_CLUSTER_SQUARE, ISING_MEAN_CLUSTER_WAVE, 1}};
   const double chi = 37.0, length = 5.5, wave = 2 * GPUMC_PI / 64, step = 2 * sin(wave / 2);
   (void)state;
-  for (size_t i = 0; i < 2; i++) {
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     double mean[ISING_MEANS] = {0};
-    mean[kinds[i].square] = chi / 4096;
+    mean[kinds[i].square] = chi / kinds[i].sites;
     mean[kinds[i].wave] = chi / (1 + length * length * step * step);
     assert_near(value_of(kinds[i].name, 4096, wave, 1, mean, NULL), length, 1e-12);
     mean[kinds[i].wave] = chi;
@@ -320,6 +323,15 @@ static void test_correlation_length(void **state)
     mean[kinds[i].wave] = 0;
     assert_true(isnan(value_of(kinds[i].name, 4096, wave, 1, mean, NULL)));
   }
+}
+
+/* chi = beta N <m^2>. */
+static void test_improved_susceptibility(void **state)
+{
+  const double mean[ISING_MEANS] = {[ISING_MEAN_CLUSTER_SQUARE] = 24.0};
+  (void)state;
+  assert_near(value_of("improved_susceptibility", 16, 1, 0.25, mean, NULL), 6.0, 1e-15);
+  assert_near(value_of("improved_magnetization2", 16, 1, 0.25, mean, NULL), 1.5, 1e-15);
 }
 
 /* With and without the product of two copies in place of the square of the energy. */
@@ -415,6 +427,7 @@ int main(void)
       cmocka_unit_test(test_controls_of_an_athermal_model),
       cmocka_unit_test(test_binder_parameter),
       cmocka_unit_test(test_correlation_length),
+      cmocka_unit_test(test_improved_susceptibility),
       cmocka_unit_test(test_specific_heat),
       cmocka_unit_test(test_susceptibilities_without_interactions),
       cmocka_unit_test(test_quantities_of_overlaps),

@@ -188,7 +188,8 @@ static void check_step(struct gpumc_language *language, const struct gpumc_node 
 
 /* ---- channels that only some moves can measure ---- */
 
-/* "a, b": the moves that measure the channel, of the first kernel that has any; "" if each does. */
+/* "a or b": the moves that measure the channel, of the first kernel that has any; "" if each
+ * does. */
 static void list_measuring(const struct gpumc_model_ops *model, size_t channel,
                            enum gpumc_target_kind target, struct gpumc_text *names)
 {
@@ -196,7 +197,7 @@ static void list_measuring(const struct gpumc_model_ops *model, size_t channel,
     for (size_t i = 0; i < model->kernels[k]->n_moves; i++) {
       const struct gpumc_move *move = &model->kernels[k]->moves[i];
       if (gpumc_move_serves(move, target) && (move->measures >> channel & 1) != 0)
-        gpumc_text_append(names, "%s%s", names->length == 0 ? "" : ", ", move->name);
+        gpumc_text_append(names, "%s%s", names->length == 0 ? "" : " or ", move->name);
     }
 }
 
@@ -208,6 +209,19 @@ static bool measures(const struct moves *moves, size_t channel)
     any = any || (move != NULL && (move->measures >> channel & 1) != 0);
   }
   return any;
+}
+
+/* Whether the channel is requested, by a key that no earlier one has. */
+static bool is_requested(struct gpumc_language *language, const struct gpumc_params *algorithm,
+                         size_t channel, struct gpumc_params *view)
+{
+  const struct gpumc_channel *channels = language->model->channels;
+  const char *key = channels[channel].request_key;
+  bool named = false;
+  for (size_t c = 0; c < channel && key != NULL; c++)
+    named = named || (channels[c].request_key != NULL && strcmp(channels[c].request_key, key) == 0);
+  return key != NULL && !named && gpumc_params_narrow(algorithm, &language->report, key, view) &&
+         gpumc_params_has(view, key) && gpumc_params_boolean(view, key);
 }
 
 /* A mistake where a channel is requested that none of the task's moves can measure; `algorithm`
@@ -223,15 +237,19 @@ static void check_measured(struct gpumc_language *language, const struct gpumc_p
   for (size_t c = 0; c < model->n_channels; c++) {
     const char *key = model->channels[c].request_key;
     struct gpumc_text names = {0};
-    if (key == NULL || !gpumc_params_narrow(algorithm, &language->report, key, &view) ||
-        !gpumc_params_has(&view, key) || !gpumc_params_boolean(&view, key) || measures(&moves, c))
+    if (!is_requested(language, algorithm, c, &view) || measures(&moves, c))
       continue;
     list_measuring(model, c, moves.target, &names);
-    if (names.length > 0)
+    if (names.length > 0 && gpumc_params_has(&chosen, "update"))
       gpumc_params_mistake(&view, &language->report, key,
                            "%s is measured with the help of the move %s: set algorithm.update to "
                            "that, alone or in turn with others, or leave %s out",
                            key, gpumc_text_string(&names), key);
+    else if (names.length > 0)
+      gpumc_params_mistake(&view, &language->report, key,
+                           "%s is measured with the help of the move %s, which algorithm %s does "
+                           "not make: leave %s out",
+                           key, gpumc_text_string(&names), language->algorithm->name, key);
     gpumc_text_free(&names);
   }
 }

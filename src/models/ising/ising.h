@@ -20,8 +20,18 @@ enum { ISING_DIMENSIONS_MAXIMUM = LATTICE_DIMENSIONS_MAXIMUM };
 #define ISING_SITES_LIMIT ((size_t)1 << 37)
 #define ISING_WORD_SITES_MAXIMUM ((size_t)1 << 32)
 
-/* The wave channel is |sum_i s_i exp(i k r_i)|^2, averaged over the smallest wave vectors. */
-enum ising_channel { ISING_ENERGY, ISING_MAGNETIZATION, ISING_WAVE, ISING_CHANNELS };
+/* The wave channel is |sum_i s_i exp(i k r_i)|^2, averaged over the smallest wave vectors. Those of
+ * clusters are sums over clusters of M_c^2 and of their waves (cluster/cluster_rules.h), measured
+ * where the plan makes a move of clusters. */
+enum ising_channel {
+  ISING_ENERGY,
+  ISING_MAGNETIZATION,
+  ISING_WAVE,
+  ISING_STATE_CHANNELS, /* those of spins alone, whatever the moves */
+  ISING_CLUSTER_SQUARE = ISING_STATE_CHANNELS,
+  ISING_CLUSTER_WAVE,
+  ISING_CHANNELS
+};
 
 /* With disorder every energy is an integer number of quanta and thus exact; a Gaussian number is
  * rounded to the nearest one. */
@@ -122,11 +132,13 @@ enum ising_mean {
   ISING_MEAN_OVERLAP4,
   ISING_MEAN_LINK_OVERLAP,
   ISING_MEAN_OVERLAP_WAVE,
+  ISING_MEAN_CLUSTER_SQUARE,
+  ISING_MEAN_CLUSTER_WAVE,
   ISING_MEAN_MAGNETIZATION,
   ISING_MEAN_MAGNETIZATION_PRODUCT,
   ISING_MEANS
 };
-enum { ISING_QUANTITIES = 20 };
+enum { ISING_QUANTITIES = 24 };
 extern const struct gpumc_mean ising_means[ISING_MEANS];
 extern const struct gpumc_quantity ising_quantities[ISING_QUANTITIES];
 /* The shared part of their gpumc_model_ops, as initialisers. */

@@ -95,6 +95,11 @@ static void describe_waves(struct gpumc_model *model, struct ising_parameters *p
   parameters->wave_number = lattice_wave_number(&parameters->lattice);
   model->quantum[ISING_WAVE] = lattice_wave_quantum(sites);
   model->bound[ISING_WAVE] = sites * sites / model->quantum[ISING_WAVE];
+  /* Rounded to the nearest, squares of clusters may exceed this by half a quantum each. */
+  model->quantum[ISING_CLUSTER_WAVE] = model->quantum[ISING_WAVE];
+  model->bound[ISING_CLUSTER_WAVE] = model->bound[ISING_WAVE] + 2.0 * sites;
+  model->quantum[ISING_CLUSTER_SQUARE] = fmax(1.0, model->quantum[ISING_WAVE]);
+  model->bound[ISING_CLUSTER_SQUARE] = sites * sites / model->quantum[ISING_CLUSTER_SQUARE] + sites;
 }
 
 /* Returns, at beta = 0, the sum of the squares of all couplings and fields, averaged over the

@@ -10,6 +10,12 @@
 _Static_assert((int)ISING_BETA == LATTICE_BETA && (int)ISING_FIELD == LATTICE_FIELD,
                "controls that models of spins share");
 
+#define IMPROVED_REQUEST                                                                           \
+  .request_key = "improved_estimators",                                                            \
+  .request = "Whether susceptibility, structure factor at the smallest wave vectors and "          \
+             "correlation length are also measured from clusters: averages over all flips of the " \
+             "clusters that a Swendsen-Wang sweep would find, instead of one of them."
+
 const struct gpumc_channel ising_channels[ISING_CHANNELS] = {
     [ISING_ENERGY] = {.label = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "E"}},
     [ISING_MAGNETIZATION] = {.label = {"magnetization", "magnetization per site", "1", "M"}},
@@ -18,6 +24,15 @@ const struct gpumc_channel ising_channels[ISING_CHANNELS] = {
                    "squared amplitude at the smallest wave vectors, averaged over them, per site",
                    "1", "|M_k|^2"},
          LATTICE_WAVE_REQUEST},
+    [ISING_CLUSTER_SQUARE] = {.label = {"cluster_square",
+                                        "sum over clusters of the squared magnetization, per site",
+                                        "1", "Σ M_c^2"},
+                              IMPROVED_REQUEST},
+    [ISING_CLUSTER_WAVE] = {.label = {"cluster_wave",
+                                      "sum over clusters of the squared amplitude at the smallest "
+                                      "wave vectors, averaged over them, per site",
+                                      "1", "Σ |M_c,k|^2"},
+                            IMPROVED_REQUEST},
 };
 
 const struct gpumc_control ising_controls[ISING_CONTROLS] = {
@@ -31,7 +46,8 @@ void ising_coefficients(const struct gpumc_model *model, const double *control, 
   coefficient[ISING_ENERGY] = control[ISING_BETA];
   coefficient[ISING_MAGNETIZATION] =
       -control[ISING_BETA] * (control[ISING_FIELD] - model->control[ISING_FIELD]);
-  coefficient[ISING_WAVE] = 0.0;
+  for (size_t c = ISING_WAVE; c < ISING_CHANNELS; c++)
+    coefficient[c] = 0.0;
 }
 
 const struct gpumc_pair ising_pairs[ISING_PAIRS] = {
@@ -119,6 +135,18 @@ const struct gpumc_mean ising_means[ISING_MEANS] = {
          .source = GPUMC_MEAN_PAIR,
          .index = ISING_PAIR_WAVE,
          .power = 1},
+    [ISING_MEAN_CLUSTER_SQUARE] = {.label = {"cluster_square",
+                                             "sum over clusters of the squared magnetization, "
+                                             "per site",
+                                             "1", "<Σ M_c^2>/N"},
+                                   .index = ISING_CLUSTER_SQUARE,
+                                   .power = 1},
+    [ISING_MEAN_CLUSTER_WAVE] = {.label = {"improved_structure_factor",
+                                           "improved estimator of the structure factor at the "
+                                           "smallest wave vectors, averaged over them",
+                                           "1", "S(k_min)"},
+                                 .index = ISING_CLUSTER_WAVE,
+                                 .power = 1},
     [ISING_MEAN_MAGNETIZATION] = {.label = {"magnetization", "magnetization per site", "1", "<m>"},
                                   .index = ISING_MAGNETIZATION,
                                   .power = 1,
@@ -163,6 +191,42 @@ correlation_length_scale(const struct gpumc_model *model, const double *control,
 {
   (void)control;
   return lattice_correlation_length_scale(model, ising_parameters(model)->wave_number, mean);
+}
+
+/* ---- improved estimators: the first mean is <sum of M_c^2>/N = N <m^2> ---- */
+
+static double
+improved_square(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)control;
+  return mean[0] / (double)model->sites;
+}
+
+/* chi = beta N <m^2>, since <m> = 0 without a field. */
+static double
+improved_susceptibility(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)model;
+  return control[ISING_BETA] * mean[0];
+}
+
+static double improved_correlation_length(const struct gpumc_model *model, const double *control,
+                                          const double *mean)
+{
+  const double plain[] = {improved_square(model, control, mean), mean[1]};
+  return correlation_length(model, control, plain);
+}
+
+static double improved_correlation_length_scale(const struct gpumc_model *model,
+                                                const double *control, const double *mean)
+{
+  const double plain[] = {improved_square(model, control, mean), mean[1]};
+  return correlation_length_scale(model, control, plain);
+}
+
+static bool has_no_field(const struct gpumc_model *model)
+{
+  return ising_parameters(model)->field == 0.0 && !ising_disorder_traits(model).fields;
 }
 
 static double
@@ -281,6 +345,32 @@ const struct gpumc_quantity ising_quantities[ISING_QUANTITIES] = {
      .applies = has_gaussian_bonds,
      .applies_where = "couplings are Gaussian",
      .identity = "the Gaussian identity"},
+    /* Averages over states and bonds: those of the states alone are not what is reweighted. */
+    {.label = {"improved_magnetization2",
+               "improved estimator of the second moment of the magnetization per site", "1",
+               "<m^2>"},
+     .n_uses = 1,
+     .uses = {ISING_MEAN_CLUSTER_SQUARE},
+     .value = improved_square,
+     .of_moves = true},
+    {.label = {"improved_susceptibility", "improved estimator of the susceptibility dm/dh",
+               GPUMC_UNIT_BETA, "χ"},
+     .n_uses = 1,
+     .uses = {ISING_MEAN_CLUSTER_SQUARE},
+     .value = improved_susceptibility,
+     .is_known = lattice_is_infinitely_hot,
+     .applies = has_no_field,
+     .applies_where = "model.h is 0 and there are no random fields",
+     .controls = IN_BETA,
+     .of_moves = true},
+    {.n_uses = 1, .uses = {ISING_MEAN_CLUSTER_WAVE}, .of_moves = true},
+    {.label = {"improved_correlation_length",
+               "improved estimator of the second-moment correlation length", "sites", "ξ"},
+     .n_uses = 2,
+     .uses = {ISING_MEAN_CLUSTER_SQUARE, ISING_MEAN_CLUSTER_WAVE},
+     .value = improved_correlation_length,
+     .scale = improved_correlation_length_scale,
+     .of_moves = true},
 };
 
 struct lattice_wave ising_wave_of(const struct gpumc_model *model)

@@ -237,6 +237,9 @@ static double given_clusters(const struct gpumc_kernel_options *options)
 
 static const struct gpumc_step clusters = LATTICE_WOLFF_STEP(given_clusters);
 
+/* Improved estimators. */
+enum { OF_CLUSTERS = 1 << ISING_CLUSTER_SQUARE | 1 << ISING_CLUSTER_WAVE };
+
 const struct gpumc_move ising_moves[ISING_MOVES] = {
     [ISING_MOVE_METROPOLIS] =
         {.name = "metropolis",
@@ -251,11 +254,13 @@ const struct gpumc_move ising_moves[ISING_MOVES] = {
     [ISING_MOVE_SWENDSEN_WANG] = {.name = "swendsen_wang",
                                   .summary = "all clusters of spins joined by active bonds are "
                                              "found, and each is flipped with probability "
-                                             "1/2"},
+                                             "1/2",
+                                  .measures = OF_CLUSTERS},
     [ISING_MOVE_WOLFF] = {.name = "wolff",
                           .summary = "kernel.clusters clusters, each that of a random spin, are "
                                      "flipped one after the other",
-                          .step = &clusters}};
+                          .step = &clusters,
+                          .measures = OF_CLUSTERS}};
 
 const struct gpumc_key ising_move_keys[] = {
     LATTICE_WOLFF_KEY,

@@ -38,6 +38,14 @@ lattice_wave_square(const struct lattice_wave *wave, const int64_t *cosine, cons
   return (int64_t)(total >> 64 == 0 ? (uint64_t)total / wave->axes : total / wave->axes);
 }
 
+/* Returns the square of one sum of those, in quanta, rounded to the nearest, for sums over many
+ * parts of a lattice, whose errors would add up if each was rounded down. */
+GPUMC_HOST_DEVICE static inline uint64_t lattice_wave_square_of(uint32_t shift, int64_t sum)
+{
+  const unsigned __int128 half = (unsigned __int128)1 << shift >> 1;
+  return (uint64_t)(((unsigned __int128)((__int128)sum * sum) + half) >> shift);
+}
+
 struct gpumc_checkerboard;
 /* Returns the quantum of squared amplitudes if |v| <= 1: a power of two, at most 2^60 of which make
  * up the largest amplitude. */

@@ -6,19 +6,21 @@
 #include "core/numerics/isa.h"
 #include "core/simulation/model.h"
 #include "models/ising/cluster/cluster_rules.h"
+#include "models/ising/cluster/cluster_squares.h"
 #include "models/ising/ising_physics.h"
 #include "models/lattice/clusters/clusters_cpu.h"
 
 /* ---- one replica, compiled once for each instruction-set level ---- */
 
 /* A sweep of a replica. spins[sites]: 1 up, 0 down, with room for some more vectors.
- * terms[dimension][sites]: couplings of a sample, and behind them its fields if there are random
- * ones, in quanta; NULL: all are uniform. */
+ * `measures`: clusters are found, but not flipped, and the bits of flips are those of names that
+ * are not joined to the ghost. terms[dimension][sites]: couplings of a sample, and behind them its
+ * fields if there are random ones, in quanta; NULL: all are uniform. */
 struct ising_cluster_work {
   struct lattice_cluster_graph graph;
   struct ising_cluster_rule rule;
   const int32_t *terms;
-  bool random_fields;
+  bool random_fields, measures;
   uint8_t *spins;
 };
 
@@ -46,6 +48,28 @@ extern const struct ising_cluster_ops ising_cluster_v2, ising_cluster_v3, ising_
 #else
 extern const struct ising_cluster_ops ising_cluster_portable;
 #endif
+
+/* ---- sums over clusters ---- */
+
+/* The wanted sums of a replica; `shared`: several threads add to them. sum[name][width], of the
+ * kinds kind[width] (cluster_squares.h). */
+struct ising_cluster_squares {
+  const struct ising_cluster_work *work;
+  const struct ising_cluster_scale *scale;
+  bool shared;
+  uint32_t width, kind[ISING_CLUSTER_SUMS];
+  int64_t *sum;
+  struct ising_cluster_totals *totals;
+};
+
+/* A thread's part, layers first .. end - 1, in three steps, after names are found: between them
+ * threads wait. The last adds to the totals. */
+void ising_cluster_squares_clear(const struct ising_cluster_squares *squares, size_t first,
+                                 size_t end);
+void ising_cluster_squares_sum(const struct ising_cluster_squares *squares, size_t first,
+                               size_t end);
+void ising_cluster_squares_add(const struct ising_cluster_squares *squares, size_t first,
+                               size_t end);
 
 /* ---- ensembles ---- */
 
@@ -81,5 +105,11 @@ void ising_cluster_cpu_free(struct ising_cluster_cpu *clusters);
 void ising_cluster_cpu_sweep(const struct gpumc_ensemble *ensemble,
                              const struct ising_cluster_cpu *clusters, const double *control,
                              uint32_t sweeps);
+/* Measures the wanted ones of the channels ISING_CLUSTER_SQUARE and ISING_CLUSTER_WAVE, with the
+ * bonds of a sweep with that time. */
+void ising_cluster_cpu_measure(const struct gpumc_ensemble *ensemble,
+                               const struct ising_cluster_cpu *clusters, const double *control,
+                               uint32_t time, const struct ising_cluster_scale *scale,
+                               int64_t *const *channel);
 
 #endif

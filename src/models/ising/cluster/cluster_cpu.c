@@ -1,5 +1,5 @@
-/* Cluster moves of the kernel `spin` on the CPU: rules of the runs, samples by site, and the sweeps
- * of a replica. */
+/* Cluster moves of the kernel `spin` on the CPU: rules of the runs, samples by site, the sweeps of
+ * a replica, and what is measured from its clusters. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +8,20 @@
 #include "models/ising/cluster/cluster.h"
 #include "models/ising/cluster/cluster_samples.h"
 #include "models/ising/ising.h"
+#include "models/ising/ising_channels.h"
 #include "models/lattice/replicas_cpu.h"
 
 /* ---- memory ---- */
+
+/* All sums by name, and their totals; behind the spins of an area. */
+static size_t sums_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const size_t width = 1 + 2 * (size_t)ising_wave_of(model).axes;
+  return plan->channels > ISING_CLUSTER_SQUARE
+             ? lattice_clusters_lines(model->sites * width * sizeof(int64_t) +
+                                      sizeof(struct ising_cluster_totals))
+             : 0;
+}
 
 /* Sets the sizes of a description, without memory. */
 static struct ising_cluster_cpu clusters_of(const struct gpumc_model *model,
@@ -18,10 +29,11 @@ static struct ising_cluster_cpu clusters_of(const struct gpumc_model *model,
                                             const struct gpumc_ensemble_plan *plan)
 {
   return (struct ising_cluster_cpu){
-      .memory = lattice_clusters_cpu_of(&ising_parameters(model)->lattice, device, plan,
-                                        lattice_clusters_lines(model->sites),
-                                        gpumc_plan_makes(plan, ISING_MOVE_SWENDSEN_WANG),
-                                        gpumc_plan_makes(plan, ISING_MOVE_WOLFF)),
+      .memory =
+          lattice_clusters_cpu_of(&ising_parameters(model)->lattice, device, plan,
+                                  lattice_clusters_lines(model->sites) + sums_bytes(model, plan),
+                                  gpumc_plan_makes(plan, ISING_MOVE_SWENDSEN_WANG),
+                                  gpumc_plan_makes(plan, ISING_MOVE_WOLFF)),
       .random_fields = ising_disorder_traits(model).fields,
       .sample_terms = ising_cluster_sample_terms(model),
   };
@@ -71,7 +83,7 @@ void ising_cluster_cpu_free(struct ising_cluster_cpu *clusters)
   lattice_clusters_cpu_free(&clusters->memory);
 }
 
-/* ---- sweeps ---- */
+/* ---- replicas ---- */
 
 static void set_rules(const struct gpumc_ensemble *ensemble,
                       const struct ising_cluster_cpu *clusters, const double *control)
@@ -86,10 +98,10 @@ static void set_rules(const struct gpumc_ensemble *ensemble,
   }
 }
 
-static struct ising_cluster_work
-work_of(const struct gpumc_ensemble *ensemble, const struct lattice_cluster_part *part)
+static struct ising_cluster_work work_of(const struct gpumc_ensemble *ensemble,
+                                         const struct ising_cluster_cpu *clusters,
+                                         const struct lattice_cluster_part *part)
 {
-  const struct ising_cluster_cpu *clusters = part->with;
   const struct lattice_cpu_place *place = part->place;
   struct ising_cluster_work work = {.graph = part->graph,
                                     .rule = clusters->rule[place->run],
@@ -108,8 +120,8 @@ static const struct ising_cluster_ops *ops_of(const struct gpumc_ensemble *ensem
   return GPUMC_ISA_OBJECT(ising_cluster, storage->isa);
 }
 
-/* The work of a thread in one sweep. */
-static void swendsen_wang(const struct ising_cluster_ops *ops,
+/* Finds clusters and, in a sweep without a field, flips them. */
+static void find_clusters(const struct ising_cluster_ops *ops,
                           const struct ising_cluster_work *work,
                           const struct lattice_cluster_part *part)
 {
@@ -119,6 +131,14 @@ static void swendsen_wang(const struct ising_cluster_ops *ops,
   lattice_cluster_wait(part);
   ops->name(work, part->first, part->end);
   lattice_cluster_wait(part);
+}
+
+/* The work of a thread in one sweep. */
+static void swendsen_wang(const struct ising_cluster_ops *ops,
+                          const struct ising_cluster_work *work,
+                          const struct lattice_cluster_part *part)
+{
+  find_clusters(ops, work, part);
   if (!work->rule.has_field)
     return;
   ops->flip(work, part->first, part->end);
@@ -131,7 +151,7 @@ static void sweep_replica(const struct gpumc_ensemble *ensemble,
 {
   const struct lattice_cpu_place *place = part->place;
   const struct ising_cluster_ops *ops = ops_of(ensemble);
-  struct ising_cluster_work work = work_of(ensemble, part);
+  struct ising_cluster_work work = work_of(ensemble, part->with, part);
   ops->load(&work, place->data, part->first, part->end);
   lattice_cluster_wait(part);
   for (uint32_t s = 0; s < sweeps; s++, work.graph.time++)
@@ -149,4 +169,72 @@ void ising_cluster_cpu_sweep(const struct gpumc_ensemble *ensemble,
 {
   set_rules(ensemble, clusters, control);
   lattice_clusters_cpu_sweep(ensemble, &clusters->memory, clusters, sweep_replica, sweeps);
+}
+
+/* ---- measurements ---- */
+
+struct measurement {
+  const struct ising_cluster_cpu *clusters;
+  const struct ising_cluster_scale *scale;
+  uint32_t time;
+  int64_t *const *channel;
+};
+
+static struct ising_cluster_squares squares_of(const struct measurement *with,
+                                               const struct ising_cluster_work *work,
+                                               const struct lattice_cluster_part *part)
+{
+  const size_t sites = part->clusters->shape.sites;
+  struct ising_cluster_squares squares = {
+      .work = work,
+      .scale = with->scale,
+      .shared = part->clusters->shared && part->clusters->threads > 1,
+      .sum = (int64_t *)(void *)(part->own + lattice_clusters_lines(sites))};
+  for (uint32_t k = 0; k < ISING_CLUSTER_SUMS; k++)
+    if (ising_cluster_sum_is_wanted(with->scale, k, with->channel[ISING_CLUSTER_SQUARE],
+                                    with->channel[ISING_CLUSTER_WAVE]))
+      squares.kind[squares.width++] = k;
+  squares.totals = (void *)(squares.sum + sites * squares.width);
+  return squares;
+}
+
+/* lattice_cluster_sweeps, of which it makes none. */
+static void measure_replica(const struct gpumc_ensemble *ensemble,
+                            const struct lattice_cluster_part *part, uint32_t sweeps)
+{
+  const struct measurement *with = part->with;
+  const struct lattice_cpu_place *place = part->place;
+  const struct ising_cluster_ops *ops = ops_of(ensemble);
+  struct ising_cluster_work work = work_of(ensemble, with->clusters, part);
+  const struct ising_cluster_squares squares = squares_of(with, &work, part);
+  (void)sweeps;
+  work.graph.time = with->time;
+  work.measures = true;
+  if (part->first == 0)
+    memset(squares.totals, 0, sizeof *squares.totals);
+  ops->load(&work, place->data, part->first, part->end);
+  lattice_cluster_wait(part);
+  find_clusters(ops, &work, part);
+  ising_cluster_squares_clear(&squares, part->first, part->end);
+  lattice_cluster_wait(part);
+  ising_cluster_squares_sum(&squares, part->first, part->end);
+  lattice_cluster_wait(part);
+  ising_cluster_squares_add(&squares, part->first, part->end);
+  lattice_cluster_wait(part);
+  if (part->first == 0)
+    ising_cluster_totals_record(
+        squares.totals, with->scale, place->run * ensemble->plan.capacity + place->first,
+        with->channel[ISING_CLUSTER_SQUARE], with->channel[ISING_CLUSTER_WAVE]);
+}
+
+void ising_cluster_cpu_measure(const struct gpumc_ensemble *ensemble,
+                               const struct ising_cluster_cpu *clusters, const double *control,
+                               uint32_t time, const struct ising_cluster_scale *scale,
+                               int64_t *const *channel)
+{
+  const struct measurement with = {clusters, scale, time, channel};
+  if (channel[ISING_CLUSTER_SQUARE] == NULL && channel[ISING_CLUSTER_WAVE] == NULL)
+    return;
+  set_rules(ensemble, clusters, control);
+  lattice_clusters_cpu_sweep(ensemble, &clusters->memory, &with, measure_replica, 0);
 }

@@ -87,7 +87,10 @@ static void bind(const struct ising_cluster_work *work, size_t first, size_t end
   const struct ising_bonds drawn =
       ising_bonds_of(work, lattice_cluster_label(LATTICE_CLUSTER_BONDS));
   size_t line = first * layer / length;
-  lattice_cluster_draw_flips(&work->graph, first, end);
+  if (work->measures)
+    lattice_cluster_free_names(&work->graph, first, end);
+  else
+    lattice_cluster_draw_flips(&work->graph, first, end);
   for (size_t at = first * layer; at < end * layer; at += CHUNK) {
     const size_t n = end * layer - at < CHUNK ? end * layer - at : CHUNK;
     bind_chunk(work, &drawn, at, n);
@@ -119,7 +122,7 @@ static void name(const struct ising_cluster_work *work, size_t first, size_t end
     lattice_cluster_find_names(work->graph.label, first * layer, at, n);
     if (work->rule.has_field)
       lattice_cluster_hold(&work->graph, at, n);
-    else
+    else if (!work->measures)
       flip_sites(work, at, n);
   }
 }

@@ -10,6 +10,15 @@
  * Couplings and fields are those of the energy: uniform ones as they are given, the others in whole
  * quanta (ising_disorder_sample).
  *
+ * Measured at a time, with the bonds that a sweep of Swendsen-Wang with that time would draw, so
+ * that nothing is stored and nothing else changes: the averages over all flips of the clusters,
+ * given the bonds (improved estimators; U. Wolff, Nucl. Phys. B 334, 581 (1990)), of M^2 and of the
+ * squared amplitudes of waves. Clusters joined to the ghost count as one, since they stay together.
+ *   square: the sum over clusters of (sum over its sites of s_i)^2.
+ *   wave:   for each axis of lattice/wave.h and both cosine and sine, the sum over clusters of (sum
+ *           over its sites of s_i times the table's number)^2 in quanta, each square rounded to the
+ *           nearest (lattice_wave_square_of); then the mean over the axes, rounded down.
+ *
  * There is a field if the run's uniform field is not 0 or there are random fields. */
 #ifndef GPUMC_ISING_CLUSTER_RULES_H
 #define GPUMC_ISING_CLUSTER_RULES_H

@@ -1,4 +1,5 @@
 /* The spin kernel on the CPU: one byte per spin, threads over replicas. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -374,14 +375,44 @@ const struct ising_spin_samples *ising_spin_cpu_samples(const struct gpumc_ensem
   return &tables_of(ensemble)->samples;
 }
 
+/* Measures what is of clusters, of replicas at that time. */
+static void measure_clusters(const struct gpumc_ensemble *ensemble, const double *control,
+                             uint32_t time, int64_t *const *channel)
+{
+  const struct tables *tables = tables_of(ensemble);
+  const struct ising_cluster_scale scale = {
+      .wave = tables->wave,
+      .shift = (uint32_t)ilogb(ensemble->model->quantum[ISING_CLUSTER_SQUARE]),
+      .cosine = tables->cosine,
+      .sine = tables->sine,
+  };
+  if (ising_cluster_is_planned(&ensemble->plan))
+    ising_cluster_cpu_measure(ensemble, &tables->clusters, control, time, &scale, channel);
+}
+
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                                uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
-  if (!ising_cluster_moves(&ensemble->plan))
-    return lattice_cpu_sweep(ensemble, target, sweeps, channel, error);
-  if (sweeps > 0)
-    ising_cluster_cpu_sweep(ensemble, &tables_of(ensemble)->clusters, target->control, sweeps);
-  return channel != NULL ? lattice_cpu_measure(ensemble, channel, error) : GPUMC_OK;
+  if (!ising_cluster_moves(&ensemble->plan)) {
+    GPUMC_TRY(lattice_cpu_sweep(ensemble, target, sweeps, channel, error));
+  } else {
+    if (sweeps > 0)
+      ising_cluster_cpu_sweep(ensemble, &tables_of(ensemble)->clusters, target->control, sweeps);
+    if (channel != NULL)
+      GPUMC_TRY(lattice_cpu_measure(ensemble, channel, error));
+  }
+  if (channel != NULL)
+    measure_clusters(ensemble, sweeps > 0 ? target->control : ensemble->control,
+                     ensemble->time + sweeps, channel);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status
+measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
+{
+  GPUMC_TRY(lattice_cpu_measure(ensemble, channel, error));
+  measure_clusters(ensemble, ensemble->control, ensemble->time, channel);
+  return GPUMC_OK;
 }
 
 const struct gpumc_kernel_ops ising_spin_cpu = {
@@ -394,7 +425,7 @@ const struct gpumc_kernel_ops ising_spin_cpu = {
     .create = ising_spin_cpu_create,
     .start = lattice_cpu_start,
     .sweep = sweep,
-    .measure = lattice_cpu_measure,
+    .measure = measure,
     .gather = lattice_cpu_gather,
     .exchange = lattice_cpu_exchange,
     .compare = lattice_cpu_compare,

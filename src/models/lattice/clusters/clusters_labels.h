@@ -8,6 +8,8 @@
 #ifndef GPUMC_LATTICE_CLUSTERS_LABELS_H
 #define GPUMC_LATTICE_CLUSTERS_LABELS_H
 
+#include <string.h>
+
 #include "core/numerics/simd_philox.h"
 #include "models/lattice/clusters/clusters_graph.h"
 
@@ -216,16 +218,22 @@ static inline void lattice_cluster_find_names(uint32_t *label, size_t first, siz
 
 /* ---- flips ---- */
 
+/* Returns the first counter of those of the names in layers from `layers` on. */
+static inline size_t
+lattice_cluster_flips_from(const struct lattice_cluster_graph *graph, size_t layers)
+{
+  return (layers * graph->shape->layer + LATTICE_CLUSTER_NAMES - 1) / LATTICE_CLUSTER_NAMES;
+}
+
 /* Draws those of the names in layers first .. end - 1. */
 static inline void
 lattice_cluster_draw_flips(const struct lattice_cluster_graph *graph, size_t first, size_t end)
 {
-  const size_t layer = graph->shape->layer;
   const struct gpumc_philox_stream stream =
       gpumc_philox_stream_make(graph->random, graph->replica, graph->time);
   const uint32_t label = lattice_cluster_label(LATTICE_CLUSTER_FLIPS);
-  const size_t names = LATTICE_CLUSTER_NAMES;
-  const size_t from = (first * layer + names - 1) / names, to = (end * layer + names - 1) / names;
+  const size_t from = lattice_cluster_flips_from(graph, first),
+               to = lattice_cluster_flips_from(graph, end);
   for (size_t c = from; c < to; c += GPUMC_VECTOR_WORDS) {
     gpumc_v32 word[LATTICE_CLUSTER_WORDS];
     const gpumc_v32 site = gpumc_lane_numbers() + (uint32_t)c;
@@ -237,6 +245,16 @@ lattice_cluster_draw_flips(const struct lattice_cluster_graph *graph, size_t fir
       for (size_t w = 0; w < LATTICE_CLUSTER_WORDS; w++)
         graph->flips[LATTICE_CLUSTER_WORDS * (c + v) + w] = word[w][v];
   }
+}
+
+/* Sets them instead, so that those of clusters that are not held are left. */
+static inline void
+lattice_cluster_free_names(const struct lattice_cluster_graph *graph, size_t first, size_t end)
+{
+  const size_t from = lattice_cluster_flips_from(graph, first),
+               to = lattice_cluster_flips_from(graph, end);
+  memset(graph->flips + LATTICE_CLUSTER_WORDS * from, UINT8_MAX,
+         (to - from) * (LATTICE_CLUSTER_NAMES / 8));
 }
 
 /* Takes the flips of clusters that are joined to the ghost back. */
