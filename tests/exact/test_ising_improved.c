@@ -49,7 +49,7 @@ static const struct ising_feeling feelings[] = {
     {.coupling = -1.3},
     {.coupling = 1.0, .field = 0.02},
     {.coupling = 1.0, .couplings = LATTICE_BIMODAL, .positive = 0.5, .sample_each = true},
-    {.coupling = 1.0, .field = 0.1, .couplings = LATTICE_GAUSSIAN},
+    {.coupling = 1.0, .field = 0.125, .couplings = LATTICE_GAUSSIAN},
     {.coupling = 1.0, .fields = LATTICE_BIMODAL, .width = 0.3, .sample_each = true},
 };
 

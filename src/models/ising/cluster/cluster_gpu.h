@@ -6,6 +6,7 @@
 #ifndef GPUMC_ISING_CLUSTER_GPU_H
 #define GPUMC_ISING_CLUSTER_GPU_H
 
+#include "models/ising/cluster/cluster_squares.h"
 #include "models/ising/cluster/cluster_tiles.h"
 #include "models/ising/spin/spin_gpu.h"
 
@@ -46,10 +47,31 @@ ising_cluster_block_sweep(const struct ising_cluster_gpu *arguments, struct gpum
 size_t ising_cluster_tiles_scratch(const struct ising_cluster_gpu *arguments, size_t replicas);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_cluster_tiles_sweep(const struct ising_cluster_gpu *arguments, struct gpumc_error *error);
+/* The parts of a sweep by tiles: bytes of scratch of a replica; how many of these replicas of so
+ * many bytes share a launch; and labels of the clusters of `count` replicas of all runs from number
+ * `first` on, with the bonds of that time. */
+size_t ising_cluster_tiles_bytes(const struct ising_cluster_gpu *arguments);
+size_t ising_cluster_tiles_together(size_t bytes, size_t replicas);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_cluster_tiles_label(const struct ising_cluster_gpu *arguments, size_t first, size_t count,
+                          uint32_t time, struct gpumc_error *error);
 size_t ising_cluster_wolff_scratch(const struct ising_cluster_gpu *arguments, size_t replicas);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_cluster_wolff_sweep(const struct ising_cluster_gpu *arguments,
                           const struct ising_wolff_part *part, struct gpumc_error *error);
+
+/* A measurement with the bonds of that time; square, wave: [runs][capacity], NULL if not wanted; k:
+ * the driver's own. */
+struct ising_cluster_gpu_squares {
+  struct ising_cluster_gpu clusters;
+  struct ising_cluster_scale scale;
+  uint32_t time, k;
+  int64_t *square, *wave;
+};
+size_t ising_cluster_squares_scratch(const struct ising_cluster_gpu *clusters, size_t replicas);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_cluster_squares_measure(const struct ising_cluster_gpu_squares *arguments,
+                              struct gpumc_error *error);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
  * of them sweeps. */
 #include "models/ising/cluster/cluster_host_gpu.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/base/memory.h"
@@ -76,6 +77,10 @@ size_t ising_cluster_scratch_bytes(const struct ising_spin_replicas *replicas,
                              : 0;
     most = bytes > most ? bytes : most;
   }
+  if (ising_cluster_is_planned(plan) && plan->channels > ISING_CLUSTER_SQUARE) {
+    const size_t bytes = ising_cluster_squares_scratch(&arguments, plan->runs * plan->capacity);
+    most = bytes > most ? bytes : most;
+  }
   return most;
 }
 
@@ -104,18 +109,28 @@ static enum gpumc_status sweep_wolff(const struct gpumc_ensemble *ensemble,
   return GPUMC_OK;
 }
 
+/* Returns the arguments for the present runs. */
+static struct ising_cluster_gpu
+present_arguments(const struct gpumc_ensemble *ensemble, const struct ising_spin_replicas *replicas,
+                  const struct ising_tables *tables, const void *table, const double *control)
+{
+  struct ising_cluster_gpu arguments = arguments_of(replicas, ensemble->model, &ensemble->plan);
+  arguments.rules = tables->rules;
+  arguments.by_run = tables->by_run;
+  arguments.plan_runs = tables->plan_runs;
+  arguments.terms = arguments.sample_terms > 0 ? table : NULL;
+  arguments.fields = has_fields(ensemble, control);
+  return arguments;
+}
+
 enum gpumc_status
 ising_cluster_gpu_sweep(struct gpumc_ensemble *ensemble, const struct ising_spin_replicas *replicas,
                         const struct ising_tables *tables, const void *table, const double *control,
                         uint32_t sweeps, struct gpumc_error *error)
 {
   const struct gpumc_ensemble_plan *plan = &ensemble->plan;
-  struct ising_cluster_gpu arguments = arguments_of(replicas, ensemble->model, plan);
-  arguments.rules = tables->rules;
-  arguments.by_run = tables->by_run;
-  arguments.plan_runs = tables->plan_runs;
-  arguments.terms = arguments.sample_terms > 0 ? table : NULL;
-  arguments.fields = has_fields(ensemble, control);
+  struct ising_cluster_gpu arguments =
+      present_arguments(ensemble, replicas, tables, table, control);
   arguments.sweeps = sweeps;
   arguments.accepted = ensemble->accepted;
   const size_t bytes = scratch_of(&arguments, plan->move, ensemble->runs * plan->capacity);
@@ -125,4 +140,32 @@ ising_cluster_gpu_sweep(struct gpumc_ensemble *ensemble, const struct ising_spin
     return sweep_wolff(ensemble, &arguments, error);
   return ising_cluster_block_fits(&arguments) ? ising_cluster_block_sweep(&arguments, error)
                                               : ising_cluster_tiles_sweep(&arguments, error);
+}
+
+enum gpumc_status ising_cluster_gpu_measure(struct gpumc_ensemble *ensemble,
+                                            const struct ising_spin_replicas *replicas,
+                                            const struct ising_tables *tables, const void *table,
+                                            const double *control, uint32_t time,
+                                            int64_t *const *channel, struct gpumc_error *error)
+{
+  struct gpumc_ensemble of_clusters = *ensemble;
+  struct ising_cluster_gpu_squares arguments = {
+      .clusters = present_arguments(ensemble, replicas, tables, table, control),
+      .scale = {.wave = tables->wave,
+                .shift = (uint32_t)ilogb(ensemble->model->quantum[ISING_CLUSTER_SQUARE]),
+                .cosine = tables->cosine,
+                .sine = tables->sine},
+      .time = time,
+      .square = channel[ISING_CLUSTER_SQUARE],
+      .wave = channel[ISING_CLUSTER_WAVE],
+  };
+  if (arguments.square == NULL && arguments.wave == NULL)
+    return GPUMC_OK;
+  /* Rules are those of the move that they are for. */
+  of_clusters.plan.move = ISING_MOVE_SWENDSEN_WANG;
+  GPUMC_TRY(ising_tables_set_rules(&of_clusters, tables, control, error));
+  const size_t bytes =
+      ising_cluster_squares_scratch(&arguments.clusters, ensemble->runs * ensemble->plan.capacity);
+  GPUMC_TRY(lattice_gpu_scratch(ensemble, bytes, &arguments.clusters.scratch, error));
+  return ising_cluster_squares_measure(&arguments, error);
 }

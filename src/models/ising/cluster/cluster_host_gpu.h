@@ -21,4 +21,13 @@ ising_cluster_gpu_sweep(struct gpumc_ensemble *ensemble, const struct ising_spin
                         const struct ising_tables *tables, const void *table, const double *control,
                         uint32_t sweeps, struct gpumc_error *error);
 
+/* Measures the wanted ones of the channels ISING_CLUSTER_SQUARE and ISING_CLUSTER_WAVE, with the
+ * bonds of a sweep with that time; brings the rules. */
+GPUMC_MUST_CHECK enum gpumc_status
+ising_cluster_gpu_measure(struct gpumc_ensemble *ensemble,
+                          const struct ising_spin_replicas *replicas,
+                          const struct ising_tables *tables, const void *table,
+                          const double *control, uint32_t time, int64_t *const *channel,
+                          struct gpumc_error *error);
+
 #endif

@@ -1,17 +1,15 @@
 /* Swendsen-Wang by tiles (cluster_tiles.h), for lattices whose labels do not fit into shared
  * memory: launches for tiles, for seams, in a field for clusters that are joined to the ghost, and
  * for flips. Of tiles a block of threads has one, a thread a word. */
-#include "models/ising/cluster/cluster_list.cuh"
-#include "models/ising/cluster/cluster_word.cuh"
+#include "models/ising/cluster/cluster_tiles.cuh"
 
 enum {
   THREADS = ISING_TILE_WORDS,
   BLOCKS = 5, /* of a multiprocessor together, with the registers that leaves */
   SEAM_THREADS = 256,
-  RUNS_LIMIT = 65535,            /* replicas in a launch: a dimension of CUDA's grid */
-  PACKED = 4,                    /* labels that are copied together */
-  LISTED = 4 * ISING_TILE_WORDS, /* bonds on a list, */
-  BORDER = 2 * ISING_TILE_WORDS  /* runs at the border */
+  RUNS_LIMIT = 65535,           /* replicas in a launch: a dimension of CUDA's grid */
+  PACKED = 4,                   /* labels that are copied together */
+  LISTED = 4 * ISING_TILE_WORDS /* bonds on a list */
 };
 
 /* Scratch for the replicas of a launch, at most, unless one takes more. */
@@ -19,32 +17,14 @@ enum {
 
 /* ---- scratch ---- */
 
-/* Of one replica, in bytes, and the whole. */
-struct places {
-  size_t parent, bond[ISING_CLUSTER_AXES], held, label, end;
-};
-
-__host__ __device__ static inline struct places places_of(const struct ising_cluster_tiling *tiling)
+extern "C" size_t ising_cluster_tiles_bytes(const struct ising_cluster_gpu *arguments)
 {
-  const size_t words = sizeof(uint32_t) * ising_tiling_words(tiling);
-  struct places places;
-  size_t place = 0;
-  places.label = place;
-  place += sizeof(uint16_t) * ISING_TILE_LABELS * ising_tiling_tiles(tiling);
-  places.parent = place;
-  place += sizeof(uint32_t) * tiling->length[0] * tiling->length[1] * tiling->length[2];
-  for (uint32_t d = 0; d < ISING_CLUSTER_AXES; d++, place += words)
-    places.bond[d] = place;
-  places.held = place;
-  place += words;
-  places.end = lattice_parts(place, sizeof(uint4)) * sizeof(uint4);
-  return places;
+  return ising_tile_places_of(&arguments->tiling).end;
 }
 
-/* Returns how many of these replicas share a launch. */
-static size_t together(const struct ising_cluster_gpu *arguments, size_t replicas)
+extern "C" size_t ising_cluster_tiles_together(size_t bytes, size_t replicas)
 {
-  const size_t fit = SCRATCH_BYTES / places_of(&arguments->tiling).end;
+  const size_t fit = SCRATCH_BYTES / bytes;
   const size_t most = fit < 1 ? 1 : fit < RUNS_LIMIT ? fit : (size_t)RUNS_LIMIT;
   return replicas < most ? replicas : most;
 }
@@ -52,61 +32,8 @@ static size_t together(const struct ising_cluster_gpu *arguments, size_t replica
 extern "C" size_t
 ising_cluster_tiles_scratch(const struct ising_cluster_gpu *arguments, size_t replicas)
 {
-  return together(arguments, replicas) * places_of(&arguments->tiling).end;
-}
-
-/* ---- one replica of a launch ---- */
-
-/* Its number in its run; exists: there is such a replica. */
-struct element {
-  uint32_t run, replica;
-  bool exists;
-  uint32_t *words;
-  struct ising_cluster_tiles tiles;
-};
-
-__device__ static inline struct element
-element_of(const struct ising_cluster_gpu *arguments, size_t first)
-{
-  const struct ising_spin_replicas *replicas = &arguments->replicas;
-  const struct lattice_batch *batch = &replicas->batch;
-  const struct places places = places_of(&arguments->tiling);
-  const size_t number = first + blockIdx.y;
-  uint8_t *scratch = (uint8_t *)arguments->scratch + blockIdx.y * places.end;
-  struct element element;
-  element.run = (uint32_t)(number / batch->capacity);
-  element.replica = (uint32_t)(number - element.run * batch->capacity);
-  element.exists = element.replica < batch->size[element.run];
-  element.words = replicas->words + number * 2 * ISING_SPIN_WORDS * replicas->lattice.blocks;
-  element.tiles.label = (uint16_t *)(scratch + places.label);
-  element.tiles.parent = (uint32_t *)(scratch + places.parent);
-  element.tiles.held = (uint32_t *)(scratch + places.held);
-#pragma unroll
-  for (uint32_t d = 0; d < ISING_CLUSTER_AXES; d++)
-    element.tiles.bond[d] = (uint32_t *)(scratch + places.bond[d]);
-  return element;
-}
-
-/* The tile of a block of threads, and the word of a thread; exists: the tile has such a word. */
-struct mine {
-  struct ising_cluster_box box;
-  struct ising_cluster_place place;
-  struct ising_cluster_spot spot;
-  size_t word; /* number in the lattice */
-  bool exists;
-};
-
-__device__ static inline struct mine mine_of(const struct ising_cluster_tiling *tiling)
-{
-  struct mine mine;
-  mine.box = ising_tiling_box(tiling, blockIdx.x);
-  mine.place = ising_box_place(&mine.box, threadIdx.x, 0);
-  mine.exists = ising_box_has(&mine.box, &mine.place);
-  mine.spot = ising_cluster_spot_of(tiling, mine.box.first[0] + mine.place.at[0],
-                                    mine.box.first[1] + mine.place.at[1],
-                                    mine.box.first[2] + mine.place.at[2]);
-  mine.word = ising_tiling_word(tiling, mine.spot.at);
-  return mine;
+  const size_t bytes = ising_cluster_tiles_bytes(arguments);
+  return ising_cluster_tiles_together(bytes, replicas) * bytes;
 }
 
 /* ---- tiles ---- */
@@ -120,9 +47,9 @@ struct tile {
 };
 
 /* Returns the spins one step on along an axis, which may be of another tile. */
-__device__ static inline uint32_t next_spins(const struct ising_cluster_gpu *arguments,
-                                             const struct element *element, const struct tile *tile,
-                                             const struct mine *mine, uint32_t axis)
+__device__ static inline uint32_t
+next_spins(const struct ising_cluster_gpu *arguments, const struct ising_tile_element *element,
+           const struct tile *tile, const struct ising_tile_mine *mine, uint32_t axis)
 {
   const uint32_t after = ising_box_after(&mine->box, &mine->place, axis);
   if (after != ISING_CLUSTER_NONE)
@@ -134,8 +61,8 @@ __device__ static inline uint32_t next_spins(const struct ising_cluster_gpu *arg
 
 template <uint32_t ROUNDS, bool TERMS>
 __device__ static inline uint32_t
-bind(const struct ising_cluster_gpu *arguments, const struct element *element, struct tile *tile,
-     const struct mine *mine, uint32_t time)
+bind(const struct ising_cluster_gpu *arguments, const struct ising_tile_element *element,
+     struct tile *tile, const struct ising_tile_mine *mine, uint32_t time)
 {
   const struct ising_cluster_sweep sweep =
       ising_cluster_sweep_of(arguments, element->run, element->replica, time);
@@ -154,8 +81,8 @@ bind(const struct ising_cluster_gpu *arguments, const struct element *element, s
 }
 
 /* Labels the runs of the tile; called by all threads, after all bonds are there. */
-__device__ static inline void
-label_words(const struct ising_cluster_words *words, struct tile *tile, const struct mine *mine)
+__device__ static inline void label_words(const struct ising_cluster_words *words,
+                                          struct tile *tile, const struct ising_tile_mine *mine)
 {
   const struct ising_cluster_list list = {&tile->listed, tile->item, LISTED};
   struct ising_cluster_left left;
@@ -185,7 +112,7 @@ label_words(const struct ising_cluster_words *words, struct tile *tile, const st
 
 /* Notes which clusters of the tile are joined to the ghost. */
 __device__ static inline void hold(const struct ising_cluster_words *words, struct tile *tile,
-                                   const struct mine *mine, uint32_t ghost)
+                                   const struct ising_tile_mine *mine, uint32_t ghost)
 {
   const uint32_t joined = ising_words_joined(words, threadIdx.x, mine->place.sites);
   while (ghost != 0) {
@@ -197,9 +124,9 @@ __device__ static inline void hold(const struct ising_cluster_words *words, stru
 }
 
 /* Writes what seams and flips need: bonds, and clusters at the border by themselves. */
-__device__ static inline void write_word(const struct ising_cluster_tiling *tiling,
-                                         const struct ising_cluster_words *words,
-                                         const struct element *element, const struct mine *mine)
+__device__ static inline void
+write_word(const struct ising_cluster_tiling *tiling, const struct ising_cluster_words *words,
+           const struct ising_tile_element *element, const struct ising_tile_mine *mine)
 {
   const struct ising_cluster_tiles *tiles = &element->tiles;
   const uint32_t joined = ising_words_joined(words, threadIdx.x, mine->place.sites);
@@ -234,10 +161,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 {
   extern __shared__ uint4 shared[];
   struct tile *tile = (struct tile *)shared;
-  const struct element element = element_of(&arguments, first);
+  const struct ising_tile_element element = ising_tile_element_of(&arguments, first);
   if (!element.exists)
     return;
-  const struct mine mine = mine_of(&arguments.tiling);
+  const struct ising_tile_mine mine = ising_tile_mine_of(&arguments.tiling);
   const struct ising_cluster_words words = {
       {tile->bond[0], tile->bond[1], tile->bond[2]}, tile->label, ISING_TILE_WORDS};
   const bool has_field = arguments.rules[element.run].clusters.rule.has_field;
@@ -271,84 +198,31 @@ static __global__ void __launch_bounds__(SEAM_THREADS)
     unite_seams(const __grid_constant__ struct ising_cluster_gpu arguments, size_t first,
                 uint32_t places)
 {
-  const struct element element = element_of(&arguments, first);
+  const struct ising_tile_element element = ising_tile_element_of(&arguments, first);
   const uint32_t place = blockIdx.x * SEAM_THREADS + threadIdx.x;
   if (element.exists && place < places)
     ising_seam_unite(&arguments.tiling, &element.tiles, AXIS, place);
-}
-
-/* Returns the root, as a site, of a number of the tile. */
-__device__ static inline uint32_t root_of(const struct ising_cluster_gpu *arguments,
-                                          const struct element *element, const struct mine *mine,
-                                          uint32_t number, bool *own)
-{
-  const uint32_t site = ising_tiling_site(&arguments->tiling, &mine->box, number);
-  const uint32_t root = ising_label_root(element->tiles.parent, 0, site);
-  *own = root == site;
-  return root;
-}
-
-/* Returns the word and the bit of a site in `held`. */
-__device__ static inline uint32_t *held_of(const struct ising_cluster_gpu *arguments,
-                                           const struct element *element, uint32_t site,
-                                           uint32_t *bit)
-{
-  const struct ising_cluster_tiling *tiling = &arguments->tiling;
-  const uint32_t line = site / tiling->length[0], x = site - line * tiling->length[0];
-  *bit = x % ISING_CLUSTER_WORD;
-  return element->tiles.held + (size_t)line * tiling->size[0] + x / ISING_CLUSTER_WORD;
-}
-
-__device__ static inline uint32_t joined_of(const struct element *element, const struct mine *mine)
-{
-  return element->tiles.bond[0][mine->word] << 1 & mine->place.sites;
-}
-
-/* Calls step(number) for the labels of the runs at the border of a tile, not in the order of
- * threads; called by all threads. */
-template <typename STEP>
-__device__ static inline void
-for_border(const struct mine *mine, uint32_t joined, const uint16_t *label, STEP step)
-{
-  __shared__ uint32_t item[BORDER], listed;
-  const struct ising_cluster_list list = {&listed, item, BORDER};
-  struct ising_cluster_left border = {{0, 0, 0}};
-  if (threadIdx.x == 0)
-    listed = 0;
-  __syncthreads();
-  if (mine->exists) {
-    border.axis[0] = ising_tiling_border(&mine->box, &mine->place, joined);
-    ising_list_put(&list, threadIdx.x, &border);
-  }
-  __syncthreads();
-  if (ising_list_holds_all(&list))
-    ising_list_take(&list, [&](uint32_t, uint32_t word, uint32_t bit) {
-      step((uint32_t)label[bit * ISING_TILE_WORDS + word]);
-    });
-  else
-    for (uint32_t left = border.axis[0]; left != 0; left &= left - 1)
-      step((uint32_t)label[ising_bit_lowest(left) * ISING_TILE_WORDS + threadIdx.x]);
 }
 
 /* Passes on to the root of a cluster that one of its parts is joined to the ghost. */
 static __global__ void __launch_bounds__(THREADS)
     pass_held(const __grid_constant__ struct ising_cluster_gpu arguments, size_t first)
 {
-  const struct element element = element_of(&arguments, first);
+  const struct ising_tile_element element = ising_tile_element_of(&arguments, first);
   if (!element.exists || !arguments.rules[element.run].clusters.rule.has_field)
     return;
-  const struct mine mine = mine_of(&arguments.tiling);
+  const struct ising_tile_mine mine = ising_tile_mine_of(&arguments.tiling);
   const uint16_t *label = element.tiles.label + (size_t)blockIdx.x * ISING_TILE_LABELS;
-  const uint32_t joined = mine.exists ? joined_of(&element, &mine) : 0;
-  for_border(&mine, joined, label, [&](uint32_t number) {
+  const uint32_t joined = mine.exists ? ising_tile_joined(&element, &mine) : 0;
+  ising_tile_for_border(&mine, joined, label, [&](uint32_t number) {
     bool own;
     uint32_t bit;
-    const uint32_t root = root_of(&arguments, &element, &mine, number, &own);
+    const uint32_t root = ising_tile_root(&arguments, &element, &mine, number, &own);
     const uint32_t site = ising_tiling_site(&arguments.tiling, &mine.box, number);
-    const uint32_t *held = held_of(&arguments, &element, site, &bit);
+    const uint32_t *held = ising_tile_held(&arguments, &element, site, &bit);
     if (own || (*(const volatile uint32_t *)held >> bit & 1) == 0)
       return;
-    uint32_t *of_root = held_of(&arguments, &element, root, &bit);
+    uint32_t *of_root = ising_tile_held(&arguments, &element, root, &bit);
     atomicOr(of_root, 1u << bit);
   });
 }
@@ -358,18 +232,18 @@ static __global__ void __launch_bounds__(THREADS)
 /* Sets the flip of a cluster at the border to that of its name. */
 template <uint32_t ROUNDS>
 __device__ static inline void
-flip_border(const struct ising_cluster_gpu *arguments, const struct element *element,
-            const struct mine *mine, const struct gpumc_philox_group *group, bool has_field,
-            uint32_t number, uint32_t *flips)
+flip_border(const struct ising_cluster_gpu *arguments, const struct ising_tile_element *element,
+            const struct ising_tile_mine *mine, const struct gpumc_philox_group *group,
+            bool has_field, uint32_t number, uint32_t *flips)
 {
   bool own;
   uint32_t bit;
-  const uint32_t root = root_of(arguments, element, mine, number, &own);
+  const uint32_t root = ising_tile_root(arguments, element, mine, number, &own);
   if (own)
     return;
   uint32_t is = ising_cluster_flips<ROUNDS>(group, root & ~31u) >> root % 32 & 1;
   if (has_field) {
-    const uint32_t *held = held_of(arguments, element, root, &bit);
+    const uint32_t *held = ising_tile_held(arguments, element, root, &bit);
     is &= ~(*held >> bit) & 1;
   }
   const uint32_t of_number = 1u << number % ISING_CLUSTER_WORD;
@@ -386,10 +260,10 @@ __global__ void __launch_bounds__(THREADS)
 {
   __shared__ uint16_t label[ISING_TILE_LABELS] __attribute__((aligned(16)));
   __shared__ uint32_t flips[ISING_TILE_WORDS];
-  const struct element element = element_of(&arguments, first);
+  const struct ising_tile_element element = ising_tile_element_of(&arguments, first);
   if (!element.exists)
     return;
-  const struct mine mine = mine_of(&arguments.tiling);
+  const struct ising_tile_mine mine = ising_tile_mine_of(&arguments.tiling);
   const struct lattice_batch *batch = &arguments.replicas.batch;
   const bool has_field = arguments.rules[element.run].clusters.rule.has_field;
   const struct gpumc_philox_group group =
@@ -398,11 +272,11 @@ __global__ void __launch_bounds__(THREADS)
   const uint4 *from = (const uint4 *)(element.tiles.label + (size_t)blockIdx.x * ISING_TILE_LABELS);
   for (uint32_t i = threadIdx.x; i < sizeof label / sizeof *from; i += THREADS)
     ((uint4 *)label)[i] = from[i];
-  const uint32_t joined = mine.exists ? joined_of(&element, &mine) : 0;
+  const uint32_t joined = mine.exists ? ising_tile_joined(&element, &mine) : 0;
   if (mine.exists)
     flips[threadIdx.x] = ising_cluster_flips<ROUNDS>(&group, mine.spot.site) &
                          ~(has_field ? element.tiles.held[mine.word] : 0);
-  for_border(&mine, joined, label, [&](uint32_t number) {
+  ising_tile_for_border(&mine, joined, label, [&](uint32_t number) {
     flip_border<ROUNDS>(&arguments, &element, &mine, &group, has_field, number, flips);
   });
   __syncthreads();
@@ -430,16 +304,15 @@ static enum gpumc_status unite(const struct ising_cluster_gpu *arguments, size_t
   return GPUMC_CUDA_LAUNCHED("unite_seams", error);
 }
 
-/* Sweeps `count` replicas of all runs from number `first` on, once. */
-static enum gpumc_status sweep(const struct ising_cluster_gpu *arguments, size_t first,
-                               size_t count, uint32_t time, struct gpumc_error *error)
+extern "C" enum gpumc_status ising_cluster_tiles_label(const struct ising_cluster_gpu *arguments,
+                                                       size_t first, size_t count, uint32_t time,
+                                                       struct gpumc_error *error)
 {
   const struct lattice_batch *batch = &arguments->replicas.batch;
   const bool terms = arguments->terms != NULL;
   tiles_kernel *of_seven = terms ? label_tiles<7, true> : label_tiles<7, false>;
   tiles_kernel *of_ten = terms ? label_tiles<10, true> : label_tiles<10, false>;
   tiles_kernel *label = batch->rounds == 7 ? of_seven : of_ten;
-  tiles_kernel *flip = batch->rounds == 7 ? flip_tiles<7> : flip_tiles<10>;
   cudaStream_t stream = (cudaStream_t)batch->stream;
   const dim3 grid(ising_tiling_tiles(&arguments->tiling), (uint32_t)count);
   GPUMC_TRY(GPUMC_CUDA(cudaFuncSetAttribute(label, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -450,11 +323,21 @@ static enum gpumc_status sweep(const struct ising_cluster_gpu *arguments, size_t
   GPUMC_TRY(unite<0>(arguments, first, count, error));
   GPUMC_TRY(unite<1>(arguments, first, count, error));
   GPUMC_TRY(unite<2>(arguments, first, count, error));
-  if (arguments->fields) {
-    pass_held<<<grid, THREADS, 0, stream>>>(*arguments, first);
-    GPUMC_TRY(GPUMC_CUDA_LAUNCHED("pass_held", error));
-  }
-  flip<<<grid, THREADS, 0, stream>>>(*arguments, first, time);
+  if (!arguments->fields)
+    return GPUMC_OK;
+  pass_held<<<grid, THREADS, 0, stream>>>(*arguments, first);
+  return GPUMC_CUDA_LAUNCHED("pass_held", error);
+}
+
+/* Sweeps `count` replicas of all runs from number `first` on, once. */
+static enum gpumc_status sweep(const struct ising_cluster_gpu *arguments, size_t first,
+                               size_t count, uint32_t time, struct gpumc_error *error)
+{
+  const struct lattice_batch *batch = &arguments->replicas.batch;
+  const dim3 grid(ising_tiling_tiles(&arguments->tiling), (uint32_t)count);
+  tiles_kernel *flip = batch->rounds == 7 ? flip_tiles<7> : flip_tiles<10>;
+  GPUMC_TRY(ising_cluster_tiles_label(arguments, first, count, time, error));
+  flip<<<grid, THREADS, 0, (cudaStream_t)batch->stream>>>(*arguments, first, time);
   return GPUMC_CUDA_LAUNCHED("flip_tiles", error);
 }
 
@@ -462,7 +345,8 @@ extern "C" enum gpumc_status
 ising_cluster_tiles_sweep(const struct ising_cluster_gpu *arguments, struct gpumc_error *error)
 {
   const struct lattice_batch *batch = &arguments->replicas.batch;
-  const size_t replicas = batch->runs * batch->capacity, most = together(arguments, replicas);
+  const size_t replicas = batch->runs * batch->capacity;
+  const size_t most = ising_cluster_tiles_together(ising_cluster_tiles_bytes(arguments), replicas);
   for (size_t first = 0; first < replicas; first += most) {
     const size_t count = replicas - first < most ? replicas - first : most;
     for (uint32_t s = 0; s < arguments->sweeps; s++)

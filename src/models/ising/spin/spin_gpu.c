@@ -284,9 +284,24 @@ static enum gpumc_status sweep_clusters(struct gpumc_ensemble *ensemble, const d
                                  sweeps, error);
 }
 
+/* Measures what is of clusters, of replicas at that time. */
+static enum gpumc_status measure_clusters(struct gpumc_ensemble *ensemble, const double *control,
+                                          uint32_t time, int64_t *const *channel,
+                                          struct gpumc_error *error)
+{
+  const struct ising_spin_replicas replicas = replicas_of(ensemble);
+  const struct ising_tables tables = tables_of(ensemble);
+  if (!ising_cluster_is_planned(&ensemble->plan))
+    return GPUMC_OK;
+  return ising_cluster_gpu_measure(ensemble, &replicas, &tables, cluster_table(ensemble), control,
+                                   time, channel, error);
+}
+
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                                uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
+  const double *control = sweeps > 0 ? target->control : ensemble->control;
+  const uint32_t time = ensemble->time + sweeps;
   if (sweeps > 0 && ising_cluster_moves(&ensemble->plan)) {
     GPUMC_TRY(sweep_clusters(ensemble, target->control, sweeps, error));
     sweeps = 0;
@@ -304,9 +319,10 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
   if (sweeps > 0 || ising_wanted(&arguments.channels))
     GPUMC_TRY(ising_spin_fits(&arguments.replicas) ? ising_spin_sweep_shared(&arguments, error)
                                                    : ising_spin_sweep_global(&arguments, error));
-  if (channel != NULL)
-    GPUMC_TRY(measure_rest(&arguments, ensemble->runs, channel, error));
-  return GPUMC_OK;
+  if (channel == NULL)
+    return GPUMC_OK;
+  GPUMC_TRY(measure_rest(&arguments, ensemble->runs, channel, error));
+  return measure_clusters(ensemble, control, time, channel, error);
 }
 
 static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,
