@@ -81,7 +81,7 @@ struct pa_settings {
   uint32_t thermalization;
   size_t population; /* R */
   uint32_t sweeps;   /* theta */
-  bool tunes;        /* a move was chosen, and its step, if it has one, is tuned (pa_steps.c) */
+  bool tunes;        /* a move was chosen, and its step, if it has one, is tuned (pa_record.c) */
   size_t runs;       /* M */
   size_t blocks;     /* of families in a run, for the errors */
   size_t strata;     /* run m belongs to stratum m mod strata: one per run, unless there are many */
@@ -139,7 +139,7 @@ struct pa {
   double updates;             /* as recorded */
   double *curve_row, *block_row;
   /* Of moves with a step: its size in each run of a batch at the rows that are pending, by slots,
-   * and the share of proposals accepted; NULL: there is none (pa_steps.c). */
+   * and the share of proposals accepted; NULL: there is none (pa_record.c). */
   double *step_size[GPUMC_SLOTS], *step_share[GPUMC_SLOTS];
   struct gpumc_configurations_request request;
   struct gpumc_configurations configurations;
@@ -230,7 +230,7 @@ pa_demand(const struct gpumc_params *params, const struct gpumc_model *model,
           const struct gpumc_device *device, const struct gpumc_spread *spread,
           struct gpumc_demand *demanded, struct gpumc_error *error);
 
-/* Steps of moves (pa_steps.c): room for them, which needs the tables of runs; the tables
+/* Steps of moves (pa_record.c): room for them, which needs the tables of runs; the tables
  * runs/NNNN/steps; after the sweeps of row pa->row, its steps, which gives those of the next one;
  * and what the row of a run adds to its table. All do nothing if no step is tuned. */
 GPUMC_MUST_CHECK enum gpumc_status pa_steps_create(struct pa *pa, struct gpumc_error *error);
