@@ -1,6 +1,7 @@
 /* Wolff's clusters on the CPU. The random numbers of bonds are drawn for blocks of sites, when a
  * cluster first comes to one. */
 #include "models/ising/cluster/cluster_bonds.h"
+#include "models/lattice/clusters/clusters_sides.h"
 
 enum {
   /* Sites: whole drawings of the widest vectors. What is kept of a block, five bytes, fits in place
@@ -12,19 +13,12 @@ enum {
 
 _Static_assert(BLOCK % ISING_BONDS_BEYOND == 0, "nothing is written beyond a block");
 
-/* n / divisor for 32-bit numbers is the upper half of n times 2^64 / divisor, rounded up (D. Lemire
- * et al., Softw. Pract. Exp. 49, 953 (2019)). */
-struct side {
-  uint32_t length, stride;
-  uint64_t inverse;
-};
-
 /* The cluster is work->graph.label[0 .. size - 1]. Blocks that have their bits in
  * work->graph.bonds: is_drawn[block], and drawn[drawn_blocks]; both in the memory of flips. */
 struct growth {
   const struct ising_cluster_work *work;
   struct ising_bonds bonds;
-  struct side side[AXES];
+  struct lattice_cluster_side side[AXES];
   uint8_t *is_drawn;
   uint32_t *drawn;
   size_t size, drawn_blocks;
@@ -33,15 +27,9 @@ struct growth {
 
 static struct growth begin(const struct ising_cluster_work *work)
 {
-  const struct gpumc_checkerboard *lattice = &work->graph.shape->checkerboard;
-  const size_t length[AXES] = {lattice->length_x, lattice->length_y, lattice->length_z};
   const size_t blocks = (work->graph.shape->sites + BLOCK - 1) / BLOCK;
   struct growth growth = {.work = work, .bonds = ising_bonds_of(work, 0)};
-  uint32_t stride = 1;
-  for (size_t d = 0; d < lattice->dimension; d++) {
-    growth.side[d] = (struct side){(uint32_t)length[d], stride, UINT64_MAX / length[d] + 1};
-    stride *= (uint32_t)length[d];
-  }
+  lattice_cluster_sides(&work->graph.shape->checkerboard, growth.side);
   growth.drawn = work->graph.flips;
   growth.is_drawn = (uint8_t *)(work->graph.flips + blocks);
   memset(growth.is_drawn, 0, blocks);
@@ -89,7 +77,8 @@ grow(struct growth *growth, const uint32_t dimension, const bool has_field, uint
   uint8_t *restrict spins = growth->work->spins;
   uint32_t *restrict cluster = growth->work->graph.label;
   const uint8_t *is_drawn = growth->is_drawn, *bonds = growth->work->graph.bonds;
-  const struct side side[AXES] = {growth->side[0], growth->side[1], growth->side[2]};
+  const struct lattice_cluster_side side[AXES] = {growth->side[0], growth->side[1],
+                                                  growth->side[2]};
   size_t size = 1;
   cluster[0] = seed;
   spins[seed] |= IN_CLUSTER;
@@ -99,14 +88,10 @@ grow(struct growth *growth, const uint32_t dimension, const bool has_field, uint
     uint32_t left = i;
 #pragma GCC unroll 3
     for (uint32_t d = 0; d < dimension; d++) {
-      const uint32_t around = side[d].stride * (side[d].length - 1);
-      const uint32_t lines = (uint32_t)((unsigned __int128)side[d].inverse * left >> 64);
-      const uint32_t at = left - lines * side[d].length;
-      const uint32_t after = at + 1 < side[d].length ? i + side[d].stride : i - around;
-      const uint32_t before = at > 0 ? i - side[d].stride : i + around;
+      uint32_t before, after;
+      lattice_cluster_around(&side[d], i, &left, &before, &after);
       size = take(spins, cluster, size, bits, d, spin, after);
       size = take(spins, cluster, size, bits_of(growth, is_drawn, bonds, before), d, spin, before);
-      left = lines;
     }
     if (has_field) {
       const uint32_t held = spin ^ bits >> (LATTICE_CLUSTER_GHOST + ISING_BONDS_SIGNS);
