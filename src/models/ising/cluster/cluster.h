@@ -12,40 +12,75 @@
 
 /* ---- one replica, compiled once for each instruction-set level ---- */
 
-/* A sweep of a replica. spins[sites]: 1 up, 0 down, with room for some more vectors.
- * `measures`: clusters are found, but not flipped, and the bits of flips are those of names that
- * are not joined to the ghost. terms[dimension][sites]: couplings of a sample, and behind them its
- * fields if there are random ones, in quanta; NULL: all are uniform. */
+/* 64 sites of a row (cluster_rows.h), or of a tile of Wolff's clusters. */
+struct ising_cluster_word;
+enum { ISING_ROW_WORD = 64, ISING_ROW_WORD_BYTES = 64 };
+
+/* Returns the sites of a tile along each axis of the lattice. */
+static inline uint32_t ising_wolff_extent(uint32_t dimension)
+{
+  return dimension == 3 ? 4 : dimension == 2 ? 8 : ISING_ROW_WORD;
+}
+
+/* A sweep or a measurement of a replica. terms[dimension][sites]: couplings of a sample, and behind
+ * them its fields if there are random ones, in quanta; NULL: all are uniform.
+ * Sweeps: words of all rows, or tiles; of the graph, label[sites] has runs, or lists of tiles;
+ * turns[sites], in place of the graph's bonds: whether runs turn over.
+ * Measurements: spins[sites], 1 up, 0 down, with room for some more vectors; the graph's flips are
+ * those of names that are not joined to the ghost. */
 struct ising_cluster_work {
   struct lattice_cluster_graph graph;
   struct ising_cluster_rule rule;
   const int32_t *terms;
-  bool random_fields, measures;
-  uint8_t *spins;
+  bool random_fields;
+  struct ising_cluster_word *words;
+  uint8_t *turns, *spins;
 };
 
-/* All but `wolff` work on the layers first .. end - 1, each of which belongs to one thread. */
-struct ising_cluster_ops {
+/* Swendsen-Wang, on the layers first .. end - 1, each of which belongs to one thread. */
+struct ising_runs_ops {
   /* Copies spins from those of the kernel, by colour, or back to them. */
   void (*load)(const struct ising_cluster_work *work, const uint8_t *coloured, size_t first,
                size_t end);
   void (*store)(const struct ising_cluster_work *work, uint8_t *coloured, size_t first, size_t end);
-  /* Draws the flips of their names and the bonds of their sites, and labels clusters by the bonds
+  /* Draws the flips of their names and the bonds of their sites, and labels runs by the bonds
    * within them. */
   void (*bind)(const struct ising_cluster_work *work, size_t first, size_t end);
   /* After all have done so: joins clusters by the bonds from the last of them to the next layer. */
   void (*join)(const struct ising_cluster_work *work, size_t end);
-  /* After that: finds the names of clusters, and without a field flips them. */
-  void (*name)(const struct ising_cluster_work *work, size_t first, size_t end);
-  /* After that, in a field: flips clusters, those joined to the ghost left out. */
+  /* After that, in a field: clusters joined to the ghost stay. */
+  void (*hold)(const struct ising_cluster_work *work, size_t first, size_t end);
+  /* After that: flips clusters. */
   void (*flip)(const struct ising_cluster_work *work, size_t first, size_t end);
-  /* Flips that many of Wolff's clusters; returns their sites. Bonds and flips are not used. */
-  uint64_t (*wolff)(const struct ising_cluster_work *work, uint32_t clusters);
+};
+
+/* Wolff's clusters: copies of spins as above, and a sweep that flips so many clusters and returns
+ * the sites that it flipped. */
+struct ising_wolff_ops {
+  void (*load)(const struct ising_cluster_work *work, const uint8_t *coloured);
+  void (*store)(const struct ising_cluster_work *work, uint8_t *coloured);
+  uint64_t (*sweep)(const struct ising_cluster_work *work, uint32_t clusters);
+};
+
+/* Measurements: the names of all sites. */
+struct ising_cluster_ops {
+  void (*load)(const struct ising_cluster_work *work, const uint8_t *coloured, size_t first,
+               size_t end);
+  /* Draws the bonds of their sites, and labels clusters by the bonds within them. */
+  void (*bind)(const struct ising_cluster_work *work, size_t first, size_t end);
+  /* After all have done so: joins clusters by the bonds from the last of them to the next layer. */
+  void (*join)(const struct ising_cluster_work *work, size_t end);
+  /* After that: finds the names of clusters, and which are joined to the ghost. */
+  void (*name)(const struct ising_cluster_work *work, size_t first, size_t end);
 };
 
 #ifdef GPUMC_ISA_X86_64
+extern const struct ising_runs_ops ising_runs_v2, ising_runs_v3, ising_runs_v4;
+extern const struct ising_wolff_ops ising_wolff_v2, ising_wolff_v3, ising_wolff_v4;
 extern const struct ising_cluster_ops ising_cluster_v2, ising_cluster_v3, ising_cluster_v4;
 #else
+extern const struct ising_runs_ops ising_runs_portable;
+extern const struct ising_wolff_ops ising_wolff_portable;
 extern const struct ising_cluster_ops ising_cluster_portable;
 #endif
 

@@ -13,6 +13,24 @@
 
 /* ---- memory ---- */
 
+static size_t parts_of(size_t length, size_t extent)
+{
+  return (length + extent - 1) / extent;
+}
+
+/* Returns the bytes of the words of a replica: of rows, or of tiles. */
+static size_t words_bytes(const struct gpumc_checkerboard *lattice)
+{
+  const size_t length[] = {lattice->length_x, lattice->length_y, lattice->length_z};
+  const size_t extent = ising_wolff_extent((uint32_t)lattice->dimension);
+  size_t of_rows = parts_of(length[0], ISING_ROW_WORD), of_tiles = 1;
+  for (size_t d = 0; d < LATTICE_DIMENSIONS_MAXIMUM; d++) {
+    of_rows *= d > 0 ? length[d] : 1;
+    of_tiles *= parts_of(length[d], d < lattice->dimension ? extent : 1);
+  }
+  return (of_rows > of_tiles ? of_rows : of_tiles) * ISING_ROW_WORD_BYTES;
+}
+
 /* All sums by name, and their totals; behind the spins of an area. */
 static size_t sums_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
@@ -23,17 +41,25 @@ static size_t sums_bytes(const struct gpumc_model *model, const struct gpumc_ens
              : 0;
 }
 
+/* Returns the bytes of an area for sweeps, and for measurements. */
+static size_t own_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const size_t sums = sums_bytes(model, plan);
+  const size_t measuring = sums > 0 ? lattice_clusters_lines(model->sites) + sums : 0;
+  const size_t sweeping = words_bytes(&ising_parameters(model)->lattice);
+  return sweeping > measuring ? sweeping : measuring;
+}
+
 /* Sets the sizes of a description, without memory. */
 static struct ising_cluster_cpu clusters_of(const struct gpumc_model *model,
                                             const struct gpumc_device *device,
                                             const struct gpumc_ensemble_plan *plan)
 {
   return (struct ising_cluster_cpu){
-      .memory =
-          lattice_clusters_cpu_of(&ising_parameters(model)->lattice, device, plan,
-                                  lattice_clusters_lines(model->sites) + sums_bytes(model, plan),
-                                  gpumc_plan_makes(plan, ISING_MOVE_SWENDSEN_WANG),
-                                  gpumc_plan_makes(plan, ISING_MOVE_WOLFF)),
+      .memory = lattice_clusters_cpu_of(&ising_parameters(model)->lattice, device, plan,
+                                        own_bytes(model, plan),
+                                        gpumc_plan_makes(plan, ISING_MOVE_SWENDSEN_WANG),
+                                        gpumc_plan_makes(plan, ISING_MOVE_WOLFF)),
       .random_fields = ising_disorder_traits(model).fields,
       .sample_terms = ising_cluster_sample_terms(model),
   };
@@ -106,6 +132,8 @@ static struct ising_cluster_work work_of(const struct gpumc_ensemble *ensemble,
   struct ising_cluster_work work = {.graph = part->graph,
                                     .rule = clusters->rule[place->run],
                                     .random_fields = clusters->random_fields,
+                                    .words = (struct ising_cluster_word *)(void *)part->own,
+                                    .turns = part->graph.bonds,
                                     .spins = part->own};
   if (clusters->terms != NULL)
     work.terms =
@@ -114,35 +142,42 @@ static struct ising_cluster_work work_of(const struct gpumc_ensemble *ensemble,
   return work;
 }
 
-static const struct ising_cluster_ops *ops_of(const struct gpumc_ensemble *ensemble)
+static enum gpumc_isa isa_of(const struct gpumc_ensemble *ensemble)
 {
-  const struct lattice_cpu_storage *storage = ensemble->storage;
-  return GPUMC_ISA_OBJECT(ising_cluster, storage->isa);
+  return ((const struct lattice_cpu_storage *)ensemble->storage)->isa;
 }
 
-/* Finds clusters and, in a sweep without a field, flips them. */
-static void find_clusters(const struct ising_cluster_ops *ops,
-                          const struct ising_cluster_work *work,
-                          const struct lattice_cluster_part *part)
+/* Makes sweeps by Swendsen and Wang, as one thread of those that share the lattice. */
+static void swendsen_wang(const struct ising_runs_ops *ops, struct ising_cluster_work *work,
+                          const struct lattice_cluster_part *part, uint32_t sweeps)
 {
-  ops->bind(work, part->first, part->end);
+  ops->load(work, part->place->data, part->first, part->end);
   lattice_cluster_wait(part);
-  ops->join(work, part->end);
-  lattice_cluster_wait(part);
-  ops->name(work, part->first, part->end);
-  lattice_cluster_wait(part);
+  for (uint32_t s = 0; s < sweeps; s++, work->graph.time++) {
+    ops->bind(work, part->first, part->end);
+    lattice_cluster_wait(part);
+    ops->join(work, part->end);
+    lattice_cluster_wait(part);
+    if (work->rule.has_field) {
+      ops->hold(work, part->first, part->end);
+      lattice_cluster_wait(part);
+    }
+    ops->flip(work, part->first, part->end);
+    lattice_cluster_wait(part);
+  }
+  ops->store(work, part->place->data, part->first, part->end);
 }
 
-/* The work of a thread in one sweep. */
-static void swendsen_wang(const struct ising_cluster_ops *ops,
-                          const struct ising_cluster_work *work,
-                          const struct lattice_cluster_part *part)
+/* Makes sweeps of Wolff's clusters. Returns the spins that they flipped. */
+static uint64_t wolff(const struct ising_wolff_ops *ops, struct ising_cluster_work *work,
+                      uint8_t *coloured, uint32_t clusters, uint32_t sweeps)
 {
-  find_clusters(ops, work, part);
-  if (!work->rule.has_field)
-    return;
-  ops->flip(work, part->first, part->end);
-  lattice_cluster_wait(part);
+  uint64_t flipped = 0;
+  ops->load(work, coloured);
+  for (uint32_t s = 0; s < sweeps; s++, work->graph.time++)
+    flipped += ops->sweep(work, clusters);
+  ops->store(work, coloured);
+  return flipped;
 }
 
 /* lattice_cluster_sweeps */
@@ -150,17 +185,13 @@ static void sweep_replica(const struct gpumc_ensemble *ensemble,
                           const struct lattice_cluster_part *part, uint32_t sweeps)
 {
   const struct lattice_cpu_place *place = part->place;
-  const struct ising_cluster_ops *ops = ops_of(ensemble);
   struct ising_cluster_work work = work_of(ensemble, part->with, part);
-  ops->load(&work, place->data, part->first, part->end);
-  lattice_cluster_wait(part);
-  for (uint32_t s = 0; s < sweeps; s++, work.graph.time++)
-    if (ensemble->plan.move == ISING_MOVE_WOLFF)
-      gpumc_steps_count(ensemble, place->run,
-                        ops->wolff(&work, (uint32_t)ensemble->step[place->run]));
-    else
-      swendsen_wang(ops, &work, part);
-  ops->store(&work, place->data, part->first, part->end);
+  if (ensemble->plan.move == ISING_MOVE_WOLFF)
+    gpumc_steps_count(ensemble, place->run,
+                      wolff(GPUMC_ISA_OBJECT(ising_wolff, isa_of(ensemble)), &work, place->data,
+                            (uint32_t)ensemble->step[place->run], sweeps));
+  else
+    swendsen_wang(GPUMC_ISA_OBJECT(ising_runs, isa_of(ensemble)), &work, part, sweeps);
 }
 
 void ising_cluster_cpu_sweep(const struct gpumc_ensemble *ensemble,
@@ -204,17 +235,21 @@ static void measure_replica(const struct gpumc_ensemble *ensemble,
 {
   const struct measurement *with = part->with;
   const struct lattice_cpu_place *place = part->place;
-  const struct ising_cluster_ops *ops = ops_of(ensemble);
+  const struct ising_cluster_ops *ops = GPUMC_ISA_OBJECT(ising_cluster, isa_of(ensemble));
   struct ising_cluster_work work = work_of(ensemble, with->clusters, part);
   const struct ising_cluster_squares squares = squares_of(with, &work, part);
   (void)sweeps;
   work.graph.time = with->time;
-  work.measures = true;
   if (part->first == 0)
     memset(squares.totals, 0, sizeof *squares.totals);
   ops->load(&work, place->data, part->first, part->end);
   lattice_cluster_wait(part);
-  find_clusters(ops, &work, part);
+  ops->bind(&work, part->first, part->end);
+  lattice_cluster_wait(part);
+  ops->join(&work, part->end);
+  lattice_cluster_wait(part);
+  ops->name(&work, part->first, part->end);
+  lattice_cluster_wait(part);
   ising_cluster_squares_clear(&squares, part->first, part->end);
   lattice_cluster_wait(part);
   ising_cluster_squares_sum(&squares, part->first, part->end);

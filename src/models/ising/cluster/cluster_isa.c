@@ -1,5 +1,6 @@
-/* Cluster moves of one replica on the CPU: bonds in vectors, clusters by union and find
- * (clusters_labels.h). */
+/* The clusters of one replica on the CPU for measurements, where each site needs its name: bonds in
+ * vectors, clusters by union and find (clusters_labels.h). Sweeps need them by runs only
+ * (cluster_runs_isa.c). */
 #include "models/ising/cluster/cluster_bonds.h"
 
 enum { CHUNK = LATTICE_CLUSTER_CHUNK };
@@ -18,22 +19,6 @@ load(const struct ising_cluster_work *work, const uint8_t *coloured, size_t firs
     for (size_t x = 0; x < lattice->row; x++) {
       spins[2 * x] = even[x];
       spins[2 * x + 1] = odd[x];
-    }
-  }
-}
-
-static void
-store(const struct ising_cluster_work *work, uint8_t *coloured, size_t first, size_t end)
-{
-  const struct gpumc_checkerboard *lattice = &work->graph.shape->checkerboard;
-  const size_t last = lattice_cluster_lines(work->graph.shape, end);
-  for (size_t line = lattice_cluster_lines(work->graph.shape, first); line < last; line++) {
-    uint8_t *restrict even = coloured + lattice_cluster_row(lattice, line, 0);
-    uint8_t *restrict odd = coloured + lattice_cluster_row(lattice, line, 1);
-    const uint8_t *restrict spins = work->spins + line * lattice->length_x;
-    for (size_t x = 0; x < lattice->row; x++) {
-      even[x] = spins[2 * x];
-      odd[x] = spins[2 * x + 1];
     }
   }
 }
@@ -87,10 +72,7 @@ static void bind(const struct ising_cluster_work *work, size_t first, size_t end
   const struct ising_bonds drawn =
       ising_bonds_of(work, lattice_cluster_label(LATTICE_CLUSTER_BONDS));
   size_t line = first * layer / length;
-  if (work->measures)
-    lattice_cluster_free_names(&work->graph, first, end);
-  else
-    lattice_cluster_draw_flips(&work->graph, first, end);
+  lattice_cluster_free_names(&work->graph, first, end);
   for (size_t at = first * layer; at < end * layer; at += CHUNK) {
     const size_t n = end * layer - at < CHUNK ? end * layer - at : CHUNK;
     bind_chunk(work, &drawn, at, n);
@@ -100,14 +82,6 @@ static void bind(const struct ising_cluster_work *work, size_t first, size_t end
 }
 
 /* ---- names ---- */
-
-static void flip_sites(const struct ising_cluster_work *work, size_t at, size_t n)
-{
-  const uint32_t *restrict label = work->graph.label + at, *restrict flips = work->graph.flips;
-  uint8_t *restrict spins = work->spins + at;
-  for (size_t i = 0; i < n; i++)
-    spins[i] = (uint8_t)(spins[i] ^ (flips[label[i] >> 5] >> (label[i] & 31) & 1));
-}
 
 static void join(const struct ising_cluster_work *work, size_t end)
 {
@@ -122,29 +96,13 @@ static void name(const struct ising_cluster_work *work, size_t first, size_t end
     lattice_cluster_find_names(work->graph.label, first * layer, at, n);
     if (work->rule.has_field)
       lattice_cluster_hold(&work->graph, at, n);
-    else if (!work->measures)
-      flip_sites(work, at, n);
   }
 }
-
-static void flip(const struct ising_cluster_work *work, size_t first, size_t end)
-{
-  const size_t layer = work->graph.shape->layer;
-  if (work->rule.has_field)
-    flip_sites(work, first * layer, (end - first) * layer);
-}
-
-/* In cluster_wolff_isa.c. */
-uint64_t
-    GPUMC_ISA_NAME(ising_cluster_wolff)(const struct ising_cluster_work *work, uint32_t clusters);
 
 extern const struct ising_cluster_ops GPUMC_ISA_NAME(ising_cluster);
 const struct ising_cluster_ops GPUMC_ISA_NAME(ising_cluster) = {
     .load = load,
-    .store = store,
     .bind = bind,
     .join = join,
     .name = name,
-    .flip = flip,
-    .wolff = GPUMC_ISA_NAME(ising_cluster_wolff),
 };

@@ -209,13 +209,18 @@ out:
 }
 
 /* Nanoseconds of one core with AVX-512, for the choice of `kernel.variant: auto`, which must be the
- * same on every device (docs/performance.md, "Few replicas"): spin flips per nanosecond, for a move
- * of one spin and one of clusters. */
-static const double rate = 4.8, cluster_rate = 0.25;
+ * same on every device (docs/performance.md, "Few replicas"): spin flips per nanosecond, for moves
+ * of one spin; for clusters near the critical point, in two dimensions and in three. */
+static const double rate = 4.8, swendsen_wang_rate[] = {0.26, 0.16}, wolff_rate[] = {0.2, 0.055};
 
 double ising_spin_cost(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
                        size_t replicas)
 {
-  return (double)model->sites * (double)replicas /
-         (plan->move < ISING_LOCAL_MOVES ? rate : cluster_rate);
+  const bool cubic = ising_parameters(model)->lattice.dimension == 3;
+  double of_move = rate;
+  if (plan->move == ISING_MOVE_SWENDSEN_WANG)
+    of_move = swendsen_wang_rate[cubic];
+  else if (plan->move == ISING_MOVE_WOLFF)
+    of_move = wolff_rate[cubic];
+  return (double)model->sites * (double)replicas / of_move;
 }
