@@ -36,7 +36,8 @@ class Bits(unittest.TestCase):
     def test_instruction_sets_and_threads(self):
         compared = 0
         for shape, components, variant, update in itertools.product(SHAPES, (2, 3), ("double", "float"),
-                                                                    ("mixed", "metropolis", "metropolis_small")):
+                                                                    ("mixed", "metropolis", "metropolis_small",
+                                                                     "swendsen_wang", "wolff")):
             keys = dict(shape=shape, components=components, variant=variant, update=update)
             with self.subTest(**keys), gpumc.folder() as folder:
                 done, path = self.run_job(folder, "reference", keys, "--threads", "1")

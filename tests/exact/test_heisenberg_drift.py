@@ -37,8 +37,10 @@ class Drift(unittest.TestCase):
         return found.max()
 
     def test_a_million_sweeps(self):
-        cases = [(3, update) for update in ("over_relaxation", "mixed", "heat_bath", "metropolis", "metropolis_small")]
-        for components, update in cases + [(2, "over_relaxation"), (2, "mixed"), (2, "metropolis_small")]:
+        cases = [(3, update) for update in ("over_relaxation", "mixed", "heat_bath", "metropolis", "metropolis_small",
+                                            "swendsen_wang", "wolff")]
+        cases += [(2, update) for update in ("over_relaxation", "mixed", "metropolis_small", "swendsen_wang")]
+        for components, update in cases:
             with self.subTest(components=components, update=update):
                 found = self.largest("float", components, update, 1000000)
                 self.assertLess(found, BOUND)

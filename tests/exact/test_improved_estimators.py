@@ -1,4 +1,4 @@
-"""Improved estimators in canonical and pt: they agree with the plain ones, with smaller errors; whichever move has its
+"""Improved estimators in canonical, pt and pa: they agree with the plain ones, with smaller errors; whichever move has its
 turn; a request without a cluster move is refused; they are not reweighted.
 
 Null: both estimate the same average. Bounds are four errors of the difference, taken as independent, which is too wide,
@@ -43,6 +43,14 @@ seed: 5
 model: {{name: ising2d, shape: [16, 16]}}
 algorithm: {{name: pt, beta: {{values: [0.3, 0.35, 0.4, 0.44]}}, samples: 4, sweeps: 4000, exchange_every: 2,
   thermalization: 100, structure_factor: true, improved_estimators: true, update: {update}}}
+output: {folder}/out.h5
+"""
+PA = """\
+gpumc: 1
+seed: 5
+model: {{name: ising2d, shape: [16, 16]}}
+algorithm: {{name: pa, population: 2000, beta: {{from: {first}, to: 0.4, step: 0.025}}, sweeps: 3,
+  structure_factor: true, improved_estimators: true, update: {update}}}
 output: {folder}/out.h5
 """
 
@@ -103,6 +111,14 @@ class ImprovedEstimators(unittest.TestCase):
             found = gpumc.summary(f"{folder}/out.h5")
             self.assertLess(self.differences(found)[:2].max(), 4)
             self.assertIn("improved_susceptibility", found)
+
+    def test_population_annealing(self):
+        """From infinite temperature, where no bond is active and nothing is swept: then M^2 = N has no error."""
+        with gpumc.folder() as folder:
+            simulate(folder, PA, first=0)
+            found = gpumc.summary(f"{folder}/out.h5")
+            self.assertEqual(found["improved_magnetization2"][0], 1 / 256)
+            self.assertLess(self.differences({name: values[1:] for name, values in found.items()})[:2].max(), 4)
 
     def test_refused_without_a_cluster_move(self):
         needs = ("improved_estimators is measured with the help of the move swendsen_wang or wolff: set algorithm.update to "

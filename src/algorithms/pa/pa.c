@@ -49,9 +49,9 @@ static enum gpumc_status start_batch(struct pa *pa, struct gpumc_error *error)
   for (size_t m = 0; m < pa->batch.count; m++)
     pa->log_partition[m] = pa_first_log_partition(&pa->settings, pa->context.model);
   GPUMC_TRY(pa_population_found(&pa->population, error));
-  if (pa->settings.thermalization == 0)
-    return measure(pa, error);
-  enter(pa, PA_STAGE_SWEEP);
+  if (pa->settings.thermalization > 0)
+    enter(pa, PA_STAGE_SWEEP);
+  /* Without sweeps as well, since what is measured may depend on the value. */
   return gpumc_ensemble_sweep(pa->context.ensemble, pa->settings.thermalization, pa->step.value,
                               pa->population.channel, error);
 }

@@ -4,7 +4,7 @@
 
 #include "core/base/memory.h"
 #include "core/simulation/steps.h"
-#include "models/heisenberg/heisenberg.h"
+#include "models/heisenberg/cluster/cluster.h"
 #include "models/heisenberg/heisenberg_isa.h"
 #include "models/heisenberg/heisenberg_wave.h"
 #include "models/heisenberg/walk/heisenberg_walk_host.h"
@@ -70,6 +70,7 @@ struct tables {
   size_t sample_bytes;      /* of them */
   uint32_t *forward, *back; /* [dimension][N], of heisenberg_comparison; NULL without couplings */
   uint32_t (*around)[GPUMC_NEIGHBOURS_MAXIMUM]; /* [N], of heisenberg_walk_group; NULL: no walks */
+  struct lattice_clusters_cpu clusters;
 };
 
 /* Returns the scratch of a thread: layers of one replica, or of products of two, or the spins of a
@@ -158,6 +159,7 @@ static void tables_free(void *own)
   free(tables->couplings);
   free(tables->forward);
   free(tables->around);
+  lattice_clusters_cpu_free(&tables->clusters);
 }
 
 /* ---- waves ---- */
@@ -260,10 +262,11 @@ sweep(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *pla
   replica.field = control[HEISENBERG_FIELD];
   replica.sweeps = sweeps;
   replica.accepted = &accepted;
-  if (ensemble->step != NULL)
+  const bool small = ensemble->plan.move == HEISENBERG_METROPOLIS_SMALL;
+  if (small)
     replica.reach = heisenberg_reach(replica.components, ensemble->step[place->run]);
   ops_of(ensemble)->sweep(&replica);
-  if (ensemble->step != NULL)
+  if (small)
     gpumc_steps_count(ensemble, place->run, accepted);
 }
 
@@ -322,6 +325,38 @@ walk(struct gpumc_ensemble *ensemble, const struct gpumc_target *target, struct 
                              error);
 }
 
+static enum gpumc_status create(const struct lattice_cpu_layout *layout, size_t number_bytes,
+                                struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  GPUMC_TRY(lattice_cpu_create(layout, ensemble, error));
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  struct tables *tables = storage->own;
+  const enum gpumc_status status =
+      heisenberg_cluster_cpu_create(ensemble, number_bytes, &tables->clusters, error);
+  if (status != GPUMC_OK)
+    lattice_cpu_destroy(ensemble);
+  return status;
+}
+
+static enum gpumc_status sweep_all(struct gpumc_ensemble *ensemble,
+                                   const struct gpumc_target *target, uint32_t sweeps,
+                                   int64_t *const *channel, struct gpumc_error *error)
+{
+  const struct tables *tables = tables_of(ensemble);
+  const struct heisenberg_cluster_sweep with = {
+      .clusters = &tables->clusters,
+      .control = target->control,
+      .couplings = tables->couplings,
+      .sample_bytes = tables->sample_bytes,
+      .single = is_single(ensemble),
+  };
+  if (!heisenberg_cluster_moves(&ensemble->plan))
+    return lattice_cpu_sweep(ensemble, target, sweeps, channel, error);
+  if (sweeps > 0)
+    heisenberg_cluster_cpu_sweep(ensemble, &with, sweeps);
+  return channel != NULL ? lattice_cpu_measure(ensemble, channel, error) : GPUMC_OK;
+}
+
 #define KERNEL(precision, names)                                                                   \
   static size_t tables_bytes_##precision(const struct gpumc_model *model,                          \
                                          const struct gpumc_ensemble_plan *plan)                   \
@@ -355,18 +390,24 @@ walk(struct gpumc_ensemble *ensemble, const struct gpumc_target *target, struct 
                                   const struct gpumc_ensemble_plan *plan)                          \
   {                                                                                                \
     return lattice_cpu_bytes(&layout_##precision, model, device, plan) +                           \
-           heisenberg_walk_cpu_bytes(device, plan);                                                \
+           heisenberg_walk_cpu_bytes(device, plan) +                                               \
+           heisenberg_cluster_cpu_bytes(model, device, plan, sizeof(precision));                   \
   }                                                                                                \
   static enum gpumc_status create_##precision(struct gpumc_ensemble *ensemble,                     \
                                               struct gpumc_error *error)                           \
   {                                                                                                \
-    return lattice_cpu_create(&layout_##precision, ensemble, error);                               \
+    return create(&layout_##precision, sizeof(precision), ensemble, error);                        \
   }                                                                                                \
   const struct gpumc_kernel_ops heisenberg_##precision##_cpu = {                                   \
-      LATTICE_CPU_OPERATIONS,                                                                      \
+      LATTICE_CPU_COMMON,                                                                          \
       names,                                                                                       \
       .bytes = bytes_##precision,                                                                  \
       .create = create_##precision,                                                                \
+      .start = lattice_cpu_start,                                                                  \
+      .sweep = sweep_all,                                                                          \
+      .measure = lattice_cpu_measure,                                                              \
+      .gather = lattice_cpu_gather,                                                                \
+      .exchange = lattice_cpu_exchange,                                                            \
       .compare = lattice_cpu_compare,                                                              \
       .walk = walk,                                                                                \
       .fills = heisenberg_walk_cpu_fills,                                                          \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "models/heisenberg/cluster/cluster_host_gpu.h"
 #include "models/heisenberg/heisenberg.h"
 #include "models/heisenberg/walk/heisenberg_walk_host.h"
 #include "models/lattice/replicas_gpu.h"
@@ -83,7 +84,8 @@ tiles_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *p
   return replicas_by_tiles(model, plan, single) * units_of(model, single) * UNIT_BYTES;
 }
 
-/* Shared by one operation at a time: data of walks and tiles, sums of waves, or sums of pairs. */
+/* Shared by one operation at a time: data of walks, tiles and clusters, sums of waves, or sums of
+ * pairs. */
 static size_t
 scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan, bool single)
 {
@@ -92,6 +94,7 @@ scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan 
       tiles_bytes(model, plan, single),
       plan->channels > HEISENBERG_WAVE ? waves_bytes(plan->runs, plan->capacity) : 0,
       comparison_bytes(plan->compared, plan->capacity),
+      heisenberg_cluster_scratch_bytes(model, plan),
   };
   size_t most = 0;
   for (size_t i = 0; i < sizeof operation / sizeof *operation; i++)
@@ -309,7 +312,8 @@ static enum gpumc_status bring_rules(struct gpumc_ensemble *ensemble, const doub
                                      struct heisenberg_rule *rules, struct gpumc_error *error)
 {
   const int components = heisenberg_parameters(ensemble->model)->components;
-  const double coupling = coupling_of(ensemble), *step = ensemble->step;
+  const bool small = gpumc_plan_makes(&ensemble->plan, HEISENBERG_METROPOLIS_SMALL);
+  const double coupling = coupling_of(ensemble), *step = small ? ensemble->step : NULL;
   const size_t bytes = ensemble->runs * HEISENBERG_CONTROLS * sizeof *control;
   const size_t step_bytes = step != NULL ? ensemble->runs * sizeof *step : 0;
   double *known = lattice_gpu_storage_of(ensemble)->notes;
@@ -335,6 +339,15 @@ static enum gpumc_status bring_rules(struct gpumc_ensemble *ensemble, const doub
   if (step != NULL)
     memcpy(known_step, step, step_bytes);
   return GPUMC_OK;
+}
+
+static enum gpumc_status sweep_clusters(struct gpumc_ensemble *ensemble, const double *control,
+                                        uint32_t sweeps, struct gpumc_error *error)
+{
+  const struct heisenberg_replicas replicas = replicas_of(ensemble);
+  struct heisenberg_rule *rules = lattice_gpu_table(ensemble, place_of_rules(&ensemble->plan));
+  GPUMC_TRY(bring_rules(ensemble, control, rules, error));
+  return heisenberg_cluster_gpu_sweep(ensemble, &replicas, rules, sweeps, error);
 }
 
 static enum gpumc_status sweep_by(sweep_driver *driver, struct gpumc_ensemble *ensemble,
@@ -396,6 +409,10 @@ static size_t fills_float(const struct gpumc_model *model, const struct gpumc_de
                                         const struct gpumc_target *target, uint32_t sweeps,        \
                                         int64_t *const *channel, struct gpumc_error *error)        \
   {                                                                                                \
+    if (sweeps > 0 && ensemble->plan.move >= HEISENBERG_LOCAL_MOVES) {                             \
+      GPUMC_TRY(sweep_clusters(ensemble, target->control, sweeps, error));                         \
+      return channel != NULL ? measure(ensemble, channel, error) : GPUMC_OK;                       \
+    }                                                                                              \
     return sweep_by(ensemble->model->disorder ? heisenberg_sweep_quenched_##name                   \
                                               : heisenberg_sweep_##name,                           \
                     ensemble, target, sweeps, channel, error);                                     \

@@ -2,12 +2,15 @@
  * their keys, and their costs. */
 #include <string.h>
 
-#include "core/simulation/steps.h"
 #include "models/heisenberg/heisenberg.h"
+#include "models/lattice/clusters/clusters_step.h"
 
 /* Approximate nanoseconds per spin and sweep (docs/kernels/heisenberg.md). */
 #define SPIN_COST_DOUBLE 6.0
 #define SPIN_COST_FLOAT 4.5
+/* With moves of clusters. */
+#define CLUSTER_COST_DOUBLE 25.0
+#define CLUSTER_COST_FLOAT 20.0
 
 enum { OVER_RELAXATION_DEFAULT = 4 };
 
@@ -37,6 +40,13 @@ static const struct gpumc_step width = {
     .largest = GPUMC_PI,
     .given = given_width,
 };
+
+static double given_clusters(const struct gpumc_kernel_options *options)
+{
+  return (double)options->own[2];
+}
+
+static const struct gpumc_step clusters = LATTICE_WOLFF_STEP(given_clusters);
 
 static uint32_t cycle_of_mixed(const struct gpumc_kernel_options *options)
 {
@@ -68,6 +78,14 @@ const struct gpumc_move heisenberg_moves[HEISENBERG_MOVES] = {
                                      .summary = "a rotation by an angle of up to kernel.width is "
                                                 "accepted with probability min(1, exp(-beta dE))",
                                      .step = &width},
+    [HEISENBERG_SWENDSEN_WANG] =
+        {.name = "swendsen_wang",
+         .summary = "all clusters of spins joined by active bonds are found, and each is reflected "
+                    "at a random plane with probability 1/2"},
+    [HEISENBERG_WOLFF] = {.name = "wolff",
+                          .summary = "kernel.clusters clusters, each that of a random spin, are "
+                                     "reflected at random planes one after the other",
+                          .step = &clusters},
 };
 
 const struct gpumc_key heisenberg_keys[] = {
@@ -89,6 +107,7 @@ const struct gpumc_key heisenberg_keys[] = {
      .minimum = 1e-3,
      .maximum = GPUMC_PI,
      .sweepable = true},
+    LATTICE_WOLFF_KEY,
     {.name = NULL},
 };
 
@@ -99,19 +118,21 @@ void heisenberg_read_keys(const struct gpumc_params *kernel, struct gpumc_kernel
                         : OVER_RELAXATION_DEFAULT;
   const double given = gpumc_params_has(kernel, "width") ? gpumc_params_real(kernel, "width") : 0.0;
   memcpy(&options->own[1], &given, sizeof given);
+  options->own[2] =
+      gpumc_params_has(kernel, "clusters") ? (uint64_t)gpumc_params_integer(kernel, "clusters") : 0;
   options->together = 0;
 }
 
 double heisenberg_cost_double(const struct gpumc_model *model,
                               const struct gpumc_ensemble_plan *plan, size_t replicas)
 {
-  (void)plan;
-  return SPIN_COST_DOUBLE * (double)model->sites * (double)replicas;
+  const double cost = plan->move < HEISENBERG_LOCAL_MOVES ? SPIN_COST_DOUBLE : CLUSTER_COST_DOUBLE;
+  return cost * (double)model->sites * (double)replicas;
 }
 
 double heisenberg_cost_float(const struct gpumc_model *model,
                              const struct gpumc_ensemble_plan *plan, size_t replicas)
 {
-  (void)plan;
-  return SPIN_COST_FLOAT * (double)model->sites * (double)replicas;
+  const double cost = plan->move < HEISENBERG_LOCAL_MOVES ? SPIN_COST_FLOAT : CLUSTER_COST_FLOAT;
+  return cost * (double)model->sites * (double)replicas;
 }

@@ -85,13 +85,16 @@ heisenberg_towards(bool back, uint32_t axis, bool forward)
   return forward ? HEISENBERG_PLANE_AFTER : HEISENBERG_PLANE_BEFORE;
 }
 
-/* Numbers of heisenberg_moves (heisenberg.h). */
+/* Numbers of heisenberg_moves (heisenberg.h), local ones first. */
 enum heisenberg_move {
   HEISENBERG_MIXED,
   HEISENBERG_HEAT_BATH,
   HEISENBERG_METROPOLIS,
   HEISENBERG_OVER_RELAXATION,
   HEISENBERG_METROPOLIS_SMALL,
+  HEISENBERG_LOCAL_MOVES,
+  HEISENBERG_SWENDSEN_WANG = HEISENBERG_LOCAL_MOVES, /* cluster/cluster_physics.h */
+  HEISENBERG_WOLFF,
   HEISENBERG_MOVES
 };
 

@@ -9,6 +9,7 @@
 #include "models/ising/cluster/cluster_squares.h"
 #include "models/ising/cluster/cluster_tiles.h"
 #include "models/ising/spin/spin_gpu.h"
+#include "models/lattice/clusters/clusters_part.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,13 +29,6 @@ struct ising_cluster_gpu {
   uint32_t sweeps;
   uint64_t *accepted;
   void *scratch;
-};
-
-/* Runs first .. first + count - 1, and Wolff's clusters of a sweep of each. */
-enum { ISING_WOLFF_RUNS_AT_ONCE = 256 };
-struct ising_wolff_part {
-  uint32_t first, count;
-  uint32_t clusters[ISING_WOLFF_RUNS_AT_ONCE];
 };
 
 /* Swendsen-Wang for replicas whose labels fit into shared memory; returns whether they do. */
@@ -58,7 +52,7 @@ ising_cluster_tiles_label(const struct ising_cluster_gpu *arguments, size_t firs
 size_t ising_cluster_wolff_scratch(const struct ising_cluster_gpu *arguments, size_t replicas);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_cluster_wolff_sweep(const struct ising_cluster_gpu *arguments,
-                          const struct ising_wolff_part *part, struct gpumc_error *error);
+                          const struct lattice_wolff_part *part, struct gpumc_error *error);
 
 /* A measurement with the bonds of that time; square, wave: [runs][capacity], NULL if not wanted; k:
  * the driver's own. */

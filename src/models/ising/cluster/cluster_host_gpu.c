@@ -97,13 +97,9 @@ static bool has_fields(const struct gpumc_ensemble *ensemble, const double *cont
 static enum gpumc_status sweep_wolff(const struct gpumc_ensemble *ensemble,
                                      struct ising_cluster_gpu *arguments, struct gpumc_error *error)
 {
-  struct ising_wolff_part part = {.first = 0};
+  struct lattice_wolff_part part;
   for (size_t m = 0; m < ensemble->runs; m += part.count) {
-    const size_t left = ensemble->runs - m;
-    part.first = (uint32_t)m;
-    part.count = (uint32_t)(left < ISING_WOLFF_RUNS_AT_ONCE ? left : ISING_WOLFF_RUNS_AT_ONCE);
-    for (uint32_t i = 0; i < part.count; i++)
-      part.clusters[i] = (uint32_t)ensemble->step[m + i];
+    part = lattice_wolff_part_of(ensemble->step, ensemble->runs, m);
     GPUMC_TRY(ising_cluster_wolff_sweep(arguments, &part, error));
   }
   return GPUMC_OK;

@@ -250,7 +250,7 @@ template <uint32_t ROUNDS>
 __global__ void __launch_bounds__(THREADS_MAXIMUM)
     sweep_wolff(const __grid_constant__ struct ising_cluster_gpu arguments,
                 const __grid_constant__ struct shape shape,
-                const __grid_constant__ struct ising_wolff_part part)
+                const __grid_constant__ struct lattice_wolff_part part)
 {
   extern __shared__ uint32_t shared[];
   __shared__ struct growth growth;
@@ -284,12 +284,12 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
 }
 
 extern "C" enum gpumc_status ising_cluster_wolff_sweep(const struct ising_cluster_gpu *arguments,
-                                                       const struct ising_wolff_part *part,
+                                                       const struct lattice_wolff_part *part,
                                                        struct gpumc_error *error)
 {
   const struct lattice_batch *batch = &arguments->replicas.batch;
   const struct shape shape = choose_shape(arguments, part->count * batch->capacity);
-  void (*kernel)(struct ising_cluster_gpu, struct shape, struct ising_wolff_part) =
+  void (*kernel)(struct ising_cluster_gpu, struct shape, struct lattice_wolff_part) =
       batch->rounds == 7 ? sweep_wolff<7> : sweep_wolff<10>;
   kernel<<<shape.blocks, shape.threads, shape.shared_bytes, (cudaStream_t)batch->stream>>>(
       *arguments, shape, *part);

@@ -1,0 +1,108 @@
+/* Cluster moves of O(n) spins on the CPU: the sweeps of a replica. */
+#include "core/simulation/steps.h"
+#include "models/heisenberg/cluster/cluster.h"
+
+/* The model's memory of an area: components along r, then marks. */
+static size_t along_bytes(size_t sites, size_t number_bytes)
+{
+  return lattice_clusters_lines(sites * number_bytes);
+}
+
+static struct lattice_clusters_cpu
+clusters_of(const struct gpumc_model *model, const struct gpumc_device *device,
+            const struct gpumc_ensemble_plan *plan, size_t number_bytes)
+{
+  const size_t own = along_bytes(model->sites, number_bytes) + lattice_clusters_lines(model->sites);
+  return lattice_clusters_cpu_of(&heisenberg_parameters(model)->lattice, device, plan, own,
+                                 gpumc_plan_makes(plan, HEISENBERG_SWENDSEN_WANG),
+                                 gpumc_plan_makes(plan, HEISENBERG_WOLFF));
+}
+
+size_t heisenberg_cluster_cpu_bytes(const struct gpumc_model *model,
+                                    const struct gpumc_device *device,
+                                    const struct gpumc_ensemble_plan *plan, size_t number_bytes)
+{
+  const struct lattice_clusters_cpu clusters = clusters_of(model, device, plan, number_bytes);
+  return heisenberg_cluster_is_planned(plan) ? lattice_clusters_cpu_bytes(&clusters) : 0;
+}
+
+enum gpumc_status
+heisenberg_cluster_cpu_create(const struct gpumc_ensemble *ensemble, size_t number_bytes,
+                              struct lattice_clusters_cpu *clusters, struct gpumc_error *error)
+{
+  if (!heisenberg_cluster_is_planned(&ensemble->plan))
+    return GPUMC_OK;
+  *clusters = clusters_of(ensemble->model, ensemble->device, &ensemble->plan, number_bytes);
+  return lattice_clusters_cpu_create(clusters, error);
+}
+
+static struct heisenberg_cluster_work
+work_of(const struct gpumc_ensemble *ensemble, const struct lattice_cluster_part *part)
+{
+  const struct heisenberg_parameters *parameters = heisenberg_parameters(ensemble->model);
+  const struct heisenberg_cluster_sweep *with = part->with;
+  const struct lattice_cpu_place *place = part->place;
+  const double *control = with->control + place->run * HEISENBERG_CONTROLS;
+  const size_t number_bytes = with->single ? sizeof(float) : sizeof(double);
+  struct heisenberg_cluster_work work = {
+      .graph = part->graph,
+      .components = parameters->components,
+      .beta = control[HEISENBERG_BETA],
+      .coupling = parameters->coupling * parameters->weight,
+      .field = control[HEISENBERG_FIELD],
+      .spins = place->data,
+      .along = part->own,
+      .marks = part->own + along_bytes(ensemble->model->sites, number_bytes),
+  };
+  if (with->couplings != NULL)
+    work.couplings =
+        with->couplings +
+        with->sample_bytes * gpumc_ensemble_sample(&ensemble->plan, place->run, place->first);
+  return work;
+}
+
+static const struct heisenberg_cluster_ops *
+ops_of(const struct gpumc_ensemble *ensemble, const struct lattice_cluster_part *part)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const struct heisenberg_cluster_sweep *with = part->with;
+  return with->single ? GPUMC_ISA_OBJECT(heisenberg_cluster_float, storage->isa)
+                      : GPUMC_ISA_OBJECT(heisenberg_cluster_double, storage->isa);
+}
+
+/* The work of a thread in one sweep. */
+static void swendsen_wang(const struct heisenberg_cluster_ops *ops,
+                          const struct heisenberg_cluster_work *work,
+                          const struct lattice_cluster_part *part)
+{
+  ops->project(work, part->first, part->end);
+  lattice_cluster_wait(part);
+  ops->bind(work, part->first, part->end);
+  lattice_cluster_wait(part);
+  ops->join(work, part->end);
+  lattice_cluster_wait(part);
+  ops->name(work, part->first, part->end);
+  lattice_cluster_wait(part);
+  ops->flip(work, part->first, part->end);
+  lattice_cluster_wait(part);
+}
+
+/* lattice_cluster_sweeps */
+static void sweep_replica(const struct gpumc_ensemble *ensemble,
+                          const struct lattice_cluster_part *part, uint32_t sweeps)
+{
+  const struct heisenberg_cluster_ops *ops = ops_of(ensemble, part);
+  struct heisenberg_cluster_work work = work_of(ensemble, part);
+  const size_t run = part->place->run;
+  for (uint32_t s = 0; s < sweeps; s++, work.graph.time++)
+    if (ensemble->plan.move == HEISENBERG_WOLFF)
+      gpumc_steps_count(ensemble, run, ops->wolff(&work, (uint32_t)ensemble->step[run]));
+    else
+      swendsen_wang(ops, &work, part);
+}
+
+void heisenberg_cluster_cpu_sweep(const struct gpumc_ensemble *ensemble,
+                                  const struct heisenberg_cluster_sweep *with, uint32_t sweeps)
+{
+  lattice_clusters_cpu_sweep(ensemble, with->clusters, with, sweep_replica, sweeps);
+}

@@ -1,0 +1,19 @@
+/* Cluster moves of O(n) spins on a GPU: what the kernels `double`, `float` and `fast` call. */
+#ifndef GPUMC_HEISENBERG_CLUSTER_HOST_GPU_H
+#define GPUMC_HEISENBERG_CLUSTER_HOST_GPU_H
+
+#include "core/simulation/kernel.h"
+#include "models/heisenberg/heisenberg_gpu.h"
+
+/* The scratch of the plan's cluster moves; 0: it makes none. */
+size_t heisenberg_cluster_scratch_bytes(const struct gpumc_model *model,
+                                        const struct gpumc_ensemble_plan *plan);
+
+/* gpumc_kernel_ops.sweep without channels. rules[runs], device memory. */
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_cluster_gpu_sweep(struct gpumc_ensemble *ensemble,
+                             const struct heisenberg_replicas *replicas,
+                             const struct heisenberg_rule *rules, uint32_t sweeps,
+                             struct gpumc_error *error);
+
+#endif

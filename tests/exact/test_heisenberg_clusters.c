@@ -1,0 +1,306 @@
+/* Cluster moves of O(n) spins are those of the slow reference, which searches clusters breadth
+ * first: the same spins and numbers of reflected ones after each sweep, bit for bit, for every
+ * instruction set and any number of threads, whether these have replicas of their own or share a
+ * lattice. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "models/heisenberg/heisenberg.h"
+#include "support/heisenberg_clusters.h"
+#include "support/kernel_side.h"
+#include "support/share.h"
+#include "support/status.h"
+#include "support/test_device.h"
+
+enum { RUNS = 3, ROOM = 3, FIRST_RUN = 4, SEED = 1989, SWEEPS = 3, CLUSTERS = 5 };
+
+static const uint32_t sizes[RUNS] = {3, 2, 3};
+/* Hot, near the transitions, and so cold that most bonds are active. */
+static const double beta[RUNS] = {0.3, 0.9, 6.0}, field[RUNS] = {0.0, 0.3, -1.2};
+
+/* Sides of 2; rows that end within vectors; more sites than one part of a drawing. */
+static const struct heisenberg_settings lattices[] = {
+    {.dimension = 1, .shape = {2}},         {.dimension = 1, .shape = {6}},
+    {.dimension = 1, .shape = {2050}},      {.dimension = 1, .shape = {4400}},
+    {.dimension = 2, .shape = {2, 2}},      {.dimension = 2, .shape = {6, 4}},
+    {.dimension = 2, .shape = {34, 18}},    {.dimension = 2, .shape = {2, 130}},
+    {.dimension = 2, .shape = {130, 34}},   {.dimension = 2, .shape = {2050, 4}},
+    {.dimension = 3, .shape = {2, 2, 2}},   {.dimension = 3, .shape = {6, 4, 10}},
+    {.dimension = 3, .shape = {8, 8, 8}},   {.dimension = 3, .shape = {34, 2, 4}},
+    {.dimension = 3, .shape = {2, 2, 130}}, {.dimension = 3, .shape = {16, 18, 14}},
+};
+enum { LATTICES = sizeof lattices / sizeof *lattices };
+
+struct job {
+  struct heisenberg_settings settings;
+  const char *variant;
+  uint32_t move, rounds;
+  bool in_field; /* the field is moved */
+  size_t samples;
+  enum heisenberg_clusters_fault fault;
+};
+
+static struct gpumc_ensemble_plan plan_of(const struct job *job, size_t runs)
+{
+  struct gpumc_ensemble_plan plan = {
+      .runs = runs,
+      .capacity = ROOM,
+      .samples = job->samples,
+      .move = job->move,
+      .options = {.own = {[2] = CLUSTERS}},
+  };
+  if (job->in_field) {
+    plan.moved = HEISENBERG_FIELD;
+    plan.fixes = true;
+    plan.fixed[HEISENBERG_BETA] = 0.7;
+  }
+  return plan;
+}
+
+/* Returns relative[samples][sites][dimension]; NULL without quenched couplings. */
+static double *relative_couplings(const struct gpumc_model *model, size_t samples)
+{
+  const struct gpumc_checkerboard *lattice = &heisenberg_parameters(model)->lattice;
+  const size_t dimension = lattice->dimension, count = heisenberg_couplings_count(model);
+  struct gpumc_error error = {0};
+  if (count == 0)
+    return NULL;
+  double *kept = calloc(samples * count, sizeof *kept);
+  double *relative = calloc(samples * model->sites * dimension, sizeof *relative), *to = relative;
+  assert_ok(heisenberg_couplings_fill(model, 0, samples, false, kept, &error), &error);
+  for (size_t s = 0; s < samples; s++)
+    for (size_t i = 0; i < model->sites; i++)
+      for (size_t d = 0; d < dimension; d++) {
+        const struct gpumc_checkerboard_place place = gpumc_checkerboard_place(lattice, i);
+        const size_t towards =
+            heisenberg_towards(gpumc_checkerboard_side_is_back(&place), (uint32_t)d, true);
+        *to++ =
+            kept[s * count + (place.colour * 2 * dimension + towards) * lattice->colour + place.k];
+      }
+  free(kept);
+  return relative;
+}
+
+/* The reference's sweeps of all replicas, spins[runs][ROOM][sites][n]; adds up those reflected. */
+static void sweep_reference(const struct job *job, const struct gpumc_ensemble *ensemble,
+                            uint32_t time, uint32_t sweeps, double *spins, uint64_t *reflected)
+{
+  const struct gpumc_model *model = ensemble->model;
+  const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
+  const size_t values = model->portable_bytes / sizeof(double);
+  double *relative = relative_couplings(model, job->samples);
+  for (size_t m = 0; m < ensemble->runs; m++)
+    for (size_t r = 0; r < sizes[m]; r++) {
+      struct heisenberg_clusters of = {
+          .dimension = job->settings.dimension,
+          .components = (size_t)job->settings.components,
+          .beta = job->in_field ? 0.7 : beta[m],
+          .coupling = parameters->coupling * parameters->weight,
+          .field = job->in_field ? field[m] : parameters->field,
+          .single = strcmp(job->variant, "float") == 0,
+          .random = gpumc_ensemble_random(ensemble, m),
+          .replica = (uint32_t)r,
+          .fault = job->fault,
+          .spin = spins + (m * ROOM + r) * values,
+      };
+      memcpy(of.shape, job->settings.shape, sizeof of.shape);
+      if (relative != NULL)
+        of.relative =
+            relative + (job->samples > 1 ? r : 0) * model->sites * job->settings.dimension;
+      for (uint32_t s = 0; s < sweeps; s++)
+        reflected[m] +=
+            heisenberg_clusters_sweep(&of, time + s, job->move == HEISENBERG_WOLFF ? CLUSTERS : 0);
+    }
+  free(relative);
+}
+
+static void sweep(struct kernel_side *side, const struct job *job, uint32_t sweeps)
+{
+  struct gpumc_error error = {0};
+  assert_ok(gpumc_ensemble_sweep_each(&side->ensemble, sweeps, job->in_field ? field : beta, NULL,
+                                      &error),
+            &error);
+}
+
+/* What the reference's spins are, [runs][ROOM] in portable form, after several sweeps and after one
+ * more, and how many it has reflected then. */
+struct trace {
+  double *spins[2];
+  uint64_t reflected[2][RUNS];
+};
+
+static void
+open_side(const struct job *job, struct gpumc_device device, size_t runs, struct kernel_side *side)
+{
+  struct gpumc_error error = {0};
+  const struct gpumc_ensemble_plan plan = plan_of(job, runs);
+  assert_ok(heisenberg_instance(&job->settings, &side->model, &error), &error);
+  side_open(side, device, job->variant, &plan, SEED, job->rounds, FIRST_RUN, sizes);
+}
+
+/* From the starting states of the kernel. */
+static struct trace trace_of(const struct job *job, size_t runs)
+{
+  struct kernel_side side;
+  struct trace trace = {0};
+  open_side(job, test_device(test_setting()), runs, &side);
+  const size_t bytes = runs * ROOM * side.model.portable_bytes;
+  trace.spins[0] = (double *)(void *)side_replicas(&side);
+  trace.spins[1] = malloc(bytes);
+  sweep_reference(job, &side.ensemble, 0, SWEEPS, trace.spins[0], trace.reflected[0]);
+  memcpy(trace.spins[1], trace.spins[0], bytes);
+  memcpy(trace.reflected[1], trace.reflected[0], sizeof trace.reflected[1]);
+  sweep_reference(job, &side.ensemble, SWEEPS, 1, trace.spins[1], trace.reflected[1]);
+  side_close(&side);
+  return trace;
+}
+
+/* Returns whether the kernel's spins are the reference's after several sweeps in one call and one
+ * in another. */
+static bool
+follows(const struct job *job, const struct trace *trace, struct gpumc_device device, size_t runs)
+{
+  struct kernel_side side;
+  uint64_t counted[RUNS];
+  bool same = true;
+  open_side(job, device, runs, &side);
+  const size_t bytes = side.model.portable_bytes;
+  for (size_t i = 0; i < 2; i++) {
+    sweep(&side, job, i == 0 ? SWEEPS : 1);
+    uint8_t *found = side_replicas(&side);
+    for (size_t m = 0; m < runs; m++)
+      same = same && memcmp(found + m * ROOM * bytes, (uint8_t *)trace->spins[i] + m * ROOM * bytes,
+                            sizes[m] * bytes) == 0;
+    free(found);
+    if (job->move != HEISENBERG_WOLFF)
+      continue;
+    side_read(&side, counted, side.ensemble.accepted, runs * sizeof *counted);
+    same = same && memcmp(counted, trace->reflected[i], runs * sizeof *counted) == 0;
+  }
+  side_close(&side);
+  return same;
+}
+
+static void free_trace(struct trace *trace)
+{
+  free(trace->spins[0]);
+  free(trace->spins[1]);
+}
+
+static void compare(const struct job *job, size_t runs)
+{
+  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
+  const size_t settings = test_settings(1, 3, true, setting);
+  const size_t *shape = job->settings.shape;
+  struct trace trace = trace_of(job, runs);
+  for (size_t i = 0; i < settings; i++)
+    if (!follows(job, &trace, test_device(setting[i]), runs))
+      fail_msg("%s, %zu x %zu x %zu, O(%d), %s, %s", job->variant, shape[0], shape[1], shape[2],
+               job->settings.components, heisenberg_moves[job->move].name,
+               test_setting_text(setting[i]));
+  free_trace(&trace);
+}
+
+static struct job job_of(size_t lattice, int components, const char *variant, uint32_t move)
+{
+  struct job job = {.settings = lattices[lattice],
+                    .variant = variant,
+                    .move = move,
+                    .rounds = (lattice + move) % 2 == 0 ? 10 : 7,
+                    .in_field = (lattice + move) % 3 == 1,
+                    .samples = 1};
+  job.settings.components = components;
+  job.settings.coupling = lattice % 4 == 1 ? -0.7 : 1.0;
+  job.settings.field = job.in_field || lattice % 3 == 0 ? 0.0 : 0.25;
+  return job;
+}
+
+/* Half of the jobs have quenched couplings, one sample or one for each replica. */
+static void compare_variant(const char *variant)
+{
+  size_t number = 0;
+  for (size_t lattice = 0; lattice < LATTICES; lattice++)
+    for (int components = 2; components <= 3; components++)
+      for (uint32_t move = HEISENBERG_LOCAL_MOVES; move < HEISENBERG_MOVES; move++)
+        for (int quenched = 0; quenched < 2; quenched++) {
+          struct job job = job_of(lattice, components, variant, move);
+          if (quenched) {
+            job.settings.coupling = 1.0;
+            job.settings.disorder = (struct lattice_disorder_settings){
+                .couplings = (lattice + move) % 2 == 0 ? LATTICE_BIMODAL : LATTICE_GAUSSIAN,
+                .positive = 0.5,
+                .seed = 11};
+            job.samples = lattice % 4 < 2 ? ROOM : 1;
+          }
+          if (share_has(number++))
+            compare(&job, RUNS);
+        }
+}
+
+static void in_double(void **state)
+{
+  (void)state;
+  compare_variant("double");
+}
+
+static void in_float(void **state)
+{
+  (void)state;
+  compare_variant("float");
+}
+
+/* One run: threads share the lattice, and its rows or planes are not a multiple of them. */
+static void lattices_shared_by_threads(void **state)
+{
+  (void)state;
+  static const struct heisenberg_settings large[] = {{.dimension = 2, .shape = {128, 130}},
+                                                     {.dimension = 2, .shape = {1026, 16}},
+                                                     {.dimension = 3, .shape = {32, 32, 14}}};
+  size_t number = 0;
+  for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+    for (int components = 2; components <= 3; components++, number++) {
+      struct job job =
+          job_of(0, components, components == 2 ? "float" : "double", HEISENBERG_SWENDSEN_WANG);
+      memcpy(job.settings.shape, large[i].shape, sizeof job.settings.shape);
+      job.settings.dimension = large[i].dimension;
+      job.settings.field = i % 2 == 0 ? 0.0 : 0.02;
+      job.in_field = false;
+      if (share_has(number))
+        compare(&job, 1);
+    }
+}
+
+/* Controls: each fault of the reference is noticed. */
+static void faults_are_noticed(void **state)
+{
+  (void)state;
+  for (uint32_t move = HEISENBERG_LOCAL_MOVES; move < HEISENBERG_MOVES; move++)
+    for (int fault = HEISENBERG_CLUSTERS_BONDS; fault <= HEISENBERG_CLUSTERS_GHOST; fault++) {
+      struct job job = job_of(11, 3, "double", move);
+      job.settings.field = 0.3;
+      job.in_field = false;
+      for (int wrong = 0; wrong < 2; wrong++) {
+        job.fault = wrong ? (enum heisenberg_clusters_fault)fault : HEISENBERG_CLUSTERS_RIGHT;
+        struct trace trace = trace_of(&job, RUNS);
+        assert_int_equal(follows(&job, &trace, test_device(test_setting()), RUNS), !wrong);
+        free_trace(&trace);
+      }
+    }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(in_double),
+      cmocka_unit_test(in_float),
+      cmocka_unit_test(lattices_shared_by_threads),
+      cmocka_unit_test(faults_are_noticed),
+  };
+  test_device_require();
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
