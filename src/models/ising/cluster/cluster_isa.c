@@ -35,8 +35,9 @@ GPUMC_INLINE void bind_piece(const struct ising_cluster_work *work, const bool c
   uint8_t *restrict bonds = work->graph.bonds + piece->at;
   for (size_t i = 0; i < piece->n; i++) {
     const uint8_t spin = here[i], sign = bits[i] >> ISING_BONDS_SIGNS;
+    /* Behind the last site is anything. */
     uint8_t unlike =
-        (uint8_t)((spin ^ here[i + 1]) | (spin ^ y[i]) << 1 | spin << LATTICE_CLUSTER_GHOST);
+        (uint8_t)(((spin ^ here[i + 1]) & 1) | (spin ^ y[i]) << 1 | spin << LATTICE_CLUSTER_GHOST);
     if (cubic)
       unlike = (uint8_t)(unlike | (spin ^ z[i]) << 2);
     bonds[i] = bits[i] & (unlike ^ sign);
