@@ -114,7 +114,7 @@ set(shared_tests
   "exact_test_disorder_small          2  1"
   "exact_test_disks_kernels           3  5"
   "exact_test_heisenberg_clusters     3  7"
-  "exact_test_heisenberg_kernels      7 13"
+  "exact_test_heisenberg_kernels     11 17"
   "exact_test_heisenberg_walk         1  5"
   "exact_test_ising2d_bits            1  5"
   "exact_test_ising2d_histogram       3  1"

@@ -19,17 +19,18 @@ seed: 29
 model: {{name: heisenberg, shape: [4, 4, 4], components: {components}}}
 algorithm: {{name: canonical, beta: {{values: [0.7]}}, replicas: 1, update: {update}, thermalization: 0, sweeps: {sweeps},
             interval: 1600, norm_drift: true, series: true}}
-kernel: {{variant: {variant}{width}}}
+kernel: {{variant: {variant}{step}}}
 output: {folder}/out.h5
 """
 BOUND = 1e-5
+STEPS = {"metropolis_small": ", width: 0.5", "wolff": ", clusters: 2"}
 
 
 class Drift(unittest.TestCase):
     def largest(self, variant, components, update, sweeps):
         with gpumc.folder() as folder:
             gpumc.run_config(CONFIG.format(folder=folder, variant=variant, components=components, update=update, sweeps=sweeps,
-                                           width=", width: 0.5" if update == "metropolis_small" else ""), folder)
+                                           step=STEPS.get(update, "")), folder)
             with h5py.File(f"{folder}/out.h5") as file:
                 found = file["runs/0000/norm_drift"][...]
         self.assertEqual(found.shape, (sweeps // 1600, 1))
