@@ -56,8 +56,8 @@ class Bench(ProgramCase):
         report = json.loads(self.gpumc("bench", *small, "--update", "over_relaxation", "--json").out)
         self.assertEqual(report["update"], "over_relaxation")
         self.assertGreaterEqual({r["kernel"] for r in report["rates"]}, {"double", "float"})
-        message = self.gpumc("bench", *small, "--update", "wolff", code=INVALID).err
-        self.assertIn("can be measured with update wolff", message)
+        message = self.gpumc("bench", *small, "--update", "volume", code=INVALID).err
+        self.assertIn("can be measured with update volume", message)
 
     def test_one_kernel(self):
         packed = ["--kernel", "packed", "--population", 4, "--sweeps", 1, "--seconds", 0.01]
