@@ -67,10 +67,12 @@ if(GPUMC_SANITIZE)
     exact_test_hard_disks_pressure  # resume_test_resume_hard_disks
     exact_test_hard_disks_volume    # resume_test_resume_hard_disks
     exact_test_heisenberg_angles    # unit_test_heisenberg_moves
+    exact_test_heisenberg_cluster_means  # exact_test_heisenberg_clusters
     exact_test_heisenberg_field     # exact_test_heisenberg_rings, cli_test_heisenberg_keys
     exact_test_heisenberg_glass     # cli_test_heisenberg_keys, unit_test_heisenberg_quenched
     exact_test_heisenberg_hot
     exact_test_heisenberg_muca      # exact_test_heisenberg_walk, resume_test_resume_heisenberg
+    exact_test_improved_estimators  # exact_test_ising_improved, resume_test_resume_clusters
     exact_test_ising2d_histogram    # one sweep of each kernel: exact_test_ising_bits
     exact_test_ising_cluster_histogram  # a few sweeps of each kind: exact_test_ising_clusters
     exact_test_ising_operations
