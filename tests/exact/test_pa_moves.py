@@ -122,6 +122,17 @@ class Moves(unittest.TestCase):
         self.assertGreater(clusters[0], 10)
         self.assertLess(np.abs(np.log(updated[1:])).max(), np.log(2.2))
 
+    def test_merged_runs_keep_their_steps(self):
+        with gpumc.folder() as folder:
+            paths, steps = [f"{folder}/{seed}.h5" for seed in (1, 2)], []
+            for seed, path in zip((1, 2), paths):
+                pathlib.Path(anneal(folder, update="wolff", variant="auto", population=60, seed=seed)).rename(path)
+                steps.append(steps_of(path))
+            done = gpumc.run("merge", f"{folder}/all.h5", *paths)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for run in range(2):
+                np.testing.assert_array_equal(steps_of(f"{folder}/all.h5", run), steps[run])
+
     def test_without_the_key_nothing_changes(self):
         """The task does not have it, and the result no steps; `update: metropolis` gives the same numbers."""
         with gpumc.folder() as folder:

@@ -79,7 +79,8 @@ static enum gpumc_status name_ensemble(struct merge *merge, struct gpumc_error *
   const struct gpumc_task *task = &merge->merging.task;
   const struct gpumc_params root = gpumc_task_params(task, "");
   const struct gpumc_params params = gpumc_task_params(task, "algorithm");
-  const struct gpumc_kernel_wish wish = {.model = task->model, .algorithm = task->algorithm};
+  const struct gpumc_kernel_wish wish = {
+      .model = task->model, .algorithm = task->algorithm, .params = &params};
   const struct gpumc_spread alone = {.processes = 1};
   struct gpumc_demand demand = {0};
   struct gpumc_ensemble *ensemble = &merge->ensemble;
