@@ -243,7 +243,7 @@ static void check_threads(bool quenched)
 {
   for (size_t lattice = 0; lattice < sizeof lattices / sizeof *lattices; lattice++)
     for (int components = 2; components <= 3; components++)
-      for (uint32_t move = 0; move < HEISENBERG_MOVES; move++)
+      for (uint32_t move = 0; move < HEISENBERG_LOCAL_MOVES; move++)
         for (int way = 0; way < 4; way++) {
           struct heisenberg_settings settings = settings_of(lattice, components);
           if (quenched)
@@ -273,7 +273,7 @@ static void tiles_have_the_bits_of_the_cpu(void **state)
   (void)state;
   for (size_t i = 0; i < sizeof tiled / sizeof *tiled; i++)
     for (int components = 2; components <= 3; components++)
-      for (uint32_t move = 0; move < HEISENBERG_MOVES; move++)
+      for (uint32_t move = 0; move < HEISENBERG_LOCAL_MOVES; move++)
         for (int single = 0; single < 2; single++) {
           const struct heisenberg_emulated_tiles *tiles = &tiled[i].tiles;
           const struct heisenberg_settings settings = {

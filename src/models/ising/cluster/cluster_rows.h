@@ -7,6 +7,7 @@
 #define GPUMC_ISING_CLUSTER_ROWS_H
 
 #include "models/ising/cluster/cluster_bonds.h"
+#include "models/lattice/bit_sliced.h"
 
 enum {
   ISING_ROW_AXES = LATTICE_DIMENSIONS_MAXIMUM,
@@ -76,47 +77,41 @@ static inline uint64_t ising_row_extract(uint64_t bits, uint64_t places)
 }
 
 /* The same for every second place, from the lowest on. */
-static inline uint64_t ising_row_spread(uint64_t bits)
+static inline uint64_t ising_row_spread(uint32_t bits)
 {
 #ifdef __BMI2__
   return _pdep_u64(bits, 0x5555555555555555u);
 #else
-  bits = (bits | bits << 16) & 0x0000ffff0000ffffu;
-  bits = (bits | bits << 8) & 0x00ff00ff00ff00ffu;
-  bits = (bits | bits << 4) & 0x0f0f0f0f0f0f0f0fu;
-  bits = (bits | bits << 2) & 0x3333333333333333u;
-  return (bits | bits << 1) & 0x5555555555555555u;
+  return gpumc_bits_spread(bits);
 #endif
 }
-static inline uint64_t ising_row_gather(uint64_t bits)
+static inline uint32_t ising_row_gather(uint64_t bits)
 {
 #ifdef __BMI2__
-  return _pext_u64(bits, 0x5555555555555555u);
+  return (uint32_t)_pext_u64(bits, 0x5555555555555555u);
 #else
-  bits &= 0x5555555555555555u;
-  bits = (bits | bits >> 1) & 0x3333333333333333u;
-  bits = (bits | bits >> 2) & 0x0f0f0f0f0f0f0f0fu;
-  bits = (bits | bits >> 4) & 0x00ff00ff00ff00ffu;
-  bits = (bits | bits >> 8) & 0x0000ffff0000ffffu;
-  return (bits | bits >> 16) & 0x00000000ffffffffu;
+  return gpumc_bits_even(bits);
 #endif
 }
 
-/* Returns bit `bit` of each of n bytes, at most 64; up to eight more may be read. */
+/* Returns bit `bit` of each of n bytes, at most 64. */
 static inline uint64_t ising_row_of_bytes(const uint8_t *bytes, size_t n, uint32_t bit)
 {
-  const uint64_t all = n < ISING_ROW_WORD ? ((uint64_t)1 << n) - 1 : UINT64_MAX;
 #if defined(__AVX512BW__)
+  const __mmask64 all = n < ISING_ROW_WORD ? ((uint64_t)1 << n) - 1 : UINT64_MAX;
   const __m512i loaded = _mm512_maskz_loadu_epi8(all, bytes);
   return _mm512_test_epi8_mask(loaded, _mm512_set1_epi8((char)(1 << bit)));
 #else
   uint64_t bits = 0;
-  for (size_t i = 0; i < n; i += 8) {
+  size_t i = 0;
+  for (; i + 8 <= n; i += 8) {
     uint64_t eight;
     memcpy(&eight, bytes + i, sizeof eight);
     bits |= ((eight >> bit & 0x0101010101010101u) * 0x0102040810204080u >> 56) << i;
   }
-  return bits & all;
+  for (; i < n; i++)
+    bits |= (uint64_t)(bytes[i] >> bit & 1) << i;
+  return bits;
 #endif
 }
 
@@ -273,7 +268,7 @@ static inline void ising_row_draw_terms(const struct ising_cluster_work *work,
                                         const struct ising_bonds *bonds, size_t first, size_t n,
                                         struct ising_row_bonds *drawn)
 {
-  uint8_t bits[LATTICE_CLUSTER_CHUNK + sizeof(uint64_t)];
+  uint8_t bits[LATTICE_CLUSTER_CHUNK];
   ising_bonds_draw_terms(work, bonds, first, n, bits);
   for (size_t d = 0; d < ISING_ROW_KINDS; d++)
     for (size_t at = 0; at < n; at += ISING_ROW_WORD) {
@@ -367,8 +362,8 @@ static inline uint64_t ising_row_load(const struct gpumc_checkerboard *lattice,
                                       const uint8_t *coloured, size_t row, size_t x)
 {
   const struct ising_row_coloured at = ising_row_coloured(lattice, row, x);
-  return ising_row_spread(ising_row_of_bytes(coloured + at.even, at.n, 0)) |
-         ising_row_spread(ising_row_of_bytes(coloured + at.odd, at.n, 0)) << 1;
+  return ising_row_spread((uint32_t)ising_row_of_bytes(coloured + at.even, at.n, 0)) |
+         ising_row_spread((uint32_t)ising_row_of_bytes(coloured + at.odd, at.n, 0)) << 1;
 }
 
 static inline void ising_row_store(const struct gpumc_checkerboard *lattice, uint8_t *coloured,

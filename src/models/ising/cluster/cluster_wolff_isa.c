@@ -150,7 +150,7 @@ static void draw_terms(const struct growth *growth, const struct place *place,
 {
   const struct tiling *tiling = &growth->tiling;
   const size_t first = first_site(tiling, place), length = tiling->length[0];
-  uint8_t bits[ISING_ROW_WORD + sizeof(uint64_t)];
+  uint8_t bits[ISING_ROW_WORD];
   for (uint32_t z = 0; z < (tiling->dimension == 3 ? place->size[2] : 1); z++)
     for (uint32_t y = 0; y < (tiling->dimension >= 2 ? place->size[1] : 1); y++) {
       const uint32_t at = y * tiling->apart[1] + z * tiling->apart[2];
