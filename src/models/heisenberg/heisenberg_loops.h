@@ -132,17 +132,15 @@ GPUMC_INLINE struct heisenberg_words words_of(const struct words *words, size_t 
 #include "models/heisenberg/heisenberg_neighbours.h"
 #include "models/heisenberg/quenched/quenched_loops.h"
 
-/* A colour of a replica, component by component. */
-struct colour {
-  REAL *x, *y, *z; /* z = NULL with two components */
-};
+#include "models/heisenberg/heisenberg_spins.h"
 
-static struct colour
+/* Returns a colour of a replica; z = NULL with two components. */
+static struct spins
 colour_of(const struct gpumc_checkerboard *lattice, int components, void *spins, size_t colour)
 {
   const size_t half = lattice->colour;
   REAL *first = (REAL *)spins + colour * half;
-  return (struct colour){first, first + 2 * half, components == 3 ? first + 4 * half : NULL};
+  return (struct spins){first, first + 2 * half, components == 3 ? first + 4 * half : NULL};
 }
 
 struct surroundings {
@@ -152,7 +150,7 @@ struct surroundings {
 /* Sums the neighbours of the block of sites from k on, at place i of the chunk. */
 GPUMC_INLINE void surround_block(const struct gpumc_checkerboard *lattice,
                                  const struct block *block, const REAL *couplings,
-                                 const int components, const bool sides, const struct colour *other,
+                                 const int components, const bool sides, const struct spins *other,
                                  struct surroundings *around, size_t i)
 {
   if (couplings != NULL) {
@@ -174,7 +172,7 @@ GPUMC_INLINE void surround_block(const struct gpumc_checkerboard *lattice,
 GPUMC_INLINE void surround(const struct gpumc_checkerboard *lattice,
                            const struct gpumc_checkerboard_edges *edges, const REAL *couplings,
                            const int components, const bool sides, size_t k, size_t n,
-                           const struct colour *other, struct surroundings *around)
+                           const struct spins *other, struct surroundings *around)
 {
   const struct short_rows rows = short_rows_of(lattice);
   for (size_t i = 0; i < n; i += GPUMC_EDGE_SITES) {
@@ -192,7 +190,7 @@ GPUMC_INLINE void surround(const struct gpumc_checkerboard *lattice,
 /* The same, sides included, with quenched couplings, those of the sites' colour. */
 static void surround_quenched(const struct gpumc_checkerboard *lattice,
                               const struct gpumc_checkerboard_edges *edges, const REAL *couplings,
-                              size_t k, size_t n, const struct colour *other,
+                              size_t k, size_t n, const struct spins *other,
                               struct surroundings *around)
 {
   if (other->z != NULL)
@@ -206,25 +204,12 @@ GPUMC_INLINE VECTOR sum_of(const int components, const struct surroundings *arou
   return (VECTOR){around->x.sum[i], around->y.sum[i], components == 3 ? around->z.sum[i] : 0};
 }
 
-GPUMC_INLINE VECTOR spin_of(const int components, const struct colour *own, size_t k)
-{
-  return (VECTOR){own->x[k], own->y[k], components == 3 ? own->z[k] : 0};
-}
-
-GPUMC_INLINE void set_spin(const int components, const struct colour *own, size_t k, VECTOR spin)
-{
-  own->x[k] = spin.x;
-  own->y[k] = spin.y;
-  if (components == 3)
-    own->z[k] = spin.z;
-}
-
 /* ---- moves of n spins from k on ---- */
 
 /* The arguments of a move. The chunk's arrays belong to one call, and no two of them overlap. */
 struct chunk {
   const struct half_sweep *half;
-  struct colour own;
+  struct spins own;
   size_t k, n;
   const struct words *words;
   const struct surroundings *around;
@@ -405,7 +390,7 @@ half_sweep_of(const int components, const enum heisenberg_move move, const struc
   const struct gpumc_checkerboard *lattice = half->of->lattice;
   const struct gpumc_checkerboard_edges *edges =
       half->of->edges + half->colour * gpumc_checkerboard_edge_blocks(lattice);
-  const struct colour other = colour_of(lattice, components, half->of->spins, 1 - half->colour);
+  const struct spins other = colour_of(lattice, components, half->of->spins, 1 - half->colour);
   const REAL *couplings = couplings_of(lattice, half->of->couplings, half->colour);
   struct words words;
   struct surroundings around;

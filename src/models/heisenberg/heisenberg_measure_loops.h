@@ -20,7 +20,7 @@ GPUMC_INLINE VECTOR scaled(VECTOR v, REAL factor)
 GPUMC_INLINE void
 measure_bonds(const int components, const bool quenched, const struct gpumc_checkerboard *lattice,
               const struct gpumc_checkerboard_edges *edges, const REAL *couplings,
-              const struct colour *own, const struct colour *other, struct heisenberg_sums *sums)
+              const struct spins *own, const struct spins *other, struct heisenberg_sums *sums)
 {
   struct surroundings around;
   REAL forward[CHUNK];
@@ -76,8 +76,8 @@ static void measure_replica(const struct gpumc_checkerboard *lattice,
 {
   const REAL *of_colour = couplings_of(lattice, couplings, 0);
   /* Nothing is written through these. */
-  const struct colour own = colour_of(lattice, components, (void *)(uintptr_t)spins, 0);
-  const struct colour other = colour_of(lattice, components, (void *)(uintptr_t)spins, 1);
+  const struct spins own = colour_of(lattice, components, (void *)(uintptr_t)spins, 0);
+  const struct spins other = colour_of(lattice, components, (void *)(uintptr_t)spins, 1);
   const size_t sites = 2 * lattice->colour;
   *sums = (struct heisenberg_sums){0};
   for (int a = 0; a < components; a++)

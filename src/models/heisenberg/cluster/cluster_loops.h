@@ -41,36 +41,21 @@ piece_from(const struct heisenberg_cluster_work *work, size_t at, size_t end)
 
 /* ---- spins ---- */
 
-/* Every other site of a part of a row, the even ones or the odd ones: component by component. */
-struct half {
-  REAL *x, *y, *z;
-};
+#include "models/heisenberg/heisenberg_spins.h"
 
-static struct half half_of(const struct heisenberg_cluster_work *work,
-                           const struct lattice_cluster_piece *piece, size_t odd)
+/* Returns every other site of a part of a row, the even ones or the odd ones. */
+static struct spins half_of(const struct heisenberg_cluster_work *work,
+                            const struct lattice_cluster_piece *piece, size_t odd)
 {
   const struct lattice_cluster_shape *shape = work->graph.shape;
   const size_t line = piece->begin / shape->checkerboard.length_x;
   REAL *x = (REAL *)work->spins + lattice_cluster_row(&shape->checkerboard, line, odd) +
             (piece->at - piece->begin) / 2;
-  return (struct half){x, x + shape->sites, x + 2 * shape->sites};
+  return (struct spins){x, x + shape->sites, x + 2 * shape->sites};
 }
 
-GPUMC_INLINE VECTOR spin_of(const int components, const struct half *half, size_t j)
-{
-  return (VECTOR){half->x[j], half->y[j], components == 3 ? half->z[j] : 0};
-}
-
-GPUMC_INLINE void set_spin(const int components, const struct half *half, size_t j, VECTOR spin)
-{
-  half->x[j] = spin.x;
-  half->y[j] = spin.y;
-  if (components == 3)
-    half->z[j] = spin.z;
-}
-
-GPUMC_INLINE void project_half(const int components, VECTOR axis, const struct half *half, size_t n,
-                               REAL *restrict along)
+GPUMC_INLINE void project_half(const int components, VECTOR axis, const struct spins *half,
+                               size_t n, REAL *restrict along)
 {
   for (size_t j = 0; j < n; j++)
     along[2 * j] = HEISENBERG_NAME(heisenberg_dot)(components, spin_of(components, half, j), axis);
@@ -83,7 +68,7 @@ project_sites(const struct heisenberg_cluster_work *work, VECTOR axis, size_t at
   while (at < end) {
     const struct lattice_cluster_piece piece = piece_from(work, at, end);
     for (size_t odd = 0; odd < 2; odd++) {
-      const struct half half = half_of(work, &piece, odd);
+      const struct spins half = half_of(work, &piece, odd);
       REAL *along = (REAL *)work->along + at + odd;
       if (work->components == 3)
         project_half(3, axis, &half, piece.n / 2, along);
@@ -95,7 +80,7 @@ project_sites(const struct heisenberg_cluster_work *work, VECTOR axis, size_t at
 }
 
 /* Reflects those whose names, label[0], label[2] and so on, are flipped. */
-GPUMC_INLINE void mirror_half(const int components, VECTOR axis, const struct half *half, size_t n,
+GPUMC_INLINE void mirror_half(const int components, VECTOR axis, const struct spins *half, size_t n,
                               const REAL *restrict along, const uint32_t *restrict label,
                               const uint32_t *restrict flips)
 {
@@ -118,7 +103,7 @@ mirror_sites(const struct heisenberg_cluster_work *work, VECTOR axis, size_t at,
   while (at < end) {
     const struct lattice_cluster_piece piece = piece_from(work, at, end);
     for (size_t odd = 0; odd < 2; odd++) {
-      const struct half half = half_of(work, &piece, odd);
+      const struct spins half = half_of(work, &piece, odd);
       const REAL *along = (const REAL *)work->along + at + odd;
       const uint32_t *label = work->graph.label + at + odd;
       if (work->components == 3)

@@ -125,7 +125,7 @@ GPUMC_INLINE void mirror_cluster(const int components, const struct growth *grow
   for (size_t i = 0; i < growth->size; i++) {
     const uint32_t site = work->graph.label[i];
     REAL *x = (REAL *)work->spins + (work->marks[site] & ODD) * colour + site / 2;
-    const struct half half = {x, x + sites, x + 2 * sites};
+    const struct spins half = {x, x + sites, x + 2 * sites};
     set_spin(components, &half, 0,
              HEISENBERG_NAME(heisenberg_mirrored)(components, spin_of(components, &half, 0),
                                                   growth->drawing.plane.axis, along[site]));
