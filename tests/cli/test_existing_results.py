@@ -14,7 +14,7 @@ from support.edited_result import edited
 from support.program import FAILURE, INVALID, OK, SMALL, ProgramCase
 
 
-class ForeignConfiguration(ProgramCase):
+class StoredConfiguration(ProgramCase):
     def store(self, text):
         """Put `text` in the place of the configuration that made small.h5."""
         with edited(self.path("small.h5")) as file:
@@ -22,6 +22,8 @@ class ForeignConfiguration(ProgramCase):
             kind = h5py.string_dtype("utf-8", len(text.encode()) + 1)
             file["config"].create_dataset("resolved", data=text.encode(), dtype=kind)
 
+
+class ForeignConfiguration(StoredConfiguration):
     def test_is_told_from_ours_and_left_alone(self):
         config = self.write("c.yaml", SMALL)
         self.gpumc("run", config)
@@ -40,6 +42,22 @@ class ForeignConfiguration(ProgramCase):
                 task = json.loads(self.gpumc("status", config, "--json").out)["tasks"][0]
                 self.assertEqual(task["state"], "refused")
                 self.assertEqual(self.path("small.h5").read_bytes(), before)
+
+
+class EarlierConfiguration(StoredConfiguration):
+    def test_a_switch_that_is_off_need_not_be_there(self):
+        """An earlier program did not have it. Control: one that was on makes a difference."""
+        config = self.write("c.yaml", SMALL)
+        self.gpumc("run", config)
+        with h5py.File(self.path("small.h5")) as file:
+            resolved = json.loads(file["config/resolved"][()])
+        algorithm = resolved["algorithm"]
+        self.assertIs(algorithm.pop("structure_factor"), False)
+        self.store(json.dumps(resolved))
+        self.assertIn("already complete", self.gpumc("run", config).err)
+        algorithm["structure_factor"] = True
+        self.store(json.dumps(resolved))
+        self.assertIn("algorithm.structure_factor: true -> (not set)", self.gpumc("run", config, code=INVALID).err)
 
 
 class ReadOnlyDirectory(ProgramCase):

@@ -372,7 +372,7 @@ class Merge(MergeCase):
         keys = self.make("keys", model__sample=24, algorithm__update="heat_bath",
                          algorithm__structure_factor="false")
         self.merge(first, keys, refused='algorithm.update: "metropolis" -> "heat_bath"')
-        self.merge(first, keys, refused="algorithm.structure_factor: true -> false")
+        self.merge(first, keys, refused="algorithm.structure_factor: true -> (not set)")
         self.merge(first, self.make("tuned", model__sample=24, algorithm__tune__sweeps=640),
                    refused="tuned.h5: cannot be merged: tuned temperatures differ from run to run")
         self.merge(first, self.make("beta", model__sample=24, algorithm__beta__values="[0.3, 0.5, 0.9]"),

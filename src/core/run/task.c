@@ -72,13 +72,21 @@ bool gpumc_json_fill(cJSON *values, const cJSON *defaults)
   return good;
 }
 
+/* Whether this is a switch at its default, off: a task is the same for a program that does not have
+ * it yet. */
+static bool is_off(const struct gpumc_key *key, const cJSON *value)
+{
+  return key->type == GPUMC_KEY_BOOLEAN && cJSON_IsFalse(value) && key->default_text != NULL &&
+         strcmp(key->default_text, "false") == 0;
+}
+
 /* Copies the values of the keys that decide; NULL if memory ran out. */
 static cJSON *copy_deciding(const struct gpumc_key *keys, const cJSON *values)
 {
   cJSON *copy = cJSON_CreateObject();
   for (; copy != NULL && keys->name != NULL; keys++) {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(values, keys->name);
-    if (value == NULL || keys->incidental)
+    if (value == NULL || keys->incidental || is_off(keys, value))
       continue;
     bool is_block = keys->type == GPUMC_KEY_MAPPING && keys->children != NULL;
     cJSON *child = is_block ? copy_deciding(keys->children, value) : cJSON_Duplicate(value, true);
