@@ -30,6 +30,7 @@ static const uint32_t strides[] = {1, 1000003, 2147483629};
 struct job {
   struct heisenberg_settings settings;
   bool single, quenched, wolff;
+  uint64_t limit; /* 0: none */
   double beta;
   enum heisenberg_clusters_fault fault;
 };
@@ -143,6 +144,7 @@ static bool follows(const struct job *job, uint32_t stride)
       .single = job->single,
       .random = gpumc_random_make(SEED, 3, job->wolff ? 10 : 7),
       .replica = REPLICA,
+      .limit = job->limit,
       .fault = job->fault,
       .spin = both.spin,
   };
@@ -152,6 +154,7 @@ static bool follows(const struct job *job, uint32_t stride)
       .single = job->single,
       .replica = REPLICA,
       .clusters = job->wolff ? CLUSTERS : 0,
+      .limit = job->limit > 0 ? job->limit : UINT64_MAX,
       .stride = stride,
       .random = of.random,
       .rule = {job->beta * coupling, job->beta * field, field, 0},
@@ -181,6 +184,7 @@ static struct job job_of(size_t lattice, size_t kind)
   job.settings.components = kind / 8 % 2 == 0 ? 3 : 2;
   job.settings.coupling = lattice % 4 == 1 ? -0.9 : 1.0;
   job.settings.field = kind / 16 % 2 == 0 ? 0.0 : 0.2;
+  job.limit = lattice % 2 == 0 ? 0 : 6; /* sweeps of Wolff's clusters end early */
   return job;
 }
 

@@ -17,7 +17,7 @@
 #include "support/status.h"
 #include "support/test_device.h"
 
-enum { RUNS = 3, ROOM = 3, FIRST_RUN = 4, SEED = 1989, SWEEPS = 3, CLUSTERS = 5 };
+enum { RUNS = 3, ROOM = 3, FIRST_RUN = 4, SEED = 1989, SWEEPS = 3, CLUSTERS = 5, MANY = 40 };
 
 static const uint32_t sizes[RUNS] = {3, 2, 3};
 /* Hot, near the transitions, and so cold that most bonds are active. */
@@ -41,9 +41,16 @@ struct job {
   const char *variant;
   uint32_t move, rounds;
   bool in_field; /* the field is moved */
+  bool tunes;    /* the number of Wolff's clusters, MANY before each of two sweeps */
+  bool limited;  /* so does the reference */
   size_t samples;
   enum heisenberg_clusters_fault fault;
 };
+
+static uint32_t clusters_of(const struct job *job)
+{
+  return job->move != HEISENBERG_WOLFF ? 0 : job->tunes ? MANY : CLUSTERS;
+}
 
 static struct gpumc_ensemble_plan plan_of(const struct job *job, size_t runs)
 {
@@ -52,8 +59,11 @@ static struct gpumc_ensemble_plan plan_of(const struct job *job, size_t runs)
       .capacity = ROOM,
       .samples = job->samples,
       .move = job->move,
-      .options = {.own = {[2] = CLUSTERS}},
   };
+  if (job->tunes)
+    plan.warm_up = UINT32_MAX;
+  else
+    plan.options.own[2] = CLUSTERS;
   if (job->in_field) {
     plan.moved = HEISENBERG_FIELD;
     plan.fixes = true;
@@ -105,6 +115,7 @@ static void sweep_reference(const struct job *job, const struct gpumc_ensemble *
           .single = strcmp(job->variant, "float") == 0,
           .random = gpumc_ensemble_random(ensemble, m),
           .replica = (uint32_t)r,
+          .limit = job->limited ? 4 * model->sites : 0,
           .fault = job->fault,
           .spin = spins + (m * ROOM + r) * values,
       };
@@ -113,8 +124,7 @@ static void sweep_reference(const struct job *job, const struct gpumc_ensemble *
         of.relative =
             relative + (job->samples > 1 ? r : 0) * model->sites * job->settings.dimension;
       for (uint32_t s = 0; s < sweeps; s++)
-        reflected[m] +=
-            heisenberg_clusters_sweep(&of, time + s, job->move == HEISENBERG_WOLFF ? CLUSTERS : 0);
+        reflected[m] += heisenberg_clusters_sweep(&of, time + s, clusters_of(job));
     }
   free(relative);
 }
@@ -122,9 +132,17 @@ static void sweep_reference(const struct job *job, const struct gpumc_ensemble *
 static void sweep(struct kernel_side *side, const struct job *job, uint32_t sweeps)
 {
   struct gpumc_error error = {0};
+  for (size_t m = 0; m < side->ensemble.runs && job->tunes; m++)
+    side->ensemble.step[m] = MANY;
   assert_ok(gpumc_ensemble_sweep_each(&side->ensemble, sweeps, job->in_field ? field : beta, NULL,
                                       &error),
             &error);
+}
+
+/* Sweeps of the first call. */
+static uint32_t sweeps_of(const struct job *job)
+{
+  return job->tunes ? 1 : SWEEPS;
 }
 
 /* What the reference's spins are, [runs][ROOM] in portable form, after several sweeps and after one
@@ -152,10 +170,10 @@ static struct trace trace_of(const struct job *job, size_t runs)
   const size_t bytes = runs * ROOM * side.model.portable_bytes;
   trace.spins[0] = (double *)(void *)side_replicas(&side);
   trace.spins[1] = malloc(bytes);
-  sweep_reference(job, &side.ensemble, 0, SWEEPS, trace.spins[0], trace.reflected[0]);
+  sweep_reference(job, &side.ensemble, 0, sweeps_of(job), trace.spins[0], trace.reflected[0]);
   memcpy(trace.spins[1], trace.spins[0], bytes);
   memcpy(trace.reflected[1], trace.reflected[0], sizeof trace.reflected[1]);
-  sweep_reference(job, &side.ensemble, SWEEPS, 1, trace.spins[1], trace.reflected[1]);
+  sweep_reference(job, &side.ensemble, sweeps_of(job), 1, trace.spins[1], trace.reflected[1]);
   side_close(&side);
   return trace;
 }
@@ -171,13 +189,13 @@ follows(const struct job *job, const struct trace *trace, struct gpumc_device de
   open_side(job, device, runs, &side);
   const size_t bytes = side.model.portable_bytes;
   for (size_t i = 0; i < 2; i++) {
-    sweep(&side, job, i == 0 ? SWEEPS : 1);
+    sweep(&side, job, i == 0 ? sweeps_of(job) : 1);
     uint8_t *found = side_replicas(&side);
     for (size_t m = 0; m < runs; m++)
       same = same && memcmp(found + m * ROOM * bytes, (uint8_t *)trace->spins[i] + m * ROOM * bytes,
                             sizes[m] * bytes) == 0;
     free(found);
-    if (job->move != HEISENBERG_WOLFF)
+    if (job->move != HEISENBERG_WOLFF || job->tunes)
       continue;
     side_read(&side, counted, side.ensemble.accepted, runs * sizeof *counted);
     same = same && memcmp(counted, trace->reflected[i], runs * sizeof *counted) == 0;
@@ -275,6 +293,26 @@ static void lattices_shared_by_threads(void **state)
     }
 }
 
+/* While the number of clusters is tuned, a sweep ends with the cluster by which four times as many
+ * spins as there are sites have been reflected. Control: without that limit spins differ. */
+static void sweeps_that_end_early(void **state)
+{
+  (void)state;
+  for (size_t lattice = 6; lattice < LATTICES; lattice += 4)
+    for (int components = 2; components <= 3; components++)
+      for (int limited = 0; limited < 2; limited++) {
+        struct job job =
+            job_of(lattice, components, components == 2 ? "float" : "double", HEISENBERG_WOLFF);
+        job.settings.field = 0.0;
+        job.in_field = false;
+        job.tunes = true;
+        job.limited = limited;
+        struct trace trace = trace_of(&job, RUNS);
+        assert_int_equal(follows(&job, &trace, test_device(test_setting()), RUNS), limited);
+        free_trace(&trace);
+      }
+}
+
 /* Controls: each fault of the reference is noticed. */
 static void faults_are_noticed(void **state)
 {
@@ -299,6 +337,7 @@ int main(void)
       cmocka_unit_test(in_double),
       cmocka_unit_test(in_float),
       cmocka_unit_test(lattices_shared_by_threads),
+      cmocka_unit_test(sweeps_that_end_early),
       cmocka_unit_test(faults_are_noticed),
   };
   test_device_require();

@@ -39,18 +39,6 @@ static const struct ising_feeling feelings[] = {
 
 enum { SHAPES = sizeof shapes / sizeof *shapes, FEELINGS = sizeof feelings / sizeof *feelings };
 
-/* Finds the kernels on the device under test that have cluster moves. */
-static size_t cluster_kernels(const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM])
-{
-  const size_t all = case_kernels(GPUMC_OPERATION_SWEEP, kernel);
-  size_t count = 0;
-  for (size_t k = 0; k < all; k++)
-    if (kernel[k]->n_moves == ISING_MOVES)
-      kernel[count++] = kernel[k];
-  assert_true(count > 0);
-  return count;
-}
-
 static struct ising_case
 make_case(const struct gpumc_kernel_ops *kernel, const struct ising_shape *shape,
           const struct ising_feeling *feeling, enum ising_move update, size_t number)
@@ -79,29 +67,17 @@ static void follow(const struct ising_case *with, size_t replicas)
   pair_close(&pair);
 }
 
-static void compare(struct ising_case with, size_t replicas)
-{
-  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
-  const size_t settings = test_settings(1, 3, true, setting);
-  if (!fixture_serves(&with))
-    return;
-  for (size_t i = 0; i < settings; i++) {
-    with.setting = setting[i];
-    follow(&with, replicas);
-  }
-}
-
 static void compare_update(enum ising_move update)
 {
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
-  const size_t kernels = cluster_kernels(kernel);
+  const size_t kernels = case_cluster_kernels(kernel);
   size_t number = 0;
   for (size_t k = 0; k < kernels; k++)
     for (size_t shape = 0; shape < SHAPES; shape++)
       for (size_t feeling = 0; feeling < FEELINGS; feeling++, number++)
         if (share_has(number))
-          compare(make_case(kernel[k], &shapes[shape], &feelings[feeling], update, number),
-                  REPLICAS);
+          compare_settings(make_case(kernel[k], &shapes[shape], &feelings[feeling], update, number),
+                           REPLICAS, follow);
 }
 
 static void swendsen_wang_sweeps(void **state)
@@ -129,7 +105,7 @@ static void lattices_shared_by_threads(void **state)
       {.coupling = 1.0, .couplings = LATTICE_GAUSSIAN},
       {.coupling = 1.0, .fields = LATTICE_GAUSSIAN, .width = 0.3}};
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
-  const size_t kernels = cluster_kernels(kernel);
+  const size_t kernels = case_cluster_kernels(kernel);
   for (size_t k = 0; k < kernels; k++)
     for (size_t i = 0; i < sizeof large / sizeof *large; i++)
       for (size_t j = 0; j < sizeof kinds / sizeof *kinds; j++) {
@@ -138,7 +114,7 @@ static void lattices_shared_by_threads(void **state)
         with.runs = 1;
         with.capacity = 1;
         if (share_has(4 * i + j))
-          compare(with, 1);
+          compare_settings(with, 1, follow);
       }
 }
 
@@ -156,7 +132,7 @@ static void lattices_in_tiles(void **state)
       {.coupling = 1.0, .couplings = LATTICE_BIMODAL, .positive = 0.7, .sample_each = true},
       {.coupling = 1.0, .fields = LATTICE_GAUSSIAN, .width = 0.1}};
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
-  const size_t kernels = cluster_kernels(kernel);
+  const size_t kernels = case_cluster_kernels(kernel);
   size_t number = 0;
   for (size_t k = 0; k < kernels; k++)
     for (size_t i = 0; i < sizeof large / sizeof *large; i++)
@@ -165,10 +141,43 @@ static void lattices_in_tiles(void **state)
             make_case(kernel[k], &large[i], &kinds[j], ISING_MOVE_SWENDSEN_WANG, number);
         with.runs = 1 + j % 2;
         if (share_has(number))
-          compare(with, 1 + i % 2);
+          compare_settings(with, 1 + i % 2, follow);
         with.update = ISING_MOVE_WOLFF;
         if (share_has(number) && i % 4 == 0)
-          compare(with, 1);
+          compare_settings(with, 1, follow);
+      }
+}
+
+/* While the number of clusters is tuned, a sweep ends with the cluster by which four times as many
+ * spins as there are sites have been flipped. Control: without that limit spins differ. */
+static void sweeps_that_end_early(void **state)
+{
+  (void)state;
+  static const double cold[] = {0.5, 0.45};
+  static const size_t chosen[] = {2, 7, 8};
+  const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
+  const size_t kernels = case_cluster_kernels(kernel);
+  for (size_t k = 0; k < kernels; k++)
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
+      for (int limited = 0; limited < 2; limited++) {
+        struct ising_pair pair;
+        struct ising_case with =
+            make_case(kernel[k], &shapes[chosen[i]], &feelings[i % 2], ISING_MOVE_WOLFF, i);
+        with.runs = 2;
+        with.clusters = 200; /* random spins have small ones */
+        with.tunes = true;
+        if (!fixture_serves(&with))
+          continue;
+        pair_open(&pair, &with, REPLICAS);
+        for (size_t m = 0; m < with.runs && limited; m++)
+          pair.reference[m].limit = 4 * pair.reference[m].sites;
+        pair_sweep_reference(&pair, 1, cold);
+        fixture_sweep_each(&pair.fixture, 1, cold);
+        if (limited)
+          pair_expect_replicas(&pair);
+        else
+          assert_true(fixture_alike(&pair.fixture, 1, &pair.reference[1]) < REPLICAS);
+        pair_close(&pair);
       }
 }
 
@@ -178,7 +187,7 @@ static void extreme_controls(void **state)
   (void)state;
   static const double extreme[] = {0.0, 1e-30, 300.0, 1e5, 1e30};
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
-  const size_t kernels = cluster_kernels(kernel);
+  const size_t kernels = case_cluster_kernels(kernel);
   for (size_t k = 0; k < kernels; k++)
     for (size_t i = 0; i < 4 * sizeof extreme / sizeof *extreme; i++) {
       const enum ising_move update = i % 2 == 0 ? ISING_MOVE_SWENDSEN_WANG : ISING_MOVE_WOLFF;
@@ -202,7 +211,7 @@ static void a_field_that_comes_and_goes(void **state)
   (void)state;
   static const double fields[] = {0.0, 0.2, -0.1, 0.0};
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
-  const size_t kernels = cluster_kernels(kernel);
+  const size_t kernels = case_cluster_kernels(kernel);
   for (size_t k = 0; k < kernels; k++)
     for (size_t i = 0; i < 4; i++) {
       struct ising_pair pair;
@@ -229,9 +238,10 @@ int main(void)
 {
   test_device_require();
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(swendsen_wang_sweeps),       cmocka_unit_test(wolff_sweeps),
-      cmocka_unit_test(lattices_shared_by_threads), cmocka_unit_test(lattices_in_tiles),
-      cmocka_unit_test(extreme_controls),           cmocka_unit_test(a_field_that_comes_and_goes),
+      cmocka_unit_test(swendsen_wang_sweeps),        cmocka_unit_test(wolff_sweeps),
+      cmocka_unit_test(lattices_shared_by_threads),  cmocka_unit_test(lattices_in_tiles),
+      cmocka_unit_test(sweeps_that_end_early),       cmocka_unit_test(extreme_controls),
+      cmocka_unit_test(a_field_that_comes_and_goes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

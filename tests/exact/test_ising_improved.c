@@ -22,18 +22,6 @@
 
 enum { SWEEPS = 2, REPLICAS = 3, ROOM = 4, RUNS = 2 };
 
-/* Finds the kernels on the device under test that have cluster moves. */
-static size_t cluster_kernels(const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM])
-{
-  const size_t all = case_kernels(GPUMC_OPERATION_SWEEP, kernel);
-  size_t count = 0;
-  for (size_t k = 0; k < all; k++)
-    if (kernel[k]->n_moves == ISING_MOVES)
-      kernel[count++] = kernel[k];
-  assert_true(count > 0);
-  return count;
-}
-
 /* ---- bits ---- */
 
 static const double betas[RUNS] = {0.44, 0.2};
@@ -100,24 +88,12 @@ static void follow(const struct ising_case *with, size_t replicas)
   pair_close(&pair);
 }
 
-static void compare(struct ising_case with, size_t replicas)
-{
-  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
-  const size_t settings = test_settings(1, 3, true, setting);
-  if (!fixture_serves(&with))
-    return;
-  for (size_t i = 0; i < settings; i++) {
-    with.setting = setting[i];
-    follow(&with, replicas);
-  }
-}
-
 /* One replica alone is shared by threads, if it is large; by Wolff, replicas are not. */
 static void estimators_are_those_of_the_reference(void **state)
 {
   (void)state;
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
-  const size_t kernels = cluster_kernels(kernel);
+  const size_t kernels = case_cluster_kernels(kernel);
   size_t number = 0;
   for (size_t k = 0; k < kernels; k++)
     for (size_t shape = 0; shape < SHAPES; shape++)
@@ -133,7 +109,7 @@ static void estimators_are_those_of_the_reference(void **state)
         if (alone)
           with.capacity = 1;
         if (share_has(number))
-          compare(with, alone ? 1 : REPLICAS);
+          compare_settings(with, alone ? 1 : REPLICAS, follow);
       }
 }
 
@@ -267,7 +243,7 @@ static void averages_are_exact(void **state)
 {
   (void)state;
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
-  const size_t kernels = cluster_kernels(kernel);
+  const size_t kernels = case_cluster_kernels(kernel);
   for (size_t k = 0; k < kernels; k++)
     for (size_t condition = 0; condition < CONDITIONS; condition++)
       if (share_has(condition))
@@ -278,7 +254,7 @@ static void faults_are_rejected(void **state)
 {
   (void)state;
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
-  const size_t kernels = cluster_kernels(kernel);
+  const size_t kernels = case_cluster_kernels(kernel);
   for (size_t k = 0; k < kernels; k++) {
     assert_true(worst(kernel[k], 0, BONDS) > BOUND);
     assert_true(worst(kernel[k], 1, BONDS) > BOUND);

@@ -240,7 +240,7 @@ heisenberg_clusters_sweep(const struct heisenberg_clusters *of, uint32_t time, u
     abort();
   if (clusters == 0)
     reflected = swendsen_wang(&search);
-  for (uint32_t c = 0; c < clusters; c++)
+  for (uint32_t c = 0; c < clusters && (of->limit == 0 || reflected < of->limit); c++)
     reflected += wolff(&search, c);
   free(search.active);
   free(search.is_found);

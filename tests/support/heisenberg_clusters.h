@@ -21,7 +21,8 @@ enum heisenberg_clusters_fault {
 };
 
 /* A replica, spin[sites][n]. relative[sites][dimension]: c_ij of each site's own bonds, NULL: all
- * are 1. single: numbers are rounded to float. */
+ * are 1. single: numbers are rounded to float. limit: on sites that Wolff's
+ * clusters reflect before the sweep ends early; 0: none. */
 struct heisenberg_clusters {
   size_t dimension, shape[3], components;
   double beta, coupling, field;
@@ -29,6 +30,7 @@ struct heisenberg_clusters {
   bool single;
   struct gpumc_random random;
   uint32_t replica;
+  uint64_t limit;
   enum heisenberg_clusters_fault fault;
   double *spin;
 };

@@ -52,7 +52,7 @@ wolff(const struct heisenberg_clusters_emulated *job, struct heisenberg_graph<KI
   std::vector<uint32_t> marks(sites / HEISENBERG_MARKS + 1), queue(sites);
   struct heisenberg_growth growth;
   const struct heisenberg_cluster cluster = {{0, 1}, &growth, marks.data(), queue.data()};
-  return heisenberg_wolff<KIND, N>(&job->rule, graph, &cluster, job->clusters);
+  return heisenberg_wolff<KIND, N>(&job->rule, graph, &cluster, job->clusters, job->limit);
 }
 
 template <class KIND, int N> static uint64_t sweep(const struct heisenberg_clusters_emulated *job)

@@ -11,12 +11,13 @@ extern "C" {
 
 /* A sweep of a replica. spins[n][2][N/2] and couplings[2][2 d][N/2] (NULL: none) in its precision.
  * clusters: Wolff's; 0: Swendsen-Wang, whose threads come in an order that `stride`, which has no
- * factor in common with the number of sites, decides. */
+ * factor in common with the number of sites, decides. limit: of the sites that they reflect. */
 struct heisenberg_clusters_emulated {
   struct gpumc_checkerboard lattice;
   uint32_t components, single, replica, time, clusters, stride;
   struct gpumc_random random;
   struct heisenberg_rule rule;
+  uint64_t limit;
   const void *couplings;
   void *spins;
 };

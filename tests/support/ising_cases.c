@@ -1,6 +1,12 @@
 /* Instances of Ising spins for tests of kernels. */
 #include "support/ising_cases.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
 #include "core/simulation/registry.h"
 
 /* Sides of 2; rows of less than a vector, exactly one, and just over one; planes that end within
@@ -64,5 +70,16 @@ case_kernels(uint32_t operations, const struct gpumc_kernel_ops *kernel[FIXTURE_
   for (size_t k = 0; k < all; k++)
     if ((gpumc_kernel_operations(kernel[k]) & operations) == operations)
       kernel[count++] = kernel[k];
+  return count;
+}
+
+size_t case_cluster_kernels(const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM])
+{
+  const size_t all = case_kernels(GPUMC_OPERATION_SWEEP, kernel);
+  size_t count = 0;
+  for (size_t k = 0; k < all; k++)
+    if (kernel[k]->n_moves == ISING_MOVES)
+      kernel[count++] = kernel[k];
+  assert_true(count > 0);
   return count;
 }

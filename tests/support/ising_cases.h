@@ -30,5 +30,7 @@ struct ising_case case_of(const struct gpumc_kernel_ops *kernel, const struct is
  * are. */
 size_t
 case_kernels(uint32_t operations, const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM]);
+/* Finds those that have cluster moves; fails the test if there are none. */
+size_t case_cluster_kernels(const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM]);
 
 #endif

@@ -149,8 +149,9 @@ static void swendsen_wang(struct search *search)
   }
 }
 
-/* With the bias, clusters that are up stay half of the time, by a number that nothing else uses. */
-static void wolff(struct search *search, uint32_t cluster)
+/* Returns the sites that are flipped. With the bias, clusters that are up stay half of the time, by
+ * a number that nothing else uses. */
+static size_t wolff(struct search *search, uint32_t cluster)
 {
   const struct reference *reference = search->reference;
   const uint32_t purpose = GPUMC_RANDOM_LATTICE_WOLFF;
@@ -162,8 +163,10 @@ static void wolff(struct search *search, uint32_t cluster)
   draw_bonds(search, gpumc_random_label(purpose, 1 + cluster));
   const size_t size = gather(search, seed, &is_joined);
   const bool stays = reference->fault == REFERENCE_BIAS && search->spin[seed] > 0 && word[1] % 2;
-  if (!is_joined && !stays)
-    flip(search, size);
+  if (is_joined || stays)
+    return 0;
+  flip(search, size);
+  return size;
 }
 
 void reference_sweep_clusters(struct reference *reference, double beta, uint32_t time,
@@ -171,10 +174,13 @@ void reference_sweep_clusters(struct reference *reference, double beta, uint32_t
 {
   struct search search = begin(reference, beta, time, replica);
   const uint32_t clusters = reference->clusters > 0 ? reference->clusters : 1;
+  const uint64_t limit = reference->limit > 0 ? reference->limit : UINT64_MAX;
+  uint64_t flipped = 0;
   if (reference->update == ISING_MOVE_SWENDSEN_WANG)
     swendsen_wang(&search);
-  for (uint32_t c = 0; reference->update == ISING_MOVE_WOLFF && c < clusters; c++)
-    wolff(&search, c);
+  for (uint32_t c = 0; reference->update == ISING_MOVE_WOLFF && c < clusters && flipped < limit;
+       c++)
+    flipped += wolff(&search, c);
   end(&search);
 }
 

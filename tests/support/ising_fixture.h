@@ -19,6 +19,7 @@ struct ising_case {
   enum ising_move update;
   bool exchanges_clusters;  /* between runs */
   uint32_t clusters;        /* of Wolff in a sweep; 0 means 1 */
+  bool tunes;               /* their number: it is theirs at first */
   bool measures_clusters;   /* all channels are measured, those of clusters as well */
   enum ising_control moved; /* what sweeps are given; by default the inverse temperature */
   bool fixes;               /* fixes the other control at `fixed`; otherwise the instance's own
@@ -94,7 +95,9 @@ void fixture_sweep_and_measure(struct ising_fixture *fixture, uint32_t sweeps, d
                                int64_t *energy, int64_t *magnetization);
 /* Returns all replicas of run m in portable form; the caller frees them. */
 uint8_t *fixture_get(struct ising_fixture *fixture, size_t m);
-/* Checks that the replicas of run m are those of the reference. */
+/* Returns the first replica of run m that is not that of the reference; their number: none. */
+size_t fixture_alike(struct ising_fixture *fixture, size_t m, const struct reference *reference);
+/* Checks that there is none. */
 void fixture_expect_same(struct ising_fixture *fixture, const struct ising_case *with, size_t m,
                          const struct reference *reference);
 

@@ -35,6 +35,7 @@ struct reference {
   enum reference_fault fault;
   enum ising_move update;
   uint32_t clusters;                            /* of Wolff in a sweep; 0 means 1 */
+  uint64_t limit; /* on spins that they flip before the sweep ends early; 0: none */
   size_t dimension, length[3], sites, replicas; /* length[2] = 1 in two dimensions */
   double coupling, field;                       /* J and h if samples = 0 */
   double moved_field; /* of clusters: added to h; it was 0 when the samples were drawn */

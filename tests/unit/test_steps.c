@@ -213,6 +213,44 @@ static void a_move_may_have_its_own_rule(void **state)
   close_fixture(&fixture);
 }
 
+/* A hundred times the step. */
+static double much_larger(double step, double share)
+{
+  (void)share;
+  return 100 * step;
+}
+
+/* A move may be adapted after each of its first sweeps, here five of them, wherever its turns are;
+ * then at the times of all. Its step grows four times at most. */
+static void a_move_may_be_adapted_often(void **state)
+{
+  (void)state;
+  static const struct gpumc_turn turns[] = {{HEISENBERG_HEAT_BATH, 3},
+                                            {HEISENBERG_METROPOLIS_SMALL, 1}};
+  struct gpumc_step own = *heisenberg_moves[HEISENBERG_METROPOLIS_SMALL].step;
+  struct gpumc_move moves[HEISENBERG_MOVES];
+  struct gpumc_kernel_ops kernel = heisenberg_float_cpu;
+  struct fixture fixture;
+  own.first = own.least = 1e-6;
+  own.often = 5;
+  own.adapt = much_larger;
+  memcpy(moves, heisenberg_moves, sizeof moves);
+  moves[HEISENBERG_METROPOLIS_SMALL].step = &own;
+  kernel.moves = moves;
+  assert_int_equal(gpumc_steps_enough(&own), 8);
+  open_with(&fixture, &kernel, HEISENBERG_HEAT_BATH, turns, 2, 0, 0);
+  double expected = 1e-6;
+  for (uint32_t time = 1; time <= 70; time++) {
+    sweep(&fixture, 1);
+    if ((time % 4 == 0 && time <= 20) || time == 32)
+      expected *= 4;
+    assert_true(fixture.ensemble.step[0] == expected);
+  }
+  close_fixture(&fixture);
+  own.often = 9;
+  assert_int_equal(gpumc_steps_enough(&own), 9);
+}
+
 /* A kernel that only records how many sweeps are requested. */
 static uint32_t swept;
 static enum gpumc_status note_sweeps(struct gpumc_ensemble *ensemble,
@@ -258,6 +296,7 @@ int main(void)
       cmocka_unit_test(only_sweeps_with_a_step_count),
       cmocka_unit_test(steps_without_sweeps_stay),
       cmocka_unit_test(a_move_may_have_its_own_rule),
+      cmocka_unit_test(a_move_may_be_adapted_often),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,13 +176,13 @@ static void check_step(struct gpumc_language *language, const struct gpumc_node 
       gpumc_params_has(&key, move->step->key))
     return;
   const uint32_t time = (uint32_t)gpumc_params_integer(&times, "thermalization");
-  if (sweeps_by(&moves, move, time) < GPUMC_STEP_FIRST)
+  if (sweeps_by(&moves, move, time) < gpumc_steps_enough(move->step))
     gpumc_params_mistake(
         &times, &language->report,
         gpumc_node_find(root, "algorithm.thermalization") != NULL ? "thermalization" : "update",
-        "%s tunes its %s during at least the first %d sweeps %s the thermalization: set a longer "
+        "%s tunes its %s during at least the first %u sweeps %s the thermalization: set a longer "
         "algorithm.thermalization, or kernel.%s",
-        move->name, move->step->label.name, GPUMC_STEP_FIRST,
+        move->name, move->step->label.name, gpumc_steps_enough(move->step),
         moves.update.count > 1 ? "that it makes in" : "of", move->step->key);
 }
 

@@ -17,6 +17,11 @@
 #define TARGET 0.5
 #define EASE 0.02
 
+/* While a control is fixed, a step grows by this factor at most. This limits rules of moves of
+ * their own: random spins have small clusters, of which a sweep takes very many, until they are
+ * large ones within that very sweep. */
+#define LARGEST_GROWTH 4.0
+
 /* Returns the number of the move that has a step; n_moves: none has. */
 static uint32_t stepping_move(const struct gpumc_ensemble *ensemble)
 {
@@ -122,12 +127,36 @@ void gpumc_steps_free(struct gpumc_ensemble *ensemble)
   free(ensemble->step);
 }
 
+/* Returns when the next sweep after `time` by the move that has a step ends. */
+static uint64_t after_sweep(const struct gpumc_ensemble *ensemble, uint64_t time)
+{
+  const uint32_t move = stepping_move(ensemble);
+  struct gpumc_ensemble_plan plan = ensemble->plan;
+  uint32_t left = gpumc_plan_take_turn(&plan, (uint32_t)time);
+  for (; plan.move != move && time + left < UINT32_MAX;
+       left = gpumc_plan_take_turn(&plan, (uint32_t)time))
+    time += left;
+  return time + 1;
+}
+
+/* Returns when steps are adapted next after `time`, in a warm-up without an end. */
+static uint64_t adapted_after(const struct gpumc_ensemble *ensemble, uint64_t time)
+{
+  const uint32_t often = gpumc_step_of(ensemble)->often, move = stepping_move(ensemble);
+  uint64_t next = GPUMC_STEP_FIRST;
+  if (often > 0 && gpumc_plan_sweeps(&ensemble->plan, move, (uint32_t)time) < often)
+    return after_sweep(ensemble, time);
+  while (next <= time)
+    next *= 2;
+  return next;
+}
+
 /* Returns when steps were last adapted before `time`; 0: never. */
 static uint32_t adapted_before(const struct gpumc_ensemble *ensemble, uint32_t time)
 {
   const struct gpumc_step *step = gpumc_step_of(ensemble);
-  uint64_t last = 0, next = GPUMC_STEP_FIRST;
-  for (; next < time && next <= ensemble->plan.warm_up; next *= 2)
+  uint64_t last = 0, next = adapted_after(ensemble, 0);
+  for (; next < time && next <= ensemble->plan.warm_up; next = adapted_after(ensemble, next))
     last = next;
   return step->given(&ensemble->plan.options) > 0 ? 0 : (uint32_t)last;
 }
@@ -135,12 +164,15 @@ static uint32_t adapted_before(const struct gpumc_ensemble *ensemble, uint32_t t
 uint32_t gpumc_steps_until(const struct gpumc_ensemble *ensemble)
 {
   const struct gpumc_step *step = gpumc_step_of(ensemble);
-  uint64_t next = GPUMC_STEP_FIRST;
   if (step == NULL || step->given(&ensemble->plan.options) > 0)
     return UINT32_MAX;
-  while (next <= ensemble->time)
-    next *= 2;
+  const uint64_t next = adapted_after(ensemble, ensemble->time);
   return next <= ensemble->plan.warm_up ? (uint32_t)next - ensemble->time : UINT32_MAX;
+}
+
+uint32_t gpumc_steps_enough(const struct gpumc_step *step)
+{
+  return step->often > GPUMC_STEP_FIRST ? step->often : GPUMC_STEP_FIRST;
 }
 
 /* Adds up numbers of each run over those that are alike, sum[alike]. */
@@ -209,8 +241,8 @@ static enum gpumc_status find_shares_of(const struct gpumc_ensemble *ensemble, u
   double *proposals = NULL;
   GPUMC_TRY(gpumc_allocate_array(&proposals, ensemble->runs, "proposals", error));
   for (size_t m = 0; m < ensemble->runs; m++)
-    proposals[m] = (double)size[m] * (double)ensemble->model->sites *
-                   (double)stepping_sweeps(ensemble, since);
+    proposals[m] =
+        (double)size[m] * (double)ensemble->model->sites * (double)stepping_sweeps(ensemble, since);
   const enum gpumc_status status = divide_by(ensemble, proposals, share, error);
   free(proposals);
   return status;
@@ -225,14 +257,16 @@ static double next_step(const struct gpumc_step *step, double size, double share
   return size * (root * sqrt(root));
 }
 
-/* Gives each run the step that follows on its share; share[alike]. */
-static void change_steps(struct gpumc_ensemble *ensemble, const double *share)
+/* Gives each run the step that follows on its share, at most `growth` times as large as its last
+ * one; share[alike]. */
+static void change_steps(struct gpumc_ensemble *ensemble, const double *share, double growth)
 {
   const struct gpumc_step *step = gpumc_step_of(ensemble);
   const size_t apart = alike(ensemble);
-  for (size_t m = 0; m < ensemble->runs; m++)
-    ensemble->step[m] = fmin(
-        fmax(next_step(step, ensemble->step[m], share[m % apart]), step->least), step->largest);
+  for (size_t m = 0; m < ensemble->runs; m++) {
+    const double size = ensemble->step[m], next = next_step(step, size, share[m % apart]);
+    ensemble->step[m] = fmin(fmax(fmin(next, growth * size), step->least), step->largest);
+  }
 }
 
 enum gpumc_status gpumc_steps_adapt(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
@@ -245,7 +279,7 @@ enum gpumc_status gpumc_steps_adapt(struct gpumc_ensemble *ensemble, struct gpum
   GPUMC_TRY_OUT(
       status, gpumc_allocate_array(&share, alike(ensemble), "shares of accepted proposals", error));
   GPUMC_TRY_OUT(status, find_shares(ensemble, since, share, error));
-  change_steps(ensemble, share);
+  change_steps(ensemble, share, LARGEST_GROWTH);
   GPUMC_TRY_OUT(status, count_anew(ensemble, error));
 out:
   free(share);
@@ -259,7 +293,7 @@ enum gpumc_status gpumc_steps_follow(struct gpumc_ensemble *ensemble, uint32_t s
   const bool is_given = gpumc_step_of(ensemble)->given(&ensemble->plan.options) > 0;
   GPUMC_TRY(find_shares_of(ensemble, since, size, share, error));
   if (!is_given && stepping_sweeps(ensemble, since) > 0)
-    change_steps(ensemble, share);
+    change_steps(ensemble, share, INFINITY);
   return count_anew(ensemble, error);
 }
 

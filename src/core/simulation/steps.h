@@ -5,11 +5,12 @@
  * A kernel with such a move (gpumc_move.step) reads the step of run m, ensemble->step[m], and adds
  * the proposals that it accepts to ensemble->accepted[m]. gpumc_ensemble_sweep_target() adapts
  * steps after GPUMC_STEP_FIRST sweeps, twice, four times as many and so on, up to plan.warm_up, by
- * what was accepted since the previous time; after that they do not change, since only then do
- * sweeps preserve the weight. Accepted proposals are counted in integers, and only arithmetic
- * follows from them: steps are the same on every device, for any number of threads, and after every
- * stop. Runs that are `plan.alike` runs apart share one step. If moves take turns, only one of them
- * has a step, and only its sweeps count. */
+ * what was accepted since the previous time, and those of some moves (gpumc_step.often) more often
+ * at first; after that they do not change, since only then do sweeps preserve the weight. Accepted
+ * proposals are counted in integers, and only arithmetic follows from them: steps are the same on
+ * every device, for any number of threads, and after every stop. Runs that are `plan.alike` runs
+ * apart share one step. If moves take turns, only one of them has a step, and only its sweeps
+ * count. */
 #ifndef GPUMC_CORE_STEPS_H
 #define GPUMC_CORE_STEPS_H
 
@@ -24,7 +25,8 @@ struct gpumc_step {
   struct gpumc_label label; /* of the step in results */
   const char *key;          /* the kernel's own key that gives it */
   double least, largest;
-  double first; /* with which tuning begins; 0: the largest */
+  double first;   /* with which tuning begins; 0: the largest */
+  uint32_t often; /* first sweeps of the move after each of which it is adapted */
   /* The number of proposals in a sweep is not one per site, and sweeps add it to
    * ensemble->proposed. */
   bool counts;
@@ -51,8 +53,11 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_steps_start(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
 void gpumc_steps_free(struct gpumc_ensemble *ensemble);
 
-/* Returns the sweeps until steps are adapted, from ensemble->time on; UINT32_MAX: never. */
+/* Returns the sweeps until steps are adapted, from ensemble->time on; UINT32_MAX: never again.
+ * Until then sweeps need not preserve the weight. */
 uint32_t gpumc_steps_until(const struct gpumc_ensemble *ensemble);
+/* Returns the sweeps by its move in which a step can be tuned. */
+uint32_t gpumc_steps_enough(const struct gpumc_step *step);
 /* Adapts steps at such a time. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_steps_adapt(struct gpumc_ensemble *ensemble, struct gpumc_error *error);

@@ -36,8 +36,8 @@ struct heisenberg_cluster_ops {
   void (*name)(const struct heisenberg_cluster_work *work, size_t first, size_t end);
   /* After that, in a field: reflects clusters, those joined to the ghost left out. */
   void (*flip)(const struct heisenberg_cluster_work *work, size_t first, size_t end);
-  /* Reflects that many of Wolff's clusters; returns their sites. */
-  uint64_t (*wolff)(const struct heisenberg_cluster_work *work, uint32_t clusters);
+  /* Reflects that many of Wolff's clusters, or fewer that have `limit` sites; returns theirs. */
+  uint64_t (*wolff)(const struct heisenberg_cluster_work *work, uint32_t clusters, uint64_t limit);
 };
 
 #ifdef GPUMC_ISA_X86_64

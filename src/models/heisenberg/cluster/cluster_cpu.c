@@ -1,6 +1,7 @@
 /* Cluster moves of O(n) spins on the CPU: the sweeps of a replica. */
 #include "core/simulation/steps.h"
 #include "models/heisenberg/cluster/cluster.h"
+#include "models/lattice/clusters/clusters_step.h"
 
 /* The model's memory of an area: components along r, then marks. */
 static size_t along_bytes(size_t sites, size_t number_bytes)
@@ -96,7 +97,9 @@ static void sweep_replica(const struct gpumc_ensemble *ensemble,
   const size_t run = part->place->run;
   for (uint32_t s = 0; s < sweeps; s++, work.graph.time++)
     if (ensemble->plan.move == HEISENBERG_WOLFF)
-      gpumc_steps_count(ensemble, run, ops->wolff(&work, (uint32_t)ensemble->step[run]));
+      gpumc_steps_count(ensemble, run,
+                        ops->wolff(&work, (uint32_t)ensemble->step[run],
+                                   lattice_wolff_limit(ensemble)));
     else
       swendsen_wang(ops, &work, part);
 }

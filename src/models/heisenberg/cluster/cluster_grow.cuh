@@ -102,16 +102,17 @@ heisenberg_grow(const struct heisenberg_graph<KIND> *graph,
   return size;
 }
 
-/* Makes a sweep of `clusters` clusters; returns the sites that are reflected. */
+/* Makes a sweep of `clusters` clusters, or of fewer that reflect `limit` sites; returns the sites
+ * that are reflected. */
 template <class KIND, int N>
 GPUMC_HOST_DEVICE static inline uint64_t
 heisenberg_wolff(const struct heisenberg_rule *rule, struct heisenberg_graph<KIND> *graph,
-                 const struct heisenberg_cluster *cluster, uint32_t clusters)
+                 const struct heisenberg_cluster *cluster, uint32_t clusters, uint64_t limit)
 {
   const uint64_t sites = 2 * (uint64_t)graph->lattice->colour;
   const struct heisenberg_team *team = &cluster->team;
   uint64_t reflected = 0;
-  for (uint32_t c = 0; c < clusters; c++) {
+  for (uint32_t c = 0; c < clusters && reflected < limit; c++) {
     heisenberg_graph_begin<KIND, N>(rule, c, lattice_wolff_label(LATTICE_WOLFF_BONDS + c), graph);
     const uint32_t size = heisenberg_grow<KIND, N>(
         graph, cluster, lattice_wolff_seed(graph->random, graph->replica, graph->time, c, sites));

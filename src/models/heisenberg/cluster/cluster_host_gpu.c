@@ -3,6 +3,7 @@
 
 #include "models/heisenberg/cluster/cluster_gpu.h"
 #include "models/heisenberg/heisenberg.h"
+#include "models/lattice/clusters/clusters_step.h"
 #include "models/lattice/replicas_gpu.h"
 
 /* Returns the scratch of a sweep of this number of replicas by that move. */
@@ -33,9 +34,10 @@ static enum gpumc_status sweep_wolff(const struct gpumc_ensemble *ensemble,
                                      const struct heisenberg_cluster_gpu *arguments,
                                      struct gpumc_error *error)
 {
+  const uint64_t limit = lattice_wolff_limit(ensemble);
   struct lattice_wolff_part part;
   for (size_t m = 0; m < ensemble->runs; m += part.count) {
-    part = lattice_wolff_part_of(ensemble->step, ensemble->runs, m);
+    part = lattice_wolff_part_of(ensemble->step, ensemble->runs, m, limit);
     GPUMC_TRY(heisenberg_wolff_sweep(arguments, &part, error));
   }
   return GPUMC_OK;

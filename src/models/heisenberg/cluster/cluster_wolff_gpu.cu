@@ -61,7 +61,7 @@ static __global__ void __launch_bounds__(THREADS_MAXIMUM)
       struct heisenberg_graph<KIND> graph =
           heisenberg_graph_of<KIND>(&arguments, run, replica, batch->time + s);
       reflected += heisenberg_wolff<KIND, N>(&arguments.rules[run], &graph, &cluster,
-                                             part.clusters[of_part]);
+                                             part.clusters[of_part], part.limit);
     }
     if (threadIdx.x == 0)
       atomicAdd((unsigned long long *)&arguments.accepted[run], (unsigned long long)reflected);

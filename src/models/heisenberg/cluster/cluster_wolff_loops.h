@@ -144,12 +144,12 @@ static void finish(struct growth *growth)
   growth->n_used = 0;
 }
 
-static uint64_t wolff(const struct heisenberg_cluster_work *work, uint32_t clusters)
+static uint64_t wolff(const struct heisenberg_cluster_work *work, uint32_t clusters, uint64_t limit)
 {
   const struct lattice_cluster_graph *graph = &work->graph;
   struct growth growth = begin(work);
   uint64_t flipped = 0;
-  for (uint32_t c = 0; c < clusters; c++) {
+  for (uint32_t c = 0; c < clusters && flipped < limit; c++) {
     growth.drawing = drawing_of(work, c, lattice_wolff_label(LATTICE_WOLFF_BONDS + c));
     grow(&growth,
          lattice_wolff_seed(graph->random, graph->replica, graph->time, c, graph->shape->sites));

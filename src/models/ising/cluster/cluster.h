@@ -54,12 +54,12 @@ struct ising_runs_ops {
   void (*flip)(const struct ising_cluster_work *work, size_t first, size_t end);
 };
 
-/* Wolff's clusters: copies of spins as above, and a sweep that flips so many clusters and returns
- * the sites that it flipped. */
+/* Wolff's clusters: copies of spins as above, and a sweep that flips this number of clusters, or
+ * fewer that have `limit` sites; it returns the sites that it flipped. */
 struct ising_wolff_ops {
   void (*load)(const struct ising_cluster_work *work, const uint8_t *coloured);
   void (*store)(const struct ising_cluster_work *work, uint8_t *coloured);
-  uint64_t (*sweep)(const struct ising_cluster_work *work, uint32_t clusters);
+  uint64_t (*sweep)(const struct ising_cluster_work *work, uint32_t clusters, uint64_t limit);
 };
 
 /* Measurements: the names of all sites. */

@@ -9,6 +9,7 @@
 #include "models/ising/cluster/cluster_samples.h"
 #include "models/ising/ising.h"
 #include "models/ising/ising_channels.h"
+#include "models/lattice/clusters/clusters_step.h"
 #include "models/lattice/replicas_cpu.h"
 
 /* ---- memory ---- */
@@ -170,12 +171,12 @@ static void swendsen_wang(const struct ising_runs_ops *ops, struct ising_cluster
 
 /* Makes sweeps of Wolff's clusters. Returns the spins that they flipped. */
 static uint64_t wolff(const struct ising_wolff_ops *ops, struct ising_cluster_work *work,
-                      uint8_t *coloured, uint32_t clusters, uint32_t sweeps)
+                      uint8_t *coloured, uint32_t clusters, uint64_t limit, uint32_t sweeps)
 {
   uint64_t flipped = 0;
   ops->load(work, coloured);
   for (uint32_t s = 0; s < sweeps; s++, work->graph.time++)
-    flipped += ops->sweep(work, clusters);
+    flipped += ops->sweep(work, clusters, limit);
   ops->store(work, coloured);
   return flipped;
 }
@@ -189,7 +190,8 @@ static void sweep_replica(const struct gpumc_ensemble *ensemble,
   if (ensemble->plan.move == ISING_MOVE_WOLFF)
     gpumc_steps_count(ensemble, place->run,
                       wolff(GPUMC_ISA_OBJECT(ising_wolff, isa_of(ensemble)), &work, place->data,
-                            (uint32_t)ensemble->step[place->run], sweeps));
+                            (uint32_t)ensemble->step[place->run], lattice_wolff_limit(ensemble),
+                            sweeps));
   else
     swendsen_wang(GPUMC_ISA_OBJECT(ising_runs, isa_of(ensemble)), &work, part, sweeps);
 }

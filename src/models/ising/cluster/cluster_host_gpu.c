@@ -9,6 +9,7 @@
 #include "models/ising/cluster/cluster.h"
 #include "models/ising/cluster/cluster_samples.h"
 #include "models/ising/ising.h"
+#include "models/lattice/clusters/clusters_step.h"
 #include "models/lattice/replicas_gpu.h"
 
 size_t
@@ -97,9 +98,10 @@ static bool has_fields(const struct gpumc_ensemble *ensemble, const double *cont
 static enum gpumc_status sweep_wolff(const struct gpumc_ensemble *ensemble,
                                      struct ising_cluster_gpu *arguments, struct gpumc_error *error)
 {
+  const uint64_t limit = lattice_wolff_limit(ensemble);
   struct lattice_wolff_part part;
   for (size_t m = 0; m < ensemble->runs; m += part.count) {
-    part = lattice_wolff_part_of(ensemble->step, ensemble->runs, m);
+    part = lattice_wolff_part_of(ensemble->step, ensemble->runs, m, limit);
     GPUMC_TRY(ising_cluster_wolff_sweep(arguments, &part, error));
   }
   return GPUMC_OK;

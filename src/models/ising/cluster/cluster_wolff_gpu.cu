@@ -270,11 +270,13 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
       work.words = stored;
     for (uint32_t s = 0; s < arguments.sweeps; s++) {
       work.sweep = ising_cluster_sweep_of(&arguments, run, replica, batch->time + s);
-      for (uint32_t c = 0; c < part.clusters[of_part]; c++) {
+      uint64_t of_sweep = 0;
+      for (uint32_t c = 0; c < part.clusters[of_part] && of_sweep < part.limit; c++) {
         const uint32_t size = grow<ROUNDS>(&work, c);
-        flipped += growth.joined != 0 ? 0 : size;
+        of_sweep += growth.joined != 0 ? 0 : size;
         flip(&work, size);
       }
+      flipped += of_sweep;
     }
     if (shape.shared_bits)
       copy(&work, stored, work.words);

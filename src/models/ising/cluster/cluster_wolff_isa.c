@@ -351,13 +351,13 @@ static struct growth begin(const struct ising_cluster_work *work)
   return growth;
 }
 
-static uint64_t sweep(const struct ising_cluster_work *work, uint32_t clusters)
+static uint64_t sweep(const struct ising_cluster_work *work, uint32_t clusters, uint64_t limit)
 {
   const size_t dimension = work->graph.shape->checkerboard.dimension;
   const bool cubic = dimension == 3, has_field = work->rule.has_field;
   struct growth growth = begin(work);
   uint64_t flipped = 0;
-  for (uint32_t c = 0; c < clusters; c++) {
+  for (uint32_t c = 0; c < clusters && flipped < limit; c++) {
     growth.bonds.label = lattice_wolff_label(LATTICE_WOLFF_BONDS + c);
     begin_cluster(&growth, lattice_wolff_seed(work->graph.random, work->graph.replica,
                                               work->graph.time, c, work->graph.shape->sites));

@@ -9,12 +9,17 @@
  * flip `updated` spins a site. */
 double lattice_wolff_adapted(double clusters, double updated);
 
+/* Returns how many spins a sweep flips at least before it ends early, with the cluster by which it
+ * has done so; UINT64_MAX: it never does. While the number of clusters is tuned, few steps are
+ * enough for random spins with very many small clusters to have large ones. */
+uint64_t lattice_wolff_limit(const struct gpumc_ensemble *ensemble);
+
 /* Initialiser of a gpumc_step; given_: its `given`. A whole number. Clusters are largest at low
  * temperatures, so that tuning begins with one. */
 #define LATTICE_WOLFF_STEP(given_)                                                                 \
   {                                                                                                \
     .label = {"clusters", "clusters of a sweep", "1", ""}, .key = "clusters", .least = 1,          \
-    .largest = LATTICE_WOLFF_CLUSTERS_MAXIMUM, .first = 1, .given = (given_),                      \
+    .largest = LATTICE_WOLFF_CLUSTERS_MAXIMUM, .first = 1, .often = 32, .given = (given_),         \
     .adapt = lattice_wolff_adapted,                                                                \
     .share = {"updated", "spins flipped per site and sweep", "1", ""},                             \
   }
