@@ -9,8 +9,8 @@
 #define SPIN_COST_DOUBLE 6.0
 #define SPIN_COST_FLOAT 4.5
 /* With moves of clusters. */
-#define CLUSTER_COST_DOUBLE 25.0
-#define CLUSTER_COST_FLOAT 20.0
+#define CLUSTER_COST_DOUBLE 20.0
+#define CLUSTER_COST_FLOAT 17.0
 
 enum { OVER_RELAXATION_DEFAULT = 4 };
 

@@ -12,14 +12,19 @@
 
 /* A sweep of a replica. coupling, field: J (J w with `couplings`) and h; couplings and spins as in
  * heisenberg_isa.h. In the order of sites, with room for some more vectors: along[sites], the
- * components along r, in the kernel's precision; marks[sites], for Wolff's clusters. */
+ * components along r, in the kernel's precision. For Wolff's clusters marks[sites], and used and
+ * state[blocks of sites]. */
+enum {
+  HEISENBERG_CLUSTER_BLOCK = 32
+}; /* sites, whose bonds are drawn when a cluster comes there */
 struct heisenberg_cluster_work {
   struct lattice_cluster_graph graph;
   int components;
   double beta, coupling, field;
   const void *couplings;
   void *spins, *along;
-  uint8_t *marks;
+  uint8_t *marks, *state;
+  uint32_t *used;
 };
 
 /* All but `wolff` work on the layers first .. end - 1, each of which belongs to one thread. */

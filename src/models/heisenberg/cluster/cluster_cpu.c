@@ -3,17 +3,27 @@
 #include "models/heisenberg/cluster/cluster.h"
 #include "models/lattice/clusters/clusters_step.h"
 
-/* The model's memory of an area: components along r, then marks. */
+/* The model's memory of an area: components along r, then marks, used blocks and their states. */
 static size_t along_bytes(size_t sites, size_t number_bytes)
 {
   return lattice_clusters_lines(sites * number_bytes);
+}
+static size_t blocks_of(size_t sites)
+{
+  return (sites + HEISENBERG_CLUSTER_BLOCK - 1) / HEISENBERG_CLUSTER_BLOCK;
+}
+static size_t used_bytes(size_t sites)
+{
+  return lattice_clusters_lines(blocks_of(sites) * sizeof(uint32_t));
 }
 
 static struct lattice_clusters_cpu
 clusters_of(const struct gpumc_model *model, const struct gpumc_device *device,
             const struct gpumc_ensemble_plan *plan, size_t number_bytes)
 {
-  const size_t own = along_bytes(model->sites, number_bytes) + lattice_clusters_lines(model->sites);
+  const size_t sites = model->sites;
+  const size_t own = along_bytes(sites, number_bytes) + lattice_clusters_lines(sites) +
+                     used_bytes(sites) + lattice_clusters_lines(blocks_of(sites));
   return lattice_clusters_cpu_of(&heisenberg_parameters(model)->lattice, device, plan, own,
                                  gpumc_plan_makes(plan, HEISENBERG_SWENDSEN_WANG),
                                  gpumc_plan_makes(plan, HEISENBERG_WOLFF));
@@ -45,6 +55,7 @@ work_of(const struct gpumc_ensemble *ensemble, const struct lattice_cluster_part
   const struct lattice_cpu_place *place = part->place;
   const double *control = with->control + place->run * HEISENBERG_CONTROLS;
   const size_t number_bytes = with->single ? sizeof(float) : sizeof(double);
+  const size_t sites = ensemble->model->sites;
   struct heisenberg_cluster_work work = {
       .graph = part->graph,
       .components = parameters->components,
@@ -53,8 +64,11 @@ work_of(const struct gpumc_ensemble *ensemble, const struct lattice_cluster_part
       .field = control[HEISENBERG_FIELD],
       .spins = place->data,
       .along = part->own,
-      .marks = part->own + along_bytes(ensemble->model->sites, number_bytes),
+      .marks = part->own + along_bytes(sites, number_bytes),
   };
+  uint8_t *used = work.marks + lattice_clusters_lines(sites);
+  work.used = (uint32_t *)(void *)used;
+  work.state = used + used_bytes(sites);
   if (with->couplings != NULL)
     work.couplings =
         with->couplings +
@@ -97,9 +111,9 @@ static void sweep_replica(const struct gpumc_ensemble *ensemble,
   const size_t run = part->place->run;
   for (uint32_t s = 0; s < sweeps; s++, work.graph.time++)
     if (ensemble->plan.move == HEISENBERG_WOLFF)
-      gpumc_steps_count(ensemble, run,
-                        ops->wolff(&work, (uint32_t)ensemble->step[run],
-                                   lattice_wolff_limit(ensemble)));
+      gpumc_steps_count(
+          ensemble, run,
+          ops->wolff(&work, (uint32_t)ensemble->step[run], lattice_wolff_limit(ensemble)));
     else
       swendsen_wang(ops, &work, part);
 }

@@ -15,7 +15,7 @@
 
 enum {
   CHUNK = LATTICE_CLUSTER_CHUNK,
-  BLOCK = LATTICE_CLUSTER_NAMES, /* sites, of Wolff's clusters */
+  BLOCK = HEISENBERG_CLUSTER_BLOCK,
   AXES = LATTICE_DIMENSIONS_MAXIMUM,
   ODD = 1, /* a mark: the site's colour; */
   IN_CLUSTER = 2
@@ -137,16 +137,26 @@ drawing_of(const struct heisenberg_cluster_work *work, uint32_t c, uint32_t labe
   };
 }
 
-/* Computes 2 beta J_ij of the bonds along an axis, strength[n]. */
-static void fill_strengths(const struct heisenberg_cluster_work *work,
+/* Copies the components of the sites after those of a part of a row along an axis; along x the one
+ * after the row's last site is its first one. */
+static void copy_next(const struct heisenberg_cluster_work *work,
+                      const struct lattice_cluster_piece *piece, uint32_t axis, REAL *next)
+{
+  const REAL *along = work->along;
+  const size_t n = axis == 0 ? piece->n - piece->ends : piece->n;
+  memcpy(next, along + piece->next[axis], n * sizeof *next);
+  if (n < piece->n)
+    next[n] = along[piece->begin];
+}
+
+/* Computes 2 beta J_ij of the bonds of a part of a row along an axis. */
+static void copy_strengths(const struct heisenberg_cluster_work *work,
                            const struct lattice_cluster_piece *piece, uint32_t axis, REAL bond,
                            REAL *restrict strength)
 {
   const struct gpumc_checkerboard *lattice = &work->graph.shape->checkerboard;
   const size_t line = piece->begin / lattice->length_x, x = (piece->at - piece->begin) / 2;
-  for (size_t i = 0; work->couplings == NULL && i < piece->n; i++)
-    strength[i] = bond;
-  for (size_t odd = 0; work->couplings != NULL && odd < 2; odd++) {
+  for (size_t odd = 0; odd < 2; odd++) {
     const size_t row = lattice_cluster_row(lattice, line, odd);
     const size_t colour = row >= lattice->colour, k = row - colour * lattice->colour + x;
     const enum heisenberg_neighbour neighbour = heisenberg_towards(odd == 0, axis, true);
@@ -157,12 +167,14 @@ static void fill_strengths(const struct heisenberg_cluster_work *work,
   }
 }
 
-/* Sets `bit` of the bonds that are active, with exponents (strength a) b. */
-GPUMC_INLINE void bind_row(size_t n, const REAL *restrict strength, const REAL *a, const REAL *b,
-                           const uint32_t *restrict number, uint32_t bit, uint8_t *restrict bonds)
+/* Sets `bit` of the bonds that are active, with exponents (2 beta J a) b. `each`, a constant: each
+ * bond has a strength of its own. */
+GPUMC_INLINE void bind_axis(const bool each, REAL bond, const REAL *restrict strength, size_t n,
+                            const REAL *restrict a, const REAL *restrict b,
+                            const uint32_t *restrict number, uint32_t bit, uint8_t *restrict bonds)
 {
   for (size_t i = 0; i < n; i++) {
-    const REAL x = strength[i] * a[i] * b[i];
+    const REAL x = (each ? strength[i] : bond) * a[i] * b[i];
     const bool active = HEISENBERG_NAME(heisenberg_is_active)(x, number[i]);
     bonds[i] = (uint8_t)(bonds[i] | (active ? bit : 0));
   }
@@ -177,43 +189,32 @@ GPUMC_INLINE void bind_ghost(size_t n, REAL ghost, const REAL *restrict a,
   }
 }
 
-/* Binds a part of a row by the numbers of its sites. Along x the neighbour of the row's last site
- * is its first one. */
-static void bind_piece(const struct heisenberg_cluster_work *work, const struct drawing *drawing,
-                       const struct lattice_cluster_piece *piece,
-                       const uint32_t number[LATTICE_CLUSTER_WORDS][LATTICE_CLUSTER_CHUNK],
-                       size_t offset)
-{
-  const REAL *along = work->along, *a = along + piece->at;
-  const size_t dimension = work->graph.shape->checkerboard.dimension, n = piece->n;
-  const size_t within = n - piece->ends;
-  uint8_t *bonds = work->graph.bonds + piece->at;
-  REAL strength[CHUNK] __attribute__((aligned(64)));
-  memset(bonds, 0, n);
-  for (uint32_t d = 0; d < dimension; d++) {
-    fill_strengths(work, piece, d, drawing->plane.bond, strength);
-    bind_row(d == 0 ? within : n, strength, a, along + piece->next[d], number[d] + offset, 1u << d,
-             bonds);
-    if (d == 0 && piece->ends)
-      bind_row(1, strength + within, a + within, along + piece->begin, number[0] + offset + within,
-               1, bonds + within);
-  }
-  if (work->field != 0.0)
-    bind_ghost(n, drawing->plane.ghost, a, number[LATTICE_CLUSTER_GHOST] + offset, bonds);
-}
-
 /* Draws the bonds of n sites, at most CHUNK and even, from `first` on, which is even. */
 static void bind_sites(const struct heisenberg_cluster_work *work, const struct drawing *drawing,
                        size_t first, size_t n)
 {
   uint32_t number[LATTICE_CLUSTER_WORDS][LATTICE_CLUSTER_CHUNK] __attribute__((aligned(64)));
+  REAL next[CHUNK] __attribute__((aligned(64))), strength[CHUNK] __attribute__((aligned(64)));
+  const REAL *a = (const REAL *)work->along + first, bond = drawing->plane.bond;
+  uint8_t *bonds = work->graph.bonds + first;
   lattice_cluster_numbers(&work->graph, &drawing->stream, drawing->label, drawing->paired, first, n,
                           number);
-  for (size_t at = first; at < first + n;) {
-    const struct lattice_cluster_piece piece = piece_from(work, at, first + n);
-    bind_piece(work, drawing, &piece, number, at - first);
-    at += piece.n;
+  memset(bonds, 0, n);
+  for (uint32_t d = 0; d < work->graph.shape->checkerboard.dimension; d++) {
+    for (size_t at = first; at < first + n;) {
+      const struct lattice_cluster_piece piece = piece_from(work, at, first + n);
+      copy_next(work, &piece, d, next + (at - first));
+      if (work->couplings != NULL)
+        copy_strengths(work, &piece, d, bond, strength + (at - first));
+      at += piece.n;
+    }
+    if (work->couplings != NULL)
+      bind_axis(true, bond, strength, n, a, next, number[d], 1u << d, bonds);
+    else
+      bind_axis(false, bond, NULL, n, a, next, number[d], 1u << d, bonds);
   }
+  if (work->field != 0.0)
+    bind_ghost(n, drawing->plane.ghost, a, number[LATTICE_CLUSTER_GHOST], bonds);
 }
 
 /* ---- Swendsen-Wang ---- */

@@ -1,14 +1,12 @@
 /* Wolff's clusters on the CPU, in one precision: the end of cluster_loops.h. Components along r and
  * bonds are computed for blocks of sites, when a cluster first comes to one. */
 
-/* The cluster is graph.label[0 .. size - 1]. state[block]: what the block has, in the memory of
- * flips; used[n_used]: blocks that have anything. */
+/* The cluster is graph.label[0 .. size - 1]. work->state[block]: what the block has;
+ * work->used[n_used]: blocks that have anything. */
 struct growth {
   const struct heisenberg_cluster_work *work;
   struct drawing drawing;
   struct lattice_cluster_side side[AXES];
-  uint8_t *state;
-  uint32_t *used;
   size_t n_used, size;
   bool is_joined; /* to the ghost */
 };
@@ -17,12 +15,10 @@ enum { HAS_MARKS = 1, HAS_BONDS = 2 };
 
 static struct growth begin(const struct heisenberg_cluster_work *work)
 {
-  const struct lattice_cluster_graph *graph = &work->graph;
-  const size_t blocks = (graph->shape->sites + BLOCK - 1) / BLOCK;
-  struct growth growth = {.work = work, .used = graph->flips};
-  lattice_cluster_sides(&graph->shape->checkerboard, growth.side);
-  growth.state = (uint8_t *)(graph->flips + blocks);
-  memset(growth.state, 0, blocks);
+  const size_t sites = work->graph.shape->sites;
+  struct growth growth = {.work = work};
+  lattice_cluster_sides(&work->graph.shape->checkerboard, growth.side);
+  memset(work->state, 0, (sites + BLOCK - 1) / BLOCK);
   return growth;
 }
 
@@ -33,8 +29,8 @@ static void mark_block(struct growth *growth, size_t block)
   const size_t first = block * BLOCK, left = work->graph.shape->sites - first;
   const size_t end = first + (left < BLOCK ? left : BLOCK);
   const struct gpumc_checkerboard *lattice = &work->graph.shape->checkerboard;
-  growth->used[growth->n_used++] = (uint32_t)block;
-  growth->state[block] = HAS_MARKS;
+  work->used[growth->n_used++] = (uint32_t)block;
+  work->state[block] = HAS_MARKS;
   project_sites(work, growth->drawing.plane.axis, first, end);
   for (size_t at = first; at < end;) {
     const struct lattice_cluster_piece piece = piece_from(work, at, end);
@@ -49,7 +45,7 @@ static void mark_block(struct growth *growth, size_t block)
 static void mark_sites(struct growth *growth, size_t at, size_t n)
 {
   for (size_t block = at / BLOCK; block <= (at + n - 1) / BLOCK; block++)
-    if (growth->state[block] == 0)
+    if (growth->work->state[block] == 0)
       mark_block(growth, block);
 }
 
@@ -68,13 +64,13 @@ static __attribute__((noinline)) void draw(struct growth *growth, size_t block)
     at += piece.n;
   }
   bind_sites(work, &growth->drawing, first, n);
-  growth->state[block] = HAS_MARKS | HAS_BONDS;
+  work->state[block] = HAS_MARKS | HAS_BONDS;
 }
 
 /* Returns the bits of a site's own bonds. */
 GPUMC_INLINE uint32_t bonds_of(struct growth *growth, uint32_t site)
 {
-  if ((growth->state[site / BLOCK] & HAS_BONDS) == 0)
+  if ((growth->work->state[site / BLOCK] & HAS_BONDS) == 0)
     draw(growth, site / BLOCK);
   return growth->work->graph.bonds[site];
 }
@@ -140,7 +136,7 @@ static void finish(struct growth *growth)
   else if (!growth->is_joined)
     mirror_cluster(2, growth);
   for (size_t i = 0; i < growth->n_used; i++)
-    growth->state[growth->used[i]] = 0;
+    growth->work->state[growth->work->used[i]] = 0;
   growth->n_used = 0;
 }
 

@@ -44,8 +44,20 @@ lattice_cluster_piece_of(const struct lattice_cluster_shape *shape, size_t at, s
 
 /* ---- numbers of bonds ---- */
 
+/* Writes the numbers of even and of odd sites. */
+GPUMC_INLINE void lattice_cluster_put_pairs(gpumc_v32 even, gpumc_v32 odd, uint32_t *number)
+{
+  uint32_t part[2][GPUMC_VECTOR_WORDS];
+  gpumc_store(part[0], even);
+  gpumc_store(part[1], odd);
+  for (size_t v = 0; v < GPUMC_VECTOR_WORDS; v++) {
+    number[2 * v] = part[0][v];
+    number[2 * v + 1] = part[1][v];
+  }
+}
+
 /* number[w][i]: word w of site first + i; of a pair's counter, words 2 and 3 are those of the odd
- * site. first and n, at most LATTICE_CLUSTER_CHUNK, are even. */
+ * site. first and n, at most LATTICE_CLUSTER_CHUNK, are even; whole vectors are written. */
 static inline void
 lattice_cluster_numbers(const struct lattice_cluster_graph *graph,
                         const struct gpumc_philox_stream *stream, uint32_t label, bool paired,
@@ -61,12 +73,13 @@ lattice_cluster_numbers(const struct lattice_cluster_graph *graph,
       gpumc_philox_draw(stream, 7, site, label, word);
     else
       gpumc_philox_draw(stream, 10, site, label, word);
-    for (size_t v = 0; v < GPUMC_VECTOR_WORDS && c + v < counters; v++)
+    if (paired) {
+      lattice_cluster_put_pairs(word[0], word[2], number[0] + 2 * c);
+      lattice_cluster_put_pairs(word[1], word[3], number[1] + 2 * c);
+    } else {
       for (size_t w = 0; w < LATTICE_CLUSTER_WORDS; w++)
-        if (paired)
-          number[w & 1][2 * (c + v) + (w >> 1)] = word[w][v];
-        else
-          number[w][c + v] = word[w][v];
+        gpumc_store(number[w] + c, word[w]);
+    }
   }
 }
 
