@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "models/heisenberg/heisenberg_tile.cuh"
+#include "models/heisenberg/tiles/heisenberg_tile.cuh"
 #include "models/heisenberg/quenched/quenched_compare.cuh"
 
 /* One replica, its threads, and what a launch would give them. */

@@ -3,7 +3,7 @@
 #ifndef GPUMC_HEISENBERG_SWEEP_CUH
 #define GPUMC_HEISENBERG_SWEEP_CUH
 
-#include "models/heisenberg/heisenberg_sweep_tiles.cuh"
+#include "models/heisenberg/tiles/heisenberg_sweep_tiles.cuh"
 
 enum {
   THREADS = 128,        /* of a block in which small replicas are combined */

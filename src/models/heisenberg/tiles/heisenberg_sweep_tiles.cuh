@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "models/heisenberg/heisenberg_launched.cuh"
-#include "models/heisenberg/heisenberg_tile.cuh"
+#include "models/heisenberg/tiles/heisenberg_tile.cuh"
 #include "models/lattice/overlapping.cuh"
 
 /* Replicas first .. first + count - 1 of all runs: replica number `first` is at `from` before the
