@@ -102,6 +102,8 @@ endif()
 # sanitizers (tests/support/share.py). NAME_all, label validate, takes all of them. Numbers that have no factor in
 # common with those of shapes, kinds and the like meet each of these.
 set(shared_tests
+  "cuda_test_disks_emulated           5  1"
+  "cuda_test_heisenberg_emulated      3  1"
   "cli_test_configs                   1  3"
   "cli_test_couplings_from_results    1  3"
   "cli_test_damaged_results           1  4"
@@ -110,11 +112,13 @@ set(shared_tests
   "cli_test_fuzz_pairs                1  4"
   "cli_test_special_files             3  5"
   "cli_test_pt_keys                   1  3"
+  "cli_test_run_processes             2  1"
   "exact_test_canonical_disorder      2  1"
   "exact_test_cluster_exchange        7 13"
   "exact_test_controls_small          3  1"
   "exact_test_disorder_small          2  1"
   "exact_test_disks_kernels           3  5"
+  "exact_test_heisenberg_bits         3 11"
   "exact_test_heisenberg_clusters     3  7"
   "exact_test_heisenberg_kernels     11 17"
   "exact_test_heisenberg_walk         1  5"
@@ -130,9 +134,10 @@ set(shared_tests
   "resume_test_killed_beside          1  3"
   "resume_test_resume                20 50"
   "resume_test_resume_canonical       1  5"
-  "resume_test_resume_hard_disks      2  4"
+  "resume_test_resume_hard_disks      4  8"
+  "resume_test_resume_heisenberg      2  4"
   "resume_test_resume_muca            5 25"
-  "resume_test_resume_processes       8  8"
+  "resume_test_resume_processes      12 12"
   "resume_test_resume_pt             25 250"
   "statistical_test_pa_trust          3  1"
   "unit_test_files_in_python          1  5"
@@ -157,9 +162,23 @@ function(gpumc_share_of name variable)
   endforeach()
 endfunction()
 
+# Tests with more processes than two cores, which wait for each other's messages: CTest runs no other test beside them,
+# with which they would take three times as long.
+set(crowded_tests
+  cli_test_processes
+  cli_test_run_division
+  cli_test_run_job
+  cli_test_run_processes
+  resume_test_resume_division
+  resume_test_resume_processes)
+
 # The longest of the quick tests, longest first, of both builds together. CTest starts them before all
 # others, in a bare clone too, so that none of them runs alone at the end.
 set(longest_tests
+  cuda_test_disks_emulated
+  resume_test_resume_hard_disks
+  exact_test_hard_disks_pressure
+  statistical_test_hard_disks_trust
   resume_test_resume_pt
   cli_test_examples
   resume_test_resume
@@ -193,7 +212,9 @@ set(longest_tests
 function(gpumc_order_tests)
   list(LENGTH longest_tests cost)
   foreach(name IN LISTS longest_tests)
-    if(NOT TEST ${name})
+    if(NOT TEST ${name} AND name MATCHES "^cuda_")
+      continue()  # the build has no CUDA
+    elseif(NOT TEST ${name})
       message(FATAL_ERROR "tests/validate.cmake: there is no test ${name}")
     endif()
     math(EXPR above "10000 + ${cost}")  # above all seconds that CTest has measured of others

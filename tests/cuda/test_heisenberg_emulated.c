@@ -15,6 +15,7 @@
 #include "core/simulation/ensemble.h"
 #include "models/heisenberg/heisenberg.h"
 #include "support/heisenberg_emulated.h"
+#include "support/share.h"
 
 enum { SWEEPS = 19, RUN = 3, RUNS = 2, FIRST = 5, REPLICAS = 2, SEED = 91 };
 
@@ -241,11 +242,14 @@ static const struct heisenberg_emulated_tiles none;
 
 static void check_threads(bool quenched)
 {
+  size_t number = 0;
   for (size_t lattice = 0; lattice < sizeof lattices / sizeof *lattices; lattice++)
     for (int components = 2; components <= 3; components++)
       for (uint32_t move = 0; move < HEISENBERG_LOCAL_MOVES; move++)
         for (int way = 0; way < 4; way++) {
           struct heisenberg_settings settings = settings_of(lattice, components);
+          if (!share_has(number++))
+            continue;
           if (quenched)
             settings.disorder = (struct lattice_disorder_settings){
                 .couplings = way % 2 == 0 ? LATTICE_GAUSSIAN : LATTICE_BIMODAL, .positive = 0.5};
@@ -271,10 +275,13 @@ static void threads_have_them_with_quenched_couplings(void **state)
 static void tiles_have_the_bits_of_the_cpu(void **state)
 {
   (void)state;
+  size_t number = 0;
   for (size_t i = 0; i < sizeof tiled / sizeof *tiled; i++)
     for (int components = 2; components <= 3; components++)
       for (uint32_t move = 0; move < HEISENBERG_LOCAL_MOVES; move++)
         for (int single = 0; single < 2; single++) {
+          if (!share_has(number++))
+            continue;
           const struct heisenberg_emulated_tiles *tiles = &tiled[i].tiles;
           const struct heisenberg_settings settings = {
               .dimension = 2,

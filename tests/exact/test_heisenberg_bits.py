@@ -9,14 +9,14 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import gpumc_program as gpumc  # noqa: E402
+from support import gpumc_program as gpumc, share  # noqa: E402
 from support.results import numbers  # noqa: E402
 
 CONFIG = """\
 gpumc: 1
 seed: 3
 model: {{name: heisenberg, shape: {shape}, components: {components}, h: 0.3}}
-algorithm: {{name: canonical, beta: {{values: [0.7, 1.4]}}, replicas: 3, update: {update}, thermalization: 10,
+algorithm: {{name: canonical, beta: {{values: [0.7, 1.4]}}, replicas: 3, update: {update}, thermalization: 32,
             sweeps: 60, series: true, structure_factor: true, norm_drift: true}}
 kernel: {{variant: {variant}}}
 output: {folder}/{name}.h5
@@ -35,9 +35,8 @@ class Bits(unittest.TestCase):
 
     def test_instruction_sets_and_threads(self):
         compared = 0
-        for shape, components, variant, update in itertools.product(SHAPES, (2, 3), ("double", "float"),
-                                                                    ("mixed", "metropolis", "metropolis_small",
-                                                                     "swendsen_wang", "wolff")):
+        for shape, components, variant, update in share.of(itertools.product(
+                SHAPES, (2, 3), ("double", "float"), ("mixed", "metropolis", "metropolis_small", "swendsen_wang", "wolff"))):
             keys = dict(shape=shape, components=components, variant=variant, update=update)
             with self.subTest(**keys), gpumc.folder() as folder:
                 done, path = self.run_job(folder, "reference", keys, "--threads", "1")

@@ -8,7 +8,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device
+from support import device, share
 from support.resume import ResumeCase
 
 CONFIG = """\
@@ -62,24 +62,24 @@ class Resumed(ResumeCase):
         self.tell_another_seed_apart()
 
     def test_killed_at_random_instants(self):
-        self.kill_at_random_instants(most=4)
+        self.kill_at_random_instants(most=share.count(4))
 
     def test_killed_while_steps_are_tuned(self):
         self.use(TUNED)
-        self.kill_at_random_instants(most=4)
+        self.kill_at_random_instants(most=share.count(4))
 
     def test_killed_in_turns_of_moves(self):
         self.use(TURNS)
-        self.kill_at_random_instants(most=4)
+        self.kill_at_random_instants(most=share.count(4))
 
     def test_killed_in_turns_with_clusters(self):
         self.use(CLUSTERS)
-        self.kill_at_random_instants(most=4)
+        self.kill_at_random_instants(most=share.count(4))
 
     def test_walks_killed_at_random_instants(self):
         self.use(WALKS)
         self.assertIn("summary/log_dos", self.reference)
-        self.kill_at_random_instants(most=4)
+        self.kill_at_random_instants(most=share.count(4))
 
     def test_walks_stopped_after_every_unit(self):
         self.use(WALKS)
@@ -93,7 +93,7 @@ class ResumedGlass(ResumeCase):
         self.use(GLASS)
 
     def test_killed_at_random_instants(self):
-        self.kill_at_random_instants(most=4)
+        self.kill_at_random_instants(most=share.count(4))
 
 
 if __name__ == "__main__":

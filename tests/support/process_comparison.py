@@ -1,7 +1,7 @@
 """Compares results of several processes, which must equal those of one, and how the processes divided the work."""
 import h5py
 
-from support import device, mpi
+from support import device, mpi, share
 from support.attributes import attributes
 from support.mpi_case import MpiCase
 from support.results import assert_same_numbers, numbers
@@ -17,7 +17,7 @@ class ProcessComparison(MpiCase):
         with h5py.File(self.path(name), "r") as file:
             return attributes(file["provenance"])
 
-    def compare_text(self, text, divisions=None, numbers_of_processes=PROCESSES, each_has=1):
+    def compare_text(self, text, divisions=None, numbers_of_processes=PROCESSES, each_has=share.ONE_IN):
         """Compares the runs and returns the provenance for each number of processes. `divisions`: by number of
         processes. `each_has`: which of these numbers each MPI implementation runs, 1: all, 2: every second one."""
         config = self.write("c.yaml", text)
