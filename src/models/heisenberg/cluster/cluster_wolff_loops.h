@@ -75,8 +75,8 @@ GPUMC_INLINE uint32_t bonds_of(struct growth *growth, uint32_t site)
   return growth->work->graph.bonds[site];
 }
 
-/* Adds site j behind a cluster of that size if the bond to it is active and it is no part of it;
- * returns the size then. No branch: what does not stay is overwritten by the next one. */
+/* Adds site j at the end of a cluster of that size if the bond to it is active and it is no part of
+ * it; returns the size then. No branch: what does not stay is overwritten by the next one. */
 GPUMC_INLINE size_t take(uint8_t *restrict marks, uint32_t *restrict cluster, size_t size,
                          uint32_t active, uint32_t j)
 {

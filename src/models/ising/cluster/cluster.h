@@ -22,7 +22,7 @@ static inline uint32_t ising_wolff_extent(uint32_t dimension)
   return dimension == 3 ? 4 : dimension == 2 ? 8 : ISING_ROW_WORD;
 }
 
-/* A sweep or a measurement of a replica. terms[dimension][sites]: couplings of a sample, and behind
+/* A sweep or a measurement of a replica. terms[dimension][sites]: couplings of a sample, and after
  * them its fields if there are random ones, in quanta; NULL: all are uniform.
  * Sweeps: words of all rows, or tiles; of the graph, label[sites] has runs, or lists of tiles;
  * turns[sites], in place of the graph's bonds: whether runs turn over.

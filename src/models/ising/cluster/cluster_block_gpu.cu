@@ -6,7 +6,7 @@
 enum {
   WARP = 32,
   THREADS_MAXIMUM = 512,
-  BLOCKS = 3,       /* of so many threads that a multiprocessor must have registers for */
+  BLOCKS = 3,       /* for whose threads a multiprocessor must have registers */
   WORDS_BUSY = 128, /* of a block of threads, from several small replicas */
   LISTED = 4,       /* bonds of a word on the list, on average */
   STATIC_BYTES = 16,

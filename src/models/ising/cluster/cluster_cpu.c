@@ -32,7 +32,7 @@ static size_t words_bytes(const struct gpumc_checkerboard *lattice)
   return (of_rows > of_tiles ? of_rows : of_tiles) * ISING_ROW_WORD_BYTES;
 }
 
-/* All sums by name, and their totals; behind the spins of an area. */
+/* All sums by name, and their totals; they follow the spins of an area. */
 static size_t sums_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   const size_t width = 1 + 2 * (size_t)ising_wave_of(model).axes;

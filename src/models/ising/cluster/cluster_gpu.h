@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* terms[samples][sample_terms]: [dimension][sites] couplings of a sample, and its fields behind
+/* terms[samples][sample_terms]: [dimension][sites] couplings of a sample, and its fields after
  * them if there are random ones, in quanta; NULL: all are uniform. `fields`: any run has a field.
  * accepted[runs]: takes the sites that Wolff's clusters flip. Device memory. */
 struct ising_cluster_gpu {

@@ -4,7 +4,7 @@
 
 #include "core/simulation/model.h"
 
-/* Returns the numbers of a sample: [dimension][sites] couplings, and its fields behind them if
+/* Returns the numbers of a sample: [dimension][sites] couplings, and its fields after them if
  * there are random ones; 0: couplings and fields are uniform. */
 size_t ising_cluster_sample_terms(const struct gpumc_model *model);
 /* Writes terms[ising_cluster_sample_terms], host memory, of sample `number` of the whole. */

@@ -6,7 +6,7 @@
 
 enum { THREADS = ISING_TILE_WORDS, SITE_THREADS = 256, RECORD_THREADS = 256 };
 
-/* Scratch behind that of the tiles of all replicas of a launch: sum[replicas][sites], by name, of
+/* Scratch after that of the tiles of all replicas of a launch: sum[replicas][sites], by name, of
  * the clusters at borders; all zero between launches for a sum. totals[replicas]. */
 struct sums {
   unsigned long long *sum;
@@ -40,9 +40,9 @@ ising_cluster_squares_scratch(const struct ising_cluster_gpu *clusters, size_t r
 static struct sums sums_of(const struct ising_cluster_gpu *clusters, size_t replicas)
 {
   struct sums sums;
-  uint8_t *behind = (uint8_t *)clusters->scratch + replicas * ising_cluster_tiles_bytes(clusters);
+  uint8_t *own = (uint8_t *)clusters->scratch + replicas * ising_cluster_tiles_bytes(clusters);
   sums.sites = sites_of(clusters);
-  sums.sum = (unsigned long long *)behind;
+  sums.sum = (unsigned long long *)own;
   sums.totals = (struct ising_cluster_totals *)(sums.sum + replicas * sums.sites);
   return sums;
 }

@@ -102,7 +102,7 @@ struct ising_cluster_box {
   uint32_t size[ISING_CLUSTER_AXES];
   uint32_t around;
   uint32_t words;                     /* of a row of the lattice, */
-  uint32_t last;                      /* whose last one has so many sites */
+  uint32_t last;                      /* and sites of the last one */
   uint32_t first[ISING_CLUSTER_AXES]; /* word of that row, row and plane where the box begins */
 };
 
