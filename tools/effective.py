@@ -7,8 +7,9 @@ import os
 import numpy as np
 
 from gpumc import measured
+from gpumc.analysis import slowing
 
-WINDOW = 6  # the sum ends at so many tau (Madras and Sokal, J. Stat. Phys. 50, 109 (1988))
+WINDOW = 6  # in tau, where the sum ends (Madras and Sokal, J. Stat. Phys. 50, 109 (1988))
 ENOUGH = 200  # tau in a run, of all chains together, for a tau that is its own
 LOCAL_EXPONENT = 2.1667  # of single flips: Nightingale and Bloete, Phys. Rev. B 62, 1089 (2000)
 LOCAL = ("metropolis",)
@@ -20,7 +21,7 @@ def autocorrelation_time(series):
     count, chains = series.shape
     if count < 8:
         return math.nan, math.nan
-    covariance = sum(autocovariance(chain) for chain in (series - series.mean()).T) / chains
+    covariance = slowing.autocovariances(series - series.mean())[:count // 2].mean(axis=1)
     if not covariance[0] > 0:
         return math.nan, math.nan
     covariance += covariance_of_mean(covariance, count * chains)
@@ -30,14 +31,6 @@ def autocorrelation_time(series):
         return math.nan, math.nan
     end, tau = int(ends[0]), float(sums[ends[0]])
     return tau, tau * math.sqrt(2 * (2 * end + 1) / (count * chains))
-
-
-def autocovariance(values):
-    """At all lags up to half the length, by Fourier transforms."""
-    count = len(values)
-    spectrum = np.fft.rfft(values, 2 * count)
-    sums = np.fft.irfft(spectrum * spectrum.conj(), 2 * count)[:count // 2]
-    return sums / np.arange(count, count - count // 2, -1)
 
 
 def covariance_of_mean(covariance, values):

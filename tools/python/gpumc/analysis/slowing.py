@@ -23,6 +23,14 @@ BAILLIE = (0.25, "Baillie and Coddington (1991)")  # Phys. Rev. B 43, 10617; a l
 PUBLISHED = {"metropolis": NIGHTINGALE, "heat_bath": NIGHTINGALE, "swendsen_wang": BAILLIE, "wolff": BAILLIE}
 
 
+def autocovariances(deviation):
+    """Gamma(t) of each column of [time, replica], values less their mean, at all lags t, by Fourier transforms."""
+    rows = len(deviation)
+    size = 1 << (2 * rows - 1).bit_length()
+    spectrum = np.fft.rfft(deviation, size, axis=0)
+    return np.fft.irfft(np.abs(spectrum) ** 2, size, axis=0)[:rows] / np.arange(rows, 0, -1)[:, None]
+
+
 @dataclasses.dataclass(frozen=True)
 class Fit:
     """Two parameters by weighted least squares: of tau = a L^z the values are (ln a, z), of tau = a + b ln L they are (a, b)."""

@@ -3,6 +3,7 @@ tempering how averages approach those of the last bin."""
 import numpy as np
 
 from .. import measured
+from ..analysis import slowing
 from . import axes as view, labels, style
 from .refusal import NotYet, Refusal
 
@@ -191,10 +192,7 @@ def autocorrelation(values):
     """Autocorrelation function of each column of `values`, [time, replica], about the mean of all, averaged over the replicas, and
     its standard error from their scatter (0 of one): Gamma(t) = <(x(s) - <x>)(x(s + t) - <x>)>, over Gamma(0)."""
     rows = len(values)
-    deviation = values - values.mean()
-    size = 1 << (2 * rows - 1).bit_length()
-    spectrum = np.fft.rfft(deviation, size, axis=0)
-    products = np.fft.irfft(np.abs(spectrum) ** 2, size, axis=0)[:rows] / np.arange(rows, 0, -1)[:, None]
+    products = slowing.autocovariances(values - values.mean())
     variance = products[0].mean()
     if variance == 0:
         return np.full(rows, np.nan), np.full(rows, np.nan)
