@@ -141,6 +141,18 @@ class Keys(ProgramCase):
             self.assertEqual(resolved(self.path("x.h5"))["algorithm"]["replicas"], replicas)
         self.refuse("each sample has one replica", 10, more="samples: 3\n  replicas: 2")
 
+    def test_thermalization(self):
+        """By default a fifth of the sweeps, rounded up, at least 100; written down it is the same configuration."""
+        for sweeps, expected in ((8, 100), (500, 100), (501, 101), (2000, 400)):
+            text = CONFIG.format(beta="{values: [0.4]}", more="").replace("  thermalization: 10\n", "")
+            config = self.write("c.yaml", text.replace("sweeps: 100", f"sweeps: {sweeps}"))
+            self.gpumc("run", config, "--quiet", "--fresh")
+            self.assertEqual(resolved(self.path("x.h5"))["algorithm"]["thermalization"], expected)
+            process = self.gpumc("run", config, "--set", f"algorithm.thermalization={expected}")
+            self.assertIn("already complete", process.err)
+        config = self.write("c.yaml", text.replace("sweeps: 100", "sweeps: 4000000000"))
+        self.assertIn("4000000000 sweeps after 800000000 of thermalization exceed", self.gpumc("validate", config, code=INVALID).err)
+
     def test_times(self):
         self.refuse("sweeps = 100 must be a multiple of interval = 30", 7, more="interval: 30")
         config = self.write("c.yaml", CONFIG.format(beta="{values: [0.4]}", more="").replace(

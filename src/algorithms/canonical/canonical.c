@@ -163,6 +163,7 @@ static cJSON *defaults_of(const struct gpumc_params *params, const struct gpumc_
   (void)model;
   cJSON *defaults = cJSON_CreateObject();
   if (gpumc_ladder_default(params, gpumc_ladder_block(params), defaults) &&
+      chains_default_thermalization(params, defaults) &&
       cJSON_AddNumberToObject(defaults, "replicas", (double)default_replicas(params)) != NULL)
     return defaults;
   cJSON_Delete(defaults);

@@ -218,8 +218,9 @@ static inline size_t chains_vector_width(const struct chains *chains, size_t m)
 
 /* The length of chains, and when they are measured. */
 #define CHAINS_TIMES_KEYS                                                                          \
-  GPUMC_SWEEPS_KEY("thermalization", 0, .required = true, .sweepable = true, .example = "500",     \
-                   .doc = "Sweeps after the random start, before measuring begins."),              \
+  GPUMC_SWEEPS_KEY("thermalization", 0, .sweepable = true, .example = "500",                       \
+                   .doc = "Sweeps after the random start, before measuring begins; by default a "  \
+                          "fifth of `sweeps`, rounded up, and at least 100."),                     \
       GPUMC_SWEEPS_KEY(                                                                            \
           "sweeps", 1, .required = true, .sweepable = true, .example = "4000",                     \
           .doc = "Sweeps during which measurements are taken, a multiple of `interval`."),         \
@@ -249,6 +250,10 @@ void chains_check_configurations(const struct gpumc_params *params,
   {                                                                                                \
     .reads = "configurations sweeps interval", .run = chains_check_configurations                  \
   }
+/* Returns the sweeps of the thermalization, given or not; adds them to the defaults of a block,
+ * false: memory ran out. */
+int64_t chains_thermalization(const struct gpumc_params *params);
+bool chains_default_thermalization(const struct gpumc_params *params, cJSON *defaults);
 /* Reads a block without mistakes; `samples` exceeds 1 if every replica has a sample of its own, and
  * then replaces the number of replicas. */
 struct chains_settings

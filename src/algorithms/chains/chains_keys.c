@@ -17,10 +17,29 @@ void chains_check_interval(const struct gpumc_params *params, const struct gpumc
                          (long long)interval);
 }
 
+/* Enough for the tuning of any step (gpumc_steps_enough). Whether it is for equilibrium, the
+ * summary tells, as of any thermalization (trust.h). */
+enum { LEAST_THERMALIZATION = 100, SWEEPS_OF_EACH = 5 };
+
+int64_t chains_thermalization(const struct gpumc_params *params)
+{
+  if (gpumc_params_has(params, "thermalization"))
+    return gpumc_params_integer(params, "thermalization");
+  const int64_t sweeps = gpumc_params_integer(params, "sweeps");
+  const int64_t fifth = sweeps / SWEEPS_OF_EACH + (sweeps % SWEEPS_OF_EACH != 0);
+  return fifth > LEAST_THERMALIZATION ? fifth : LEAST_THERMALIZATION;
+}
+
+bool chains_default_thermalization(const struct gpumc_params *params, cJSON *defaults)
+{
+  const double sweeps = (double)chains_thermalization(params);
+  return cJSON_AddNumberToObject(defaults, "thermalization", sweeps) != NULL;
+}
+
 void chains_check_length(const struct gpumc_params *params, const struct gpumc_subject *subject,
                          struct gpumc_report *report)
 {
-  const int64_t thermalization = gpumc_params_integer(params, "thermalization");
+  const int64_t thermalization = chains_thermalization(params);
   const int64_t sweeps = gpumc_params_integer(params, "sweeps");
   (void)subject;
   if ((double)thermalization + (double)sweeps > GPUMC_SWEEPS_MAXIMUM)
@@ -47,7 +66,7 @@ chains_settings_read(const struct gpumc_params *params, size_t replicas, size_t 
   settings.chains = settings.replicas < CHAINS_MAXIMUM ? settings.replicas : CHAINS_MAXIMUM;
   if (settings.each_sample)
     settings.chains = 1;
-  settings.thermalization = (uint32_t)gpumc_params_integer(params, "thermalization");
+  settings.thermalization = (uint32_t)chains_thermalization(params);
   settings.sweeps = (uint32_t)gpumc_params_integer(params, "sweeps");
   settings.interval = (uint32_t)gpumc_params_integer(params, "interval");
   settings.series = gpumc_params_boolean(params, "series");

@@ -64,6 +64,16 @@ read_keys(const struct gpumc_params *params, struct chains *chains, struct gpumc
   return GPUMC_OK;
 }
 
+static cJSON *defaults_of(const struct gpumc_params *params, const struct gpumc_model *model)
+{
+  (void)model;
+  cJSON *defaults = cJSON_CreateObject();
+  if (chains_default_thermalization(params, defaults))
+    return defaults;
+  cJSON_Delete(defaults);
+  return NULL;
+}
+
 static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
                                 const struct gpumc_device *device,
                                 const struct gpumc_spread *spread, struct gpumc_demand *demanded,
@@ -105,6 +115,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_mpmc = {
     .target = GPUMC_ATHERMAL,
     .merger = &merger,
     .checks = checks,
+    .defaults = defaults_of,
     .replicas = replicas_of,
     .demand = demand,
     .create = create,
