@@ -34,6 +34,7 @@ set(validate_tests
   exact_test_hard_disks_long          # exact_test_hard_disks_bits; on a GPU, where it takes seconds, it is quick
   statistical_test_hard_disks_dense   # exact_test_hard_disks
   statistical_test_hard_disks_dilute  # exact_test_hard_disks, exact_test_hard_disks_measured
+  statistical_test_hard_disks_trust   # statistical_test_canonical_trust, exact_test_hard_disks_measured
   statistical_test_hard_disks_virial  # exact_test_hard_disks
   statistical_test_heisenberg_critical  # exact_test_heisenberg_rings, cli_test_transition
   exact_test_heisenberg_rings_long_cuda  # exact_test_heisenberg_rings_cuda
@@ -63,10 +64,12 @@ if(GPUMC_SANITIZE)
     exact_test_clusters             # resume_test_resume_clusters, exact_test_ising_clusters
     exact_test_ergodicity           # exact_test_pt_ea of the release build, cli_test_couplings
     exact_test_exact_tool           # a tool of Python alone
+    exact_test_hard_disks           # exact_test_hard_disks_bits, exact_test_disks_kernels
     exact_test_hard_disks_measured  # cli_test_hard_disks_profiles, exact_test_disks_kernels
     exact_test_hard_disks_pressure  # resume_test_resume_hard_disks
     exact_test_hard_disks_volume    # resume_test_resume_hard_disks
     exact_test_heisenberg_angles    # unit_test_heisenberg_moves
+    exact_test_heisenberg_drift     # exact_test_heisenberg_bits, exact_test_heisenberg_kernels
     exact_test_heisenberg_cluster_means  # exact_test_heisenberg_clusters
     exact_test_heisenberg_field     # exact_test_heisenberg_rings, cli_test_heisenberg_keys
     exact_test_heisenberg_glass     # cli_test_heisenberg_keys, unit_test_heisenberg_quenched
@@ -88,7 +91,6 @@ if(GPUMC_SANITIZE)
     statistical_test_canonical_rounding
     statistical_test_canonical_trust
     statistical_test_first_example
-    statistical_test_hard_disks_trust  # cli_test_hard_disks_profiles
     statistical_test_hard_disks_tune   # resume_test_resume_hard_disks
     statistical_test_pa_errors      # a few runs of each kind: cli_test_configs
     statistical_test_pa_trust
@@ -104,7 +106,7 @@ endif()
 set(shared_tests
   "cuda_test_disks_emulated           5  1"
   "cuda_test_heisenberg_emulated      3  1"
-  "cli_test_configs                   1  3"
+  "cli_test_configs                   1  5"
   "cli_test_couplings_from_results    1  3"
   "cli_test_damaged_results           1  4"
   "cli_test_fuzz_config               1 10"
@@ -114,18 +116,19 @@ set(shared_tests
   "cli_test_pt_keys                   1  3"
   "cli_test_run_processes             2  1"
   "exact_test_canonical_disorder      2  1"
-  "exact_test_cluster_exchange        7 13"
+  "exact_test_cluster_exchange        7 31"
   "exact_test_controls_small          3  1"
   "exact_test_disorder_small          2  1"
   "exact_test_disks_kernels           3  5"
+  "exact_test_hard_disks_pressure     2  1"
   "exact_test_heisenberg_bits         3 11"
   "exact_test_heisenberg_clusters     3  7"
-  "exact_test_heisenberg_kernels     11 17"
+  "exact_test_heisenberg_kernels     11 37"
   "exact_test_heisenberg_walk         1  5"
   "exact_test_ising2d_bits            1  5"
   "exact_test_ising2d_histogram       3  1"
   "exact_test_ising_bits              3  5"
-  "exact_test_ising_cluster_histogram 5  1"
+  "exact_test_ising_cluster_histogram 7  1"
   "exact_test_ising_clusters         11 23"
   "exact_test_ising_improved          5  7"
   "exact_test_ising_operations        3  1"
@@ -178,7 +181,6 @@ set(longest_tests
   cuda_test_disks_emulated
   resume_test_resume_hard_disks
   exact_test_hard_disks_pressure
-  statistical_test_hard_disks_trust
   resume_test_resume_pt
   cli_test_examples
   resume_test_resume

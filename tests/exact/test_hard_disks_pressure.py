@@ -9,6 +9,7 @@ are fixed. Negative controls: averages of samplers that count ln V, or do not lo
 larger by two percent.
 """
 import functools
+import itertools
 import pathlib
 import sys
 import unittest
@@ -18,7 +19,7 @@ import numpy as np
 from scipy import integrate
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device  # noqa: E402
+from support import device, share  # noqa: E402
 from support.program import INVALID, OK, ProgramCase  # noqa: E402
 
 BOUND = 4.5
@@ -38,6 +39,7 @@ ALGORITHMS = {
     "pt": f"pt, samples: 16, thermalization: 500, sweeps: 30000, exchange_every: 5, control: {{name: beta_pressure, values: {PRESSURES}}}",
     "pa": "pa, population: 4000, sweeps: 20, runs: 4, control: {name: beta_pressure, from: 0.4, to: 1.6, step: 0.1, thermalization: 500}"}
 RANGE = 4.0, 8.0
+VARIANTS = ("checkerboard", "serial") if device.NAME == "cpu" else ("checkerboard",)
 
 
 def right(volume):
@@ -85,53 +87,51 @@ class HardDisksAtPressure(ProgramCase):
                 for name, value in exact(weight, summary["beta_pressure"].tolist()).items()}
 
     def test_two_disks_are_exact(self):
-        for algorithm, text in ALGORITHMS.items():
-            for variant in ("checkerboard", "serial") if device.NAME == "cpu" else ("checkerboard",):
-                with self.subTest(algorithm, variant=variant):
-                    summary, attributes = self.summary(TWO, text, variant)
-                    off = self.off(summary, right)
-                    print(algorithm, variant, {name: round(z, 2) for name, z in off.items()})
-                    self.assertLess(max(off.values()), BOUND)
-                    self.assertNotIn("pressure", summary)  # that of histograms is for constant volumes
-                    self.assertTrue(np.all(summary["volume_acceptance"] > 0.2))
-                    # Z_2 extends beyond the range of this small box: it is exact within it, but the result is not to be
-                    # trusted.
-                    self.assertEqual(attributes["trusted"], 0)
-                    self.assertIn("volume_beyond exceeds 0.001",
-                                  str(attributes.get("volume_beyond_warning", attributes.get("warning"))))
-                    for wrong in of_log_volume, with_overlaps:
-                        self.assertGreater(max(self.off(summary, wrong).values()), BOUND)
-                    if algorithm != "pa":
-                        continue
-                    found, error = (summary["beta_free_energy_difference" + of] for of in ("", "_error"))
-                    pressures = summary["beta_pressure"].tolist()
-                    gibbs = np.abs(found - exact_gibbs(right, pressures))[1:] / error[1:]
-                    print("Gibbs", np.round(gibbs, 2))
-                    self.assertLess(np.max(gibbs), BOUND)
-                    self.assertGreater(np.max(np.abs(found - exact_gibbs(of_log_volume, pressures))[1:] / error[1:]), BOUND)
+        for variant, algorithm in share.of(itertools.product(VARIANTS, ALGORITHMS)):
+            with self.subTest(algorithm, variant=variant):
+                summary, attributes = self.summary(TWO, ALGORITHMS[algorithm], variant)
+                off = self.off(summary, right)
+                print(algorithm, variant, {name: round(z, 2) for name, z in off.items()})
+                self.assertLess(max(off.values()), BOUND)
+                self.assertNotIn("pressure", summary)  # that of histograms is for constant volumes
+                self.assertTrue(np.all(summary["volume_acceptance"] > 0.2))
+                # Z_2 extends beyond the range of this small box: it is exact within it, but the result is not to be
+                # trusted.
+                self.assertEqual(attributes["trusted"], 0)
+                self.assertIn("volume_beyond exceeds 0.001",
+                              str(attributes.get("volume_beyond_warning", attributes.get("warning"))))
+                for wrong in of_log_volume, with_overlaps:
+                    self.assertGreater(max(self.off(summary, wrong).values()), BOUND)
+                if algorithm != "pa":
+                    continue
+                found, error = (summary["beta_free_energy_difference" + of] for of in ("", "_error"))
+                pressures = summary["beta_pressure"].tolist()
+                gibbs = np.abs(found - exact_gibbs(right, pressures))[1:] / error[1:]
+                print("Gibbs", np.round(gibbs, 2))
+                self.assertLess(np.max(gibbs), BOUND)
+                self.assertGreater(np.max(np.abs(found - exact_gibbs(of_log_volume, pressures))[1:] / error[1:]), BOUND)
 
     def test_moves_count_whichever_sweeps_are_measured(self):
         """About half of all moves of two disks go beyond the range: that is seen both if measured sweeps end with a
         move of the volume and if none does; properties of moves are not reweighted."""
         control = "control: {name: beta_pressure, values: [0.4], reweight: {from: 0.38, to: 0.42, step: 0.01}}"
-        for variant in ("checkerboard", "serial") if device.NAME == "cpu" else ("checkerboard",):
-            for thermalization in 1000, 1001:
-                with self.subTest(variant, thermalization=thermalization):
-                    summary, attributes = self.summary(
-                        TWO, f"canonical, thermalization: {thermalization}, sweeps: 20000, interval: 10, replicas: 8, {control}",
-                        variant, "move_size: 0.3, sweeps_per_volume_move: 2")
-                    accepted, beyond = float(summary["volume_acceptance"][0]), float(summary["volume_beyond"][0])
-                    print(variant, thermalization, "accepted", round(accepted, 3), "beyond", round(beyond, 3))
-                    self.assertLess(abs(beyond - 0.5), 0.05)
-                    self.assertGreater(accepted, 0.2)
-                    self.assertEqual(attributes["trusted"], 0)
-                    with h5py.File(self.path("r.h5")) as file:
-                        curves = set(file["summary/reweighted"])
-                    self.assertLessEqual({"volume", "density", "packing_fraction", "compressibility"}, curves)
-                    self.assertFalse([name for name in curves if name.startswith(("volume_acceptance", "volume_beyond"))])
+        for thermalization, variant in share.of(itertools.product((1000, 1001), VARIANTS)):
+            with self.subTest(variant, thermalization=thermalization):
+                summary, attributes = self.summary(
+                    TWO, f"canonical, thermalization: {thermalization}, sweeps: 20000, interval: 10, replicas: 8, {control}",
+                    variant, "move_size: 0.3, sweeps_per_volume_move: 2")
+                accepted, beyond = float(summary["volume_acceptance"][0]), float(summary["volume_beyond"][0])
+                print(variant, thermalization, "accepted", round(accepted, 3), "beyond", round(beyond, 3))
+                self.assertLess(abs(beyond - 0.5), 0.05)
+                self.assertGreater(accepted, 0.2)
+                self.assertEqual(attributes["trusted"], 0)
+                with h5py.File(self.path("r.h5")) as file:
+                    curves = set(file["summary/reweighted"])
+                self.assertLessEqual({"volume", "density", "packing_fraction", "compressibility"}, curves)
+                self.assertFalse([name for name in curves if name.startswith(("volume_acceptance", "volume_beyond"))])
 
     def test_the_pressure_at_constant_volume_is_the_same(self):
-        for particles, pressure, fraction in (64, 3.0, 0.5), (256, 6.0, 0.62):
+        for particles, pressure, fraction in share.of(((64, 3.0, 0.5), (256, 6.0, 0.62))):
             with self.subTest(particles):
                 times = "thermalization: 4000, sweeps: 60000, interval: 10, replicas: 8"
                 summary, attributes = self.summary(

@@ -10,7 +10,7 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device
+from support import device, share
 from support.program import INVALID
 from support.resume import ResumeCase
 
@@ -101,7 +101,9 @@ class Resumed(ResumeCase):
         self.kill_at_random_instants(sets=self.sets())
 
     def test_tells_another_run_apart(self):
-        self.tell_another_seed_apart()
+        for config in share.of((CONFIG, ANNEALED, PROFILES)):
+            self.use(config)
+            self.tell_another_seed_apart()
 
     def test_killed_at_random_instants(self):
         self.assertIn("configurations/bytes", self.reference)
@@ -119,10 +121,9 @@ class Resumed(ResumeCase):
                 self.assertTrue((file["summary"][name + "_error"][()] >= 0).all())
                 self.assertIn(f"summary/{name}", self.reference)
         self.kill()
-        self.tell_another_seed_apart()
 
     def test_at_constant_pressure(self):
-        for config in PRESSED, TEMPERED:
+        for config in share.of((TEMPERED, PRESSED)):
             with self.subTest(config):
                 self.use(config)
                 self.kill()
@@ -135,7 +136,6 @@ class Resumed(ResumeCase):
             self.assertTrue((file["summary/volume_acceptance"][1:] > 0).all())
         self.assertIn("configurations/bytes", self.reference)
         self.kill()
-        self.tell_another_seed_apart()
 
     def test_stopped_after_every_unit(self):
         self.stop_after_every_unit(3 if device.NAME == "cpu" else 0)  # all of it is one unit on a GPU
