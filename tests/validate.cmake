@@ -69,8 +69,8 @@ if(GPUMC_SANITIZE)
     exact_test_hard_disks_pressure  # resume_test_resume_hard_disks
     exact_test_hard_disks_volume    # resume_test_resume_hard_disks
     exact_test_heisenberg_angles    # unit_test_heisenberg_moves
-    exact_test_heisenberg_drift     # exact_test_heisenberg_bits, exact_test_heisenberg_kernels
     exact_test_heisenberg_cluster_means  # exact_test_heisenberg_clusters
+    exact_test_heisenberg_drift     # exact_test_heisenberg_bits, exact_test_heisenberg_kernels
     exact_test_heisenberg_field     # exact_test_heisenberg_rings, cli_test_heisenberg_keys
     exact_test_heisenberg_glass     # cli_test_heisenberg_keys, unit_test_heisenberg_quenched
     exact_test_heisenberg_hot

@@ -11,10 +11,17 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import faults
 from support.attributes import attributes
 from support.edited_result import edited
+from support.gpumc_program import resolved
 from support.program import FAILURE, INVALID, OK, SMALL, ProgramCase
 
 
 class StoredConfiguration(ProgramCase):
+    def make(self):
+        """Run SMALL; return its file and the configuration in small.h5."""
+        config = self.write("c.yaml", SMALL)
+        self.gpumc("run", config)
+        return config, resolved(self.path("small.h5"))
+
     def store(self, text):
         """Put `text` in the place of the configuration that made small.h5."""
         with edited(self.path("small.h5")) as file:
@@ -25,13 +32,10 @@ class StoredConfiguration(ProgramCase):
 
 class ForeignConfiguration(StoredConfiguration):
     def test_is_told_from_ours_and_left_alone(self):
-        config = self.write("c.yaml", SMALL)
-        self.gpumc("run", config)
-        with h5py.File(self.path("small.h5")) as file:
-            resolved = json.loads(file["config/resolved"][()])
-        odd = [dict(resolved, model=7), dict(resolved, model=dict(resolved["model"], name=7)),
-               dict(resolved, algorithm=[]), dict(resolved, algorithm={"name": None}),
-               dict(resolved, model={"name": "ising2d"}, kernel=3, seed=[1, {}]),
+        config, found = self.make()
+        odd = [dict(found, model=7), dict(found, model=dict(found["model"], name=7)),
+               dict(found, algorithm=[]), dict(found, algorithm={"name": None}),
+               dict(found, model={"name": "ising2d"}, kernel=3, seed=[1, {}]),
                {"model": {"name": "ising2d"}, "algorithm": {"name": "pa"}}, [], 7, None]
         for text in [*map(json.dumps, odd), "no JSON", ""]:
             with self.subTest(text):
@@ -47,16 +51,13 @@ class ForeignConfiguration(StoredConfiguration):
 class EarlierConfiguration(StoredConfiguration):
     def test_a_switch_that_is_off_need_not_be_there(self):
         """An earlier program did not have it. Control: one that was on makes a difference."""
-        config = self.write("c.yaml", SMALL)
-        self.gpumc("run", config)
-        with h5py.File(self.path("small.h5")) as file:
-            resolved = json.loads(file["config/resolved"][()])
-        algorithm = resolved["algorithm"]
+        config, found = self.make()
+        algorithm = found["algorithm"]
         self.assertIs(algorithm.pop("structure_factor"), False)
-        self.store(json.dumps(resolved))
+        self.store(json.dumps(found))
         self.assertIn("already complete", self.gpumc("run", config).err)
         algorithm["structure_factor"] = True
-        self.store(json.dumps(resolved))
+        self.store(json.dumps(found))
         self.assertIn("algorithm.structure_factor: true -> (not set)", self.gpumc("run", config, code=INVALID).err)
 
 

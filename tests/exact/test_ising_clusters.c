@@ -10,7 +10,7 @@
 #include "support/ising_compare.h"
 #include "support/share.h"
 
-enum { SWEEPS = 2, REPLICAS = 4, ROOM = 5, RUNS = 3, CLUSTERS = 7 };
+enum { SWEEPS = 2, THREADS = 3, REPLICAS = 4, ROOM = 5, RUNS = 3, CLUSTERS = 7 };
 
 /* Near the transitions, hot, and so cold that nearly all bonds are active. */
 static const double betas[RUNS] = {0.44, 0.15, 1.5};
@@ -77,7 +77,7 @@ static void compare_update(enum ising_move update)
       for (size_t feeling = 0; feeling < FEELINGS; feeling++, number++)
         if (share_has(number))
           compare_settings(make_case(kernel[k], &shapes[shape], &feelings[feeling], update, number),
-                           REPLICAS, follow);
+                           THREADS, REPLICAS, follow);
 }
 
 static void swendsen_wang_sweeps(void **state)
@@ -114,7 +114,7 @@ static void lattices_shared_by_threads(void **state)
         with.runs = 1;
         with.capacity = 1;
         if (share_has(4 * i + j))
-          compare_settings(with, 1, follow);
+          compare_settings(with, THREADS, 1, follow);
       }
 }
 
@@ -141,10 +141,10 @@ static void lattices_in_tiles(void **state)
             make_case(kernel[k], &large[i], &kinds[j], ISING_MOVE_SWENDSEN_WANG, number);
         with.runs = 1 + j % 2;
         if (share_has(number))
-          compare_settings(with, 1 + i % 2, follow);
+          compare_settings(with, THREADS, 1 + i % 2, follow);
         with.update = ISING_MOVE_WOLFF;
         if (share_has(number) && i % 4 == 0)
-          compare_settings(with, 1, follow);
+          compare_settings(with, THREADS, 1, follow);
       }
 }
 

@@ -20,7 +20,7 @@
 #include "support/share.h"
 #include "support/status.h"
 
-enum { SWEEPS = 2, REPLICAS = 3, ROOM = 4, RUNS = 2 };
+enum { SWEEPS = 2, THREADS = 3, REPLICAS = 3, ROOM = 4, RUNS = 2 };
 
 /* ---- bits ---- */
 
@@ -109,7 +109,7 @@ static void estimators_are_those_of_the_reference(void **state)
         if (alone)
           with.capacity = 1;
         if (share_has(number))
-          compare_settings(with, alone ? 1 : REPLICAS, follow);
+          compare_settings(with, THREADS, alone ? 1 : REPLICAS, follow);
       }
 }
 

@@ -74,14 +74,14 @@ static struct ising_case make_case(const struct gpumc_kernel_ops *kernel, size_t
 }
 
 /* Sweeps and measurement in one, an exchange, sweeps, overlaps. */
-static void follow(const struct ising_case *with)
+static void follow(const struct ising_case *with, size_t replicas)
 {
   static const uint32_t swap[RUNS] = {0x15, 0x0a, 0};
   static const bool all[ISING_PAIRS] = {true, true, true};
   int64_t value[ISING_CHANNELS][RUNS * ROOM];
   int64_t *const channel[ISING_CHANNELS] = {value[0], value[1], value[2]};
   struct ising_pair pair;
-  pair_open(&pair, with, REPLICAS);
+  pair_open(&pair, with, replicas);
   pair_sweep_reference(&pair, SWEEPS, betas);
   fixture_sweep_and_measure_channels(&pair.fixture, SWEEPS, betas, channel);
   pair_expect_replicas(&pair);
@@ -95,18 +95,6 @@ static void follow(const struct ising_case *with)
   pair_close(&pair);
 }
 
-static void compare(struct ising_case with)
-{
-  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
-  const size_t settings = test_settings(1, 2, true, setting);
-  if (!fixture_serves(&with))
-    return;
-  for (size_t i = 0; i < settings; i++) {
-    with.setting = setting[i];
-    follow(&with);
-  }
-}
-
 static void compare_update(enum ising_move update)
 {
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
@@ -116,7 +104,7 @@ static void compare_update(enum ising_move update)
     for (size_t shape = 0; shape < SHAPES; shape++)
       for (size_t feeling = 0; feeling < FEELINGS; feeling++)
         if (share_has(number++))
-          compare(make_case(kernel[k], shape, feeling, update));
+          compare_settings(make_case(kernel[k], shape, feeling, update), 2, REPLICAS, follow);
 }
 
 static void metropolis_updates(void **state)

@@ -124,11 +124,11 @@ void pair_expect_overlaps(struct ising_pair *pair, size_t first, size_t second, 
   free(values);
 }
 
-void compare_settings(struct ising_case with, size_t replicas,
+void compare_settings(struct ising_case with, int threads, size_t replicas,
                       void (*follow)(const struct ising_case *with, size_t replicas))
 {
   struct test_setting setting[TEST_SETTINGS_MAXIMUM];
-  const size_t settings = test_settings(1, 3, true, setting);
+  const size_t settings = test_settings(1, threads, true, setting);
   if (!fixture_serves(&with))
     return;
   for (size_t i = 0; i < settings; i++) {

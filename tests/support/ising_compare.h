@@ -32,8 +32,9 @@ void pair_expect_channels(const struct ising_pair *pair, int64_t *const value[IS
 void pair_expect_overlaps(struct ising_pair *pair, size_t first, size_t second, size_t runs,
                           const bool wanted[ISING_PAIRS]);
 
-/* Calls `follow` for the case in every setting of the kernel, unless the kernel refuses it. */
-void compare_settings(struct ising_case with, size_t replicas,
+/* Calls `follow` for the case in every setting of the kernel, with up to that many threads, unless
+ * the kernel refuses it. */
+void compare_settings(struct ising_case with, int threads, size_t replicas,
                       void (*follow)(const struct ising_case *with, size_t replicas));
 
 /* Compares the last run of the batch at one temperature in every setting of the kernel: at beta =

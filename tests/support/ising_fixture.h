@@ -19,7 +19,7 @@ struct ising_case {
   enum ising_move update;
   bool exchanges_clusters;  /* between runs */
   uint32_t clusters;        /* of Wolff in a sweep; 0 means 1 */
-  bool tunes;               /* their number: it is theirs at first */
+  bool tunes;               /* their number; it begins with that */
   bool measures_clusters;   /* all channels are measured, those of clusters as well */
   enum ising_control moved; /* what sweeps are given; by default the inverse temperature */
   bool fixes;               /* fixes the other control at `fixed`; otherwise the instance's own

@@ -130,9 +130,8 @@ GPUMC_INLINE struct heisenberg_words words_of(const struct words *words, size_t 
 /* ---- sums of neighbours ---- */
 
 #include "models/heisenberg/heisenberg_neighbours.h"
-#include "models/heisenberg/quenched/quenched_loops.h"
-
 #include "models/heisenberg/heisenberg_spins.h"
+#include "models/heisenberg/quenched/quenched_loops.h"
 
 /* Returns a colour of a replica; z = NULL with two components. */
 static struct spins

@@ -10,13 +10,13 @@
 
 /* ---- one replica, compiled once for each instruction-set level ---- */
 
+/* Sites of a block, whose bonds are drawn when one of Wolff's clusters first comes there. */
+enum { HEISENBERG_CLUSTER_BLOCK = 32 };
+
 /* A sweep of a replica. coupling, field: J (J w with `couplings`) and h; couplings and spins as in
  * heisenberg_isa.h. In the order of sites, with room for some more vectors: along[sites], the
  * components along r, in the kernel's precision. For Wolff's clusters marks[sites], and used and
  * state[blocks of sites]. */
-enum {
-  HEISENBERG_CLUSTER_BLOCK = 32
-}; /* sites, whose bonds are drawn when a cluster comes there */
 struct heisenberg_cluster_work {
   struct lattice_cluster_graph graph;
   int components;

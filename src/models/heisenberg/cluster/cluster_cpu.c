@@ -109,11 +109,10 @@ static void sweep_replica(const struct gpumc_ensemble *ensemble,
   const struct heisenberg_cluster_ops *ops = ops_of(ensemble, part);
   struct heisenberg_cluster_work work = work_of(ensemble, part);
   const size_t run = part->place->run;
+  const uint64_t limit = lattice_wolff_limit(ensemble);
   for (uint32_t s = 0; s < sweeps; s++, work.graph.time++)
     if (ensemble->plan.move == HEISENBERG_WOLFF)
-      gpumc_steps_count(
-          ensemble, run,
-          ops->wolff(&work, (uint32_t)ensemble->step[run], lattice_wolff_limit(ensemble)));
+      gpumc_steps_count(ensemble, run, ops->wolff(&work, (uint32_t)ensemble->step[run], limit));
     else
       swendsen_wang(ops, &work, part);
 }

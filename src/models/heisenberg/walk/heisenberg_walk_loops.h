@@ -294,13 +294,13 @@ static void walk(const struct heisenberg_walk_group *group)
 /* ---- measurement ---- */
 
 /* A colour of a replica, component by component. */
-struct spins {
+struct colour {
   const REAL *x, *y, *z; /* z = NULL with two components */
 };
 
 /* Returns the bonds of n sites from k on with those from `other_k` on. */
-GPUMC_INLINE int64_t bonds_of(const int components, const struct spins *own, size_t k,
-                              const struct spins *other, size_t other_k, size_t n)
+GPUMC_INLINE int64_t bonds_of(const int components, const struct colour *own, size_t k,
+                              const struct colour *other, size_t other_k, size_t n)
 {
   int64_t bonds = 0;
   for (size_t i = 0; i < n; i++) {
@@ -315,7 +315,7 @@ GPUMC_INLINE int64_t bonds_of(const int components, const struct spins *own, siz
 
 /* For a row of colour 0 from k on, whose neighbours are rows as well except for the sides. */
 GPUMC_INLINE int64_t bonds_of_row(const int components, const struct gpumc_checkerboard *lattice,
-                                  const struct spins *own, const struct spins *other, size_t k)
+                                  const struct colour *own, const struct colour *other, size_t k)
 {
   const size_t row = lattice->row;
   const struct gpumc_checkerboard_place place = gpumc_checkerboard_place_at(lattice, 0, k);
@@ -337,9 +337,9 @@ GPUMC_INLINE int64_t bonds_of_replica(const int components,
                                       const struct gpumc_checkerboard *lattice, const REAL *spins)
 {
   const size_t half = lattice->colour;
-  const struct spins own = {spins, spins + 2 * half, components == 3 ? spins + 4 * half : NULL};
-  const struct spins other = {spins + half, spins + 3 * half,
-                              components == 3 ? spins + 5 * half : NULL};
+  const struct colour own = {spins, spins + 2 * half, components == 3 ? spins + 4 * half : NULL};
+  const struct colour other = {spins + half, spins + 3 * half,
+                               components == 3 ? spins + 5 * half : NULL};
   int64_t bonds = 0;
   for (size_t k = 0; k < half; k += lattice->row)
     bonds += bonds_of_row(components, lattice, &own, &other, k);
