@@ -49,11 +49,14 @@ set(validate_tests
 if(GPUMC_SANITIZE)
   list(APPEND validate_tests
     cli_test_compare_papers         # cli_test_configs
-    cli_test_merge_pt               # cli_test_configs, cli_test_pt_keys
-    cli_test_merge_seeds            # cli_test_merge_pt of the release build, cli_test_canonical_keys
+    cli_test_critical               # a tool of Python alone
+    cli_test_docs_python            # a tool of Python alone
+    cli_test_package                # cli_test_package of the release build, cli_test_install
     cli_test_pictures               # a tool of Python alone
     cli_test_plot                   # cli_test_configs, cli_test_transition of the release build
+    cli_test_plot_options           # a tool of Python alone
     cli_test_reader                 # cli_test_damaged_results, unit_test_result_info
+    cli_test_report                 # a tool of Python alone, cli_test_reports
     cli_test_same_results           # cli_test_run, cli_test_canonical_keys
     cli_test_time_pa                # cli_test_bench, cli_test_configs
     cli_test_transition             # cli_test_configs, cli_test_pt_keys
@@ -71,10 +74,11 @@ if(GPUMC_SANITIZE)
     exact_test_heisenberg_angles    # unit_test_heisenberg_moves
     exact_test_heisenberg_cluster_means  # exact_test_heisenberg_clusters
     exact_test_heisenberg_drift     # exact_test_heisenberg_bits, exact_test_heisenberg_kernels
-    exact_test_heisenberg_field     # exact_test_heisenberg_rings, cli_test_heisenberg_keys
+    exact_test_heisenberg_field     # exact_test_heisenberg_kernels, cli_test_heisenberg_keys
     exact_test_heisenberg_glass     # cli_test_heisenberg_keys, unit_test_heisenberg_quenched
     exact_test_heisenberg_hot
     exact_test_heisenberg_muca      # exact_test_heisenberg_walk, resume_test_resume_heisenberg
+    exact_test_heisenberg_rings     # exact_test_heisenberg_kernels, exact_test_heisenberg_clusters
     exact_test_improved_estimators  # exact_test_ising_improved, resume_test_resume_clusters
     exact_test_ising2d_histogram    # one sweep of each kernel: exact_test_ising_bits
     exact_test_ising_cluster_histogram  # a few sweeps of each kind: exact_test_ising_clusters
@@ -90,8 +94,10 @@ if(GPUMC_SANITIZE)
     statistical_test_canonical_errors
     statistical_test_canonical_rounding
     statistical_test_canonical_trust
+    statistical_test_compare        # cli_test_compare
     statistical_test_first_example
     statistical_test_hard_disks_tune   # resume_test_resume_hard_disks
+    statistical_test_merge_runs     # a few runs of each kind: cli_test_merge_pt, cli_test_merge_seeds
     statistical_test_pa_errors      # a few runs of each kind: cli_test_configs
     statistical_test_pa_trust
     statistical_test_packed_energy  # exact_test_ising_bits
