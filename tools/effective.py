@@ -40,12 +40,12 @@ def covariance_of_mean(covariance, values):
     return max(float(sums[ends[0]]), 0.0) / values if len(ends) else 0.0
 
 
-def row(sampler, length, chains, interval, series, sweeps, seconds, note=""):
+def row(sampler, length, chains, interval, series, sweeps, seconds, note="", in_equilibrium=True):
     """What is kept of a run: `sweeps` of each of `chains` took `seconds`; `series` [measurement, chain] is of m^2 after every
-    `interval` sweeps, or of the mean of all chains."""
+    `interval` sweeps, or of the mean of all chains. Only a series in equilibrium tells its autocorrelation time."""
     tau, error = (interval * value for value in autocorrelation_time(series))
     total = series.shape[0] * interval * chains
-    known = math.isfinite(tau) and total >= ENOUGH * tau
+    known = in_equilibrium and math.isfinite(tau) and total >= ENOUGH * tau
     mean_error = math.sqrt(2 * tau / interval * series.var() / series.size) if known else math.nan
     return {"sampler": sampler, "length": length, "chains": chains, "interval": interval, "sweeps": sweeps, "seconds": seconds,
             "tau": tau if known else math.nan, "tau_error": error if known else math.nan, "mean": float(series.mean()),
