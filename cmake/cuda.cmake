@@ -3,7 +3,11 @@
 # stops there, with their messages.
 set(GPUMC_CUDA AUTO CACHE STRING "CUDA backend: AUTO (where there is a toolkit), ON or OFF")
 set_property(CACHE GPUMC_CUDA PROPERTY STRINGS AUTO ON OFF)
-set(GPUMC_CUDA_ARCHITECTURES "80-real;90" CACHE STRING
+set(gpumc_cuda_architectures "80-real;90")
+if(DEFINED ENV{CUDAARCHS})
+  set(gpumc_cuda_architectures "$ENV{CUDAARCHS}")
+endif()
+set(GPUMC_CUDA_ARCHITECTURES "${gpumc_cuda_architectures}" CACHE STRING
   "GPUs to compile for, as CMAKE_CUDA_ARCHITECTURES: code for 8.0 and 9.0, PTX for newer ones")
 set(gpumc_cuda_minimum 12.0)
 set(gpumc_with_cuda OFF)

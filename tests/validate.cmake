@@ -26,12 +26,20 @@ set(validate_tests
   statistical_test_ising_critical     # cli_test_critical
   statistical_test_pt_equilibrium     # exact_test_pt_ea, unit_test_pt
   statistical_test_pt_errors          # exact_test_pt_small, exact_test_pt_ea
+  cli_test_compare_papers             # cli_test_configs
   cli_test_examples_copied            # cli_test_examples
+  cli_test_simulate_balance           # statistical_test_packed_energy; a tool of Python alone
+  cli_test_time_pa                    # cli_test_bench, cli_test_configs
   cli_test_docs_pictures_drawn        # cli_test_pictures, cli_test_docs_pictures
   resume_test_hundred_kills           # resume_test_resume_processes
+  resume_test_two_mounts              # resume_test_killed_beside
   resume_test_slurm                   # cli_test_submit; time limits on a busy machine are not those of a test
   exact_test_heisenberg_rings_long    # exact_test_heisenberg_rings
   exact_test_hard_disks_long          # exact_test_hard_disks_bits; on a GPU, where it takes seconds, it is quick
+  exact_test_hard_disks_volume        # exact_test_hard_disks_pressure, resume_test_resume_hard_disks
+  statistical_test_hard_disks_tune    # cli_test_hard_disks_keys, resume_test_resume_hard_disks
+  statistical_test_compare            # cli_test_compare
+  statistical_test_merge_runs         # a few runs of each kind: cli_test_merge_pt, cli_test_merge_seeds
   statistical_test_hard_disks_dense   # exact_test_hard_disks
   statistical_test_hard_disks_dilute  # exact_test_hard_disks, exact_test_hard_disks_measured
   statistical_test_hard_disks_trust   # statistical_test_canonical_trust, exact_test_hard_disks_measured
@@ -48,17 +56,17 @@ set(validate_tests
   statistical_test_tiled_generator_lcg64)  # on a GPU, where it takes seconds, it is quick
 if(GPUMC_SANITIZE)
   list(APPEND validate_tests
-    cli_test_compare_papers         # cli_test_configs
     cli_test_critical               # a tool of Python alone
     cli_test_docs_python            # a tool of Python alone
+    cli_test_effective_samples      # a tool of Python alone
     cli_test_package                # cli_test_package of the release build, cli_test_install
     cli_test_pictures               # a tool of Python alone
     cli_test_plot                   # cli_test_configs, cli_test_transition of the release build
     cli_test_plot_options           # a tool of Python alone
+    cli_test_python_package         # a tool of Python alone
     cli_test_reader                 # cli_test_damaged_results, unit_test_result_info
     cli_test_report                 # a tool of Python alone, cli_test_reports
     cli_test_same_results           # cli_test_run, cli_test_canonical_keys
-    cli_test_time_pa                # cli_test_bench, cli_test_configs
     cli_test_transition             # cli_test_configs, cli_test_pt_keys
     exact_test_canonical            # cli_test_configs, cli_test_canonical_keys
     exact_test_canonical_disorder
@@ -70,7 +78,6 @@ if(GPUMC_SANITIZE)
     exact_test_hard_disks           # exact_test_hard_disks_bits, exact_test_disks_kernels
     exact_test_hard_disks_measured  # cli_test_hard_disks_profiles, exact_test_disks_kernels
     exact_test_hard_disks_pressure  # resume_test_resume_hard_disks
-    exact_test_hard_disks_volume    # resume_test_resume_hard_disks
     exact_test_heisenberg_angles    # unit_test_heisenberg_moves
     exact_test_heisenberg_cluster_means  # exact_test_heisenberg_clusters
     exact_test_heisenberg_drift     # exact_test_heisenberg_bits, exact_test_heisenberg_kernels
@@ -90,14 +97,10 @@ if(GPUMC_SANITIZE)
     exact_test_pa_small             # cli_test_configs, cli_test_pa_keys, statistical_test_pa_runs
     exact_test_pt_ea
     exact_test_pt_small
-    resume_test_two_mounts          # resume_test_resume, resume_test_killed_beside
     statistical_test_canonical_errors
     statistical_test_canonical_rounding
     statistical_test_canonical_trust
-    statistical_test_compare        # cli_test_compare
     statistical_test_first_example
-    statistical_test_hard_disks_tune   # resume_test_resume_hard_disks
-    statistical_test_merge_runs     # a few runs of each kind: cli_test_merge_pt, cli_test_merge_seeds
     statistical_test_pa_errors      # a few runs of each kind: cli_test_configs
     statistical_test_pa_trust
     statistical_test_packed_energy  # exact_test_ising_bits
@@ -110,47 +113,49 @@ endif()
 # sanitizers (tests/support/share.py). NAME_all, label validate, takes all of them. Numbers that have no factor in
 # common with those of shapes, kinds and the like meet each of these.
 set(shared_tests
-  "cuda_test_disks_emulated           5  1"
-  "cuda_test_heisenberg_emulated      3  1"
-  "cli_test_configs                   1  5"
-  "cli_test_couplings_from_results    1  3"
-  "cli_test_damaged_results           1  4"
-  "cli_test_fuzz_config               1 10"
-  "cli_test_fuzz_couplings            2  4"
-  "cli_test_fuzz_pairs                1  4"
-  "cli_test_special_files             3  5"
-  "cli_test_pt_keys                   1  3"
-  "cli_test_run_processes             2  1"
-  "exact_test_canonical_disorder      2  1"
-  "exact_test_cluster_exchange        7 31"
-  "exact_test_controls_small          3  1"
-  "exact_test_disorder_small          2  1"
-  "exact_test_disks_kernels           3  5"
-  "exact_test_hard_disks_pressure     2  1"
-  "exact_test_heisenberg_bits         3 11"
-  "exact_test_heisenberg_clusters     3  7"
-  "exact_test_heisenberg_kernels     11 37"
-  "exact_test_heisenberg_walk         1  5"
-  "exact_test_ising2d_bits            1  5"
-  "exact_test_ising2d_histogram       3  1"
-  "exact_test_ising_bits              3  5"
-  "exact_test_ising_cluster_histogram 7  1"
-  "exact_test_ising_clusters         11 23"
-  "exact_test_ising_improved          5  7"
-  "exact_test_ising_operations        3  1"
-  "exact_test_ising_spin_bits         4  1"
-  "exact_test_pt_ea                   4  1"
-  "resume_test_killed_beside          1  3"
-  "resume_test_resume                20 50"
-  "resume_test_resume_canonical       1  5"
-  "resume_test_resume_hard_disks      4  8"
-  "resume_test_resume_heisenberg      2  4"
-  "resume_test_resume_muca            5 25"
-  "resume_test_resume_processes      12 12"
-  "resume_test_resume_pt             25 250"
-  "statistical_test_pa_trust          3  1"
-  "unit_test_files_in_python          1  5"
-  "unit_test_ising_operations         3  5")
+  "cuda_test_disks_emulated            5   1"
+  "cuda_test_heisenberg_emulated       3   1"
+  "cli_test_configs                    1   5"
+  "cli_test_couplings_from_results     1   3"
+  "cli_test_damaged_results            1   4"
+  "cli_test_fuzz_config                1  10"
+  "cli_test_fuzz_couplings             2   4"
+  "cli_test_fuzz_pairs                 1   4"
+  "cli_test_special_files              3   5"
+  "cli_test_pt_keys                    1   3"
+  "cli_test_run_processes              4   1"
+  "exact_test_canonical_disorder       2   1"
+  "exact_test_cluster_exchange        13  61"
+  "exact_test_controls_small           5   1"
+  "exact_test_disorder_small           5   1"
+  "exact_test_disks_kernels            3   5"
+  "exact_test_hard_disks_pressure      5   1"
+  "exact_test_heisenberg_bits         11  11"
+  "exact_test_heisenberg_clusters      3   7"
+  "exact_test_heisenberg_kernels      17  37"
+  "exact_test_heisenberg_walk          1   5"
+  "exact_test_ising2d_bits             1   5"
+  "exact_test_ising2d_histogram        3   1"
+  "exact_test_ising_bits               3   5"
+  "exact_test_ising_cluster_histogram 13   1"
+  "exact_test_ising_clusters          11  23"
+  "exact_test_ising_improved           5   7"
+  "exact_test_ising_operations         7   1"
+  "exact_test_ising_spin_bits          4   1"
+  "exact_test_pt_ea                    8   1"
+  "resume_test_killed_beside           1   3"
+  "resume_test_resume                 40  50"
+  "resume_test_resume_canonical        1   5"
+  "resume_test_resume_clusters         5  12"
+  "resume_test_resume_division         4   4"
+  "resume_test_resume_hard_disks       4   8"
+  "resume_test_resume_heisenberg       4   4"
+  "resume_test_resume_muca             5  25"
+  "resume_test_resume_processes        7   7"
+  "resume_test_resume_pt              50 250"
+  "statistical_test_pa_trust           3   1"
+  "unit_test_files_in_python           1   5"
+  "unit_test_ising_operations          3   5")
 
 # gpumc_share_of(NAME VARIABLE): one in how many cases the test takes, 1: all.
 function(gpumc_share_of name variable)

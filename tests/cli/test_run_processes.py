@@ -11,7 +11,7 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, mpi
+from support import device, mpi, share
 from support.attributes import attributes
 from support.device import PROGRAM
 from support.mpi_case import MpiCase
@@ -265,8 +265,8 @@ class WalkersOfMuca(Comparison):
             self.path("run.h5").unlink()
 
 
-for _name, _text in MUCA.items():
-    setattr(WalkersOfMuca, f"test_{_name}", functools.partialmethod(WalkersOfMuca.compare_half, _text))
+for _name in share.of(MUCA):
+    setattr(WalkersOfMuca, f"test_{_name}", functools.partialmethod(WalkersOfMuca.compare_half, MUCA[_name]))
 
 
 if __name__ == "__main__":

@@ -16,8 +16,19 @@ from support.program import LONG, OK, STOPPED, wait_for
 from support.resume import ResumeCase
 from support.results import assert_same_numbers
 
-# With four replicas of each value, a process's own replicas have separate generators.
+# With four replicas of each value, a process's own replicas have separate generators; their states belong to a checkpoint.
 GENERATORS = CHAINS + "kernel: {variant: tiled, tile: 8, hits: 2, generator: lcg64}\n"
+# What is continued, the fewest of six parts that are not the last one, and the time of a part.
+CONTINUED = {
+    "pa": (SECONDS, 4),
+    "canonical": (CHAINS.replace("60000", "200000"), 1),
+    "mpmc": (DISKS, 1),
+    "pt": (TEMPERING, 4),
+    "pa_places": (PLACES, 1),
+    "muca": (TABLES, 4),
+    "generators": (GENERATORS, 1),
+    "parts_of_muca": (PARTS, 2, "200 ms"),
+}
 
 
 class Stopped(MpiCase):
@@ -64,7 +75,7 @@ class Stopped(MpiCase):
 
 
 class Killed(MpiCase, ResumeCase):
-    kills = 48
+    kills = 14
 
     def kill_any(self, text):
         """Any rank, at random instants, with any number of processes of any MPI; one process finishes."""
@@ -105,47 +116,23 @@ class Killed(MpiCase, ResumeCase):
 
 
 class Continued(MpiCase, ResumeCase):
-    def some_time(self, kind, processes, time_of_a_part):
+    def some_time(self, kind, processes, time_of_a_part="30 ms"):
         """Performs a part of the run; returns whether it was not the last one."""
         done = self.mpirun(kind, processes, "run", self.config, "--threads", 1, "--max-time", time_of_a_part, code=None)
         self.assertIn(done.returncode, [OK, STOPPED], done.err)
         return done.returncode == STOPPED
 
-    def with_other_numbers_of_processes(self, text, least, time_of_a_part="30 ms"):
-        self.use(text)
-        for kind in mpi.LAUNCHERS:
-            numbers = itertools.cycle([2, 4, 1, 3])
-            parts = (self.some_time(kind, next(numbers), time_of_a_part) for _ in range(6))
-            stops = sum(1 for _ in itertools.takewhile(bool, parts))
-            self.mpirun(kind, 2, "run", self.config)
-            assert_same_numbers(self, self.reference, self.path("run.h5"))
-            self.path("run.h5").unlink()
-            self.assertGreaterEqual(stops, least)
-
-    def test_pa(self):
-        self.with_other_numbers_of_processes(SECONDS, 4)
-
-    def test_canonical(self):
-        self.with_other_numbers_of_processes(CHAINS.replace("60000", "200000"), 1)
-
-    def test_mpmc(self):
-        self.with_other_numbers_of_processes(DISKS, 1)
-
-    def test_pt(self):
-        self.with_other_numbers_of_processes(TEMPERING, 4)
-
-    def test_pa_places(self):
-        self.with_other_numbers_of_processes(PLACES, 1)
-
-    def test_muca(self):
-        self.with_other_numbers_of_processes(TABLES, 4)
-
-    def test_generators(self):
-        """States of generators belong to a checkpoint."""
-        self.with_other_numbers_of_processes(GENERATORS, 1)
-
-    def test_parts_of_muca(self):
-        self.with_other_numbers_of_processes(PARTS, 2, "200 ms")
+    def test_with_other_numbers_of_processes(self):
+        for (name, (text, least, *time_of_a_part)), kind in share.of(itertools.product(CONTINUED.items(), mpi.LAUNCHERS)):
+            with self.subTest(name, kind=kind):
+                self.use(text)
+                numbers = itertools.cycle([2, 4, 1, 3])
+                parts = (self.some_time(kind, next(numbers), *time_of_a_part) for _ in range(6))
+                stops = sum(1 for _ in itertools.takewhile(bool, parts))
+                self.mpirun(kind, 2, "run", self.config)
+                assert_same_numbers(self, self.reference, self.path("run.h5"))
+                self.path("run.h5").unlink()
+                self.assertGreaterEqual(stops, least)
 
 
 if __name__ == "__main__":

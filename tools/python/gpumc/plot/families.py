@@ -4,7 +4,7 @@ import numpy as np
 
 from ..reader import Label
 from . import axes as view, labels, style
-from .refusal import NotYet, Refusal
+from .refusal import lacking
 
 TRUSTED_FAMILIES = 100  # effective families of all runs together that a trusted result has (docs/statistics.md)
 NEEDED = ("rho_t", "families", "population")
@@ -22,10 +22,8 @@ def draw(results, options=view.Options()):
     """Sizes of families with the size up to which the result is trusted; families that are left; the overlap of neighbouring
     temperatures; the population. Of a file that is being written, as far as it is."""
     for result in results:
-        if result.config.get("algorithm", {}).get("name") != "pa":
-            raise Refusal(f"{result.path}: no families: only population annealing has them (algorithm.name: pa)")
         if not applies(result):
-            raise NotYet(f"{result.path}: no families yet: fewer than two steps are done")
+            raise lacking(result, "no families: only population annealing has them (algorithm.name: pa)")
     figure = view.figure(options, results, 8.4, 6.0)
     grid = figure.subplots(2, 2)
     names = labels.of_files(results) if len(results) > 1 else [""]

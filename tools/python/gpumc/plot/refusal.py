@@ -7,3 +7,8 @@ class Refusal(Exception):
 
 class NotYet(Refusal):
     """One that can be drawn once the run is farther."""
+
+
+def lacking(result, what: str) -> Refusal:
+    """Says that a file has nothing of this kind; one that is being written may have it later."""
+    return Refusal(f"{result.path}: {what}") if result.is_complete else NotYet(f"{result.path}: {what}; so far, the run has none")

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..reader import Label
 from . import axes as view, labels, style
-from .refusal import Refusal
+from .refusal import lacking
 
 TRUSTED_TRIPS = 1  # round trips of a walker, on average, that a trusted result has (docs/statistics.md)
 
@@ -43,8 +43,7 @@ def draw(results, options=view.Options()):
     acceptance and tuning so far."""
     for result in results:
         if not applies(result):
-            raise Refusal(f"{result.path}: no exchanges: only parallel tempering of two temperatures or more has them "
-                          "(algorithm.name: pt)")
+            raise lacking(result, "no exchanges: only parallel tempering of two temperatures or more has them (algorithm.name: pt)")
     parts = [draw_acceptance]
     if any("flow" in result.summary for result in results):
         parts.append(draw_flow)
