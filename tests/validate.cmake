@@ -34,6 +34,8 @@ set(validate_tests
   resume_test_hundred_kills           # resume_test_resume_processes
   resume_test_two_mounts              # resume_test_killed_beside
   resume_test_slurm                   # cli_test_submit; time limits on a busy machine are not those of a test
+  exact_test_ergodicity               # exact_test_pt_ea, cli_test_couplings
+  exact_test_heisenberg_angles        # unit_test_heisenberg_moves
   exact_test_heisenberg_rings_long    # exact_test_heisenberg_rings
   exact_test_hard_disks_long          # exact_test_hard_disks_bits; on a GPU, where it takes seconds, it is quick
   exact_test_hard_disks_volume        # exact_test_hard_disks_pressure, resume_test_resume_hard_disks
@@ -73,12 +75,10 @@ if(GPUMC_SANITIZE)
     exact_test_controls_small       # unit_test_controls, cli_test_configs
     exact_test_disorder_small
     exact_test_clusters             # resume_test_resume_clusters, exact_test_ising_clusters
-    exact_test_ergodicity           # exact_test_pt_ea of the release build, cli_test_couplings
     exact_test_exact_tool           # a tool of Python alone
     exact_test_hard_disks           # exact_test_hard_disks_bits, exact_test_disks_kernels
     exact_test_hard_disks_measured  # cli_test_hard_disks_profiles, exact_test_disks_kernels
     exact_test_hard_disks_pressure  # resume_test_resume_hard_disks
-    exact_test_heisenberg_angles    # unit_test_heisenberg_moves
     exact_test_heisenberg_cluster_means  # exact_test_heisenberg_clusters
     exact_test_heisenberg_drift     # exact_test_heisenberg_bits, exact_test_heisenberg_kernels
     exact_test_heisenberg_field     # exact_test_heisenberg_kernels, cli_test_heisenberg_keys
@@ -118,13 +118,13 @@ set(shared_tests
   "cli_test_configs                    1   5"
   "cli_test_couplings_from_results     1   3"
   "cli_test_damaged_results            1   4"
-  "cli_test_fuzz_config                1  10"
+  "cli_test_fuzz_config                2  10"
   "cli_test_fuzz_couplings             2   4"
   "cli_test_fuzz_pairs                 1   4"
   "cli_test_special_files              3   5"
   "cli_test_pt_keys                    1   3"
   "cli_test_run_processes              4   1"
-  "exact_test_canonical_disorder       2   1"
+  "exact_test_canonical_disorder       4   1"
   "exact_test_cluster_exchange        13  61"
   "exact_test_controls_small           5   1"
   "exact_test_disorder_small           5   1"
@@ -142,7 +142,7 @@ set(shared_tests
   "exact_test_ising_improved           5   7"
   "exact_test_ising_operations         7   1"
   "exact_test_ising_spin_bits          4   1"
-  "exact_test_pt_ea                    8   1"
+  "exact_test_pt_ea                    4   1"
   "resume_test_killed_beside           1   3"
   "resume_test_resume                 40  50"
   "resume_test_resume_canonical        1   5"

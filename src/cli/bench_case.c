@@ -11,6 +11,7 @@
 #include "core/base/memory.h"
 #include "core/simulation/registry.h"
 #include "core/simulation/shared_keys.h"
+#include "core/simulation/steps.h"
 
 enum { REPEATS_MINIMUM = 3, SWEEPS_MAXIMUM = 1 << 24, RATE_SEED = 1 };
 /* Shorter repeats would measure the start of the threads and the grain of the scheduler. */
@@ -283,6 +284,17 @@ static struct bench_rate evaluate(const struct repeats *repeats)
                              .median = (repeats->rate[(n - 1) / 2] + repeats->rate[n / 2]) / 2};
 }
 
+/* Returns the sweeps in which the move's step is tuned before it is timed, 0 if there is nothing to
+ * tune: as long as they are not, sweeps of Wolff's clusters flip a few of random spins. */
+static uint32_t warm_up_of(const struct rate_request *request)
+{
+  const struct gpumc_kernel_ops *kernel = request->kernel;
+  const struct gpumc_step *step = kernel->n_moves > 0 ? kernel->moves[request->move].step : NULL;
+  if (step == NULL || (step->given != NULL && step->given(&request->options) > 0))
+    return 0;
+  return gpumc_steps_enough(step);
+}
+
 static enum gpumc_status
 measure_rate(const struct rate_request *request, struct bench_rate *rate, struct gpumc_error *error)
 {
@@ -293,6 +305,7 @@ measure_rate(const struct rate_request *request, struct bench_rate *rate, struct
                                            .capacity = request->population,
                                            .samples = 1,
                                            .move = request->move,
+                                           .warm_up = warm_up_of(request),
                                            .options = request->options};
   enum gpumc_status status;
   GPUMC_TRY_OUT(
@@ -301,6 +314,9 @@ measure_rate(const struct rate_request *request, struct bench_rate *rate, struct
                                               &plan, RATE_SEED, request->rounds, &ensemble, error));
   GPUMC_TRY_OUT(status,
                 gpumc_ensemble_start(&ensemble, 0, request->runs, request->population, error));
+  if (plan.warm_up > 0)
+    GPUMC_TRY_OUT(status,
+                  gpumc_ensemble_sweep_any(&ensemble, plan.warm_up, request->control, NULL, error));
   GPUMC_TRY_OUT(status, time_repeats(request, &ensemble, &repeats, error));
   *rate = evaluate(&repeats);
 out:

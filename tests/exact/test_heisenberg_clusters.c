@@ -1,7 +1,7 @@
 /* Cluster moves of O(n) spins are those of the slow reference, which searches clusters breadth
- * first: the same spins and numbers of reflected ones after each sweep, bit for bit, for every
- * instruction set and any number of threads, whether these have replicas of their own or share a
- * lattice. */
+ * first: the same spins, numbers of reflected ones and improved estimators after each sweep, bit
+ * for bit, for every instruction set and any number of threads, whether these have replicas of
+ * their own or share a lattice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -96,9 +96,17 @@ static double *relative_couplings(const struct gpumc_model *model, size_t sample
   return relative;
 }
 
-/* The reference's sweeps of all replicas, spins[runs][ROOM][sites][n]; adds up those reflected. */
+/* What the reference's replicas are, spins[runs][ROOM][sites][n], how many spins it has reflected,
+ * and what it measures. */
+struct state {
+  double *spins;
+  uint64_t reflected[RUNS];
+  int64_t square[RUNS * ROOM], wave[RUNS * ROOM];
+};
+
+/* The reference's sweeps of all replicas; adds up those reflected. */
 static void sweep_reference(const struct job *job, const struct gpumc_ensemble *ensemble,
-                            uint32_t time, uint32_t sweeps, double *spins, uint64_t *reflected)
+                            uint32_t time, uint32_t sweeps, struct state *state)
 {
   const struct gpumc_model *model = ensemble->model;
   const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
@@ -117,14 +125,16 @@ static void sweep_reference(const struct job *job, const struct gpumc_ensemble *
           .replica = (uint32_t)r,
           .limit = job->limited ? 4 * model->sites : 0,
           .fault = job->fault,
-          .spin = spins + (m * ROOM + r) * values,
+          .spin = state->spins + (m * ROOM + r) * values,
       };
       memcpy(of.shape, job->settings.shape, sizeof of.shape);
       if (relative != NULL)
         of.relative =
             relative + (job->samples > 1 ? r : 0) * model->sites * job->settings.dimension;
       for (uint32_t s = 0; s < sweeps; s++)
-        reflected[m] += heisenberg_clusters_sweep(&of, time + s, clusters_of(job));
+        state->reflected[m] += heisenberg_clusters_sweep(&of, time + s, clusters_of(job));
+      heisenberg_clusters_measure(&of, time + sweeps, &model->quantum[HEISENBERG_CLUSTER_SQUARE],
+                                  &state->square[m * ROOM + r], &state->wave[m * ROOM + r]);
     }
   free(relative);
 }
@@ -134,8 +144,8 @@ static void sweep(struct kernel_side *side, const struct job *job, uint32_t swee
   struct gpumc_error error = {0};
   for (size_t m = 0; m < side->ensemble.runs && job->tunes; m++)
     side->ensemble.step[m] = MANY;
-  assert_ok(gpumc_ensemble_sweep_each(&side->ensemble, sweeps, job->in_field ? field : beta, NULL,
-                                      &error),
+  assert_ok(gpumc_ensemble_sweep_each(&side->ensemble, sweeps, job->in_field ? field : beta,
+                                      side->channel, &error),
             &error);
 }
 
@@ -145,11 +155,9 @@ static uint32_t sweeps_of(const struct job *job)
   return job->tunes ? 1 : SWEEPS;
 }
 
-/* What the reference's spins are, [runs][ROOM] in portable form, after several sweeps and after one
- * more, and how many it has reflected then. */
+/* The reference after several sweeps, and after one more. */
 struct trace {
-  double *spins[2];
-  uint64_t reflected[2][RUNS];
+  struct state at[2];
 };
 
 static void
@@ -168,18 +176,32 @@ static struct trace trace_of(const struct job *job, size_t runs)
   struct trace trace = {0};
   open_side(job, test_device(test_setting()), runs, &side);
   const size_t bytes = runs * ROOM * side.model.portable_bytes;
-  trace.spins[0] = (double *)(void *)side_replicas(&side);
-  trace.spins[1] = malloc(bytes);
-  sweep_reference(job, &side.ensemble, 0, sweeps_of(job), trace.spins[0], trace.reflected[0]);
-  memcpy(trace.spins[1], trace.spins[0], bytes);
-  memcpy(trace.reflected[1], trace.reflected[0], sizeof trace.reflected[1]);
-  sweep_reference(job, &side.ensemble, sweeps_of(job), 1, trace.spins[1], trace.reflected[1]);
+  trace.at[0].spins = (double *)(void *)side_replicas(&side);
+  sweep_reference(job, &side.ensemble, 0, sweeps_of(job), &trace.at[0]);
+  trace.at[1] = trace.at[0];
+  trace.at[1].spins = malloc(bytes);
+  memcpy(trace.at[1].spins, trace.at[0].spins, bytes);
+  sweep_reference(job, &side.ensemble, sweeps_of(job), 1, &trace.at[1]);
   side_close(&side);
   return trace;
 }
 
-/* Returns whether the kernel's spins are the reference's after several sweeps in one call and one
- * in another. */
+/* Returns whether the kernel's channels of clusters are the reference's. */
+static bool measures(struct kernel_side *side, const struct state *state, size_t runs)
+{
+  int64_t square[RUNS * ROOM], wave[RUNS * ROOM];
+  bool same = true;
+  side_read(side, square, side->channel[HEISENBERG_CLUSTER_SQUARE], runs * ROOM * sizeof *square);
+  side_read(side, wave, side->channel[HEISENBERG_CLUSTER_WAVE], runs * ROOM * sizeof *wave);
+  for (size_t m = 0; m < runs; m++)
+    same = same &&
+           memcmp(square + m * ROOM, state->square + m * ROOM, sizes[m] * sizeof *square) == 0 &&
+           memcmp(wave + m * ROOM, state->wave + m * ROOM, sizes[m] * sizeof *wave) == 0;
+  return same;
+}
+
+/* Returns whether the kernel's spins, and what it measures, are the reference's after several
+ * sweeps in one call and one in another. */
 static bool
 follows(const struct job *job, const struct trace *trace, struct gpumc_device device, size_t runs)
 {
@@ -192,13 +214,15 @@ follows(const struct job *job, const struct trace *trace, struct gpumc_device de
     sweep(&side, job, i == 0 ? sweeps_of(job) : 1);
     uint8_t *found = side_replicas(&side);
     for (size_t m = 0; m < runs; m++)
-      same = same && memcmp(found + m * ROOM * bytes, (uint8_t *)trace->spins[i] + m * ROOM * bytes,
-                            sizes[m] * bytes) == 0;
+      same =
+          same && memcmp(found + m * ROOM * bytes, (uint8_t *)trace->at[i].spins + m * ROOM * bytes,
+                         sizes[m] * bytes) == 0;
     free(found);
+    same = same && measures(&side, &trace->at[i], runs);
     if (job->move != HEISENBERG_WOLFF || job->tunes)
       continue;
     side_read(&side, counted, side.ensemble.accepted, runs * sizeof *counted);
-    same = same && memcmp(counted, trace->reflected[i], runs * sizeof *counted) == 0;
+    same = same && memcmp(counted, trace->at[i].reflected, runs * sizeof *counted) == 0;
   }
   side_close(&side);
   return same;
@@ -206,8 +230,8 @@ follows(const struct job *job, const struct trace *trace, struct gpumc_device de
 
 static void free_trace(struct trace *trace)
 {
-  free(trace->spins[0]);
-  free(trace->spins[1]);
+  free(trace->at[0].spins);
+  free(trace->at[1].spins);
 }
 
 static void compare(const struct job *job, size_t runs)

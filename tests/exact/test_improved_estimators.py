@@ -67,7 +67,7 @@ class ImprovedEstimators(unittest.TestCase):
         """In errors, of all quantities at all temperatures."""
         plain = found if plain is None else plain
         off = [(found["improved_" + name] - plain[name]) /
-               np.hypot(found[f"improved_{name}_error"], plain[f"{name}_error"]) for name in NAMES]
+               np.hypot(found[f"improved_{name}_error"], plain[f"{name}_error"]) for name in NAMES if f"improved_{name}" in found]
         print("errors:", np.round(off, 2).tolist())
         return np.abs(off)
 
@@ -98,12 +98,35 @@ class ImprovedEstimators(unittest.TestCase):
                      dict(update="wolff", more="kernel: {clusters: 4}\n"),
                      dict(model="ising2d, shape: [16, 16], h: 0.05", beta=[0.3]),
                      dict(model="ising3d, shape: [8, 8, 8], J: -1", beta=[0.2]),
-                     dict(model="ea, shape: [12, 12], couplings: gaussian", beta=[0.5])):
+                     dict(model="ea, shape: [12, 12], couplings: gaussian", beta=[0.5]),
+                     dict(model="heisenberg, shape: [24]", beta=[2.0]),
+                     dict(model="heisenberg, shape: [16, 16], components: 2", beta=[0.8]),
+                     dict(model="heisenberg, shape: [8, 8, 8]", beta=[0.6, 0.693], update="[{heat_bath: 1}, {swendsen_wang: 1}]"),
+                     dict(model="heisenberg, shape: [8, 8, 8], components: 2, J: -1", beta=[0.4], update="wolff"),
+                     dict(model="heisenberg, shape: [10, 10], h: 0.2", beta=[0.8], more="kernel: {variant: double}\n"),
+                     dict(model="heisenberg, shape: [6, 6, 6], couplings: gaussian", beta=[0.5])):
             with self.subTest(**case), gpumc.folder() as folder:
                 simulate(folder, **case)
                 found = gpumc.summary(f"{folder}/out.h5")
                 self.assertEqual("improved_susceptibility" in found, "h:" not in case.get("model", ""))
                 self.assertLess(self.differences(found)[:2].max(), 4)
+
+    def test_components_of_spins(self):
+        """Of one axis for all n components: errors are smaller where correlations are short. The mean of a chain of O(3) spins is known
+        (Fisher, Am. J. Phys. 32, 343 (1964)), of N = 64 sites in a ring up to u^N = 1e-15: N <m^2> = (1 + u)/(1 - u), u = coth K - 1/K.
+        Control: one component alone."""
+        u = 1 / math.tanh(1.5) - 1 / 1.5
+        with gpumc.folder() as folder:
+            simulate(folder, model="heisenberg, shape: [64]", beta=[1.5])
+            found = gpumc.summary(f"{folder}/out.h5")
+            value, error = (found["improved_magnetization2" + of][0] for of in ("", "_error"))
+            exact = (1 + u) / (1 - u) / 64
+            print(f"off by {(value - exact) / error:.2f} errors; errors smaller by {found['magnetization2_error'][0] / error:.2f}")
+            self.assertLess(abs(value - exact), 4 * error)
+            self.assertGreater(abs(value / 3 - exact), 4 * error)
+            for name in NAMES:
+                self.assertGreater(found[f"{name}_error"][0] / found[f"improved_{name}_error"][0], 1, name)
+            np.testing.assert_allclose(found["improved_susceptibility"], 1.5 * 64 / 3 * found["improved_magnetization2"], rtol=1e-12)
 
     def test_parallel_tempering(self):
         with gpumc.folder() as folder:
@@ -125,8 +148,10 @@ class ImprovedEstimators(unittest.TestCase):
                  "that, alone or in turn with others, or leave improved_estimators out")
         for text, update, model, words in ((CONFIG, "heat_bath", "ising2d, shape: [8, 8]", needs),
                                            (PT, "metropolis", "", needs),
-                                           (CONFIG, "heat_bath", "heisenberg, shape: [8, 8]",
-                                            "model heisenberg has no improved_estimators")):
+                                           (CONFIG, "heat_bath", "heisenberg, shape: [8, 8]", needs),
+                                           (CONFIG.replace("beta: {{values: {beta}}}", "control: {{name: beta_pressure, values: [1]}}"),
+                                            "volume", "hard_disks, particles: 16, packing_fraction: 0.3",
+                                            "model hard_disks has no improved_estimators")):
             with self.subTest(model=model), gpumc.folder() as folder:
                 done = simulate(folder, text, expect=2, update=update, model=model)
                 self.assertEqual(done.stderr.count(words), 1, done.stderr)

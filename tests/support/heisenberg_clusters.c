@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/numerics/elementary.h"
 #include "models/heisenberg/heisenberg_physics.h"
 
 enum { GHOST = 3, DIRECTIONS = 4, NAMES = 128 };
@@ -226,11 +227,67 @@ static uint64_t wolff(struct search *search, uint32_t c)
   return size;
 }
 
-uint64_t
-heisenberg_clusters_sweep(const struct heisenberg_clusters *of, uint32_t time, uint32_t clusters)
+/* ---- measurements ---- */
+
+/* Of a cluster, or of all that are joined to the ghost, in units of 2^-28, and of 2^-30. */
+struct sums {
+  __int128 along, cosine[3], sine[3];
+};
+
+static size_t longest(const struct heisenberg_clusters *of)
+{
+  size_t length = 0;
+  for (size_t d = 0; d < of->dimension; d++)
+    length = of->shape[d] > length ? of->shape[d] : length;
+  return length;
+}
+
+static size_t coordinate(const struct heisenberg_clusters *of, size_t site, size_t d)
+{
+  for (size_t a = 0; a < d; a++)
+    site /= of->shape[a];
+  return site % of->shape[d];
+}
+
+/* Returns a number of 2^-28 times one of 2^-30, rounded to units of the latter. */
+static __int128 term(__int128 quanta, double wave)
+{
+  return (quanta * (__int128)rint(wave * 0x1p30) + (1 << 27)) >> 28;
+}
+
+static void add_site(const struct search *search, size_t site, struct sums *sums)
+{
+  const struct heisenberg_clusters *of = search->of;
+  const __int128 quanta = (__int128)rint(along(search, site) * 0x1p28);
+  sums->along += quanta;
+  for (size_t d = 0; d < of->dimension; d++) {
+    const double angle = 2.0 * GPUMC_PI * (double)coordinate(of, site, d) / (double)longest(of);
+    sums->cosine[d] += term(quanta, cos(angle));
+    sums->sine[d] += term(quanta, sin(angle));
+  }
+}
+
+/* Returns the square of a number of 2^-bits in units of the quantum. */
+static int64_t rounded_square(__int128 sum, int bits, double quantum)
+{
+  const int shift = 2 * bits + (int)log2(quantum);
+  return (int64_t)((sum * sum + ((__int128)1 << shift) / 2) >> shift);
+}
+
+static void add_squares(const struct search *search, const struct sums *sums,
+                        const double quantum[2], int64_t *square, int64_t *wave)
+{
+  const struct heisenberg_clusters *of = search->of;
+  *square += rounded_square(sums->along, 28, quantum[0]);
+  for (size_t d = 0; d < of->dimension; d++)
+    if (of->shape[d] == longest(of))
+      *wave += rounded_square(sums->cosine[d], 30, quantum[1]) +
+               rounded_square(sums->sine[d], 30, quantum[1]);
+}
+
+static struct search begin(const struct heisenberg_clusters *of, uint32_t time)
 {
   struct search search = {.of = of, .sites = 1, .time = time};
-  uint64_t reflected = 0;
   for (size_t d = 0; d < of->dimension; d++)
     search.sites *= of->shape[d];
   search.active = calloc(search.sites, DIRECTIONS * sizeof *search.active);
@@ -238,12 +295,53 @@ heisenberg_clusters_sweep(const struct heisenberg_clusters *of, uint32_t time, u
   search.cluster = calloc(search.sites, sizeof *search.cluster);
   if (search.active == NULL || search.is_found == NULL || search.cluster == NULL)
     abort();
+  return search;
+}
+
+static void end(struct search *search)
+{
+  free(search->active);
+  free(search->is_found);
+  free(search->cluster);
+}
+
+void heisenberg_clusters_measure(const struct heisenberg_clusters *of, uint32_t time,
+                                 const double quantum[2], int64_t *square, int64_t *wave)
+{
+  struct search search = begin(of, time);
+  struct sums held = {0};
+  int64_t axes = 0;
+  *square = *wave = 0;
+  draw_axis(&search, 0);
+  draw_bonds(&search, gpumc_random_label(GPUMC_RANDOM_LATTICE_CLUSTER, 0));
+  for (size_t name = 0; name < search.sites; name++) {
+    struct sums sums = {0};
+    bool is_joined;
+    if (search.is_found[name])
+      continue;
+    const size_t size = gather(&search, name, &is_joined);
+    for (size_t k = 0; k < size; k++)
+      add_site(&search, search.cluster[k], is_joined ? &held : &sums);
+    add_squares(&search, &sums, quantum, square, wave);
+  }
+  add_squares(&search, &held, quantum, square, wave);
+  for (size_t d = 0; d < of->dimension; d++)
+    axes += of->shape[d] == longest(of);
+  *wave /= axes;
+  end(&search);
+}
+
+/* ---- sweeps ---- */
+
+uint64_t
+heisenberg_clusters_sweep(const struct heisenberg_clusters *of, uint32_t time, uint32_t clusters)
+{
+  struct search search = begin(of, time);
+  uint64_t reflected = 0;
   if (clusters == 0)
     reflected = swendsen_wang(&search);
   for (uint32_t c = 0; c < clusters && (of->limit == 0 || reflected < of->limit); c++)
     reflected += wolff(&search, c);
-  free(search.active);
-  free(search.is_found);
-  free(search.cluster);
+  end(&search);
   return reflected;
 }

@@ -39,4 +39,9 @@ struct heisenberg_clusters {
 uint64_t
 heisenberg_clusters_sweep(const struct heisenberg_clusters *of, uint32_t time, uint32_t clusters);
 
+/* Computes the improved estimators from the bonds of a sweep with that time: the sum over clusters
+ * of the square along r, in units of quantum[0], and of their waves, in units of quantum[1]. */
+void heisenberg_clusters_measure(const struct heisenberg_clusters *of, uint32_t time,
+                                 const double quantum[2], int64_t *square, int64_t *wave);
+
 #endif

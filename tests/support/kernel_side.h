@@ -7,8 +7,8 @@
 
 enum { SIDE_RUNS_MAXIMUM = 8 };
 
-/* An ensemble on a device, with room for all channels and pairs of its model. Run m has size[m]
- * replicas, out of plan.capacity. */
+/* An ensemble on a device, with room for all pairs of its model, and for all channels but those
+ * that only other moves measure, NULL. Run m has size[m] replicas, out of plan.capacity. */
 struct kernel_side {
   struct gpumc_device device;
   struct gpumc_model model;

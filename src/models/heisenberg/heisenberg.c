@@ -164,6 +164,13 @@ describe_channels(struct gpumc_model *model, const struct heisenberg_parameters 
   describe_channel(model, HEISENBERG_DRIFT, sites, SUM_BITS);
   model->quantum[HEISENBERG_WAVE] = lattice_wave_quantum(sites);
   model->bound[HEISENBERG_WAVE] = longer * sites * sites / model->quantum[HEISENBERG_WAVE];
+  /* Rounded to the nearest, squares of clusters may exceed this by half a quantum each. */
+  model->quantum[HEISENBERG_CLUSTER_WAVE] = model->quantum[HEISENBERG_WAVE];
+  model->bound[HEISENBERG_CLUSTER_WAVE] = model->bound[HEISENBERG_WAVE] + 2.0 * sites;
+  model->quantum[HEISENBERG_CLUSTER_SQUARE] =
+      fmax(model->quantum[HEISENBERG_WAVE], ldexp(1.0, -2 * HEISENBERG_QUANTUM_BITS));
+  model->bound[HEISENBERG_CLUSTER_SQUARE] =
+      longer * sites * sites / model->quantum[HEISENBERG_CLUSTER_SQUARE] + sites;
 }
 
 /* At beta = 0, where <(S_i . S_j)^2> = <(S_i^x)^2> = 1/n. Both bonds of a pair along a side of

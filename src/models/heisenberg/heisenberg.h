@@ -80,9 +80,11 @@ double heisenberg_chiralities(const struct gpumc_model *model);
 /* Returns the data of the model that heisenberg_record needs. */
 struct heisenberg_units heisenberg_units_of(const struct gpumc_model *model);
 struct lattice_wave heisenberg_wave_of(const struct gpumc_model *model);
+/* Returns the binary exponent of the unit of HEISENBERG_CLUSTER_SQUARE in squares of quanta. */
+uint32_t heisenberg_cluster_shift(const struct gpumc_model *model);
 
 /* The tables of the model (heisenberg_measured.c), of its moves, and its kernels. */
-enum { HEISENBERG_MEANS = 18, HEISENBERG_QUANTITIES = 25 };
+enum { HEISENBERG_MEANS = 20, HEISENBERG_QUANTITIES = 29 };
 extern const struct gpumc_control heisenberg_controls[HEISENBERG_CONTROLS];
 void heisenberg_coefficients(const struct gpumc_model *model, const double *control,
                              double *coefficient);

@@ -23,6 +23,9 @@ enum heisenberg_channel {
   HEISENBERG_ACROSS,          /* (sum of S_i x S_j)^2, likewise */
   HEISENBERG_DRIFT,           /* N max ||S_i| - 1|: the effect of rounding on the lengths */
   HEISENBERG_WAVE,            /* |sum of S_i exp(i k r_i)|^2, k the smallest along each axis */
+  HEISENBERG_STATE_CHANNELS,  /* those above are functions of the spins, those below of clusters */
+  HEISENBERG_CLUSTER_SQUARE = HEISENBERG_STATE_CHANNELS, /* cluster/cluster_physics.h */
+  HEISENBERG_CLUSTER_WAVE,
   HEISENBERG_CHANNELS
 };
 

@@ -338,23 +338,60 @@ static enum gpumc_status create(const struct lattice_cpu_layout *layout, size_t 
   return status;
 }
 
-static enum gpumc_status sweep_all(struct gpumc_ensemble *ensemble,
-                                   const struct gpumc_target *target, uint32_t sweeps,
-                                   int64_t *const *channel, struct gpumc_error *error)
+static struct heisenberg_cluster_sweep
+clusters_with(const struct gpumc_ensemble *ensemble, const double *control)
 {
   const struct tables *tables = tables_of(ensemble);
-  const struct heisenberg_cluster_sweep with = {
+  return (struct heisenberg_cluster_sweep){
       .clusters = &tables->clusters,
-      .control = target->control,
+      .control = control,
       .couplings = tables->couplings,
       .sample_bytes = tables->sample_bytes,
       .single = is_single(ensemble),
   };
-  if (!heisenberg_cluster_moves(&ensemble->plan))
-    return lattice_cpu_sweep(ensemble, target, sweeps, channel, error);
-  if (sweeps > 0)
-    heisenberg_cluster_cpu_sweep(ensemble, &with, sweeps);
-  return channel != NULL ? lattice_cpu_measure(ensemble, channel, error) : GPUMC_OK;
+}
+
+/* Measures what is of clusters, of replicas at that time. */
+static void measure_clusters(const struct gpumc_ensemble *ensemble, const double *control,
+                             uint32_t time, int64_t *const *channel)
+{
+  const struct tables *tables = tables_of(ensemble);
+  const struct heisenberg_cluster_sweep with = clusters_with(ensemble, control);
+  const struct lattice_cluster_scale scale = {
+      .wave = tables->wave,
+      .shift = heisenberg_cluster_shift(ensemble->model),
+      .cosine = tables->cosine,
+      .sine = tables->sine,
+  };
+  if (heisenberg_cluster_is_planned(&ensemble->plan))
+    heisenberg_cluster_cpu_measure(ensemble, &with, time, &scale, channel);
+}
+
+static enum gpumc_status sweep_all(struct gpumc_ensemble *ensemble,
+                                   const struct gpumc_target *target, uint32_t sweeps,
+                                   int64_t *const *channel, struct gpumc_error *error)
+{
+  if (!heisenberg_cluster_moves(&ensemble->plan)) {
+    GPUMC_TRY(lattice_cpu_sweep(ensemble, target, sweeps, channel, error));
+  } else {
+    const struct heisenberg_cluster_sweep with = clusters_with(ensemble, target->control);
+    if (sweeps > 0)
+      heisenberg_cluster_cpu_sweep(ensemble, &with, sweeps);
+    if (channel != NULL)
+      GPUMC_TRY(lattice_cpu_measure(ensemble, channel, error));
+  }
+  if (channel != NULL)
+    measure_clusters(ensemble, sweeps > 0 ? target->control : ensemble->control,
+                     ensemble->time + sweeps, channel);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status
+measure_all(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
+{
+  GPUMC_TRY(lattice_cpu_measure(ensemble, channel, error));
+  measure_clusters(ensemble, ensemble->control, ensemble->time, channel);
+  return GPUMC_OK;
 }
 
 #define KERNEL(precision, names)                                                                   \
@@ -405,7 +442,7 @@ static enum gpumc_status sweep_all(struct gpumc_ensemble *ensemble,
       .create = create_##precision,                                                                \
       .start = lattice_cpu_start,                                                                  \
       .sweep = sweep_all,                                                                          \
-      .measure = lattice_cpu_measure,                                                              \
+      .measure = measure_all,                                                                      \
       .gather = lattice_cpu_gather,                                                                \
       .exchange = lattice_cpu_exchange,                                                            \
       .compare = lattice_cpu_compare,                                                              \

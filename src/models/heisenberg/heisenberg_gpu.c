@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "models/heisenberg/cluster/cluster.h"
 #include "models/heisenberg/cluster/cluster_host_gpu.h"
 #include "models/heisenberg/heisenberg.h"
 #include "models/heisenberg/walk/heisenberg_walk_host.h"
@@ -350,6 +351,47 @@ static enum gpumc_status sweep_clusters(struct gpumc_ensemble *ensemble, const d
   return heisenberg_cluster_gpu_sweep(ensemble, &replicas, rules, sweeps, error);
 }
 
+/* Measures what is of clusters, of replicas at that time. */
+static enum gpumc_status measure_clusters(struct gpumc_ensemble *ensemble, const double *control,
+                                          uint32_t time, int64_t *const *channel,
+                                          struct gpumc_error *error)
+{
+  const struct heisenberg_replicas replicas = replicas_of(ensemble);
+  struct heisenberg_rule *rules = lattice_gpu_table(ensemble, place_of_rules(&ensemble->plan));
+  const int32_t *cosine = lattice_gpu_table(ensemble, place_of_waves(&ensemble->plan));
+  struct lattice_cluster_scale scale = {
+      .wave = heisenberg_wave_of(ensemble->model),
+      .shift = heisenberg_cluster_shift(ensemble->model),
+      .cosine = cosine,
+  };
+  scale.sine = cosine + scale.wave.length;
+  if (!heisenberg_cluster_is_planned(&ensemble->plan) ||
+      (channel[HEISENBERG_CLUSTER_SQUARE] == NULL && channel[HEISENBERG_CLUSTER_WAVE] == NULL))
+    return GPUMC_OK;
+  GPUMC_TRY(bring_rules(ensemble, control, rules, error));
+  return heisenberg_cluster_gpu_measure(ensemble, &replicas, rules, &scale, time, channel, error);
+}
+
+static enum gpumc_status
+measure_all(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
+{
+  GPUMC_TRY(measure(ensemble, channel, error));
+  return measure_clusters(ensemble, ensemble->control, ensemble->time, channel, error);
+}
+
+/* After that many sweeps. */
+static enum gpumc_status measure_after(struct gpumc_ensemble *ensemble, const double *control,
+                                       uint32_t sweeps, int64_t *const *channel,
+                                       struct gpumc_error *error)
+{
+  if (channel == NULL)
+    return GPUMC_OK;
+  if (sweeps == 0)
+    return measure_all(ensemble, channel, error);
+  GPUMC_TRY(measure(ensemble, channel, error));
+  return measure_clusters(ensemble, control, ensemble->time + sweeps, channel, error);
+}
+
 static enum gpumc_status sweep_by(sweep_driver *driver, struct gpumc_ensemble *ensemble,
                                   const struct gpumc_target *target, uint32_t sweeps,
                                   int64_t *const *channel, struct gpumc_error *error)
@@ -379,7 +421,7 @@ static enum gpumc_status sweep_by(sweep_driver *driver, struct gpumc_ensemble *e
     GPUMC_TRY(bring_rules(ensemble, target->control, rules, error));
     GPUMC_TRY(driver(&arguments, error));
   }
-  return channel != NULL ? measure(ensemble, channel, error) : GPUMC_OK;
+  return measure_after(ensemble, target->control, sweeps, channel, error);
 }
 
 static enum gpumc_status
@@ -411,7 +453,7 @@ static size_t fills_float(const struct gpumc_model *model, const struct gpumc_de
   {                                                                                                \
     if (sweeps > 0 && ensemble->plan.move >= HEISENBERG_LOCAL_MOVES) {                             \
       GPUMC_TRY(sweep_clusters(ensemble, target->control, sweeps, error));                         \
-      return channel != NULL ? measure(ensemble, channel, error) : GPUMC_OK;                       \
+      return measure_after(ensemble, target->control, sweeps, channel, error);                     \
     }                                                                                              \
     return sweep_by(ensemble->model->disorder ? heisenberg_sweep_quenched_##name                   \
                                               : heisenberg_sweep_##name,                           \
@@ -425,7 +467,7 @@ static size_t fills_float(const struct gpumc_model *model, const struct gpumc_de
       .create = create_##layout,                                                                   \
       .start = randomize,                                                                          \
       .sweep = sweep_##name,                                                                       \
-      .measure = measure,                                                                          \
+      .measure = measure_all,                                                                      \
       .gather = lattice_gpu_gather,                                                                \
       .exchange = lattice_gpu_exchange,                                                            \
       .compare = compare,                                                                          \

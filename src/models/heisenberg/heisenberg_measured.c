@@ -50,6 +50,17 @@ const struct gpumc_channel heisenberg_channels[HEISENBERG_CHANNELS] = {
                    "squared amplitude at the smallest wave vectors, averaged over them, per site",
                    "1", "|M_k|^2"},
          LATTICE_WAVE_REQUEST},
+    [HEISENBERG_CLUSTER_SQUARE] = {.label = {"cluster_square",
+                                             "sum over clusters of the squared magnetization along "
+                                             "a random axis, per site",
+                                             "1", "Σ (r M_c)^2"},
+                                   LATTICE_IMPROVED_REQUEST},
+    [HEISENBERG_CLUSTER_WAVE] =
+        {.label = {"cluster_wave",
+                   "sum over clusters of the squared amplitude along a random axis at the smallest "
+                   "wave vectors, averaged over them, per site",
+                   "1", "Σ |r M_c,k|^2"},
+         LATTICE_IMPROVED_REQUEST},
 };
 
 const struct gpumc_control heisenberg_controls[HEISENBERG_CONTROLS] = {
@@ -95,6 +106,11 @@ struct lattice_wave heisenberg_wave_of(const struct gpumc_model *model)
   return lattice_wave_of(&heisenberg_parameters(model)->lattice, model->quantum[HEISENBERG_WAVE]);
 }
 
+uint32_t heisenberg_cluster_shift(const struct gpumc_model *model)
+{
+  return (uint32_t)(ilogb(model->quantum[HEISENBERG_CLUSTER_SQUARE]) + 2 * HEISENBERG_QUANTUM_BITS);
+}
+
 /* ---- pairs ---- */
 
 const struct gpumc_pair heisenberg_pairs[HEISENBERG_PAIRS] = {
@@ -131,8 +147,10 @@ enum {
   MEAN_OVERLAP_WAVE,
   MEAN_CHIRALITY_OVERLAP2,
   MEAN_CHIRALITY_OVERLAP4,
+  MEAN_CLUSTER_SQUARE,
+  MEAN_CLUSTER_WAVE,
 };
-_Static_assert(MEAN_CHIRALITY_OVERLAP4 + 1 == HEISENBERG_MEANS, "as many as the header says");
+_Static_assert(MEAN_CLUSTER_WAVE + 1 == HEISENBERG_MEANS, "as many as the header says");
 
 /* Responses to the moved control. */
 enum { IN_BETA = 1 << HEISENBERG_BETA, IN_FIELD = 1 << HEISENBERG_FIELD };
@@ -231,6 +249,19 @@ const struct gpumc_mean heisenberg_means[HEISENBERG_MEANS] = {
                                  .source = GPUMC_MEAN_PAIR,
                                  .index = HEISENBERG_PAIR_CHIRALITY,
                                  .power = 4},
+    [MEAN_CLUSTER_SQUARE] = {.label = {"cluster_square",
+                                       "sum over clusters of the squared magnetization along a "
+                                       "random axis, per site",
+                                       "1", "<Σ (r M_c)^2>/N"},
+                             .index = HEISENBERG_CLUSTER_SQUARE,
+                             .power = 1},
+    [MEAN_CLUSTER_WAVE] = {.label = {"cluster_wave",
+                                     "sum over clusters of the squared amplitude along a random "
+                                     "axis at the smallest wave vectors, averaged over them, per "
+                                     "site",
+                                     "1", "<Σ |r M_c,k|^2>/N"},
+                           .index = HEISENBERG_CLUSTER_WAVE,
+                           .power = 1},
 };
 
 /* C = beta^2 N (<e^2> - <e>^2), with <e_1 e_2> for <e>^2 if it is measured. */
@@ -302,6 +333,45 @@ correlation_length_scale(const struct gpumc_model *model, const double *control,
   (void)control;
   return lattice_correlation_length_scale(
       model, lattice_wave_number(&heisenberg_parameters(model)->lattice), mean);
+}
+
+/* ---- improved estimators: the means are N <m^2>/n and S(k_min)/n ---- */
+
+static double
+improved_square(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)control;
+  return heisenberg_parameters(model)->components * mean[0] / (double)model->sites;
+}
+
+static double
+improved_susceptibility(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)model;
+  return control[HEISENBERG_BETA] * mean[0];
+}
+
+static double improved_structure_factor(const struct gpumc_model *model, const double *control,
+                                        const double *mean)
+{
+  (void)control;
+  return heisenberg_parameters(model)->components * mean[0];
+}
+
+static double improved_correlation_length(const struct gpumc_model *model, const double *control,
+                                          const double *mean)
+{
+  const double plain[] = {improved_square(model, control, mean),
+                          improved_structure_factor(model, control, mean + 1)};
+  return correlation_length(model, control, plain);
+}
+
+static double improved_correlation_length_scale(const struct gpumc_model *model,
+                                                const double *control, const double *mean)
+{
+  const double plain[] = {improved_square(model, control, mean),
+                          improved_structure_factor(model, control, mean + 1)};
+  return correlation_length_scale(model, control, plain);
 }
 
 /* ---- overlaps ---- */
@@ -466,4 +536,36 @@ const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES] = {
      .n_uses = 1,
      .uses = {MEAN_CHIRALITY_OVERLAP2},
      .value = chi_chirality},
+    /* Averages over states and bonds: those of the states alone are not what is reweighted. */
+    {.label = {"improved_magnetization2",
+               "improved estimator of the second moment of the magnetization per site", "1",
+               "<m^2>"},
+     .n_uses = 1,
+     .uses = {MEAN_CLUSTER_SQUARE},
+     .value = improved_square,
+     .of_moves = true},
+    {.label = {"improved_susceptibility",
+               "improved estimator of the susceptibility without a field", GPUMC_UNIT_BETA, "χ"},
+     .n_uses = 1,
+     .uses = {MEAN_CLUSTER_SQUARE},
+     .value = improved_susceptibility,
+     .is_known = lattice_is_infinitely_hot,
+     .of_moves = true,
+     WITHOUT_FIELD},
+    {.label = {"improved_structure_factor",
+               "improved estimator of the structure factor at the smallest wave vectors, averaged "
+               "over them",
+               "1", "S(k_min)"},
+     .n_uses = 1,
+     .uses = {MEAN_CLUSTER_WAVE},
+     .value = improved_structure_factor,
+     .of_moves = true},
+    {.label = {"improved_correlation_length",
+               "improved estimator of the second-moment correlation length", "sites", "ξ"},
+     .n_uses = 2,
+     .uses = {MEAN_CLUSTER_SQUARE, MEAN_CLUSTER_WAVE},
+     .value = improved_correlation_length,
+     .scale = improved_correlation_length_scale,
+     .of_moves = true,
+     WITHOUT_FIELD},
 };

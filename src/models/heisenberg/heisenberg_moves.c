@@ -55,6 +55,9 @@ static uint32_t cycle_of_mixed(const struct gpumc_kernel_options *options)
 
 static const char *const keys_of_mixed[] = {"over_relaxation", NULL};
 
+/* Improved estimators. */
+enum { OF_CLUSTERS = 1 << HEISENBERG_CLUSTER_SQUARE | 1 << HEISENBERG_CLUSTER_WAVE };
+
 const struct gpumc_move heisenberg_moves[HEISENBERG_MOVES] = {
     [HEISENBERG_MIXED] =
         {.name = "mixed",
@@ -81,11 +84,13 @@ const struct gpumc_move heisenberg_moves[HEISENBERG_MOVES] = {
     [HEISENBERG_SWENDSEN_WANG] =
         {.name = "swendsen_wang",
          .summary = "all clusters of spins joined by active bonds are found, and each is reflected "
-                    "at a random plane with probability 1/2"},
+                    "at a random plane with probability 1/2",
+         .measures = OF_CLUSTERS},
     [HEISENBERG_WOLFF] = {.name = "wolff",
                           .summary = "kernel.clusters clusters, each that of a random spin, are "
                                      "reflected at random planes one after the other",
-                          .step = &clusters},
+                          .step = &clusters,
+                          .measures = OF_CLUSTERS},
 };
 
 const struct gpumc_key heisenberg_keys[] = {

@@ -10,12 +10,6 @@
 _Static_assert((int)ISING_BETA == LATTICE_BETA && (int)ISING_FIELD == LATTICE_FIELD,
                "controls that models of spins share");
 
-#define IMPROVED_REQUEST                                                                           \
-  .request_key = "improved_estimators",                                                            \
-  .request = "Whether susceptibility, structure factor at the smallest wave vectors and "          \
-             "correlation length are also measured from clusters: averages over all flips of the " \
-             "clusters that a Swendsen-Wang sweep would find, instead of one of them."
-
 const struct gpumc_channel ising_channels[ISING_CHANNELS] = {
     [ISING_ENERGY] = {.label = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "E"}},
     [ISING_MAGNETIZATION] = {.label = {"magnetization", "magnetization per site", "1", "M"}},
@@ -27,12 +21,12 @@ const struct gpumc_channel ising_channels[ISING_CHANNELS] = {
     [ISING_CLUSTER_SQUARE] = {.label = {"cluster_square",
                                         "sum over clusters of the squared magnetization, per site",
                                         "1", "Σ M_c^2"},
-                              IMPROVED_REQUEST},
+                              LATTICE_IMPROVED_REQUEST},
     [ISING_CLUSTER_WAVE] = {.label = {"cluster_wave",
                                       "sum over clusters of the squared amplitude at the smallest "
                                       "wave vectors, averaged over them, per site",
                                       "1", "Σ |M_c,k|^2"},
-                            IMPROVED_REQUEST},
+                            LATTICE_IMPROVED_REQUEST},
 };
 
 const struct gpumc_control ising_controls[ISING_CONTROLS] = {

@@ -43,4 +43,11 @@ double lattice_correlation_length_scale(const struct gpumc_model *model, double 
   .request = "Whether the structure factor at the smallest wave vectors is measured, and with it " \
              "the correlation length."
 
+/* The request of channels of squared sums over clusters (clusters/clusters_squares.h). */
+#define LATTICE_IMPROVED_REQUEST                                                                   \
+  .request_key = "improved_estimators",                                                            \
+  .request = "Whether susceptibility, structure factor at the smallest wave vectors and "          \
+             "correlation length are also measured from clusters: averages over all flips of the " \
+             "clusters that a Swendsen-Wang sweep would find, instead of one of them."
+
 #endif

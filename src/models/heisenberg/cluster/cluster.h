@@ -6,19 +6,20 @@
 #include "core/numerics/isa.h"
 #include "models/heisenberg/cluster/cluster_physics.h"
 #include "models/heisenberg/heisenberg.h"
-#include "models/lattice/clusters/clusters_cpu.h"
+#include "models/lattice/clusters/clusters_squares_cpu.h"
 
 /* ---- one replica, compiled once for each instruction-set level ---- */
 
 /* Sites of a block, whose bonds are drawn when one of Wolff's clusters first comes there. */
 enum { HEISENBERG_CLUSTER_BLOCK = 32 };
 
-/* A sweep of a replica. coupling, field: J (J w with `couplings`) and h; couplings and spins as in
- * heisenberg_isa.h. In the order of sites, with room for some more vectors: along[sites], the
- * components along r, in the kernel's precision. For Wolff's clusters marks[sites], and used and
- * state[blocks of sites]. */
+/* A sweep of a replica, or a measurement, in which nothing is reflected. coupling, field: J (J w
+ * with `couplings`) and h; couplings and spins as in heisenberg_isa.h. In the order of sites, with
+ * room for some more vectors: along[sites], the components along r, in the kernel's precision. For
+ * Wolff's clusters marks[sites], and used and state[blocks of sites]. */
 struct heisenberg_cluster_work {
   struct lattice_cluster_graph graph;
+  bool measures;
   int components;
   double beta, coupling, field;
   const void *couplings;
@@ -31,8 +32,8 @@ struct heisenberg_cluster_work {
 struct heisenberg_cluster_ops {
   /* Computes the components along r. */
   void (*project)(const struct heisenberg_cluster_work *work, size_t first, size_t end);
-  /* After all have done so: draws the flips of their names and the bonds of their sites, and labels
-   * clusters by the bonds within them. */
+  /* After all have done so: draws the flips of their names, of which a measurement sets all, and
+   * the bonds of their sites, and labels clusters by the bonds within them. */
   void (*bind)(const struct heisenberg_cluster_work *work, size_t first, size_t end);
   /* After that: joins clusters by the bonds from the last of them to the next layer. */
   void (*join)(const struct heisenberg_cluster_work *work, size_t end);
@@ -41,6 +42,8 @@ struct heisenberg_cluster_ops {
   void (*name)(const struct heisenberg_cluster_work *work, size_t first, size_t end);
   /* After that, in a field: reflects clusters, those joined to the ghost left out. */
   void (*flip)(const struct heisenberg_cluster_work *work, size_t first, size_t end);
+  /* lattice_cluster_sum, of a heisenberg_cluster_work: components along r. */
+  lattice_cluster_sum *sum;
   /* Reflects that many of Wolff's clusters, or fewer that have `limit` sites; returns theirs. */
   uint64_t (*wolff)(const struct heisenberg_cluster_work *work, uint32_t clusters, uint64_t limit);
 };
@@ -87,5 +90,11 @@ struct heisenberg_cluster_sweep {
 };
 void heisenberg_cluster_cpu_sweep(const struct gpumc_ensemble *ensemble,
                                   const struct heisenberg_cluster_sweep *with, uint32_t sweeps);
+/* Measures the wanted ones of the channels HEISENBERG_CLUSTER_SQUARE and HEISENBERG_CLUSTER_WAVE,
+ * with the bonds of a sweep with that time. */
+void heisenberg_cluster_cpu_measure(const struct gpumc_ensemble *ensemble,
+                                    const struct heisenberg_cluster_sweep *with, uint32_t time,
+                                    const struct lattice_cluster_scale *scale,
+                                    int64_t *const *channel);
 
 #endif

@@ -1,6 +1,7 @@
 /* Host code of cluster moves of O(n) spins on a GPU. */
 #include "models/heisenberg/cluster/cluster_host_gpu.h"
 
+#include "models/heisenberg/cluster/cluster.h"
 #include "models/heisenberg/cluster/cluster_gpu.h"
 #include "models/heisenberg/heisenberg.h"
 #include "models/lattice/clusters/clusters_step.h"
@@ -19,11 +20,12 @@ size_t heisenberg_cluster_scratch_bytes(const struct gpumc_model *model,
 {
   const struct heisenberg_cluster_gpu arguments = {
       .replicas.lattice = heisenberg_gpu_lattice_of(&heisenberg_parameters(model)->lattice)};
-  size_t most = 0;
+  const size_t replicas = plan->runs * plan->capacity;
+  size_t most = plan->channels > HEISENBERG_CLUSTER_SQUARE && heisenberg_cluster_is_planned(plan)
+                    ? heisenberg_cluster_squares_scratch(&arguments, replicas)
+                    : 0;
   for (uint32_t move = HEISENBERG_LOCAL_MOVES; move < HEISENBERG_MOVES; move++) {
-    const size_t bytes = gpumc_plan_makes(plan, move)
-                             ? scratch_of(&arguments, move, plan->runs * plan->capacity)
-                             : 0;
+    const size_t bytes = gpumc_plan_makes(plan, move) ? scratch_of(&arguments, move, replicas) : 0;
     most = bytes > most ? bytes : most;
   }
   return most;
@@ -60,4 +62,26 @@ enum gpumc_status heisenberg_cluster_gpu_sweep(struct gpumc_ensemble *ensemble,
   GPUMC_TRY(lattice_gpu_scratch(ensemble, bytes, &arguments.scratch, error));
   return plan->move == HEISENBERG_WOLFF ? sweep_wolff(ensemble, &arguments, error)
                                         : heisenberg_swendsen_wang_sweep(&arguments, error);
+}
+
+enum gpumc_status heisenberg_cluster_gpu_measure(struct gpumc_ensemble *ensemble,
+                                                 const struct heisenberg_replicas *replicas,
+                                                 const struct heisenberg_rule *rules,
+                                                 const struct lattice_cluster_scale *scale,
+                                                 uint32_t time, int64_t *const *channel,
+                                                 struct gpumc_error *error)
+{
+  struct heisenberg_cluster_gpu_squares arguments = {
+      .clusters = {.replicas = *replicas, .rules = rules},
+      .scale = *scale,
+      .time = time,
+      .square = channel[HEISENBERG_CLUSTER_SQUARE],
+      .wave = channel[HEISENBERG_CLUSTER_WAVE],
+  };
+  const size_t bytes = heisenberg_cluster_squares_scratch(&arguments.clusters,
+                                                          ensemble->runs * ensemble->plan.capacity);
+  if (arguments.square == NULL && arguments.wave == NULL)
+    return GPUMC_OK;
+  GPUMC_TRY(lattice_gpu_scratch(ensemble, bytes, &arguments.clusters.scratch, error));
+  return heisenberg_cluster_squares_measure(&arguments, error);
 }

@@ -4,6 +4,7 @@
 
 #include "core/simulation/kernel.h"
 #include "models/heisenberg/heisenberg_gpu.h"
+#include "models/lattice/clusters/clusters_squares.h"
 
 /* The scratch of the plan's cluster moves; 0: it makes none. */
 size_t heisenberg_cluster_scratch_bytes(const struct gpumc_model *model,
@@ -15,5 +16,14 @@ heisenberg_cluster_gpu_sweep(struct gpumc_ensemble *ensemble,
                              const struct heisenberg_replicas *replicas,
                              const struct heisenberg_rule *rules, uint32_t sweeps,
                              struct gpumc_error *error);
+
+/* Measures the wanted ones of the channels HEISENBERG_CLUSTER_SQUARE and HEISENBERG_CLUSTER_WAVE,
+ * with the bonds of a sweep with that time; of scale the tables are in device memory. */
+GPUMC_MUST_CHECK enum gpumc_status
+heisenberg_cluster_gpu_measure(struct gpumc_ensemble *ensemble,
+                               const struct heisenberg_replicas *replicas,
+                               const struct heisenberg_rule *rules,
+                               const struct lattice_cluster_scale *scale, uint32_t time,
+                               int64_t *const *channel, struct gpumc_error *error);
 
 #endif

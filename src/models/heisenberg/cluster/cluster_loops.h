@@ -231,7 +231,10 @@ static void bind(const struct heisenberg_cluster_work *work, size_t first, size_
   const size_t length = graph->shape->checkerboard.length_x, layer = graph->shape->layer;
   const struct drawing drawing = drawing_of(work, 0, lattice_cluster_label(LATTICE_CLUSTER_BONDS));
   size_t line = first * layer / length;
-  lattice_cluster_draw_flips(graph, first, end);
+  if (work->measures)
+    lattice_cluster_free_names(graph, first, end);
+  else
+    lattice_cluster_draw_flips(graph, first, end);
   for (size_t at = first * layer; at < end * layer; at += CHUNK) {
     const size_t n = end * layer - at < CHUNK ? end * layer - at : CHUNK;
     bind_sites(work, &drawing, at, n);
@@ -254,7 +257,7 @@ static void name(const struct heisenberg_cluster_work *work, size_t first, size_
     lattice_cluster_find_names(work->graph.label, first * layer, at, n);
     if (work->field != 0.0)
       lattice_cluster_hold(&work->graph, at, n);
-    else
+    else if (!work->measures)
       mirror_sites(work, axis, at, at + n);
   }
 }
@@ -266,6 +269,60 @@ static void flip(const struct heisenberg_cluster_work *work, size_t first, size_
     mirror_sites(work, plane_of(work, 0).axis, first * layer, end * layer);
 }
 
+/* ---- measurements ---- */
+
+/* Returns, for each sum, the number of the table that a row's sites have in common; those along x
+ * have one each, and spins have none. */
+static void factors_of(const struct heisenberg_cluster_work *work,
+                       const struct lattice_cluster_squares *squares, size_t line,
+                       int32_t factor[LATTICE_CLUSTER_SUMS])
+{
+  const size_t length_y = work->graph.shape->checkerboard.length_y;
+  const size_t place[] = {0, line % length_y, line / length_y};
+  for (size_t w = 0; w < squares->width; w++) {
+    const uint32_t k = squares->kind[w];
+    factor[w] =
+        k == LATTICE_CLUSTER_SPINS
+            ? 0
+            : lattice_cluster_table_of(squares->scale, k)[place[lattice_cluster_axis_of(k)]];
+  }
+}
+
+/* Returns what a site of a row adds to sum number w. */
+static int64_t value_of(const struct lattice_cluster_squares *squares, size_t w, int32_t quanta,
+                        size_t x, int32_t factor)
+{
+  const uint32_t k = squares->kind[w];
+  if (k == LATTICE_CLUSTER_SPINS)
+    return quanta;
+  const bool along_x = lattice_cluster_axis_of(k) == 0;
+  return heisenberg_cluster_term(quanta,
+                                 along_x ? lattice_cluster_table_of(squares->scale, k)[x] : factor);
+}
+
+static void
+sum(const void *of, const struct lattice_cluster_squares *squares, size_t first, size_t end)
+{
+  const struct heisenberg_cluster_work *work = of;
+  const size_t length = work->graph.shape->checkerboard.length_x, layer = work->graph.shape->layer;
+  int32_t factor[LATTICE_CLUSTER_SUMS];
+  for (size_t at = first * layer; at < end * layer; at += length) {
+    const REAL *along = (const REAL *)work->along + at;
+    const uint32_t *label = work->graph.label + at;
+    factors_of(work, squares, at / length, factor);
+    for (size_t x = 0; x < length;) {
+      const uint32_t name = label[x];
+      int64_t value[LATTICE_CLUSTER_SUMS] = {0};
+      for (; x < length && label[x] == name; x++) {
+        const int32_t quanta = HEISENBERG_NAME(heisenberg_quanta)(along[x]);
+        for (size_t w = 0; w < squares->width; w++)
+          value[w] += value_of(squares, w, quanta, x, factor[w]);
+      }
+      lattice_cluster_squares_count(squares, name, value);
+    }
+  }
+}
+
 #include "models/heisenberg/cluster/cluster_wolff_loops.h"
 
 extern const struct heisenberg_cluster_ops GPUMC_ISA_NAME(OPS);
@@ -275,5 +332,6 @@ const struct heisenberg_cluster_ops GPUMC_ISA_NAME(OPS) = {
     .join = join,
     .name = name,
     .flip = flip,
+    .sum = sum,
     .wolff = wolff,
 };

@@ -16,6 +16,14 @@
  * active iff (floor(u / 2) + 1/2) / 2^31 is below its probability, u the bond's random number. Two
  * sites share a counter if the field is 0 and the lattice is no cubic one.
  *
+ * Measured at a time, with r and the bonds that a sweep of Swendsen-Wang with that time would draw:
+ * the averages over all flips of the clusters, given the bonds (improved estimators; U. Wolff,
+ * Nucl. Phys. B 334, 581 (1990)), of (r . M)^2 and of the squared amplitudes of waves of a_i, which
+ * are, for any r, M^2/n and |M_k|^2/n on average. As for Ising spins
+ * (ising/cluster/cluster_rules.h), with the integers round(a_i 2^28) in place of signs, and in
+ * waves their products with the table's numbers, each rounded to units of the table
+ * (heisenberg_cluster_term).
+ *
  * r is drawn as the spins of starting states are, n = 3 and n = 2, from the words a, b, c, d of the
  * counter {c, replica, time, (LATTICE_CLUSTER, 2)}: c = 0, or the number of Wolff's cluster. */
 #ifndef GPUMC_HEISENBERG_CLUSTER_PHYSICS_H
@@ -31,6 +39,13 @@ enum { HEISENBERG_CLUSTER_AXIS = LATTICE_CLUSTER_FLIPS + 1 };
 GPUMC_HOST_DEVICE static inline bool heisenberg_cluster_paired(size_t dimension, double field)
 {
   return dimension < 3 && field == 0.0;
+}
+
+/* Returns a component in quanta times a number of the table of a wave, in units of the table. */
+GPUMC_HOST_DEVICE static inline int64_t heisenberg_cluster_term(int32_t quanta, int32_t table)
+{
+  const int64_t half = (int64_t)1 << (HEISENBERG_QUANTUM_BITS - 1);
+  return ((int64_t)quanta * table + half) >> HEISENBERG_QUANTUM_BITS;
 }
 
 #define HEISENBERG_PRECISION double

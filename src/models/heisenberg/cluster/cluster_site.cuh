@@ -260,6 +260,19 @@ struct heisenberg_labels {
   uint32_t *label, *state;
 };
 
+/* Scratch: labels, then states, of the replicas of all runs. */
+GPUMC_HOST_DEVICE static inline struct heisenberg_labels
+heisenberg_labels_of(const struct heisenberg_cluster_gpu *arguments, uint32_t run, size_t replica)
+{
+  const struct lattice_batch *batch = &arguments->replicas.batch;
+  const size_t sites = 2 * (size_t)arguments->replicas.lattice.colour;
+  uint32_t *all = (uint32_t *)arguments->scratch;
+  const size_t first = (run * batch->capacity + replica) * sites;
+  const struct heisenberg_labels labels = {all + first,
+                                           all + batch->runs * batch->capacity * sites + first};
+  return labels;
+}
+
 template <class KIND, int N>
 GPUMC_HOST_DEVICE static inline void heisenberg_bind(const struct heisenberg_graph<KIND> *graph,
                                                      struct heisenberg_labels labels, uint32_t site)

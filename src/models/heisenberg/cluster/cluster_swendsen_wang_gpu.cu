@@ -7,7 +7,6 @@ enum { THREADS = 256 };
 
 enum step { BIND, JOIN, NAME, FLIP, STEPS };
 
-/* Scratch: labels, then states, of the replicas of all runs. */
 static size_t sites_of(const struct heisenberg_cluster_gpu *arguments)
 {
   return 2 * (size_t)arguments->replicas.lattice.colour;
@@ -29,10 +28,7 @@ static __global__ void __launch_bounds__(THREADS)
   const uint32_t run = blockIdx.y, site = (uint32_t)(number - replica * sites);
   if (replica >= batch->size[run])
     return;
-  uint32_t *all = (uint32_t *)arguments.scratch;
-  const size_t first = (run * batch->capacity + replica) * sites;
-  const struct heisenberg_labels labels = {all + first,
-                                           all + batch->runs * batch->capacity * sites + first};
+  const struct heisenberg_labels labels = heisenberg_labels_of(&arguments, run, replica);
   if (STEP == JOIN)
     heisenberg_join(&arguments.replicas.lattice, labels, site);
   if (STEP == NAME)
@@ -49,9 +45,10 @@ static __global__ void __launch_bounds__(THREADS)
     heisenberg_flip<KIND, N>(&graph, labels, site);
 }
 
+/* Makes the first `steps` steps of a sweep. */
 template <class KIND, int N>
-static enum gpumc_status
-sweep(const struct heisenberg_cluster_gpu *arguments, struct gpumc_error *error)
+static enum gpumc_status make_steps(const struct heisenberg_cluster_gpu *arguments, uint32_t time,
+                                    int steps, struct gpumc_error *error)
 {
   void (*const kernel[STEPS])(struct heisenberg_cluster_gpu, uint32_t) = {
       step_of_sweep<KIND, N, BIND>, step_of_sweep<KIND, N, JOIN>, step_of_sweep<KIND, N, NAME>,
@@ -59,22 +56,37 @@ sweep(const struct heisenberg_cluster_gpu *arguments, struct gpumc_error *error)
   const struct lattice_batch *batch = &arguments->replicas.batch;
   const size_t threads = batch->capacity * sites_of(arguments);
   const dim3 grid((uint32_t)lattice_parts(threads, THREADS), batch->runs);
-  for (uint32_t s = 0; s < arguments->sweeps; s++)
-    for (int step = 0; step < STEPS; step++) {
-      kernel[step]<<<grid, THREADS, 0, (cudaStream_t)batch->stream>>>(*arguments, batch->time + s);
-      GPUMC_TRY(GPUMC_CUDA_LAUNCHED("step_of_sweep", error));
-    }
+  for (int step = 0; step < steps; step++) {
+    kernel[step]<<<grid, THREADS, 0, (cudaStream_t)batch->stream>>>(*arguments, time);
+    GPUMC_TRY(GPUMC_CUDA_LAUNCHED("step_of_sweep", error));
+  }
   return GPUMC_OK;
+}
+
+static enum gpumc_status steps_of(const struct heisenberg_cluster_gpu *arguments, uint32_t time,
+                                  int steps, struct gpumc_error *error)
+{
+  const bool sphere = arguments->replicas.components == 3;
+  if (arguments->replicas.single)
+    return sphere
+               ? make_steps<struct heisenberg_cluster_in_float, 3>(arguments, time, steps, error)
+               : make_steps<struct heisenberg_cluster_in_float, 2>(arguments, time, steps, error);
+  return sphere ? make_steps<struct heisenberg_cluster_in_double, 3>(arguments, time, steps, error)
+                : make_steps<struct heisenberg_cluster_in_double, 2>(arguments, time, steps, error);
 }
 
 extern "C" enum gpumc_status
 heisenberg_swendsen_wang_sweep(const struct heisenberg_cluster_gpu *arguments,
                                struct gpumc_error *error)
 {
-  const bool sphere = arguments->replicas.components == 3;
-  if (arguments->replicas.single)
-    return sphere ? sweep<struct heisenberg_cluster_in_float, 3>(arguments, error)
-                  : sweep<struct heisenberg_cluster_in_float, 2>(arguments, error);
-  return sphere ? sweep<struct heisenberg_cluster_in_double, 3>(arguments, error)
-                : sweep<struct heisenberg_cluster_in_double, 2>(arguments, error);
+  for (uint32_t s = 0; s < arguments->sweeps; s++)
+    GPUMC_TRY(steps_of(arguments, arguments->replicas.batch.time + s, STEPS, error));
+  return GPUMC_OK;
+}
+
+extern "C" enum gpumc_status
+heisenberg_swendsen_wang_label(const struct heisenberg_cluster_gpu *arguments, uint32_t time,
+                               struct gpumc_error *error)
+{
+  return steps_of(arguments, time, FLIP, error);
 }

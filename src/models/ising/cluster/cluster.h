@@ -6,9 +6,8 @@
 #include "core/numerics/isa.h"
 #include "core/simulation/model.h"
 #include "models/ising/cluster/cluster_rules.h"
-#include "models/ising/cluster/cluster_squares.h"
 #include "models/ising/ising_physics.h"
-#include "models/lattice/clusters/clusters_cpu.h"
+#include "models/lattice/clusters/clusters_squares_cpu.h"
 
 /* ---- one replica, compiled once for each instruction-set level ---- */
 
@@ -84,27 +83,9 @@ extern const struct ising_wolff_ops ising_wolff_portable;
 extern const struct ising_cluster_ops ising_cluster_portable;
 #endif
 
-/* ---- sums over clusters ---- */
-
-/* The wanted sums of a replica; `shared`: several threads add to them. sum[name][width], of the
- * kinds kind[width] (cluster_squares.h). */
-struct ising_cluster_squares {
-  const struct ising_cluster_work *work;
-  const struct ising_cluster_scale *scale;
-  bool shared;
-  uint32_t width, kind[ISING_CLUSTER_SUMS];
-  int64_t *sum;
-  struct ising_cluster_totals *totals;
-};
-
-/* A thread's part, layers first .. end - 1, in three steps, after names are found: between them
- * threads wait. The last adds to the totals. */
-void ising_cluster_squares_clear(const struct ising_cluster_squares *squares, size_t first,
-                                 size_t end);
-void ising_cluster_squares_sum(const struct ising_cluster_squares *squares, size_t first,
-                               size_t end);
-void ising_cluster_squares_add(const struct ising_cluster_squares *squares, size_t first,
-                               size_t end);
+/* lattice_cluster_sum, of an ising_cluster_work. */
+void ising_cluster_sum(const void *of, const struct lattice_cluster_squares *squares, size_t first,
+                       size_t end);
 
 /* ---- ensembles ---- */
 
@@ -144,7 +125,7 @@ void ising_cluster_cpu_sweep(const struct gpumc_ensemble *ensemble,
  * bonds of a sweep with that time. */
 void ising_cluster_cpu_measure(const struct gpumc_ensemble *ensemble,
                                const struct ising_cluster_cpu *clusters, const double *control,
-                               uint32_t time, const struct ising_cluster_scale *scale,
+                               uint32_t time, const struct lattice_cluster_scale *scale,
                                int64_t *const *channel);
 
 #endif

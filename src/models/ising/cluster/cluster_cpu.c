@@ -32,14 +32,12 @@ static size_t words_bytes(const struct gpumc_checkerboard *lattice)
   return (of_rows > of_tiles ? of_rows : of_tiles) * ISING_ROW_WORD_BYTES;
 }
 
-/* All sums by name, and their totals; they follow the spins of an area. */
+/* Returns the bytes of sums by name, which follow the spins of an area. */
 static size_t sums_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  const size_t width = 1 + 2 * (size_t)ising_wave_of(model).axes;
-  return plan->channels > ISING_CLUSTER_SQUARE
-             ? lattice_clusters_lines(model->sites * width * sizeof(int64_t) +
-                                      sizeof(struct ising_cluster_totals))
-             : 0;
+  const struct lattice_wave wave = ising_wave_of(model);
+  return plan->channels > ISING_CLUSTER_SQUARE ? lattice_cluster_squares_bytes(&wave, model->sites)
+                                               : 0;
 }
 
 /* Returns the bytes of an area for sweeps, and for measurements. */
@@ -208,28 +206,10 @@ void ising_cluster_cpu_sweep(const struct gpumc_ensemble *ensemble,
 
 struct measurement {
   const struct ising_cluster_cpu *clusters;
-  const struct ising_cluster_scale *scale;
+  const struct lattice_cluster_scale *scale;
   uint32_t time;
   int64_t *const *channel;
 };
-
-static struct ising_cluster_squares squares_of(const struct measurement *with,
-                                               const struct ising_cluster_work *work,
-                                               const struct lattice_cluster_part *part)
-{
-  const size_t sites = part->clusters->shape.sites;
-  struct ising_cluster_squares squares = {
-      .work = work,
-      .scale = with->scale,
-      .shared = part->clusters->shared && part->clusters->threads > 1,
-      .sum = (int64_t *)(void *)(part->own + lattice_clusters_lines(sites))};
-  for (uint32_t k = 0; k < ISING_CLUSTER_SUMS; k++)
-    if (ising_cluster_sum_is_wanted(with->scale, k, with->channel[ISING_CLUSTER_SQUARE],
-                                    with->channel[ISING_CLUSTER_WAVE]))
-      squares.kind[squares.width++] = k;
-  squares.totals = (void *)(squares.sum + sites * squares.width);
-  return squares;
-}
 
 /* lattice_cluster_sweeps, of which it makes none. */
 static void measure_replica(const struct gpumc_ensemble *ensemble,
@@ -239,11 +219,11 @@ static void measure_replica(const struct gpumc_ensemble *ensemble,
   const struct lattice_cpu_place *place = part->place;
   const struct ising_cluster_ops *ops = GPUMC_ISA_OBJECT(ising_cluster, isa_of(ensemble));
   struct ising_cluster_work work = work_of(ensemble, with->clusters, part);
-  const struct ising_cluster_squares squares = squares_of(with, &work, part);
+  const struct lattice_cluster_squares squares = lattice_cluster_squares_of(
+      part, with->scale, part->own + lattice_clusters_lines(part->clusters->shape.sites),
+      with->channel[ISING_CLUSTER_SQUARE], with->channel[ISING_CLUSTER_WAVE]);
   (void)sweeps;
   work.graph.time = with->time;
-  if (part->first == 0)
-    memset(squares.totals, 0, sizeof *squares.totals);
   ops->load(&work, place->data, part->first, part->end);
   lattice_cluster_wait(part);
   ops->bind(&work, part->first, part->end);
@@ -252,21 +232,13 @@ static void measure_replica(const struct gpumc_ensemble *ensemble,
   lattice_cluster_wait(part);
   ops->name(&work, part->first, part->end);
   lattice_cluster_wait(part);
-  ising_cluster_squares_clear(&squares, part->first, part->end);
-  lattice_cluster_wait(part);
-  ising_cluster_squares_sum(&squares, part->first, part->end);
-  lattice_cluster_wait(part);
-  ising_cluster_squares_add(&squares, part->first, part->end);
-  lattice_cluster_wait(part);
-  if (part->first == 0)
-    ising_cluster_totals_record(
-        squares.totals, with->scale, place->run * ensemble->plan.capacity + place->first,
-        with->channel[ISING_CLUSTER_SQUARE], with->channel[ISING_CLUSTER_WAVE]);
+  lattice_cluster_squares_measure(&squares, part, ising_cluster_sum, &work,
+                                  place->run * ensemble->plan.capacity + place->first);
 }
 
 void ising_cluster_cpu_measure(const struct gpumc_ensemble *ensemble,
                                const struct ising_cluster_cpu *clusters, const double *control,
-                               uint32_t time, const struct ising_cluster_scale *scale,
+                               uint32_t time, const struct lattice_cluster_scale *scale,
                                int64_t *const *channel)
 {
   const struct measurement with = {clusters, scale, time, channel};

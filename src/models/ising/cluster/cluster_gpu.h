@@ -6,7 +6,7 @@
 #ifndef GPUMC_ISING_CLUSTER_GPU_H
 #define GPUMC_ISING_CLUSTER_GPU_H
 
-#include "models/ising/cluster/cluster_squares.h"
+#include "models/lattice/clusters/clusters_squares.h"
 #include "models/ising/cluster/cluster_tiles.h"
 #include "models/ising/spin/spin_gpu.h"
 #include "models/lattice/clusters/clusters_part.h"
@@ -58,7 +58,7 @@ ising_cluster_wolff_sweep(const struct ising_cluster_gpu *arguments,
  * the driver's own. */
 struct ising_cluster_gpu_squares {
   struct ising_cluster_gpu clusters;
-  struct ising_cluster_scale scale;
+  struct lattice_cluster_scale scale;
   uint32_t time, k;
   int64_t *square, *wave;
 };

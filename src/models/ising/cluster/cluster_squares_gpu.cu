@@ -1,7 +1,7 @@
-/* Squares of sums over clusters on a GPU (cluster_squares.h), after clusters are labelled by tiles:
- * for each sum a launch for tiles, which finishes the clusters that lie within one of them, and one
- * for the sites that others are named after. Sums are of integers, so that the order of threads
- * does not matter. */
+/* Squares of sums over clusters on a GPU (clusters_squares.h), after clusters are labelled by
+ * tiles: for each sum a launch for tiles, which finishes the clusters that lie within one of them,
+ * and one for the sites that others are named after. Sums are of integers, so that the order of
+ * threads does not matter. */
 #include "models/ising/cluster/cluster_tiles.cuh"
 
 enum { THREADS = ISING_TILE_WORDS, SITE_THREADS = 256, RECORD_THREADS = 256 };
@@ -10,15 +10,29 @@ enum { THREADS = ISING_TILE_WORDS, SITE_THREADS = 256, RECORD_THREADS = 256 };
  * the clusters at borders; all zero between launches for a sum. totals[replicas]. */
 struct sums {
   unsigned long long *sum;
-  struct ising_cluster_totals *totals;
+  struct lattice_cluster_totals *totals;
   size_t sites;
 };
 
-/* In shared memory: a sum of each cluster of the tile, and which of them are at its border. */
+/* In shared memory: a sum of each cluster of the tile, 2^16 high + low, since a multiprocessor adds
+ * 32 bits in one operation and 64 in a loop, over and over for the many runs of a large cluster;
+ * and which clusters are at its border. A tile has fewer than 2^16 runs. */
 struct tile {
-  unsigned long long sum[ISING_TILE_LABELS];
+  uint32_t low[ISING_TILE_LABELS];
+  int32_t high[ISING_TILE_LABELS];
   uint32_t border[ISING_TILE_WORDS];
 };
+
+__device__ static inline void add_to_tile(struct tile *tile, uint32_t number, int64_t sum)
+{
+  atomicAdd(&tile->low[number], (uint32_t)(sum & 0xffff));
+  atomicAdd(&tile->high[number], (int32_t)(sum >> 16));
+}
+
+__device__ static inline int64_t of_tile(const struct tile *tile, uint32_t number)
+{
+  return (int64_t)tile->high[number] * 0x10000 + tile->low[number];
+}
 
 __host__ __device__ static inline size_t sites_of(const struct ising_cluster_gpu *clusters)
 {
@@ -28,7 +42,7 @@ __host__ __device__ static inline size_t sites_of(const struct ising_cluster_gpu
 static size_t bytes_of(const struct ising_cluster_gpu *clusters)
 {
   return ising_cluster_tiles_bytes(clusters) + sites_of(clusters) * sizeof(unsigned long long) +
-         sizeof(struct ising_cluster_totals);
+         sizeof(struct lattice_cluster_totals);
 }
 
 extern "C" size_t
@@ -43,22 +57,22 @@ static struct sums sums_of(const struct ising_cluster_gpu *clusters, size_t repl
   uint8_t *own = (uint8_t *)clusters->scratch + replicas * ising_cluster_tiles_bytes(clusters);
   sums.sites = sites_of(clusters);
   sums.sum = (unsigned long long *)own;
-  sums.totals = (struct ising_cluster_totals *)(sums.sum + replicas * sums.sites);
+  sums.totals = (struct lattice_cluster_totals *)(sums.sum + replicas * sums.sites);
   return sums;
 }
 
 /* ---- sums ---- */
 
 /* Returns sum number k over the sites of a word at a spot. */
-__device__ static inline int64_t sum_of(const struct ising_cluster_scale *scale, uint32_t k,
+__device__ static inline int64_t sum_of(const struct lattice_cluster_scale *scale, uint32_t k,
                                         const struct ising_cluster_spot *spot, uint32_t spins,
                                         uint32_t sites)
 {
   const int64_t all = 2 * __popc(spins & sites) - __popc(sites);
-  if (k == ISING_CLUSTER_SPINS)
+  if (k == LATTICE_CLUSTER_SPINS)
     return all;
-  const int32_t *table = ising_cluster_table_of(scale, k);
-  const uint32_t axis = ising_cluster_axis_of(k);
+  const int32_t *table = lattice_cluster_table_of(scale, k);
+  const uint32_t axis = lattice_cluster_axis_of(k);
   if (axis > 0)
     return all * table[axis == 1 ? spot->at[1] : spot->at[2]];
   int64_t sum = 0;
@@ -82,7 +96,7 @@ __device__ static inline void add_runs(const struct ising_cluster_gpu_squares *a
     const uint32_t start = ising_bit_lowest(starts);
     const int64_t sum = sum_of(&arguments->scale, arguments->k, &mine->spot, spins,
                                ising_runs_sites(joined, 1u << start));
-    atomicAdd(&tile->sum[label[start * ISING_TILE_WORDS + threadIdx.x]], (unsigned long long)sum);
+    add_to_tile(tile, label[start * ISING_TILE_WORDS + threadIdx.x], sum);
   }
 }
 
@@ -107,12 +121,12 @@ __device__ static inline void add_cluster(const struct ising_cluster_gpu_squares
   if (is_held(&arguments->clusters, element, site))
     part->ghost += sum;
   else
-    part->squares += ising_cluster_square_of(&arguments->scale, arguments->k, (int64_t)sum);
+    part->squares += lattice_cluster_square_of(&arguments->scale, arguments->k, (int64_t)sum);
 }
 
 /* Called by all threads of a block. */
 __device__ static inline void
-add_part(struct ising_cluster_totals *totals, uint32_t k, const struct part *part)
+add_part(struct lattice_cluster_totals *totals, uint32_t k, const struct part *part)
 {
   __shared__ unsigned long long squares, ghost;
   if (threadIdx.x == 0)
@@ -135,7 +149,7 @@ static __global__ void __launch_bounds__(THREADS)
     sum_tiles(const __grid_constant__ struct ising_cluster_gpu_squares arguments,
               const __grid_constant__ struct sums sums, size_t first)
 {
-  extern __shared__ unsigned long long shared[];
+  extern __shared__ uint32_t shared[];
   struct tile *tile = (struct tile *)shared;
   const struct ising_cluster_gpu *clusters = &arguments.clusters;
   const struct ising_tile_element element = ising_tile_element_of(clusters, first);
@@ -146,7 +160,7 @@ static __global__ void __launch_bounds__(THREADS)
   const uint32_t joined = mine.exists ? ising_tile_joined(&element, &mine) : 0;
   struct part part = {0, 0};
   for (uint32_t i = threadIdx.x; i < ISING_TILE_LABELS; i += THREADS)
-    tile->sum[i] = 0;
+    tile->low[i] = tile->high[i] = 0;
   tile->border[threadIdx.x] = 0;
   __syncthreads();
   ising_tile_for_border(&mine, joined, label, [&](uint32_t number) {
@@ -156,7 +170,7 @@ static __global__ void __launch_bounds__(THREADS)
     add_runs(&arguments, &element, &mine, label, joined, tile);
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < ISING_TILE_LABELS; i += THREADS) {
-    const unsigned long long sum = tile->sum[i];
+    const unsigned long long sum = (unsigned long long)of_tile(tile, i);
     const bool at_border =
         (tile->border[i / ISING_CLUSTER_WORD] >> i % ISING_CLUSTER_WORD & 1) != 0;
     bool own;
@@ -198,8 +212,8 @@ static __global__ void __launch_bounds__(RECORD_THREADS)
 {
   const uint32_t i = blockIdx.x * RECORD_THREADS + threadIdx.x;
   if (i < count)
-    ising_cluster_totals_record(&sums.totals[i], &arguments.scale, first + i, arguments.square,
-                                arguments.wave);
+    lattice_cluster_totals_record(&sums.totals[i], &arguments.scale, first + i, arguments.square,
+                                  arguments.wave);
 }
 
 /* ---- measurements ---- */
@@ -233,9 +247,9 @@ static enum gpumc_status measure(struct ising_cluster_gpu_squares *arguments,
   GPUMC_TRY(ising_cluster_tiles_label(&arguments->clusters, first, count, arguments->time, error));
   GPUMC_TRY(
       GPUMC_CUDA(cudaMemsetAsync(sums->totals, 0, count * sizeof *sums->totals, stream), error));
-  for (uint32_t k = 0; k < ISING_CLUSTER_SUMS; k++) {
+  for (uint32_t k = 0; k < LATTICE_CLUSTER_SUMS; k++) {
     arguments->k = k;
-    if (ising_cluster_sum_is_wanted(&arguments->scale, k, arguments->square, arguments->wave))
+    if (lattice_cluster_sum_is_wanted(&arguments->scale, k, arguments->square, arguments->wave))
       GPUMC_TRY(add_sum(arguments, sums, first, count, error));
   }
   record<<<(uint32_t)lattice_parts(count, RECORD_THREADS), RECORD_THREADS, 0, stream>>>(

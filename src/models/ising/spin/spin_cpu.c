@@ -380,7 +380,7 @@ static void measure_clusters(const struct gpumc_ensemble *ensemble, const double
                              uint32_t time, int64_t *const *channel)
 {
   const struct tables *tables = tables_of(ensemble);
-  const struct ising_cluster_scale scale = {
+  const struct lattice_cluster_scale scale = {
       .wave = tables->wave,
       .shift = (uint32_t)ilogb(ensemble->model->quantum[ISING_CLUSTER_SQUARE]),
       .cosine = tables->cosine,
