@@ -141,6 +141,15 @@ class Keys(ProgramCase):
             self.assertEqual(resolved(self.path("x.h5"))["algorithm"]["replicas"], replicas)
         self.refuse("each sample has one replica", 10, more="samples: 3\n  replicas: 2")
 
+    def test_a_default_thermalization_in_which_nothing_is_tuned(self):
+        """Wolff's clusters have one sweep in five of the 100 by default, and 32 are needed. Control: of 200 they have 40."""
+        text = CONFIG.format(beta="{values: [0.4]}", more="update: [{heat_bath: 4}, {wolff: 1}]").replace("  thermalization: 10\n", "")
+        done = self.gpumc("validate", self.write("c.yaml", text), code=INVALID)
+        self.assertIn("wolff tunes its clusters during at least the first 32 sweeps that it makes in the thermalization: set a longer "
+                      "algorithm.thermalization, or kernel.clusters", done.err)
+        for more in ["algorithm.thermalization=200"], ["algorithm.sweeps=1000"], ["kernel.clusters=3"]:
+            self.gpumc("validate", self.path("c.yaml"), "--set", *more)
+
     def test_thermalization(self):
         """By default a fifth of the sweeps, rounded up, at least 100; written down it is the same configuration."""
         for sweeps, expected in ((8, 100), (500, 100), (501, 101), (2000, 400)):

@@ -111,6 +111,10 @@ bool gpumc_language_settle_kernel(struct gpumc_language *language, const struct 
  * be tuned, channels that they cannot measure. False when memory ran out. */
 bool gpumc_language_check_moves(struct gpumc_language *language, const struct gpumc_node *root,
                                 cJSON *resolved, const struct gpumc_kernel_ops *kernel);
+/* A mistake if a step that is to be tuned has no time for it; where no thermalization is given it
+ * stands at `update`. Again after defaults are filled, which may be such a time. */
+void gpumc_language_check_step(struct gpumc_language *language, const struct gpumc_node *root,
+                               const cJSON *resolved, const struct gpumc_kernel_ops *kernel);
 /* Whether the value of a key that is no list is its default. */
 bool gpumc_key_has_default(const struct gpumc_key *key, const cJSON *value);
 /* What the task has; not the task. */

@@ -160,19 +160,18 @@ static uint32_t sweeps_by(const struct moves *moves, const struct gpumc_move *mo
   return gpumc_plan_sweeps(&plan, (uint32_t)(move - moves->kernel->moves), time);
 }
 
-/* A step that is to be tuned takes a time for it, and where none is given, a mistake stands at
- * `update`; `params` and `algorithm` view the resolved blocks. */
-static void check_step(struct gpumc_language *language, const struct gpumc_node *root,
-                       const struct gpumc_params *params, const struct gpumc_params *algorithm,
-                       const struct gpumc_kernel_ops *kernel)
+void gpumc_language_check_step(struct gpumc_language *language, const struct gpumc_node *root,
+                               const cJSON *resolved, const struct gpumc_kernel_ops *kernel)
 {
+  const struct gpumc_params algorithm = gpumc_language_view(language, resolved, root, "algorithm");
+  const struct gpumc_params own = gpumc_language_view(language, resolved, root, "kernel");
   struct gpumc_params times, key;
-  if (!gpumc_params_narrow(algorithm, &language->report, "update thermalization", &times))
+  if (!gpumc_params_narrow(&algorithm, &language->report, "update thermalization", &times))
     return;
   const struct moves moves = moves_of(language, &times, kernel);
   const struct gpumc_move *move = find_stepping(language, &times, &moves);
   if (move == NULL || !gpumc_params_has(&times, "thermalization") ||
-      !gpumc_params_narrow(params, &language->report, move->step->key, &key) ||
+      !gpumc_params_narrow(&own, &language->report, move->step->key, &key) ||
       gpumc_params_has(&key, move->step->key))
     return;
   const uint32_t time = (uint32_t)gpumc_params_integer(&times, "thermalization");
@@ -262,7 +261,7 @@ bool gpumc_language_check_moves(struct gpumc_language *language, const struct gp
   cJSON *block = cJSON_GetObjectItemCaseSensitive(resolved, "kernel");
   if (!check_keys_of_moves(language, &own, block, &algorithm, kernel))
     return false;
-  check_step(language, root, &own, &algorithm, kernel);
+  gpumc_language_check_step(language, root, resolved, kernel);
   check_measured(language, &algorithm, kernel);
   return true;
 }

@@ -349,6 +349,8 @@ static bool settle_plugins(struct gpumc_language *language, const struct gpumc_n
   good = good && gpumc_language_settle_kernel(language, root, made, suits, resolved, &kernel);
   if (good && language->report.calls == before)
     good = fill_defaults(language, made, task);
+  if (good && kernel != NULL && language->report.calls == before)
+    gpumc_language_check_step(language, root, resolved, kernel);
   if (good && language->report.calls == before)
     good = fill_warnings(language, made, kernel, task, error);
   if (instance.ops != NULL)
