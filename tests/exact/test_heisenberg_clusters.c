@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "models/heisenberg/heisenberg.h"
 #include "support/heisenberg_clusters.h"
+#include "support/heisenberg_job.h"
 #include "support/kernel_side.h"
 #include "support/share.h"
 #include "support/status.h"
@@ -37,38 +37,24 @@ static const struct heisenberg_settings lattices[] = {
 enum { LATTICES = sizeof lattices / sizeof *lattices };
 
 struct job {
-  struct heisenberg_settings settings;
-  const char *variant;
-  uint32_t move, rounds;
-  bool in_field; /* the field is moved */
-  bool tunes;    /* the number of Wolff's clusters, MANY before each of two sweeps */
-  bool limited;  /* so does the reference */
-  size_t samples;
+  struct heisenberg_job of;
+  bool tunes;   /* the number of Wolff's clusters, MANY before each of two sweeps */
+  bool limited; /* so does the reference */
   enum heisenberg_clusters_fault fault;
 };
 
 static uint32_t clusters_of(const struct job *job)
 {
-  return job->move != HEISENBERG_WOLFF ? 0 : job->tunes ? MANY : CLUSTERS;
+  return job->of.move != HEISENBERG_WOLFF ? 0 : job->tunes ? MANY : CLUSTERS;
 }
 
 static struct gpumc_ensemble_plan plan_of(const struct job *job, size_t runs)
 {
-  struct gpumc_ensemble_plan plan = {
-      .runs = runs,
-      .capacity = ROOM,
-      .samples = job->samples,
-      .move = job->move,
-  };
+  struct gpumc_ensemble_plan plan = heisenberg_job_plan(&job->of, runs, ROOM);
   if (job->tunes)
     plan.warm_up = UINT32_MAX;
   else
     plan.options.own[2] = CLUSTERS;
-  if (job->in_field) {
-    plan.moved = HEISENBERG_FIELD;
-    plan.fixes = true;
-    plan.fixed[HEISENBERG_BETA] = 0.7;
-  }
   return plan;
 }
 
@@ -111,26 +97,26 @@ static void sweep_reference(const struct job *job, const struct gpumc_ensemble *
   const struct gpumc_model *model = ensemble->model;
   const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
   const size_t values = model->portable_bytes / sizeof(double);
-  double *relative = relative_couplings(model, job->samples);
+  double *relative = relative_couplings(model, job->of.samples);
   for (size_t m = 0; m < ensemble->runs; m++)
     for (size_t r = 0; r < sizes[m]; r++) {
       struct heisenberg_clusters of = {
-          .dimension = job->settings.dimension,
-          .components = (size_t)job->settings.components,
-          .beta = job->in_field ? 0.7 : beta[m],
+          .dimension = job->of.settings.dimension,
+          .components = (size_t)job->of.settings.components,
+          .beta = job->of.in_field ? HEISENBERG_JOB_BETA : beta[m],
           .coupling = parameters->coupling * parameters->weight,
-          .field = job->in_field ? field[m] : parameters->field,
-          .single = strcmp(job->variant, "float") == 0,
+          .field = job->of.in_field ? field[m] : parameters->field,
+          .single = strcmp(job->of.variant, "float") == 0,
           .random = gpumc_ensemble_random(ensemble, m),
           .replica = (uint32_t)r,
           .limit = job->limited ? 4 * model->sites : 0,
           .fault = job->fault,
           .spin = state->spins + (m * ROOM + r) * values,
       };
-      memcpy(of.shape, job->settings.shape, sizeof of.shape);
+      memcpy(of.shape, job->of.settings.shape, sizeof of.shape);
       if (relative != NULL)
         of.relative =
-            relative + (job->samples > 1 ? r : 0) * model->sites * job->settings.dimension;
+            relative + (job->of.samples > 1 ? r : 0) * model->sites * job->of.settings.dimension;
       for (uint32_t s = 0; s < sweeps; s++)
         state->reflected[m] += heisenberg_clusters_sweep(&of, time + s, clusters_of(job));
       heisenberg_clusters_measure(&of, time + sweeps, &model->quantum[HEISENBERG_CLUSTER_SQUARE],
@@ -144,7 +130,7 @@ static void sweep(struct kernel_side *side, const struct job *job, uint32_t swee
   struct gpumc_error error = {0};
   for (size_t m = 0; m < side->ensemble.runs && job->tunes; m++)
     side->ensemble.step[m] = MANY;
-  assert_ok(gpumc_ensemble_sweep_each(&side->ensemble, sweeps, job->in_field ? field : beta,
+  assert_ok(gpumc_ensemble_sweep_each(&side->ensemble, sweeps, job->of.in_field ? field : beta,
                                       side->channel, &error),
             &error);
 }
@@ -165,8 +151,8 @@ open_side(const struct job *job, struct gpumc_device device, size_t runs, struct
 {
   struct gpumc_error error = {0};
   const struct gpumc_ensemble_plan plan = plan_of(job, runs);
-  assert_ok(heisenberg_instance(&job->settings, &side->model, &error), &error);
-  side_open(side, device, job->variant, &plan, SEED, job->rounds, FIRST_RUN, sizes);
+  assert_ok(heisenberg_instance(&job->of.settings, &side->model, &error), &error);
+  side_open(side, device, job->of.variant, &plan, SEED, job->of.rounds, FIRST_RUN, sizes);
 }
 
 /* From the starting states of the kernel. */
@@ -219,7 +205,7 @@ follows(const struct job *job, const struct trace *trace, struct gpumc_device de
                          sizes[m] * bytes) == 0;
     free(found);
     same = same && measures(&side, &trace->at[i], runs);
-    if (job->move != HEISENBERG_WOLFF || job->tunes)
+    if (job->of.move != HEISENBERG_WOLFF || job->tunes)
       continue;
     side_read(&side, counted, side.ensemble.accepted, runs * sizeof *counted);
     same = same && memcmp(counted, trace->at[i].reflected, runs * sizeof *counted) == 0;
@@ -238,28 +224,20 @@ static void compare(const struct job *job, size_t runs)
 {
   struct test_setting setting[TEST_SETTINGS_MAXIMUM];
   const size_t settings = test_settings(1, 3, true, setting);
-  const size_t *shape = job->settings.shape;
+  const size_t *shape = job->of.settings.shape;
   struct trace trace = trace_of(job, runs);
   for (size_t i = 0; i < settings; i++)
     if (!follows(job, &trace, test_device(setting[i]), runs))
-      fail_msg("%s, %zu x %zu x %zu, O(%d), %s, %s", job->variant, shape[0], shape[1], shape[2],
-               job->settings.components, heisenberg_moves[job->move].name,
+      fail_msg("%s, %zu x %zu x %zu, O(%d), %s, %s", job->of.variant, shape[0], shape[1], shape[2],
+               job->of.settings.components, heisenberg_moves[job->of.move].name,
                test_setting_text(setting[i]));
   free_trace(&trace);
 }
 
 static struct job job_of(size_t lattice, int components, const char *variant, uint32_t move)
 {
-  struct job job = {.settings = lattices[lattice],
-                    .variant = variant,
-                    .move = move,
-                    .rounds = (lattice + move) % 2 == 0 ? 10 : 7,
-                    .in_field = (lattice + move) % 3 == 1,
-                    .samples = 1};
-  job.settings.components = components;
-  job.settings.coupling = lattice % 4 == 1 ? -0.7 : 1.0;
-  job.settings.field = job.in_field || lattice % 3 == 0 ? 0.0 : 0.25;
-  return job;
+  return (struct job){
+      .of = heisenberg_job_of(&lattices[lattice], lattice, components, variant, move)};
 }
 
 /* Half of the jobs have quenched couplings, one sample or one for each replica. */
@@ -271,14 +249,8 @@ static void compare_variant(const char *variant)
       for (uint32_t move = HEISENBERG_LOCAL_MOVES; move < HEISENBERG_MOVES; move++)
         for (int quenched = 0; quenched < 2; quenched++) {
           struct job job = job_of(lattice, components, variant, move);
-          if (quenched) {
-            job.settings.coupling = 1.0;
-            job.settings.disorder = (struct lattice_disorder_settings){
-                .couplings = (lattice + move) % 2 == 0 ? LATTICE_BIMODAL : LATTICE_GAUSSIAN,
-                .positive = 0.5,
-                .seed = 11};
-            job.samples = lattice % 4 < 2 ? ROOM : 1;
-          }
+          if (quenched)
+            heisenberg_job_quench(&job.of, lattice, ROOM);
           if (share_has(number++))
             compare(&job, RUNS);
         }
@@ -308,10 +280,10 @@ static void lattices_shared_by_threads(void **state)
     for (int components = 2; components <= 3; components++, number++) {
       struct job job =
           job_of(0, components, components == 2 ? "float" : "double", HEISENBERG_SWENDSEN_WANG);
-      memcpy(job.settings.shape, large[i].shape, sizeof job.settings.shape);
-      job.settings.dimension = large[i].dimension;
-      job.settings.field = i % 2 == 0 ? 0.0 : 0.02;
-      job.in_field = false;
+      memcpy(job.of.settings.shape, large[i].shape, sizeof job.of.settings.shape);
+      job.of.settings.dimension = large[i].dimension;
+      job.of.settings.field = i % 2 == 0 ? 0.0 : 0.02;
+      job.of.in_field = false;
       if (share_has(number))
         compare(&job, 1);
     }
@@ -327,8 +299,8 @@ static void sweeps_that_end_early(void **state)
       for (int limited = 0; limited < 2; limited++) {
         struct job job =
             job_of(lattice, components, components == 2 ? "float" : "double", HEISENBERG_WOLFF);
-        job.settings.field = 0.0;
-        job.in_field = false;
+        job.of.settings.field = 0.0;
+        job.of.in_field = false;
         job.tunes = true;
         job.limited = limited;
         struct trace trace = trace_of(&job, RUNS);
@@ -344,8 +316,8 @@ static void faults_are_noticed(void **state)
   for (uint32_t move = HEISENBERG_LOCAL_MOVES; move < HEISENBERG_MOVES; move++)
     for (int fault = HEISENBERG_CLUSTERS_BONDS; fault <= HEISENBERG_CLUSTERS_GHOST; fault++) {
       struct job job = job_of(11, 3, "double", move);
-      job.settings.field = 0.3;
-      job.in_field = false;
+      job.of.settings.field = 0.3;
+      job.of.in_field = false;
       for (int wrong = 0; wrong < 2; wrong++) {
         job.fault = wrong ? (enum heisenberg_clusters_fault)fault : HEISENBERG_CLUSTERS_RIGHT;
         struct trace trace = trace_of(&job, RUNS);

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "models/heisenberg/heisenberg.h"
+#include "support/heisenberg_job.h"
 #include "support/kernel_side.h"
 #include "support/share.h"
 #include "support/status.h"
@@ -54,35 +54,20 @@ static const struct heisenberg_settings lattices[] = {
     {.dimension = 2, .shape = {256, 190}},
 };
 
-struct job {
-  struct heisenberg_settings settings;
-  const char *variant;
-  uint32_t move, rounds;
-  bool in_field; /* the field is moved */
-  size_t samples;
-};
-
-static void open_side(const struct job *job, struct gpumc_device device, struct kernel_side *side)
+static void
+open_side(const struct heisenberg_job *job, struct gpumc_device device, struct kernel_side *side)
 {
   struct gpumc_error error = {0};
-  struct gpumc_ensemble_plan plan = {
-      .runs = RUNS,
-      .capacity = ROOM,
-      .samples = job->samples,
-      .move = job->move,
-      .warm_up = 16,
-      .options = {.own = {2, 0, 3}}, /* over-relaxation, no width, clusters */
-  };
-  if (job->in_field) {
-    plan.moved = HEISENBERG_FIELD;
-    plan.fixes = true;
-    plan.fixed[HEISENBERG_BETA] = 0.7;
-  }
+  struct gpumc_ensemble_plan plan = heisenberg_job_plan(job, RUNS, ROOM);
+  plan.warm_up = 16;
+  plan.options.own[0] = 2; /* over-relaxations */
+  plan.options.own[2] = 3; /* clusters */
   assert_ok(heisenberg_instance(&job->settings, &side->model, &error), &error);
   side_open(side, device, job->variant, &plan, SEED, job->rounds, FIRST_RUN, sizes);
 }
 
-static void sweep(struct kernel_side *side, const struct job *job, uint32_t sweeps, bool measured)
+static void
+sweep(struct kernel_side *side, const struct heisenberg_job *job, uint32_t sweeps, bool measured)
 {
   struct gpumc_error error = {0};
   assert_ok(gpumc_ensemble_sweep_each(&side->ensemble, sweeps, job->in_field ? field : beta,
@@ -91,7 +76,7 @@ static void sweep(struct kernel_side *side, const struct job *job, uint32_t swee
 }
 
 /* Sweeps, copies, sweeps, exchanges, a round trip through portable form, measured sweeps. */
-static void work(struct kernel_side *side, const struct job *job)
+static void work(struct kernel_side *side, const struct heisenberg_job *job)
 {
   static const uint32_t parent[RUNS][ROOM] = {{0, 0, 2, 2, 0}, {0, 1, 2, 3, 0}, {4, 1, 1, 4, 4}};
   static const uint32_t swap[RUNS] = {1 << 1 | 1 << 3, 1 << 0 | 1 << 2, 0};
@@ -112,7 +97,7 @@ static void work(struct kernel_side *side, const struct job *job)
 
 static size_t tuned; /* jobs whose steps have changed */
 
-static void compare(const struct job *job)
+static void compare(const struct heisenberg_job *job)
 {
   struct test_setting setting[TEST_SETTINGS_MAXIMUM];
   const size_t settings = test_settings(2, 2, true, setting);
@@ -142,20 +127,6 @@ static void compare(const struct job *job)
   gpumc_device_close(&cpu);
 }
 
-static struct job job_of(size_t lattice, int components, const char *variant, uint32_t move)
-{
-  struct job job = {.settings = lattices[lattice],
-                    .variant = variant,
-                    .move = move,
-                    .rounds = (lattice + move) % 2 == 0 ? 10 : 7,
-                    .in_field = (lattice + move) % 3 == 1,
-                    .samples = 1};
-  job.settings.components = components;
-  job.settings.coupling = lattice % 4 == 1 ? -0.7 : 1.0;
-  job.settings.field = job.in_field || lattice % 3 == 0 ? 0.0 : 0.25;
-  return job;
-}
-
 static void compare_variant(const char *variant)
 {
   size_t number = 0;
@@ -163,7 +134,8 @@ static void compare_variant(const char *variant)
     for (int components = 2; components <= 3; components++)
       for (uint32_t move = 0; move < HEISENBERG_MOVES; move++)
         if (share_has(number++)) {
-          const struct job job = job_of(lattice, components, variant, move);
+          const struct heisenberg_job job =
+              heisenberg_job_of(&lattices[lattice], lattice, components, variant, move);
           compare(&job);
         }
 }
@@ -182,20 +154,6 @@ static void in_float(void **state)
 }
 
 /* +-J and Gaussian couplings alternately, with one sample or one for each replica. */
-static struct job
-quenched_job_of(size_t lattice, int components, const char *variant, uint32_t move)
-{
-  struct job job = job_of(lattice, components, variant, move);
-  job.settings.coupling = 1.0;
-  job.settings.disorder = (struct lattice_disorder_settings){
-      .couplings = (lattice + move) % 2 == 0 ? LATTICE_BIMODAL : LATTICE_GAUSSIAN,
-      .positive = 0.5,
-      .seed = 11,
-      .first_sample = lattice};
-  job.samples = lattice % 4 < 2 ? ROOM : 1;
-  return job;
-}
-
 static void quenched(void **state)
 {
   /* Some of each kind; the large ones take long. */
@@ -208,7 +166,9 @@ static void quenched(void **state)
       for (int components = 2; components <= 3; components++)
         for (uint32_t move = 0; move < HEISENBERG_MOVES; move++)
           if (share_has(number++)) {
-            const struct job job = quenched_job_of(chosen[i], components, variants[v], move);
+            struct heisenberg_job job =
+                heisenberg_job_of(&lattices[chosen[i]], chosen[i], components, variants[v], move);
+            heisenberg_job_quench(&job, chosen[i], ROOM);
             compare(&job);
           }
 }
@@ -217,8 +177,10 @@ static void quenched(void **state)
 static void another_precision_is_noticed(void **state)
 {
   (void)state;
-  const struct job one = job_of(7, 3, "double", HEISENBERG_METROPOLIS),
-                   other = job_of(7, 3, "float", HEISENBERG_METROPOLIS);
+  const struct heisenberg_job one = heisenberg_job_of(&lattices[7], 7, 3, "double",
+                                                      HEISENBERG_METROPOLIS),
+                              other = heisenberg_job_of(&lattices[7], 7, 3, "float",
+                                                        HEISENBERG_METROPOLIS);
   struct kernel_side side[2];
   open_side(&one, test_device(test_setting()), &side[0]);
   open_side(&other, test_device(test_setting()), &side[1]);

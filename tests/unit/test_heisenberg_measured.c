@@ -52,7 +52,7 @@ static void open(struct fixture *fixture, const struct heisenberg_settings *sett
                                   &fixture->ensemble, &error),
             &error);
   assert_ok(gpumc_ensemble_start(&fixture->ensemble, 0, 1, REPLICAS, &error), &error);
-  for (size_t c = 0; c < HEISENBERG_CHANNELS; c++) {
+  for (size_t c = 0; c < HEISENBERG_STATE_CHANNELS; c++) {
     fixture->channel[c] = calloc(REPLICAS, sizeof **fixture->channel);
     assert_non_null(fixture->channel[c]);
   }
@@ -60,7 +60,7 @@ static void open(struct fixture *fixture, const struct heisenberg_settings *sett
 
 static void close(struct fixture *fixture)
 {
-  for (size_t c = 0; c < HEISENBERG_CHANNELS; c++)
+  for (size_t c = 0; c < HEISENBERG_STATE_CHANNELS; c++)
     free(fixture->channel[c]);
   gpumc_ensemble_free(&fixture->ensemble);
   fixture->model.ops->destroy(&fixture->model);
@@ -105,7 +105,7 @@ static double wave_of(const struct heisenberg_settings *settings, size_t sites, 
 }
 
 static void expect(const struct heisenberg_settings *settings, const struct gpumc_model *model,
-                   const double *spins, double value[HEISENBERG_CHANNELS])
+                   const double *spins, double value[HEISENBERG_STATE_CHANNELS])
 {
   const struct gpumc_checkerboard lattice =
       gpumc_checkerboard_make(settings->dimension, settings->shape);
@@ -155,7 +155,7 @@ static void check(const struct heisenberg_settings *settings, const struct gpumc
 {
   struct fixture fixture;
   struct gpumc_error error = {0};
-  double value[HEISENBERG_CHANNELS];
+  double value[HEISENBERG_STATE_CHANNELS];
   open(&fixture, settings, kernel);
   const struct gpumc_model *model = &fixture.model;
   double *spins = malloc(REPLICAS * model->portable_bytes);
@@ -164,7 +164,7 @@ static void check(const struct heisenberg_settings *settings, const struct gpumc
   assert_ok(kernel->get(&fixture.ensemble, 0, 0, REPLICAS, (uint8_t *)spins, &error), &error);
   for (size_t r = 0; r < REPLICAS; r++) {
     expect(settings, model, spins + r * model->portable_bytes / sizeof *spins, value);
-    for (size_t c = 0; c < HEISENBERG_CHANNELS; c++) {
+    for (size_t c = 0; c < HEISENBERG_STATE_CHANNELS; c++) {
       const double found = (double)fixture.channel[c][r] * model->quantum[c];
       const double room = tolerance_of(model, c, strcmp(kernel->variant, "float") == 0);
       if (!(fabs(found - value[c]) <= room) ||
@@ -196,7 +196,7 @@ static void channels_do_not_depend_on_each_other(void **state)
   (void)state;
   open(&fixture, &cases[5], &heisenberg_float_cpu);
   assert_ok(fixture.ensemble.ops->measure(&fixture.ensemble, fixture.channel, &error), &error);
-  for (size_t c = 0; c < HEISENBERG_CHANNELS; c++) {
+  for (size_t c = 0; c < HEISENBERG_STATE_CHANNELS; c++) {
     int64_t alone[REPLICAS], *wanted[HEISENBERG_CHANNELS] = {NULL};
     wanted[c] = alone;
     assert_ok(fixture.ensemble.ops->measure(&fixture.ensemble, wanted, &error), &error);

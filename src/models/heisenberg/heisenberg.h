@@ -83,8 +83,34 @@ struct lattice_wave heisenberg_wave_of(const struct gpumc_model *model);
 /* Returns the binary exponent of the unit of HEISENBERG_CLUSTER_SQUARE in squares of quanta. */
 uint32_t heisenberg_cluster_shift(const struct gpumc_model *model);
 
-/* The tables of the model (heisenberg_measured.c), of its moves, and its kernels. */
-enum { HEISENBERG_MEANS = 20, HEISENBERG_QUANTITIES = 29 };
+/* The means that are measured; quantities use them. */
+enum heisenberg_mean {
+  HEISENBERG_MEAN_ENERGY,
+  HEISENBERG_MEAN_ENERGY2,
+  HEISENBERG_MEAN_MAGNETIZATION_X,
+  HEISENBERG_MEAN_MAGNETIZATION_X2,
+  HEISENBERG_MEAN_ABS_MAGNETIZATION,
+  HEISENBERG_MEAN_MAGNETIZATION2,
+  HEISENBERG_MEAN_MAGNETIZATION4,
+  HEISENBERG_MEAN_ALONG,
+  HEISENBERG_MEAN_ACROSS,
+  HEISENBERG_MEAN_DRIFT,
+  HEISENBERG_MEAN_STRUCTURE_FACTOR,
+  HEISENBERG_MEAN_ENERGY_PRODUCT,
+  HEISENBERG_MEAN_OVERLAP2,
+  HEISENBERG_MEAN_OVERLAP4,
+  HEISENBERG_MEAN_LINK_OVERLAP,
+  HEISENBERG_MEAN_OVERLAP_WAVE,
+  HEISENBERG_MEAN_CHIRALITY_OVERLAP2,
+  HEISENBERG_MEAN_CHIRALITY_OVERLAP4,
+  HEISENBERG_MEAN_CLUSTER_SQUARE,
+  HEISENBERG_MEAN_CLUSTER_WAVE,
+  HEISENBERG_MEANS
+};
+
+/* The tables of the model (heisenberg_measured.c, heisenberg_quantities.c), of its moves, and its
+ * kernels. */
+enum { HEISENBERG_QUANTITIES = 29 };
 extern const struct gpumc_control heisenberg_controls[HEISENBERG_CONTROLS];
 void heisenberg_coefficients(const struct gpumc_model *model, const double *control,
                              double *coefficient);

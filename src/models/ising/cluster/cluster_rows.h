@@ -344,32 +344,33 @@ ising_row_bind(const struct ising_cluster_work *work, const struct ising_cluster
 /* ---- spins by colour ---- */
 
 /* The spins of the kernel of 64 sites of a row from number 64 X on, or of fewer at its end: the
- * even ones and the odd ones. */
+ * even ones, of that colour, and the odd ones. */
 struct ising_row_coloured {
   size_t even, odd, n;
 };
 
 static inline struct ising_row_coloured
-ising_row_coloured(const struct gpumc_checkerboard *lattice, size_t row, size_t x)
+ising_row_coloured(const struct gpumc_checkerboard *lattice, size_t row, size_t colour, size_t x)
 {
   const size_t first = x * ISING_ROW_WORD / 2, left = lattice->row - first;
-  return (struct ising_row_coloured){.even = lattice_cluster_row(lattice, row, 0) + first,
-                                     .odd = lattice_cluster_row(lattice, row, 1) + first,
+  const size_t at = row * lattice->row + first;
+  return (struct ising_row_coloured){.even = colour * lattice->colour + at,
+                                     .odd = (1 - colour) * lattice->colour + at,
                                      .n = left < ISING_ROW_WORD / 2 ? left : ISING_ROW_WORD / 2};
 }
 
 static inline uint64_t ising_row_load(const struct gpumc_checkerboard *lattice,
-                                      const uint8_t *coloured, size_t row, size_t x)
+                                      const uint8_t *coloured, size_t row, size_t colour, size_t x)
 {
-  const struct ising_row_coloured at = ising_row_coloured(lattice, row, x);
+  const struct ising_row_coloured at = ising_row_coloured(lattice, row, colour, x);
   return ising_row_spread((uint32_t)ising_row_of_bytes(coloured + at.even, at.n, 0)) |
          ising_row_spread((uint32_t)ising_row_of_bytes(coloured + at.odd, at.n, 0)) << 1;
 }
 
 static inline void ising_row_store(const struct gpumc_checkerboard *lattice, uint8_t *coloured,
-                                   size_t row, size_t x, uint64_t spins)
+                                   size_t row, size_t colour, size_t x, uint64_t spins)
 {
-  const struct ising_row_coloured at = ising_row_coloured(lattice, row, x);
+  const struct ising_row_coloured at = ising_row_coloured(lattice, row, colour, x);
   ising_row_to_bytes(ising_row_gather(spins), at.n, coloured + at.even);
   ising_row_to_bytes(ising_row_gather(spins >> 1), at.n, coloured + at.odd);
 }

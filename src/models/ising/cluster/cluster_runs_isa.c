@@ -338,10 +338,12 @@ load(const struct ising_cluster_work *work, const uint8_t *coloured, size_t firs
   const struct gpumc_checkerboard *lattice = &work->graph.shape->checkerboard;
   const size_t words = ising_cluster_rows_of(lattice).words;
   for (size_t row = lattice_cluster_lines(work->graph.shape, first);
-       row < lattice_cluster_lines(work->graph.shape, end); row++)
+       row < lattice_cluster_lines(work->graph.shape, end); row++) {
+    const size_t colour = lattice_cluster_row_colour(lattice, row);
     for (size_t x = 0; x < words; x++)
       work->words[row * words + x] =
-          (struct ising_cluster_word){.spins = ising_row_load(lattice, coloured, row, x)};
+          (struct ising_cluster_word){.spins = ising_row_load(lattice, coloured, row, colour, x)};
+  }
 }
 
 static void
@@ -350,9 +352,11 @@ store(const struct ising_cluster_work *work, uint8_t *coloured, size_t first, si
   const struct gpumc_checkerboard *lattice = &work->graph.shape->checkerboard;
   const size_t words = ising_cluster_rows_of(lattice).words;
   for (size_t row = lattice_cluster_lines(work->graph.shape, first);
-       row < lattice_cluster_lines(work->graph.shape, end); row++)
+       row < lattice_cluster_lines(work->graph.shape, end); row++) {
+    const size_t colour = lattice_cluster_row_colour(lattice, row);
     for (size_t x = 0; x < words; x++)
-      ising_row_store(lattice, coloured, row, x, work->words[row * words + x].spins);
+      ising_row_store(lattice, coloured, row, colour, x, work->words[row * words + x].spins);
+  }
 }
 
 extern const struct ising_runs_ops GPUMC_ISA_NAME(ising_runs);

@@ -208,8 +208,8 @@ static __attribute__((noinline)) void draw(struct growth *growth, uint32_t numbe
 
 /* ---- growth ---- */
 
-/* Puts sites of a tile that the cluster comes to into the queue. Without a branch, which would be as
- * good as random: what is written at the end counts only if the tile is not there yet. */
+/* Puts sites of a tile that the cluster comes to into the queue. Without a branch, which would be
+ * as good as random: what is written at the end counts only if the tile is not there yet. */
 GPUMC_INLINE void come(struct growth *growth, uint32_t number, uint64_t sites)
 {
   struct ising_cluster_word *tile = growth->tile + number;
@@ -376,54 +376,76 @@ static uint64_t sweep(const struct ising_cluster_work *work, uint32_t clusters, 
 
 /* ---- spins ---- */
 
-/* Where the sites of a row are from number 64 X on: the tile of the first ones, and the bit with
- * which they begin there. */
+/* Where the sites of row (y, z) are from number 64 X on: the tile of the first ones, and the bit
+ * with which they begin there. `dimension`: a constant, so that nothing is divided. */
 struct row {
   struct ising_cluster_word *tile;
   uint32_t bit;
 };
 
-static struct row
-row_of(const struct ising_cluster_work *work, const struct tiling *tiling, size_t row, size_t x)
+GPUMC_INLINE struct row row_of(const struct ising_cluster_work *work, const struct tiling *tiling,
+                               const uint32_t dimension, uint32_t y, uint32_t z, size_t x)
 {
-  const uint32_t y = (uint32_t)(row % tiling->length[1]), z = (uint32_t)(row / tiling->length[1]);
-  const size_t row_of_tiles =
-      y / tiling->extent[1] + (size_t)tiling->tiles[1] * (z / tiling->extent[2]);
+  const uint32_t extent = ising_wolff_extent(dimension), of_z = dimension == 3 ? extent : 1;
+  const size_t row_of_tiles = y / extent + (size_t)tiling->tiles[1] * (z / of_z);
   return (struct row){
-      .tile =
-          work->words + row_of_tiles * tiling->tiles[0] + x * ISING_ROW_WORD / tiling->extent[0],
-      .bit = y % tiling->extent[1] * tiling->apart[1] + z % tiling->extent[2] * tiling->apart[2]};
+      .tile = work->words + row_of_tiles * tiling->tiles[0] + x * ISING_ROW_WORD / extent,
+      .bit = y % extent * apart_of(dimension, 1) + z % of_z * apart_of(dimension, 2)};
+}
+
+GPUMC_INLINE void load_tiles(const struct ising_cluster_work *work, const struct tiling *tiling,
+                             const uint32_t dimension, const uint8_t *coloured)
+{
+  const struct gpumc_checkerboard *lattice = &work->graph.shape->checkerboard;
+  const uint32_t extent = ising_wolff_extent(dimension);
+  for (uint32_t z = 0; z < tiling->length[2]; z++)
+    for (uint32_t y = 0; y < tiling->length[1]; y++) {
+      const size_t line = y + (size_t)tiling->length[1] * z;
+      for (size_t x = 0; x * ISING_ROW_WORD < tiling->length[0]; x++) {
+        struct row to = row_of(work, tiling, dimension, y, z, x);
+        for (uint64_t spins = ising_row_load(lattice, coloured, line, (y + z) & 1, x); spins != 0;
+             spins = spins >> (extent - 1) >> 1, to.tile++)
+          to.tile->spins |= (spins & ising_row_below(extent)) << to.bit;
+      }
+    }
+}
+
+GPUMC_INLINE void store_tiles(const struct ising_cluster_work *work, const struct tiling *tiling,
+                              const uint32_t dimension, uint8_t *coloured)
+{
+  const struct gpumc_checkerboard *lattice = &work->graph.shape->checkerboard;
+  const uint32_t extent = ising_wolff_extent(dimension);
+  for (uint32_t z = 0; z < tiling->length[2]; z++)
+    for (uint32_t y = 0; y < tiling->length[1]; y++) {
+      const size_t line = y + (size_t)tiling->length[1] * z;
+      for (size_t x = 0; x * ISING_ROW_WORD < tiling->length[0]; x++) {
+        const struct row from = row_of(work, tiling, dimension, y, z, x);
+        const size_t left = tiling->length[0] - x * ISING_ROW_WORD;
+        uint64_t spins = 0;
+        for (uint32_t i = 0; i < ISING_ROW_WORD && i < left; i += extent)
+          spins |= (from.tile[i / extent].spins >> from.bit & ising_row_below(extent)) << i;
+        ising_row_store(lattice, coloured, line, (y + z) & 1, x, spins);
+      }
+    }
 }
 
 static void load(const struct ising_cluster_work *work, const uint8_t *coloured)
 {
-  const struct gpumc_checkerboard *lattice = &work->graph.shape->checkerboard;
-  const struct tiling tiling = tiling_of(lattice);
-  const uint32_t extent = tiling.extent[0];
+  const struct tiling tiling = tiling_of(&work->graph.shape->checkerboard);
   memset(work->words, 0, tiles_of(&tiling) * sizeof *work->words);
-  for (size_t row = 0; row < (size_t)tiling.length[1] * tiling.length[2]; row++)
-    for (size_t x = 0; x * ISING_ROW_WORD < tiling.length[0]; x++) {
-      struct row to = row_of(work, &tiling, row, x);
-      for (uint64_t spins = ising_row_load(lattice, coloured, row, x); spins != 0;
-           spins = spins >> (extent - 1) >> 1, to.tile++)
-        to.tile->spins |= (spins & ising_row_below(extent)) << to.bit;
-    }
+  if (tiling.dimension == 3)
+    load_tiles(work, &tiling, 3, coloured);
+  else
+    load_tiles(work, &tiling, 2, coloured);
 }
 
 static void store(const struct ising_cluster_work *work, uint8_t *coloured)
 {
-  const struct gpumc_checkerboard *lattice = &work->graph.shape->checkerboard;
-  const struct tiling tiling = tiling_of(lattice);
-  const uint32_t extent = tiling.extent[0];
-  for (size_t row = 0; row < (size_t)tiling.length[1] * tiling.length[2]; row++)
-    for (size_t x = 0; x * ISING_ROW_WORD < tiling.length[0]; x++) {
-      const struct row from = row_of(work, &tiling, row, x);
-      const size_t left = tiling.length[0] - x * ISING_ROW_WORD;
-      uint64_t spins = 0;
-      for (uint32_t i = 0; i < ISING_ROW_WORD && i < left; i += extent)
-        spins |= (from.tile[i / extent].spins >> from.bit & ising_row_below(extent)) << i;
-      ising_row_store(lattice, coloured, row, x, spins);
-    }
+  const struct tiling tiling = tiling_of(&work->graph.shape->checkerboard);
+  if (tiling.dimension == 3)
+    store_tiles(work, &tiling, 3, coloured);
+  else
+    store_tiles(work, &tiling, 2, coloured);
 }
 
 extern const struct ising_wolff_ops GPUMC_ISA_NAME(ising_wolff);

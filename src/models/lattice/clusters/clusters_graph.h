@@ -29,13 +29,19 @@ static inline size_t lattice_cluster_lines(const struct lattice_cluster_shape *s
   return layers * shape->layer / shape->checkerboard.length_x;
 }
 
+/* Returns the colour of the even sites of the row with that number. */
+static inline size_t
+lattice_cluster_row_colour(const struct gpumc_checkerboard *lattice, size_t line)
+{
+  return (line % lattice->length_y + line / lattice->length_y) & 1;
+}
+
 /* Returns where, in an array that holds colour 0, then colour 1, the row with that number has its
  * even sites, or the odd ones. */
 static inline size_t
 lattice_cluster_row(const struct gpumc_checkerboard *lattice, size_t line, size_t odd)
 {
-  const size_t y = line % lattice->length_y, z = line / lattice->length_y;
-  return ((y + z + odd) & 1) * lattice->colour + line * lattice->row;
+  return (lattice_cluster_row_colour(lattice, line) ^ odd) * lattice->colour + line * lattice->row;
 }
 
 /* All arrays have room for some more vectors. bonds[sites]: bit d, of the bond along axis d, and
