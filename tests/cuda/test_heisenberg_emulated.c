@@ -143,7 +143,7 @@ measured_differences(const struct reference *reference, const struct heisenberg_
       *pair[HEISENBERG_PAIRS];
   size_t different = 0;
   for (size_t c = 0; c < HEISENBERG_CHANNELS; c++)
-    channel[c] = c != HEISENBERG_WAVE ? &channels[c] : NULL;
+    channel[c] = c < HEISENBERG_WAVE ? &channels[c] : NULL;
   heisenberg_record(&units, job->sums, channel, 0);
   for (size_t c = 0; c < HEISENBERG_CHANNELS; c++)
     different += channel[c] != NULL && channels[c] != reference->channel[c][job->replica - FIRST];
