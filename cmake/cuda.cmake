@@ -4,7 +4,7 @@
 set(GPUMC_CUDA AUTO CACHE STRING "CUDA backend: AUTO (where there is a toolkit), ON or OFF")
 set_property(CACHE GPUMC_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(gpumc_cuda_architectures "80-real;90")
-if(DEFINED ENV{CUDAARCHS})
+if(NOT "$ENV{CUDAARCHS}" STREQUAL "")
   set(gpumc_cuda_architectures "$ENV{CUDAARCHS}")
 endif()
 set(GPUMC_CUDA_ARCHITECTURES "${gpumc_cuda_architectures}" CACHE STRING

@@ -151,7 +151,7 @@ set(shared_tests
   "resume_test_resume_hard_disks       4   8"
   "resume_test_resume_heisenberg       4   4"
   "resume_test_resume_muca             5  25"
-  "resume_test_resume_processes        7   7"
+  "resume_test_resume_processes       16  16"
   "resume_test_resume_pt              50 250"
   "statistical_test_pa_trust           3   1"
   "unit_test_files_in_python           1   5"

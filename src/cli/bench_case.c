@@ -284,13 +284,14 @@ static struct bench_rate evaluate(const struct repeats *repeats)
                              .median = (repeats->rate[(n - 1) / 2] + repeats->rate[n / 2]) / 2};
 }
 
-/* Returns the sweeps in which the move's step is tuned before it is timed, 0 if there is nothing to
- * tune: as long as they are not, sweeps of Wolff's clusters flip a few of random spins. */
+/* Returns the sweeps in which the move's step is tuned before it is timed, if it is adapted after
+ * each: until then a sweep of Wolff's clusters flips only a few random spins. */
 static uint32_t warm_up_of(const struct rate_request *request)
 {
   const struct gpumc_kernel_ops *kernel = request->kernel;
   const struct gpumc_step *step = kernel->n_moves > 0 ? kernel->moves[request->move].step : NULL;
-  if (step == NULL || (step->given != NULL && step->given(&request->options) > 0))
+  if (step == NULL || step->often == 0 ||
+      (step->given != NULL && step->given(&request->options) > 0))
     return 0;
   return gpumc_steps_enough(step);
 }

@@ -4,6 +4,7 @@ import pathlib
 import subprocess
 import sys
 import time
+import types
 import unittest
 
 import numpy as np
@@ -13,7 +14,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/support"), str(ROOT / "to
 import gpumc  # noqa: E402
 from gpumc import plot  # noqa: E402
 from gpumc.plot import axes, labels, style  # noqa: E402
-from gpumc.plot.refusal import NotYet  # noqa: E402
+from gpumc.plot.refusal import NotYet, lacking  # noqa: E402
 import result_file  # noqa: E402
 from support import pictures  # noqa: E402
 from support.program import CAMPAIGN, LONG, SMALL, STOPPED, ProgramCase, stop, wait_for  # noqa: E402
@@ -235,6 +236,12 @@ class Running(ProgramCase):
         shown = subprocess.run([sys.executable, ROOT / "tools/plot", "small.h5"], capture_output=True, text=True, cwd=self.directory)
         self.assertEqual(shown.returncode, 1)
         self.assertIn("--kind families draws what there is", shown.stderr)
+
+    def test_what_may_come(self):
+        """A running file of the algorithm that has such pictures is waited for. Controls: another algorithm, a finished file."""
+        for name, complete, waits in ("pa", False, True), ("canonical", False, False), ("pa", True, False):
+            result = types.SimpleNamespace(path="x.h5", is_complete=complete, config={"algorithm": {"name": name}})
+            self.assertEqual(isinstance(lacking(result, "no families", "pa"), NotYet), waits)
 
     def test_watching_ends_with_the_run(self):
         """The picture is there while the run goes on, and is that of the finished result at the end."""

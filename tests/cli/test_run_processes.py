@@ -28,6 +28,9 @@ ALGORITHMS = {
     "canonical_heisenberg": HEAD + "model: {name: heisenberg, shape: [4, 4, 4]}\n"
                  "algorithm: {name: canonical, beta: {from: 0.2, to: 1.5, count: 5}, thermalization: 100, sweeps: 100, "
                  "replicas: 3, series: true, configurations: {every: 20}}\n",
+    "canonical_improved": HEAD + "model: {name: heisenberg, shape: [6, 4]}\n"
+                 f"algorithm: {{name: canonical, {LADDER}, thermalization: 40, sweeps: 40, replicas: 3, update: swendsen_wang, "
+                 "structure_factor: true, improved_estimators: true}\n",
     "canonical_tiled": HEAD + "model: {name: ising2d, shape: [16, 16]}\n"
                  f"algorithm: {{name: canonical, {LADDER}, thermalization: 20, sweeps: 40, interval: 2, replicas: 2}}\n"
                  "kernel: {variant: tiled, tile: 8, hits: 2, generator: lcg64}\n",

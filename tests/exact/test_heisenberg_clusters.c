@@ -314,7 +314,7 @@ static void faults_are_noticed(void **state)
 {
   (void)state;
   for (uint32_t move = HEISENBERG_LOCAL_MOVES; move < HEISENBERG_MOVES; move++)
-    for (int fault = HEISENBERG_CLUSTERS_BONDS; fault <= HEISENBERG_CLUSTERS_GHOST; fault++) {
+    for (int fault = HEISENBERG_CLUSTERS_BONDS; fault <= HEISENBERG_CLUSTERS_SPLIT; fault++) {
       struct job job = job_of(11, 3, "double", move);
       job.of.settings.field = 0.3;
       job.of.in_field = false;

@@ -49,7 +49,7 @@ checkpoint: {every: 20 ms}
 TUNED = CONFIG.replace("sweeps: 15360", "sweeps: 3840\n  thermalization: 12000\n  update: metropolis_small")
 TURNS = TUNED.replace("update: metropolis_small", "update: [{heat_bath: 3}, {metropolis_small: 2}, {over_relaxation: 2}]")
 CLUSTERS = TUNED.replace("thermalization: 12000", "thermalization: 3000") \
-    .replace("update: metropolis_small", "update: [{wolff: 2}, {swendsen_wang: 1}, {heat_bath: 1}]")
+    .replace("update: metropolis_small", "improved_estimators: true\n  update: [{wolff: 2}, {swendsen_wang: 1}, {heat_bath: 1}]")
 GLASS = CONFIG.replace("shape: [8, 8, 8]", "shape: [4, 6, 4], couplings: gaussian, disorder_seed: 7") \
     .replace("helicity_modulus: true", "replicas: 2")
 

@@ -75,7 +75,7 @@ class Stopped(MpiCase):
 
 
 class Killed(MpiCase, ResumeCase):
-    kills = 14
+    kills = 48
 
     def kill_any(self, text):
         """Any rank, at random instants, with any number of processes of any MPI; one process finishes."""

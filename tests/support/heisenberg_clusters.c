@@ -320,8 +320,9 @@ void heisenberg_clusters_measure(const struct heisenberg_clusters *of, uint32_t 
     if (search.is_found[name])
       continue;
     const size_t size = gather(&search, name, &is_joined);
+    const bool stays = is_joined && of->fault != HEISENBERG_CLUSTERS_SPLIT;
     for (size_t k = 0; k < size; k++)
-      add_site(&search, search.cluster[k], is_joined ? &held : &sums);
+      add_site(&search, search.cluster[k], stays ? &held : &sums);
     add_squares(&search, &sums, quantum, square, wave);
   }
   add_squares(&search, &held, quantum, square, wave);

@@ -17,7 +17,8 @@ enum heisenberg_clusters_fault {
   /* Reflections that turn a cluster's first spin towards x are preferred. A preference for r would
    * be no fault of Wolff's clusters: r and -r are the same plane. */
   HEISENBERG_CLUSTERS_BIAS,
-  HEISENBERG_CLUSTERS_GHOST /* there is none */
+  HEISENBERG_CLUSTERS_GHOST, /* there is none */
+  HEISENBERG_CLUSTERS_SPLIT  /* measured are clusters that are joined to it one by one */
 };
 
 /* A replica, spin[sites][n]. relative[sites][dimension]: c_ij of each site's own bonds, NULL: all

@@ -17,8 +17,8 @@
 #define TARGET 0.5
 #define EASE 0.02
 
-/* While a control is fixed, a step grows by this factor at most. This limits rules of moves of their
- * own, where a few sweeps at the beginning may tell nothing of later ones. */
+/* While a control is fixed, a step grows by this factor at most. This limits rules of moves of
+ * their own, where a few sweeps at the beginning may tell nothing of later ones. */
 #define LARGEST_GROWTH 4.0
 
 /* Returns the number of the move that has a step; n_moves: none has. */

@@ -18,8 +18,8 @@
  *
  * Measured at a time, with r and the bonds that a sweep of Swendsen-Wang with that time would draw:
  * the averages over all flips of the clusters, given the bonds (improved estimators; U. Wolff,
- * Nucl. Phys. B 334, 581 (1990)), of (r . M)^2 and of the squared amplitudes of waves of a_i, which
- * are, for any r, M^2/n and |M_k|^2/n on average. As for Ising spins
+ * Nucl. Phys. B 334, 581 (1990)), of (r . M)^2 and of the squared amplitudes of waves of a_i. Their
+ * averages over r are M^2/n and |M_k|^2/n, in a field too. As for Ising spins
  * (ising/cluster/cluster_rules.h), with the integers round(a_i 2^28) in place of signs, and in
  * waves their products with the table's numbers, each rounded to units of the table
  * (heisenberg_cluster_term).

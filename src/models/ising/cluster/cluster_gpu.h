@@ -6,10 +6,10 @@
 #ifndef GPUMC_ISING_CLUSTER_GPU_H
 #define GPUMC_ISING_CLUSTER_GPU_H
 
-#include "models/lattice/clusters/clusters_squares.h"
 #include "models/ising/cluster/cluster_tiles.h"
 #include "models/ising/spin/spin_gpu.h"
 #include "models/lattice/clusters/clusters_part.h"
+#include "models/lattice/clusters/clusters_squares.h"
 
 #ifdef __cplusplus
 extern "C" {

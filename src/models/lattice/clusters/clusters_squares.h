@@ -1,5 +1,6 @@
-/* Squares of sums over clusters, of which improved estimators are made (cluster_rules.h), for both
- * compilers: one sum after the other, so that there is one number for each name. */
+/* Squares of sums over clusters, of which improved estimators are made, for both compilers: the
+ * square of the sum over each cluster that is not joined to the ghost, and that over all others
+ * together. Which numbers of sites are summed up is said by the models' cluster rules. */
 #ifndef GPUMC_LATTICE_CLUSTERS_SQUARES_H
 #define GPUMC_LATTICE_CLUSTERS_SQUARES_H
 

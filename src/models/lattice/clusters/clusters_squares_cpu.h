@@ -2,7 +2,7 @@
  * are found:
  *
  *   squares = lattice_cluster_squares_of(&part, &scale, memory, channel_of_squares, of_waves);
- *   lattice_cluster_squares_measure(&squares, &part, sum, &work);
+ *   lattice_cluster_squares_measure(&squares, &part, sum, &work, replica);
  */
 #ifndef GPUMC_LATTICE_CLUSTERS_SQUARES_CPU_H
 #define GPUMC_LATTICE_CLUSTERS_SQUARES_CPU_H

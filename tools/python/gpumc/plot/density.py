@@ -2,7 +2,7 @@
 import numpy as np
 
 from . import axes as view, curves, labels, style
-from .refusal import lacking
+from .refusal import Refusal
 
 CANONICAL = ["specific_heat", "energy"]
 
@@ -22,7 +22,7 @@ def draw(results, options=view.Options()):
     the part that is shown larger are those of the panels over temperature."""
     for result in results:
         if not applies(result):
-            raise lacking(result, "no density of states: muca writes one, and so does pa with algorithm.reweight")
+            raise Refusal(f"{result.path}: no density of states: muca writes one, and so does pa with algorithm.reweight")
     quantities = [name for name in options.quantities or CANONICAL if any(twin(result, name) for result in results)]
     figure = view.figure(options, results, 4.3 * (1 + bool(quantities)), 2.55 * max(len(quantities), 1) + 1.6)
     grid = figure.add_gridspec(1, 1 + bool(quantities), width_ratios=[1.1, 1][:1 + bool(quantities)])

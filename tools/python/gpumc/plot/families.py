@@ -23,7 +23,7 @@ def draw(results, options=view.Options()):
     temperatures; the population. Of a file that is being written, as far as it is."""
     for result in results:
         if not applies(result):
-            raise lacking(result, "no families: only population annealing has them (algorithm.name: pa)")
+            raise lacking(result, "no families: only population annealing has them (algorithm.name: pa)", "pa")
     figure = view.figure(options, results, 8.4, 6.0)
     grid = figure.subplots(2, 2)
     names = labels.of_files(results) if len(results) > 1 else [""]

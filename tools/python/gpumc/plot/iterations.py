@@ -21,7 +21,7 @@ def draw(results, options=view.Options()):
     run weights and histogram, and by window the round trips. Windows and samples of one result have a colour each."""
     for result in results:
         if not applies(result):
-            raise lacking(result, "no iterations of weights: only multicanonical sampling has them (algorithm.name: muca)")
+            raise lacking(result, "no iterations of weights: only multicanonical sampling has them (algorithm.name: muca)", "muca")
     finished = [result for result in results if "visits" in result.summary and "log_weight" in result.summary]
     windows = [result for result in results if "windows/round_trips" in result.summary]
     parts = [draw_flatness, draw_range, draw_updates]

@@ -8,7 +8,7 @@ import typing
 from ..reader import Result
 from . import axes as view, configurations, curves, density, disks, families, helicity, iterations, profiles, series
 from . import slowing, style, tempering, transition
-from .refusal import Refusal
+from .refusal import NotYet, Refusal
 
 if typing.TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -151,7 +151,7 @@ def draw(kind: str, results: Result | typing.Sequence[Result], user_style: str |
     results = [results] if isinstance(results, Result) else list(results)
     for result in results:
         if KINDS[kind].needs_summary and not result.is_complete:
-            raise Refusal(incomplete(result))
+            raise NotYet(incomplete(result))
     return maker(KINDS[kind], results, view.Options(**options), user_style)()
 
 

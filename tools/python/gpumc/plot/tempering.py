@@ -43,7 +43,7 @@ def draw(results, options=view.Options()):
     acceptance and tuning so far."""
     for result in results:
         if not applies(result):
-            raise lacking(result, "no exchanges: only parallel tempering of two temperatures or more has them (algorithm.name: pt)")
+            raise lacking(result, "no exchanges: only parallel tempering of two temperatures or more has them (algorithm.name: pt)", "pt")
     parts = [draw_acceptance]
     if any("flow" in result.summary for result in results):
         parts.append(draw_flow)
