@@ -97,6 +97,7 @@ if(GPUMC_SANITIZE)
     exact_test_pa_small             # cli_test_configs, cli_test_pa_keys, statistical_test_pa_runs
     exact_test_pt_ea
     exact_test_pt_small
+    resume_test_resume_heisenberg   # resume_test_resume_clusters, exact_test_heisenberg_kernels
     statistical_test_canonical_errors
     statistical_test_canonical_rounding
     statistical_test_canonical_trust
