@@ -83,6 +83,9 @@ struct lattice_wave heisenberg_wave_of(const struct gpumc_model *model);
 /* Returns the binary exponent of the unit of HEISENBERG_CLUSTER_SQUARE in squares of quanta. */
 uint32_t heisenberg_cluster_shift(const struct gpumc_model *model);
 
+/* Responses to the moved control. */
+enum { HEISENBERG_IN_BETA = 1 << HEISENBERG_BETA, HEISENBERG_IN_FIELD = 1 << HEISENBERG_FIELD };
+
 /* The means that are measured; quantities use them. */
 enum heisenberg_mean {
   HEISENBERG_MEAN_ENERGY,

@@ -372,24 +372,22 @@ static enum gpumc_status measure_clusters(struct gpumc_ensemble *ensemble, const
   return heisenberg_cluster_gpu_measure(ensemble, &replicas, rules, &scale, time, channel, error);
 }
 
-static enum gpumc_status
-measure_all(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
-{
-  GPUMC_TRY(measure(ensemble, channel, error));
-  return measure_clusters(ensemble, ensemble->control, ensemble->time, channel, error);
-}
-
-/* After that many sweeps. */
+/* After that many sweeps, if there are channels. */
 static enum gpumc_status measure_after(struct gpumc_ensemble *ensemble, const double *control,
                                        uint32_t sweeps, int64_t *const *channel,
                                        struct gpumc_error *error)
 {
   if (channel == NULL)
     return GPUMC_OK;
-  if (sweeps == 0)
-    return measure_all(ensemble, channel, error);
   GPUMC_TRY(measure(ensemble, channel, error));
-  return measure_clusters(ensemble, control, ensemble->time + sweeps, channel, error);
+  return measure_clusters(ensemble, sweeps > 0 ? control : ensemble->control,
+                          ensemble->time + sweeps, channel, error);
+}
+
+static enum gpumc_status
+measure_all(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
+{
+  return measure_after(ensemble, ensemble->control, 0, channel, error);
 }
 
 static enum gpumc_status sweep_by(sweep_driver *driver, struct gpumc_ensemble *ensemble,

@@ -128,9 +128,6 @@ const struct gpumc_pair heisenberg_pairs[HEISENBERG_PAIRS] = {
 
 /* ---- means ---- */
 
-/* Responses to the moved control. */
-enum { IN_BETA = 1 << HEISENBERG_BETA, IN_FIELD = 1 << HEISENBERG_FIELD };
-
 const struct gpumc_mean heisenberg_means[HEISENBERG_MEANS] = {
     [HEISENBERG_MEAN_ENERGY] = {.label = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "e"},
                                 .index = HEISENBERG_ENERGY,
@@ -150,7 +147,7 @@ const struct gpumc_mean heisenberg_means[HEISENBERG_MEANS] = {
                    "<m_x^2>"},
          .index = HEISENBERG_MAGNETIZATION_X,
          .power = 2,
-         .controls = IN_FIELD},
+         .controls = HEISENBERG_IN_FIELD},
     [HEISENBERG_MEAN_ABS_MAGNETIZATION] = {.label = {"abs_magnetization",
                                                      "length of the magnetization per site", "1",
                                                      "<|m|>"},
@@ -195,7 +192,7 @@ const struct gpumc_mean heisenberg_means[HEISENBERG_MEANS] = {
                                         .source = GPUMC_MEAN_PRODUCT,
                                         .index = HEISENBERG_ENERGY,
                                         .power = 1,
-                                        .controls = IN_BETA},
+                                        .controls = HEISENBERG_IN_BETA},
     [HEISENBERG_MEAN_OVERLAP2] =
         {.label = {"overlap2", "second moment of the overlap tensor, summed over its components",
                    "1", "<q^2>"},

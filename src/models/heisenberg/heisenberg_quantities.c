@@ -5,9 +5,6 @@
 #include "models/heisenberg/heisenberg.h"
 #include "models/lattice/quantities.h"
 
-/* Responses to the moved control. */
-enum { IN_BETA = 1 << HEISENBERG_BETA, IN_FIELD = 1 << HEISENBERG_FIELD };
-
 /* C = beta^2 N (<e^2> - <e>^2), with <e_1 e_2> for <e>^2 if it is measured. */
 static double
 specific_heat(const struct gpumc_model *model, const double *control, const double *mean)
@@ -29,7 +26,8 @@ static bool has_no_field(const struct gpumc_model *model)
 {
   return heisenberg_parameters(model)->field == 0.0;
 }
-#define WITHOUT_FIELD .applies = has_no_field, .applies_where = "model.h is 0", .controls = IN_BETA
+#define WITHOUT_FIELD                                                                              \
+  .applies = has_no_field, .applies_where = "model.h is 0", .controls = HEISENBERG_IN_BETA
 
 /* chi = beta N <m^2> / n. */
 static double
@@ -194,7 +192,7 @@ const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES] = {
      .value = specific_heat,
      .scale = lattice_specific_heat_scale,
      .is_known = lattice_is_infinitely_hot,
-     .controls = IN_BETA,
+     .controls = HEISENBERG_IN_BETA,
      .of_each = true},
     {.label = {"energy_in_field", "energy per site including that in the field, e - h m_x",
                GPUMC_UNIT_ENERGY, "e - h m_x"},
@@ -202,7 +200,7 @@ const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES] = {
      .uses = {HEISENBERG_MEAN_ENERGY, HEISENBERG_MEAN_MAGNETIZATION_X},
      .value = lattice_energy_in_field,
      .scale = lattice_energy_in_field_scale,
-     .controls = IN_FIELD},
+     .controls = HEISENBERG_IN_FIELD},
     MEAN(HEISENBERG_MEAN_MAGNETIZATION_X),
     {.label = {"susceptibility_x", "susceptibility along the field, dm_x/dh", GPUMC_UNIT_BETA,
                "χ_x"},
@@ -211,7 +209,7 @@ const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES] = {
      .value = susceptibility_along,
      .scale = lattice_susceptibility_scale,
      .is_known = lattice_is_infinitely_hot,
-     .controls = IN_FIELD,
+     .controls = HEISENBERG_IN_FIELD,
      .of_each = true},
     MEAN(HEISENBERG_MEAN_ABS_MAGNETIZATION),
     MEAN(HEISENBERG_MEAN_MAGNETIZATION2),

@@ -271,23 +271,6 @@ static void flip(const struct heisenberg_cluster_work *work, size_t first, size_
 
 /* ---- measurements ---- */
 
-/* Returns, for each sum, the number of the table that a row's sites have in common; those along x
- * have one each, and spins have none. */
-static void factors_of(const struct heisenberg_cluster_work *work,
-                       const struct lattice_cluster_squares *squares, size_t line,
-                       int32_t factor[LATTICE_CLUSTER_SUMS])
-{
-  const size_t length_y = work->graph.shape->checkerboard.length_y;
-  const size_t place[] = {0, line % length_y, line / length_y};
-  for (size_t w = 0; w < squares->width; w++) {
-    const uint32_t k = squares->kind[w];
-    factor[w] =
-        k == LATTICE_CLUSTER_SPINS
-            ? 0
-            : lattice_cluster_table_of(squares->scale, k)[place[lattice_cluster_axis_of(k)]];
-  }
-}
-
 /* Returns what a site of a row adds to sum number w. */
 static int64_t value_of(const struct lattice_cluster_squares *squares, size_t w, int32_t quanta,
                         size_t x, int32_t factor)
@@ -309,7 +292,7 @@ sum(const void *of, const struct lattice_cluster_squares *squares, size_t first,
   for (size_t at = first * layer; at < end * layer; at += length) {
     const REAL *along = (const REAL *)work->along + at;
     const uint32_t *label = work->graph.label + at;
-    factors_of(work, squares, at / length, factor);
+    lattice_cluster_squares_factors(squares, at / length, factor);
     for (size_t x = 0; x < length;) {
       const uint32_t name = label[x];
       int64_t value[LATTICE_CLUSTER_SUMS] = {0};

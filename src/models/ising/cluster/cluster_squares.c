@@ -6,23 +6,15 @@
 struct row {
   const uint8_t *spins;
   const uint32_t *label;
-  int64_t factor[LATTICE_CLUSTER_SUMS]; /* [width] of the row; along x not used */
+  int32_t factor[LATTICE_CLUSTER_SUMS]; /* [width] of the row; along x not used */
 };
 
 static struct row row_of(const struct ising_cluster_work *work,
                          const struct lattice_cluster_squares *squares, size_t at)
 {
-  const struct gpumc_checkerboard *shape = &work->graph.shape->checkerboard;
-  const size_t line = at / shape->length_x;
-  const size_t place[] = {0, line % shape->length_y, line / shape->length_y};
   struct row row = {.spins = work->spins + at, .label = work->graph.label + at};
-  for (size_t w = 0; w < squares->width; w++) {
-    const uint32_t k = squares->kind[w];
-    row.factor[w] =
-        k == LATTICE_CLUSTER_SPINS
-            ? 1
-            : lattice_cluster_table_of(squares->scale, k)[place[lattice_cluster_axis_of(k)]];
-  }
+  lattice_cluster_squares_factors(squares, at / work->graph.shape->checkerboard.length_x,
+                                  row.factor);
   return row;
 }
 

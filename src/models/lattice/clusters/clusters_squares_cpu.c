@@ -29,6 +29,20 @@ struct lattice_cluster_squares lattice_cluster_squares_of(const struct lattice_c
   return squares;
 }
 
+void lattice_cluster_squares_factors(const struct lattice_cluster_squares *squares, size_t line,
+                                     int32_t *factor)
+{
+  const size_t length_y = squares->graph->shape->checkerboard.length_y;
+  const size_t place[] = {0, line % length_y, line / length_y};
+  for (size_t w = 0; w < squares->width; w++) {
+    const uint32_t k = squares->kind[w];
+    factor[w] =
+        k == LATTICE_CLUSTER_SPINS
+            ? 1
+            : lattice_cluster_table_of(squares->scale, k)[place[lattice_cluster_axis_of(k)]];
+  }
+}
+
 static void clear(const struct lattice_cluster_squares *squares, size_t first, size_t end)
 {
   const size_t layer = squares->graph->shape->layer, width = squares->width;

@@ -31,6 +31,11 @@ struct lattice_cluster_squares lattice_cluster_squares_of(const struct lattice_c
                                                           void *memory, int64_t *square,
                                                           int64_t *wave);
 
+/* Computes for each sum, factor[width], the number of the table that the sites of a row have in
+ * common: 1 for spins; waves along x have another one for each site. */
+void lattice_cluster_squares_factors(const struct lattice_cluster_squares *squares, size_t line,
+                                     int32_t *factor);
+
 /* Adds what a run of sites beside each other has, value[width], to the sums of their name. */
 static inline void lattice_cluster_squares_count(const struct lattice_cluster_squares *squares,
                                                  uint32_t name, const int64_t *value)
