@@ -112,9 +112,10 @@ template <int NOTES> struct gpumc_open_word {
   uint32_t place, done, open, note[NOTES];
 };
 
-/* Pushes those of the words place .. place + WIDTH - 1 that have open lanes. */
+/* Pushes those of the words place .. place + WIDTH - 1 that have open lanes. Returns how many words
+ * wait after that, 0 if it pushed none. */
 template <int WIDTH, int NOTES>
-__device__ static inline void
+__device__ static inline uint32_t
 gpumc_open_push(struct gpumc_open_words<NOTES> *queue, uint32_t place, uint32_t done,
                 const uint32_t open[WIDTH], const uint32_t note[WIDTH][NOTES])
 {
@@ -123,7 +124,7 @@ gpumc_open_push(struct gpumc_open_words<NOTES> *queue, uint32_t place, uint32_t 
   for (int j = 0; j < WIDTH; j++)
     words += open[j] != 0;
   if (words == 0)
-    return;
+    return 0;
   uint32_t at = atomicAdd(&queue->count, words);
 #pragma unroll
   for (int j = 0; j < WIDTH; j++)
@@ -134,6 +135,7 @@ gpumc_open_push(struct gpumc_open_words<NOTES> *queue, uint32_t place, uint32_t 
         queue->note[i][at] = note[j][i];
       at++;
     }
+  return at;
 }
 
 /* Returns how many words wait, the same for all threads of the warp: none continues before all have
@@ -147,29 +149,28 @@ __device__ static inline uint32_t gpumc_open_count(const struct gpumc_open_words
   return count;
 }
 
-/* Takes up to 32 words from the end, one per thread of the calling warp; false if there are none. A
- * thread without one gets no open lanes. */
-template <int NOTES>
-__device__ static inline bool
-gpumc_open_pop(struct gpumc_open_words<NOTES> *queue, struct gpumc_open_word<NOTES> *word)
+/* Takes up to 32 N of the `count` words from the end, N per thread of the calling warp. A thread
+ * without one gets no open lanes. */
+template <int N, int NOTES>
+__device__ static inline void gpumc_open_pop(struct gpumc_open_words<NOTES> *queue, uint32_t count,
+                                             struct gpumc_open_word<NOTES> word[N])
 {
-  const uint32_t lane = threadIdx.x % 32;
-  const uint32_t count = gpumc_open_count<NOTES>(queue);
-  if (count == 0)
-    return false;
-  const uint32_t rest = count > 32 ? count - 32 : 0, at = rest + lane;
-  const uint2 entry = at < count ? queue->entry[at] : make_uint2(0, 0);
-  word->place = entry.x & ((1u << GPUMC_OPEN_PLACE_BITS) - 1);
-  word->done = entry.x >> GPUMC_OPEN_PLACE_BITS;
-  word->open = entry.y;
+  const uint32_t lane = threadIdx.x % 32, rest = count > 32 * N ? count - 32 * N : 0;
 #pragma unroll
-  for (int i = 0; i < NOTES; i++)
-    word->note[i] = at < count ? queue->note[i][at] : 0;
+  for (int j = 0; j < N; j++) {
+    const uint32_t at = rest + 32 * (uint32_t)j + lane;
+    const uint2 entry = at < count ? queue->entry[at] : make_uint2(0, 0);
+    word[j].place = entry.x & ((1u << GPUMC_OPEN_PLACE_BITS) - 1);
+    word[j].done = entry.x >> GPUMC_OPEN_PLACE_BITS;
+    word[j].open = entry.y;
+#pragma unroll
+    for (int i = 0; i < NOTES; i++)
+      word[j].note[i] = at < count ? queue->note[i][at] : 0;
+  }
   __syncwarp();
   if (lane == 0)
     queue->count = rest;
   __syncwarp();
-  return true;
 }
 
 /* ---- counters ---- */

@@ -41,9 +41,9 @@ ising_multispin_random_bits(const struct gpumc_philox_group *random,
                                   u);
 }
 
-/* Updates the words k .. k + WIDTH - 1; open ones go to the queue. */
+/* Updates the words k .. k + WIDTH - 1; open ones go to the queue (gpumc_open_push). */
 template <class KIND>
-__device__ static inline void
+__device__ static inline uint32_t
 ising_multispin_update_words(const struct ising_multispin_replicas *lattice,
                              const struct gpumc_philox_group *random,
                              const struct ising_multispin_colour *colour, uint32_t k,
@@ -80,7 +80,7 @@ ising_multispin_update_words(const struct ising_multispin_replicas *lattice,
       note[j][i] = KIND::PLAIN ? at.class_bit[i] : 0;
   }
   ising_multispin_store<KIND::WIDTH>(colour->sites + k, spin);
-  gpumc_open_push<KIND::WIDTH, NOTES>(queue, k - colour->begin, 0, open, note);
+  return gpumc_open_push<KIND::WIDTH, NOTES>(queue, k - colour->begin, 0, open, note);
 }
 
 /* Finds the classes of the open lanes of a word, whose neighbours have not changed; plain: as
@@ -111,33 +111,51 @@ ising_multispin_open_classes(const struct ising_multispin_replicas *lattice,
   }
 }
 
-/* Finishes the words of the queue. */
+/* Takes the next draw for an open word; it goes back to the queue if that does not decide it. */
 template <class KIND>
+__device__ static inline void
+ising_multispin_continue(const struct ising_multispin_replicas *lattice,
+                         const struct gpumc_philox_group *random,
+                         const struct ising_multispin_colour *colour,
+                         const struct gpumc_open_word<ising_multispin_notes<KIND>> *open,
+                         ising_multispin_queue<KIND> *queue)
+{
+  const uint32_t k = open->place + colour->begin, draw = ISING_MULTISPIN_FIRST_DRAWS + open->done;
+  uint32_t class_bit[KIND::CLASS_BITS];
+  ising_multispin_open_classes<KIND>(lattice, colour, k, open->note, class_bit);
+  const struct gpumc_philox_word word = gpumc_philox_word(random, colour->first_word + k);
+  uint32_t u[ISING_MULTISPIN_DRAW_BITS], less = 0, equal = open->open;
+  ising_multispin_random_bits<KIND>(random, &word, draw, u);
+  ising_multispin_compare_draw<KIND, 0>(colour->rows, class_bit, draw, u, &less, &equal);
+  uint32_t flips = less & open->open;
+  if (equal != 0 && draw + 1 < ISING_MULTISPIN_DRAWS)
+    gpumc_open_push<1, ising_multispin_notes<KIND>>(queue, open->place, open->done + 1, &equal,
+                                                    &open->note);
+  else
+    flips |= equal & ising_multispin_select<KIND>(colour->rows, ISING_MULTISPIN_ALWAYS, class_bit);
+  if (open->open != 0)
+    colour->sites[k] ^= flips;
+}
+
+/* Words that a thread continues at once: two, whose latencies overlap, where registers suffice. */
+template <class KIND> constexpr int ising_multispin_at_once = KIND::PLAIN ? 2 : 1;
+
+/* Continues words of the queue, N per thread, as long as there are `least`. */
+template <class KIND, int N>
 __device__ static inline void
 ising_multispin_finish_words(const struct ising_multispin_replicas *lattice,
                              const struct gpumc_philox_group *random,
-                             const struct ising_multispin_colour *colour,
+                             const struct ising_multispin_colour *colour, uint32_t least,
                              ising_multispin_queue<KIND> *queue)
 {
   constexpr int NOTES = ising_multispin_notes<KIND>;
-  struct gpumc_open_word<NOTES> open;
-  while (gpumc_open_pop<NOTES>(queue, &open)) {
-    if (open.open == 0)
-      continue;
-    const uint32_t k = open.place + colour->begin, draw = ISING_MULTISPIN_FIRST_DRAWS + open.done;
-    uint32_t class_bit[KIND::CLASS_BITS];
-    ising_multispin_open_classes<KIND>(lattice, colour, k, open.note, class_bit);
-    const struct gpumc_philox_word word = gpumc_philox_word(random, colour->first_word + k);
-    uint32_t u[ISING_MULTISPIN_DRAW_BITS], less = 0, equal = open.open;
-    ising_multispin_random_bits<KIND>(random, &word, draw, u);
-    ising_multispin_compare_draw<KIND, 0>(colour->rows, class_bit, draw, u, &less, &equal);
-    uint32_t flips = less & open.open;
-    if (equal != 0 && draw + 1 < ISING_MULTISPIN_DRAWS)
-      gpumc_open_push<1, NOTES>(queue, open.place, open.done + 1, &equal, &open.note);
-    else
-      flips |=
-          equal & ising_multispin_select<KIND>(colour->rows, ISING_MULTISPIN_ALWAYS, class_bit);
-    colour->sites[k] ^= flips;
+#pragma unroll 1
+  for (uint32_t count; (count = gpumc_open_count<NOTES>(queue)) >= least;) {
+    struct gpumc_open_word<NOTES> open[N];
+    gpumc_open_pop<N, NOTES>(queue, count, open);
+#pragma unroll
+    for (int j = 0; j < N; j++)
+      ising_multispin_continue<KIND>(lattice, random, colour, &open[j], queue);
   }
 }
 
@@ -150,20 +168,24 @@ ising_multispin_update_colour(const struct ising_multispin_replicas *lattice,
                               const struct ising_multispin_colour *colour, uint32_t thread,
                               uint32_t threads, bool regular, ising_multispin_queue<KIND> *queue)
 {
-  constexpr uint32_t WIDTH = KIND::WIDTH;
+  constexpr uint32_t WIDTH = KIND::WIDTH, FULL = GPUMC_OPEN_CAPACITY - 32 * WIDTH;
+  constexpr uint32_t AT_ONCE = ising_multispin_at_once<KIND>;
   const uint32_t ahead = thread % 32 * WIDTH; /* of the warp's first thread */
   uint32_t k = colour->begin + thread * WIDTH;
   struct ising_multispin_place place = ising_multispin_place<KIND>(lattice, colour->number, k);
 #pragma unroll 1
   for (; k - ahead < colour->end; k += threads * WIDTH) {
-    if (gpumc_open_count<ising_multispin_notes<KIND>>(queue) > GPUMC_OPEN_CAPACITY - 32 * WIDTH)
-      ising_multispin_finish_words<KIND>(lattice, random, colour, queue);
+    uint32_t waiting = 0;
     if (!regular)
       place = ising_multispin_place<KIND>(lattice, colour->number, k);
     if (k < colour->end)
-      ising_multispin_update_words<KIND>(lattice, random, colour, k, place, queue);
+      waiting = ising_multispin_update_words<KIND>(lattice, random, colour, k, place, queue);
+    if (__any_sync(UINT32_MAX, waiting > FULL))
+      ising_multispin_finish_words<KIND, AT_ONCE>(lattice, random, colour, 32 * AT_ONCE, queue);
   }
-  ising_multispin_finish_words<KIND>(lattice, random, colour, queue);
+  if constexpr (AT_ONCE > 1)
+    ising_multispin_finish_words<KIND, AT_ONCE>(lattice, random, colour, 33, queue);
+  ising_multispin_finish_words<KIND, 1>(lattice, random, colour, 1, queue);
 }
 
 /* Returns the bytes for open words of `threads` threads, whatever the rule. */
