@@ -184,6 +184,16 @@ struct pa_survey_work {
   uint32_t *members, *mark;
 };
 
+/* The whole tally of an undivided population: `cleared` bytes of the record from `record` on are
+ * cleared, and the members of families and their marks; then sums by block, and the survey. */
+struct pa_tally_work {
+  struct pa_survey_work survey;
+  struct gpumc_tally tally;
+  struct gpumc_tally_values values;
+  uint8_t *record;
+  size_t cleared; /* a multiple of 4 */
+};
+
 /* That bit: a divided population has fewer than 2^31 replicas (pa_parts.c). */
 enum { PA_MEMBERS_MARK = 31 };
 
@@ -204,6 +214,17 @@ struct pa_movers {
 enum { PA_OVERLAP_ONLY = -1 };
 
 struct pa_steps {
+  /* Begins to load what the steps need; NULL: nothing. */
+  void (*load)(struct gpumc_device *device);
+  /* Perform, in an undivided population, the whole tally, and a resampling by nearest integers
+   * after the record is cleared. *done: whether they did; if not, their steps are performed one
+   * after the other. NULL: they never do. */
+  GPUMC_MUST_CHECK enum gpumc_status (*tally)(struct gpumc_device *device,
+                                              const struct pa_tally_work *work, bool *done,
+                                              struct gpumc_error *error);
+  GPUMC_MUST_CHECK enum gpumc_status (*resample)(struct gpumc_device *device,
+                                                 const struct pa_resample_work *work, bool *done,
+                                                 struct gpumc_error *error);
   /* Sets the families of the founders. The first rows of `weighed` and `copied` have their number,
    * and all others 0. */
   GPUMC_MUST_CHECK enum gpumc_status (*found)(struct gpumc_device *device,

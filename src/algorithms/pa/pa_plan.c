@@ -226,6 +226,7 @@ static void demand_memory(const struct pa_settings *settings, const struct gpumc
   demanded->plan = (struct gpumc_ensemble_plan){.runs = plan.runs,
                                                 .capacity = plan.capacity,
                                                 .samples = 1,
+                                                .copies = true,
                                                 .own_runs = true,
                                                 .moved = settings->moved.control,
                                                 .warm_up =

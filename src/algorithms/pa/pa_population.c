@@ -135,6 +135,8 @@ enum gpumc_status pa_population_create(struct gpumc_device *device,
                                        .size = size,
                                        .layout = layout_make(plan)};
   enum gpumc_status status = GPUMC_OK;
+  if (population->steps->load != NULL)
+    population->steps->load(device);
   GPUMC_TRY_OUT(status, allocate_on_device(population, error));
   GPUMC_TRY_OUT(status, allocate_on_host(population, error));
 out:
@@ -175,16 +177,15 @@ clear(struct pa_population *population, size_t first, size_t bytes, struct gpumc
   return device->ops->fill(device, population->record + first, 0, bytes, error);
 }
 
-static enum gpumc_status add_values(struct pa_population *population, struct gpumc_error *error)
+static struct gpumc_tally_values values_of(const struct pa_population *population)
 {
-  struct gpumc_device *device = population->device;
   struct gpumc_tally_values values = {.runs = population->runs,
                                       .size = population->size,
                                       .label = population->family,
                                       .sums = population->record + population->layout.sums};
   for (size_t c = 0; c < population->plan.n_channels; c++)
     values.channel[c] = population->channel[c];
-  return device->ops->tally(device, &population->layout.by_value, &values, error);
+  return values;
 }
 
 enum gpumc_status pa_population_found(struct pa_population *population, struct gpumc_error *error)
@@ -196,34 +197,48 @@ enum gpumc_status pa_population_found(struct pa_population *population, struct g
   return population->steps->found(population->device, &work, error);
 }
 
+static enum gpumc_status tally_by_steps(struct pa_population *population,
+                                        const struct pa_tally_work *work,
+                                        struct gpumc_error *error)
+{
+  struct gpumc_device *device = population->device;
+  const struct pa_survey_work *survey = &work->survey;
+  const size_t count = population->runs * population->plan.capacity;
+  GPUMC_TRY(device->ops->fill(device, work->record, 0, work->cleared, error));
+  GPUMC_TRY(
+      device->ops->fill(device, population->weight, 0, count * sizeof *population->weight, error));
+  GPUMC_TRY(device->ops->tally(device, &work->tally, &work->values, error));
+  GPUMC_TRY(population->steps->survey(device, survey, error));
+  GPUMC_TRY(pa_parts_share_reaches(population, &survey->population, error));
+  return population->steps->families(device, survey, error);
+}
+
 /* The tally does not need the weights: their memory holds two words for every family. */
 enum gpumc_status pa_population_tally(struct pa_population *population, uint32_t first_run,
                                       bool histogram, struct gpumc_error *error)
 {
   const struct pa_population_plan *plan = &population->plan;
   const struct pa_layout *layout = &population->layout;
-  struct gpumc_device *device = population->device;
   const size_t count = population->runs * plan->capacity;
-  const struct pa_survey_work work = {
-      .population = pa_population_work(population, population->runs),
-      .bins = histogram ? population->bins : NULL,
-      .first_run = first_run,
-      .strata = plan->strata,
-      .levels = plan->levels,
-      .lowest = plan->lowest,
-      .spacing = plan->spacing,
-      .members = (uint32_t *)population->weight,
-      .mark = (uint32_t *)population->weight + count,
+  const struct pa_tally_work work = {
+      .survey = {.population = pa_population_work(population, population->runs),
+                 .bins = histogram ? population->bins : NULL,
+                 .first_run = first_run,
+                 .strata = plan->strata,
+                 .levels = plan->levels,
+                 .lowest = plan->lowest,
+                 .spacing = plan->spacing,
+                 .members = (uint32_t *)population->weight,
+                 .mark = (uint32_t *)population->weight + count},
+      .tally = layout->by_value,
+      .values = values_of(population),
+      .record = population->record + layout->reached,
+      .cleared = layout->bytes - layout->reached,
   };
-  if (population->runs == 0)
-    return GPUMC_OK;
-  GPUMC_TRY(clear(population, layout->reached, layout->bytes - layout->reached, error));
-  GPUMC_TRY(
-      device->ops->fill(device, population->weight, 0, count * sizeof *population->weight, error));
-  GPUMC_TRY(add_values(population, error));
-  GPUMC_TRY(population->steps->survey(device, &work, error));
-  GPUMC_TRY(pa_parts_share_reaches(population, &work.population, error));
-  return population->steps->families(device, &work, error);
+  bool done = population->runs == 0;
+  if (!done && population->steps->tally != NULL)
+    GPUMC_TRY(population->steps->tally(population->device, &work, &done, error));
+  return done ? GPUMC_OK : tally_by_steps(population, &work, error);
 }
 
 static struct pa_resample_work resample_work(const struct pa_population *population, size_t runs,
@@ -268,9 +283,14 @@ enum gpumc_status pa_population_resample(struct pa_population *population,
   struct gpumc_device *device = population->device;
   struct pa_resample_work work = resample_work(population, population->runs, request);
   work.block_weights = population->record + population->layout.weights;
+  bool done = false;
   if (population->runs == 0)
     return GPUMC_OK;
   GPUMC_TRY(clear(population, 0, population->layout.reached, error));
+  if (population->steps->resample != NULL && request->method == PA_RESAMPLING_NEAREST_INTEGER)
+    GPUMC_TRY(population->steps->resample(device, &work, &done, error));
+  if (done)
+    return GPUMC_OK;
   GPUMC_TRY(population->steps->weigh(device, &work, error));
   GPUMC_TRY(pa_parts_share_weights(population, &work.population, error));
   if (request->method == PA_RESAMPLING_SYSTEMATIC)

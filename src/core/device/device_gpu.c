@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/device/beside_gpu.h"
 #include "core/device/cuda_error.h"
 #include "core/device/sums_gpu.h"
 #include "core/processes/processes.h"
@@ -255,14 +256,6 @@ static void slot_free(struct gpumc_device *device, struct gpumc_slot *slot)
   memset(slot, 0, sizeof *slot);
 }
 
-static enum gpumc_status publish(struct gpumc_device *device, struct gpumc_slot *slot,
-                                 const void *from, size_t bytes, struct gpumc_error *error)
-{
-  GPUMC_TRY(GPUMC_CUDA(
-      cudaMemcpyAsync(slot->memory, from, bytes, cudaMemcpyDeviceToHost, device->stream), error));
-  return GPUMC_CUDA(cudaEventRecord(slot->arrived, device->stream), error);
-}
-
 static enum gpumc_status deliver(struct gpumc_device *device, struct gpumc_slot *slot, void *to,
                                  size_t bytes, struct gpumc_error *error)
 {
@@ -280,6 +273,7 @@ collect(struct gpumc_device *device, const struct gpumc_slot *slot, struct gpumc
 
 static void close_cuda(struct gpumc_device *device)
 {
+  gpumc_gpu_beside_end(device);
   stages_free(device);
   (void)cudaStreamDestroy(device->stream);
 }
@@ -295,7 +289,7 @@ static const struct gpumc_device_ops cuda = {
     .fill = fill,
     .slot_create = slot_create,
     .slot_free = slot_free,
-    .publish = publish,
+    .publish = gpumc_publish_gpu,
     .collect = collect,
     .deliver = deliver,
     .tally = gpumc_tally_gpu,

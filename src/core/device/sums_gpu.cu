@@ -13,32 +13,10 @@ struct tally_work {
   struct gpumc_tally_values values;
 };
 
-/* A block of threads sums in shared memory if its sums fit. */
 template <bool SHARED>
 __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM) tally(const struct tally_work work)
 {
-  extern __shared__ uint32_t shared_sums[];
-  const struct gpumc_tally *what = &work.tally;
-  const struct gpumc_stretch stretch = gpumc_stretch_of_block(&work.launch);
-  const size_t n = work.values.size[stretch.m];
-  const size_t start = stretch.m * what->capacity;
-  const size_t rows = what->rows;
-  uint32_t *sums = (uint32_t *)((uint8_t *)work.values.sums + stretch.m * what->stride);
-  if (stretch.first >= n)
-    return;
-  if (SHARED)
-    gpumc_clear_over_block(shared_sums, what->words * rows);
-  for (size_t r = stretch.first + threadIdx.x; r < n; r += stretch.stride) {
-    uint32_t row = work.values.label[start + r] % (uint32_t)rows;
-    for (uint32_t s = 0; s < what->n_sums; s++) {
-      const struct gpumc_exact_sum sum = what->sum[s];
-      int64_t x = work.values.channel[sum.channel][start + r];
-      gpumc_add_exactly((SHARED ? shared_sums : sums) + sum.first * rows + row, rows, sum.words,
-                        gpumc_exact_power(x, sum.power));
-    }
-  }
-  if (SHARED)
-    gpumc_add_tally_of_block(what, sums, shared_sums);
+  gpumc_tally_over_launch<SHARED>(work.launch, work.tally, work.values);
 }
 
 extern "C" enum gpumc_status

@@ -71,12 +71,41 @@ __device__ static inline void gpumc_atomic_add(uint64_t *into, uint64_t value)
   atomicAdd((unsigned long long *)into, (unsigned long long)value);
 }
 
+/* Returns the sum of a thread's value and those of the lanes before it. Every thread of the warp
+ * calls it. */
+__device__ static inline uint64_t gpumc_scan_over_warp(uint64_t value)
+{
+  for (int distance = 1; distance < GPUMC_WARP_THREADS; distance *= 2) {
+    const uint64_t before = __shfl_up_sync(GPUMC_WARP_ALL, value, distance);
+    value += (int)(threadIdx.x % GPUMC_WARP_THREADS) >= distance ? before : 0;
+  }
+  return value;
+}
+
 /* Returns the sum of the warp's values, in its first lane. Every thread of the warp calls it. */
 __device__ static inline uint64_t gpumc_sum_over_warp(uint64_t value)
 {
   for (int distance = GPUMC_WARP_THREADS / 2; distance > 0; distance /= 2)
     value += __shfl_down_sync(GPUMC_WARP_ALL, value, distance);
   return value;
+}
+
+/* Returns the sum of a thread's value and those of the threads before it in the block, and that of
+ * all of them. Every thread of the block calls it. */
+__device__ static inline uint64_t gpumc_scan_over_block(uint64_t value, uint64_t *all)
+{
+  __shared__ uint64_t of_warp[GPUMC_BLOCK_THREADS_MAXIMUM / GPUMC_WARP_THREADS];
+  const uint32_t lane = threadIdx.x % GPUMC_WARP_THREADS, warp = threadIdx.x / GPUMC_WARP_THREADS;
+  value = gpumc_scan_over_warp(value);
+  if (lane == GPUMC_WARP_THREADS - 1)
+    of_warp[warp] = value;
+  __syncthreads();
+  const uint32_t warps = blockDim.x / GPUMC_WARP_THREADS;
+  const uint64_t warps_to = gpumc_scan_over_warp(lane < warps ? of_warp[lane] : 0);
+  *all = __shfl_sync(GPUMC_WARP_ALL, warps_to, GPUMC_WARP_THREADS - 1);
+  const uint64_t before = __shfl_sync(GPUMC_WARP_ALL, warps_to, warp > 0 ? (int)warp - 1 : 0);
+  __syncthreads();
+  return warp > 0 ? before + value : value;
 }
 
 /* Adds the sum of the block's values to *into. Every thread of the block calls it. */
@@ -139,6 +168,36 @@ gpumc_add_tally_of_block(const struct gpumc_tally *tally, uint32_t *sums, const 
     gpumc_add_exactly(sums + at, rows, sum.words,
                       (gpumc_wide)gpumc_words_value(of_block + at, rows, sum.words));
   }
+}
+
+/* Adds the values of all replicas, each of which is looked at once (gpumc_device_ops.tally). With
+ * SHARED a block adds in shared memory, with tally.words * tally.rows words of it. */
+template <bool SHARED>
+__device__ static inline void
+gpumc_tally_over_launch(const struct gpumc_launch &launch, const struct gpumc_tally &what,
+                        const struct gpumc_tally_values &values)
+{
+  extern __shared__ uint32_t shared_sums[];
+  const struct gpumc_stretch stretch = gpumc_stretch_of_block(&launch);
+  const size_t n = values.size[stretch.m];
+  const size_t start = stretch.m * what.capacity;
+  const size_t rows = what.rows;
+  uint32_t *sums = (uint32_t *)((uint8_t *)values.sums + stretch.m * what.stride);
+  if (stretch.first >= n)
+    return;
+  if (SHARED)
+    gpumc_clear_over_block(shared_sums, what.words * rows);
+  for (size_t r = stretch.first + threadIdx.x; r < n; r += stretch.stride) {
+    uint32_t row = values.label[start + r] % (uint32_t)rows;
+    for (uint32_t s = 0; s < what.n_sums; s++) {
+      const struct gpumc_exact_sum sum = what.sum[s];
+      int64_t x = values.channel[sum.channel][start + r];
+      gpumc_add_exactly((SHARED ? shared_sums : sums) + sum.first * rows + row, rows, sum.words,
+                        gpumc_exact_power(x, sum.power));
+    }
+  }
+  if (SHARED)
+    gpumc_add_tally_of_block(&what, sums, shared_sums);
 }
 
 #endif

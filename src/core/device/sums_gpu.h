@@ -16,6 +16,9 @@ size_t gpumc_scan_gpu_bytes(size_t count);
 GPUMC_MUST_CHECK enum gpumc_status gpumc_scan_gpu(struct gpumc_device *device, uint64_t *value,
                                                   size_t count, bool inclusive, void *memory,
                                                   struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status gpumc_publish_gpu(struct gpumc_device *device,
+                                                     struct gpumc_slot *slot, const void *from,
+                                                     size_t bytes, struct gpumc_error *error);
 
 #ifdef __cplusplus
 }

@@ -81,6 +81,7 @@ struct gpumc_ensemble_plan {
   bool for_timings;
   bool walks;      /* replicas will walk: channels must be exactly those that `walk` keeps */
   bool clusters;   /* clusters will be exchanged between replicas of two runs */
+  bool copies;     /* replicas will be copied by `gather` */
   size_t levels;   /* largest number of levels in the tables under which they walk */
   size_t channels; /* channels 0 .. channels - 1 of the model are measured */
   size_t compared; /* largest number of runs that `compare` is called for at once */
@@ -317,7 +318,7 @@ struct gpumc_kernel_ops {
                                                 struct gpumc_error *error);
   /* Makes replica r of run m a copy of replica parent[m][r] of that run, r < size[m], in place;
    * parent[p] = p for every parent p < size, so that no replica is read after it was
-   * overwritten. */
+   * overwritten. `parent` stays as it is until the next operation, which may make the copies. */
   GPUMC_MUST_CHECK enum gpumc_status (*gather)(struct gpumc_ensemble *ensemble,
                                                const uint32_t *parent, struct gpumc_error *error);
   /* Swaps replica r of run m and replica r of run m + 1 if bit r % 32 of word swap[m][r / 32] is

@@ -12,6 +12,9 @@ enum {
   RUNS_MAXIMUM = 65535,     /* of a batch: a dimension of CUDA's grid */
 };
 
+/* Replicas that take more than this are copied in place: memory for twice as many matters more. */
+static const size_t spare_bytes_most = (size_t)4 << 30;
+
 static size_t smaller(size_t a, size_t b)
 {
   return a < b ? a : b;
@@ -31,11 +34,26 @@ static size_t staging_parts(const struct lattice_gpu_layout *layout,
   return parts < 1 ? 1 : parts;
 }
 
+static size_t group_bytes(const struct lattice_gpu_layout *layout, const struct gpumc_model *model,
+                          const struct gpumc_ensemble_plan *plan)
+{
+  return layout->units(model, plan) * layout->group * layout->unit_bytes;
+}
+
+static bool has_spare(const struct lattice_gpu_layout *layout, const struct gpumc_model *model,
+                      const struct gpumc_ensemble_plan *plan)
+{
+  const size_t groups = plan->runs * lattice_parts(plan->capacity, layout->group);
+  return layout->copies_in_sweeps && plan->copies &&
+         groups <= spare_bytes_most / group_bytes(layout, model, plan);
+}
+
 size_t lattice_gpu_bytes(const struct lattice_gpu_layout *layout, const struct gpumc_model *model,
                          const struct gpumc_ensemble_plan *plan)
 {
-  const size_t group_bytes = layout->units(model, plan) * layout->group * layout->unit_bytes;
-  return plan->runs * lattice_parts(plan->capacity, layout->group) * group_bytes +
+  const size_t groups = plan->runs * lattice_parts(plan->capacity, layout->group);
+  const size_t replicas = groups * group_bytes(layout, model, plan);
+  return (has_spare(layout, model, plan) ? 2 * replicas : replicas) +
          layout->table_bytes(model, plan) +
          (layout->scratch_bytes != NULL ? layout->scratch_bytes(model, plan) : 0) +
          staging_parts(layout, model, plan->capacity) * part_bytes(layout, model);
@@ -64,14 +82,17 @@ static enum gpumc_status allocate(const struct lattice_gpu_layout *layout,
   const struct gpumc_model *model = ensemble->model;
   const struct gpumc_ensemble_plan *plan = &ensemble->plan;
   const size_t table_bytes = layout->table_bytes(model, plan);
+  const size_t bytes = group_bytes(layout, model, plan);
   storage->layout = layout;
   storage->groups = lattice_parts(plan->capacity, layout->group);
   storage->units = layout->units(model, plan);
   storage->staging_parts = staging_parts(layout, model, plan->capacity);
   storage->part_bytes = part_bytes(layout, model);
-  GPUMC_TRY(device->ops->allocate(device, plan->runs * storage->groups,
-                                  storage->units * layout->group * layout->unit_bytes, "replicas",
+  GPUMC_TRY(device->ops->allocate(device, plan->runs * storage->groups, bytes, "replicas",
                                   &storage->replicas, error));
+  if (has_spare(layout, model, plan))
+    GPUMC_TRY(device->ops->allocate(device, plan->runs * storage->groups, bytes,
+                                    "copies of replicas", &storage->spare, error));
   if (table_bytes > 0)
     GPUMC_TRY(device->ops->allocate(device, 1, table_bytes, "a table of the lattice",
                                     &storage->table, error));
@@ -110,6 +131,7 @@ void lattice_gpu_destroy(struct gpumc_ensemble *ensemble)
   if (storage == NULL)
     return;
   device->ops->release(device, storage->replicas);
+  device->ops->release(device, storage->spare);
   device->ops->release(device, storage->table);
   device->ops->release(device, storage->staging);
   device->ops->release(device, storage->scratch);
@@ -179,7 +201,7 @@ static enum gpumc_status transfer(const struct gpumc_ensemble *ensemble, size_t 
   const size_t of_replica = ensemble->model->portable_bytes / storage->part_bytes;
   const size_t parts = count * of_replica;
   struct lattice_portable now;
-  assert(first + count <= ensemble->plan.capacity);
+  assert(first + count <= ensemble->plan.capacity && storage->parent == NULL);
   for (size_t done = 0; done < parts; done += now.count) {
     now = next_parts(ensemble, m, first * of_replica + done, parts - done);
     const size_t at = done * now.replica_bytes, bytes = now.count * now.replica_bytes;
@@ -195,6 +217,7 @@ static enum gpumc_status transfer(const struct gpumc_ensemble *ensemble, size_t 
 enum gpumc_status lattice_gpu_set(struct gpumc_ensemble *ensemble, size_t m, size_t first,
                                   size_t count, const uint8_t *portable, struct gpumc_error *error)
 {
+  GPUMC_TRY(lattice_gpu_settle(ensemble, error));
   GPUMC_TRY(transfer(ensemble, m, first, count, portable, NULL, error));
   return ensemble->device->ops->synchronize(ensemble->device, error);
 }
@@ -202,18 +225,20 @@ enum gpumc_status lattice_gpu_set(struct gpumc_ensemble *ensemble, size_t m, siz
 enum gpumc_status lattice_gpu_get(struct gpumc_ensemble *ensemble, size_t m, size_t first,
                                   size_t count, uint8_t *portable, struct gpumc_error *error)
 {
+  GPUMC_TRY(lattice_gpu_settle(ensemble, error));
   return transfer(ensemble, m, first, count, NULL, portable, error);
 }
 
 /* Handles few enough replicas at a time that numbers of parts stay small. The direction says
  * whether `states` are read or written. */
-static enum gpumc_status pass_list(const struct gpumc_ensemble *ensemble, size_t m,
-                                   const uint32_t *slot, size_t count, uint8_t *states,
-                                   enum lattice_direction direction, struct gpumc_error *error)
+static enum gpumc_status pass_list(struct gpumc_ensemble *ensemble, size_t m, const uint32_t *slot,
+                                   size_t count, uint8_t *states, enum lattice_direction direction,
+                                   struct gpumc_error *error)
 {
   const struct lattice_gpu_storage *storage = lattice_gpu_storage_of(ensemble);
   const size_t bytes = ensemble->model->portable_bytes;
   const size_t most = STAGING_BYTES / bytes > 0 ? STAGING_BYTES / bytes : 1;
+  GPUMC_TRY(lattice_gpu_settle(ensemble, error));
   for (size_t done = 0, n; done < count; done += n) {
     n = smaller(count - done, most);
     const struct lattice_portable now = {
@@ -255,18 +280,43 @@ static struct lattice_copy copy_of(const struct gpumc_ensemble *ensemble)
   };
 }
 
+enum gpumc_status lattice_gpu_settle(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  struct lattice_gpu_storage *storage = ensemble->storage;
+  struct lattice_copy arguments = copy_of(ensemble);
+  arguments.parent = storage->parent;
+  storage->parent = NULL;
+  return arguments.parent != NULL ? lattice_copy_parents(&arguments, error) : GPUMC_OK;
+}
+
+const uint32_t *lattice_gpu_copy_in_sweep(struct gpumc_ensemble *ensemble, const void **from)
+{
+  struct lattice_gpu_storage *storage = ensemble->storage;
+  const uint32_t *parent = storage->parent;
+  *from = storage->replicas;
+  if (parent != NULL) {
+    void *replicas = storage->replicas;
+    storage->replicas = storage->spare;
+    storage->spare = replicas;
+    storage->parent = NULL;
+  }
+  return parent;
+}
+
 enum gpumc_status lattice_gpu_gather(struct gpumc_ensemble *ensemble, const uint32_t *parent,
                                      struct gpumc_error *error)
 {
-  struct lattice_copy arguments = copy_of(ensemble);
-  arguments.parent = parent;
-  return lattice_copy_parents(&arguments, error);
+  struct lattice_gpu_storage *storage = ensemble->storage;
+  GPUMC_TRY(lattice_gpu_settle(ensemble, error));
+  storage->parent = parent;
+  return storage->spare == NULL ? lattice_gpu_settle(ensemble, error) : GPUMC_OK;
 }
 
 enum gpumc_status lattice_gpu_exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap,
                                        struct gpumc_error *error)
 {
   struct lattice_copy arguments = copy_of(ensemble);
+  assert(lattice_gpu_storage_of(ensemble)->parent == NULL);
   arguments.swap = swap;
   return lattice_swap_replicas(&arguments, error);
 }

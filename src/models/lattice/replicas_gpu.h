@@ -22,6 +22,7 @@ struct lattice_gpu_layout {
   size_t group;       /* replicas that are stored side by side: a power of two up to 32 */
   size_t unit_bytes;  /* contiguous bytes of one replica: 1, 16 or 32 */
   size_t sites_limit; /* lattices have fewer sites */
+  bool copies_in_sweeps; /* sweeps make the copies of `gather` (lattice_gpu_copy_in_sweep) */
   /* Returns GPUMC_INVALID for what the kernel refuses, before anything is allocated; NULL: it
    * refuses nothing. */
   enum gpumc_status (*check)(const struct gpumc_ensemble *ensemble, struct gpumc_error *error);
@@ -45,10 +46,12 @@ struct lattice_gpu_layout {
 };
 
 /* gpumc_ensemble.storage. Device memory: replicas (struct lattice_copy), table[table_bytes] or
- * NULL, staging[staging_parts][part_bytes], replicas in portable form or pieces of them. */
+ * NULL, staging[staging_parts][part_bytes], replicas in portable form or pieces of them. `spare` is
+ * as large as `replicas`, or NULL. */
 struct lattice_gpu_storage {
   const struct lattice_gpu_layout *layout;
-  void *replicas, *table;
+  void *replicas, *spare, *table;
+  const uint32_t *parent; /* of copies that are still to be made; NULL: none are */
   uint8_t *staging;
   size_t groups, units; /* of a run; of a replica */
   size_t staging_parts, part_bytes;
@@ -74,6 +77,15 @@ static inline void *lattice_gpu_table(const struct gpumc_ensemble *ensemble, siz
 GPUMC_MUST_CHECK enum gpumc_status lattice_gpu_scratch(struct gpumc_ensemble *ensemble,
                                                        size_t bytes, void **scratch,
                                                        struct gpumc_error *error);
+
+/* Makes the copies that are still to be made. Every operation that reads or changes replicas calls
+ * it first, except a sweep that makes them itself: */
+GPUMC_MUST_CHECK enum gpumc_status lattice_gpu_settle(struct gpumc_ensemble *ensemble,
+                                                      struct gpumc_error *error);
+/* Returns the parents of these copies and makes the spare memory that of the replicas. The caller's
+ * launch reads every replica from its parent's place in *from and writes it to its own. NULL, and
+ * *from is where they are: there is nothing to copy. */
+const uint32_t *lattice_gpu_copy_in_sweep(struct gpumc_ensemble *ensemble, const void **from);
 
 /* Returns the data of the current batch that a launch needs. */
 struct lattice_batch lattice_gpu_batch(const struct gpumc_ensemble *ensemble);

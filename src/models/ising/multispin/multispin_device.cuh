@@ -15,7 +15,8 @@ static __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS)
   struct ising_multispin_gpu_group group;
   if (ising_multispin_group_find(&sweep.replicas, blockIdx.y, blockIdx.x, threadIdx.x, blockDim.x,
                                  &group))
-    ising_multispin_group_load(&sweep.replicas, &sweep.disorder, &group, group.tiles);
+    ising_multispin_group_load(&sweep.replicas, &sweep.disorder, &sweep.parents, &group,
+                               group.tiles);
 }
 
 template <class KIND>

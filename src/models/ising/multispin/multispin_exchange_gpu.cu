@@ -185,8 +185,9 @@ __device__ static inline void prepare(const struct exchange_work *work)
   const struct ising_multispin_gpu_exchange *with = work->with;
   const struct ising_multispin_replicas *replicas = &with->replicas;
   const size_t words = ising_multispin_group_words(replicas), sites = 2 * (size_t)replicas->colour;
-  ising_multispin_group_load(replicas, &with->disorder, &work->group, work->spins);
-  ising_multispin_group_load(replicas, &with->disorder, &work->second, work->differ);
+  const struct ising_multispin_parents none = {NULL, NULL};
+  ising_multispin_group_load(replicas, &with->disorder, &none, &work->group, work->spins);
+  ising_multispin_group_load(replicas, &with->disorder, &none, &work->second, work->differ);
   __syncthreads();
   for (size_t i = threadIdx.x; i < words; i += blockDim.x)
     work->differ[i] = i < sites ? (work->differ[i] ^ work->spins[i]) & work->lanes : 0;

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "core/device/device.h"
+#include "core/device/beside_gpu.h"
 #include "models/ising/ising.h"
 #include "models/ising/ising_host_gpu.h"
 #include "models/ising/multispin/multispin_exchange_gpu.h"
@@ -75,10 +75,34 @@ static size_t notes_bytes(const struct gpumc_model *model, const struct gpumc_en
   return sizeof(struct notes) + ising_known_bytes(plan);
 }
 
+static struct ising_multispin_spread
+spread_of(const struct gpumc_device *device, const struct ising_multispin_replicas *replicas);
+
+static void load(const void *argument)
+{
+  ising_multispin_load_start();
+  ising_multispin_load_shared(argument);
+}
+
+/* Populations have one temperature, chains and tempering one for each run. */
+static void load_code(struct gpumc_ensemble *ensemble)
+{
+  struct ising_multispin_sweep sweep = {
+      .replicas = replicas_of(ensemble),
+      .disorder = ising_multispin_disorder_of(ensemble),
+      .rule = {.physics = ising_multispin_physics_of(ensemble)},
+  };
+  sweep.rule.each = sweep.disorder.signs != NULL || !ensemble->plan.copies;
+  sweep.spread = spread_of(ensemble->device, &sweep.replicas);
+  if (sweep.spread.in_shared)
+    gpumc_gpu_beside(ensemble->device, load, &sweep, sizeof sweep);
+}
+
 static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   struct notes *notes = lattice_gpu_storage_of(ensemble)->notes;
   ising_known_forget(&ensemble->plan, notes->known);
+  load_code(ensemble);
   return ising_multispin_table_fill(ensemble, notes->wave_sum, error);
 }
 
@@ -99,6 +123,7 @@ static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_
 static const struct lattice_gpu_layout layout = {
     .group = ISING_MULTISPIN_LANES,
     .unit_bytes = ISING_MULTISPIN_TILE_BYTES / ISING_MULTISPIN_LANES,
+    .copies_in_sweeps = true,
     .sites_limit = LATTICE_GPU_SITES_LIMIT,
     .units = units,
     .table_bytes = table_bytes,
@@ -112,6 +137,7 @@ LATTICE_GPU_BYTES_AND_CREATE(layout)
 
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
+  GPUMC_TRY(lattice_gpu_settle(ensemble, error));
   const struct ising_multispin_replicas replicas = replicas_of(ensemble);
   return ising_multispin_randomize(&replicas, error);
 }
@@ -133,10 +159,11 @@ static enum gpumc_status set_rule(const struct gpumc_ensemble *ensemble, const d
 }
 
 /* Compares the replicas of the runs first + i with those of second + i. */
-static enum gpumc_status compare(const struct gpumc_ensemble *ensemble,
+static enum gpumc_status compare(struct gpumc_ensemble *ensemble,
                                  struct ising_multispin_comparison *comparison,
                                  struct gpumc_error *error)
 {
+  GPUMC_TRY(lattice_gpu_settle(ensemble, error));
   const struct notes *notes = lattice_gpu_storage_of(ensemble)->notes;
   const struct ising_multispin_table table =
       ising_multispin_table_of(ensemble->model, &ensemble->plan);
@@ -286,6 +313,20 @@ spread_of(const struct gpumc_device *device, const struct ising_multispin_replic
   return spread;
 }
 
+/* Copies that are still to be made are made by sweeps in shared memory, beforehand by others. */
+static enum gpumc_status copy_parents(struct gpumc_ensemble *ensemble,
+                                      struct ising_multispin_sweep *sweep,
+                                      struct gpumc_error *error)
+{
+  const void *from = NULL;
+  if (!sweep->spread.in_shared || sweep->sweeps == 0)
+    return lattice_gpu_settle(ensemble, error);
+  sweep->parents.parent = lattice_gpu_copy_in_sweep(ensemble, &from);
+  sweep->parents.from = from;
+  sweep->replicas.words = lattice_gpu_storage_of(ensemble)->replicas;
+  return GPUMC_OK;
+}
+
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                                uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
@@ -300,6 +341,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
       .runs = (uint32_t)ensemble->runs, .square = channel != NULL ? channel[ISING_WAVE] : NULL};
   GPUMC_TRY(set_rule(ensemble, sweeps > 0 ? target->control : NULL, &arguments, error));
   arguments.spread = spread_of(ensemble->device, &arguments.replicas);
+  GPUMC_TRY(copy_parents(ensemble, &arguments, error));
   if (sweeps > 0 || ising_wanted(&arguments.channels))
     GPUMC_TRY(arguments.spread.in_shared ? ising_multispin_sweep_shared(&arguments, error)
                                          : ising_multispin_sweep_global(&arguments, error));
@@ -327,6 +369,7 @@ static enum gpumc_status exchange_clusters(struct gpumc_ensemble *ensemble,
                                            const struct gpumc_cluster_exchange *with,
                                            struct gpumc_error *error)
 {
+  GPUMC_TRY(lattice_gpu_settle(ensemble, error));
   const double coupling = ising_multispin_physics_of(ensemble).coupling;
   const uint32_t asked = whole_warps(ensemble->device->block_threads);
   const uint32_t most = asked < ISING_MULTISPIN_THREADS ? asked : ISING_MULTISPIN_THREADS;

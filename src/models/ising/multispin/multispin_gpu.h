@@ -155,9 +155,16 @@ struct ising_multispin_spread {
   uint32_t regular; /* a thread keeps its place within rows from step to step */
 };
 
+/* If `parent`[runs][capacity] is not NULL, every replica is read from the place of its parent in
+ * `from`, words as in replicas, of a run fewer than 2^32. */
+struct ising_multispin_parents {
+  const uint32_t *parent, *from;
+};
+
 /* `sweeps` may be 0. */
 struct ising_multispin_sweep {
   struct ising_multispin_replicas replicas;
+  struct ising_multispin_parents parents;
   struct ising_multispin_disorder disorder;
   struct ising_multispin_device_rule rule;
   struct ising_multispin_spread spread;
@@ -220,7 +227,12 @@ ising_multispin_sweep_shared(const struct ising_multispin_sweep *arguments,
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_sweep_shared_cubic(const struct ising_multispin_sweep *arguments,
                                    struct gpumc_error *error);
-/* The same in device memory. */
+/* Loads the code of such sweeps, for one temperature whatever its thresholds, or for those of each
+ * run, and that of a start. */
+void ising_multispin_load_shared(const struct ising_multispin_sweep *arguments);
+void ising_multispin_load_shared_cubic(const struct ising_multispin_sweep *arguments);
+void ising_multispin_load_start(void);
+/* The same sweeps in device memory. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_sweep_global(const struct ising_multispin_sweep *arguments,
                              struct gpumc_error *error);

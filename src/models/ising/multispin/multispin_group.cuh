@@ -66,17 +66,6 @@ __device__ static inline void ising_multispin_turn(const struct ising_multispin_
   }
 }
 
-/* Loads a tile of which the calling thread takes its words, by site. `lane`: within the warp. */
-__device__ static inline void
-ising_multispin_tile_load(const uint32_t *tile, uint32_t lane, uint32_t word[GPUMC_TILE_LANE_WORDS])
-{
-  const uint32_t *from = tile + gpumc_tile_place(lane);
-#pragma unroll
-  for (int i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
-    word[i] = from[i * GPUMC_TILE_LANE_WORDS];
-  gpumc_tile_transpose(word);
-}
-
 /* Stores the words w .. w + 7 of a group of `words`. */
 __device__ static inline void
 ising_multispin_words_store(uint32_t *sites, size_t w, size_t words, const uint32_t *word)
@@ -96,18 +85,59 @@ ising_multispin_words_load(const uint32_t *sites, size_t w, size_t words, uint32
   }
 }
 
-/* Copies from the tiles to `sites`, which may be in the place of the tiles. */
+/* Where a thread finds the words of a tile (gpumc_tile_place) whose replicas come from their
+ * parents' places: word i at origin[i] in the first tile, counted from `from`. A tile further they
+ * are GPUMC_TILE_WORDS further. */
+struct ising_multispin_origins {
+  const uint32_t *from;
+  uint32_t origin[GPUMC_TILE_LANE_WORDS];
+};
+
+__device__ static inline struct ising_multispin_origins
+ising_multispin_find_origins(const struct ising_multispin_replicas *replicas,
+                             const struct ising_multispin_parents *parents,
+                             const struct ising_multispin_gpu_group *group)
+{
+  const uint32_t lane = group->thread % 32, part = GPUMC_TILE_LANE_WORDS;
+  const uint32_t first = group->number * ISING_MULTISPIN_LANES + lane % 4 * part;
+  const uint32_t *parent = parents->parent + (size_t)group->m * replicas->batch.capacity;
+  const bool copied = parents->parent != NULL;
+  struct ising_multispin_origins at = {group->tiles, {0}};
+  if (copied)
+    at.from =
+        parents->from + (size_t)group->m * replicas->groups * replicas->tiles * GPUMC_TILE_WORDS;
+#pragma unroll
+  for (uint32_t i = 0; i < GPUMC_TILE_LANE_WORDS; i++) {
+    const uint32_t replica = first + i;
+    if (!copied) {
+      at.origin[i] = replica % ISING_MULTISPIN_LANES * part + lane / 4;
+      continue;
+    }
+    const uint32_t place = replica < replicas->batch.size[group->m] ? parent[replica] : replica;
+    at.origin[i] = place / ISING_MULTISPIN_LANES * replicas->tiles * GPUMC_TILE_WORDS +
+                   place % ISING_MULTISPIN_LANES * part + lane / 4;
+  }
+  return at;
+}
+
+/* Copies from the tiles to `sites`, which may be in the place of the tiles if there are no
+ * parents. */
 __device__ static inline void
 ising_multispin_group_load(const struct ising_multispin_replicas *replicas,
                            const struct ising_multispin_disorder *disorder,
+                           const struct ising_multispin_parents *parents,
                            const struct ising_multispin_gpu_group *group, uint32_t *sites)
 {
+  const struct ising_multispin_origins at = ising_multispin_find_origins(replicas, parents, group);
   const uint32_t lane = group->thread % 32;
   const size_t words = ising_multispin_group_words(replicas);
   for (uint32_t tile = group->thread / 32; tile < replicas->tiles; tile += group->threads / 32) {
     const size_t w = (size_t)tile * GPUMC_TILE_WORDS + lane * GPUMC_TILE_LANE_WORDS;
     uint32_t word[GPUMC_TILE_LANE_WORDS];
-    ising_multispin_tile_load(group->tiles + (size_t)tile * GPUMC_TILE_WORDS, lane, word);
+#pragma unroll
+    for (int i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
+      word[i] = at.from[(size_t)tile * GPUMC_TILE_WORDS + at.origin[i]];
+    gpumc_tile_transpose(word);
     ising_multispin_turn(replicas, disorder, group->number, w, word);
     ising_multispin_words_store(sites, w, words, word);
   }

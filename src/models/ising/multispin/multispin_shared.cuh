@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
   if constexpr (KIND::EACH)
     ising_multispin_expand(&sweep.rule, m, *own_rows);
   if (active)
-    ising_multispin_group_load(replicas, &sweep.disorder, &group, sites);
+    ising_multispin_group_load(replicas, &sweep.disorder, &sweep.parents, &group, sites);
   __syncthreads();
   if constexpr (KIND::EACH)
     sweep_group<KIND>(&sweep, *own_rows, &group, active, sites, queue);
@@ -115,6 +115,18 @@ struct shared_launch {
         <<<dim3(blocks, sweep->replicas.batch.runs), spread->slots * spread->threads,
            spread->shared_bytes, (cudaStream_t)sweep->replicas.batch.stream>>>(*sweep);
     return GPUMC_CUDA_LAUNCHED("sweep_shared", error);
+  }
+};
+
+/* Loads the code instead of launching it. */
+struct shared_code {
+  template <class KIND>
+  static enum gpumc_status
+  launch(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
+  {
+    struct cudaFuncAttributes attributes;
+    (void)sweep;
+    return GPUMC_CUDA(cudaFuncGetAttributes(&attributes, (const void *)sweep_shared<KIND>), error);
   }
 };
 

@@ -116,6 +116,12 @@ enum gpumc_status ising_multispin_randomize(const struct ising_multispin_replica
   return GPUMC_CUDA_LAUNCHED("randomize", error);
 }
 
+void ising_multispin_load_start(void)
+{
+  struct cudaFuncAttributes attributes;
+  (void)cudaFuncGetAttributes(&attributes, (const void *)randomize);
+}
+
 enum gpumc_status ising_multispin_from_portable(const struct ising_multispin_transfer *arguments,
                                                 struct gpumc_error *error)
 {
