@@ -140,6 +140,7 @@ set(shared_tests
   "exact_test_ising_bits               3   5"
   "exact_test_ising_cluster_histogram 13   1"
   "exact_test_ising_clusters          11  23"
+  "exact_test_ising_few                5  11"
   "exact_test_ising_improved           5   7"
   "exact_test_ising_operations         7   1"
   "exact_test_ising_spin_bits          4   1"

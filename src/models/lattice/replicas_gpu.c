@@ -157,6 +157,21 @@ enum gpumc_status lattice_gpu_scratch(struct gpumc_ensemble *ensemble, size_t by
   return GPUMC_OK;
 }
 
+enum gpumc_status lattice_gpu_post(struct gpumc_ensemble *ensemble, uint32_t sweeps,
+                                   size_t mail_bytes, struct lattice_strips *strips,
+                                   struct gpumc_error *error)
+{
+  struct lattice_gpu_storage *storage = ensemble->storage;
+  const uint32_t turns = lattice_strips_turns(sweeps);
+  if (UINT32_MAX - storage->tag < turns) {
+    GPUMC_TRY(ensemble->device->ops->fill(ensemble->device, strips->mail, 0, mail_bytes, error));
+    storage->tag = 0;
+  }
+  strips->tag = storage->tag;
+  storage->tag += turns;
+  return GPUMC_OK;
+}
+
 struct lattice_batch lattice_gpu_batch(const struct gpumc_ensemble *ensemble)
 {
   const struct gpumc_random random = gpumc_ensemble_random(ensemble, 0);

@@ -11,6 +11,7 @@
 
 #include "core/simulation/kernel.h"
 #include "models/lattice/batch.h"
+#include "models/lattice/strips.h"
 
 enum lattice_direction { LATTICE_FROM_PORTABLE, LATTICE_TO_PORTABLE };
 
@@ -58,6 +59,7 @@ struct lattice_gpu_storage {
   void *notes;   /* the kernel's own, host memory; NULL: none */
   void *scratch; /* see lattice_gpu_scratch */
   size_t scratch_bytes;
+  uint32_t tag; /* of the last message between strips */
 };
 
 static inline const struct lattice_gpu_storage *
@@ -86,6 +88,11 @@ GPUMC_MUST_CHECK enum gpumc_status lattice_gpu_settle(struct gpumc_ensemble *ens
  * launch reads every replica from its parent's place in *from and writes it to its own. NULL, and
  * *from is where they are: there is nothing to copy. */
 const uint32_t *lattice_gpu_copy_in_sweep(struct gpumc_ensemble *ensemble, const void **from);
+/* Sets the tag of strips for a launch of `sweeps` sweeps, whose messages no other launch has.
+ * mail_bytes: of their mail, zeroed before its first use. */
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_gpu_post(struct gpumc_ensemble *ensemble, uint32_t sweeps, size_t mail_bytes,
+                 struct lattice_strips *strips, struct gpumc_error *error);
 
 /* Returns the data of the current batch that a launch needs. */
 struct lattice_batch lattice_gpu_batch(const struct gpumc_ensemble *ensemble);

@@ -19,6 +19,7 @@
 #include "models/ising/ising_physics.h"
 #include "models/lattice/batch.h"
 #include "models/lattice/divisor.h"
+#include "models/lattice/strips.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -161,7 +162,7 @@ struct ising_multispin_parents {
   const uint32_t *parent, *from;
 };
 
-/* `sweeps` may be 0. */
+/* `sweeps` may be 0. `strips`: of packed replicas (packed_gpu.h). */
 struct ising_multispin_sweep {
   struct ising_multispin_replicas replicas;
   struct ising_multispin_parents parents;
@@ -170,6 +171,7 @@ struct ising_multispin_sweep {
   struct ising_multispin_spread spread;
   struct ising_channels channels;
   uint32_t sweeps;
+  struct lattice_strips strips;
 };
 
 /* Temperatures and fields of the runs first .. first + count - 1, and the thresholds computed from

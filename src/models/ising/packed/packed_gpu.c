@@ -2,6 +2,7 @@
 #include "models/ising/packed/packed_gpu.h"
 
 #include <assert.h>
+#include <stdbool.h>
 
 #include "models/ising/ising.h"
 #include "models/ising/ising_host_gpu.h"
@@ -11,18 +12,30 @@
 
 /* lattice_gpu_storage.table: offsets of its parts in bytes. */
 struct table {
+  size_t mail;       /* lattice_strips.mail */
   size_t sums;       /* [plan.runs][plan.capacity] of struct ising_packed_sums */
   size_t thresholds; /* [plan.runs] of struct ising_multispin_thresholds */
   size_t cosine, sine;
-  size_t bytes;
+  size_t mail_bytes, bytes;
 };
+
+/* Strips are of whole layers. */
+static size_t layers_of(const struct gpumc_checkerboard *lattice)
+{
+  return lattice->dimension == 3 ? lattice->length_z : lattice->length_y;
+}
 
 static struct table
 table_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   const size_t wave_bytes = ising_wave_of(model).length * sizeof(int32_t);
+  const struct gpumc_checkerboard lattice = ising_packed_lattice(&ising_parameters(model)->lattice);
+  const size_t layers = layers_of(&lattice), edge = lattice.colour / layers;
   struct table table = {0};
-  table.thresholds = plan->runs * plan->capacity * sizeof(struct ising_packed_sums);
+  table.mail = 0;
+  table.mail_bytes = lattice_strips_mail_bytes(plan->runs * plan->capacity, layers, edge);
+  table.sums = table.mail_bytes;
+  table.thresholds = table.sums + plan->runs * plan->capacity * sizeof(struct ising_packed_sums);
   table.cosine = table.thresholds + plan->runs * sizeof(struct ising_multispin_thresholds);
   table.sine = table.cosine + wave_bytes;
   table.bytes = table.sine + wave_bytes;
@@ -141,6 +154,90 @@ static uint32_t block_of(const struct gpumc_device *device)
   return asked > 0 ? asked : ISING_PACKED_THREADS;
 }
 
+/* What decides about strips, by rates of an H200: the words of a colour that a multiprocessor
+ * updates in the time by which two launches are longer than two exchanges of messages, and in that
+ * of two exchanges (1 us); the words that a strip has at least, since fewer take no less time, and
+ * those from which on a thread takes several at once; and the most threads. */
+enum {
+  WORDS_OF_LAUNCH = 2600,
+  WORDS_OF_EXCHANGE = 250,
+  WORDS_LEAST = 128,
+  WORDS_WIDE = 1024,
+  STRIP_THREADS = 512,
+};
+
+/* Returns the words that a thread may take at once. */
+static uint32_t width_for(const struct ising_multispin_replicas *replicas)
+{
+  return replicas->row.value % ISING_MULTISPIN_VECTOR == 0 ? ISING_MULTISPIN_VECTOR : 1;
+}
+
+static uint32_t threads_for(const struct gpumc_device *device, size_t units)
+{
+  const size_t own = lattice_parts(units, 32) * 32;
+  if (device->block_threads > 0)
+    return block_of(device);
+  return own < STRIP_THREADS ? (uint32_t)own : (uint32_t)STRIP_THREADS;
+}
+
+/* Returns how many strips a replica is cut into, if messages cost less than that saves. */
+static uint32_t
+strips_for(const struct ising_multispin_replicas *replicas, size_t processors, size_t all)
+{
+  const size_t layer = ising_packed_layer(replicas), layers = replicas->colour / layer;
+  const size_t room = replicas->colour / WORDS_LEAST, most = room < layers ? room : layers;
+  const uint32_t count = lattice_strips_count(processors, all, most);
+  const size_t words = lattice_strip_most((uint32_t)layers, count) * layer;
+  const size_t whole = lattice_parts(all, processors) * replicas->colour;
+  return whole <= words + WORDS_OF_EXCHANGE ? 1 : count;
+}
+
+/* Cuts replicas into strips, or leaves them whole, so that multiprocessors have equal shares of
+ * them; returns whether that is faster than a launch for each colour. */
+static bool
+spread_over_strips(const struct gpumc_ensemble *ensemble, struct ising_multispin_sweep *sweep)
+{
+  const struct gpumc_device *device = ensemble->device;
+  const struct ising_multispin_replicas *replicas = &sweep->replicas;
+  const size_t processors = (size_t)device->multiprocessors;
+  const size_t all = ensemble->plan.runs * ensemble->plan.capacity;
+  const uint32_t layer = ising_packed_layer(replicas);
+  const uint32_t count = strips_for(replicas, processors, all);
+  const size_t words = (size_t)lattice_strip_most(replicas->colour / layer, count) * layer;
+  const size_t waves = lattice_parts(all * count, processors);
+  if (words * waves > all * replicas->colour / processors + WORDS_OF_LAUNCH)
+    return false;
+  sweep->strips = (struct lattice_strips){.count = count, .edge = layer};
+  sweep->spread.width = words < WORDS_WIDE ? 1 : width_for(replicas);
+  sweep->spread.threads = threads_for(device, words / sweep->spread.width);
+  return ising_packed_strips_fit(sweep, device->shared_bytes);
+}
+
+static enum gpumc_status sweep_strips(struct gpumc_ensemble *ensemble,
+                                      struct ising_multispin_sweep *sweep,
+                                      struct gpumc_error *error)
+{
+  const struct table table = table_of(ensemble->model, &ensemble->plan);
+  const uint32_t sweeps = sweep->sweeps;
+  sweep->strips.mail = lattice_gpu_table(ensemble, table.mail);
+  for (uint32_t done = 0; done < sweeps; done += sweep->sweeps) {
+    sweep->sweeps = sweeps - done < LATTICE_STRIPS_SWEEPS ? sweeps - done : LATTICE_STRIPS_SWEEPS;
+    sweep->replicas.batch.time = ensemble->time + done;
+    GPUMC_TRY(lattice_gpu_post(ensemble, sweep->sweeps, table.mail_bytes, &sweep->strips, error));
+    GPUMC_TRY(ising_packed_sweep_strips(sweep, error));
+  }
+  return GPUMC_OK;
+}
+
+static enum gpumc_status sweep_colours(const struct gpumc_ensemble *ensemble,
+                                       struct ising_multispin_sweep *sweep,
+                                       struct gpumc_error *error)
+{
+  sweep->spread.width = width_for(&sweep->replicas);
+  sweep->spread.threads = block_of(ensemble->device);
+  return ising_packed_sweep(sweep, error);
+}
+
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                                uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
@@ -149,16 +246,16 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
       .replicas = replicas_of(ensemble),
       .rule = {.physics = ising_multispin_physics_of(ensemble),
                .thresholds = lattice_gpu_table(ensemble, place)},
-      .spread = {.slots = 1, .threads = block_of(ensemble->device), .width = 1},
+      .spread = {.slots = 1},
       .sweeps = sweeps,
   };
-  if (arguments.replicas.row.value % ISING_MULTISPIN_VECTOR == 0)
-    arguments.spread.width = ISING_MULTISPIN_VECTOR;
   if (sweeps > 0) {
     GPUMC_TRY(ising_multispin_set_temperatures(ensemble, target->control,
                                                lattice_gpu_storage_of(ensemble)->notes,
                                                &arguments.rule, error));
-    GPUMC_TRY(ising_packed_sweep(&arguments, error));
+    GPUMC_TRY(spread_over_strips(ensemble, &arguments)
+                  ? sweep_strips(ensemble, &arguments, error)
+                  : sweep_colours(ensemble, &arguments, error));
   }
   return channel != NULL ? measure(ensemble, channel, error) : GPUMC_OK;
 }

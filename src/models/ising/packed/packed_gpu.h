@@ -50,8 +50,14 @@ struct ising_packed_measurement {
   int64_t *spin, *link, *square;
 };
 
+/* A launch for each colour of each sweep. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_packed_sweep(const struct ising_multispin_sweep *arguments, struct gpumc_error *error);
+/* All of them in one launch, in shared memory. */
+GPUMC_MUST_CHECK enum gpumc_status
+ising_packed_sweep_strips(const struct ising_multispin_sweep *arguments, struct gpumc_error *error);
+/* Returns whether a strip has room in so much shared memory. */
+int ising_packed_strips_fit(const struct ising_multispin_sweep *arguments, size_t shared_bytes);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_packed_measure(const struct ising_packed_measurement *arguments, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
@@ -61,6 +67,13 @@ ising_packed_from_portable(const struct ising_packed_transfer *arguments,
                            struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_packed_to_portable(const struct ising_packed_transfer *arguments, struct gpumc_error *error);
+
+/* Returns the words of a layer of one colour: a row or, of a cubic lattice, a plane. */
+GPUMC_HOST_DEVICE static inline uint32_t
+ising_packed_layer(const struct ising_multispin_replicas *replicas)
+{
+  return replicas->dimension == 3 ? replicas->plane : replicas->row.value;
+}
 
 /* Where a replica is, and its words. */
 GPUMC_HOST_DEVICE static inline size_t

@@ -1,6 +1,5 @@
 /* Sweeps of packed replicas: one launch updates one colour of all of them, in device memory. */
-#include "models/ising/multispin/multispin_update.cuh"
-#include "models/ising/packed/packed_gpu.h"
+#include "models/ising/packed/packed_kind.cuh"
 
 /* Updates that a thread makes in one launch: many, so that full warps finish the open words, unless
  * there would be too few blocks. */
@@ -57,9 +56,7 @@ struct packed_launch {
   static enum gpumc_status
   launch(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
   {
-    typedef struct ising_multispin_kind<KIND::WIDTH, KIND::DIMENSION, false, KIND::PLAIN,
-                                        KIND::EACH, KIND::ROUNDS, KIND::ZEROS, true>
-        packed;
+    typedef ising_packed_kind<KIND> packed;
     const struct ising_multispin_replicas *replicas = &sweep->replicas;
     const uint32_t threads = sweep->spread.threads, step = threads * KIND::WIDTH;
     const uint32_t part = step * steps_of(replicas, step);
@@ -80,19 +77,8 @@ struct packed_launch {
   }
 };
 
-template <int WIDTH>
-static enum gpumc_status
-launch_lattice(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
-{
-  return sweep->replicas.dimension == 2
-             ? ising_multispin_by_rule<packed_launch, WIDTH, 2, false>(sweep, error)
-             : ising_multispin_by_rule<packed_launch, WIDTH, 3, false>(sweep, error);
-}
-
 enum gpumc_status
 ising_packed_sweep(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
-  return sweep->spread.width == ISING_MULTISPIN_VECTOR
-             ? launch_lattice<ISING_MULTISPIN_VECTOR>(sweep, error)
-             : launch_lattice<1>(sweep, error);
+  return ising_packed_dispatch<packed_launch>(sweep, error);
 }

@@ -97,7 +97,7 @@ ising_spin_neighbours_aligned(const struct ising_spin_gpu_lattice *lattice, cons
                               uint32_t colour, uint32_t w)
 {
   const uint32_t n_words = ising_spin_words(lattice);
-  const uint32_t row_words = lattice->row / ISING_SPIN_WORD_BITS;
+  const uint32_t row_words = lattice->row_words.value;
   struct ising_spin_neighbours neighbours;
   neighbours.before = other[w < row_words ? w + n_words - row_words : w - row_words];
   neighbours.after = other[w + row_words < n_words ? w + row_words : w + row_words - n_words];
@@ -105,7 +105,7 @@ ising_spin_neighbours_aligned(const struct ising_spin_gpu_lattice *lattice, cons
   neighbours.valid = UINT32_MAX;
   uint32_t y = w, beyond = neighbours.beside;
   if (row_words > 1) {
-    y = w / row_words;
+    y = gpumc_divide(w, lattice->row_words);
     const uint32_t first = y * row_words, last = first + row_words - 1;
     if (((y ^ colour) & 1) != 0)
       beyond = other[w < last ? w + 1 : first];
@@ -142,20 +142,35 @@ ising_spin_table_place(const struct ising_spin_gpu_lattice *lattice, uint32_t co
   return (colour * ISING_SPIN_COUNTERS + i) * lattice->blocks + block;
 }
 
-/* Sets above[c][word]: the spins whose random number is not below the threshold of comparison c.
- * The bits are combined by additions: the unit for logic operations is the busiest. */
-template <uint32_t ROUNDS, int COMPARISONS, bool TABLE>
+/* One of the `of` lanes of a warp that share a block of spins, a power of two up to the number of
+ * counters: it has the counters number, number + of, .., so many, and their spins' `bits` in a
+ * word. */
+struct ising_spin_lane {
+  uint32_t number, of, counters, bits;
+};
+
+__device__ static inline struct ising_spin_lane ising_spin_lane_of(uint32_t number, uint32_t of)
+{
+  const uint32_t half = UINT16_MAX / ((1u << of) - 1) << number;
+  return {number, of, ISING_SPIN_COUNTERS / of, half << 16 | half};
+}
+
+/* Sets above[c][word]: the spins of the lane whose random number is not below the threshold of
+ * comparison c. The bits are combined by additions: the unit for logic operations is the busiest.
+ * SHARED: the block has several lanes, each of which computes two counters side by side. */
+template <uint32_t ROUNDS, int COMPARISONS, bool TABLE, bool SHARED>
 __device__ static inline void
 ising_spin_compare(const struct ising_spin_gpu_lattice *lattice, const struct ising_rule *rule,
                    const struct gpumc_philox_group *random, uint32_t colour, uint32_t block,
-                   const uint2 *table, uint32_t above[COMPARISONS][ISING_SPIN_WORDS])
+                   struct ising_spin_lane lane, const uint2 *table,
+                   uint32_t above[COMPARISONS][ISING_SPIN_WORDS])
 {
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, colour);
   for (int c = 0; c < COMPARISONS; c++)
     above[c][0] = above[c][1] = 0;
-#pragma unroll
-  for (uint32_t i = 0; i < ISING_SPIN_COUNTERS; i++) {
-    const uint32_t site = block * ISING_SPIN_COUNTERS + i;
+#pragma unroll(SHARED ? 2 : ISING_SPIN_COUNTERS)
+  for (uint32_t n = 0; n < lane.counters; n++) {
+    const uint32_t i = lane.number + n * lane.of, site = block * ISING_SPIN_COUNTERS + i;
     const struct gpumc_philox_word word = gpumc_philox_word(random, site);
     const uint2 of_label = TABLE ? table[ising_spin_table_place(lattice, colour, block, i)]
                                  : gpumc_philox_label(random->key, word.first, label);
@@ -206,26 +221,44 @@ ising_spin_staying(const struct ising_rule *rule, struct ising_spin_count count,
   return stay;
 }
 
-/* `table` is used if TABLE. */
+/* Sets the spins of a block before the update and those of the lane that change. `table` is used if
+ * TABLE; SHARED: by several lanes. */
+template <uint32_t ROUNDS, int COMPARISONS, bool TABLE, bool SHARED>
+__device__ static inline void
+ising_spin_block_flips(const struct ising_spin_gpu_lattice *lattice, const struct ising_rule *rule,
+                       const struct gpumc_philox_group *random, uint32_t colour, uint32_t block,
+                       struct ising_spin_lane lane, const uint2 *table, const uint32_t *words,
+                       const uint32_t *other, uint32_t spins[ISING_SPIN_WORDS],
+                       uint32_t flips[ISING_SPIN_WORDS])
+{
+  uint32_t above[COMPARISONS][ISING_SPIN_WORDS];
+  ising_spin_compare<ROUNDS, COMPARISONS, TABLE, SHARED>(lattice, rule, random, colour, block, lane,
+                                                         table, above);
+#pragma unroll
+  for (int i = 0; i < ISING_SPIN_WORDS; i++) {
+    const uint32_t w = block * ISING_SPIN_WORDS + i;
+    spins[i] = COMPARISONS < ISING_CLASSES ? words[w] : words[w] & rule->start;
+    const struct ising_spin_neighbours neighbours =
+        ising_spin_neighbours_of(lattice, other, colour, w);
+    const struct ising_spin_count count = ising_spin_count_up(neighbours);
+    const uint32_t stay = ising_spin_staying<COMPARISONS>(rule, count, spins[i], above, i);
+    flips[i] = ~stay & neighbours.valid & lane.bits;
+  }
+}
+
 template <uint32_t ROUNDS, int COMPARISONS, bool TABLE>
 __device__ static inline void
 ising_spin_update_block(const struct ising_spin_gpu_lattice *lattice, const struct ising_rule *rule,
                         const struct gpumc_philox_group *random, uint32_t colour, uint32_t block,
                         const uint2 *table, uint32_t *words, const uint32_t *other)
 {
-  uint32_t above[COMPARISONS][ISING_SPIN_WORDS];
-  ising_spin_compare<ROUNDS, COMPARISONS, TABLE>(lattice, rule, random, colour, block, table,
-                                                 above);
+  uint32_t spins[ISING_SPIN_WORDS], flips[ISING_SPIN_WORDS];
+  ising_spin_block_flips<ROUNDS, COMPARISONS, TABLE, false>(lattice, rule, random, colour, block,
+                                                            ising_spin_lane_of(0, 1), table, words,
+                                                            other, spins, flips);
 #pragma unroll
-  for (int i = 0; i < ISING_SPIN_WORDS; i++) {
-    const uint32_t w = block * ISING_SPIN_WORDS + i;
-    const uint32_t spins = COMPARISONS < ISING_CLASSES ? words[w] : words[w] & rule->start;
-    const struct ising_spin_neighbours neighbours =
-        ising_spin_neighbours_of(lattice, other, colour, w);
-    const struct ising_spin_count count = ising_spin_count_up(neighbours);
-    const uint32_t stay = ising_spin_staying<COMPARISONS>(rule, count, spins, above, i);
-    words[w] = spins ^ (~stay & neighbours.valid);
-  }
+  for (int i = 0; i < ISING_SPIN_WORDS; i++)
+    words[block * ISING_SPIN_WORDS + i] = spins[i] ^ flips[i];
 }
 
 /* Adds the spins up and the unsatisfied bonds of one block of colour 0 and the corresponding one of

@@ -190,19 +190,23 @@ __device__ static inline void ising_spin_look(const struct ising_tables *tables,
   }
 }
 
+/* As ising_spin_block_flips. */
 template <uint32_t ROUNDS, bool TERMS>
 __device__ static inline void
-ising_spin_update_general(const struct ising_spin_gpu_lattice *lattice,
-                          const struct ising_tables *tables, const struct ising_run_rule *rule,
-                          const uint8_t *sample, const struct gpumc_philox_group *random,
-                          uint32_t colour, uint32_t block, uint32_t *words, const uint32_t *other)
+ising_spin_block_flips_general(const struct ising_spin_gpu_lattice *lattice,
+                               const struct ising_tables *tables, const struct ising_run_rule *rule,
+                               const uint8_t *sample, const struct gpumc_philox_group *random,
+                               uint32_t colour, uint32_t block, struct ising_spin_lane lane,
+                               const uint32_t *words, const uint32_t *other,
+                               uint32_t spins[ISING_SPIN_WORDS], uint32_t flips[ISING_SPIN_WORDS])
 {
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, colour);
-  uint32_t flips[ISING_SPIN_WORDS] = {0, 0};
   struct ising_spin_update update = {lattice, rule, sample, colour, block, other};
+  flips[0] = flips[1] = 0;
   ising_spin_look(tables, words, other, &update);
 #pragma unroll 2
-  for (uint32_t i = 0; i < ISING_SPIN_COUNTERS; i++) {
+  for (uint32_t n = 0; n < lane.counters; n++) {
+    const uint32_t i = lane.number + n * lane.of;
     const struct gpumc_philox_word word =
         gpumc_philox_word(random, block * ISING_SPIN_COUNTERS + i);
     uint32_t number[4];
@@ -216,8 +220,26 @@ ising_spin_update_general(const struct ising_spin_gpu_lattice *lattice,
     }
   }
 #pragma unroll
+  for (int i = 0; i < ISING_SPIN_WORDS; i++) {
+    spins[i] = update.start[i];
+    flips[i] &= update.near[i].valid;
+  }
+}
+
+template <uint32_t ROUNDS, bool TERMS>
+__device__ static inline void
+ising_spin_update_general(const struct ising_spin_gpu_lattice *lattice,
+                          const struct ising_tables *tables, const struct ising_run_rule *rule,
+                          const uint8_t *sample, const struct gpumc_philox_group *random,
+                          uint32_t colour, uint32_t block, uint32_t *words, const uint32_t *other)
+{
+  uint32_t spins[ISING_SPIN_WORDS], flips[ISING_SPIN_WORDS];
+  ising_spin_block_flips_general<ROUNDS, TERMS>(lattice, tables, rule, sample, random, colour,
+                                                block, ising_spin_lane_of(0, 1), words, other,
+                                                spins, flips);
+#pragma unroll
   for (int i = 0; i < ISING_SPIN_WORDS; i++)
-    words[block * ISING_SPIN_WORDS + i] = (update.start[i] ^ flips[i]) & update.near[i].valid;
+    words[block * ISING_SPIN_WORDS + i] = spins[i] ^ flips[i];
 }
 
 #endif

@@ -85,6 +85,16 @@ static uint32_t choose_threads(const struct ising_spin_replicas *replicas, uint3
 }
 
 extern "C" enum gpumc_status
+ising_spin_measure_global(const struct ising_spin_gpu_sweep *arguments, struct gpumc_error *error)
+{
+  const struct lattice_batch *batch = &arguments->replicas.batch;
+  measure_global<<<dim3((uint32_t)batch->capacity, batch->runs),
+                   choose_threads(&arguments->replicas, MEASURE_THREADS), 0,
+                   (cudaStream_t)batch->stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("measure_global", error);
+}
+
+extern "C" enum gpumc_status
 ising_spin_sweep_global(const struct ising_spin_gpu_sweep *arguments, struct gpumc_error *error)
 {
   const struct lattice_batch *batch = &arguments->replicas.batch;
@@ -99,9 +109,6 @@ ising_spin_sweep_global(const struct ising_spin_gpu_sweep *arguments, struct gpu
       kernel<<<grid, threads, 0, stream>>>(*arguments, chunks, colour, batch->time + s);
       GPUMC_TRY(GPUMC_CUDA_LAUNCHED("update_colour", error));
     }
-  if (!ising_wanted(&arguments->channels))
-    return GPUMC_OK;
-  measure_global<<<dim3((uint32_t)batch->capacity, batch->runs),
-                   choose_threads(&arguments->replicas, MEASURE_THREADS), 0, stream>>>(*arguments);
-  return GPUMC_CUDA_LAUNCHED("measure_global", error);
+  return ising_wanted(&arguments->channels) ? ising_spin_measure_global(arguments, error)
+                                            : GPUMC_OK;
 }

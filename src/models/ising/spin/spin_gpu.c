@@ -13,6 +13,7 @@
 static struct ising_spin_gpu_lattice lattice_of(const struct gpumc_model *model)
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
+  const uint32_t row_words = (uint32_t)lattice->row / ISING_SPIN_WORD_BITS;
   return (struct ising_spin_gpu_lattice){
       .dimension = (uint32_t)lattice->dimension,
       .row = (uint32_t)lattice->row,
@@ -20,6 +21,7 @@ static struct ising_spin_gpu_lattice lattice_of(const struct gpumc_model *model)
       .plane = (uint32_t)lattice->plane,
       .colour = (uint32_t)lattice->colour,
       .blocks = (uint32_t)lattice_parts(lattice->colour, ISING_SPIN_BLOCK),
+      .row_words = gpumc_divisor_make(row_words > 0 ? row_words : 1),
   };
 }
 
@@ -74,7 +76,15 @@ static void pack(const struct gpumc_model *model, const struct ising_spin_sample
     pack_terms(&lattice, from, samples->stride, to);
 }
 
-/* The table's own part: masks, then what cluster moves take. */
+/* Returns the bytes of messages between strips. */
+static size_t mail_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const struct ising_spin_gpu_lattice lattice = lattice_of(model);
+  return lattice_strips_mail_bytes(plan->runs * plan->capacity, lattice.blocks,
+                                   ising_spin_edge(&lattice));
+}
+
+/* The table's own part: masks, mail, then what cluster moves take. */
 static struct ising_tables_layout
 tables_layout_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
@@ -82,6 +92,7 @@ tables_layout_of(const struct gpumc_model *model, const struct gpumc_ensemble_pl
   const enum ising_spin_kind kind = ising_spin_kind(model);
   const size_t slots = 2 * (2 * lattice.dimension + 1);
   struct ising_tables_layout layout = {.own_bytes = masks_bytes(&lattice) +
+                                                    mail_bytes(model, plan) +
                                                     ising_cluster_table_bytes(model, plan),
                                        .lanes = 1,
                                        .pack = pack};
@@ -127,11 +138,16 @@ static struct ising_tables tables_of(const struct gpumc_ensemble *ensemble)
   return ising_tables_of(ensemble, &layout);
 }
 
-/* Returns the part of the table that is for cluster moves. */
-static void *cluster_table(const struct gpumc_ensemble *ensemble)
+/* Returns the parts of the table that are for messages between strips, and for cluster moves. */
+static void *mail_of(const struct gpumc_ensemble *ensemble)
 {
   const struct ising_spin_gpu_lattice lattice = lattice_of(ensemble->model);
   return (unsigned char *)tables_of(ensemble).own + masks_bytes(&lattice);
+}
+
+static void *cluster_table(const struct gpumc_ensemble *ensemble)
+{
+  return (unsigned char *)mail_of(ensemble) + mail_bytes(ensemble->model, &ensemble->plan);
 }
 
 /* Returns a description without replicas. */
@@ -297,6 +313,32 @@ static enum gpumc_status measure_clusters(struct gpumc_ensemble *ensemble, const
                                    time, channel, error);
 }
 
+/* Sweeps and measures what sweeps do, of few replicas with each of them spread out. */
+static enum gpumc_status sweep_spins(struct gpumc_ensemble *ensemble,
+                                     struct ising_spin_gpu_sweep *sweep, struct gpumc_error *error)
+{
+  const struct gpumc_ensemble_plan *plan = &ensemble->plan;
+  const uint32_t sweeps = sweep->sweeps;
+  const struct ising_channels channels = sweep->channels;
+  struct ising_spin_replicas *replicas = &sweep->replicas;
+  if (!ising_spin_spread(sweep, plan->runs * plan->capacity))
+    return ising_spin_fits(replicas) ? ising_spin_sweep_shared(sweep, error)
+                                     : ising_spin_sweep_global(sweep, error);
+  if (sweeps == 0)
+    return ising_spin_measure_global(sweep, error);
+  replicas->strips.mail = mail_of(ensemble);
+  for (uint32_t done = 0; done < sweeps; done += sweep->sweeps) {
+    const uint32_t left = sweeps - done;
+    sweep->sweeps = left < LATTICE_STRIPS_SWEEPS ? left : LATTICE_STRIPS_SWEEPS;
+    sweep->channels = left > LATTICE_STRIPS_SWEEPS ? (struct ising_channels){0} : channels;
+    replicas->batch.time = ensemble->time + done;
+    GPUMC_TRY(lattice_gpu_post(ensemble, sweep->sweeps, mail_bytes(ensemble->model, plan),
+                               &replicas->strips, error));
+    GPUMC_TRY(ising_spin_sweep_strips(sweep, error));
+  }
+  return GPUMC_OK;
+}
+
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                                uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
@@ -317,8 +359,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
   if (sweeps > 0)
     GPUMC_TRY(set_rules(ensemble, target->control, &arguments, error));
   if (sweeps > 0 || ising_wanted(&arguments.channels))
-    GPUMC_TRY(ising_spin_fits(&arguments.replicas) ? ising_spin_sweep_shared(&arguments, error)
-                                                   : ising_spin_sweep_global(&arguments, error));
+    GPUMC_TRY(sweep_spins(ensemble, &arguments, error));
   if (channel == NULL)
     return GPUMC_OK;
   GPUMC_TRY(measure_rest(&arguments, ensemble->runs, channel, error));

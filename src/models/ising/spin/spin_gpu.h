@@ -10,6 +10,8 @@
 #include "models/ising/ising_channels.h"
 #include "models/ising/spin/spin_tables_gpu.h"
 #include "models/lattice/batch.h"
+#include "models/lattice/divisor.h"
+#include "models/lattice/strips.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,10 +29,11 @@ struct ising_spin_plane_masks {
   uint32_t first, last;
 };
 
-/* See struct gpumc_checkerboard; `height`: rows of a plane. Masks: [words of a colour], device
- * memory; odd is that of y + z. */
+/* See struct gpumc_checkerboard; `height`: rows of a plane; row_words: whole words of a row, at
+ * least 1. Masks: [words of a colour], device memory; odd is that of y + z. */
 struct ising_spin_gpu_lattice {
   uint32_t dimension, row, height, plane, colour, blocks;
+  struct gpumc_divisor row_words;
   const struct ising_spin_row_masks *masks;
   const struct ising_spin_plane_masks *plane_masks;
 };
@@ -53,7 +56,9 @@ struct ising_spin_replicas {
   uint32_t *words;
   uint32_t block_threads; /* 0: the driver's choice */
   uint32_t multiprocessors;
-  size_t shared_bytes; /* available to one block of threads */
+  size_t shared_bytes;          /* available to one block of threads */
+  struct lattice_strips strips; /* ising_spin_sweep_strips: how replicas are cut, */
+  uint32_t lanes;               /* and the lanes of a warp that share a block of spins */
 };
 
 /* `sweeps` may be 0. PLAIN and FIELD: `rule` is that of all runs, unless each has its own, as in
@@ -88,6 +93,24 @@ ising_spin_sweep_shared(const struct ising_spin_gpu_sweep *arguments, struct gpu
 /* The same from global memory. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_spin_sweep_global(const struct ising_spin_gpu_sweep *arguments, struct gpumc_error *error);
+/* The same in shared memory with each replica spread over strips, lanes, or both: chooses them, all
+ * but mail and tag, for `population` replicas of all runs, and returns whether that is useful. */
+int ising_spin_spread(struct ising_spin_gpu_sweep *arguments, size_t population);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_spin_sweep_strips(const struct ising_spin_gpu_sweep *arguments, struct gpumc_error *error);
+/* Measures PLAIN and FIELD alone. */
+GPUMC_MUST_CHECK enum gpumc_status
+ising_spin_measure_global(const struct ising_spin_gpu_sweep *arguments, struct gpumc_error *error);
+
+/* Returns the words of a colour that a strip needs of the ones beside it: up to a row away or, of a
+ * cubic lattice, a plane, and so many more as bits are missing at the lattice's end. */
+static inline uint32_t ising_spin_edge(const struct ising_spin_gpu_lattice *lattice)
+{
+  const uint32_t reach = lattice->dimension == 3 ? lattice->plane : lattice->row;
+  const uint32_t missing =
+      (ISING_SPIN_WORD_BITS - lattice->colour % ISING_SPIN_WORD_BITS) % ISING_SPIN_WORD_BITS;
+  return (uint32_t)lattice_parts(reach + missing, ISING_SPIN_WORD_BITS);
+}
 
 GPUMC_MUST_CHECK enum gpumc_status
 ising_spin_randomize(const struct ising_spin_replicas *arguments, struct gpumc_error *error);
