@@ -167,7 +167,7 @@ static void test_refusals(void **state)
   size_t tables[2];
   struct gpumc_recorder *recorder = declare(tables);
   double row[ROW] = {0};
-  const double half = 0.5;
+  const double half = 0.5, one = 1;
   assert_ok(gpumc_recorder_start(recorder, &error), &error);
   const double bad[] = {NAN, 0.5, 0x1p54, -INFINITY};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -179,6 +179,8 @@ static void test_refusals(void **state)
   struct gpumc_dataset dataset = {"summary", {"n", "", "", ""}, 0, {0}, {NULL}, true, &half};
   assert_refused(gpumc_recorder_dataset(recorder, &dataset, &error), &error, "n: 0.5",
                  "is not an integer");
+  dataset.values = &one; /* nothing was written */
+  assert_ok(gpumc_recorder_dataset(recorder, &dataset, &error), &error);
   assert_refused(gpumc_recorder_dataset(recorder, &dataset, &error), &error, "out/x.h5.partial",
                  "cannot create the dataset n in summary");
   struct gpumc_dataset lost = {"summary", {"m", "", "", ""}, 1, {1}, {"summary/no"}, false, &half};

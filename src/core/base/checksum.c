@@ -157,9 +157,10 @@ sum_of(int descriptor, const char *path, uint64_t size, uint32_t *sum, struct gp
   unsigned char *buffer;
   uLong value = crc32(0, NULL, 0);
   enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY(gpumc_allocate_array(&buffer, READ_BYTES, "a file buffer", error));
+  const size_t room = size < READ_BYTES ? (size_t)size : READ_BYTES;
+  GPUMC_TRY(gpumc_allocate_array(&buffer, room, "a file buffer", error));
   for (uint64_t done = 0; done < size;) {
-    const size_t count = size - done < READ_BYTES ? (size_t)(size - done) : READ_BYTES;
+    const size_t count = size - done < room ? (size_t)(size - done) : room;
     if (!read_at(descriptor, buffer, count, done))
       GPUMC_TRY_OUT(status, cannot("read", path, error));
     value = crc32(value, buffer, (uInt)count);

@@ -124,6 +124,8 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access_list, 
   const char *reason = NULL;
   (void)maximum;
   if (settings == NULL || file == NULL || settings->fault->only_file) {
+    if (settings != NULL && file == NULL)
+      record(settings->fault, "open");
     free(file);
     return NULL;
   }

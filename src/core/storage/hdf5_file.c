@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,10 +71,67 @@ void gpumc_hdf5_release(hid_t id)
 {
   if (id < 0)
     return;
+  /* Mostly there is nothing to keep. */
+  if (H5Eget_num(H5E_DEFAULT) <= 0) {
+    H5Idec_ref(id);
+    return;
+  }
   hid_t stack = H5Eget_current_stack();
   H5Idec_ref(id);
   if (stack >= 0)
     H5Eset_current_stack(stack);
+}
+
+/* In the header of an object: as many links, or attributes; fewer than the second number return
+ * there from a heap. HDF5 looks through them one by one. */
+enum { MOST_LINKS = 64, FEWEST_LINKS = 48, MOST_ATTRIBUTES = 64, FEWEST_ATTRIBUTES = 48 };
+/* Room for so many links with names of that length is made at once; a header that grows later keeps
+ * its neighbours from growing in place. */
+enum { EXPECTED_LINKS = 6, EXPECTED_NAME = 12 };
+
+herr_t gpumc_hdf5_set_group(hid_t list)
+{
+  /* Nobody reads the times of objects, which take 16 bytes each. */
+  if (H5Pset_obj_track_times(list, false) < 0 ||
+      H5Pset_attr_phase_change(list, MOST_ATTRIBUTES, FEWEST_ATTRIBUTES) < 0 ||
+      H5Pset_link_creation_order(list, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) < 0 ||
+      H5Pset_est_link_info(list, EXPECTED_LINKS, EXPECTED_NAME) < 0)
+    return -1;
+  return H5Pset_link_phase_change(list, MOST_LINKS, FEWEST_LINKS);
+}
+
+/* Makes a creation list; the program compresses numbers itself, as they stand in memory. */
+static hid_t dataset_list(bool deflated)
+{
+  enum { DEFLATE_LEVEL = 6 };
+  if (deflated &&
+      (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ || H5Zfilter_avail(H5Z_FILTER_SHUFFLE) <= 0 ||
+       H5Zfilter_avail(H5Z_FILTER_DEFLATE) <= 0))
+    return H5I_INVALID_HID;
+  hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+  if (list >= 0 && H5Pset_obj_track_times(list, false) >= 0 &&
+      (!deflated || (H5Pset_shuffle(list) >= 0 && H5Pset_deflate(list, DEFLATE_LEVEL) >= 0)))
+    return list;
+  gpumc_hdf5_release(list);
+  return H5I_INVALID_HID;
+}
+
+static hid_t text_type(void)
+{
+  hid_t type = H5Tcopy(H5T_C_S1);
+  if (type >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0 &&
+      H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0)
+    return type;
+  gpumc_hdf5_release(type);
+  return H5I_INVALID_HID;
+}
+
+static void make_tools(struct gpumc_hdf5_file *file)
+{
+  file->scalar = H5Screate(H5S_SCALAR);
+  file->text = text_type();
+  file->plain = dataset_list(false);
+  file->deflated = dataset_list(true);
 }
 
 static enum gpumc_status
@@ -82,8 +140,10 @@ make_file(const char *path, struct gpumc_hdf5_file **file, struct gpumc_error *e
   GPUMC_TRY(gpumc_allocate_array(file, 1, "an open file", error));
   (*file)->id = H5I_INVALID_HID;
   (*file)->path = strdup(path);
-  if ((*file)->path != NULL)
+  if ((*file)->path != NULL) {
+    make_tools(*file);
     return GPUMC_OK;
+  }
   free(*file);
   *file = NULL;
   return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the name %s", path);
@@ -91,6 +151,10 @@ make_file(const char *path, struct gpumc_hdf5_file **file, struct gpumc_error *e
 
 static void free_file(struct gpumc_hdf5_file *file)
 {
+  gpumc_hdf5_release(file->deflated);
+  gpumc_hdf5_release(file->plain);
+  gpumc_hdf5_release(file->text);
+  gpumc_hdf5_release(file->scalar);
   free(file->path);
   free(file);
 }
@@ -109,14 +173,12 @@ static hid_t access_list(struct gpumc_hdf5_file *file, const char *mark)
   return H5I_INVALID_HID;
 }
 
-/* Groups list their members in order of creation. */
 static hid_t creation_list(hsize_t user_block)
 {
   hid_t list = H5Pcreate(H5P_FILE_CREATE);
   if (list < 0)
     return list;
-  if (H5Pset_userblock(list, user_block) >= 0 &&
-      H5Pset_link_creation_order(list, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0)
+  if (H5Pset_userblock(list, user_block) >= 0 && gpumc_hdf5_set_group(list) >= 0)
     return list;
   gpumc_hdf5_release(list);
   return H5I_INVALID_HID;

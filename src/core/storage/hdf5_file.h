@@ -36,11 +36,16 @@ enum gpumc_hdf5_mode {
   GPUMC_HDF5_WRITE_LIVE, /* as the single writer */
 };
 
-/* An open file; objects in it may be left open: closing the file closes them. */
+/* An open file; objects in it may be left open: closing the file closes them. What all attributes
+ * and datasets need is made once: a scalar space, a type of texts in UTF-8 without a final NUL,
+ * whose size is set before each use, and creation lists of datasets without filters and of those
+ * that are shuffled and deflated, whose layout is set before each use. `deflated` is invalid if
+ * this HDF5 lacks the filters. */
 struct gpumc_hdf5_file {
   hid_t id;
   char *path;
   struct gpumc_file_fault fault;
+  hid_t scalar, text, plain, deflated;
 };
 
 /* Creates a file, or empties it and starts anew, with a user block of `user_block` bytes (0, or 512
@@ -58,6 +63,10 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_hdf5_close(struct gpumc_hdf5_file *file, struct gpumc_error *error);
 /* Closes and ignores the outcome; legal on NULL. */
 void gpumc_hdf5_discard(struct gpumc_hdf5_file *file);
+
+/* Sets how groups are created: members are listed in the order of their creation, and the header
+ * holds what most groups have of members and attributes, instead of heaps and trees beside it. */
+herr_t gpumc_hdf5_set_group(hid_t list);
 
 /* Closes an open object, type, space or property list, on success and failure alike: the error
  * stack is not changed. Legal on an invalid id. */

@@ -25,38 +25,22 @@ static hid_t text_type(size_t size)
   return H5I_INVALID_HID;
 }
 
-static enum gpumc_status
-set_attribute(const struct gpumc_hdf5_file *file, hid_t object, const char *where, const char *name,
-              hid_t file_type, hid_t memory_type, const void *value, struct gpumc_error *error)
+enum gpumc_status gpumc_hdf5_set_attribute(const struct gpumc_hdf5_file *file, hid_t object,
+                                           const char *where, const char *name, hid_t space,
+                                           hid_t type, hid_t memory_type, const void *value,
+                                           struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
-  hid_t attribute = H5I_INVALID_HID;
-  hid_t space = H5Screate(H5S_SCALAR);
-  htri_t exists = H5Aexists(object, name);
-  if (exists < 0 || (exists > 0 && H5Adelete(object, name) < 0))
-    goto failed;
-  attribute = H5Acreate2(object, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT);
+  enum gpumc_status status;
+  hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+  /* Few exist already: to ask first would take longer for all others. */
+  if (attribute < 0 && H5Aexists(object, name) > 0 && H5Adelete(object, name) >= 0)
+    attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
   if (attribute < 0 || H5Awrite(attribute, memory_type, value) < 0)
-    goto failed;
-  status = gpumc_hdf5_check(file, error);
-  goto out;
-failed:
-  status = gpumc_hdf5_error(file, error, "write the attribute %s of %s", name, where);
-out:
+    status = gpumc_hdf5_error(file, error, "write the attribute %s of %s", name, where);
+  else
+    status = gpumc_hdf5_check(file, error);
   gpumc_hdf5_release(attribute);
-  gpumc_hdf5_release(space);
   return status;
-}
-
-/* Makes a text type of `length` bytes without a final NUL, but at least one: HDF5 has no empty text
- * type. */
-static hid_t padded_text_type(size_t length)
-{
-  hid_t type = text_type(length > 0 ? length : 1);
-  if (type >= 0 && H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0)
-    return type;
-  gpumc_hdf5_release(type);
-  return H5I_INVALID_HID;
 }
 
 enum gpumc_status gpumc_hdf5_set_text(const struct gpumc_hdf5_file *file, hid_t object,
@@ -64,28 +48,34 @@ enum gpumc_status gpumc_hdf5_set_text(const struct gpumc_hdf5_file *file, hid_t 
                                       struct gpumc_error *error)
 {
   const size_t length = strlen(value);
-  const bool fixed = length <= GPUMC_HDF5_LONGEST_FIXED_TEXT;
-  hid_t type = fixed ? padded_text_type(length) : text_type(H5T_VARIABLE);
-  if (type < 0)
+  if (length > GPUMC_HDF5_LONGEST_FIXED_TEXT) {
+    hid_t type = text_type(H5T_VARIABLE);
+    const enum gpumc_status status = gpumc_hdf5_set_attribute(
+        file, object, where, name, file->scalar, type, type, &value, error);
+    gpumc_hdf5_release(type);
+    return status;
+  }
+  /* HDF5 has no empty text type. */
+  if (H5Tset_size(file->text, length > 0 ? length : 1) < 0)
     return gpumc_hdf5_error(file, error, "write the attribute %s of %s", name, where);
-  const void *content = fixed ? (const void *)value : (const void *)&value;
-  enum gpumc_status status = set_attribute(file, object, where, name, type, type, content, error);
-  gpumc_hdf5_release(type);
-  return status;
+  return gpumc_hdf5_set_attribute(file, object, where, name, file->scalar, file->text, file->text,
+                                  value, error);
 }
 
 enum gpumc_status gpumc_hdf5_set_number(const struct gpumc_hdf5_file *file, hid_t object,
                                         const char *where, const char *name, double value,
                                         struct gpumc_error *error)
 {
-  return set_attribute(file, object, where, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value, error);
+  return gpumc_hdf5_set_attribute(file, object, where, name, file->scalar, H5T_IEEE_F64LE,
+                                  H5T_NATIVE_DOUBLE, &value, error);
 }
 
 enum gpumc_status gpumc_hdf5_set_integer(const struct gpumc_hdf5_file *file, hid_t object,
                                          const char *where, const char *name, int64_t value,
                                          struct gpumc_error *error)
 {
-  return set_attribute(file, object, where, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value, error);
+  return gpumc_hdf5_set_attribute(file, object, where, name, file->scalar, H5T_STD_I64LE,
+                                  H5T_NATIVE_INT64, &value, error);
 }
 
 hid_t gpumc_hdf5_intermediate_groups(void)
@@ -103,19 +93,19 @@ enum gpumc_status gpumc_hdf5_put_text(const struct gpumc_hdf5_file *file, const 
                                       const char *text, struct gpumc_error *error)
 {
   enum gpumc_status status;
+  const size_t size = strlen(text) + 1;
+  const H5D_layout_t layout = size <= GPUMC_HDF5_COMPACT_BYTES ? H5D_COMPACT : H5D_CONTIGUOUS;
   hid_t data = H5I_INVALID_HID;
-  hid_t type = text_type(strlen(text) + 1);
-  hid_t space = H5Screate(H5S_SCALAR);
+  hid_t type = text_type(size);
   hid_t links = gpumc_hdf5_intermediate_groups();
-  if (type >= 0 && space >= 0 && links >= 0)
-    data = H5Dcreate2(file->id, path, type, space, links, H5P_DEFAULT, H5P_DEFAULT);
+  if (type >= 0 && links >= 0 && H5Pset_layout(file->plain, layout) >= 0)
+    data = H5Dcreate2(file->id, path, type, file->scalar, links, file->plain, H5P_DEFAULT);
   if (data < 0 || H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0)
     status = gpumc_hdf5_error(file, error, "write %s", path);
   else
     status = gpumc_hdf5_check(file, error);
   gpumc_hdf5_release(data);
   gpumc_hdf5_release(links);
-  gpumc_hdf5_release(space);
   gpumc_hdf5_release(type);
   return status;
 }
@@ -159,8 +149,7 @@ hid_t gpumc_hdf5_group(hid_t location, const char *path)
   hid_t group = H5I_INVALID_HID;
   hid_t links = gpumc_hdf5_intermediate_groups();
   hid_t creation = H5Pcreate(H5P_GROUP_CREATE);
-  if (links >= 0 && creation >= 0 &&
-      H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0)
+  if (links >= 0 && creation >= 0 && gpumc_hdf5_set_group(creation) >= 0)
     group = H5Gcreate2(location, path, links, creation, H5P_DEFAULT);
   gpumc_hdf5_release(creation);
   gpumc_hdf5_release(links);

@@ -15,6 +15,8 @@
  * result_mark.h looks for them, and an attribute of a group with many below the 4 KiB that HDF5
  * stores in blocks with checksums. */
 enum { GPUMC_HDF5_LONGEST_FIXED_TEXT = 3072 };
+/* Datasets of as many bytes are stored in their headers. */
+enum { GPUMC_HDF5_COMPACT_BYTES = 8192 };
 
 /* Writes the attribute `name` of the open object `object`, replacing an existing one; `where` names
  * the object in messages. */
@@ -27,6 +29,12 @@ gpumc_hdf5_set_number(const struct gpumc_hdf5_file *file, hid_t object, const ch
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_hdf5_set_integer(const struct gpumc_hdf5_file *file, hid_t object, const char *where,
                        const char *name, int64_t value, struct gpumc_error *error);
+
+/* The same for a value of any shape and type, in the file and in memory. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_hdf5_set_attribute(const struct gpumc_hdf5_file *file, hid_t object, const char *where,
+                         const char *name, hid_t space, hid_t type, hid_t memory_type,
+                         const void *value, struct gpumc_error *error);
 
 /* Writes a scalar text dataset; creates groups on the way. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_hdf5_put_text(const struct gpumc_hdf5_file *file,

@@ -28,26 +28,48 @@ static size_t row_width(const struct gpumc_dataset *dataset)
   return width;
 }
 
-static enum gpumc_status write_dataset(const struct gpumc_hdf5_file *file, hid_t group,
+static void leave_place(struct gpumc_recorder *recorder)
+{
+  if (recorder->place_path != NULL)
+    gpumc_hdf5_release(recorder->place);
+  free(recorder->place_path);
+  recorder->place_path = NULL;
+}
+
+/* Opens the object at `path`, creating it as a group if it is missing, and keeps it open until
+ * another one is written to. */
+static hid_t open_place(struct gpumc_recorder *recorder, const char *path)
+{
+  const struct gpumc_hdf5_file *file = recorder->file;
+  if (recorder->place_path != NULL && strcmp(recorder->place_path, path) == 0)
+    return recorder->place;
+  leave_place(recorder);
+  if (strcmp(path, "/") != 0 && gpumc_hdf5_exists(file->id, path))
+    recorder->place = H5Oopen(file->id, path, H5P_DEFAULT);
+  else
+    recorder->place = gpumc_hdf5_group(file->id, path);
+  recorder->place_path = recorder->place >= 0 ? strdup(path) : NULL;
+  return recorder->place;
+}
+
+static enum gpumc_status write_dataset(struct gpumc_recorder *recorder, hid_t group,
                                        const struct gpumc_dataset *dataset,
                                        struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
+  const struct gpumc_hdf5_file *file = recorder->file;
+  const struct gpumc_label *label = &dataset->label;
   hsize_t shape[GPUMC_DATASET_RANK_MAXIMUM];
-  const size_t rows = dataset->rank > 0 ? dataset->shape[0] : 1;
   for (size_t d = 0; d < dataset->rank; d++)
     shape[d] = dataset->shape[d];
-  hid_t data = gpumc_dataset_create(file, group, dataset->group, &dataset->label, dataset->rank,
-                                    shape, 0, dataset->integer, error);
+  hid_t data = dataset->values != NULL
+                   ? gpumc_dataset_put(file, group, dataset->group, label, dataset->rank, shape,
+                                       dataset->integer, dataset->values, error)
+                   : gpumc_dataset_create(file, group, dataset->group, label, dataset->rank, shape,
+                                          0, dataset->integer, error);
   if (data < 0)
     return GPUMC_FAILURE;
-  for (unsigned i = 0; i < dataset->rank; i++)
-    if (dataset->axes[i] != NULL)
-      GPUMC_TRY_OUT(status, gpumc_dataset_attach(file, data, i, dataset->axes[i], error));
-  if (dataset->values != NULL)
-    status = gpumc_dataset_write(file, data, dataset->label.name, dataset->integer, 0, rows,
-                                 row_width(dataset), dataset->values, error);
-out:
+  const enum gpumc_status status = gpumc_axes_attach(&recorder->axes, file, data, label->name,
+                                                     dataset->rank, dataset->axes, error);
   gpumc_hdf5_release(data);
   return status;
 }
@@ -59,12 +81,10 @@ enum gpumc_status gpumc_recorder_dataset(struct gpumc_recorder *recorder,
   GPUMC_HDF5_QUIET();
   assert(recorder->phase == GPUMC_RECORDER_SUMMARIZING &&
          dataset->rank <= GPUMC_DATASET_RANK_MAXIMUM);
-  hid_t group = gpumc_hdf5_group(recorder->file->id, dataset->group);
-  if (group < 0)
-    return gpumc_hdf5_error(recorder->file, error, "create the group %s", dataset->group);
-  enum gpumc_status status = write_dataset(recorder->file, group, dataset, error);
-  gpumc_hdf5_release(group);
-  return status;
+  hid_t group = open_place(recorder, dataset->group);
+  return group >= 0
+             ? write_dataset(recorder, group, dataset, error)
+             : gpumc_hdf5_error(recorder->file, error, "create the group %s", dataset->group);
 }
 
 enum gpumc_status gpumc_recorder_dataset_rows(struct gpumc_recorder *recorder,
@@ -117,20 +137,13 @@ static enum gpumc_status keep_attribute(struct gpumc_attribute_list *list,
   return GPUMC_OK;
 }
 
-/* Opens the object at `path`, creating it as a group if missing. */
-static hid_t open_object(const struct gpumc_hdf5_file *file, const char *path)
-{
-  if (strcmp(path, "/") != 0 && gpumc_hdf5_exists(file->id, path))
-    return H5Oopen(file->id, path, H5P_DEFAULT);
-  return gpumc_hdf5_group(file->id, path);
-}
-
-static enum gpumc_status write_attribute(const struct gpumc_hdf5_file *file,
+static enum gpumc_status write_attribute(struct gpumc_recorder *recorder,
                                          const struct gpumc_attribute *attribute,
                                          struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
-  hid_t object = open_object(file, attribute->path);
+  const struct gpumc_hdf5_file *file = recorder->file;
+  hid_t object = open_place(recorder, attribute->path);
   if (object < 0)
     return gpumc_hdf5_error(file, error, "write to %s", attribute->path);
   switch (attribute->kind) {
@@ -147,7 +160,6 @@ static enum gpumc_status write_attribute(const struct gpumc_hdf5_file *file,
                                     attribute->integer, error);
     break;
   }
-  gpumc_hdf5_release(object);
   return status;
 }
 
@@ -167,7 +179,7 @@ static enum gpumc_status set_attribute(struct gpumc_recorder *recorder,
   if (recorder->phase == GPUMC_RECORDER_DECLARING)
     return keep_attribute(&recorder->attributes, attribute, error);
   assert(recorder->phase == GPUMC_RECORDER_SUMMARIZING);
-  return write_attribute(recorder->file, attribute, error);
+  return write_attribute(recorder, attribute, error);
 }
 
 enum gpumc_status gpumc_recorder_text(struct gpumc_recorder *recorder, const char *path,
@@ -297,8 +309,7 @@ enum gpumc_status gpumc_recorder_add_series(struct gpumc_recorder *recorder, con
   return GPUMC_OK;
 }
 
-static enum gpumc_status
-write_root(const struct gpumc_recorder *recorder, struct gpumc_error *error)
+static enum gpumc_status write_root(struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
   const struct gpumc_hdf5_file *file = recorder->file;
   struct gpumc_attribute attributes[] = {
@@ -310,13 +321,13 @@ write_root(const struct gpumc_recorder *recorder, struct gpumc_error *error)
       {GPUMC_ATTRIBUTE_TEXT, "provenance", "citations", recorder->citations, 0, 0},
   };
   for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
-    GPUMC_TRY(write_attribute(file, &attributes[i], error));
+    GPUMC_TRY(write_attribute(recorder, &attributes[i], error));
     /* The format identifies a file as ours, so it is written to the disk before anything else. */
     if (i == 0 && H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0)
       return gpumc_hdf5_error(file, error, "flush %s", file->path);
   }
   for (size_t i = 0; i < recorder->attributes.count; i++)
-    GPUMC_TRY(write_attribute(file, &recorder->attributes.items[i], error));
+    GPUMC_TRY(write_attribute(recorder, &recorder->attributes.items[i], error));
   GPUMC_TRY(gpumc_hdf5_put_text(file, "config/source", recorder->source, error));
   return gpumc_hdf5_put_text(file, "config/resolved", recorder->resolved, error);
 }
@@ -344,6 +355,7 @@ out:
 
 static enum gpumc_status close_file(struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
+  leave_place(recorder);
   struct gpumc_hdf5_file *file = recorder->file;
   recorder->file = NULL;
   return gpumc_hdf5_close(file, error);
@@ -358,8 +370,9 @@ write_working_file(struct gpumc_recorder *recorder, struct gpumc_error *error)
   GPUMC_TRY(write_root(recorder, error));
   for (size_t i = 0; i < recorder->n_tables; i++) {
     recorder->tables[i].n_stored = 0;
-    GPUMC_TRY(gpumc_table_create(&recorder->tables[i], recorder->file, error));
+    GPUMC_TRY(gpumc_table_create(&recorder->tables[i], recorder->file, &recorder->axes, error));
   }
+  GPUMC_TRY(gpumc_axes_write(&recorder->axes, recorder->file, error));
   GPUMC_TRY(gpumc_long_tables_replay(recorder, store_tables, error));
   GPUMC_TRY(store_tables(recorder, error));
   return close_file(recorder, error);
@@ -448,6 +461,7 @@ finish(struct gpumc_recorder *recorder, bool replaces, struct gpumc_error *error
 {
   GPUMC_HDF5_QUIET();
   assert(recorder->phase == GPUMC_RECORDER_SUMMARIZING);
+  GPUMC_TRY(gpumc_axes_write(&recorder->axes, recorder->file, error));
   GPUMC_TRY(gpumc_recorder_integer(recorder, "/", "complete", 1, error));
   GPUMC_TRY(close_file(recorder, error));
   /* Also synced before the seal, so that no power failure leaves a seal without its contents: such
@@ -487,6 +501,7 @@ void gpumc_recorder_free(struct gpumc_recorder *recorder)
   free(recorder->tables);
   gpumc_log_close(recorder->log);
   free_attributes(&recorder->attributes);
+  gpumc_axes_free(&recorder->axes);
   free(recorder->output);
   free(recorder->partial);
   free(recorder->begun);

@@ -2,10 +2,10 @@
 #include "core/storage/recorder_internal.h"
 
 #include <assert.h>
-#include <hdf5_hl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "core/base/memory.h"
 #include "core/storage/hdf5_values.h"
@@ -21,18 +21,17 @@ static hsize_t chunk_width(hsize_t width)
   return parts > 1 ? (width + parts - 1) / parts : width;
 }
 
-static hid_t dataset_creation_list(size_t rank, const hsize_t *shape, size_t chunk_rows)
+/* Returns the creation list of a dataset that is stored outside of its header; invalid on
+ * failure. */
+static hid_t creation_list(const struct gpumc_hdf5_file *file, size_t rank, const hsize_t *shape,
+                           size_t chunk_rows)
 {
-  hid_t list = H5Pcreate(H5P_DATASET_CREATE);
-  if (list < 0 || chunk_rows == 0)
-    return list;
   hsize_t chunk[GPUMC_DATASET_RANK_MAXIMUM] = {chunk_rows};
   for (size_t d = 1; d < rank; d++)
     chunk[d] = chunk_width(shape[d]);
-  if (H5Pset_chunk(list, (int)rank, chunk) >= 0)
-    return list;
-  gpumc_hdf5_release(list);
-  return H5I_INVALID_HID;
+  const herr_t set = chunk_rows > 0 ? H5Pset_chunk(file->plain, (int)rank, chunk)
+                                    : H5Pset_layout(file->plain, H5D_CONTIGUOUS);
+  return set >= 0 ? file->plain : H5I_INVALID_HID;
 }
 
 static hid_t dataspace(size_t rank, const hsize_t *shape, size_t chunk_rows)
@@ -42,7 +41,7 @@ static hid_t dataspace(size_t rank, const hsize_t *shape, size_t chunk_rows)
   hsize_t limit[GPUMC_DATASET_RANK_MAXIMUM] = {chunk_rows > 0 ? H5S_UNLIMITED : shape[0]};
   for (size_t d = 1; d < rank; d++)
     limit[d] = shape[d];
-  return H5Screate_simple((int)rank, shape, limit);
+  return H5Screate_simple((int)rank, shape, chunk_rows > 0 ? limit : NULL);
 }
 
 static enum gpumc_status set_label(const struct gpumc_hdf5_file *file, hid_t data,
@@ -57,24 +56,32 @@ static enum gpumc_status set_label(const struct gpumc_hdf5_file *file, hid_t dat
   return GPUMC_OK;
 }
 
+/* `creation`: borrowed. */
+static hid_t create(const struct gpumc_hdf5_file *file, hid_t location, const char *group,
+                    const struct gpumc_label *label, hid_t space, hid_t creation, hid_t type,
+                    struct gpumc_error *error)
+{
+  hid_t data = H5I_INVALID_HID;
+  if (space >= 0 && creation >= 0)
+    data = H5Dcreate2(location, label->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  if (data < 0)
+    (void)gpumc_hdf5_error(file, error, "create the dataset %s in %s", label->name, group);
+  else if (set_label(file, data, label, error) != GPUMC_OK) {
+    gpumc_hdf5_release(data);
+    return H5I_INVALID_HID;
+  }
+  return data;
+}
+
 static hid_t create_of_type(const struct gpumc_hdf5_file *file, hid_t location, const char *group,
                             const struct gpumc_label *label, size_t rank, const hsize_t *shape,
                             size_t chunk_rows, hid_t type, struct gpumc_error *error)
 {
   assert(rank <= GPUMC_DATASET_RANK_MAXIMUM);
-  hid_t data = H5I_INVALID_HID;
   hid_t space = dataspace(rank, shape, chunk_rows);
-  hid_t creation = dataset_creation_list(rank, shape, chunk_rows);
-  if (space >= 0 && creation >= 0)
-    data = H5Dcreate2(location, label->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
-  if (data < 0)
-    (void)gpumc_hdf5_error(file, error, "create the dataset %s in %s", label->name, group);
-  gpumc_hdf5_release(creation);
+  hid_t data = create(file, location, group, label, space,
+                      creation_list(file, rank, shape, chunk_rows), type, error);
   gpumc_hdf5_release(space);
-  if (data >= 0 && set_label(file, data, label, error) != GPUMC_OK) {
-    gpumc_hdf5_release(data);
-    return H5I_INVALID_HID;
-  }
   return data;
 }
 
@@ -92,22 +99,6 @@ hid_t gpumc_dataset_create_bytes(const struct gpumc_hdf5_file *file, hid_t locat
                                  struct gpumc_error *error)
 {
   return create_of_type(file, location, group, label, 2, shape, chunk_rows, H5T_STD_U8LE, error);
-}
-
-enum gpumc_status gpumc_dataset_attach(const struct gpumc_hdf5_file *file, hid_t data,
-                                       unsigned dimension, const char *axis_path,
-                                       struct gpumc_error *error)
-{
-  const char *slash = strrchr(axis_path, '/');
-  hid_t axis = H5Dopen2(file->id, axis_path, H5P_DEFAULT);
-  htri_t is_scale = axis < 0 ? -1 : H5DSis_scale(axis);
-  const bool attached =
-      is_scale >= 0 &&
-      (is_scale > 0 || H5DSset_scale(axis, slash != NULL ? slash + 1 : axis_path) >= 0) &&
-      H5DSattach_scale(data, axis, dimension) >= 0;
-  gpumc_hdf5_release(axis);
-  return attached ? gpumc_hdf5_check(file, error)
-                  : gpumc_hdf5_error(file, error, "use %s as an axis", axis_path);
 }
 
 static enum gpumc_status to_integers(const double *values, size_t n, const char *where,
@@ -176,4 +167,119 @@ enum gpumc_status gpumc_dataset_write_bytes(const struct gpumc_hdf5_file *file, 
   return write_rows(data, H5T_NATIVE_UINT8, first, count, bytes)
              ? gpumc_hdf5_check(file, error)
              : gpumc_hdf5_error(file, error, "write %s", where);
+}
+
+/* ---- datasets that are whole from the start ---- */
+
+/* Fewer bytes are not worth the time, above all those of real numbers, whose last digits are
+ * random; more are read in parts. A chunk and its filters take so many bytes more than a dataset in
+ * its header. */
+enum { DEFLATED_MINIMUM = 256, DEFLATED_REALS_MINIMUM = 768, DEFLATED_MAXIMUM = 1 << 18 };
+enum { DEFLATED_OVERHEAD = 64 };
+/* Of zlib: a window that is enough for such sizes, and less memory to clear. */
+enum { DEFLATE_LEVEL = 6, WINDOW_BITS = 14, MEMORY_LEVEL = 6 };
+
+/* Does what HDF5's filters of these names do, which would set up zlib's largest window for each
+ * dataset: bytes of equal rank stand together. Returns a block of `*size` bytes, or NULL if that is
+ * no gain. */
+static unsigned char *shuffle_and_deflate(const void *numbers, size_t count, size_t *size)
+{
+  enum { WIDTH = 8 };
+  const unsigned char *from = numbers;
+  const size_t bytes = count * WIDTH;
+  z_stream stream = {0};
+  unsigned char *shuffled = malloc(2 * bytes);
+  if (shuffled == NULL || deflateInit2(&stream, DEFLATE_LEVEL, Z_DEFLATED, WINDOW_BITS,
+                                       MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
+    free(shuffled);
+    return NULL;
+  }
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < WIDTH; k++)
+      shuffled[k * count + i] = from[i * WIDTH + k];
+  stream.next_in = shuffled;
+  stream.avail_in = (uInt)bytes;
+  stream.next_out = shuffled + bytes;
+  stream.avail_out = (uInt)(bytes - DEFLATED_OVERHEAD);
+  const bool deflated = deflate(&stream, Z_FINISH) == Z_STREAM_END;
+  *size = stream.total_out;
+  deflateEnd(&stream);
+  if (deflated) {
+    memmove(shuffled, shuffled + bytes, *size);
+    return shuffled;
+  }
+  free(shuffled);
+  return NULL;
+}
+
+/* Returns the creation list for a dataset of `bytes` bytes, all of them given; invalid on failure.
+ * `deflated`: whether that is done, to one chunk. */
+static hid_t whole_list(const struct gpumc_hdf5_file *file, size_t rank, const hsize_t *shape,
+                        size_t bytes, bool deflated)
+{
+  if (deflated)
+    return H5Pset_chunk(file->deflated, (int)rank, shape) >= 0 ? file->deflated : H5I_INVALID_HID;
+  const bool compact = bytes > 0 && bytes <= GPUMC_HDF5_COMPACT_BYTES;
+  return H5Pset_layout(file->plain, compact ? H5D_COMPACT : H5D_CONTIGUOUS) >= 0 ? file->plain
+                                                                                 : H5I_INVALID_HID;
+}
+
+static enum gpumc_status write_whole(const struct gpumc_hdf5_file *file, hid_t data,
+                                     const char *where, hid_t type, const void *numbers,
+                                     size_t count, const void *deflated, size_t size,
+                                     struct gpumc_error *error)
+{
+  static const hsize_t origin[GPUMC_DATASET_RANK_MAXIMUM] = {0};
+  const bool done =
+      count == 0 ||
+      (deflated != NULL ? H5Dwrite_chunk(data, H5P_DEFAULT, 0, origin, size, deflated) >= 0
+                        : H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers) >= 0);
+  return done ? gpumc_hdf5_check(file, error) : gpumc_hdf5_error(file, error, "write %s", where);
+}
+
+static hid_t put_numbers(const struct gpumc_hdf5_file *file, hid_t location, const char *group,
+                         const struct gpumc_label *label, size_t rank, const hsize_t *shape,
+                         bool integer, const void *numbers, struct gpumc_error *error)
+{
+  size_t count = 1, size = 0;
+  for (size_t d = 0; d < rank; d++)
+    count *= shape[d];
+  const size_t bytes = count * sizeof(double);
+  const size_t fewest = integer ? DEFLATED_MINIMUM : DEFLATED_REALS_MINIMUM;
+  const bool suits = rank > 0 && bytes >= fewest && bytes <= DEFLATED_MAXIMUM;
+  unsigned char *deflated = NULL;
+  if (suits && file->deflated >= 0)
+    deflated = shuffle_and_deflate(numbers, count, &size);
+  hid_t space = dataspace(rank, shape, 0);
+  hid_t data = create(file, location, group, label, space,
+                      whole_list(file, rank, shape, bytes, deflated != NULL),
+                      integer ? H5T_STD_I64LE : H5T_IEEE_F64LE, error);
+  if (data >= 0 &&
+      write_whole(file, data, label->name, integer ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, numbers,
+                  count, deflated, size, error) != GPUMC_OK) {
+    gpumc_hdf5_release(data);
+    data = H5I_INVALID_HID;
+  }
+  gpumc_hdf5_release(space);
+  free(deflated);
+  return data;
+}
+
+hid_t gpumc_dataset_put(const struct gpumc_hdf5_file *file, hid_t location, const char *group,
+                        const struct gpumc_label *label, size_t rank, const hsize_t *shape,
+                        bool integer, const double *values, struct gpumc_error *error)
+{
+  int64_t *integers;
+  size_t count = 1;
+  hid_t data = H5I_INVALID_HID;
+  if (!integer)
+    return put_numbers(file, location, group, label, rank, shape, false, values, error);
+  for (size_t d = 0; d < rank; d++)
+    count *= shape[d];
+  if (gpumc_allocate_array(&integers, count, label->name, error) != GPUMC_OK)
+    return data;
+  if (to_integers(values, count, label->name, integers, error) == GPUMC_OK)
+    data = put_numbers(file, location, group, label, rank, shape, true, integers, error);
+  free(integers);
+  return data;
 }

@@ -45,11 +45,11 @@ hid_t gpumc_dataset_create_bytes(const struct gpumc_hdf5_file *file, hid_t locat
                                  const char *group, const struct gpumc_label *label,
                                  const hsize_t shape[2], size_t chunk_rows,
                                  struct gpumc_error *error);
-/* Attaches the axis at `axis_path` to a dimension; it becomes a dimension scale under its own
- * name. */
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_dataset_attach(const struct gpumc_hdf5_file *file, hid_t data, unsigned dimension,
-                     const char *axis_path, struct gpumc_error *error);
+/* Creates a dataset of fixed shape with values, in its header or compressed if that is shorter;
+ * large ones are as those without values. */
+hid_t gpumc_dataset_put(const struct gpumc_hdf5_file *file, hid_t location, const char *group,
+                        const struct gpumc_label *label, size_t rank, const hsize_t *shape,
+                        bool integer, const double *values, struct gpumc_error *error);
 /* Writes `values` into rows first .. first+count-1, `width` values each, as float64 or int64.
  * `where` names the dataset in messages. GPUMC_FAILURE also for a non-integer in an integer
  * dataset. */
@@ -62,6 +62,27 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_dataset_write_bytes(const struct gpumc_hdf5_file *file, hid_t data, const char *where,
                           size_t first, size_t count, const uint8_t *bytes,
                           struct gpumc_error *error);
+
+/* ---- axes of datasets ---- */
+
+/* The axes that datasets have been given since they were last written to the file. */
+struct gpumc_axis;
+struct gpumc_axes {
+  size_t count;
+  struct gpumc_axis *axis;
+};
+/* Gives the dimensions of a new dataset the axes at `paths`[rank] (NULL: none). They become
+ * dimension scales, under their own names, when they are written. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_axes_attach(struct gpumc_axes *axes, const struct gpumc_hdf5_file *file, hid_t data,
+                  const char *where, size_t rank, const char *const *paths,
+                  struct gpumc_error *error);
+/* Writes to each axis of which datasets it is, and forgets all; call it before the file is
+ * closed. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_axes_write(struct gpumc_axes *axes,
+                                                    const struct gpumc_hdf5_file *file,
+                                                    struct gpumc_error *error);
+void gpumc_axes_free(struct gpumc_axes *axes);
 
 /* ---- a table, its rows in memory and its datasets in the file ---- */
 
@@ -96,9 +117,9 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_table_add_row(struct gpumc_table *table, const double *row, struct gpumc_error *error);
 
 /* Creates the group and its datasets, empty, with attributes and dimension scales. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_table_create(const struct gpumc_table *table,
-                                                      const struct gpumc_hdf5_file *file,
-                                                      struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_table_create(const struct gpumc_table *table, const struct gpumc_hdf5_file *file,
+                   struct gpumc_axes *axes, struct gpumc_error *error);
 /* Appends to the datasets the rows that are not in the file yet: first the values of all tables,
  * then, after a flush, their axes, so that a live reader who takes an axis' length finds that many
  * rows in every column. Storing the axis marks the rows as stored, and a long table drops them. */
@@ -159,6 +180,9 @@ struct gpumc_recorder {
   struct gpumc_table *tables;
   struct gpumc_attribute_list attributes; /* given before the start */
   struct gpumc_hdf5_file *file;
+  struct gpumc_axes axes;
+  char *place_path; /* of the object that was written to last, and which is open */
+  hid_t place;
   struct gpumc_log *log; /* NULL without long tables */
   size_t waiting;        /* bytes of rows of long tables that are not yet in the file */
   double last_flush;

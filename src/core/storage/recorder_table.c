@@ -145,23 +145,10 @@ ensure_across(const struct gpumc_table *table, const struct gpumc_column *column
   GPUMC_TRY(gpumc_allocate_array(&indices, column->width, "the indices of an axis", error));
   for (size_t i = 0; i < column->width; i++)
     indices[i] = (double)i;
-  hid_t data = gpumc_dataset_create(file, group, table->group, &label, 1, shape, 0, true, error);
-  const enum gpumc_status status = data < 0
-                                       ? GPUMC_FAILURE
-                                       : gpumc_dataset_write(file, data, column->across, true, 0,
-                                                             column->width, 1, indices, error);
+  hid_t data = gpumc_dataset_put(file, group, table->group, &label, 1, shape, true, indices, error);
   gpumc_hdf5_release(data);
   free(indices);
-  return status;
-}
-
-static enum gpumc_status attach_axis(const struct gpumc_table *table, const char *axis,
-                                     const struct gpumc_hdf5_file *file, hid_t data,
-                                     unsigned dimension, struct gpumc_error *error)
-{
-  char path[BUFSIZ];
-  snprintf(path, sizeof path, "%s/%s", table->group, axis);
-  return gpumc_dataset_attach(file, data, dimension, path, error);
+  return data < 0 ? GPUMC_FAILURE : GPUMC_OK;
 }
 
 /* Returns the values per row stored in the dataset, and their size. */
@@ -192,35 +179,46 @@ static hid_t create_dataset(const struct gpumc_table *table, const struct gpumc_
                               error);
 }
 
+/* Column 0 is the axis of the rows. */
+static enum gpumc_status attach_axes(const struct gpumc_table *table, size_t index,
+                                     const struct gpumc_hdf5_file *file, hid_t data,
+                                     struct gpumc_axes *axes, struct gpumc_error *error)
+{
+  char rows[BUFSIZ], across[BUFSIZ];
+  const struct gpumc_column *column = &table->columns[index];
+  const char *paths[2] = {index > 0 ? rows : NULL, column->across != NULL ? across : NULL};
+  snprintf(rows, sizeof rows, "%s/%s", table->group, table->columns[0].label.name);
+  if (column->across != NULL)
+    snprintf(across, sizeof across, "%s/%s", table->group, column->across);
+  const size_t rank = column->across != NULL || column->bytes > 0 ? 2 : 1;
+  return gpumc_axes_attach(axes, file, data, column->label.name, rank, paths, error);
+}
+
 static enum gpumc_status create_column(const struct gpumc_table *table, size_t index,
                                        const struct gpumc_hdf5_file *file, hid_t group,
-                                       struct gpumc_error *error)
+                                       struct gpumc_axes *axes, struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
   const struct gpumc_column *column = &table->columns[index];
   if (column->across != NULL)
     GPUMC_TRY(ensure_across(table, column, file, group, error));
   hid_t data = create_dataset(table, column, file, group, error);
   if (data < 0)
     return GPUMC_FAILURE;
-  if (index > 0)
-    GPUMC_TRY_OUT(status, attach_axis(table, table->columns[0].label.name, file, data, 0, error));
-  if (column->across != NULL)
-    status = attach_axis(table, column->across, file, data, 1, error);
-out:
+  const enum gpumc_status status = attach_axes(table, index, file, data, axes, error);
   gpumc_hdf5_release(data);
   return status;
 }
 
 enum gpumc_status gpumc_table_create(const struct gpumc_table *table,
-                                     const struct gpumc_hdf5_file *file, struct gpumc_error *error)
+                                     const struct gpumc_hdf5_file *file, struct gpumc_axes *axes,
+                                     struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
   hid_t group = gpumc_hdf5_group(file->id, table->group);
   if (group < 0)
     return gpumc_hdf5_error(file, error, "create the group %s", table->group);
   for (size_t i = 0; i < table->n_columns; i++)
-    GPUMC_TRY_OUT(status, create_column(table, i, file, group, error));
+    GPUMC_TRY_OUT(status, create_column(table, i, file, group, axes, error));
 out:
   gpumc_hdf5_release(group);
   return status;
