@@ -172,9 +172,16 @@ cannot_rename(const char *written, const char *path, struct gpumc_error *error)
 }
 
 enum gpumc_status
+gpumc_file_replace(const char *written, const char *path, struct gpumc_error *error)
+{
+  return rename(written, path) == 0 ? GPUMC_OK : cannot_rename(written, path, error);
+}
+
+enum gpumc_status
 gpumc_file_publish(const char *written, const char *path, struct gpumc_error *error)
 {
-  return rename(written, path) == 0 ? sync_name(path, error) : cannot_rename(written, path, error);
+  GPUMC_TRY(gpumc_file_replace(written, path, error));
+  return sync_name(path, error);
 }
 
 bool gpumc_file_is_same(const char *one, const char *other)

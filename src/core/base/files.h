@@ -30,13 +30,17 @@ gpumc_directory_check(const char *path, struct gpumc_error *error);
 /* Forces the contents of a file to the disk. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_file_sync(const char *path, struct gpumc_error *error);
 
-/* Renames `written`, whose contents are on the disk, to `path` and makes the name durable too. */
+/* Renames `written` to `path`, in place of what has that name. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_file_replace(const char *written, const char *path, struct gpumc_error *error);
+
+/* The same, for a file whose contents are on the disk, and makes the name durable too. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_file_publish(const char *written, const char *path, struct gpumc_error *error);
 
-/* The same if `path` must not exist: GPUMC_FAILURE, with both files unchanged, if it does, even if
- * it appeared at the last moment. If the process is killed meanwhile, the file may keep both names
- * on file systems that cannot do it in one step. */
+/* As gpumc_file_publish, if `path` must not exist: GPUMC_FAILURE, with both files unchanged, if it
+ * does, even if it appeared at the last moment. If the process is killed meanwhile, the file may
+ * keep both names on file systems that cannot do it in one step. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_file_publish_new(const char *written, const char *path, struct gpumc_error *error);
 

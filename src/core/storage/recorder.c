@@ -389,7 +389,8 @@ enum gpumc_status gpumc_recorder_start(struct gpumc_recorder *recorder, struct g
   GPUMC_TRY(gpumc_side_file_check(recorder->begun, GPUMC_SIDE_PARTIAL, error));
   GPUMC_TRY_OUT(status, gpumc_long_tables_begin(recorder, error));
   GPUMC_TRY_OUT(status, write_working_file(recorder, error));
-  GPUMC_TRY_OUT(status, gpumc_file_publish(recorder->begun, recorder->partial, error));
+  /* Not synced, neither the file nor its name: the checkpoint and the log contain everything. */
+  GPUMC_TRY_OUT(status, gpumc_file_replace(recorder->begun, recorder->partial, error));
   GPUMC_TRY_OUT(status,
                 gpumc_hdf5_open(recorder->partial, GPUMC_HDF5_WRITE_LIVE, &recorder->file, error));
   recorder->phase = GPUMC_RECORDER_APPENDING;

@@ -212,7 +212,10 @@ static enum gpumc_presence look(const char *path, enum gpumc_side side, const ch
   char begin[BEGIN_BYTES + 1];
   struct stat found;
   *reason = NULL;
-  if (lstat(path, &found) == 0 && S_ISLNK(found.st_mode)) {
+  const int looked = lstat(path, &found);
+  if (looked != 0 && errno == ENOENT)
+    return GPUMC_PRESENCE_NONE;
+  if (looked == 0 && S_ISLNK(found.st_mode)) {
     *reason = "a symbolic link";
     return GPUMC_PRESENCE_FOREIGN;
   }
