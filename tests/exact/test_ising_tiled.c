@@ -33,6 +33,9 @@ static const struct tiled_case cases[] = {
     {2, {40, 20, 1}, 10, 5, ISING_ORDER_FORWARD, ISING_MOVE_METROPOLIS, 1.0, 0.0},
     {2, {64, 128, 1}, 32, 2, ISING_ORDER_SYMMETRISED, ISING_MOVE_METROPOLIS, 1.0, 0.0},
     {2, {128, 128, 1}, 64, 7, ISING_ORDER_FORWARD, ISING_MOVE_METROPOLIS, 1.0, 0.0},
+    /* Couplings so strong that some decisions never, or always, fall one way. */
+    {2, {16, 32, 1}, 8, 3, ISING_ORDER_FORWARD, ISING_MOVE_METROPOLIS, 4.0, 0.0},
+    {2, {32, 16, 1}, 8, 2, ISING_ORDER_FORWARD, ISING_MOVE_HEAT_BATH, 4.0, 0.0},
     {3, {4, 4, 4}, 2, 2, ISING_ORDER_SYMMETRISED, ISING_MOVE_METROPOLIS, 1.0, 0.0},
     {3, {8, 4, 12}, 2, 1, ISING_ORDER_FORWARD, ISING_MOVE_HEAT_BATH, 1.0, 0.3},
     {3, {8, 16, 8}, 4, 3, ISING_ORDER_FORWARD, ISING_MOVE_METROPOLIS, -0.7, 0.1},

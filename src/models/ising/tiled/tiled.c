@@ -338,64 +338,84 @@ ising_tiled_generator(const struct ising_tiled_geometry *geometry, enum ising_ge
   return made;
 }
 
-/* ---- copying a tile and its boundary into its working copy, on the CPU ---- */
+/* ---- a tile on the CPU ---- */
 
-/* `tile`: the words of one colour of the tile and, by axis and side, of its neighbours. */
-struct surroundings {
-  const uint32_t *tile, *next[ISING_TILED_AXES][2];
-};
-
-static void
-copy_line(const struct ising_tiled_geometry *geometry, uint32_t *to, const uint32_t *from)
+void ising_tiled_set_masks(const struct ising_tiled_geometry *geometry,
+                           const struct ising_tiled_masks *masks)
 {
-  memcpy(to, from, geometry->row_words * sizeof *to);
-}
-
-static void load_inside(const struct ising_tiled_geometry *geometry,
-                        const struct surroundings *from, uint32_t *copy)
-{
-  for (uint32_t l = 0; l < geometry->lines; l++) {
-    const uint32_t at = ising_tiled_line(geometry, l), line = l * geometry->row_words;
-    const uint8_t *before = (const uint8_t *)(from->next[0][0] + line);
-    const uint8_t *behind = (const uint8_t *)(from->next[0][1] + line);
-    copy_line(geometry, copy + at, from->tile + line);
-    uint8_t *bytes = (uint8_t *)(copy + at);
-    bytes[-1] = before[geometry->row - 1];
-    bytes[geometry->row] = behind[0];
+  const uint32_t t = geometry->tile, row = geometry->row;
+  uint8_t *sites = (uint8_t *)masks->sites;
+  uint8_t *before = (uint8_t *)masks->before, *after = (uint8_t *)masks->after;
+  for (uint32_t place = 0; place < geometry->places; place++) {
+    const uint32_t l = place / row, along = place % row;
+    const size_t at = (size_t)l * geometry->row_words * ISING_TILED_LANES + along;
+    sites[at] = 1;
+    before[at] = l % t > 0;
+    after[at] = l % t < t - 1;
+    for (uint32_t colour = 0; colour < 2; colour++) {
+      const uint32_t shift = ising_tiled_shift(geometry, colour, l);
+      ((uint8_t *)masks->left[colour])[at] = !shift && along > 0;
+      ((uint8_t *)masks->right[colour])[at] = shift && along + 1 < row;
+    }
   }
 }
 
-static void load_boundary(const struct ising_tiled_geometry *geometry,
-                          const struct surroundings *from, uint32_t *copy)
+/* Counts the neighbours of the sites of `colour` in the tiles beside, along axis 0, where lines
+ * alternate between one at their beginning and one at their end; from[side]: the words of the other
+ * colour there. */
+static void add_ends(const struct ising_tiled_geometry *geometry, uint32_t colour,
+                     const uint32_t *const from[2], uint32_t *beyond)
 {
-  const uint32_t t = geometry->tile, row = geometry->row_words;
-  const uint32_t planes = geometry->lines / t;
+  const uint32_t t = geometry->tile, planes = geometry->lines / t;
+  const uint32_t line = geometry->row_words, last = 8 * ((geometry->row - 1) % ISING_TILED_LANES);
+  size_t at = 0;
   for (uint32_t z = 0; z < planes; z++) {
-    copy_line(geometry, copy + ising_tiled_copy_line(geometry, -1, (int)z),
-              from->next[1][0] + (z * t + t - 1) * row);
-    copy_line(geometry, copy + ising_tiled_copy_line(geometry, (int)t, (int)z),
-              from->next[1][1] + z * t * row);
+    const uint32_t shift = (z + colour) & 1;
+    for (uint32_t y = 0; y < t; y += 2, at += 2 * line) {
+      const size_t begins = at + shift * line, ends = at + (1 - shift) * line;
+      beyond[begins] += from[0][begins + line - 1] >> last;
+      beyond[ends + line - 1] += (from[1][ends] & 0xff) << last;
+    }
   }
-  for (uint32_t y = 0; y < t && geometry->dimension == 3; y++) {
-    copy_line(geometry, copy + ising_tiled_copy_line(geometry, (int)y, -1),
-              from->next[2][0] + ((t - 1) * t + y) * row);
-    copy_line(geometry, copy + ising_tiled_copy_line(geometry, (int)y, (int)t),
-              from->next[2][1] + y * row);
-  }
+}
+
+/* The same along axis 1 or 2: `n` words of the first and last lines of each part of `part` words,
+ * planes or all. */
+static void add_lines(const uint32_t *const from[2], size_t n, size_t words, size_t part,
+                      uint32_t *restrict beyond)
+{
+  const uint32_t *restrict before = from[0] + part - n, *restrict after = from[1];
+  for (size_t first = 0; first < words; first += part)
+    for (size_t at = first; at < first + n; at++) {
+      beyond[at] += before[at];
+      beyond[at + part - n] += after[at];
+    }
 }
 
 void ising_tiled_load(const struct ising_tiled_geometry *geometry, const uint32_t *words,
-                      struct ising_tiled_tile tile, uint32_t *const copy[2])
+                      struct ising_tiled_tile tile, const struct ising_tiled_scratch *scratch)
 {
-  for (uint32_t colour = 0; colour < 2; colour++) {
-    const uint32_t *of_colour = words + colour * geometry->words;
-    struct surroundings from = {.tile = of_colour + ising_tiled_words(geometry, tile)};
-    for (uint32_t axis = 0; axis < geometry->dimension; axis++)
+  const size_t n = geometry->words, rest = ising_tiled_padded(geometry) - n;
+  const uint32_t t = geometry->tile, planes = geometry->lines / t;
+  const uint32_t *own = words + ising_tiled_words(geometry, tile);
+  for (uint32_t colour = 0; colour < 2; colour++, own += n) {
+    uint32_t *spins = scratch->spins[colour], *beyond = scratch->beyond[colour];
+    memset(spins - ISING_TILED_ZEROS, 0, ISING_TILED_ZEROS * sizeof *spins);
+    memcpy(spins, own, n * sizeof *spins);
+    memset(spins + n, 0, (rest + ISING_TILED_ZEROS) * sizeof *spins);
+    memset(beyond, 0, (n + rest) * sizeof *beyond);
+    for (uint32_t axis = 0; axis < geometry->dimension; axis++) {
+      const uint32_t *from[2];
       for (int side = 0; side < 2; side++)
-        from.next[axis][side] =
-            of_colour +
+        from[side] =
+            words + (1 - colour) * n +
             ising_tiled_words(geometry, ising_tiled_next(geometry, tile, axis, 2 * side - 1));
-    load_boundary(geometry, &from, copy[colour]);
-    load_inside(geometry, &from, copy[colour]);
+      if (axis == 0)
+        add_ends(geometry, colour, from, beyond);
+      else if (axis == 1)
+        add_lines(from, geometry->row_words, n, n / planes, beyond);
+      else
+        add_lines(from, n / planes, n, n, beyond);
+    }
   }
 }

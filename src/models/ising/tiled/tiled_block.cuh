@@ -7,6 +7,22 @@
 
 enum { ISING_TILED_WARP = 32, ISING_TILED_THREADS_MAXIMUM = 512 };
 
+/* Returns the first word of line (y, z), -1 .. t each, in a working copy. */
+__device__ static inline uint32_t
+ising_tiled_copy_line(const struct ising_tiled_geometry *geometry, int y, int z)
+{
+  const uint32_t plane = geometry->dimension == 3 ? (uint32_t)(z + 1) * geometry->copy_plane : 0;
+  return plane + (uint32_t)(y + 1) * geometry->copy_row + 1;
+}
+
+/* Returns that of line l. */
+__device__ static inline uint32_t
+ising_tiled_line(const struct ising_tiled_geometry *geometry, uint32_t l)
+{
+  const uint32_t z = geometry->dimension == 3 ? l / geometry->tile : 0;
+  return ising_tiled_copy_line(geometry, (int)(l - z * geometry->tile), (int)z);
+}
+
 /* A word of a tile: its place in the working copy, its line, and which bytes are sites. */
 struct ising_tiled_word {
   uint32_t at, line, along, sites, shift; /* shift: of colour 0 */
@@ -84,6 +100,51 @@ __device__ static inline void ising_tiled_load(const struct ising_tiled_geometry
     ising_tiled_load_ends(geometry, next, copy + colour * geometry->copy_words);
   }
   __syncthreads();
+}
+
+/* Returns the neighbours up of the four spins at `word` of a working copy; `other`: that of the
+ * other colour. */
+__device__ static inline uint32_t ising_tiled_up(const struct ising_tiled_geometry *geometry,
+                                                 const uint32_t *other, uint32_t word,
+                                                 uint32_t shift)
+{
+  const uint32_t beside = other[word];
+  uint32_t up = beside + other[word - geometry->copy_row] + other[word + geometry->copy_row];
+  up += shift ? beside >> 8 | other[word + 1] << 24 : beside << 8 | other[word - 1] >> 24;
+  if (geometry->dimension == 3)
+    up += other[word - geometry->copy_plane] + other[word + geometry->copy_plane];
+  return up;
+}
+
+/* Returns four spins after an update with the numbers u; `sites`: which of them are sites, 1
+ * each. */
+__device__ static inline uint32_t
+ising_tiled_updated(const struct ising_tiled_rule *rule, uint32_t spins, uint32_t up,
+                    const uint32_t u[ISING_TILED_LANES], uint32_t sites)
+{
+  const uint32_t class_of = up | spins << 3;
+  uint32_t decided = 0;
+  for (uint32_t lane = 0; lane < ISING_TILED_LANES; lane++)
+    decided |= (uint32_t)(u[lane] < rule->threshold[class_of >> 8 * lane & 15]) << 8 * lane;
+  return spins ^ ((decided ^ (spins & rule->inverted) ^ spins) & sites);
+}
+
+/* Adds the contribution of word w of line l of a tile: its sites that are up and, for colour 0, its
+ * bonds. */
+__device__ static inline void ising_tiled_count(const struct ising_tiled_geometry *geometry,
+                                                const uint32_t *own, const uint32_t *other,
+                                                uint32_t colour, uint32_t l, uint32_t w,
+                                                struct ising_tiled_sums *sums)
+{
+  const uint32_t at = ising_tiled_line(geometry, l) + w, neighbours = 2 * geometry->dimension;
+  const uint32_t up = ising_tiled_up(geometry, other, at, ising_tiled_shift(geometry, colour, l));
+  const uint32_t first = w * ISING_TILED_LANES, left = geometry->row - first;
+  for (uint32_t lane = 0; lane < ISING_TILED_LANES && lane < left; lane++) {
+    const uint32_t spin = own[at] >> 8 * lane & 1, n = up >> 8 * lane & 15;
+    sums->up += spin;
+    if (colour == 0)
+      sums->unlike += spin ? neighbours - n : n;
+  }
 }
 
 /* Returns the threads of a block for the words of a tile. */

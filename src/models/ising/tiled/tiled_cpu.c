@@ -19,6 +19,8 @@ struct ising_tiled_own {
   struct ising_tiled_rule *rule;
   struct ising_tiled_waves waves;
   int32_t *wave_table;
+  struct ising_tiled_masks masks;
+  uint32_t *mask_table;
 };
 
 static struct ising_tiled_own *ising_tiled_own_of(const struct gpumc_ensemble *ensemble)
@@ -71,7 +73,22 @@ static size_t own_bytes(const struct gpumc_model *model, const struct gpumc_ense
 {
   const struct ising_tiled_own own = own_for(model, plan);
   return sizeof own + plan->runs * plan->capacity * own.state_words * sizeof *own.state +
-         plan->runs * sizeof *own.rule + 2 * own.waves.wave.length * sizeof *own.wave_table;
+         plan->runs * sizeof *own.rule + 2 * own.waves.wave.length * sizeof *own.wave_table +
+         (size_t)ISING_TILED_MASKS * ising_tiled_padded(&own.geometry) * sizeof *own.mask_table;
+}
+
+static enum gpumc_status create_masks(struct ising_tiled_own *own, struct gpumc_error *error)
+{
+  const size_t n = ising_tiled_padded(&own->geometry);
+  uint32_t **const mask[ISING_TILED_MASKS] = {
+      &own->masks.sites,    &own->masks.left[0], &own->masks.left[1], &own->masks.right[0],
+      &own->masks.right[1], &own->masks.before,  &own->masks.after};
+  GPUMC_TRY(
+      gpumc_allocate_array(&own->mask_table, ISING_TILED_MASKS * n, "masks of a tile", error));
+  for (size_t i = 0; i < ISING_TILED_MASKS; i++)
+    *mask[i] = own->mask_table + i * n;
+  ising_tiled_set_masks(&own->geometry, &own->masks);
+  return GPUMC_OK;
 }
 
 static enum gpumc_status create_own(const struct gpumc_model *model,
@@ -88,7 +105,7 @@ static enum gpumc_status create_own(const struct gpumc_model *model,
   own->waves.cosine = own->wave_table;
   own->waves.sine = own->wave_table + length;
   lattice_wave_table(&own->waves.wave, own->wave_table, own->wave_table + length);
-  return GPUMC_OK;
+  return create_masks(own, error);
 }
 
 static void free_own(void *own_memory)
@@ -97,6 +114,7 @@ static void free_own(void *own_memory)
   free(own->state);
   free(own->rule);
   free(own->wave_table);
+  free(own->mask_table);
 }
 
 /* A block is one replica as in tiled_lattice.h. Threads share a replica, so replicas are copied in
@@ -193,19 +211,18 @@ static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t f
 static struct ising_tiled_sums
 measure_tile(const struct gpumc_ensemble *ensemble, const uint32_t *words, uint32_t i, bool waves)
 {
-  const struct ising_tiled_own *own = ising_tiled_own_of(ensemble);
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const struct ising_tiled_own *own = storage->own;
   const struct ising_tiled_geometry *geometry = &own->geometry;
   const struct ising_tiled_scratch scratch = ising_tiled_scratch_of(ensemble);
   const struct ising_tiled_tile tile = ising_tiled_tile(geometry, i % 2, i / 2);
   struct ising_tiled_sums sums = {0};
-  ising_tiled_load(geometry, words, tile, scratch.copy);
-  for (uint32_t j = 0; j < 2 * geometry->words; j++) {
+  ising_tiled_load(geometry, words, tile, &scratch);
+  GPUMC_ISA_OBJECT(ising_tiled, storage->isa)->count(geometry, &own->masks, &scratch, &sums);
+  for (uint32_t j = 0; waves && j < 2 * geometry->words; j++) {
     const uint32_t colour = j / geometry->words, word = j % geometry->words;
-    const uint32_t l = word / geometry->row_words, w = word % geometry->row_words;
-    ising_tiled_count(geometry, scratch.copy[colour], scratch.copy[1 - colour], colour, l, w,
-                      &sums);
-    if (waves)
-      ising_tiled_add_waves(geometry, &own->waves, tile, scratch.copy[colour], colour, l, w, &sums);
+    ising_tiled_add_waves(geometry, &own->waves, tile, scratch.spins[colour][word], colour,
+                          word / geometry->row_words, word % geometry->row_words, &sums);
   }
   return sums;
 }
@@ -279,6 +296,7 @@ static void do_visit(const struct gpumc_ensemble *ensemble, const struct ising_t
     const struct ising_tiled_work work = {
         .geometry = &own->geometry,
         .generator = &own->generator,
+        .masks = &own->masks,
         .rule = &own->rule[place.run],
         .random = gpumc_ensemble_random(ensemble, place.run),
         .replica = place.number,

@@ -17,10 +17,10 @@ enum {
   ISING_TILED_AXES = 3,
 };
 
-/* A replica is words[tile][colour][line][row_words]; bytes after a line's sites are 0. `copy`: the
- * working copy of one colour of a tile with its boundary, where each line has a word before it
- * (whose last byte is the neighbour there) and room for the neighbour after it; in two dimensions
- * it has t + 2 lines, in three (t + 2)^2. */
+/* A replica is words[tile][colour][line][row_words]; bytes after a line's sites are 0. `copy`: on a
+ * GPU, the working copy of one colour of a tile with its boundary, where each line has a word
+ * before it (whose last byte is the neighbour there) and room for the neighbour after it; in two
+ * dimensions it has t + 2 lines, in three (t + 2)^2. */
 struct ising_tiled_geometry {
   uint32_t dimension, tile; /* t */
   uint32_t tiles[ISING_TILED_AXES], n_tiles;
@@ -88,55 +88,12 @@ ising_tiled_replica_words(const struct ising_tiled_geometry *geometry)
   return (size_t)geometry->n_tiles * 2 * geometry->words;
 }
 
-/* Returns the first word of line (y, z), -1 .. t each, in a working copy. */
-GPUMC_HOST_DEVICE static inline uint32_t
-ising_tiled_copy_line(const struct ising_tiled_geometry *geometry, int y, int z)
-{
-  const uint32_t plane = geometry->dimension == 3 ? (uint32_t)(z + 1) * geometry->copy_plane : 0;
-  return plane + (uint32_t)(y + 1) * geometry->copy_row + 1;
-}
-
-/* Returns that of line l. */
-GPUMC_HOST_DEVICE static inline uint32_t
-ising_tiled_line(const struct ising_tiled_geometry *geometry, uint32_t l)
-{
-  const uint32_t z = geometry->dimension == 3 ? l / geometry->tile : 0;
-  return ising_tiled_copy_line(geometry, (int)(l - z * geometry->tile), (int)z);
-}
-
 /* Returns whether the sites of a colour are at odd x in line l. */
 GPUMC_HOST_DEVICE static inline uint32_t
 ising_tiled_shift(const struct ising_tiled_geometry *geometry, uint32_t colour, uint32_t l)
 {
   const uint32_t z = geometry->dimension == 3 ? l / geometry->tile : 0;
   return (l - z * geometry->tile + z + colour) & 1;
-}
-
-/* Returns the neighbours up of the four spins at `word` of a working copy; `other`: that of the
- * other colour. */
-GPUMC_HOST_DEVICE static inline uint32_t ising_tiled_up(const struct ising_tiled_geometry *geometry,
-                                                        const uint32_t *other, uint32_t word,
-                                                        uint32_t shift)
-{
-  const uint32_t beside = other[word];
-  uint32_t up = beside + other[word - geometry->copy_row] + other[word + geometry->copy_row];
-  up += shift ? beside >> 8 | other[word + 1] << 24 : beside << 8 | other[word - 1] >> 24;
-  if (geometry->dimension == 3)
-    up += other[word - geometry->copy_plane] + other[word + geometry->copy_plane];
-  return up;
-}
-
-/* Returns four spins after an update with the numbers u; `sites`: which of them are sites, 1
- * each. */
-GPUMC_HOST_DEVICE static inline uint32_t
-ising_tiled_updated(const struct ising_tiled_rule *rule, uint32_t spins, uint32_t up,
-                    const uint32_t u[ISING_TILED_LANES], uint32_t sites)
-{
-  const uint32_t class_of = up | spins << 3;
-  uint32_t decided = 0;
-  for (uint32_t lane = 0; lane < ISING_TILED_LANES; lane++)
-    decided |= (uint32_t)(u[lane] < rule->threshold[class_of >> 8 * lane & 15]) << 8 * lane;
-  return spins ^ ((decided ^ (spins & rule->inverted) ^ spins) & sites);
 }
 
 /* Site number x + Lx (y + Ly z) of the lattice: its tile, colour and place. */
@@ -218,35 +175,17 @@ ising_tiled_energy(const struct ising_tiled_geometry *geometry, double coupling,
   return ising_energy(coupling, field, bonds, ising_tiled_spins(geometry, sums));
 }
 
-/* Adds the contribution of word w of line l of a tile: its sites that are up and, for colour 0, its
- * bonds. */
-GPUMC_HOST_DEVICE static inline void ising_tiled_count(const struct ising_tiled_geometry *geometry,
-                                                       const uint32_t *own, const uint32_t *other,
-                                                       uint32_t colour, uint32_t l, uint32_t w,
-                                                       struct ising_tiled_sums *sums)
-{
-  const uint32_t at = ising_tiled_line(geometry, l) + w, neighbours = 2 * geometry->dimension;
-  const uint32_t up = ising_tiled_up(geometry, other, at, ising_tiled_shift(geometry, colour, l));
-  const uint32_t first = w * ISING_TILED_LANES, left = geometry->row - first;
-  for (uint32_t lane = 0; lane < ISING_TILED_LANES && lane < left; lane++) {
-    const uint32_t spin = own[at] >> 8 * lane & 1, n = up >> 8 * lane & 15;
-    sums->up += spin;
-    if (colour == 0)
-      sums->unlike += spin ? neighbours - n : n;
-  }
-}
-
-/* Adds its contribution to the waves. */
+/* Adds the contribution of word w of line l of a tile, `spins`, to the waves. */
 GPUMC_HOST_DEVICE static inline void
 ising_tiled_add_waves(const struct ising_tiled_geometry *geometry,
                       const struct ising_tiled_waves *waves, struct ising_tiled_tile tile,
-                      const uint32_t *own, uint32_t colour, uint32_t l, uint32_t w,
+                      uint32_t spins, uint32_t colour, uint32_t l, uint32_t w,
                       struct ising_tiled_sums *sums)
 {
-  const uint32_t at = ising_tiled_line(geometry, l) + w, t = geometry->tile;
+  const uint32_t t = geometry->tile;
   const uint32_t first = w * ISING_TILED_LANES, left = geometry->row - first;
   for (uint32_t lane = 0; lane < ISING_TILED_LANES && lane < left; lane++) {
-    const int32_t spin = (own[at] >> 8 * lane & 1) != 0 ? 1 : -1;
+    const int32_t spin = (spins >> 8 * lane & 1) != 0 ? 1 : -1;
     const uint32_t x = 2 * (first + lane) + ising_tiled_shift(geometry, colour, l);
     const uint32_t local[ISING_TILED_AXES] = {x, l % t, l / t};
     for (uint32_t axis = 0; axis < geometry->dimension; axis++)

@@ -169,7 +169,8 @@ static __global__ void __launch_bounds__(ISING_TILED_THREADS_MAXIMUM)
       const uint32_t l = w / geometry->row_words, along = w % geometry->row_words;
       ising_tiled_count(geometry, own, other, colour, l, along, &sums);
       if (arguments.wave != NULL)
-        ising_tiled_add_waves(geometry, &arguments.waves, tile, own, colour, l, along, &sums);
+        ising_tiled_add_waves(geometry, &arguments.waves, tile,
+                              own[ising_tiled_line(geometry, l) + along], colour, l, along, &sums);
     }
   struct ising_tiled_sums *total = &arguments.sums[element];
   add(&total->up, sums.up);
