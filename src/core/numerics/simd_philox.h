@@ -1,6 +1,7 @@
 /* Philox4x32 on vectors of sites: the numbers of gpumc_random_draw, one counter per word.
  *
- * Products of even and odd words are taken in 64-bit lanes. Their high halves are packed by one
+ * Products of even and odd words are taken in 64-bit lanes. With AVX-512 one masked move puts their
+ * high halves in place, and one their low halves. Without masks the high halves are packed by one
  * shuffle, which exchanges words 1 and 2 of each 128 bits. They meet the low halves of the previous
  * round, which therefore come from a 32-bit product that leaves its words in place: one exchange is
  * ahead, a second one undoes it. With an odd number of rounds the sites begin exchanged.
@@ -46,8 +47,15 @@ gpumc_philox_stream_make(struct gpumc_random random, uint32_t group, uint32_t ti
 }
 
 struct gpumc_philox_product {
-  gpumc_v32 high, low; /* high: words 1 and 2 of each 128 bits exchanged; low: too, if `exchange` */
+  gpumc_v32 high, low; /* without masks, high: words 1 and 2 of each 128 bits exchanged; low: too,
+                        * if `exchange` */
 };
+
+#if defined(__AVX512F__)
+enum { GPUMC_PHILOX_EXCHANGES = false };
+#else
+enum { GPUMC_PHILOX_EXCHANGES = true };
+#endif
 
 GPUMC_INLINE struct gpumc_philox_product
 gpumc_philox_product(uint32_t factor, gpumc_v32 word, const bool exchange)
@@ -55,8 +63,15 @@ gpumc_philox_product(uint32_t factor, gpumc_v32 word, const bool exchange)
   const gpumc_v64 wide = factor - (gpumc_v64){0};
   gpumc_v64 even = gpumc_multiply_low(wide, (gpumc_v64)word);
   gpumc_v64 odd = gpumc_multiply_low(wide, (gpumc_v64)word >> 32);
+#if defined(__AVX512F__)
+  (void)exchange;
+  return (struct gpumc_philox_product){
+      (gpumc_v32)_mm512_mask_movehdup_ps((__m512)odd, 0x5555, (__m512)even),
+      (gpumc_v32)_mm512_mask_moveldup_ps((__m512)even, 0xaaaa, (__m512)odd)};
+#else
   return (struct gpumc_philox_product){gpumc_pack_high(even, odd),
                                        exchange ? gpumc_pack_low(even, odd) : word * factor};
+#endif
 }
 
 /* Rounds 1 and 2; word 3 is constant. */
@@ -80,8 +95,9 @@ GPUMC_INLINE void gpumc_philox_draws(const struct gpumc_philox_stream *stream,
 {
 #pragma GCC unroll 8
   for (size_t v = 0; v < vectors; v++)
-    gpumc_philox_begin(stream, rounds % 2 == 0 ? site[v] : gpumc_exchange(site[v]), label[v],
-                       word[v]);
+    gpumc_philox_begin(
+        stream, rounds % 2 == 0 || !GPUMC_PHILOX_EXCHANGES ? site[v] : gpumc_exchange(site[v]),
+        label[v], word[v]);
 #pragma GCC unroll 8
   for (uint32_t r = 2; r < rounds; r++) {
     const gpumc_v32 key0 = gpumc_broadcast(stream->key0[r]);

@@ -115,6 +115,32 @@ GPUMC_INLINE struct ising_situation ising_situation(const struct ising_variant a
   return at;
 }
 
+#if !defined(__AVX512F__)
+/* ising_compare() for two thresholds, each plane of which is the same in all lanes. */
+GPUMC_INLINE void ising_compare_both(const struct ising_multispin_rule *rule, gpumc_v32 first_class,
+                                     const gpumc_v32 *u, size_t first, const size_t planes,
+                                     gpumc_v32 *less, gpumc_v32 *equal)
+{
+  gpumc_v32 not_less[2], same[2];
+#pragma GCC unroll 2
+  for (size_t c = 0; c < 2; c++)
+    not_less[c] = same[c] = gpumc_broadcast(UINT32_MAX);
+#pragma GCC unroll 8
+  for (size_t p = planes; p-- > 0;)
+#pragma GCC unroll 2
+    for (size_t c = 0; c < 2; c++)
+      if (rule->thresholds.bit[first + p][c] != 0) {
+        not_less[c] &= u[p];
+        same[c] &= u[p];
+      } else {
+        not_less[c] |= u[p];
+        same[c] &= ~u[p];
+      }
+  *less = ~gpumc_select(first_class, not_less[0], not_less[1]);
+  *equal = gpumc_select(first_class, same[0], same[1]);
+}
+#endif
+
 /* Finds lanes with u < T, and those still undecided, after `planes` bits u[], the first of which
  * has the number `first`. */
 GPUMC_INLINE void
@@ -122,6 +148,12 @@ ising_compare(const struct ising_variant as, const struct ising_multispin_rule *
               const gpumc_v32 class_bit[ISING_CLASS_BITS], const gpumc_v32 *u, size_t first,
               const size_t planes, gpumc_v32 *less, gpumc_v32 *equal)
 {
+#if !defined(__AVX512F__)
+  if (as.update == ISING_PLAIN && as.dimension == 2) {
+    ising_compare_both(rule, class_bit[0], u, first, planes, less, equal);
+    return;
+  }
+#endif
   *less = gpumc_broadcast(0);
   *equal = gpumc_broadcast(UINT32_MAX);
 #pragma GCC unroll 8
@@ -221,29 +253,46 @@ GPUMC_INLINE gpumc_v32 ising_apply_signs(const struct ising_variant as, const ui
   return field;
 }
 
-/* Updates the vector of words from k on, whose neighbours are known; words with an open lane are
- * set aside. `sign`: of the field, 0 if all have the same. `first_word`: that of sites[0] in the
- * counters. `bonds`: NULL if not wanted; as in ising_multispin_counts_bonds(). */
-GPUMC_INLINE void
-ising_update_vector(const struct ising_variant as, const struct ising_multispin_rule *rule,
-                    const struct gpumc_philox_stream *stream, struct ising_undecided *undecided,
-                    uint32_t first_word, size_t k, gpumc_v32 sign, const gpumc_v32 *neighbour,
-                    uint32_t *sites, struct ising_bonds *bonds)
+/* Vectors of words that are updated together: four vectors of counters, as one or two would wait
+ * for their products. */
+enum { ISING_VECTORS = 2 };
+
+/* Updates `n` (a constant) vectors of words from k on, whose neighbours are known; words with an
+ * open lane are set aside. `sign`: of the field, 0 if all have the same. `first_word`: that of
+ * sites[0] in the counters. `bonds`: NULL if not wanted; as in ising_multispin_counts_bonds(). */
+GPUMC_INLINE void ising_update_vectors(const struct ising_variant as, const size_t n,
+                                       const struct ising_multispin_rule *rule,
+                                       const struct gpumc_philox_stream *stream,
+                                       struct ising_undecided *undecided, uint32_t first_word,
+                                       size_t k, const gpumc_v32 *sign,
+                                       const gpumc_v32 (*neighbour)[GPUMC_NEIGHBOURS_MAXIMUM],
+                                       uint32_t *sites, struct ising_bonds *bonds)
 {
-  gpumc_v32 u[ISING_FIRST_DRAWS][GPUMC_PLANES_A_DRAW], less, equal;
-  const uint32_t label[ISING_FIRST_DRAWS] = {gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, 0),
-                                             gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, 1)};
-  gpumc_v32 spin = gpumc_load(sites + k);
-  struct ising_situation at = ising_situation(as, rule, spin ^ sign, neighbour);
-  gpumc_v32 index = gpumc_lane_numbers() + (uint32_t)k;
-  const gpumc_v32 word[ISING_FIRST_DRAWS] = {index + first_word, index + first_word};
-  gpumc_philox_draws(stream, as.rounds, ISING_FIRST_DRAWS, word, label, u);
-  ising_compare(as, rule, at.class_bit, u[0], 0, ISING_FIRST_DRAWS * GPUMC_PLANES_A_DRAW, &less,
-                &equal);
-  gpumc_store(sites + k, (as.update == ISING_HEAT_BATH ? sign : spin) ^ (less | ~at.need));
-  ising_set_aside(as, undecided, index, equal & at.need, at.class_bit);
-  if (bonds != NULL)
-    ising_count_bonds(bonds, index, less | ~at.need, at.class_bit);
+  enum { MOST = ISING_VECTORS * ISING_FIRST_DRAWS };
+  gpumc_v32 u[MOST][GPUMC_PLANES_A_DRAW], word[MOST], index[ISING_VECTORS];
+  uint32_t label[MOST];
+#pragma GCC unroll 4
+  for (size_t v = 0; v < n; v++) {
+    index[v] = gpumc_lane_numbers() + (uint32_t)(k + v * GPUMC_VECTOR_WORDS);
+#pragma GCC unroll 4
+    for (uint32_t draw = 0; draw < ISING_FIRST_DRAWS; draw++) {
+      word[v * ISING_FIRST_DRAWS + draw] = index[v] + first_word;
+      label[v * ISING_FIRST_DRAWS + draw] = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, draw);
+    }
+  }
+  gpumc_philox_draws(stream, as.rounds, n * ISING_FIRST_DRAWS, word, label, u);
+#pragma GCC unroll 4
+  for (size_t v = 0; v < n; v++) {
+    gpumc_v32 less, equal, spin = gpumc_load(sites + k + v * GPUMC_VECTOR_WORDS);
+    struct ising_situation at = ising_situation(as, rule, spin ^ sign[v], neighbour[v]);
+    ising_compare(as, rule, at.class_bit, u[v * ISING_FIRST_DRAWS], 0,
+                  ISING_FIRST_DRAWS * GPUMC_PLANES_A_DRAW, &less, &equal);
+    gpumc_store(sites + k + v * GPUMC_VECTOR_WORDS,
+                (as.update == ISING_HEAT_BATH ? sign[v] : spin) ^ (less | ~at.need));
+    ising_set_aside(as, undecided, index[v], equal & at.need, at.class_bit);
+    if (bonds != NULL)
+      ising_count_bonds(bonds, index[v], less | ~at.need, at.class_bit);
+  }
 }
 
 GPUMC_INLINE void
@@ -255,27 +304,43 @@ ising_finish_words(const struct ising_variant as, const struct ising_multispin_r
     ising_finish_draw(as, rule, stream, undecided, first_word, draw, sites, bonds);
 }
 
+/* Updates `n` vectors of sites of a colour from k on. */
+GPUMC_INLINE void
+ising_update_at(const struct ising_variant as, const size_t n, const struct ising_sweep *sweep,
+                const struct gpumc_philox_stream *stream, struct ising_undecided *undecided,
+                size_t colour, size_t k, struct ising_bonds *bonds)
+{
+  const struct gpumc_checkerboard *lattice = &sweep->instance->lattice;
+  const struct gpumc_checkerboard_edges *edges = sweep->instance->edges[colour];
+  const size_t slots = ising_multispin_slots(as.dimension, as.signs);
+  gpumc_v32 neighbour[ISING_VECTORS][GPUMC_NEIGHBOURS_MAXIMUM], sign[ISING_VECTORS];
+#pragma GCC unroll 4
+  for (size_t v = 0; v < n; v++) {
+    const size_t at = k + v * GPUMC_VECTOR_WORDS;
+    gpumc_checkerboard_neighbours(lattice, as.dimension, edges, sweep->sites[1 - colour], at,
+                                  neighbour[v]);
+    sign[v] = gpumc_broadcast(0);
+    if (as.signs != ISING_SAME_SIGNS)
+      sign[v] =
+          ising_apply_signs(as, sweep->signs[colour] + ising_sign_word(at, slots), neighbour[v]);
+  }
+  ising_update_vectors(as, n, sweep->rule, stream, undecided, (uint32_t)(colour * lattice->colour),
+                       k, sign, neighbour, sweep->sites[colour], bonds);
+}
+
 /* Updates the sites k0 <= k < end of a colour; k0 is a multiple of the vector length. */
 GPUMC_INLINE void ising_update_part(const struct ising_variant as, const struct ising_sweep *sweep,
                                     const struct gpumc_philox_stream *stream, size_t colour,
                                     size_t k0, size_t end, struct ising_bonds *bonds)
 {
-  const struct gpumc_checkerboard lattice = sweep->instance->lattice;
-  const struct gpumc_checkerboard_edges *edges = sweep->instance->edges[colour];
-  const struct ising_multispin_rule *rule = sweep->rule;
-  const size_t slots = ising_multispin_slots(as.dimension, as.signs);
-  const uint32_t first_word = (uint32_t)(colour * lattice.colour);
-  const uint32_t *other = sweep->sites[1 - colour], *signs = sweep->signs[colour];
-  uint32_t *sites = sweep->sites[colour];
+  const uint32_t first_word = (uint32_t)(colour * sweep->instance->lattice.colour);
   struct ising_undecided undecided = sweep->undecided;
-  for (size_t k = k0; k < end; k += GPUMC_VECTOR_WORDS) {
-    gpumc_v32 neighbour[GPUMC_NEIGHBOURS_MAXIMUM], sign = gpumc_broadcast(0);
-    gpumc_checkerboard_neighbours(&lattice, as.dimension, edges, other, k, neighbour);
-    if (as.signs != ISING_SAME_SIGNS)
-      sign = ising_apply_signs(as, signs + ising_sign_word(k, slots), neighbour);
-    ising_update_vector(as, rule, stream, &undecided, first_word, k, sign, neighbour, sites, bonds);
-  }
-  ising_finish_words(as, rule, stream, &undecided, first_word, sites, bonds);
+  size_t k = k0;
+  for (; k + GPUMC_VECTOR_WORDS < end; k += ISING_VECTORS * GPUMC_VECTOR_WORDS)
+    ising_update_at(as, ISING_VECTORS, sweep, stream, &undecided, colour, k, bonds);
+  if (k < end)
+    ising_update_at(as, 1, sweep, stream, &undecided, colour, k, bonds);
+  ising_finish_words(as, sweep->rule, stream, &undecided, first_word, sweep->sites[colour], bonds);
 }
 
 static inline size_t ising_part_end(const struct gpumc_checkerboard *lattice, size_t k0)
@@ -301,21 +366,25 @@ GPUMC_INLINE void ising_update_and_count(const struct ising_variant as,
   gpumc_counter_flush(&bonds.counter, planes, sweep->unsatisfied);
 }
 
-GPUMC_INLINE void ising_sweep_as(const struct ising_variant as, const struct ising_sweep *sweep)
+/* A copy of the rule, which no store of spins can change, is kept in registers. */
+GPUMC_INLINE void ising_sweep_as(const struct ising_variant as, const struct ising_sweep *given)
 {
-  const struct gpumc_checkerboard *lattice = &sweep->instance->lattice;
-  for (uint32_t s = 0; s < sweep->sweeps; s++) {
+  const struct ising_multispin_rule rule = *given->rule;
+  const struct gpumc_checkerboard *lattice = &given->instance->lattice;
+  struct ising_sweep sweep = *given;
+  sweep.rule = &rule;
+  for (uint32_t s = 0; s < sweep.sweeps; s++) {
     const struct gpumc_philox_stream stream =
-        gpumc_philox_stream_make(sweep->rule->random, sweep->group, sweep->time + s);
+        gpumc_philox_stream_make(rule.random, sweep.group, sweep.time + s);
     for (size_t colour = 0; colour < 2; colour++) {
       const bool counts = as.update == ISING_PLAIN && as.dimension == 3 && colour == 1 &&
-                          sweep->unsatisfied != NULL && s + 1 == sweep->sweeps;
+                          sweep.unsatisfied != NULL && s + 1 == sweep.sweeps;
       for (size_t k = 0; k < lattice->colour; k += ISING_PART)
         if (counts)
-          ising_update_and_count(as, sweep, &stream, colour, k, ising_part_end(lattice, k));
+          ising_update_and_count(as, &sweep, &stream, colour, k, ising_part_end(lattice, k));
         else
-          ising_update_part(as, sweep, &stream, colour, k, ising_part_end(lattice, k), NULL);
-      gpumc_checkerboard_wrap(lattice, sweep->sites[colour], sizeof(uint32_t));
+          ising_update_part(as, &sweep, &stream, colour, k, ising_part_end(lattice, k), NULL);
+      gpumc_checkerboard_wrap(lattice, sweep.sites[colour], sizeof(uint32_t));
     }
   }
 }

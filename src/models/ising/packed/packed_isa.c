@@ -193,21 +193,39 @@ struct work {
   uint32_t replica, time, first_word;
 };
 
-GPUMC_INLINE void update_as(const struct ising_variant as, const struct work *work)
+/* Updates `n` vectors of words from k on. */
+GPUMC_INLINE void update_at(const struct ising_variant as, const size_t n, const struct work *work,
+                            const struct gpumc_philox_stream *stream,
+                            struct ising_undecided *undecided, size_t k)
 {
   const struct rows *rows = work->rows;
-  const struct gpumc_philox_stream stream =
-      gpumc_philox_stream_make(work->rule->random, work->replica, work->time);
-  struct ising_undecided undecided = work->undecided;
-  for (size_t k = 0; k < rows->count; k += GPUMC_VECTOR_WORDS) {
-    gpumc_v32 neighbour[GPUMC_NEIGHBOURS_MAXIMUM];
+  const gpumc_v32 sign[ISING_VECTORS] = {gpumc_broadcast(0), gpumc_broadcast(0)};
+  gpumc_v32 neighbour[ISING_VECTORS][GPUMC_NEIGHBOURS_MAXIMUM];
+#pragma GCC unroll 2
+  for (size_t v = 0; v < n; v++)
 #pragma GCC unroll 6
     for (size_t d = 0; d < 2 * as.dimension; d++)
-      neighbour[d] = gpumc_load(rows->near[d] + k);
-    ising_update_vector(as, work->rule, &stream, &undecided, work->first_word, k,
-                        gpumc_broadcast(0), neighbour, rows->spin, NULL);
-  }
-  ising_finish_words(as, work->rule, &stream, &undecided, work->first_word, rows->spin, NULL);
+      neighbour[v][d] = gpumc_load(rows->near[d] + k + v * GPUMC_VECTOR_WORDS);
+  ising_update_vectors(as, n, work->rule, stream, undecided, work->first_word, k, sign, neighbour,
+                       rows->spin, NULL);
+}
+
+GPUMC_INLINE void update_as(const struct ising_variant as, const struct work *given)
+{
+  const struct ising_multispin_rule rule = *given->rule;
+  const struct rows rows = *given->rows;
+  struct work work = *given;
+  work.rule = &rule;
+  work.rows = &rows;
+  const struct gpumc_philox_stream stream =
+      gpumc_philox_stream_make(rule.random, work.replica, work.time);
+  struct ising_undecided undecided = work.undecided;
+  size_t k = 0;
+  for (; k + GPUMC_VECTOR_WORDS < rows.count; k += ISING_VECTORS * GPUMC_VECTOR_WORDS)
+    update_at(as, ISING_VECTORS, &work, &stream, &undecided, k);
+  if (k < rows.count)
+    update_at(as, 1, &work, &stream, &undecided, k);
+  ising_finish_words(as, &rule, &stream, &undecided, work.first_word, rows.spin, NULL);
 }
 
 #define VARIANT(name, update, dimension, rounds)                                                   \
