@@ -23,6 +23,25 @@ found(struct gpumc_device *device, const struct pa_work *work, struct gpumc_erro
   return GPUMC_OK;
 }
 
+/* Weights by value: replicas of lattice models share a few hundred energies. Multiples of one
+ * number are spread evenly (D. E. Knuth, The Art of Computer Programming 3, 6.4). */
+enum { REMEMBERED_BITS = 9, REMEMBERED = 1 << REMEMBERED_BITS };
+
+struct remembered {
+  int64_t value;
+  uint64_t weight;
+};
+
+static uint64_t
+weight_of(struct remembered *remembered, double step, int64_t value, int64_t reference, int shift)
+{
+  struct remembered *at =
+      &remembered[(uint64_t)value * 0x9e3779b97f4a7c15u >> (64 - REMEMBERED_BITS)];
+  if (at->value != value)
+    *at = (struct remembered){value, pa_weight(step, value, reference, shift)};
+  return at->weight;
+}
+
 static void weigh_run(const struct pa_resample_work *work, size_t m, int threads)
 {
   const struct pa_work *population = &work->population;
@@ -31,10 +50,19 @@ static void weigh_run(const struct pa_resample_work *work, size_t m, int threads
   uint64_t *weight = population->weight + m * population->capacity;
   const int64_t reference = pa_reference_of(population, &population->reached[m]);
   uint64_t total = 0;
-#pragma omp parallel for num_threads(threads) reduction(+ : total)
-  for (size_t r = 0; r < n; r++) {
-    weight[r] = pa_weight(work->request.step, value[r], reference, work->weight_shift);
-    total += weight[r];
+#pragma omp parallel num_threads(threads) reduction(+ : total)
+  {
+    struct remembered remembered[REMEMBERED];
+    const uint64_t of_reference =
+        pa_weight(work->request.step, reference, reference, work->weight_shift);
+    for (size_t i = 0; i < REMEMBERED; i++)
+      remembered[i] = (struct remembered){reference, of_reference};
+#pragma omp for
+    for (size_t r = 0; r < n; r++) {
+      weight[r] =
+          weight_of(remembered, work->request.step, value[r], reference, work->weight_shift);
+      total += weight[r];
+    }
   }
   population->reference[m] = reference;
   population->weighed[pa_own_row(population, m)] = (struct pa_weighed){n, total};

@@ -50,13 +50,23 @@ static void sweep(const struct ising_multispin_group *group,
 
 enum { BLOCK = 4 }; /* vectors that are copied together */
 
+/* Returns the words rotated to the left by less than 32 bits. */
+GPUMC_INLINE gpumc_v32 rotated(gpumc_v32 words, uint32_t bits)
+{
+#if defined(__AVX512F__)
+  return (gpumc_v32)_mm512_rolv_epi32((__m512i)words, (__m512i)gpumc_broadcast(bits));
+#elif defined(__AVX2__)
+  return (words << gpumc_broadcast(bits)) | (words >> gpumc_broadcast((32 - bits) & 31));
+#else
+  return (words << bits) | (words >> ((32 - bits) & 31));
+#endif
+}
+
 GPUMC_INLINE gpumc_v32 with_copy(gpumc_v32 words, const struct ising_multispin_copy *copy,
                                  size_t at)
 {
-  const uint32_t left = copy->rotation & 31, right = (32 - copy->rotation) & 31;
-  gpumc_v32 source = gpumc_load(copy->source + at);
   return gpumc_select(gpumc_broadcast((uint32_t)1 << copy->lane),
-                      (source << left) | (source >> right), words);
+                      rotated(gpumc_load(copy->source + at), copy->rotation), words);
 }
 
 static void gather(uint32_t *words, const uint32_t *old, size_t n,
