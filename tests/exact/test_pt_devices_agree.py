@@ -33,12 +33,34 @@ CASES = {
     "spin glass": dict(variant="multispin", model="name: ea, shape: [8, 8, 8], disorder_seed: 7",
                        algorithm="beta: {from: 0.4, to: 1.2, count: 20}, samples: 100, "
                                  "tune: {sweeps: 300}, sweeps: 1280, structure_factor: true"),
+    "odd rows": dict(variant="multispin", model="name: ea, shape: [10, 10, 10]",
+                     algorithm="beta: {from: 0.4, to: 1.2, count: 5}, samples: 40, replicas: 2, "
+                               "sweeps: 320, exchange_every: 2, structure_factor: true"),
+    "odd rows, random fields": dict(
+        variant="multispin", algorithm="beta: {values: [0.4, 0.8]}, samples: 40, sweeps: 320, update: heat_bath",
+        model="name: ea, shape: [6, 6, 6], random_field: {distribution: bimodal, width: 0.5}"),
+    # As many groups as let a thread of a large GPU take four at once (groups_at_once), the last two of a run too.
+    "many small lattices": dict(variant="multispin", model="name: ea, shape: [4, 4, 4]",
+                                algorithm="beta: {from: 0.4, to: 1.2, count: 30}, samples: 8000, sweeps: 64, "
+                                          "exchange_every: 8, measure_every: 32"),
+    "many small lattices of odd rows": dict(
+        variant="multispin", model="name: ising3d, shape: [6, 6, 6]",
+        algorithm="beta: {from: 0.1, to: 0.25, count: 30}, samples: 8000, sweeps: 64, exchange_every: 8, "
+                  "measure_every: 32"),
     "two dimensions, random fields": dict(
         variant="multispin", algorithm="beta: {from: 0.4, to: 1.2, count: 6}, samples: 64, sweeps: 640",
         model="name: ea, shape: [16, 8], p: 0.8, random_field: {distribution: bimodal, width: 0.5}"),
     "gaussian": dict(variant="spin", model="name: ea, shape: [6, 6, 6], couplings: gaussian",
                      algorithm="beta: {from: 0.4, to: 1.6, count: 7}, samples: 40, sweeps: 320, "
                                "exchange_every: 1, structure_factor: true"),
+    "gaussian, random fields": dict(
+        variant="spin", model="name: ea, shape: [10, 4, 6], couplings: gaussian, "
+                              "random_field: {distribution: gaussian, width: 2}",
+        algorithm="beta: {from: 0.4, to: 1.6, count: 5}, samples: 40, sweeps: 320, update: heat_bath, "
+                  "exchange_every: 2"),
+    "gaussian, one large sample": dict(
+        variant="spin", model="name: ea, shape: [16, 16, 16], couplings: gaussian, sample: 3",
+        algorithm="beta: {from: 0.4, to: 1.6, count: 4}, sweeps: 160"),
     "packed": dict(variant="packed", model="name: ising3d, shape: [64, 4, 6]",
                    algorithm="beta: {values: [0.15, 0.2, 0.22]}, sweeps: 320, exchange_every: 2, "
                              "structure_factor: true"),

@@ -8,4 +8,13 @@
 #define GPUMC_HOST_DEVICE
 #endif
 
+/* Unrolls the loop that follows, or keeps it a loop, on a GPU. */
+#ifdef __CUDA_ARCH__
+#define GPUMC_UNROLL _Pragma("unroll")
+#define GPUMC_LOOP _Pragma("unroll 1")
+#else
+#define GPUMC_UNROLL
+#define GPUMC_LOOP
+#endif
+
 #endif

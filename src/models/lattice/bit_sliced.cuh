@@ -112,11 +112,11 @@ template <int NOTES> struct gpumc_open_word {
   uint32_t place, done, open, note[NOTES];
 };
 
-/* Pushes those of the words place .. place + WIDTH - 1 that have open lanes. Returns how many words
- * wait after that, 0 if it pushed none. */
+/* Pushes those of the WIDTH words place, place + step, ... that have open lanes. Returns how many
+ * words wait after that, 0 if it pushed none. */
 template <int WIDTH, int NOTES>
 __device__ static inline uint32_t
-gpumc_open_push(struct gpumc_open_words<NOTES> *queue, uint32_t place, uint32_t done,
+gpumc_open_push(struct gpumc_open_words<NOTES> *queue, uint32_t place, uint32_t step, uint32_t done,
                 const uint32_t open[WIDTH], const uint32_t note[WIDTH][NOTES])
 {
   uint32_t words = 0;
@@ -129,7 +129,8 @@ gpumc_open_push(struct gpumc_open_words<NOTES> *queue, uint32_t place, uint32_t 
 #pragma unroll
   for (int j = 0; j < WIDTH; j++)
     if (open[j] != 0) {
-      queue->entry[at] = make_uint2((place + (uint32_t)j) | done << GPUMC_OPEN_PLACE_BITS, open[j]);
+      const uint32_t at_place = place + (uint32_t)j * step;
+      queue->entry[at] = make_uint2(at_place | done << GPUMC_OPEN_PLACE_BITS, open[j]);
 #pragma unroll
       for (int i = 0; i < NOTES; i++)
         queue->note[i][at] = note[j][i];

@@ -45,6 +45,10 @@ static struct ising_multispin_replicas replicas_of(const struct gpumc_ensemble *
   struct ising_multispin_replicas replicas =
       ising_multispin_replicas_on(ensemble, &ising_parameters(ensemble->model)->lattice, groups);
   replicas.tiles = (uint32_t)tiles_of(ensemble->model);
+  const struct ising_multispin_table table =
+      ising_multispin_table_of(ensemble->model, &ensemble->plan);
+  if (table.n_pairs > 0)
+    replicas.pairs = lattice_gpu_table(ensemble, table.pairs);
   return replicas;
 }
 
@@ -75,8 +79,9 @@ static size_t notes_bytes(const struct gpumc_model *model, const struct gpumc_en
   return sizeof(struct notes) + ising_known_bytes(plan);
 }
 
-static struct ising_multispin_spread
-spread_of(const struct gpumc_device *device, const struct ising_multispin_replicas *replicas);
+static struct ising_multispin_spread spread_of(const struct gpumc_device *device,
+                                               const struct ising_multispin_replicas *replicas,
+                                               bool plain);
 
 static void load(const void *argument)
 {
@@ -93,7 +98,7 @@ static void load_code(struct gpumc_ensemble *ensemble)
       .rule = {.physics = ising_multispin_physics_of(ensemble)},
   };
   sweep.rule.each = sweep.disorder.signs != NULL || !ensemble->plan.copies;
-  sweep.spread = spread_of(ensemble->device, &sweep.replicas);
+  sweep.spread = spread_of(ensemble->device, &sweep.replicas, sweep.rule.physics.plain);
   if (sweep.spread.in_shared)
     gpumc_gpu_beside(ensemble->device, load, &sweep, sizeof sweep);
 }
@@ -191,6 +196,7 @@ enum {
   STEP_COST = 10,        /* of one step of a thread, and of finishing a colour */
   FINISH_COST = 6,
   WAVES_IN_STEP = 2,
+  GROUPS_COLOUR = 128, /* words of a colour at most, for several groups at once */
 };
 
 static uint32_t whole_warps(size_t threads)
@@ -224,7 +230,7 @@ static double duration(const struct gpumc_device *device,
 {
   const size_t multiprocessors = device->multiprocessors > 0 ? (size_t)device->multiprocessors : 1;
   const size_t block = spread->slots * spread->threads, together = resident(device, spread);
-  const size_t blocks = lattice_parts(groups, spread->slots);
+  const size_t blocks = lattice_parts(groups, spread->slots * spread->groups);
   const size_t most = lattice_parts(blocks, multiprocessors);
   const double cost = (double)(lattice_parts(vectors, spread->threads) * STEP_COST + FINISH_COST);
   if (most <= WAVES_IN_STEP * together)
@@ -234,31 +240,34 @@ static double duration(const struct gpumc_device *device,
   return cost * slowed * (double)blocks * (double)block / (double)multiprocessors;
 }
 
-/* Returns the spread with `threads` for each group, and as many groups as fit `block` threads and
- * shared memory. */
+/* Returns the spread with `threads` for `groups` at once, and as many of these as fit `block`
+ * threads and shared memory. */
 static struct ising_multispin_spread filled(const struct gpumc_device *device,
                                             const struct ising_multispin_replicas *replicas,
-                                            uint32_t threads, uint32_t block)
+                                            uint32_t groups, uint32_t threads, uint32_t block)
 {
-  struct ising_multispin_spread spread = {.slots = 1, .threads = threads};
+  struct ising_multispin_spread spread = {.slots = 1, .groups = groups, .threads = threads};
   while ((spread.slots + 1) * threads <= block &&
-         ising_multispin_shared_bytes(replicas, spread.slots + 1, threads) <= device->shared_bytes)
+         ising_multispin_shared_bytes(replicas, spread.slots + 1, groups, threads) <=
+             device->shared_bytes)
     spread.slots++;
-  spread.shared_bytes = (uint32_t)ising_multispin_shared_bytes(replicas, spread.slots, threads);
+  spread.shared_bytes =
+      (uint32_t)ising_multispin_shared_bytes(replicas, spread.slots, groups, threads);
   return spread;
 }
 
 /* Returns the spread with the shortest duration; of two equal ones, that with fewer threads. */
 static struct ising_multispin_spread best_spread(const struct gpumc_device *device,
                                                  const struct ising_multispin_replicas *replicas,
-                                                 size_t vectors)
+                                                 uint32_t at_once, size_t vectors)
 {
   const size_t of_run = lattice_parts(replicas->batch.expected, ISING_MULTISPIN_LANES);
   const size_t groups = replicas->batch.runs * of_run;
-  struct ising_multispin_spread best = filled(device, replicas, 32, LEAST_BLOCK);
+  struct ising_multispin_spread best = filled(device, replicas, at_once, 32, LEAST_BLOCK);
   for (uint32_t threads = 64; threads <= ISING_MULTISPIN_THREADS && threads < 2 * vectors;
        threads *= 2) {
-    const struct ising_multispin_spread spread = filled(device, replicas, threads, LEAST_BLOCK);
+    const struct ising_multispin_spread spread =
+        filled(device, replicas, at_once, threads, LEAST_BLOCK);
     if (spread.shared_bytes > device->shared_bytes)
       break;
     if (duration(device, &spread, groups, vectors) < duration(device, &best, groups, vectors))
@@ -271,12 +280,12 @@ static struct ising_multispin_spread best_spread(const struct gpumc_device *devi
  * them. */
 static struct ising_multispin_spread asked_spread(const struct gpumc_device *device,
                                                   const struct ising_multispin_replicas *replicas,
-                                                  uint32_t block, size_t vectors)
+                                                  uint32_t at_once, uint32_t block, size_t vectors)
 {
   uint32_t threads = block < whole_warps(vectors) ? block : whole_warps(vectors);
-  while (ising_multispin_shared_bytes(replicas, 1, threads) > device->shared_bytes)
+  while (ising_multispin_shared_bytes(replicas, 1, at_once, threads) > device->shared_bytes)
     threads -= 32;
-  return filled(device, replicas, threads, block);
+  return filled(device, replicas, at_once, threads, block);
 }
 
 /* Returns how many consecutive words a thread takes at once: as many as always stay within one row
@@ -289,12 +298,31 @@ static uint32_t width_of(const struct ising_multispin_replicas *replicas)
   return width;
 }
 
-static struct ising_multispin_spread
-spread_of(const struct gpumc_device *device, const struct ising_multispin_replicas *replicas)
+/* Returns how many groups a thread takes at once if it takes one word of each: several if lattices
+ * are small and there are enough groups. */
+static uint32_t groups_at_once(const struct gpumc_device *device,
+                               const struct ising_multispin_replicas *replicas, bool plain)
 {
-  const uint32_t width = width_of(replicas);
+  const size_t groups =
+      replicas->batch.runs * lattice_parts(replicas->batch.expected, ISING_MULTISPIN_LANES);
+  const size_t busy = (size_t)device->multiprocessors * (BUSY_THREADS / 32);
+  return plain && replicas->dimension == 3 && replicas->colour <= GROUPS_COLOUR &&
+                 groups >= ISING_MULTISPIN_GROUPS * busy
+             ? ISING_MULTISPIN_GROUPS
+             : 1;
+}
+
+static struct ising_multispin_spread spread_of(const struct gpumc_device *device,
+                                               const struct ising_multispin_replicas *replicas,
+                                               bool plain)
+{
+  const bool in_shared = ising_multispin_shared_bytes(replicas, 1, 1, 32) <= device->shared_bytes;
+  const uint32_t of_row = width_of(replicas);
+  const uint32_t at_once = in_shared && of_row == 1 ? groups_at_once(device, replicas, plain) : 1;
+  const bool pairs =
+      in_shared && at_once == 1 && replicas->pairs != NULL && replicas->colour >= 2 * 32;
+  const uint32_t width = pairs ? 2 : of_row;
   const size_t vectors = replicas->colour / width;
-  const bool in_shared = ising_multispin_shared_bytes(replicas, 1, 32) <= device->shared_bytes;
   uint32_t block = whole_warps(device->block_threads);
   block = block > ISING_MULTISPIN_THREADS ? ISING_MULTISPIN_THREADS : block;
   struct ising_multispin_spread spread;
@@ -302,14 +330,15 @@ spread_of(const struct gpumc_device *device, const struct ising_multispin_replic
     spread =
         (struct ising_multispin_spread){.slots = 1, .threads = block > 0 ? block : LEAST_BLOCK};
   else if (block > 0)
-    spread = asked_spread(device, replicas, block, vectors);
+    spread = asked_spread(device, replicas, at_once, block, vectors);
   else
-    spread = best_spread(device, replicas, vectors);
+    spread = best_spread(device, replicas, at_once, vectors);
   /* Two rows of a square lattice, or two planes, contain all possible places. */
   const uint32_t period = 2 * (replicas->dimension == 3 ? replicas->plane : replicas->row.value);
   spread.in_shared = in_shared;
   spread.width = width;
   spread.regular = spread.threads * width % period == 0;
+  spread.pairs = pairs;
   return spread;
 }
 
@@ -340,7 +369,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
   struct ising_multispin_comparison waves = {
       .runs = (uint32_t)ensemble->runs, .square = channel != NULL ? channel[ISING_WAVE] : NULL};
   GPUMC_TRY(set_rule(ensemble, sweeps > 0 ? target->control : NULL, &arguments, error));
-  arguments.spread = spread_of(ensemble->device, &arguments.replicas);
+  arguments.spread = spread_of(ensemble->device, &arguments.replicas, arguments.rule.physics.plain);
   GPUMC_TRY(copy_parents(ensemble, &arguments, error));
   if (sweeps > 0 || ising_wanted(&arguments.channels))
     GPUMC_TRY(arguments.spread.in_shared ? ising_multispin_sweep_shared(&arguments, error)

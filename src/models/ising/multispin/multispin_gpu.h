@@ -102,9 +102,17 @@ enum {
   ISING_MULTISPIN_TILE_SITES = 256,
   ISING_MULTISPIN_THREADS = 640, /* of a block at most: sweeps have registers for no more */
   ISING_MULTISPIN_VECTOR = 4,    /* words that a thread takes at once at most */
+  ISING_MULTISPIN_GROUPS = 4,    /* groups that it does, if they are small */
 };
 
-/* words[runs][groups][tiles][256], device memory. */
+/* Where the neighbours of two words of a colour are that need not be in one row: those in other
+ * rows, and those at the side, for each colour. For cubic lattices whose rows have an odd number of
+ * words. */
+struct ising_multispin_pair_sites {
+  uint16_t above[2], below[2], side[2][2];
+};
+
+/* words[runs][groups][tiles][256], device memory. pairs[colour / 2]: NULL if there are none. */
 struct ising_multispin_replicas {
   struct lattice_batch batch;
   uint32_t *words;
@@ -112,6 +120,7 @@ struct ising_multispin_replicas {
   uint32_t dimension, length_x;
   uint32_t colour, plane;           /* sites of one colour; in a plane (lattice/checkerboard.h) */
   struct gpumc_divisor row, height; /* sites of one colour in a row; rows in a plane */
+  const struct ising_multispin_pair_sites *pairs;
 };
 
 /* Neighbours by direction, the first four in two dimensions; the other end of a bond has the
@@ -148,12 +157,14 @@ struct ising_multispin_device_rule {
   uint32_t rows[ISING_MULTISPIN_ROWS][ISING_MULTISPIN_COLUMNS];
 };
 
-/* How a sweep is spread: `slots` groups per block of `threads` each; `shared_bytes` of a block. */
+/* How a sweep is spread: `slots` times `groups` groups per block, `threads` for each slot;
+ * `shared_bytes` of a block. */
 struct ising_multispin_spread {
   uint32_t in_shared; /* a group is in shared memory */
   uint32_t width;     /* words that a thread takes at once: 1, 2 or 4 */
-  uint32_t slots, threads, shared_bytes;
+  uint32_t slots, groups, threads, shared_bytes;
   uint32_t regular; /* a thread keeps its place within rows from step to step */
+  uint32_t pairs;   /* two words need not be in one row */
 };
 
 /* If `parent`[runs][capacity] is not NULL, every replica is read from the place of its parent in
@@ -219,9 +230,9 @@ ising_multispin_replicas_on(const struct gpumc_ensemble *ensemble,
 /* Returns the shared memory of a block that compares a group, */
 size_t
 ising_multispin_comparison_bytes(const struct ising_multispin_replicas *replicas, bool in_shared);
-/* and of one that sweeps `slots` groups with `threads` each. */
+/* and of one that sweeps `slots` times `groups` of them with `threads` for each slot. */
 size_t ising_multispin_shared_bytes(const struct ising_multispin_replicas *replicas, uint32_t slots,
-                                    uint32_t threads);
+                                    uint32_t groups, uint32_t threads);
 /* Sweeps, then measures the wanted channels, with a group in shared memory. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_sweep_shared(const struct ising_multispin_sweep *arguments,
@@ -262,8 +273,8 @@ ising_multispin_compare(const struct ising_multispin_comparison *arguments,
  * of every run's temperature. Offsets of the parts, in bytes. Disorder comes in `sets`, for 32
  * samples each or one for all; a part that is not needed has 0 words per set. */
 struct ising_multispin_table {
-  size_t sets, signs_words, turned_words;
-  size_t signs, turned, cosine, sine, thresholds, bytes;
+  size_t sets, signs_words, turned_words, n_pairs;
+  size_t signs, turned, cosine, sine, pairs, thresholds, bytes;
 };
 
 struct ising_multispin_table
@@ -271,6 +282,10 @@ ising_multispin_table_of(const struct gpumc_model *model, const struct gpumc_ens
 
 /* Returns the words of the disorder in `table`. */
 struct ising_multispin_disorder ising_multispin_disorder_of(const struct gpumc_ensemble *ensemble);
+
+/* Returns what belongs to the pair of words 2 `number` and 2 `number` + 1 of a colour. */
+struct ising_multispin_pair_sites
+ising_multispin_pair_of(const struct gpumc_checkerboard *lattice, size_t number);
 
 /* Draws the samples of the ensemble and copies them to the device, with the tables of the wave,
  * whose sums, of cosines and of sines, are returned. The ensemble's storage exists. GPUMC_INVALID:

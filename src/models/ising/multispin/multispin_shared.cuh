@@ -22,7 +22,7 @@ template <class KIND>
 __device__ static inline void
 sweep_group(const struct ising_multispin_sweep *sweep,
             const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS],
-            const struct ising_multispin_gpu_group *group, bool active, uint32_t *sites,
+            const struct ising_multispin_gpu_group *group, uint32_t groups, uint32_t *sites,
             ising_multispin_queue<KIND> *queue)
 {
   const uint32_t n = sweep->replicas.colour;
@@ -30,11 +30,15 @@ sweep_group(const struct ising_multispin_sweep *sweep,
   const struct gpumc_random generator = lattice_batch_random(batch, blockIdx.y);
   const uint32_t *signs = ising_multispin_signs(&sweep->disorder, group->number);
   const uint32_t keep = sweep->rule.physics.heat_bath ? 0 : UINT32_MAX;
+  const uint32_t stride = (uint32_t)ising_multispin_group_words(&sweep->replicas);
 #pragma unroll 1
   for (uint32_t s = 0; s < sweep->sweeps; s++) {
-    const struct gpumc_philox_group random = gpumc_philox_group(
-        generator, lattice_batch_group(batch, group->number, ISING_MULTISPIN_LANES),
-        batch->time + s);
+    struct gpumc_philox_group random[KIND::GROUPS];
+#pragma unroll
+    for (uint32_t g = 0; g < KIND::GROUPS; g++)
+      random[g] = gpumc_philox_group(
+          generator, lattice_batch_group(batch, group->number + g, ISING_MULTISPIN_LANES),
+          batch->time + s);
 #pragma unroll 1
     for (uint32_t number = 0; number < 2; number++) {
       const struct ising_multispin_colour colour = {sites + number * n,
@@ -45,9 +49,12 @@ sweep_group(const struct ising_multispin_sweep *sweep,
                                                     number,
                                                     number * n,
                                                     0,
-                                                    n};
-      if (active)
-        ising_multispin_update_colour<KIND>(&sweep->replicas, &random, &colour, group->thread,
+                                                    n,
+                                                    groups,
+                                                    stride,
+                                                    sweep->disorder.signs_stride};
+      if (groups > 0)
+        ising_multispin_update_colour<KIND>(&sweep->replicas, random, &colour, group->thread,
                                             group->threads, sweep->spread.regular, queue);
       group_barrier(group->threads);
     }
@@ -61,43 +68,56 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
   extern __shared__ uint4 shared[];
   const struct ising_multispin_replicas *replicas = &sweep.replicas;
   const uint32_t slots = sweep.spread.slots, threads = sweep.spread.threads;
-  const uint32_t m = blockIdx.y, first = blockIdx.x * slots, slot = threadIdx.x / threads;
+  const uint32_t m = blockIdx.y, first = blockIdx.x * slots * KIND::GROUPS;
+  const uint32_t slot = threadIdx.x / threads, thread = threadIdx.x - slot * threads;
   if (first * ISING_MULTISPIN_LANES >= replicas->batch.size[m])
     return;
   mask_rows *own_rows = (mask_rows *)shared;
   struct ising_multispin_group_sums *all_sums = (struct ising_multispin_group_sums *)(own_rows + 1);
-  ising_multispin_queue<KIND> *all_queues = (ising_multispin_queue<KIND> *)(all_sums + slots);
+  ising_multispin_queue<KIND> *all_queues =
+      (ising_multispin_queue<KIND> *)(all_sums + slots * KIND::GROUPS);
   uint32_t *all_sites = (uint32_t *)(all_queues + blockDim.x / 32);
-  struct ising_multispin_group_sums *sums = all_sums + slot;
+  struct ising_multispin_group_sums *sums = all_sums + slot * KIND::GROUPS;
   ising_multispin_queue<KIND> *queue = all_queues + threadIdx.x / 32;
-  uint32_t *sites = all_sites + slot * ising_multispin_group_words(replicas);
+  const size_t words = ising_multispin_group_words(replicas);
+  uint32_t *sites = all_sites + slot * KIND::GROUPS * words;
   struct ising_multispin_gpu_group group;
-  const bool active = ising_multispin_group_find(replicas, m, first + slot,
-                                                 threadIdx.x - slot * threads, threads, &group);
-  if (group.thread < ISING_MULTISPIN_LANES)
-    ising_multispin_sums_clear(sums, group.thread);
+  uint32_t groups = 0;
   if (threadIdx.x % 32 == 0)
     queue->count = 0;
   if constexpr (KIND::EACH)
     ising_multispin_expand(&sweep.rule, m, *own_rows);
-  if (active)
-    ising_multispin_group_load(replicas, &sweep.disorder, &sweep.parents, &group, sites);
+  const uint32_t number = first + slot * KIND::GROUPS;
+  for (uint32_t g = 0; g < KIND::GROUPS; g++) {
+    if (thread < ISING_MULTISPIN_LANES)
+      ising_multispin_sums_clear(sums + g, thread);
+    if (ising_multispin_group_find(replicas, m, number + g, thread, threads, &group)) {
+      ising_multispin_group_load(replicas, &sweep.disorder, &sweep.parents, &group,
+                                 sites + g * words);
+      groups++;
+    }
+  }
+  ising_multispin_group_find(replicas, m, number, thread, threads, &group);
   __syncthreads();
   if constexpr (KIND::EACH)
-    sweep_group<KIND>(&sweep, *own_rows, &group, active, sites, queue);
+    sweep_group<KIND>(&sweep, *own_rows, &group, groups, sites, queue);
   else
-    sweep_group<KIND>(&sweep, sweep.rule.rows, &group, active, sites, queue);
+    sweep_group<KIND>(&sweep, sweep.rule.rows, &group, groups, sites, queue);
   const bool measured = ising_wanted(&sweep.channels);
-  if (active && measured)
-    ising_multispin_group_count<KIND>(replicas,
-                                      ising_multispin_signs(&sweep.disorder, group.number), &group,
-                                      sites, sums->unlike);
-  if (active)
-    ising_multispin_group_store(replicas, &sweep.disorder, &group, sites, sweep.sweeps > 0,
-                                measured, sums);
+  for (uint32_t g = 0; g < KIND::GROUPS && g < groups; g++) {
+    ising_multispin_group_find(replicas, m, number + g, thread, threads, &group);
+    if (measured)
+      ising_multispin_group_count<KIND>(replicas,
+                                        ising_multispin_signs(&sweep.disorder, group.number),
+                                        &group, sites + g * words, sums[g].unlike);
+    ising_multispin_group_store(replicas, &sweep.disorder, &group, sites + g * words,
+                                sweep.sweeps > 0, measured, sums + g);
+  }
   __syncthreads();
-  if (active && measured)
-    ising_multispin_group_record(&sweep, &group, sums);
+  for (uint32_t g = 0; g < KIND::GROUPS && measured && g < groups; g++) {
+    ising_multispin_group_find(replicas, m, number + g, thread, threads, &group);
+    ising_multispin_group_record(&sweep, &group, sums + g);
+  }
 }
 
 struct shared_launch {
@@ -106,7 +126,8 @@ struct shared_launch {
   launch(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
   {
     const struct ising_multispin_spread *spread = &sweep->spread;
-    const uint32_t blocks = (uint32_t)lattice_parts(sweep->replicas.groups, spread->slots);
+    const size_t of_block = (size_t)spread->slots * KIND::GROUPS;
+    const uint32_t blocks = (uint32_t)lattice_parts(sweep->replicas.groups, of_block);
     GPUMC_TRY(GPUMC_CUDA(cudaFuncSetAttribute((const void *)sweep_shared<KIND>,
                                               cudaFuncAttributeMaxDynamicSharedMemorySize,
                                               (int)spread->shared_bytes),

@@ -2,11 +2,12 @@
 #include "models/ising/multispin/multispin_shared.cuh"
 
 size_t ising_multispin_shared_bytes(const struct ising_multispin_replicas *replicas, uint32_t slots,
-                                    uint32_t threads)
+                                    uint32_t groups, uint32_t threads)
 {
-  return sizeof(mask_rows) + slots * (ising_multispin_queue_bytes(replicas, threads) +
-                                      sizeof(struct ising_multispin_group_sums) +
-                                      ising_multispin_group_words(replicas) * sizeof(uint32_t));
+  const size_t group = sizeof(struct ising_multispin_group_sums) +
+                       ising_multispin_group_words(replicas) * sizeof(uint32_t);
+  return sizeof(mask_rows) +
+         slots * (ising_multispin_queue_bytes(replicas, threads) + groups * group);
 }
 
 enum gpumc_status

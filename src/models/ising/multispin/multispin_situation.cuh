@@ -3,18 +3,24 @@
 #ifndef GPUMC_ISING_MULTISPIN_SITUATION_CUH
 #define GPUMC_ISING_MULTISPIN_SITUATION_CUH
 
+#include <type_traits>
+
 #include "models/ising/multispin/multispin_gpu.h"
 #include "models/lattice/bit_sliced.cuh"
 
 /* WIDTH: words that a thread takes at once. SIGNS: couplings differ, and have words of their own.
  * PLAIN: Metropolis without a field. EACH: every run has its own temperature. ROUNDS: of Philox.
  * ZEROS: planes (0, 2 or 4), from the first, in which all thresholds are 0. PACKED: the lanes of a
- * word are sites of a row of one replica (packed_gpu.h), not replicas. */
+ * word are sites of a row of one replica (packed_gpu.h), not replicas. PAIRS: the two words of a
+ * thread may be in two rows (struct ising_multispin_pair_sites). GROUPS: that a thread takes at
+ * once, a word of each; with WIDTH 1. */
 template <int WIDTH_, int DIMENSION_, bool SIGNS_, bool PLAIN_, bool EACH_, int ROUNDS_, int ZEROS_,
-          bool PACKED_ = false>
+          bool PACKED_ = false, bool PAIRS_ = false, int GROUPS_ = 1>
 struct ising_multispin_kind {
-  static constexpr int WIDTH = WIDTH_, DIMENSION = DIMENSION_, ROUNDS = ROUNDS_, ZEROS = ZEROS_;
-  static constexpr bool SIGNS = SIGNS_, PLAIN = PLAIN_, EACH = EACH_, PACKED = PACKED_;
+  static constexpr int WIDTH = WIDTH_, DIMENSION = DIMENSION_, ROUNDS = ROUNDS_, ZEROS = ZEROS_,
+                       GROUPS = GROUPS_, WORDS = WIDTH_ * GROUPS_;
+  static constexpr bool SIGNS = SIGNS_, PLAIN = PLAIN_, EACH = EACH_, PACKED = PACKED_,
+                        PAIRS = PAIRS_;
   static constexpr int NEIGHBOURS = 2 * DIMENSION;
   /* Plain: the classes of spins that need a comparison. */
   static constexpr int CLASSES = PLAIN ? DIMENSION : NEIGHBOURS + 1;
@@ -36,8 +42,19 @@ struct ising_multispin_place {
   int32_t beyond, above, below;
 };
 
+/* The same for a pair of words of any rows: the neighbours themselves. */
+struct ising_multispin_pair_place {
+  uint32_t above[2], below[2], side[2];
+};
+
+template <class KIND>
+using ising_multispin_place_of =
+    typename std::conditional<KIND::PAIRS, struct ising_multispin_pair_place,
+                              struct ising_multispin_place>::type;
+
 template <int WIDTH>
-__device__ static inline void ising_multispin_load(const uint32_t *from, uint32_t word[WIDTH])
+GPUMC_HOST_DEVICE static inline void
+ising_multispin_load(const uint32_t *from, uint32_t word[WIDTH])
 {
   if constexpr (WIDTH == 4) {
     const uint4 vector = *(const uint4 *)from;
@@ -56,8 +73,12 @@ __device__ static inline void ising_multispin_load(const uint32_t *from, uint32_
 
 /* The same for data that no kernel writes, from device memory. */
 template <int WIDTH>
-__device__ static inline void ising_multispin_fetch(const uint32_t *from, uint32_t word[WIDTH])
+GPUMC_HOST_DEVICE static inline void
+ising_multispin_fetch(const uint32_t *from, uint32_t word[WIDTH])
 {
+#ifndef __CUDA_ARCH__
+  ising_multispin_load<WIDTH>(from, word);
+#else
   if constexpr (WIDTH == 4) {
     const uint4 vector = __ldg((const uint4 *)from);
     word[0] = vector.x;
@@ -71,6 +92,7 @@ __device__ static inline void ising_multispin_fetch(const uint32_t *from, uint32
   } else {
     word[0] = __ldg(from);
   }
+#endif
 }
 
 template <int WIDTH>
@@ -84,35 +106,52 @@ __device__ static inline void ising_multispin_store(uint32_t *to, const uint32_t
     *to = word[0];
 }
 
+/* For the pair of words k, k + 1. */
+GPUMC_HOST_DEVICE static inline struct ising_multispin_pair_place
+ising_multispin_pair_place(const struct ising_multispin_replicas *lattice, uint32_t colour,
+                           uint32_t k)
+{
+  uint32_t pair[4];
+  ising_multispin_fetch<4>((const uint32_t *)&lattice->pairs[k / 2], pair);
+  const uint32_t side = colour == 0 ? pair[2] : pair[3];
+  return {{pair[0] & UINT16_MAX, pair[0] >> 16},
+          {pair[1] & UINT16_MAX, pair[1] >> 16},
+          {side & UINT16_MAX, side >> 16}};
+}
+
 /* For the words k .. k + WIDTH - 1 of a colour (lattice/checkerboard.h). */
 template <class KIND>
-__device__ static inline struct ising_multispin_place
+GPUMC_HOST_DEVICE static inline ising_multispin_place_of<KIND>
 ising_multispin_place(const struct ising_multispin_replicas *lattice, uint32_t colour, uint32_t k)
 {
-  const uint32_t row = lattice->row.value, line = gpumc_divide(k, lattice->row);
-  const uint32_t x = k - line * row;
-  uint32_t parity = line + colour;
-  struct ising_multispin_place place = {false, 0, 0, 0};
-  if constexpr (KIND::DIMENSION == 3) {
-    const int32_t plane = (int32_t)lattice->plane, step = (int32_t)row;
-    const uint32_t z = gpumc_divide(line, lattice->height), y = line - z * lattice->height.value;
-    parity += z;
-    place.above = y == 0 ? plane - step : -step;
-    place.below = y == lattice->height.value - 1 ? step - plane : step;
+  if constexpr (KIND::PAIRS) {
+    return ising_multispin_pair_place(lattice, colour, k);
+  } else {
+    const uint32_t row = lattice->row.value, line = gpumc_divide(k, lattice->row);
+    const uint32_t x = k - line * row;
+    uint32_t parity = line + colour;
+    struct ising_multispin_place place = {false, 0, 0, 0};
+    if constexpr (KIND::DIMENSION == 3) {
+      const int32_t plane = (int32_t)lattice->plane, step = (int32_t)row;
+      const uint32_t z = gpumc_divide(line, lattice->height), y = line - z * lattice->height.value;
+      parity += z;
+      place.above = y == 0 ? plane - step : -step;
+      place.below = y == lattice->height.value - 1 ? step - plane : step;
+    }
+    place.back = (parity & 1) == 0;
+    const int32_t around = x == (place.back ? 0 : row - KIND::WIDTH) ? (int32_t)row : 0;
+    place.beyond = place.back ? around - 1 : KIND::WIDTH - around;
+    return place;
   }
-  place.back = (parity & 1) == 0;
-  const int32_t around = x == (place.back ? 0 : row - KIND::WIDTH) ? (int32_t)row : 0;
-  place.beyond = place.back ? around - 1 : KIND::WIDTH - around;
-  return place;
 }
 
 /* Returns the step from k to the place `step` further, or `step` back, of all `n`, periodic. */
-__device__ static inline int32_t ising_multispin_after(uint32_t k, int32_t step, int32_t n)
+GPUMC_HOST_DEVICE static inline int32_t ising_multispin_after(uint32_t k, int32_t step, int32_t n)
 {
   return k >= (uint32_t)(n - step) ? step - n : step;
 }
 
-__device__ static inline int32_t ising_multispin_before(uint32_t k, int32_t step, int32_t n)
+GPUMC_HOST_DEVICE static inline int32_t ising_multispin_before(uint32_t k, int32_t step, int32_t n)
 {
   return k < (uint32_t)step ? n - step : -step;
 }
@@ -120,7 +159,7 @@ __device__ static inline int32_t ising_multispin_before(uint32_t k, int32_t step
 /* Loads the signs of the couplings in one direction: for colour 0 from the array `own`, for colour
  * 1 from `others` at the place of the neighbour (struct ising_multispin_disorder). */
 template <int WIDTH>
-__device__ static inline void
+GPUMC_HOST_DEVICE static inline void
 ising_multispin_fetch_signs(const uint32_t *signs, uint32_t n, uint32_t colour, uint32_t own,
                             uint32_t others, uint32_t k, int32_t offset, uint32_t word[WIDTH])
 {
@@ -128,9 +167,17 @@ ising_multispin_fetch_signs(const uint32_t *signs, uint32_t n, uint32_t colour, 
   ising_multispin_fetch<WIDTH>(signs + at, word);
 }
 
+/* Returns the array with the signs of the bonds in direction d for colour 1. */
+template <class KIND> GPUMC_HOST_DEVICE constexpr uint32_t ising_multispin_others_signs(uint32_t d)
+{
+  if (d == ISING_MULTISPIN_SIDE)
+    return KIND::NEIGHBOURS;
+  return d == ISING_MULTISPIN_SAME ? d : d ^ 1;
+}
+
 /* signs: of the group, if KIND has any. */
 template <class KIND>
-__device__ static inline void
+GPUMC_HOST_DEVICE static inline void
 ising_multispin_load_neighbours(const struct ising_multispin_replicas *lattice,
                                 const uint32_t *other, const uint32_t *signs, uint32_t colour,
                                 uint32_t k, struct ising_multispin_place place,
@@ -151,11 +198,11 @@ ising_multispin_load_neighbours(const struct ising_multispin_replicas *lattice,
     offset[ISING_MULTISPIN_ABOVE] = ising_multispin_before(k, row, n);
     offset[ISING_MULTISPIN_BELOW] = ising_multispin_after(k, row, n);
   }
-#pragma unroll
+  GPUMC_UNROLL
   for (int d = 0; d < KIND::NEIGHBOURS; d++)
     if (d != ISING_MULTISPIN_SIDE)
       ising_multispin_load<WIDTH>(same + offset[d], at->near[d]);
-#pragma unroll
+  GPUMC_UNROLL
   for (int j = 0; j < WIDTH; j++) {
     const uint32_t *in_row = at->near[ISING_MULTISPIN_SAME];
     const uint32_t before = j == 0 ? beyond : in_row[(j + WIDTH - 1) % WIDTH];
@@ -167,13 +214,47 @@ ising_multispin_load_neighbours(const struct ising_multispin_replicas *lattice,
       at->near[ISING_MULTISPIN_SIDE][j] = place.back ? before : after;
   }
   if constexpr (KIND::SIGNS) {
-#pragma unroll
-    for (int d = 0; d < KIND::NEIGHBOURS; d++) {
-      const bool in_row = d == ISING_MULTISPIN_SAME || d == ISING_MULTISPIN_SIDE;
-      const uint32_t opposite = in_row ? d : d ^ 1;
-      const uint32_t others = d == ISING_MULTISPIN_SIDE ? KIND::NEIGHBOURS : opposite;
-      ising_multispin_fetch_signs<WIDTH>(signs, (uint32_t)n, colour, d, others, k, offset[d],
+    GPUMC_UNROLL
+    for (int d = 0; d < KIND::NEIGHBOURS; d++)
+      ising_multispin_fetch_signs<WIDTH>(signs, (uint32_t)n, colour, d,
+                                         ising_multispin_others_signs<KIND>(d), k, offset[d],
                                          at->sign[d]);
+  }
+}
+
+/* The same for a pair. */
+template <class KIND>
+GPUMC_HOST_DEVICE static inline void
+ising_multispin_load_neighbours(const struct ising_multispin_replicas *lattice,
+                                const uint32_t *other, const uint32_t *signs, uint32_t colour,
+                                uint32_t k, struct ising_multispin_pair_place place,
+                                struct ising_multispin_neighbours<KIND> *at)
+{
+  const int32_t plane = (int32_t)lattice->plane, n = (int32_t)lattice->colour;
+  const int32_t before = ising_multispin_before(k, plane, n),
+                behind = ising_multispin_after(k, plane, n);
+  ising_multispin_load<2>(other + k, at->near[ISING_MULTISPIN_SAME]);
+  ising_multispin_load<2>(other + k + before, at->near[ISING_MULTISPIN_BEFORE]);
+  ising_multispin_load<2>(other + k + behind, at->near[ISING_MULTISPIN_BEHIND]);
+  GPUMC_UNROLL
+  for (uint32_t j = 0; j < 2; j++) {
+    at->near[ISING_MULTISPIN_ABOVE][j] = other[place.above[j]];
+    at->near[ISING_MULTISPIN_BELOW][j] = other[place.below[j]];
+    at->near[ISING_MULTISPIN_SIDE][j] = other[place.side[j]];
+  }
+  if constexpr (KIND::SIGNS) {
+    const int32_t offset[KIND::NEIGHBOURS] = {0, 0, 0, 0, before, behind};
+    GPUMC_UNROLL
+    for (int d = ISING_MULTISPIN_SAME; d < KIND::NEIGHBOURS; d++)
+      ising_multispin_fetch_signs<2>(signs, (uint32_t)n, colour, d,
+                                     ising_multispin_others_signs<KIND>(d), k, offset[d],
+                                     at->sign[d]);
+    GPUMC_UNROLL
+    for (uint32_t j = 0; j < 2; j++) {
+      const uint32_t above = colour == 0 ? k + j : n + place.above[j],
+                     below = colour == 0 ? n + k + j : place.below[j];
+      ising_multispin_fetch<1>(signs + above, &at->sign[ISING_MULTISPIN_ABOVE][j]);
+      ising_multispin_fetch<1>(signs + below, &at->sign[ISING_MULTISPIN_BELOW][j]);
     }
   }
 }

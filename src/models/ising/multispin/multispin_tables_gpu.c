@@ -41,7 +41,10 @@ ising_multispin_table_of(const struct gpumc_model *model, const struct gpumc_ens
   table.turned = after(table.signs, table.sets * table.signs_words * sizeof(uint32_t));
   table.cosine = after(table.turned, table.sets * table.turned_words * sizeof(uint32_t));
   table.sine = after(table.cosine, length * sizeof(int32_t));
-  table.thresholds = after(table.sine, length * sizeof(int32_t));
+  if (lattice->dimension == 3 && lattice->row % 2 != 0 && lattice->colour <= UINT16_MAX)
+    table.n_pairs = lattice->colour / 2;
+  table.pairs = after(table.sine, length * sizeof(int32_t));
+  table.thresholds = after(table.pairs, table.n_pairs * sizeof(struct ising_multispin_pair_sites));
   table.bytes = after(table.thresholds, plan->runs * sizeof(struct ising_multispin_thresholds));
   return table;
 }
@@ -125,6 +128,39 @@ out:
   return status;
 }
 
+struct ising_multispin_pair_sites
+ising_multispin_pair_of(const struct gpumc_checkerboard *lattice, size_t number)
+{
+  const size_t n = lattice->colour;
+  struct ising_multispin_pair_sites pair;
+  uint32_t around[GPUMC_NEIGHBOURS_MAXIMUM] = {0};
+  for (size_t j = 0; j < 2; j++) {
+    gpumc_checkerboard_positions_around(lattice, n + 2 * number + j, around);
+    pair.above[j] = (uint16_t)around[GPUMC_ROW_BEFORE];
+    pair.below[j] = (uint16_t)around[GPUMC_ROW_AFTER];
+    pair.side[1][j] = (uint16_t)around[GPUMC_SIDE];
+    gpumc_checkerboard_positions_around(lattice, 2 * number + j, around);
+    pair.side[0][j] = (uint16_t)(around[GPUMC_SIDE] - n);
+  }
+  return pair;
+}
+
+static enum gpumc_status bring_pairs(const struct gpumc_ensemble *ensemble,
+                                     const struct ising_multispin_table *table,
+                                     struct gpumc_error *error)
+{
+  struct gpumc_device *device = ensemble->device;
+  struct ising_multispin_pair_sites *pairs;
+  GPUMC_TRY(gpumc_allocate_array(&pairs, table->n_pairs, "pairs of words", error));
+  for (size_t i = 0; i < table->n_pairs; i++)
+    pairs[i] = ising_multispin_pair_of(&ising_parameters(ensemble->model)->lattice, i);
+  const enum gpumc_status status =
+      device->ops->copy_to_device(device, lattice_gpu_table(ensemble, table->pairs), pairs,
+                                  table->n_pairs * sizeof *pairs, error);
+  free(pairs);
+  return status;
+}
+
 enum gpumc_status ising_multispin_table_fill(const struct gpumc_ensemble *ensemble,
                                              int64_t wave_sum[2], struct gpumc_error *error)
 {
@@ -133,6 +169,8 @@ enum gpumc_status ising_multispin_table_fill(const struct gpumc_ensemble *ensemb
   GPUMC_TRY(ising_multispin_check(ensemble->model, error));
   GPUMC_TRY(ising_bring_waves(ensemble, lattice_gpu_table(ensemble, table.cosine),
                               lattice_gpu_table(ensemble, table.sine), wave_sum, error));
+  if (table.n_pairs > 0)
+    GPUMC_TRY(bring_pairs(ensemble, &table, error));
   if (table.signs_words > 0)
     GPUMC_TRY(bring_disorder(ensemble, &table, error));
   return GPUMC_OK;

@@ -11,7 +11,7 @@
 
 enum { ISING_MULTISPIN_FIRST_DRAWS = 2, ISING_MULTISPIN_DRAWS = 8 };
 
-/* The data needed to update one colour of one group. */
+/* The data needed to update one colour of one group, or of KIND::GROUPS after each other. */
 struct ising_multispin_colour {
   uint32_t *sites;       /* [colour] words to be updated */
   const uint32_t *other; /* [colour] their neighbours */
@@ -21,7 +21,20 @@ struct ising_multispin_colour {
   uint32_t number;                                 /* 0 or 1 */
   uint32_t first_word;                             /* of `sites`, in the counters */
   uint32_t begin, end;                             /* the words that are updated, k */
+  uint32_t groups, stride; /* there are, of those; words from one to the next, */
+  size_t signs_stride;     /* and of their signs */
 };
+
+/* Returns the signs of group g; there are some even if the group is missing. */
+template <class KIND>
+__device__ static inline const uint32_t *
+ising_multispin_signs_of(const struct ising_multispin_colour *colour, uint32_t g)
+{
+  if constexpr (KIND::GROUPS == 1)
+    return colour->signs;
+  else
+    return colour->signs + (g < colour->groups ? g : 0) * colour->signs_stride;
+}
 
 /* Words that wait are stored with the bits of their classes; a count of neighbours is
  * recomputed. */
@@ -41,31 +54,39 @@ ising_multispin_random_bits(const struct gpumc_philox_group *random,
                                   u);
 }
 
-/* Updates the words k .. k + WIDTH - 1; open ones go to the queue (gpumc_open_push). */
+/* Updates the words k .. k + WIDTH - 1 of each group; open ones go to the queue (gpumc_open_push).
+ * random: of the groups. */
 template <class KIND>
 __device__ static inline uint32_t
 ising_multispin_update_words(const struct ising_multispin_replicas *lattice,
                              const struct gpumc_philox_group *random,
                              const struct ising_multispin_colour *colour, uint32_t k,
-                             struct ising_multispin_place place, ising_multispin_queue<KIND> *queue)
+                             ising_multispin_place_of<KIND> place,
+                             ising_multispin_queue<KIND> *queue)
 {
   constexpr int NOTES = ising_multispin_notes<KIND>;
-  struct ising_multispin_neighbours<KIND> near;
-  uint32_t spin[KIND::WIDTH], open[KIND::WIDTH], note[KIND::WIDTH][NOTES];
-  ising_multispin_load<KIND::WIDTH>(colour->sites + k, spin);
-  ising_multispin_load_neighbours<KIND>(lattice, colour->other, colour->signs, colour->number, k,
-                                        place, &near);
+  struct ising_multispin_neighbours<KIND> near[KIND::GROUPS];
+  uint32_t spin[KIND::WORDS], open[KIND::WORDS], note[KIND::WORDS][NOTES];
 #pragma unroll
-  for (int j = 0; j < KIND::WIDTH; j++) {
+  for (int g = 0; g < KIND::GROUPS; g++) {
+    const uint32_t first = (uint32_t)g * colour->stride;
+    ising_multispin_load<KIND::WIDTH>(colour->sites + first + k, spin + g * KIND::WIDTH);
+    ising_multispin_load_neighbours<KIND>(lattice, colour->other + first,
+                                          ising_multispin_signs_of<KIND>(colour, (uint32_t)g),
+                                          colour->number, k, place, &near[g]);
+  }
+#pragma unroll
+  for (int j = 0; j < KIND::WORDS; j++) {
+    const int g = j / KIND::WIDTH, of_group = j % KIND::WIDTH;
     const struct ising_multispin_situation<KIND> at =
-        ising_multispin_situation_of<KIND>(&near, colour->rows, colour->keep, spin[j], j);
+        ising_multispin_situation_of<KIND>(&near[g], colour->rows, colour->keep, spin[j], of_group);
     const struct gpumc_philox_word word =
-        gpumc_philox_word(random, colour->first_word + k + (uint32_t)j);
+        gpumc_philox_word(&random[g], colour->first_word + k + (uint32_t)of_group);
     uint32_t less = 0, equal = at.need;
 #pragma unroll
     for (int draw = ISING_MULTISPIN_FIRST_DRAWS - 1; draw >= 0; draw--) {
       uint32_t u[ISING_MULTISPIN_DRAW_BITS];
-      ising_multispin_random_bits<KIND>(random, &word, (uint32_t)draw, u);
+      ising_multispin_random_bits<KIND>(&random[g], &word, (uint32_t)draw, u);
       if (draw == 0)
         ising_multispin_compare_draw<KIND, KIND::ZEROS>(colour->rows, at.class_bit, 0, u, &less,
                                                         &equal);
@@ -79,8 +100,13 @@ ising_multispin_update_words(const struct ising_multispin_replicas *lattice,
     for (int i = 0; i < NOTES; i++)
       note[j][i] = KIND::PLAIN ? at.class_bit[i] : 0;
   }
-  ising_multispin_store<KIND::WIDTH>(colour->sites + k, spin);
-  return gpumc_open_push<KIND::WIDTH, NOTES>(queue, k - colour->begin, 0, open, note);
+#pragma unroll
+  for (int g = 0; g < KIND::GROUPS; g++)
+    ising_multispin_store<KIND::WIDTH>(colour->sites + (uint32_t)g * colour->stride + k,
+                                       spin + g * KIND::WIDTH);
+  static_assert(KIND::WIDTH == 1 || KIND::GROUPS == 1, "one step from word to word");
+  const uint32_t step = KIND::GROUPS > 1 ? colour->stride : 1;
+  return gpumc_open_push<KIND::WORDS, NOTES>(queue, k - colour->begin, step, 0, open, note);
 }
 
 /* Finds the classes of the open lanes of a word, whose neighbours have not changed; plain: as
@@ -96,6 +122,7 @@ ising_multispin_open_classes(const struct ising_multispin_replicas *lattice,
     for (int b = 0; b < KIND::CLASS_BITS; b++)
       class_bit[b] = note[b];
   } else {
+    static_assert(KIND::GROUPS == 1, "a count of neighbours is recomputed in one group");
     typedef struct ising_multispin_kind<1, KIND::DIMENSION, KIND::SIGNS, false, KIND::EACH,
                                         KIND::ROUNDS, 0, KIND::PACKED>
         single;
@@ -120,21 +147,29 @@ ising_multispin_continue(const struct ising_multispin_replicas *lattice,
                          const struct gpumc_open_word<ising_multispin_notes<KIND>> *open,
                          ising_multispin_queue<KIND> *queue)
 {
-  const uint32_t k = open->place + colour->begin, draw = ISING_MULTISPIN_FIRST_DRAWS + open->done;
+  const uint32_t at = open->place + colour->begin, draw = ISING_MULTISPIN_FIRST_DRAWS + open->done;
+  struct gpumc_philox_group of_word = random[0];
+  uint32_t k = at;
+#pragma unroll
+  for (int g = 1; g < KIND::GROUPS; g++)
+    if (at >= (uint32_t)g * colour->stride) {
+      of_word = random[g];
+      k = at - (uint32_t)g * colour->stride;
+    }
   uint32_t class_bit[KIND::CLASS_BITS];
   ising_multispin_open_classes<KIND>(lattice, colour, k, open->note, class_bit);
-  const struct gpumc_philox_word word = gpumc_philox_word(random, colour->first_word + k);
+  const struct gpumc_philox_word word = gpumc_philox_word(&of_word, colour->first_word + k);
   uint32_t u[ISING_MULTISPIN_DRAW_BITS], less = 0, equal = open->open;
-  ising_multispin_random_bits<KIND>(random, &word, draw, u);
+  ising_multispin_random_bits<KIND>(&of_word, &word, draw, u);
   ising_multispin_compare_draw<KIND, 0>(colour->rows, class_bit, draw, u, &less, &equal);
   uint32_t flips = less & open->open;
   if (equal != 0 && draw + 1 < ISING_MULTISPIN_DRAWS)
-    gpumc_open_push<1, ising_multispin_notes<KIND>>(queue, open->place, open->done + 1, &equal,
+    gpumc_open_push<1, ising_multispin_notes<KIND>>(queue, open->place, 0, open->done + 1, &equal,
                                                     &open->note);
   else
     flips |= equal & ising_multispin_select<KIND>(colour->rows, ISING_MULTISPIN_ALWAYS, class_bit);
   if (open->open != 0)
-    colour->sites[k] ^= flips;
+    colour->sites[at] ^= flips;
 }
 
 /* Words that a thread continues at once: two, whose latencies overlap, where registers suffice. */
@@ -168,15 +203,17 @@ ising_multispin_update_colour(const struct ising_multispin_replicas *lattice,
                               const struct ising_multispin_colour *colour, uint32_t thread,
                               uint32_t threads, bool regular, ising_multispin_queue<KIND> *queue)
 {
-  constexpr uint32_t WIDTH = KIND::WIDTH, FULL = GPUMC_OPEN_CAPACITY - 32 * WIDTH;
+  constexpr uint32_t WIDTH = KIND::WIDTH, FULL = GPUMC_OPEN_CAPACITY - 32 * KIND::WORDS;
   constexpr uint32_t AT_ONCE = ising_multispin_at_once<KIND>;
   const uint32_t ahead = thread % 32 * WIDTH; /* of the warp's first thread */
   uint32_t k = colour->begin + thread * WIDTH;
-  struct ising_multispin_place place = ising_multispin_place<KIND>(lattice, colour->number, k);
+  ising_multispin_place_of<KIND> place;
+  if (!KIND::PAIRS)
+    place = ising_multispin_place<KIND>(lattice, colour->number, k);
 #pragma unroll 1
   for (; k - ahead < colour->end; k += threads * WIDTH) {
     uint32_t waiting = 0;
-    if (!regular)
+    if (KIND::PAIRS ? k < colour->end : !regular)
       place = ising_multispin_place<KIND>(lattice, colour->number, k);
     if (k < colour->end)
       waiting = ising_multispin_update_words<KIND>(lattice, random, colour, k, place, queue);
@@ -227,7 +264,8 @@ ising_multispin_together(const struct ising_multispin_sweep *sweep, struct gpumc
       struct ising_multispin_kind<WIDTH, 2, false, true, false, ROUNDS, 0>>(sweep, error);
 }
 
-template <class LAUNCH, int WIDTH, int DIMENSION, bool SIGNS, bool PLAIN>
+template <class LAUNCH, int WIDTH, int DIMENSION, bool SIGNS, bool PLAIN, bool PAIRS = false,
+          int GROUPS = 1>
 static enum gpumc_status
 ising_multispin_by_rounds(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
@@ -236,30 +274,30 @@ ising_multispin_by_rounds(const struct ising_multispin_sweep *sweep, struct gpum
     if (!sweep->rule.each)
       return fast ? ising_multispin_together<LAUNCH, WIDTH, 7>(sweep, error)
                   : ising_multispin_together<LAUNCH, WIDTH, 10>(sweep, error);
-  return fast ? LAUNCH::template launch<
-                    struct ising_multispin_kind<WIDTH, DIMENSION, SIGNS, PLAIN, true, 7, 0>>(sweep,
-                                                                                             error)
-              : LAUNCH::template launch<
-                    struct ising_multispin_kind<WIDTH, DIMENSION, SIGNS, PLAIN, true, 10, 0>>(
-                    sweep, error);
+  return fast ? LAUNCH::template launch<struct ising_multispin_kind<
+                    WIDTH, DIMENSION, SIGNS, PLAIN, true, 7, 0, false, PAIRS, GROUPS>>(sweep, error)
+              : LAUNCH::template launch<struct ising_multispin_kind<
+                    WIDTH, DIMENSION, SIGNS, PLAIN, true, 10, 0, false, PAIRS, GROUPS>>(sweep,
+                                                                                        error);
 }
 
-template <class LAUNCH, int WIDTH, int DIMENSION, bool SIGNS>
+template <class LAUNCH, int WIDTH, int DIMENSION, bool SIGNS, bool PAIRS = false>
 static enum gpumc_status
 ising_multispin_by_rule(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
   return sweep->rule.physics.plain
-             ? ising_multispin_by_rounds<LAUNCH, WIDTH, DIMENSION, SIGNS, true>(sweep, error)
-             : ising_multispin_by_rounds<LAUNCH, WIDTH, DIMENSION, SIGNS, false>(sweep, error);
+             ? ising_multispin_by_rounds<LAUNCH, WIDTH, DIMENSION, SIGNS, true, PAIRS>(sweep, error)
+             : ising_multispin_by_rounds<LAUNCH, WIDTH, DIMENSION, SIGNS, false, PAIRS>(sweep,
+                                                                                        error);
 }
 
-template <class LAUNCH, int WIDTH, int DIMENSION>
+template <class LAUNCH, int WIDTH, int DIMENSION, bool PAIRS = false>
 static enum gpumc_status
 ising_multispin_by_signs(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
   return sweep->disorder.signs != NULL
-             ? ising_multispin_by_rule<LAUNCH, WIDTH, DIMENSION, true>(sweep, error)
-             : ising_multispin_by_rule<LAUNCH, WIDTH, DIMENSION, false>(sweep, error);
+             ? ising_multispin_by_rule<LAUNCH, WIDTH, DIMENSION, true, PAIRS>(sweep, error)
+             : ising_multispin_by_rule<LAUNCH, WIDTH, DIMENSION, false, PAIRS>(sweep, error);
 }
 
 /* Calls LAUNCH::launch<KIND>(sweep, error) for the kind of the sweep; !`each` only for uniform

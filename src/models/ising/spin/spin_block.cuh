@@ -44,7 +44,7 @@ ising_spin_periodic_window(const struct ising_spin_gpu_lattice *lattice, const u
 }
 
 /* Returns the bits of word w that are spins. */
-__device__ static inline uint32_t
+GPUMC_HOST_DEVICE static inline uint32_t
 ising_spin_valid(const struct ising_spin_gpu_lattice *lattice, uint32_t w)
 {
   const uint32_t start = w * ISING_SPIN_WORD_BITS;

@@ -63,7 +63,7 @@ ising_spin_signs(const struct ising_spin_gpu_lattice *lattice, const uint8_t *sa
   return (const uint32_t *)sample + (colour * slots + slot) * ising_spin_words(lattice);
 }
 
-__device__ static inline const int32_t *
+GPUMC_HOST_DEVICE static inline const int32_t *
 ising_spin_terms(const struct ising_spin_gpu_lattice *lattice, const uint8_t *sample,
                  uint32_t colour, uint32_t slot)
 {
@@ -108,14 +108,14 @@ ising_spin_class(const struct ising_spin_classes *classes, uint32_t bit)
 /* Returns the local field of the spin at `place` of block `block`, in quanta. NUMBER: float or
  * int64_t. */
 template <typename NUMBER>
-__device__ static inline NUMBER
+GPUMC_HOST_DEVICE static inline NUMBER
 ising_spin_field(const struct ising_spin_gpu_lattice *lattice, const uint8_t *sample,
                  uint32_t colour, uint32_t block, uint32_t place,
                  const struct ising_spin_near *near)
 {
   const size_t at = place * (size_t)lattice->blocks + block;
   NUMBER field = (NUMBER)ising_spin_terms(lattice, sample, colour, 2 * lattice->dimension)[at];
-#pragma unroll
+  GPUMC_UNROLL
   for (uint32_t n = 0; n < GPUMC_NEIGHBOURS_MAXIMUM; n++)
     if (n < 2 * lattice->dimension) {
       const NUMBER coupling = (NUMBER)ising_spin_terms(lattice, sample, colour, n)[at];
@@ -136,6 +136,17 @@ struct ising_spin_update {
   uint32_t start[ISING_SPIN_WORDS];
 };
 
+/* Decides a spin by the exact sum of its terms. */
+GPUMC_HOST_DEVICE static inline bool
+ising_spin_decide_summed(const struct ising_spin_gpu_lattice *lattice,
+                         const struct ising_run_rule *rule, const uint8_t *sample, uint32_t colour,
+                         uint32_t block, const struct ising_spin_near *near, uint32_t place,
+                         uint32_t start, uint32_t number)
+{
+  const int64_t field = ising_spin_field<int64_t>(lattice, sample, colour, block, place, near);
+  return ising_spin_flips(&rule->exact, rule->start == 0, field, start, number);
+}
+
 /* Decides what single precision leaves open. Finds the neighbours again in a function of its own,
  * so that nothing is kept for it. */
 static __device__ __noinline__ bool
@@ -146,8 +157,8 @@ ising_spin_decide_exactly(const struct ising_spin_gpu_lattice *lattice,
 {
   const struct ising_spin_near near = ising_spin_near_of(
       lattice, other, colour, block * ISING_SPIN_WORDS + place / ISING_SPIN_WORD_BITS);
-  const int64_t field = ising_spin_field<int64_t>(lattice, sample, colour, block, place, &near);
-  return ising_spin_flips(&rule->exact, rule->start == 0, field, start, number);
+  return ising_spin_decide_summed(lattice, rule, sample, colour, block, &near, place, start,
+                                  number);
 }
 
 /* Returns whether the spin at bit `bit` of word i of the block flips. */

@@ -64,6 +64,32 @@ static void pack_terms(const struct ising_spin_gpu_lattice *lattice, const int32
           from[slot * stride + k];
 }
 
+static void pack_lane_terms(const struct ising_spin_gpu_lattice *lattice, const int32_t *from,
+                            size_t stride, struct ising_lane_terms *to)
+{
+  const size_t neighbours = 2 * lattice->dimension;
+  for (size_t colour = 0; colour < 2; colour++)
+    for (size_t k = 0; k < lattice->colour; k++) {
+      const int32_t *terms = from + colour * (neighbours + 1) * stride + k;
+      struct ising_lane_terms *site = &to[colour * ISING_SPIN_BLOCK * lattice->blocks + k];
+      int64_t sum = terms[neighbours * stride];
+      site->twice_field = 2.0f * (float)terms[neighbours * stride];
+      for (size_t n = 0; n < neighbours; n++) {
+        site->twice[n] = 2.0f * (float)terms[n * stride];
+        sum += terms[n * stride];
+      }
+      site->all_apart = -(float)sum;
+    }
+}
+
+void ising_spin_pack_terms(const struct ising_spin_gpu_lattice *lattice, const int32_t *from,
+                           size_t stride, uint8_t *to)
+{
+  pack_terms(lattice, from, stride, (int32_t *)to);
+  pack_lane_terms(lattice, from, stride,
+                  (struct ising_lane_terms *)(to + ising_spin_terms_bytes(lattice)));
+}
+
 static void pack(const struct gpumc_model *model, const struct ising_spin_samples *samples,
                  const void *from, size_t count, size_t lanes, void *to)
 {
@@ -72,8 +98,8 @@ static void pack(const struct gpumc_model *model, const struct ising_spin_sample
   (void)lanes;
   if (samples->kind == ISING_SPIN_SIGNS)
     pack_signs(&lattice, from, samples->stride, to);
-  else
-    pack_terms(&lattice, from, samples->stride, to);
+  if (samples->kind == ISING_SPIN_TERMS)
+    ising_spin_pack_terms(&lattice, from, samples->stride, to);
 }
 
 /* Returns the bytes of messages between strips. */
@@ -99,7 +125,7 @@ tables_layout_of(const struct gpumc_model *model, const struct gpumc_ensemble_pl
   if (kind == ISING_SPIN_SIGNS)
     layout.group_bytes = slots * words_of(&lattice) * sizeof(uint32_t);
   if (kind == ISING_SPIN_TERMS)
-    layout.group_bytes = slots * ISING_SPIN_BLOCK * lattice.blocks * sizeof(int32_t);
+    layout.group_bytes = ising_spin_packed_bytes(&lattice);
   return layout;
 }
 
@@ -313,7 +339,22 @@ static enum gpumc_status measure_clusters(struct gpumc_ensemble *ensemble, const
                                    time, channel, error);
 }
 
-/* Sweeps and measures what sweeps do, of few replicas with each of them spread out. */
+static bool has_fields(const struct gpumc_ensemble *ensemble)
+{
+  return ising_parameters(ensemble->model)->field != 0.0 ||
+         ising_disorder_traits(ensemble->model).fields || ensemble->plan.moved == ISING_FIELD;
+}
+
+/* With each replica on one multiprocessor, or a launch for each colour. */
+static enum gpumc_status
+sweep_local(const struct ising_spin_gpu_sweep *sweep, struct gpumc_error *error)
+{
+  return ising_spin_fits(&sweep->replicas) ? ising_spin_sweep_shared(sweep, error)
+                                           : ising_spin_sweep_global(sweep, error);
+}
+
+/* Sweeps and measures what sweeps do: many replicas with terms by lanes, few of any kind with each
+ * of them spread out. */
 static enum gpumc_status sweep_spins(struct gpumc_ensemble *ensemble,
                                      struct ising_spin_gpu_sweep *sweep, struct gpumc_error *error)
 {
@@ -321,9 +362,10 @@ static enum gpumc_status sweep_spins(struct gpumc_ensemble *ensemble,
   const uint32_t sweeps = sweep->sweeps;
   const struct ising_channels channels = sweep->channels;
   struct ising_spin_replicas *replicas = &sweep->replicas;
+  if (sweep->mode == ISING_SPIN_BY_TERMS && ising_spin_fits_lanes(replicas))
+    return ising_spin_sweep_lanes(sweep, error);
   if (!ising_spin_spread(sweep, plan->runs * plan->capacity))
-    return ising_spin_fits(replicas) ? ising_spin_sweep_shared(sweep, error)
-                                     : ising_spin_sweep_global(sweep, error);
+    return sweep_local(sweep, error);
   if (sweeps == 0)
     return ising_spin_measure_global(sweep, error);
   replicas->strips.mail = mail_of(ensemble);
@@ -352,6 +394,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
       .replicas = replicas_of(ensemble),
       .tables = tables_of(ensemble),
       .mode = mode_of(ensemble),
+      .fields = has_fields(ensemble),
       .sweeps = sweeps,
   };
   if (arguments.mode <= ISING_SPIN_FIELD)

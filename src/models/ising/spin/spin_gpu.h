@@ -10,6 +10,7 @@
 #include "models/ising/ising_channels.h"
 #include "models/ising/spin/spin_tables_gpu.h"
 #include "models/lattice/batch.h"
+#include "models/lattice/checkerboard.h"
 #include "models/lattice/divisor.h"
 #include "models/lattice/strips.h"
 
@@ -38,6 +39,12 @@ struct ising_spin_gpu_lattice {
   const struct ising_spin_plane_masks *plane_masks;
 };
 
+/* The sum of the terms of a spin s is all_apart, plus `twice` the couplings with its neighbours
+ * that are like it, plus twice_field if it is up: in quanta, rounded to single precision. */
+struct ising_lane_terms {
+  float twice[GPUMC_NEIGHBOURS_MAXIMUM], all_apart, twice_field;
+};
+
 /* The modes of a sweep. PLAIN and FIELD, which are numbers of comparisons, are for square lattices
  * without disorder; PLAIN is Metropolis without a field, where the classes 0 and 4, 1 and 3 are
  * alike, the spins to be compared opposite, and class 2 needs no comparison. CLASSES: everything
@@ -48,6 +55,21 @@ enum ising_spin_mode {
   ISING_SPIN_CLASSES,
   ISING_SPIN_BY_TERMS
 };
+
+/* Returns the size of a sample's whole terms. */
+GPUMC_HOST_DEVICE static inline size_t
+ising_spin_terms_bytes(const struct ising_spin_gpu_lattice *lattice)
+{
+  return 2 * (2 * (size_t)lattice->dimension + 1) * ISING_SPIN_BLOCK * lattice->blocks *
+         sizeof(int32_t);
+}
+
+/* and with those of the lanes after them. */
+static inline size_t ising_spin_packed_bytes(const struct ising_spin_gpu_lattice *lattice)
+{
+  return ising_spin_terms_bytes(lattice) +
+         2 * ISING_SPIN_BLOCK * (size_t)lattice->blocks * sizeof(struct ising_lane_terms);
+}
 
 /* words[runs][capacity][colour 2][blocks][2], device memory. */
 struct ising_spin_replicas {
@@ -64,12 +86,14 @@ struct ising_spin_replicas {
 /* `sweeps` may be 0. PLAIN and FIELD: `rule` is that of all runs, unless each has its own, as in
  * all other modes; only they measure `channels`. Samples, a group for each sample: with
  * ISING_SPIN_SIGNS words [colour][2d + 1][words of a colour], with ISING_SPIN_TERMS [colour][2d +
- * 1][place in block][block], the neighbours and then the field. */
+ * 1][place in block][block], the neighbours and then the field, after which come struct
+ * ising_lane_terms [colour][blocks][place in block]. */
 struct ising_spin_gpu_sweep {
   struct ising_spin_replicas replicas;
   struct ising_tables tables;
   enum ising_spin_mode mode;
   uint32_t each_its_own;
+  uint32_t fields; /* BY_TERMS: not all of them are 0 */
   struct ising_rule rule;
   struct ising_channels channels;
   uint32_t sweeps;
@@ -86,10 +110,20 @@ struct ising_spin_transfer {
   struct lattice_portable portable;
 };
 
+/* Packs a sample's terms from[colour][2d + 1][stride] (struct ising_spin_sample), zeroed before:
+ * ising_spin_packed_bytes. */
+void ising_spin_pack_terms(const struct ising_spin_gpu_lattice *lattice, const int32_t *from,
+                           size_t stride, uint8_t *to);
+
 /* Sweeps and measurement of replicas that fit into shared memory; returns whether they do. */
 int ising_spin_fits(const struct ising_spin_replicas *replicas);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_spin_sweep_shared(const struct ising_spin_gpu_sweep *arguments, struct gpumc_error *error);
+/* The same BY_TERMS with a lane of a warp for each replica (spin_lane.cuh); the first returns
+ * whether their columns fit and this is faster. */
+int ising_spin_fits_lanes(const struct ising_spin_replicas *replicas);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_spin_sweep_lanes(const struct ising_spin_gpu_sweep *arguments, struct gpumc_error *error);
 /* The same from global memory. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_spin_sweep_global(const struct ising_spin_gpu_sweep *arguments, struct gpumc_error *error);
