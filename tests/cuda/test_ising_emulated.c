@@ -103,9 +103,14 @@ static void open_lanes(const struct ising_shape *shape, const struct ising_feeli
   lanes->rows = zeroed(words, sizeof *lanes->rows);
   lanes->planes = zeroed(words, sizeof *lanes->planes);
   lanes->job = (struct ising_lane_emulated){
-      .lattice = {(uint32_t)lattice->dimension, (uint32_t)lattice->row, (uint32_t)lattice->length_y,
-                  (uint32_t)lattice->plane, (uint32_t)lattice->colour, blocks, lanes->rows,
-                  lanes->planes},
+      .lattice = {.dimension = (uint32_t)lattice->dimension,
+                  .row = (uint32_t)lattice->row,
+                  .height = (uint32_t)lattice->length_y,
+                  .plane = (uint32_t)lattice->plane,
+                  .colour = (uint32_t)lattice->colour,
+                  .blocks = blocks,
+                  .masks = lanes->rows,
+                  .plane_masks = lanes->planes},
       .random = lanes->reference.random,
       .fields = feeling->field != 0.0 || feeling->width != 0.0,
       .columns = zeroed(2 * words * LANES, sizeof(uint32_t)),

@@ -185,7 +185,8 @@ static void too_few_rounds(void **state)
 {
   (void)state;
   const struct found found = look(CONTROL_ROUNDS);
-  assert_true(found.neighbours > largest && found.avalanche > largest);
+  assert_true(found.frequencies > largest && found.neighbours > largest);
+  assert_true(found.avalanche > largest && found.pairs > largest);
 }
 
 /* The numbers above are those that sweeps draw. */

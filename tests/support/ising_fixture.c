@@ -112,6 +112,7 @@ create(struct ising_fixture *fixture, const struct ising_case *with, struct gpum
       .sample_by_run = with->samples > 0,
       .moved = with->moved,
       .clusters = with->exchanges_clusters,
+      .copies = with->runs % 2 == 1, /* both ways of `gather` */
       .channels = with->measures_clusters ? ISING_CHANNELS : ISING_STATE_CHANNELS,
       .fixes = with->fixes,
       .fixed = {with->fixed[ISING_BETA], with->fixed[ISING_FIELD]},

@@ -1,8 +1,9 @@
-/* Threads beside the one that uses a GPU. */
+/* Background threads of a GPU. */
 #include "core/device/beside_gpu.h"
 
 #include <cuda_runtime_api.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,10 +36,15 @@ void gpumc_gpu_beside(struct gpumc_device *device, void (*work)(const void *argu
   beside->work = work;
   if (bytes > 0)
     memcpy(beside->argument, argument, bytes);
+  /* Signals are for the threads that wait for them. */
+  sigset_t all, before;
+  (void)sigfillset(&all);
+  (void)pthread_sigmask(SIG_SETMASK, &all, &before);
   if (pthread_create(&beside->thread, NULL, run, beside) == 0)
     device->beside = beside;
   else
     free(beside);
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void gpumc_gpu_beside_end(struct gpumc_device *device)

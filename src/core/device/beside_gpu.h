@@ -1,5 +1,5 @@
-/* Work for a GPU in a thread of the host beside everything else: loading the code of kernels, for
- * which the first launch of each would have to wait.
+/* Work for a GPU in a background thread of the host: loading the code of kernels, for which the
+ * first launch of each would have to wait.
  *
  *   gpumc_gpu_beside(device, load, &what, sizeof what);    in `create` of a kernel or an algorithm
  */

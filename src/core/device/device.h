@@ -122,7 +122,7 @@ struct gpumc_device {
   int multiprocessors;
   size_t shared_bytes;              /* shared memory that one block may have */
   void *events;                     /* of its stages */
-  void *beside;                     /* threads that work beside (beside_gpu.h); NULL: none */
+  void *beside;                     /* background threads (beside_gpu.h); NULL: none */
   struct gpumc_stopwatch stopwatch; /* for the stages of a CPU */
   struct gpumc_transfer *transfer;  /* transfers to other processes (transfer.h); NULL: none yet */
   uint32_t block_threads; /* threads of a block; 0: each kernel's own choice. Does not affect

@@ -12,8 +12,9 @@ enum {
   RUNS_MAXIMUM = 65535,     /* of a batch: a dimension of CUDA's grid */
 };
 
-/* Replicas that take more than this are copied in place: memory for twice as many matters more. */
-static const size_t spare_bytes_most = (size_t)4 << 30;
+/* Replicas that take more than this are copied in place: memory for twice as many matters more, and
+ * every GPU that kernels run on has twice this. */
+static const size_t spare_bytes_most = (size_t)1 << 30;
 
 static size_t smaller(size_t a, size_t b)
 {
@@ -330,8 +331,8 @@ enum gpumc_status lattice_gpu_gather(struct gpumc_ensemble *ensemble, const uint
 enum gpumc_status lattice_gpu_exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap,
                                        struct gpumc_error *error)
 {
+  GPUMC_TRY(lattice_gpu_settle(ensemble, error));
   struct lattice_copy arguments = copy_of(ensemble);
-  assert(lattice_gpu_storage_of(ensemble)->parent == NULL);
   arguments.swap = swap;
   return lattice_swap_replicas(&arguments, error);
 }

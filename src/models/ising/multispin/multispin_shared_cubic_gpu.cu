@@ -24,6 +24,5 @@ enum gpumc_status ising_multispin_sweep_shared_cubic(const struct ising_multispi
 
 void ising_multispin_load_shared_cubic(const struct ising_multispin_sweep *sweep)
 {
-  struct gpumc_error error;
-  (void)dispatch<shared_code>(sweep, &error);
+  (void)dispatch<shared_code>(sweep, NULL);
 }

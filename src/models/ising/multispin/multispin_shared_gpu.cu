@@ -20,11 +20,10 @@ ising_multispin_sweep_shared(const struct ising_multispin_sweep *sweep, struct g
 void ising_multispin_load_shared(const struct ising_multispin_sweep *sweep)
 {
   struct ising_multispin_sweep other = *sweep;
-  struct gpumc_error error;
   if (sweep->replicas.dimension == 3) {
     ising_multispin_load_shared_cubic(sweep);
     return;
   }
   for (other.rule.zeros = 0; other.rule.zeros <= 4; other.rule.zeros += 2)
-    (void)ising_multispin_dispatch<shared_code, 2>(&other, &error);
+    (void)ising_multispin_dispatch<shared_code, 2>(&other, NULL);
 }

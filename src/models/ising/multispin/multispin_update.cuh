@@ -21,8 +21,9 @@ struct ising_multispin_colour {
   uint32_t number;                                 /* 0 or 1 */
   uint32_t first_word;                             /* of `sites`, in the counters */
   uint32_t begin, end;                             /* the words that are updated, k */
-  uint32_t groups, stride; /* there are, of those; words from one to the next, */
-  size_t signs_stride;     /* and of their signs */
+  uint32_t groups;                                 /* that are updated together */
+  uint32_t stride;                                 /* words from a group to the next */
+  size_t signs_stride;                             /* the same for their signs */
 };
 
 /* Returns the signs of group g; there are some even if the group is missing. */

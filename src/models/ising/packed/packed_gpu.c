@@ -154,10 +154,10 @@ static uint32_t block_of(const struct gpumc_device *device)
   return asked > 0 ? asked : ISING_PACKED_THREADS;
 }
 
-/* What decides about strips, by rates of an H200: the words of a colour that a multiprocessor
- * updates in the time by which two launches are longer than two exchanges of messages, and in that
- * of two exchanges (1 us); the words that a strip has at least, since fewer take no less time, and
- * those from which on a thread takes several at once; and the most threads. */
+/* What decides about strips, by rates of an H200, as words of a colour that a multiprocessor
+ * updates in that time: two launches less two exchanges of messages; two exchanges (1 us). Then the
+ * words that a strip has at least, since fewer take no less time, and those from which on a thread
+ * takes several at once; and the most threads. */
 enum {
   WORDS_OF_LAUNCH = 2600,
   WORDS_OF_EXCHANGE = 250,

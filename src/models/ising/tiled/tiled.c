@@ -140,6 +140,10 @@ enum {
   SIDE_3D_MAXIMUM = 16,
 };
 
+_Static_assert(SIDE_3D_MAXIMUM *SIDE_3D_MAXIMUM / 2 <= 4 * ISING_TILED_ZEROS &&
+                   SIDE_2D_MAXIMUM / 2 <= 4 * ISING_TILED_ZEROS,
+               "the zeros before and after a colour are as long as a plane, or a line, of a tile");
+
 static bool divides(const struct gpumc_checkerboard *lattice, size_t tile)
 {
   return lattice->length_x % (2 * tile) == 0 && lattice->length_y % (2 * tile) == 0 &&

@@ -3,8 +3,8 @@
  * the steps are so short that separate launches take twice as long. */
 #include <cooperative_groups.h>
 
-#include "algorithms/pa/pa_resample_gpu.cuh"
-#include "algorithms/pa/pa_survey_gpu.cuh"
+#include "algorithms/pa/gpu/pa_resample_gpu.cuh"
+#include "algorithms/pa/gpu/pa_survey_gpu.cuh"
 #include "core/device/beside_gpu.h"
 #include "core/device/cuda_error.h"
 

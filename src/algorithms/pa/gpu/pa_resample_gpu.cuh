@@ -137,7 +137,8 @@ demand_and_supply(const struct gpumc_launch &grid, const struct pa_work &work)
 
 /* The same in a launch of all steps of an undivided population: every block adds up the demand and
  * supply of consecutive replicas of its run, and then of those before each of them. The sums of the
- * blocks are where parents will be. */
+ * blocks are where parents will be: copies by those of the step before have been made, since a
+ * sweep is at least one call, even of no sweeps. */
 struct scanned_part {
   size_t m, first, end; /* run, replicas */
   uint64_t *sums;       /* [blocks of the run] */
