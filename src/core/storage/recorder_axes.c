@@ -125,9 +125,11 @@ static enum gpumc_status write_axis(const struct gpumc_hdf5_file *file, hid_t ty
     GPUMC_TRY_OUT(status, gpumc_hdf5_error(file, error, "use %s as an axis", axis->path));
   if (known > 0)
     GPUMC_TRY_OUT(status, add_earlier(file, data, type, axis, error));
-  GPUMC_TRY_OUT(status, set_word(file, data, axis->path, "CLASS", "DIMENSION_SCALE", error));
-  GPUMC_TRY_OUT(status, set_word(file, data, axis->path, "NAME",
-                                 slash != NULL ? slash + 1 : axis->path, error));
+  if (known == 0) {
+    GPUMC_TRY_OUT(status, set_word(file, data, axis->path, "CLASS", "DIMENSION_SCALE", error));
+    GPUMC_TRY_OUT(status, set_word(file, data, axis->path, "NAME",
+                                   slash != NULL ? slash + 1 : axis->path, error));
+  }
   status = set_list(file, data, axis->path, "REFERENCE_LIST", type, axis->count, axis->references,
                     error);
 out:
@@ -180,12 +182,12 @@ enum gpumc_status gpumc_axes_attach(struct gpumc_axes *axes, const struct gpumc_
   hobj_ref_t addresses[GPUMC_DATASET_RANK_MAXIMUM], own;
   bool any = false;
   assert(rank <= GPUMC_DATASET_RANK_MAXIMUM);
-  if (H5Rcreate(&own, data, ".", H5R_OBJECT, -1) < 0)
-    return gpumc_hdf5_error(file, error, "find %s", where);
   for (size_t d = 0; d < rank; d++) {
     struct gpumc_axis *axis;
     if (paths[d] == NULL)
       continue;
+    if (!any && H5Rcreate(&own, data, ".", H5R_OBJECT, -1) < 0)
+      return gpumc_hdf5_error(file, error, "find %s", where);
     GPUMC_TRY(find_axis(axes, file, paths[d], &axis, error));
     struct reference *reference = add_reference(axis);
     if (reference == NULL)
