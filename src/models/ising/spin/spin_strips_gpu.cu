@@ -44,8 +44,8 @@ struct common {
   const struct ising_run_rule *run_rule;
   const uint8_t *sample;
   struct ising_spin_lane lane;
-  uint32_t first, step,
-      rounds; /* the first of the thread's blocks, and how many, in so many steps */
+  /* Blocks of the calling thread: first, first + step, .., of which there are `rounds`. */
+  uint32_t first, step, rounds;
 };
 
 /* Sets what is the calling thread's. */
