@@ -15,11 +15,6 @@ struct ising_spin_neighbours {
   uint32_t valid;
 };
 
-__device__ static inline uint32_t ising_spin_words(const struct ising_spin_gpu_lattice *lattice)
-{
-  return ISING_SPIN_WORDS * lattice->blocks;
-}
-
 /* Returns 32 bits from bit `shift` of word i on; 0 beyond the colour's words. */
 __device__ static inline uint32_t
 ising_spin_window(const uint32_t *words, uint32_t n_words, uint32_t i, uint32_t shift)

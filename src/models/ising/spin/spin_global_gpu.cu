@@ -1,8 +1,8 @@
-/* Sweeps and measurement of the spin kernel in global memory, for replicas that do not fit into
- * shared memory: a launch for each colour of each sweep. */
+/* Sweeps of the spin kernel in global memory, for replicas that do not fit into shared memory: a
+ * launch for each colour of each sweep. */
 #include "models/ising/spin/spin_general.cuh"
 
-enum { WARP = 32, THREADS = 128, MEASURE_THREADS = 512, THREADS_MAXIMUM = 1024 };
+enum { WARP = 32, THREADS = 128, THREADS_MAXIMUM = 1024 };
 
 static __device__ inline uint32_t *
 replica_words(const struct ising_spin_replicas *replicas, size_t element)
@@ -64,34 +64,12 @@ static update_kernel *choose_kernel(const struct ising_spin_gpu_sweep *arguments
   return update_colour<ROUNDS, ISING_SPIN_BY_TERMS, true>;
 }
 
-static __global__ void __launch_bounds__(THREADS_MAXIMUM, 1)
-    measure_global(const __grid_constant__ struct ising_spin_gpu_sweep arguments)
+static uint32_t choose_threads(const struct ising_spin_replicas *replicas)
 {
-  const struct lattice_batch *batch = &arguments.replicas.batch;
-  if (blockIdx.x >= batch->size[blockIdx.y])
-    return;
-  const size_t element = blockIdx.y * batch->capacity + blockIdx.x;
-  const struct ising_spin_share share = {threadIdx.x, blockDim.x, UINT32_MAX, 1};
-  ising_spin_measure(&arguments.replicas.lattice, &arguments.channels, share,
-                     replica_words(&arguments.replicas, element), element);
-}
-
-static uint32_t choose_threads(const struct ising_spin_replicas *replicas, uint32_t preferred)
-{
-  const uint32_t wanted = replicas->block_threads > 0 ? replicas->block_threads : preferred;
+  const uint32_t wanted = replicas->block_threads > 0 ? replicas->block_threads : THREADS;
   if (wanted >= THREADS_MAXIMUM)
     return THREADS_MAXIMUM;
   return wanted < WARP ? (uint32_t)WARP : wanted / WARP * WARP;
-}
-
-extern "C" enum gpumc_status
-ising_spin_measure_global(const struct ising_spin_gpu_sweep *arguments, struct gpumc_error *error)
-{
-  const struct lattice_batch *batch = &arguments->replicas.batch;
-  measure_global<<<dim3((uint32_t)batch->capacity, batch->runs),
-                   choose_threads(&arguments->replicas, MEASURE_THREADS), 0,
-                   (cudaStream_t)batch->stream>>>(*arguments);
-  return GPUMC_CUDA_LAUNCHED("measure_global", error);
 }
 
 extern "C" enum gpumc_status
@@ -100,7 +78,7 @@ ising_spin_sweep_global(const struct ising_spin_gpu_sweep *arguments, struct gpu
   const struct lattice_batch *batch = &arguments->replicas.batch;
   update_kernel *kernel =
       batch->rounds == 7 ? choose_kernel<7>(arguments) : choose_kernel<10>(arguments);
-  const uint32_t threads = choose_threads(&arguments->replicas, THREADS);
+  const uint32_t threads = choose_threads(&arguments->replicas);
   const uint32_t chunks = (uint32_t)lattice_parts(arguments->replicas.lattice.blocks, threads);
   const dim3 grid((uint32_t)batch->capacity * chunks, batch->runs);
   cudaStream_t stream = (cudaStream_t)batch->stream;
@@ -109,6 +87,5 @@ ising_spin_sweep_global(const struct ising_spin_gpu_sweep *arguments, struct gpu
       kernel<<<grid, threads, 0, stream>>>(*arguments, chunks, colour, batch->time + s);
       GPUMC_TRY(GPUMC_CUDA_LAUNCHED("update_colour", error));
     }
-  return ising_wanted(&arguments->channels) ? ising_spin_measure_global(arguments, error)
-                                            : GPUMC_OK;
+  return GPUMC_OK;
 }

@@ -10,6 +10,10 @@
 #include "models/ising/spin/spin_exchange_gpu.h"
 #include "models/lattice/replicas_gpu.h"
 
+/* Replicas that may be measured in parts, blocks of threads for a multiprocessor, and the fewest
+ * words of a block. */
+enum { PARTED_REPLICAS = 1024, MEASURING_BLOCKS = 8, PART_WORDS = 256 };
+
 static struct ising_spin_gpu_lattice lattice_of(const struct gpumc_model *model)
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
@@ -25,69 +29,11 @@ static struct ising_spin_gpu_lattice lattice_of(const struct gpumc_model *model)
   };
 }
 
-static size_t words_of(const struct ising_spin_gpu_lattice *lattice)
-{
-  return (size_t)ISING_SPIN_WORDS * lattice->blocks;
-}
-
 /* Masks of rows, then of planes. */
 static size_t masks_bytes(const struct ising_spin_gpu_lattice *lattice)
 {
-  return words_of(lattice) *
+  return ising_spin_words(lattice) *
          (sizeof(struct ising_spin_row_masks) + sizeof(struct ising_spin_plane_masks));
-}
-
-/* Packs them bit by bit. */
-static void pack_signs(const struct ising_spin_gpu_lattice *lattice, const uint8_t *from,
-                       size_t stride, uint32_t *to)
-{
-  const size_t slots = 2 * lattice->dimension + 1, words = words_of(lattice);
-  for (size_t colour = 0; colour < 2; colour++)
-    for (size_t k = 0; k < lattice->colour; k++) {
-      const uint32_t signs = from[colour * stride + k];
-      for (size_t slot = 0; slot < slots; slot++) {
-        const size_t bit = slot + 1 < slots ? slot : ISING_FIELD_SIGN;
-        to[(colour * slots + slot) * words + k / ISING_SPIN_WORD_BITS] |=
-            (signs >> bit & 1) << k % ISING_SPIN_WORD_BITS;
-      }
-    }
-}
-
-/* Threads have consecutive blocks, and so their terms are consecutive. */
-static void pack_terms(const struct ising_spin_gpu_lattice *lattice, const int32_t *from,
-                       size_t stride, int32_t *to)
-{
-  const size_t slots = 2 * (2 * lattice->dimension + 1), blocks = lattice->blocks;
-  for (size_t slot = 0; slot < slots; slot++)
-    for (size_t k = 0; k < lattice->colour; k++)
-      to[slot * ISING_SPIN_BLOCK * blocks + k % ISING_SPIN_BLOCK * blocks + k / ISING_SPIN_BLOCK] =
-          from[slot * stride + k];
-}
-
-static void pack_lane_terms(const struct ising_spin_gpu_lattice *lattice, const int32_t *from,
-                            size_t stride, struct ising_lane_terms *to)
-{
-  const size_t neighbours = 2 * lattice->dimension;
-  for (size_t colour = 0; colour < 2; colour++)
-    for (size_t k = 0; k < lattice->colour; k++) {
-      const int32_t *terms = from + colour * (neighbours + 1) * stride + k;
-      struct ising_lane_terms *site = &to[colour * ISING_SPIN_BLOCK * lattice->blocks + k];
-      int64_t sum = terms[neighbours * stride];
-      site->twice_field = 2.0f * (float)terms[neighbours * stride];
-      for (size_t n = 0; n < neighbours; n++) {
-        site->twice[n] = 2.0f * (float)terms[n * stride];
-        sum += terms[n * stride];
-      }
-      site->all_apart = -(float)sum;
-    }
-}
-
-void ising_spin_pack_terms(const struct ising_spin_gpu_lattice *lattice, const int32_t *from,
-                           size_t stride, uint8_t *to)
-{
-  pack_terms(lattice, from, stride, (int32_t *)to);
-  pack_lane_terms(lattice, from, stride,
-                  (struct ising_lane_terms *)(to + ising_spin_terms_bytes(lattice)));
 }
 
 static void pack(const struct gpumc_model *model, const struct ising_spin_samples *samples,
@@ -97,7 +43,7 @@ static void pack(const struct gpumc_model *model, const struct ising_spin_sample
   (void)count;
   (void)lanes;
   if (samples->kind == ISING_SPIN_SIGNS)
-    pack_signs(&lattice, from, samples->stride, to);
+    ising_spin_pack_signs(&lattice, from, samples->stride, to);
   if (samples->kind == ISING_SPIN_TERMS)
     ising_spin_pack_terms(&lattice, from, samples->stride, to);
 }
@@ -110,7 +56,20 @@ static size_t mail_bytes(const struct gpumc_model *model, const struct gpumc_ens
                                    ising_spin_edge(&lattice));
 }
 
-/* The table's own part: masks, mail, then what cluster moves take. */
+/* Returns the replicas of which blocks of threads may measure parts: more of them, a block each,
+ * are enough for any GPU. */
+static size_t measured_in_parts(const struct gpumc_ensemble_plan *plan)
+{
+  const size_t replicas = plan->runs * plan->capacity;
+  return replicas <= PARTED_REPLICAS ? replicas : 0;
+}
+
+static size_t sums_bytes(const struct gpumc_ensemble_plan *plan)
+{
+  return measured_in_parts(plan) * sizeof(struct ising_spin_sums);
+}
+
+/* The table's own part: masks, mail, sums of measurements, then what cluster moves take. */
 static struct ising_tables_layout
 tables_layout_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
@@ -118,12 +77,12 @@ tables_layout_of(const struct gpumc_model *model, const struct gpumc_ensemble_pl
   const enum ising_spin_kind kind = ising_spin_kind(model);
   const size_t slots = 2 * (2 * lattice.dimension + 1);
   struct ising_tables_layout layout = {.own_bytes = masks_bytes(&lattice) +
-                                                    mail_bytes(model, plan) +
+                                                    mail_bytes(model, plan) + sums_bytes(plan) +
                                                     ising_cluster_table_bytes(model, plan),
                                        .lanes = 1,
                                        .pack = pack};
   if (kind == ISING_SPIN_SIGNS)
-    layout.group_bytes = slots * words_of(&lattice) * sizeof(uint32_t);
+    layout.group_bytes = slots * ising_spin_words(&lattice) * sizeof(uint32_t);
   if (kind == ISING_SPIN_TERMS)
     layout.group_bytes = ising_spin_packed_bytes(&lattice);
   return layout;
@@ -152,7 +111,7 @@ fill_masks(const struct gpumc_ensemble *ensemble, void *own, struct gpumc_error 
   GPUMC_TRY(gpumc_allocate(1, n, "masks of rows", &masks, error));
   struct ising_spin_row_masks *rows = masks;
   for (uint32_t k = 0; k < lattice.colour; k++)
-    mask_spin(&lattice, k, rows, (void *)(rows + words_of(&lattice)));
+    mask_spin(&lattice, k, rows, (void *)(rows + ising_spin_words(&lattice)));
   const enum gpumc_status status = device->ops->copy_to_device(device, own, masks, n, error);
   free(masks);
   return status;
@@ -164,16 +123,22 @@ static struct ising_tables tables_of(const struct gpumc_ensemble *ensemble)
   return ising_tables_of(ensemble, &layout);
 }
 
-/* Returns the parts of the table that are for messages between strips, and for cluster moves. */
+/* Returns the parts of the table that are for messages between strips, for sums, and for cluster
+ * moves. */
 static void *mail_of(const struct gpumc_ensemble *ensemble)
 {
   const struct ising_spin_gpu_lattice lattice = lattice_of(ensemble->model);
   return (unsigned char *)tables_of(ensemble).own + masks_bytes(&lattice);
 }
 
-static void *cluster_table(const struct gpumc_ensemble *ensemble)
+static void *sums_of(const struct gpumc_ensemble *ensemble)
 {
   return (unsigned char *)mail_of(ensemble) + mail_bytes(ensemble->model, &ensemble->plan);
+}
+
+static void *cluster_table(const struct gpumc_ensemble *ensemble)
+{
+  return (unsigned char *)sums_of(ensemble) + sums_bytes(&ensemble->plan);
 }
 
 /* Returns a description without replicas. */
@@ -195,7 +160,7 @@ static struct ising_spin_replicas replicas_of(const struct gpumc_ensemble *ensem
   replicas.words = lattice_gpu_storage_of(ensemble)->replicas;
   replicas.lattice.masks = tables_of(ensemble).own;
   replicas.lattice.plane_masks =
-      (const void *)(replicas.lattice.masks + words_of(&replicas.lattice));
+      (const void *)(replicas.lattice.masks + ising_spin_words(&replicas.lattice));
   return replicas;
 }
 
@@ -226,6 +191,9 @@ static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_erro
   const struct ising_tables_layout tables = tables_layout_of(ensemble->model, &ensemble->plan);
   GPUMC_TRY(ising_tables_fill(ensemble, &tables, error));
   GPUMC_TRY(ising_cluster_table_fill(ensemble, cluster_table(ensemble), error));
+  if (sums_bytes(&ensemble->plan) > 0)
+    GPUMC_TRY(ensemble->device->ops->fill(ensemble->device, sums_of(ensemble), 0,
+                                          sums_bytes(&ensemble->plan), error));
   return fill_masks(ensemble, tables_of(ensemble).own, error);
 }
 
@@ -234,7 +202,7 @@ static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_erro
 static size_t exchange_words(const struct gpumc_model *model)
 {
   const struct ising_spin_gpu_lattice lattice = lattice_of(model);
-  return (4 + 4 * (size_t)lattice.dimension) * words_of(&lattice);
+  return (4 + 4 * (size_t)lattice.dimension) * ising_spin_words(&lattice);
 }
 
 static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
@@ -302,17 +270,37 @@ static enum gpumc_status set_rules(struct gpumc_ensemble *ensemble, const double
   return GPUMC_OK;
 }
 
+/* Spreads a measurement of stored replicas over the GPU. */
+static struct ising_spin_gpu_measurement
+measurement_of(const struct gpumc_ensemble *ensemble, const struct ising_measured *measured)
+{
+  struct ising_spin_gpu_measurement measurement = {
+      .replicas = replicas_of(ensemble),
+      .tables = tables_of(ensemble),
+      .measured = *measured,
+      .parts = 1,
+      .sums = sums_of(ensemble),
+  };
+  const size_t words = 2 * ising_spin_words(&measurement.replicas.lattice);
+  const size_t most = lattice_parts(words, PART_WORDS);
+  const size_t blocks = (size_t)measurement.replicas.multiprocessors * MEASURING_BLOCKS;
+  const size_t wanted = blocks / (measured->runs * ensemble->plan.capacity);
+  if (measured_in_parts(&ensemble->plan) > 0 && wanted > 1)
+    measurement.parts = (uint32_t)(wanted < most ? wanted : most);
+  return measurement;
+}
+
 /* Measures the part of `channel` that the sweeps have not measured. */
-static enum gpumc_status measure_rest(const struct ising_spin_gpu_sweep *sweep, size_t runs,
+static enum gpumc_status measure_rest(const struct gpumc_ensemble *ensemble,
+                                      const struct ising_channels *by_sweeps,
                                       int64_t *const *channel, struct gpumc_error *error)
 {
-  struct ising_spin_gpu_measurement arguments = {sweep->replicas, sweep->tables,
-                                                 ising_measured_channels(runs, channel)};
-  struct ising_measured *measured = &arguments.measured;
-  if (sweep->mode <= ISING_SPIN_FIELD)
-    measured->energy = measured->spins = NULL;
-  if (measured->energy == NULL && measured->spins == NULL && measured->wave == NULL)
+  struct ising_measured measured = ising_measured_channels(ensemble->runs, channel);
+  if (ising_wanted(by_sweeps))
+    measured.energy = measured.spins = NULL;
+  if (measured.energy == NULL && measured.spins == NULL && measured.wave == NULL)
     return GPUMC_OK;
+  const struct ising_spin_gpu_measurement arguments = measurement_of(ensemble, &measured);
   return ising_spin_measure_stored(&arguments, error);
 }
 
@@ -346,28 +334,29 @@ static bool has_fields(const struct gpumc_ensemble *ensemble)
 }
 
 /* With each replica on one multiprocessor, or a launch for each colour. */
-static enum gpumc_status
-sweep_local(const struct ising_spin_gpu_sweep *sweep, struct gpumc_error *error)
+static enum gpumc_status sweep_local(struct ising_spin_gpu_sweep *sweep, struct gpumc_error *error)
 {
-  return ising_spin_fits(&sweep->replicas) ? ising_spin_sweep_shared(sweep, error)
-                                           : ising_spin_sweep_global(sweep, error);
+  if (ising_spin_fits(&sweep->replicas))
+    return ising_spin_sweep_shared(sweep, error);
+  sweep->channels = (struct ising_channels){0};
+  return ising_spin_sweep_global(sweep, error);
 }
 
-/* Sweeps and measures what sweeps do: many replicas with terms by lanes, few of any kind with each
- * of them spread out. */
+/* Sweeps, and leaves in `channels` what it has measured: many replicas with terms by lanes, few of
+ * any kind with each of them spread out. */
 static enum gpumc_status sweep_spins(struct gpumc_ensemble *ensemble,
                                      struct ising_spin_gpu_sweep *sweep, struct gpumc_error *error)
 {
   const struct gpumc_ensemble_plan *plan = &ensemble->plan;
   const uint32_t sweeps = sweep->sweeps;
-  const struct ising_channels channels = sweep->channels;
   struct ising_spin_replicas *replicas = &sweep->replicas;
   if (sweep->mode == ISING_SPIN_BY_TERMS && ising_spin_fits_lanes(replicas))
     return ising_spin_sweep_lanes(sweep, error);
   if (!ising_spin_spread(sweep, plan->runs * plan->capacity))
     return sweep_local(sweep, error);
-  if (sweeps == 0)
-    return ising_spin_measure_global(sweep, error);
+  if (sweeps == 0 || replicas->strips.count > 1)
+    sweep->channels = (struct ising_channels){0};
+  const struct ising_channels channels = sweep->channels;
   replicas->strips.mail = mail_of(ensemble);
   for (uint32_t done = 0; done < sweeps; done += sweep->sweeps) {
     const uint32_t left = sweeps - done;
@@ -405,7 +394,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
     GPUMC_TRY(sweep_spins(ensemble, &arguments, error));
   if (channel == NULL)
     return GPUMC_OK;
-  GPUMC_TRY(measure_rest(&arguments, ensemble->runs, channel, error));
+  GPUMC_TRY(measure_rest(ensemble, &arguments.channels, channel, error));
   return measure_clusters(ensemble, control, time, channel, error);
 }
 
@@ -413,9 +402,8 @@ static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, 
                                  size_t runs, int64_t *const overlap[GPUMC_PAIRS_MAXIMUM],
                                  struct gpumc_error *error)
 {
-  const struct ising_spin_gpu_measurement arguments = {
-      replicas_of(ensemble), tables_of(ensemble),
-      ising_measured_overlaps(first, second, runs, overlap)};
+  const struct ising_measured measured = ising_measured_overlaps(first, second, runs, overlap);
+  const struct ising_spin_gpu_measurement arguments = measurement_of(ensemble, &measured);
   return ising_spin_measure_stored(&arguments, error);
 }
 
@@ -424,7 +412,7 @@ static uint32_t exchange_threads(const struct gpumc_ensemble *ensemble,
                                  const struct ising_spin_gpu_lattice *lattice)
 {
   const size_t block = ensemble->device->block_threads;
-  const size_t asked = block > 0 ? block : 2 * words_of(lattice);
+  const size_t asked = block > 0 ? block : 2 * ising_spin_words(lattice);
   const size_t warps = lattice_parts(asked, ISING_SPIN_WORD_BITS);
   const size_t threads = warps * ISING_SPIN_WORD_BITS;
   return (uint32_t)(threads < ISING_EXCHANGE_THREADS ? threads : ISING_EXCHANGE_THREADS);

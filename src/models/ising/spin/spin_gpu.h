@@ -18,7 +18,13 @@
 extern "C" {
 #endif
 
-enum { ISING_SPIN_BLOCK = 64, ISING_SPIN_WORDS = 2, ISING_SPIN_WORD_BITS = 32 };
+enum {
+  ISING_SPIN_BLOCK = 64,
+  ISING_SPIN_WORDS = 2,
+  ISING_SPIN_WORD_BITS = 32,
+  ISING_SPIN_SUMS = 10, /* of a measurement */
+  ISING_SPIN_COLUMNS_BYTES = 256 << 10,
+};
 
 /* Which spins of a word are the first and the last of their row, and which are in odd rows. */
 struct ising_spin_row_masks {
@@ -56,6 +62,13 @@ enum ising_spin_mode {
   ISING_SPIN_BY_TERMS
 };
 
+/* Returns the words of a colour. */
+GPUMC_HOST_DEVICE static inline uint32_t
+ising_spin_words(const struct ising_spin_gpu_lattice *lattice)
+{
+  return ISING_SPIN_WORDS * lattice->blocks;
+}
+
 /* Returns the size of a sample's whole terms. */
 GPUMC_HOST_DEVICE static inline size_t
 ising_spin_terms_bytes(const struct ising_spin_gpu_lattice *lattice)
@@ -64,11 +77,24 @@ ising_spin_terms_bytes(const struct ising_spin_gpu_lattice *lattice)
          sizeof(int32_t);
 }
 
-/* and with those of the lanes after them. */
+/* Returns the shared memory of the columns of 32 replicas (spin_lane.cuh). */
+static inline size_t ising_spin_columns_bytes(const struct ising_spin_gpu_lattice *lattice)
+{
+  return 2 * (size_t)ising_spin_words(lattice) * ISING_SPIN_WORD_BITS * sizeof(uint32_t);
+}
+
+/* Whether samples have terms for lanes, since there may be a GPU with room for such columns. */
+static inline bool ising_spin_has_lanes(const struct ising_spin_gpu_lattice *lattice)
+{
+  return ising_spin_columns_bytes(lattice) <= ISING_SPIN_COLUMNS_BYTES;
+}
+
+/* Returns the size of a sample's terms, those of the lanes included. */
 static inline size_t ising_spin_packed_bytes(const struct ising_spin_gpu_lattice *lattice)
 {
-  return ising_spin_terms_bytes(lattice) +
-         2 * ISING_SPIN_BLOCK * (size_t)lattice->blocks * sizeof(struct ising_lane_terms);
+  const size_t of_lanes =
+      2 * ISING_SPIN_BLOCK * (size_t)lattice->blocks * sizeof(struct ising_lane_terms);
+  return ising_spin_terms_bytes(lattice) + (ising_spin_has_lanes(lattice) ? of_lanes : 0);
 }
 
 /* words[runs][capacity][colour 2][blocks][2], device memory. */
@@ -86,8 +112,8 @@ struct ising_spin_replicas {
 /* `sweeps` may be 0. PLAIN and FIELD: `rule` is that of all runs, unless each has its own, as in
  * all other modes; only they measure `channels`. Samples, a group for each sample: with
  * ISING_SPIN_SIGNS words [colour][2d + 1][words of a colour], with ISING_SPIN_TERMS [colour][2d +
- * 1][place in block][block], the neighbours and then the field, after which come struct
- * ising_lane_terms [colour][blocks][place in block]. */
+ * 1][place in block][block], the neighbours and then the field, after which may come struct
+ * ising_lane_terms [colour][blocks][place in block] (ising_spin_has_lanes). */
 struct ising_spin_gpu_sweep {
   struct ising_spin_replicas replicas;
   struct ising_tables tables;
@@ -99,10 +125,19 @@ struct ising_spin_gpu_sweep {
   uint32_t sweeps;
 };
 
+/* Sums of a replica that several blocks of threads measure; zero between measurements. */
+struct ising_spin_sums {
+  unsigned long long sum[ISING_SPIN_SUMS], parts;
+};
+
+/* `parts` blocks of threads share each replica; sums[measured.runs][capacity], device memory, if
+ * there are several. */
 struct ising_spin_gpu_measurement {
   struct ising_spin_replicas replicas;
   struct ising_tables tables;
   struct ising_measured measured;
+  uint32_t parts;
+  struct ising_spin_sums *sums;
 };
 
 struct ising_spin_transfer {
@@ -110,8 +145,11 @@ struct ising_spin_transfer {
   struct lattice_portable portable;
 };
 
-/* Packs a sample's terms from[colour][2d + 1][stride] (struct ising_spin_sample), zeroed before:
- * ising_spin_packed_bytes. */
+/* Packs a sample's signs from[colour][stride] (struct ising_spin_sample) bit by bit; `to`: zeroed
+ * before, as struct ising_spin_gpu_sweep has it. */
+void ising_spin_pack_signs(const struct ising_spin_gpu_lattice *lattice, const uint8_t *from,
+                           size_t stride, uint32_t *to);
+/* The same with terms from[colour][2d + 1][stride]: ising_spin_packed_bytes. */
 void ising_spin_pack_terms(const struct ising_spin_gpu_lattice *lattice, const int32_t *from,
                            size_t stride, uint8_t *to);
 
@@ -124,17 +162,15 @@ ising_spin_sweep_shared(const struct ising_spin_gpu_sweep *arguments, struct gpu
 int ising_spin_fits_lanes(const struct ising_spin_replicas *replicas);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_spin_sweep_lanes(const struct ising_spin_gpu_sweep *arguments, struct gpumc_error *error);
-/* The same from global memory. */
+/* Sweeps from global memory. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_spin_sweep_global(const struct ising_spin_gpu_sweep *arguments, struct gpumc_error *error);
-/* The same in shared memory with each replica spread over strips, lanes, or both: chooses them, all
- * but mail and tag, for `population` replicas of all runs, and returns whether that is useful. */
+/* Sweeps and measurement in shared memory with each replica spread over strips, lanes, or both:
+ * chooses them, all but mail and tag, for `population` replicas of all runs, and returns whether
+ * that is useful. Replicas in several strips are not measured. */
 int ising_spin_spread(struct ising_spin_gpu_sweep *arguments, size_t population);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_spin_sweep_strips(const struct ising_spin_gpu_sweep *arguments, struct gpumc_error *error);
-/* Measures PLAIN and FIELD alone. */
-GPUMC_MUST_CHECK enum gpumc_status
-ising_spin_measure_global(const struct ising_spin_gpu_sweep *arguments, struct gpumc_error *error);
 
 /* Returns the words of a colour that a strip needs of the ones beside it: up to a row away or, of a
  * cubic lattice, a plane, and so many more as bits are missing at the lattice's end. */

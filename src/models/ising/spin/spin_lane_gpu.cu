@@ -25,7 +25,7 @@ static struct spread choose_spread(const struct ising_spin_replicas *replicas)
   const size_t busy = (size_t)replicas->multiprocessors * WARPS_BUSY;
   const size_t groups = lattice_parts(replicas->batch.runs * replicas->batch.expected, WARP);
   const uint32_t blocks = replicas->lattice.blocks;
-  struct spread spread = {1, 1, sizeof(uint32_t) * WARP * 2 * ISING_SPIN_WORDS * blocks};
+  struct spread spread = {1, 1, ising_spin_columns_bytes(&replicas->lattice)};
   while (spread.parts < PARTS_MAXIMUM && spread.parts < blocks &&
          (spread.parts * (size_t)PART_BYTES < spread.group_bytes || spread.parts * groups < busy))
     spread.parts *= 2;
@@ -143,7 +143,7 @@ extern "C" int ising_spin_fits_lanes(const struct ising_spin_replicas *replicas)
 {
   const struct spread spread = choose_spread(replicas);
   const size_t population = replicas->batch.runs * replicas->batch.expected;
-  return spread.group_bytes <= replicas->shared_bytes &&
+  return ising_spin_has_lanes(&replicas->lattice) && spread.group_bytes <= replicas->shared_bytes &&
          (spread.parts >= replicas->lattice.blocks ||
           spread.parts * population >= (size_t)replicas->multiprocessors * WARPS_BUSY * WARP / 4);
 }

@@ -1,5 +1,7 @@
 /* Measurement of stored replicas of the spin kernel, for any lattice and disorder, or of products
- * of two: energies, spins, bonds, waves. One block of threads per replica. */
+ * of two: energies, spins, bonds, waves. A block of threads has a replica or, if there are few, a
+ * part of one; then its sums are added to those of the other parts and recorded in a launch more.
+ */
 #include "models/ising/spin/spin_general.cuh"
 #include "models/ising/spin/spin_tables_gpu.h"
 
@@ -7,6 +9,7 @@ enum { WARP = 32, THREADS = 256, AXES = 3 };
 
 /* Sums over the words of one thread, then of one replica. Signed ones are added as unsigned. */
 enum sum { UP, UNLIKE, ALONG, ENERGY, COSINE, SINE = COSINE + AXES, SUMS = SINE + AXES };
+static_assert((int)SUMS == (int)ISING_SPIN_SUMS, "the driver has room for them");
 
 /* The replica, and the one that it is multiplied with, or NULL. */
 struct pair {
@@ -147,6 +150,30 @@ static __device__ inline void record(const struct ising_spin_gpu_measurement *ar
   }
 }
 
+/* Adds the sums of a part of a replica to those of its other parts; returns whether that was the
+ * last, and then `all` has the sums of the replica. Called by a block of threads. */
+static __device__ inline bool
+add_part(struct ising_spin_sums *sums, uint32_t parts, unsigned long long all[SUMS])
+{
+  __shared__ bool last;
+  if (threadIdx.x < SUMS)
+    atomicAdd(&sums->sum[threadIdx.x], all[threadIdx.x]);
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0)
+    last = atomicAdd(&sums->parts, 1ull) + 1 == parts;
+  __syncthreads();
+  if (!last)
+    return false;
+  __threadfence();
+  if (threadIdx.x < SUMS)
+    all[threadIdx.x] = atomicExch(&sums->sum[threadIdx.x], 0ull);
+  if (threadIdx.x == 0)
+    sums->parts = 0;
+  __syncthreads();
+  return true;
+}
+
 static __global__ void __launch_bounds__(THREADS)
     measure_stored(const __grid_constant__ struct ising_spin_gpu_measurement arguments)
 {
@@ -154,17 +181,20 @@ static __global__ void __launch_bounds__(THREADS)
   const struct ising_spin_replicas *replicas = &arguments.replicas;
   const struct ising_measured *measured = &arguments.measured;
   const struct lattice_batch *batch = &replicas->batch;
-  const uint32_t n_words = ising_spin_words(&replicas->lattice), replica = blockIdx.x;
+  const uint32_t n_words = ising_spin_words(&replicas->lattice);
+  const uint32_t replica = blockIdx.x / arguments.parts, part = blockIdx.x % arguments.parts;
   const uint32_t run = measured->first + blockIdx.y;
   if (replica >= batch->size[run])
     return;
   const size_t second = measured->second + blockIdx.y;
+  const size_t element = blockIdx.y * batch->capacity + replica;
   struct pair pair = {replicas->words + (run * batch->capacity + replica) * 2 * n_words, NULL};
   if (measured->product)
     pair.other = replicas->words + (second * batch->capacity + replica) * 2 * n_words;
   const uint8_t *sample = ising_spin_sample_of(&arguments.tables, replica);
   unsigned long long sum[SUMS] = {0};
-  for (uint32_t i = threadIdx.x; i < 2 * n_words; i += blockDim.x)
+  for (uint32_t i = part * blockDim.x + threadIdx.x; i < 2 * n_words;
+       i += arguments.parts * blockDim.x)
     add_word(&arguments, sample, pair, i >= n_words, i >= n_words ? i - n_words : i, sum);
   if (threadIdx.x < SUMS)
     all[threadIdx.x] = 0;
@@ -177,8 +207,10 @@ static __global__ void __launch_bounds__(THREADS)
       atomicAdd(&all[i], sum[i]);
   }
   __syncthreads();
+  if (arguments.parts > 1 && !add_part(&arguments.sums[element], arguments.parts, all))
+    return;
   if (threadIdx.x == 0)
-    record(&arguments, blockIdx.y * batch->capacity + replica, all);
+    record(&arguments, element, all);
 }
 
 extern "C" enum gpumc_status
@@ -190,7 +222,7 @@ ising_spin_measure_stored(const struct ising_spin_gpu_measurement *arguments,
   uint32_t threads = WARP;
   while (threads < THREADS && threads < words)
     threads *= 2;
-  measure_stored<<<dim3((uint32_t)batch->capacity, arguments->measured.runs), threads, 0,
-                   (cudaStream_t)batch->stream>>>(*arguments);
+  measure_stored<<<dim3((uint32_t)batch->capacity * arguments->parts, arguments->measured.runs),
+                   threads, 0, (cudaStream_t)batch->stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("measure_stored", error);
 }

@@ -11,7 +11,11 @@
 /* Error of p itself: spin_rule.h computes it to 2^-20. */
 #define ESTIMATE_ERROR 0x1p-19
 /* Error of f in single precision, in units of the largest f: seven terms are rounded and added up,
- * the slope is rounded and multiplied, each with an error of 2^-24. */
+ * the slope is rounded and multiplied, each with an error of 2^-24: 16 of these. The lanes of a GPU
+ * (spin_lane.cuh) stay within it: the field with all neighbours apart is rounded (1), twice the
+ * terms of those alike are rounded (2 together) and added one by one (7, since each sum on the way
+ * is the field of other neighbours), and the slope is rounded and multiplied twice, once by a
+ * rounded log2 e (4): 14. */
 #define SUM_ERROR 0x1p-20
 
 enum ising_spin_kind ising_spin_kind(const struct gpumc_model *model)

@@ -221,7 +221,7 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
   copy(strips, &common.strip, n_words, words, stored, true);
   __syncthreads();
   sweep<ROUNDS, MODE>(&arguments, &common, words);
-  if (MODE <= ISING_SPIN_FIELD && strips->count == 1 && ising_wanted(&arguments.channels))
+  if (MODE <= ISING_SPIN_FIELD && ising_wanted(&arguments.channels))
     ising_spin_measure(lattice, &arguments.channels, {threadIdx.x, blockDim.x, UINT32_MAX, 1},
                        words, element);
   if (arguments.sweeps > 0)
@@ -345,10 +345,6 @@ ising_spin_sweep_strips(const struct ising_spin_gpu_sweep *arguments, struct gpu
   sweep_kernel *kernel =
       batch->rounds == 7 ? choose_kernel<7>(arguments) : choose_kernel<10>(arguments);
   const dim3 grid((uint32_t)batch->capacity * replicas->strips.count, batch->runs);
-  GPUMC_TRY(lattice_launch_strips(kernel, &replicas->strips, grid, threads_for(replicas),
-                                  replica_bytes(&replicas->lattice), batch->stream, error,
-                                  *arguments));
-  return replicas->strips.count > 1 && ising_wanted(&arguments->channels)
-             ? ising_spin_measure_global(arguments, error)
-             : GPUMC_OK;
+  return lattice_launch_strips(kernel, &replicas->strips, grid, threads_for(replicas),
+                               replica_bytes(&replicas->lattice), batch->stream, error, *arguments);
 }
