@@ -25,7 +25,6 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
                  uint32_t number)
 {
   extern __shared__ uint4 shared[];
-  __shared__ uint4 own_rows[ISING_MULTISPIN_ROWS][ISING_MULTISPIN_COLUMNS / 4];
   ising_multispin_queue<KIND> *queue = (ising_multispin_queue<KIND> *)shared + threadIdx.x / 32;
   const uint32_t n = sweep.replicas.colour, part = blockDim.x * KIND::WIDTH * STEPS;
   const uint32_t parts = (n + part - 1) / part, number_of_group = blockIdx.x / parts;
@@ -36,13 +35,10 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
     return;
   if (threadIdx.x % 32 == 0)
     queue->count = 0;
-  const uint32_t(*rows)[ISING_MULTISPIN_COLUMNS] = sweep.rule.rows;
-  if constexpr (KIND::EACH) {
-    uint32_t(*expanded)[ISING_MULTISPIN_COLUMNS] = (uint32_t(*)[ISING_MULTISPIN_COLUMNS])own_rows;
-    ising_multispin_expand(&sweep.rule, blockIdx.y, expanded);
+  const uint32_t(*rows)[ISING_MULTISPIN_COLUMNS] =
+      ising_multispin_rows<KIND>(&sweep.rule, blockIdx.y);
+  if constexpr (KIND::EACH)
     __syncthreads();
-    rows = expanded;
-  }
   const struct lattice_batch *batch = &sweep.replicas.batch;
   const struct gpumc_philox_group random = gpumc_philox_group(
       lattice_batch_random(batch, blockIdx.y),

@@ -247,6 +247,23 @@ ising_multispin_expand(const struct ising_multispin_device_rule *rule, uint32_t 
                              i % ISING_MULTISPIN_COLUMNS);
 }
 
+/* Returns the masks of run m. Those of a KIND whose runs have rules of their own are computed by
+ * all threads of the block, which have to be synchronised before they read them. */
+template <class KIND>
+__device__ static inline auto
+ising_multispin_rows(const struct ising_multispin_device_rule *rule, uint32_t m) -> const
+    uint32_t (*)[ISING_MULTISPIN_COLUMNS]
+{
+  if constexpr (KIND::EACH) {
+    __shared__ uint4 memory[ISING_MULTISPIN_ROWS][ISING_MULTISPIN_COLUMNS / 4];
+    uint32_t(*own)[ISING_MULTISPIN_COLUMNS] = (uint32_t(*)[ISING_MULTISPIN_COLUMNS])memory;
+    ising_multispin_expand(rule, m, own);
+    return own;
+  } else {
+    return rule->rows;
+  }
+}
+
 /* A single temperature for all runs has separate code where speed matters most: masks come with the
  * launch, and fewer thresholds are examined. */
 template <class LAUNCH, int WIDTH, int ROUNDS>

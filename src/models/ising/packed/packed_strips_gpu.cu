@@ -88,7 +88,6 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
     sweep_strips(const __grid_constant__ struct ising_multispin_sweep sweep)
 {
   extern __shared__ uint4 shared[];
-  __shared__ uint4 own_rows[ISING_MULTISPIN_ROWS][ISING_MULTISPIN_COLUMNS / 4];
   const struct ising_multispin_replicas *replicas = &sweep.replicas;
   const struct lattice_strips *strips = &sweep.strips;
   ising_multispin_queue<KIND> *queues = (ising_multispin_queue<KIND> *)shared,
@@ -103,12 +102,7 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
   local.colour = strip.colour;
   if (threadIdx.x % 32 == 0)
     queue->count = 0;
-  const uint32_t(*rows)[ISING_MULTISPIN_COLUMNS] = sweep.rule.rows;
-  if constexpr (KIND::EACH) {
-    uint32_t(*expanded)[ISING_MULTISPIN_COLUMNS] = (uint32_t(*)[ISING_MULTISPIN_COLUMNS])own_rows;
-    ising_multispin_expand(&sweep.rule, m, expanded);
-    rows = expanded;
-  }
+  const uint32_t(*rows)[ISING_MULTISPIN_COLUMNS] = ising_multispin_rows<KIND>(&sweep.rule, m);
   copy(replicas, &strip, stored, words, false);
   copy_margins(replicas, &strip, stored, words);
   __syncthreads();

@@ -11,7 +11,6 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
                  uint32_t number, uint32_t part, uint32_t parts)
 {
   extern __shared__ uint4 shared[];
-  __shared__ uint4 own_rows[ISING_MULTISPIN_ROWS][ISING_MULTISPIN_COLUMNS / 4];
   const struct ising_multispin_replicas *replicas = &sweep.replicas;
   ising_multispin_queue<KIND> *queue = (ising_multispin_queue<KIND> *)shared + threadIdx.x / 32;
   const uint32_t n = replicas->colour, m = blockIdx.y, replica = blockIdx.x / parts;
@@ -20,12 +19,7 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
     return;
   if (threadIdx.x % 32 == 0)
     queue->count = 0;
-  const uint32_t(*rows)[ISING_MULTISPIN_COLUMNS] = sweep.rule.rows;
-  if constexpr (KIND::EACH) {
-    uint32_t(*expanded)[ISING_MULTISPIN_COLUMNS] = (uint32_t(*)[ISING_MULTISPIN_COLUMNS])own_rows;
-    ising_multispin_expand(&sweep.rule, m, expanded);
-    rows = expanded;
-  }
+  const uint32_t(*rows)[ISING_MULTISPIN_COLUMNS] = ising_multispin_rows<KIND>(&sweep.rule, m);
   __syncthreads();
   const struct gpumc_philox_group random = gpumc_philox_group(
       lattice_batch_random(&replicas->batch, m), lattice_batch_replica(&replicas->batch, replica),
