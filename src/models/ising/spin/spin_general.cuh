@@ -1,5 +1,6 @@
 /* One block of 64 spins of a colour of any lattice and disorder: two or three dimensions, samples
- * of signs or of terms, the rule of the run by a table of classes or by the sum of the terms. */
+ * of signs or of terms, the rule of the run by a table of classes or by the sum of the terms; and
+ * the choice of the kernel that sweeps with it. */
 #ifndef GPUMC_ISING_SPIN_GENERAL_CUH
 #define GPUMC_ISING_SPIN_GENERAL_CUH
 
@@ -251,6 +252,33 @@ ising_spin_update_general(const struct ising_spin_gpu_lattice *lattice,
 #pragma unroll
   for (int i = 0; i < ISING_SPIN_WORDS; i++)
     words[block * ISING_SPIN_WORDS + i] = spins[i] ^ flips[i];
+}
+
+/* Chooses the kernel of a sweep: kernels.choose<ROUNDS, MODE, EACH>(). EACH: every run has a rule
+ * of its own. */
+template <class KERNELS, uint32_t ROUNDS>
+static auto
+ising_spin_choose_mode(const struct ising_spin_gpu_sweep *arguments, const KERNELS &kernels)
+{
+  const bool each = arguments->each_its_own != 0;
+  if (arguments->mode == ISING_SPIN_PLAIN)
+    return each ? kernels.template choose<ROUNDS, ISING_SPIN_PLAIN, true>()
+                : kernels.template choose<ROUNDS, ISING_SPIN_PLAIN, false>();
+  if (arguments->mode == ISING_SPIN_FIELD)
+    return each ? kernels.template choose<ROUNDS, ISING_SPIN_FIELD, true>()
+                : kernels.template choose<ROUNDS, ISING_SPIN_FIELD, false>();
+  if (arguments->mode == ISING_SPIN_CLASSES)
+    return kernels.template choose<ROUNDS, ISING_SPIN_CLASSES, true>();
+  return kernels.template choose<ROUNDS, ISING_SPIN_BY_TERMS, true>();
+}
+
+template <class KERNELS>
+static auto
+ising_spin_choose_kernel(const struct ising_spin_gpu_sweep *arguments, const KERNELS &kernels)
+{
+  return arguments->replicas.batch.rounds == 7
+             ? ising_spin_choose_mode<KERNELS, 7>(arguments, kernels)
+             : ising_spin_choose_mode<KERNELS, 10>(arguments, kernels);
 }
 
 #endif

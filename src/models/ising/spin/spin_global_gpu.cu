@@ -47,22 +47,12 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
   }
 }
 
-typedef void update_kernel(struct ising_spin_gpu_sweep, uint32_t, uint32_t, uint32_t);
-
-template <uint32_t ROUNDS>
-static update_kernel *choose_kernel(const struct ising_spin_gpu_sweep *arguments)
-{
-  const bool each = arguments->each_its_own != 0;
-  if (arguments->mode == ISING_SPIN_PLAIN)
-    return each ? update_colour<ROUNDS, ISING_SPIN_PLAIN, true>
-                : update_colour<ROUNDS, ISING_SPIN_PLAIN, false>;
-  if (arguments->mode == ISING_SPIN_FIELD)
-    return each ? update_colour<ROUNDS, ISING_SPIN_FIELD, true>
-                : update_colour<ROUNDS, ISING_SPIN_FIELD, false>;
-  if (arguments->mode == ISING_SPIN_CLASSES)
-    return update_colour<ROUNDS, ISING_SPIN_CLASSES, true>;
-  return update_colour<ROUNDS, ISING_SPIN_BY_TERMS, true>;
-}
+struct global_kernels {
+  template <uint32_t ROUNDS, int MODE, bool EACH> auto choose() const
+  {
+    return update_colour<ROUNDS, MODE, EACH>;
+  }
+};
 
 static uint32_t choose_threads(const struct ising_spin_replicas *replicas)
 {
@@ -76,8 +66,7 @@ extern "C" enum gpumc_status
 ising_spin_sweep_global(const struct ising_spin_gpu_sweep *arguments, struct gpumc_error *error)
 {
   const struct lattice_batch *batch = &arguments->replicas.batch;
-  update_kernel *kernel =
-      batch->rounds == 7 ? choose_kernel<7>(arguments) : choose_kernel<10>(arguments);
+  auto *kernel = ising_spin_choose_kernel(arguments, global_kernels());
   const uint32_t threads = choose_threads(&arguments->replicas);
   const uint32_t chunks = (uint32_t)lattice_parts(arguments->replicas.lattice.blocks, threads);
   const dim3 grid((uint32_t)batch->capacity * chunks, batch->runs);

@@ -228,22 +228,12 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
     copy(strips, &common.strip, n_words, stored, words, false);
 }
 
-typedef void sweep_kernel(struct ising_spin_gpu_sweep);
-
-template <uint32_t ROUNDS>
-static sweep_kernel *choose_kernel(const struct ising_spin_gpu_sweep *arguments)
-{
-  const bool each = arguments->each_its_own != 0;
-  if (arguments->mode == ISING_SPIN_PLAIN)
-    return each ? sweep_strips<ROUNDS, ISING_SPIN_PLAIN, true>
-                : sweep_strips<ROUNDS, ISING_SPIN_PLAIN, false>;
-  if (arguments->mode == ISING_SPIN_FIELD)
-    return each ? sweep_strips<ROUNDS, ISING_SPIN_FIELD, true>
-                : sweep_strips<ROUNDS, ISING_SPIN_FIELD, false>;
-  if (arguments->mode == ISING_SPIN_CLASSES)
-    return sweep_strips<ROUNDS, ISING_SPIN_CLASSES, true>;
-  return sweep_strips<ROUNDS, ISING_SPIN_BY_TERMS, true>;
-}
+struct strips_kernels {
+  template <uint32_t ROUNDS, int MODE, bool EACH> auto choose() const
+  {
+    return sweep_strips<ROUNDS, MODE, EACH>;
+  }
+};
 
 static size_t replica_bytes(const struct ising_spin_gpu_lattice *lattice)
 {
@@ -342,8 +332,7 @@ ising_spin_sweep_strips(const struct ising_spin_gpu_sweep *arguments, struct gpu
 {
   const struct ising_spin_replicas *replicas = &arguments->replicas;
   const struct lattice_batch *batch = &replicas->batch;
-  sweep_kernel *kernel =
-      batch->rounds == 7 ? choose_kernel<7>(arguments) : choose_kernel<10>(arguments);
+  auto *kernel = ising_spin_choose_kernel(arguments, strips_kernels());
   const dim3 grid((uint32_t)batch->capacity * replicas->strips.count, batch->runs);
   return lattice_launch_strips(kernel, &replicas->strips, grid, threads_for(replicas),
                                replica_bytes(&replicas->lattice), batch->stream, error, *arguments);

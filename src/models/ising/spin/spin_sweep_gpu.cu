@@ -247,27 +247,19 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
     copy(&shape, common.share, blocks, stored, common.words);
 }
 
-typedef void sweep_kernel(struct ising_spin_gpu_sweep, struct shape);
+/* Only PLAIN and FIELD may have a table. */
+struct shared_kernels {
+  bool table;
 
-template <uint32_t ROUNDS, int MODE> static sweep_kernel *choose_rule(bool table, bool each)
-{
-  if (each)
-    return table ? sweep_shared<ROUNDS, MODE, true, true> : sweep_shared<ROUNDS, MODE, false, true>;
-  return table ? sweep_shared<ROUNDS, MODE, true, false> : sweep_shared<ROUNDS, MODE, false, false>;
-}
-
-template <uint32_t ROUNDS>
-static sweep_kernel *choose_kernel(const struct ising_spin_gpu_sweep *arguments, bool table)
-{
-  const bool each = arguments->each_its_own != 0;
-  if (arguments->mode == ISING_SPIN_PLAIN)
-    return choose_rule<ROUNDS, ISING_SPIN_PLAIN>(table, each);
-  if (arguments->mode == ISING_SPIN_FIELD)
-    return choose_rule<ROUNDS, ISING_SPIN_FIELD>(table, each);
-  if (arguments->mode == ISING_SPIN_CLASSES)
-    return sweep_shared<ROUNDS, ISING_SPIN_CLASSES, false, true>;
-  return sweep_shared<ROUNDS, ISING_SPIN_BY_TERMS, false, true>;
-}
+  template <uint32_t ROUNDS, int MODE, bool EACH> auto choose() const
+  {
+    if constexpr (MODE <= ISING_SPIN_FIELD)
+      return table ? sweep_shared<ROUNDS, MODE, true, EACH>
+                   : sweep_shared<ROUNDS, MODE, false, EACH>;
+    else
+      return sweep_shared<ROUNDS, MODE, false, EACH>;
+  }
+};
 
 extern "C" int ising_spin_fits(const struct ising_spin_replicas *replicas)
 {
@@ -280,8 +272,7 @@ ising_spin_sweep_shared(const struct ising_spin_gpu_sweep *arguments, struct gpu
   const struct lattice_batch *batch = &arguments->replicas.batch;
   const uint32_t table_sweeps = arguments->mode <= ISING_SPIN_FIELD ? arguments->sweeps : 0;
   const struct shape shape = choose_shape(&arguments->replicas, table_sweeps);
-  sweep_kernel *kernel = batch->rounds == 7 ? choose_kernel<7>(arguments, shape.table)
-                                            : choose_kernel<10>(arguments, shape.table);
+  auto *kernel = ising_spin_choose_kernel(arguments, shared_kernels{shape.table});
   if (shape.shared_bytes + STATIC_BYTES > DEFAULT_SHARED_BYTES)
     GPUMC_TRY(GPUMC_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                               (int)shape.shared_bytes),
