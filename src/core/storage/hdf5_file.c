@@ -100,53 +100,53 @@ herr_t gpumc_hdf5_set_group(hid_t list)
   return H5Pset_link_phase_change(list, MOST_LINKS, FEWEST_LINKS);
 }
 
-/* Makes a creation list; the program compresses numbers itself, as they stand in memory. */
-static hid_t dataset_list(bool deflated)
-{
-  enum { DEFLATE_LEVEL = 6 };
-  if (deflated &&
-      (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ || H5Zfilter_avail(H5Z_FILTER_SHUFFLE) <= 0 ||
-       H5Zfilter_avail(H5Z_FILTER_DEFLATE) <= 0))
-    return H5I_INVALID_HID;
-  hid_t list = H5Pcreate(H5P_DATASET_CREATE);
-  if (list >= 0 && H5Pset_obj_track_times(list, false) >= 0 &&
-      (!deflated || (H5Pset_shuffle(list) >= 0 && H5Pset_deflate(list, DEFLATE_LEVEL) >= 0)))
-    return list;
-  gpumc_hdf5_release(list);
-  return H5I_INVALID_HID;
-}
-
-static hid_t text_type(void)
+hid_t gpumc_hdf5_text_type(size_t size)
 {
   hid_t type = H5Tcopy(H5T_C_S1);
-  if (type >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0 &&
-      H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0)
+  if (type < 0)
+    return type;
+  if (H5Tset_size(type, size) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0)
     return type;
   gpumc_hdf5_release(type);
   return H5I_INVALID_HID;
 }
 
-static void make_tools(struct gpumc_hdf5_file *file)
+static hid_t dataset_list(void)
 {
-  file->scalar = H5Screate(H5S_SCALAR);
-  file->text = text_type();
-  file->plain = dataset_list(false);
-  file->deflated = dataset_list(true);
+  hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+  if (list < 0)
+    return list;
+  if (H5Pset_obj_track_times(list, false) >= 0)
+    return list;
+  gpumc_hdf5_release(list);
+  return H5I_INVALID_HID;
 }
 
-static enum gpumc_status
-make_file(const char *path, struct gpumc_hdf5_file **file, struct gpumc_error *error)
+/* Returns whether the program can compress numbers for HDF5 itself, as they stand in memory. */
+static bool can_deflate(void)
 {
-  GPUMC_TRY(gpumc_allocate_array(file, 1, "an open file", error));
-  (*file)->id = H5I_INVALID_HID;
-  (*file)->path = strdup(path);
-  if ((*file)->path != NULL) {
-    make_tools(*file);
-    return GPUMC_OK;
-  }
-  free(*file);
-  *file = NULL;
-  return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the name %s", path);
+  return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && H5Zfilter_avail(H5Z_FILTER_SHUFFLE) > 0 &&
+         H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0;
+}
+
+/* Stops at the first that fails, so that HDF5 still knows why. */
+static bool make_tools(struct gpumc_hdf5_file *file)
+{
+  enum { DEFLATE_LEVEL = 6 };
+  file->scalar = H5Screate(H5S_SCALAR);
+  if (file->scalar < 0)
+    return false;
+  file->text = gpumc_hdf5_text_type(1);
+  if (file->text < 0 || H5Tset_strpad(file->text, H5T_STR_NULLPAD) < 0)
+    return false;
+  file->plain = dataset_list();
+  if (file->plain < 0)
+    return false;
+  if (!can_deflate())
+    return true;
+  file->deflated = dataset_list();
+  return file->deflated >= 0 && H5Pset_shuffle(file->deflated) >= 0 &&
+         H5Pset_deflate(file->deflated, DEFLATE_LEVEL) >= 0;
 }
 
 static void free_file(struct gpumc_hdf5_file *file)
@@ -157,6 +157,25 @@ static void free_file(struct gpumc_hdf5_file *file)
   gpumc_hdf5_release(file->scalar);
   free(file->path);
   free(file);
+}
+
+static enum gpumc_status
+make_file(const char *path, struct gpumc_hdf5_file **file, struct gpumc_error *error)
+{
+  GPUMC_TRY(gpumc_allocate_array(file, 1, "an open file", error));
+  (*file)->id = (*file)->scalar = (*file)->text = (*file)->plain = (*file)->deflated =
+      H5I_INVALID_HID;
+  (*file)->path = strdup(path);
+  enum gpumc_status status = GPUMC_OK;
+  if ((*file)->path == NULL)
+    status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the name %s", path);
+  else if (!make_tools(*file))
+    status = gpumc_hdf5_error(*file, error, "prepare HDF5");
+  if (status != GPUMC_OK) {
+    free_file(*file);
+    *file = NULL;
+  }
+  return status;
 }
 
 /* Access list: the driver, newest format, objects closed with the file. */

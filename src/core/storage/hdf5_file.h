@@ -64,6 +64,9 @@ gpumc_hdf5_close(struct gpumc_hdf5_file *file, struct gpumc_error *error);
 /* Closes and ignores the outcome; legal on NULL. */
 void gpumc_hdf5_discard(struct gpumc_hdf5_file *file);
 
+/* Makes a text type of `size` bytes including the final NUL, or H5T_VARIABLE. */
+hid_t gpumc_hdf5_text_type(size_t size);
+
 /* Sets how groups are created: members are listed in the order of their creation, and the header
  * holds what most groups have of members and attributes, instead of heaps and trees beside it. */
 herr_t gpumc_hdf5_set_group(hid_t list);

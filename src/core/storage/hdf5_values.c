@@ -13,18 +13,6 @@
 /* Longer than any configuration; anything that claims to be longer is damaged. */
 enum { LONGEST_TEXT = 64 << 20 };
 
-/* Makes a text type of `size` bytes including the final NUL, or H5T_VARIABLE. */
-static hid_t text_type(size_t size)
-{
-  hid_t type = H5Tcopy(H5T_C_S1);
-  if (type < 0)
-    return type;
-  if (H5Tset_size(type, size) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0)
-    return type;
-  gpumc_hdf5_release(type);
-  return H5I_INVALID_HID;
-}
-
 enum gpumc_status gpumc_hdf5_set_attribute(const struct gpumc_hdf5_file *file, hid_t object,
                                            const char *where, const char *name, hid_t space,
                                            hid_t type, hid_t memory_type, const void *value,
@@ -49,7 +37,7 @@ enum gpumc_status gpumc_hdf5_set_text(const struct gpumc_hdf5_file *file, hid_t 
 {
   const size_t length = strlen(value);
   if (length > GPUMC_HDF5_LONGEST_FIXED_TEXT) {
-    hid_t type = text_type(H5T_VARIABLE);
+    hid_t type = gpumc_hdf5_text_type(H5T_VARIABLE);
     const enum gpumc_status status = gpumc_hdf5_set_attribute(
         file, object, where, name, file->scalar, type, type, &value, error);
     gpumc_hdf5_release(type);
@@ -96,7 +84,7 @@ enum gpumc_status gpumc_hdf5_put_text(const struct gpumc_hdf5_file *file, const 
   const size_t size = strlen(text) + 1;
   const H5D_layout_t layout = size <= GPUMC_HDF5_COMPACT_BYTES ? H5D_COMPACT : H5D_CONTIGUOUS;
   hid_t data = H5I_INVALID_HID;
-  hid_t type = text_type(size);
+  hid_t type = gpumc_hdf5_text_type(size);
   hid_t links = gpumc_hdf5_intermediate_groups();
   if (type >= 0 && links >= 0 && H5Pset_layout(file->plain, layout) >= 0)
     data = H5Dcreate2(file->id, path, type, file->scalar, links, file->plain, H5P_DEFAULT);
@@ -172,7 +160,7 @@ static char *read_text(hid_t object, bool is_attribute, hid_t stored)
   size_t size = variable ? H5T_VARIABLE : H5Tget_size(stored) + 1;
   if (!variable && size > LONGEST_TEXT)
     return NULL;
-  hid_t type = text_type(size);
+  hid_t type = gpumc_hdf5_text_type(size);
   if (type < 0)
     return NULL;
   H5Tset_cset(type, H5Tget_cset(stored));
