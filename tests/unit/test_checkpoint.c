@@ -14,7 +14,7 @@
 
 #include "core/storage/checkpoint.h"
 #include "core/storage/hdf5_values.h"
-#include "core/storage/recorder_internal.h"
+#include "core/storage/recorder/recorder_internal.h"
 #include "support/status.h"
 #include "support/work_directory.h"
 

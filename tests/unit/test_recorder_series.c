@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "core/storage/hdf5_file.h"
-#include "core/storage/recorder_internal.h"
+#include "core/storage/recorder/recorder_internal.h"
 #include "support/full_disk.h"
 #include "support/status.h"
 #include "support/work_directory.h"

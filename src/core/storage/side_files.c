@@ -16,7 +16,7 @@
 #include "core/base/files.h"
 #include "core/base/memory.h"
 #include "core/storage/checkpoint.h"
-#include "core/storage/recorder_internal.h"
+#include "core/storage/recorder/recorder_internal.h"
 #include "core/storage/result_mark.h"
 
 /* ---- the status record ---- */

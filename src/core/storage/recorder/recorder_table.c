@@ -1,5 +1,5 @@
 /* Tables: rows in memory and in extensible datasets. */
-#include "core/storage/recorder_internal.h"
+#include "core/storage/recorder/recorder_internal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "core/storage/hdf5_file.h"
 #include "core/storage/recorder.h"
 
-/* ---- attributes by path, at once or kept until the file is there ---- */
+/* ---- attributes by path, written at once or kept until the file exists ---- */
 
 enum gpumc_attribute_kind {
   GPUMC_ATTRIBUTE_TEXT,
@@ -26,7 +26,6 @@ struct gpumc_attribute {
   int64_t integer;
 };
 
-/* ---- attributes by path, written at once or kept until the file exists ---- */
 struct gpumc_attribute_list {
   size_t count;
   struct gpumc_attribute *items;
@@ -158,8 +157,42 @@ struct gpumc_log_record {
 
 /* The first bytes of a log. */
 #define GPUMC_LOG_MARK "gpumc-series-log"
+/* Creates an empty log, replacing an existing one; for files that are not ours see side_files.h. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_log_create(const char *path, struct gpumc_log **log, struct gpumc_error *error);
+/* Opens a log whose first `length` bytes are valid, to be read from its first record on. Changes
+ * nothing. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_log_open(const char *path, uint64_t length,
+                                                  struct gpumc_log **log,
+                                                  struct gpumc_error *error);
 /* Legal on NULL. */
 void gpumc_log_close(struct gpumc_log *log);
+
+/* Appends rows, `values`[n_rows][width], in records of at most a mebibyte or one row. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_log_append(struct gpumc_log *log, const struct gpumc_log_record *rows, size_t width,
+                 const double *values, struct gpumc_error *error);
+/* Syncs what was appended to the disk. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_log_sync(const struct gpumc_log *log, struct gpumc_error *error);
+/* Cuts off everything after `length` and returns to the first record. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_log_cut(struct gpumc_log *log, struct gpumc_error *error);
+
+/* Reads the next record without its values; n_rows is 0 after the last one. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_log_next(struct gpumc_log *log, struct gpumc_log_record *record, struct gpumc_error *error);
+/* Checks that a record of that many rows is possible: limits what a damaged one can ask for. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_log_check_size(const struct gpumc_log *log,
+                                                        const struct gpumc_log_record *record,
+                                                        size_t width, struct gpumc_error *error);
+/* Reads and verifies the record's values, `values`[n_rows][width], and moves on to the next
+ * record. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_log_values(struct gpumc_log *log, const struct gpumc_log_record *record, size_t width,
+                 double *values, struct gpumc_error *error);
+/* Reports "PATH: damaged at byte POSITION: WHAT" for damage that only the caller can see. */
+enum gpumc_status
+gpumc_log_damaged(const struct gpumc_log *log, const char *what, struct gpumc_error *error);
 
 /* ---- the parts of a recorder ---- */
 
@@ -187,6 +220,15 @@ struct gpumc_recorder {
   size_t waiting;        /* bytes of rows of long tables that are not yet in the file */
   double last_flush;
 };
+
+/* ---- datasets and attributes ---- */
+
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_recorder_write_attribute(struct gpumc_recorder *recorder,
+                               const struct gpumc_attribute *attribute, struct gpumc_error *error);
+/* Closes the object that was written to last. */
+void gpumc_recorder_leave_place(struct gpumc_recorder *recorder);
+void gpumc_recorder_free_attributes(struct gpumc_attribute_list *list);
 
 /* ---- long tables, whose rows are in the log instead of in memory ---- */
 

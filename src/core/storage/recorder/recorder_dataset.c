@@ -1,5 +1,5 @@
 /* Datasets with labels and dimension scales in a file that is being written. */
-#include "core/storage/recorder_internal.h"
+#include "core/storage/recorder/recorder_internal.h"
 
 #include <assert.h>
 #include <math.h>

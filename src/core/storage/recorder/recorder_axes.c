@@ -1,6 +1,6 @@
 /* Dimension scales, as HDF5's high-level library writes and reads them. It rewrites the list of an
  * axis for each dataset that gets it; here the list is written once, when all are known. */
-#include "core/storage/recorder_internal.h"
+#include "core/storage/recorder/recorder_internal.h"
 
 #include <assert.h>
 #include <stdlib.h>

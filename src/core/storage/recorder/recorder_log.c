@@ -1,11 +1,9 @@
-/* The log of long tables, and these tables themselves. */
-#include "core/storage/recorder_internal.h"
+/* The log of long tables: an append-only file of records with checksums. */
+#include "core/storage/recorder/recorder_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,8 +12,6 @@
 #include "core/base/files.h"
 #include "core/base/memory.h"
 #include "core/storage/side_files.h"
-
-/* ---- the log ---- */
 
 enum { LOG_VERSION = 1, RECORD_BYTES = 1 << 20 };
 
@@ -56,9 +52,8 @@ fail(const struct gpumc_log *log, const char *what, struct gpumc_error *error)
                          strerror(errno));
 }
 
-/* Reports "PATH: damaged at byte POSITION: WHAT" for damage that only the caller can see. */
-static enum gpumc_status
-log_damaged(const struct gpumc_log *log, const char *what, struct gpumc_error *error)
+enum gpumc_status
+gpumc_log_damaged(const struct gpumc_log *log, const char *what, struct gpumc_error *error)
 {
   return gpumc_error_set(error, GPUMC_FAILURE, "%s: damaged at byte %" PRIu64 ": %s", log->path,
                          log->position, what);
@@ -122,8 +117,7 @@ write_bytes(struct gpumc_log *log, const void *bytes, size_t count, struct gpumc
   return GPUMC_OK;
 }
 
-/* Syncs what was appended to the disk. */
-static enum gpumc_status log_sync(const struct gpumc_log *log, struct gpumc_error *error)
+enum gpumc_status gpumc_log_sync(const struct gpumc_log *log, struct gpumc_error *error)
 {
   return fsync(log->descriptor) == 0 ? GPUMC_OK : fail(log, "sync it to the disk", error);
 }
@@ -141,7 +135,7 @@ write_empty(struct gpumc_log *log, const char *begun, struct gpumc_error *error)
   enum gpumc_status status;
   GPUMC_TRY_OUT(status, write_bytes(log, header, sizeof header, error));
   log->position = log->length;
-  GPUMC_TRY_OUT(status, log_sync(log, error));
+  GPUMC_TRY_OUT(status, gpumc_log_sync(log, error));
   GPUMC_TRY_OUT(status, gpumc_file_publish(begun, log->path, error));
   return GPUMC_OK;
 out:
@@ -149,9 +143,8 @@ out:
   return status;
 }
 
-/* Creates an empty log, replacing an existing one; for files that are not ours see side_files.h. */
-static enum gpumc_status
-log_create(const char *path, struct gpumc_log **log, struct gpumc_error *error)
+enum gpumc_status
+gpumc_log_create(const char *path, struct gpumc_log **log, struct gpumc_error *error)
 {
   *log = NULL;
   char *begun = gpumc_path_with_suffix(path, ".new", error);
@@ -178,7 +171,7 @@ read_bytes(struct gpumc_log *log, void *bytes, size_t count, struct gpumc_error 
   char *next = bytes;
   size_t left = count;
   if (log->length - log->position < count)
-    return log_damaged(log, "a record extends beyond the end", error);
+    return gpumc_log_damaged(log, "a record extends beyond the end", error);
   while (left > 0) {
     ssize_t got = pread(log->descriptor, next, left, (off_t)(log->position + (count - left)));
     if (got < 0 && errno == EINTR)
@@ -186,7 +179,7 @@ read_bytes(struct gpumc_log *log, void *bytes, size_t count, struct gpumc_error 
     if (got < 0)
       return fail(log, "read", error);
     if (got == 0)
-      return log_damaged(log, "the file ends here", error);
+      return gpumc_log_damaged(log, "the file ends here", error);
     next += got;
     left -= (size_t)got;
   }
@@ -229,10 +222,8 @@ open_and_check(struct gpumc_log *log, uint64_t length, struct gpumc_error *error
   return check_header(log, error);
 }
 
-/* Opens a log whose first `length` bytes are valid, to be read from its first record on. Changes
- * nothing. */
-static enum gpumc_status
-log_open(const char *path, uint64_t length, struct gpumc_log **log, struct gpumc_error *error)
+enum gpumc_status
+gpumc_log_open(const char *path, uint64_t length, struct gpumc_log **log, struct gpumc_error *error)
 {
   GPUMC_TRY(log_make(path, log, error));
   const enum gpumc_status status = open_and_check(*log, length, error);
@@ -266,9 +257,8 @@ static enum gpumc_status append_record(struct gpumc_log *log, const struct gpumc
   return write_bytes(log, log->buffer, end + WORD, error);
 }
 
-/* Appends rows, `values`[n_rows][width], in records of at most a mebibyte or one row. */
-static enum gpumc_status log_append(struct gpumc_log *log, const struct gpumc_log_record *rows,
-                                    size_t width, const double *values, struct gpumc_error *error)
+enum gpumc_status gpumc_log_append(struct gpumc_log *log, const struct gpumc_log_record *rows,
+                                   size_t width, const double *values, struct gpumc_error *error)
 {
   uint64_t most = rows_a_record(width * WORD);
   for (uint64_t done = 0; done < rows->n_rows; done += most) {
@@ -280,9 +270,8 @@ static enum gpumc_status log_append(struct gpumc_log *log, const struct gpumc_lo
   return GPUMC_OK;
 }
 
-/* Reads the next record without its values; n_rows is 0 after the last one. */
-static enum gpumc_status
-log_next(struct gpumc_log *log, struct gpumc_log_record *record, struct gpumc_error *error)
+enum gpumc_status
+gpumc_log_next(struct gpumc_log *log, struct gpumc_log_record *record, struct gpumc_error *error)
 {
   uint64_t words[RECORD_WORDS];
   *record = (struct gpumc_log_record){0};
@@ -295,24 +284,21 @@ log_next(struct gpumc_log *log, struct gpumc_log_record *record, struct gpumc_er
   turn_words(words, RECORD_WORDS);
   *record = (struct gpumc_log_record){words[0], words[1], words[2]};
   if (record->n_rows == 0)
-    return log_damaged(log, "a record without rows", error);
+    return gpumc_log_damaged(log, "a record without rows", error);
   return GPUMC_OK;
 }
 
-/* Checks that a record of that many rows is possible: limits what a damaged one can ask for. */
-static enum gpumc_status log_check_size(const struct gpumc_log *log,
-                                        const struct gpumc_log_record *record, size_t width,
-                                        struct gpumc_error *error)
+enum gpumc_status gpumc_log_check_size(const struct gpumc_log *log,
+                                       const struct gpumc_log_record *record, size_t width,
+                                       struct gpumc_error *error)
 {
   if (record->n_rows <= rows_a_record(width * WORD))
     return GPUMC_OK;
-  return log_damaged(log, "a record with an impossible number of rows", error);
+  return gpumc_log_damaged(log, "a record with an impossible number of rows", error);
 }
 
-/* Reads and verifies the record's values, `values`[n_rows][width], and moves on to the next
- * record. */
-static enum gpumc_status log_values(struct gpumc_log *log, const struct gpumc_log_record *record,
-                                    size_t width, double *values, struct gpumc_error *error)
+enum gpumc_status gpumc_log_values(struct gpumc_log *log, const struct gpumc_log_record *record,
+                                   size_t width, double *values, struct gpumc_error *error)
 {
   uint64_t checksum;
   uint64_t begin = log->position;
@@ -324,7 +310,7 @@ static enum gpumc_status log_values(struct gpumc_log *log, const struct gpumc_lo
   turn_words(&checksum, 1);
   if (checksum != gpumc_checksum_of(log->buffer, end)) {
     log->position = begin;
-    return log_damaged(log, "a record does not match its checksum", error);
+    return gpumc_log_damaged(log, "a record does not match its checksum", error);
   }
   gpumc_checksum_add(&log->checksum, log->buffer, end + WORD);
   turn_words(log->buffer + RECORD_HEAD, n_values);
@@ -332,195 +318,11 @@ static enum gpumc_status log_values(struct gpumc_log *log, const struct gpumc_lo
   return GPUMC_OK;
 }
 
-/* Cuts off everything after `length` and returns to the first record. */
-static enum gpumc_status log_cut(struct gpumc_log *log, struct gpumc_error *error)
+enum gpumc_status gpumc_log_cut(struct gpumc_log *log, struct gpumc_error *error)
 {
   if (ftruncate(log->descriptor, (off_t)log->length) != 0)
     return fail(log, "truncate it", error);
   log->position = 0;
   gpumc_checksum_begin(&log->checksum);
   return check_header(log, error);
-}
-
-/* ---- long tables ---- */
-
-/* A record, what is gathered for the file, and a chunk that HDF5 makes of it. */
-static const double copies_on_their_way = 3;
-static const double copy_bytes = 0x1p20; /* unless a row is larger */
-
-double gpumc_recorder_series_bytes(double row, double total)
-{
-  const double waiting = row * ceil(GPUMC_TABLE_WAITING_BYTES / row);
-  return fmin(total, waiting) + copies_on_their_way * fmin(total, fmax(row, copy_bytes));
-}
-
-static bool has_long_tables(const struct gpumc_recorder *recorder)
-{
-  for (size_t i = 0; i < recorder->n_tables; i++)
-    if (recorder->tables[i].is_long)
-      return true;
-  return false;
-}
-
-enum gpumc_status
-gpumc_long_tables_begin(struct gpumc_recorder *recorder, struct gpumc_error *error)
-{
-  if (!has_long_tables(recorder))
-    return GPUMC_OK;
-  if (recorder->log != NULL)
-    return log_cut(recorder->log, error);
-  return log_create(recorder->log_path, &recorder->log, error);
-}
-
-enum gpumc_status gpumc_long_tables_log(struct gpumc_recorder *recorder, struct gpumc_error *error)
-{
-  for (size_t i = 0; i < recorder->n_tables; i++) {
-    struct gpumc_table *table = &recorder->tables[i];
-    if (!table->is_long || table->n_logged == table->n_rows)
-      continue;
-    struct gpumc_log_record rows = {i, table->n_logged, table->n_rows - table->n_logged};
-    GPUMC_TRY(log_append(recorder->log, &rows, table->row_width,
-                         gpumc_table_row(table, table->n_logged), error));
-    table->n_logged = table->n_rows;
-  }
-  return GPUMC_OK;
-}
-
-void gpumc_long_tables_drop(struct gpumc_recorder *recorder)
-{
-  for (size_t i = 0; i < recorder->n_tables; i++) {
-    struct gpumc_table *table = &recorder->tables[i];
-    if (table->is_long)
-      table->n_stored = table->n_logged = table->n_dropped = table->n_rows;
-  }
-}
-
-bool gpumc_long_tables_add(struct gpumc_recorder *recorder, size_t table, size_t n_rows)
-{
-  if (recorder->tables[table].is_long)
-    recorder->waiting += n_rows * recorder->tables[table].row_width * sizeof(double);
-  return recorder->waiting >= GPUMC_TABLE_WAITING_BYTES;
-}
-
-static enum gpumc_status check_record(const struct gpumc_recorder *recorder,
-                                      const struct gpumc_log_record *record,
-                                      struct gpumc_error *error)
-{
-  if (record->table >= recorder->n_tables || !recorder->tables[record->table].is_long)
-    return log_damaged(recorder->log, "a record of an unknown table", error);
-  const struct gpumc_table *table = &recorder->tables[record->table];
-  if (record->first_row != table->n_logged)
-    return log_damaged(recorder->log, "a record whose rows are not the next ones", error);
-  return log_check_size(recorder->log, record, table->row_width, error);
-}
-
-/* Reads the rows of the next record, after those that its table has in memory; `*table` is NULL
- * after the last record. */
-static enum gpumc_status
-read_record(struct gpumc_recorder *recorder, struct gpumc_table **table, struct gpumc_error *error)
-{
-  struct gpumc_log_record record;
-  *table = NULL;
-  GPUMC_TRY(log_next(recorder->log, &record, error));
-  if (record.n_rows == 0)
-    return GPUMC_OK;
-  GPUMC_TRY(check_record(recorder, &record, error));
-  struct gpumc_table *own = &recorder->tables[record.table];
-  GPUMC_TRY(gpumc_table_reserve(own, own->n_rows - own->n_dropped + (size_t)record.n_rows, error));
-  GPUMC_TRY(
-      log_values(recorder->log, &record, own->row_width, gpumc_table_row(own, own->n_rows), error));
-  own->n_logged += (size_t)record.n_rows;
-  *table = own;
-  return GPUMC_OK;
-}
-
-static void forget_rows(struct gpumc_recorder *recorder)
-{
-  for (size_t i = 0; i < recorder->n_tables; i++) {
-    struct gpumc_table *table = &recorder->tables[i];
-    if (table->is_long)
-      table->n_rows = table->n_stored = table->n_logged = table->n_dropped = 0;
-  }
-}
-
-enum gpumc_status gpumc_long_tables_replay(struct gpumc_recorder *recorder,
-                                           gpumc_long_tables_store *store,
-                                           struct gpumc_error *error)
-{
-  struct gpumc_table *table;
-  if (recorder->log == NULL)
-    return GPUMC_OK;
-  forget_rows(recorder);
-  GPUMC_TRY(read_record(recorder, &table, error));
-  while (table != NULL) {
-    size_t n_rows = table->n_logged - table->n_rows;
-    table->n_rows = table->n_logged;
-    if (gpumc_long_tables_add(recorder, (size_t)(table - recorder->tables), n_rows))
-      GPUMC_TRY(store(recorder, error));
-    GPUMC_TRY(read_record(recorder, &table, error));
-  }
-  return GPUMC_OK;
-}
-
-enum gpumc_status gpumc_long_tables_save(struct gpumc_recorder *recorder,
-                                         struct gpumc_checkpoint_writer *writer,
-                                         struct gpumc_error *error)
-{
-  if (recorder->log == NULL)
-    return GPUMC_OK;
-  GPUMC_TRY(gpumc_long_tables_log(recorder, error));
-  GPUMC_TRY(log_sync(recorder->log, error));
-  uint64_t extent[2] = {recorder->log->length, gpumc_checksum_value(&recorder->log->checksum)};
-  return gpumc_checkpoint_put(writer, "recorder/log", GPUMC_UINT64, 2, 1, extent, error);
-}
-
-static enum gpumc_status read_to_end(struct gpumc_recorder *recorder, struct gpumc_error *error)
-{
-  struct gpumc_table *table;
-  do
-    GPUMC_TRY(read_record(recorder, &table, error));
-  while (table != NULL);
-  return GPUMC_OK;
-}
-
-/* Verifies all records by their checksums, and the tables by the numbers of rows that the
- * checkpoint has for them. The rows are read and forgotten. */
-static enum gpumc_status
-verify(struct gpumc_recorder *recorder, uint64_t checksum, struct gpumc_error *error)
-{
-  bool agrees = true;
-  size_t *n_saved;
-  GPUMC_TRY(gpumc_allocate_array(&n_saved, recorder->n_tables, "numbers of rows", error));
-  for (size_t i = 0; i < recorder->n_tables; i++)
-    n_saved[i] = recorder->tables[i].n_rows;
-  forget_rows(recorder);
-  const enum gpumc_status status = read_to_end(recorder, error);
-  for (size_t i = 0; i < recorder->n_tables; i++) {
-    agrees = agrees && (!recorder->tables[i].is_long || recorder->tables[i].n_logged == n_saved[i]);
-    recorder->tables[i].n_rows = n_saved[i];
-  }
-  free(n_saved);
-  GPUMC_TRY(status);
-  if (agrees && gpumc_checksum_value(&recorder->log->checksum) == checksum)
-    return GPUMC_OK;
-  return gpumc_error_set(error, GPUMC_FAILURE,
-                         "%s: is not the log that the checkpoint was written with",
-                         recorder->log_path);
-}
-
-enum gpumc_status gpumc_long_tables_load(struct gpumc_recorder *recorder,
-                                         struct gpumc_checkpoint_reader *reader,
-                                         struct gpumc_error *error)
-{
-  uint64_t extent[2];
-  if (!has_long_tables(recorder))
-    return GPUMC_OK;
-  GPUMC_TRY(
-      gpumc_checkpoint_get_rows(reader, "recorder/log", GPUMC_UINT64, 0, 2, 1, extent, error));
-  if (recorder->silent) {
-    gpumc_long_tables_drop(recorder);
-    return GPUMC_OK;
-  }
-  GPUMC_TRY(log_open(recorder->log_path, extent[0], &recorder->log, error));
-  return verify(recorder, extent[1], error);
 }
