@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "algorithms/canonical/canonical.h"
+#include "algorithms/chains/chains_internal.h"
 #include "models/ising2d/ising2d.h"
 #include "support/status.h"
 

@@ -6,7 +6,7 @@
 #ifndef GPUMC_ALGORITHMS_CHAINS_AVERAGES_H
 #define GPUMC_ALGORITHMS_CHAINS_AVERAGES_H
 
-#include "algorithms/chains/chains.h"
+#include "algorithms/chains/chains_internal.h"
 
 /* Arrays of averages are [points][averages + 1], of results [points][results + 1]: those of a point
  * (core/simulation/observables.h), and its share. */

@@ -1,7 +1,7 @@
 /* Chains: the demands of a run. */
 #include <string.h>
 
-#include "algorithms/chains/chains.h"
+#include "algorithms/chains/chains_internal.h"
 
 /* Returns bytes on the host; in doubles, since a mistyped number of replicas may exceed any
  * size_t. */

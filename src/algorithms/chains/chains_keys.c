@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/chains/chains.h"
+#include "algorithms/chains/chains_internal.h"
 
 void chains_check_interval(const struct gpumc_params *params, const struct gpumc_subject *subject,
                            struct gpumc_report *report)

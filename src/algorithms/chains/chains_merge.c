@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/chains/chains.h"
+#include "algorithms/chains/chains_internal.h"
 #include "core/base/memory.h"
 
 void chains_merged_free(struct chains *chains)

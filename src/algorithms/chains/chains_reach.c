@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "algorithms/chains/chains.h"
+#include "algorithms/chains/chains_internal.h"
 #include "core/base/memory.h"
 
 /* Standard errors of a difference that are attributed to chance: exceeded once in 150,000. */

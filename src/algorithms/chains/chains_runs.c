@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "algorithms/chains/chains.h"
+#include "algorithms/chains/chains_internal.h"
 #include "core/base/memory.h"
 #include "core/simulation/curves.h"
 

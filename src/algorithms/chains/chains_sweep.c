@@ -1,7 +1,7 @@
 /* Chains: sweeping, and how often it is interrupted. */
 #include <math.h>
 
-#include "algorithms/chains/chains.h"
+#include "algorithms/chains/chains_internal.h"
 
 uint32_t chains_unit(const struct chains_settings *settings, const struct gpumc_ensemble *ensemble,
                      size_t runs)

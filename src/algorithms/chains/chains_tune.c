@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/chains/chains.h"
+#include "algorithms/chains/chains_internal.h"
 #include "core/base/machine.h"
 #include "core/base/memory.h"
 #include "core/base/text.h"
