@@ -51,7 +51,7 @@ struct pa_curves {
 GPUMC_MUST_CHECK enum gpumc_status
 pa_reweight(struct pa *pa, const struct pa_curves *curves, struct gpumc_error *error);
 
-/* ---- trust ---- */
+/* ---- trust (pa_trust.c) ---- */
 
 /* The findings, temperature by temperature; arrays belong to the summary. */
 struct pa_trust {
@@ -66,5 +66,10 @@ struct pa_trust {
 /* Takes the two estimates of the variance of quantity q at a temperature. */
 void pa_trust_regard_quantity(struct pa_trust *trust, size_t row, size_t q,
                               struct gpumc_variance by_block, struct gpumc_variance by_run);
+/* Takes the families at a temperature; weight[runs]: the shares of the runs in the average. */
+void pa_trust_regard_families(struct pa_trust *trust, size_t row, const double *weight);
+/* Writes the findings, and warns; value[pa_quantities][temperatures]: the averages. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_trust_write(const struct pa_trust *trust, const double *value, struct gpumc_error *error);
 
 #endif
