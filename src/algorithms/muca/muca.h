@@ -23,7 +23,8 @@
  * over the processes when the host takes them in, and measurements that decide something are made
  * whole, so that all continue in the same way.
  *
- *   muca_keys.c      keys, checks, defaults, settings
+ *   muca_keys.c      keys and their checks
+ *   muca_settings.c  what they say, and their defaults
  *   muca_demand.c    what a run will need, memory and time
  *   muca.c           creation, checkpoints, vtable
  *   muca_rows.c      tables of iterations and of the start
@@ -61,6 +62,9 @@ enum { MUCA_PASSAGES_OF_PRODUCTION = 2, MUCA_PASSAGES_OF_A_BLOCK = 2 };
 
 /* How weights begin. */
 enum muca_start { MUCA_START_FLAT, MUCA_START_WANG_LANDAU, MUCA_START_FILE };
+extern const char *const muca_start_choices[]; /* their names in configurations */
+
+enum { MUCA_LEVELS_MAXIMUM = 1 << 22 }; /* of a table of weights */
 
 /* Levels are those of the coordinate, the channel conjugate to the control that reweighting moves:
  * level l holds the values lowest + l spacing .., in quanta; first .. last are sampled, in windows
