@@ -3,7 +3,8 @@
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(cjson REQUIRED IMPORTED_TARGET libcjson)
-find_package(HDF5 REQUIRED COMPONENTS C HL)
+# H5Dwrite_chunk came with 1.10.3.
+find_package(HDF5 1.10.3 REQUIRED COMPONENTS C HL)
 find_package(ZLIB REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS C)
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)

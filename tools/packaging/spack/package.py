@@ -25,7 +25,7 @@ class Gpumc(CMakePackage, CudaPackage):
     depends_on("cmake@3.25:", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("libyaml")
-    depends_on("hdf5+hl~mpi")
+    depends_on("hdf5@1.10.3:+hl~mpi")
     depends_on("zlib-api")
     depends_on("cjson")
     depends_on("random123", type=("build", "link"))
