@@ -33,15 +33,18 @@ GPUMC_HOST_DEVICE static inline uint32_t pa_places_before(const uint64_t *scanne
   return (uint32_t)(scanned[r] - scanned[0]);
 }
 
-/* Returns the parent, out of n replicas, of child number `child`: the last one with no more
- * children before it. */
+enum pa_count { PA_PLACES_BEFORE, PA_CHILDREN_BEFORE };
+
+/* Returns the last of n replicas with no more than `number` of the counted before it. */
 GPUMC_HOST_DEVICE static inline uint32_t
-pa_parent_of_child(const uint64_t *scanned, size_t n, uint32_t child)
+pa_last_before(const uint64_t *scanned, size_t n, enum pa_count counted, uint32_t number)
 {
   size_t low = 0, high = n;
   while (high - low > 1) {
     const size_t middle = low + (high - low) / 2;
-    if (pa_children_before(scanned, middle) <= child)
+    const uint32_t before = counted == PA_CHILDREN_BEFORE ? pa_children_before(scanned, middle)
+                                                          : pa_places_before(scanned, middle);
+    if (before <= number)
       low = middle;
     else
       high = middle;
@@ -49,19 +52,18 @@ pa_parent_of_child(const uint64_t *scanned, size_t n, uint32_t child)
   return (uint32_t)low;
 }
 
+/* Returns the parent, out of n replicas, of child number `child`. */
+GPUMC_HOST_DEVICE static inline uint32_t
+pa_parent_of_child(const uint64_t *scanned, size_t n, uint32_t child)
+{
+  return pa_last_before(scanned, n, PA_CHILDREN_BEFORE, child);
+}
+
 /* Returns free place number `number`, of `size` places. */
 GPUMC_HOST_DEVICE static inline uint32_t
 pa_place_of_number(const uint64_t *scanned, size_t size, uint32_t number)
 {
-  size_t low = 0, high = size;
-  while (high - low > 1) {
-    const size_t middle = low + (high - low) / 2;
-    if (pa_places_before(scanned, middle) <= number)
-      low = middle;
-    else
-      high = middle;
-  }
-  return (uint32_t)low;
+  return pa_last_before(scanned, size, PA_PLACES_BEFORE, number);
 }
 
 #endif
