@@ -12,11 +12,10 @@
 enum {
   ISING_ROW_AXES = LATTICE_DIMENSIONS_MAXIMUM,
   ISING_ROW_KINDS = LATTICE_CLUSTER_GHOST + 1, /* of bonds: along axes, with the ghost */
-  /* Counters of one drawing: those of a word, if two sites share one. */
+  /* Counters are drawn by halves: of a word, or two words if two sites share one. */
   ISING_DRAW_COUNTERS = 32,
-  ISING_DRAW_VECTORS = ISING_DRAW_COUNTERS / GPUMC_VECTOR_WORDS < 4
-                           ? ISING_DRAW_COUNTERS / GPUMC_VECTOR_WORDS
-                           : 4, /* that go through the rounds together */
+  ISING_DRAW_HALVES = 2,
+  ISING_DRAW_VECTORS = 4, /* that go through the rounds together */
   ISING_BATCH_WORDS = LATTICE_CLUSTER_CHUNK / ISING_ROW_WORD
 };
 
@@ -197,7 +196,7 @@ static inline size_t ising_row_after(const struct ising_cluster_rows *rows, size
 /* Numbers of the sites from an even one on, as bits: whether they make bonds active, and which
  * spins satisfy these (1: equal ones; of the ghost, those that are down). */
 struct ising_row_bonds {
-  uint64_t active[ISING_ROW_KINDS][ISING_BATCH_WORDS + 1];
+  uint64_t active[ISING_ROW_KINDS][ISING_BATCH_WORDS + ISING_DRAW_HALVES];
   uint64_t sign[ISING_ROW_KINDS][ISING_BATCH_WORDS + 1];
 };
 
@@ -218,49 +217,66 @@ GPUMC_INLINE uint32_t ising_row_at_most(gpumc_v32 v, uint32_t last)
 #endif
 }
 
-/* Sets bit i of below[w] if word w of counter first + i, or first + after[i] unless that is NULL,
- * makes its bond active. `rounds`: a constant. */
+/* Of both halves h: sets bit i of below[h][w] if word w of counter first[h] + i, or first[h] +
+ * after[h][i] unless that is NULL, makes its bond active. `rounds`: a constant. */
 GPUMC_INLINE void ising_row_draw_counters(const struct ising_bonds *bonds, const uint32_t rounds,
-                                          const uint32_t *after, uint32_t first,
-                                          uint32_t below[LATTICE_CLUSTER_WORDS])
+                                          const uint32_t *const after[ISING_DRAW_HALVES],
+                                          const uint32_t first[ISING_DRAW_HALVES],
+                                          uint32_t below[][LATTICE_CLUSTER_WORDS])
 {
+  enum { VECTORS = ISING_DRAW_COUNTERS / GPUMC_VECTOR_WORDS };
   const uint32_t label[4] = {bonds->label, bonds->label, bonds->label, bonds->label};
-  memset(below, 0, LATTICE_CLUSTER_WORDS * sizeof *below);
+  memset(below, 0, ISING_DRAW_HALVES * sizeof *below);
 #pragma GCC unroll 4
-  for (uint32_t c = 0; c < ISING_DRAW_COUNTERS; c += ISING_DRAW_VECTORS * GPUMC_VECTOR_WORDS) {
+  for (uint32_t c = 0; c < ISING_DRAW_HALVES * VECTORS; c += ISING_DRAW_VECTORS) {
     gpumc_v32 site[ISING_DRAW_VECTORS], word[ISING_DRAW_VECTORS][LATTICE_CLUSTER_WORDS];
 #pragma GCC unroll 4
     for (uint32_t v = 0; v < ISING_DRAW_VECTORS; v++) {
-      const uint32_t i = c + v * GPUMC_VECTOR_WORDS;
-      site[v] = (after != NULL ? gpumc_load(after + i) : gpumc_lane_numbers() + i) + first;
+      const uint32_t h = (c + v) / VECTORS, i = (c + v) % VECTORS * GPUMC_VECTOR_WORDS;
+      site[v] = (after != NULL ? gpumc_load(after[h] + i) : gpumc_lane_numbers() + i) + first[h];
     }
     gpumc_philox_draws(&bonds->stream, rounds, ISING_DRAW_VECTORS, site, label, word);
 #pragma GCC unroll 4
     for (uint32_t v = 0; v < ISING_DRAW_VECTORS; v++)
 #pragma GCC unroll 4
       for (uint32_t w = 0; w < LATTICE_CLUSTER_WORDS; w++)
-        below[w] |= ising_row_at_most(word[v][w], bonds->last[w]) << (c + v * GPUMC_VECTOR_WORDS);
+        below[(c + v) / VECTORS][w] |= ising_row_at_most(word[v][w], bonds->last[w])
+                                       << (c + v) % VECTORS * GPUMC_VECTOR_WORDS;
   }
+#pragma GCC unroll 2
+  for (uint32_t h = 0; h < ISING_DRAW_HALVES; h++)
 #pragma GCC unroll 4
-  for (uint32_t w = 0; w < LATTICE_CLUSTER_WORDS; w++)
-    below[w] = bonds->below[w] != 0 ? below[w] : 0;
+    for (uint32_t w = 0; w < LATTICE_CLUSTER_WORDS; w++)
+      below[h][w] = bonds->below[w] != 0 ? below[h][w] : 0;
 }
 
-/* Word w of `active` for the 64 sites from `first` on. `rounds`, `paired`: constants. */
+/* Returns bond d of the 64 sites whose pairs have these bits. */
+GPUMC_INLINE uint64_t ising_row_of_pairs(const uint32_t below[LATTICE_CLUSTER_WORDS], size_t d)
+{
+  return ising_row_spread(below[d]) | ising_row_spread(below[d + 2]) << 1;
+}
+
+/* Words of `active` for the n sites from `first` on. `rounds`, `paired`: constants. */
 GPUMC_INLINE void ising_row_draw_with(const struct ising_bonds *bonds, const uint32_t rounds,
-                                      const bool paired, uint32_t first, size_t w,
+                                      const bool paired, uint32_t first, size_t n,
                                       struct ising_row_bonds *drawn)
 {
-  uint32_t below[2][LATTICE_CLUSTER_WORDS];
-  ising_row_draw_counters(bonds, rounds, NULL, lattice_cluster_counter(paired, first), below[0]);
-  if (paired) {
-    for (size_t d = 0; d < 2; d++)
-      drawn->active[d][w] = ising_row_spread(below[0][d]) | ising_row_spread(below[0][d + 2]) << 1;
-    return;
+  const size_t words = paired ? ISING_DRAW_HALVES : 1; /* drawn together */
+  for (size_t w = 0; w * ISING_ROW_WORD < n; w += words) {
+    const uint32_t counter =
+        lattice_cluster_counter(paired, first + (uint32_t)(w * ISING_ROW_WORD));
+    const uint32_t from[ISING_DRAW_HALVES] = {counter, counter + ISING_DRAW_COUNTERS};
+    uint32_t below[ISING_DRAW_HALVES][LATTICE_CLUSTER_WORDS];
+    ising_row_draw_counters(bonds, rounds, NULL, from, below);
+    if (paired) {
+      for (size_t h = 0; h < ISING_DRAW_HALVES; h++)
+        for (size_t d = 0; d < 2; d++)
+          drawn->active[d][w + h] = ising_row_of_pairs(below[h], d);
+      continue;
+    }
+    for (size_t d = 0; d < ISING_ROW_KINDS; d++)
+      drawn->active[d][w] = below[0][d] | (uint64_t)below[1][d] << ISING_DRAW_COUNTERS;
   }
-  ising_row_draw_counters(bonds, rounds, NULL, first + ISING_DRAW_COUNTERS, below[1]);
-  for (size_t d = 0; d < ISING_ROW_KINDS; d++)
-    drawn->active[d][w] = below[0][d] | (uint64_t)below[1][d] << ISING_DRAW_COUNTERS;
 }
 
 /* Words of `active` and `sign` for n sites of a sample from `first` on. */
@@ -289,17 +305,14 @@ static inline void ising_row_draw(const struct ising_cluster_work *work,
     ising_row_draw_terms(work, bonds, first, n, drawn);
     return;
   }
-  for (size_t w = 0; w * ISING_ROW_WORD < n; w++) {
-    const uint32_t at = (uint32_t)(first + w * ISING_ROW_WORD);
-    if (work->graph.random.rounds == 7 && paired)
-      ising_row_draw_with(bonds, 7, true, at, w, drawn);
-    else if (work->graph.random.rounds == 7)
-      ising_row_draw_with(bonds, 7, false, at, w, drawn);
-    else if (paired)
-      ising_row_draw_with(bonds, 10, true, at, w, drawn);
-    else
-      ising_row_draw_with(bonds, 10, false, at, w, drawn);
-  }
+  if (work->graph.random.rounds == 7 && paired)
+    ising_row_draw_with(bonds, 7, true, (uint32_t)first, n, drawn);
+  else if (work->graph.random.rounds == 7)
+    ising_row_draw_with(bonds, 7, false, (uint32_t)first, n, drawn);
+  else if (paired)
+    ising_row_draw_with(bonds, 10, true, (uint32_t)first, n, drawn);
+  else
+    ising_row_draw_with(bonds, 10, false, (uint32_t)first, n, drawn);
 }
 
 /* Returns all ones if equal spins satisfy bonds of kind d that are all alike, of the ghost spins
