@@ -23,7 +23,7 @@ struct runs {
   struct ising_bonds bonds;
   uint32_t *label;
   uint8_t *turns;
-  uint32_t next; /* run */
+  uint32_t next, end; /* run, and that of the next thread */
 };
 
 static struct runs runs_of(const struct ising_cluster_work *work)
@@ -104,13 +104,19 @@ GPUMC_INLINE void unite_runs(uint32_t *label, const struct ising_cluster_word *w
   }
 }
 
-/* Gives runs labels of their own, and the flips of their names. */
+/* Gives runs labels of their own, and the flips of their names. As many as a word may have, since
+ * their number is as good as random: those of later words are written again. */
 GPUMC_INLINE void begin_runs(const struct runs *runs, uint64_t starts, uint64_t flips)
 {
   const uint32_t count = ising_row_count(starts), first = runs->next;
+  const uint32_t left = runs->end - first;
   uint32_t *label = runs->label + first;
-  for (uint32_t i = 0; i < count; i++)
-    label[i] = first + i;
+  if (left >= ISING_ROW_WORD)
+    for (uint32_t i = 0; i < ISING_ROW_WORD; i++)
+      label[i] = first + i;
+  else
+    for (uint32_t i = 0; i < left; i++)
+      label[i] = first + i;
   ising_row_to_bytes(ising_row_extract(flips, starts), count, runs->turns + first);
 }
 
@@ -258,6 +264,7 @@ static void bind(const struct ising_cluster_work *work, size_t first, size_t end
   const size_t together = length < LATTICE_CLUSTER_CHUNK ? LATTICE_CLUSTER_CHUNK / length : 1;
   runs.bonds = ising_bonds_of(work, lattice_cluster_label(LATTICE_CLUSTER_BONDS));
   runs.next = (uint32_t)(first * work->graph.shape->layer);
+  runs.end = (uint32_t)(end * work->graph.shape->layer);
   for (size_t row = first_of_all; row < last; row += together) {
     const size_t to = row + together < last ? row + together : last;
     if (length <= LATTICE_CLUSTER_CHUNK)
@@ -314,20 +321,33 @@ static inline void turn(const struct runs *runs, uint32_t first, uint32_t run, u
   }
 }
 
+static uint32_t runs_in(const struct runs *runs, size_t w)
+{
+  const struct ising_cluster_word *word = runs->work->words + w;
+  return ising_row_count(starts_of(word, ising_row_sites(&runs->rows, w % runs->rows.words)));
+}
+
+/* Many words at a time: of one alone the number of runs is as good as random. */
 static void flip(const struct ising_cluster_work *work, size_t first, size_t end)
 {
   const struct runs runs = runs_of(work);
   const uint32_t first_run = (uint32_t)(first * work->graph.shape->layer);
-  const size_t words = runs.rows.words, rows = lattice_cluster_lines(work->graph.shape, end);
-  for (size_t row = lattice_cluster_lines(work->graph.shape, first); row < rows; row++)
-    for (size_t x = 0; x < words; x++) {
-      struct ising_cluster_word *word = work->words + row * words + x;
+  const size_t words = runs.rows.words,
+               last = lattice_cluster_lines(work->graph.shape, end) * words;
+  size_t to, x = 0;
+  for (size_t from = lattice_cluster_lines(work->graph.shape, first) * words; from < last;
+       from = to) {
+    to = from + ISING_BATCH_WORDS < last ? from + ISING_BATCH_WORDS : last;
+    turn(&runs, first_run, work->words[from].base,
+         work->words[to - 1].base + runs_in(&runs, to - 1));
+    for (size_t w = from; w < to; w++, x = x + 1 < words ? x + 1 : 0) {
+      struct ising_cluster_word *word = work->words + w;
       const uint64_t sites = ising_row_sites(&runs.rows, x), starts = starts_of(word, sites);
-      const uint32_t count = ising_row_count(starts);
-      turn(&runs, first_run, word->base, word->base + count);
-      const uint64_t turned = ising_row_of_bytes(runs.turns + word->base, count, 0);
+      const uint64_t turned =
+          ising_row_of_bytes(runs.turns + word->base, ising_row_count(starts), 0);
       word->spins ^= sites_of_runs(word->bond[0] << 1 & sites, ising_row_deposit(turned, starts));
     }
+  }
 }
 
 /* ---- spins ---- */

@@ -85,22 +85,23 @@ lattice_cluster_numbers(const struct lattice_cluster_graph *graph,
 
 /* ---- labels ---- */
 
-/* Within the layers of one thread. */
-static inline uint32_t lattice_cluster_root(uint32_t *label, uint32_t site)
+/* Within the layers of one thread. Two steps, of which roots make none, nearly always do: as many
+ * for all are predicted, those that a label needs are not. */
+static inline uint32_t lattice_cluster_root(const uint32_t *label, uint32_t site)
 {
-  while (label[site] != site) {
-    label[site] = label[label[site]];
-    site = label[site];
-  }
-  return site;
+  uint32_t root = label[label[site]];
+  while (label[root] != root)
+    root = label[root];
+  return root;
 }
 
+/* Neither is it known which of the two roots is smaller, or that they differ. */
 static inline uint32_t lattice_cluster_unite(uint32_t *label, uint32_t one, uint32_t other)
 {
-  one = lattice_cluster_root(label, one);
-  other = lattice_cluster_root(label, other);
-  const uint32_t least = one < other ? one : other;
-  label[one < other ? other : one] = least;
+  const uint32_t of_one = lattice_cluster_root(label, one),
+                 of_other = lattice_cluster_root(label, other);
+  const uint32_t least = of_one < of_other ? of_one : of_other;
+  label[one] = label[other] = label[of_one ^ of_other ^ least] = least;
   return least;
 }
 
