@@ -104,8 +104,8 @@ GPUMC_INLINE void unite_runs(uint32_t *label, const struct ising_cluster_word *w
   }
 }
 
-/* Gives runs labels of their own, and the flips of their names. As many as a word may have, since
- * their number is as good as random: those of later words are written again. */
+/* Gives runs labels of their own, and the flips of their names. Writes as many labels as a word
+ * can have runs, since their number cannot be predicted; later words overwrite the surplus. */
 GPUMC_INLINE void begin_runs(const struct runs *runs, uint64_t starts, uint64_t flips)
 {
   const uint32_t count = ising_row_count(starts), first = runs->next;
@@ -327,7 +327,7 @@ static uint32_t runs_in(const struct runs *runs, size_t w)
   return ising_row_count(starts_of(word, ising_row_sites(&runs->rows, w % runs->rows.words)));
 }
 
-/* Many words at a time: of one alone the number of runs is as good as random. */
+/* Turns runs over for many words at once: the number of runs in one cannot be predicted. */
 static void flip(const struct ising_cluster_work *work, size_t first, size_t end)
 {
   const struct runs runs = runs_of(work);

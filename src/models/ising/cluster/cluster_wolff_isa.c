@@ -3,9 +3,10 @@
  * its own bonds join to these, in vectors of tiles, and passes the bonds across its faces on to its
  * neighbours. Bonds of a tile are drawn when it is taken for the first time. Until then nothing is
  * known of those by which it is entered across its last faces, which are its own: such sites are
- * asked for.
+ * requests, dropped if the bonds, once drawn, are not active.
  *
- * Branches would be as good as random: there are none for a tile, except where it is drawn. */
+ * No branch could be predicted. There is none for a tile, except where it is drawn; a batch has the
+ * one at the end of its shifts. */
 #include "models/ising/cluster/cluster_wolff_tiles.h"
 
 enum {
@@ -386,7 +387,7 @@ static struct growth begin(const struct ising_cluster_work *work)
   return growth;
 }
 
-/* The same, with what is constant of the lattice. */
+/* Calls grow() with the properties of the lattice as constants. */
 static void grow_on(struct growth *growth)
 {
   const bool cubic = growth->tiling.dimension == 3, has_field = growth->work->rule.has_field;

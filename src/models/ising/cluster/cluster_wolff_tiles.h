@@ -137,8 +137,8 @@ static inline void transpose(uint64_t row[8])
       }
 }
 
-/* Spins of tiles 8 x .. of row Y of tiles of a square lattice, by rows of 64 sites, which are bytes
- * of the tiles. */
+/* Loads eight tiles, from 8 x on, of row y of the tiles of a square lattice, by rows of 64 sites,
+ * which are bytes of the tiles. */
 static inline void load_squares(const struct ising_cluster_work *work, const struct tiling *tiling,
                                 const uint8_t *coloured, uint32_t y, uint32_t x)
 {

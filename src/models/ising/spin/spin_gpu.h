@@ -23,6 +23,8 @@ enum {
   ISING_SPIN_WORDS = 2,
   ISING_SPIN_WORD_BITS = 32,
   ISING_SPIN_SUMS = 10, /* of a measurement */
+  /* Of shared memory, more than a block of threads gets on any GPU: terms for lanes go with
+   * lattices of up to 65,536 sites. */
   ISING_SPIN_COLUMNS_BYTES = 256 << 10,
 };
 

@@ -1,7 +1,6 @@
 /* Measurement of stored replicas of the spin kernel, for any lattice and disorder, or of products
  * of two: energies, spins, bonds, waves. A block of threads has a replica or, if there are few, a
- * part of one; then its sums are added to those of the other parts and recorded in a launch more.
- */
+ * part of one; parts add up their sums, and the block that comes last records them. */
 #include "models/ising/spin/spin_general.cuh"
 #include "models/ising/spin/spin_tables_gpu.h"
 

@@ -212,9 +212,10 @@ out:
   return status;
 }
 
-/* Nanoseconds of one core with AVX-512, for the choice of `kernel.variant: auto`, which must be the
- * same on every device (docs/performance.md, "Few replicas"): spin flips per nanosecond, for moves
- * of one spin; for clusters near the critical point, in two dimensions and in three. */
+/* Rates of one core with AVX-512 in spin flips per nanosecond, for the choice of `kernel.variant:
+ * auto`, which must be the same on every device, and for `gpumc plan` (docs/performance.md, "Few
+ * replicas" and "Cluster moves"): moves of one spin; clusters near the critical point, in two
+ * dimensions and in three, lattices of several sizes. */
 static const double rate = 4.8, swendsen_wang_rate[] = {0.36, 0.22}, wolff_rate[] = {0.3, 0.083};
 
 double ising_spin_cost(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,

@@ -85,8 +85,8 @@ lattice_cluster_numbers(const struct lattice_cluster_graph *graph,
 
 /* ---- labels ---- */
 
-/* Within the layers of one thread. Two steps, of which roots make none, nearly always do: as many
- * for all are predicted, those that a label needs are not. */
+/* Within the layers of one thread. Takes two steps without a test, which nearly always reach the
+ * root: a fixed number can be predicted, the real one cannot. */
 static inline uint32_t lattice_cluster_root(const uint32_t *label, uint32_t site)
 {
   uint32_t root = label[label[site]];
@@ -95,7 +95,8 @@ static inline uint32_t lattice_cluster_root(const uint32_t *label, uint32_t site
   return root;
 }
 
-/* Neither is it known which of the two roots is smaller, or that they differ. */
+/* Unites two clusters without a branch on which root is smaller, or whether they differ; returns
+ * the smaller root. */
 static inline uint32_t lattice_cluster_unite(uint32_t *label, uint32_t one, uint32_t other)
 {
   const uint32_t of_one = lattice_cluster_root(label, one),
