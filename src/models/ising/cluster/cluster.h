@@ -15,10 +15,10 @@
 struct ising_cluster_word;
 enum { ISING_ROW_WORD = 64, ISING_ROW_WORD_BYTES = 64 };
 
-/* Returns the sites of a tile along each axis of the lattice. */
+/* Returns the sites of a tile along each axis of a square or cubic lattice. */
 static inline uint32_t ising_wolff_extent(uint32_t dimension)
 {
-  return dimension == 3 ? 4 : dimension == 2 ? 8 : ISING_ROW_WORD;
+  return dimension == 3 ? 4 : 8;
 }
 
 /* A sweep or a measurement of a replica. terms[dimension][sites]: couplings of a sample, and after

@@ -196,9 +196,10 @@ static inline size_t ising_row_after(const struct ising_cluster_rows *rows, size
 /* Numbers of the sites from an even one on, as bits: whether they make bonds active, and which
  * spins satisfy these (1: equal ones; of the ghost, those that are down). */
 struct ising_row_bonds {
-  uint64_t active[ISING_ROW_KINDS][ISING_BATCH_WORDS + ISING_DRAW_HALVES];
+  uint64_t active[ISING_ROW_KINDS][ISING_BATCH_WORDS + 1];
   uint64_t sign[ISING_ROW_KINDS][ISING_BATCH_WORDS + 1];
 };
+_Static_assert(ISING_BATCH_WORDS % ISING_DRAW_HALVES == 0, "words are drawn in pairs");
 
 /* Returns bit i: word i of v is at most `last`. */
 GPUMC_INLINE uint32_t ising_row_at_most(gpumc_v32 v, uint32_t last)

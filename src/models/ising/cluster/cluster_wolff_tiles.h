@@ -34,9 +34,7 @@ GPUMC_INLINE uint32_t apart_of(const uint32_t dimension, const uint32_t d)
 GPUMC_INLINE uint64_t first_of(const uint32_t dimension, const uint32_t d)
 {
   static const uint64_t first[AXES + 1][AXES] = {
-      [1] = {1},
-      [2] = {0x0101010101010101u, 0xff},
-      [3] = {0x1111111111111111u, 0x000f000f000f000fu, 0xffff}};
+      [2] = {0x0101010101010101u, 0xff}, [3] = {0x1111111111111111u, 0x000f000f000f000fu, 0xffff}};
   return first[dimension][d];
 }
 
