@@ -180,9 +180,9 @@ static __global__ void __launch_bounds__(DEVICE_THREADS)
   const struct heisenberg_gpu_lattice *lattice = &sweep.replicas.lattice;
   const uint32_t replica = blockIdx.x / parts;
   const uint32_t replica_number = lattice_batch_replica(&sweep.replicas.batch, replica);
-  lattice_let_next_begin();
+  gpumc_let_next_begin();
   if (replica >= sweep.replicas.batch.size[blockIdx.y]) {
-    lattice_wait_for_before();
+    gpumc_wait_for_before();
     return;
   }
   const uint32_t q = heisenberg_folded(
@@ -205,7 +205,7 @@ static __global__ void __launch_bounds__(DEVICE_THREADS)
   if (MOVE != HEISENBERG_OVER_RELAXATION)
     heisenberg_draw_four<typename KIND::rules>(turn.stream, colour, heisenberg_first_site(q),
                                                words);
-  lattice_wait_for_before();
+  gpumc_wait_for_before();
   if (present)
     taken = heisenberg_update_drawn<KIND, MOVE>(turn, four, words);
   if constexpr (MOVE == HEISENBERG_METROPOLIS_SMALL)
@@ -220,14 +220,14 @@ sweep_once_in_device(const struct heisenberg_gpu_sweep *sweep, const struct heis
   const struct lattice_batch *batch = &sweep->replicas.batch;
   const uint32_t parts = (uint32_t)lattice_parts(heisenberg_threads_of(&sweep->replicas.lattice),
                                                  (size_t)DEVICE_THREADS);
-  struct lattice_launch launch = {dim3((uint32_t)batch->capacity * parts, batch->runs),
-                                  DEVICE_THREADS, 0, batch->stream, false};
-  bool may_overlap;
-  GPUMC_TRY(lattice_may_overlap(sweep_device<KIND, MOVE>, &may_overlap, error));
+  struct gpumc_early_launch launch = {dim3((uint32_t)batch->capacity * parts, batch->runs),
+                                      DEVICE_THREADS, 0, batch->stream, false};
+  bool may_begin_early;
+  GPUMC_TRY(gpumc_may_begin_early(sweep_device<KIND, MOVE>, &may_begin_early, error));
   for (uint32_t colour = 0; colour < 2; colour++) {
-    launch.overlaps = may_overlap && s + colour > 0;
-    GPUMC_TRY(lattice_launch(sweep_device<KIND, MOVE>, launch, error, *sweep, fold, colour,
-                             batch->time + s, parts));
+    launch.early = may_begin_early && s + colour > 0;
+    GPUMC_TRY(gpumc_launch_early(sweep_device<KIND, MOVE>, launch, error, *sweep, fold, colour,
+                                 batch->time + s, parts));
   }
   return GPUMC_OK;
 }

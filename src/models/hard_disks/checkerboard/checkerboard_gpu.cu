@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "models/hard_disks/checkerboard/checkerboard_whole.cuh"
-#include "models/lattice/overlapping.cuh"
+#include "core/device/early.cuh"
 
 enum {
   WARP = 32,
@@ -87,7 +87,7 @@ static __global__ void __launch_bounds__(FEW ? FEW_THREADS : THREADS, FEW ? FEW_
   task.rule = rule_of(&sweep);
   struct hard_disks_box own;
   if (OPEN) {
-    lattice_wait_for_before();
+    gpumc_wait_for_before();
     own = hard_disks_box_with(&replicas->box, ((const struct hard_disks_head *)task.from)->width);
     task.box = &own;
     task.rule.width_x = own.width_x;
@@ -101,10 +101,10 @@ static __global__ void __launch_bounds__(FEW ? FEW_THREADS : THREADS, FEW ? FEW_
   task.tile = disks_tile_of(&tiling, task.sweep.direction, i, j);
   disks_prepare(&task, &block, threadIdx.x, blockDim.x);
   if (!OPEN)
-    lattice_wait_for_before();
+    gpumc_wait_for_before();
   /* Blocks of the next sweep start during this one, and are ready when it is done. */
   if (FEW)
-    lattice_let_next_begin();
+    gpumc_let_next_begin();
   __syncthreads();
   disks_read<FEW ? DISKS_READS_OF_FEW : DISKS_READS>(&task, &block, threadIdx.x, blockDim.x);
   __syncthreads();
@@ -123,7 +123,7 @@ static __global__ void __launch_bounds__(FEW ? FEW_THREADS : THREADS, FEW ? FEW_
   /* The next sweep begins while this one writes: a launch takes a microsecond less. Any earlier and
    * its blocks would be in the way of others. */
   if (!FEW)
-    lattice_let_next_begin();
+    gpumc_let_next_begin();
   if (FEW)
     add_counts(&sweep, block.listed);
   disks_write(&task, &block, threadIdx.x, blockDim.x);
@@ -367,18 +367,18 @@ sweep_by_blocks(const struct hard_disks_gpu_sweep *sweep, const struct disks_til
                 const struct plan *plan, struct gpumc_error *error)
 {
   const struct lattice_batch *batch = &sweep->replicas.batch;
-  struct lattice_launch launch = {
+  struct gpumc_early_launch launch = {
       dim3((uint32_t)batch->capacity * tiling->x.tiles * tiling->y.tiles, batch->runs),
       plan->threads, plan->bytes, batch->stream, false};
-  bool may_overlap;
+  bool may_begin_early;
   GPUMC_TRY(allow_shared(sweep_tiles<ROUNDS, OPEN, FEW>, plan, error));
-  GPUMC_TRY(lattice_may_overlap(sweep_tiles<ROUNDS, OPEN, FEW>, &may_overlap, error));
+  GPUMC_TRY(gpumc_may_begin_early(sweep_tiles<ROUNDS, OPEN, FEW>, &may_begin_early, error));
   for (uint32_t s = 0; s < sweep->sweeps; s++) {
     unsigned char *from = s % 2 == 0 ? sweep->replicas.replicas : sweep->other;
     unsigned char *to = s % 2 == 0 ? sweep->other : sweep->replicas.replicas;
-    launch.overlaps = may_overlap && s > 0;
-    GPUMC_TRY(lattice_launch(sweep_tiles<ROUNDS, OPEN, FEW>, launch, error, *sweep, *tiling,
-                             (const unsigned char *)from, to, batch->time + s));
+    launch.early = may_begin_early && s > 0;
+    GPUMC_TRY(gpumc_launch_early(sweep_tiles<ROUNDS, OPEN, FEW>, launch, error, *sweep, *tiling,
+                                 (const unsigned char *)from, to, batch->time + s));
     GPUMC_TRY(move_volumes(sweep, batch->time + s, to, from, error));
   }
   return GPUMC_OK;

@@ -8,7 +8,7 @@
 
 #include "models/heisenberg/heisenberg_launched.cuh"
 #include "models/heisenberg/tiles/heisenberg_tile.cuh"
-#include "models/lattice/overlapping.cuh"
+#include "core/device/early.cuh"
 
 /* Replicas first .. first + count - 1 of all runs: replica number `first` is at `from` before the
  * sweeps time .. time + tiling.sweeps - 1, and at `to` after them. */
@@ -54,7 +54,7 @@ static __global__ void __launch_bounds__(KIND::rules::THREADS)
   const uint32_t run = (uint32_t)((pass.first + number) / batch->capacity);
   const uint32_t replica = (uint32_t)(pass.first + number - run * batch->capacity);
   if (replica >= batch->size[run]) {
-    lattice_wait_for_before(); /* when a launch has ended, so have all before it */
+    gpumc_wait_for_before(); /* when a launch has ended, so have all before it */
     return;
   }
   struct heisenberg_tile<KIND> tile;
@@ -65,7 +65,7 @@ static __global__ void __launch_bounds__(KIND::rules::THREADS)
   tile.shared = (real *)shared;
   tile.from = (const real *)(pass.from + number * sweep.replicas.stride);
   tile.to = (real *)(pass.to + number * sweep.replicas.stride);
-  lattice_wait_for_before();
+  gpumc_wait_for_before();
   heisenberg_tile_read(tile, threadIdx.x, blockDim.x);
   __syncthreads();
   uint32_t taken = 0;
@@ -80,7 +80,7 @@ static __global__ void __launch_bounds__(KIND::rules::THREADS)
       sweep_tile<KIND, HEISENBERG_OVER_RELAXATION>(&sweep, tile, run, replica, time, margin);
   }
   /* Blocks of the next launch start while this one writes; any earlier they would be in the way. */
-  lattice_let_next_begin();
+  gpumc_let_next_begin();
   heisenberg_tile_write(tile, threadIdx.x, blockDim.x);
   if constexpr (MOVE == HEISENBERG_METROPOLIS_SMALL)
     count_taken(&sweep, run, taken);
@@ -294,7 +294,7 @@ static const struct heisenberg_tile_course *tile_course(const struct heisenberg_
 /* Sweeps replicas first .. first + count - 1. */
 template <class KIND, enum heisenberg_move MOVE>
 static enum gpumc_status sweep_pass(const struct heisenberg_gpu_sweep *sweep, size_t first,
-                                    size_t count, bool may_overlap, struct gpumc_error *error)
+                                    size_t count, bool may_begin_early, struct gpumc_error *error)
 {
   const struct heisenberg_replicas *replicas = &sweep->replicas;
   const struct heisenberg_tile_course *course = sweep->course;
@@ -309,10 +309,10 @@ static enum gpumc_status sweep_pass(const struct heisenberg_gpu_sweep *sweep, si
     const struct heisenberg_tile_pass pass = {number % 2 == 0 ? stored : other,
                                               number % 2 == 0 ? other : stored, first,
                                               (uint32_t)count, replicas->batch.time + done};
-    const struct lattice_launch launch = {
+    const struct gpumc_early_launch launch = {
         dim3((uint32_t)count * tiling.tiles_x * tiling.tiles_y), course->plan.threads,
-        tile_bytes<KIND>(&tiling), replicas->batch.stream, may_overlap && first + number > 0};
-    GPUMC_TRY(lattice_launch(sweep_tiles<KIND, MOVE>, launch, error, *sweep, tiling, pass));
+        tile_bytes<KIND>(&tiling), replicas->batch.stream, may_begin_early && first + number > 0};
+    GPUMC_TRY(gpumc_launch_early(sweep_tiles<KIND, MOVE>, launch, error, *sweep, tiling, pass));
     done += sweeps;
   }
   return GPUMC_OK;
@@ -325,8 +325,8 @@ sweep_in_passes(const struct heisenberg_gpu_sweep *sweep, struct gpumc_error *er
 {
   const struct lattice_batch *batch = &sweep->replicas.batch;
   const size_t all = batch->runs * batch->capacity;
-  bool may_overlap;
-  GPUMC_TRY(lattice_may_overlap(sweep_tiles<KIND, MOVE>, &may_overlap, error));
+  bool may_begin_early;
+  GPUMC_TRY(gpumc_may_begin_early(sweep_tiles<KIND, MOVE>, &may_begin_early, error));
   if (sweep->course->plan.bytes > DEFAULT_SHARED_BYTES)
     GPUMC_TRY(GPUMC_CUDA(cudaFuncSetAttribute(sweep_tiles<KIND, MOVE>,
                                               cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -335,7 +335,7 @@ sweep_in_passes(const struct heisenberg_gpu_sweep *sweep, struct gpumc_error *er
   for (size_t first = 0; first < all; first += sweep->others) {
     const size_t left = all - first;
     GPUMC_TRY((sweep_pass<KIND, MOVE>(sweep, first, left < sweep->others ? left : sweep->others,
-                                      may_overlap, error)));
+                                      may_begin_early, error)));
   }
   return GPUMC_OK;
 }
