@@ -5,9 +5,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/machine.h"
 #include "support/status.h"
 #include "support/test_device.h"
 
@@ -84,6 +86,36 @@ static void test_memory_that_is_not_there(void **state)
   }
 }
 
+/* Most intervals of stages this short are not timed, but have their share of the time all the same.
+ * The bounds refuse the same share for every interval (the ratio would be 1.2), and none. */
+static void test_times_of_short_stages(void **state)
+{
+  enum { ROUNDS = 3000, LITTLE = 1, MUCH = 2, TIMES = 4 };
+  const size_t bytes = VALUES * sizeof(uint64_t);
+  double seconds[GPUMC_STAGES_MAXIMUM];
+  (void)state;
+  struct gpumc_device device = test_device(test_setting());
+  struct gpumc_error error = {0};
+  uint64_t *memory;
+  assert_ok(gpumc_device_array(&device, &memory, VALUES, "values", &error), &error);
+  assert_ok(device.ops->synchronize(&device, &error), &error);
+  const double begin = gpumc_clock();
+  for (int round = 0; round < ROUNDS; round++)
+    for (size_t stage = LITTLE; stage <= MUCH; stage++) {
+      device.ops->enter(&device, stage);
+      for (int i = 0; i < (stage == MUCH ? TIMES : 1); i++)
+        assert_ok(device.ops->fill(&device, memory, 0, bytes, &error), &error);
+    }
+  assert_ok(device.ops->stage_seconds(&device, seconds, NULL, &error), &error);
+  const double elapsed = gpumc_clock() - begin, sum = seconds[LITTLE] + seconds[MUCH];
+  const double ratio = seconds[MUCH] / seconds[LITTLE];
+  if (fabs(sum / elapsed - 1) > 0.1)
+    fail_msg("the stages take %g s of %g s", sum, elapsed);
+  if (!(ratio > 1.6 && ratio < 1.6 * TIMES))
+    fail_msg("%d times the work takes %g times as long", TIMES, ratio);
+  device.ops->release(&device, memory);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -91,6 +123,7 @@ int main(void)
       cmocka_unit_test(test_memory_and_copies),
       cmocka_unit_test(test_no_elements),
       cmocka_unit_test(test_memory_that_is_not_there),
+      cmocka_unit_test(test_times_of_short_stages),
   };
   test_device_require();
   return cmocka_run_group_tests(tests, NULL, NULL);

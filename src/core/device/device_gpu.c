@@ -15,24 +15,40 @@
 /* ---- stages: an event where each begins, read when its successor has passed ---- */
 
 enum { EVENTS = 256 };
-/* Transfers are short, and two marks for each would add about a tenth to their time, so only one in
- * several is timed, at irregular intervals so that it cannot lock to the pattern of a step. */
-enum { ONE_TRANSFER_IN = 7 };
+/* Marks take time, and no launch begins early behind one. So only one in several of the transfers
+ * and short stages is timed, at irregular intervals so that it cannot lock to the pattern of a
+ * step. What passes meanwhile is divided among the stages that were not timed, in proportion to
+ * their average times. Among processes, where transfers divide stages, every stage is timed. */
+enum { ONE_IN = 7, KNOWN_AFTER = 32 };
+static const double short_seconds = 1e-4;
 
-static bool is_timed(size_t transfer)
+static bool is_timed(size_t number)
 {
-  return ((uint64_t)transfer * UINT64_C(0x9e3779b97f4a7c15) >> 32) % ONE_TRANSFER_IN == 0;
+  return ((uint64_t)number * UINT64_C(0x9e3779b97f4a7c15) >> 32) % ONE_IN == 0;
 }
+
+/* What a mark begins. */
+enum timing { UNTIMED, TIMED, SAMPLED, IN_TRANSFER, TIMINGS };
+
+/* A stage's work so far. */
+struct stage_work {
+  double seconds[TIMINGS];
+  size_t known;            /* timed intervals that have been read */
+  size_t entered, sampled; /* while it was short; how many of these were timed */
+};
 
 /* A ring of the marks oldest .. oldest+count-1. A failed mark loses times, never a result, so it is
  * no error; `worked` keeps what CUDA remembers of it away from the next call that asks. */
 struct events {
   cudaEvent_t event[EVENTS];
   size_t stage[EVENTS];
-  bool transfer[EVENTS];
+  enum timing timing[EVENTS];
   size_t oldest, count;
-  size_t transfers;                        /* transfers that have begun */
-  double seconds[2][GPUMC_STAGES_MAXIMUM]; /* [is a transfer] */
+  size_t present;      /* stage */
+  enum timing running; /* its timing */
+  double untimed;      /* seconds in stages that were not timed */
+  size_t transfers;    /* that have begun */
+  struct stage_work work[GPUMC_STAGES_MAXIMUM];
 };
 
 static void stages_free(struct gpumc_device *device)
@@ -64,10 +80,13 @@ static void read_oldest(struct events *events)
 {
   float milliseconds = 0;
   const size_t next = (events->oldest + 1) % EVENTS;
-  if (worked(
-          cudaEventElapsedTime(&milliseconds, events->event[events->oldest], events->event[next])))
-    events->seconds[events->transfer[events->oldest]][events->stage[events->oldest]] +=
-        1e-3 * (double)milliseconds;
+  struct stage_work *work = &events->work[events->stage[events->oldest]];
+  const enum timing timing = events->timing[events->oldest];
+  if (worked(cudaEventElapsedTime(&milliseconds, events->event[events->oldest],
+                                  events->event[next]))) {
+    *(timing != UNTIMED ? &work->seconds[timing] : &events->untimed) += 1e-3 * (double)milliseconds;
+    work->known += timing != UNTIMED;
+  }
   events->oldest = next;
   events->count--;
 }
@@ -85,11 +104,8 @@ static void read_passed(struct events *events)
   }
 }
 
-static void mark(struct gpumc_device *device, size_t stage, bool transfer)
+static void mark(struct gpumc_device *device, struct events *events, enum timing timing)
 {
-  struct events *events = events_of(device);
-  if (events == NULL)
-    return;
   if (events->count >= EVENTS / 2)
     read_passed(events);
   const size_t at = (events->oldest + events->count) % EVENTS;
@@ -99,22 +115,37 @@ static void mark(struct gpumc_device *device, size_t stage, bool transfer)
     return;
   if (!worked(cudaEventRecord(events->event[at], device->stream)))
     return;
-  events->stage[at] = stage;
-  events->transfer[at] = transfer;
+  events->stage[at] = events->present;
+  events->timing[at] = timing;
   events->count++;
+}
+
+/* Decides how the stage that begins is timed. */
+static enum timing
+next_timing(const struct gpumc_device *device, struct events *events, size_t stage)
+{
+  struct stage_work *work = &events->work[stage];
+  const double seconds = work->seconds[TIMED] + work->seconds[SAMPLED];
+  if (device->processes != NULL || stage == GPUMC_STAGE_OTHER || work->known < KNOWN_AFTER ||
+      seconds > short_seconds * (double)work->known)
+    return TIMED;
+  const bool timed = work->sampled == 0 || is_timed(work->entered);
+  work->entered++;
+  work->sampled += timed;
+  return timed ? SAMPLED : UNTIMED;
 }
 
 static void enter(struct gpumc_device *device, size_t stage)
 {
+  struct events *events = events_of(device);
   gpumc_processes_enter(device->processes, stage);
-  mark(device, stage, false);
-}
-
-static size_t present_stage(const struct events *events)
-{
-  return events != NULL && events->count > 0
-             ? events->stage[(events->oldest + events->count - 1) % EVENTS]
-             : GPUMC_STAGE_OTHER;
+  if (events == NULL)
+    return;
+  const enum timing timing = next_timing(device, events, stage);
+  events->present = stage;
+  if (timing != UNTIMED || events->running != UNTIMED)
+    mark(device, events, timing);
+  events->running = timing;
 }
 
 static void mark_transfer(struct gpumc_device *device, bool begins)
@@ -124,7 +155,15 @@ static void mark_transfer(struct gpumc_device *device, bool begins)
     return;
   events->transfers += begins;
   if (is_timed(events->transfers))
-    mark(device, present_stage(events), begins);
+    mark(device, events, begins ? IN_TRANSFER : events->running);
+}
+
+/* Returns how long a stage was not timed, if that took as long as when it was. */
+static double untimed_of(const struct stage_work *work)
+{
+  return work->sampled > 0 ? work->seconds[SAMPLED] / (double)work->sampled *
+                                 (double)(work->entered - work->sampled)
+                           : 0.0;
 }
 
 static enum gpumc_status
@@ -134,13 +173,20 @@ stage_seconds(struct gpumc_device *device, double seconds[GPUMC_STAGES_MAXIMUM],
   struct events *events = events_of(device);
   if (events == NULL)
     return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: stages of the device");
-  enter(device, present_stage(events));
+  events->running = TIMED;
+  mark(device, events, TIMED);
   GPUMC_TRY(GPUMC_CUDA(cudaStreamSynchronize(device->stream), error));
   read_passed(events);
+  double untimed = 0;
+  for (size_t i = 0; i < GPUMC_STAGES_MAXIMUM; i++)
+    untimed += untimed_of(&events->work[i]);
   for (size_t i = 0; i < GPUMC_STAGES_MAXIMUM; i++) {
-    seconds[i] = events->seconds[false][i] + events->seconds[true][i];
+    const struct stage_work *work = &events->work[i];
+    seconds[i] = work->seconds[TIMED] + work->seconds[SAMPLED] + work->seconds[IN_TRANSFER];
+    if (untimed > 0)
+      seconds[i] += events->untimed * untimed_of(work) / untimed;
     if (transfers != NULL)
-      transfers[i] = ONE_TRANSFER_IN * events->seconds[true][i];
+      transfers[i] = ONE_IN * work->seconds[IN_TRANSFER];
   }
   return GPUMC_OK;
 }
