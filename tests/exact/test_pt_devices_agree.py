@@ -33,6 +33,10 @@ CASES = {
     "spin glass": dict(variant="multispin", model="name: ea, shape: [8, 8, 8], disorder_seed: 7",
                        algorithm="beta: {from: 0.4, to: 1.2, count: 20}, samples: 100, "
                                  "tune: {sweeps: 300}, sweeps: 1280, structure_factor: true"),
+    "an exchange after every sweep": dict(
+        variant="multispin", model="name: ea, shape: [8, 8, 8], disorder_seed: 2",
+        algorithm="beta: {from: 0.4, to: 1.2, count: 9}, samples: 77, replicas: 2, sweeps: 320, exchange_every: 1, "
+                  "measure_every: 5"),
     "odd rows": dict(variant="multispin", model="name: ea, shape: [10, 10, 10]",
                      algorithm="beta: {from: 0.4, to: 1.2, count: 5}, samples: 40, replicas: 2, "
                                "sweeps: 320, exchange_every: 2, structure_factor: true"),

@@ -113,6 +113,7 @@ create(struct ising_fixture *fixture, const struct ising_case *with, struct gpum
       .moved = with->moved,
       .clusters = with->exchanges_clusters,
       .copies = with->runs % 2 == 1, /* both ways of `gather` */
+      .exchanges = with->exchanges,
       .channels = with->measures_clusters ? ISING_CHANNELS : ISING_STATE_CHANNELS,
       .fixes = with->fixes,
       .fixed = {with->fixed[ISING_BETA], with->fixed[ISING_FIELD]},
@@ -157,7 +158,8 @@ void fixture_open(struct ising_fixture *fixture, const struct ising_case *with)
   for (size_t c = 0; c < ISING_PAIRS; c++)
     assert_ok(gpumc_device_array(device, &fixture->overlap[c], count, "overlap", &error), &error);
   assert_ok(gpumc_device_array(device, &fixture->parent, count, "parents", &error), &error);
-  assert_ok(gpumc_device_array(device, &fixture->swap, words, "exchanges", &error), &error);
+  for (size_t i = 0; i < 2; i++)
+    assert_ok(gpumc_device_array(device, &fixture->swap[i], words, "exchanges", &error), &error);
 }
 
 void fixture_close(struct ising_fixture *fixture)
@@ -168,7 +170,8 @@ void fixture_close(struct ising_fixture *fixture)
   for (size_t c = 0; c < ISING_PAIRS; c++)
     device->ops->release(device, fixture->overlap[c]);
   device->ops->release(device, fixture->parent);
-  device->ops->release(device, fixture->swap);
+  for (size_t i = 0; i < 2; i++)
+    device->ops->release(device, fixture->swap[i]);
   gpumc_ensemble_free(&fixture->ensemble);
   fixture->model.ops->destroy(&fixture->model);
 }
@@ -243,8 +246,9 @@ void fixture_exchange(struct ising_fixture *fixture, const uint32_t *swap)
 {
   struct gpumc_error error = {0};
   struct gpumc_ensemble *ensemble = &fixture->ensemble;
-  bring(fixture, fixture->swap, swap, ensemble->runs * gpumc_swap_words(ensemble->plan.capacity));
-  assert_ok(ensemble->ops->exchange(ensemble, fixture->swap, &error), &error);
+  uint32_t *bits = fixture->swap[fixture->exchanges++ % 2];
+  bring(fixture, bits, swap, ensemble->runs * gpumc_swap_words(ensemble->plan.capacity));
+  assert_ok(ensemble->ops->exchange(ensemble, bits, &error), &error);
 }
 
 /* Copies arrays [rows][capacity] to host memory. */

@@ -17,7 +17,8 @@ struct ising_case {
   bool sample_each; /* with disorder: replica r has sample r; otherwise all have the first */
   size_t samples;   /* unless 0: the number of samples, where each run has one */
   enum ising_move update;
-  bool exchanges_clusters;  /* between runs */
+  bool exchanges;           /* the plan announces exchanges of replicas */
+  bool exchanges_clusters;  /* clusters between runs */
   uint32_t clusters;        /* of Wolff in a sweep; 0 means 1 */
   bool tunes;               /* their number; it begins with that */
   bool measures_clusters;   /* all channels are measured, those of clusters as well */
@@ -39,7 +40,8 @@ struct ising_fixture {
   int64_t *channel[ISING_CHANNELS]; /* [runs][capacity], device memory */
   int64_t *overlap[ISING_PAIRS];    /* the same */
   uint32_t *parent;                 /* the same */
-  uint32_t *swap;                   /* [runs][gpumc_swap_words(capacity)], device memory */
+  uint32_t *swap[2];                /* [runs][gpumc_swap_words(capacity)], device memory; in turn */
+  size_t exchanges;                 /* so far */
 };
 
 /* Finds the kernels on the device under test that reference.h covers: not those with tiles

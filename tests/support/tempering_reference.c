@@ -212,8 +212,9 @@ static void exchange_column(struct tempering_reference *reference, struct gpumc_
   for (size_t t = round % 2; t + 1 < plan->temperatures; t += 2) {
     const size_t hotter = place(reference, c, t, s), colder = place(reference, c, t + 1, s);
     const size_t run = c * plan->temperatures + t;
-    if (!pt_exchange_accepted(random, (uint32_t)s, (uint32_t)run, round, reference->step[t],
-                              reference->channel[0][hotter], reference->channel[0][colder]))
+    const uint32_t drawn = pt_exchange_draw(random, (uint32_t)s, (uint32_t)run, round);
+    if (!pt_exchange_accepted(drawn, reference->step[t], reference->channel[0][hotter],
+                              reference->channel[0][colder]))
       continue;
     exchange_places(reference, hotter, colder);
     reference->swap[run * words + s / 32] |= (uint32_t)1 << s % 32;

@@ -64,6 +64,7 @@ static struct gpumc_ensemble_plan ensemble_plan(const struct pt_settings *settin
                                      .compared =
                                          settings->observables.pairs ? settings->temperatures : 0,
                                      .clusters = pt_has_clusters(settings),
+                                     .exchanges = settings->exchange,
                                      .moved = settings->moved.control,
                                      .warm_up = lead < UINT32_MAX ? (uint32_t)lead : UINT32_MAX,
                                      .alike = settings->temperatures,

@@ -4,6 +4,7 @@
 
 #include "algorithms/pt/pt_device.h"
 #include "core/device/cuda_error.h"
+#include "core/device/early.cuh"
 
 enum {
   WARP = 32,
@@ -121,10 +122,11 @@ static struct work work_of(const struct pt_tempering *tempering)
 
 #define ALL_LANES 0xffffffffu
 
-__device__ static inline void add_to(uint64_t *counter, int count)
+/* Adds the number of lanes that are set. */
+__device__ static inline void add_lanes(uint64_t *counter, uint32_t lanes)
 {
-  if (threadIdx.x == 0 && count > 0)
-    atomicAdd((unsigned long long *)counter, (unsigned long long)count);
+  if (threadIdx.x % WARP == 0 && lanes != 0)
+    atomicAdd((unsigned long long *)counter, (unsigned long long)__popc(lanes));
 }
 
 /* Swaps the channels of the elements `hotter` and hotter + samples. */
@@ -139,8 +141,8 @@ __device__ static inline void exchange_channels(const struct work *work, size_t 
   }
 }
 
-/* Updates the walker that is now at temperature t of copy c, and counts how many of the block's
- * carry a label. Every thread of the block calls it, for a sample or for none. */
+/* Updates the walker that is now at temperature t of copy c, and counts how many of the
+ * warp's walkers carry a label. Every thread of the warp calls it, for a sample or for none. */
 __device__ static inline void
 meet_walker(const struct work *work, uint32_t c, uint32_t t, uint32_t s, uint32_t walker)
 {
@@ -153,8 +155,8 @@ meet_walker(const struct work *work, uint32_t c, uint32_t t, uint32_t s, uint32_
     work->walker[((size_t)c * work->temperatures + t) * work->samples + s] = arrived;
   if (returned)
     work->round_trips[(size_t)c * work->samples + s]++;
-  add_to(&work->labelled[t], __syncthreads_count(label != PT_WALKER_FRESH));
-  add_to(&work->from_hottest[t], __syncthreads_count(label == PT_WALKER_HOT));
+  add_lanes(&work->labelled[t], __ballot_sync(ALL_LANES, label != PT_WALKER_FRESH));
+  add_lanes(&work->from_hottest[t], __ballot_sync(ALL_LANES, label == PT_WALKER_HOT));
 }
 
 __device__ static inline void
@@ -176,6 +178,9 @@ __global__ void __launch_bounds__(BLOCK_THREADS_MAXIMUM)
   const uint32_t s = blockIdx.x % blocks * blockDim.x + threadIdx.x;
   const bool is_sample = s < work->samples;
   const size_t hotter = (size_t)run * work->samples + s, colder = hotter + work->samples;
+  gpumc_let_next_begin();
+  const uint32_t drawn = pt_exchange_draw(round.random, work->first_sample + s, run, round.number);
+  gpumc_wait_for_before();
   uint32_t walker = is_sample ? work->walker[hotter] : 0;
   if (unit.count == 1) {
     write_word(work, run, s, 0);
@@ -185,17 +190,17 @@ __global__ void __launch_bounds__(BLOCK_THREADS_MAXIMUM)
   uint32_t other = is_sample ? work->walker[colder] : 0;
   const int64_t *value = work->conjugate;
   const bool accepted =
-      is_sample && pt_exchange_accepted(round.random, work->first_sample + s, run, round.number,
-                                        work->step[t], value[hotter], value[colder]);
+      is_sample && pt_exchange_accepted(drawn, work->step[t], value[hotter], value[colder]);
   if (accepted) {
     const uint32_t before = walker;
     walker = other;
     other = before;
     exchange_channels(work, hotter);
   }
-  write_word(work, run, s, __ballot_sync(ALL_LANES, accepted));
+  const uint32_t word = __ballot_sync(ALL_LANES, accepted);
+  write_word(work, run, s, word);
   write_word(work, run + 1, s, 0);
-  add_to(&work->accepted[t], __syncthreads_count(accepted));
+  add_lanes(&work->accepted[t], word);
   meet_walker(work, c, t, s, walker);
   meet_walker(work, c, t + 1, s, other);
 }
@@ -248,6 +253,8 @@ __global__ void __launch_bounds__(BLOCK_THREADS_MAXIMUM) accumulate(const struct
 {
   const size_t stride = (size_t)work.temperatures * work.samples;
   const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+  gpumc_let_next_begin();
+  gpumc_wait_for_before();
   if (i >= stride)
     return;
   if (blockIdx.y < work.n_terms)
@@ -271,9 +278,10 @@ static enum gpumc_status exchange_round(const struct pt_tempering *tempering,
   const uint32_t of_samples = work.tempering.words * WARP;
   const uint32_t threads = asked < of_samples ? asked : of_samples;
   const uint32_t blocks = (work.tempering.samples + threads - 1) / threads;
-  exchange<<<blocks * units * work.tempering.copies, threads, 0,
-             (cudaStream_t)tempering->device->stream>>>(work, units, blocks);
-  return GPUMC_CUDA_LAUNCHED("exchange", error);
+  struct gpumc_early_launch launch = {dim3(blocks * units * work.tempering.copies), threads, 0,
+                                      tempering->device->stream, false};
+  GPUMC_TRY(gpumc_may_begin_early(exchange, &launch.early, error));
+  return gpumc_launch_early(exchange, launch, error, work, units, blocks);
 }
 
 static enum gpumc_status
@@ -284,8 +292,9 @@ accumulate_all(const struct pt_tempering *tempering, bool histogram, struct gpum
   const size_t count = (size_t)work.temperatures * work.samples;
   const dim3 grid((uint32_t)((count + threads - 1) / threads),
                   work.n_terms + 1 + (histogram ? work.n_histograms : 0));
-  accumulate<<<grid, threads, 0, (cudaStream_t)tempering->device->stream>>>(work);
-  return GPUMC_CUDA_LAUNCHED("accumulate", error);
+  struct gpumc_early_launch launch = {grid, threads, 0, tempering->device->stream, false};
+  GPUMC_TRY(gpumc_may_begin_early(accumulate, &launch.early, error));
+  return gpumc_launch_early(accumulate, launch, error, work);
 }
 
 /* In the order of the struct: C++17 has no designated initialisers. */

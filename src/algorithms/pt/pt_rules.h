@@ -72,17 +72,23 @@ pt_exchange_unit(size_t number, size_t temperatures, uint32_t round)
   return unit;
 }
 
-/* Returns whether the replicas of a sample at two neighbouring temperatures are exchanged: with the
- * probability min(1, exp(step (colder - hotter))), step = beta of the colder less that of the
- * hotter, or the difference of the coefficients of another channel (Hukushima and Nemoto, J. Phys.
- * Soc. Jpn. 65, 1604 (1996), eqs. 9 and 10). `run`: of the hotter one. */
-GPUMC_HOST_DEVICE static inline bool
-pt_exchange_accepted(struct gpumc_random random, uint32_t sample, uint32_t run, uint32_t round,
-                     double step, int64_t hotter, int64_t colder)
+/* Returns the random number of an exchange. `run`: of the hotter one. */
+GPUMC_HOST_DEVICE static inline uint32_t
+pt_exchange_draw(struct gpumc_random random, uint32_t sample, uint32_t run, uint32_t round)
 {
   uint32_t word[4];
   gpumc_random_draw(random, sample, run, round, gpumc_random_label(GPUMC_RANDOM_EXCHANGE, 0), word);
-  return word[0] < gpumc_threshold_exponential(step * (double)(hotter - colder));
+  return word[0];
+}
+
+/* Returns whether the replicas of a sample at two neighbouring temperatures are exchanged: with the
+ * probability min(1, exp(step (colder - hotter))), step = beta of the colder less that of the
+ * hotter, or the difference of the coefficients of another channel (Hukushima and Nemoto, J. Phys.
+ * Soc. Jpn. 65, 1604 (1996), eqs. 9 and 10). */
+GPUMC_HOST_DEVICE static inline bool
+pt_exchange_accepted(uint32_t drawn, double step, int64_t hotter, int64_t colder)
+{
+  return drawn < gpumc_threshold_exponential(step * (double)(hotter - colder));
 }
 
 /* Returns what a term adds for one measured value. */

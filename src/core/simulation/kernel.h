@@ -82,6 +82,7 @@ struct gpumc_ensemble_plan {
   bool walks;      /* replicas will walk: channels must be exactly those that `walk` keeps */
   bool clusters;   /* clusters will be exchanged between replicas of two runs */
   bool copies;     /* replicas will be copied by `gather` */
+  bool exchanges;  /* replicas will be exchanged by `exchange` */
   size_t levels;   /* largest number of levels in the tables under which they walk */
   size_t channels; /* channels 0 .. channels - 1 of the model are measured */
   size_t compared; /* largest number of runs that `compare` is called for at once */
@@ -323,7 +324,7 @@ struct gpumc_kernel_ops {
                                                const uint32_t *parent, struct gpumc_error *error);
   /* Swaps replica r of run m and replica r of run m + 1 if bit r % 32 of word swap[m][r / 32] is
    * set; swap[runs][gpumc_swap_words(capacity)], device memory. A replica takes part in at most one
-   * exchange. */
+   * exchange. `swap` stays as it is until the next operation, which may make the exchanges. */
   GPUMC_MUST_CHECK enum gpumc_status (*exchange)(struct gpumc_ensemble *ensemble,
                                                  const uint32_t *swap, struct gpumc_error *error);
   /* Computes pair[kind][i][r], kinds as the model declares them: replica r of run first + i with

@@ -28,6 +28,12 @@ GPUMC_HOST_DEVICE static inline bool ising_wanted(const struct ising_channels *c
   return channels->energy != NULL || channels->magnetization != NULL;
 }
 
+/* Returns whether sums over spins are needed for them, not only over bonds. */
+GPUMC_HOST_DEVICE static inline bool ising_wants_spins(const struct ising_channels *channels)
+{
+  return channels->magnetization != NULL || channels->field != 0.0;
+}
+
 /* Writes the channels of replica `element` from these sums over all bonds and spins. Signs: s_i s_j
  * times the sign of J_ij if couplings are signs. `along`: sum of the spins along their fields, if
  * these have signs of their own, otherwise that of the spins. */

@@ -12,8 +12,8 @@ enum {
   RUNS_MAXIMUM = 65535,     /* of a batch: a dimension of CUDA's grid */
 };
 
-/* Replicas that take more than this are copied in place: memory for twice as many matters more, and
- * every GPU that kernels run on has twice this. */
+/* Replicas that take more than this are copied and exchanged in place: memory for twice as many
+ * matters more, and every GPU that kernels run on has twice this. */
 static const size_t spare_bytes_most = (size_t)1 << 30;
 
 static size_t smaller(size_t a, size_t b)
@@ -45,7 +45,8 @@ static bool has_spare(const struct lattice_gpu_layout *layout, const struct gpum
                       const struct gpumc_ensemble_plan *plan)
 {
   const size_t groups = plan->runs * lattice_parts(plan->capacity, layout->group);
-  return layout->copies_in_sweeps && plan->copies &&
+  return layout->moves_in_sweeps != NULL && layout->moves_in_sweeps(model) &&
+         (plan->copies || plan->exchanges) &&
          groups <= spare_bytes_most / group_bytes(layout, model, plan);
 }
 
@@ -93,7 +94,7 @@ static enum gpumc_status allocate(const struct lattice_gpu_layout *layout,
                                   &storage->replicas, error));
   if (has_spare(layout, model, plan))
     GPUMC_TRY(device->ops->allocate(device, plan->runs * storage->groups, bytes,
-                                    "copies of replicas", &storage->spare, error));
+                                    "a second memory for replicas", &storage->spare, error));
   if (table_bytes > 0)
     GPUMC_TRY(device->ops->allocate(device, 1, table_bytes, "a table of the lattice",
                                     &storage->table, error));
@@ -217,7 +218,8 @@ static enum gpumc_status transfer(const struct gpumc_ensemble *ensemble, size_t 
   const size_t of_replica = ensemble->model->portable_bytes / storage->part_bytes;
   const size_t parts = count * of_replica;
   struct lattice_portable now;
-  assert(first + count <= ensemble->plan.capacity && storage->parent == NULL);
+  assert(first + count <= ensemble->plan.capacity && storage->parent == NULL &&
+         storage->swap == NULL);
   for (size_t done = 0; done < parts; done += now.count) {
     now = next_parts(ensemble, m, first * of_replica + done, parts - done);
     const size_t at = done * now.replica_bytes, bytes = now.count * now.replica_bytes;
@@ -301,38 +303,45 @@ enum gpumc_status lattice_gpu_settle(struct gpumc_ensemble *ensemble, struct gpu
   struct lattice_gpu_storage *storage = ensemble->storage;
   struct lattice_copy arguments = copy_of(ensemble);
   arguments.parent = storage->parent;
-  storage->parent = NULL;
+  arguments.swap = storage->swap;
+  storage->parent = storage->swap = NULL;
+  if (arguments.swap != NULL)
+    return lattice_swap_replicas(&arguments, error);
   return arguments.parent != NULL ? lattice_copy_parents(&arguments, error) : GPUMC_OK;
 }
 
-const uint32_t *lattice_gpu_copy_in_sweep(struct gpumc_ensemble *ensemble, const void **from)
+struct lattice_gpu_moves lattice_gpu_move_in_sweep(struct gpumc_ensemble *ensemble)
 {
   struct lattice_gpu_storage *storage = ensemble->storage;
-  const uint32_t *parent = storage->parent;
-  *from = storage->replicas;
-  if (parent != NULL) {
+  const struct lattice_gpu_moves moves = {storage->replicas, storage->parent, storage->swap};
+  if (moves.parent != NULL || moves.swap != NULL) {
     void *replicas = storage->replicas;
     storage->replicas = storage->spare;
     storage->spare = replicas;
-    storage->parent = NULL;
+    storage->parent = storage->swap = NULL;
   }
-  return parent;
+  return moves;
+}
+
+/* Leaves copies or exchanges to the next sweep, if there is memory for that. */
+static enum gpumc_status move_later(struct gpumc_ensemble *ensemble, const uint32_t *parent,
+                                    const uint32_t *swap, struct gpumc_error *error)
+{
+  struct lattice_gpu_storage *storage = ensemble->storage;
+  GPUMC_TRY(lattice_gpu_settle(ensemble, error));
+  storage->parent = parent;
+  storage->swap = swap;
+  return storage->spare == NULL ? lattice_gpu_settle(ensemble, error) : GPUMC_OK;
 }
 
 enum gpumc_status lattice_gpu_gather(struct gpumc_ensemble *ensemble, const uint32_t *parent,
                                      struct gpumc_error *error)
 {
-  struct lattice_gpu_storage *storage = ensemble->storage;
-  GPUMC_TRY(lattice_gpu_settle(ensemble, error));
-  storage->parent = parent;
-  return storage->spare == NULL ? lattice_gpu_settle(ensemble, error) : GPUMC_OK;
+  return move_later(ensemble, parent, NULL, error);
 }
 
 enum gpumc_status lattice_gpu_exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap,
                                        struct gpumc_error *error)
 {
-  GPUMC_TRY(lattice_gpu_settle(ensemble, error));
-  struct lattice_copy arguments = copy_of(ensemble);
-  arguments.swap = swap;
-  return lattice_swap_replicas(&arguments, error);
+  return move_later(ensemble, NULL, swap, error);
 }

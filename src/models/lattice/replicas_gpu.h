@@ -23,7 +23,9 @@ struct lattice_gpu_layout {
   size_t group;       /* replicas that are stored side by side: a power of two up to 32 */
   size_t unit_bytes;  /* contiguous bytes of one replica: 1, 16 or 32 */
   size_t sites_limit; /* lattices have fewer sites */
-  bool copies_in_sweeps; /* sweeps make the copies of `gather` (lattice_gpu_copy_in_sweep) */
+  /* Returns whether sweeps copy and exchange replicas (lattice_gpu_move_in_sweep); NULL: none do.
+   */
+  bool (*moves_in_sweeps)(const struct gpumc_model *model);
   /* Returns GPUMC_INVALID for what the kernel refuses, before anything is allocated; NULL: it
    * refuses nothing. */
   enum gpumc_status (*check)(const struct gpumc_ensemble *ensemble, struct gpumc_error *error);
@@ -52,7 +54,7 @@ struct lattice_gpu_layout {
 struct lattice_gpu_storage {
   const struct lattice_gpu_layout *layout;
   void *replicas, *spare, *table;
-  const uint32_t *parent; /* of copies that are still to be made; NULL: none are */
+  const uint32_t *parent, *swap; /* of copies or exchanges that are still to be made; NULL: none */
   uint8_t *staging;
   size_t groups, units; /* of a run; of a replica */
   size_t staging_parts, part_bytes;
@@ -60,6 +62,13 @@ struct lattice_gpu_storage {
   void *scratch; /* see lattice_gpu_scratch */
   size_t scratch_bytes;
   uint32_t tag; /* of the last message between strips */
+};
+
+/* Where replicas are, and where they come from: `parent` and `swap` as in `gather` and `exchange`,
+ * at most one of them; both NULL: every replica is in its place. */
+struct lattice_gpu_moves {
+  const void *from;
+  const uint32_t *parent, *swap;
 };
 
 static inline const struct lattice_gpu_storage *
@@ -80,14 +89,13 @@ GPUMC_MUST_CHECK enum gpumc_status lattice_gpu_scratch(struct gpumc_ensemble *en
                                                        size_t bytes, void **scratch,
                                                        struct gpumc_error *error);
 
-/* Makes the copies that are still to be made. Every operation that reads or changes replicas calls
- * it first, except a sweep that makes them itself: */
-GPUMC_MUST_CHECK enum gpumc_status lattice_gpu_settle(struct gpumc_ensemble *ensemble,
-                                                      struct gpumc_error *error);
-/* Returns the parents of these copies and makes the spare memory that of the replicas. The caller's
- * launch reads every replica from its parent's place in *from and writes it to its own. NULL, and
- * *from is where they are: there is nothing to copy. */
-const uint32_t *lattice_gpu_copy_in_sweep(struct gpumc_ensemble *ensemble, const void **from);
+/* Copies and exchanges the replicas that still have to be. Every operation that reads or changes
+ * replicas calls it first, except a sweep that does so itself: */
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_gpu_settle(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
+/* Returns which ones they are and makes the spare memory that of the replicas. The caller's launch
+ * reads every replica from its parent's or partner's place in `from` and writes it to its own. */
+struct lattice_gpu_moves lattice_gpu_move_in_sweep(struct gpumc_ensemble *ensemble);
 /* Sets the tag of strips for a launch of `sweeps` sweeps, whose messages no other launch has.
  * mail_bytes: of their mail, zeroed before its first use. */
 GPUMC_MUST_CHECK enum gpumc_status

@@ -15,8 +15,7 @@ static __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS)
   struct ising_multispin_gpu_group group;
   if (ising_multispin_group_find(&sweep.replicas, blockIdx.y, blockIdx.x, threadIdx.x, blockDim.x,
                                  &group))
-    ising_multispin_group_load(&sweep.replicas, &sweep.disorder, &sweep.parents, &group,
-                               group.tiles);
+    ising_multispin_group_load(&sweep.replicas, &sweep.disorder, &sweep.moves, &group, group.tiles);
 }
 
 template <class KIND>
@@ -75,8 +74,8 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS)
                                       ising_multispin_signs(&sweep.disorder, group.number), &group,
                                       group.tiles, sums.unlike);
   __syncthreads();
-  ising_multispin_group_store(&sweep.replicas, &sweep.disorder, &group, group.tiles, true, measured,
-                              &sums);
+  ising_multispin_group_store(&sweep.replicas, &sweep.disorder, &group, group.tiles, true,
+                              measured && ising_wants_spins(&sweep.channels), &sums);
   __syncthreads();
   if (measured)
     ising_multispin_group_record(&sweep, &group, &sums);

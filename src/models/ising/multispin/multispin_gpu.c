@@ -10,6 +10,8 @@
 #include "models/ising/multispin/multispin_tables.h"
 #include "models/lattice/replicas_gpu.h"
 
+enum { SHARED_BYTES_MOST = 227 << 10 }; /* that a block has on any GPU of today */
+
 /* lattice_gpu_storage.notes: sums of the table of waves, cosines and sines, and whose thresholds
  * are on the device. */
 struct notes {
@@ -125,10 +127,16 @@ static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_
   return plan->clusters ? ising_exchange_scratch_bytes(pairs, exchange_words(model)) : 0;
 }
 
+/* Sweeps in shared memory do, for which larger groups have no room on any GPU. */
+static bool moves_in_sweeps(const struct gpumc_model *model)
+{
+  return model->sites <= SHARED_BYTES_MOST / sizeof(uint32_t);
+}
+
 static const struct lattice_gpu_layout layout = {
     .group = ISING_MULTISPIN_LANES,
     .unit_bytes = ISING_MULTISPIN_TILE_BYTES / ISING_MULTISPIN_LANES,
-    .copies_in_sweeps = true,
+    .moves_in_sweeps = moves_in_sweeps,
     .sites_limit = LATTICE_GPU_SITES_LIMIT,
     .units = units,
     .table_bytes = table_bytes,
@@ -342,16 +350,19 @@ static struct ising_multispin_spread spread_of(const struct gpumc_device *device
   return spread;
 }
 
-/* Copies that are still to be made are made by sweeps in shared memory, beforehand by others. */
-static enum gpumc_status copy_parents(struct gpumc_ensemble *ensemble,
-                                      struct ising_multispin_sweep *sweep,
-                                      struct gpumc_error *error)
+/* Replicas are copied and exchanged by sweeps in shared memory, and before others. */
+static enum gpumc_status move_replicas(struct gpumc_ensemble *ensemble,
+                                       struct ising_multispin_sweep *sweep,
+                                       struct gpumc_error *error)
 {
-  const void *from = NULL;
   if (!sweep->spread.in_shared || sweep->sweeps == 0)
     return lattice_gpu_settle(ensemble, error);
-  sweep->parents.parent = lattice_gpu_copy_in_sweep(ensemble, &from);
-  sweep->parents.from = from;
+  const struct lattice_gpu_moves moves = lattice_gpu_move_in_sweep(ensemble);
+  assert((moves.parent == NULL && moves.swap == NULL) ||
+         ensemble->plan.runs * sweep->replicas.groups * sweep->replicas.tiles <=
+             UINT32_MAX / (ISING_MULTISPIN_TILE_BYTES / sizeof(uint32_t)));
+  sweep->moves = (struct ising_multispin_moves){
+      .parent = moves.parent, .swap = moves.swap, .from = moves.from};
   sweep->replicas.words = lattice_gpu_storage_of(ensemble)->replicas;
   return GPUMC_OK;
 }
@@ -370,7 +381,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
       .runs = (uint32_t)ensemble->runs, .square = channel != NULL ? channel[ISING_WAVE] : NULL};
   GPUMC_TRY(set_rule(ensemble, sweeps > 0 ? target->control : NULL, &arguments, error));
   arguments.spread = spread_of(ensemble->device, &arguments.replicas, arguments.rule.physics.plain);
-  GPUMC_TRY(copy_parents(ensemble, &arguments, error));
+  GPUMC_TRY(move_replicas(ensemble, &arguments, error));
   if (sweeps > 0 || ising_wanted(&arguments.channels))
     GPUMC_TRY(arguments.spread.in_shared ? ising_multispin_sweep_shared(&arguments, error)
                                          : ising_multispin_sweep_global(&arguments, error));

@@ -149,11 +149,12 @@ struct ising_multispin_disorder {
 };
 
 /* `each`: every run has its own temperature, and thresholds[runs] in device memory; otherwise all
- * have the one whose masks are `rows`, and the first `zeros` planes have no bit set. */
+ * have the one whose masks are `rows`, and the first `zeros` planes have no bit set. `ready`:
+ * thresholds were computed before this call. */
 struct ising_multispin_device_rule {
   struct ising_multispin_physics physics;
   struct ising_multispin_thresholds *thresholds;
-  uint32_t each, zeros;
+  uint32_t each, zeros, ready;
   uint32_t rows[ISING_MULTISPIN_ROWS][ISING_MULTISPIN_COLUMNS];
 };
 
@@ -167,16 +168,17 @@ struct ising_multispin_spread {
   uint32_t pairs;   /* two words need not be in one row */
 };
 
-/* If `parent`[runs][capacity] is not NULL, every replica is read from the place of its parent in
- * `from`, words as in replicas, of a run fewer than 2^32. */
-struct ising_multispin_parents {
-  const uint32_t *parent, *from;
+/* If parent[runs][capacity] or swap[runs][groups] is not NULL, every replica is read from the place
+ * of its parent, or of its partner in an exchange, in `from`, words as in replicas, fewer than
+ * 2^32. */
+struct ising_multispin_moves {
+  const uint32_t *parent, *swap, *from;
 };
 
 /* `sweeps` may be 0. `strips`: of packed replicas (packed_gpu.h). */
 struct ising_multispin_sweep {
   struct ising_multispin_replicas replicas;
-  struct ising_multispin_parents parents;
+  struct ising_multispin_moves moves;
   struct ising_multispin_disorder disorder;
   struct ising_multispin_device_rule rule;
   struct ising_multispin_spread spread;

@@ -5,8 +5,9 @@
 #include "models/ising/multispin/multispin_update.cuh"
 #include "models/lattice/bit_sliced.cuh"
 
-/* Planes of a thread's counter of bonds. */
-enum { ISING_MULTISPIN_BOND_PLANES = 16 };
+/* Planes of a thread's counter of bonds: enough for 42 steps of four words on a cube, and each
+ * plane that stays empty takes a vote. */
+enum { ISING_MULTISPIN_BOND_PLANES = 10 };
 
 /* Sums over one group, by lane. */
 struct ising_multispin_group_sums {
@@ -85,50 +86,99 @@ ising_multispin_words_load(const uint32_t *sites, size_t w, size_t words, uint32
   }
 }
 
-/* Where a thread finds the words of a tile (gpumc_tile_place) whose replicas come from their
- * parents' places: word i at origin[i] in the first tile, counted from `from`. A tile further they
- * are GPUMC_TILE_WORDS further. */
+/* Where a thread finds the words of a tile (gpumc_tile_place) whose replicas come from other
+ * places: word i at origin[i] in the first tile, counted from `from`. A tile further they are
+ * GPUMC_TILE_WORDS further. */
 struct ising_multispin_origins {
   const uint32_t *from;
   uint32_t origin[GPUMC_TILE_LANE_WORDS];
 };
 
+/* Returns the lanes of a group of run m that are exchanged with run m + 1. */
+__device__ static inline uint32_t
+ising_multispin_swapped(const struct ising_multispin_replicas *replicas, const uint32_t *swap,
+                        uint32_t m, uint32_t number)
+{
+  const uint32_t first = number * ISING_MULTISPIN_LANES, size = replicas->batch.size[m];
+  const uint32_t here = size > first ? size - first : 0;
+  const uint32_t live = here < ISING_MULTISPIN_LANES ? (1u << here) - 1 : UINT32_MAX;
+  return swap[(size_t)m * replicas->groups + number] & live;
+}
+
+/* Each replica from its parent's place. All loads come before all uses, and none is beyond the live
+ * replicas. */
+__device__ static inline void
+ising_multispin_copied_origins(const struct ising_multispin_replicas *replicas,
+                               const struct ising_multispin_gpu_group *group,
+                               const uint32_t *parents, uint32_t first,
+                               uint32_t origin[GPUMC_TILE_LANE_WORDS])
+{
+  const uint32_t *parent = parents + (size_t)group->m * replicas->batch.capacity;
+  const uint32_t live = replicas->batch.size[group->m];
+  uint32_t place[GPUMC_TILE_LANE_WORDS];
+#pragma unroll
+  for (uint32_t i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
+    place[i] = parent[first + i < live ? first + i : live - 1];
+#pragma unroll
+  for (uint32_t i = 0; i < GPUMC_TILE_LANE_WORDS; i++) {
+    const uint32_t from = first + i < live ? place[i] : first + i;
+    origin[i] = (group->m * replicas->groups + from / ISING_MULTISPIN_LANES) * replicas->tiles *
+                    GPUMC_TILE_WORDS +
+                from % ISING_MULTISPIN_LANES * GPUMC_TILE_LANE_WORDS;
+  }
+}
+
+/* Each replica from its own place, or from that of its partner in the run after or before it. */
+__device__ static inline void
+ising_multispin_swapped_origins(const struct ising_multispin_replicas *replicas,
+                                const struct ising_multispin_gpu_group *group, const uint32_t *swap,
+                                uint32_t first, uint32_t origin[GPUMC_TILE_LANE_WORDS])
+{
+  const uint32_t m = group->m, number = group->number, bit = first % ISING_MULTISPIN_LANES;
+  const uint32_t of_group = replicas->tiles * GPUMC_TILE_WORDS,
+                 of_run = replicas->groups * of_group;
+  const uint32_t own = m * of_run + number * of_group + bit * GPUMC_TILE_LANE_WORDS;
+  uint32_t after = 0, before = 0;
+  if (m + 1 < replicas->batch.runs)
+    after = ising_multispin_swapped(replicas, swap, m, number) >> bit;
+  if (m > 0)
+    before = ising_multispin_swapped(replicas, swap, m - 1, number) >> bit;
+#pragma unroll
+  for (uint32_t i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
+    origin[i] =
+        own + i * GPUMC_TILE_LANE_WORDS + (after >> i & 1) * of_run - (before >> i & 1) * of_run;
+}
+
 __device__ static inline struct ising_multispin_origins
 ising_multispin_find_origins(const struct ising_multispin_replicas *replicas,
-                             const struct ising_multispin_parents *parents,
+                             const struct ising_multispin_moves *moves,
                              const struct ising_multispin_gpu_group *group)
 {
   const uint32_t lane = group->thread % 32, part = GPUMC_TILE_LANE_WORDS;
-  const uint32_t first = group->number * ISING_MULTISPIN_LANES + lane % 4 * part;
-  const uint32_t *parent = parents->parent + (size_t)group->m * replicas->batch.capacity;
-  const bool copied = parents->parent != NULL;
-  struct ising_multispin_origins at = {group->tiles, {0}};
-  if (copied)
-    at.from =
-        parents->from + (size_t)group->m * replicas->groups * replicas->tiles * GPUMC_TILE_WORDS;
+  const uint32_t bit = lane % 4 * part, first = group->number * ISING_MULTISPIN_LANES + bit;
+  struct ising_multispin_origins at = {moves->from, {0}};
+  if (moves->parent != NULL) {
+    ising_multispin_copied_origins(replicas, group, moves->parent, first, at.origin);
+  } else if (moves->swap != NULL) {
+    ising_multispin_swapped_origins(replicas, group, moves->swap, first, at.origin);
+  } else {
+    at.from = group->tiles;
 #pragma unroll
-  for (uint32_t i = 0; i < GPUMC_TILE_LANE_WORDS; i++) {
-    const uint32_t replica = first + i;
-    if (!copied) {
-      at.origin[i] = replica % ISING_MULTISPIN_LANES * part + lane / 4;
-      continue;
-    }
-    const uint32_t place = replica < replicas->batch.size[group->m] ? parent[replica] : replica;
-    at.origin[i] = place / ISING_MULTISPIN_LANES * replicas->tiles * GPUMC_TILE_WORDS +
-                   place % ISING_MULTISPIN_LANES * part + lane / 4;
+    for (uint32_t i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
+      at.origin[i] = (bit + i) * part;
   }
+  at.from += lane / 4;
   return at;
 }
 
-/* Copies from the tiles to `sites`, which may be in the place of the tiles if there are no
- * parents. */
+/* Copies from the tiles to `sites`, which may be in their place if no replica moves. */
 __device__ static inline void
 ising_multispin_group_load(const struct ising_multispin_replicas *replicas,
                            const struct ising_multispin_disorder *disorder,
-                           const struct ising_multispin_parents *parents,
+                           const struct ising_multispin_moves *moves,
                            const struct ising_multispin_gpu_group *group, uint32_t *sites)
 {
-  const struct ising_multispin_origins at = ising_multispin_find_origins(replicas, parents, group);
+  const struct ising_multispin_origins at = ising_multispin_find_origins(replicas, moves, group);
   const uint32_t lane = group->thread % 32;
   const size_t words = ising_multispin_group_words(replicas);
   for (uint32_t tile = group->thread / 32; tile < replicas->tiles; tile += group->threads / 32) {
@@ -226,6 +276,15 @@ ising_multispin_count_words(const struct ising_multispin_replicas *replicas, con
   gpumc_counter_add<0, WIDTH * NEIGHBOURS, ISING_MULTISPIN_BOND_PLANES>(counter, unlike);
 }
 
+/* Adds to a sum in shared memory, where atomic additions of 64 bits are loops. */
+__device__ static inline void ising_multispin_add_unlike(unsigned long long *sum, uint32_t count)
+{
+  uint32_t *half = (uint32_t *)sum;
+  const uint32_t before = atomicAdd(&half[0], count);
+  if (before + count < before)
+    atomicAdd(&half[1], 1);
+}
+
 /* Counts unsatisfied bonds: each has one end in colour 0. */
 template <class KIND>
 __device__ static inline void
@@ -247,7 +306,7 @@ ising_multispin_group_count(const struct ising_multispin_replicas *replicas, con
     };
     for (size_t k = begin + group->thread * KIND::WIDTH; k < end; k += step)
       ising_multispin_count_words<KIND>(replicas, signs, sites, (uint32_t)k, &counter);
-    atomicAdd(&unlike[group->thread % 32], (unsigned long long)gpumc_counter_warp_sum(&counter));
+    ising_multispin_add_unlike(&unlike[group->thread % 32], gpumc_counter_warp_sum(&counter));
   }
 }
 

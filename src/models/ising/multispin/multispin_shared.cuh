@@ -3,6 +3,7 @@
 #ifndef GPUMC_ISING_MULTISPIN_SHARED_CUH
 #define GPUMC_ISING_MULTISPIN_SHARED_CUH
 
+#include "core/device/early.cuh"
 #include "models/ising/multispin/multispin_group.cuh"
 #include "models/ising/multispin/multispin_update.cuh"
 
@@ -70,8 +71,7 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
   const uint32_t slots = sweep.spread.slots, threads = sweep.spread.threads;
   const uint32_t m = blockIdx.y, first = blockIdx.x * slots * KIND::GROUPS;
   const uint32_t slot = threadIdx.x / threads, thread = threadIdx.x - slot * threads;
-  if (first * ISING_MULTISPIN_LANES >= replicas->batch.size[m])
-    return;
+  gpumc_let_next_begin();
   mask_rows *own_rows = (mask_rows *)shared;
   struct ising_multispin_group_sums *all_sums = (struct ising_multispin_group_sums *)(own_rows + 1);
   ising_multispin_queue<KIND> *all_queues =
@@ -87,12 +87,15 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
     queue->count = 0;
   if constexpr (KIND::EACH)
     ising_multispin_expand(&sweep.rule, m, *own_rows);
+  gpumc_wait_for_before();
+  if (first * ISING_MULTISPIN_LANES >= replicas->batch.size[m])
+    return;
   const uint32_t number = first + slot * KIND::GROUPS;
   for (uint32_t g = 0; g < KIND::GROUPS; g++) {
     if (thread < ISING_MULTISPIN_LANES)
       ising_multispin_sums_clear(sums + g, thread);
     if (ising_multispin_group_find(replicas, m, number + g, thread, threads, &group)) {
-      ising_multispin_group_load(replicas, &sweep.disorder, &sweep.parents, &group,
+      ising_multispin_group_load(replicas, &sweep.disorder, &sweep.moves, &group,
                                  sites + g * words);
       groups++;
     }
@@ -111,7 +114,8 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
                                         ising_multispin_signs(&sweep.disorder, group.number),
                                         &group, sites + g * words, sums[g].unlike);
     ising_multispin_group_store(replicas, &sweep.disorder, &group, sites + g * words,
-                                sweep.sweeps > 0, measured, sums + g);
+                                sweep.sweeps > 0, measured && ising_wants_spins(&sweep.channels),
+                                sums + g);
   }
   __syncthreads();
   for (uint32_t g = 0; g < KIND::GROUPS && measured && g < groups; g++) {
@@ -132,10 +136,12 @@ struct shared_launch {
                                               cudaFuncAttributeMaxDynamicSharedMemorySize,
                                               (int)spread->shared_bytes),
                          error));
-    sweep_shared<KIND>
-        <<<dim3(blocks, sweep->replicas.batch.runs), spread->slots * spread->threads,
-           spread->shared_bytes, (cudaStream_t)sweep->replicas.batch.stream>>>(*sweep);
-    return GPUMC_CUDA_LAUNCHED("sweep_shared", error);
+    struct gpumc_early_launch launch = {dim3(blocks, sweep->replicas.batch.runs),
+                                        spread->slots * spread->threads, spread->shared_bytes,
+                                        sweep->replicas.batch.stream, false};
+    if (sweep->rule.ready)
+      GPUMC_TRY(gpumc_may_begin_early(sweep_shared<KIND>, &launch.early, error));
+    return gpumc_launch_early(sweep_shared<KIND>, launch, error, *sweep);
   }
 };
 

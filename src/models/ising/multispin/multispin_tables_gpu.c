@@ -242,6 +242,7 @@ enum gpumc_status ising_multispin_set_temperatures(const struct gpumc_ensemble *
   if (!rule->physics.plain || rule->physics.neighbours != 2 * 2 ||
       !ising_one_temperature(ensemble, control))
     rule->each = 1;
+  rule->ready = 1;
   if (!rule->each) {
     set_rows(rule, control);
     return GPUMC_OK;
@@ -249,6 +250,7 @@ enum gpumc_status ising_multispin_set_temperatures(const struct gpumc_ensemble *
   ising_known_refresh(&ensemble->plan, known);
   if (memcmp(known, control, bytes) == 0)
     return GPUMC_OK;
+  rule->ready = 0;
   GPUMC_TRY(work_out(ensemble, control, rule, error));
   memcpy(known, control, bytes);
   return GPUMC_OK;
