@@ -15,7 +15,7 @@
 /* ---- stages: an event where each begins, read when its successor has passed ---- */
 
 enum { EVENTS = 256 };
-/* Marks take time, and no launch begins early behind one. So only one in several of the transfers
+/* Marks take time, and no launch begins early after one. So only one in several of the transfers
  * and short stages is timed, at irregular intervals so that it cannot lock to the pattern of a
  * step. What passes meanwhile is divided among the stages that were not timed, in proportion to
  * their average times. Among processes, where transfers divide stages, every stage is timed. */

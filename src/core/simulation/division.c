@@ -86,8 +86,8 @@ struct gpumc_ensemble_plan gpumc_share_plan(const struct gpumc_ensemble_plan *pl
   if (plan->division != GPUMC_BY_REPLICAS) {
     const size_t size = (size_t)plan->processes->module.size;
     own.runs = plan->runs / size + (plan->runs % size > 0); /* in another batch it may have more */
-    own.exchanges =
-        false; /* made at once, from memory that the next ones overwrite (share_between.c) */
+    /* They are made at once: the next ones overwrite their bits (share_between.c). */
+    own.exchanges = false;
     if (plan->division == GPUMC_BY_RUNS && plan->compared > 0)
       own.runs++; /* for visitors, one run of another process at a time */
   }

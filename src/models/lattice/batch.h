@@ -71,6 +71,14 @@ lattice_batch_group(const struct lattice_batch *batch, uint32_t group, uint32_t 
   return batch->first / replicas + group;
 }
 
+/* Where replicas are, and where they come from: parent[runs][capacity] of gpumc_kernel_ops.gather
+ * or swap[runs][gpumc_swap_words(capacity)] of gpumc_kernel_ops.exchange, never both; neither:
+ * every replica is in its place. */
+struct lattice_moves {
+  const uint32_t *parent, *swap;
+  const void *from;
+};
+
 /* Replicas as the copying kernel sees them. A replica is `units` units of unit_bytes each (1, 16 or
  * 32); `group` replicas, a power of two up to 32, are stored side by side unit by unit:
  * replicas[runs][groups][units][group][unit_bytes]. */

@@ -310,10 +310,10 @@ enum gpumc_status lattice_gpu_settle(struct gpumc_ensemble *ensemble, struct gpu
   return arguments.parent != NULL ? lattice_copy_parents(&arguments, error) : GPUMC_OK;
 }
 
-struct lattice_gpu_moves lattice_gpu_move_in_sweep(struct gpumc_ensemble *ensemble)
+struct lattice_moves lattice_gpu_move_in_sweep(struct gpumc_ensemble *ensemble)
 {
   struct lattice_gpu_storage *storage = ensemble->storage;
-  const struct lattice_gpu_moves moves = {storage->replicas, storage->parent, storage->swap};
+  const struct lattice_moves moves = {storage->parent, storage->swap, storage->replicas};
   if (moves.parent != NULL || moves.swap != NULL) {
     void *replicas = storage->replicas;
     storage->replicas = storage->spare;

@@ -23,8 +23,7 @@ struct lattice_gpu_layout {
   size_t group;       /* replicas that are stored side by side: a power of two up to 32 */
   size_t unit_bytes;  /* contiguous bytes of one replica: 1, 16 or 32 */
   size_t sites_limit; /* lattices have fewer sites */
-  /* Returns whether sweeps copy and exchange replicas (lattice_gpu_move_in_sweep); NULL: none do.
-   */
+  /* Returns whether sweeps copy and exchange replicas (lattice_gpu_move_in_sweep). NULL: none. */
   bool (*moves_in_sweeps)(const struct gpumc_model *model);
   /* Returns GPUMC_INVALID for what the kernel refuses, before anything is allocated; NULL: it
    * refuses nothing. */
@@ -64,13 +63,6 @@ struct lattice_gpu_storage {
   uint32_t tag; /* of the last message between strips */
 };
 
-/* Where replicas are, and where they come from: `parent` and `swap` as in `gather` and `exchange`,
- * at most one of them; both NULL: every replica is in its place. */
-struct lattice_gpu_moves {
-  const void *from;
-  const uint32_t *parent, *swap;
-};
-
 static inline const struct lattice_gpu_storage *
 lattice_gpu_storage_of(const struct gpumc_ensemble *ensemble)
 {
@@ -95,7 +87,7 @@ GPUMC_MUST_CHECK enum gpumc_status
 lattice_gpu_settle(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
 /* Returns which ones they are and makes the spare memory that of the replicas. The caller's launch
  * reads every replica from its parent's or partner's place in `from` and writes it to its own. */
-struct lattice_gpu_moves lattice_gpu_move_in_sweep(struct gpumc_ensemble *ensemble);
+struct lattice_moves lattice_gpu_move_in_sweep(struct gpumc_ensemble *ensemble);
 /* Sets the tag of strips for a launch of `sweeps` sweeps, whose messages no other launch has.
  * mail_bytes: of their mail, zeroed before its first use. */
 GPUMC_MUST_CHECK enum gpumc_status

@@ -185,7 +185,7 @@ __device__ static inline void prepare(const struct exchange_work *work)
   const struct ising_multispin_gpu_exchange *with = work->with;
   const struct ising_multispin_replicas *replicas = &with->replicas;
   const size_t words = ising_multispin_group_words(replicas), sites = 2 * (size_t)replicas->colour;
-  const struct ising_multispin_moves none = {NULL, NULL, NULL};
+  const struct lattice_moves none = {NULL, NULL, NULL};
   ising_multispin_group_load(replicas, &with->disorder, &none, &work->group, work->spins);
   ising_multispin_group_load(replicas, &with->disorder, &none, &work->second, work->differ);
   __syncthreads();

@@ -357,12 +357,10 @@ static enum gpumc_status move_replicas(struct gpumc_ensemble *ensemble,
 {
   if (!sweep->spread.in_shared || sweep->sweeps == 0)
     return lattice_gpu_settle(ensemble, error);
-  const struct lattice_gpu_moves moves = lattice_gpu_move_in_sweep(ensemble);
-  assert((moves.parent == NULL && moves.swap == NULL) ||
+  sweep->moves = lattice_gpu_move_in_sweep(ensemble);
+  assert((sweep->moves.parent == NULL && sweep->moves.swap == NULL) ||
          ensemble->plan.runs * sweep->replicas.groups * sweep->replicas.tiles <=
              UINT32_MAX / (ISING_MULTISPIN_TILE_BYTES / sizeof(uint32_t)));
-  sweep->moves = (struct ising_multispin_moves){
-      .parent = moves.parent, .swap = moves.swap, .from = moves.from};
   sweep->replicas.words = lattice_gpu_storage_of(ensemble)->replicas;
   return GPUMC_OK;
 }

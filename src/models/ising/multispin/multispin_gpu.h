@@ -168,17 +168,11 @@ struct ising_multispin_spread {
   uint32_t pairs;   /* two words need not be in one row */
 };
 
-/* If parent[runs][capacity] or swap[runs][groups] is not NULL, every replica is read from the place
- * of its parent, or of its partner in an exchange, in `from`, words as in replicas, fewer than
- * 2^32. */
-struct ising_multispin_moves {
-  const uint32_t *parent, *swap, *from;
-};
-
-/* `sweeps` may be 0. `strips`: of packed replicas (packed_gpu.h). */
+/* `sweeps` may be 0. `moves`: the words in its `from`, as in replicas, are fewer than 2^32.
+ * `strips`: of packed replicas (packed_gpu.h). */
 struct ising_multispin_sweep {
   struct ising_multispin_replicas replicas;
-  struct ising_multispin_moves moves;
+  struct lattice_moves moves;
   struct ising_multispin_disorder disorder;
   struct ising_multispin_device_rule rule;
   struct ising_multispin_spread spread;

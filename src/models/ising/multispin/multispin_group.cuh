@@ -151,12 +151,12 @@ ising_multispin_swapped_origins(const struct ising_multispin_replicas *replicas,
 
 __device__ static inline struct ising_multispin_origins
 ising_multispin_find_origins(const struct ising_multispin_replicas *replicas,
-                             const struct ising_multispin_moves *moves,
+                             const struct lattice_moves *moves,
                              const struct ising_multispin_gpu_group *group)
 {
   const uint32_t lane = group->thread % 32, part = GPUMC_TILE_LANE_WORDS;
   const uint32_t bit = lane % 4 * part, first = group->number * ISING_MULTISPIN_LANES + bit;
-  struct ising_multispin_origins at = {moves->from, {0}};
+  struct ising_multispin_origins at = {(const uint32_t *)moves->from, {0}};
   if (moves->parent != NULL) {
     ising_multispin_copied_origins(replicas, group, moves->parent, first, at.origin);
   } else if (moves->swap != NULL) {
@@ -175,7 +175,7 @@ ising_multispin_find_origins(const struct ising_multispin_replicas *replicas,
 __device__ static inline void
 ising_multispin_group_load(const struct ising_multispin_replicas *replicas,
                            const struct ising_multispin_disorder *disorder,
-                           const struct ising_multispin_moves *moves,
+                           const struct lattice_moves *moves,
                            const struct ising_multispin_gpu_group *group, uint32_t *sites)
 {
   const struct ising_multispin_origins at = ising_multispin_find_origins(replicas, moves, group);
