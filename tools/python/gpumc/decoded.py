@@ -13,6 +13,7 @@ in place of beta where one is moved, and without that axis where there is none. 
 from __future__ import annotations
 
 import collections.abc
+import contextlib
 import dataclasses
 import json
 import math
@@ -20,7 +21,7 @@ import math
 import h5py
 import numpy
 
-from .files import ResultError, scalar_text
+from .files import ResultError, remedy, scalar_text
 
 try:
     from xarray.backends import BackendArray
@@ -35,24 +36,42 @@ def lazily(array):
     return indexing.LazilyIndexedArray(array)
 
 
-class Stored(BackendArray):
+class Lazy(BackendArray):
+    """What is read of a dataset long after its file was opened."""
+
+    def __init__(self, dataset, shape, dtype):
+        self.dataset, self.path, self.shape, self.dtype = dataset, dataset.file.filename, shape, numpy.dtype(dtype)
+
+    @contextlib.contextmanager
+    def numbers(self):
+        """Code that reads them: what HDF5 cannot read is the fault of the file, all else that of the caller."""
+        try:
+            yield
+        except OSError as reason:
+            raise ResultError(f"{self.path}: damaged: numbers of it cannot be read ({reason}); {remedy(self.path)}") from None
+
+
+class Stored(Lazy):
     """A dataset, which is read when it is indexed."""
 
     def __init__(self, dataset):
-        self.dataset, self.shape, self.dtype = dataset, dataset.shape, dataset.dtype
+        super().__init__(dataset, dataset.shape, dataset.dtype)
 
     def __getitem__(self, key):
-        return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER_1VECTOR,
-                                                  self.dataset.__getitem__)
+        return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER_1VECTOR, self._read)
+
+    def _read(self, key):
+        with self.numbers():
+            return self.dataset[key]
 
 
-class Decoded(BackendArray):
+class Decoded(Lazy):
     """Rows of bytes as an array [..., inner axes]: `decode(bytes)` makes [row, inner axes] of rows. `rows` holds, over
     the outer axes, the numbers of the rows. Only the rows that are indexed are read."""
 
     def __init__(self, dataset, rows, decode, inner, dtype):
-        self.dataset, self.rows, self.decode = dataset, rows, decode
-        self.shape, self.dtype = rows.shape + inner, numpy.dtype(dtype)
+        super().__init__(dataset, rows.shape + inner, dtype)
+        self.rows, self.decode = rows, decode
 
     def __getitem__(self, key):
         return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.BASIC, self._read)
@@ -60,7 +79,8 @@ class Decoded(BackendArray):
     def _read(self, key):
         outer, inner = key[:self.rows.ndim], key[self.rows.ndim:]
         wanted = self.rows[outer]
-        values = self.decode(read_rows(self.dataset, wanted.ravel()))
+        with self.numbers():
+            values = self.decode(read_rows(self.dataset, wanted.ravel()))
         return values.reshape(wanted.shape + values.shape[1:])[(...,) + inner]
 
 

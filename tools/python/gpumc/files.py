@@ -3,7 +3,9 @@ from __future__ import annotations
 
 import collections.abc
 import contextlib
+import ctypes
 import os
+import select
 import stat
 import struct
 import subprocess
@@ -19,7 +21,7 @@ FORMAT = "gpumc-results"
 VERSIONS = (1, 2, 3)
 SEALED_SINCE = 2  # version of the format
 LONGEST_FIXED_TEXT = 3072  # bytes of an attribute; longer ones are of variable length
-WORKING_REMEDY = "the run may have just begun; if it is not running, 'gpumc run' continues it from its checkpoint"
+WORKING_REMEDY = "a run may have just written it: try again in a moment; if none is at work, 'gpumc run' continues from its checkpoint and makes it anew"
 REMEDY = "restore it from a copy, or make it again with 'gpumc run --fresh'"
 
 # The end of a sealed file, as src/core/base/checksum.h has it: magic, bytes before the seal, CRC-32 of these
@@ -27,10 +29,12 @@ REMEDY = "restore it from a copy, or make it again with 'gpumc run --fresh'"
 _MAGIC = b"gpumc-sealed-1\0\0"
 _SEAL = struct.Struct("<16sQII")
 _BLOCK = 1 << 22
-_PROBE_SECONDS = 300  # and the time of reading at _PROBE_BYTES a second
-_PROBE_BYTES = 1e7
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # where gpumc is
-_PROBE = "import sys; sys.path.insert(0, sys.argv[1]); import gpumc.probe; gpumc.probe.main(*sys.argv[2:])"
+_PROBE = ("import sys; sys.path.insert(0, sys.argv[1]); import gpumc.probe; gpumc.probe.begin(int(sys.argv[2])); "
+          "gpumc.probe.main(*sys.argv[3:])")
+_BEGIN_SECONDS = 60  # for a probe to begin, which has to load this package
+_STEP_SECONDS = 2  # for each of its steps, and the time of reading the file at _STEP_BYTES a second
+_STEP_BYTES = 1e7
 _SETTLED_SECONDS = 2  # a file that changed just now may change again without another time of change
 
 # What was found of which state of a file: (path's _state(), question) -> answer.
@@ -73,7 +77,9 @@ def reading(path: str | os.PathLike[str]) -> collections.abc.Iterator[None]:
         yield
     except MemoryError:
         raise ResultError(f"{path}: not enough memory to read it") from None
-    except (AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError) as reason:
+    except (OSError, RuntimeError) as reason:  # what HDF5 says
+        raise ResultError(f"{path}: damaged ({reason}); {remedy(path)}") from None
+    except (AttributeError, LookupError, TypeError, ValueError) as reason:
         raise ResultError(f"{path}: not in the form that gpumc writes ({type(reason).__name__}: {reason}); {remedy(path)}") from None
 
 
@@ -87,9 +93,11 @@ def verified(path: str | os.PathLike[str], trial: list[str], result: bool = True
     path = os.fspath(path)
     sealed = _verify(path)
     if not sealed:
+        with reading(path):
+            _is_live(path)
         _survives(path, trial)
     with reading(path), contextlib.ExitStack() as stack:
-        file = stack.enter_context(unverified(path))
+        file = stack.enter_context(unverified(path, sealed))
         if result:
             _check_format(path, file, sealed)
         check_members(path, file)
@@ -178,30 +186,91 @@ def _survives(path, trial):
 
 
 def _try(path, trial):
-    limit = _PROBE_SECONDS + os.path.getsize(path) / _PROBE_BYTES
+    probe = subprocess.Popen([sys.executable, "-c", _PROBE, _PACKAGE, str(os.getpid()), path, *trial],
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
-        code = subprocess.run([sys.executable, "-c", _PROBE, _PACKAGE, path, *trial],
-                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                              timeout=limit, check=False).returncode
-    except subprocess.TimeoutExpired:
-        raise ResultError(f"{path}: it has no checksum, and the process that reads such files first did not finish within "
-                          f"{limit:.0f} s; try again, or read it in parts") from None
+        _follow(probe, path)
+        code = probe.wait()
+    finally:
+        probe.kill()  # nothing where it has ended
+        probe.wait()
+        probe.stdout.close()
     if code < 0:
-        raise ResultError(f"{path}: damaged: HDF5 crashes when it reads it (signal {-code}); {REMEDY}")
+        raise ResultError(f"{path}: damaged: HDF5 crashes when it reads it (signal {-code}); {remedy(path)}")
 
 
-def unverified(path):
+def _follow(probe, path):
+    """Waits for its end as long as there are signs of life: one when it begins, and one for each step."""
+    limit = _BEGIN_SECONDS
+    while select.select([probe.stdout], [], [], limit)[0]:
+        if not os.read(probe.stdout.fileno(), 4096):
+            return
+        limit = _STEP_SECONDS + os.path.getsize(path) / _STEP_BYTES
+    raise ResultError(f"{path}: it has no checksum, and the process that reads such files first got no further for {limit:.0f} s; "
+                      f"try again, and if that does not help, {remedy(path)}")
+
+
+# The begin of a file of version 3 of the superblock, as gpumc writes them: signature, version, sizes of addresses and lengths,
+# flags; base, extension, end of the file. HDF5 File Format Specification, II.A.
+_SUPERBLOCK = struct.Struct("<8sBBBBQQQ")
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_WRITING, _ONE_WRITER = 1, 4
+
+# HDF5 reads metadata of a live file again while their checksum is wrong, after waits of 1 ns, 2 ns, 4 ns, ...: in all 17 ms,
+# where its default of 100 attempts would never end. As in src/core/storage/hdf5_file.c.
+_READ_ATTEMPTS = 24
+
+
+def _is_live(path):
+    """Whether a run writes the file, or was killed while it did; ResultError where its own marks say that it cannot be read."""
+    with open(path, "rb") as file:
+        begin = file.read(_SUPERBLOCK.size)
+    if len(begin) < _SUPERBLOCK.size or not begin.startswith(_SIGNATURE):
+        return False
+    _, version, addresses, _, flags, _, _, end = _SUPERBLOCK.unpack(begin)
+    if version != 3 or addresses != 8:
+        return False
+    if flags & _ONE_WRITER:
+        return True
+    if flags & _WRITING:
+        raise ResultError(f"{path}: not a finished file: another program is writing it, or was killed while writing; try again in "
+                          f"a moment; {remedy(path)}")
+    if os.path.getsize(path) < end:
+        raise ResultError(f"{path}: damaged: its end is missing; {remedy(path)}")
+    return False
+
+
+def unverified(path, sealed=False):
+    """The open file. A sealed one is finished, whatever its marks say."""
     if not h5py.is_hdf5(path):
         raise ResultError(f"{path}: not an HDF5 file")
+    live = not sealed and _is_live(path)
     try:
-        return h5py.File(path, "r")
-    except OSError:
-        pass
-    try:  # being written: one writer, many readers
-        return h5py.File(path, "r", libver="latest", swmr=True)
+        return _open_live(path) if live else h5py.File(path, "r")
     except OSError as reason:
-        raise ResultError(f"{path}: not a finished file: another program is writing it, or was killed while writing, or it is "
-                          f"damaged ({reason})") from None
+        what = "damaged, or a run is writing it" if live else "damaged"
+        raise ResultError(f"{path}: {what} ({reason}); {remedy(path)}") from None
+
+
+def _open_live(path):
+    """One writer, many readers."""
+    access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    access.set_fclose_degree(h5py.h5f.CLOSE_STRONG)
+    access.set_libver_bounds(h5py.h5f.LIBVER_LATEST, h5py.h5f.LIBVER_LATEST)
+    _limit_attempts(access)
+    return h5py.File(h5py.h5f.open(os.fsencode(path), h5py.h5f.ACC_RDONLY | h5py.h5f.ACC_SWMR_READ, access))
+
+
+def _limit_attempts(access):
+    """h5py has no name for it, but the library that h5py is linked with has. Where it cannot be found, only the probe is safe
+    from damaged files."""
+    try:
+        limit = ctypes.CDLL(h5py.h5p.__file__).H5Pset_metadata_read_attempts
+    except (AttributeError, OSError):
+        return
+    limit.argtypes, limit.restype = [ctypes.c_int64, ctypes.c_uint], ctypes.c_int
+    with h5py._hl.base.phil:  # HDF5 takes one call at a time
+        limit(access.id, _READ_ATTEMPTS)
 
 
 def _check_format(path, file, sealed):
@@ -238,6 +307,21 @@ def check_members(path, group, place="", seen=None):
                 raise ResultError(f"{path}: {where} is a virtual dataset, whose numbers are stored elsewhere")
             if creation.get_external_count() > 0:
                 raise ResultError(f"{path}: {where} has external storage, numbers in other files")
+            if item.file.id.get_intent() & h5py.h5f.ACC_SWMR_READ and not _is_whole(path, item):
+                raise ResultError(f"{path}: damaged: its end, with numbers of {where}, is missing; {remedy(path)}")
+
+
+def _is_whole(path, dataset):
+    """Whether its last numbers are in the file: HDF5 reads what is beyond the end of a live file as zeros. A writer stores them
+    before it says where they are."""
+    if dataset.chunks:
+        if not dataset.size:
+            return True
+        last = dataset.id.get_chunk_info_by_coord(tuple((n - 1) // c * c for n, c in zip(dataset.shape, dataset.chunks)))
+        begin, length = last.byte_offset, last.size
+    else:
+        begin, length = dataset.id.get_offset(), dataset.id.get_storage_size()
+    return begin is None or begin + length <= os.path.getsize(path)
 
 
 # --- attributes and texts ---

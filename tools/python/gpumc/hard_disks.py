@@ -22,7 +22,7 @@ from .decoded import HEAD
 FINE = 400  # volumes and pressures at which a loop is looked at
 DEVIATES = 100
 LOOP_POINTS = 4  # of a curve in which a loop is looked for
-BORDER = 5  # diameters; wider than Voronoi neighbours are apart in all but dilute gases
+BORDER = 4  # spacings of disks: of copies around a box, at first
 
 
 class NotDisks(Exception):
@@ -60,6 +60,13 @@ def read(path: str | os.PathLike[str], sweep: int | None = None) -> Disks:
                  numbers[..., HEAD:].reshape(len(chosen), rows.shape[1], -1, 2))
 
 
+def centred(positions: np.ndarray, box: np.ndarray) -> np.ndarray:
+    """Positions in a box around the origin, -L/2 <= x < L/2 with the box in single precision, as they are: places that
+    would be rounded to L/2 become -L/2, where their image is."""
+    places, half = (np.asarray(positions) - np.asarray(box) / 2).astype(np.float32), np.asarray(box, np.float32) / 2
+    return np.where(places >= half, -half, places)
+
+
 def cells_of(positions, box, corner):
     """The cell of each disk, row by row, in the grid of the kernel `checkerboard`, which has the largest even numbers of
     cells that are not narrower than a diameter (docs/kernels/checkerboard.md)."""
@@ -73,18 +80,52 @@ def occupied_cells(positions, box, corner):
     return len(np.unique(cells_of(positions, box, corner)))
 
 
-def neighbours(positions, box):
-    """Pairs (i, j) of Voronoi neighbours in a periodic box, each in both directions, and the vectors from i to j."""
+def triangulated(positions, box, border):
+    """The Delaunay triangulation of the disks and their copies up to `border` beyond each side; of its points the places
+    and the disks that they are."""
     from matplotlib.tri import Triangulation
-    count, width = len(positions), np.minimum(BORDER, np.asarray(box))
-    place, index = positions, np.arange(count)
-    for d in range(2):  # copies beyond each side
-        low, high = place[:, d] < width[d], place[:, d] >= box[d] - width[d]
+    place, index = positions, np.arange(len(positions))
+    for d in range(2):
+        low, high = place[:, d] < border[d], place[:, d] >= box[d] - border[d]
         shift = np.eye(2)[d] * box
         place = np.concatenate([place, place[low] + shift, place[high] - shift])
         index = np.concatenate([index, index[low], index[high]])
-    edges = Triangulation(*place.T).edges
-    edges = np.concatenate([edges, edges[:, ::-1]])
+    return Triangulation(*place.T), place, index
+
+
+def circles(triangles, place):
+    """Centres of the circumscribed circles, which are corners of Voronoi cells, and their radii."""
+    first = place[triangles[:, 0]]
+    one, other = place[triangles[:, 1]] - first, place[triangles[:, 2]] - first
+    area2 = one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0]
+    x = other[:, 1] * (one**2).sum(1) - one[:, 1] * (other**2).sum(1)
+    y = one[:, 0] * (other**2).sum(1) - other[:, 0] * (one**2).sum(1)
+    with np.errstate(divide="ignore", invalid="ignore"):  # flat ones, at the rim of all points
+        away = np.column_stack([x, y]) / (2 * area2[:, None])
+    return first + away, np.hypot(*away.T)
+
+
+def neighbours(positions, box):
+    """Pairs (i, j) of Voronoi neighbours in a periodic box, each in both directions, and the vectors from i to j. Copies of
+    a disk, its own too, are neighbours by themselves; cells that touch in a point alone are not."""
+    positions, box = np.asarray(positions), np.asarray(box)
+    count = len(positions)
+    border = np.minimum(BORDER * math.sqrt(box.prod() / count), box) if count >= BORDER**2 else box
+    while True:
+        found, place, index = triangulated(positions, box, border)
+        corners, radii = circles(found.triangles, place)
+        # A neighbour is no farther than twice the radius, or than a box. Disks on the rim lack some.
+        own = found.triangles < count
+        on_rim = (own | np.roll(own, -1, axis=1))[found.neighbors < 0].any()
+        if np.all((border >= 2 * radii[own.any(axis=1)].max()) & (not on_rim) | (border >= box)):
+            break
+        border = np.minimum(2 * border, box)
+    edges = []
+    for k in range(3):  # from corner k to the next, with the triangle beyond
+        beyond = found.neighbors[:, k]
+        apart = np.hypot(*(corners - corners[beyond]).T) > 1e-9 * radii
+        edges.append(found.triangles[(beyond >= 0) & apart][:, [k, (k + 1) % 3]])
+    edges = np.concatenate(edges)  # each in both directions
     edges = edges[edges[:, 0] < count]
     return index[edges], place[edges[:, 1]] - place[edges[:, 0]]
 

@@ -11,16 +11,16 @@ SCALED_LEAST = 1e-290  # smaller errors, and numbers beyond its reciprocal, are 
 def text(value: float, error: float) -> str:
     """A value rounded to two digits of its standard error, which follow in parentheses and count from the last digit:
     -0.136(79), 12.3(1.5), 1230(150), 1.2346(12)e-07. With an error of 0, or one that is unknown or infinite, the value
-    has seven digits: 0.5(0), 0.5(nan). An error below the last digit that the value can have stands in full: 1(1e-20). A
-    value that is not finite is "nan", "inf" or "-inf", whatever its error.
+    has seven digits: 0.5(0), 0.5(?). An error below the last digit that the value can have stands in full: 1(1e-20). A
+    value that is not a number is "?", one that is not finite "inf" or "-inf", whatever its error.
 
     The same text as gpumc_measured_text of src/core/base/text.c.
     """
     value, error = float(value), float(error)
     if not math.isfinite(value):
-        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+        return "?" if math.isnan(value) else "inf" if value > 0 else "-inf"
     if not math.isfinite(error) or error <= 0:
-        return f"{value + 0.0:.7g}({'0' if error == 0 else 'inf' if error == math.inf else 'nan'})"
+        return f"{value + 0.0:.7g}({'0' if error == 0 else '?'})"
     larger = max(abs(value), error)
     if error < SCALED_LEAST or larger > 1 / SCALED_LEAST:
         return f"{value:.7g}({error:.2g})"

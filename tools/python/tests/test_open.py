@@ -57,6 +57,18 @@ def test_axes_are_coordinates(result_of):
         assert tree["runs/0000"].energy.dims == ("sweep", "temperature")
 
 
+def test_numbers_that_turn_out_to_be_damaged(result_of, tmp_path):
+    """The index of their chunks is read with them."""
+    path, data = tmp_path / "damaged.h5", bytearray(result_of("canonical").read_bytes())
+    with h5py.File(result_of("canonical")) as file:
+        place = file["configurations/bytes"].id.get_chunk_info(0).byte_offset
+    data[data.index(place.to_bytes(8, "little"))] ^= 1
+    path.write_bytes(data)
+    gpumc.seal(path)
+    with gpumc.open(path) as tree, pytest.raises(gpumc.ResultError, match="damaged.h5: damaged: numbers of it cannot be read"):
+        tree["configurations"].spins.values
+
+
 def test_numbers_are_read_when_they_are_used(result_of, monkeypatch):
     read = []
     item = h5py.Dataset.__getitem__

@@ -3,15 +3,18 @@
     gpumc.analysis.extrapolate([8, 16, 32], values, errors, exponent=3)          # e known
     gpumc.analysis.extrapolate([8, 16, 32, 64], values, errors)                  # e fitted
     gpumc.analysis.extrapolate(gpumc.analysis.quotients(results), exponent=3)    # of crossings, what they share included
+    averaged(gpumc.analysis.quotients(results), "beta/nu", omegas)               # e not known: an average over several
 """
 import dataclasses
 
 import numpy as np
 
 from .. import measured
-from . import smoothing
+from . import corrected, correlation, smoothing
 
 EXPONENTS = np.geomspace(0.2, 8.0, 160)  # that are tried
+MOST_FOUND = 0.9  # share of the replicates of a quotient that have a crossing, at least, of one that takes part
+REPLICATES = 1000
 FEW = 8  # replicates for each value, at least, so that their covariance is one
 
 
@@ -89,6 +92,60 @@ def _of_quotients(quotients, name):
     if complete.shape[1] < FEW * len(values):
         raise ValueError(f"too few replicates for a covariance of {len(values)} values; give quotients() more")
     return [found.sides[0] for found in quotients], values, np.atleast_2d(np.cov(complete))
+
+
+@dataclasses.dataclass(frozen=True)
+class Averaged:
+    """`value` with its `error`; `replicates` [count] scatter as much as it is unknown, of which `noise` [count] is that of the values."""
+    value: float
+    error: float
+    replicates: np.ndarray
+    noise: np.ndarray
+
+
+def averaged(quotients, name, omegas=corrected.OMEGAS, seed=1):
+    """Exponent `name` of Quotients for infinite sizes, or None of fewer than two pairs: v + (A L^-omega (1 - s^-omega) + B L^-omega' (1 - s^-omega'))/ln s,
+    omega' = omega + 1, an average over the omegas and over the sizes that A and B are expected to have, as of a collapse (corrected.py)."""
+    drawn = np.array([found.replicates[name] for found in quotients])
+    values = np.array([found.exponents[name][0] for found in quotients])
+    used = np.isfinite(values) & (np.mean(np.isfinite(drawn), axis=1) > MOST_FOUND)
+    if used.sum() < 2:
+        return None
+    values, drawn = values[used], drawn[used]
+    drawn = np.where(np.isfinite(drawn), drawn, values[:, None])
+    small, large = np.array([found.sides for found in quotients], float)[used].T
+    unit = 2.0 if name.startswith("gamma") else 1.0  # as of corrected.Problem
+    return over_corrections(np.ones((len(values), 1)), values, drawn,
+                            lambda e: unit * (small ** -e - large ** -e) / np.log(large / small), omegas, [seed, *name.encode()])
+
+
+def growth(sides, logs, errors, omegas=corrected.OMEGAS, seed=1):
+    """z of values ~ L^z (1 + A L^-omega + B L^-(omega + 1)) for infinite sizes, from their `logs` with `errors`: likewise."""
+    sides, logs = np.asarray(sides, float), np.asarray(logs, float)
+    drawn = logs[:, None] + np.asarray(errors, float)[:, None] * np.random.default_rng(seed).normal(size=(len(logs), REPLICATES))
+    return over_corrections(np.column_stack([np.ones_like(sides), np.log(sides)]), logs, drawn, lambda e: sides ** -e, omegas, [seed, 2])
+
+
+def over_corrections(columns, values, drawn, shape, omegas, seed):
+    """The coefficient of the last of `columns` [value, column], by least squares with corrections A shape(omega) + B shape(omega + 1) of unknown size."""
+    covariance, count = np.atleast_2d(np.cov(drawn)), drawn.shape[1]
+    means, logs, roots, weights = [], [], [], []
+    for omega in omegas:
+        for part in corrected.PARTS:
+            expected = part ** 2 * sum(size ** 2 * np.outer(shape(e), shape(e)) for size, e in ((1.0, omega), (corrected.SECOND, omega + corrected.HIGHER)))
+            solved = smoothing.solve(covariance + expected, columns, values)
+            inverse = np.linalg.inv(covariance + expected)
+            weights.append(np.linalg.solve(columns.T @ inverse @ columns, columns.T @ inverse)[-1])
+            means.append(weights[-1] @ values)
+            logs.append(-0.5 * solved.deviance[0])
+            roots.append(correlation.root(expected))
+    shares = np.exp(np.array(logs) - max(logs))
+    shares /= shares.sum()
+    random = np.random.default_rng(seed)
+    which = random.choice(len(shares), p=shares, size=count)
+    unknown = np.einsum("rij,rj->ri", np.array(roots)[which], random.normal(size=(count, len(values))))
+    replicates = np.sum(np.array(weights)[which] * (drawn.T + unknown), axis=1)
+    return Averaged(float(shares @ np.array(means)), float(np.std(replicates, ddof=1)), replicates, weights[int(np.argmax(shares))] @ drawn)
 
 
 def _line(power, values, covariance):

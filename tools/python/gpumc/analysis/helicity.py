@@ -86,6 +86,6 @@ def table(found):
                      else f"L = {size.side}: Y does not reach 2 T/pi within these temperatures")
     for small, large in zip(found, found[1:]):
         place = transition_of(small, large)
-        lines.append(f"L = {small.side} and {large.side}, logarithmic corrections: "
+        lines.append(f"L = {small.side} and {large.side}, logarithmic corrections, error of the noise alone: "
                      + (f"T_KT = {measured.text(*place)}" if np.isfinite(place[0]) else "no transition resolved"))
     return "\n".join(lines)

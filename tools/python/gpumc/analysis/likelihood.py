@@ -164,16 +164,20 @@ class Problem:
             process = latest
         return place, process
 
-    def start(self, points, deviance):
+    def typical(self, scale):
+        """A process to begin with, of values with this scale."""
+        return Process(3 * scale, 0.4, 0.3 if self.omega else 0.0)
+
+    def start(self, points, deviance, places=PLACES, one_over_nu=ONE_OVER_NU):
         """The most likely place of a grid, without a bend."""
         low, high = points.temperature.min(), points.temperature.max()
-        grids = [np.linspace(low, high, PLACES + 2)[1:-1], ONE_OVER_NU, [0.0]]
+        grids = [np.linspace(low, high, places + 2)[1:-1], one_over_nu, [0.0]]
         grids = [grids[k] if k in self.free else [self.held[k]] for k in range(3)]
         places = [np.array(place, float) for place in np.array(np.meshgrid(*grids)).reshape(3, -1).T]
         middle = places[len(places) // 2]
         y = self.prepared(points, points.values)
         scale = smoothing.spread_of(self.columns(points, middle, self.places(points, middle)), y)
-        process = Process(3 * scale, 0.4, 0.3 if self.omega else 0.0)
+        process = self.typical(scale)
         return min(places, key=lambda place: deviance(place[self.free], process))
 
 

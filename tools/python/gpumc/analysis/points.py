@@ -2,7 +2,7 @@
 import dataclasses
 
 from .. import reader
-from . import helicity, transition
+from . import curves, helicity, transition
 
 
 @dataclasses.dataclass(frozen=True)
@@ -14,8 +14,8 @@ class Jump:
 
 
 def read_if_path(results):
-    """Results, those given as paths read."""
-    return [item if hasattr(item, "summary") else reader.read(item) for item in results]
+    """Results and Curves, those given as paths read."""
+    return [item if isinstance(item, curves.Curves) or hasattr(item, "summary") else reader.read(item) for item in results]
 
 
 def crossings(results, quantity: str | None = None) -> dict:

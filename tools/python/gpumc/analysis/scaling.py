@@ -25,7 +25,7 @@ from scipy import linalg
 
 from .. import measured
 from . import curves as curves_module
-from . import likelihood, smoothing
+from . import corrected, likelihood, smoothing
 from .likelihood import BEND, NU, T_C, scaled
 
 REPLICATES = 200
@@ -42,7 +42,7 @@ class Collapse:
     likelihood's curvature, in the same order. `x_range` is the range of x in use, `points` are the values in use, `collapsed` these
     without their powers of L, `residuals` what the fit leaves of them, in errors, and `left_out` how many were beyond `x_max`.
     `scaling_function`: x, mean and error of f (of ln f where there is an exponent). `groups`: what the bootstrap drew from. `remarks`:
-    what is not to be trusted.
+    what is not to be trusted. `corrections`: what was found of them, None of fits whose errors are those of the noise alone.
     """
     quantity: str
     label: str
@@ -66,16 +66,23 @@ class Collapse:
     left_out: int
     groups: str
     analytic: bool
-    omega: float
+    omega: float | tuple | None
     scaling_function: tuple
     remarks: tuple
+    corrections: corrected.Corrections | None = None
 
     def text(self) -> str:
         """A line: the numbers with their errors and the quality of the fit."""
         said = [f"T_c = {measured.text(self.t_c, self.t_c_error)}", f"nu = {measured.text(self.nu, self.nu_error)}"]
         if self.exponent_name:
             said.append(f"{self.exponent_name} = {measured.text(self.exponent, self.exponent_error)}")
-        return f"{', '.join(said)}; {self.quality.text()}; {self.of()}"
+        return f"{self.assumed()}{', '.join(said)}; {self.quality.text()}; {self.of()}"
+
+    def assumed(self):
+        """What errors of noise alone rest on, in words before the numbers; "" where errors hold corrections of unknown size."""
+        if self.corrections is not None:
+            return ""
+        return "if there are no corrections to scaling: " if self.omega is None else f"if corrections to scaling are L^-{self.omega:g} alone: "
 
     def of(self):
         """The sizes and the range of x."""
@@ -83,8 +90,10 @@ class Collapse:
 
 
 def collapse(results, quantity: str = "binder_parameter", *, t_c: float | None = None, nu: float | None = None,
-             given: Collapse | None = None, exponent: float | None = None, analytic: bool = False, omega: float | None = None,
-             x_max: float | None = None, smallest: int = 0, replicates: int = REPLICATES, seed: int = 1) -> Collapse:
+             given: Collapse | None = None, exponent: float | None = None, analytic: bool = False,
+             omega: float | tuple | None = None,
+             x_max: float | None = None, smallest: int = 0, replicates: int = REPLICATES,
+             seed: int = 1) -> Collapse:
     """Fits T_c, nu and the exponent of a quantity of several sizes; returns a Collapse.
 
     `results`: one for each size: Results, paths, or Curves (from_arrays() makes them of other numbers).
@@ -93,22 +102,25 @@ def collapse(results, quantity: str = "binder_parameter", *, t_c: float | None =
     `t_c`, `nu`, `exponent`: values that are known; None: fitted. `given`: a Collapse of the same results, whose T_c, nu and b are used,
       with their errors: its replicates are of the same simulations (`replicates` and `seed` as for that one).
     `analytic`: fits b of the non-linear scaling field and, of quantities with an exponent, the factor 1 + c t.
-    `omega`: a correction L^-omega g(x) with another smooth g is part of the fit; None: no correction.
+    `omega`: None: no corrections to scaling; a number: a correction L^-omega g(x) with another smooth g, and no other; a tuple of numbers: corrections
+      of unknown size with one of these exponents, an average over them, and others that decay faster (corrected.py). Only errors of the last kind hold what is
+      not known of corrections, as those of critical_point() do.
     `x_max`: leaves out values with |x| above it, by a first fit to all of them. `smallest`: leaves out sizes below it.
     `replicates` and `seed` of the bootstrap.
 
     Raises transition.NotComparable if results do not belong together or lack the quantity, ValueError if fewer than two sizes (with
-    `omega`: three) have four temperatures or more."""
+    `omega`, a number: three) have four temperatures or more."""
     sizes = [size for size in curves_module.read_all(results, [quantity]) if size.side >= smallest]
     if not sizes:
         raise ValueError(f"no size is {smallest} or larger")
     kind = curves_module.quantity_of(quantity, sizes[0].dimension)
-    least = 2 if omega is None else 3
+    least = 3 if isinstance(omega, (int, float)) else 2
     points = _enough(points_of(sizes, quantity, kind, replicates, seed), least)
     held = (t_c, None if nu is None else 1 / nu, None if analytic else 0.0)
     if given is not None:
         held = given.t_c, 1 / given.nu, given.bend
-    problem = likelihood.Problem(kind, exponent, analytic, omega, held)
+    problem = (corrected.Problem(kind, exponent, analytic, omega, held, points) if isinstance(omega, tuple) else
+               likelihood.Problem(kind, exponent, analytic, omega, held))
     place, process = problem.search(points)
     left_out = 0
     if x_max is not None:
@@ -153,8 +165,14 @@ def _enough(points, least):
 
 def _finished(problem, points, place, process, given, quantity, kind, sizes, left_out):
     values = np.column_stack([problem.prepared(points, points.values), problem.prepared(points, points.replicates.T)])
-    numbers, curvature, remarks = _bootstrap(problem, points, place, process, values) if given is None else \
-        _bootstrap_given(problem, points, place, values, given)
+    corrections, remarks = None, []
+    if isinstance(problem, corrected.Problem):
+        seed = [values.shape[1], *quantity.encode()]
+        numbers, curvature, corrections = (corrected.averaged(problem, points, place, values, seed) if given is None else
+                                           corrected.averaged_given(problem, points, values, given, seed))
+    else:
+        numbers, curvature, remarks = (_bootstrap(problem, points, place, process, values) if given is None else
+                                       _bootstrap_given(problem, points, place, values, given))
     place = np.array([numbers[0, T_C], 1 / numbers[0, NU], numbers[0, BEND]])
     process = problem.process(points, place)
     drawn, exponent = numbers[1:], float(numbers[0, 3])
@@ -167,7 +185,7 @@ def _finished(problem, points, place, process, given, quantity, kind, sizes, lef
                     float(place[BEND]), float(errors[2]), exponent, float(errors[3]), tuple(map(float, curvature)), drawn,
                     quality, tuple(int(side) for side in np.unique(points.side)), (float(x.min()), float(x.max())), points,
                     _collapsed(problem, points, place, own, kind, exponent), residuals, left_out, _groups(sizes, quantity),
-                    problem.analytic, problem.omega, function, (*remarks, *_remarks(points, place, quality, sizes, quantity)))
+                    problem.analytic, problem.omega if corrections is None else problem.omegas, function, (*remarks, *_remarks(points, place, quality, sizes, quantity)), corrections)
 
 
 def _collapsed(problem, points, place, solved, kind, exponent):

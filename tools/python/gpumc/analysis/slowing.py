@@ -1,5 +1,6 @@
 """Critical slowing down: integrated autocorrelation times of several sizes at one temperature, and the dynamic exponents z of
-tau ~ L^z by which they grow, move by move.
+tau ~ L^z by which they grow, move by move. The errors of z hold corrections to the power, of a size that is not known (extrapolation.growth()); what a
+plain fit of the power tells beside it is the noise.
 
     for growth in gpumc.analysis.slowing.growths(results, "energy"):
         print(growth.text())
@@ -14,7 +15,7 @@ import dataclasses
 import numpy as np
 
 from .. import measured
-from . import transition
+from . import extrapolation, transition
 
 LEAST_SIZES = 3  # for a fit of two parameters
 # What is expected of the square Ising model at its critical point: exponent, and who found it.
@@ -45,8 +46,8 @@ class Fit:
 
 @dataclasses.dataclass(frozen=True)
 class Growth:
-    """Autocorrelation times of one observable under one move, `times` [size] in updates of a site. The fits are None of fewer than
-    LEAST_SIZES sizes."""
+    """Autocorrelation times of one observable under one move, `times` [size] in updates of a site. `exponent`: z and its error, with corrections. The
+    fits, of powers and logarithms without corrections, have errors of the noise alone. All three are None of fewer than LEAST_SIZES sizes."""
     move: str
     quantity: str
     sides: np.ndarray
@@ -56,6 +57,7 @@ class Growth:
     power: Fit | None
     logarithm: Fit | None
     published: tuple[float, str] | None
+    exponent: tuple[float, float] | None
 
     def text(self):
         """The times, a line each, and what the fits say."""
@@ -63,8 +65,8 @@ class Growth:
                  for side, time, error, enough in zip(self.sides, self.times, self.errors, self.converged)]
         if self.power:
             told = f" ({self.published[1]}: {self.published[0]:g})" if self.published else ""
-            lines += [f"{self.move}, {self.quantity}: tau ~ L^z with z = {measured.text(self.power.values[1], self.power.errors[1])}"
-                      f"{told}; {self.power.quality()}",
+            lines += [f"{self.move}, {self.quantity}: tau ~ L^z with z = {measured.text(*self.exponent)}{told}; "
+                      f"without corrections to the power {measured.text(self.power.values[1], self.power.errors[1])}, {self.power.quality()}",
                       f"{self.move}, {self.quantity}: tau = a + b ln L with a = "
                       f"{measured.text(self.logarithm.values[0], self.logarithm.errors[0])} and b = "
                       f"{measured.text(self.logarithm.values[1], self.logarithm.errors[1])}; {self.logarithm.quality()}"]
@@ -120,7 +122,8 @@ def growth_of(move, results, quantity):
     converged = np.array([bool(result.summary["converged"][0]) for result in results])
     model = results[0].config["model"]
     square = model["name"] == "ising2d" and quantity in ("energy", "magnetization2", "abs_magnetization")
-    return Growth(move, quantity, sides, times, errors, converged, *fits(sides, times, errors), PUBLISHED.get(move) if square else None)
+    return Growth(move, quantity, sides, times, errors, converged, *fits(sides, times, errors), PUBLISHED.get(move) if square else None,
+                  exponent_of(sides, times, errors))
 
 
 def fits(sides, times, errors):
@@ -130,6 +133,15 @@ def fits(sides, times, errors):
         return None, None
     sides, times, errors = sides[known], times[known], errors[known]
     return line(np.log(sides), np.log(times), errors / times), line(np.log(sides), times, errors)
+
+
+def exponent_of(sides, times, errors):
+    """z and its error, with corrections of unknown size."""
+    known = np.isfinite(errors) & (errors > 0)
+    if known.sum() < LEAST_SIZES:
+        return None
+    found = extrapolation.growth(sides[known], np.log(times[known]), errors[known] / times[known])
+    return found.value, found.error
 
 
 def line(x, y, errors):

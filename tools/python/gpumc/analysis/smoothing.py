@@ -9,6 +9,7 @@ import dataclasses
 
 import numpy as np
 from scipy import linalg, special
+from scipy.linalg import lapack
 
 from . import correlation
 
@@ -43,12 +44,14 @@ def solve(whole, fixed, values):
     """Generalized least squares of the fixed columns with the covariance `whole`, noise and g together. `values`: [place] or
     [place, set]."""
     values = values.reshape(len(values), -1)
-    factor = linalg.cholesky(whole, lower=True, check_finite=False)
-    scaled = linalg.solve_triangular(factor, np.column_stack([fixed, values]), lower=True, check_finite=False)
+    factor, failed = lapack.dpotrf(whole, lower=1, clean=1)  # thousands of times: without the checks of scipy.linalg
+    if failed:
+        raise np.linalg.LinAlgError("covariance of values that is not positive")
+    scaled, _ = lapack.dtrtrs(factor, np.concatenate([fixed, values], axis=1), lower=1)
     columns, rest = scaled[:, :fixed.shape[1]], scaled[:, fixed.shape[1]:]
     orthogonal, upper = np.linalg.qr(columns)
     along = orthogonal.T @ rest
-    inverse = linalg.solve_triangular(upper, np.eye(len(upper)), check_finite=False)
+    inverse, _ = lapack.dtrtrs(upper, np.eye(len(upper)))
     deviance = (2 * np.sum(np.log(np.diag(factor))) + 2 * np.sum(np.log(np.abs(np.diag(upper))))
                 + np.sum(rest ** 2, axis=0) - np.sum(along ** 2, axis=0))
     return Solved(deviance, inverse @ along, inverse @ inverse.T, factor)

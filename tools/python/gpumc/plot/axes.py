@@ -57,6 +57,18 @@ def moved(result):
     return result.config.get("algorithm", {}).get("control", {}).get("name", "beta")
 
 
+def is_level(name):
+    """Whether an axis is that of a density of states: levels, or bins of values."""
+    own = name.rsplit("/")[-1]
+    return own.startswith("level_") or own.endswith("_bin")
+
+
+def level_values(result, level):
+    """Where to draw what belongs to levels: bins are at the mean of their values, or in the middle where none was measured."""
+    values, mean = result.summary[level], result.summary.get(level + "_mean")
+    return values if mean is None else np.where(np.isfinite(mean), mean, values)
+
+
 def over(values, name, options, otherwise="beta"):
     """Places on the horizontal axis of values of `name`: temperatures where those are asked for and the values are inverse ones,
     with NaN at beta = 0."""

@@ -4,6 +4,8 @@
     figure = collapse.draw([found])             # Collapses, a column for each
     style.save(figure, "collapse.pdf")
 """
+import textwrap
+
 import numpy as np
 
 from .. import measured
@@ -13,18 +15,30 @@ from .axes import PlainLog
 
 MARKERS = "osD^vP*"
 MOST = 4.2  # errors that the lower panels reach to
+WARNING_COLOUR = style.COLOURS[1]
+LETTERS, LINE, MOST_LINES = 70, 0.17, 9  # of warnings: letters a column of the figure holds, a line's height in inches
 POWERS = {"beta/nu": r"\,L^{\beta/\nu}", "gamma/nu": r"\,L^{-\gamma/\nu}"}
 NAMES = {"beta/nu": r"\beta/\nu", "gamma/nu": r"\gamma/\nu"}
 
 
-def draw(collapses, title=""):
-    """A figure with a column for each Collapse."""
-    figure = style.figure(4.0 * len(collapses) + 0.4, 4.6, title)
+def draw(collapses, title="", warnings=()):
+    """A figure with a column for each Collapse, below lines of `warnings`."""
+    lines = _wrapped(warnings, LETTERS * len(collapses))
+    figure = style.figure(4.0 * len(collapses) + 0.4, 4.6 + LINE * len(lines), title)
+    if lines:
+        figure.suptitle("\n".join([title] * bool(title) + lines), color=WARNING_COLOUR, fontsize="small", x=0.01, ha="left")
     axes = figure.subplots(2, len(collapses), squeeze=False, sharex="col", height_ratios=[3, 1])
     for (above, below), found in zip(axes.T, collapses):
         _draw(above, below, found)
     style.legend(axes[0, 0])
     return figure
+
+
+def _wrapped(warnings, letters):
+    """Lines no longer than the figure is wide, no more than MOST_LINES."""
+    lines = [line for warning in warnings for line in textwrap.wrap(warning, letters, initial_indent=" " * (len(warning) - len(warning.lstrip())),
+                                                                    subsequent_indent="    ")]
+    return lines if len(lines) <= MOST_LINES else [*lines[:MOST_LINES - 1], "    and more, which gpumc-critical prints"]
 
 
 def _draw(above, below, found):
@@ -69,12 +83,13 @@ def _numbers(found):
     else:
         numbers = (rf"$T_\mathrm{{c}} = {measured.text(found.t_c, found.t_c_error)}$, "
                    rf"$\nu = {measured.text(found.nu, found.nu_error)}$")
-    return f"{numbers}, $p = {found.quality.p:.2g}$"
+    before = "noise alone: " if found.corrections is None else ""
+    return f"{before}{numbers}, $p = {found.quality.p:.2g}$"
 
 
 def of(critical):
-    """A figure with the collapses of a CriticalPoint."""
-    return draw([critical.best, *critical.exponents.values()])
+    """A figure with the collapses of a CriticalPoint, and what is to be known before their numbers."""
+    return draw([critical.best, *critical.exponents.values()], warnings=critical.warnings() if critical.doubts or critical.open_questions else ())
 
 
 def save(critical, path, user_style=None):

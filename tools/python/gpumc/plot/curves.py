@@ -39,9 +39,9 @@ def axis_of(label):
 
 
 def is_drawn_unasked(result, names):
-    """Flags, what groups below the summary have without errors, and what was given and is the same everywhere are drawn on
-    request only."""
-    return any(result.summary[name].dtype.kind == "f" and not is_flat(result, name) and
+    """Flags, what groups below the summary have without errors, what was given and is the same everywhere, and the means of
+    bins are drawn on request only."""
+    return any(result.summary[name].dtype.kind == "f" and not is_flat(result, name) and not name.endswith("_bin_mean") and
                ("/" not in name or name + "_error" in result.summary) for name in names)
 
 

@@ -1,4 +1,4 @@
-"""Density of states: ln Omega over the levels of the energy with its errors, and what follows from it at every temperature."""
+"""Density of states: ln Omega over the levels of the energy, or bins of it, with its errors, and what follows from it at every temperature."""
 import numpy as np
 
 from . import axes as view, curves, labels, style
@@ -46,7 +46,7 @@ def draw(results, options=view.Options()):
 
 def draw_levels(upper, lower, result, name, colour, exact):
     dos, level = dataset(result)
-    x, y = result.summary[level], result.summary[dos]
+    x, y = view.level_values(result, level), result.summary[dos]
     error = result.summary.get(dos + "_error", np.full(len(y), np.nan))
     style.points(upper, x, y, error, colour, name or ("simulation" if exact else None))
     if exact is None:

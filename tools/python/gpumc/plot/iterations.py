@@ -113,13 +113,13 @@ def draw_updates(axes, results, lines, options):
 # --- with fixed weights -------------------------------------------------------------------------------
 
 def level_axis(result):
-    return next(name for name in result.summary if name.startswith("level_") and "/" not in name)
+    return next(name for name in result.summary if view.is_level(name) and "/" not in name)
 
 
 def draw_weights(axes, results, lines, options):
     for result, name, colour in by_file(results, "log_weight"):
         level = level_axis(result)
-        style.curve(axes, result.summary[level], result.summary["log_weight"], colour=colour, label=name or None)
+        style.curve(axes, view.level_values(result, level), result.summary["log_weight"], colour=colour, label=name or None)
         axes.set_xlabel(labels.axis(result.labels[level]))
     axes.set(title="weights of the run with fixed weights", ylabel=r"$\ln W$")
     view.finish(axes, options, main=False)
@@ -130,7 +130,7 @@ def draw_histogram(axes, results, lines, options):
     """Visits of each level over their mean."""
     for result, name, colour in by_file(results, "visits"):
         level, visits = level_axis(result), result.summary["visits"].astype(float)
-        style.points(axes, result.summary[level], visits / visits.mean(), None, colour, name or None)
+        style.points(axes, view.level_values(result, level), visits / visits.mean(), None, colour, name or None)
         axes.set_xlabel(labels.axis(result.labels[level]))
         if not name and "round_trips" in result.remarks:
             axes.set_title(trips_text(result), loc="right", fontsize=7.5, color=style.GUIDE_COLOUR)

@@ -15,7 +15,7 @@ def names_of(result):
     for name in result.quantities():
         label, values = result.labels[name], result.summary[name]
         own = label.axes[-1].rsplit("/")[-1] if label.axes else ""
-        is_own = own not in ("", view.moved(result), "window", "beta") and not own.startswith("level_")
+        is_own = own not in ("", view.moved(result), "window", "beta") and not view.is_level(own)
         if is_own and (np.ndim(values) == 2 or (np.ndim(values) == 1 and name.rsplit("/")[-1] in UNASKED)) and len(values) > 0:
             found.append(name)
     return sorted(found, key=lambda name: (UNASKED.index(name) if name in UNASKED else len(UNASKED), name))

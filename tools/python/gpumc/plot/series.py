@@ -221,7 +221,9 @@ def draw_bins(results, chosen, options):
     names = [name[5:] for name in first if name.startswith("bins/") and np.ndim(first[name]) == 1 and name != "bins/sweep"]
     names.sort(key=lambda name: (FIRST.index(name) if name in FIRST else len(FIRST), name))
     if options.quantities is None:
-        names = [name for name in names if name != "energy2"]
+        # Unless they are asked for, only what the summary reports: disks have histograms of ranges that it does not need.
+        reported = [name for name in names if name in results[0].summary]
+        names = [name for name in reported or names if name != "energy2"]
     wanted = wanted_of(names, options, results)
     figure = view.figure(options, results, 7.0, 2.4 * len(wanted) + 0.6)
     grid = figure.subplots(len(wanted), 1, squeeze=False)[:, 0]

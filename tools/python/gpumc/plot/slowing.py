@@ -31,7 +31,7 @@ def draw_growth(axes, growth, colour):
     if growth.power:
         ends = np.geomspace(growth.sides[0], growth.sides[-1], 50)
         style.curve(axes, ends, slowing.at(growth, ends), colour=colour)
-        said += f": $z = {measured.text(growth.power.values[1], growth.power.errors[1])}$"
+        said += f": $z = {measured.text(*growth.exponent)}$"
     if growth.power and growth.published:
         middle = np.sqrt(ends[0] * ends[-1])
         axes.plot(ends, slowing.at(growth, [middle]) * (ends / middle) ** growth.published[0], color=colour,

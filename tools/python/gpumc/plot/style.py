@@ -10,6 +10,7 @@ import typing
 
 import numpy as np
 
+from .. import written
 from .refusal import Refusal
 
 if typing.TYPE_CHECKING:
@@ -18,6 +19,7 @@ if typing.TYPE_CHECKING:
 # Okabe and Ito's colours, in an order in which neighbours differ in lightness, without the yellow that a projector loses
 # (M. Okabe, K. Ito, Color Universal Design, 2008). tests/cli/test_pictures.py looks at them with the eyes of the colour-blind.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+MADE_BY = "Drawn by gpumc-plot"  # in the metadata of each picture
 EXACT_COLOUR = "0.15"
 GUIDE_COLOUR = "0.45"
 SHADE = "0.92"
@@ -71,17 +73,31 @@ def figure(width, height, title=""):
 
 def save(made: Figure, path: str | os.PathLike, dpi: float | None = None) -> None:
     """Writes the figure, its kind by the suffix: PNG, SVG, PDF and what else Matplotlib has. The same figure makes the same
-    bytes. Written beside the name and renamed, so that a viewer that watches the file never sees half of it."""
+    bytes. Written beside the name and renamed, so that a viewer that watches the file never sees half of it. A file of that name
+    is replaced if it is a picture that this function wrote, which PNG, SVG, PDF and PostScript say."""
     suffix = os.path.splitext(path)[1].lower().lstrip(".") or "png"
-    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}.get(suffix)
-    unfinished = f"{path}.new"
+    metadata = {"svg": {"Date": None, "Creator": MADE_BY}, "pdf": {"CreationDate": None, "Creator": MADE_BY}, "png": {"Software": MADE_BY},
+                "ps": {"Creator": MADE_BY}, "eps": {"Creator": MADE_BY}}.get(suffix)
     try:
-        made.savefig(unfinished, format=suffix, metadata=metadata, dpi=dpi)
-        os.replace(unfinished, path)
-    except (OSError, ValueError) as reason:
-        with contextlib.suppress(OSError):
-            os.unlink(unfinished)
+        with written.whole(path, is_picture) as unfinished:
+            made.savefig(unfinished, format=suffix, metadata=metadata, dpi=dpi)
+    except OSError as reason:
+        raise Refusal(f"{path}: {reason.strerror}") from None
+    except ValueError as reason:
         raise Refusal(f"{path}: {reason}") from None
+
+
+def check(path):
+    """Refuses a name that another file has, before a picture is drawn."""
+    try:
+        written.check(path, is_picture)
+    except OSError as reason:
+        raise Refusal(f"{path}: {reason.strerror}") from None
+
+
+def is_picture(content):
+    """Whether the contents of a file are a picture that save() wrote."""
+    return MADE_BY.encode() in content
 
 
 # --- colours ----------------------------------------------------------------------------------------

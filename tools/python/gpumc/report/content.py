@@ -79,7 +79,7 @@ def numbers(result):
     parts = [scalars(result)]
     for (group, axis), names in axes.items():
         rows = chosen_rows(len(result.summary[axis]))
-        shown = sorted((name for name in names if own_name(name) not in BOOKKEEPING), key=place)
+        shown = sorted((name for name in names if own_name(name) not in BOOKKEEPING and not own_name(name).endswith("_bin_width")), key=place)
         shown = shown if not group or group in TABLES else []
         for first in range(0, len(shown), MOST_COLUMNS):
             parts.append(table(result, group, axis, shown[first:first + MOST_COLUMNS], rows))
@@ -96,7 +96,7 @@ def under_tables(result, group, axis, names, rows):
         words = f"{page.text(where)}{count} rows. "
     else:
         words = (f"{len(rows)} of {count} rows are shown. " if len(rows) < count else "") + \
-            "Digits in parentheses are the standard error of the last digits. "
+            "Digits in parentheses are the standard error of the last digits, (?) is an unknown one. "
     if len(text) > MOST_BYTES:
         return f'<p class="soft">{words}All rows are too many for this page: <code>gpumc export {page.text(result.path)} --csv</code>.</p>'
     name = f"{group}-{own_name(axis)}.csv".lstrip("-").replace("/", "-")

@@ -3,7 +3,6 @@ works to cite. It can be sent by mail, read on a phone and printed."""
 from __future__ import annotations
 
 import argparse
-import contextlib
 import io
 import os
 import sys
@@ -12,7 +11,7 @@ import typing
 
 import numpy
 
-from .. import files, reader
+from .. import files, reader, written
 from ..version import __version__
 from . import content, page, trust
 
@@ -33,16 +32,12 @@ def main(arguments: list[str] | None = None) -> int:
         results = load(options.results)
         output = options.output or page_beside(options.results[0])
         write(results, output, title=options.title, style=options.style, figures=not options.no_figures)
-    except (files.ResultError, NotAPage, refusal()) as reason:
+    except (files.ResultError, refusal()) as reason:
         return say(reason)
     except OSError as reason:
         return say(f"{reason.filename or output}: {reason.strerror}")
     print(output)
     return 0
-
-
-class NotAPage(Exception):
-    """What stands at the name of the page is something else, which would be lost."""
 
 
 def say(text):
@@ -60,32 +55,20 @@ def write(results: typing.Iterable[reader.Result | str | os.PathLike[str]], outp
           style: typing.Any = None, figures: bool = True) -> None:
     """Writes the page of these results (from gpumc.read(), or paths) to `output`.
 
-    The page stands at its name when it is whole. Raises ResultError for a file that is none, NotAPage where another file stands at
-    its name, OSError where it cannot be written.
+    The page stands at its name when it is whole. Raises ResultError for a file that is none, OSError where it cannot be written
+    (gpumc.written.Taken where another file has its name).
     """
-    refuse_other_files(output)
+    written.check(output, is_page)
     results = [result if isinstance(result, reader.Result) else reader.read(result) for result in results]
     text = document(results, title, style, figures)
-    unfinished = f"{os.fspath(output)}.new"
-    try:
-        with open(unfinished, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(unfinished, output)
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.remove(unfinished)
-        raise
+    with written.whole(output, is_page) as unfinished, open(unfinished, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
-def refuse_other_files(output):
-    """A result, or anything that is no page, is not overwritten."""
-    if not os.path.exists(output):
-        return
-    if os.path.isfile(output):
-        with open(output, "rb") as file:
-            if file.read(len(page.START)).decode(errors="replace").lower() == page.START.lower():
-                return
-    raise NotAPage(f"{output}: not overwritten, because it is not a report; name the page with -o")
+def is_page(content):
+    """Whether the contents of a file are a page of this program."""
+    begin = content[:1024].decode(errors="replace")
+    return begin.startswith(page.START) and page.GENERATOR in begin
 
 
 def load(paths):

@@ -6,6 +6,7 @@ import html
 import re
 
 START = "<!DOCTYPE html>"  # of each page
+GENERATOR = '<meta name="generator" content="gpumc-report">'
 STYLE = """
 :root { --ink: #1a1d21; --soft: #5a6470; --rule: #d9dee4; --paper: #ffffff; --shade: #f5f7f9; --accent: #1f5fa8;
         --good: #1b6e3c; --bad: #a3341c; --open: #8a6100; }
@@ -51,7 +52,7 @@ footer { margin-top: 3rem; border-top: 1px solid var(--rule); padding-top: .7rem
 def document(title, contents, foot):
     """The whole page."""
     return (f'{START}\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="generator" content="gpumc-report">\n'
+            f'<meta name="viewport" content="width=device-width, initial-scale=1">\n{GENERATOR}\n'
             f'<title>{text(title)}</title>\n<link rel="icon" href="data:,">\n<style>{STYLE}</style>\n</head>\n<body>\n'
             f'{contents}\n<footer>{foot}</footer>\n</body>\n</html>\n')
 
