@@ -16,7 +16,7 @@ function(gpumc_add_isa_levels target sources includes libraries)
   else()
     set(levels portable)
   endif()
-  if(GPUMC_SANITIZE)
+  if(GPUMC_SANITIZE AND NOT GPUMC_SANITIZE_VECTORS)
     # Unrolled loops with a check at each pointer compile four times as long, and the address
     # sanitizer sees those accesses too. As options of sources they come after -fsanitize.
     set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS

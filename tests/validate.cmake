@@ -21,6 +21,7 @@ set(validate_tests
   statistical_test_crossing_coverage  # cli_test_transition
   statistical_test_crossing_errors    # cli_test_transition
   statistical_test_collapse_coverage  # cli_test_critical
+  statistical_test_critical_coverage  # statistical_test_critical_campaigns, cli_test_critical
   statistical_test_quotients_coverage  # cli_test_critical
   statistical_test_reweighting_errors  # cli_test_critical
   statistical_test_ising_critical     # cli_test_critical
@@ -41,9 +42,11 @@ set(validate_tests
   exact_test_hard_disks_volume        # exact_test_hard_disks_pressure, resume_test_resume_hard_disks
   statistical_test_hard_disks_tune    # cli_test_hard_disks_keys, resume_test_resume_hard_disks
   statistical_test_compare            # cli_test_compare
+  statistical_test_verdict_rates      # the table of docs/statistics.md, a few runs of each cell
   statistical_test_merge_runs         # a few runs of each kind: cli_test_merge_pt, cli_test_merge_seeds
   statistical_test_hard_disks_dense   # exact_test_hard_disks
   statistical_test_hard_disks_dilute  # exact_test_hard_disks, exact_test_hard_disks_measured
+  statistical_test_hard_disks_pressure_coverage  # exact_test_hard_disks_extrapolation
   statistical_test_hard_disks_trust   # statistical_test_canonical_trust, exact_test_hard_disks_measured
   statistical_test_hard_disks_virial  # exact_test_hard_disks
   statistical_test_heisenberg_critical  # exact_test_heisenberg_rings, cli_test_transition
@@ -59,6 +62,8 @@ set(validate_tests
 if(GPUMC_SANITIZE)
   list(APPEND validate_tests
     cli_test_critical               # a tool of Python alone
+    cli_test_damaged_in_python      # cli_test_damaged_results, resume_test_damaged_working_files
+    cli_test_damaged_in_python      # a tool of Python alone
     cli_test_docs_python            # a tool of Python alone
     cli_test_effective_samples      # a tool of Python alone
     cli_test_package                # cli_test_package of the release build, cli_test_install
@@ -77,9 +82,11 @@ if(GPUMC_SANITIZE)
     exact_test_clusters             # resume_test_resume_clusters, exact_test_ising_clusters
     exact_test_exact_tool           # a tool of Python alone
     exact_test_hard_disks           # exact_test_hard_disks_bits, exact_test_disks_kernels
+    exact_test_hard_disks_extrapolation  # unit_test_observables, exact_test_disks_kernels
     exact_test_hard_disks_measured  # cli_test_hard_disks_profiles, exact_test_disks_kernels
     exact_test_hard_disks_pressure  # resume_test_resume_hard_disks
     exact_test_heisenberg_cluster_means  # exact_test_heisenberg_clusters
+    exact_test_heisenberg_cold      # exact_test_heisenberg_kernels, exact_test_heisenberg_bits
     exact_test_heisenberg_drift     # exact_test_heisenberg_bits, exact_test_heisenberg_kernels
     exact_test_heisenberg_field     # exact_test_heisenberg_kernels, cli_test_heisenberg_keys
     exact_test_heisenberg_glass     # cli_test_heisenberg_keys, unit_test_heisenberg_quenched
@@ -91,6 +98,7 @@ if(GPUMC_SANITIZE)
     exact_test_ising_cluster_histogram  # a few sweeps of each kind: exact_test_ising_clusters
     exact_test_ising_operations
     exact_test_ising_spin_bits      # exact_test_ising_bits
+    exact_test_muca_fields          # unit_test_multiples, resume_test_resume_muca
     exact_test_muca_empty           # resume_test_resume_muca
     exact_test_muca_small           # cli_test_configs, exact_test_muca_start, resume_test_resume_muca
     exact_test_muca_tables          # cli_test_configs, resume_test_resume_muca, unit_test_muca_join
@@ -99,6 +107,9 @@ if(GPUMC_SANITIZE)
     exact_test_pt_small
     resume_test_resume_heisenberg   # resume_test_resume_clusters, exact_test_heisenberg_kernels
     statistical_test_canonical_errors
+    statistical_test_critical_campaigns  # a tool of Python alone
+    statistical_test_diagnostics    # cli_test_heisenberg_keys
+    statistical_test_one_phase      # cli_test_canonical_keys
     statistical_test_canonical_rounding
     statistical_test_canonical_trust
     statistical_test_first_example
@@ -118,6 +129,7 @@ set(shared_tests
   "cuda_test_heisenberg_emulated       3   1"
   "cli_test_configs                    1   5"
   "cli_test_couplings_from_results     1   3"
+  "cli_test_damaged_in_python          4   1"
   "cli_test_damaged_results            1   4"
   "cli_test_fuzz_config                2  10"
   "cli_test_fuzz_couplings             2   4"
@@ -145,6 +157,7 @@ set(shared_tests
   "exact_test_ising_operations         7   1"
   "exact_test_ising_spin_bits          4   1"
   "exact_test_pt_ea                    4   1"
+  "resume_test_damaged_working_files   8  16"
   "resume_test_killed_beside           1   3"
   "resume_test_resume                 40  50"
   "resume_test_resume_canonical        1   5"

@@ -4,7 +4,6 @@ replica by replica."""
 import dataclasses
 import math
 
-import h5py
 import numpy as np
 
 import gpumc
@@ -56,7 +55,7 @@ def _couplings(result):
     model = result.config["model"]
     if model["name"] in ("ising2d", "ising3d") and model.get("h", 0) == 0 and model.get("J", 1) == 1:
         return [1] * len(model["shape"])
-    with h5py.File(result.path) as file:
+    with gpumc.opened(result.path) as file:
         if model["name"] != "ea" or "disorder/couplings" not in file:
             raise NotRecorded(f"{result.path}: energies are known for ising2d and ising3d without a field and with J = 1, and "
                               "for ea whose couplings are in the result (`write_couplings: true`)")

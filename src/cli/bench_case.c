@@ -65,7 +65,9 @@ static enum gpumc_status refuse(const struct gpumc_report *report, struct gpumc_
     line += length + (line[length] == '\n');
   }
   enum gpumc_status status =
-      gpumc_error_set(error, GPUMC_INVALID, "%s", gpumc_text_string(&message));
+      report->lines.failed || message.failed
+          ? gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the model's keys")
+          : gpumc_error_set(error, GPUMC_INVALID, "%s", gpumc_text_string(&message));
   gpumc_text_free(&message);
   return status;
 }

@@ -74,14 +74,42 @@ void cli_print_help(const char *text)
 
 /* ---- messages ---- */
 
+/* The first part of the message, with question marks for control characters. */
+static void say_without_memory(FILE *stream, const char *format, va_list arguments)
+{
+  char said[1024];
+  if (vsnprintf(said, sizeof said, format, arguments) < 0)
+    return;
+  for (char *next = said; *next != '\0'; next++)
+    if ((unsigned char)*next < ' ' && *next != '\n')
+      *next = '?';
+  fputs(said, stream);
+}
+
+/* Line breaks belong to the format, or to a text that was made elsewhere, "%s"; any other is in a
+ * name of the user's, and escaped. */
 static void say_list(FILE *stream, const char *format, va_list arguments)
 {
   struct gpumc_text text = {0};
   char *said = NULL;
-  if (vasprintf(&said, format, arguments) < 0)
+  va_list again;
+  va_copy(again, arguments);
+  if (vasprintf(&said, format, arguments) < 0) {
+    say_without_memory(stream, format, again);
+    va_end(again);
     return;
-  gpumc_text_append_escaped(&text, said, GPUMC_ESCAPES_LINES);
-  fputs(gpumc_text_string(&text), stream);
+  }
+  const size_t own = strcspn(format, "\n"), ends = strlen(format) - own;
+  const bool is_line = strspn(format + own, "\n") == ends && strncmp(format, "%s", own) != 0;
+  const size_t length = strlen(said) - (is_line ? ends : 0);
+  if (is_line)
+    said[length] = '\0';
+  gpumc_text_append_escaped(&text, said, is_line ? GPUMC_ESCAPES_TEXT : GPUMC_ESCAPES_LINES);
+  if (text.failed)
+    say_without_memory(stream, format, again);
+  else
+    fprintf(stream, "%s%s", gpumc_text_string(&text), is_line ? format + own : "");
+  va_end(again);
   gpumc_text_free(&text);
   free(said);
 }

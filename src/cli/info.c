@@ -278,10 +278,11 @@ static const cJSON *error_of(const cJSON *summary, const cJSON *dataset)
   return cli_member(summary, name);
 }
 
-/* NaN may have a sign, which means nothing. */
-static double shown(double value)
+/* A number without an error: those with one are written alike (gpumc_measured_text). */
+static const char *plain_text(double value, char text[static 64])
 {
-  return isnan(value) ? fabs(value) : value;
+  snprintf(text, 64, isnan(value) ? "?" : "%.7g", value);
+  return text;
 }
 
 /* The value, with its error where there is one. */
@@ -294,7 +295,7 @@ static void value_cell(struct cli_table *table, const cJSON *dataset, const cJSO
   else if (error != NULL && length_of(error, 0) > row)
     cli_table_cell(table, "%s", gpumc_measured_text(value, value_of(error, row), text));
   else
-    cli_table_cell(table, "%.7g", shown(value));
+    cli_table_cell(table, "%s", plain_text(value, text));
 }
 
 /* "reweighted/" of "reweighted/energy": datasets of one group share an axis. */
@@ -374,7 +375,7 @@ static void print_other(const cJSON *summary, const cJSON *dataset)
   else if (error != NULL)
     printf(" = %s\n", gpumc_measured_text(value, value_of(error, 0), text));
   else
-    printf(" = %.7g\n", value);
+    printf(" = %s\n", plain_text(value, text));
 }
 
 static void print_summary(const cJSON *summary)
@@ -384,7 +385,8 @@ static void print_summary(const cJSON *summary)
     puts("\nsummary: none yet");
     return;
   }
-  puts("\nsummary (standard errors of the last digits in parentheses, NAME_error in the file):");
+  puts("\nsummary (in parentheses: standard error in the last digits, ? if unknown; in the file: "
+       "NAME_error):");
   cJSON_ArrayForEach(dataset, summary)
   {
     if (rank_of(dataset) != 1 && !is_error(dataset->string))

@@ -1,14 +1,11 @@
 /* gpumc init: a configuration to begin with, of a model and an algorithm. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/arguments.h"
 #include "cli/cli.h"
-#include "core/base/files.h"
+#include "core/base/user_file.h"
 
 enum { OPTION_PLUGIN = CLI_OPTION_OWN };
 
@@ -189,26 +186,11 @@ static void check_pair(const struct init_arguments *arguments, const struct gpum
 
 /* ---- the file ---- */
 
-/* O_EXCL: a file that is there, a link included, stays as it is. */
 static enum gpumc_status
 write_new(const char *path, const struct gpumc_text *text, struct gpumc_error *error)
 {
-  GPUMC_TRY(gpumc_directory_prepare(path, error));
-  const char *reason = NULL;
-  const int file = gpumc_regular_open(path, O_WRONLY | O_CREAT | O_EXCL, &reason);
-  if (file < 0 && errno == EEXIST)
-    return gpumc_error_set(
-        error, GPUMC_INVALID,
-        "%s: already exists, and init never replaces a file: choose another name with -o", path);
-  if (file < 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot create: %s", path, reason);
-  const bool written = gpumc_write_all_at(file, text->characters, text->length, 0) == 0;
-  const int code = errno;
-  if (close(file) == 0 && written)
-    return GPUMC_OK;
-  const int failure = written ? errno : code;
-  unlink(path);
-  return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot write: %s", path, strerror(failure));
+  static const struct gpumc_user_file_rule rule = {.remedy = "choose another name with -o"};
+  return gpumc_user_file_write(path, text, &rule, error);
 }
 
 int cli_init(int argc, char **argv)

@@ -220,8 +220,7 @@ static void check_output(int code, void *unused)
   _exit(code != GPUMC_OK ? code : GPUMC_FAILURE);
 }
 
-/* Signals that arrive while the program starts, or restarts itself, wait until handlers are
- * installed. */
+/* Signals that arrive while the program starts, or restarts itself, wait until somebody listens. */
 static void hold_signals(int how)
 {
   static const int stopping[] = {SIGTERM, SIGHUP, SIGINT, SIGUSR1, SIGUSR2};
@@ -239,7 +238,8 @@ int main(int argc, char **argv)
   limit_busy_waiting(argv);
   if (argc > 1 && strcmp(argv[1], "run") == 0)
     cli_run_listen();
-  hold_signals(SIG_UNBLOCK);
+  else
+    hold_signals(SIG_UNBLOCK);
   on_exit(check_output, NULL);
   gpumc_hdf5_prepare_program();
   return dispatch(argc, argv);

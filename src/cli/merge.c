@@ -58,10 +58,12 @@ const struct argp cli_merge_argp = {
 static void on_message(void *state, enum gpumc_message_level level, const char *text)
 {
   const struct merge_arguments *arguments = state;
+  char *line = cli_line(text);
   if (level == GPUMC_WARNING)
-    cli_warning("", "%s", text);
+    cli_warning("", "%s", line);
   else if (!arguments->quiet)
-    cli_say(stderr, "gpumc: %s\n", text);
+    cli_say(stderr, "gpumc: %s\n", line);
+  free(line);
 }
 
 int cli_merge(int argc, char **argv)

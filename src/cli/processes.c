@@ -8,6 +8,7 @@
 
 #include "build_info.h"
 #include "cli/cli.h"
+#include "cli/signals.h"
 
 /* ---- before the others can be reached ---- */
 
@@ -16,11 +17,35 @@
 static int hushed[] = {-1, -1};
 static const int streams[] = {STDOUT_FILENO, STDERR_FILENO};
 
+void cli_processes_speak(void)
+{
+  fflush(stdout);
+  for (size_t i = 0; i < 2; i++) {
+    if (hushed[i] < 0)
+      continue;
+    dup2(hushed[i], streams[i]);
+    close(hushed[i]);
+    hushed[i] = -1;
+  }
+}
+
+/* The others have the same mistakes, but not the same lack of memory: they would wait for ever. */
 static void linger(int code, void *unused)
 {
   (void)unused;
-  if (hushed[0] >= 0 && code != GPUMC_OK)
+  if (hushed[0] < 0 || code == GPUMC_OK)
+    return;
+  if (code != GPUMC_FAILURE) {
     gpumc_processes_give_way();
+    return;
+  }
+  struct gpumc_launcher launcher;
+  char self[GPUMC_PROCESS_NAME];
+  gpumc_launcher_find(&launcher);
+  gpumc_process_name(launcher.rank, launcher.size, self);
+  cli_processes_speak();
+  cli_error("%s: out of memory while reading the command line", self);
+  gpumc_launcher_abandon(code);
 }
 
 void cli_processes_hush(int argc, char **argv)
@@ -42,38 +67,38 @@ void cli_processes_hush(int argc, char **argv)
   on_exit(linger, NULL);
 }
 
-void cli_processes_speak(void)
-{
-  fflush(stdout);
-  for (size_t i = 0; i < 2; i++) {
-    if (hushed[i] < 0)
-      continue;
-    dup2(hushed[i], streams[i]);
-    close(hushed[i]);
-    hushed[i] = -1;
-  }
-}
-
 /* ---- together ---- */
 
 /* What all hosts lack is said by the first process, and what one host lacks, a module or a library,
  * by the first process there, when the first of all has not ended the others with the same error.
- */
+ * Where several programs were started, any other process may be the only one that lacks it: it
+ * speaks when none of these has ended it. Open MPI ends processes with SIGTERM, to which a run
+ * listens, and with SIGKILL at some later time: whoever hears a signal meanwhile has nothing to
+ * say, as somebody else has spoken. */
+enum { WAITS_FIRST = 2, WAITS_MOST = 4 };
+
+/* Returns whether this process has been left alone until it is its turn to speak. */
+static bool is_its_turn(const struct gpumc_launcher *launcher)
+{
+  if (launcher->rank == 0)
+    return true;
+  const int later = launcher->local_rank < WAITS_MOST ? launcher->local_rank : WAITS_MOST;
+  for (int i = 0; i < WAITS_FIRST + later && !cli_signal_was_heard(); i++)
+    gpumc_processes_give_way();
+  return !cli_signal_was_heard();
+}
+
 static int fail_to_join(const struct gpumc_launcher *launcher, struct gpumc_error *error)
 {
   const int code = (int)error->status;
-  char host[65] = "";
-  if (launcher->rank > 0)
-    gpumc_processes_give_way();
-  if (launcher->rank > 0 && launcher->local_rank > 0)
-    gpumc_processes_give_way();
-  const bool of_host = launcher->rank > 0 && launcher->local_rank == 0 && launcher->reaches;
-  if (of_host) {
-    if (gethostname(host, sizeof host - 1) != 0)
-      snprintf(host, sizeof host, "an unknown host");
-    gpumc_error_prefix(error, "process %d of %d on %s", launcher->rank, launcher->size, host);
+  char self[GPUMC_PROCESS_NAME];
+  const bool speaks = is_its_turn(launcher);
+  const bool other = speaks && launcher->rank > 0 && launcher->reaches;
+  if (other) {
+    gpumc_process_name(launcher->rank, launcher->size, self);
+    gpumc_error_prefix(error, "%s", self);
   }
-  if (launcher->rank == 0 || of_host)
+  if (launcher->rank == 0 || other)
     cli_error("%s", gpumc_error_text(error));
   fflush(stderr);
   gpumc_launcher_abandon(code);

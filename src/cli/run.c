@@ -2,7 +2,6 @@
  * otherwise a line every half a minute. */
 #include <math.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/processes.h"
+#include "cli/signals.h"
 #include "cli/slurm.h"
 #include "core/base/machine.h"
 #include "core/base/memory.h"
@@ -29,47 +29,53 @@ struct run_arguments {
   bool quiet, alone;
 };
 
-static volatile sig_atomic_t stop_requested;
-
-static void request_stop(int signal_number)
-{
-  stop_requested = signal_number;
-}
+static volatile sig_atomic_t stop_requested, at_work;
 
 /* Wrappers such as timeout send one request to the program and to its process group. */
-static const long long same_request_nanoseconds = 1000000000;
+static const double same_request_seconds = 1;
+/* For a program that was asked to stop before it has begun to work, or after its work is safe: it
+ * ends by itself, unless it waits for a file. */
+static const double waiting_seconds = 2;
 
-/* Two threads may be here at once, with a signal each. */
-static void interrupt(int signal_number)
+static void request_stop(int number)
 {
-  static atomic_llong first; /* when, in nanoseconds; 0: not yet */
-  long long earlier = 0;
-  long long now = (long long)(1e9 * gpumc_clock()) + 1;
-  request_stop(signal_number);
-  if (!atomic_compare_exchange_strong(&first, &earlier, now) &&
-      now - earlier > same_request_nanoseconds) {
-    signal(SIGINT, SIG_DFL);
-    raise(SIGINT);
+  static volatile double first_interrupt; /* when; 0: not yet */
+  const double now = gpumc_clock();
+  __atomic_store_n(&stop_requested, number, __ATOMIC_RELAXED);
+  if (number != SIGINT)
+    return;
+  if (first_interrupt == 0)
+    first_interrupt = now;
+  else if (now - first_interrupt > same_request_seconds)
+    cli_end_by_signal(SIGINT);
+}
+
+static void look_at_waiting(double seconds)
+{
+  static const char text[] = "gpumc: stopped while waiting for a file or for other processes; the "
+                             "same command continues the run\n";
+  static double idle = -1; /* since this time; -1: at work */
+  if (__atomic_load_n(&at_work, __ATOMIC_SEQ_CST) != 0)
+    idle = -1;
+  else if (idle < 0)
+    idle = seconds;
+  else if (seconds - idle >= waiting_seconds) {
+    const ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)written;
+    _exit(GPUMC_STOPPED);
   }
 }
 
 /* SIGTERM, SIGHUP, SIGINT, and SIGUSR1 and SIGUSR2, which launchers pass on to processes, end the
  * current unit of work and leave a checkpoint; a SIGINT a second or more after the first ends the
- * program at once. A run under nohup continues when its terminal
- * is closed. A reader of our messages that goes away must not end a long run. */
+ * program at once. A run under nohup continues when its terminal is closed. A reader of our
+ * messages that goes away must not end a long run. */
 void cli_run_listen(void)
 {
-  struct sigaction action = {.sa_handler = request_stop};
-  struct sigaction before;
-  sigemptyset(&action.sa_mask);
-  action.sa_flags = SA_RESTART;
-  sigaction(SIGTERM, &action, NULL);
-  sigaction(SIGUSR1, &action, NULL);
-  sigaction(SIGUSR2, &action, NULL);
-  if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-    sigaction(SIGHUP, &action, NULL);
-  action.sa_handler = interrupt;
-  sigaction(SIGINT, &action, NULL);
+  static const struct cli_listener listener = {request_stop, look_at_waiting};
+  static const int stopping[] = {SIGTERM, SIGUSR1, SIGUSR2, SIGINT, SIGHUP};
+  const size_t n = sizeof stopping / sizeof *stopping;
+  cli_listen(stopping, cli_signal_is_ignored(SIGHUP) ? n - 1 : n, &listener);
   signal(SIGPIPE, SIG_IGN);
 }
 
@@ -240,10 +246,12 @@ static void on_message(void *state, enum gpumc_message_level level, const char *
   if (progress->quiet && level == GPUMC_NOTE)
     return;
   end_progress(progress);
+  char *line = cli_line(text);
   if (level == GPUMC_WARNING)
-    cli_warning(progress->label, "%s", text);
+    cli_warning(progress->label, "%s", line);
   else
-    cli_say(stderr, "gpumc: %s%s\n", progress->label, text);
+    cli_say(stderr, "gpumc: %s%s\n", progress->label, line);
+  free(line);
 }
 
 static void begin_progress(struct progress *progress, const char *label, bool quiet)
@@ -289,6 +297,7 @@ static void run_one(const struct run_arguments *arguments, const struct gpumc_co
   run.threads = arguments->common.threads;
   run.observer = &progress.observer;
   run.stop = &stop_requested;
+  run.at_work = &at_work;
   if (arguments->max_seconds > 0) {
     double left = arguments->max_seconds - (gpumc_clock() - begin);
     run.max_seconds = left > 0 ? left : 1e-9;
@@ -325,7 +334,7 @@ static int run_tasks(const struct run_arguments *arguments, const struct gpumc_c
       continue;
     bool out_of_time = arguments->max_seconds > 0 && n_begun > 0 &&
                        gpumc_clock() - begin >= arguments->max_seconds;
-    if (stop_requested != 0 || out_of_time)
+    if (__atomic_load_n(&stop_requested, __ATOMIC_RELAXED) != 0 || out_of_time)
       tally.stopped = true;
     else
       run_one(arguments, config, &config->tasks[i], n_selected > 1, begin, &tally);
@@ -440,6 +449,7 @@ static int run_together(const struct run_arguments *arguments, struct gpumc_conf
     struct gpumc_run_options run = arguments->run;
     run.threads = arguments->common.threads;
     run.stop = &stop_requested;
+    run.at_work = &at_work;
     return cli_processes_follow(config, &run);
   }
   return cli_processes_end(processes, run_selected(arguments, config));
@@ -460,7 +470,6 @@ int cli_run(int argc, char **argv)
                     "--max-time job: this is not a Slurm job: SLURM_JOB_ID is not set");
   cli_processes_speak();
   int code = cli_processes_join(arguments.alone, &processes);
-  cli_run_listen(); /* MPI may have handlers of its own */
   arguments.run.processes = processes != NULL ? processes : gpumc_processes_alone();
   if (code == GPUMC_OK) {
     find_limit(&arguments);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -104,6 +105,24 @@ static int wait_for(pid_t process, double seconds)
   return ended > 0 && WIFEXITED(state) ? WEXITSTATUS(state) : -1;
 }
 
+/* Returns whether a folder of the PATH that can be searched has the program. */
+static bool is_on_path(const char *name)
+{
+  const char *folders = getenv("PATH");
+  bool found = false;
+  struct stat file;
+  while (folders != NULL && *folders != '\0' && !found) {
+    const size_t length = strcspn(folders, ":");
+    char *path = NULL;
+    if (asprintf(&path, "%.*s%s%s", (int)length, folders, length > 0 ? "/" : "", name) >= 0) {
+      found = stat(path, &file) == 0 && S_ISREG(file.st_mode);
+      free(path);
+    }
+    folders += length + (folders[length] == ':');
+  }
+  return found;
+}
+
 enum gpumc_status cli_program_run(const char *const words[], const char *input, double seconds,
                                   struct cli_program *program, struct gpumc_error *error)
 {
@@ -117,7 +136,8 @@ enum gpumc_status cli_program_run(const char *const words[], const char *input, 
     read_stream(streams.files[STDERR_FILENO], &program->messages);
   }
   close_streams(&streams);
-  if (failure != 0 && failure != ENOENT)
+  /* A folder of the PATH that cannot be searched gives another error than one without it. */
+  if (failure != 0 && is_on_path(words[0]))
     return gpumc_error_set(error, GPUMC_FAILURE, "cannot start %s: %s", words[0],
                            strerror(failure));
   return GPUMC_OK;

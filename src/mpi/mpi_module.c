@@ -16,7 +16,10 @@
 #include <mpi-ext.h>
 #endif
 
+#include "core/base/module_note.h"
 #include "core/processes/processes_module.h"
+
+GPUMC_MODULE_NOTE(GPUMC_NOTE_MPI, GPUMC_MODULE_INTERFACE);
 
 struct own {
   int rank, size;
@@ -284,6 +287,25 @@ static void name_library(char *name, size_t bytes)
   snprintf(name, bytes, "%s %.*s", GPUMC_MPI_NAME, (int)strspn(version, "0123456789."), version);
 }
 
+/* Exchanges the first messages. A process whose MPI was initialised without the memory that it
+ * needs may neither send nor fail, and all would wait for it for ever. */
+static void meet(void)
+{
+  static const double longest = 60; /* s */
+  const struct timespec nap = {.tv_nsec = 1000000};
+  const double end = seconds() + longest;
+  MPI_Request request;
+  int ready = 1, done = 0;
+  MPI_Iallreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &request);
+  for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done && seconds() < end;
+       MPI_Test(&request, &done, MPI_STATUS_IGNORE))
+    nanosleep(&nap, NULL);
+  if (!done)
+    say_and_abort("MPI: another process has not answered for 60 s: it may lack memory, or the "
+                  "network connection to it may be broken",
+                  1);
+}
+
 /* Finds the processes of this host. With equal keys, ranks are in the order of those of all. */
 static void find_local(struct gpumc_module *module)
 {
@@ -340,6 +362,7 @@ int gpumc_mpi_open(struct gpumc_module *module, size_t message_bytes)
   MPI_Errhandler_free(&handler);
   MPI_Comm_rank(MPI_COMM_WORLD, &module->rank);
   MPI_Comm_size(MPI_COMM_WORLD, &module->size);
+  meet();
   find_local(module);
   is_crowded = module->local_size > sysconf(_SC_NPROCESSORS_ONLN);
   name_library(module->name, sizeof module->name);

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/module_note.h"
 #include "core/device/transfer_module.h"
+
+GPUMC_MODULE_NOTE(GPUMC_NOTE_NCCL, GPUMC_TRANSFER_INTERFACE);
 
 struct own {
   ncclComm_t communicator;

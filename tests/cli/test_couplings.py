@@ -227,7 +227,7 @@ class Couplings(ProgramCase):
         for text, message in (("", ": the file is empty; it must begin with 'shape'"),
                               ("shape 4 6\ncouplings 1 1e7", ":2: number 2 of the 48 couplings of sample 0 "
                                "is 1e7, beyond +-1e+06"),
-                              ("shape 4 6\ncouplings 1 1\0 1 1", ":2: a zero byte: this is not a text file")):
+                              ("shape 4 6\ncouplings 1 1\0 1 1", ":2:14: a zero byte: this is not a text file")):
             self.write("c.txt", text)
             self.assertEqual(self.refused("couplings: file, file: c.txt"), f"3:57: c.txt{message}")
 

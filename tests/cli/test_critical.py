@@ -47,6 +47,14 @@ output: "{folder}/{{model.shape}}.h5"
 campaign: {{model.shape: [[4, 4, 4], [6, 6, 6], [8, 8, 8]]}}
 """
 
+OF_A_MODEL = """\
+gpumc: 1
+seed: 31
+model: {{{model}}}
+algorithm: {{name: canonical, beta: {{values: [0.5, 1.0]}}, replicas: 8, thermalization: 10, sweeps: 100, update: heat_bath}}
+output: "{folder}/r.h5"
+"""
+
 
 def critical(*arguments):
     return subprocess.run([sys.executable, "-m", "gpumc.analysis", "critical", *map(str, arguments)], capture_output=True, text=True,
@@ -89,9 +97,14 @@ class Critical(unittest.TestCase):
         picture = pathlib.Path(self.folder.name) / "collapse.png"
         done = critical("--omega", 1.75, *self.paths["canonical"], "-o", picture)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stderr)
-        for words in ("T_c  = 2.2", "nu   = ", "beta/nu = 0.1", "gamma/nu = 1.7", "fits of T_c and nu:", "quotients at the crossing of xi/L:",
-                      "L = 8 and 16: T = 2.2", "errors by bootstrap over replicas"):
+        for words in ("T_c  = 2.2", "nu   = ", "beta/nu = 0.1", "gamma/nu = 1.7", "fits of T_c and nu:", "quotients at the crossing of xi/L, not extrap",
+                      "L = 8 and 16: T = 2.2", "errors by bootstrap over replicas, with corrections L^-1.75"):
             self.assertIn(words, done.stdout)
+        warnings, _, numbers = done.stdout.partition("\n\n")
+        self.assertTrue(warnings.startswith("what is not to be trusted:\n"), warnings)
+        self.assertIn("T_c, nu, beta/nu, gamma/nu: L = 8, 16, 24 cannot tell corrections to scaling from powers of the size", warnings)
+        self.assertTrue(numbers.startswith("T_c  = "))
+        self.assertNotIn("trusted", numbers)
         self.assertEqual(picture.read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
         self.assertGreater(background(picture), 0.9)
         found = analysis.critical_point(self.paths["canonical"], omega=1.75)
@@ -108,14 +121,15 @@ class Critical(unittest.TestCase):
         self.assertTrue(done.stdout.endswith(f"\n\n{path}\n"))
         found = json.loads(path.read_text())
         printed = set(NUMBER.findall(done.stdout))
-        lines = [line for line in done.stdout.splitlines() if " = " in line]
+        lines = [line for line in done.stdout.partition("\n\n")[2].splitlines() if " = " in line]
         self.assertEqual(len(lines), 3 + sum(len(found[name]) for name in ("exponents", "fits", "quotients")))  # T_c, nu, their collapse
         self.assertEqual([line for line in lines if not NUMBER.search(line)], [])
         self.assertLessEqual(printed, set(texts_of(found)))
         for fit, words in zip(found["fits"], done.stdout.partition("fits of T_c and nu:\n")[2].splitlines()):
             self.assertIn(f"{fit['quantity']}, L = {', '.join(map(str, fit['sides']))}", words)
             self.assertEqual(fit["drift"] is not None, "drift" in words)
-        self.assertEqual([doubt in done.stdout for doubt in found["doubts"]], [True] * len(found["doubts"]))
+        for warnings in found["doubts"], found["open_questions"]:
+            self.assertEqual([words in done.stdout for words in warnings], [True] * len(warnings))
         del found["exponents"]["beta/nu"]
         self.assertFalse(printed <= set(texts_of(found)))
 
@@ -131,7 +145,7 @@ class Critical(unittest.TestCase):
         os.close(terminal)
         self.assertEqual(done.returncode, 0, shown)
         self.assertEqual((shown[0], shown[-1]), ("", ""))
-        self.assertEqual([line.partition(":")[0] for line in shown[1:-1]], [f"{number} of 7" for number in range(1, 8)])
+        self.assertEqual([line.partition(":")[0] for line in shown[1:-1]], [f"{number} of 6" for number in range(1, 7)])
         self.assertLess(max(map(len, shown)), 60)
         self.assertNotIn("\x1b", done.stdout)
         self.assertLess(background(picture), 0.1)
@@ -172,6 +186,39 @@ class Critical(unittest.TestCase):
         found = analysis.critical_point(sorted(folder.glob("*.h5")), replicates=20)
         self.assertEqual({fit.found.quantity for fit in found.fits}, {"binder_overlap", "xi_overlap/L"})
         self.assertEqual({one.quantity for one in found.exponents.values()}, {"abs_overlap", "chi_overlap"})
+
+    def result(self, model):
+        """A result of a few sweeps, with all keys of a resolved configuration."""
+        with gpumc.folder() as folder:
+            gpumc.run_config(OF_A_MODEL.format(model=model, folder=folder), folder)
+            return reader.read(pathlib.Path(folder) / "r.h5")
+
+    def test_transitions_without_powers_are_refused(self):
+        """Control: the same models as cubic lattices."""
+        for model, words in (("name: heisenberg, components: 2", "Kosterlitz-Thouless transition.*--helicity"),
+                             ("name: heisenberg, components: 2, couplings: bimodal", "do not order above T = 0"),
+                             ("name: heisenberg, components: 3", "do not order above T = 0"),
+                             ("name: ea", "transition at T = 0"), ("name: ea, p: 0.2", "transition at T = 0"),
+                             ("name: ea, couplings: gaussian", "transition at T = 0")):
+            with self.subTest(model=model):
+                for shape, reason in ("[4, 4]", words), ("[4, 4, 4]", "one size does not give a critical point"):
+                    with self.assertRaisesRegex(transition.NotComparable, reason):
+                        analysis.critical_point([self.result(f"{model}, shape: {shape}")])
+
+    def test_square_lattices_of_ea_may_order(self):
+        """With couplings that are mostly of one sign, and those of a file, which may be so and get a warning."""
+        couplings = pathlib.Path(self.folder.name) / "J.txt"
+        couplings.write_text(f"shape 4 4\ncouplings {'1 ' * 32}\n")
+        for model in "name: ea, p: 0.95", f"name: ea, couplings: file, file: {couplings}":
+            with self.subTest(model=model), self.assertRaisesRegex(transition.NotComparable, "one size does not give a critical point"):
+                analysis.critical_point([self.result(f"{model}, shape: [4, 4]")])
+        opened = [reader.read(path) for path in self.paths["canonical"]]
+        of_known = analysis.critical_point(opened, omega=1.75, replicates=20)
+        for result in opened:
+            result.config["model"].update(name="ea", couplings="file")
+        of_files = analysis.critical_point(opened, omega=1.75, replicates=20)
+        self.assertEqual(len(of_files.doubts), len(of_known.doubts) + 1)
+        self.assertEqual(sum("couplings are not known" in doubt for doubt in of_files.doubts), 1)
 
     def test_crossings(self):
         found = analysis.crossings(self.paths["canonical"])

@@ -27,7 +27,7 @@ from support.sanitizers import SANITIZED  # noqa: E402
 
 BOUND = 4.5
 BETAS = [0.4, 0.8, 1.2]
-LINES = {"potts/potts.c": 300, "random_walk/random_walk.c": 150, "rods/rods.c": 360}
+LINES = {"potts/potts.c": 300, "random_walk/random_walk.c": 150, "rods/rods.c": 365}
 
 POTTS = """\
 gpumc: 1
@@ -221,8 +221,8 @@ class Examples(unittest.TestCase):
             summary = file["summary"]
             self.assertNotIn("beta", summary)
             self.assertEqual(summary["pressure"].shape, ())
-            if variant == "serial":
-                self.assertEqual(summary.attrs["trusted"], 1)
+            if variant == "serial":  # fewer chains could not contradict each other
+                self.assertEqual(summary.attrs["trusted"], int(replicas >= 8))
             return {name: (summary[name][()] - value) / summary[f"{name}_error"][()]
                     for name, value in exact_rods(particles, length).items()}
 

@@ -209,7 +209,7 @@ class Export(ProgramCase):
         self.assertIn("no table 'sumary'; it has", self.gpumc("export", path, "sumary", code=INVALID).err)
         self.assertIn("-o DIR for several", self.gpumc("export", path, "summary", "runs/0000/bins", code=INVALID).err)
         self.gpumc("export", path, "summary", "-o", "out")
-        self.assertIn("--fresh replaces it", self.gpumc("export", path, "summary", "-o", "out", code=FAILURE).err)
+        self.assertIn("--fresh replaces regular files", self.gpumc("export", path, "summary", "-o", "out", code=FAILURE).err)
         self.assertEqual(self.names("out/*"), ["out/summary.csv"])
         self.assertIn("no result file given", self.gpumc("export", code=INVALID).err)
 

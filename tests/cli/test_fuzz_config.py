@@ -54,13 +54,14 @@ model: {name: ising2d, shape: [16, 16]}
 algorithm:
   name: pt
   control: {name: h, beta: 0.4, from: -0.5, to: 0.5, count: 5}
+  samples: 8
   sweeps: 1000
 output: pt.h5
 """,
     b"""gpumc: 1
 seed: 1
 model: {name: ea, shape: [4, 4, 4]}
-algorithm: {name: pa, population: 100, control: {name: h, beta: 1, values: [-1, 0, 1], thermalization: 10}}
+algorithm: {name: pa, population: 100, control: {name: h, beta: 0.1, values: [-1, 0, 1], thermalization: 10}}
 output: pa.h5
 """,
 ]
@@ -166,7 +167,8 @@ def validate(paths):
                             timeout=TIMEOUT_SECONDS, check=False)
     errors = result.stderr.decode("utf-8", errors="strict")
     assert result.returncode in (0, 2), f"exit {result.returncode} on {paths[0]} ...:\n{errors}"
-    lines = [line for line in errors.split("\n") if line]
+    # Warnings are of tasks, in configurations without a mistake, and have no place.
+    lines = [line for line in errors.split("\n") if line and ".yaml: warning: " not in line]
     for line in lines:
         assert PLACE.match(line), f"no place in: {line!r}"
     assert (result.returncode == 2) == bool(lines), f"exit {result.returncode}, {len(lines)} lines"

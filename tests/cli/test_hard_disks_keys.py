@@ -161,11 +161,40 @@ class HardDisksKeys(ProgramCase):
                 fits.append(f"lattice: {advice}, packing_fraction: 0.72, start: lattice")
         for model in fits:
             with self.subTest(model):
-                self.assertEqual(self.gpumc("validate", self.config(model)).err, "")
+                self.assertNotIn("strained by", self.gpumc("validate", self.config(model)).err)
         config = self.config("particles: 100, packing_fraction: 0.72, start: lattice")
         self.assertIn("strained by", self.gpumc("run", "--fresh", config).err)
         with h5py.File(self.path("r.h5")) as file:
             self.assertIn(b"strained by", file["summary"].attrs["strain_warning"])
+            self.assertEqual(file["summary"].attrs["trusted"], 0)
+
+    def test_starts_on_one_side_are_warned_of(self):
+        """Where fluid and solid may both outlive a run; controls: fluids and crystals, and starts on both sides, which are
+        the advice, and the default where a lattice fits; tempering, which crosses the transition."""
+        places = [f"{1.05 * (i % 8):.2f} {1.05 * (i // 8):.2f}" for i in range(64)]
+        self.write("pos.txt", "\n".join(places) + "\n")
+        lattice, square = "lattice: [16, 16], packing_fraction: {}, start: {}", "particles: 256, packing_fraction: {}, start: {}"
+        one_sided = [(lattice.format(at, start), words) for at in (0.69, 0.7, 0.71, 0.72)
+                     for start, words in (("lattice", "in a lattice"), ("compressed", "compressed from a fluid"))]
+        one_sided += [(square.format(0.71, start), "compressed from a fluid") for start in ("compressed", "auto")]
+        one_sided += [("particles: 64, box: [8.4, 8.4], start: file, file: pos.txt", "in the state of one file")]
+        right = [lattice.format(at, start) for at in (0.3, 0.68, 0.73, 0.8) for start in ("lattice", "compressed", "auto")]
+        right += [lattice.format(0.9, "lattice"), "particles: 4, packing_fraction: 0.7, start: compressed", square.format(0.6, "auto"), "lattice: [16, 16], packing_fraction: 0.71"]
+        right += [lattice.format(at, start) for at in (0.69, 0.71, 0.72) for start in ("mixed", "auto")]
+        for model, words in one_sided:
+            with self.subTest(model):
+                said = self.gpumc("validate", self.config(model)).err
+                self.assertIn(f"model.start: all replicas begin {words}", said)
+                self.assertIn("use model.start: mixed", said)
+        for model in sorted(set(right)):
+            with self.subTest(model):
+                self.assertEqual(self.gpumc("validate", self.config(model)).err, "")
+        tempering = self.pressed("from: 8, to: 10, count: 5", algorithm="name: pt, samples: 8, thermalization: 100, sweeps: 400",
+                                 model=lattice.format(0.71, "lattice"))
+        self.assertEqual(self.gpumc("validate", tempering).err, "")
+        self.gpumc("run", "--fresh", self.config(lattice.format(0.71, "lattice")))
+        with h5py.File(self.path("r.h5")) as file:
+            self.assertIn(b"all replicas begin in a lattice", file["summary"].attrs["ergodicity_warning"])
             self.assertEqual(file["summary"].attrs["trusted"], 0)
 
     def test_runs_begin_with_every_start(self):
@@ -182,7 +211,8 @@ class HardDisksKeys(ProgramCase):
         """By the plan, in advance, and by the result, which has those that were made: with one trial of each disk a sweep the
         plan would be 3.9 times too low."""
         for moves, at_most in (4, 4.0), (8, 8.0):
-            config = self.config("particles: 200, packing_fraction: 0.6", kernel=f", moves_per_cell: {moves}")
+            config = self.config("particles: 200, packing_fraction: 0.6", more=", replicas: 1",
+                                 kernel=f", moves_per_cell: {moves}")
             plan = self.gpumc("plan", config).out
             planned = json.loads(self.gpumc("plan", config, "--json").out)["tasks"][0]
             self.assertRegex(plan, r"updates +[\d.e+]+ trials\n")

@@ -30,7 +30,7 @@ CONTACT = 1 + 0.72 / 2**23
 class HardDisksProfiles(ProgramCase):
     def test_a_run_stops_between_measurements_that_take_long(self):
         """A unit of sweeps alone would have 2700 measurements of 20 ms and more."""
-        config = CONFIG.format(model="", more=", bond_order_correlation: true", variant="checkerboard")
+        config = CONFIG.format(model="", more=", replicas: 1, bond_order_correlation: true", variant="checkerboard")
         config = config.replace("particles: 100", "particles: 4900").replace("interval: 10", "interval: 1")
         began = time.monotonic()
         self.gpumc("run", self.write("c.yaml", config), "--max-time", "1 s", code=STOPPED)

@@ -8,6 +8,7 @@ import sys
 import unittest
 
 import numpy as np
+from scipy import spatial
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/python")]
@@ -27,7 +28,31 @@ algorithm: {{name: mpmc, replicas: 2, thermalization: 100, sweeps: 400, interval
 output: {output}
 """
 ASKED = ", bond_order: true, series: true, configurations: {every: 200}"
+GAS = """\
+gpumc: 1
+seed: 20131411
+model: {{name: hard_disks, particles: {number}, packing_fraction: {fraction}, aspect: {aspect}}}
+algorithm: {{name: mpmc, thermalization: 20, sweeps: 40, interval: 10, replicas: 1, bond_order: true, configurations: {{every: 10}}}}
+output: gas.h5
+"""
 HAS_GSD = importlib.util.find_spec("gsd") is not None
+
+
+def order_by_scipy(places, box):
+    """psi_6 of each disk by its neighbours in the Voronoi diagram of all copies."""
+    shifts = sorted(((u, v) for u in range(-2, 3) for v in range(-2, 3)), key=lambda shift: shift != (0, 0))
+    copies = np.concatenate([places + np.array(shift) * box for shift in shifts])
+    diagram = spatial.Voronoi(copies)
+    total, number = np.zeros(len(places), complex), np.zeros(len(places))
+    for pair, ends in zip(diagram.ridge_points, diagram.ridge_vertices):
+        if -1 not in ends and np.hypot(*(diagram.vertices[ends[0]] - diagram.vertices[ends[1]])) < 1e-9 * box.max():
+            continue
+        for i, j in (pair, pair[::-1]):
+            if i < len(places):
+                away = complex(*(copies[j] - copies[i]))
+                total[i] += (away / abs(away))**6
+                number[i] += 1
+    return total / number
 
 
 class Tools(ProgramCase):
@@ -84,6 +109,27 @@ class Reading(Tools):
         box = np.array([8, 3 * np.sqrt(3)])
         np.testing.assert_allclose(hard_disks.local_order(places, box), 1, atol=1e-12)
         np.testing.assert_allclose(hard_disks.local_order(places[:, ::-1], box[::-1]), -1, atol=1e-12)
+
+    def test_order_of_gases(self):
+        """By scipy's Voronoi construction of the disks and their copies in the 24 boxes around; cells that touch in a point
+        are no neighbours."""
+        random = np.random.default_rng(20131410)
+        for number, box in ((1, (5, 9)), (1, (4, 4)), (2, (20, 20)), (3, (50, 47)), (3, (3, 50)), (10, (100, 10)), (60, (90, 60)),
+                            (100, (20, 200)), (150, (17, 11))):
+            box = np.array(box, float)
+            places = random.random((number, 2)) * box
+            with self.subTest(number=number, box=box):
+                np.testing.assert_allclose(hard_disks.local_order(places, box), order_by_scipy(places, box), atol=1e-10)
+
+    def test_order_of_dilute_runs_is_that_of_the_program(self):
+        for number, fraction, aspect in ((1, 0.05, 2), (2, 0.02, 1), (7, 0.001, 3), (150, 0.02, 1), (150, 0.1, 1), (150, 0.3, 0.5)):
+            with self.subTest(number=number, fraction=fraction):
+                self.gpumc("run", "--fresh", self.write("g.yaml", GAS.format(number=number, fraction=fraction, aspect=aspect)))
+                disks, summary = hard_disks.read(self.path("gas.h5")), gpumc.read(self.path("gas.h5")).summary
+                psi = np.array([order_by_scipy(disks.positions[t, 0], disks.box[t, 0]) for t in range(4)])
+                self.assertAlmostEqual(summary["psi6_real"][()], psi.mean().real, delta=1e-8)
+                self.assertAlmostEqual(summary["psi6_local"][()], np.abs(psi).mean(), delta=1e-8)
+                self.assertAlmostEqual(summary["psi6"][()], np.abs(psi.mean(axis=1)).mean(), delta=1e-8)
 
     def test_files_without_disks_are_refused(self):
         self.gpumc("run", self.write("n.yaml", CONFIG.format(more="", output="none.h5")))
@@ -268,6 +314,8 @@ class Export(Tools):
                 self.assertEqual((frame.configuration.dimensions, frame.particles.N), (2, 216))
                 self.assertEqual(frame.particles.position.dtype, np.float32)
                 np.testing.assert_allclose(frame.particles.position[:, :2], positions - box / 2, atol=1e-6)
+                half = frame.configuration.box[:2] / 2
+                self.assertTrue((frame.particles.position[:, :2] >= -half).all() and (frame.particles.position[:, :2] < half).all())
                 self.assertTrue((frame.particles.position[:, 2] == 0).all())
                 self.assertTrue((frame.particles.diameter == 1).all())
                 self.assertEqual(frame.particles.type_shapes, [{"type": "Sphere", "diameter": 1.0}])
@@ -276,6 +324,21 @@ class Export(Tools):
     def test_one_frame(self):
         self.tool("export-gsd", self.file, "--sweep", "400", "-o", "last.gsd")
         self.assertTrue(self.path("last.gsd").exists())
+
+    def test_places_are_in_the_box(self):
+        """In single precision as well, at both of its ends and in its middle; control: plain differences are not."""
+        outside = 0
+        for box in np.random.default_rng(20131412).uniform(2, 3e4, (200, 2)):
+            box = np.rint(box * 2**23) / 2**23
+            places = np.concatenate([np.arange(20), np.arange(-20, 0) + box[:1] * 2**23, np.rint(box[:1] * 2**22) + np.arange(2)]) / 2**23
+            places = np.stack([places, np.clip(places / box[0] * box[1], 0, box[1] - 2**-23)], axis=1)
+            found, half = hard_disks.centred(places, box), np.float32(box) / 2
+            self.assertEqual(found.dtype, np.float32)
+            self.assertTrue((found >= -half).all() and (found < half).all())
+            away = found - (places - box / 2)
+            self.assertLess(np.abs(away - box * np.rint(away / box)).max(), 1e-7 * box.max())
+            outside += int((np.float32(places - box / 2) >= half).sum())
+        self.assertGreater(outside, 1000)
 
     def test_mistakes(self):
         self.assertIn("no replica 2; replicas are numbered 0 to 1", self.tool("export-gsd", self.file, "--replica", "2", code=1).stderr)

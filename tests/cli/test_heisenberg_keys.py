@@ -27,6 +27,42 @@ def summary_attributes(path):
         return gpumc.attributes(file["summary"])
 
 
+class Counting(unittest.TestCase):
+    """What ln Z and the entropy count is in the long names of all that has them, their errors included."""
+    OUTPUTS = {
+        "pa": (ALGORITHMS["pa"] + "}", ("summary/entropy", "summary/entropy_error", "summary/beta_free_energy", "runs/0000/entropy",
+                                        "runs/0000/beta_free_energy")),
+        "muca": ("{name: muca, walkers: 64, iteration: {maximum: 1}, production: {updates: 100, measurements: 100}, "
+                 "beta: {from: 0, to: 1, step: 1}}", ("summary/log_dos", "summary/log_dos_error", "summary/entropy",
+                                                      "summary/beta_free_energy_error")),
+    }
+
+    def long_names(self, model, algorithm):
+        with gpumc.folder() as folder:
+            text = f"gpumc: 1\nseed: 5\nmodel: {model}\noutput: {folder}/out.h5\nalgorithm: {algorithm[0]}\n"
+            gpumc.run_config(text, folder)
+            with h5py.File(f"{folder}/out.h5") as file:
+                return {name: gpumc.attributes(file[name])["long_name"] for name in algorithm[1]}
+
+    def test_long_names(self):
+        for components, area in (3, "ln(4 pi)"), (2, "ln(2 pi)"):
+            for algorithm in self.OUTPUTS:
+                names = self.long_names(f"{{name: heisenberg, shape: [2], components: {components}}}", self.OUTPUTS[algorithm])
+                for name, text in names.items():
+                    with self.subTest(name, algorithm=algorithm, components=components):
+                        self.assertTrue(text.endswith(f", where a free site counts {area}"), text)
+
+    def test_whole_numbers_of_states_are_not_mentioned(self):
+        for name, text in self.long_names("{name: ising2d, shape: [4, 4]}", self.OUTPUTS["pa"]).items():
+            self.assertNotIn("counts", text, name)
+            self.assertNotIn("{", text, name)
+
+    def test_description(self):
+        text = gpumc.run("describe", "heisenberg").stdout
+        self.assertIn("ln(4 pi)", text)
+        self.assertIn("ln(2 pi)", text)
+
+
 class Width(unittest.TestCase):
     def run_small(self, folder, algorithm, thermalization, kernel="", expect=0):
         text = MODEL.format(folder=folder, h=0) + f"algorithm: {ALGORITHMS[algorithm]}, update: metropolis_small"
@@ -337,7 +373,7 @@ class Bins(unittest.TestCase):
             done = gpumc.run("run", path, "--quiet")
             self.assertEqual(done.returncode, 0, done.stderr)
             config = json.loads(gpumc.run("info", f"{folder}/out.h5", "--json").stdout)["config"]
-            return config["algorithm"]["bin"], gpumc.summary(f"{folder}/out.h5")["level_energy"]
+            return config["algorithm"]["bin"], gpumc.summary(f"{folder}/out.h5")["energy_bin"]
 
     def test_by_default(self):
         for more, keys, expected in (("shape: [2]", "", 4 / 64), ("shape: [8, 8]", "", 1),

@@ -84,7 +84,7 @@ class Files(ProgramCase):
         shown = self.plot("16.h5", "8.h5", "-o", "xy.png")
         self.assertEqual(shown.returncode, 0, shown.stderr)
         self.assertRegex(shown.stdout, r"^L = 8: Y = 2 T/pi at T = 0\.9\d+\(\d+\)\nL = 16: Y = 2 T/pi at T = 0\.9")
-        self.assertRegex(shown.stdout, r"L = 8 and 16, logarithmic corrections: ")
+        self.assertRegex(shown.stdout, r"L = 8 and 16, logarithmic corrections, error of the noise alone: ")
         self.assertEqual(self.path("xy.png").read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
 
     def test_refusals(self):

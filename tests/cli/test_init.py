@@ -167,11 +167,11 @@ class Refusals(ProgramCase):
 
     def test_a_file_is_never_replaced(self):
         self.write("c.yaml", "mine\n")
-        process = self.gpumc("init", "ising2d", "pa", "-o", "c.yaml", code=INVALID)
+        process = self.gpumc("init", "ising2d", "pa", "-o", "c.yaml", code=FAILURE)
         self.assertIn("c.yaml: already exists", process.err)
         self.assertEqual(self.path("c.yaml").read_text(), "mine\n")
         os.symlink("nowhere", self.path("link.yaml"))
-        self.gpumc("init", "ising2d", "pa", "-o", "link.yaml", code=INVALID)
+        self.gpumc("init", "ising2d", "pa", "-o", "link.yaml", code=FAILURE)
         self.assertFalse(self.path("nowhere").exists())
 
     def test_what_is_no_regular_file(self):

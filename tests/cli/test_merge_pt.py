@@ -120,7 +120,7 @@ class Merge(MergeCase):
 
     def test_files_that_contradict_each_other(self):
         """By eight errors, as of one that was simulated at another temperature; a shift by one error is none."""
-        paths = [self.make(f"part{i}", model__sample=24 * i, algorithm__sweeps=20480) for i in range(3)]
+        paths = [self.make(f"part{i}", model__sample=80 * i, algorithm__samples=80, algorithm__sweeps=20480) for i in range(3)]
         self.assertEqual(self.merge(*paths)["summary"].attrs["trusted"], 1)
         for errors, trusted in (1, 1), (7, 0):
             with edited(paths[1]) as file:
@@ -140,7 +140,7 @@ class Merge(MergeCase):
 
     def test_warnings_of_one_file(self):
         """Whatever the program knew against the task of one file from the start."""
-        paths = [self.make(f"part{i}", model__sample=24 * i, algorithm__sweeps=20480) for i in range(2)]
+        paths = [self.make(f"part{i}", model__sample=80 * i, algorithm__samples=80, algorithm__sweeps=20480) for i in range(2)]
         self.assertEqual(self.merge(*paths)["summary"].attrs["trusted"], 1)
         for path, name in zip(paths, ("generator_warning", "ergodicity_warning")):
             with edited(path) as file:
@@ -150,7 +150,7 @@ class Merge(MergeCase):
 
     def test_the_gaussian_identity_of_all_samples(self):
         """Short runs that cannot tell each by itself that they violate it."""
-        paths = [self.make(f"part{i}", GAUSSIAN, model__sample=24 * i, algorithm__sweeps=20480)
+        paths = [self.make(f"part{i}", GAUSSIAN, model__sample=80 * i, algorithm__samples=80, algorithm__sweeps=20480)
                  for i in range(2)]
         self.assertNotIn("warning", self.merge(*paths)["summary"].attrs)
         for path in paths:
@@ -166,7 +166,7 @@ class Merge(MergeCase):
     def test_equilibrium_is_judged_by_all_samples(self):
         """A flag of a file by chance does not stay, a drift that no file shows by itself is found, and files
         without bins to compare cannot tell."""
-        paths = [self.make(f"part{i}", model__sample=24 * i, algorithm__sweeps=20480) for i in range(4)]
+        paths = [self.make(f"part{i}", model__sample=30 * i, algorithm__samples=30, algorithm__sweeps=20480) for i in range(4)]
         def edit(change):
             for path in paths:
                 with edited(path) as file:

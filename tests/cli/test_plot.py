@@ -16,7 +16,7 @@ sys.path[:0] = [os.path.join(ROOT, "tests", "support"), os.path.join(ROOT, "tool
                 os.path.join(ROOT, "tools", "python")]
 import gpumc  # noqa: E402
 from gpumc import ising2d_exact  # noqa: E402
-from gpumc.plot import curves, draw, labels  # noqa: E402
+from gpumc.plot import axes as view, curves, draw, labels  # noqa: E402
 import result_file  # noqa: E402
 
 
@@ -50,7 +50,7 @@ class Plot(Files):
         self.assert_picture(self.path("run.png"), 1500)
 
     def test_density_of_states_beside_the_exact_one(self):
-        """Of all levels, of those of a range, and not of bins: on the levels, and with a picture."""
+        """Of all levels, of those of a range, and not of bins, which are at the means of their values: with a picture."""
         levels = np.arange(-32.0, 33.0, 4.0)[[0, *range(2, 15), 16]]
         exact = np.log([count for count in ising2d_exact.density_of_states(4, 4) if count > 0])
         for name, keys, part in (("all", {}, slice(None)), ("range", {"range": {"from": -1.5, "to": 0}}, slice(1, 8)),
@@ -64,8 +64,13 @@ class Plot(Files):
                     del opened["config/resolved"]
                     opened["config/resolved"] = json.dumps(config)
                     columns = {"log_dos": expected + 0.05, "log_dos_error": np.full(expected.size, 0.1)}
-                    result_file.table(opened, "summary", levels[part], columns, "level_energy")
-                known = curves.exact_curves(gpumc.read(file))
+                    means = {"energy_bin_mean": levels + np.linspace(0.5, 1, levels.size)} if name == "bin" else {}
+                    axis = "energy_bin" if name == "bin" else "level_energy"
+                    result_file.table(opened, "summary", levels[part], {**columns, **means}, axis)
+                read = gpumc.read(file)
+                np.testing.assert_array_equal(view.level_values(read, axis), means.get("energy_bin_mean", levels[part]))
+                self.assertNotIn("energy_bin_mean", curves.choose_panels([read]))
+                known = curves.exact_curves(read)
                 self.assertEqual("log_dos" in known, name != "bin")
                 if name != "bin":
                     np.testing.assert_allclose(known["log_dos"](levels[part]), expected, atol=1e-12)

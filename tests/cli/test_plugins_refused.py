@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import struct
@@ -9,6 +10,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import share  # noqa: E402
 from support.installed import ABI, EXAMPLES, LAYOUT, MODELS, compile_plugin, edited, output  # noqa: E402
 from support.outside import BY_PATH, POTTS, Outside  # noqa: E402
 from support.program import INVALID, PROGRAM, SMALL  # noqa: E402
@@ -26,7 +28,7 @@ class Refused(Outside):
         plugin = self.path("plugins/potts.so")
         whole = self.built["loud"].read_bytes()
         end = end_of_segments(whole)
-        words = "damaged: the file was cut off: copy or build it again"
+        words = "damaged: the file was cut off; copy or build it again"
         for size in *(end * k // 8 for k in range(1, 8)), end - 1:
             with self.subTest(size=size):
                 plugin.write_bytes(whole[:size])
@@ -39,6 +41,49 @@ class Refused(Outside):
         plugin.write_bytes(self.built["potts"].read_bytes()[:end_of_segments(self.built["potts"].read_bytes())])
         self.write("c.yaml", BY_PATH)
         self.gpumc("validate", "c.yaml")  # nothing is missing that is loaded
+
+    def test_damaged_segments(self):
+        """The loader follows program headers without a look: it never gets to see damaged ones. What is not refused is whole enough to
+        be loaded."""
+        plugin, whole = self.path("plugins/potts.so"), self.built["potts"].read_bytes()
+        table, = struct.unpack_from("<Q", whole, 32)
+        count, = struct.unpack_from("<H", whole, 56)
+        rng = random.Random(48)
+        self.write("c.yaml", BY_PATH)
+        refused = 0
+        for number in range(share.count(120)):
+            damaged = bytearray(whole)
+            for _ in range(rng.choice([1, 1, 2, 8])):
+                damaged[table + rng.randrange(56 * count)] = rng.randrange(256)
+            plugin.write_bytes(damaged)
+            process = self.start("validate", "c.yaml", env=self.environment)
+            _, err = process.communicate(timeout=60)
+            with self.subTest(number=number):
+                self.assertIn(process.returncode, [0, INVALID], err)
+                if process.returncode != 0:
+                    refused += 1
+                    self.assertEqual(len(err.splitlines()), 1, err)
+                    self.assertIn("potts.so: ", err)
+        self.assertGreater(refused, 0)
+
+    def test_what_everyone_can_write_to(self):
+        """A plugin, its folder or one above: not loaded, as ssh does not use such keys."""
+        plugin = self.put("loud")
+        config = BY_PATH.replace("potts.so", "loud.so")
+        for path in plugin, self.path("plugins"), self.directory:
+            before = path.stat().st_mode
+            os.chmod(path, before | 0o002)
+            with self.subTest(path=path):
+                self.refused(f"everyone can write to {path.resolve()} and so", f"; run chmod o-w {path.resolve()}", config=config)
+                self.environment["GPUMC_PLUGIN_PATH"] = str(self.path("plugins"))
+                self.refused("everyone can write to", config=POTTS)
+                listed = json.loads(self.gpumc("list", "--json").out)["plugins"]
+                self.assertEqual([(one["usable"], "everyone can write" in one["why_not"]) for one in listed], [(False, True)])
+                del self.environment["GPUMC_PLUGIN_PATH"]
+            os.chmod(path, before)
+        os.chmod(self.path("plugins"), 0o1777)  # as /tmp: nobody takes away what is another's
+        self.write("c.yaml", config)
+        self.gpumc("validate", "c.yaml")
 
     def test_a_name_twice_in_one_plugin(self):
         folder = self.path("twice")

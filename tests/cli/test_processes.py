@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import mpi
 from support import device
 from support.device import PROGRAM
-from support.program import DEVICE, FAILURE, INVALID, OK, STOPPED, ProgramCase
+from support.program import DEVICE, FAILURE, INVALID, OK, SMALL, STOPPED, ProgramCase
 
 DRIVER = pathlib.Path(os.environ.get("GPUMC_BUILD", "build/release")).resolve() / "tests/gpumc_processes_program"
 TRANSFER = DRIVER.parent / "gpumc_transfer_program"
@@ -151,6 +151,45 @@ class Modules(ProcessesCase):
             (folder / mpi.MODULES[kind]).write_text("no module\n")
             done = self.drive(kind, 3, "agree", 9, 1, code=FAILURE, GPUMC_MPI_MODULES=str(folder))
             self.assertIn("error: cannot load MPI: ", done.stdout)
+            self.assertIn("not a module of gpumc: not a shared object", done.stdout)
+
+    def test_nothing_of_a_foreign_module_runs(self):
+        """It is refused by its note, before its constructors."""
+        (source := self.path("loud.c")).write_text('#include <stdio.h>\n__attribute__((constructor)) static void shout(void) '
+                                                   f'{{ FILE *f = fopen("{self.path("it-ran")}", "w"); if (f) fclose(f); }}\n')
+        for kind in mpi.LAUNCHERS:
+            folder = pathlib.Path(self.folder())
+            subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / mpi.MODULES[kind], source], check=True)
+            done = self.drive(kind, 2, "agree", 9, 1, code=FAILURE, GPUMC_MPI_MODULES=str(folder))
+            self.assertIn("belongs to another version of gpumc", done.stdout)
+            self.gpumc("doctor", env=mpi.environment(GPUMC_MPI_MODULES=str(folder)))
+            self.assertFalse(self.path("it-ran").exists())
+
+    def test_a_folder_of_modules_that_everyone_can_write_to(self):
+        for kind in mpi.LAUNCHERS:
+            folder = self.folder(**{mpi.MODULES[kind].removesuffix(".so"): kind})
+            os.chmod(folder, 0o777)
+            self.assertIn("everyone can write to", self.drive(kind, 2, "agree", 9, 1, code=FAILURE, GPUMC_MPI_MODULES=folder).stdout)
+            os.chmod(folder, 0o755)
+            self.assertIn("good", self.drive(kind, 2, "agree", 5, 1, GPUMC_MPI_MODULES=folder).stdout)
+
+    def test_two_programs_of_which_one_has_no_module(self):
+        """Whichever process lacks it says so."""
+        bare = self.path("bare/gpumc")
+        bare.parent.mkdir()
+        shutil.copy(PROGRAM, bare)
+        config = self.write("c.yaml", SMALL)
+        for kind in mpi.LAUNCHERS:
+            for programs in [PROGRAM, bare], [bare, PROGRAM], [PROGRAM, PROGRAM, PROGRAM, bare]:
+                words = []
+                for program in programs:
+                    words += [":"] * bool(words) + ["-n", "1", str(program), "run", config, "--device", "cpu", "--threads", "1"]
+                with self.subTest(kind=kind, programs=programs):
+                    done = subprocess.run([mpi.LAUNCHERS[kind], *words], cwd=self.directory, env=mpi.environment(), capture_output=True,
+                                          text=True, timeout=120)
+                    self.assertNotEqual(done.returncode, 0)
+                    self.assertIn("modules for neither Open MPI nor MPICH", done.stdout + done.stderr)
+                    self.assertEqual(self.names("small.h5"), [])
 
 
 class Doctor(ProcessesCase):

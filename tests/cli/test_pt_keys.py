@@ -388,9 +388,32 @@ class Warnings(ProgramCase):
         found = self.warning("samples: 3", 20480, "{values: [0.3, 0.5]}", "name: ea, shape: [4, 4, 4]")
         self.assertEqual(found["trusted"], 0)
         self.assertIn("how other disorder samples than these 3 would differ", found["warning"])
-        found = self.warning("samples: 1", 20480, "{values: [0.3, 0.5]}", "name: ea, shape: [4, 4, 4]")
+        found = self.warning("samples: 1", 20480, "{values: [0.15, 0.3, 0.5]}", "name: ea, shape: [4, 4, 4]")
         self.assertEqual(found["trusted"], 1)
         self.assertNotIn("warning", found)
+
+    def test_samples_that_carry_an_average(self):
+        """[<m^4>] rests on the few samples with a large m, of which eight show none, or one."""
+        for samples, trusted in (8, 0), (256, 1):
+            found = self.warning(f"samples: {samples}\n  update: heat_bath", 8192, "{values: [0.25, 0.6, 0.9, 1.2]}",
+                                 "name: ea, shape: [2, 4], disorder_seed: 1000")
+            self.assertEqual(found["trusted"], trusted, found)
+            self.assertEqual("samples are too few for errors" in found.get("warning", ""), not trusted)
+
+    def test_few_simulations_of_cold_temperatures(self):
+        """They fall into one of two phases and stay there, unless the ladder begins where there is one."""
+        model = "name: ising2d, shape: [4, 4], h: 0.05"
+        for values, more, trusted in (("0.8, 0.9", "samples: 1", 0), ("0.2, 0.4, 0.6, 0.8", "samples: 1", 1),
+                                      ("0.8, 0.9", "samples: 7", 0)):
+            found = self.warning(more, 20480, f"{{values: [{values}]}}", model)
+            self.assertEqual("replicas_warning" in found, not trusted, found)
+            self.assertEqual(found["trusted"], trusted, found)
+        self.assertIn("7 independent simulations are too few", found["replicas_warning"])
+        self.assertIn("use algorithm.samples: 8", found["replicas_warning"])
+        found = self.warning("samples: 8", 20480, "{values: [0.8, 0.9]}", model)
+        self.assertNotIn("replicas_warning", found)
+        found = self.warning("samples: 1\n  replicas: 2", 20480, "{values: [2, 3]}", "name: ea, shape: [4, 4]")
+        self.assertIn("use algorithm.replicas: 8", found["replicas_warning"])
 
     def test_nothing_to_warn_of(self):
         found = self.warning("samples: 32", 5120, "{values: [0.3, 0.35]}")

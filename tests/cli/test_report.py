@@ -13,7 +13,7 @@ import xml.dom.minidom
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools/python")]
 import gpumc  # noqa: E402
-from gpumc import report  # noqa: E402
+from gpumc import report, written  # noqa: E402
 from gpumc.report import bibliography  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
 
@@ -148,7 +148,7 @@ class Page(ReportCase):
         path = self.result("muca")
         before = path.read_bytes()
         for output in (path, self.write("notes.txt", "mine"), self.directory):
-            with self.assertRaisesRegex(report.NotAPage, "not overwritten"):
+            with self.assertRaisesRegex(written.Taken, "was left alone"):
                 report.write([path], output)
         self.assertEqual(path.read_bytes(), before)
         self.assertEqual(self.names("*.new"), [])

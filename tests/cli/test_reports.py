@@ -268,15 +268,17 @@ class Info(ProgramCase):
             self.assertEqual(value, expected[name])
             self.assertIs(type(value), type(expected[name]), name)
 
-    def test_nan_has_no_sign(self):
+    def test_unknown_numbers_and_errors_are_question_marks(self):
+        """NaN, which is what the file holds there, is a word of programmers."""
         self.gpumc("run", self.write("c.yaml", SMALL))
         with edited(self.path("small.h5")) as file:
             for name in "energy", "specific_heat_error":
                 file[f"summary/{name}"][1] = np.copysign(np.nan, -1)
         text = self.gpumc("info", "small.h5").out
-        self.assertRegex(text, r" nan ")
-        self.assertIn("(nan)", text)
-        self.assertNotIn("-nan", text)
+        self.assertRegex(text, r" \? ")
+        self.assertIn("(?)", text)
+        self.assertIn("? if unknown", text)
+        self.assertNotIn("nan", text.partition("\nsummary")[2])
 
     def test_thinned_table_says_so(self):
         self.gpumc("run", self.write("c.yaml", SMALL.replace("step: 0.05", "step: 0.01")))

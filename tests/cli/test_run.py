@@ -258,7 +258,7 @@ class Refusals(ProgramCase):
         """A combination that only the instance shows is a mistake of the file, with its place."""
         config = self.write("c.yaml", SMALL.replace("  runs: 2", """\
   runs: 2
-  reweight: {from: 0.1, to: 0.4, step: 0.1}""").replace("[8, 8]", "[8, 8]\n  h: 0.1"))
+  reweight: {from: 0.1, to: 0.4, step: 0.1}""").replace("[8, 8]", "[8, 8]\n  h: 0.123456789"))
         process = self.gpumc("run", config, code=INVALID)
         self.assertRegex(process.err, r"c\.yaml:14:13: reweight needs a model with a discrete spectrum")
         self.assertEqual(self.names(), ["c.yaml"])

@@ -126,7 +126,7 @@ class Validate(ProgramCase):
 
     def test_what_only_an_instance_of_the_model_tells(self):
         reweight = "  reweight: {from: 0.1, to: 0.5, step: 0.1}\n"
-        field = self.write("field.yaml", SMALL.replace("[8, 8]", "[8, 8]\n  h: 0.5")
+        field = self.write("field.yaml", SMALL.replace("[8, 8]", "[8, 8]\n  h: 0.123456789")
                            .replace("  runs: 2\n", "  runs: 2\n" + reweight))
         process = self.gpumc("validate", field, code=INVALID)
         self.assertRegex(process.err, rf"^{field}:14:13: reweight needs a model with a discrete")

@@ -134,7 +134,7 @@ class Canonical(unittest.TestCase):
         """A series of a few autocorrelation times; replicas stuck in different states, for which a longer time is no
         remedy; and a series that is long enough and is not flagged."""
         for short, beta, more in ((True, 0.44, "  replicas: 1"), (True, 2.0, "  replicas: 8"),
-                                  (True, 2.0, "  replicas: 31"), (False, 0.3, "  replicas: 1")):
+                                  (True, 2.0, "  replicas: 31"), (False, 0.25, "  replicas: 1")):
             with self.subTest(beta=beta, more=more), gpumc.folder() as folder:
                 path = simulate(folder, shape="[16, 16]", beta=f"{{values: [{beta}]}}", more=more,
                                 sweeps=100 if beta == 0.44 else 10000)

@@ -120,14 +120,14 @@ class ShortSeries(unittest.TestCase):
     """The variance in a sample's time series is low by 2 tau/n; the specific heat must not be. All samples are the
     ferromagnet (p: 1), so the exact value is known. Control: without the correction."""
 
-    def simulate(self, folder, samples, sweeps):
-        path = simulate(folder, model="{name: ea, shape: [4, 4], p: 1}", betas=[0.4], interval=1,
+    def simulate(self, folder, samples, sweeps, beta=0.4):
+        path = simulate(folder, model="{name: ea, shape: [4, 4], p: 1}", betas=[beta], interval=1,
                         sweeps=sweeps, thermalization=500, replicas=f"samples: {samples}",
                         variant=device.served("multispin", "spin")[0])
         with h5py.File(path) as file:
             replicas = file["runs/0000/replicas"]
             variance = (replicas["energy2"][...] - replicas["energy"][...] ** 2).mean()
-            return 16 * 0.4 ** 2 * variance, gpumc.summary(path), gpumc.attributes(file["summary"])
+            return 16 * beta ** 2 * variance, gpumc.summary(path), gpumc.attributes(file["summary"])
 
     def test_specific_heat(self):
         exact = gpumc.enumerate_ising(4, 4, 0.0, [0.4])[2][0]
@@ -148,12 +148,14 @@ class ShortSeries(unittest.TestCase):
         self.assertIn("1 of 1 temperatures", remarks["specific_heat_warning"])
 
     def test_too_few_samples_are_flagged(self):
-        for samples in 2, 3, 16:
-            with self.subTest(samples=samples), gpumc.folder() as folder:
-                _, found, remarks = self.simulate(folder, samples, 4000)
+        """So hot that one replica of each sample meets no barrier; the colder run is not trusted for that reason."""
+        for samples, beta in (2, 0.25), (3, 0.25), (16, 0.25), (16, 0.4):
+            with self.subTest(samples=samples, beta=beta), gpumc.folder() as folder:
+                _, found, remarks = self.simulate(folder, samples, 4000, beta)
                 self.assertEqual(np.isnan(found["energy_error"][0]), samples < 16)
-                self.assertEqual(remarks["trusted"], int(samples == 16))
+                self.assertEqual(remarks["trusted"], int(samples == 16 and beta == 0.25))
                 self.assertEqual("samples_warning" in remarks, samples < 16)
+                self.assertEqual("replicas_warning" in remarks, beta == 0.4)
 
 
 class RandomFields(Samples):

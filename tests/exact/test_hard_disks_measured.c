@@ -203,7 +203,7 @@ static void expect_pairs(const struct look *look, const double *portable)
   assert_memory_equal(found, look->channel[HARD_DISKS_PAIR_CORRELATION], bins * sizeof *found);
   assert_memory_equal(contact, look->channel[HARD_DISKS_CONTACT_HISTOGRAM], sizeof contact);
   for (size_t i = 0; i < HARD_DISKS_BINS; i++)
-    weighted += contact[i] * hard_disks_parameters(&look->model)->contact_weight[i];
+    weighted += contact[i] * hard_disks_parameters(&look->model)->contact_weight[0][i];
   assert_int_equal(weighted, look->channel[HARD_DISKS_CONTACT][0]);
   free(found);
 }
@@ -353,7 +353,7 @@ static void pairs_two_cells_apart_count(void **state)
     measure(&look, (const uint8_t *)portable);
     for (size_t i = 0; i < HARD_DISKS_BINS; i++) {
       pairs += look.channel[HARD_DISKS_CONTACT_HISTOGRAM][i];
-      weighted += look.channel[HARD_DISKS_CONTACT_HISTOGRAM][i] * parameters->contact_weight[i];
+      weighted += look.channel[HARD_DISKS_CONTACT_HISTOGRAM][i] * parameters->contact_weight[0][i];
     }
     assert_int_equal(pairs, 1);
     assert_int_equal(weighted, look.channel[HARD_DISKS_CONTACT][0]);

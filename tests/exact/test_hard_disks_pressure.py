@@ -1,8 +1,9 @@
 """Hard disks at constant pressure by canonical runs, parallel tempering and population annealing in the pressure.
 
 Two disks in a square box have Z_2 = V (V - pi), so in the range of volumes of the grid, 4 to 8, all averages and the
-Gibbs free energy are known. For 64 and 256 disks the pressure in boxes of constant volume, averaged over the volumes of
-the constant-pressure run (three of them, Gauss and Hermite), is the imposed pressure.
+Gibbs free energy are known. For 64 and 256 disks, from a dilute gas to a crystal near close packing, the pressure in
+boxes of constant volume, averaged over the volumes of the constant-pressure run (three of them, Gauss and Hermite), is
+the imposed pressure.
 
 Null: deviations over errors are standard normal. Bound 4.5, about 60 numbers, one run in 2500 fails by chance; seeds
 are fixed. Negative controls: averages of samplers that count ln V, or do not look for overlaps; the pressure at volumes
@@ -131,18 +132,19 @@ class HardDisksAtPressure(ProgramCase):
                 self.assertFalse([name for name in curves if name.startswith(("volume_acceptance", "volume_beyond"))])
 
     def test_the_pressure_at_constant_volume_is_the_same(self):
-        for particles, pressure, fraction in share.of(((64, 3.0, 0.5), (256, 6.0, 0.62))):
-            with self.subTest(particles):
+        for particles, pressure, fraction, size in share.of(((64, 3.0, 0.5, 0.2), (256, 6.0, 0.62, 0.2), (64, 296.4, 0.9, 0.004),
+                                                             (64, 0.0705, 0.05, 0.4))):
+            with self.subTest(fraction):
                 times = "thermalization: 4000, sweeps: 60000, interval: 10, replicas: 8"
                 summary, attributes = self.summary(
                     f"particles: {particles}, packing_fraction: {fraction}, start: lattice",
-                    f"canonical, {times}, control: {{name: beta_pressure, values: [{pressure}]}}", kernel="move_size: 0.2")
+                    f"canonical, {times}, control: {{name: beta_pressure, values: [{pressure}]}}", kernel=f"move_size: {size}")
                 mean, error = float(summary["volume"][0]), float(summary["volume_error"][0])
                 sigma = mean * np.sqrt(float(summary["compressibility"][0]) / particles)
                 found = []
                 for volume in mean - np.sqrt(3) * sigma, mean, mean + np.sqrt(3) * sigma:
                     at, _ = self.summary(f"particles: {particles}, packing_fraction: {np.pi / 4 / volume:.9f}, start: lattice",
-                                         "mpmc, thermalization: 2000, sweeps: 20000, interval: 2, replicas: 8", kernel="move_size: 0.2")
+                                         "mpmc, thermalization: 2000, sweeps: 20000, interval: 2, replicas: 8", kernel=f"move_size: {size}")
                     found.append((float(at["pressure"]), float(at["pressure_error"])))
                 value = (found[0][0] + 4 * found[1][0] + found[2][0]) / 6
                 slope = (found[2][0] - found[0][0]) / (2 * np.sqrt(3) * sigma)

@@ -126,6 +126,50 @@ static void half_of_the_replicas_are_on_a_lattice(void **state)
   lattice.ops->destroy(&lattice);
 }
 
+static void expect_start(const struct hard_disks_settings *settings, enum hard_disks_start expected)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_model model;
+  assert_ok(hard_disks_instance(settings, &model, &error), &error);
+  if (hard_disks_parameters(&model)->start != expected)
+    fail_msg("at %g the start is %d", settings->packing_fraction,
+             (int)hard_disks_parameters(&model)->start);
+  model.ops->destroy(&model);
+}
+
+/* On both sides near the transition if a lattice of more than a few disks fits without strain. */
+static void the_default_begins_on_both_sides(void **state)
+{
+  (void)state;
+  static const struct {
+    double fraction;
+    enum hard_disks_start start;
+  } cases[] = {{0.3, HARD_DISKS_COMPRESSED}, {0.685, HARD_DISKS_COMPRESSED},
+               {0.69, HARD_DISKS_MIXED},     {0.71, HARD_DISKS_MIXED},
+               {0.72, HARD_DISKS_MIXED},     {0.73, HARD_DISKS_COMPRESSED},
+               {0.79, HARD_DISKS_COMPRESSED}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const double fraction = cases[i].fraction;
+    expect_start(&(struct hard_disks_settings){.lattice = {16, 14},
+                                               .packing_fraction = fraction,
+                                               .start = HARD_DISKS_AUTO},
+                 cases[i].start);
+    expect_start(&(struct hard_disks_settings){.particles = 256,
+                                               .packing_fraction = fraction,
+                                               .aspect = 1.0,
+                                               .start = HARD_DISKS_AUTO},
+                 HARD_DISKS_COMPRESSED);
+  }
+  expect_start(&(struct hard_disks_settings){.lattice = {2, 8},
+                                             .packing_fraction = 0.71,
+                                             .start = HARD_DISKS_AUTO},
+               HARD_DISKS_COMPRESSED);
+  expect_start(&(struct hard_disks_settings){.lattice = {4, 8},
+                                             .packing_fraction = 0.71,
+                                             .start = HARD_DISKS_AUTO},
+               HARD_DISKS_MIXED);
+}
+
 /* |sum over disks of exp(i k r)|^2 / N, k = 2 pi / L (nx, ny). */
 static double structure(const struct gpumc_model *model, const uint8_t *portable, int nx, int ny)
 {
@@ -179,6 +223,7 @@ int main(void)
       cmocka_unit_test(few_disks_do_not_fit),
       cmocka_unit_test(states_depend_on_the_counters_alone),
       cmocka_unit_test(half_of_the_replicas_are_on_a_lattice),
+      cmocka_unit_test(the_default_begins_on_both_sides),
       cmocka_unit_test(states_have_no_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

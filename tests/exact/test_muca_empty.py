@@ -62,7 +62,7 @@ class Empty(Glasses):
 
     def mean_square(self, found, row, sample):
         """Compares a row of /samples with the states of a sample; infinite if levels differ."""
-        level = found["level_energy"]
+        level = found["energy_bin"]
         energies = self.energies[sample]
         counts = np.histogram(energies, np.append(level - BIN / 2, level[-1] + BIN / 2))[0]
         known = ~np.isnan(found["log_dos"][row])
@@ -120,7 +120,7 @@ class Empty(Glasses):
         self.assertEqual(found["converged"].tolist(), [1, 0, 0])
         known = ~np.isnan(found["log_dos"])
         self.assertEqual(known[1:].sum(), 0)
-        level = found["level_energy"]
+        level = found["energy_bin"]
         counts = np.histogram(self.energies[0], np.append(level - BIN / 2, level[-1] + BIN / 2))[0]
         self.assertEqual(known[0].tolist(), (counts > 0).tolist())
         exact = np.log(counts[known[0]] / counts.sum())

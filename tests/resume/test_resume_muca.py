@@ -46,6 +46,8 @@ CURVES = CONFIG.replace("  structure_factor: true\n", "  beta: {from: 0, to: 1, 
 OF_SAMPLES = CURVES.replace("model: {name: ising2d, shape: [8, 8]}", "model: {name: ea, shape: [8, 8]}")
 OF_SAMPLES = OF_SAMPLES.replace("walkers: 700", "walkers: 96\n  samples: 2\n  range: {from: -1.0, to: 0.5}")
 OF_SAMPLES = OF_SAMPLES.replace("iteration: {", "iteration: {divergence: 1e-2, ")
+# The same in bins, of which samples have means.
+OF_BINS = OF_SAMPLES.replace("samples: 2", "samples: 2\n  bin: 4").replace("1.25e-5", "1e-4")
 # Iterations that are longer than units.
 COUNTING = CONFIG.replace("iteration: {", "iteration: {updates: 3e4, divergence: 1e-2, ").replace("5e5", "1e3")
 COUNT = 3  # enum muca_phase
@@ -84,7 +86,7 @@ class Resumed(ResumeCase):
             self.assertTrue((file["samples/empty_windows"][:] > 0).all())
         self.stop_after_every_unit(1)
 
-    def stop_between_curves(self, text, samples):
+    def stop_between_curves(self, text, samples, points=80001):
         """Continues from a checkpoint that has all walks and no curves: one unit after the other, each kept."""
         self.use(text)
         for stops in range(1000):
@@ -99,7 +101,7 @@ class Resumed(ResumeCase):
             self.assertEqual(reweighted, ends)
             self.seen.append(reweighted)
         assert_same_numbers(self, self.reference, self.path("run.h5"))
-        between = sorted(set(self.seen) - {0, samples * 80001})
+        between = sorted(set(self.seen) - {0, samples * points})
         self.assertGreaterEqual(len(between), 2)
         self.assertEqual(self.seen, sorted(self.seen))
 
@@ -110,6 +112,11 @@ class Resumed(ResumeCase):
     def test_stopped_between_curves_of_samples(self):
         self.seen = []
         self.stop_between_curves(OF_SAMPLES, 2)
+
+    def test_stopped_between_curves_in_bins(self):
+        self.seen = []
+        self.stop_between_curves(OF_BINS, 2, 10001)
+        self.assertIn("samples/energy_bin_mean", self.reference)
 
     def test_from_wang_and_landaus_weights(self):
         self.use(STARTED)
@@ -172,7 +179,7 @@ class Resumed(ResumeCase):
     def test_checkpoint_that_contradicts_itself(self):
         self.gpumc("run", self.config, "--max-time", "1 ms", code=STOPPED)
         self.change("muca/progress", (0, 2), 999)
-        self.assertIn("contradict", self.gpumc("run", self.config, code=1).err)
+        self.assertIn("are inconsistent", self.gpumc("run", self.config, code=1).err)
 
 
 if __name__ == "__main__":

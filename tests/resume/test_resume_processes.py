@@ -56,13 +56,16 @@ class Stopped(MpiCase):
         self.stopped_by(signal.SIGUSR2, 0)
 
     def test_by_a_user_signal_to_the_launcher(self):
+        """The launcher of MPICH 4.0 returns 0 after one in twenty of such signals, whatever its processes return."""
         for kind in mpi.LAUNCHERS:
             config = self.write("c.yaml", LONG)
             process = self.begin(kind, 3, "run", config, "--threads", 1)
             wait_for(self.path("small.h5.partial"), process)
             process.send_signal(signal.SIGUSR1)
-            self.end(process, STOPPED)
+            self.end(process, None)
+            self.assertIn(process.returncode, [STOPPED, OK] if kind == "MPICH" else [STOPPED], process.err)
             self.assertEqual(process.err.count("checkpoint written"), 1, process.err)
+            self.assertEqual(self.names("small.h5*"), ["small.h5.ckpt", "small.h5.partial", "small.h5.status"])
             for name in self.names("small.h5*"):
                 self.path(name).unlink()
 

@@ -62,7 +62,7 @@ class Contradictory(ResumeCase):
         self.use_rows(algorithm, 4)
         self.say(foreign)
         message = self.gpumc("run", self.config, code=FAILURE).err
-        self.assertIn("contradict each other", message)
+        self.assertIn("are inconsistent", message)
         self.assertEqual(message.count("--fresh"), 1, message)
         self.use_rows(algorithm, 2)
         self.say(own)

@@ -24,7 +24,7 @@ CONFIG = """\
 gpumc: 1
 seed: 20131240
 model: {{name: hard_disks, particles: {particles}, packing_fraction: 0.62}}
-algorithm: {{name: mpmc, thermalization: 500, sweeps: {sweeps}, interval: 4, series: true{tune}}}
+algorithm: {{name: mpmc, thermalization: 500, sweeps: {sweeps}, interval: 4, replicas: 1, series: true{tune}}}
 kernel: {{device: cpu, variant: {variant}{kernel}}}
 output: {output}
 checkpoint: {{every: 200 ms}}

@@ -4,7 +4,7 @@
  *
  * CALL     write (write, pwrite), fsync (fsync, fdatasync), rename (rename, renameat2), rename_new
  *          (renameat2), link, unlink, ftruncate, open (for writing), open_read, malloc (malloc,
- *          calloc, realloc, aligned_alloc, posix_memalign)
+ *          calloc, realloc, aligned_alloc, posix_memalign), thread (pthread_create)
  *
  * options  nth=N           the N-th matching call (from 1) fails, only that one
  *          from=N          the N-th and every later one fail (default from=1)
@@ -12,23 +12,28 @@
  *                          part that fits is written first, as a full disk does
  *          path=TEXT       only files whose path contains TEXT (rename, link: the old name)
  *          end=TEXT        only files whose path ends with TEXT
- *          errno=NAME      ENOSPC (default; ENOMEM for malloc), EIO, EDQUOT, EFBIG, EACCES, EROFS,
- *                          EINVAL, EPERM
+ *          errno=NAME      ENOSPC (default; ENOMEM for malloc, EAGAIN for thread), EIO, EDQUOT,
+ *                          EFBIG, EACCES, EROFS, EINVAL, EPERM
  *          action=kill     no error: the process kills itself with SIGKILL before the call
  *          action=stop     no error: it stops itself with SIGSTOP before the call
+ *          action=stall    no error: the call does not return, and a file `stalled` says so
  *
  * Example: GPUMC_FAULT="write:after_bytes=100000:errno=ENOSPC:path=.ckpt"
  *          LD_PRELOAD=build/tests/libgpumc_faults.so gpumc run config.yaml
  *
- * Counts are per process, from its start. The malloc family is left alone in sanitizer builds.
+ * Counts are per process, from its start. Allocations count from main() on, those of the program
+ * alone: CUDA's static runtime makes thousands before, one or more for each kernel, and does not
+ * survive the loss of any. The malloc family is left alone in sanitizer builds.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -48,11 +53,12 @@ enum call {
   CALL_RENAME_NEW,
   CALL_LINK,
   CALL_UNLINK,
+  CALL_THREAD,
   N_CALLS
 };
 static const char *const call_names[N_CALLS] = {"write", "fsync",     "rename", "ftruncate",
                                                 "open",  "open_read", "malloc", "rename_new",
-                                                "link",  "unlink"};
+                                                "link",  "unlink",    "thread"};
 
 enum { MOST_FAULTS = 8, LONGEST_PATH = 256 };
 
@@ -65,12 +71,13 @@ struct fault {
   char path[LONGEST_PATH], end[LONGEST_PATH];
   int code;
   int signal; /* sent instead of an error; 0: none */
-  bool any_caller;
+  bool stalls;
 };
 
 static struct fault faults[MOST_FAULTS];
 static size_t n_faults;
-static bool from_library; /* the current allocation */
+/* The current allocation. Another kind of thread-local variable may allocate at its first use. */
+static _Thread_local bool from_library __attribute__((tls_model("initial-exec")));
 
 static int code_of(const char *name)
 {
@@ -110,10 +117,10 @@ static void read_option(struct fault *fault, const char *option)
     snprintf(fault->end, sizeof fault->end, "%s", value);
   else if (value_of(option, "errno", &value))
     fault->code = code_of(value);
-  else if (value_of(option, "action", &value))
+  else if (value_of(option, "action", &value)) {
     fault->signal = strcmp(value, "kill") == 0 ? SIGKILL : strcmp(value, "stop") == 0 ? SIGSTOP : 0;
-  else if (value_of(option, "caller", &value))
-    fault->any_caller = strcmp(value, "any") == 0;
+    fault->stalls = strcmp(value, "stall") == 0;
+  }
 }
 
 static void read_fault(char *text)
@@ -128,6 +135,8 @@ static void read_fault(char *text)
   struct fault fault = {(enum call)call, 1, ULONG_MAX, 0, -1, "", "", ENOSPC, 0, false};
   if (call == CALL_MALLOC)
     fault.code = ENOMEM;
+  if (call == CALL_THREAD)
+    fault.code = EAGAIN;
   for (char *option = strtok_r(NULL, ":", &rest); option != NULL;
        option = strtok_r(NULL, ":", &rest))
     read_option(&fault, option);
@@ -152,6 +161,16 @@ static bool ends_with(const char *path, const char *end)
   return length >= wanted && strcmp(path + length - wanted, end) == 0;
 }
 
+/* As on a disk that does not answer, where handlers do not run before it does. */
+static void stall(void)
+{
+  const int made = creat("stalled", 0666);
+  if (made >= 0)
+    close(made);
+  for (;;)
+    pause();
+}
+
 /* Counts the call and returns the fault that applies to it, or NULL. `count`: bytes to be written,
  * otherwise 0. */
 static struct fault *strike(enum call call, const char *path, size_t count)
@@ -163,7 +182,7 @@ static struct fault *strike(enum call call, const char *path, size_t count)
       continue;
     if (!ends_with(path, fault->end))
       continue;
-    if (call == CALL_MALLOC && from_library && !fault->any_caller)
+    if (call == CALL_MALLOC && from_library)
       continue;
     fault->seen++;
     bool strikes = fault->seen >= fault->first && fault->seen <= fault->last;
@@ -175,6 +194,8 @@ static struct fault *strike(enum call call, const char *path, size_t count)
     if (strikes && striking == NULL)
       striking = fault;
   }
+  if (striking != NULL && striking->stalls)
+    stall();
   if (striking == NULL || striking->signal == 0)
     return striking;
   kill(getpid(), striking->signal);
@@ -209,6 +230,7 @@ typedef int (*renameat2_function)(int, const char *, int, const char *, unsigned
 typedef int (*ftruncate_function)(int, off_t);
 typedef int (*unlink_function)(const char *);
 typedef int (*open_function)(const char *, int, ...);
+typedef int (*thread_function)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
 /* Returns how many of `count` bytes a full disk still takes; 0 if the call must fail outright. */
 static size_t part_that_fits(struct fault *fault)
@@ -339,6 +361,14 @@ int open(const char *path, int flags, ...)
   return -1;
 }
 
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *),
+                   void *argument)
+{
+  NEXT(thread_function, "pthread_create");
+  struct fault *fault = strike(CALL_THREAD, "", 0);
+  return fault == NULL ? next(thread, attributes, begin, argument) : fault->code;
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && defined(__GLIBC__)
 /* glibc's own names, because dlsym allocates. */
 extern void *__libc_malloc(size_t size);
@@ -365,10 +395,35 @@ static int note_program(struct dl_phdr_info *info, size_t size, void *state)
   return 1;
 }
 
+static int (*program_main)(int, char **, char **);
+static atomic_bool in_main;
+
+static int noted_main(int argc, char **argv, char **environment)
+{
+  in_main = true;
+  return program_main(argc, argv, environment);
+}
+
+/* glibc's function that runs the constructors and main(). */
+typedef int (*start_function)(int (*)(int, char **, char **), int, char **, void (*)(void),
+                              void (*)(void), void (*)(void), void *);
+
+int __libc_start_main(int (*begin)(int, char **, char **), int argc, char **argv,
+                      void (*construct)(void), void (*destruct)(void), void (*unload)(void),
+                      void *stack);
+int __libc_start_main(int (*begin)(int, char **, char **), int argc, char **argv,
+                      void (*construct)(void), void (*destruct)(void), void (*unload)(void),
+                      void *stack)
+{
+  NEXT(start_function, "__libc_start_main");
+  program_main = begin;
+  return next(noted_main, argc, argv, construct, destruct, unload, stack);
+}
+
 static bool allocation_fails(const void *caller)
 {
   static bool noted;
-  if (n_faults == 0)
+  if (n_faults == 0 || !in_main)
     return false;
   if (!noted) {
     noted = true;

@@ -259,33 +259,33 @@ template <class KIND> static void measure(const struct heisenberg_emulated *job)
   typedef typename KIND::real real;
   *job->sums = {};
   for (uint32_t k = 0; k < job->lattice.colour; k++)
-    add_site<typename KIND::rules, KIND::COMPONENTS, KIND::QUENCHED>(
-        &job->lattice, (const real *)job->couplings, (const real *)job->spins, k, true, true,
-        job->sums);
+    add_site<real, KIND::COMPONENTS, KIND::QUENCHED>(&job->lattice, (const real *)job->couplings,
+                                                     (const real *)job->spins, k,
+                                                     {true, true, true}, job->sums);
 }
 
 template <class KIND> static void compare(const struct heisenberg_emulated *job)
 {
   typedef typename KIND::real real;
-  typedef typename KIND::rules rules;
   const int n = KIND::COMPONENTS;
-  const struct two<rules> both = {
+  const struct two<real> both = {
     &job->lattice, (const real *)job->spins, (const real *)job->other, (const real *)job->couplings
   };
   int64_t overlap[n][n] = {};
   *job->pair = {};
   for (uint32_t k = 0; k < job->lattice.colour; k++)
     for (uint32_t colour = 0; colour < 2; colour++) {
-      add_overlap<rules, n>(both, colour, k, overlap);
-      add_bonds<rules, n>(both, colour, k, &job->pair->link, &job->pair->chirality);
+      add_overlap<real, n>(both, colour, k, overlap);
+      add_bonds<real, n>(both, colour, k, &job->pair->link, &job->pair->chirality);
     }
   for (uint32_t a = 0; a < n; a++)
     for (uint32_t b = 0; b < n; b++) {
       job->pair->overlap[a][b] = overlap[a][b];
       for (uint32_t axis = 0; axis < 3; axis++)
         for (uint32_t k = 0; k < job->lattice.colour && job->wave.along[axis]; k++)
-          add_waves<rules>(both, job->cosine, job->sine, a, b, axis, k,
-                           &job->pair->wave[a].cosine[b][axis], &job->pair->wave[a].sine[b][axis]);
+          add_waves<real, n>(both, job->cosine, job->sine, a, b, axis, k,
+                             &job->pair->wave[a].cosine[b][axis],
+                             &job->pair->wave[a].sine[b][axis]);
     }
 }
 

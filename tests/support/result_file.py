@@ -18,6 +18,8 @@ LABELS = {
     "beta_free_energy": ("free energy over kT per site or particle", "1", "βF/N"),
     "entropy": ("entropy per site", "k_B", "S/N"),
     "level_energy": ("energy of the whole system", "J", "E"),
+    "energy_bin": ("middle of a bin of the energy of the whole system", "J", "E"),
+    "energy_bin_mean": ("mean energy of the states in a bin, of the whole system", "J", "E"),
     "psi6": ("|psi_6|", "1", "|Ψ_6|"),
     "log_dos": ("logarithm of the density of states", "1", "ln Ω"),
 }

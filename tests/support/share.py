@@ -4,7 +4,7 @@ tests/validate.cmake sets it for quick tests; each of them also exists with all 
 """
 import os
 
-ONE_IN = int(os.environ.get("GPUMC_SHARE", "1"))
+ONE_IN = int(os.environ.get("GPUMC_SHARE") or 1)
 
 
 def of(cases):

@@ -78,7 +78,8 @@ static void test_impossible_states_are_refused(void **state)
     struct gpumc_bins bins = {.width = 1};
     memcpy(bins.state, wrong[i], sizeof bins.state);
     assert_int_equal(gpumc_bins_check(&bins, &error), GPUMC_FAILURE);
-    assert_string_equal(gpumc_error_text(&error), "bins of a time series: numbers out of range");
+    assert_string_equal(gpumc_error_text(&error),
+                        "is damaged: the bins of a time series have impossible counts");
     gpumc_error_free(&error);
   }
 }

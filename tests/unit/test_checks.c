@@ -195,8 +195,9 @@ static void test_an_undeclared_key_is_an_internal_error(void **state)
       gpumc_config_parse_with(&plugins, "c.yaml", text, strlen(text), NULL, 0, &config, &error),
       GPUMC_FAILURE);
   assert_string_equal(gpumc_error_text(&error),
-                      "internal error: a check of 'algorithm' reads key 'shape', which it does not "
-                      "declare; please report it");
+                      "a check of 'algorithm' reads the key 'shape', which it does not declare: a "
+                      "bug in gpumc or a plugin, not in the configuration; please report it to its "
+                      "author");
   assert_null(config.tasks);
   gpumc_error_free(&error);
   gpumc_config_free(&config);

@@ -96,7 +96,8 @@ static void test_byte_order_mark(void **state)
   refuse("\xef\xbb\xbf", "c.yaml:1:1: the configuration is empty\n");
   refuse("\xef\xbb\xbf\xef\xbb\xbf"
          "a: 1\n",
-         "c.yaml:1:1: the character U+FEFF is not allowed\n");
+         "c.yaml:1:1: a byte-order mark, U+FEFF, is not allowed after the beginning of the file; "
+         "remove it\n");
 }
 
 static void test_syntax_errors(void **state)
@@ -147,15 +148,17 @@ static void test_alias_errors(void **state)
          "c.yaml:1:15: the alias '*a' is inside the value that it refers to\n");
 }
 
+#define LATIN "; save the text as UTF-8 (from Latin-1: iconv -f latin1 -t utf-8)"
+
 static void test_byte_errors(void **state)
 {
   (void)state;
-  refuse("a: 1\nb: \xff\n", "c.yaml:2:4: not UTF-8: byte 0xff\n");
-  refuse("\xc3\xa9: \xc0\x80\n", "c.yaml:1:4: not UTF-8: byte 0xc0\n");
-  refuse("a: \xed\xa0\x80\n", "c.yaml:1:4: not UTF-8: byte 0xed\n");
-  refuse("a: \xe2\x82", "c.yaml:1:4: not UTF-8: byte 0xe2\n");
-  refuse_n("a: x\0y\n", 7, "c.yaml:1:5: the character U+0000 is not allowed\n");
-  refuse("a: \x1b[1m\n", "c.yaml:1:4: the character U+001B is not allowed\n");
+  refuse("a: 1\nb: \xff\n", "c.yaml:2:4: not UTF-8: byte 0xff" LATIN "\n");
+  refuse("\xc3\xa9: \xc0\x80\n", "c.yaml:1:4: not UTF-8: byte 0xc0" LATIN "\n");
+  refuse("a: \xed\xa0\x80\n", "c.yaml:1:4: not UTF-8: byte 0xed" LATIN "\n");
+  refuse("a: \xe2\x82", "c.yaml:1:4: not UTF-8: byte 0xe2" LATIN "\n");
+  refuse_n("a: x\0y\n", 7, "c.yaml:1:5: a zero byte: this is not a text file\n");
+  refuse("a: \x1b[1m\n", "c.yaml:1:4: the character U+001B is not allowed; remove it\n");
   refuse("a: \"x\\0y\"\n", "c.yaml:1:4: text must not contain the character NUL\n");
 }
 

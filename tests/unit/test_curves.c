@@ -19,7 +19,8 @@ static const struct gpumc_label energy_label = {"energy", "energy per site", GPU
                                                 "e"};
 static const struct gpumc_label energy2_label = {"energy2", "square of the energy per site",
                                                  GPUMC_UNIT_ENERGY2, "e²"};
-static const struct gpumc_model model = {.energy_unit = "J/2.5", .beta_unit = "2.5/J"};
+static const struct gpumc_model_ops ops = {.name = "model"};
+static const struct gpumc_model model = {.ops = &ops, .energy_unit = "J/2.5", .beta_unit = "2.5/J"};
 
 static struct gpumc_recorder *create(void)
 {

@@ -62,9 +62,9 @@ static void instance_describes_its_spectrum(void **state)
   assert_true(model.quantum[ISING_MAGNETIZATION] == 1.0);
   assert_true(fabs(model.log_states - 24 * log(2.0)) < 1e-12);
   model.ops->destroy(&model);
-  assert_int_equal(ising2d_instance(shape, 1.0, 0.3, &model, &error), GPUMC_OK);
+  assert_int_equal(ising2d_instance(shape, 1.0, 1.0 / 3.0, &model, &error), GPUMC_OK);
   assert_int_equal(model.grid[0].levels, 0);
-  const double largest = 24 * 2.3 / model.quantum[ISING_ENERGY];
+  const double largest = 24 * (2.0 + 1.0 / 3.0) / model.quantum[ISING_ENERGY];
   assert_true(largest >= ldexp(1.0, 39) && largest < ldexp(1.0, 40));
   model.ops->destroy(&model);
 }
@@ -92,7 +92,7 @@ static void bins_cover_all_values(void **state)
   expect_bins(&model, 20, -48, 20, 5);
   expect_bins(&model, (int64_t)1 << 62, -48, (int64_t)1 << 62, 1);
   model.ops->destroy(&model);
-  assert_int_equal(ising2d_instance(shape, 1.0, 0.3, &model, &error), GPUMC_OK);
+  assert_int_equal(ising2d_instance(shape, 1.0, 1.0 / 3.0, &model, &error), GPUMC_OK);
   const int64_t bound = (int64_t)ceil(model.bound[ISING_ENERGY]);
   expect_bins(&model, 0, -bound, 1, 0);
   expect_bins(&model, bound, -bound, bound, 3);

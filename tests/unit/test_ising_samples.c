@@ -341,7 +341,9 @@ static void test_values_finer_than_the_quantum(void **state)
   settings.disorder.width = 1e-12;
   assert_refused(&settings, "random_field.width = 1e-12 would become 0: ");
   settings.disorder.fields = LATTICE_GAUSSIAN;
-  assert_refused(&settings, "Gaussian random fields of standard deviation 1e-12 would be coarse");
+  assert_refused(
+      &settings,
+      "Gaussian random fields of standard deviation 1e-12 would be rounded too coarsely");
   settings.disorder.width = 1e5;
   settings.coupling = 1e-4;
   assert_refused(&settings, "J = 0.0001 would become ");
@@ -371,7 +373,8 @@ static void test_gaussian_couplings_of_large_lattices(void **state)
   ising_destroy(&model);
   settings = square(8192);
   settings.disorder.couplings = LATTICE_GAUSSIAN;
-  assert_refused(&settings, "Gaussian couplings of standard deviation 1 would be coarse");
+  assert_refused(&settings,
+                 "Gaussian couplings of standard deviation 1 would be rounded too coarsely");
 }
 
 static void test_more_samples_than_a_file_has(void **state)

@@ -123,8 +123,8 @@ static void test_output_errors(void **state)
                   "c.yaml:3:9: output: unknown key 'model.shap' in braces; "
                   "did you mean 'model.shape'?");
   language_refuse(WITH_OUTPUT("'{output}'"),
-                  "c.yaml:3:9: output: unknown key 'output' in braces; did you "
-                  "mean 'output'?");
+                  "c.yaml:3:9: output: {output} stands for the output itself; name other keys "
+                  "in braces, such as {seed}");
   language_refuse(WITH_OUTPUT("'a{seed'"), BRACES);
   language_refuse(WITH_OUTPUT("'a}'"), BRACES);
   language_refuse(WITH_OUTPUT("'{seed}}'"), BRACES);

@@ -44,7 +44,7 @@ class Measured(unittest.TestCase):
     def test_what_it_looks_like(self):
         for case, expected in (((-0.136, 0.0791), "-0.136(79)"), ((12.34, 1.54), "12.3(1.5)"), ((1234, 150), "1230(150)"),
                                ((1.23456e-7, 1.2e-10), "1.2346(12)e-07"), ((3, 0), "3(0)"), ((1, 1e-20), "1(1e-20)"),
-                               ((-1.99995, math.nan), "-1.99995(nan)"), ((math.nan, 0.1), "nan")):
+                               ((-1.99995, math.nan), "-1.99995(?)"), ((math.nan, 0.1), "?")):
             self.assertEqual(measured.text(*case), expected)
 
     def test_ten_thousand_drawn_ones(self):

@@ -413,6 +413,89 @@ static void test_averages_over_samples(void **state)
   assert_near(result[5], 1 - 0.2 / (3 * 0.3 * 0.3), 1e-15);
 }
 
+/* ---- systematic errors and identities ---- */
+
+static double one(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)model, (void)control;
+  return mean[0];
+}
+
+static double tenth(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)model, (void)control;
+  return 0.1 * mean[0];
+}
+
+/* A pressure that a second one doubts, and their difference, which must be 0. */
+static const struct gpumc_channel pressed_channels[] = {{.label = {"sum", "sum", "1", "s"}}};
+static const struct gpumc_mean pressed_means[] = {
+    {.label = {"sum", "sum", "1", "s"}, .index = 0, .power = 1}};
+static const struct gpumc_quantity pressed_quantities[] = {
+    {.label = {"pressure", "pressure", "1", "P"},
+     .n_uses = 1,
+     .uses = {0},
+     .value = one,
+     .n_doubts = 1,
+     .doubts = {1},
+     .systematic = tenth},
+    {.label = {"change", "change", "1", "d"}, .n_uses = 1, .uses = {0}, .value = one},
+    {.label = {"difference", "difference", "1", "D"},
+     .n_uses = 1,
+     .uses = {0},
+     .value = one,
+     .identity = "the equality of both",
+     .broken = "measure longer"}};
+static const struct gpumc_model_ops pressed = {.name = "gas",
+                                               .channels = pressed_channels,
+                                               .n_channels = 1,
+                                               .means = pressed_means,
+                                               .n_means = 1,
+                                               .quantities = pressed_quantities,
+                                               .n_quantities = 3};
+
+static void test_errors_contain_systematic_ones(void **state)
+{
+  const struct gpumc_observables selected = gpumc_observables_select(&pressed, 0, NULL);
+  const struct gpumc_model model = {.ops = &pressed, .sites = 1};
+  const struct gpumc_controls controls = {0};
+  const double mean[] = {4.0};
+  /* A change, its error, and the square that is added to 1 and that of the known error, 0.4. */
+  static const double cases[][3] = {{0.0, 1.0, 0.0},        {1.9, 1.0, 0.0},  {-1.9, 1.0, 0.0},
+                                    {3.0, 1.0, 5.0},        {-3.0, 1.0, 5.0}, {3.0, 0.0, 9.0},
+                                    {3.0, (double)NAN, 0.0}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const double value[] = {4.0, cases[i][0], 0.0};
+    double error[] = {1.0, cases[i][1], 2.0};
+    gpumc_errors_widen(&selected, &model, &controls, mean, value, error);
+    assert_near(error[0], sqrt(1.0 + 0.16 + cases[i][2]), 1e-15);
+    assert_near(error[2], 2.0, 0.0);
+  }
+  const double value[] = {4.0, 1.0, 0.0};
+  double unknown[] = {(double)NAN, 0.1, 2.0};
+  gpumc_errors_widen(&selected, &model, &controls, mean, value, unknown);
+  assert_true(isnan(unknown[0]));
+}
+
+static void test_identities_of_chains(void **state)
+{
+  const struct gpumc_observables selected = gpumc_observables_select(&pressed, 0, NULL);
+  const double value[] = {2.9, -3.2, 1.0}, error[] = {1.0, 1.0, (double)NAN};
+  char text[GPUMC_EXCESS_BYTES] = "";
+  (void)state;
+  assert_int_equal(gpumc_identity_broken(&selected, 2, value, error, 1, false, text), 0);
+  assert_int_equal(gpumc_identity_broken(&selected, 2, value + 2, error + 2, 1, false, text), 0);
+  assert_string_equal(text, "");
+  assert_int_equal(gpumc_identity_broken(&selected, 2, value + 1, error + 1, 1, false, text), 1);
+  assert_string_equal(text, "the equality of both does not hold: difference = -3.2 is 3.2 errors "
+                            "from 0; measure longer");
+  assert_int_equal(gpumc_identity_broken(&selected, 2, value, error, 3, true, text), 1);
+  assert_string_equal(text, "at 1 of 3 temperatures the equality of both does not hold: "
+                            "difference = -3.2 is 3.2 errors from 0; measure longer");
+  assert_int_equal(gpumc_identity_broken(&selected, 0, value + 1, error + 1, 1, false, text), 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -432,6 +515,8 @@ int main(void)
       cmocka_unit_test(test_susceptibilities_without_interactions),
       cmocka_unit_test(test_quantities_of_overlaps),
       cmocka_unit_test(test_averages_over_samples),
+      cmocka_unit_test(test_errors_contain_systematic_ones),
+      cmocka_unit_test(test_identities_of_chains),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -210,7 +210,7 @@ static void test_reals_errors(void **state)
 {
   (void)state;
 #define COLUMN "7"
-  WRONG(real, ".inf", "a number", ".inf, which is not finite");
+  WRONG(real, ".inf", "a number", ".inf, which is not a finite number");
   WRONG(real, "nan", "a number", "text 'nan'");
   WRONG(real, "inf", "a number", "text 'inf'");
   WRONG(real, "0x1p3", "a number", "text '0x1p3'");

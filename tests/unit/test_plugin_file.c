@@ -75,7 +75,7 @@ static void make(struct object *object)
 /* Returns the verdict on the file: "" if it can be used. */
 static const char *verdict(const void *bytes, size_t size)
 {
-  static char text[512];
+  static char text[sizeof((struct gpumc_plugin_file *)0)->why_not];
   struct gpumc_plugin_file file;
   struct gpumc_error error = {0};
   write_file("x.so", bytes, size);
@@ -160,7 +160,7 @@ static void test_other_objects_errors(void **state)
 static void test_files_cut_off_errors(void **state)
 {
   static const Elf64_Word types[] = {PT_LOAD, PT_DYNAMIC, PT_NOTE, PT_TLS, PT_GNU_RELRO};
-  static const char words[] = "x.so: damaged: the file was cut off: copy or build it again";
+  static const char words[] = "x.so: damaged: the file was cut off; copy or build it again";
   static const size_t missing[] = {
       1, 100, LOADED_BYTES - 1, LOADED_BYTES, LOADED_BYTES + 1, LOADED_BYTES + 5000};
   struct object good, object;

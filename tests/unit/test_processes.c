@@ -288,7 +288,7 @@ static void what_is_no_module_is_not_opened(void **unused)
                    GPUMC_FAILURE);
   assert_non_null(strstr(gpumc_error_text(&error), "cannot load MPI: /nowhere/gpumc_openmpi.so"));
   assert_int_equal(gpumc_processes_open("libm.so.6", 0, &processes, &error), GPUMC_FAILURE);
-  assert_string_equal(gpumc_error_text(&error), "libm.so.6 belongs to another version of gpumc");
+  assert_non_null(strstr(gpumc_error_text(&error), "libm.so.6: cannot open the module of gpumc"));
   assert_null(processes);
   assert_false(gpumc_module_try(&none, &cuda, message, sizeof message));
   assert_non_null(strstr(message, "/nowhere/gpumc_openmpi.so"));

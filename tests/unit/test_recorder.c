@@ -279,7 +279,7 @@ static void test_resume_errors(void **state)
   struct gpumc_recorder_header header = {"y.h5", "", "", "{}", ""};
   assert_ok(gpumc_recorder_create(&header, &recorder, &error), &error);
   assert_ok(gpumc_recorder_add_table(recorder, "runs/0000", columns, 3, &table, &error), &error);
-  assert_refused(gpumc_recorder_load(recorder, reader, &error), &error, "another table",
+  assert_refused(gpumc_recorder_load(recorder, reader, &error), &error, "other columns",
                  "block_energy:2f");
   gpumc_recorder_free(recorder);
   recorder = declare(tables);

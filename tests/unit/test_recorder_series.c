@@ -361,7 +361,7 @@ static void test_log_of_another_run_is_refused(void **state)
   free(other);
   write_file("out/x.h5.log", log, size);
   recorder = declare(&tables, 3);
-  assert_refused(load(recorder, &error), &error, "written for another table: ", "\"long wide");
+  assert_refused(load(recorder, &error), &error, "whose table has other columns (", "\"long wide");
   gpumc_recorder_free(recorder);
   free(log);
 }

@@ -201,7 +201,7 @@ static void test_numbers_are_no_texts(void **state)
   H5Sclose(space);
   H5Tclose(type);
   H5Fclose(file);
-  assert_unreadable(path, "does not say if it is complete");
+  assert_unreadable(path, "it does not say whether it is complete");
   gpumc_error_free(&error);
 }
 

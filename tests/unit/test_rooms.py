@@ -47,7 +47,7 @@ ORDINARY = {
     "spin": [r"(?:crashes|complains) or spins\b"],
     "packed": [r"halves are packed\b"],
     "canonical": [r"canonical json\b"],
-    "pt": [r"pt_note\b"],
+    "pt": [r"pt_(?:note|load|dynamic|tls|gnu_relro|gnu_eh_frame|gnu_property|phdr)\b"],
 }
 
 

@@ -229,6 +229,13 @@ canonical_read(const struct gpumc_params *params, struct chains *chains, struct 
   return read_grid(params, chains, error);
 }
 
+static enum gpumc_status warn(const struct gpumc_params *params, const struct gpumc_model *model,
+                              const struct gpumc_kernel_ops *kernel, const char **name,
+                              char text[GPUMC_WARNING_BYTES], struct gpumc_error *error)
+{
+  return chains_warn(canonical_read, params, model, kernel, name, text, error);
+}
+
 static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
                                 const struct gpumc_device *device,
                                 const struct gpumc_spread *spread, struct gpumc_demand *demanded,
@@ -298,6 +305,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_canonical = {
     .merger = &merger,
     .checks = checks,
     .defaults = defaults_of,
+    .warn = warn,
     .replicas = replicas_of,
     .demand = demand,
     .create = create,

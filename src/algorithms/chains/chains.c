@@ -355,7 +355,7 @@ enum gpumc_status chains_load(void *state, struct gpumc_checkpoint_reader *reade
     GPUMC_TRY(load_sums(chains, m, reader, error));
   if (!fits(chains))
     return gpumc_error_set(error, GPUMC_FAILURE,
-                           "the checkpoint's counters, sums and rows contradict each other");
+                           "is damaged: its counters, sums and rows are inconsistent");
   *finished = chains->context.ensemble->runs > 0 &&
               chains->context.ensemble->time == chains_end(&chains->settings);
   return GPUMC_OK;

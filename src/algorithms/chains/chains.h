@@ -265,8 +265,12 @@ chains_read(const struct gpumc_params *params, struct chains *chains, struct gpu
 
 /* ---- the functions of an algorithm (chains.c, chains_demand.c, chains_summary.c) ---- */
 
-/* `demand` and `create` of struct gpumc_algorithm_ops, for the settings that `read` returns; the
+/* `warn`, `demand` and `create` of struct gpumc_algorithm_ops, for the settings that `read` returns; the
  * others as they are. */
+GPUMC_MUST_CHECK enum gpumc_status
+chains_warn(chains_read *read, const struct gpumc_params *params, const struct gpumc_model *model,
+            const struct gpumc_kernel_ops *kernel, const char **name,
+            char text[GPUMC_WARNING_BYTES], struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 chains_demand(chains_read *read, const struct gpumc_params *params, const struct gpumc_model *model,
               const struct gpumc_device *device, struct gpumc_demand *demanded,

@@ -43,9 +43,10 @@ static bool errors_are_known(const struct chains_evaluation *evaluation,
 
 static enum gpumc_status estimate_samples(const struct chains_evaluation *evaluation,
                                           struct chains_estimates *estimates,
-                                          struct gpumc_error *error)
+                                          struct gpumc_few_samples *few, struct gpumc_error *error)
 {
-  const size_t samples = evaluation->chains->settings.replicas;
+  const struct chains *chains = evaluation->chains;
+  const size_t samples = chains->settings.replicas;
   const size_t width = evaluation->averages;
   const struct gpumc_estimator estimator = {.width = width,
                                             .n_results = evaluation->results,
@@ -65,6 +66,8 @@ static enum gpumc_status estimate_samples(const struct chains_evaluation *evalua
                                        estimates->value, estimates->error, NULL, error));
   estimates->unknown = !errors_are_known(evaluation, estimates);
   estimates->biased = is_biased(evaluation, estimates, squares);
+  gpumc_few_samples_look(few, chains->quantities.model, &chains->quantities.observables, averages,
+                         samples, width, chains->value[evaluation->m]);
 out:
   free(averages);
   free(without);
@@ -136,13 +139,14 @@ static void leave_out_chains(const struct chains_evaluation *evaluation, double 
   gpumc_stretch(members, settings->chains, stretch);
 }
 
-/* Returns it in measurements; watched means count, too. */
+/* Returns it in measurements, of the means that decide; watched ones are among them. */
 static double
 longest_time(const struct chains *chains, size_t m, const struct chains_estimates *estimates)
 {
   double longest = 0;
   for (size_t k = 0; k < chains->quantities.n_series; k++)
-    longest = fmax(longest, estimates->mean[k].bin_time);
+    if (chains_series_decides(chains, k))
+      longest = fmax(longest, estimates->mean[k].bin_time);
   for (size_t w = 0; w < chains->watch.count; w++) {
     struct gpumc_series_estimate watched;
     chains_watch_estimate(chains, m, w, &watched);
@@ -233,7 +237,8 @@ take_merged_means(const struct chains_evaluation *evaluation, struct chains_esti
   for (size_t k = 0; k < chains->quantities.n_series; k++) {
     estimates->mean[k] = *chains_merged_mean(chains, evaluation->m, k);
     estimates->still[k] = estimates->mean[k].variance == 0;
-    estimates->converged = estimates->converged && estimates->mean[k].converged;
+    estimates->converged =
+        estimates->converged && (estimates->mean[k].converged || !chains_series_decides(chains, k));
   }
 }
 
@@ -252,14 +257,14 @@ estimate_means(const struct chains_evaluation *evaluation, struct chains_estimat
     for (size_t b = 0; b < n_chains; b++)
       gpumc_series_merge(&together, &chains->sums[evaluation->m].chain[b * means + k]);
     together.members = (chains->settings.replicas + n_chains - 1) / n_chains;
-    gpumc_series_estimate_among(&together, chains->runs * (means + chains->watch.count),
-                                &estimates->mean[k]);
+    gpumc_series_estimate_among(&together, chains_deciding(chains), &estimates->mean[k]);
     if (chains->settings.each_sample)
       together.between = 0;
     estimates->still[k] = gpumc_series_is_constant(&together);
     estimates->mean[k].error *= scale;
     estimates->mean[k].effective_samples *= members;
-    estimates->converged = estimates->converged && estimates->mean[k].converged;
+    estimates->converged =
+        estimates->converged && (estimates->mean[k].converged || !chains_series_decides(chains, k));
   }
 }
 
@@ -316,9 +321,23 @@ regard_roundings(const struct chains_evaluation *evaluation, struct chains_estim
   }
 }
 
+/* Adds systematic errors to those of chains, bins or samples. */
+static void
+widen_errors(const struct chains_evaluation *evaluation, struct chains_estimates *estimates)
+{
+  const struct chains_quantities *quantities = &evaluation->chains->quantities;
+  for (size_t p = 0; p < evaluation->points; p++) {
+    const struct gpumc_controls controls = chains_controls_at(evaluation, p);
+    const size_t at = p * (estimates->results + 1);
+    gpumc_errors_widen(&quantities->observables, quantities->model, &controls,
+                       chains_averages_at(evaluation, estimates->average, p), estimates->value + at,
+                       estimates->error + at);
+  }
+}
+
 enum gpumc_status chains_estimates_make(const struct chains *chains, size_t m,
                                         struct chains_estimates *estimates,
-                                        struct gpumc_error *error)
+                                        struct gpumc_few_samples *few, struct gpumc_error *error)
 {
   const struct chains_evaluation evaluation = chains_evaluation_of(chains, m);
   enum gpumc_status status = GPUMC_OK;
@@ -339,9 +358,10 @@ enum gpumc_status chains_estimates_make(const struct chains *chains, size_t m,
     estimate_means(&evaluation, estimates);
   estimates->shortest = bin_times * longest_time(chains, m, estimates);
   GPUMC_TRY_OUT(status, chains->settings.each_sample
-                            ? estimate_samples(&evaluation, estimates, error)
+                            ? estimate_samples(&evaluation, estimates, few, error)
                             : estimate_system(&evaluation, estimates, error));
   regard_roundings(&evaluation, estimates);
+  widen_errors(&evaluation, estimates);
 out:
   if (status != GPUMC_OK)
     chains_estimates_free(estimates);

@@ -14,6 +14,23 @@ chains_merged_mean(const struct chains *chains, size_t m, size_t k)
 {
   return &chains->merged.mean[m * (chains->quantities.n_series + chains->watch.count) + k];
 }
+/* Returns whether a plain mean, or one that is watched, decides about convergence and trust:
+ * properties of the moves do not (gpumc_quantity.of_moves). */
+static inline bool chains_series_decides(const struct chains *chains, size_t k)
+{
+  const struct chains_quantities *quantities = &chains->quantities;
+  return k >= quantities->n_series ||
+         !quantities->observables.quantity[quantities->series_result[k]].what->of_moves;
+}
+/* Returns the number of series that decide, at all temperatures together. */
+static inline size_t chains_deciding(const struct chains *chains)
+{
+  const size_t means = chains->quantities.n_series + chains->watch.count;
+  size_t deciding = 0;
+  for (size_t k = 0; k < means; k++)
+    deciding += chains_series_decides(chains, k);
+  return chains->runs * deciding;
+}
 /* Legal on one that is not a merged result. */
 void chains_merged_free(struct chains *chains);
 
@@ -205,9 +222,10 @@ struct chains_estimates {
   bool unknown, biased;
 };
 
-GPUMC_MUST_CHECK enum gpumc_status chains_estimates_make(const struct chains *chains, size_t m,
-                                                         struct chains_estimates *estimates,
-                                                         struct gpumc_error *error);
+/* `few` looks at the samples of temperature m, if each replica has one. */
+GPUMC_MUST_CHECK enum gpumc_status
+chains_estimates_make(const struct chains *chains, size_t m, struct chains_estimates *estimates,
+                      struct gpumc_few_samples *few, struct gpumc_error *error);
 /* Legal on a zeroed object. */
 void chains_estimates_free(struct chains_estimates *estimates);
 

@@ -1,5 +1,6 @@
 /* Chains: checks of the keys that algorithms share which run them, and what a configuration says.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,53 @@ enum gpumc_status chains_settings_make(chains_read *read, const struct gpumc_par
   chains_watch_choose(model, &observables, &chains->watch);
   return gpumc_configurations_request_read(params, GPUMC_CONFIGURATIONS_TIMES, chains->runs,
                                            &chains->request, error);
+}
+
+/* Returns whether the moves of the block are proven to meet no barrier in any of its runs. */
+static bool mixes(const struct chains *chains, const struct gpumc_params *params,
+                  const struct gpumc_kernel_ops *kernel)
+{
+  const bool athermal = chains->value == NULL;
+  const struct gpumc_update update = gpumc_update_of(params);
+  double control[GPUMC_CONTROLS_MAXIMUM];
+  memcpy(control, chains->moved.fixed, sizeof control);
+  for (size_t m = 0; m < chains->runs; m++) {
+    if (!athermal)
+      control[chains->moved.control] = chains->value[m];
+    if (!gpumc_update_mixes(&update, kernel, chains->context.model, athermal ? NULL : control))
+      return false;
+  }
+  return true;
+}
+
+enum gpumc_status chains_warn(chains_read *read, const struct gpumc_params *params,
+                              const struct gpumc_model *model,
+                              const struct gpumc_kernel_ops *kernel, const char **name,
+                              char text[GPUMC_WARNING_BYTES], struct gpumc_error *error)
+{
+  struct chains chains = {.context.model = model};
+  const struct chains_settings *settings = &chains.settings;
+  enum gpumc_status status = chains_settings_make(read, params, model, &chains, error);
+  *name = "replicas_warning";
+  text[0] = '\0';
+  if (status == GPUMC_OK &&
+      (settings->each_sample || settings->replicas < GPUMC_CHAINS_FOR_TRUST) &&
+      !mixes(&chains, params, kernel)) {
+    if (settings->each_sample)
+      snprintf(text, GPUMC_WARNING_BYTES,
+               "each sample has one replica, which cannot show whether it missed states that only "
+               "other starts lead to, so the result is not trusted; use algorithm pt, or one run "
+               "for each sample (model.sample) with algorithm.replicas: %d",
+               GPUMC_CHAINS_FOR_TRUST);
+    else
+      snprintf(text, GPUMC_WARNING_BYTES,
+               "algorithm.replicas = %zu is too few to show whether replicas missed states that "
+               "only other starts lead to, so the result is not trusted; use %d or more, which "
+               "would then contradict each other",
+               settings->replicas, GPUMC_CHAINS_FOR_TRUST);
+  }
+  chains_settings_free(&chains);
+  return status;
 }
 
 void chains_settings_free(struct chains *chains)

@@ -39,6 +39,7 @@ struct summary {
   double *shortest;                              /* [T]: chains_estimates.shortest */
   size_t drifting;                               /* temperatures */
   size_t unconverged, unserved, unknown, biased; /* temperatures, or grid points */
+  struct gpumc_few_samples few;
   size_t doubted[GPUMC_SERIES_DOUBTS]; /* temperatures with such a series among their means */
   size_t slowest[GPUMC_SERIES_DOUBTS]; /* series of that kind at the last such temperature */
 };
@@ -167,6 +168,8 @@ static void take_series(struct summary *summary, size_t m, const struct chains_e
     summary->samples[at] = mean.effective_samples;
     summary->drift[at] = mean.drift;
     summary->drift_sweeps[at] = (double)mean.drift_length * spacing;
+    if (!chains_series_decides(summary->chains, k))
+      continue;
     drifts = drifts || mean.drifts;
     converged = converged && mean.converged;
     if (!doubted[mean.doubt] || mean.bin_time * spacing > longest[mean.doubt]) {
@@ -188,7 +191,7 @@ static enum gpumc_status take_temperatures(struct summary *summary, struct gpumc
 {
   for (size_t m = 0; m < summary->direct.count; m++) {
     struct chains_estimates estimates;
-    GPUMC_TRY(chains_estimates_make(summary->chains, m, &estimates, error));
+    GPUMC_TRY(chains_estimates_make(summary->chains, m, &estimates, &summary->few, error));
     take_point(&summary->direct, m, &estimates, 0, true);
     take_grid(summary, m, &estimates);
     take_series(summary, m, &estimates);
@@ -361,6 +364,9 @@ write_sample_warnings(const struct summary *summary, struct gpumc_error *error)
              summary->unknown, summary->direct.count, chains_values_word(summary->chains),
              summary->chains->settings.replicas);
     GPUMC_TRY(write_warning(summary, "samples_warning", text, error));
+  } else if (summary->few.count > 0) {
+    gpumc_few_samples_explain(&summary->few, summary->chains->axis.name, text);
+    GPUMC_TRY(write_warning(summary, "samples_warning", text, error));
   }
   if (summary->biased > 0) {
     const struct gpumc_label fluctuation = fluctuation_label(summary);
@@ -383,7 +389,8 @@ static enum gpumc_status write_drift(const struct summary *summary, struct gpumc
   size_t worst = 0;
   char which[96] = "the run is", where[128] = "", text[640];
   for (size_t i = 1; i < summary->means * temperatures; i++)
-    if (isnan(summary->drift[worst]) || fabs(summary->drift[i]) > fabs(summary->drift[worst]))
+    if (chains_series_decides(summary->chains, i / temperatures) &&
+        (isnan(summary->drift[worst]) || fabs(summary->drift[i]) > fabs(summary->drift[worst])))
       worst = i;
   const struct gpumc_label label = label_of_series(summary->chains, worst / temperatures);
   if (value != NULL) {
@@ -435,16 +442,20 @@ static enum gpumc_status write_unconverged(const struct summary *summary, struct
   return status;
 }
 
-/* Writes warnings of quantities that exceed their limits; *any: there is one. */
+/* Writes warnings of quantities that exceed their limits, and of identities that do not hold; *any:
+ * there is one. */
 static enum gpumc_status
 write_excess(const struct summary *summary, bool *any, struct gpumc_error *error)
 {
   const struct gpumc_observables *observables = &summary->chains->quantities.observables;
+  const bool beta = summary->chains->moved.beta;
   const size_t count = summary->direct.count;
   for (size_t q = 0; q < observables->n_quantities; q++) {
+    const double *value = summary->direct.value + q * count;
     char text[GPUMC_EXCESS_BYTES], name[128];
-    if (gpumc_quantity_excess(observables, q, summary->direct.value + q * count, count,
-                              summary->chains->moved.beta, text) == 0)
+    if (gpumc_quantity_excess(observables, q, value, count, beta, text) == 0 &&
+        gpumc_identity_broken(observables, q, value, summary->direct.error + q * count, count, beta,
+                              text) == 0)
       continue;
     *any = true;
     snprintf(name, sizeof name, "%s_warning", gpumc_quantity_label(observables, q).name);
@@ -460,7 +471,9 @@ static enum gpumc_status write_trust(const struct summary *summary, struct gpumc
   bool exceeds = false;
   char text[512];
   GPUMC_TRY(write_excess(summary, &exceeds, error));
-  const bool trusted = summary->unconverged + summary->unknown + summary->biased == 0 && !exceeds;
+  const bool trusted =
+      summary->unconverged + summary->unknown + summary->biased + summary->few.count == 0 &&
+      !exceeds && summary->reach.doubtful == 0;
   GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "measurements",
                                    (int64_t)summary->chains->measured, error));
   GPUMC_TRY(gpumc_trust_record(&summary->chains->context, trusted, error));

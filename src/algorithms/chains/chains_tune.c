@@ -341,7 +341,8 @@ enum gpumc_status chains_tuning_load(struct chains *chains, struct gpumc_checkpo
   list_parts(tuning, state, seconds, part);
   GPUMC_TRY(gpumc_parts_load(part, PARTS, NULL, reader, prefix_of(chains, prefix), error));
   if (state[0] > 1 || state[1] >= tuning->count)
-    return gpumc_error_set(error, GPUMC_FAILURE, "a tuned value is out of range");
+    return gpumc_error_set(error, GPUMC_FAILURE,
+                           "is damaged: a tuned value is not one of those that tuning tries");
   tuning->done = state[0] == 1;
   tuning->chosen = (size_t)state[1];
   tuning->stopped = seconds[1];

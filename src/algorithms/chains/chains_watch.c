@@ -151,8 +151,7 @@ void chains_watch_estimate(const struct chains *chains, size_t m, size_t w,
   for (size_t b = 0; b < n_chains; b++)
     gpumc_series_merge(&together, &chains->watch.series[(m * n_chains + b) * count + w]);
   together.members = (chains->settings.replicas + n_chains - 1) / n_chains;
-  gpumc_series_estimate_among(&together, chains->runs * (chains->quantities.n_series + count),
-                              estimate);
+  gpumc_series_estimate_among(&together, chains_deciding(chains), estimate);
   estimate->effective_samples *= (double)chains->settings.replicas / (double)n_chains;
 }
 
@@ -211,6 +210,6 @@ enum gpumc_status chains_watch_load(struct chains *chains, struct gpumc_checkpoi
     if (chains->watch.series[i].level[0].bins != chains_looks(chains) ||
         chains->watch.series[i].merged != (chains_looks(chains) > 0))
       return gpumc_error_set(error, GPUMC_FAILURE,
-                             "the checkpoint's counters and watched series contradict each other");
+                             "is damaged: its counters and watched series are inconsistent");
   return GPUMC_OK;
 }

@@ -6,13 +6,14 @@
 static const struct gpumc_key keys[] = {
     {.name = "replicas",
      .type = GPUMC_KEY_INTEGER,
-     .default_text = "1",
+     .default_text = "8",
      .minimum = 1,
      .maximum = 2147483647,
      .unit = "replicas",
      .sweepable = true,
      .proportional = true,
-     .doc = "Independent systems side by side."},
+     .doc = "Independent systems side by side. With fewer than 8 no result is trusted, since only "
+            "systems from different starts can show that some of them missed states."},
     GPUMC_UPDATE_KEY_FOR(GPUMC_ATHERMAL,
                          "Move that makes up a sweep, one that gives all allowed states the same "
                          "weight, or moves that take turns, each for a number of sweeps."),
@@ -74,6 +75,13 @@ static cJSON *defaults_of(const struct gpumc_params *params, const struct gpumc_
   return NULL;
 }
 
+static enum gpumc_status warn(const struct gpumc_params *params, const struct gpumc_model *model,
+                              const struct gpumc_kernel_ops *kernel, const char **name,
+                              char text[GPUMC_WARNING_BYTES], struct gpumc_error *error)
+{
+  return chains_warn(read_keys, params, model, kernel, name, text, error);
+}
+
 static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
                                 const struct gpumc_device *device,
                                 const struct gpumc_spread *spread, struct gpumc_demand *demanded,
@@ -116,6 +124,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_mpmc = {
     .merger = &merger,
     .checks = checks,
     .defaults = defaults_of,
+    .warn = warn,
     .replicas = replicas_of,
     .demand = demand,
     .create = create,

@@ -281,7 +281,7 @@ load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct
   for (size_t i = 0; i < muca->tables; i++) {
     if (!fits(muca, &muca->table[i]))
       return gpumc_error_set(error, GPUMC_FAILURE,
-                             "the checkpoint's counters and rows contradict each other");
+                             "is damaged: its counters and rows are inconsistent");
     muca_weights_recount(&muca->table[i].weights);
     GPUMC_TRY(join_former_visits(muca, &muca->table[i], error));
     *finished = *finished && muca_has_ended(&muca->progress[i]);

@@ -111,16 +111,45 @@ static inline size_t muca_window_first(const struct muca_settings *settings, siz
   return settings->first + (settings->windows > 1 ? window * slack / (settings->windows - 1) : 0);
 }
 
-/* Returns the value of a level for the whole system, in the channel's unit: the middle of its
- * values. */
+/* Returns how many levels of the model's spectrum a level has: more than one in bins of them. */
+static inline double
+muca_levels_within(const struct muca_settings *settings, const struct gpumc_model *model)
+{
+  return (double)(settings->spacing / model->grid[settings->channel].spacing);
+}
+
+/* Returns the value of a level for the whole system, in the channel's unit; of a bin, the middle of
+ * its values. */
 static inline double muca_level_value(const struct muca_settings *settings,
                                       const struct gpumc_model *model, size_t level)
 {
-  const struct gpumc_grid *grid = &model->grid[settings->channel];
-  const int64_t apart = grid->levels > 0 ? grid->spacing : 1;
+  if (model->grid[settings->channel].levels > 0) {
+    const double within = muca_levels_within(settings, model);
+    return gpumc_level_value(model, settings->channel,
+                             (double)level * within + 0.5 * (within - 1.0));
+  }
   const double quanta = (double)settings->lowest + (double)level * (double)settings->spacing +
-                        0.5 * (double)(settings->spacing - apart);
+                        0.5 * (double)(settings->spacing - 1);
   return quanta * model->quantum[settings->channel];
+}
+
+/* Returns the distance of two levels; of bins, their width. */
+static inline double
+muca_level_width(const struct muca_settings *settings, const struct gpumc_model *model)
+{
+  const size_t channel = settings->channel;
+  return model->grid[channel].levels > 0
+             ? muca_levels_within(settings, model) * gpumc_level_distance(model, channel)
+             : (double)settings->spacing * model->quantum[channel];
+}
+
+/* Returns the end of a range of levels, its first one or its last one (side = -1, 1): of bins, the
+ * end of the bin. */
+static inline double muca_end_value(const struct muca_settings *settings,
+                                    const struct gpumc_model *model, size_t level, int side)
+{
+  const double beyond = settings->binned ? 0.5 * side * muca_level_width(settings, model) : 0.0;
+  return muca_level_value(settings, model, level) + beyond;
 }
 
 /* ---- weights ---- */

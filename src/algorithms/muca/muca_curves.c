@@ -35,7 +35,13 @@ enum gpumc_status muca_curves_create(struct muca *muca, struct gpumc_error *erro
                                  "averages of the samples", error));
   GPUMC_TRY(
       gpumc_allocate_array(&curves->log_dos, samples * levels, "densities of the samples", error));
-  return gpumc_allocate_array(&curves->log_dos_error, samples * levels, "densities of the samples",
+  GPUMC_TRY(gpumc_allocate_array(&curves->log_dos_error, samples * levels,
+                                 "densities of the samples", error));
+  if (!muca->settings.binned)
+    return GPUMC_OK;
+  GPUMC_TRY(
+      gpumc_allocate_array(&curves->bin_mean, samples * levels, "bins of the samples", error));
+  return gpumc_allocate_array(&curves->bin_mean_error, samples * levels, "bins of the samples",
                               error);
 }
 
@@ -48,33 +54,55 @@ void muca_curves_free(struct muca_curves *curves)
   free(curves->averages);
   free(curves->log_dos);
   free(curves->log_dos_error);
+  free(curves->bin_mean);
+  free(curves->bin_mean_error);
   free(curves->tilted);
 }
 
 /* ---- units of work ---- */
 
+/* Spreads what a sample has at the levels it visited over all levels, NAN at others. */
+static void spread(const struct muca *muca, size_t sample, const double *at_visited, double *at_all)
+{
+  const struct muca_density *density = &muca->density;
+  const struct muca_settings *settings = &muca->settings;
+  const size_t levels = settings->last + 1 - settings->first;
+  double *of_sample = at_all + sample * levels;
+  for (size_t l = 0; l < levels; l++)
+    of_sample[l] = NAN;
+  for (size_t v = 0; v < density->levels; v++)
+    of_sample[density->level[v] - settings->first] = at_visited[v];
+}
+
+static enum gpumc_status take_bins(struct muca *muca, size_t sample, struct gpumc_error *error)
+{
+  const size_t levels = muca->density.levels;
+  double *mean;
+  GPUMC_TRY(gpumc_allocate_array(&mean, 2 * levels, "bins", error));
+  const enum gpumc_status status = muca_bin_means(muca, &muca->density, mean, mean + levels, error);
+  if (status == GPUMC_OK) {
+    spread(muca, sample, mean, muca->curves.bin_mean);
+    spread(muca, sample, mean + levels, muca->curves.bin_mean_error);
+  }
+  free(mean);
+  return status;
+}
+
 /* Of a sample among many: its density of states, and joins that do not hold. */
-static void take_density(struct muca *muca, size_t sample)
+static enum gpumc_status take_density(struct muca *muca, size_t sample, struct gpumc_error *error)
 {
   const struct muca_density *density = &muca->density;
   const struct muca_settings *settings = &muca->settings;
   const struct muca_table *table = muca->table + sample * settings->windows;
-  const size_t levels = settings->last + 1 - settings->first;
   struct muca_curves *curves = &muca->curves;
   curves->tilted[sample] = 0;
   for (size_t k = 0; k + 1 < settings->windows; k++)
     curves->tilted[sample] += muca_are_joined(&table[k]) && !muca_join_holds(muca, density, k);
   if (settings->samples == 1)
-    return;
-  double *log_dos = curves->log_dos + sample * levels;
-  double *error_of = curves->log_dos_error + sample * levels;
-  for (size_t l = 0; l < levels; l++)
-    log_dos[l] = error_of[l] = NAN;
-  for (size_t v = 0; v < density->levels; v++) {
-    const size_t l = density->level[v] - settings->first;
-    log_dos[l] = density->log_dos[density->blocks * density->levels + v];
-    error_of[l] = density->error_of[v];
-  }
+    return GPUMC_OK;
+  spread(muca, sample, density->log_dos + density->blocks * density->levels, curves->log_dos);
+  spread(muca, sample, density->error_of, curves->log_dos_error);
+  return settings->binned ? take_bins(muca, sample, error) : GPUMC_OK;
 }
 
 enum gpumc_status muca_density_open(struct muca *muca, size_t sample, struct gpumc_error *error)
@@ -161,7 +189,7 @@ enum gpumc_status muca_reweight_unit(struct muca *muca, bool *finished, struct g
   const size_t first = (size_t)muca->reweighted % curves->points;
   GPUMC_TRY(muca_density_open(muca, sample, error));
   if (first == 0)
-    take_density(muca, sample);
+    GPUMC_TRY(take_density(muca, sample, error));
   const size_t count = points_of_unit(muca, curves->points - first);
   GPUMC_TRY(form_curves(muca, sample, first, count, error));
   muca->reweighted += count;
@@ -171,24 +199,28 @@ enum gpumc_status muca_reweight_unit(struct muca *muca, bool *finished, struct g
 
 /* ---- in checkpoints ---- */
 
-enum { PARTS_OF_ALL = 4, PARTS_OF_SAMPLES = 3 };
+enum { PARTS_OF_ALL = 4, PARTS_OF_SAMPLES = 3, PARTS_MOST = PARTS_OF_ALL + PARTS_OF_SAMPLES + 2 };
 
 /* What has been formed: the first rows. Returns how many parts. */
-static size_t parts_of(struct muca *muca, struct gpumc_part part[PARTS_OF_ALL + PARTS_OF_SAMPLES])
+static size_t parts_of(struct muca *muca, struct gpumc_part part[PARTS_MOST])
 {
   struct muca_curves *curves = &muca->curves;
   const size_t points = (size_t)muca->reweighted, results = curves->results;
   const size_t levels = muca->settings.last + 1 - muca->settings.first;
   const size_t samples = points / curves->points + (points % curves->points != 0);
-  const struct gpumc_part all[PARTS_OF_ALL + PARTS_OF_SAMPLES] = {
+  const struct gpumc_part all[PARTS_MOST] = {
       {"curves_fault", GPUMC_UINT8, curves->points, 1, curves->fault},
       {"curves_value", GPUMC_FLOAT64, points, results, curves->value},
       {"curves_error", GPUMC_FLOAT64, points, results, curves->error_of},
       {"curves_tilted", GPUMC_FLOAT64, samples, 1, curves->tilted},
       {"curves_averages", GPUMC_FLOAT64, points, muca_averages_width(muca), curves->averages},
       {"curves_log_dos", GPUMC_FLOAT64, samples, levels, curves->log_dos},
-      {"curves_log_dos_error", GPUMC_FLOAT64, samples, levels, curves->log_dos_error}};
-  const size_t count = muca->settings.samples > 1 ? PARTS_OF_ALL + PARTS_OF_SAMPLES : PARTS_OF_ALL;
+      {"curves_log_dos_error", GPUMC_FLOAT64, samples, levels, curves->log_dos_error},
+      {"curves_bin_mean", GPUMC_FLOAT64, samples, levels, curves->bin_mean},
+      {"curves_bin_mean_error", GPUMC_FLOAT64, samples, levels, curves->bin_mean_error}};
+  const size_t count = muca->settings.samples == 1 ? PARTS_OF_ALL
+                       : muca->settings.binned     ? PARTS_MOST
+                                                   : PARTS_OF_ALL + PARTS_OF_SAMPLES;
   for (size_t i = 0; i < count; i++)
     part[i] = all[i];
   return count;
@@ -197,7 +229,7 @@ static size_t parts_of(struct muca *muca, struct gpumc_part part[PARTS_OF_ALL + 
 enum gpumc_status muca_curves_save(struct muca *muca, struct gpumc_checkpoint_writer *writer,
                                    struct gpumc_error *error)
 {
-  struct gpumc_part part[PARTS_OF_ALL + PARTS_OF_SAMPLES];
+  struct gpumc_part part[PARTS_MOST];
   GPUMC_TRY(gpumc_checkpoint_put(writer, "muca/reweighted", GPUMC_UINT64, 1, 1, &muca->reweighted,
                                  error));
   if (muca->reweighted == 0)
@@ -219,7 +251,7 @@ static bool holds_curves(struct gpumc_checkpoint_reader *reader)
 enum gpumc_status muca_curves_load(struct muca *muca, struct gpumc_checkpoint_reader *reader,
                                    struct gpumc_error *error)
 {
-  struct gpumc_part part[PARTS_OF_ALL + PARTS_OF_SAMPLES];
+  struct gpumc_part part[PARTS_MOST];
   if (!holds_curves(reader))
     return GPUMC_OK;
   GPUMC_TRY(gpumc_checkpoint_get_rows(reader, "muca/reweighted", GPUMC_UINT64, 0, 1, 1,
@@ -228,7 +260,7 @@ enum gpumc_status muca_curves_load(struct muca *muca, struct gpumc_checkpoint_re
     return GPUMC_OK;
   GPUMC_TRY(muca_curves_create(muca, error));
   if (muca->reweighted > (uint64_t)muca->curves.points * muca->settings.samples)
-    return gpumc_error_set(error, GPUMC_FAILURE, "the checkpoint has more curves than the run");
+    return gpumc_error_set(error, GPUMC_FAILURE, "is damaged: it has more curves than the run");
   return gpumc_parts_load(part, parts_of(muca, part), NULL, reader, "muca", error);
 }
 

@@ -140,10 +140,12 @@ enum gpumc_status muca_demand(const struct gpumc_params *params, const struct gp
       gpumc_demand_bytes(tables * (double)settings.parts * window * sizeof(uint64_t) + of_walkers);
   demanded->device_bytes_by_replicas = gpumc_demand_bytes(of_walkers);
   demanded->divided_host_bytes = gpumc_demand_bytes(walkers * channels * sizeof(int64_t));
-  demanded->result_bytes = (rows + 7 * samples * levels + curves) * sizeof(double);
-  demanded->state_bytes = (sums + rows + tables * window * ((double)settings.parts + 3) +
-                           walkers / 2 + curves + samples * (points * averages + 2 * levels)) *
-                          sizeof(double);
+  const double of_levels = settings.binned ? 10 : 7, of_samples = settings.binned ? 4 : 2;
+  demanded->result_bytes = (rows + of_levels * samples * levels + curves) * sizeof(double);
+  demanded->state_bytes =
+      (sums + rows + tables * window * ((double)settings.parts + 3) + walkers / 2 + curves +
+       samples * (points * averages + of_samples * levels)) *
+      sizeof(double);
   demanded->updates = tables * estimated_updates(&settings, model);
   demanded->estimated = true;
   demanded->work.values = walkers * (double)settings.measurements;

@@ -136,6 +136,28 @@ static bool is_of_level(const struct muca *muca, const struct gpumc_mean *mean)
   return mean->index == muca->settings.channel && !muca->settings.binned;
 }
 
+/* Of the first power of the channel, whose means tell where in a bin its values are. */
+static size_t first_power(const struct muca *muca)
+{
+  return gpumc_observables_power(&muca->settings.observables, muca->settings.channel, 1);
+}
+
+enum gpumc_status muca_bin_means(const struct muca *muca, const struct muca_density *density,
+                                 double *mean, double *error_of, struct gpumc_error *error)
+{
+  const struct gpumc_model *model = muca->context.model;
+  const struct gpumc_observables *observables = &muca->settings.observables;
+  const size_t n = observables->n_means, k = first_power(muca);
+  const double whole =
+      model->quantum[muca->settings.channel] / gpumc_mean_unit(observables->mean[k], model);
+  GPUMC_TRY(muca_density_errors(density, density->average + k, n, error_of, error));
+  for (size_t v = 0; v < density->levels; v++) {
+    mean[v] = whole * density->average[(density->blocks * density->levels + v) * n + k];
+    error_of[v] *= whole;
+  }
+  return GPUMC_OK;
+}
+
 double muca_level_average(const struct muca *muca, const struct gpumc_mean *mean, size_t level)
 {
   const struct gpumc_model *model = muca->context.model;
@@ -162,8 +184,7 @@ static void set_average(const struct muca *muca, const double *sum, double sampl
   *average = samples > 0 ? sum[k] / samples * scale : (double)NAN;
   if (!muca->settings.binned)
     return;
-  const size_t first = gpumc_observables_power(observables, muca->settings.channel, 1);
-  const double x = sum[first] / samples;
+  const double x = sum[first_power(muca)] / samples;
   *slope = samples > 0
                ? (sum[observables->n_means + k] / samples - sum[k] / samples * x) * scale * quantum
                : (double)NAN;
@@ -317,7 +338,7 @@ struct gpumc_label muca_log_dos_label(const struct muca *muca)
   return (struct gpumc_label){
       "log_dos",
       muca_knows_all_states(muca)
-          ? "logarithm of the number of states"
+          ? "logarithm of the number of states" GPUMC_COUNTED
           : "logarithm of the weight of the level, normalized so that all weights add up to 1",
       "1", "ln Ω"};
 }
@@ -326,7 +347,29 @@ struct gpumc_label muca_level_label(const struct muca *muca, struct muca_level_t
 {
   const struct gpumc_label *channel =
       &muca->context.model->ops->channels[muca->settings.channel].label;
-  snprintf(texts->name, sizeof texts->name, "level_%s", channel->name);
-  snprintf(texts->long_name, sizeof texts->long_name, "%s of the whole system", channel->name);
+  const bool binned = muca->settings.binned;
+  snprintf(texts->name, sizeof texts->name, binned ? "%s_bin" : "level_%s", channel->name);
+  snprintf(texts->long_name, sizeof texts->long_name,
+           binned ? "middle of a bin of the %s of the whole system" : "%s of the whole system",
+           channel->name);
+  return (struct gpumc_label){texts->name, texts->long_name, channel->units, channel->symbol};
+}
+
+struct gpumc_label muca_bin_width_label(const struct muca *muca, struct muca_level_texts *texts)
+{
+  const struct gpumc_label *channel =
+      &muca->context.model->ops->channels[muca->settings.channel].label;
+  snprintf(texts->name, sizeof texts->name, "%s_bin_width", channel->name);
+  snprintf(texts->long_name, sizeof texts->long_name, "width of a bin of the %s", channel->name);
+  return (struct gpumc_label){texts->name, texts->long_name, channel->units, ""};
+}
+
+struct gpumc_label muca_bin_mean_label(const struct muca *muca, struct muca_level_texts *texts)
+{
+  const struct gpumc_label *channel =
+      &muca->context.model->ops->channels[muca->settings.channel].label;
+  snprintf(texts->name, sizeof texts->name, "%s_bin_mean", channel->name);
+  snprintf(texts->long_name, sizeof texts->long_name,
+           "mean %s of the states in a bin, of the whole system", channel->name);
   return (struct gpumc_label){texts->name, texts->long_name, channel->units, channel->symbol};
 }

@@ -36,13 +36,14 @@ enum muca_fault { MUCA_FAULT_NONE, MUCA_FAULT_CUT, MUCA_FAULT_BINS };
  * them are computed, NAN where there are none, and densities of states over all levels from the
  * first one to the last, NAN where a sample has none; with one sample these are NULL. */
 struct muca_curves {
-  size_t points, results;          /* 0 until they are begun */
-  double *grid;                    /* [points] */
-  uint8_t *fault;                  /* [points] why one of the samples has no averages there */
-  double *value, *error_of;        /* [samples][points][results] */
-  double *averages;                /* [samples][points][width] */
-  double *log_dos, *log_dos_error; /* [samples][levels] */
-  double *tilted;                  /* [samples] joins of windows that fail */
+  size_t points, results;            /* 0 until they are begun */
+  double *grid;                      /* [points] */
+  uint8_t *fault;                    /* [points] why one of the samples has no averages there */
+  double *value, *error_of;          /* [samples][points][results] */
+  double *averages;                  /* [samples][points][width] */
+  double *log_dos, *log_dos_error;   /* [samples][levels] */
+  double *bin_mean, *bin_mean_error; /* likewise, of the values in a bin; NULL: not binned */
+  double *tilted;                    /* [samples] joins of windows that fail */
 };
 
 /* ---- the density of states ---- */
@@ -59,11 +60,19 @@ GPUMC_MUST_CHECK enum gpumc_status muca_density_errors(const struct muca_density
                                                        double *error_of, struct gpumc_error *error);
 /* Returns a mean that follows from the value of a level of a spectrum. */
 double muca_level_average(const struct muca *muca, const struct gpumc_mean *mean, size_t level);
-/* Labels of ln Omega and of its axis, which borrows `texts`. */
+/* Computes, for levels that are bins, the mean of the values in each, mean[V] with its error, of
+ * the whole system; NAN where nothing was measured. */
+GPUMC_MUST_CHECK enum gpumc_status muca_bin_means(const struct muca *muca,
+                                                  const struct muca_density *density, double *mean,
+                                                  double *error_of, struct gpumc_error *error);
+/* Labels of ln Omega and of its axis, and for bins of their width and the mean of their values; the
+ * last three borrow `texts`. */
 struct muca_level_texts {
   char name[64], long_name[96];
 };
 struct gpumc_label muca_level_label(const struct muca *muca, struct muca_level_texts *texts);
+struct gpumc_label muca_bin_width_label(const struct muca *muca, struct muca_level_texts *texts);
+struct gpumc_label muca_bin_mean_label(const struct muca *muca, struct muca_level_texts *texts);
 struct gpumc_label muca_log_dos_label(const struct muca *muca);
 /* Returns the tilt of join k and its error. */
 double muca_density_tilt(const struct muca *muca, const struct muca_density *density, size_t k,

@@ -1,4 +1,5 @@
 /* Multicanonical sampling: keys and their checks. */
+#include <math.h>
 #include <string.h>
 
 #include "algorithms/muca/muca.h"
@@ -205,10 +206,11 @@ const struct gpumc_key muca_keys[] = {
      .minimum_exclusive = true,
      .maximum = 1e12,
      .sweepable = true,
-     .doc = "Width of a level, for the whole system, where values are continuous, or to combine "
-            "levels of a discrete spectrum. By default, continuous values have the width over "
-            "which weights at the far end of the grid change by a factor of e, or a 64th of all "
-            "values if that is less."},
+     .doc = "Width of a bin, for the whole system, where values are continuous, or to combine "
+            "levels of a discrete spectrum; then a multiple of their spacing. By default every "
+            "discrete level stands alone, and bins of continuous values have the width over which "
+            "weights at the far end of the grid change by a factor of e, or a 64th of all values "
+            "if that is less."},
     GPUMC_REQUESTS_KEY,
     {.name = "iteration",
      .type = GPUMC_KEY_MAPPING,
@@ -289,6 +291,13 @@ static void check_windows(const struct gpumc_params *params, const struct muca_s
                          COMMON_LEAST);
 }
 
+/* Returns whether a bin, as it was written, is a whole number of distances of levels. */
+static bool is_multiple(double bin, double distance)
+{
+  const double levels = bin / distance;
+  return levels > 0.5 && fabs(levels - rint(levels)) <= 1e-9 * levels;
+}
+
 static void check_levels(const struct gpumc_params *params, const struct gpumc_subject *subject,
                          struct gpumc_report *report)
 {
@@ -297,12 +306,19 @@ static void check_levels(const struct gpumc_params *params, const struct gpumc_s
   muca_settings_read(params, model, &settings);
   const char *name = model->ops->channels[settings.channel].label.name;
   const struct gpumc_grid *grid = &model->grid[settings.channel];
-  const double quantum = model->quantum[settings.channel];
-  if (grid->levels > 0 && settings.spacing % grid->spacing != 0)
+  if (grid->levels == 1)
+    gpumc_params_mistake(params, report, "name",
+                         "muca cannot be used here: without couplings and fields every state has "
+                         "the same %s, %g",
+                         name, gpumc_level_value(model, settings.channel, 0));
+  else if (grid->levels > 0 && gpumc_params_has(params, "bin") &&
+           !is_multiple(gpumc_params_real(params, "bin"),
+                        gpumc_level_distance(model, settings.channel)))
     gpumc_params_mistake(params, report, "bin",
                          "bin = %g is not a multiple of %g, the distance between levels of the %s: "
                          "bins would hold different numbers of levels",
-                         gpumc_params_real(params, "bin"), (double)grid->spacing * quantum, name);
+                         gpumc_params_real(params, "bin"),
+                         gpumc_level_distance(model, settings.channel), name);
   else if (settings.levels > MUCA_LEVELS_MAXIMUM)
     gpumc_params_mistake(params, report, "bin",
                          "%zu levels exceed the limit of %d: use a wider algorithm.bin",

@@ -59,17 +59,20 @@ read_with_errors(const struct part *part, const char *name, struct gpumc_error *
   return read_levels(part, error_name, part->errors, error);
 }
 
+/* Values this share of the distance of two levels apart are equal. */
+static const double same_level = 1e-6;
+
 /* Identifies the levels by their values. */
 static enum gpumc_status place_levels(struct part *part, struct gpumc_error *error)
 {
   const struct muca_settings *settings = &part->muca->settings;
   const struct gpumc_model *model = part->muca->context.model;
   const double first = muca_level_value(settings, model, settings->first);
-  const double spacing = muca_level_value(settings, model, settings->first + 1) - first;
+  const double spacing = muca_level_width(settings, model);
   const double most = (double)(settings->last - settings->first);
   for (size_t v = 0; v < part->levels; v++) {
-    const double place = round((part->values[v] - first) / spacing);
-    if (!(place >= 0 && place <= most))
+    const double at = (part->values[v] - first) / spacing, place = round(at);
+    if (!(place >= 0 && place <= most && fabs(at - place) <= same_level))
       return gpumc_error_set(
           error, GPUMC_INVALID,
           "%s has the level %g, which its configuration does not have: leave it out",
@@ -323,8 +326,9 @@ check(const struct muca *muca, const struct gpumc_sources *sources, struct gpumc
   if (named && !muca->settings.binned)
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_INVALID,
-                         "%s cannot be merged: its levels are bins of values, whose averages "
-                         "results do not contain; merge by hand from /summary/log_dos",
+                         "%s cannot be merged: it has bins in place of levels, and results do not "
+                         "say how other quantities vary within a bin; merge by hand from "
+                         "/summary/log_dos",
                          sources->of[0].path);
 }
 

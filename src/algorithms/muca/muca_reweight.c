@@ -131,17 +131,30 @@ average_row(const struct point *point, size_t b, const double *weight, double la
   mean[n] = largest + gpumc_log(sum);
 }
 
-/* Levels without states that may lie between an end of the range and the next one with states. */
+/* Levels without states that may lie between an end of the range and the next one with states, at
+ * least. */
 enum { END_GAP = 2 };
+
+/* Returns as many as the model says that there may be. */
+static size_t end_gap(const struct muca *muca)
+{
+  const struct gpumc_model *model = muca->context.model;
+  const size_t channel = muca->settings.channel;
+  if (model->grid[channel].levels == 0)
+    return END_GAP;
+  const double within = muca_levels_within(&muca->settings, model);
+  const double gap = ceil((double)model->level[channel].gap / within);
+  return gap > END_GAP ? (size_t)gap : END_GAP;
+}
 
 /* Returns whether states beyond the level were cut off: if the system's own end is in the range,
  * levels end before it does. */
 static bool is_cut(const struct point *point, size_t level)
 {
   const struct muca_density *density = point->density;
-  const size_t levels = point->muca->settings.levels;
-  const bool below = density->first > 0 && level <= density->first + END_GAP;
-  const bool above = density->last + 1 < levels && level + END_GAP >= density->last;
+  const size_t levels = point->muca->settings.levels, gap = end_gap(point->muca);
+  const bool below = density->first > 0 && level <= density->first + gap;
+  const bool above = density->last + 1 < levels && level + gap >= density->last;
   return below || above;
 }
 
@@ -236,8 +249,9 @@ static bool is_known(const void *state, size_t result)
 struct gpumc_label muca_result_label(const struct muca *muca, size_t result)
 {
   static const struct gpumc_label labels[POTENTIALS] = {
-      [FREE_ENERGY] = {"beta_free_energy", "free energy per site times beta, -ln(Z)/N", "1", "β f"},
-      [ENTROPY] = {"entropy", "entropy per site", "k_B", "s"}};
+      [FREE_ENERGY] = {"beta_free_energy",
+                       "free energy per site times beta, -ln(Z)/N" GPUMC_COUNTED, "1", "β f"},
+      [ENTROPY] = {"entropy", "entropy per site" GPUMC_COUNTED, "k_B", "s"}};
   const size_t n = muca->settings.observables.n_quantities;
   return result < n ? gpumc_quantity_label(&muca->settings.observables, result)
                     : labels[result - n];

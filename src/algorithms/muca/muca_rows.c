@@ -26,22 +26,32 @@ enum {
 
 enum { PIECE_UPDATES, PIECE_LOWEST, PIECE_HIGHEST, PIECE_LEVELS, PIECE_FACTOR, PIECE_COLUMNS };
 
+/* Labels of the ends of what has been seen: values of levels, or the middles of bins. */
+static struct gpumc_label seen_label(const struct muca *muca, bool highest)
+{
+  const struct gpumc_label *channel =
+      &muca->context.model->ops->channels[muca->settings.channel].label;
+  const bool binned = muca->settings.binned;
+  return (struct gpumc_label){highest ? "highest" : "lowest",
+                              binned && highest
+                                  ? "middle of the highest bin seen so far, of the whole system"
+                              : binned ? "middle of the lowest bin seen so far, of the whole system"
+                              : highest ? "highest value seen so far, of the whole system"
+                                        : "lowest value seen so far, of the whole system",
+                              channel->units, channel->symbol};
+}
+
 static enum gpumc_status
 declare_iterations(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
 {
   char group[GROUP_BYTES];
   const struct gpumc_model *model = muca->context.model;
-  const struct gpumc_label *channel = &model->ops->channels[muca->settings.channel].label;
   struct gpumc_column columns[COLUMNS] = {
       [ITERATION] = {.label = {"iteration", "iterations of the weights, from 0", "1", "n"},
                      .width = 1,
                      .integer = true},
-      [LOWEST] = {.label = {"lowest", "lowest value seen so far, of the whole system",
-                            channel->units, channel->symbol},
-                  .width = 1},
-      [HIGHEST] = {.label = {"highest", "highest value seen so far, of the whole system",
-                             channel->units, channel->symbol},
-                   .width = 1},
+      [LOWEST] = {.label = seen_label(muca, false), .width = 1},
+      [HIGHEST] = {.label = seen_label(muca, true), .width = 1},
       [LEVELS] = {.label = {"levels", "levels seen so far", "1", "w"}, .width = 1, .integer = true},
       [DIVERGENCE] = {.label = {"kullback_leibler",
                                 "divergence of the histogram from the uniform one (eq. 6)", "1",
@@ -76,17 +86,12 @@ declare_start(struct muca *muca, struct muca_table *table, struct gpumc_error *e
 {
   char group[GROUP_BYTES];
   const struct gpumc_model *model = muca->context.model;
-  const struct gpumc_label *channel = &model->ops->channels[muca->settings.channel].label;
   struct gpumc_column columns[PIECE_COLUMNS] = {
       [PIECE_UPDATES] = {.label = {"updates", "updates of each walker so far", "updates", ""},
                          .width = 1,
                          .integer = true},
-      [PIECE_LOWEST] = {.label = {"lowest", "lowest value seen so far, of the whole system",
-                                  channel->units, channel->symbol},
-                        .width = 1},
-      [PIECE_HIGHEST] = {.label = {"highest", "highest value seen so far, of the whole system",
-                                   channel->units, channel->symbol},
-                         .width = 1},
+      [PIECE_LOWEST] = {.label = seen_label(muca, false), .width = 1},
+      [PIECE_HIGHEST] = {.label = seen_label(muca, true), .width = 1},
       [PIECE_LEVELS] = {.label = {"levels", "levels seen so far", "1", "w"},
                         .width = 1,
                         .integer = true},

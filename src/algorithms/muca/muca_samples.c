@@ -16,6 +16,31 @@ static struct gpumc_curve_place place_of(const struct muca *muca, const char *ax
                                     .count = {muca->settings.samples, count}};
 }
 
+/* Of all samples: the width of the bins, and the mean of the values that each sample has in
+ * each. */
+static enum gpumc_status
+write_bins(const struct muca *muca, const char *axis, struct gpumc_error *error)
+{
+  struct muca_level_texts texts;
+  const size_t levels = muca->settings.last + 1 - muca->settings.first;
+  const struct gpumc_curve_place place = place_of(muca, axis, levels);
+  struct gpumc_curve_place of_all = place;
+  struct gpumc_label label = muca_bin_width_label(muca, &texts);
+  double *width;
+  of_all.axis[0] = axis;
+  of_all.count[0] = levels;
+  of_all.count[1] = 0;
+  GPUMC_TRY(gpumc_allocate_array(&width, levels, "bins", error));
+  for (size_t l = 0; l < levels; l++)
+    width[l] = muca_level_width(&muca->settings, muca->context.model);
+  const enum gpumc_status status = gpumc_curve_write(&of_all, &label, false, width, error);
+  free(width);
+  GPUMC_TRY(status);
+  label = muca_bin_mean_label(muca, &texts);
+  return gpumc_curve_write_with_error(&place, &label, muca->curves.bin_mean,
+                                      muca->curves.bin_mean_error, error);
+}
+
 static enum gpumc_status write_densities(const struct muca *muca, struct gpumc_error *error)
 {
   struct muca_level_texts texts;
@@ -32,8 +57,9 @@ static enum gpumc_status write_densities(const struct muca *muca, struct gpumc_e
   const enum gpumc_status status = gpumc_curve_write_axis(&place, 1, &axis, false, value, error);
   free(value);
   GPUMC_TRY(status);
-  return gpumc_curve_write_with_error(&place, &log_dos, muca->curves.log_dos,
-                                      muca->curves.log_dos_error, error);
+  GPUMC_TRY(gpumc_curve_write_with_error(&place, &log_dos, muca->curves.log_dos,
+                                         muca->curves.log_dos_error, error));
+  return muca->settings.binned ? write_bins(muca, path, error) : GPUMC_OK;
 }
 
 /* Round trips are those of the slowest window of a sample. */

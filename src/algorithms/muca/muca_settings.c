@@ -43,11 +43,15 @@ static void read_levels(const struct gpumc_params *params, const struct gpumc_mo
                         struct muca_settings *settings)
 {
   const bool given = gpumc_params_has(params, "bin");
+  const struct gpumc_grid *grid = &model->grid[settings->channel];
   int64_t width = 0;
-  if (given || model->grid[settings->channel].levels == 0) {
+  if (given || grid->levels == 0) {
     const double bin =
         given ? gpumc_params_real(params, "bin") : default_bin(params, model, settings);
-    width = (int64_t)fmin(fmax(rint(bin / model->quantum[settings->channel]), 1), 0x1p62);
+    const double least = grid->levels > 0 ? gpumc_level_distance(model, settings->channel)
+                                          : model->quantum[settings->channel];
+    const double quanta = grid->levels > 0 ? (double)grid->spacing : 1.0;
+    width = (int64_t)fmin(fmax(rint(bin / least), 1) * quanta, 0x1p62);
   }
   const struct gpumc_grid levels = gpumc_model_bins(model, settings->channel, width);
   settings->lowest = levels.lowest;

@@ -5,7 +5,6 @@
  *     -32  0.693147
  *     -24  3.465736
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +12,8 @@
 
 #include "algorithms/muca/muca.h"
 #include "core/base/checksum.h"
-#include "core/base/files.h"
 #include "core/base/memory.h"
+#include "core/base/text_file.h"
 #include "core/storage/result_info.h"
 
 enum { LINES_MOST = 1 << 22, LINE_SHOWN = 40 };
@@ -51,54 +50,56 @@ add(struct table *table, double value, double log_dos, struct gpumc_error *error
 
 /* ---- text ---- */
 
-/* Replaces anything but printable ASCII by '?'. */
-static const char *shown(const char *line, char text[static LINE_SHOWN + 1])
+/* Appends a word to those of its line that a message shows. */
+static void show_word(struct gpumc_text *shown, const char *word)
 {
-  size_t n = 0;
-  for (; n < LINE_SHOWN && line[n] != '\0' && line[n] != '\n' && line[n] != '\r'; n++)
-    text[n] = line[n] >= ' ' && line[n] < 0x7f ? line[n] : '?';
-  text[n] = '\0';
-  return text;
+  if (shown->length < LINE_SHOWN)
+    gpumc_text_append(shown, "%s%s", shown->length > 0 ? " " : "", word);
 }
 
-static enum gpumc_status
-read_line(struct table *table, char *line, size_t number, struct gpumc_error *error)
+/* Reads the line that begins with `word`, and then the first word of the next line. */
+static enum gpumc_status read_line(struct table *table, struct gpumc_text_file *file,
+                                   char word[static GPUMC_WORD_BYTES], struct gpumc_error *error)
 {
-  char text[LINE_SHOWN + 1], *end, *rest;
-  line[strcspn(line, "#")] = '\0';
-  if (line[strspn(line, " \t\r\n")] == '\0')
-    return GPUMC_OK;
-  const double value = strtod(line, &end), log_dos = strtod(end, &rest);
-  const bool two = end != line && rest != end && rest[strspn(rest, " \t\r\n")] == '\0';
-  if (!two || !isfinite(value) || !isfinite(log_dos))
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s:%zu: expected two numbers, the value of a level and ln Omega, found "
-                           "'%s'",
-                           table->path, number, shown(line, text));
-  if (table->count == LINES_MOST)
-    return gpumc_error_set(error, GPUMC_INVALID, "%s: more than %d levels", table->path,
-                           LINES_MOST);
-  return add(table, value, log_dos, error);
-}
-
-static enum gpumc_status read_text(struct table *table, FILE *stream, struct gpumc_error *error)
-{
-  char *line = NULL;
-  size_t capacity = 0, number = 0;
-  ssize_t length;
+  const size_t line = file->line;
+  double number[2] = {0.0, 0.0};
+  struct gpumc_text shown = {0};
+  char found[GPUMC_QUOTED_BYTES];
+  size_t words = 0;
+  bool good = true;
   enum gpumc_status status = GPUMC_OK;
-  while (status == GPUMC_OK && (length = getline(&line, &capacity, stream)) >= 0) {
-    number++;
-    if (strlen(line) != (size_t)length)
-      status = gpumc_error_set(error, GPUMC_INVALID, "%s:%zu: a zero byte: this is not a text file",
-                               table->path, number);
-    else
-      status = read_line(table, line, number, error);
+  while (status == GPUMC_OK && word[0] != '\0' && file->line == line) {
+    good =
+        good && words < 2 && gpumc_word_is_number(word, &number[words]) && isfinite(number[words]);
+    words++;
+    show_word(&shown, word);
+    status = gpumc_text_file_word(file, word, error);
   }
-  if (status == GPUMC_OK && !feof(stream))
-    status = gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s; %s", table->path,
-                             strerror(errno), remedy);
-  free(line);
+  if (status == GPUMC_OK && !(good && words == 2))
+    status =
+        gpumc_error_set(error, GPUMC_INVALID,
+                        "%s:%zu: expected two numbers, the value of a level and ln Omega, "
+                        "found %s",
+                        table->path, line, gpumc_word_quoted(gpumc_text_string(&shown), found));
+  else if (status == GPUMC_OK && table->count == LINES_MOST)
+    status =
+        gpumc_error_set(error, GPUMC_INVALID, "%s: more than %d levels", table->path, LINES_MOST);
+  else if (status == GPUMC_OK)
+    status = add(table, number[0], number[1], error);
+  gpumc_text_free(&shown);
+  return status;
+}
+
+static enum gpumc_status read_text(struct table *table, struct gpumc_error *error)
+{
+  struct gpumc_text_file file = {0};
+  char word[GPUMC_WORD_BYTES] = "";
+  enum gpumc_status status = gpumc_text_file_open(table->path, &file, error);
+  if (status == GPUMC_OK)
+    status = gpumc_text_file_word(&file, word, error);
+  while (status == GPUMC_OK && word[0] != '\0')
+    status = read_line(table, &file, word, error);
+  gpumc_text_file_close(&file);
   return status;
 }
 
@@ -112,29 +113,54 @@ static const struct gpumc_result_dataset *find(const struct gpumc_result *result
   return NULL;
 }
 
-/* Returns the name of the channel whose levels the result has, or NULL. */
-static const char *channel_of(const struct gpumc_result *result)
+/* Levels of a channel are over its values, bins over their middles. */
+static const char level_prefix[] = "level_", bin_suffix[] = "_bin";
+enum { CHANNEL_BYTES = 64 };
+
+/* Writes the name of the channel whose levels or bins the result has; returns false if there are
+ * none. */
+static bool find_channel(const struct gpumc_result *result, char channel[static CHANNEL_BYTES])
 {
-  static const char prefix[] = "level_";
-  for (size_t i = 0; i < result->n_datasets; i++)
-    if (strncmp(result->datasets[i].name, prefix, sizeof prefix - 1) == 0)
-      return result->datasets[i].name + sizeof prefix - 1;
-  return NULL;
+  for (size_t i = 0; i < result->n_datasets; i++) {
+    const char *name = result->datasets[i].name;
+    const size_t length = strlen(name), suffix = sizeof bin_suffix - 1;
+    const bool levels = strncmp(name, level_prefix, sizeof level_prefix - 1) == 0;
+    if (levels)
+      snprintf(channel, CHANNEL_BYTES, "%s", name + sizeof level_prefix - 1);
+    else if (length > suffix && strcmp(name + length - suffix, bin_suffix) == 0)
+      snprintf(channel, CHANNEL_BYTES, "%.*s", (int)(length - suffix), name);
+    else
+      continue;
+    return true;
+  }
+  return false;
+}
+
+/* Returns the value at which bin v has its ln Omega: the mean of its values, or its middle if none
+ * was measured. */
+static double value_of_bin(const struct gpumc_result_dataset *middle,
+                           const struct gpumc_result_dataset *mean, size_t v)
+{
+  const bool known = mean != NULL && v < mean->shape[0] && isfinite(mean->values[v]);
+  return known ? mean->values[v] : middle->values[v];
 }
 
 static enum gpumc_status take_result(struct table *table, const struct gpumc_result *result,
                                      const char *channel, struct gpumc_error *error)
 {
-  char name[64];
-  snprintf(name, sizeof name, "level_%s", channel);
+  char name[96], other[CHANNEL_BYTES];
+  snprintf(name, sizeof name, "%s%s", level_prefix, channel);
   const struct gpumc_result_dataset *level = find(result, name), *log_dos = find(result, "log_dos");
-  const char *other = channel_of(result);
+  snprintf(name, sizeof name, "%s%s", channel, bin_suffix);
+  level = level != NULL ? level : find(result, name);
+  snprintf(name, sizeof name, "%s%s_mean", channel, bin_suffix);
+  const struct gpumc_result_dataset *mean = find(result, name);
   if (!result->complete)
     return gpumc_error_set(error, GPUMC_INVALID,
                            "%s is the working file of a run that has not finished: finish that run "
                            "and give its result",
                            table->path);
-  if (log_dos == NULL || other == NULL)
+  if (log_dos == NULL || !find_channel(result, other))
     return gpumc_error_set(
         error, GPUMC_INVALID,
         "%s has no density of states, so it is not a result of muca for one sample; %s",
@@ -146,7 +172,7 @@ static enum gpumc_status take_result(struct table *table, const struct gpumc_res
                            table->path, other, channel);
   for (size_t v = 0; v < level->shape[0]; v++)
     if (isfinite(level->values[v]) && isfinite(log_dos->values[v]))
-      GPUMC_TRY(add(table, level->values[v], log_dos->values[v], error));
+      GPUMC_TRY(add(table, value_of_bin(level, mean, v), log_dos->values[v], error));
   return GPUMC_OK;
 }
 
@@ -199,22 +225,14 @@ static enum gpumc_status put_in_order(struct table *table, struct gpumc_error *e
 static enum gpumc_status
 read_table(struct table *table, const char *channel, struct gpumc_error *error)
 {
-  static const char signature[8] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
-  char begin[sizeof signature] = "";
-  const char *reason;
-  FILE *stream = gpumc_regular_stream(table->path, &reason);
-  if (stream == NULL)
-    return gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s; %s", table->path, reason,
-                           remedy);
-  const bool is_hdf5 =
-      fread(begin, sizeof begin, 1, stream) == 1 && memcmp(begin, signature, sizeof begin) == 0;
-  enum gpumc_status status = GPUMC_OK;
-  rewind(stream);
-  if (!is_hdf5)
-    status = read_text(table, stream, error);
-  fclose(stream);
-  if (status == GPUMC_OK && is_hdf5)
-    status = read_result(table, channel, error);
+  struct gpumc_error reason = {0};
+  bool is_hdf5 = false;
+  enum gpumc_status status = gpumc_file_is_hdf5(table->path, &is_hdf5, &reason);
+  if (status != GPUMC_OK)
+    status = gpumc_error_set(error, GPUMC_INVALID, "%s; %s", gpumc_error_text(&reason), remedy);
+  else
+    status = is_hdf5 ? read_result(table, channel, error) : read_text(table, error);
+  gpumc_error_free(&reason);
   return status == GPUMC_OK ? put_in_order(table, error) : status;
 }
 
@@ -238,8 +256,7 @@ static enum gpumc_status place(const struct table *table, const struct muca_sett
                                const struct gpumc_model *model, int64_t *log_weight,
                                struct gpumc_error *error)
 {
-  const double tolerance =
-      same_level * (double)settings->spacing * model->quantum[settings->channel];
+  const double tolerance = same_level * muca_level_width(settings, model);
   const double from = table->entry[0].value, to = table->entry[table->count - 1].value;
   size_t at = 0, common = 0;
   for (size_t l = settings->first; l <= settings->last; l++) {

@@ -69,6 +69,30 @@ static enum gpumc_status write_weights(const struct muca *muca, const struct muc
   return status;
 }
 
+/* Writes what bins are: their width, and the mean of the values in each. */
+static enum gpumc_status write_bins(const struct muca *muca, const struct muca_density *density,
+                                    const struct gpumc_curve_place *place,
+                                    struct gpumc_error *error)
+{
+  struct muca_level_texts texts;
+  const size_t levels = density->levels;
+  struct gpumc_label label = muca_bin_width_label(muca, &texts);
+  double *curve;
+  if (!muca->settings.binned)
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_allocate_array(&curve, 2 * levels, "a curve", error));
+  for (size_t v = 0; v < levels; v++)
+    curve[v] = muca_level_width(&muca->settings, muca->context.model);
+  enum gpumc_status status = gpumc_curve_write(place, &label, false, curve, error);
+  if (status == GPUMC_OK)
+    status = muca_bin_means(muca, density, curve, curve + levels, error);
+  label = muca_bin_mean_label(muca, &texts);
+  if (status == GPUMC_OK)
+    status = gpumc_curve_write_with_error(place, &label, curve, curve + levels, error);
+  free(curve);
+  return status;
+}
+
 static enum gpumc_status write_density(const struct muca *muca, const struct muca_density *density,
                                        struct gpumc_error *error)
 {
@@ -85,6 +109,7 @@ static enum gpumc_status write_density(const struct muca *muca, const struct muc
   GPUMC_TRY(gpumc_curve_write_with_error(&place, &log_dos, density->log_dos + all,
                                          density->error_of, error));
   GPUMC_TRY(gpumc_curve_write(&place, &visits, true, density->visits, error));
+  GPUMC_TRY(write_bins(muca, density, &place, error));
   GPUMC_TRY(write_weights(muca, density, &place, error));
   return write_levels(muca, density, path, error);
 }

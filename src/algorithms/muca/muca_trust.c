@@ -60,8 +60,8 @@ static void fill_window(const struct muca *muca, const struct muca_density *dens
   const struct muca_settings *settings = &muca->settings;
   const struct gpumc_model *model = muca->context.model;
   const struct muca_table *table = &muca->table[k];
-  column[FROM][k] = muca_level_value(settings, model, table->first);
-  column[TO][k] = muca_level_value(settings, model, table->first + settings->window - 1);
+  column[FROM][k] = muca_end_value(settings, model, table->first, -1);
+  column[TO][k] = muca_end_value(settings, model, table->first + settings->window - 1, 1);
   column[ITERATIONS][k] = (double)table->progress->iteration;
   column[CONVERGED][k] = (double)table->progress->converged;
   column[EMPTY][k] = muca_is_closed(table) && !muca_is_missing(muca, table);
@@ -292,14 +292,33 @@ write_joins(const struct muca *muca, double tilted, struct gpumc_error *error)
   return write_warning(muca, "windows_warning", text, error);
 }
 
-static enum gpumc_status write_few(const struct muca *muca, bool few, struct gpumc_error *error)
+/* Whether samples are enough for errors of averages over them, at the points of the grid. */
+static struct gpumc_few_samples look_at_samples(const struct muca *muca)
 {
-  char text[160];
-  if (!few)
+  const struct muca_curves *curves = &muca->curves;
+  const size_t samples = muca->settings.samples, width = muca_averages_width(muca);
+  struct gpumc_few_samples few = {0};
+  for (size_t p = 0; p < curves->points && samples > 1; p++)
+    gpumc_few_samples_look(&few, muca->context.model, &muca->settings.observables,
+                           curves->averages + p * width, samples, curves->points * width,
+                           curves->grid[p]);
+  return few;
+}
+
+static enum gpumc_status
+write_few(const struct muca *muca, const struct gpumc_few_samples *few, struct gpumc_error *error)
+{
+  const char *control = gpumc_moved_label(muca->context.model, &muca->settings.moved).name;
+  const size_t samples = muca->settings.samples;
+  char text[GPUMC_FEW_SAMPLES_BYTES];
+  if (samples > 1 && samples < SAMPLES_LEAST)
+    snprintf(text, sizeof text,
+             "errors from the scatter of %zu samples are rough; use at least %d samples", samples,
+             SAMPLES_LEAST);
+  else if (few->count > 0)
+    gpumc_few_samples_explain(few, control, text);
+  else
     return GPUMC_OK;
-  snprintf(text, sizeof text,
-           "errors from the scatter of %zu samples are rough; use at least %d samples",
-           muca->settings.samples, SAMPLES_LEAST);
   return write_warning(muca, "samples_warning", text, error);
 }
 
@@ -307,14 +326,15 @@ enum gpumc_status muca_trust_write(const struct muca *muca, struct gpumc_error *
 {
   struct gpumc_recorder *recorder = muca->context.recorder;
   const size_t samples = muca->settings.samples;
-  const bool few = samples > 1 && samples < SAMPLES_LEAST;
+  const struct gpumc_few_samples few = look_at_samples(muca);
+  const bool enough = samples == 1 || (samples >= SAMPLES_LEAST && few.count == 0);
   struct verdict verdict;
   double tilted = 0;
   for (size_t i = 0; i < samples; i++)
     tilted += muca->curves.tilted[i];
   judge(muca, &verdict);
   const bool converged = verdict.unconverged == 0 && verdict.missing == 0;
-  const bool trusted = converged && verdict.resting == 0 && tilted == 0 && !few;
+  const bool trusted = converged && verdict.resting == 0 && tilted == 0 && enough;
   GPUMC_TRY(write_faults(muca, &muca->curves, error));
   GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "converged", converged, error));
   GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "iterations", (int64_t)verdict.iterations,
@@ -331,5 +351,5 @@ enum gpumc_status muca_trust_write(const struct muca *muca, struct gpumc_error *
   GPUMC_TRY(write_convergence(muca, &verdict, error));
   GPUMC_TRY(write_travels(muca, &verdict, error));
   GPUMC_TRY(write_joins(muca, tilted, error));
-  return write_few(muca, few, error);
+  return write_few(muca, &few, error);
 }

@@ -400,6 +400,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pa = {
     .merger = &pa_merger,
     .checks = pa_checks,
     .defaults = pa_defaults,
+    .warn = pa_warn,
     .replicas = pa_replicas,
     .demand = pa_demand,
     .create = create,

@@ -309,7 +309,7 @@ static bool rows_fit(const struct pa *pa, const int64_t counters[N_COUNTERS])
 static enum gpumc_status refuse(struct gpumc_error *error)
 {
   return gpumc_error_set(error, GPUMC_FAILURE,
-                         "the checkpoint's counters, rows and families contradict each other");
+                         "is damaged: its counters, rows and families are inconsistent");
 }
 
 /* A checkpoint of another number of processes may have other batches: one in progress is the

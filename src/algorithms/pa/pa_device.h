@@ -298,8 +298,7 @@ pa_bin_of(const struct pa_survey_work *work, size_t run, uint32_t family, int64_
 {
   const size_t blocks = work->population.blocks;
   const size_t level = (size_t)((value - work->lowest) / work->spacing);
-  assert(value >= work->lowest && level < work->levels &&
-         (value - work->lowest) % work->spacing == 0);
+  assert(value >= work->lowest && level < work->levels);
   return (run % work->strata * blocks + family % (uint32_t)blocks) * work->levels + level;
 }
 

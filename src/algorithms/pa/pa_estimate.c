@@ -278,7 +278,6 @@ static enum gpumc_status make_density(const struct pa *pa, const struct pa_curve
 {
   const struct gpumc_model *model = pa->context.model;
   const struct gpumc_grid *grid = pa_spectrum(model);
-  const double quantum = model->quantum[model->ops->tracked];
   struct gpumc_device *device = pa->context.device;
   size_t blocks = pa->settings.strata * pa->settings.blocks;
   size_t temperatures = pa->schedule.count;
@@ -298,8 +297,8 @@ static enum gpumc_status make_density(const struct pa *pa, const struct pa_curve
       .levels = grid->levels,
       .blocks = blocks,
       .strata = pa->settings.strata,
-      .lowest = (double)grid->lowest * quantum,
-      .spacing = (double)grid->spacing * quantum,
+      .lowest = gpumc_level_value(model, model->ops->tracked, 0),
+      .spacing = gpumc_level_distance(model, model->ops->tracked),
       .beta = pa->schedule.value,
       .samples = samples,
       .log_partition = curves->log_partition,

@@ -1,5 +1,6 @@
 /* Population annealing: its keys, their checks, and the steps they fix. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -368,7 +369,7 @@ static void check_spectrum(const struct gpumc_params *params, const struct gpumc
     gpumc_params_mistake(params, report, "reweight",
                          "reweight needs a model with a discrete spectrum; %s with these "
                          "parameters has none: remove the block, or what makes the spectrum "
-                         "continuous (a field, say)",
+                         "continuous (Gaussian couplings, or a field with many digits, say)",
                          ops->name);
   else if (moved.conjugate != ops->tracked)
     gpumc_params_mistake(
@@ -388,6 +389,34 @@ const struct gpumc_check pa_checks[] = {
     {.reads = "control reweight", .needs = GPUMC_NEEDS_INSTANCE, .run = check_spectrum},
     {.run = NULL},
 };
+
+/* At beta = 0, where random states are in equilibrium, populations need no proof. */
+enum gpumc_status pa_warn(const struct gpumc_params *params, const struct gpumc_model *model,
+                          const struct gpumc_kernel_ops *kernel, const char **name,
+                          char text[GPUMC_WARNING_BYTES], struct gpumc_error *error)
+{
+  const struct gpumc_update update = gpumc_update_of(params);
+  struct gpumc_moved moved = {0};
+  struct pa_schedule schedule;
+  *name = "start_warning";
+  text[0] = '\0';
+  gpumc_moved_read(params, model, &moved);
+  if (moved.beta)
+    return GPUMC_OK;
+  const enum gpumc_status status = pa_schedule_make(params, &schedule, error);
+  const double first = status == GPUMC_OK ? schedule.value[0] : (double)NAN;
+  free(schedule.value);
+  GPUMC_TRY(status);
+  const struct gpumc_controls controls = gpumc_controls_at(moved.fixed, moved.control, first);
+  if (!gpumc_update_mixes(&update, kernel, model, controls.value))
+    snprintf(text, GPUMC_WARNING_BYTES,
+             "the population begins at %s = %g, where moves are not proven to reach all states: "
+             "replicas may stay in those that their starts lead to, and nothing would show it, so "
+             "the result is not trusted; begin at a hotter or more dilute value, or use another "
+             "algorithm.update, pt, or canonical with algorithm.replicas: %d",
+             gpumc_moved_label(model, &moved).name, first, GPUMC_CHAINS_FOR_TRUST);
+  return GPUMC_OK;
+}
 
 /* A list of temperatures includes the last one. */
 cJSON *pa_defaults(const struct gpumc_params *params, const struct gpumc_model *model)

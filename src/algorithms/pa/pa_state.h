@@ -58,7 +58,7 @@ enum pa_block_column { PA_BLOCK_POPULATION, PA_BLOCK_WEIGHT, PA_BLOCK_MEANS };
   {                                                                                                \
     "beta_free_energy",                                                                            \
         "free energy over kT per site or particle, -ln(Z)/N, Z the sum of the weights of all "     \
-        "states",                                                                                  \
+        "states" GPUMC_COUNTED,                                                                    \
         "1", "βF/N"                                                                               \
   }
 #define PA_LABEL_BETA_FREE_ENERGY_DIFFERENCE                                                       \
@@ -70,7 +70,7 @@ enum pa_block_column { PA_BLOCK_POPULATION, PA_BLOCK_WEIGHT, PA_BLOCK_MEANS };
   }
 #define PA_LABEL_ENTROPY                                                                           \
   {                                                                                                \
-    "entropy", "entropy per site", "k_B", "S/N"                                                    \
+    "entropy", "entropy per site" GPUMC_COUNTED, "k_B", "S/N"                                      \
   }
 
 /* Settings from the configuration. */
@@ -188,6 +188,11 @@ static inline size_t pa_block_width(const struct pa_settings *settings)
 
 extern const struct gpumc_key pa_keys[];
 extern const struct gpumc_check pa_checks[];
+/* gpumc_algorithm_ops.warn: populations that begin where states may be metastable. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_warn(const struct gpumc_params *params, const struct gpumc_model *model,
+        const struct gpumc_kernel_ops *kernel, const char **name, char text[GPUMC_WARNING_BYTES],
+        struct gpumc_error *error);
 cJSON *pa_defaults(const struct gpumc_params *params, const struct gpumc_model *model);
 /* gpumc_algorithm_ops.replicas */
 size_t pa_replicas(const struct gpumc_params *params);

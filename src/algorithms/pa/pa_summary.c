@@ -314,7 +314,9 @@ static enum gpumc_status summarize_temperature(struct summary *summary, struct g
   for (size_t q = 0; q < summary->quantities; q++) {
     summary->value[q * summary->temperatures + t] = summary->whole[q];
     summary->error[q * summary->temperatures + t] = summary->whole_error[q];
-    if (!pa_quantity_is_known(&point, q))
+    const bool decides = q >= pa->settings.observables.n_quantities ||
+                         !pa->settings.observables.quantity[q].what->of_moves;
+    if (decides && !pa_quantity_is_known(&point, q))
       pa_trust_regard_quantity(&summary->trust, t, q, summary->variance[q],
                                summary->variance[summary->quantities + q]);
   }
@@ -352,11 +354,11 @@ enum gpumc_status pa_summarize(void *state, struct gpumc_error *error)
     GPUMC_TRY_OUT(status, summarize_temperature(&summary, error));
   }
   GPUMC_TRY_OUT(status, write_curves(&summary, error));
-  GPUMC_TRY_OUT(status, pa_trust_write(&summary.trust, summary.value, error));
-  GPUMC_TRY_OUT(status, pa_write_lowest(pa, error));
   const struct pa_curves curves = {summary.log_partition, summary.population, summary.freedom};
   if (pa->settings.reweight)
     GPUMC_TRY_OUT(status, pa_reweight(pa, &curves, error));
+  GPUMC_TRY_OUT(status, pa_trust_write(&summary.trust, summary.value, error));
+  GPUMC_TRY_OUT(status, pa_write_lowest(pa, error));
 out:
   summary_free(&summary);
   return status;

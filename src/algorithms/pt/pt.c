@@ -122,8 +122,8 @@ check(const struct pt *pt, const uint64_t counters[ALL_COUNTERS], struct gpumc_e
   if (fits && pt_ladder_ascends(pt->value, pt->settings.temperatures))
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_FAILURE,
-                         "the checkpoint's counters, temperatures, replicas and rows contradict "
-                         "each other");
+                         "is damaged: its counters, temperatures, replicas and rows are "
+                         "inconsistent");
 }
 
 static enum gpumc_status
@@ -406,6 +406,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pt = {
     .merger = &pt_merger,
     .checks = pt_checks,
     .defaults = pt_defaults,
+    .warn = pt_warn,
     .replicas = pt_replicas,
     .needs = pt_needs,
     .demand = pt_demand,

@@ -1,8 +1,11 @@
 /* Parallel tempering: its keys, their checks, and what they say. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "algorithms/pt/pt_state.h"
+#include "core/base/memory.h"
 #include "core/simulation/shared_keys.h"
 #include "core/simulation/ladder.h"
 
@@ -175,6 +178,54 @@ static size_t copies_of(const struct gpumc_params *params, const struct gpumc_mo
 {
   return gpumc_params_has(params, "replicas") ? (size_t)gpumc_params_integer(params, "replicas")
                                               : default_copies(model);
+}
+
+/* Returns whether moves are proven to meet no barrier at one of the values, where walkers find what
+ * they missed elsewhere; without exchanges, at all of them. */
+static enum gpumc_status
+mixes_enough(const struct gpumc_params *params, const struct gpumc_model *model,
+             const struct gpumc_kernel_ops *kernel, bool *mixes, struct gpumc_error *error)
+{
+  const char *block = gpumc_ladder_block(params);
+  const size_t values = gpumc_ladder_count(params, block);
+  const struct gpumc_update update = gpumc_update_of(params);
+  struct gpumc_moved moved = {0};
+  double *value;
+  const bool exchange = gpumc_params_integer(params, "exchange_every") > 0;
+  *mixes = !exchange;
+  GPUMC_TRY(gpumc_allocate_array(&value, values, "the ladder", error));
+  gpumc_moved_read(params, model, &moved);
+  gpumc_ladder_read(params, block, value);
+  for (size_t t = 0; t < values && *mixes != exchange; t++) {
+    const struct gpumc_controls controls = gpumc_controls_at(moved.fixed, moved.control, value[t]);
+    *mixes = gpumc_update_mixes(&update, kernel, model, controls.value);
+  }
+  free(value);
+  return GPUMC_OK;
+}
+
+enum gpumc_status pt_warn(const struct gpumc_params *params, const struct gpumc_model *model,
+                          const struct gpumc_kernel_ops *kernel, const char **name,
+                          char text[GPUMC_WARNING_BYTES], struct gpumc_error *error)
+{
+  const size_t simulations = pt_replicas(params) * copies_of(params, model);
+  bool mixes;
+  *name = "replicas_warning";
+  text[0] = '\0';
+  if (simulations >= GPUMC_CHAINS_FOR_TRUST)
+    return GPUMC_OK;
+  GPUMC_TRY(mixes_enough(params, model, kernel, &mixes, error));
+  if (!mixes)
+    snprintf(
+        text, GPUMC_WARNING_BYTES,
+        "%zu independent simulation%s %s too few to show whether states were missed that only "
+        "other starts lead to, and moves are not proven to reach all states at %s value of the "
+        "ladder, so the result is not trusted; use algorithm.%s: %d%s",
+        simulations, simulations == 1 ? "" : "s", simulations == 1 ? "is" : "are",
+        gpumc_params_integer(params, "exchange_every") > 0 ? "any" : "every",
+        model->disorder ? "replicas" : "samples", GPUMC_CHAINS_FOR_TRUST,
+        gpumc_params_has(params, "beta") ? ", or begin the ladder at a higher temperature" : "");
+  return GPUMC_OK;
 }
 
 uint32_t pt_needs(const struct gpumc_params *params)

@@ -178,6 +178,11 @@ struct pt {
 
 extern const struct gpumc_key pt_keys[];
 extern const struct gpumc_check pt_checks[];
+/* gpumc_algorithm_ops.warn: few simulations of a ladder whose states may all be metastable. */
+GPUMC_MUST_CHECK enum gpumc_status
+pt_warn(const struct gpumc_params *params, const struct gpumc_model *model,
+        const struct gpumc_kernel_ops *kernel, const char **name, char text[GPUMC_WARNING_BYTES],
+        struct gpumc_error *error);
 /* gpumc_algorithm_ops.replicas */
 size_t pt_replicas(const struct gpumc_params *params);
 /* gpumc_algorithm_ops.needs */

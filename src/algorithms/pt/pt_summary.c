@@ -156,10 +156,10 @@ static bool is_equilibrated(const struct pt *pt, size_t t)
   return good;
 }
 
-/* Finds whether the error of the tracked channel at temperature t rests on enough events: 0 or 1.
- * The average is that of the last bin. */
-static enum gpumc_status
-find_determined(struct pt_average *average, size_t t, double *determined, struct gpumc_error *error)
+/* Finds whether the error of the tracked channel at temperature t rests on enough events, 0 or 1,
+ * and looks at the samples. The average is that of the last bin. */
+static enum gpumc_status find_determined(struct pt_average *average, size_t t, double *determined,
+                                         struct gpumc_few_samples *few, struct gpumc_error *error)
 {
   const struct pt *pt = average->pt;
   double value[GPUMC_QUANTITIES_MAXIMUM], error_of[GPUMC_QUANTITIES_MAXIMUM];
@@ -167,6 +167,9 @@ find_determined(struct pt_average *average, size_t t, double *determined, struct
   GPUMC_TRY(pt_average_at(average, t, value, error_of, error));
   const size_t tracked = gpumc_observables_reported(&pt->settings.observables, pt->terms.tracked);
   const bool good = gpumc_trust_samples(average->variance[tracked].freedom, average->left_outs);
+  if (!pt->settings.by_time)
+    gpumc_few_samples_look(few, pt->context.model, &pt->settings.observables, average->by_sample,
+                           pt->settings.samples, average->width, pt->value[t]);
   for (size_t s = 0; s < pt->settings.samples && !is_disordered(pt); s++)
     moving += is_in_motion(pt, t, s);
   *determined =
@@ -262,6 +265,16 @@ static void warn_of_errors(struct pt *pt, struct gpumc_text *all)
   warn(pt, all, text);
 }
 
+static void
+warn_of_samples(struct pt *pt, const struct gpumc_few_samples *few, struct gpumc_text *all)
+{
+  char text[GPUMC_FEW_SAMPLES_BYTES];
+  if (few->count == 0)
+    return;
+  gpumc_few_samples_explain(few, pt->axis.name, text);
+  warn(pt, all, text);
+}
+
 /* Returns what would make exchanges more frequent. A tuning that was long enough leaves no
  * neighbours that exchange much more often than others. */
 static const char *remedy_of_exchanges(const struct pt *pt, double least, double greatest)
@@ -317,18 +330,26 @@ static size_t warn_of_excess(struct pt *pt, struct gpumc_text *all)
   return exceeding;
 }
 
-/* Reports them to the observer and in the file. Flags are 0 or 1, [temperatures]. */
-static enum gpumc_status write_warnings(struct pt *pt, const double *equilibrated,
-                                        const double *determined, struct gpumc_error *error)
+/* What speaks for and against a result: equilibrated and determined, 0 or 1, [temperatures]; and
+ * whether samples are too few. */
+struct flags {
+  double *equilibrated, *determined;
+  struct gpumc_few_samples few;
+};
+
+/* Reports them to the observer and in the file. */
+static enum gpumc_status
+write_warnings(struct pt *pt, const struct flags *flags, struct gpumc_error *error)
 {
   struct gpumc_text all = {0};
   enum gpumc_status status = GPUMC_OK;
-  warn_of_equilibrium(pt, equilibrated, &all);
-  warn_of_events(pt, determined, &all);
+  warn_of_equilibrium(pt, flags->equilibrated, &all);
+  warn_of_events(pt, flags->determined, &all);
   if (!walkers_return(pt))
     warn_of_walkers(pt, &all);
   if (errors_are_thermal(pt))
     warn_of_errors(pt, &all);
+  warn_of_samples(pt, &flags->few, &all);
   if (pt->settings.exchange)
     warn_of_exchanges(pt, &all);
   (void)warn_of_excess(pt, &all);
@@ -395,11 +416,6 @@ static enum gpumc_status write_exchanges(struct pt *pt, double *values, struct g
   return gpumc_steps_write(pt->context.ensemble, &place, pt->context.observer, error);
 }
 
-/* 0 or 1, [temperatures] */
-struct flags {
-  double *equilibrated, *determined;
-};
-
 static enum gpumc_status find_flags(struct pt *pt, struct flags *flags, struct gpumc_error *error)
 {
   const struct pt_sums sums = pt_held_sums(pt);
@@ -409,7 +425,7 @@ static enum gpumc_status find_flags(struct pt *pt, struct flags *flags, struct g
   GPUMC_TRY_OUT(status, pt_find_drift(pt, flags->equilibrated, error));
   for (size_t t = 0; t < pt->settings.temperatures; t++) {
     flags->equilibrated[t] = flags->equilibrated[t] != 0 && is_equilibrated(pt, t);
-    GPUMC_TRY_OUT(status, find_determined(&average, t, &flags->determined[t], error));
+    GPUMC_TRY_OUT(status, find_determined(&average, t, &flags->determined[t], &flags->few, error));
   }
 out:
   pt_average_free(&average);
@@ -438,8 +454,8 @@ write_equilibrium(struct pt *pt, struct flags *flags, struct gpumc_error *error)
   GPUMC_TRY(find_flags(pt, flags, error));
   GPUMC_TRY(write_flag(pt, &equilibrated, flags->equilibrated, &all, error));
   GPUMC_TRY(write_flag(pt, &determined, flags->determined, &all, error));
-  GPUMC_TRY(gpumc_trust_record(&pt->context, all, error));
-  return write_warnings(pt, flags->equilibrated, flags->determined, error);
+  GPUMC_TRY(gpumc_trust_record(&pt->context, all && flags->few.count == 0, error));
+  return write_warnings(pt, flags, error);
 }
 
 /* Writes numbers that are not curves. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/arguments.h"
+#include "core/base/user_file.h"
 
 struct completion_arguments {
   const char *command, *shell;
@@ -239,8 +240,16 @@ static void write_fish(const struct cli_command *commands, const struct manual_k
     fish_command(text, commands, command);
 }
 
+static bool is_completion(const char *begin)
+{
+  const char *comment = strstr(begin, "# Completion of gpumc for ");
+  return comment == begin || (comment != NULL && strncmp(begin, "#compdef gpumc\n", 15) == 0);
+}
+
 int cli_completion(const struct cli_command *commands, int argc, char **argv)
 {
+  static const struct gpumc_user_file_rule rule = {
+      .own = is_completion, .remedy = "choose another name with -o, or move it away"};
   static const struct {
     const char *name;
     void (*write)(const struct cli_command *commands, const struct manual_keys *keys,
@@ -268,7 +277,7 @@ int cli_completion(const struct cli_command *commands, int argc, char **argv)
   if (!good)
     status = gpumc_error_set(&error, GPUMC_FAILURE, "out of memory while writing a completion");
   else if (arguments.path != NULL)
-    status = manual_write(arguments.path, &text, &error);
+    status = gpumc_user_file_write(arguments.path, &text, &rule, &error);
   else
     fputs(gpumc_text_string(&text), stdout);
   gpumc_text_free(&text);

@@ -7,6 +7,8 @@
 
 #include "cli/arguments.h"
 #include "cli/manual/options.h"
+#include "core/base/files.h"
+#include "core/base/user_file.h"
 
 enum { OPTION_DIRECTORY = 'd' };
 
@@ -248,6 +250,8 @@ static void append_program_page(struct gpumc_text *text, const struct cli_comman
 
 /* ---- which page ---- */
 
+enum { PAGES_MOST = 64 };
+
 static const struct cli_command *find_command(const struct cli_command *commands, const char *name)
 {
   for (; commands->name != NULL; commands++)
@@ -256,14 +260,39 @@ static const struct cli_command *find_command(const struct cli_command *commands
   return NULL;
 }
 
-/* DIR/man1/NAME.1, in place of a page of that name. */
-static enum gpumc_status write_page(const char *directory, const char *name, int section,
+/* The title that every page of gpumc begins with. */
+static bool is_page(const char *begin)
+{
+  const char *title = strstr(begin, "\"gpumc manual\"\n");
+  return strncmp(begin, ".TH GPUMC", 9) == 0 && title != NULL &&
+         memchr(begin, '\n', (size_t)(title - begin)) == NULL;
+}
+
+/* Pages on their way to DIR/man1/NAME.1: all of them or none. */
+struct pages {
+  const char *directory;
+  size_t n;
+  struct gpumc_user_file files[PAGES_MOST];
+};
+
+static enum gpumc_status write_page(struct pages *pages, const char *name, int section,
                                     const struct gpumc_text *text, struct gpumc_error *error)
 {
+  static const struct gpumc_user_file_rule rule = {
+      .own = is_page, .remedy = "choose another folder, or move it away"};
+  struct gpumc_user_file *file = &pages->files[pages->n];
   char *path = NULL;
-  if (text->failed || asprintf(&path, "%s/man%d/%s.%d", directory, section, name, section) < 0)
+  if (pages->n == PAGES_MOST || text->failed ||
+      asprintf(&path, "%s/man%d/%s.%d", pages->directory, section, name, section) < 0)
     return gpumc_error_set(error, GPUMC_FAILURE, "out of memory while writing a manual page");
-  const enum gpumc_status status = manual_write(path, text, error);
+  pages->n++;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_user_file_name(file, path, &rule, error));
+  GPUMC_TRY_OUT(status, gpumc_directory_prepare(path, error));
+  GPUMC_TRY_OUT(status, gpumc_user_file_open(file, error));
+  (void)fwrite(text->characters, 1, text->length, file->stream);
+  status = gpumc_user_file_close(file, error);
+out:
   free(path);
   return status;
 }
@@ -272,20 +301,23 @@ static enum gpumc_status
 write_pages(const struct cli_command *commands, const char *directory, struct gpumc_error *error)
 {
   struct gpumc_text text = {0};
+  struct pages pages = {.directory = directory};
   enum gpumc_status status = GPUMC_OK;
   append_program_page(&text, commands);
-  GPUMC_TRY_OUT(status, write_page(directory, "gpumc", 1, &text, error));
+  GPUMC_TRY_OUT(status, write_page(&pages, "gpumc", 1, &text, error));
   for (const struct cli_command *command = commands; command->name != NULL; command++) {
     char name[64];
     snprintf(name, sizeof name, "gpumc-%s", command->name);
     gpumc_text_free(&text);
     append_command_page(&text, command);
-    GPUMC_TRY_OUT(status, write_page(directory, name, 1, &text, error));
+    GPUMC_TRY_OUT(status, write_page(&pages, name, 1, &text, error));
   }
   gpumc_text_free(&text);
   GPUMC_TRY_OUT(status, man_language(&text, error));
-  GPUMC_TRY_OUT(status, write_page(directory, MANUAL_LANGUAGE_PAGE, 5, &text, error));
+  GPUMC_TRY_OUT(status, write_page(&pages, MANUAL_LANGUAGE_PAGE, 5, &text, error));
+  status = gpumc_user_files_publish(pages.files, pages.n, status, error);
 out:
+  gpumc_user_files_free(pages.files, pages.n);
   gpumc_text_free(&text);
   return status;
 }

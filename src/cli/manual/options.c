@@ -1,15 +1,11 @@
 #include "cli/manual/options.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/arguments.h"
-#include "core/base/files.h"
 #include "core/simulation/registry.h"
 
 static size_t add_options(const struct argp_option *table,
@@ -237,22 +233,4 @@ bool manual_find_keys(struct manual_keys *keys)
     good = add_plugin(&tables, (*a)->keys, "algorithm", keys) && good;
   }
   return good && !keys->failed;
-}
-
-/* ---- files ---- */
-
-enum gpumc_status
-manual_write(const char *path, const struct gpumc_text *text, struct gpumc_error *error)
-{
-  const char *reason = NULL;
-  GPUMC_TRY(gpumc_directory_prepare(path, error));
-  const int file = gpumc_regular_open(path, O_WRONLY | O_CREAT | O_TRUNC, &reason);
-  if (file < 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot be written: %s", path, reason);
-  const bool written = gpumc_write_all_at(file, text->characters, text->length, 0) == 0;
-  const int code = errno;
-  if (close(file) == 0 && written)
-    return GPUMC_OK;
-  return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot be written: %s", path,
-                         strerror(written ? errno : code));
 }

@@ -44,11 +44,6 @@ enum manual_kind {
 enum manual_kind
 manual_values(const struct cli_command *commands, const char *name, struct gpumc_text *words);
 
-/* Writes a file in place of one of that name, and the folder that it lies in where it is missing.
- */
-GPUMC_MUST_CHECK enum gpumc_status
-manual_write(const char *path, const struct gpumc_text *text, struct gpumc_error *error);
-
 /* A key of the language that is no block, by its dotted name, with the words that it takes,
  * separated by blanks; "" where it takes others. */
 struct manual_key {

@@ -1,6 +1,5 @@
 /* gpumc export: the tables of a result as CSV (RFC 4180), every number with all its digits. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "core/base/files.h"
 #include "core/base/memory.h"
 #include "core/base/text.h"
+#include "core/base/user_file.h"
 #include "core/storage/result_info.h"
 #include "core/storage/result_tables.h"
 
@@ -263,139 +263,91 @@ find_table(const struct gpumc_result_tables *tables, const char *name, struct gp
 
 /* ---- files of tables: all of them or none ---- */
 
-/* `path`: "DIR/runs-0000-bins.csv"; `written`: beside it, until all are complete. */
-struct target {
-  size_t table;
-  char *path, *written;
-  bool is_there;  /* was before */
-  bool published; /* under its name */
-};
-
-static void targets_free(struct target *targets, size_t n)
+/* "DIR/runs-0000-bins.csv". */
+static char *
+name_of(const struct export_arguments *arguments, const struct gpumc_result_table *table)
 {
-  for (size_t i = 0; i < n && targets != NULL; i++) {
-    free(targets[i].path);
-    free(targets[i].written);
-  }
-  free(targets);
+  char *path = NULL;
+  if (asprintf(&path, "%s/%s.csv", arguments->directory, table->name) < 0)
+    return NULL;
+  for (char *c = path + strlen(arguments->directory) + 1; *c != '\0'; c++)
+    if (strchr("/:,", *c) != NULL)
+      *c = '-';
+  return path;
 }
 
 static enum gpumc_status name_target(const struct export_arguments *arguments,
-                                     const struct gpumc_result_tables *tables,
-                                     struct target *target, struct gpumc_error *error)
+                                     const struct gpumc_result_table *table,
+                                     struct gpumc_user_file *target, struct gpumc_error *error)
 {
-  if (asprintf(&target->path, "%s/%s.csv", arguments->directory,
-               tables->items[target->table].name) < 0) {
-    target->path = NULL;
-    return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: naming a file");
-  }
-  for (char *c = target->path + strlen(arguments->directory) + 1; *c != '\0'; c++)
-    if (strchr("/:,", *c) != NULL)
-      *c = '-';
-  if (asprintf(&target->written, "%s.%ld.new", target->path, (long)getpid()) < 0) {
-    target->written = NULL;
-    return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: naming a file");
-  }
-  return GPUMC_OK;
-}
-
-/* Whether a file may be given that name: nothing is there, or with --fresh a regular file other
- * than the result. A link is not followed, and not replaced either: it is somebody's. */
-static enum gpumc_status check_target(const struct export_arguments *arguments,
-                                      struct target *target, struct gpumc_error *error)
-{
-  struct stat found;
-  if (lstat(target->path, &found) != 0)
-    return GPUMC_OK;
-  target->is_there = true;
-  if (!S_ISREG(found.st_mode))
-    return gpumc_error_set(error, GPUMC_FAILURE, "cannot write %s: it is %s, and was left alone",
-                           target->path,
-                           S_ISLNK(found.st_mode) ? "a symbolic link" : "not a regular file");
-  if (gpumc_file_is_same(target->path, arguments->path))
-    return gpumc_error_set(error, GPUMC_FAILURE, "cannot write %s: it is the result itself",
-                           target->path);
-  if (!arguments->fresh)
-    return gpumc_error_set(error, GPUMC_FAILURE, "cannot write %s: %s; --fresh replaces it",
-                           target->path, strerror(EEXIST));
-  return GPUMC_OK;
-}
-
-static enum gpumc_status write_target(const struct export_arguments *arguments,
-                                      const struct gpumc_result_tables *tables,
-                                      const struct target *target, struct gpumc_error *error)
-{
-  const char *reason = NULL;
-  const int file = gpumc_regular_open(target->written, O_WRONLY | O_CREAT | O_EXCL, &reason);
-  if (file < 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "cannot write %s: %s", target->written, reason);
-  FILE *stream = fdopen(file, "w");
-  enum gpumc_status status = stream == NULL
-                                 ? gpumc_error_set(error, GPUMC_FAILURE, "cannot write %s: %s",
-                                                   target->written, strerror(errno))
-                                 : write_table(tables, &tables->items[target->table],
-                                               arguments->temperature, stream, error);
-  const bool failed =
-      stream == NULL ? close(file) != 0 : (ferror(stream) != 0) | (fclose(stream) != 0);
-  if (failed && status == GPUMC_OK)
+  const struct gpumc_user_file_rule rule = {.replace = arguments->fresh,
+                                            .remedy = arguments->fresh
+                                                          ? "move it away, or choose another folder"
+                                                          : "--fresh replaces regular files"};
+  char *path = name_of(arguments, table);
+  enum gpumc_status status;
+  if (path == NULL)
+    status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: naming a file");
+  else if (gpumc_file_is_same(path, arguments->path))
     status =
-        gpumc_error_set(error, GPUMC_FAILURE, "cannot write %s: %s", target->path, strerror(errno));
-  if (status == GPUMC_OK)
-    status = gpumc_file_sync(target->written, error);
-  if (status != GPUMC_OK)
-    (void)unlink(target->written);
+        gpumc_error_set(error, GPUMC_FAILURE, "cannot write %s: it is the result itself", path);
+  else
+    status = gpumc_user_file_name(target, path, &rule, error);
+  free(path);
   return status;
 }
 
-/* Writes all targets beside their names, and gives them these once all are complete. What is new is
- * removed if one fails. */
+static enum gpumc_status write_target(const struct export_arguments *arguments,
+                                      const struct gpumc_result_tables *tables, size_t table,
+                                      struct gpumc_user_file *target, struct gpumc_error *error)
+{
+  GPUMC_TRY(gpumc_user_file_open(target, error));
+  GPUMC_TRY(
+      write_table(tables, &tables->items[table], arguments->temperature, target->stream, error));
+  return gpumc_user_file_close(target, error);
+}
+
+/* Writes all targets beside their names, and gives them these once all are complete. */
 static enum gpumc_status write_targets(const struct export_arguments *arguments,
                                        const struct gpumc_result_tables *tables,
-                                       struct target *targets, size_t n, struct gpumc_error *error)
+                                       const size_t *wanted, struct gpumc_user_file *targets,
+                                       size_t n, struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
-  size_t written = 0;
-  for (; written < n && status == GPUMC_OK; written += status == GPUMC_OK)
-    status = write_target(arguments, tables, &targets[written], error);
-  for (size_t i = 0; i < n && status == GPUMC_OK; i++) {
-    status = targets[i].is_there
-                 ? gpumc_file_publish(targets[i].written, targets[i].path, error)
-                 : gpumc_file_publish_new(targets[i].written, targets[i].path, error);
-    targets[i].published = status == GPUMC_OK;
-  }
-  for (size_t i = 0; i < written && status != GPUMC_OK; i++)
-    if (!targets[i].published)
-      (void)unlink(targets[i].written);
-    else if (!targets[i].is_there)
-      (void)unlink(targets[i].path);
   for (size_t i = 0; i < n && status == GPUMC_OK; i++)
-    cli_say(stdout, "%s\n", targets[i].path);
+    status = write_target(arguments, tables, wanted[i], &targets[i], error);
+  status = gpumc_user_files_publish(targets, n, status, error);
+  for (size_t i = 0; i < n && status == GPUMC_OK; i++) {
+    char *line = cli_line(targets[i].path);
+    puts(line);
+    free(line);
+  }
   return status;
 }
 
 /* The tables that are wanted, none twice, and their files, whose names are all checked before
  * anything is written. */
-static enum gpumc_status make_targets(const struct export_arguments *arguments,
-                                      const struct gpumc_result_tables *tables,
-                                      struct target *targets, size_t n, struct gpumc_error *error)
+static enum gpumc_status
+make_targets(const struct export_arguments *arguments, const struct gpumc_result_tables *tables,
+             size_t *wanted, struct gpumc_user_file *targets, size_t n, struct gpumc_error *error)
 {
   for (size_t i = 0; i < n; i++) {
-    targets[i].table =
-        arguments->n_wanted > 0 ? find_table(tables, arguments->wanted[i], error) : i;
-    if (targets[i].table == SIZE_MAX)
+    wanted[i] = arguments->n_wanted > 0 ? find_table(tables, arguments->wanted[i], error) : i;
+    if (wanted[i] == SIZE_MAX)
       return error->status;
-    GPUMC_TRY(name_target(arguments, tables, &targets[i], error));
     for (size_t k = 0; k < i; k++)
-      if (targets[k].table == targets[i].table)
+      if (wanted[k] == wanted[i])
         return gpumc_error_set(error, GPUMC_INVALID, "table '%s' is named twice",
                                arguments->wanted[i]);
-      else if (strcmp(targets[k].path, targets[i].path) == 0)
-        return gpumc_error_set(error, GPUMC_INVALID, "tables '%s' and '%s' would both be %s",
-                               tables->items[targets[k].table].name,
-                               tables->items[targets[i].table].name, targets[i].path);
   }
-  for (size_t i = 0; i < n; i++)
-    GPUMC_TRY(check_target(arguments, &targets[i], error));
+  for (size_t i = 0; i < n; i++) {
+    GPUMC_TRY(name_target(arguments, &tables->items[wanted[i]], &targets[i], error));
+    for (size_t k = 0; k < i; k++)
+      if (strcmp(targets[k].path, targets[i].path) == 0)
+        return gpumc_error_set(error, GPUMC_INVALID, "tables '%s' and '%s' would both be %s",
+                               tables->items[wanted[k]].name, tables->items[wanted[i]].name,
+                               targets[i].path);
+  }
   return GPUMC_OK;
 }
 
@@ -404,20 +356,24 @@ static enum gpumc_status export_files(const struct export_arguments *arguments,
                                       struct gpumc_error *error)
 {
   const size_t n = arguments->n_wanted > 0 ? arguments->n_wanted : tables->n;
-  struct target *targets = NULL;
+  struct gpumc_user_file *targets = NULL;
+  size_t *wanted = NULL;
   enum gpumc_status status = GPUMC_OK;
   bool made = false;
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&targets, n + 1, "files", error));
-  GPUMC_TRY_OUT(status, make_targets(arguments, tables, targets, n, error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&wanted, n + 1, "tables", error));
+  GPUMC_TRY_OUT(status, make_targets(arguments, tables, wanted, targets, n, error));
   made = mkdir(arguments->directory, 0777) == 0;
   if (!made && errno != EEXIST)
     GPUMC_TRY_OUT(status, gpumc_error_set(error, GPUMC_FAILURE, "cannot create the folder %s: %s",
                                           arguments->directory, strerror(errno)));
-  status = write_targets(arguments, tables, targets, n, error);
+  status = write_targets(arguments, tables, wanted, targets, n, error);
   if (status != GPUMC_OK && made)
     (void)rmdir(arguments->directory);
 out:
-  targets_free(targets, n);
+  gpumc_user_files_free(targets, targets != NULL ? n : 0);
+  free(targets);
+  free(wanted);
   return status;
 }
 

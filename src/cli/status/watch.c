@@ -1,5 +1,7 @@
 /* gpumc status --watch: the table again and again on a terminal, a line for each change elsewhere.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,13 +11,39 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/signals.h"
 #include "cli/status/status.h"
 
 static volatile sig_atomic_t stopped_by;
+static int awake[2] = {-1, -1}; /* a pipe in which something is written for each signal */
+static bool on_terminal;
 
+static const char other_screen[] = "\033[?1049h\033[?7l\033[?25l"; /* no wrapping, no cursor */
+static const char own_screen[] = "\033[?25h\033[?7h\033[?1049l";
+
+static int stop_signal(void)
+{
+  return __atomic_load_n(&stopped_by, __ATOMIC_RELAXED);
+}
+
+/* Signals are noted while it waits, so that a screen is never left half drawn. */
 static void note_signal(int number)
 {
-  stopped_by = number;
+  __atomic_store_n(&stopped_by, number, __ATOMIC_RELAXED);
+  const ssize_t written = write(awake[1], "", 1);
+  (void)written; /* what is there is enough */
+}
+
+/* A look at files that takes longer than that waits for a disk that does not answer. */
+static const double look_seconds = 1;
+
+static void end_a_look(double seconds)
+{
+  if (seconds < look_seconds)
+    return;
+  const ssize_t written = on_terminal ? write(STDOUT_FILENO, own_screen, sizeof own_screen - 1) : 0;
+  (void)written;
+  cli_end_by_signal(stop_signal());
 }
 
 /* Whether a state is one that no run is on its way to change. */
@@ -118,59 +146,51 @@ static void print_changes(const struct status_look *look, const cJSON *json,
   gpumc_text_free(&text);
 }
 
-/* Until then, or until a signal that is held back outside of this wait. */
-static void wait_for(double seconds, const sigset_t *open)
+/* Until then, or until a signal. */
+static void wait_for(double seconds)
 {
-  const struct timespec time = {.tv_sec = (time_t)seconds,
-                                .tv_nsec = (long)(1e9 * (seconds - (double)(time_t)seconds))};
-  pselect(0, NULL, NULL, NULL, &time, open);
+  struct timeval time = {.tv_sec = (time_t)seconds,
+                         .tv_usec = (suseconds_t)(1e6 * (seconds - (double)(time_t)seconds))};
+  fd_set set;
+  FD_ZERO(&set);
+  FD_SET(awake[0], &set);
+  select(awake[0] + 1, &set, NULL, NULL, &time);
 }
 
-static const int stopping[] = {SIGINT, SIGTERM, SIGHUP};
-enum { N_STOPPING = sizeof stopping / sizeof *stopping };
-
-/* Signals are noted while it waits, so that a screen is never left half drawn. `open`: as they were
- * before. */
-static void hold_signals(sigset_t *open)
+static bool listen_to_signals(void)
 {
-  const struct sigaction action = {.sa_handler = note_signal};
-  sigset_t held;
-  sigemptyset(&held);
-  for (size_t i = 0; i < N_STOPPING; i++)
-    sigaddset(&held, stopping[i]);
-  sigprocmask(SIG_BLOCK, &held, open);
-  for (size_t i = 0; i < N_STOPPING; i++) {
-    struct sigaction before;
-    if (sigaction(stopping[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-      sigaction(stopping[i], &action, NULL);
-  }
-}
-
-/* Ends as one who does not know the signal would have: the shell sees it. */
-static void end_by_signal(const sigset_t *open)
-{
-  fflush(stdout);
-  signal(stopped_by, SIG_DFL);
-  raise(stopped_by);
-  sigprocmask(SIG_SETMASK, open, NULL);
+  static const struct cli_listener listener = {note_signal, end_a_look};
+  static const int stopping[] = {SIGINT, SIGTERM, SIGHUP};
+  int heard[sizeof stopping / sizeof *stopping];
+  size_t n = 0;
+  if (pipe2(awake, O_CLOEXEC | O_NONBLOCK) != 0)
+    return false;
+  for (size_t i = 0; i < sizeof stopping / sizeof *stopping; i++)
+    if (!cli_signal_is_ignored(stopping[i]))
+      heard[n++] = stopping[i];
+  cli_listen(heard, n, &listener);
+  return true;
 }
 
 int status_watch(struct status_look *look)
 {
   enum gpumc_task_state *before = calloc(look->config->n_tasks, sizeof *before);
   const char *const kind = getenv("TERM");
-  const bool on_terminal = isatty(STDOUT_FILENO) == 1 && kind != NULL && strcmp(kind, "dumb") != 0;
-  sigset_t open;
   cJSON *json = NULL;
   bool ended = false, unheard = false;
   if (before == NULL) {
     cli_error("out of memory: %zu tasks", look->config->n_tasks);
     return GPUMC_FAILURE;
   }
-  hold_signals(&open);
+  on_terminal = isatty(STDOUT_FILENO) == 1 && kind != NULL && strcmp(kind, "dumb") != 0;
+  if (!listen_to_signals()) {
+    cli_error("cannot wait for signals: %s", strerror(errno));
+    free(before);
+    return GPUMC_FAILURE;
+  }
   if (on_terminal)
-    fputs("\033[?1049h\033[?7l\033[?25l", stdout); /* other screen, no wrapping, no cursor */
-  for (bool first = true; !ended && !unheard && stopped_by == 0; first = false) {
+    fputs(other_screen, stdout);
+  for (bool first = true; !ended && !unheard && stop_signal() == 0; first = false) {
     cJSON_Delete(json);
     json = status_look_once(look);
     ended = have_ended(look);
@@ -180,16 +200,18 @@ int status_watch(struct status_look *look)
       print_changes(look, json, before, first);
     unheard = ferror(stdout) != 0; /* of what they have flushed; main.c says so */
     if (!ended && !unheard)
-      wait_for(look->arguments->seconds, &open);
+      wait_for(look->arguments->seconds);
   }
   if (on_terminal) {
-    fputs("\033[?25h\033[?7h\033[?1049l", stdout);
+    fputs(own_screen, stdout);
     status_print(json);
   }
   cJSON_Delete(json);
   free(before);
-  if (stopped_by != 0)
-    end_by_signal(&open);
+  if (stop_signal() != 0) {
+    fflush(stdout);
+    cli_end_by_signal(stop_signal());
+  }
   bool good = !unheard;
   for (size_t i = 0; i < look->config->n_tasks; i++)
     good = good && look->reports[i].state == GPUMC_TASK_DONE;

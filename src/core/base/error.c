@@ -3,6 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "core/base/text.h"
 
 static char out_of_memory_text[] = "out of memory while describing an error";
 
@@ -10,6 +13,23 @@ static void release(char *message)
 {
   if (message != out_of_memory_text)
     free(message);
+}
+
+/* A line break that the format does not have is in a name of the user's: it is escaped. A message
+ * that was made elsewhere, "%s", stays as it is. Returns the message. */
+static char *on_one_line(char *message, const char *format)
+{
+  struct gpumc_text line = {0};
+  if (strpbrk(message, "\n\t") == NULL || strchr(format, '\n') != NULL ||
+      strcmp(format, "%s") == 0 || strcmp(format, "%.*s") == 0)
+    return message;
+  gpumc_text_append_escaped(&line, message, GPUMC_ESCAPES_TEXT);
+  if (line.failed) {
+    gpumc_text_free(&line);
+    return message;
+  }
+  release(message);
+  return line.characters;
 }
 
 enum gpumc_status
@@ -21,6 +41,7 @@ gpumc_error_set(struct gpumc_error *error, enum gpumc_status status, const char 
   if (vasprintf(&message, format, arguments) < 0)
     message = out_of_memory_text;
   va_end(arguments);
+  message = on_one_line(message, format);
   release(error->message);
   error->message = message;
   error->status = status;
@@ -38,6 +59,7 @@ void gpumc_error_prefix(struct gpumc_error *error, const char *format, ...)
   va_end(arguments);
   if (length < 0)
     return;
+  context = on_one_line(context, format);
   if (asprintf(&message, "%s: %s", context, gpumc_error_text(error)) >= 0) {
     release(error->message);
     error->message = message;

@@ -304,14 +304,11 @@ const char *gpumc_measured_text(double value, double error, char text[static 64]
 {
   enum { DIGITS_MOST = 15, PLAIN_LEAST = -5, PLAIN_MOST = 7 };
   if (!isfinite(value)) {
-    snprintf(text, 64, "%s", isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+    snprintf(text, 64, "%s", isnan(value) ? "?" : value > 0 ? "inf" : "-inf");
     return text;
   }
   if (!isfinite(error) || error <= 0) {
-    snprintf(text, 64, "%.7g(%s)", value + 0.0,
-             error == 0                  ? "0"
-             : isinf(error) && error > 0 ? "inf"
-                                         : "nan");
+    snprintf(text, 64, "%.7g(%s)", value + 0.0, error == 0 ? "0" : "?");
     return text;
   }
   const double larger = fmax(fabs(value), error);

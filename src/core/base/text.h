@@ -66,9 +66,9 @@ extern const char *const gpumc_size_pattern;
 
 /* Writes a value rounded to two digits of its standard error, which follows in parentheses and
  * counts from the last digit: -0.136(79), 12.3(1.5), 1230(150), 1.2346(12)e-07. If the error is 0,
- * unknown or not finite, the value has seven digits: 0.5(0), 0.5(nan). An error below the last
- * digit that the value can have is written in full: 1(1e-20). A value that is not a number is "nan"
- * or "inf", whatever its error. Returns `text`. */
+ * unknown or not finite, the value has seven digits: 0.5(0), 0.5(?). An error below the last
+ * digit that the value can have is written in full: 1(1e-20). A value that is not a number is "?",
+ * one that is not finite "inf", whatever its error. Returns `text`. */
 const char *gpumc_measured_text(double value, double error, char text[static 64]);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/files.h"
+#include "core/base/text_file.h"
 #include "core/config/params.h"
 
 static enum gpumc_status out_of_memory(const char *path, struct gpumc_error *error)
@@ -48,10 +49,15 @@ enum gpumc_status gpumc_document_read(const char *path, struct gpumc_document *d
 {
   char *text;
   size_t length = 0;
+  bool hdf5 = false;
   memset(document, 0, sizeof *document);
   GPUMC_TRY(read_file(path, &text, &length, error));
-  const enum gpumc_status status =
-      gpumc_document_parse(path, text, length, document, report, error);
+  enum gpumc_status status = gpumc_file_is_hdf5(path, &hdf5, error);
+  if (status == GPUMC_OK && hdf5)
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "%s: an HDF5 file, such as a result, not a configuration", path);
+  if (status == GPUMC_OK)
+    status = gpumc_document_parse(path, text, length, document, report, error);
   free(text);
   return status;
 }

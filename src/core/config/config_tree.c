@@ -274,7 +274,9 @@ void gpumc_report_mistake(struct gpumc_report *report, struct gpumc_mark mark, c
         GPUMC_ESCAPES_TEXT);
   if (length >= 0)
     free(message);
-  if (!is_listed(&report->lines, gpumc_text_string(&line))) {
+  if (line.failed)
+    report->lines.failed = true;
+  else if (!is_listed(&report->lines, gpumc_text_string(&line))) {
     gpumc_text_append(&report->lines, "%s\n", gpumc_text_string(&line));
     report->mistakes++;
   }
@@ -286,8 +288,8 @@ void gpumc_report_fault(struct gpumc_report *report, const char *block, const ch
   report->calls++;
   if (report->fault.length == 0)
     gpumc_text_append(&report->fault,
-                      "internal error: a check of '%s' reads key '%s', which it does not declare; "
-                      "please report it",
+                      "a check of '%s' reads the key '%s', which it does not declare: a bug in "
+                      "gpumc or a plugin, not in the configuration; please report it to its author",
                       block, key);
 }
 
@@ -329,8 +331,10 @@ void gpumc_report_sort(struct gpumc_report *report)
   struct gpumc_text sorted = {0};
   struct place *places = calloc(report->mistakes + 1, sizeof *places);
   size_t count = 0;
-  if (places == NULL || report->lines.failed)
+  if (places == NULL || report->lines.failed) {
+    report->lines.failed = true;
     goto out;
+  }
   for (char *line = report->lines.characters; line != NULL && *line != '\0'; count++) {
     char *end = strchr(line, '\n');
     *end = '\0';

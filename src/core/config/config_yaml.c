@@ -6,7 +6,7 @@
 #include <string.h>
 #include <yaml.h>
 
-#include "core/base/text.h"
+#include "core/base/text_file.h"
 
 /* ---- libyaml's messages about invalid YAML, explained to its author ---- */
 
@@ -430,11 +430,13 @@ static bool check_bytes(const struct reader *reader, const char *text, size_t le
   enum gpumc_utf8 found = gpumc_utf8_check(text, length, &place);
   mark.line = place.line;
   mark.column = place.column + (place.line == 1 ? reader->column : 0);
-  if (found == GPUMC_UTF8_BAD_BYTE)
-    gpumc_report_mistake(reader->report, mark, "not UTF-8: byte 0x%02x", place.code);
-  else if (found == GPUMC_UTF8_BAD_CHARACTER)
-    gpumc_report_mistake(reader->report, mark, "the character U+%04X is not allowed", place.code);
-  return found == GPUMC_UTF8_GOOD;
+  if (found == GPUMC_UTF8_GOOD)
+    return true;
+  struct gpumc_text words = {0};
+  gpumc_text_append_flaw(&words, text, length, &place, found);
+  gpumc_report_mistake(reader->report, mark, "%s", gpumc_text_string(&words));
+  gpumc_text_free(&words);
+  return false;
 }
 
 enum gpumc_status gpumc_node_parse(const char *source, size_t column, const char *text,

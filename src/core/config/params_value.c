@@ -57,7 +57,7 @@ static cJSON *read_real(const struct check *check, const struct gpumc_node *node
 {
   double value = 0;
   if (!gpumc_key_number(check->key, node, &value))
-    report_found(check, node, false, gpumc_scalar_is_infinite(node) ? ", which is not finite" : "");
+    report_found(check, node, false, "");
   else if (!isfinite(value) && !gpumc_scalar_is_infinite(node))
     report_found(check, node, false, ", which is too large");
   else if (!is_in_range(check->key, value))

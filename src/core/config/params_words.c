@@ -69,6 +69,17 @@ bool gpumc_scalar_is_infinite(const struct gpumc_node *node)
   return infinite;
 }
 
+/* .inf, -.inf or .nan, which YAML calls numbers too. */
+static bool is_not_finite(const struct gpumc_node *node)
+{
+  static const char *const words[] = {"-.inf", "-.Inf", "-.INF", ".nan", ".NaN", ".NAN"};
+  bool found = gpumc_scalar_is_infinite(node);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    found = found ||
+            (node->kind == GPUMC_NODE_SCALAR && node->plain && strcmp(node->text, words[i]) == 0);
+  return found;
+}
+
 bool gpumc_key_number(const struct gpumc_key *key, const struct gpumc_node *node, double *value)
 {
   if (!key->or_infinite || !gpumc_scalar_is_infinite(node))
@@ -90,7 +101,8 @@ bool gpumc_scalar_is_text(const struct gpumc_node *node)
   double number;
   bool truth;
   return node->kind == GPUMC_NODE_SCALAR && !gpumc_scalar_is_null(node) &&
-         !gpumc_scalar_number(node, &number) && !gpumc_scalar_boolean(node, &truth);
+         !gpumc_scalar_number(node, &number) && !gpumc_scalar_boolean(node, &truth) &&
+         !is_not_finite(node);
 }
 
 bool gpumc_device_name_is_valid(const char *name)
@@ -135,7 +147,10 @@ gpumc_node_describe(const struct gpumc_node *node, char description[static GPUMC
     const char *more = node->text[shown] == '\0' ? "" : "...";
     if (gpumc_scalar_number(node, &number))
       snprintf(description, GPUMC_DESCRIPTION_BYTES, "the number %.*s%s", shown, node->text, more);
-    else if (gpumc_scalar_boolean(node, &truth) || gpumc_scalar_is_infinite(node))
+    else if (is_not_finite(node))
+      snprintf(description, GPUMC_DESCRIPTION_BYTES, "%s, which is not a finite number",
+               node->text);
+    else if (gpumc_scalar_boolean(node, &truth))
       snprintf(description, GPUMC_DESCRIPTION_BYTES, "%s", node->text);
     else
       snprintf(description, GPUMC_DESCRIPTION_BYTES, "text '%.*s%s'%s", shown, node->text, more,

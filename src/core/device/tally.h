@@ -18,7 +18,7 @@
 
 #include "core/numerics/host_device.h"
 
-enum { GPUMC_CHANNELS_MAXIMUM = 16 };
+enum { GPUMC_CHANNELS_MAXIMUM = 32 };
 
 typedef __int128 gpumc_wide;
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/module_note.h"
+#include "core/base/shared_object.h"
 #include "core/base/memory.h"
 #include "core/processes/launcher.h"
 
@@ -79,6 +81,14 @@ static void load(struct functions *functions, enum wish wish, bool *failed, char
     return;
   }
   *failed = true;
+  struct gpumc_error error = {0};
+  const bool usable =
+      gpumc_module_check(path, GPUMC_NOTE_NCCL, GPUMC_TRANSFER_INTERFACE, &error) == GPUMC_OK;
+  if (!usable)
+    snprintf(why, bytes, "%s", gpumc_error_text(&error));
+  gpumc_error_free(&error);
+  if (!usable)
+    return;
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   void *meet = library != NULL ? dlsym(library, GPUMC_TRANSFER_MEET) : NULL;
   void *connect = library != NULL ? dlsym(library, GPUMC_TRANSFER_OPEN) : NULL;

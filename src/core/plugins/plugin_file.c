@@ -2,19 +2,14 @@
 #include "core/plugins/plugin_file.h"
 
 #include <dirent.h>
-#include <elf.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/checksum.h"
-#include "core/base/files.h"
+#include "core/base/shared_object.h"
 #include "core/base/text.h"
 #include "core/processes/launcher.h"
 
@@ -23,123 +18,10 @@ static const char remedy[] =
 
 /* ---- the note ---- */
 
-/* A file in memory. */
-struct image {
-  const unsigned char *bytes;
-  size_t size;
-};
-
-static bool has_range(const struct image *image, uint64_t offset, uint64_t size)
-{
-  return offset <= image->size && size <= image->size - offset;
-}
-
 static enum gpumc_status
 refuse(const char *path, const char *why, const char *what_helps, struct gpumc_error *error)
 {
-  return gpumc_error_set(error, GPUMC_INVALID, "%s: %s: %s", path, why, what_helps);
-}
-
-/* The file is mapped, so that a large one costs nothing but its checksum. */
-static enum gpumc_status map(const char *path, struct image *image, struct gpumc_error *error)
-{
-  const char *reason;
-  struct stat found;
-  const int descriptor = gpumc_regular_open(path, O_RDONLY, &reason);
-  if (descriptor < 0)
-    return gpumc_error_set(error, GPUMC_INVALID, "%s: cannot open the plugin: %s", path, reason);
-  const bool known = fstat(descriptor, &found) == 0 && found.st_size > 0;
-  void *bytes =
-      known ? mmap(NULL, (size_t)found.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0) : MAP_FAILED;
-  close(descriptor);
-  if (bytes == MAP_FAILED)
-    return refuse(path, known ? "cannot read the plugin" : "not a plugin: the file is empty",
-                  remedy, error);
-  *image = (struct image){bytes, (size_t)found.st_size};
-  return GPUMC_OK;
-}
-
-/* The file says that it is a shared object for this kind of processor; else why not. */
-static const char *header_flaw(const struct image *image, Elf64_Ehdr *header)
-{
-  Elf64_Ehdr own;
-  FILE *program = fopen("/proc/self/exe", "rb");
-  const bool known = program != NULL && fread(&own, sizeof own, 1, program) == 1;
-  if (program != NULL)
-    fclose(program);
-  if (!has_range(image, 0, sizeof *header) || memcmp(image->bytes, ELFMAG, SELFMAG) != 0)
-    return "not a plugin: not a shared object";
-  memcpy(header, image->bytes, sizeof *header);
-  if (header->e_ident[EI_CLASS] != ELFCLASS64 ||
-      (known &&
-       (header->e_ident[EI_DATA] != own.e_ident[EI_DATA] || header->e_machine != own.e_machine)))
-    return "built for another kind of processor";
-  if (header->e_type != ET_DYN || header->e_phentsize != sizeof(Elf64_Phdr) ||
-      !has_range(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof(Elf64_Phdr)))
-    return "not a plugin: not a shared object";
-  return NULL;
-}
-
-static Elf64_Phdr segment_of(const struct image *image, const Elf64_Ehdr *header, size_t i)
-{
-  Elf64_Phdr segment;
-  memcpy(&segment, image->bytes + header->e_phoff + i * sizeof segment, sizeof segment);
-  return segment;
-}
-
-/* The loader maps segments without a look at the size of the file: whatever reads a part that is
- * not there ends the program with SIGBUS. */
-static bool is_cut_off(const struct image *image, const Elf64_Ehdr *header)
-{
-  for (size_t i = 0; i < header->e_phnum; i++) {
-    const Elf64_Phdr segment = segment_of(image, header, i);
-    if (segment.p_filesz > 0 && !has_range(image, segment.p_offset, segment.p_filesz))
-      return true;
-  }
-  return false;
-}
-
-static size_t padded(uint32_t bytes)
-{
-  return ((size_t)bytes + 3) & ~(size_t)3;
-}
-
-/* The contents of our note in one segment of notes, all of it in the file; NULL: it is not there.
- */
-static const unsigned char *
-find_in_segment(const struct image *image, const Elf64_Phdr *segment, size_t *size)
-{
-  uint64_t at = segment->p_offset;
-  const uint64_t end = segment->p_offset + segment->p_filesz;
-  while (end - at >= sizeof(Elf64_Nhdr)) {
-    Elf64_Nhdr header;
-    memcpy(&header, image->bytes + at, sizeof header);
-    at += sizeof header;
-    if (end - at < padded(header.n_namesz) ||
-        end - at - padded(header.n_namesz) < padded(header.n_descsz))
-      return NULL;
-    const unsigned char *owner = image->bytes + at;
-    at += padded(header.n_namesz);
-    if (header.n_type == GPUMC_PLUGIN_NOTE_TYPE && header.n_namesz == sizeof GPUMC_PLUGIN_OWNER &&
-        memcmp(owner, GPUMC_PLUGIN_OWNER, header.n_namesz) == 0) {
-      *size = header.n_descsz;
-      return image->bytes + at;
-    }
-    at += padded(header.n_descsz);
-  }
-  return NULL;
-}
-
-static const unsigned char *
-find_note(const struct image *image, const Elf64_Ehdr *header, size_t *size)
-{
-  const unsigned char *found = NULL;
-  for (size_t i = 0; i < header->e_phnum && found == NULL; i++) {
-    const Elf64_Phdr segment = segment_of(image, header, i);
-    if (segment.p_type == PT_NOTE && segment.p_filesz > 0)
-      found = find_in_segment(image, &segment, size);
-  }
-  return found;
+  return gpumc_error_set(error, GPUMC_INVALID, "%s: %s; %s", path, why, what_helps);
 }
 
 /* Texts end within their room, and have names in them: printed characters, no slash. */
@@ -188,17 +70,21 @@ static void compare(struct gpumc_plugin_file *file, const unsigned char *layout)
              "built against other headers, in which %s%s differs: %s", differs, type, remedy);
 }
 
-static enum gpumc_status
-read_image(const struct image *image, struct gpumc_plugin_file *file, struct gpumc_error *error)
+/* Code that others could exchange is not run, as ssh does not use such keys. */
+static void look_at_rights(struct gpumc_plugin_file *file)
 {
-  Elf64_Ehdr header;
+  char place[PATH_MAX];
+  if (file->why_not[0] == '\0' && gpumc_shared_object_is_exposed(file->path, place, sizeof place))
+    snprintf(file->why_not, sizeof file->why_not,
+             "everyone can write to %s and so change the code; run chmod o-w %s", place, place);
+}
+
+static enum gpumc_status read_note(const struct gpumc_shared_object *object,
+                                   struct gpumc_plugin_file *file, struct gpumc_error *error)
+{
   size_t size = 0;
-  const char *flaw = header_flaw(image, &header);
-  if (flaw != NULL)
-    return refuse(file->path, flaw, remedy, error);
-  if (is_cut_off(image, &header))
-    return refuse(file->path, "damaged: the file was cut off", "copy or build it again", error);
-  const unsigned char *note = find_note(image, &header, &size);
+  const unsigned char *note =
+      gpumc_shared_object_note(object, GPUMC_PLUGIN_OWNER, GPUMC_PLUGIN_NOTE_TYPE, &size);
   if (note == NULL || size < sizeof file->note)
     return refuse(file->path, "not a plugin: it has no gpumc note", remedy, error);
   memcpy(&file->note, note, sizeof file->note);
@@ -207,20 +93,21 @@ read_image(const struct image *image, struct gpumc_plugin_file *file, struct gpu
        (size - sizeof file->note) / sizeof(uint32_t) < file->note.n_layout))
     return refuse(file->path, "damaged: its gpumc note cannot be read", remedy, error);
   compare(file, note + sizeof file->note);
-  file->checksum = gpumc_checksum_of(image->bytes, image->size);
+  look_at_rights(file);
+  file->checksum = gpumc_checksum_of(object->bytes, object->size);
   return GPUMC_OK;
 }
 
 enum gpumc_status
 gpumc_plugin_file_read(const char *path, struct gpumc_plugin_file *file, struct gpumc_error *error)
 {
-  struct image image = {0};
+  struct gpumc_shared_object object;
   *file = (struct gpumc_plugin_file){.path = strdup(path)};
   if (file->path == NULL)
     return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: reading the plugin %s", path);
-  GPUMC_TRY(map(path, &image, error));
-  const enum gpumc_status status = read_image(&image, file, error);
-  munmap((void *)image.bytes, image.size);
+  GPUMC_TRY(gpumc_shared_object_open(path, "plugin", remedy, &object, error));
+  const enum gpumc_status status = read_note(&object, file, error);
+  gpumc_shared_object_close(&object);
   return status;
 }
 

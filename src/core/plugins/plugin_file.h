@@ -8,14 +8,15 @@
 #include "core/base/error.h"
 #include "core/plugins/plugin.h"
 
-enum { GPUMC_PLUGIN_ABI_BYTES = 32 };
+/* The reason and the remedy may each name a path of 4096 bytes. */
+enum { GPUMC_PLUGIN_ABI_BYTES = 32, GPUMC_WHY_NOT_BYTES = 2 * 4096 + 128 };
 
 /* `why_not`: "" if this program can use it, else why it cannot, with the remedy. */
 struct gpumc_plugin_file {
   char *path;
   struct gpumc_plugin_note note;
   uint64_t checksum; /* of the whole file */
-  char why_not[256];
+  char why_not[GPUMC_WHY_NOT_BYTES];
 };
 
 /* Reads the note of a file and compares its ABI with this program's. GPUMC_INVALID: there is no

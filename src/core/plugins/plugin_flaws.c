@@ -45,7 +45,8 @@ static bool moves_agree(const struct gpumc_kernel_ops *one, const struct gpumc_k
       continue;
     shared++;
     if ((move->at_zero != NULL) != (same->at_zero != NULL) || move->warn != same->warn ||
-        move->targets != same->targets || strcmp(move->summary, same->summary) != 0)
+        move->mixes != same->mixes || move->targets != same->targets ||
+        strcmp(move->summary, same->summary) != 0)
       return false;
   }
   return strcmp(one->variant, other->variant) != 0 ||
@@ -189,6 +190,13 @@ static const char *means_flaw(const struct gpumc_model_ops *model)
     for (size_t i = 0; i < quantity->n_uses; i++)
       if (quantity->uses[i] >= model->n_means)
         return "a quantity without valid means";
+    if (quantity->n_doubts > GPUMC_DOUBTS_MAXIMUM)
+      return "a quantity with too many doubts";
+    for (size_t i = 0; i < quantity->n_doubts; i++)
+      if (quantity->doubts[i] >= model->n_quantities)
+        return "a quantity with a doubt that does not exist";
+    if (quantity->broken != NULL && quantity->identity == NULL)
+      return "a quantity with `broken` but without `identity`";
     if (quantity->value != NULL ? !is_label(&quantity->label) : quantity->label.name != NULL)
       return "a quantity without a label";
     if ((quantity->applies == NULL) != (quantity->applies_where == NULL))

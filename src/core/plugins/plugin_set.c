@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/shared_object.h"
 #include "core/base/memory.h"
 #include "core/base/text.h"
 #include "core/plugins/plugin_flaws.h"
@@ -173,6 +174,7 @@ static enum gpumc_status check_names(const struct gpumc_plugin_set *set,
 static enum gpumc_status load(const struct gpumc_plugin_file *file,
                               const struct gpumc_plugin **plugin, struct gpumc_error *error)
 {
+  GPUMC_TRY(gpumc_shared_object_whole(file->path, "plugin", "build it again", error));
   void *library = dlopen(file->path, RTLD_NOW | RTLD_LOCAL);
   if (library == NULL)
     return gpumc_error_set(error, GPUMC_INVALID,

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/module_note.h"
+#include "core/base/shared_object.h"
 #include "core/base/text.h"
 #include "core/processes/host.h"
 
@@ -149,6 +151,15 @@ bool gpumc_module_try(const struct gpumc_module_file *file, enum gpumc_module_cu
 {
   int ends[2], state = 0;
   size_t length = 0;
+  struct gpumc_error error = {0};
+  const bool usable =
+      gpumc_module_check(file->path, GPUMC_NOTE_MPI, GPUMC_MODULE_INTERFACE, &error) == GPUMC_OK;
+  *cuda = GPUMC_MODULE_CUDA_UNKNOWN;
+  if (!usable)
+    snprintf(message, bytes, "%s", gpumc_error_text(&error));
+  gpumc_error_free(&error);
+  if (!usable)
+    return false;
   snprintf(message, bytes, "cannot start a process to try it");
   if (pipe(ends) != 0)
     return false;

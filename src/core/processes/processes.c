@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/module_note.h"
+#include "core/base/shared_object.h"
 #include "core/base/checksum.h"
 #include "core/base/machine.h"
 #include "core/base/memory.h"
@@ -87,6 +89,10 @@ static enum gpumc_status
 load(const char *path, size_t message_bytes, struct gpumc_module *module, struct gpumc_error *error)
 {
   gpumc_module_open *open = NULL;
+  if (gpumc_module_check(path, GPUMC_NOTE_MPI, GPUMC_MODULE_INTERFACE, error) != GPUMC_OK) {
+    gpumc_error_prefix(error, "cannot load MPI");
+    return GPUMC_FAILURE;
+  }
   void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
   if (library == NULL)
     return gpumc_error_set(error, GPUMC_FAILURE, "cannot load MPI: %s", dlerror());
@@ -321,14 +327,12 @@ double gpumc_processes_seconds(const struct gpumc_processes *processes,
 /* Messages of processes other than the root are cut at this length. */
 enum { MESSAGE_BYTES = 4096 };
 
-/* Writes the name of a process, "process 3 of 8 on HOST". */
-static void name_process(const struct gpumc_processes *processes, char *text, size_t bytes)
+void gpumc_process_name(int rank, int size, char text[GPUMC_PROCESS_NAME])
 {
   char host[65] = "";
   if (gethostname(host, sizeof host - 1) != 0)
     snprintf(host, sizeof host, "an unknown host");
-  snprintf(text, bytes, "process %d of %d on %s", processes->module.rank, processes->module.size,
-           host);
+  snprintf(text, GPUMC_PROCESS_NAME, "process %d of %d on %s", rank, size, host);
 }
 
 /* Errors come before stops, and the lowest rank first; 0 if all is well. */
@@ -358,8 +362,8 @@ enum gpumc_status gpumc_processes_agree(const struct gpumc_processes *processes,
   const bool mine = rank == processes->module.rank;
   struct notice notice = {0};
   if (mine && rank != 0) {
-    char self[128];
-    name_process(processes, self, sizeof self);
+    char self[GPUMC_PROCESS_NAME];
+    gpumc_process_name(rank, processes->module.size, self);
     gpumc_error_prefix(error, "%s", self);
   }
   if (mine) {

@@ -81,6 +81,9 @@ void gpumc_processes_check(const struct gpumc_processes *processes, const char *
  * messages are lost, since a launcher that sees one process end with an error ends all of them, and
  * in less time than that. */
 void gpumc_processes_give_way(void);
+/* Writes "process 3 of 8 on HOST", for messages. */
+enum { GPUMC_PROCESS_NAME = 128 };
+void gpumc_process_name(int rank, int size, char text[GPUMC_PROCESS_NAME]);
 /* For an error that occurs in one process and that the others cannot learn of in time. With several
  * processes it does not return. */
 void gpumc_processes_abandon(const struct gpumc_processes *processes,

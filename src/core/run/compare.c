@@ -167,11 +167,14 @@ static enum gpumc_status compare_configuration(const struct gpumc_task *task,
     GPUMC_TRY(compare_trajectory(task, result, error));
     return compare_plugins(task, result, error);
   }
+  struct gpumc_text name = {0};
+  gpumc_text_append_escaped(&name, task->output, GPUMC_ESCAPES_TEXT);
   const enum gpumc_status status =
       gpumc_error_set(error, GPUMC_INVALID,
                       "%s is the result of another configuration:\n%s\n"
                       "choose another output, or replace it with --fresh",
-                      task->output, difference != NULL ? difference : "");
+                      gpumc_text_string(&name), difference != NULL ? difference : "");
+  gpumc_text_free(&name);
   free(difference);
   return status;
 }
@@ -207,12 +210,15 @@ static enum gpumc_status compare_identity(const struct gpumc_task *task, const c
   GPUMC_TRY(find_difference(task, stored, &differs, &difference, error));
   if (!differs)
     return GPUMC_OK;
+  struct gpumc_text name = {0};
+  gpumc_text_append_escaped(&name, path, GPUMC_ESCAPES_TEXT);
   const enum gpumc_status status =
       gpumc_error_set(error, GPUMC_INVALID,
                       "%s is the checkpoint of another configuration:\n%s\n"
                       "run the earlier configuration, choose another output, or start over "
                       "with --fresh",
-                      path, difference != NULL ? difference : "");
+                      gpumc_text_string(&name), difference != NULL ? difference : "");
+  gpumc_text_free(&name);
   free(difference);
   return status;
 }

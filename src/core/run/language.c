@@ -220,7 +220,8 @@ static void check_overrides(struct gpumc_language *language, const char *const *
   for (size_t i = 0; i < n_assignments && campaign != NULL; i++) {
     size_t length = strcspn(assignments[i], "=");
     const struct gpumc_entry *axis = gpumc_node_entry_n(campaign->value, assignments[i], length);
-    if (axis == NULL)
+    const struct gpumc_key *key = axis != NULL ? gpumc_language_find(language, axis->key) : NULL;
+    if (axis == NULL || (key != NULL && !key->sweepable)) /* a mistake at the campaign's own key */
       continue;
     struct gpumc_mark mark = {.source = document->sources[i], .line = 1, .column = 1};
     gpumc_report_mistake(&language->report, mark,
@@ -289,11 +290,11 @@ static enum gpumc_status check_document(struct gpumc_language *language,
     language->loaded = gpumc_plugins_of(&language->config->plugins);
     language->plugins = &language->loaded;
   }
-  check_overrides(language, assignments, n_assignments);
   gpumc_language_tables_fill(&language->tables, language->plugins->models);
   if (!gpumc_language_find_plugins(language) ||
       !check_removals(language, assignments, n_assignments))
     return out_of_memory("checking the configuration", error);
+  check_overrides(language, assignments, n_assignments);
   GPUMC_TRY(gpumc_language_expand(language, error));
   return gpumc_language_check_files(language) ? GPUMC_OK
                                               : out_of_memory("checking the configuration", error);
@@ -302,13 +303,15 @@ static enum gpumc_status check_document(struct gpumc_language *language,
 /* What the report has: a fault of the program's, or the mistakes of the document. */
 static enum gpumc_status report_status(struct gpumc_report *report, struct gpumc_error *error)
 {
-  if (report->fault.length > 0 || report->fault.failed)
+  if (report->fault.length > 0)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s", gpumc_text_string(&report->fault));
   if (report->calls == 0)
     return GPUMC_OK;
   gpumc_report_sort(report);
-  int length = report->lines.length > 0 ? (int)report->lines.length - 1 : 0;
-  return gpumc_error_set(error, GPUMC_INVALID, "%.*s", length, gpumc_text_string(&report->lines));
+  if (report->fault.failed || report->lines.failed)
+    return out_of_memory("checking the configuration", error);
+  return gpumc_error_set(error, GPUMC_INVALID, "%.*s", (int)report->lines.length - 1,
+                         gpumc_text_string(&report->lines));
 }
 
 /* The document is read; `status` says how that went. */

@@ -61,6 +61,22 @@ static void append_value(struct gpumc_text *path, const cJSON *value)
   }
 }
 
+/* Returns whether a value is a path that leads above where it begins, as "../c" does. */
+static bool leads_up(const cJSON *value)
+{
+  const char *text = cJSON_GetStringValue(value);
+  long depth = 0;
+  while (text != NULL && *text != '\0' && depth >= 0) {
+    const size_t length = strcspn(text, "/");
+    if (length == 2 && strncmp(text, "..", 2) == 0)
+      depth--;
+    else if (length > 0 && !(length == 1 && text[0] == '.'))
+      depth++;
+    text += length + (text[length] == '/');
+  }
+  return depth < 0;
+}
+
 static void report_unknown(const struct filling *filling, const char *key)
 {
   char *nearest = gpumc_language_nearest(filling->language, key, false);
@@ -79,11 +95,21 @@ append_placeholder(const struct filling *filling, struct gpumc_text *path, const
   const cJSON *value = gpumc_resolved_find(filling->resolved, key);
   if (gpumc_language_is_below_unknown(filling->language, key))
     return;
-  if (declared == NULL || strcmp(key, "output") == 0)
+  if (strcmp(key, "output") == 0)
+    gpumc_report_mistake(filling->report, filling->mark,
+                         "output: {output} stands for the output itself; name other keys in "
+                         "braces, such as {seed}");
+  else if (declared == NULL)
     report_unknown(filling, key);
   else if (declared->type == GPUMC_KEY_MAPPING)
     gpumc_report_mistake(filling->report, filling->mark,
                          "output: '%s' in braces is a block, not a value", key);
+  else if (leads_up(value))
+    gpumc_report_mistake(
+        filling->report, filling->mark,
+        "output: {%s} is '%s' here, whose '..' leads out of the output's folder; omit {%s}, or "
+        "give that file a path without '..'",
+        key, cJSON_GetStringValue(value), key);
   else if (value != NULL)
     append_value(path, value);
   else if (filling->complete)

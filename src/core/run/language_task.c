@@ -68,7 +68,9 @@ static bool make_instance(struct gpumc_language *language, const struct gpumc_pa
   const char *flaw = status == GPUMC_OK && language->loads ? gpumc_instance_flaw(instance) : NULL;
   if (flaw != NULL) {
     gpumc_report_mistake(&language->report, params->node->mark,
-                         "model %s made an instance with a flaw: %s: see docs/adding-a-model.md",
+                         "model %s describes this instance incorrectly (%s). This is a bug in the "
+                         "model, not in the configuration; please report it to its author (rules: "
+                         "docs/adding-a-model.md)",
                          language->model->name, flaw);
     status = GPUMC_INVALID;
   }
@@ -328,6 +330,10 @@ static bool fill_warnings(const struct gpumc_language *language, const struct gp
            GPUMC_OK;
   char text[GPUMC_WARNING_BYTES];
   good = good && add_warning(task, "ergodicity_warning", warning);
+  if (good && kernel != NULL && instance != NULL && language->algorithm->warn != NULL) {
+    good = language->algorithm->warn(&algorithm, instance, kernel, &name, text, error) == GPUMC_OK;
+    good = good && (text[0] == '\0' || add_warning(task, name, text));
+  }
   if (good && instance != NULL && language->model->warn != NULL) {
     name = language->model->warn(instance, text);
     good = name == NULL || add_warning(task, name, text);

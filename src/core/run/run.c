@@ -28,7 +28,7 @@ static void
 exchange_words(const struct run *run, bool begins, bool is_over, uint64_t words[static N_WORDS])
 {
   const volatile sig_atomic_t *asked = run->options->stop;
-  words[WORD_STOP] = asked != NULL && *asked != 0;
+  words[WORD_STOP] = asked != NULL && __atomic_load_n(asked, __ATOMIC_RELAXED) != 0;
   words[WORD_BEGIN] = begins;
   words[WORD_OVER] = is_over;
   gpumc_processes_largest(run->processes, words, N_WORDS);
@@ -222,6 +222,12 @@ static enum gpumc_status start(struct run *run, struct gpumc_error *error)
   return gpumc_recorder_start(run->recorder, error);
 }
 
+static void tell_work(const struct run *run, bool at_work)
+{
+  if (run->options->at_work != NULL)
+    __atomic_store_n(run->options->at_work, at_work, __ATOMIC_SEQ_CST);
+}
+
 static bool stop_asked(const struct run *run)
 {
   uint64_t words[N_WORDS];
@@ -408,6 +414,7 @@ build_to_finish(struct run *run, bool *in_the_way, struct gpumc_error *error)
   const enum gpumc_status status = gpumc_run_agree(run, start(run, error), error);
   *in_the_way = status == GPUMC_INVALID;
   GPUMC_TRY(status);
+  tell_work(run, true);
   GPUMC_TRY(work(run, error));
   return finish(run, error);
 }
@@ -435,6 +442,7 @@ run_locked(struct run *run, const struct sight *sight, struct gpumc_error *error
   if (takes_part(run))
     exchange_words(run, true, false, words);
   enum gpumc_status status = build_to_finish(run, &in_the_way, error);
+  tell_work(run, false);
   if (status == GPUMC_OK)
     status = clear_side_files(run, error);
   else if (status != GPUMC_STOPPED && !in_the_way && !gpumc_file_exists(run->files.output))
@@ -478,6 +486,7 @@ static enum gpumc_status follow(struct run *run, struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
   uint64_t words[N_WORDS] = {0};
+  tell_work(run, true); /* the root's, which may begin at any instant */
   for (bool in_the_way; !words[WORD_OVER];) {
     exchange_words(run, false, false, words);
     if (words[WORD_BEGIN]) {
@@ -485,6 +494,7 @@ static enum gpumc_status follow(struct run *run, struct gpumc_error *error)
       release(run);
     }
   }
+  tell_work(run, false);
   return status;
 }
 

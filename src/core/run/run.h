@@ -9,11 +9,15 @@
 #include "core/simulation/algorithm.h"
 
 struct gpumc_run_options {
-  int threads;                       /* 0: all */
-  double max_seconds;                /* of this invocation; 0: no limit */
-  bool fresh;                        /* discard an existing checkpoint, result and working file */
-  const char *command_line;          /* for the provenance */
-  const volatile sig_atomic_t *stop; /* nonzero: end the current unit, checkpoint, return */
+  int threads;              /* 0: all */
+  double max_seconds;       /* of this invocation; 0: no limit */
+  bool fresh;               /* discard an existing checkpoint, result and working file */
+  const char *command_line; /* for the provenance */
+  /* Nonzero: end the current unit, checkpoint, return. A handler or another thread may set it. */
+  const volatile sig_atomic_t *stop;
+  /* Made nonzero while there is, or may be, work that only the end of this run keeps; NULL: nobody
+   * asks. While it is zero the process may end at any instant. */
+  volatile sig_atomic_t *at_work;
   const struct gpumc_observer *observer;
   const struct gpumc_processes *processes; /* that work on it together; NULL: only this one */
 };

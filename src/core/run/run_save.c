@@ -36,6 +36,14 @@ save_all(struct run *run, struct gpumc_checkpoint_writer *writer, struct gpumc_e
   return run->task->algorithm->save(run->state, writer, error);
 }
 
+/* Only the root knows the file. */
+static void prefix_checkpoint(const struct run *run, struct gpumc_error *error)
+{
+  const char *path = run->files.checkpoint;
+  gpumc_error_prefix(error, "%s%s", path != NULL ? "checkpoint " : "the checkpoint",
+                     path != NULL ? path : "");
+}
+
 /* Begins the root's, or one that writes nothing. */
 static enum gpumc_status
 begin(const struct run *run, struct gpumc_checkpoint_writer **writer, struct gpumc_error *error)
@@ -55,7 +63,7 @@ write_all(struct run *run, struct gpumc_checkpoint_writer *writer, struct gpumc_
   if (save_all(run, writer, error) == GPUMC_OK)
     return gpumc_checkpoint_commit(writer, error);
   gpumc_checkpoint_abandon(writer);
-  gpumc_error_prefix(error, "checkpoint %s", run->files.checkpoint);
+  prefix_checkpoint(run, error);
   return gpumc_run_fail(run, error);
 }
 
@@ -109,7 +117,10 @@ load_counters(struct run *run, struct gpumc_checkpoint_reader *reader, struct gp
   free(started);
   if (counters[COUNTER_RUNS] > run->ensemble.plan.runs || counters[COUNTER_TIME] > UINT32_MAX ||
       counters[COUNTER_FIRST_RUN] > GPUMC_RUN_MAXIMUM)
-    return gpumc_run_agree(run, gpumc_error_set(error, GPUMC_FAILURE, "counters out of range"),
+    return gpumc_run_agree(run,
+                           gpumc_error_set(error, GPUMC_FAILURE,
+                                           "is damaged: its counts of runs or sweeps do not fit "
+                                           "this task"),
                            error);
   run->resumes = counters[COUNTER_RESUMES] + 1;
   run->ensemble.runs = (size_t)counters[COUNTER_RUNS];
@@ -137,7 +148,7 @@ enum gpumc_status gpumc_run_load(struct run *run, struct gpumc_error *error)
                                         error));
   status = load_all(run, reader, error);
   if (status != GPUMC_OK)
-    gpumc_error_prefix(error, "checkpoint %s", run->files.checkpoint);
+    prefix_checkpoint(run, error);
 out:
   return status == GPUMC_FAILURE ? gpumc_decide_nothing_deleted(error) : status;
 }

@@ -5,6 +5,7 @@
 
 #include "core/simulation/ensemble.h"
 #include "core/simulation/merge.h"
+#include "core/simulation/observables.h"
 #include "core/statistics/significance.h"
 
 /* Work that takes time beside updates, added up over the run: for estimates. */
@@ -173,6 +174,14 @@ struct gpumc_algorithm_ops {
    * instance, which then has disorder, is not read from its file. May be NULL; returns NULL if
    * memory ran out. */
   cJSON *(*defaults)(const struct gpumc_params *params, const struct gpumc_model *model);
+  /* Writes to `text` why no result of a block without mistakes is to be trusted, however the run
+   * goes, with the remedy; empty: there is no reason. Sets `*name` to the name of the result's
+   * attribute, always the same. May be NULL. */
+  GPUMC_MUST_CHECK enum gpumc_status (*warn)(const struct gpumc_params *params,
+                                             const struct gpumc_model *model,
+                                             const struct gpumc_kernel_ops *kernel,
+                                             const char **name, char text[GPUMC_WARNING_BYTES],
+                                             struct gpumc_error *error);
   /* The key, dotted below its block, for the path of a file that the algorithm reads if the key is
    * set; NULL: there is none. `read_file` checks the file against the instance, for a block without
    * mistakes: GPUMC_INVALID is reported as a mistake at that key. `*checksum`: of the contents that
@@ -233,6 +242,42 @@ bool gpumc_trust_freedom(double freedom);
  * more than one rare event of 8 or two of 16 give. */
 bool gpumc_trust_samples(double freedom, size_t n);
 
+/* Averages over samples of the disorder: whether these are enough to tell an error by their
+ * scatter.
+ *
+ * The average of [<m^4>] rests on the few samples with a large m. Of 16 samples of a glass most
+ * often none is such a one: the average and its error are too small, and nothing in the scatter
+ * shows it. But the average itself does. One of values that are never negative is about chi square
+ * with 2 (average/error)^2 degrees of freedom (Satterthwaite, Biometrics Bull. 2, 110 (1946)),
+ * which is how well its error is known; and where such values scatter more than their average is
+ * large, a hundred of them are needed to tell even that. The tracked channel, which may have any
+ * sign, must have as many by the kurtosis of the samples.
+ *
+ *   struct gpumc_few_samples few = {0};
+ *   for (each value of the control)
+ *     gpumc_few_samples_look(&few, model, observables, averages, samples, stride, value);
+ *   trusted = trusted && few.count == 0;
+ */
+struct gpumc_few_samples {
+  size_t count, of; /* values of the control at which samples are too few, of those looked at */
+  double value;     /* that of the worst average there */
+  double freedom;   /* of its error; at 15 or more it can be trusted */
+  size_t samples;
+  struct gpumc_label label; /* of the worst average */
+};
+
+/* Looks at one value of the control: at averages[s * stride + k], k < gpumc_averages(observables),
+ * of each of the samples. Nothing to see without disorder, or with NaN among the samples. */
+void gpumc_few_samples_look(struct gpumc_few_samples *few, const struct gpumc_model *model,
+                            const struct gpumc_observables *observables, const double *averages,
+                            size_t samples, size_t stride, double value);
+
+enum { GPUMC_FEW_SAMPLES_BYTES = 384 };
+/* Says which average rests on too few samples, and how many would do; `control`: the name of what
+ * is moved. `count` is not 0. */
+void gpumc_few_samples_explain(const struct gpumc_few_samples *few, const char *control,
+                               char text[static GPUMC_FEW_SAMPLES_BYTES]);
+
 enum { GPUMC_FAILING_BYTES = 96 };
 /* Counts the values of the moved control at which passed[count] is 0, and describes them: "3 of 16
  * temperatures, the coldest beta = 1.2", or with the hottest one; for controls other than `beta`,
@@ -242,8 +287,8 @@ size_t gpumc_trust_failing(const double *passed, const char *control, const doub
                            size_t count, bool hottest, char text[static GPUMC_FAILING_BYTES]);
 
 /* Writes the attributes of /summary that say whether results can be trusted: if the algorithm finds
- * nothing against them, and nothing was known against the task from the start. The algorithm writes
- * its own findings itself. */
+ * nothing against them, nothing was known against the task from the start, and no main number is
+ * missing (NaN). Call it when all curves are written; the algorithm writes its own findings. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_trust_record(const struct gpumc_context *context, bool trusted, struct gpumc_error *error);
 /* Writes what was known from the start, gpumc_task.warnings, as attributes of `group`. */

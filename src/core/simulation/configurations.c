@@ -182,9 +182,10 @@ static enum gpumc_status declare_table(struct gpumc_configurations *configuratio
       .width = 1,
       .integer = true};
   memcpy(columns + 1, labels, configurations->n_labels * sizeof *columns);
-  columns[last] = (struct gpumc_column){.label = {"bytes", "the replica in portable form", "1", ""},
-                                        .width = gpumc_column_words(bytes),
-                                        .bytes = bytes};
+  columns[last] =
+      (struct gpumc_column){.label = {"bytes", "a replica on its way to the file", "1", ""},
+                            .width = gpumc_column_words(bytes),
+                            .bytes = bytes};
   const enum gpumc_status status =
       gpumc_curve_add_series(configurations->recorder, configurations->ensemble->model,
                              "configurations", columns, last + 1, &configurations->table, error);

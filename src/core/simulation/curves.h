@@ -12,6 +12,10 @@
 #define GPUMC_UNIT_ENERGY2 "energy^2"
 #define GPUMC_UNIT_BETA "1/energy"
 
+/* At the end of the long name of what counts states, such as an entropy: a placeholder for what a
+ * free site counts, unless that is a whole number of states. */
+#define GPUMC_COUNTED "{counted}"
+
 extern const struct gpumc_label gpumc_label_beta;
 
 enum { GPUMC_UNIT_BYTES = 48 };
@@ -21,13 +25,13 @@ const char *gpumc_unit_of(const struct gpumc_model *model, const char *declared,
 
 /* The label of the standard error, which borrows `texts`. */
 struct gpumc_error_texts {
-  char name[128], long_name[192], symbol[64];
+  char name[128], long_name[256], symbol[64];
 };
 struct gpumc_label
 gpumc_error_label(const struct gpumc_label *label, struct gpumc_error_texts *texts);
 
-/* Declares a table, or one of series, before the start (recorder.h). `columns` have declared units,
- * and are scratch afterwards. */
+/* Declares a table, or one of series, before the start (recorder.h). `columns` have declared units
+ * and long names, and are scratch afterwards. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_curve_add_table(struct gpumc_recorder *recorder, const struct gpumc_model *model,
                       const char *group, struct gpumc_column *columns, size_t n_columns,

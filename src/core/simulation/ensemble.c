@@ -337,7 +337,9 @@ load_sizes(const struct transfer *transfer, uint32_t *size, struct gpumc_error *
                                       ensemble->runs, 1, size, error));
   for (size_t m = 0; m < ensemble->runs; m++)
     if (size[m] > gpumc_plan_whole(&ensemble->plan))
-      return gpumc_error_set(error, GPUMC_FAILURE, "there is no room for %u replicas", size[m]);
+      return gpumc_error_set(error, GPUMC_FAILURE,
+                             "is damaged: it has %u replicas, more than this task can have",
+                             size[m]);
   return set_whole_sizes(ensemble, size, error);
 }
 

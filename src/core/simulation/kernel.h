@@ -159,6 +159,13 @@ struct gpumc_move {
    * GPUMC_FAILURE if memory ran out. */
   GPUMC_MUST_CHECK enum gpumc_status (*warn)(const struct gpumc_model *model, size_t samples,
                                              const char **warning, struct gpumc_error *error);
+  /* Returns whether sweeps of it, at these values of all controls, have no barrier to cross, by a
+   * proof or by experience that is as good: no set of states is left or entered so much more rarely
+   * than its weight suggests that a chain may never see it. NULL, or false: states may be
+   * metastable, and only chains from different starts can show that one of them missed some. For an
+   * athermal target control is NULL.
+   */
+  bool (*mixes)(const struct gpumc_model *model, const double *control);
   /* Returns a number of successive sweeps of which at least one changes the energy; NULL: each
    * does. */
   uint32_t (*cycle)(const struct gpumc_kernel_options *options);

@@ -8,7 +8,12 @@
 #include "core/simulation/kernel.h"
 #include "core/storage/recorder.h"
 
-enum { GPUMC_MEANS_MAXIMUM = 24, GPUMC_QUANTITIES_MAXIMUM = 32, GPUMC_USES_MAXIMUM = 4 };
+enum {
+  GPUMC_MEANS_MAXIMUM = 32,
+  GPUMC_QUANTITIES_MAXIMUM = 32,
+  GPUMC_USES_MAXIMUM = 12,
+  GPUMC_DOUBTS_MAXIMUM = 2
+};
 
 /* A per-replica integer that kernels measure, the energy of models that have one. Its unit, the
  * quantum, depends on the instance: value = integer times gpumc_model.quantum[channel]. The label's
@@ -71,6 +76,9 @@ struct gpumc_quantity {
   uint8_t n_needed;
   /* Returns NaN if means leave it undetermined; NULL: it is the mean. */
   double (*value)(const struct gpumc_model *model, const double *control, const double *mean);
+  /* Noise or rounding may leave it undetermined in a good run, as the root of a difference. NaN
+   * as a value or an error of any other quantity speaks against a result. */
+  bool partial;
   /* Returns the size of the numbers that `value` is computed from, for its rounding; NULL: that of
    * the value. */
   double (*scale)(const struct gpumc_model *model, const double *control, const double *mean);
@@ -88,10 +96,21 @@ struct gpumc_quantity {
    * average over states, and so left out if measurements are reweighted to other values of a
    * control. */
   bool of_moves;
-  /* In equilibrium its average over the disorder is 0: a nonzero value means that equilibrium has
-   * not been reached. The name is for a warning: "the Gaussian identity". NULL: no such
-   * identity. */
+  /* In equilibrium its average, over the disorder if there is any, is 0: a nonzero value means that
+   * equilibrium has not been reached, or that the quantities compared are wrong. The name is for a
+   * warning: "the Gaussian identity". NULL: no such identity. */
   const char *identity;
+  /* What to do if an identity of chains does not hold, a clause for the warning; NULL: it is one of
+   * the disorder, which chains do not test. This, `doubts` and `systematic` work where chains make
+   * the averages, with or without a temperature, and nowhere else. */
+  const char *broken;
+  /* Positions, in the model's table, of quantities that say by how much the value changes if the
+   * same data are evaluated in another way, such as an extrapolation from a shorter range; what of
+   * such a change its own error does not explain is added to the error (gpumc_errors_widen). */
+  uint8_t n_doubts, doubts[GPUMC_DOUBTS_MAXIMUM];
+  /* Returns the size of a systematic error that is known in advance, such as that of an
+   * extrapolation or of the arithmetic of the moves; it is added to the error, too. NULL: none. */
+  double (*systematic)(const struct gpumc_model *model, const double *control, const double *mean);
   /* If it is larger than `most`, results are not trusted, and a warning says why, with the remedy:
    * `excess`. NULL: it may be anything. */
   double most;
@@ -127,6 +146,14 @@ struct gpumc_grid {
   size_t levels;
 };
 
+/* The values of the levels of a grid that are not whole numbers of quanta: level k is at (first +
+ * k) step / parts, in the channel's unit, and kernels measure any of the numbers of quanta from
+ * lowest + k spacing on that are below those of the next level. step = 0: the grid says all. */
+struct gpumc_levels {
+  double first, step, parts;
+  size_t gap; /* levels in a row that may have no states between others that have */
+};
+
 /* The numbers of a profile. Both arrays belong to the model. */
 struct gpumc_profile {
   size_t width;
@@ -155,8 +182,10 @@ struct gpumc_model {
   size_t first_sample; /* its number */
   bool reads_file;     /* samples are in a file beside the configuration, which may change */
   /* ln Z at beta = 0, where kernels draw their first states; NaN: there is no such equilibrium, and
-   * algorithms that need one refuse the block `beta`. */
+   * algorithms that need one refuse the block `beta`. `free_site`: what a free site counts in it
+   * if that is no number of states, "ln(4 pi)"; NULL: it is one. */
   double log_states;
+  const char *free_site;
   /* The value of each control unless an algorithm moves it; NaN: it has no value of its own. */
   double control[GPUMC_CONTROLS_MAXIMUM];
   const char *immovable[GPUMC_CONTROLS_MAXIMUM]; /* why no algorithm can move it; NULL: it can */
@@ -172,6 +201,7 @@ struct gpumc_model {
   size_t portable_bytes; /* of one replica in portable form */
   size_t recorded_bytes; /* of each sample in the result, written by `record`; 0: none */
   void *parameters;      /* the model's own */
+  struct gpumc_levels level[GPUMC_CHANNELS_MAXIMUM]; /* for channels with a grid */
 };
 
 enum { GPUMC_WARNING_BYTES = 512 };
@@ -259,6 +289,25 @@ gpumc_model_create(const struct gpumc_model_ops *ops, const struct gpumc_params 
 {
   *model = (struct gpumc_model){.ops = ops};
   return ops->create(params, model, error);
+}
+
+/* Returns the value of a level of a channel that has a grid, or the middle between two of them. */
+static inline double
+gpumc_level_value(const struct gpumc_model *model, size_t channel, double level)
+{
+  const struct gpumc_grid *grid = &model->grid[channel];
+  const struct gpumc_levels *known = &model->level[channel];
+  if (known->step > 0.0)
+    return (known->first + level) * known->step / known->parts;
+  return ((double)grid->lowest + level * (double)grid->spacing) * model->quantum[channel];
+}
+
+/* Returns the distance of two levels of a channel that has a grid. */
+static inline double gpumc_level_distance(const struct gpumc_model *model, size_t channel)
+{
+  const struct gpumc_levels *known = &model->level[channel];
+  return known->step > 0.0 ? known->step / known->parts
+                           : (double)model->grid[channel].spacing * model->quantum[channel];
 }
 
 /* Returns bins of `width` quanta for all values of a channel, a multiple of the spacing of its

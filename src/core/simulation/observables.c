@@ -335,6 +335,56 @@ double gpumc_quantity_scale(const struct gpumc_observables *observables, size_t 
   return quantity->what->scale(model, controls->value, used);
 }
 
+/* Returns the position of a quantity of the model's table among the selected ones. */
+static size_t
+selected_place(const struct gpumc_observables *observables, const struct gpumc_quantity *what)
+{
+  size_t q = 0;
+  while (q < observables->n_quantities && observables->quantity[q].what != what)
+    q++;
+  return q;
+}
+
+/* Returns the square of a systematic error, from a difference that is 0 without one. */
+static double excess_of(double difference, double error)
+{
+  const double excess = difference * difference - 4.0 * error * error;
+  return excess > 0.0 ? excess : 0.0; /* NaN: nothing is known about it */
+}
+
+/* Returns the square of all systematic errors of quantity q. */
+static double systematic_of(const struct gpumc_observables *observables, size_t q,
+                            const struct gpumc_model *model, const struct gpumc_controls *controls,
+                            const double *average, const double *value, const double *error)
+{
+  const struct gpumc_selected_quantity *quantity = &observables->quantity[q];
+  double square = 0.0, used[GPUMC_USES_MAXIMUM];
+  for (size_t i = 0; i < quantity->what->n_doubts; i++) {
+    const size_t doubt =
+        selected_place(observables, &model->ops->quantities[quantity->what->doubts[i]]);
+    if (doubt < observables->n_quantities)
+      square += excess_of(value[doubt], error[doubt]);
+  }
+  if (quantity->what->systematic != NULL) {
+    collect(quantity, average, used);
+    const double known = quantity->what->systematic(model, controls->value, used);
+    square += known * known;
+  }
+  return square;
+}
+
+void gpumc_errors_widen(const struct gpumc_observables *observables,
+                        const struct gpumc_model *model, const struct gpumc_controls *controls,
+                        const double *average, const double *value, double *error)
+{
+  double square[GPUMC_QUANTITIES_MAXIMUM];
+  for (size_t q = 0; q < observables->n_quantities; q++)
+    square[q] = systematic_of(observables, q, model, controls, average, value, error);
+  for (size_t q = 0; q < observables->n_quantities; q++)
+    if (square[q] > 0.0)
+      error[q] = sqrt(error[q] * error[q] + square[q]);
+}
+
 size_t gpumc_quantity_excess(const struct gpumc_observables *observables, size_t q,
                              const double *value, size_t count, bool beta,
                              char text[static GPUMC_EXCESS_BYTES])
@@ -351,6 +401,30 @@ size_t gpumc_quantity_excess(const struct gpumc_observables *observables, size_t
              exceeding, count, beta ? "temperatures" : "values",
              gpumc_quantity_label(observables, q).name, what->most, largest, what->excess);
   return exceeding;
+}
+
+size_t gpumc_identity_broken(const struct gpumc_observables *observables, size_t q,
+                             const double *value, const double *error, size_t count, bool beta,
+                             char text[static GPUMC_EXCESS_BYTES])
+{
+  const struct gpumc_quantity *what = observables->quantity[q].what;
+  double largest = 0.0;
+  size_t broken = 0, worst = 0;
+  char where[64] = "";
+  for (size_t i = 0; what->broken != NULL && i < count; i++) {
+    const double deviation = fabs(value[i]) / error[i]; /* NaN if unknown */
+    broken += deviation > GPUMC_IDENTITY_ERRORS;
+    worst = deviation > largest ? i : worst;
+    largest = deviation > largest ? deviation : largest;
+  }
+  if (count > 1)
+    snprintf(where, sizeof where, "at %zu of %zu %s ", broken, count,
+             beta ? "temperatures" : "values");
+  if (broken > 0)
+    snprintf(text, GPUMC_EXCESS_BYTES, "%s%s does not hold: %s = %.3g is %.1f errors from 0; %s",
+             where, what->identity, gpumc_quantity_label(observables, q).name, value[worst],
+             largest, what->broken);
+  return broken;
 }
 
 bool gpumc_quantity_is_known(const struct gpumc_observables *observables, size_t q,

@@ -110,11 +110,25 @@ double gpumc_quantity_value(const struct gpumc_observables *observables, size_t 
 double gpumc_quantity_scale(const struct gpumc_observables *observables, size_t q,
                             const struct gpumc_model *model, const struct gpumc_controls *controls,
                             const double *mean);
+/* Adds to error[n_quantities] of value[n_quantities], squared, what the errors of chains, samples
+ * or bins do not show: the systematic errors of quantities, and those of its doubts that are larger
+ * than twice their own errors, less the square of that. If nothing is wrong, that adds 8 % of the
+ * variance of a doubt on average. `average`: the selected means. */
+void gpumc_errors_widen(const struct gpumc_observables *observables,
+                        const struct gpumc_model *model, const struct gpumc_controls *controls,
+                        const double *average, const double *value, double *error);
 /* Counts at how many of value[count] quantity q exceeds its limit (gpumc_quantity.most), and writes
  * a warning; `beta`: the values are over inverse temperatures. */
 enum { GPUMC_EXCESS_BYTES = 512 };
 size_t gpumc_quantity_excess(const struct gpumc_observables *observables, size_t q,
                              const double *value, size_t count, bool beta,
+                             char text[static GPUMC_EXCESS_BYTES]);
+/* Counts at how many of value[count] an identity of chains (gpumc_quantity.broken) is more than
+ * GPUMC_IDENTITY_ERRORS errors away from 0, and writes a warning likewise. Such results are not
+ * trusted. */
+#define GPUMC_IDENTITY_ERRORS 3.0
+size_t gpumc_identity_broken(const struct gpumc_observables *observables, size_t q,
+                             const double *value, const double *error, size_t count, bool beta,
                              char text[static GPUMC_EXCESS_BYTES]);
 /* Returns whether its value is known without any measurement. */
 bool gpumc_quantity_is_known(const struct gpumc_observables *observables, size_t q,

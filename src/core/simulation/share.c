@@ -421,7 +421,7 @@ static enum gpumc_status allocate(struct gpumc_ensemble *ensemble, struct gpumc_
 enum gpumc_status gpumc_share_create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   const struct gpumc_kernel_ops *kernel = ensemble->ops;
-  GPUMC_TRY(gpumc_allocate_array(&ensemble->share, 1, "an ensemble of several processes", error));
+  GPUMC_TRY(gpumc_allocate_array(&ensemble->share, 1, "replicas of several processes", error));
   ensemble->share->kernel = kernel;
   ensemble->share->ops = *kernel;
   make_ops(ensemble, &ensemble->share->ops);

@@ -52,6 +52,18 @@ void gpumc_update_plan(const struct gpumc_update *update, const struct gpumc_ker
   }
 }
 
+bool gpumc_update_mixes(const struct gpumc_update *update, const struct gpumc_kernel_ops *kernel,
+                        const struct gpumc_model *model, const double *control)
+{
+  const enum gpumc_target_kind target = control == NULL ? GPUMC_ATHERMAL : GPUMC_BOLTZMANN;
+  bool any = false;
+  for (size_t t = 0; t < update->count && !any; t++) {
+    const struct gpumc_move *move = gpumc_kernel_move(kernel, update->turn[t].move, target);
+    any = move != NULL && move->mixes != NULL && move->mixes(model, control);
+  }
+  return any;
+}
+
 uint32_t gpumc_plan_cycle(const struct gpumc_ensemble_plan *plan)
 {
   uint32_t sweeps = plan->n_turns == 0 ? 1 : 0;

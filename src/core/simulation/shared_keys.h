@@ -57,6 +57,16 @@ void gpumc_update_plan(const struct gpumc_update *update, const struct gpumc_ker
  * NULL if it has none. */
 const struct gpumc_move *gpumc_kernel_move(const struct gpumc_kernel_ops *kernel, const char *name,
                                            enum gpumc_target_kind target);
+/* Chains of one system that show whether one of them missed states behind a barrier, since they
+ * contradict each other: where random starts lead to either side of it, all begin on the same one
+ * in a run of 128. With fewer a run is not trusted where there may be such states
+ * (gpumc_move.mixes). */
+enum { GPUMC_CHAINS_FOR_TRUST = 8 };
+/* Returns whether the moves that are requested are proven to meet no barrier (gpumc_move.mixes) at
+ * control[n_controls] of the model, or for an athermal target, control NULL: where they take turns
+ * all leave the weight as it is, so what one of them mixes stays mixed. */
+bool gpumc_update_mixes(const struct gpumc_update *update, const struct gpumc_kernel_ops *kernel,
+                        const struct gpumc_model *model, const double *control);
 /* Returns whether the kernel has a move for the target; one without any moves is for
  * GPUMC_BOLTZMANN. */
 bool gpumc_kernel_samples(const struct gpumc_kernel_ops *kernel, enum gpumc_target_kind target);

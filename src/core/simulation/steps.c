@@ -380,8 +380,9 @@ enum gpumc_status gpumc_steps_load(struct gpumc_ensemble *ensemble,
   GPUMC_TRY(gpumc_parts_load(&sizes, 1, NULL, reader, "ensemble/steps", error));
   for (size_t m = 0; m < ensemble->runs; m++)
     if (!(ensemble->step[m] >= step->least && ensemble->step[m] <= step->largest))
-      return gpumc_error_set(error, GPUMC_FAILURE, "a %s of %g is not possible", step->label.name,
-                             ensemble->step[m]);
+      return gpumc_error_set(error, GPUMC_FAILURE,
+                             "is damaged: it has a %s of %g, which is not possible",
+                             step->label.name, ensemble->step[m]);
   if (ensemble->proposed != NULL) {
     const struct gpumc_part before = part_of_proposed_before(ensemble);
     GPUMC_TRY(gpumc_parts_load(&before, 1, NULL, reader, "ensemble/steps", error));

@@ -59,7 +59,8 @@ enum gpumc_status gpumc_bins_check(const struct gpumc_bins *bins, struct gpumc_e
   if (length > 0 && (length & (length - 1)) == 0 &&
       bins->state[GPUMC_BINS_COUNT] < GPUMC_BINS_MOST && bins->state[GPUMC_BINS_FILLED] < length)
     return GPUMC_OK;
-  return gpumc_error_set(error, GPUMC_FAILURE, "bins of a time series: numbers out of range");
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "is damaged: the bins of a time series have impossible counts");
 }
 
 void gpumc_bins_mean(const struct gpumc_bins *bins, size_t bin, double *means)

@@ -86,6 +86,7 @@ struct settings {
 struct driver_file {
   H5FD_t base; /* must be first: HDF5 knows only this part */
   int descriptor;
+  bool only_read;
   haddr_t eoa, eof;
   struct gpumc_file_fault *fault;
 };
@@ -133,6 +134,7 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access_list, 
   file->descriptor = gpumc_regular_open(name, posix_flags(flags), &reason);
   if (file->descriptor >= 0 && write_mark(file->descriptor, flags, settings->mark) == 0 &&
       fstat(file->descriptor, &found) == 0) {
+    file->only_read = (flags & H5F_ACC_RDWR) == 0;
     /* A newly created file is empty to HDF5, whatever mark it has. */
     file->eof = (flags & H5F_ACC_TRUNC) != 0 ? 0 : (haddr_t)found.st_size;
     /* HDF5 tries several ways to open a file; only the last one counts. */
@@ -186,24 +188,23 @@ static haddr_t driver_get_eof(const H5FD_t *base, H5FD_mem_t type)
   return ((const struct driver_file *)base)->eof;
 }
 
-/* Reads zeros beyond the end of the file. */
-static int read_all(struct driver_file *file, haddr_t address, size_t count, char *next)
+/* Reads as many of `count` bytes as there are before the end of the file, and zeros beyond it.
+ * Returns the number of bytes that there are; negative on failure. */
+static ssize_t read_all(struct driver_file *file, haddr_t address, size_t count, char *bytes)
 {
-  while (count > 0) {
-    ssize_t got = pread(file->descriptor, next, count, (off_t)address);
+  size_t done = 0;
+  while (done < count) {
+    ssize_t got = pread(file->descriptor, bytes + done, count - done, (off_t)(address + done));
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)
       return -1;
-    if (got == 0) {
-      memset(next, 0, count);
-      return 0;
-    }
-    next += got;
-    address += (haddr_t)got;
-    count -= (size_t)got;
+    if (got == 0)
+      break;
+    done += (size_t)got;
   }
-  return 0;
+  memset(bytes + done, 0, count - done);
+  return (ssize_t)done;
 }
 
 static herr_t driver_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,
@@ -213,13 +214,24 @@ static herr_t driver_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t
   (void)transfer;
   if (address > INT64_MAX || count > INT64_MAX - address)
     return -1;
-  if (read_all(file, address, count, buffer) != 0) {
+  const ssize_t found = read_all(file, address, count, buffer);
+  if (found < 0) {
     record(file->fault, "read");
     return -1;
   }
   /* HDF5 asks for global heaps as if they were raw data. */
   bool may_be_heap = type == H5FD_MEM_DRAW || type == H5FD_MEM_GHEAP;
-  return may_be_heap && !heap_is_sound(buffer, count) ? -1 : 0;
+  if (may_be_heap && !heap_is_sound(buffer, count))
+    return -1;
+  /* HDF5 asks for more metadata than there are, but numbers that a reader finds described are in
+   * the file: without their end it was cut off, and they are not zeros. */
+  if (type == H5FD_MEM_DRAW && file->only_read && (size_t)found < count) {
+    if (file->fault->code == 0)
+      *file->fault =
+          (struct gpumc_file_fault){EIO, "read", "its end is missing", file->fault->only_file};
+    return -1;
+  }
+  return 0;
 }
 
 static herr_t driver_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,

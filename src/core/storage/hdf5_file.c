@@ -42,6 +42,15 @@ static const char *fault_reason(const struct gpumc_file_fault *fault)
   return fault->reason != NULL ? fault->reason : strerror(fault->code);
 }
 
+const char *gpumc_hdf5_remedy(const struct gpumc_hdf5_file *file)
+{
+  return file->working
+             ? "\nit is damaged, or a run is writing it: try again in a moment; if no run is "
+               "writing it, run its configuration again, which rebuilds the file from the "
+               "checkpoint"
+             : "";
+}
+
 enum gpumc_status gpumc_hdf5_error(const struct gpumc_hdf5_file *file, struct gpumc_error *error,
                                    const char *what, ...)
 {
@@ -56,7 +65,8 @@ enum gpumc_status gpumc_hdf5_error(const struct gpumc_hdf5_file *file, struct gp
              fault_reason(&file->fault));
   else
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, cause);
-  return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot %s: %s", file->path, action, cause);
+  return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot %s: %s%s", file->path, action, cause,
+                         gpumc_hdf5_remedy(file));
 }
 
 enum gpumc_status gpumc_hdf5_check(const struct gpumc_hdf5_file *file, struct gpumc_error *error)
@@ -178,6 +188,11 @@ make_file(const char *path, struct gpumc_hdf5_file **file, struct gpumc_error *e
   return status;
 }
 
+/* A live reader finds metadata whose checksum is wrong while the writer replaces them, and HDF5
+ * reads them again after 1 ns, 2 ns, 4 ns and so on: in all 2^READ_ATTEMPTS ns, 17 ms. Its default
+ * of 100 attempts would never end. Without a writer there is one attempt, whatever is set. */
+enum { READ_ATTEMPTS = 24 };
+
 /* Access list: the driver, newest format, objects closed with the file. */
 static hid_t access_list(struct gpumc_hdf5_file *file, const char *mark)
 {
@@ -186,7 +201,8 @@ static hid_t access_list(struct gpumc_hdf5_file *file, const char *mark)
     return list;
   if (gpumc_hdf5_driver_use(list, &file->fault, mark) >= 0 &&
       H5Pset_libver_bounds(list, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0 &&
-      H5Pset_fclose_degree(list, H5F_CLOSE_STRONG) >= 0)
+      H5Pset_fclose_degree(list, H5F_CLOSE_STRONG) >= 0 &&
+      H5Pset_metadata_read_attempts(list, READ_ATTEMPTS) >= 0)
     return list;
   gpumc_hdf5_release(list);
   return H5I_INVALID_HID;
@@ -261,12 +277,22 @@ static unsigned open_flags_of(enum gpumc_hdf5_mode mode)
   return H5F_ACC_RDONLY;
 }
 
+/* Returns whether a file that is only read belongs to a run that is not finished. */
+static bool is_working_file(const char *path, enum gpumc_hdf5_mode mode)
+{
+  static const char suffix[] = ".partial";
+  const size_t length = strlen(path), end = sizeof suffix - 1;
+  return mode == GPUMC_HDF5_READ_LIVE ||
+         (mode == GPUMC_HDF5_READ && length > end && strcmp(path + length - end, suffix) == 0);
+}
+
 enum gpumc_status gpumc_hdf5_open(const char *path, enum gpumc_hdf5_mode mode,
                                   struct gpumc_hdf5_file **file, struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
   unsigned flags = open_flags_of(mode);
   GPUMC_TRY(make_file(path, file, error));
+  (*file)->working = is_working_file(path, mode);
   return adopt(file, create_or_open(*file, &flags, 0, NULL), "open", error);
 }
 

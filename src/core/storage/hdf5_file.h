@@ -31,7 +31,9 @@ void gpumc_hdf5_quiet_end(struct gpumc_hdf5_quiet *quiet);
 
 enum gpumc_hdf5_mode {
   GPUMC_HDF5_READ,
-  GPUMC_HDF5_READ_LIVE, /* while a single writer appends, or after it has died */
+  /* While a single writer appends, or after it has died. What is damaged is known as such after
+   * some hundredths of a second. */
+  GPUMC_HDF5_READ_LIVE,
   GPUMC_HDF5_WRITE,
   GPUMC_HDF5_WRITE_LIVE, /* as the single writer */
 };
@@ -40,12 +42,14 @@ enum gpumc_hdf5_mode {
  * and datasets need is made once: a scalar space, a type of texts in UTF-8 without a final NUL,
  * whose size is set before each use, and creation lists of datasets without filters and of those
  * that are shuffled and deflated, whose layout is set before each use. `deflated` is invalid if
- * this HDF5 lacks the filters. */
+ * this HDF5 lacks the filters. `working`: a working file that is only read, of which messages say
+ * how to get a good one. */
 struct gpumc_hdf5_file {
   hid_t id;
   char *path;
   struct gpumc_file_fault fault;
   hid_t scalar, text, plain, deflated;
+  bool working;
 };
 
 /* Creates a file, or empties it and starts anew, with a user block of `user_block` bytes (0, or 512
@@ -86,5 +90,9 @@ gpumc_hdf5_check(const struct gpumc_hdf5_file *file, struct gpumc_error *error);
  * stack. */
 enum gpumc_status gpumc_hdf5_error(const struct gpumc_hdf5_file *file, struct gpumc_error *error,
                                    const char *what, ...) GPUMC_PRINTF(3, 4);
+
+/* Returns what to do about a file that cannot be read, as a line to append to a message: for a
+ * working file; "" for any other. */
+const char *gpumc_hdf5_remedy(const struct gpumc_hdf5_file *file);
 
 #endif

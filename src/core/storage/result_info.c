@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/base/files.h"
+#include "core/base/text_file.h"
 #include "core/base/checksum.h"
 #include "core/storage/hdf5_values.h"
 #include "core/storage/result_data.h"
@@ -38,9 +39,14 @@ static enum gpumc_status look_at_start(const char *path, enum gpumc_hdf5_mode *m
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", path, reason);
   ssize_t got = read(descriptor, start, sizeof start);
   close(descriptor);
-  if (got < START_BYTES || memcmp(start, signature, SIGNATURE_BYTES) != 0)
+  if (got < START_BYTES || memcmp(start, signature, SIGNATURE_BYTES) != 0) {
+    bool hdf5 = false; /* after a user block, which no result of gpumc has */
+    GPUMC_TRY(gpumc_file_is_hdf5(path, &hdf5, error));
+    if (hdf5)
+      return refuse_foreign(path, result, error);
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: is not a result of gpumc (not an HDF5 file)",
                            path);
+  }
   if (start[SIGNATURE_BYTES] != SUPERBLOCK_VERSION)
     return refuse_foreign(path, result, error);
   *mode = GPUMC_HDF5_READ;
@@ -65,6 +71,13 @@ static enum gpumc_status refuse_unsealed(const char *path, struct gpumc_error *e
       path, GPUMC_SEAL_BYTES);
 }
 
+static enum gpumc_status
+refuse_damaged(const struct gpumc_hdf5_file *file, const char *how, struct gpumc_error *error)
+{
+  return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (%s)%s", file->path, how,
+                         gpumc_hdf5_remedy(file));
+}
+
 /* Returns whether the file identifies itself as ours. */
 static bool has_format(const struct gpumc_hdf5_file *file)
 {
@@ -84,8 +97,7 @@ static enum gpumc_status read_root(const struct gpumc_hdf5_file *file, bool unse
                           class != H5T_INTEGER && class != H5T_FLOAT;
   free(format);
   if (unreadable)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (its attributes cannot be read)",
-                           file->path);
+    return refuse_damaged(file, "its attributes cannot be read", error);
   if (!has_format(file) ||
       !gpumc_hdf5_attribute_integer(file->id, "format_version", &result->format_version))
     return refuse_foreign(file->path, result, error);
@@ -94,8 +106,7 @@ static enum gpumc_status read_root(const struct gpumc_hdf5_file *file, bool unse
                            "%s: was written in result format %lld; this program reads 1 to %d",
                            file->path, (long long)result->format_version, GPUMC_RESULT_VERSION);
   if (!gpumc_hdf5_attribute_integer(file->id, "complete", &complete))
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (does not say if it is complete)",
-                           file->path);
+    return refuse_damaged(file, "it does not say whether it is complete", error);
   result->complete = complete == 1;
   if (result->complete && !result->sealed && !unsealed_too &&
       result->format_version >= GPUMC_RESULT_SEALED_SINCE) {
@@ -105,8 +116,7 @@ static enum gpumc_status read_root(const struct gpumc_hdf5_file *file, bool unse
   result->title = gpumc_hdf5_attribute_text(file->id, "title");
   result->program_version = gpumc_hdf5_attribute_text(file->id, "program_version");
   if (result->title == NULL || result->program_version == NULL)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (an attribute of / is missing)",
-                           file->path);
+    return refuse_damaged(file, "its title or program version is missing", error);
   return GPUMC_OK;
 }
 

@@ -18,12 +18,15 @@
 /* Wave vectors of an instance, with components in units of 2 pi / L. */
 enum { HARD_DISKS_WAVES_MAXIMUM = 512, HARD_DISKS_WAVE_MAXIMUM = 65536 };
 
-/* MIXED: the first half of the replicas compressed, the second half on a lattice. */
+/* MIXED: the first half of the replicas compressed, the second half on a lattice. AUTO: MIXED where
+ * a run may not leave the side on which it begins, as far as there is a lattice for it, otherwise
+ * COMPRESSED; only in settings. */
 enum hard_disks_start {
   HARD_DISKS_COMPRESSED,
   HARD_DISKS_LATTICE,
   HARD_DISKS_MIXED,
-  HARD_DISKS_FILE
+  HARD_DISKS_FILE,
+  HARD_DISKS_AUTO
 };
 
 /* The settings that define an instance. */
@@ -56,7 +59,8 @@ struct hard_disks_parameters {
   enum hard_disks_start start;
   size_t lattice[2]; /* columns and rows of the triangular lattice of a start */
   /* Weights of hard_disks_pressure.h, in quanta of the channels. */
-  int64_t contact_weight[HARD_DISKS_BINS], scaling_weight[HARD_DISKS_BINS];
+  int64_t contact_weight[HARD_DISKS_CONTACT_LEVELS][HARD_DISKS_BINS];
+  int64_t scaling_weight[HARD_DISKS_SCALING_LEVELS][HARD_DISKS_BINS];
   double *positions; /* [N][2] from a file; NULL without one */
   size_t n_waves;
   int32_t *wave;  /* [n_waves][2] */
@@ -160,13 +164,19 @@ GPUMC_MUST_CHECK enum gpumc_status
 hard_disks_set(const struct hard_disks_grid *grid, const uint8_t *portable,
                const struct hard_disks_replica *replica, struct gpumc_error *error);
 
-/* Finds how an instance begins: the lattice of `start: lattice`; nothing for a file, which is read
- * later. GPUMC_INVALID if its start is not possible, or the file cannot be used. */
+/* Finds how an instance begins: which start is meant by AUTO, and the lattice of `start: lattice`;
+ * nothing for a file, which is read later. GPUMC_INVALID if its start is not possible, or the file
+ * cannot be used. */
 GPUMC_MUST_CHECK enum gpumc_status hard_disks_find_start(const struct hard_disks_settings *settings,
                                                          struct hard_disks_parameters *parameters,
                                                          struct gpumc_error *error);
 /* gpumc_model_ops.warn: warns of a lattice that does not fit the box, at densities of a solid. */
 const char *hard_disks_warn(const struct gpumc_model *model, char text[GPUMC_WARNING_BYTES]);
+/* gpumc_move.warn at constant volume: warns of replicas that all begin on one side, where fluid and
+ * solid may both outlive a run. */
+GPUMC_MUST_CHECK enum gpumc_status hard_disks_warn_of_side(const struct gpumc_model *model,
+                                                           size_t samples, const char **warning,
+                                                           struct gpumc_error *error);
 /* Disks of a start are at least this far apart, so that rounding makes none overlap. */
 #define HARD_DISKS_SPACING (1.0 + 0x1p-19)
 /* Returns the nearest whole number of quanta, as a place in the box: 0 <= place < length. */
@@ -237,7 +247,10 @@ void hard_disks_find_order(const struct hard_disks_parameters *parameters,
                            const struct hard_disks_replica *replica, size_t a, size_t b,
                            size_t place, int64_t psi6[2]);
 
-enum { HARD_DISKS_MEANS = 13, HARD_DISKS_QUANTITIES = 20 };
+enum {
+  HARD_DISKS_MEANS = 11 + HARD_DISKS_CONTACT_LEVELS + HARD_DISKS_SCALING_LEVELS,
+  HARD_DISKS_QUANTITIES = 32
+};
 enum { HARD_DISKS_BETA_PRESSURE, HARD_DISKS_CONTROLS };
 extern const struct gpumc_control hard_disks_controls[HARD_DISKS_CONTROLS];
 void hard_disks_coefficients(const struct gpumc_model *model, const double *control,
@@ -252,9 +265,37 @@ void hard_disks_describe_channels(struct gpumc_model *model);
 GPUMC_MUST_CHECK enum gpumc_status
 hard_disks_describe_profiles(const struct hard_disks_settings *settings, struct gpumc_model *model,
                              struct gpumc_error *error);
-/* Computes the bins of `contact`, [HARD_DISKS_BINS]: R_i of hard_disks_pressure.h, and the areas of
- * their rings over pi. */
-void hard_disks_contact_bins(double *distance, double *ring);
+/* Computes the bins of `contact` at a level, [HARD_DISKS_BINS]: R_i of hard_disks_pressure.h, and
+ * the areas of their rings over pi. */
+void hard_disks_contact_bins(int level, double *distance, double *ring);
+
+/* Quantities (hard_disks_pressures.c), from the means at all levels: those of `contact`, or of
+ * `scaling`, or both in this order for the difference. The pressures; by how much they change if
+ * they are extrapolated over a quarter of the range; and known errors of extrapolation and of
+ * rounded places. */
+double
+hard_disks_pressure(const struct gpumc_model *model, const double *control, const double *mean);
+double hard_disks_pressure_scaling(const struct gpumc_model *model, const double *control,
+                                   const double *mean);
+double hard_disks_pressure_difference(const struct gpumc_model *model, const double *control,
+                                      const double *mean);
+double hard_disks_pressure_range(const struct gpumc_model *model, const double *control,
+                                 const double *mean);
+double hard_disks_pressure_scaling_range(const struct gpumc_model *model, const double *control,
+                                         const double *mean);
+double hard_disks_pressure_systematic(const struct gpumc_model *model, const double *control,
+                                      const double *mean);
+double hard_disks_pressure_scaling_systematic(const struct gpumc_model *model,
+                                              const double *control, const double *mean);
+double hard_disks_pressure_difference_systematic(const struct gpumc_model *model,
+                                                 const double *control, const double *mean);
+/* Return the level at which the density at contact of a crystal in the instance's box can be
+ * extrapolated: of `contact`, and of `scaling`. */
+int hard_disks_contact_level(const struct gpumc_model *model);
+int hard_disks_scaling_level(const struct gpumc_model *model);
+/* gpumc_quantity.scale of the difference. */
+double hard_disks_pressure_difference_scale(const struct gpumc_model *model, const double *control,
+                                            const double *mean);
 
 /* ---- kernels ---- */
 

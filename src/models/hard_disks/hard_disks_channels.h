@@ -14,9 +14,13 @@ enum hard_disks_channel {
   /* 1 if the last move of the volume was accepted, -1 if it was refused because the grid has no
    * such box, otherwise 0. */
   HARD_DISKS_VOLUME_MOVED,
-  HARD_DISKS_SCALING, /* sum over disks of the weights of their scalings (hard_disks_pressure.h) */
-  HARD_DISKS_CONTACT, /* sum over pairs of the weights of their distances */
-  HARD_DISKS_PSI6_REAL, /* sums over disks of psi_6 (hard_disks_order.h) */
+  /* Sums over disks of the weights of their scalings (hard_disks_pressure.h), and over pairs of
+   * those of their gaps, at all levels. */
+  HARD_DISKS_SCALING,
+  HARD_DISKS_CONTACT = HARD_DISKS_SCALING + HARD_DISKS_SCALING_LEVELS,
+  HARD_DISKS_PSI6_REAL =
+      HARD_DISKS_CONTACT +
+      HARD_DISKS_CONTACT_LEVELS, /* sums over disks of psi_6 (hard_disks_order.h) */
   HARD_DISKS_PSI6_IMAG,
   HARD_DISKS_PSI6,       /* the length of that sum */
   HARD_DISKS_PSI6_2,     /* its square / N */
@@ -35,17 +39,23 @@ enum hard_disks_channel {
 /* Sums over the disks of a replica, integers, so that they do not depend on the order. */
 struct hard_disks_sums {
   uint64_t disks; /* counted: as many as there should be, unless one was lost */
-  int64_t
-      contact2; /* weights in quanta of the channel; each pair counts twice, once for each disk */
-  int64_t scaling;        /* weights in quanta of the channel */
-  int64_t psi6[2], local; /* in units of 2^-HARD_DISKS_ORDER_BITS */
-  int64_t wave[2][2];     /* of psi_6 exp(i k r), k along x and y: [axis][part], likewise */
+  /* Weights in quanta of the channels; each pair counts twice, once for each disk. */
+  int64_t contact2[HARD_DISKS_CONTACT_LEVELS];
+  int64_t scaling[HARD_DISKS_SCALING_LEVELS]; /* likewise, once */
+  int64_t psi6[2], local;                     /* in units of 2^-HARD_DISKS_ORDER_BITS */
+  int64_t wave[2][2]; /* of psi_6 exp(i k r), k along x and y: [axis][part], likewise */
 };
 
 /* The units of an instance. */
 struct hard_disks_units {
   double sites, quantum[HARD_DISKS_NUMBERS];
 };
+
+/* Returns whether a channel is one of the pressures. */
+GPUMC_HOST_DEVICE static inline bool hard_disks_is_of_pressure(int channel)
+{
+  return channel >= HARD_DISKS_SCALING && channel < HARD_DISKS_PSI6_REAL;
+}
 
 /* Adds psi_6 exp(2 pi i at / side) along one axis of a disk, in units of 2^-HARD_DISKS_ORDER_BITS,
  * to the sums. at, side: hard_disks_at(), hard_disks_side(). */
@@ -89,9 +99,10 @@ hard_disks_record(const struct hard_disks_units *units, const struct hard_disks_
   value[HARD_DISKS_PSI6_WAVE_Y] = hard_disks_square_of(sums->wave[1]) / units->sites;
   for (int c = 0; c < HARD_DISKS_NUMBERS; c++)
     if (channel[c] != NULL)
-      channel[c][at] = c == HARD_DISKS_SCALING   ? sums->scaling
-                       : c == HARD_DISKS_CONTACT ? sums->contact2 / 2
-                                                 : (int64_t)rint(value[c] / units->quantum[c]);
+      channel[c][at] = c >= HARD_DISKS_PSI6_REAL || c < HARD_DISKS_SCALING
+                           ? (int64_t)rint(value[c] / units->quantum[c])
+                       : c >= HARD_DISKS_CONTACT ? sums->contact2[c - HARD_DISKS_CONTACT] / 2
+                                                 : sums->scaling[c - HARD_DISKS_SCALING];
 }
 
 #endif

@@ -16,20 +16,43 @@ static const char order_request[] =
     "distance", "distance between two disks, middle of the bin", "diameters", "r"                  \
   }
 
+#define SCALING_LABEL(name, range, symbol)                                                         \
+  {                                                                                                \
+    name,                                                                                          \
+        "probability density per disk of the scaling of the box at which it overlaps, "            \
+        "extrapolated to zero from a range of " range,                                             \
+        "1", symbol                                                                                \
+  }
+#define CONTACT_LABEL(name, range, symbol)                                                         \
+  {                                                                                                \
+    name,                                                                                          \
+        "density of pairs in contact with a disk, rho g(1+) / 2, extrapolated from gaps up "       \
+        "to " range,                                                                               \
+        "1/diameters2", symbol                                                                     \
+  }
+#define SCALING_CHANNEL(level, name, range, symbol)                                                \
+  [HARD_DISKS_SCALING + (level)] = {.label = SCALING_LABEL(name, range, symbol)}
+#define CONTACT_CHANNEL(level, name, range, symbol)                                                \
+  [HARD_DISKS_CONTACT + (level)] = {.label = CONTACT_LABEL(name, range, symbol)}
+
 const struct gpumc_channel hard_disks_channels[HARD_DISKS_CHANNELS] = {
-    [HARD_DISKS_SCALING] = {.label = {"scaling",
-                                      "probability density per disk of the scaling of the box at "
-                                      "which it overlaps, extrapolated to zero",
-                                      "1", "s"}},
+    SCALING_CHANNEL(0, "scaling", "0.02", "s"),
+    SCALING_CHANNEL(1, "scaling_1", "0.005", "s_1"),
+    SCALING_CHANNEL(2, "scaling_2", "0.00125", "s_2"),
+    SCALING_CHANNEL(3, "scaling_3", "3.1e-4", "s_3"),
+    SCALING_CHANNEL(4, "scaling_4", "7.8e-5", "s_4"),
+    SCALING_CHANNEL(5, "scaling_5", "2.0e-5", "s_5"),
     [HARD_DISKS_VOLUME] = {.label = {"volume", "area of the box per disk", "diameters2", "V"}},
     [HARD_DISKS_VOLUME_MOVED] =
         {.label = {"volume_moved",
                    "1 where the last volume move, however long ago, was accepted, -1 where it was "
                    "rejected because the grid does not allow such a box",
                    "1", "m_V"}},
-    [HARD_DISKS_CONTACT] = {.label = {"contact",
-                                      "density of pairs in contact with a disk, rho g(1+) / 2",
-                                      "1/diameters2", "c"}},
+    CONTACT_CHANNEL(0, "contact", "0.02", "c"),
+    CONTACT_CHANNEL(1, "contact_1", "0.005", "c_1"),
+    CONTACT_CHANNEL(2, "contact_2", "0.00125", "c_2"),
+    CONTACT_CHANNEL(3, "contact_3", "3.1e-4", "c_3"),
+    CONTACT_CHANNEL(4, "contact_4", "7.8e-5", "c_4"),
     [HARD_DISKS_PSI6_REAL] = {.label = {"psi6_real", "real part of psi_6 per disk", "1", "Re Ψ_6"},
                               ON_REQUEST},
     [HARD_DISKS_PSI6_IMAG] = {.label = {"psi6_imag", "imaginary part of psi_6 per disk", "1",
@@ -95,8 +118,8 @@ enum {
   MEAN_VOLUME_MOVED,
   MEAN_VOLUME_MOVED_2,
   MEAN_SCALING,
-  MEAN_CONTACT,
-  MEAN_PSI6,
+  MEAN_CONTACT = MEAN_SCALING + HARD_DISKS_SCALING_LEVELS,
+  MEAN_PSI6 = MEAN_CONTACT + HARD_DISKS_CONTACT_LEVELS,
   MEAN_PSI6_2,
   MEAN_PSI6_4,
   MEAN_PSI6_LOCAL,
@@ -121,6 +144,18 @@ void hard_disks_coefficients(const struct gpumc_model *model, const double *cont
 
 /* Bits of controls: if the pressure is moved; or if nothing is, and the volume is fixed. */
 enum { AT_PRESSURE = 1 << HARD_DISKS_BETA_PRESSURE, AT_VOLUME = GPUMC_CONTROLS_NONE };
+
+#define SCALING_MEAN(level, name, range, symbol)                                                   \
+  [MEAN_SCALING + (level)] = {.label = SCALING_LABEL(name, range, symbol),                         \
+                              .index = HARD_DISKS_SCALING + (level),                               \
+                              .power = 1,                                                          \
+                              .watch = GPUMC_WATCH_ALWAYS,                                         \
+                              .controls = AT_VOLUME}
+#define CONTACT_MEAN(level, name, range, symbol)                                                   \
+  [MEAN_CONTACT + (level)] = {.label = CONTACT_LABEL(name, range, symbol),                         \
+                              .index = HARD_DISKS_CONTACT + (level),                               \
+                              .power = 1,                                                          \
+                              .controls = AT_VOLUME}
 
 const struct gpumc_mean hard_disks_means[HARD_DISKS_MEANS] = {
     [MEAN_VOLUME] = {.label = {"volume", "area of the box per disk", "diameters2", "<v>"},
@@ -149,19 +184,17 @@ const struct gpumc_mean hard_disks_means[HARD_DISKS_MEANS] = {
          .index = HARD_DISKS_VOLUME_MOVED,
          .power = 2,
          .controls = AT_PRESSURE},
-    [MEAN_SCALING] = {.label = {"scaling",
-                                "probability density per disk of the scaling of the box at which "
-                                "it overlaps, extrapolated to zero",
-                                "1", "<s>"},
-                      .index = HARD_DISKS_SCALING,
-                      .power = 1,
-                      .watch = GPUMC_WATCH_ALWAYS,
-                      .controls = AT_VOLUME},
-    [MEAN_CONTACT] = {.label = {"contact", "density of pairs in contact with a disk, rho g(1+) / 2",
-                                "1/diameters2", "<c>"},
-                      .index = HARD_DISKS_CONTACT,
-                      .power = 1,
-                      .controls = AT_VOLUME},
+    SCALING_MEAN(0, "scaling", "0.02", "<s>"),
+    SCALING_MEAN(1, "scaling_1", "0.005", "<s_1>"),
+    SCALING_MEAN(2, "scaling_2", "0.00125", "<s_2>"),
+    SCALING_MEAN(3, "scaling_3", "3.1e-4", "<s_3>"),
+    SCALING_MEAN(4, "scaling_4", "7.8e-5", "<s_4>"),
+    SCALING_MEAN(5, "scaling_5", "2.0e-5", "<s_5>"),
+    CONTACT_MEAN(0, "contact", "0.02", "<c>"),
+    CONTACT_MEAN(1, "contact_1", "0.005", "<c_1>"),
+    CONTACT_MEAN(2, "contact_2", "0.00125", "<c_2>"),
+    CONTACT_MEAN(3, "contact_3", "3.1e-4", "<c_3>"),
+    CONTACT_MEAN(4, "contact_4", "7.8e-5", "<c_4>"),
     [MEAN_PSI6] = {.label = {"psi6", "|psi_6| of all disks together", "1", "<|Ψ_6|>"},
                    .index = HARD_DISKS_PSI6,
                    .power = 1,
@@ -245,21 +278,6 @@ share_of_moves(const struct gpumc_model *model, const double *control, const dou
   return mean[1];
 }
 
-/* P* = rho (1 + (pi/2) rho g(1+)) of hard_disks_pressure.h, mean[0] = <c> / N. */
-static double pressure(const struct gpumc_model *model, const double *control, const double *mean)
-{
-  (void)control;
-  return hard_disks_parameters(model)->density * (1.0 + GPUMC_PI * mean[0]);
-}
-
-/* P* = rho (1 + s(0+) / 4). */
-static double
-pressure_scaling(const struct gpumc_model *model, const double *control, const double *mean)
-{
-  (void)control;
-  return hard_disks_parameters(model)->density * (1.0 + 0.25 * mean[0]);
-}
-
 /* N (<|Psi_6|^2> - <|Psi_6|>^2); mean: <|Psi_6|>, <|Psi_6|^2>. */
 static double
 susceptibility(const struct gpumc_model *model, const double *control, const double *mean)
@@ -307,6 +325,48 @@ correlation_length_scale(const struct gpumc_model *model, const double *control,
   return value == 0.0 ? (double)INFINITY : value * (2.0 + square) / (2.0 * square);
 }
 
+#define CONTACT_MEANS                                                                              \
+  MEAN_CONTACT, MEAN_CONTACT + 1, MEAN_CONTACT + 2, MEAN_CONTACT + 3, MEAN_CONTACT + 4
+#define SCALING_MEANS                                                                              \
+  MEAN_SCALING, MEAN_SCALING + 1, MEAN_SCALING + 2, MEAN_SCALING + 3, MEAN_SCALING + 4,            \
+      MEAN_SCALING + 5
+_Static_assert(HARD_DISKS_CONTACT_LEVELS == 5 && HARD_DISKS_SCALING_LEVELS == 6,
+               "the lists of channels and means have all levels");
+
+/* The densities at contact themselves are reported as a crystal of this density needs them. */
+#define OF_LEVEL(level)                                                                            \
+  static bool is_contact_##level(const struct gpumc_model *model)                                  \
+  {                                                                                                \
+    return hard_disks_contact_level(model) == (level);                                             \
+  }                                                                                                \
+  static bool is_scaling_##level(const struct gpumc_model *model)                                  \
+  {                                                                                                \
+    return hard_disks_scaling_level(model) == (level);                                             \
+  }
+OF_LEVEL(0)
+OF_LEVEL(1)
+OF_LEVEL(2)
+OF_LEVEL(3)
+OF_LEVEL(4)
+static bool is_scaling_5(const struct gpumc_model *model)
+{
+  return hard_disks_scaling_level(model) == 5;
+}
+#define REPORTED_WHERE "a crystal of this density needs this range"
+#define CONTACT_REPORTED(level)                                                                    \
+  {                                                                                                \
+    .n_uses = 1, .uses = {MEAN_CONTACT + (level)}, .applies = is_contact_##level,                  \
+    .applies_where = REPORTED_WHERE                                                                \
+  }
+#define SCALING_REPORTED(level)                                                                    \
+  {                                                                                                \
+    .n_uses = 1, .uses = {MEAN_SCALING + (level)}, .applies = is_scaling_##level,                  \
+    .applies_where = REPORTED_WHERE                                                                \
+  }
+
+/* Positions among the quantities. */
+enum { PRESSURE_RANGE = 9, PRESSURE_SCALING_RANGE };
+
 const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES] = {
     {.n_uses = 1, .uses = {MEAN_VOLUME}, .controls = AT_PRESSURE},
     {.label = {"density", "disks per area, at the mean volume", "1/diameters2", "ρ"},
@@ -350,16 +410,59 @@ const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES] = {
      .excess = "volumes beyond the range of the grid are not sampled; start closer to equilibrium "
                "by changing model.packing_fraction"},
     {.label = {"pressure", "pressure, from pairs in contact", "kT/diameters2", "P*"},
-     .n_uses = 1,
-     .uses = {MEAN_CONTACT},
-     .value = pressure},
+     .n_uses = HARD_DISKS_CONTACT_LEVELS,
+     .uses = {CONTACT_MEANS},
+     .value = hard_disks_pressure,
+     .n_doubts = 1,
+     .doubts = {PRESSURE_RANGE},
+     .systematic = hard_disks_pressure_systematic},
     {.label = {"pressure_scaling", "pressure, from disks that overlap when the box shrinks",
                "kT/diameters2", "P*"},
-     .n_uses = 1,
-     .uses = {MEAN_SCALING},
-     .value = pressure_scaling},
-    {.n_uses = 1, .uses = {MEAN_CONTACT}},
-    {.n_uses = 1, .uses = {MEAN_SCALING}},
+     .n_uses = HARD_DISKS_SCALING_LEVELS,
+     .uses = {SCALING_MEANS},
+     .value = hard_disks_pressure_scaling,
+     .n_doubts = 1,
+     .doubts = {PRESSURE_SCALING_RANGE},
+     .systematic = hard_disks_pressure_scaling_systematic},
+    {.label = {"pressure_difference", "`pressure` minus `pressure_scaling`, 0 if both are right",
+               "kT/diameters2", "ΔP*"},
+     .n_uses = HARD_DISKS_CONTACT_LEVELS + HARD_DISKS_SCALING_LEVELS,
+     .uses = {CONTACT_MEANS, SCALING_MEANS},
+     .value = hard_disks_pressure_difference,
+     .scale = hard_disks_pressure_difference_scale,
+     .n_doubts = 2,
+     .doubts = {PRESSURE_RANGE, PRESSURE_SCALING_RANGE},
+     .systematic = hard_disks_pressure_difference_systematic,
+     .identity = "the equality of both pressures",
+     .broken = "the densities near contact cannot be extrapolated, or the disks are not in "
+               "equilibrium: use more sweeps, a longer thermalization, or constant pressure"},
+    [PRESSURE_RANGE] = {.label = {"pressure_range",
+                                  "change of `pressure` from a quarter of the range to the whole "
+                                  "range of the extrapolation",
+                                  "kT/diameters2", "δP*"},
+                        .n_uses = HARD_DISKS_CONTACT_LEVELS,
+                        .uses = {CONTACT_MEANS},
+                        .value = hard_disks_pressure_range,
+                        .scale = hard_disks_pressure},
+    [PRESSURE_SCALING_RANGE] = {.label = {"pressure_scaling_range",
+                                          "change of `pressure_scaling` from a quarter of the "
+                                          "range to the whole range of the extrapolation",
+                                          "kT/diameters2", "δP*"},
+                                .n_uses = HARD_DISKS_SCALING_LEVELS,
+                                .uses = {SCALING_MEANS},
+                                .value = hard_disks_pressure_scaling_range,
+                                .scale = hard_disks_pressure_scaling},
+    CONTACT_REPORTED(0),
+    CONTACT_REPORTED(1),
+    CONTACT_REPORTED(2),
+    CONTACT_REPORTED(3),
+    CONTACT_REPORTED(4),
+    SCALING_REPORTED(0),
+    SCALING_REPORTED(1),
+    SCALING_REPORTED(2),
+    SCALING_REPORTED(3),
+    SCALING_REPORTED(4),
+    SCALING_REPORTED(5),
     {.n_uses = 1, .uses = {MEAN_PSI6}},
     {.n_uses = 1, .uses = {MEAN_PSI6_2}},
     {.n_uses = 1, .uses = {MEAN_PSI6_4}},
@@ -377,6 +480,7 @@ const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES] = {
      .n_uses = 2,
      .uses = {MEAN_PSI6_2, MEAN_PSI6_4},
      .value = lattice_binder_parameter,
+     .partial = true,
      .scale = lattice_binder_parameter_scale},
     {.label = {"psi6_correlation_length",
                "second-moment correlation length of psi_6, from the smallest wave vectors",
@@ -385,5 +489,6 @@ const struct gpumc_quantity hard_disks_quantities[HARD_DISKS_QUANTITIES] = {
      .n_needed = 3,
      .uses = {MEAN_PSI6_2, MEAN_PSI6_WAVE_X, MEAN_PSI6_WAVE_Y, MEAN_VOLUME},
      .value = correlation_length,
+     .partial = true,
      .scale = correlation_length_scale},
 };

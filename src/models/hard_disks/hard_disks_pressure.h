@@ -18,7 +18,12 @@
  *   contact: c / N = rho g(1+) / 2, P* = rho (1 + pi c / N);  scaling: s / N = s(0+), P* = rho (1 +
  * s / (4 N)).
  *
- * Both begin at HARD_DISKS_CONTACT_DISTANCE, below which there are no pairs, so the first bin is as
+ * The range of 0.02 is right for fluids, where both densities hardly change over it. Near close
+ * packing they vanish within gaps of 2/Z of a diameter, and in a jammed state within less. So both
+ * sums are formed at several levels: at level k bins and range are smaller by 4^k. Which level
+ * counts follows from the measured densities (hard_disks_pressures.c).
+ *
+ * All begin at HARD_DISKS_CONTACT_DISTANCE, below which there are no pairs, so the first bin is as
  * wide as the others. */
 #ifndef GPUMC_HARD_DISKS_PRESSURE_H
 #define GPUMC_HARD_DISKS_PRESSURE_H
@@ -27,7 +32,13 @@
 
 #include "models/hard_disks/hard_disks_physics.h"
 
-enum { HARD_DISKS_BINS = 200, HARD_DISKS_BINS_IN_UNIT = 10000 };
+enum {
+  HARD_DISKS_BINS = 200,
+  HARD_DISKS_BINS_IN_UNIT = 10000, /* at level 0 */
+  HARD_DISKS_NARROWING = 4,        /* from one level to the next */
+  HARD_DISKS_CONTACT_LEVELS = 5,   /* the last one reaches to 7.8e-5, */
+  HARD_DISKS_SCALING_LEVELS = 6    /* and 2.0e-5, some 160 quanta of length */
+};
 
 /* The mean distance at which disks begin to overlap if distances are rounded as in
  * hard_disks_overlap(). */
@@ -44,29 +55,37 @@ GPUMC_HOST_DEVICE static inline int hard_disks_beyond(double x, double width)
   return x > 2.0 * width - HARD_DISKS_REACH ? 2 : x < HARD_DISKS_REACH - width ? -2 : 0;
 }
 
-/* Returns the bin of a distance above contact, or of a scaling; HARD_DISKS_BINS and more: none. */
+/* Returns a pair's distance above contact, given the square of the distance. */
+GPUMC_HOST_DEVICE static inline double hard_disks_gap(double square)
+{
+  return sqrt(square) - HARD_DISKS_CONTACT_DISTANCE;
+}
+
+/* Returns the scaling at which a disk overlaps the nearest one, given its squared distance. */
+GPUMC_HOST_DEVICE static inline double hard_disks_scaling(double square)
+{
+  return 1.0 - HARD_DISKS_CONTACT_DISTANCE / sqrt(square);
+}
+
+/* Returns the bin of level 0 of a gap or a scaling; HARD_DISKS_BINS and more: none. */
 GPUMC_HOST_DEVICE static inline uint32_t hard_disks_bin(double x)
 {
   return x > 0.0 ? (uint32_t)(x * (double)HARD_DISKS_BINS_IN_UNIT) : 0;
 }
 
-/* Returns the squared distance of two disks from the differences of hard_disks_apart(). */
-GPUMC_HOST_DEVICE static inline double hard_disks_square(float dx, float dy)
+/* Adds the weights of a gap's, or a scaling's, bins at all levels to sum[levels], given
+ * weight[levels][HARD_DISKS_BINS]. */
+GPUMC_HOST_DEVICE static inline void
+hard_disks_add_levels(double x, const int64_t *weight, int levels, int64_t *sum)
 {
-  return (double)dx * (double)dx + (double)dy * (double)dy;
-}
-
-/* Returns the bin of a pair's distance, given its square below HARD_DISKS_NEAR. */
-GPUMC_HOST_DEVICE static inline uint32_t hard_disks_contact_bin(double square)
-{
-  return hard_disks_bin(sqrt(square) - HARD_DISKS_CONTACT_DISTANCE);
-}
-
-/* Returns the bin of a disk's scaling, given the squared distance of the nearest one below
- * HARD_DISKS_NEAR. */
-GPUMC_HOST_DEVICE static inline uint32_t hard_disks_scaling_bin(double square)
-{
-  return hard_disks_bin(1.0 - HARD_DISKS_CONTACT_DISTANCE / sqrt(square));
+  double at = x > 0.0 ? x * (double)HARD_DISKS_BINS_IN_UNIT : 0.0;
+  for (int k = 0; k < levels; k++) {
+    const uint32_t bin = (uint32_t)at;
+    if (bin >= HARD_DISKS_BINS)
+      return;
+    sum[k] += weight[k * HARD_DISKS_BINS + (int)bin];
+    at *= (double)HARD_DISKS_NARROWING;
+  }
 }
 
 #endif

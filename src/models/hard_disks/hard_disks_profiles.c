@@ -91,7 +91,7 @@ enum gpumc_status hard_disks_describe_profiles(const struct hard_disks_settings 
          *distance = of_contact + HARD_DISKS_BINS, *pairs = distance + bins, *bonds = pairs + bins,
          *number = bonds + bins, *of_number = number + waves;
   double ring[HARD_DISKS_BINS];
-  hard_disks_contact_bins(contact, ring);
+  hard_disks_contact_bins(0, contact, ring);
   for (size_t i = 0; i < HARD_DISKS_BINS; i++)
     of_contact[i] = unit_of(model, ring[i]);
   describe_distances(model, bins, distance, pairs, bonds);
@@ -129,7 +129,7 @@ static void see_pair(const struct pairs *pairs, size_t one, size_t other, double
   if (square >= pairs->reach2)
     return;
   if (pairs->contact != NULL && square < HARD_DISKS_NEAR) {
-    const uint32_t bin = hard_disks_contact_bin(square);
+    const uint32_t bin = hard_disks_bin(hard_disks_gap(square));
     if (bin < HARD_DISKS_BINS)
       pairs->contact[bin]++;
   }

@@ -1,5 +1,5 @@
 /* Starting states of hard disks, from counters alone: a triangular lattice, a compressed random
- * state, both alternately, or positions from a file. */
+ * state, both in halves, or positions from a file. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +10,12 @@
 #define COMPRESSED_MAXIMUM 0.8
 /* From this density on disks may be solid, or take long to melt. */
 #define SOLID 0.7
+/* Packing fractions at which replicas may stay on the side of the transition on which all of them
+ * began, and agree with each other (docs/statistics.md). */
+#define ONE_SIDED_LEAST 0.69
+#define ONE_SIDED_MOST 0.72
+/* Fewer disks go back and forth in hundreds of sweeps. */
+#define ONE_SIDED_DISKS 32
 /* Largest strain of a starting lattice. Pressures rise with the square of the strain, by 3 and 5 %
  * at 0.04 and packing fractions of 0.73 and 0.78: by 0.3 % here, comparable to errors of short
  * runs. */
@@ -59,6 +65,13 @@ static void find_unstrained(const struct hard_disks_parameters *parameters, size
   lattice[0] = (size_t)fmax(1.0, rint(particles / (double)lattice[1]));
 }
 
+static bool may_be_one_sided(const struct hard_disks_parameters *parameters)
+{
+  return parameters->box.particles >= ONE_SIDED_DISKS &&
+         parameters->packing_fraction > ONE_SIDED_LEAST - 1e-6 &&
+         parameters->packing_fraction < ONE_SIDED_MOST + 1e-6;
+}
+
 const char *hard_disks_warn(const struct gpumc_model *model, char text[GPUMC_WARNING_BYTES])
 {
   const struct hard_disks_parameters *parameters = hard_disks_parameters(model);
@@ -77,6 +90,27 @@ const char *hard_disks_warn(const struct gpumc_model *model, char text[GPUMC_WAR
            parameters->lattice[0], parameters->lattice[1], 100.0 * strained, parameters->length[0],
            parameters->length[1], parameters->packing_fraction, better[0], better[1]);
   return "strain_warning";
+}
+
+#define ONE_SIDED(HOW)                                                                             \
+  "model.start: all replicas begin " HOW ", and at packing fractions from 0.69 to 0.72 they may "  \
+  "stay on that side of the transition between fluid and solid and agree with each other, far "    \
+  "from equilibrium, so the result is not trusted; use model.start: mixed in a box that fits a "   \
+  "lattice (give model.lattice: [columns, rows] and model.packing_fraction)"
+
+enum gpumc_status hard_disks_warn_of_side(const struct gpumc_model *model, size_t samples,
+                                          const char **warning, struct gpumc_error *error)
+{
+  static const char *const begins[] = {
+      [HARD_DISKS_COMPRESSED] = ONE_SIDED("compressed from a fluid"),
+      [HARD_DISKS_LATTICE] = ONE_SIDED("in a lattice"),
+      [HARD_DISKS_MIXED] = NULL,
+      [HARD_DISKS_FILE] = ONE_SIDED("in the state of one file"),
+  };
+  const struct hard_disks_parameters *parameters = hard_disks_parameters(model);
+  (void)samples, (void)error;
+  *warning = may_be_one_sided(parameters) ? begins[parameters->start] : NULL;
+  return GPUMC_OK;
 }
 
 /* A lattice with more sites than disks has evenly spread vacancies. */
@@ -102,11 +136,32 @@ static bool is_spaced(const double length[2], const size_t lattice[2])
   return spacing2(length, lattice[0], lattice[1]) >= HARD_DISKS_SPACING * HARD_DISKS_SPACING;
 }
 
+/* Finds the lattice of a start; returns whether the box has room for it. */
+static bool
+take_lattice(const struct hard_disks_settings *settings, struct hard_disks_parameters *parameters)
+{
+  memcpy(parameters->lattice, settings->lattice, sizeof parameters->lattice);
+  if (settings->particles > 0)
+    find_lattice(parameters->length, parameters->box.particles, parameters->lattice);
+  return parameters->lattice[0] > 0 && is_spaced(parameters->length, parameters->lattice);
+}
+
+static enum hard_disks_start find_auto(const struct hard_disks_settings *settings,
+                                       const struct hard_disks_parameters *parameters)
+{
+  struct hard_disks_parameters with = *parameters;
+  return may_be_one_sided(parameters) && take_lattice(settings, &with) &&
+                 strain(&with) <= STRAIN_MAXIMUM
+             ? HARD_DISKS_MIXED
+             : HARD_DISKS_COMPRESSED;
+}
+
 enum gpumc_status hard_disks_find_start(const struct hard_disks_settings *settings,
                                         struct hard_disks_parameters *parameters,
                                         struct gpumc_error *error)
 {
-  const size_t particles = parameters->box.particles;
+  if (parameters->start == HARD_DISKS_AUTO)
+    parameters->start = find_auto(settings, parameters);
   if (parameters->start == HARD_DISKS_FILE)
     return GPUMC_OK;
   if (parameters->start != HARD_DISKS_LATTICE &&
@@ -117,13 +172,10 @@ enum gpumc_status hard_disks_find_start(const struct hard_disks_settings *settin
                            parameters->packing_fraction, COMPRESSED_MAXIMUM);
   if (parameters->start == HARD_DISKS_COMPRESSED)
     return GPUMC_OK;
-  memcpy(parameters->lattice, settings->lattice, sizeof parameters->lattice);
-  if (settings->particles > 0)
-    find_lattice(parameters->length, particles, parameters->lattice);
-  if (!is_spaced(parameters->length, parameters->lattice))
+  if (!take_lattice(settings, parameters))
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "no triangular lattice of %zu disks fits into a box of %.7g x %.7g",
-                           particles, parameters->length[0], parameters->length[1]);
+                           "no triangular lattice of %u disks fits into a box of %.7g x %.7g",
+                           parameters->box.particles, parameters->length[0], parameters->length[1]);
   return GPUMC_OK;
 }
 
@@ -165,6 +217,8 @@ static enum gpumc_status fixed_state(const struct gpumc_model *model,
   const struct hard_disks_parameters *parameters = hard_disks_parameters(model);
   const uint32_t number = gpumc_plan_replica(plan, r);
   const size_t all = gpumc_plan_size(plan, plan->capacity);
+  /* Of an odd number the seed decides, so that merged runs of one replica begin on both sides. */
+  const size_t twice = 2 * (size_t)number + (random.key[0] & 1);
   size_t any[2];
   for (size_t d = 0; d < 2; d++) {
     hard_disks_put(portable, d, parameters->length[d]);
@@ -174,7 +228,7 @@ static enum gpumc_status fixed_state(const struct gpumc_model *model,
     memcpy(portable + HARD_DISKS_PORTABLE_HEAD * sizeof(double), parameters->positions,
            2 * model->sites * sizeof(double));
   else if (parameters->start == HARD_DISKS_LATTICE ||
-           (parameters->start == HARD_DISKS_MIXED && 2 * (size_t)number >= all))
+           (parameters->start == HARD_DISKS_MIXED && twice >= all))
     start_lattice(parameters, parameters->lattice, portable);
   else if (plan->for_timings && find_any_lattice(parameters, any))
     start_lattice(parameters, any, portable);

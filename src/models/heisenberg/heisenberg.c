@@ -17,6 +17,9 @@ enum {
   CHANNEL_BITS = 40,
   /* For those that are not squared in sums. */
   SUM_BITS = 60,
+  /* The finest quantum of squared amplitudes of waves is 2^-WAVE_BITS: those of cold spins are of
+   * the order of the temperature, and are rounded down. */
+  WAVE_BITS = 48,
 };
 
 static const char *const distributions[] = {"uniform", "bimodal", "gaussian", "file", NULL};
@@ -36,7 +39,10 @@ static const struct gpumc_key keys[] = {
      .sweepable = true},
     {.name = "components",
      .type = GPUMC_KEY_INTEGER,
-     .doc = "Components of a spin: 3 (Heisenberg) or 2 (XY).",
+     .doc =
+         "Components of a spin: 3 (Heisenberg) or 2 (XY). Entropies, free energies and numbers of "
+         "states measure directions by area (ln(4 pi) for a free spin) or, with two components, "
+         "by angle (ln(2 pi)).",
      .default_text = "3",
      .minimum = 2,
      .maximum = 3,
@@ -130,13 +136,6 @@ static const struct gpumc_check checks[] = {
 
 /* ---- instances ---- */
 
-/* Returns a bound on |J_ij|. */
-static double largest_coupling(const struct heisenberg_parameters *parameters)
-{
-  return parameters->disorder != NULL ? lattice_samples_largest_coupling(parameters->disorder)
-                                      : fabs(parameters->coupling);
-}
-
 /* Sets the power of two for which `largest` is below 2^bits, and the bound in it. */
 static void describe_channel(struct gpumc_model *model, size_t channel, double largest, int bits)
 {
@@ -146,13 +145,21 @@ static void describe_channel(struct gpumc_model *model, size_t channel, double l
   model->bound[channel] = largest / model->quantum[channel];
 }
 
+/* Returns a power of two, at most 2^SUM_BITS of which make up the largest square. */
+static double wave_quantum(double sites)
+{
+  int exponent;
+  frexp(sites * sites, &exponent);
+  return ldexp(1.0, exponent > SUM_BITS - WAVE_BITS ? exponent - SUM_BITS : -WAVE_BITS);
+}
+
 /* Rounding makes spins so little longer than 1 that the next power of two has room for it. */
 static void
 describe_channels(struct gpumc_model *model, const struct heisenberg_parameters *parameters)
 {
   const double sites = (double)model->sites, bonds = sites * (double)parameters->lattice.dimension;
   const double longer = 1.0 + 0x1p-16;
-  const double strongest = largest_coupling(parameters);
+  const double strongest = lattice_largest_coupling(parameters->disorder, parameters->coupling);
   /* For bonds along x. */
   const double along = sites * fmax(strongest / fabs(parameters->coupling), 1.0);
   const double energy = longer * (bonds * strongest + sites * fabs(parameters->field));
@@ -162,13 +169,13 @@ describe_channels(struct gpumc_model *model, const struct heisenberg_parameters 
   describe_channel(model, HEISENBERG_ALONG, longer * along, CHANNEL_BITS);
   describe_channel(model, HEISENBERG_ACROSS, longer * along * along, SUM_BITS);
   describe_channel(model, HEISENBERG_DRIFT, sites, SUM_BITS);
-  model->quantum[HEISENBERG_WAVE] = lattice_wave_quantum(sites);
+  model->quantum[HEISENBERG_WAVE] = wave_quantum(sites);
   model->bound[HEISENBERG_WAVE] = longer * sites * sites / model->quantum[HEISENBERG_WAVE];
   /* Rounded to the nearest, squares of clusters may exceed this by half a quantum each. */
   model->quantum[HEISENBERG_CLUSTER_WAVE] = model->quantum[HEISENBERG_WAVE];
   model->bound[HEISENBERG_CLUSTER_WAVE] = model->bound[HEISENBERG_WAVE] + 2.0 * sites;
   model->quantum[HEISENBERG_CLUSTER_SQUARE] =
-      fmax(model->quantum[HEISENBERG_WAVE], ldexp(1.0, -2 * HEISENBERG_QUANTUM_BITS));
+      fmax(lattice_wave_quantum(sites), ldexp(1.0, -2 * HEISENBERG_QUANTUM_BITS));
   model->bound[HEISENBERG_CLUSTER_SQUARE] =
       longer * sites * sites / model->quantum[HEISENBERG_CLUSTER_SQUARE] + sites;
 }
@@ -209,12 +216,13 @@ static enum gpumc_status describe_samples(const struct heisenberg_settings *sett
                                    &parameters->disorder, error));
   if (parameters->disorder == NULL)
     return GPUMC_OK;
-  const double largest = largest_coupling(parameters) / fabs(settings->coupling);
-  if (largest > 0 && largest_coupling(parameters) < HEISENBERG_COUPLING_LEAST)
+  const double strongest = lattice_largest_coupling(parameters->disorder, 0);
+  const double largest = strongest / fabs(settings->coupling);
+  if (largest > 0 && strongest < HEISENBERG_COUPLING_LEAST)
     return gpumc_error_set(error, GPUMC_INVALID,
                            "%s: the largest coupling is %g, but kernels need a size of %g or more: "
                            "give energies in a smaller unit",
-                           given->path, largest_coupling(parameters), HEISENBERG_COUPLING_LEAST);
+                           given->path, strongest, HEISENBERG_COUPLING_LEAST);
   if (largest > 0)
     parameters->weight = exp2(ceil(log2(largest)));
   const double quantum =
@@ -233,7 +241,7 @@ static enum gpumc_status describe_samples(const struct heisenberg_settings *sett
     return gpumc_error_set(
         error, GPUMC_INVALID,
         "%s: its values differ too much in size: couplings are multiples of %.3g, and rounding "
-        "would change them by %.2g of their size on average, more than 2^-12",
+        "would change them by a fraction of %.2g on average; at most 2^-12 is allowed",
         given->path, quantum, lattice_samples_rounding(parameters->disorder));
   return GPUMC_OK;
 }
@@ -288,6 +296,7 @@ enum gpumc_status heisenberg_instance(const struct heisenberg_settings *settings
   /* ln of the surface of the sphere, or of the length of the circle. */
   model->log_states =
       (double)model->sites * log((settings->components == 3 ? 4.0 : 2.0) * GPUMC_PI);
+  model->free_site = settings->components == 3 ? "ln(4 pi)" : "ln(2 pi)";
   model->control[HEISENBERG_BETA] = NAN;
   model->control[HEISENBERG_FIELD] = settings->field;
   if (settings->field != 0.0)

@@ -6,6 +6,7 @@
 #include "core/simulation/steps.h"
 #include "models/heisenberg/cluster/cluster.h"
 #include "models/heisenberg/heisenberg_isa.h"
+#include "models/heisenberg/precise/heisenberg_precise.h"
 #include "models/heisenberg/heisenberg_wave.h"
 #include "models/heisenberg/walk/heisenberg_walk_host.h"
 #include "models/lattice/replicas_cpu.h"
@@ -73,16 +74,37 @@ struct tables {
   struct lattice_clusters_cpu clusters;
 };
 
-/* Returns the scratch of a thread: layers of one replica, or of products of two, or the spins of a
- * group that walks (enough in either precision). */
-static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+/* Returns the bytes of the layers of one replica, or of products of two. */
+static size_t layers_bytes(const struct gpumc_model *model)
 {
   const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
   const size_t n = (size_t)parameters->components;
-  const size_t layers =
-      n * (model->disorder ? n : 1) * heisenberg_layers(&parameters->lattice) * sizeof(int64_t);
+  return n * (model->disorder ? n : 1) * heisenberg_layers(&parameters->lattice) * sizeof(int64_t);
+}
+
+/* Returns the scratch of a thread that measures: layers and, for the kernel `float`, a replica in
+ * double precision or, if couplings are quenched, two and the couplings of their sample; or the
+ * spins of a group that walks (enough in either precision). */
+static size_t
+scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan, bool single)
+{
+  const size_t wide = (model->disorder ? 2 : 1) * model->portable_bytes +
+                      heisenberg_couplings_count(model) * sizeof(double);
+  const size_t measuring = layers_bytes(model) + (single ? wide : 0);
   const size_t group = plan->walks ? GPUMC_WALK_GROUP * model->portable_bytes : 0;
-  return layers > group ? layers : group;
+  return measuring > group ? measuring : group;
+}
+
+static size_t
+scratch_bytes_double(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  return scratch_bytes(model, plan, false);
+}
+
+static size_t
+scratch_bytes_float(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  return scratch_bytes(model, plan, true);
 }
 
 static size_t tables_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
@@ -270,24 +292,80 @@ sweep(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *pla
     gpumc_steps_count(ensemble, place->run, accepted);
 }
 
+/* ---- measurements ---- */
+
+static const struct heisenberg_measuring *measuring_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  return GPUMC_ISA_OBJECT(heisenberg_measuring, storage->isa);
+}
+
+/* The scratch of a thread that measures. */
+struct scratch {
+  int64_t *layers;
+  double *one, *other, *couplings;
+};
+
+static struct scratch scratch_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct gpumc_model *model = ensemble->model;
+  const size_t numbers = model->portable_bytes / sizeof(double);
+  int64_t *layers = lattice_cpu_scratch(ensemble->storage);
+  double *one = (double *)(layers + layers_bytes(model) / sizeof *layers);
+  return (struct scratch){layers, one, one + numbers, one + 2 * numbers};
+}
+
+/* Returns the spins of a replica in double precision, their own or in `wide`; of length 1 if
+ * `unit`. */
+static const void *
+spins_of(const struct gpumc_ensemble *ensemble, const void *spins, bool unit, double *wide)
+{
+  const struct heisenberg_ops *ops = ops_of(ensemble);
+  if (ops->widen_spins == NULL)
+    return spins;
+  ops->widen_spins(ensemble->model->sites, heisenberg_parameters(ensemble->model)->components, unit,
+                   spins, wide);
+  return wide;
+}
+
+/* Returns the couplings of a replica's sample in the same way, those of colour 0, which come first,
+ * or all of them; NULL without any. */
+static const void *wide_couplings(const struct gpumc_ensemble *ensemble,
+                                  const struct lattice_cpu_place *place, bool all, double *wide)
+{
+  const void *couplings = couplings_of(ensemble, place);
+  const size_t count = heisenberg_couplings_count(ensemble->model);
+  if (couplings == NULL || ops_of(ensemble)->widen == NULL)
+    return couplings;
+  ops_of(ensemble)->widen(all ? count : count / 2, couplings, wide);
+  return wide;
+}
+
+/* What a walk goes by is of the spins as they are. */
 static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
                     int64_t *const *channel)
 {
   const struct heisenberg_parameters *parameters = heisenberg_parameters(ensemble->model);
   const struct heisenberg_units units = heisenberg_units_of(ensemble->model);
-  struct heisenberg_sums sums;
+  const struct heisenberg_measuring *measuring = measuring_of(ensemble);
   const struct tables *tables = tables_of(ensemble);
-  ops_of(ensemble)->measure(&parameters->lattice, tables->edges, parameters->components,
-                            couplings_of(ensemble, place), place->data, &sums);
+  const struct scratch scratch = scratch_of(ensemble);
+  const int n = parameters->components;
+  struct heisenberg_sums sums;
+  int64_t drift = 0;
+  if (channel[HEISENBERG_DRIFT] != NULL)
+    drift = measuring->drift(&parameters->lattice, n,
+                             spins_of(ensemble, place->data, false, scratch.one));
+  const void *spins = spins_of(ensemble, place->data, !ensemble->plan.walks, scratch.one);
+  measuring->measure(&parameters->lattice, tables->edges, n,
+                     wide_couplings(ensemble, place, false, scratch.couplings), spins, &sums);
+  sums.drift = drift;
   if (ensemble->plan.walks)
     sums.bonds = heisenberg_walk_cpu_bonds(ensemble, place->data, is_single(ensemble));
-  if (channel[HEISENBERG_DRIFT] != NULL)
-    sums.drift = ops_of(ensemble)->drift(&parameters->lattice, parameters->components, place->data);
   if (channel[HEISENBERG_WAVE] != NULL) {
-    int64_t *layers = lattice_cpu_scratch(ensemble->storage);
-    ops_of(ensemble)->layers(&parameters->lattice, parameters->components, place->data, layers);
-    const struct heisenberg_wave_sums waves = waves_of(parameters, tables, layers);
-    sums.wave = heisenberg_wave_square(&tables->wave, (uint32_t)parameters->components, &waves);
+    measuring->layers(&parameters->lattice, n, spins, scratch.layers);
+    const struct heisenberg_wave_sums waves = waves_of(parameters, tables, scratch.layers);
+    sums.wave = heisenberg_wave_square(&tables->wave, (uint32_t)n, &waves);
   }
   heisenberg_record(&units, &sums, channel, place->run * ensemble->plan.capacity + place->first);
 }
@@ -298,19 +376,20 @@ static void compare(const struct gpumc_ensemble *ensemble, const struct lattice_
 {
   const struct heisenberg_parameters *parameters = heisenberg_parameters(ensemble->model);
   const struct tables *tables = tables_of(ensemble);
+  const struct scratch scratch = scratch_of(ensemble);
   const size_t n = (size_t)parameters->components;
   const struct heisenberg_comparison with = {
       .lattice = &parameters->lattice,
       .components = parameters->components,
       .forward = tables->forward,
       .back = tables->back,
-      .couplings = couplings_of(ensemble, place),
-      .one = place->data,
-      .other = other,
-      .layers = lattice_cpu_scratch(ensemble->storage),
+      .couplings = wide_couplings(ensemble, place, true, scratch.couplings),
+      .one = spins_of(ensemble, place->data, true, scratch.one),
+      .other = spins_of(ensemble, other, true, scratch.other),
+      .layers = scratch.layers,
   };
   struct heisenberg_pair_sums sums;
-  ops_of(ensemble)->compare(&with, &sums);
+  measuring_of(ensemble)->compare(&with, &sums);
   for (size_t a = 0; a < n; a++)
     sums.wave[a] =
         waves_of(parameters, tables, with.layers + a * n * heisenberg_layers(&parameters->lattice));
@@ -371,6 +450,8 @@ static enum gpumc_status sweep_all(struct gpumc_ensemble *ensemble,
                                    const struct gpumc_target *target, uint32_t sweeps,
                                    int64_t *const *channel, struct gpumc_error *error)
 {
+  if (is_single(ensemble) && sweeps > 0)
+    GPUMC_TRY(heisenberg_check_precise(ensemble, target->control, error));
   if (!heisenberg_cluster_moves(&ensemble->plan)) {
     GPUMC_TRY(lattice_cpu_sweep(ensemble, target, sweeps, channel, error));
   } else {
@@ -410,7 +491,8 @@ measure_all(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpu
       .replicas = 1,                                                                               \
       .buffers = 1,                                                                                \
       .block_bytes = block_bytes_##precision,                                                      \
-      .scratch_bytes = scratch_bytes,                                                              \
+      .scratch_bytes = scratch_bytes_##precision,                                                  \
+      .scratch_of_places = true,                                                                   \
       .own_size = sizeof(struct tables),                                                           \
       .own_bytes = tables_bytes_##precision,                                                       \
       .own_create = tables_create_##precision,                                                     \

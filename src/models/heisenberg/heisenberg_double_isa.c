@@ -1,4 +1,4 @@
-/* The kernel `double` on the CPU. */
+/* The kernel `double` on the CPU, and the measurements of both kernels. */
 #if defined(__GNUC__) && !defined(__clang__)
 /* Floating-point exceptions are never tested. If they counted, GCC would not vectorise loops with
  * selections before AVX-512. This changes no number. */
@@ -12,3 +12,6 @@
 #include "models/heisenberg/heisenberg_loops.h"
 #include "models/heisenberg/heisenberg_measure_loops.h"
 #include "models/heisenberg/quenched/quenched_compare_loops.h"
+
+extern const struct heisenberg_ops GPUMC_ISA_NAME(OPS);
+const struct heisenberg_ops GPUMC_ISA_NAME(OPS) = {.start = start_replica, .sweep = sweep_replica};

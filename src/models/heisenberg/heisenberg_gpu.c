@@ -9,6 +9,7 @@
 #include "models/heisenberg/cluster/cluster.h"
 #include "models/heisenberg/cluster/cluster_host_gpu.h"
 #include "models/heisenberg/heisenberg.h"
+#include "models/heisenberg/precise/heisenberg_precise.h"
 #include "models/heisenberg/walk/heisenberg_walk_host.h"
 #include "models/lattice/replicas_gpu.h"
 
@@ -416,6 +417,8 @@ static enum gpumc_status sweep_by(sweep_driver *driver, struct gpumc_ensemble *e
                                     &arguments.other, error));
   }
   if (sweeps > 0) {
+    if (arguments.replicas.single != 0)
+      GPUMC_TRY(heisenberg_check_precise(ensemble, target->control, error));
     GPUMC_TRY(bring_rules(ensemble, target->control, rules, error));
     GPUMC_TRY(driver(&arguments, error));
   }

@@ -1,5 +1,6 @@
 /* The parts of the kernels `double` and `float` that are compiled once for each instruction-set
- * level: sweeps and measurements of one replica on the CPU. */
+ * level: sweeps of one replica on the CPU in each precision, and measurements, in double precision
+ * for both. */
 #ifndef GPUMC_HEISENBERG_ISA_H
 #define GPUMC_HEISENBERG_ISA_H
 
@@ -31,8 +32,9 @@ static inline size_t heisenberg_layers(const struct gpumc_checkerboard *lattice)
   return lattice->length_x + lattice->length_y + lattice->length_z;
 }
 
-/* Two replicas with the same couplings. forward and back[dimension][N]: positions of the neighbours
- * one step along each axis, of colour 0 first (gpumc_checkerboard_position). */
+/* Two replicas in double precision with the same couplings. forward and back[dimension][N]:
+ * positions of the neighbours one step along each axis, of colour 0 first
+ * (gpumc_checkerboard_position). */
 struct heisenberg_comparison {
   const struct gpumc_checkerboard *lattice;
   int components;
@@ -45,6 +47,14 @@ struct heisenberg_ops {
   /* Draws spins uniformly; of the sweep, lattice, components, random, replica and spins are set. */
   void (*start)(const struct heisenberg_sweep *sweep);
   void (*sweep)(const struct heisenberg_sweep *sweep);
+  /* Converts n numbers, or the spins of a replica, divided by their lengths if `unit`
+   * (heisenberg_of_length_1). NULL: they are in double precision and of length 1. */
+  void (*widen)(size_t n, const void *numbers, double *wide);
+  void (*widen_spins)(size_t sites, int components, bool unit, const void *spins, double *wide);
+};
+
+/* Of replicas and couplings in double precision. */
+struct heisenberg_measuring {
   /* `edges` and `couplings`: as in heisenberg_sweep. */
   void (*measure)(const struct gpumc_checkerboard *lattice,
                   const struct gpumc_checkerboard_edges *edges, int components,
@@ -65,8 +75,11 @@ extern const struct heisenberg_ops heisenberg_ops_double_v2, heisenberg_ops_doub
     heisenberg_ops_double_v4;
 extern const struct heisenberg_ops heisenberg_ops_float_v2, heisenberg_ops_float_v3,
     heisenberg_ops_float_v4;
+extern const struct heisenberg_measuring heisenberg_measuring_v2, heisenberg_measuring_v3,
+    heisenberg_measuring_v4;
 #else
 extern const struct heisenberg_ops heisenberg_ops_double_portable, heisenberg_ops_float_portable;
+extern const struct heisenberg_measuring heisenberg_measuring_portable;
 #endif
 
 #endif

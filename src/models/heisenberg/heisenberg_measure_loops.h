@@ -1,5 +1,6 @@
-/* Measurements of a replica on the CPU, in one precision: included after heisenberg_loops.h by the
- * same files. Sums are of integers, so they do not depend on the order. */
+/* Measurements of a replica on the CPU: included by heisenberg_double_isa.c after
+ * heisenberg_loops.h, for both kernels. Sums are of integers, so they do not depend on the
+ * order. */
 
 /* Sets forward[n] of n sites from k on, a multiple of CHUNK: 1 if the neighbour with the same index
  * is one step forward in x and the side one step back, -1 if it is the other way round. */

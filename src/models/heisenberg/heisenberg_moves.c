@@ -4,6 +4,7 @@
 
 #include "models/heisenberg/heisenberg.h"
 #include "models/lattice/clusters/clusters_step.h"
+#include "models/lattice/instance.h"
 
 /* Approximate nanoseconds per spin and sweep (docs/kernels/heisenberg.md). */
 #define SPIN_COST_DOUBLE 6.0
@@ -23,6 +24,15 @@ static enum gpumc_status warn_of_over_relaxation(const struct gpumc_model *model
       "over-relaxation alone never changes the energy, so its sweeps only visit states with the "
       "energy they started from: use update: mixed, which has heat-bath sweeps between them";
   return GPUMC_OK;
+}
+
+/* gpumc_move.mixes for all moves that change the energy: at such temperatures the distribution of a
+ * spin among its neighbours has one maximum and no barrier, and clusters are of few spins. */
+static bool mixes_when_hot(const struct gpumc_model *model, const double *control)
+{
+  const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
+  return lattice_is_hot(parameters->lattice.dimension, control[HEISENBERG_BETA],
+                        lattice_largest_coupling(parameters->disorder, parameters->coupling));
 }
 
 /* For small steps: the widest is no restriction, and tuning begins with it. */
@@ -63,15 +73,18 @@ const struct gpumc_move heisenberg_moves[HEISENBERG_MOVES] = {
         {.name = "mixed",
          .summary =
              "one sweep of heat_bath and kernel.over_relaxation sweeps of over_relaxation in turn",
+         .mixes = mixes_when_hot,
          .cycle = cycle_of_mixed,
          .keys = keys_of_mixed},
     [HEISENBERG_HEAT_BATH] =
         {.name = "heat_bath",
-         .summary = "a spin is redrawn from its equilibrium distribution, given its neighbours"},
+         .summary = "a spin is redrawn from its equilibrium distribution, given its neighbours",
+         .mixes = mixes_when_hot},
     [HEISENBERG_METROPOLIS] =
         {.name = "metropolis",
          .summary =
-             "a uniformly drawn direction is accepted with probability min(1, exp(-beta dE))"},
+             "a uniformly drawn direction is accepted with probability min(1, exp(-beta dE))",
+         .mixes = mixes_when_hot},
     [HEISENBERG_OVER_RELAXATION] =
         {.name = "over_relaxation",
          .summary =
@@ -80,15 +93,18 @@ const struct gpumc_move heisenberg_moves[HEISENBERG_MOVES] = {
     [HEISENBERG_METROPOLIS_SMALL] = {.name = "metropolis_small",
                                      .summary = "a rotation by an angle of up to kernel.width is "
                                                 "accepted with probability min(1, exp(-beta dE))",
+                                     .mixes = mixes_when_hot,
                                      .step = &width},
     [HEISENBERG_SWENDSEN_WANG] =
         {.name = "swendsen_wang",
          .summary = "all clusters of spins joined by active bonds are found, and each is reflected "
                     "at a random plane with probability 1/2",
+         .mixes = mixes_when_hot,
          .measures = OF_CLUSTERS},
     [HEISENBERG_WOLFF] = {.name = "wolff",
                           .summary = "kernel.clusters clusters, each that of a random spin, are "
                                      "reflected at random planes one after the other",
+                          .mixes = mixes_when_hot,
                           .step = &clusters,
                           .measures = OF_CLUSTERS},
 };

@@ -149,14 +149,6 @@ GPUMC_HOST_DEVICE static inline float gpumc_log_of_fast(float a, float less_one)
     {                                                                                              \
       return heisenberg_fma_##precision(x, y, z);                                                  \
     }                                                                                              \
-    GPUMC_HOST_DEVICE static real triple(vector back, vector spin, vector forward)                 \
-    {                                                                                              \
-      return heisenberg_triple_##precision(back, spin, forward);                                   \
-    }                                                                                              \
-    GPUMC_HOST_DEVICE static real circulation(const vector spin[4], const real sign[4])            \
-    {                                                                                              \
-      return heisenberg_circulation_##precision(spin, sign);                                       \
-    }                                                                                              \
     GPUMC_HOST_DEVICE static int32_t quanta(real x)                                                \
     {                                                                                              \
       return heisenberg_quanta_##precision(x);                                                     \

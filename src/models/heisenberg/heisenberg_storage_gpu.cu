@@ -148,7 +148,7 @@ static __device__ inline void largest_of_warp(int64_t value, int64_t *largest)
     atomicMax((unsigned long long *)largest, (unsigned long long)value);
 }
 
-template <class RULES, int N, bool QUENCHED>
+template <class REAL, int N, bool QUENCHED>
 static __global__ void __launch_bounds__(MEASURING_THREADS)
     measure(const __grid_constant__ struct heisenberg_gpu_measurement measurement, uint32_t parts,
             uint32_t part)
@@ -160,25 +160,24 @@ static __global__ void __launch_bounds__(MEASURING_THREADS)
   if (replica >= batch->size[blockIdx.y])
     return;
   const uint32_t end = n - begin < part ? n : begin + part;
-  const typename RULES::real *spins =
-      (const typename RULES::real *)heisenberg_replica(replicas, blockIdx.y, replica);
-  const typename RULES::real *couplings =
-      QUENCHED ? (const typename RULES::real *)replicas->couplings.numbers +
-                     replica * replicas->couplings.stride
+  const REAL *spins = (const REAL *)heisenberg_replica(replicas, blockIdx.y, replica);
+  const REAL *couplings =
+      QUENCHED ? (const REAL *)replicas->couplings.numbers + replica * replicas->couplings.stride
                : NULL;
-  const bool twist = measurement.channel[HEISENBERG_ALONG] != NULL ||
-                     measurement.channel[HEISENBERG_ACROSS] != NULL;
-  const bool drift = measurement.channel[HEISENBERG_DRIFT] != NULL;
+  const struct heisenberg_wanted wanted = {measurement.channel[HEISENBERG_ALONG] != NULL ||
+                                               measurement.channel[HEISENBERG_ACROSS] != NULL,
+                                           measurement.channel[HEISENBERG_DRIFT] != NULL,
+                                           measurement.walks == 0};
   struct heisenberg_sums sums = {};
   for (uint32_t k = begin + threadIdx.x; k < end; k += MEASURING_THREADS)
-    add_site<RULES, N, QUENCHED>(&replicas->lattice, couplings, spins, k, twist, drift, &sums);
+    add_site<REAL, N, QUENCHED>(&replicas->lattice, couplings, spins, k, wanted, &sums);
   struct heisenberg_sums *all = measurement.sums + blockIdx.y * batch->capacity + replica;
   add_of_warp(sums.bonds, &all->bonds);
   for (int a = 0; a < N; a++)
     add_of_warp(sums.magnetization[a], &all->magnetization[a]);
-  if (drift)
+  if (wanted.drift)
     largest_of_warp(sums.drift, &all->drift);
-  if (!twist)
+  if (!wanted.twist)
     return;
   add_of_warp(sums.along, &all->along);
   for (int a = N == 3 ? 0 : 2; a < 3; a++)
@@ -186,23 +185,26 @@ static __global__ void __launch_bounds__(MEASURING_THREADS)
 }
 
 /* Adds to the sums of one component, for two sites, one of each colour. */
-template <class RULES>
+template <class REAL, int N>
 static __device__ inline void
-add_wave(const struct heisenberg_gpu_measurement *measurement,
-         const typename RULES::real *component, uint32_t axis, uint32_t k,
-         struct heisenberg_wave_sum *cosine, struct heisenberg_wave_sum *sine)
+add_wave(const struct heisenberg_gpu_measurement *measurement, const REAL *spins,
+         uint32_t component, uint32_t axis, uint32_t k, struct heisenberg_wave_sum *cosine,
+         struct heisenberg_wave_sum *sine)
 {
   const struct heisenberg_gpu_lattice *lattice = &measurement->replicas.lattice;
+  const size_t sites = 2 * (size_t)lattice->colour;
   for (uint32_t colour = 0; colour < 2; colour++) {
     const uint32_t layer = layer_of(lattice, colour, k, axis);
-    const int32_t quanta = RULES::quanta(component[(size_t)colour * lattice->colour + k]);
+    const struct heisenberg_vector_double spin = spin_at<REAL, N>(
+        spins + (size_t)colour * lattice->colour, sites, k, measurement->walks == 0);
+    const int32_t quanta = heisenberg_quanta_double(component_of(spin, component));
     heisenberg_wave_add(cosine, quanta, measurement->cosine[layer]);
     heisenberg_wave_add(sine, quanta, measurement->sine[layer]);
   }
 }
 
 /* The same parts of the same replicas as above. */
-template <class RULES, int N>
+template <class REAL, int N>
 static __global__ void __launch_bounds__(MEASURING_THREADS)
     measure_waves(const __grid_constant__ struct heisenberg_gpu_measurement measurement,
                   uint32_t parts, uint32_t part)
@@ -214,14 +216,13 @@ static __global__ void __launch_bounds__(MEASURING_THREADS)
   if (replica >= batch->size[blockIdx.y])
     return;
   const uint32_t end = n - begin < part ? n : begin + part;
-  const typename RULES::real *spins =
-      (const typename RULES::real *)heisenberg_replica(replicas, blockIdx.y, replica);
+  const REAL *spins = (const REAL *)heisenberg_replica(replicas, blockIdx.y, replica);
   struct heisenberg_wave_sums *all = measurement.waves + blockIdx.y * batch->capacity + replica;
   for (uint32_t axis = 0; axis < 3; axis++)
     for (int a = 0; a < N && measurement.wave.along[axis]; a++) {
       struct heisenberg_wave_sum cosine = {0, 0}, sine = {0, 0};
       for (uint32_t k = begin + threadIdx.x; k < end; k += MEASURING_THREADS)
-        add_wave<RULES>(&measurement, spins + (size_t)a * 2 * n, axis, k, &cosine, &sine);
+        add_wave<REAL, N>(&measurement, spins, (uint32_t)a, axis, k, &cosine, &sine);
       add_wave_of_warp(&cosine, &all->cosine[a][axis]);
       add_wave_of_warp(&sine, &all->sine[a][axis]);
     }
@@ -242,7 +243,7 @@ static __global__ void __launch_bounds__(THREADS)
   heisenberg_record(&measurement.units, &sums, measurement.channel, at);
 }
 
-template <class RULES>
+template <class REAL>
 static enum gpumc_status
 launch_measure(const struct heisenberg_gpu_measurement *measurement, struct gpumc_error *error)
 {
@@ -253,13 +254,13 @@ launch_measure(const struct heisenberg_gpu_measurement *measurement, struct gpum
   const dim3 grid((uint32_t)batch->capacity * parts, batch->runs);
   void (*kernel)(struct heisenberg_gpu_measurement, uint32_t, uint32_t) =
       replicas->couplings.numbers != NULL
-          ? (replicas->components == 3 ? measure<RULES, 3, true> : measure<RULES, 2, true>)
-          : (replicas->components == 3 ? measure<RULES, 3, false> : measure<RULES, 2, false>);
+          ? (replicas->components == 3 ? measure<REAL, 3, true> : measure<REAL, 2, true>)
+          : (replicas->components == 3 ? measure<REAL, 3, false> : measure<REAL, 2, false>);
   kernel<<<grid, MEASURING_THREADS, 0, (cudaStream_t)batch->stream>>>(*measurement, parts, part);
   GPUMC_TRY(GPUMC_CUDA_LAUNCHED("measure", error));
   if (measurement->waves == NULL)
     return GPUMC_OK;
-  kernel = replicas->components == 3 ? measure_waves<RULES, 3> : measure_waves<RULES, 2>;
+  kernel = replicas->components == 3 ? measure_waves<REAL, 3> : measure_waves<REAL, 2>;
   kernel<<<grid, MEASURING_THREADS, 0, (cudaStream_t)batch->stream>>>(*measurement, parts, part);
   return GPUMC_CUDA_LAUNCHED("measure_waves", error);
 }
@@ -277,9 +278,8 @@ heisenberg_measure(const struct heisenberg_gpu_measurement *measurement, struct 
                                          batch->runs * batch->capacity * sizeof *measurement->waves,
                                          stream),
                          error));
-  GPUMC_TRY(measurement->replicas.single
-                ? launch_measure<struct heisenberg_in_float>(measurement, error)
-                : launch_measure<struct heisenberg_in_double>(measurement, error));
+  GPUMC_TRY(measurement->replicas.single ? launch_measure<float>(measurement, error)
+                                         : launch_measure<double>(measurement, error));
   if (measurement->walks)
     GPUMC_TRY(heisenberg_walk_bonds(measurement, error));
   record<<<grid, THREADS, 0, stream>>>(*measurement);

@@ -1,9 +1,11 @@
-/* The measurement of a replica in device memory by one thread, for both compilers, so that tests
- * can run it site by site; and sums over the threads of a warp. */
+/* The measurement of a replica in device memory by one thread, in double precision for both kernels
+ * and for both compilers, so that tests can run it site by site; and sums over the threads of a
+ * warp. REAL: the precision that spins and couplings are stored in. */
 #ifndef GPUMC_HEISENBERG_SUMS_CUH
 #define GPUMC_HEISENBERG_SUMS_CUH
 
 #include "models/heisenberg/heisenberg_gpu.h"
+#include "models/heisenberg/heisenberg_length.h"
 #include "models/heisenberg/heisenberg_precision.cuh"
 
 enum {
@@ -11,15 +13,30 @@ enum {
   MEASURING_STEPS = 16, /* sites of colour 0 that a thread measures at most */
 };
 
-/* Returns spin k of a colour that begins at `colour`. */
-template <class RULES, int N>
-GPUMC_HOST_DEVICE static inline typename RULES::vector
-spin_at(const typename RULES::real *colour, size_t sites, uint32_t k)
+/* Returns spin k of a colour that begins at `colour`, as it is. */
+template <class REAL, int N>
+GPUMC_HOST_DEVICE static inline struct heisenberg_vector_double
+stored_spin(const REAL *colour, size_t sites, uint32_t k)
 {
-  typename RULES::vector spin = {colour[k], colour[sites + k], 0};
+  struct heisenberg_vector_double spin = {(double)colour[k], (double)colour[sites + k], 0};
   if (N == 3)
-    spin.z = colour[2 * sites + k];
+    spin.z = (double)colour[2 * sites + k];
   return spin;
+}
+
+/* Returns it divided by its length if it is stored in single precision and `unit`. */
+template <class REAL, int N>
+GPUMC_HOST_DEVICE static inline struct heisenberg_vector_double
+spin_at(const REAL *colour, size_t sites, uint32_t k, bool unit)
+{
+  const struct heisenberg_vector_double spin = stored_spin<REAL, N>(colour, sites, k);
+  return sizeof(REAL) == sizeof(float) && unit ? heisenberg_of_length_1(N, spin) : spin;
+}
+
+GPUMC_HOST_DEVICE static inline double
+component_of(struct heisenberg_vector_double spin, uint32_t component)
+{
+  return component == 0 ? spin.x : component == 1 ? spin.y : spin.z;
 }
 
 /* Returns the layer along an axis that contains the site at index k of a colour. */
@@ -31,71 +48,75 @@ layer_of(const struct heisenberg_gpu_lattice *lattice, uint32_t colour, uint32_t
   return axis == 0 ? x : axis == 1 ? place.y : place.z;
 }
 
-template <class VECTOR> GPUMC_HOST_DEVICE static inline VECTOR sum_of(VECTOR a, VECTOR b)
+GPUMC_HOST_DEVICE static inline struct heisenberg_vector_double
+sum_of(struct heisenberg_vector_double a, struct heisenberg_vector_double b)
 {
-  const VECTOR sum = {a.x + b.x, a.y + b.y, a.z + b.z};
+  const struct heisenberg_vector_double sum = {a.x + b.x, a.y + b.y, a.z + b.z};
   return sum;
 }
 
-template <class RULES, int N>
+template <int N>
 GPUMC_HOST_DEVICE static inline void
-add_magnetization(typename RULES::vector spin, struct heisenberg_sums *sums)
+add_magnetization(struct heisenberg_vector_double spin, struct heisenberg_sums *sums)
 {
-  sums->magnetization[0] += RULES::quanta(spin.x);
-  sums->magnetization[1] += RULES::quanta(spin.y);
+  sums->magnetization[0] += heisenberg_quanta_double(spin.x);
+  sums->magnetization[1] += heisenberg_quanta_double(spin.y);
   if (N == 3)
-    sums->magnetization[2] += RULES::quanta(spin.z);
+    sums->magnetization[2] += heisenberg_quanta_double(spin.z);
 }
 
-template <class RULES>
-GPUMC_HOST_DEVICE static inline int64_t larger_drift(typename RULES::vector spin, int64_t largest)
+GPUMC_HOST_DEVICE static inline int64_t
+larger_drift(struct heisenberg_vector_double spin, int64_t largest)
 {
-  const int64_t drift = heisenberg_drift((double)spin.x, (double)spin.y, (double)spin.z);
+  const int64_t drift = heisenberg_drift(spin.x, spin.y, spin.z);
   return drift > largest ? drift : largest;
 }
 
-template <class VECTOR, class REAL>
-GPUMC_HOST_DEVICE static inline VECTOR scaled(VECTOR v, REAL factor)
+GPUMC_HOST_DEVICE static inline struct heisenberg_vector_double
+scaled(struct heisenberg_vector_double v, double factor)
 {
-  const VECTOR product = {factor * v.x, factor * v.y, factor * v.z};
+  const struct heisenberg_vector_double product = {factor * v.x, factor * v.y, factor * v.z};
   return product;
 }
 
-template <class RULES>
-GPUMC_HOST_DEVICE static inline typename RULES::vector
-fused(typename RULES::real factor, typename RULES::vector v, typename RULES::vector sum)
+GPUMC_HOST_DEVICE static inline struct heisenberg_vector_double
+fused(double factor, struct heisenberg_vector_double v, struct heisenberg_vector_double sum)
 {
-  const typename RULES::vector next = {RULES::fused(factor, v.x, sum.x),
-                                       RULES::fused(factor, v.y, sum.y),
-                                       RULES::fused(factor, v.z, sum.z)};
+  const struct heisenberg_vector_double next = {fma(factor, v.x, sum.x), fma(factor, v.y, sum.y),
+                                                fma(factor, v.z, sum.z)};
   return next;
 }
 
+/* What of a replica is measured beside the magnetization and all bonds: the bonds along x, and the
+ * lengths; `unit`: of spins of length 1. */
+struct heisenberg_wanted {
+  bool twist, drift, unit;
+};
+
 /* Adds the contribution of site k of colour 0: its bonds, its spin, and that of the same index of
- * colour 1. `couplings`: those of the site's colour if QUENCHED; `twist`: the bonds along x as
- * well; `drift`: the lengths of both. */
-template <class RULES, int N, bool QUENCHED>
+ * colour 1. `couplings`: those of the site's colour if QUENCHED. */
+template <class REAL, int N, bool QUENCHED>
 GPUMC_HOST_DEVICE static inline void
-add_site(const struct heisenberg_gpu_lattice *lattice, const typename RULES::real *couplings,
-         const typename RULES::real *spins, uint32_t k, bool twist, bool drift,
-         struct heisenberg_sums *sums)
+add_site(const struct heisenberg_gpu_lattice *lattice, const REAL *couplings, const REAL *spins,
+         uint32_t k, struct heisenberg_wanted wanted, struct heisenberg_sums *sums)
 {
-  typedef typename RULES::vector vector;
+  typedef struct heisenberg_vector_double vector;
   const size_t sites = 2 * (size_t)lattice->colour;
-  const typename RULES::real *other = spins + lattice->colour;
+  const REAL *other = spins + lattice->colour;
   const struct heisenberg_place place = heisenberg_place_at(lattice, k);
-  const bool back = heisenberg_is_back(place, 0);
-  const vector spin = spin_at<RULES, N>(spins, sites, k);
-  const vector same = spin_at<RULES, N>(other, sites, k);
-  vector side = spin_at<RULES, N>(other, sites,
-                                  back ? heisenberg_before_in_row(lattice, k, place.x)
-                                       : heisenberg_after_in_row(lattice, k, place.x));
+  const bool back = heisenberg_is_back(place, 0), unit = wanted.unit;
+  const vector spin = spin_at<REAL, N>(spins, sites, k, unit);
+  const vector same = spin_at<REAL, N>(other, sites, k, unit);
+  vector side = spin_at<REAL, N>(other, sites,
+                                 back ? heisenberg_before_in_row(lattice, k, place.x)
+                                      : heisenberg_after_in_row(lattice, k, place.x),
+                                 unit);
   vector along = same, both = sum_of(same, side), sum = both;
   if (QUENCHED) {
     const size_t n = lattice->colour;
-    const typename RULES::real to_side = couplings[HEISENBERG_SIDE * n + k];
-    along = scaled(same, couplings[k]);
-    sum = fused<RULES>(to_side, side, along);
+    const double to_side = (double)couplings[HEISENBERG_SIDE * n + k];
+    along = scaled(same, (double)couplings[k]);
+    sum = fused(to_side, side, along);
     side = scaled(side, to_side);
     both = sum_of(along, side);
     for (uint32_t kind = HEISENBERG_ROW_BEFORE; kind < 2 * lattice->dimension; kind++) {
@@ -104,33 +125,36 @@ add_site(const struct heisenberg_gpu_lattice *lattice, const typename RULES::rea
           : kind == HEISENBERG_ROW_AFTER    ? heisenberg_row_after(lattice, k, place.y)
           : kind == HEISENBERG_PLANE_BEFORE ? heisenberg_plane_before(lattice, k)
                                             : heisenberg_plane_after(lattice, k);
-      sum = fused<RULES>(couplings[kind * n + k], spin_at<RULES, N>(other, sites, next), sum);
+      sum = fused((double)couplings[kind * n + k], spin_at<REAL, N>(other, sites, next, unit), sum);
     }
   }
   if (!QUENCHED && lattice->dimension >= 2) {
-    sum = sum_of(sum, spin_at<RULES, N>(other, sites, heisenberg_row_before(lattice, k, place.y)));
-    sum = sum_of(sum, spin_at<RULES, N>(other, sites, heisenberg_row_after(lattice, k, place.y)));
+    sum = sum_of(sum,
+                 spin_at<REAL, N>(other, sites, heisenberg_row_before(lattice, k, place.y), unit));
+    sum = sum_of(sum,
+                 spin_at<REAL, N>(other, sites, heisenberg_row_after(lattice, k, place.y), unit));
   }
   if (!QUENCHED && lattice->dimension == 3) {
-    sum = sum_of(sum, spin_at<RULES, N>(other, sites, heisenberg_plane_before(lattice, k)));
-    sum = sum_of(sum, spin_at<RULES, N>(other, sites, heisenberg_plane_after(lattice, k)));
+    sum = sum_of(sum, spin_at<REAL, N>(other, sites, heisenberg_plane_before(lattice, k), unit));
+    sum = sum_of(sum, spin_at<REAL, N>(other, sites, heisenberg_plane_after(lattice, k), unit));
   }
-  add_magnetization<RULES, N>(spin, sums);
-  add_magnetization<RULES, N>(same, sums);
-  sums->bonds += RULES::quanta(RULES::dot(N, spin, sum));
-  if (drift)
-    sums->drift = larger_drift<RULES>(same, larger_drift<RULES>(spin, sums->drift));
-  if (!twist)
+  add_magnetization<N>(spin, sums);
+  add_magnetization<N>(same, sums);
+  sums->bonds += heisenberg_quanta_double(heisenberg_dot_double(N, spin, sum));
+  if (wanted.drift)
+    sums->drift = larger_drift(stored_spin<REAL, N>(other, sites, k),
+                               larger_drift(stored_spin<REAL, N>(spins, sites, k), sums->drift));
+  if (!wanted.twist)
     return;
   /* The step forward leads to the same index if the side is one back. */
-  const typename RULES::real forward = back ? 1 : -1;
+  const double forward = back ? 1 : -1;
   const vector step = {forward * (along.x - side.x), forward * (along.y - side.y),
                        forward * (along.z - side.z)};
-  sums->along += RULES::quanta(RULES::dot(N, spin, both));
-  sums->across[2] += RULES::quanta(spin.x * step.y - spin.y * step.x);
+  sums->along += heisenberg_quanta_double(heisenberg_dot_double(N, spin, both));
+  sums->across[2] += heisenberg_quanta_double(spin.x * step.y - spin.y * step.x);
   if (N == 3) {
-    sums->across[0] += RULES::quanta(spin.y * step.z - spin.z * step.y);
-    sums->across[1] += RULES::quanta(spin.z * step.x - spin.x * step.z);
+    sums->across[0] += heisenberg_quanta_double(spin.y * step.z - spin.z * step.y);
+    sums->across[1] += heisenberg_quanta_double(spin.z * step.x - spin.x * step.z);
   }
 }
 

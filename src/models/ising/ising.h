@@ -91,6 +91,12 @@ ising_is_plain(const struct gpumc_model *model, const struct gpumc_ensemble_plan
 GPUMC_MUST_CHECK enum gpumc_status ising_instance(const struct ising_settings *settings,
                                                   struct gpumc_model *model,
                                                   struct gpumc_error *error);
+/* Return bounds on the size of one bond, and of the field of one site. */
+double ising_largest_coupling(const struct ising_parameters *parameters);
+double ising_largest_field(const struct ising_parameters *parameters);
+/* ising_spectrum.c: describes the levels of the energy, gpumc_model.grid, if couplings and fields
+ * have a common unit and levels are not too many. For an instance that is not plain. */
+void ising_describe_spectrum(struct gpumc_model *model);
 /* gpumc_model_ops.record */
 GPUMC_MUST_CHECK enum gpumc_status ising_record(const struct gpumc_model *model, size_t samples,
                                                 struct gpumc_recorder *recorder,

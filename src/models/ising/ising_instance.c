@@ -17,19 +17,6 @@ enum {
   TERM_BITS = 30,
 };
 
-/* Returns the largest size of one bond and of one field. */
-static double largest_coupling(const struct ising_parameters *parameters)
-{
-  return parameters->disorder != NULL ? lattice_samples_largest_coupling(parameters->disorder)
-                                      : fabs(parameters->coupling);
-}
-
-static double largest_field(const struct ising_parameters *parameters)
-{
-  return fabs(parameters->field) +
-         (parameters->disorder != NULL ? lattice_samples_largest_field(parameters->disorder) : 0.0);
-}
-
 /* Returns a power of two. */
 static double fine_quantum(double largest_energy, double largest_term)
 {
@@ -47,7 +34,8 @@ static double fine_quantum(double largest_energy, double largest_term)
 static void describe_energy(struct gpumc_model *model, struct ising_parameters *parameters)
 {
   const double coupling = parameters->coupling, bonds = (double)parameters->lattice.dimension;
-  const double of_site = bonds * largest_coupling(parameters) + largest_field(parameters);
+  const double of_site =
+      bonds * ising_largest_coupling(parameters) + ising_largest_field(parameters);
   const double largest = (double)model->sites * of_site;
   double *quantum = &model->quantum[ISING_ENERGY];
   if (parameters->plain) {
@@ -61,15 +49,19 @@ static void describe_energy(struct gpumc_model *model, struct ising_parameters *
     frexp(largest, &exponent);
     *quantum = ldexp(1.0, exponent - ENERGY_BITS);
   } else {
-    *quantum = fine_quantum(largest, fmax(largest_coupling(parameters), largest_field(parameters)));
+    *quantum = fine_quantum(
+        largest, fmax(ising_largest_coupling(parameters), ising_largest_field(parameters)));
   }
-  model->bound[ISING_ENERGY] = largest / *quantum;
+  /* Spins without any coupling or field have one energy, 0, but a bound is never 0. */
+  model->bound[ISING_ENERGY] = largest > 0.0 ? largest / *quantum : 1.0;
   parameters->coupling_quanta = coupling / *quantum;
   parameters->field_quanta = parameters->field / *quantum;
   if (parameters->disorder != NULL) {
     parameters->coupling_quanta = rint(parameters->coupling_quanta);
     parameters->field_quanta = rint(parameters->field_quanta);
   }
+  if (!parameters->plain)
+    ising_describe_spectrum(model);
 }
 
 /* With disorder the field is a whole number of quanta, like couplings. */
@@ -174,8 +166,8 @@ check_shared(const char *name, double value, double quantum, struct gpumc_error 
     return GPUMC_OK;
   return gpumc_error_set(
       error, GPUMC_INVALID,
-      "%s = %.10g would become %.10g: with disorder, energies are multiples of a quantum, here "
-      "%.3g, which follows from the largest energy of the lattice; give a multiple of it, or let "
+      "%s = %.10g would become %.10g: with disorder, energies are rounded to multiples of %.3g, "
+      "because the largest energy of the lattice is so large; give a multiple of it, or let "
       "couplings and fields differ less in size",
       name, value, rounded, quantum);
 }
@@ -187,8 +179,9 @@ check_gaussian(const char *name, double width, double quantum, struct gpumc_erro
     return GPUMC_OK;
   return gpumc_error_set(
       error, GPUMC_INVALID,
-      "Gaussian %s of standard deviation %g would be coarse: energies are multiples of a quantum, "
-      "here %.3g, which is more than 2^-12 of it, because the lattice or other terms are large",
+      "Gaussian %s of standard deviation %g would be rounded too coarsely: energies are multiples "
+      "of %.3g, more than 2^-12 of that deviation, because the lattice or other couplings and "
+      "fields are large; use a smaller lattice, or let couplings and fields differ less in size",
       name, fabs(width), quantum);
 }
 
@@ -201,8 +194,9 @@ static enum gpumc_status check_file(const struct ising_settings *settings,
     return GPUMC_OK;
   return gpumc_error_set(
       error, GPUMC_INVALID,
-      "%s: its values differ too much in size: energies are multiples of a quantum, here %.3g, and "
-      "rounding would change couplings or fields by %.2g of their size on average, more than 2^-12",
+      "%s: its values differ too much in size: energies are rounded to multiples of %.3g, which "
+      "would change couplings or fields by a fraction of %.2g on average; at most 2^-12 is "
+      "allowed; scale or leave out the smallest, or use a smaller lattice",
       settings->disorder.path, quantum, change);
 }
 

@@ -14,6 +14,7 @@
 #include "core/base/memory.h"
 #include "models/ising/ising.h"
 #include "models/lattice/clusters/clusters_step.h"
+#include "models/lattice/instance.h"
 
 enum {
   NEIGHBOURS_MAXIMUM = 2 * ISING_DIMENSIONS_MAXIMUM,
@@ -230,6 +231,27 @@ out:
   return status;
 }
 
+/* gpumc_move.mixes for all moves: single spins turn over by each, as clusters of one as well, whose
+ * rate at such temperatures is a tenth of that of heat bath or more. */
+static bool mixes_when_hot(const struct gpumc_model *model, const double *control)
+{
+  const struct ising_parameters *parameters = ising_parameters(model);
+  return lattice_is_hot(parameters->lattice.dimension, control[ISING_BETA],
+                        ising_largest_coupling(parameters));
+}
+
+/* gpumc_move.mixes for clusters of all spins: of a ferromagnet, in a uniform field as well, they
+ * reach equilibrium in a time that is a power of the number of spins, at every temperature (Guo and
+ * Jerrum, Ann. Appl. Probab. 28, 1292 (2018); Feng, Guo and Wang, Inf. Comput. 294, 105066 (2023)).
+ * An antiferromagnet on sides of even length is a ferromagnet with every other spin turned over,
+ * but only without a field. */
+static bool mixes_by_clusters(const struct gpumc_model *model, const double *control)
+{
+  const struct ising_parameters *parameters = ising_parameters(model);
+  const bool ferromagnet = parameters->coupling > 0 || control[ISING_FIELD] == 0;
+  return (parameters->disorder == NULL && ferromagnet) || mixes_when_hot(model, control);
+}
+
 static double given_clusters(const struct gpumc_kernel_options *options)
 {
   return (double)options->own[0];
@@ -247,18 +269,22 @@ const struct gpumc_move ising_moves[ISING_MOVES] = {
          /* A checkerboard sweep flips all spins, and the energy does not change. */
          .at_zero = "at beta = 0 Metropolis accepts every flip, so a sweep flips all spins and the "
                     "energy never changes: use update: heat_bath, or a beta above 0",
-         .warn = warn_of_metropolis},
+         .warn = warn_of_metropolis,
+         .mixes = mixes_when_hot},
     [ISING_MOVE_HEAT_BATH] =
         {.name = "heat_bath",
-         .summary = "a spin is redrawn from its equilibrium distribution, given its neighbours"},
+         .summary = "a spin is redrawn from its equilibrium distribution, given its neighbours",
+         .mixes = mixes_when_hot},
     [ISING_MOVE_SWENDSEN_WANG] = {.name = "swendsen_wang",
                                   .summary = "all clusters of spins joined by active bonds are "
                                              "found, and each is flipped with probability "
                                              "1/2",
+                                  .mixes = mixes_by_clusters,
                                   .measures = OF_CLUSTERS},
     [ISING_MOVE_WOLFF] = {.name = "wolff",
                           .summary = "kernel.clusters clusters, each that of a random spin, are "
                                      "flipped one after the other",
+                          .mixes = mixes_when_hot,
                           .step = &clusters,
                           .measures = OF_CLUSTERS}};
 

@@ -3,6 +3,12 @@
 #include <math.h>
 #include <stdio.h>
 
+bool lattice_is_hot(size_t dimension, double beta, double largest_coupling)
+{
+  const double neighbours = 2.0 * (double)dimension;
+  return neighbours * tanh(fabs(beta) * largest_coupling) < 1.0;
+}
+
 void lattice_name_units(struct gpumc_model *model, double coupling)
 {
   const char *symbol = coupling < 0 ? "|J|" : "J";

@@ -36,12 +36,22 @@ static size_t block_bytes(const struct lattice_cpu_layout *layout, const struct 
   return layout->block_bytes != NULL ? layout->block_bytes(model, plan) : model->portable_bytes;
 }
 
+/* Returns how many threads have scratch. */
+static size_t scratch_threads(const struct lattice_cpu_layout *layout,
+                              const struct gpumc_device *device,
+                              const struct gpumc_ensemble_plan *plan)
+{
+  const size_t threads = (size_t)at_least_one(device->threads),
+               blocks = plan->runs * lattice_cpu_blocks(layout, plan->capacity);
+  return layout->scratch_of_places && blocks < threads ? blocks : threads;
+}
+
 size_t lattice_cpu_bytes(const struct lattice_cpu_layout *layout, const struct gpumc_model *model,
                          const struct gpumc_device *device, const struct gpumc_ensemble_plan *plan)
 {
   return layout->buffers * plan->runs * lattice_cpu_blocks(layout, plan->capacity) *
              block_bytes(layout, model, plan) +
-         (size_t)at_least_one(device->threads) * scratch_bytes(layout, model, plan) +
+         scratch_threads(layout, device, plan) * scratch_bytes(layout, model, plan) +
          (layout->own_size > 0 ? layout->own_bytes(model, plan) : 0);
 }
 
@@ -69,8 +79,9 @@ static enum gpumc_status allocate(const struct gpumc_ensemble *ensemble,
   if (layout->buffers == 2)
     GPUMC_TRY(
         gpumc_allocate(blocks, storage->block_bytes, "copies of replicas", &storage->spare, error));
-  GPUMC_TRY(gpumc_allocate((size_t)storage->threads, storage->scratch_bytes,
-                           "scratch of the threads", &storage->scratch, error));
+  GPUMC_TRY(gpumc_allocate(scratch_threads(layout, ensemble->device, &ensemble->plan),
+                           storage->scratch_bytes, "scratch of the threads", &storage->scratch,
+                           error));
   if (layout->own_size == 0)
     return GPUMC_OK;
   GPUMC_TRY(gpumc_allocate(1, layout->own_size, "tables of the kernel", &storage->own, error));

@@ -28,8 +28,10 @@ struct lattice_cpu_layout {
   enum gpumc_status (*check)(const struct gpumc_ensemble *ensemble, struct gpumc_error *error);
   /* NULL: a block is a replica in portable form, and `set` and `get` are NULL. */
   size_t (*block_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
-  /* For one thread; NULL: none. */
+  /* For one thread; NULL: none. `scratch_of_places`: only the operations below on one block use it,
+   * and walks, so that there is none for more threads than blocks. */
   size_t (*scratch_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
+  bool scratch_of_places;
   /* lattice_cpu_storage.own: a zeroed struct of own_size bytes, which is filled after all other
    * memory, and released also after a failure; own_bytes: with all that it points to. own_size = 0:
    * none, and the other three are NULL. */

@@ -67,9 +67,11 @@ static void walk_groups(const struct gpumc_ensemble *ensemble,
                         uint32_t steps)
 {
   const struct lattice_cpu_storage *storage = ensemble->storage;
-  const size_t run_groups = (ensemble->plan.capacity + LANES - 1) / LANES;
-#pragma omp parallel for num_threads(storage->threads) schedule(dynamic, 1)
-  for (size_t i = 0; i < n_jobs * run_groups; i++) {
+  const size_t run_groups = (ensemble->plan.capacity + LANES - 1) / LANES,
+               groups = n_jobs * run_groups;
+  const int threads = groups < (size_t)storage->threads ? (int)groups : storage->threads;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+  for (size_t i = 0; i < groups; i++) {
     const struct job *job = &jobs[i / run_groups];
     struct lattice_walk_group group = {.run = job->run, .first = i % run_groups * LANES};
     const size_t size = ensemble->size[group.run];

@@ -97,6 +97,23 @@ static enum gpumc_status name_ensemble(struct merge *merge, struct gpumc_error *
   return GPUMC_OK;
 }
 
+/* What the algorithm knew against each source may not hold for all of them together, such as too few
+ * replicas: it is asked again. */
+static enum gpumc_status renew_warning(struct merge *merge, struct gpumc_error *error)
+{
+  const struct gpumc_task *task = &merge->merging.task;
+  const struct gpumc_params params = gpumc_task_params(task, "algorithm");
+  const char *name;
+  char text[GPUMC_WARNING_BYTES];
+  if (task->algorithm->warn == NULL)
+    return GPUMC_OK;
+  GPUMC_TRY(task->algorithm->warn(&params, &merge->model, merge->ensemble.ops, &name, text, error));
+  cJSON_DeleteItemFromObjectCaseSensitive(task->warnings, name);
+  return text[0] == '\0' || cJSON_AddStringToObject(task->warnings, name, text) != NULL
+             ? GPUMC_OK
+             : gpumc_error_set(error, GPUMC_FAILURE, "out of memory: warnings");
+}
+
 static enum gpumc_status build(struct merge *merge, struct gpumc_error *error)
 {
   const struct gpumc_task *task = &merge->merging.task;
@@ -104,6 +121,7 @@ static enum gpumc_status build(struct merge *merge, struct gpumc_error *error)
   merge->device_open = true;
   GPUMC_TRY(create_model(merge, error));
   GPUMC_TRY(name_ensemble(merge, error));
+  GPUMC_TRY(renew_warning(merge, error));
   GPUMC_TRY(gpumc_prepare_recorder(task, merge->merging.sources.of[0].result.source, false,
                                    &merge->recorder, error));
   merge->context = (struct gpumc_context){

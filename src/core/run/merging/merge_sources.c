@@ -283,11 +283,16 @@ static enum gpumc_status compare(const struct gpumc_source *first, const char *c
   enum gpumc_status status = GPUMC_OK;
   if (strcmp(common, own) != 0) {
     char *difference = gpumc_identity_difference(common, own);
-    status =
-        gpumc_error_set(error, GPUMC_INVALID,
-                        "%s: has a different configuration from %s:\n%s\nonly results of one "
-                        "configuration can be merged, with other seeds or samples: leave it out",
-                        source->path, first->path, difference != NULL ? difference : "");
+    struct gpumc_text name = {0}, other = {0};
+    gpumc_text_append_escaped(&name, source->path, GPUMC_ESCAPES_TEXT);
+    gpumc_text_append_escaped(&other, first->path, GPUMC_ESCAPES_TEXT);
+    status = gpumc_error_set(
+        error, GPUMC_INVALID,
+        "%s: has a different configuration from %s:\n%s\nonly results of one "
+        "configuration can be merged, with other seeds or samples: leave it out",
+        gpumc_text_string(&name), gpumc_text_string(&other), difference != NULL ? difference : "");
+    gpumc_text_free(&name);
+    gpumc_text_free(&other);
     free(difference);
   }
   free(own);

@@ -297,10 +297,10 @@ enum gpumc_status gpumc_recorder_replace(struct gpumc_recorder *recorder, struct
 
 void gpumc_recorder_free(struct gpumc_recorder *recorder)
 {
+  if (recorder == NULL) /* without a call of HDF5, which may crash where memory ran out */
+    return;
   GPUMC_HDF5_QUIET();
   struct gpumc_error ignored = {0};
-  if (recorder == NULL)
-    return;
   if (recorder->phase == GPUMC_RECORDER_APPENDING && recorder->file != NULL &&
       recorder->file->fault.code == 0 && store_tables(recorder, &ignored) != GPUMC_OK)
     gpumc_error_free(&ignored);

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/storage/hdf5_file.h"
 #include "core/storage/recorder.h"
+#include "core/storage/recorder/recorder_undetermined.h"
 
 /* ---- attributes by path, written at once or kept until the file exists ---- */
 
@@ -219,6 +220,7 @@ struct gpumc_recorder {
   struct gpumc_log *log; /* NULL without long tables */
   size_t waiting;        /* bytes of rows of long tables that are not yet in the file */
   double last_flush;
+  struct gpumc_undetermined undetermined;
 };
 
 /* ---- datasets and attributes ---- */

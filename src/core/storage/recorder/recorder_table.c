@@ -385,10 +385,11 @@ static enum gpumc_status check_layout(const struct gpumc_table *table, size_t in
   member_name(name, index, "layout");
   GPUMC_TRY_OUT(status, gpumc_checkpoint_get_text(reader, name, &found, error));
   if (strcmp(found, expected) != 0)
-    status = gpumc_error_set(error, GPUMC_FAILURE,
-                             "the checkpoint was written for another table: \"%s\" instead of "
-                             "\"%s\"",
-                             found, expected);
+    status =
+        gpumc_error_set(error, GPUMC_FAILURE,
+                        "was written by a version whose table has other columns (\"%s\" instead "
+                        "of \"%s\"): finish the run with the version that began it",
+                        found, expected);
 out:
   free(found);
   free(expected);

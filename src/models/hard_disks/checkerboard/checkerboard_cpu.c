@@ -424,8 +424,9 @@ static enum gpumc_status sweep_all(struct gpumc_ensemble *ensemble,
     GPUMC_TRY(lattice_cpu_sweep(ensemble, target, sweeps, NULL, error));
   if (hard_disks_own_of(ensemble)->full)
     return gpumc_error_set(error, GPUMC_FAILURE,
-                           "a cell has more than %d disks, so disks overlap: this is a bug in "
-                           "gpumc or an error in the replicas it was given",
+                           "a cell has more than %d disks, so disks overlap: this is a mistake in "
+                           "gpumc or damage to its memory, not in the configuration: please report "
+                           "it",
                            HARD_DISKS_SLOTS);
   return channel != NULL ? measure(ensemble, channel, error) : GPUMC_OK;
 }

@@ -22,7 +22,7 @@ struct storage {
   double *pressure;                              /* [runs] the pressures that `rule` was computed
                                                   * for */
   struct hard_disks_sums *sums;                  /* [runs][capacity], device memory */
-  int64_t *weight[2];      /* [HARD_DISKS_BINS], device memory: contact, scaling */
+  int64_t *weight[2];      /* [levels][HARD_DISKS_BINS], device memory: contact, scaling */
   uint64_t *lost;          /* replicas that were found with disks missing */
   struct gpumc_slot found; /* `lost` after a measurement */
   bool measured;           /* `found` is in transit */
@@ -102,8 +102,10 @@ static enum gpumc_status allocate(struct gpumc_ensemble *ensemble, struct gpumc_
   GPUMC_TRY(gpumc_device_array(device, &storage->scale, runs, "sizes of moves", error));
   GPUMC_TRY(gpumc_device_array(device, &storage->sums, replicas, "sums over replicas", error));
   for (size_t i = 0; i < 2; i++)
-    GPUMC_TRY(gpumc_device_array(device, &storage->weight[i], HARD_DISKS_BINS,
-                                 "weights of distances", error));
+    GPUMC_TRY(gpumc_device_array(
+        device, &storage->weight[i],
+        (size_t)(i == 0 ? HARD_DISKS_CONTACT_LEVELS : HARD_DISKS_SCALING_LEVELS) * HARD_DISKS_BINS,
+        "weights of distances", error));
   GPUMC_TRY(gpumc_device_array(device, &storage->lost, 1, "lost disks", error));
   GPUMC_TRY(device->ops->slot_create(device, sizeof *storage->lost, "lost disks", &storage->found,
                                      error));
@@ -182,7 +184,8 @@ static enum gpumc_status look_for_lost(struct gpumc_ensemble *ensemble, struct g
              ? GPUMC_OK
              : gpumc_error_set(
                    error, GPUMC_FAILURE,
-                   "replicas have lost disks: this is a bug in gpumc, and the run cannot continue");
+                   "replicas have lost disks, and the run cannot continue: this is a mistake in "
+                   "gpumc or damage to its memory, not in the configuration: please report it");
 }
 
 static enum gpumc_status

@@ -114,7 +114,7 @@ struct hard_disks_gpu_measurement {
   struct hard_disks_replicas replicas;
   bool open; /* they have boxes of their own */
   struct hard_disks_units units;
-  /* Weights of hard_disks_pressure.h, [HARD_DISKS_BINS] in quanta of the channels; device
+  /* Weights of hard_disks_pressure.h, [levels][HARD_DISKS_BINS] in quanta of the channels; device
    * memory. */
   const int64_t *contact_weight, *scaling_weight;
   struct hard_disks_sums *sums; /* [runs][capacity], device memory */

@@ -58,15 +58,14 @@ static __device__ inline void see_ring(const struct view *view, int32_t ring, SE
 
 struct near {
   const int64_t *weight;
-  int64_t contact;
+  int64_t contact[HARD_DISKS_CONTACT_LEVELS];
   double least;
   __device__ inline void see(double dx, double dy)
   {
     const double square = dx * dx + dy * dy;
     if (square >= HARD_DISKS_NEAR)
       return;
-    const uint32_t bin = hard_disks_contact_bin(square);
-    contact += bin < HARD_DISKS_BINS ? weight[bin] : 0;
+    hard_disks_add_levels(hard_disks_gap(square), weight, HARD_DISKS_CONTACT_LEVELS, contact);
     least = square < least ? square : least;
   }
 };
@@ -79,10 +78,110 @@ struct order {
   }
 };
 
+/* ---- bond order: hard_disks_order.h, as in hard_disks_sums.c ---- */
+
+static __device__ inline uint32_t within_a_box(int32_t cell, int32_t steps, uint32_t cells)
+{
+  const int32_t at = cell + steps, all = (int32_t)cells;
+  return (uint32_t)(at < 0 ? at + all : at >= all ? at - all : at);
+}
+
+/* As see_cell, in the periodic plane, up to a box away, without images of the disk itself. */
+template <class SEE>
+static __device__ inline void see_image(const struct view *view, int32_t u, int32_t v, SEE *with)
+{
+  const uint32_t a = within_a_box(view->a, u, view->box->cells_x),
+                 b = within_a_box(view->b, v, view->box->cells_y);
+  const uint32_t cell = b * view->box->cells_x + a;
+  const uint32_t count = view->count[cell];
+  const bool own = (int32_t)a == view->a && (int32_t)b == view->b;
+  for (uint32_t s = 0; s < count; s++) {
+    if (s == view->slot && own)
+      continue;
+    const double2 other = disk_in(view, cell, s);
+    with->see(other.x - view->x + u * (double)view->box->width_x,
+              other.y - view->y + v * (double)view->box->width_y);
+  }
+}
+
+/* Visits the disks of the periodic plane, ring by ring, as far as a box away, or the squared
+ * distance `*reach2`, which may fall meanwhile. */
+template <class SEE>
+static __device__ inline void see_plane(const struct view *view, const double *reach2, SEE *with)
+{
+  const double x = (double)view->box->width_x, y = (double)view->box->width_y, least = fmin(x, y);
+  const int32_t columns = (int32_t)view->box->cells_x, rows = (int32_t)view->box->cells_y;
+#pragma unroll 1
+  for (int32_t ring = 0; ring <= (columns > rows ? columns : rows); ring++) {
+    const int32_t top = ring < rows ? ring : rows, right = ring < columns ? ring : columns;
+    if (!(hard_disks_gap2(ring, 0, least, least) < *reach2))
+      return;
+#pragma unroll 1
+    for (int32_t v = -top; v <= top; v += ring > columns ? 2 * ring : 1) {
+      const bool whole = abs(v) == ring;
+#pragma unroll 1
+      for (int32_t u = -right; u <= right; u += whole ? 1 : 2 * ring)
+        if (hard_disks_gap2(u, v, x, y) < *reach2)
+          see_image(view, u, v, with);
+    }
+  }
+}
+
+struct side {
+  struct hard_disks_side of;
+  __device__ inline void see(double dx, double dy)
+  {
+    hard_disks_side_cut(&of, dx, dy);
+  }
+};
+
+struct sides {
+  const struct view *view;
+  const double *length;
+  double reach2;
+  struct hard_disks_directions directions;
+  __device__ inline void see(double dx, double dy)
+  {
+    struct side side = {hard_disks_side_to(dx, dy)};
+    for (int32_t k = 0; k < 4; k++) {
+      double x, y;
+      hard_disks_own_image(length, k, &x, &y);
+      side.see(x, y);
+    }
+    see_plane(view, &reach2, &side);
+    hard_disks_directions_add_side(&directions, &side.of);
+  }
+};
+
+static __device__ __noinline__ void find_by_sides(const struct view *view, const double length[2],
+                                                  double reach2,
+                                                  struct hard_disks_directions *directions)
+{
+  struct sides sides = {view, length, reach2, {}};
+  for (int32_t k = 0; k < 4; k++) {
+    double dx, dy;
+    hard_disks_own_image(length, k, &dx, &dy);
+    sides.see(dx, dy);
+  }
+  see_plane(view, &reach2, &sides);
+  *directions = sides.directions;
+}
+
+static __device__ __noinline__ void find_in_plane(const struct view *view, struct order *order,
+                                                  struct hard_disks_directions *directions)
+{
+  const double length[2] = {(double)view->box->width_x * view->box->cells_x,
+                            (double)view->box->width_y * view->box->cells_y};
+  hard_disks_polygon_begin_box(&order->polygon, length);
+  see_plane(view, &order->polygon.reach2, order);
+  if (order->polygon.full)
+    find_by_sides(view, length, order->polygon.reach2, directions);
+}
+
 static __device__ inline void add_pressure(const struct hard_disks_gpu_measurement *measurement,
                                            const struct view *view, struct hard_disks_sums *sums)
 {
-  struct near near = {measurement->contact_weight, 0, HARD_DISKS_NEAR};
+  struct near near = {measurement->contact_weight, {}, HARD_DISKS_NEAR};
   const int u = hard_disks_beyond(view->x, (double)view->box->width_x);
   const int v = hard_disks_beyond(view->y, (double)view->box->width_y);
   see_cell(view, 0, 0, &near);
@@ -94,9 +193,11 @@ static __device__ inline void add_pressure(const struct hard_disks_gpu_measureme
     if (v != 0)
       see_cell(view, step, v, &near);
   }
-  const uint32_t bin = hard_disks_scaling_bin(near.least);
-  sums->contact2 += near.contact;
-  sums->scaling += bin < HARD_DISKS_BINS ? measurement->scaling_weight[bin] : 0;
+#pragma unroll
+  for (int k = 0; k < HARD_DISKS_CONTACT_LEVELS; k++)
+    sums->contact2[k] += near.contact[k];
+  hard_disks_add_levels(hard_disks_scaling(near.least), measurement->scaling_weight,
+                        HARD_DISKS_SCALING_LEVELS, sums->scaling);
 }
 
 static __device__ inline void
@@ -106,12 +207,17 @@ add_order(const struct view *view, const int64_t *offset, struct hard_disks_sums
   const int64_t side[2] = {hard_disks_side(box->cells_x, box->width_x),
                            hard_disks_side(box->cells_y, box->width_y)};
   struct order order;
+  struct hard_disks_directions directions = {};
   int64_t psi6[2], length;
   hard_disks_polygon_begin(&order.polygon);
   see_cell(view, 0, 0, &order);
   for (int32_t ring = 1; ring <= HARD_DISKS_RINGS; ring++)
     see_ring(view, ring, &order);
-  hard_disks_polygon_psi6(&order.polygon, psi6, &length);
+  if (!hard_disks_polygon_is_whole(&order.polygon))
+    find_in_plane(view, &order, &directions);
+  if (!order.polygon.full)
+    hard_disks_directions_add_edges(&directions, &order.polygon);
+  hard_disks_directions_psi6(&directions, psi6, &length);
   sums->psi6[0] += psi6[0];
   sums->psi6[1] += psi6[1];
   sums->local += length;
@@ -134,7 +240,7 @@ static __device__ inline void add_of_warp(int64_t value, int64_t *sum)
 
 /* OPEN: replicas have boxes of their own. */
 template <bool ORDERED, bool OPEN>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, ORDERED ? 5 : 0)
     measure(const __grid_constant__ struct hard_disks_gpu_measurement measurement, uint32_t parts)
 {
   const struct hard_disks_replicas *replicas = &measurement.replicas;
@@ -161,8 +267,10 @@ static __global__ void __launch_bounds__(THREADS)
   view.b = (int32_t)(cell / replicas->box.cells_x);
   view.a = (int32_t)(cell - (uint32_t)view.b * replicas->box.cells_x);
   const uint32_t count = cell < cells ? view.count[cell] : 0;
-  const bool pressed = measurement.channel[HARD_DISKS_SCALING] != NULL ||
-                       measurement.channel[HARD_DISKS_CONTACT] != NULL;
+  bool pressed = false;
+#pragma unroll
+  for (int c = 0; c < HARD_DISKS_NUMBERS; c++)
+    pressed = pressed || (hard_disks_is_of_pressure(c) && measurement.channel[c] != NULL);
   for (view.slot = 0; view.slot < count; view.slot++) {
     const double2 disk = disk_in(&view, cell, view.slot);
     view.x = disk.x;
@@ -175,8 +283,12 @@ static __global__ void __launch_bounds__(THREADS)
   }
   struct hard_disks_sums *all = &measurement.sums[at];
   add_of_warp((int64_t)sums.disks, (int64_t *)&all->disks);
-  add_of_warp(sums.contact2, &all->contact2);
-  add_of_warp(sums.scaling, &all->scaling);
+#pragma unroll
+  for (int k = 0; k < HARD_DISKS_CONTACT_LEVELS; k++)
+    add_of_warp(sums.contact2[k], &all->contact2[k]);
+#pragma unroll
+  for (int k = 0; k < HARD_DISKS_SCALING_LEVELS; k++)
+    add_of_warp(sums.scaling[k], &all->scaling[k]);
   if (!ORDERED)
     return;
   add_of_warp(sums.psi6[0], &all->psi6[0]);

@@ -5,16 +5,15 @@
 
 enum { THREADS = 256 };
 
-template <class RULES>
-static __device__ inline struct two<RULES>
+template <class REAL>
+static __device__ inline struct two<REAL>
 two_of(const struct heisenberg_gpu_comparison *comparison, uint32_t replica) {
-  typedef typename RULES::real real;
   const struct heisenberg_replicas *replicas = &comparison->replicas;
-  const struct two<RULES> both = {
+  const struct two<REAL> both = {
     &replicas->lattice,
-        (const real *)heisenberg_replica(replicas, comparison->first + blockIdx.y, replica),
-        (const real *)heisenberg_replica(replicas, comparison->second + blockIdx.y, replica),
-        (const real *)replicas->couplings.numbers + replica * replicas->couplings.stride
+        (const REAL *)heisenberg_replica(replicas, comparison->first + blockIdx.y, replica),
+        (const REAL *)heisenberg_replica(replicas, comparison->second + blockIdx.y, replica),
+        (const REAL *)replicas->couplings.numbers + replica * replicas->couplings.stride
   };
   return both;
 }
@@ -34,7 +33,7 @@ has_part(const struct heisenberg_gpu_comparison *comparison, uint32_t parts, uin
 
 /* ---- sums ---- */
 
-template <class RULES, int N>
+template <class REAL, int N>
 static __global__ void __launch_bounds__(MEASURING_THREADS)
     compare(const __grid_constant__ struct heisenberg_gpu_comparison comparison, uint32_t parts,
             uint32_t part)
@@ -42,12 +41,12 @@ static __global__ void __launch_bounds__(MEASURING_THREADS)
   uint32_t replica, begin, end;
   if (!has_part(&comparison, parts, part, &replica, &begin, &end))
     return;
-  const struct two<RULES> both = two_of<RULES>(&comparison, replica);
+  const struct two<REAL> both = two_of<REAL>(&comparison, replica);
   int64_t overlap[N][N] = {}, link = 0, chirality = 0;
   for (uint32_t k = begin + threadIdx.x; k < end; k += MEASURING_THREADS)
     for (uint32_t colour = 0; colour < 2; colour++) {
-      add_overlap<RULES, N>(both, colour, k, overlap);
-      add_bonds<RULES, N>(both, colour, k, &link, &chirality);
+      add_overlap<REAL, N>(both, colour, k, overlap);
+      add_bonds<REAL, N>(both, colour, k, &link, &chirality);
     }
   struct heisenberg_pair_sums *all =
       comparison.sums + (size_t)blockIdx.y * comparison.replicas.batch.capacity + replica;
@@ -60,7 +59,7 @@ static __global__ void __launch_bounds__(MEASURING_THREADS)
 
 /* ---- waves ---- */
 
-template <class RULES, int N>
+template <class REAL, int N>
 static __global__ void __launch_bounds__(MEASURING_THREADS)
     compare_waves(const __grid_constant__ struct heisenberg_gpu_comparison comparison,
                   uint32_t parts, uint32_t part)
@@ -68,7 +67,7 @@ static __global__ void __launch_bounds__(MEASURING_THREADS)
   uint32_t replica, begin, end;
   if (!has_part(&comparison, parts, part, &replica, &begin, &end))
     return;
-  const struct two<RULES> both = two_of<RULES>(&comparison, replica);
+  const struct two<REAL> both = two_of<REAL>(&comparison, replica);
   struct heisenberg_pair_sums *all =
       comparison.sums + (size_t)blockIdx.y * comparison.replicas.batch.capacity + replica;
   for (uint32_t axis = 0; axis < 3; axis++)
@@ -76,7 +75,7 @@ static __global__ void __launch_bounds__(MEASURING_THREADS)
       const uint32_t m = i / N, n = i % N;
       struct heisenberg_wave_sum cosine = {0, 0}, sine = {0, 0};
       for (uint32_t k = begin + threadIdx.x; k < end; k += MEASURING_THREADS)
-        add_waves<RULES>(both, comparison.cosine, comparison.sine, m, n, axis, k, &cosine, &sine);
+        add_waves<REAL, N>(both, comparison.cosine, comparison.sine, m, n, axis, k, &cosine, &sine);
       add_wave_of_warp(&cosine, &all->wave[m].cosine[n][axis]);
       add_wave_of_warp(&sine, &all->wave[m].sine[n][axis]);
     }
@@ -97,7 +96,7 @@ static __global__ void __launch_bounds__(THREADS)
                          comparison.pair, at);
 }
 
-template <class RULES, int N>
+template <class REAL, int N>
 static enum gpumc_status
 launch(const struct heisenberg_gpu_comparison *comparison, struct gpumc_error *error)
 {
@@ -106,20 +105,20 @@ launch(const struct heisenberg_gpu_comparison *comparison, struct gpumc_error *e
   const uint32_t parts = (uint32_t)lattice_parts(comparison->replicas.lattice.colour, part);
   const dim3 grid((uint32_t)batch->capacity * parts, comparison->runs);
   cudaStream_t stream = (cudaStream_t)batch->stream;
-  compare<RULES, N><<<grid, MEASURING_THREADS, 0, stream>>>(*comparison, parts, part);
+  compare<REAL, N><<<grid, MEASURING_THREADS, 0, stream>>>(*comparison, parts, part);
   GPUMC_TRY(GPUMC_CUDA_LAUNCHED("compare", error));
   if (comparison->pair[HEISENBERG_PAIR_WAVE] == NULL)
     return GPUMC_OK;
-  compare_waves<RULES, N><<<grid, MEASURING_THREADS, 0, stream>>>(*comparison, parts, part);
+  compare_waves<REAL, N><<<grid, MEASURING_THREADS, 0, stream>>>(*comparison, parts, part);
   return GPUMC_CUDA_LAUNCHED("compare_waves", error);
 }
 
-template <class RULES>
+template <class REAL>
 static enum gpumc_status
 launch_components(const struct heisenberg_gpu_comparison *comparison, struct gpumc_error *error)
 {
-  return comparison->replicas.components == 3 ? launch<RULES, 3>(comparison, error)
-                                              : launch<RULES, 2>(comparison, error);
+  return comparison->replicas.components == 3 ? launch<REAL, 3>(comparison, error)
+                                              : launch<REAL, 2>(comparison, error);
 }
 
 enum gpumc_status
@@ -130,9 +129,8 @@ heisenberg_compare(const struct heisenberg_gpu_comparison *comparison, struct gp
   const size_t bytes = comparison->runs * batch->capacity * sizeof *comparison->sums;
   const dim3 grid((uint32_t)lattice_parts(batch->capacity, THREADS), comparison->runs);
   GPUMC_TRY(GPUMC_CUDA(cudaMemsetAsync(comparison->sums, 0, bytes, stream), error));
-  GPUMC_TRY(comparison->replicas.single
-                ? launch_components<struct heisenberg_in_float>(comparison, error)
-                : launch_components<struct heisenberg_in_double>(comparison, error));
+  GPUMC_TRY(comparison->replicas.single ? launch_components<float>(comparison, error)
+                                        : launch_components<double>(comparison, error));
   record<<<grid, THREADS, 0, stream>>>(*comparison);
   return GPUMC_CUDA_LAUNCHED("record", error);
 }

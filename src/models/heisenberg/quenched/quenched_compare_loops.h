@@ -1,5 +1,5 @@
-/* Compares two replicas on the CPU, in one precision: included after heisenberg_measure_loops.h by
- * the same files. Sums are of integers, so they do not depend on the order. */
+/* Compares two replicas on the CPU: included by heisenberg_double_isa.c after
+ * heisenberg_measure_loops.h. Sums are of integers, so they do not depend on the order. */
 
 /* Returns the spin at a position: colour 0, then colour 1. */
 GPUMC_INLINE VECTOR spin_at(const int components, size_t sites, const REAL *spins, size_t position)
@@ -130,10 +130,9 @@ compare_replicas(const struct heisenberg_comparison *with, struct heisenberg_pai
     }
 }
 
-extern const struct heisenberg_ops GPUMC_ISA_NAME(OPS);
-const struct heisenberg_ops GPUMC_ISA_NAME(OPS) = {.start = start_replica,
-                                                   .sweep = sweep_replica,
-                                                   .measure = measure_replica,
-                                                   .drift = drift_of_replica,
-                                                   .layers = layers_of_replica,
-                                                   .compare = compare_replicas};
+extern const struct heisenberg_measuring GPUMC_ISA_NAME(heisenberg_measuring);
+const struct heisenberg_measuring
+    GPUMC_ISA_NAME(heisenberg_measuring) = {.measure = measure_replica,
+                                            .drift = drift_of_replica,
+                                            .layers = layers_of_replica,
+                                            .compare = compare_replicas};

@@ -84,7 +84,7 @@ static double largest_field(const struct gpumc_model *model)
 {
   const struct ising_parameters *parameters = ising_parameters(model);
   const double bonds = 2.0 * (double)parameters->lattice.dimension;
-  return bonds * lattice_samples_largest_coupling(parameters->disorder) + fabs(parameters->field) +
+  return bonds * lattice_largest_coupling(parameters->disorder, 0) + fabs(parameters->field) +
          lattice_samples_largest_field(parameters->disorder) +
          (bonds + 1.0) * model->quantum[ISING_ENERGY];
 }

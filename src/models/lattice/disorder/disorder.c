@@ -108,9 +108,9 @@ struct lattice_disorder_traits lattice_samples_traits(const struct lattice_disor
       .field_width = disorder->fields_are_signs ? disorder->largest_field : 0.0};
 }
 
-double lattice_samples_largest_coupling(const struct lattice_disorder *disorder)
+double lattice_largest_coupling(const struct lattice_disorder *disorder, double coupling)
 {
-  return disorder->largest_coupling;
+  return disorder != NULL ? disorder->largest_coupling : fabs(coupling);
 }
 
 double lattice_samples_largest_field(const struct lattice_disorder *disorder)
@@ -126,6 +126,30 @@ double lattice_samples_coupling_square(const struct lattice_disorder *disorder)
 double lattice_samples_field_square(const struct lattice_disorder *disorder)
 {
   return disorder->field_square;
+}
+
+/* Bimodal numbers are of one size; there are none if it is 0. */
+static struct lattice_multiples
+drawn_multiples(enum lattice_distribution distribution, double size, size_t of_sample)
+{
+  if (distribution == LATTICE_GAUSSIAN)
+    return (struct lattice_multiples){.none = true};
+  return lattice_multiples_alike(size, of_sample);
+}
+
+struct lattice_multiples
+lattice_samples_coupling_multiples(const struct lattice_disorder *disorder, size_t of_sample)
+{
+  return disorder->couplings == LATTICE_FILE
+             ? disorder->file.values[LATTICE_FILE_COUPLINGS].multiples
+             : drawn_multiples(disorder->couplings, fabs(disorder->coupling), of_sample);
+}
+
+struct lattice_multiples
+lattice_samples_field_multiples(const struct lattice_disorder *disorder, size_t of_sample)
+{
+  return disorder->file.has_fields ? disorder->file.values[LATTICE_FILE_FIELDS].multiples
+                                   : drawn_multiples(disorder->fields, disorder->width, of_sample);
 }
 
 enum gpumc_status lattice_samples_complete(struct lattice_disorder *disorder, double quantum,

@@ -15,6 +15,7 @@
 #include "core/numerics/random.h"
 #include "core/simulation/model.h"
 #include "models/lattice/checkerboard.h"
+#include "models/lattice/disorder/multiples.h"
 
 enum lattice_distribution {
   LATTICE_UNIFORM,  /* the same value everywhere: no disorder */
@@ -54,8 +55,9 @@ struct lattice_file_values {
   size_t of_sample; /* numbers per sample */
   /* Over all samples of the file. */
   size_t count;
-  double largest;          /* size */
-  bool alike;              /* all have the same size */
+  double largest; /* size */
+  bool alike;     /* all have the same size */
+  struct lattice_multiples multiples;
   double square, rounding; /* found by lattice_samples_weigh */
   double *kept;            /* [kept_samples][of_sample] */
   size_t kept_count, capacity;
@@ -138,8 +140,9 @@ GPUMC_MUST_CHECK enum gpumc_status lattice_samples_complete(struct lattice_disor
 void lattice_samples_free(struct lattice_disorder *disorder);
 /* All false for NULL. */
 struct lattice_disorder_traits lattice_samples_traits(const struct lattice_disorder *disorder);
-/* Return bounds on |J_ij| and on random |h_i| of all samples. */
-double lattice_samples_largest_coupling(const struct lattice_disorder *disorder);
+/* Return bounds on |J_ij| and on random |h_i| of all samples; `coupling`: that of all bonds where
+ * there is no disorder. */
+double lattice_largest_coupling(const struct lattice_disorder *disorder, double coupling);
 double lattice_samples_largest_field(const struct lattice_disorder *disorder);
 /* Return the means of J_ij^2 and of the square of a random field, over all possible samples. */
 double lattice_samples_coupling_square(const struct lattice_disorder *disorder);
@@ -147,6 +150,12 @@ double lattice_samples_field_square(const struct lattice_disorder *disorder);
 /* Returns the larger of the mean relative changes of a file's couplings and fields when rounded to
  * quanta, over those that are not 0. */
 double lattice_samples_rounding(const struct lattice_disorder *disorder);
+/* Return J_ij, or random h_i, of all samples as multiples of a unit; `of_sample`: how many a sample
+ * has. */
+struct lattice_multiples
+lattice_samples_coupling_multiples(const struct lattice_disorder *disorder, size_t of_sample);
+struct lattice_multiples
+lattice_samples_field_multiples(const struct lattice_disorder *disorder, size_t of_sample);
 /* Returns the number of samples from the first on: those of a file, or as many as have a number. */
 size_t lattice_samples_count(const struct lattice_disorder *disorder);
 

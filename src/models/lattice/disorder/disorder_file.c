@@ -2,29 +2,13 @@
 #include "models/lattice/disorder/disorder.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/files.h"
+#include "core/base/text_file.h"
 
 /* Bytes of samples that are kept before they are requested, unless one is larger. */
 enum { KEPT_BYTES = 16 << 20 };
-
-static const char hdf5_signature[8] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
-
-static enum gpumc_status is_hdf5(const char *path, bool *hdf5, struct gpumc_error *error)
-{
-  char begin[sizeof hdf5_signature];
-  const char *reason;
-  FILE *stream = gpumc_regular_stream(path, &reason);
-  if (stream == NULL)
-    return gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", path, reason);
-  *hdf5 = fread(begin, sizeof begin, 1, stream) == 1 &&
-          memcmp(begin, hdf5_signature, sizeof begin) == 0;
-  fclose(stream);
-  return GPUMC_OK;
-}
 
 static size_t smaller(size_t a, size_t b)
 {
@@ -43,7 +27,7 @@ run_pass(struct lattice_samples_pass *pass, size_t begin, size_t end, struct gpu
   pass->begin = begin;
   pass->end = end;
   pass->samples = 0;
-  GPUMC_TRY(is_hdf5(pass->file->path, &hdf5, error));
+  GPUMC_TRY(gpumc_file_is_hdf5(pass->file->path, &hdf5, error));
   return hdf5 ? lattice_samples_read_hdf5(pass, error) : lattice_samples_read_text(pass, error);
 }
 
@@ -104,6 +88,9 @@ static enum gpumc_status survey(struct lattice_samples_pass *pass, enum lattice_
     const double size = fabs(block[i]);
     values->alike = at + i == 0 || (values->alike && size == values->largest);
     values->largest = fmax(values->largest, size);
+    lattice_multiples_add(&values->multiples, size);
+    if ((at + i + 1) % values->of_sample == 0)
+      lattice_multiples_end_sample(&values->multiples);
   }
   values->count += count;
   return keep_block(pass, kind, at, block, count, error);

@@ -1,5 +1,5 @@
 /* gpumc plan: how long a run would take, by timing its operations on a scratch ensemble. */
-#include "cli/plan.h"
+#include "cli/plan/plan.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -331,60 +331,115 @@ static void release(struct probe *probe)
   gpumc_ensemble_free(&probe->ensemble);
 }
 
-/* Adds what `sites` of the run take where one call of the operation works on `each`. */
-static enum gpumc_status add(struct probe *probe, operation *operate, double sites, double each,
-                             double *seconds, struct gpumc_error *error)
+/* Times an operation if the run does it. */
+static enum gpumc_status measure_if(struct probe *probe, operation *operate, double sites,
+                                    double each, double budget, double *call,
+                                    struct gpumc_error *error)
 {
-  double call = 0;
-  if (sites > 0 && each > 0)
-    GPUMC_TRY(measure(probe, operate, other_budget, &call, error));
-  if (call > 0)
-    *seconds += sites / each * call;
-  return GPUMC_OK;
+  return sites > 0 && each > 0 ? measure(probe, operate, budget, call, error) : GPUMC_OK;
 }
 
-static enum gpumc_status time_work(struct probe *probe, double updates, struct cli_plan_time *time,
-                                   struct gpumc_error *error)
+static enum gpumc_status time_calls(struct probe *probe, double budget,
+                                    struct cli_plan_calls *calls, struct gpumc_error *error)
 {
   const struct gpumc_work *work = probe->work;
-  const double per_run = probe->sites / (double)probe->ensemble.plan.runs;
-  double alone, stepped = 0;
+  const double other = budget * other_budget;
   operation *update_all = probe->table.levels > 0 ? walk_alone : sweep_alone;
-  GPUMC_TRY(measure(probe, update_all, sweep_budget, &alone, error));
-  if (work->measured > 0)
-    GPUMC_TRY(measure(probe, step, step_budget, &stepped, error));
-  const double update = alone / probe->sites / probe->sweeps; /* seconds */
-  const double in_steps = work->measured * probe->stepped;
-  time->rate = 1 / update;
-  time->seconds = fmax(updates - in_steps, 0) * update + work->measured / probe->sites * stepped;
-  double looks = 0;
-  if (work->watched != 0)
-    GPUMC_TRY(add(probe, look, work->looked, probe->sites, &looks, error));
-  /* Looks are as rare as takes that share of the sweeps, unless the run is short. */
-  time->seconds += fmax(looks, work->watched != 0 ? looking_share * updates * update : 0);
-  GPUMC_TRY(add(probe, exchange, work->moved, probe->sites, &time->seconds, error));
-  return add(probe, compare, work->compared, per_run * (double)(probe->ensemble.plan.runs / 2),
-             &time->seconds, error);
+  GPUMC_TRY(measure(probe, update_all, budget * sweep_budget, &calls->update, error));
+  GPUMC_TRY(measure_if(probe, step, work->measured, 1, budget * step_budget, &calls->step, error));
+  GPUMC_TRY(measure_if(probe, look, work->watched != 0 ? work->looked : 0, probe->sites, other,
+                       &calls->look, error));
+  GPUMC_TRY(measure_if(probe, exchange, work->moved, probe->sites, other, &calls->exchange, error));
+  return measure_if(probe, compare, work->compared, (double)(probe->ensemble.plan.runs / 2), other,
+                    &calls->compare, error);
 }
 
-enum gpumc_status cli_plan_time_measure(struct gpumc_preparation *preparation,
-                                        struct cli_plan_time *time, struct gpumc_error *error)
+/* The probe of a task; nothing is created yet. */
+static struct probe probe_of(const struct gpumc_preparation *preparation)
 {
-  const bool gpu = strcmp(preparation->device.ops->name, "cuda") == 0;
-  const struct gpumc_demand *demand = &preparation->demand;
-  struct probe probe = {.device = &preparation->device, .work = &demand->work};
+  struct probe probe = {.work = &preparation->demand.work};
   probe.control = probe_control(preparation->task);
-  *time = (struct cli_plan_time){0};
-  shrink(&probe, preparation, gpu);
+  shrink(&probe, preparation, strcmp(preparation->device.ops->name, "cuda") == 0);
+  return probe;
+}
+
+/* Appends a block of the task without its seeds and the number of its sample. */
+static void append_block(struct gpumc_text *key, const cJSON *block)
+{
+  cJSON *copy = cJSON_Duplicate(block, true);
+  cJSON_DeleteItemFromObjectCaseSensitive(copy, "disorder_seed");
+  cJSON_DeleteItemFromObjectCaseSensitive(copy, "sample");
+  char *text = cJSON_PrintUnformatted(copy);
+  gpumc_text_append(key, "%s\n", text != NULL ? text : "");
+  key->failed = key->failed || text == NULL;
+  cJSON_free(text);
+  cJSON_Delete(copy);
+}
+
+void cli_plan_time_key(const struct gpumc_preparation *preparation, struct gpumc_text *key)
+{
+  const struct probe probe = probe_of(preparation);
+  const struct gpumc_ensemble_plan *plan = &probe.ensemble.plan;
+  const struct gpumc_work *work = probe.work;
+  const struct gpumc_task *task = preparation->task;
+  append_block(key, gpumc_task_params(task, "model").values);
+  append_block(key, gpumc_task_params(task, "kernel").values);
+  gpumc_text_append(key, "%s %s %s %d %u\n", preparation->device.ops->name,
+                    preparation->kernel->variant, task->algorithm->name,
+                    preparation->device.threads, preparation->rounds);
+  gpumc_text_append(key, "%zu %zu %zu %zu %u %u %.17g\n", plan->runs, probe.replicas, plan->samples,
+                    plan->levels, probe.sweeps, probe.stepped, probe.control);
+  gpumc_text_append(key, "%d%d%d%d%d%d%d %u %zu %zu %zu %zu\n", plan->sample_by_run, plan->walks,
+                    plan->clusters, plan->copies, plan->exchanges, plan->fixes, work->measured > 0,
+                    plan->move, plan->channels, plan->compared, plan->moved, plan->alike);
+  for (size_t i = 0; i < plan->n_turns; i++)
+    gpumc_text_append(key, "%u %u\n", plan->turn[i].move, plan->turn[i].sweeps);
+  for (size_t i = 0; plan->fixes && i < GPUMC_CONTROLS_MAXIMUM; i++)
+    gpumc_text_append(key, "%.17g ", plan->fixed[i]);
+  for (size_t i = 0; i < sizeof plan->options.own / sizeof plan->options.own[0]; i++)
+    gpumc_text_append(key, "%llx ", (unsigned long long)plan->options.own[i]);
+  gpumc_text_append(key, "%u %d%d%d %zu %x %x\n", plan->options.together, work->moved > 0,
+                    work->compared > 0, work->looked > 0, work->n_channels, work->profiles,
+                    work->watched);
+}
+
+enum gpumc_status cli_plan_time_measure(struct gpumc_preparation *preparation, double budget,
+                                        struct cli_plan_calls *calls, struct gpumc_error *error)
+{
+  struct probe probe = probe_of(preparation);
+  *calls = (struct cli_plan_calls){0};
+  probe.device = &preparation->device;
   enum gpumc_status status;
   GPUMC_TRY_OUT(status, make(&probe, preparation, error));
-  status = time_work(&probe, demand->updates, time, error);
+  status = time_calls(&probe, budget, calls, error);
 out:
   release(&probe);
-  /* By the process that has most of it; what follows is done by each for all. */
-  time->seconds *= cli_plan_share(preparation) * cli_plan_gpu_sharers(preparation, false);
-  time->seconds += demand->work.seconds;
-  time->seconds += demand->work.values * value_seconds / (gpu ? 1 : preparation->device.threads);
-  time->seconds += demand->work.summed * term_seconds / preparation->device.threads;
   return status;
+}
+
+struct cli_plan_time
+cli_plan_time_of(const struct gpumc_preparation *preparation, const struct cli_plan_calls *calls)
+{
+  const struct probe probe = probe_of(preparation);
+  const struct gpumc_demand *demand = &preparation->demand;
+  const struct gpumc_work *work = &demand->work;
+  const bool gpu = strcmp(preparation->device.ops->name, "cuda") == 0;
+  const double runs = (double)probe.ensemble.plan.runs,
+               pairs = (double)(probe.ensemble.plan.runs / 2);
+  const double update = calls->update / probe.sites / probe.sweeps; /* seconds */
+  double seconds = fmax(demand->updates - work->measured * probe.stepped, 0) * update +
+                   work->measured / probe.sites * calls->step;
+  /* Looks are as rare as takes that share of the sweeps, unless the run is short. */
+  if (work->watched != 0)
+    seconds +=
+        fmax(work->looked / probe.sites * calls->look, looking_share * demand->updates * update);
+  seconds += work->moved / probe.sites * calls->exchange;
+  if (pairs > 0)
+    seconds += work->compared / (probe.sites / runs * pairs) * calls->compare;
+  /* By the process that has most of it; what follows is done by each for all. */
+  seconds *= cli_plan_share(preparation) * cli_plan_gpu_sharers(preparation, false);
+  seconds += work->seconds;
+  seconds += work->values * value_seconds / (gpu ? 1 : preparation->device.threads);
+  seconds += work->summed * term_seconds / preparation->device.threads;
+  return (struct cli_plan_time){.rate = 1 / update, .seconds = seconds};
 }

@@ -20,10 +20,24 @@ struct cli_plan_time {
   double seconds; /* of the whole run */
 };
 
-/* Takes a third of a second or, where a single operation takes longer, a few of these. */
-GPUMC_MUST_CHECK enum gpumc_status cli_plan_time_measure(struct gpumc_preparation *preparation,
-                                                         struct cli_plan_time *time,
-                                                         struct gpumc_error *error);
+/* Seconds of one call of each operation, 0 where the run does not call it. */
+struct cli_plan_calls {
+  double update, step, look, exchange, compare;
+};
+
+/* Appends all that decides how long the calls take, as a text: tasks with the same one are timed
+ * once. Seeds and temperatures do not. */
+void cli_plan_time_key(const struct gpumc_preparation *preparation, struct gpumc_text *key);
+
+/* Takes a third of a second, times `budget`, or, where a single operation takes longer, a few of
+ * these. */
+GPUMC_MUST_CHECK enum gpumc_status
+cli_plan_time_measure(struct gpumc_preparation *preparation, double budget,
+                      struct cli_plan_calls *calls, struct gpumc_error *error);
+
+/* What a run takes whose calls take so long. */
+struct cli_plan_time
+cli_plan_time_of(const struct gpumc_preparation *preparation, const struct cli_plan_calls *calls);
 
 /* A GPU that is not here: a login node plans for the card of a batch job. */
 struct cli_plan_gpu {
@@ -58,10 +72,31 @@ cJSON *cli_plan_processes_json(const struct gpumc_preparation *preparation,
 void cli_plan_processes_print(const cJSON *task);
 void cli_plan_processes_warn(const cJSON *tasks);
 
+/* The samples of the disorder that a task has: `count` of them from the first on; 0: none, or they
+ * play no part in merging. */
+struct cli_plan_samples {
+  const struct gpumc_task *task;
+  size_t first, count;
+};
+struct cli_plan_samples cli_plan_samples_of(const struct gpumc_preparation *preparation);
+
+/* What a plan is for. */
+struct cli_plan_hardware {
+  int threads;                             /* as in gpumc_prepare */
+  const struct cli_plan_gpu *gpu;          /* NULL: none that is not here */
+  const struct gpumc_processes *processes; /* NULL: one */
+};
+
+/* Plans all tasks, into the array `tasks` as JSON and, for remarks on them together,
+ * samples[n_tasks]. A task that does not fit into memory has the reason as its "refusal". */
+GPUMC_MUST_CHECK enum gpumc_status
+cli_plan_tasks(const struct cli_plan_hardware *hardware, const struct gpumc_config *config,
+               cJSON *tasks, struct cli_plan_samples *samples, struct gpumc_error *error);
+
 /* What is to be known of the tasks of a campaign together, before they are run: an array of texts;
  * NULL when memory ran out. Tasks of an algorithm whose results can be merged, which differ in
  * model.sample alone, are meant to be: with samples in common, or keys that are against it, they
  * cannot. */
-cJSON *cli_plan_remarks(const struct gpumc_preparation *const *preparations, size_t count);
+cJSON *cli_plan_remarks(const struct cli_plan_samples *samples, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
 /* gpumc plan --processes: how a run divides over processes, and what each of them needs. */
-#include "cli/plan.h"
+#include "cli/plan/plan.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* gpumc plan: the text, of the plan as JSON. */
-#include "cli/plan.h"
+#include "cli/plan/plan.h"
 
 #include <stdio.h>
 #include <string.h>

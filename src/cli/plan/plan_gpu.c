@@ -1,6 +1,6 @@
 /* gpumc plan --gpu: memory and, at least, time on a GPU that is not here, by the rates measured on
  * such a card. */
-#include "cli/plan.h"
+#include "cli/plan/plan.h"
 
 #include <math.h>
 #include <stdio.h>

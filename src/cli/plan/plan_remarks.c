@@ -1,5 +1,5 @@
 /* gpumc plan: what keeps the results of a campaign from being merged. */
-#include "cli/plan.h"
+#include "cli/plan/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 /* A task with samples of the disorder. */
 struct batch {
-  const struct gpumc_preparation *preparation;
+  const struct gpumc_task *task;
   char *family; /* identity of the task but for model.sample; owned */
   size_t first, end;
 };
@@ -60,7 +60,7 @@ static struct findings look(const struct batch *batches, size_t count)
       continue;
     }
     if (findings.unmergeable == NULL)
-      findings.unmergeable = unmergeable(batches[i].preparation->task);
+      findings.unmergeable = unmergeable(batches[i].task);
     if (batches[i].first < farthest->end && findings.overlaps++ == 0) {
       findings.overlapping[0] = *farthest;
       findings.overlapping[1] = batches[i];
@@ -75,8 +75,7 @@ static void tell_overlaps(const struct findings *findings, struct gpumc_text *te
 {
   const struct batch *one = &findings->overlapping[0], *other = &findings->overlapping[1];
   const size_t end = one->end < other->end ? one->end : other->end;
-  gpumc_text_append(text, "tasks %zu and %zu have", one->preparation->task->index,
-                    other->preparation->task->index);
+  gpumc_text_append(text, "tasks %zu and %zu have", one->task->index, other->task->index);
   if (end - other->first > 1)
     gpumc_text_append(text, " samples %zu to %zu", other->first, end - 1);
   else
@@ -113,21 +112,30 @@ static bool tell(const struct findings *findings, cJSON *remarks)
   return good;
 }
 
-cJSON *cli_plan_remarks(const struct gpumc_preparation *const *preparations, size_t count)
+struct cli_plan_samples cli_plan_samples_of(const struct gpumc_preparation *preparation)
+{
+  const struct gpumc_merger *merger = preparation->task->algorithm->merger;
+  struct cli_plan_samples samples = {.task = preparation->task};
+  if (!preparation->model.disorder || merger == NULL || !merger->samples)
+    return samples;
+  samples.first = preparation->model.first_sample;
+  samples.count = preparation->demand.plan.samples;
+  return samples;
+}
+
+cJSON *cli_plan_remarks(const struct cli_plan_samples *samples, size_t count)
 {
   struct batch *batches = calloc(count, sizeof *batches);
   cJSON *remarks = cJSON_CreateArray();
   bool good = batches != NULL && remarks != NULL;
   size_t n = 0;
   for (size_t i = 0; i < count && good; i++) {
-    const struct gpumc_model *model = &preparations[i]->model;
-    const struct gpumc_merger *merger = preparations[i]->task->algorithm->merger;
-    if (!model->disorder || merger == NULL || !merger->samples)
+    if (samples[i].count == 0)
       continue;
-    batches[n] = (struct batch){.preparation = preparations[i],
-                                .family = family_of(preparations[i]->task),
-                                .first = model->first_sample,
-                                .end = model->first_sample + preparations[i]->demand.plan.samples};
+    batches[n] = (struct batch){.task = samples[i].task,
+                                .family = family_of(samples[i].task),
+                                .first = samples[i].first,
+                                .end = samples[i].first + samples[i].count};
     good = batches[n++].family != NULL;
   }
   if (good && n > 1) {
