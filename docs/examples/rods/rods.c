@@ -273,13 +273,21 @@ static enum gpumc_status create_scaled(struct gpumc_ensemble *ensemble, struct g
   return lattice_cpu_create(&scaled, ensemble, error);
 }
 
+/* Rods on a line have one phase at every pressure. */
+static bool always(const struct gpumc_model *model, const double *control)
+{
+  (void)model, (void)control;
+  return true;
+}
+
 static const struct gpumc_move moves[] = {
     [DISPLACE] = {.name = "displace",
                   .summary = "random rods, by random displacements",
                   .targets = 1u << GPUMC_ATHERMAL},
     [STRETCH] = {.name = "stretch",
                  .summary = "the same, then as many random changes of the length",
-                 .targets = 1u << GPUMC_BOLTZMANN}};
+                 .targets = 1u << GPUMC_BOLTZMANN,
+                 .mixes = always}};
 #define KERNEL LATTICE_CPU_OPERATIONS, .moves = moves, .n_moves = 2, .group = 1, .bytes = bytes
 static const struct gpumc_kernel_ops serial = {KERNEL, .variant = "serial",
                                                .summary = "one rod after the other",
