@@ -123,53 +123,79 @@ hard_disks_gap2(int32_t u, int32_t v, double width_x, double width_y)
   return x * x + y * y;
 }
 
-/* Cuts off the part nearer to a disk at (dx, dy). */
+/* Moves the corners from `from` on by so many places. */
+GPUMC_HOST_DEVICE static inline void
+hard_disks_polygon_move(struct hard_disks_polygon *polygon, int32_t from, int32_t by)
+{
+  const int32_t count = polygon->edges - from;
+  for (int32_t i = 0; i < count && by != 0; i++) {
+    const int32_t k = by < 0 ? from + i : from + count - 1 - i;
+    polygon->x[k + by] = polygon->x[k];
+    polygon->y[k + by] = polygon->y[k];
+    polygon->dx[k + by] = polygon->dx[k];
+    polygon->dy[k + by] = polygon->dy[k];
+  }
+  polygon->edges += by;
+}
+
+/* Cuts off the part nearer to a disk at (dx, dy). The bisector crosses edge `out` at P and edge
+ * `in` at Q, and the corners
+ *
+ *   0 .. out | out+1 .. in | in+1 ..        or        0 .. in | in+1 .. out | out+1 ..
+ *             cut off                                cut off                 cut off
+ *
+ * become 0 .. out P Q in+1 .., or Q in+1 .. out P. In place, since on a GPU they are in local
+ * memory. */
 GPUMC_HOST_DEVICE static inline void
 hard_disks_polygon_cut(struct hard_disks_polygon *polygon, double dx, double dy)
 {
-  struct hard_disks_polygon cut;
   double beyond[HARD_DISKS_EDGES];
   const double square = dx * dx + dy * dy;
   const int32_t edges = polygon->edges;
-  bool any = false;
   if (square >= polygon->reach2 || square >= polygon->far2)
     return;
+  int32_t out = -1, in = -1;
   for (int32_t k = 0; k < edges; k++) {
     beyond[k] = polygon->x[k] * dx + polygon->y[k] * dy - 0.5 * square;
-    any = any || beyond[k] > 0.0;
+    if (k > 0 && beyond[k - 1] <= 0.0 && beyond[k] > 0.0)
+      out = k - 1;
+    if (k > 0 && beyond[k - 1] > 0.0 && beyond[k] <= 0.0)
+      in = k - 1;
   }
-  if (!any)
+  if (out < 0 && in < 0)
+    return; /* all corners remain, or rounding has left none */
+  out = out < 0 ? edges - 1 : out;
+  in = in < 0 ? edges - 1 : in;
+  if (edges == HARD_DISKS_EDGES && in == out + 1) {
+    polygon->full = true;
     return;
-  cut.edges = 0;
-  for (int32_t k = 0; k < edges; k++) {
-    const int32_t next = k + 1 < edges ? k + 1 : 0;
-    const bool leaves = beyond[k] <= 0.0 && beyond[next] > 0.0,
-               returns = beyond[k] > 0.0 && beyond[next] <= 0.0;
-    /* Up to two corners for each edge. */
-    if (cut.edges + 2 > HARD_DISKS_EDGES) {
-      polygon->full = true;
-      return;
-    }
-    if (beyond[k] <= 0.0) {
-      cut.x[cut.edges] = polygon->x[k];
-      cut.y[cut.edges] = polygon->y[k];
-      cut.dx[cut.edges] = polygon->dx[k];
-      cut.dy[cut.edges++] = polygon->dy[k];
-    }
-    if (leaves || returns) {
-      const double share = beyond[k] / (beyond[k] - beyond[next]);
-      cut.x[cut.edges] = polygon->x[k] + share * (polygon->x[next] - polygon->x[k]);
-      cut.y[cut.edges] = polygon->y[k] + share * (polygon->y[next] - polygon->y[k]);
-      cut.dx[cut.edges] = leaves ? dx : polygon->dx[k];
-      cut.dy[cut.edges++] = leaves ? dy : polygon->dy[k];
-    }
   }
-  if (cut.edges < 3)
-    return;
-  cut.full = polygon->full;
-  cut.far2 = polygon->far2;
-  hard_disks_polygon_measure(&cut);
-  *polygon = cut;
+  double x[2], y[2];
+  const double beyond_in[2] = {polygon->dx[in], polygon->dy[in]};
+  for (int i = 0; i < 2; i++) {
+    const int32_t k = i == 0 ? out : in, next = k + 1 < edges ? k + 1 : 0;
+    const double share = beyond[k] / (beyond[k] - beyond[next]);
+    x[i] = polygon->x[k] + share * (polygon->x[next] - polygon->x[k]);
+    y[i] = polygon->y[k] + share * (polygon->y[next] - polygon->y[k]);
+  }
+  int32_t p = out + 1, q = out + 2;
+  if (out < in) {
+    hard_disks_polygon_move(polygon, in + 1, q - in);
+  } else {
+    polygon->edges = out + 1;
+    hard_disks_polygon_move(polygon, in + 1, -in);
+    p = polygon->edges++;
+    q = 0;
+  }
+  polygon->x[p] = x[0];
+  polygon->y[p] = y[0];
+  polygon->dx[p] = dx;
+  polygon->dy[p] = dy;
+  polygon->x[q] = x[1];
+  polygon->y[q] = y[1];
+  polygon->dx[q] = beyond_in[0];
+  polygon->dy[q] = beyond_in[1];
+  hard_disks_polygon_measure(polygon);
 }
 
 /* ---- sides ---- */

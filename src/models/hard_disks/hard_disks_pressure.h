@@ -73,17 +73,17 @@ GPUMC_HOST_DEVICE static inline uint32_t hard_disks_bin(double x)
   return x > 0.0 ? (uint32_t)(x * (double)HARD_DISKS_BINS_IN_UNIT) : 0;
 }
 
-/* Adds the weights of a gap's, or a scaling's, bins at all levels to sum[levels], given
- * weight[levels][HARD_DISKS_BINS]. */
+/* Adds the weights of a gap's, or a scaling's, bins at all levels to sums that are `stride` apart,
+ * given weight[levels][HARD_DISKS_BINS]. */
 GPUMC_HOST_DEVICE static inline void
-hard_disks_add_levels(double x, const int64_t *weight, int levels, int64_t *sum)
+hard_disks_add_levels(double x, const int64_t *weight, int levels, int64_t *sum, int stride)
 {
   double at = x > 0.0 ? x * (double)HARD_DISKS_BINS_IN_UNIT : 0.0;
   for (int k = 0; k < levels; k++) {
     const uint32_t bin = (uint32_t)at;
     if (bin >= HARD_DISKS_BINS)
       return;
-    sum[k] += weight[k * HARD_DISKS_BINS + (int)bin];
+    sum[k * stride] += weight[k * HARD_DISKS_BINS + (int)bin];
     at *= (double)HARD_DISKS_NARROWING;
   }
 }

@@ -65,7 +65,7 @@ static void see_near(void *with, double dx, double dy)
   if (square >= HARD_DISKS_NEAR)
     return;
   hard_disks_add_levels(hard_disks_gap(square), near->parameters->contact_weight[0],
-                        HARD_DISKS_CONTACT_LEVELS, near->contact);
+                        HARD_DISKS_CONTACT_LEVELS, near->contact, 1);
   near->least = square < near->least ? square : near->least;
 }
 
@@ -86,7 +86,7 @@ static void add_pressure(const struct view *view, struct hard_disks_sums *sums)
   for (int k = 0; k < HARD_DISKS_CONTACT_LEVELS; k++)
     sums->contact2[k] += near.contact[k];
   hard_disks_add_levels(hard_disks_scaling(near.least), view->parameters->scaling_weight[0],
-                        HARD_DISKS_SCALING_LEVELS, sums->scaling);
+                        HARD_DISKS_SCALING_LEVELS, sums->scaling, 1);
 }
 
 /* ---- bond order ---- */

@@ -1,10 +1,17 @@
 /* Channels of hard disks on a GPU: one thread per cell goes through its disks in turn, in the order
- * of hard_disks_measured.c. */
+ * of hard_disks_sums.c. Pressures, measured after every sweep, and psi_6, measured rarely, have
+ * kernels of their own: sums of both would not fit in the registers. */
 #include <cuda_runtime.h>
 
 #include "models/hard_disks/checkerboard/checkerboard_gpu.h"
 
-enum { WARP = 32, THREADS = 128 };
+enum {
+  WARP = 32,
+  THREADS = 128,
+  WARPS = THREADS / WARP,
+  PRESSURES_AT_ONCE = 6,
+  ORDERS_AT_ONCE = 5
+};
 
 /* A replica, and the current disk: its place, in `slot` of cell (a, b). */
 struct view {
@@ -56,16 +63,18 @@ static __device__ inline void see_ring(const struct view *view, int32_t ring, SE
       see_cell(view, u, v, with);
 }
 
+/* contact: sums of this thread, THREADS apart. */
 struct near {
   const int64_t *weight;
-  int64_t contact[HARD_DISKS_CONTACT_LEVELS];
+  int64_t *contact;
   double least;
   __device__ inline void see(double dx, double dy)
   {
     const double square = dx * dx + dy * dy;
     if (square >= HARD_DISKS_NEAR)
       return;
-    hard_disks_add_levels(hard_disks_gap(square), weight, HARD_DISKS_CONTACT_LEVELS, contact);
+    hard_disks_add_levels(hard_disks_gap(square), weight, HARD_DISKS_CONTACT_LEVELS, contact,
+                          THREADS);
     least = square < least ? square : least;
   }
 };
@@ -179,9 +188,10 @@ static __device__ __noinline__ void find_in_plane(const struct view *view, struc
 }
 
 static __device__ inline void add_pressure(const struct hard_disks_gpu_measurement *measurement,
-                                           const struct view *view, struct hard_disks_sums *sums)
+                                           const struct view *view, int64_t *contact,
+                                           int64_t *scaling)
 {
-  struct near near = {measurement->contact_weight, {}, HARD_DISKS_NEAR};
+  struct near near = {measurement->contact_weight, contact, HARD_DISKS_NEAR};
   const int u = hard_disks_beyond(view->x, (double)view->box->width_x);
   const int v = hard_disks_beyond(view->y, (double)view->box->width_y);
   see_cell(view, 0, 0, &near);
@@ -193,11 +203,8 @@ static __device__ inline void add_pressure(const struct hard_disks_gpu_measureme
     if (v != 0)
       see_cell(view, step, v, &near);
   }
-#pragma unroll
-  for (int k = 0; k < HARD_DISKS_CONTACT_LEVELS; k++)
-    sums->contact2[k] += near.contact[k];
   hard_disks_add_levels(hard_disks_scaling(near.least), measurement->scaling_weight,
-                        HARD_DISKS_SCALING_LEVELS, sums->scaling);
+                        HARD_DISKS_SCALING_LEVELS, scaling, THREADS);
 }
 
 static __device__ inline void
@@ -229,74 +236,134 @@ add_order(const struct view *view, const int64_t *offset, struct hard_disks_sums
       side[1], sums->wave[1]);
 }
 
-static __device__ inline void add_of_warp(int64_t value, int64_t *sum)
+/* Adds of_thread[n], which the threads of a block have written, to *sum[n]. */
+template <int N>
+static __device__ inline void
+add_of_block(const int64_t (*of_thread)[THREADS], int64_t *const (&sum)[N])
 {
+  const uint32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+  __syncthreads();
 #pragma unroll
-  for (uint32_t width = WARP / 2; width != 0; width /= 2)
-    value += __shfl_xor_sync(UINT32_MAX, value, width);
-  if (threadIdx.x % WARP == 0 && value != 0)
-    atomicAdd((unsigned long long *)sum, (unsigned long long)value);
+  for (uint32_t i = 0; i < N; i++) {
+    if (i % WARPS != warp)
+      continue;
+    int64_t part = 0;
+#pragma unroll
+    for (uint32_t thread = lane; thread < THREADS; thread += WARP)
+      part += of_thread[i][thread];
+    if (!__any_sync(UINT32_MAX, part != 0))
+      continue;
+#pragma unroll
+    for (uint32_t width = WARP / 2; width != 0; width /= 2)
+      part += __shfl_xor_sync(UINT32_MAX, part, width);
+    if (lane == 0 && part != 0)
+      atomicAdd((unsigned long long *)sum[i], (unsigned long long)part);
+  }
 }
 
-/* OPEN: replicas have boxes of their own. */
-template <bool ORDERED, bool OPEN>
-static __global__ void __launch_bounds__(THREADS, ORDERED ? 5 : 0)
-    measure(const __grid_constant__ struct hard_disks_gpu_measurement measurement, uint32_t parts)
+/* Makes a view of the thread's cell, in the box of its replica; returns the number of disks in it.
+ * Replicas have boxes of their own, for which there is `own`, or not: NULL. */
+static __device__ inline uint32_t view_of(const struct hard_disks_replicas *replicas, size_t at,
+                                          uint32_t part, struct hard_disks_box *own,
+                                          struct view *view)
+{
+  const unsigned char *stored = replicas->replicas + at * replicas->stored.bytes;
+  const uint32_t cells = replicas->box.cells_x * replicas->box.cells_y,
+                 cell = part * THREADS + threadIdx.x;
+  view->box = &replicas->box;
+  if (own != NULL) {
+    *own = hard_disks_box_with(&replicas->box, ((const struct hard_disks_head *)stored)->width);
+    view->box = own;
+  }
+  view->first = (const float4 *)(stored + replicas->stored.first);
+  view->second = (const float4 *)(stored + replicas->stored.second);
+  view->count = stored + replicas->stored.count;
+  view->b = (int32_t)(cell / replicas->box.cells_x);
+  view->a = (int32_t)(cell - (uint32_t)view->b * replicas->box.cells_x);
+  return cell < cells ? view->count[cell] : 0;
+}
+
+static __device__ inline void go_to_disk(struct view *view, uint32_t slot)
+{
+  const uint32_t cell = (uint32_t)view->b * view->box->cells_x + (uint32_t)view->a;
+  const double2 disk = disk_in(view, cell, slot);
+  view->slot = slot;
+  view->x = disk.x;
+  view->y = disk.y;
+}
+
+/* Also counts the disks. OPEN: replicas have boxes of their own. */
+template <bool OPEN>
+static __global__ void __launch_bounds__(THREADS, PRESSURES_AT_ONCE)
+    pressures(const __grid_constant__ struct hard_disks_gpu_measurement measurement, uint32_t parts,
+              bool pressed)
 {
   const struct hard_disks_replicas *replicas = &measurement.replicas;
-  const struct lattice_batch *batch = &replicas->batch;
   const uint32_t replica = blockIdx.x / parts;
-  if (replica >= batch->size[blockIdx.y])
+  if (replica >= replicas->batch.size[blockIdx.y])
     return;
-  const uint32_t cells = replicas->box.cells_x * replicas->box.cells_y;
-  const uint32_t cell = (blockIdx.x - replica * parts) * THREADS + threadIdx.x;
-  const size_t at = blockIdx.y * batch->capacity + replica;
-  const unsigned char *stored = replicas->replicas + at * replicas->stored.bytes;
-  const struct hard_disks_head *head = (const struct hard_disks_head *)stored;
-  struct hard_disks_sums sums = {};
-  struct view view;
+  const size_t at = blockIdx.y * replicas->batch.capacity + replica;
+  /* The sums of each thread: registers are few. */
+  enum {
+    CONTACT = 1,
+    SCALING = CONTACT + HARD_DISKS_CONTACT_LEVELS,
+    N = SCALING + HARD_DISKS_SCALING_LEVELS
+  };
+  __shared__ int64_t of_thread[N][THREADS];
   struct hard_disks_box own;
-  view.box = &replicas->box;
-  if (OPEN) {
-    own = hard_disks_box_with(&replicas->box, head->width);
-    view.box = &own;
-  }
-  view.first = (const float4 *)(stored + replicas->stored.first);
-  view.second = (const float4 *)(stored + replicas->stored.second);
-  view.count = stored + replicas->stored.count;
-  view.b = (int32_t)(cell / replicas->box.cells_x);
-  view.a = (int32_t)(cell - (uint32_t)view.b * replicas->box.cells_x);
-  const uint32_t count = cell < cells ? view.count[cell] : 0;
-  bool pressed = false;
+  struct view view;
+  const uint32_t count =
+      view_of(replicas, at, blockIdx.x - replica * parts, OPEN ? &own : NULL, &view);
 #pragma unroll
-  for (int c = 0; c < HARD_DISKS_NUMBERS; c++)
-    pressed = pressed || (hard_disks_is_of_pressure(c) && measurement.channel[c] != NULL);
-  for (view.slot = 0; view.slot < count; view.slot++) {
-    const double2 disk = disk_in(&view, cell, view.slot);
-    view.x = disk.x;
-    view.y = disk.y;
-    sums.disks++;
-    if (pressed)
-      add_pressure(&measurement, &view, &sums);
-    if (ORDERED)
-      add_order(&view, head->offset, &sums);
+  for (int i = 0; i < N; i++)
+    of_thread[i][threadIdx.x] = i == 0 ? count : 0;
+  for (uint32_t slot = 0; pressed && slot < count; slot++) {
+    go_to_disk(&view, slot);
+    add_pressure(&measurement, &view, &of_thread[CONTACT][threadIdx.x],
+                 &of_thread[SCALING][threadIdx.x]);
   }
   struct hard_disks_sums *all = &measurement.sums[at];
-  add_of_warp((int64_t)sums.disks, (int64_t *)&all->disks);
+  int64_t *sum[N] = {(int64_t *)&all->disks};
 #pragma unroll
   for (int k = 0; k < HARD_DISKS_CONTACT_LEVELS; k++)
-    add_of_warp(sums.contact2[k], &all->contact2[k]);
+    sum[CONTACT + k] = &all->contact2[k];
 #pragma unroll
   for (int k = 0; k < HARD_DISKS_SCALING_LEVELS; k++)
-    add_of_warp(sums.scaling[k], &all->scaling[k]);
-  if (!ORDERED)
+    sum[SCALING + k] = &all->scaling[k];
+  add_of_block(of_thread, sum);
+}
+
+template <bool OPEN>
+static __global__ void __launch_bounds__(THREADS, ORDERS_AT_ONCE)
+    orders(const __grid_constant__ struct hard_disks_gpu_measurement measurement, uint32_t parts)
+{
+  const struct hard_disks_replicas *replicas = &measurement.replicas;
+  const uint32_t replica = blockIdx.x / parts;
+  if (replica >= replicas->batch.size[blockIdx.y])
     return;
-  add_of_warp(sums.psi6[0], &all->psi6[0]);
-  add_of_warp(sums.psi6[1], &all->psi6[1]);
-  add_of_warp(sums.local, &all->local);
+  const size_t at = blockIdx.y * replicas->batch.capacity + replica;
+  const struct hard_disks_head *head =
+      (const struct hard_disks_head *)(replicas->replicas + at * replicas->stored.bytes);
+  struct hard_disks_sums sums = {};
+  struct hard_disks_box own;
+  struct view view;
+  const uint32_t count =
+      view_of(replicas, at, blockIdx.x - replica * parts, OPEN ? &own : NULL, &view);
+  for (uint32_t slot = 0; slot < count; slot++) {
+    go_to_disk(&view, slot);
+    add_order(&view, head->offset, &sums);
+  }
+  struct hard_disks_sums *all = &measurement.sums[at];
+  const int64_t value[] = {sums.psi6[0],    sums.psi6[1],    sums.local,     sums.wave[0][0],
+                           sums.wave[0][1], sums.wave[1][0], sums.wave[1][1]};
+  enum { N = sizeof value / sizeof *value };
+  __shared__ int64_t of_thread[N][THREADS];
 #pragma unroll
-  for (int i = 0; i < 4; i++)
-    add_of_warp(sums.wave[i / 2][i % 2], &all->wave[i / 2][i % 2]);
+  for (int i = 0; i < N; i++)
+    of_thread[i][threadIdx.x] = value[i];
+  int64_t *const sum[] = {&all->psi6[0],    &all->psi6[1],    &all->local,     &all->wave[0][0],
+                          &all->wave[0][1], &all->wave[1][0], &all->wave[1][1]};
+  add_of_block(of_thread, sum);
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -326,16 +393,21 @@ enum gpumc_status hard_disks_measure_on_gpu(const struct hard_disks_gpu_measurem
   const uint32_t parts = (uint32_t)lattice_parts(
       (size_t)replicas->box.cells_x * replicas->box.cells_y, (size_t)THREADS);
   const dim3 grid((uint32_t)batch->capacity * parts, batch->runs);
-  bool ordered = false;
-  for (int c = HARD_DISKS_PSI6_REAL; c < HARD_DISKS_NUMBERS; c++)
-    ordered = ordered || measurement->channel[c] != NULL;
-  void (*kernel)(struct hard_disks_gpu_measurement, uint32_t) =
-      measurement->open ? ordered ? measure<true, true> : measure<false, true>
-      : ordered ? measure<true, false>
-                        : measure<false, false>;
+  bool pressed = false, ordered = false;
+  for (int c = 0; c < HARD_DISKS_NUMBERS; c++) {
+    const bool asked = measurement->channel[c] != NULL;
+    pressed = pressed || (asked && hard_disks_is_of_pressure(c));
+    ordered = ordered || (asked && c >= HARD_DISKS_PSI6_REAL);
+  }
   GPUMC_TRY(GPUMC_CUDA(cudaMemsetAsync(measurement->sums, 0, bytes, stream), error));
-  kernel<<<grid, THREADS, 0, stream>>>(*measurement, parts);
-  GPUMC_TRY(GPUMC_CUDA_LAUNCHED("measure", error));
+  (measurement->open ? pressures<true> : pressures<false>)<<<grid, THREADS, 0, stream>>>(
+      *measurement, parts, pressed);
+  GPUMC_TRY(GPUMC_CUDA_LAUNCHED("pressures", error));
+  if (ordered) {
+    (measurement->open ? orders<true> : orders<false>)<<<grid, THREADS, 0, stream>>>(*measurement,
+                                                                                     parts);
+    GPUMC_TRY(GPUMC_CUDA_LAUNCHED("orders", error));
+  }
   const dim3 few((uint32_t)lattice_parts(batch->capacity, (size_t)THREADS), batch->runs);
   record<<<few, THREADS, 0, stream>>>(*measurement);
   return GPUMC_CUDA_LAUNCHED("record", error);
