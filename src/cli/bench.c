@@ -285,8 +285,7 @@ static void fill_defaults(struct bench_arguments *arguments)
   enum gpumc_isa highest = gpumc_isa_detect();
   if (arguments->levels.count > 0)
     return;
-  int lowest = highest == GPUMC_ISA_LEVEL_PORTABLE ? (int)highest : GPUMC_ISA_LEVEL_V2;
-  for (int level = lowest; level <= (int)highest; level++)
+  for (int level = (int)gpumc_isa_lowest(); level <= (int)highest; level++)
     add_value(arguments, &arguments->levels, "--isa", level);
 }
 

@@ -11,6 +11,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.edited_result import edited
+from support import device
 from support.program import SMALL, ProgramCase
 from support.device import PROGRAM
 from support.gpumc_program import summary
@@ -199,7 +200,7 @@ class Compare(ProgramCase):
     def test_keys_that_decide_no_number(self):
         """They are not among the differences of the configurations."""
         a = self.result("a.h5", CANONICAL)
-        idle = {"title": "another", "checkpoint.every": "1 min", "kernel.isa": "x86-64-v2", "kernel.block_threads": "64"}
+        idle = {"title": "another", "checkpoint.every": "1 min", "kernel.isa": device.lowest_level(), "kernel.block_threads": "64"}
         b = self.result("b.h5", CANONICAL, *(f"--set={key}={value}" for key, value in idle.items()))
         self.assertEqual(self.compare(a, b)["configuration"], [])
         c = self.result("c.h5", CANONICAL, "--set", "title=another", "--set", "kernel.variant=spin")

@@ -26,6 +26,12 @@ output: tiny.h5
 """
 
 
+def lowest_level():
+    """Returns the lowest level of the instruction set that the build has."""
+    return json.loads(subprocess.run([PROGRAM, "doctor", "--json"], capture_output=True, text=True,
+                                     check=False).stdout)["processor"]["isa_compiled"].split(", ")[0]
+
+
 def require(*names):
     """Checks that jobs run on every device in `names`, or ends the script."""
     for name in names or [NAME]:

@@ -58,17 +58,11 @@ struct test_setting test_setting(void)
   return (struct test_setting){.threads = 1, .isa = gpumc_isa_detect()};
 }
 
-static enum gpumc_isa lowest_level(void)
-{
-  return gpumc_isa_detect() == GPUMC_ISA_LEVEL_PORTABLE ? GPUMC_ISA_LEVEL_PORTABLE
-                                                        : GPUMC_ISA_LEVEL_V2;
-}
-
 static size_t settings_of_cpu(int least, int most, bool every_level, struct test_setting *setting)
 {
   const int highest = (int)gpumc_isa_detect();
   size_t count = 0;
-  for (int level = every_level ? (int)lowest_level() : highest; level <= highest; level++)
+  for (int level = every_level ? (int)gpumc_isa_lowest() : highest; level <= highest; level++)
     for (int threads = least; threads <= most; threads++) {
       assert(count < TEST_SETTINGS_MAXIMUM);
       setting[count++] = (struct test_setting){threads, (enum gpumc_isa)level, 0};

@@ -251,8 +251,8 @@ static void test_weights_follow_the_conjugate_channel(void **state)
   const struct gpumc_observables observables = gpumc_observables_select(model.ops, 0, NULL);
   chains_quantities_make(&model, &observables, &chains.quantities);
   assert_ok(chains_sums_make(&chains, &error), &error);
-  memcpy(chains.channel[0], (int64_t[]){-100, 100}, 2 * sizeof(int64_t));
-  memcpy(chains.channel[1], (int64_t[]){2, 6}, 2 * sizeof(int64_t));
+  memcpy(chains.channels.host[0], (int64_t[]){-100, 100}, 2 * sizeof(int64_t));
+  memcpy(chains.channels.host[1], (int64_t[]){2, 6}, 2 * sizeof(int64_t));
   chains_digest(&chains);
   assert_int_equal(chains.sums[0].reference, 4);
   const double *weight = chains.sums[0].replica + 2 * chains.quantities.count;
@@ -296,9 +296,9 @@ static void check_profile(bool each_sample, const double *group)
   assert_ok(chains_sums_make(&chains, &error), &error);
   assert_int_equal(chains_values(&chains, 0), 3);
   assert_int_equal(chains_values(&chains, last), 6);
-  memset(chains.channel[0], 0, 3 * sizeof(int64_t));
-  memset(chains.channel[1], 0, 3 * sizeof(int64_t));
-  memcpy(chains.channel[last], (int64_t[]){2, 1, 4, 2, 6, 6}, 6 * sizeof(int64_t));
+  memset(chains.channels.host[0], 0, 3 * sizeof(int64_t));
+  memset(chains.channels.host[1], 0, 3 * sizeof(int64_t));
+  memcpy(chains.channels.host[last], (int64_t[]){2, 1, 4, 2, 6, 6}, 6 * sizeof(int64_t));
   chains_digest(&chains);
   chains_digest(&chains);
   const struct chains_profile *profile = &chains.sums[0].profile[0];

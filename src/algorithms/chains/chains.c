@@ -148,8 +148,8 @@ static enum gpumc_status sweep_to(struct chains *chains, uint32_t end, struct gp
   if (pending)
     GPUMC_TRY(fetch(chains, error));
   enter(chains, STAGE_SWEEP);
-  GPUMC_TRY(
-      chains_sweep(chains, to - ensemble->time, to == next ? chains->device_channel : NULL, error));
+  GPUMC_TRY(chains_sweep(chains, to - ensemble->time, to == next ? chains->channels.device : NULL,
+                         error));
   enter(chains, STAGE_LOOK);
   if (looks)
     GPUMC_TRY(chains_watch_measure(chains, error));

@@ -79,6 +79,15 @@ struct chains_sums {
   struct chains_profile profile[GPUMC_CHANNELS_MAXIMUM]; /* [observables.n_profiles] */
 };
 
+/* What a measurement has found, [runs][replicas] numbers of a channel, or times its width; NULL: it
+ * is not measured. All are in one piece of memory, profiles last, and come to the host in one
+ * transfer. */
+struct chains_channels {
+  int64_t *device[GPUMC_CHANNELS_MAXIMUM], *host[GPUMC_CHANNELS_MAXIMUM];
+  int64_t *all_on_device, *all_on_host;
+  size_t values, profiled; /* in all of them, and of these in profiles */
+};
+
 /* Means that are watched although they were not requested (chains_watch.c). */
 enum { CHAINS_WATCHED = 4 };
 struct chains_watch {
@@ -89,8 +98,7 @@ struct chains_watch {
   uint32_t every;              /* a look comes with every `every`-th measurement */
   bool pending;                /* the pending measurement includes one */
   struct gpumc_series *series; /* [runs][chains][count] */
-  int64_t *device_channel[GPUMC_CHANNELS_MAXIMUM]; /* [runs][replicas]; NULL: not watched */
-  int64_t *channel[GPUMC_CHANNELS_MAXIMUM];        /* the same on the host */
+  struct chains_channels channels;
 };
 
 /* Values of the kernel's tunables, and their performance. */
@@ -143,11 +151,10 @@ struct chains {
   uint64_t measured;        /* measurements that are in the sums */
   /* The measurement at the ensemble's time is pending, and not in the sums yet. */
   bool pending;
-  int64_t *device_channel[GPUMC_CHANNELS_MAXIMUM]; /* [runs][replicas]; NULL: not measured */
-  int64_t *channel[GPUMC_CHANNELS_MAXIMUM];        /* the same on the host */
-  double *scratch;                                 /* [threads][chains_scratch_width()] */
-  size_t *table;                                   /* [temperatures] of the time series */
-  double *row;                                     /* for a time series */
+  struct chains_channels channels;
+  double *scratch; /* [threads][chains_scratch_width()] */
+  size_t *table;   /* [temperatures] of the time series */
+  double *row;     /* for a time series */
   struct chains_merged merged;
 };
 
@@ -265,8 +272,8 @@ chains_read(const struct gpumc_params *params, struct chains *chains, struct gpu
 
 /* ---- the functions of an algorithm (chains.c, chains_demand.c, chains_summary.c) ---- */
 
-/* `warn`, `demand` and `create` of struct gpumc_algorithm_ops, for the settings that `read` returns; the
- * others as they are. */
+/* `warn`, `demand` and `create` of struct gpumc_algorithm_ops, for the settings that `read`
+ * returns; the others as they are. */
 GPUMC_MUST_CHECK enum gpumc_status
 chains_warn(chains_read *read, const struct gpumc_params *params, const struct gpumc_model *model,
             const struct gpumc_kernel_ops *kernel, const char **name,

@@ -64,6 +64,16 @@ uint32_t chains_unit(const struct chains_settings *settings, const struct gpumc_
                      size_t runs);
 /* Returns the numbers of a channel in a measurement of all runs. */
 size_t chains_values(const struct chains *chains, size_t channel);
+/* Allocates room for the channels that are asked for, no profile before a number; legal to free
+ * after a failure. */
+GPUMC_MUST_CHECK enum gpumc_status
+chains_channels_make(const struct chains *chains, const bool asked[static GPUMC_CHANNELS_MAXIMUM],
+                     struct chains_channels *channels, struct gpumc_error *error);
+void chains_channels_free(const struct chains *chains, struct chains_channels *channels);
+/* Brings a measurement to the host, without its profiles if those were not measured. */
+GPUMC_MUST_CHECK enum gpumc_status chains_channels_fetch(const struct chains *chains,
+                                                         const struct chains_channels *channels,
+                                                         bool profiles, struct gpumc_error *error);
 size_t chains_threads(const struct gpumc_device *device);
 size_t chains_scratch_width(const struct chains *chains);
 

@@ -97,13 +97,46 @@ size_t chains_values(const struct chains *chains, size_t channel)
   return chains->runs * chains->settings.replicas * (many ? model->profile[channel].width : 1);
 }
 
-static enum gpumc_status
-make_channels(struct chains *chains, size_t channel, struct gpumc_error *error)
+enum gpumc_status chains_channels_make(const struct chains *chains,
+                                       const bool asked[static GPUMC_CHANNELS_MAXIMUM],
+                                       struct chains_channels *channels, struct gpumc_error *error)
 {
-  const size_t values = chains_values(chains, channel);
-  GPUMC_TRY(gpumc_device_array(chains->context.device, &chains->device_channel[channel], values,
+  const struct gpumc_channel *channel = chains->quantities.model->ops->channels;
+  size_t first[GPUMC_CHANNELS_MAXIMUM];
+  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++) {
+    const size_t values = asked[c] ? chains_values(chains, c) : 0;
+    first[c] = channels->values;
+    channels->values += values;
+    channels->profiled += asked[c] && gpumc_channel_is_profile(&channel[c]) ? values : 0;
+  }
+  if (channels->values == 0)
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_device_array(chains->context.device, &channels->all_on_device, channels->values,
                                "measured quantities", error));
-  return gpumc_allocate_array(&chains->channel[channel], values, "measured quantities", error);
+  GPUMC_TRY(
+      gpumc_allocate_array(&channels->all_on_host, channels->values, "measured quantities", error));
+  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
+    if (asked[c]) {
+      channels->device[c] = channels->all_on_device + first[c];
+      channels->host[c] = channels->all_on_host + first[c];
+    }
+  return GPUMC_OK;
+}
+
+void chains_channels_free(const struct chains *chains, struct chains_channels *channels)
+{
+  chains->context.device->ops->release(chains->context.device, channels->all_on_device);
+  free(channels->all_on_host);
+}
+
+enum gpumc_status chains_channels_fetch(const struct chains *chains,
+                                        const struct chains_channels *channels, bool profiles,
+                                        struct gpumc_error *error)
+{
+  struct gpumc_device *device = chains->context.device;
+  const size_t values = channels->values - (profiles ? 0 : channels->profiled);
+  return device->ops->copy_to_host(device, channels->all_on_host, channels->all_on_device,
+                                   values * sizeof *channels->all_on_host, error);
 }
 
 static enum gpumc_status make_sums(struct chains *chains, size_t m, struct gpumc_error *error)
@@ -123,14 +156,17 @@ static enum gpumc_status make_sums(struct chains *chains, size_t m, struct gpumc
 
 enum gpumc_status chains_sums_make(struct chains *chains, struct gpumc_error *error)
 {
+  const struct gpumc_observables *observables = &chains->quantities.observables;
   const size_t threads = chains_threads(chains->context.device);
+  bool asked[GPUMC_CHANNELS_MAXIMUM] = {false};
   GPUMC_TRY(gpumc_allocate_array(&chains->sums, chains->runs, "sums", error));
   for (size_t m = 0; m < chains->runs; m++)
     GPUMC_TRY(make_sums(chains, m, error));
-  for (size_t c = 0; c < chains->quantities.observables.n_channels; c++)
-    GPUMC_TRY(make_channels(chains, c, error));
-  for (size_t p = 0; p < chains->quantities.observables.n_profiles; p++)
-    GPUMC_TRY(make_channels(chains, chains->quantities.observables.profile[p], error));
+  for (size_t c = 0; c < observables->n_channels; c++)
+    asked[c] = true;
+  for (size_t p = 0; p < observables->n_profiles; p++)
+    asked[observables->profile[p]] = true;
+  GPUMC_TRY(chains_channels_make(chains, asked, &chains->channels, error));
   return gpumc_allocate_array(&chains->scratch, threads * chains_scratch_width(chains),
                               "work space of the threads", error);
 }
@@ -145,10 +181,7 @@ void chains_sums_free(struct chains *chains)
     chains_profiles_free(&chains->sums[m]);
   }
   free(chains->sums);
-  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++) {
-    chains->context.device->ops->release(chains->context.device, chains->device_channel[c]);
-    free(chains->channel[c]);
-  }
+  chains_channels_free(chains, &chains->channels);
   free(chains->scratch);
 }
 
@@ -182,7 +215,7 @@ static struct work work_of(const struct chains *chains, size_t m, double *scratc
 
 static const int64_t *channel_of(const struct work *work, size_t channel)
 {
-  return work->chains->channel[channel] + work->m * work->replicas;
+  return work->chains->channels.host[channel] + work->m * work->replicas;
 }
 
 /* Adds component v of the vector to the sums of the replicas, and averages it;
@@ -296,12 +329,7 @@ static void add_temperature(const struct chains *chains, size_t m, double *scrat
 
 enum gpumc_status chains_fetch(struct chains *chains, struct gpumc_error *error)
 {
-  struct gpumc_device *device = chains->context.device;
-  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
-    if (chains->channel[c] != NULL)
-      GPUMC_TRY(device->ops->copy_to_host(device, chains->channel[c], chains->device_channel[c],
-                                          chains_values(chains, c) * sizeof(int64_t), error));
-  return GPUMC_OK;
+  return chains_channels_fetch(chains, &chains->channels, true, error);
 }
 
 static int threads_for(const struct chains *chains)

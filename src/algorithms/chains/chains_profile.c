@@ -97,7 +97,8 @@ static void add_profile(const struct chains *chains, size_t m, size_t p, double 
   const struct chains_settings *settings = &chains->settings;
   const struct gpumc_profile *profile = profile_of(chains, p);
   const size_t width = profile->width;
-  const int64_t *value = chains->channel[channel_of(chains, p)] + m * settings->replicas * width;
+  const int64_t *value =
+      chains->channels.host[channel_of(chains, p)] + m * settings->replicas * width;
   struct chains_profile *sums = &chains->sums[m].profile[p];
   memset(vector, 0, width * sizeof *vector);
   for (size_t g = 0; g < groups_of(settings); g++)

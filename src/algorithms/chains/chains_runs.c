@@ -13,7 +13,7 @@ enum { LONGEST_GROUP = 32 };
 
 static bool is_recorded(const struct chains *chains, size_t channel)
 {
-  return chains->channel[channel] != NULL &&
+  return chains->channels.host[channel] != NULL &&
          !gpumc_channel_is_profile(&chains->context.model->ops->channels[channel]);
 }
 
@@ -75,7 +75,7 @@ enum gpumc_status chains_series_record(struct chains *chains, struct gpumc_error
         continue;
       const double unit = model->quantum[c] / (double)model->sites;
       for (size_t r = 0; r < replicas; r++)
-        value[r] = (double)chains->channel[c][m * replicas + r] * unit;
+        value[r] = (double)chains->channels.host[c][m * replicas + r] * unit;
       value += replicas;
     }
     GPUMC_TRY(

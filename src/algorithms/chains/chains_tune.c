@@ -128,7 +128,7 @@ static void add_measurement(const struct chains *chains)
     const struct gpumc_mean *mean = quantities->observables.mean[q];
     if (is_watched(chains, k))
       chains_add_means(settings, mean, quantities->unit[q],
-                       chains->channel[mean->index] + m * settings->replicas, chains->scratch,
+                       chains->channels.host[mean->index] + m * settings->replicas, chains->scratch,
                        chains->tuning.series + m * settings->chains * quantities->n_series + k,
                        quantities->n_series);
   }
@@ -138,16 +138,11 @@ static void add_measurement(const struct chains *chains)
 /* Sweeps to the next measurement and performs it, like the run, except for profiles. */
 static enum gpumc_status sweep_and_measure(struct chains *chains, struct gpumc_error *error)
 {
-  struct gpumc_device *device = chains->context.device;
-  const size_t numbers = chains->quantities.observables.n_channels;
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM] = {NULL};
-  for (size_t c = 0; c < numbers; c++)
-    channel[c] = chains->device_channel[c];
+  memcpy(channel, chains->channels.device,
+         chains->quantities.observables.n_channels * sizeof *channel);
   GPUMC_TRY(chains_sweep(chains, chains->settings.interval, channel, error));
-  for (size_t c = 0; c < numbers; c++)
-    GPUMC_TRY(device->ops->copy_to_host(device, chains->channel[c], chains->device_channel[c],
-                                        chains_values(chains, c) * sizeof(int64_t), error));
-  return GPUMC_OK;
+  return chains_channels_fetch(chains, &chains->channels, false, error);
 }
 
 /* Performs a look at the watched means. */

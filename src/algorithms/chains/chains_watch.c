@@ -81,24 +81,17 @@ enum gpumc_status chains_watch_make(struct chains *chains, struct gpumc_error *e
   struct chains_watch *watch = &chains->watch;
   if (watch->count == 0)
     return GPUMC_OK;
-  for (size_t w = 0; w < watch->count; w++) {
-    const size_t channel = watch->mean[w]->index, values = chains_values(chains, channel);
-    if (watch->channel[channel] != NULL)
-      continue;
-    GPUMC_TRY(gpumc_device_array(chains->context.device, &watch->device_channel[channel], values,
-                                 "watched quantities", error));
-    GPUMC_TRY(gpumc_allocate_array(&watch->channel[channel], values, "watched quantities", error));
-  }
+  bool asked[GPUMC_CHANNELS_MAXIMUM] = {false};
+  for (size_t w = 0; w < watch->count; w++)
+    asked[watch->mean[w]->index] = true;
+  GPUMC_TRY(chains_channels_make(chains, asked, &watch->channels, error));
   return gpumc_allocate_array(&watch->series, series_count(chains), "time series", error);
 }
 
 void chains_watch_free(struct chains *chains)
 {
   struct chains_watch *watch = &chains->watch;
-  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++) {
-    chains->context.device->ops->release(chains->context.device, watch->device_channel[c]);
-    free(watch->channel[c]);
-  }
+  chains_channels_free(chains, &watch->channels);
   free(watch->series);
 }
 
@@ -112,18 +105,12 @@ uint64_t chains_looks(const struct chains *chains)
 enum gpumc_status chains_watch_measure(struct chains *chains, struct gpumc_error *error)
 {
   struct gpumc_ensemble *ensemble = chains->context.ensemble;
-  return ensemble->ops->measure(ensemble, chains->watch.device_channel, error);
+  return ensemble->ops->measure(ensemble, chains->watch.channels.device, error);
 }
 
 enum gpumc_status chains_watch_fetch(struct chains *chains, struct gpumc_error *error)
 {
-  struct gpumc_device *device = chains->context.device;
-  const struct chains_watch *watch = &chains->watch;
-  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
-    if (watch->channel[c] != NULL)
-      GPUMC_TRY(device->ops->copy_to_host(device, watch->channel[c], watch->device_channel[c],
-                                          chains_values(chains, c) * sizeof(int64_t), error));
-  return GPUMC_OK;
+  return chains_channels_fetch(chains, &chains->watch.channels, true, error);
 }
 
 void chains_watch_digest(const struct chains *chains, struct gpumc_series *series)
@@ -133,7 +120,7 @@ void chains_watch_digest(const struct chains *chains, struct gpumc_series *serie
   for (size_t i = 0; i < chains->runs * watch->count; i++) {
     const size_t m = i / watch->count, w = i % watch->count;
     chains_add_means(settings, watch->mean[w], watch->unit[w],
-                     watch->channel[watch->mean[w]->index] + m * settings->replicas,
+                     watch->channels.host[watch->mean[w]->index] + m * settings->replicas,
                      chains->scratch, series + m * settings->chains * watch->count + w,
                      watch->count);
   }

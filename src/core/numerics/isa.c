@@ -11,7 +11,20 @@ static const char *const names[] = {
     [GPUMC_ISA_LEVEL_V4] = "x86-64-v4",
 };
 
-enum gpumc_isa gpumc_isa_detect(void)
+/* The levels of this build, from the lowest to the highest. */
+#if defined GPUMC_ISA_V3_ALONE
+static const enum gpumc_isa lowest = GPUMC_ISA_LEVEL_V3, highest = GPUMC_ISA_LEVEL_V3;
+static const char compiled[] = "x86-64-v3";
+#elif defined GPUMC_ISA_X86_64
+static const enum gpumc_isa lowest = GPUMC_ISA_LEVEL_V2, highest = GPUMC_ISA_LEVEL_V4;
+static const char compiled[] = "x86-64-v2, x86-64-v3, x86-64-v4";
+#else
+static const enum gpumc_isa lowest = GPUMC_ISA_LEVEL_PORTABLE, highest = GPUMC_ISA_LEVEL_PORTABLE;
+static const char compiled[] = "portable";
+#endif
+
+/* Returns the level of the machine; PORTABLE is below all others. */
+static enum gpumc_isa of_machine(void)
 {
 #ifdef GPUMC_ISA_X86_64
   __builtin_cpu_init();
@@ -19,10 +32,21 @@ enum gpumc_isa gpumc_isa_detect(void)
     return GPUMC_ISA_LEVEL_V4;
   if (__builtin_cpu_supports("x86-64-v3"))
     return GPUMC_ISA_LEVEL_V3;
-  return GPUMC_ISA_LEVEL_V2;
-#else
-  return GPUMC_ISA_LEVEL_PORTABLE;
+  if (__builtin_cpu_supports("x86-64-v2"))
+    return GPUMC_ISA_LEVEL_V2;
 #endif
+  return GPUMC_ISA_LEVEL_PORTABLE;
+}
+
+enum gpumc_isa gpumc_isa_lowest(void)
+{
+  return lowest;
+}
+
+enum gpumc_isa gpumc_isa_detect(void)
+{
+  const enum gpumc_isa machine = of_machine();
+  return machine < lowest ? lowest : machine > highest ? highest : machine;
 }
 
 const char *gpumc_isa_name(enum gpumc_isa isa)
@@ -32,42 +56,34 @@ const char *gpumc_isa_name(enum gpumc_isa isa)
 
 const char *gpumc_isa_compiled(void)
 {
-#ifdef GPUMC_ISA_X86_64
-  return "x86-64-v2, x86-64-v3, x86-64-v4";
-#else
-  return "portable";
-#endif
+  return compiled;
 }
 
 bool gpumc_isa_is_compiled(const char *name)
 {
-#ifdef GPUMC_ISA_X86_64
-  return strcmp(name, names[GPUMC_ISA_LEVEL_PORTABLE]) != 0;
-#else
-  return strcmp(name, "auto") == 0 || strcmp(name, names[GPUMC_ISA_LEVEL_PORTABLE]) == 0;
-#endif
+  for (int level = (int)lowest; level <= (int)highest; level++)
+    if (strcmp(name, names[level]) == 0)
+      return true;
+  return strcmp(name, "auto") == 0;
 }
 
 enum gpumc_status gpumc_isa_parse(const char *name, enum gpumc_isa *isa, struct gpumc_error *error)
 {
-  enum gpumc_isa highest = gpumc_isa_detect();
-  *isa = highest;
-#ifdef GPUMC_ISA_X86_64
-  if (!__builtin_cpu_supports("x86-64-v2"))
+  enum gpumc_isa best = gpumc_isa_detect();
+  *isa = best;
+  if (of_machine() < lowest)
     return gpumc_error_set(error, GPUMC_DEVICE,
-                           "this processor is below x86-64-v2 (SSE4.2, POPCNT), which the CPU "
-                           "kernels need");
-#endif
+                           "this processor is below %s%s, which the CPU kernels need",
+                           names[lowest], lowest == GPUMC_ISA_LEVEL_V2 ? " (SSE4.2, POPCNT)" : "");
   if (strcmp(name, "auto") == 0)
     return GPUMC_OK;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     if (strcmp(name, names[i]) != 0)
       continue;
     enum gpumc_isa wanted = (enum gpumc_isa)i;
-    if (wanted > highest ||
-        (wanted == GPUMC_ISA_LEVEL_PORTABLE && highest != GPUMC_ISA_LEVEL_PORTABLE))
-      return gpumc_error_set(error, GPUMC_DEVICE, "this machine supports %s, not %s",
-                             names[highest], name);
+    if (wanted > best || wanted < lowest)
+      return gpumc_error_set(error, GPUMC_DEVICE, "this machine supports %s, not %s", names[best],
+                             name);
     *isa = wanted;
     return GPUMC_OK;
   }

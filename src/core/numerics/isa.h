@@ -14,16 +14,19 @@ enum gpumc_isa {
   GPUMC_ISA_LEVEL_V4, /* AVX-512 F, BW, CD, DQ, VL */
 };
 
-/* The object `name` compiled for the level `isa`. */
-#ifdef GPUMC_ISA_X86_64
+/* The object `name` compiled for the level `isa`. GPUMC_ISA_V3_ALONE: the build has no other. */
+#if defined GPUMC_ISA_V3_ALONE
+#define GPUMC_ISA_OBJECT(name, isa) ((void)(isa), &name##_v3)
+#elif defined GPUMC_ISA_X86_64
 #define GPUMC_ISA_OBJECT(name, isa)                                                                \
   ((isa) == GPUMC_ISA_LEVEL_V4 ? &name##_v4 : (isa) == GPUMC_ISA_LEVEL_V3 ? &name##_v3 : &name##_v2)
 #else
 #define GPUMC_ISA_OBJECT(name, isa) ((void)(isa), &name##_portable)
 #endif
 
-/* Returns the highest level that this machine runs; V2 even on a machine below it, which
- * gpumc_isa_parse refuses. */
+/* Return the lowest level that this build has, and the highest one that this machine runs too: the
+ * lowest one even on a machine below it, which gpumc_isa_parse refuses. */
+enum gpumc_isa gpumc_isa_lowest(void);
 enum gpumc_isa gpumc_isa_detect(void);
 
 /* Returns "portable", "x86-64-v2", "x86-64-v3" or "x86-64-v4". */
