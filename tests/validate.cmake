@@ -63,9 +63,9 @@ if(GPUMC_SANITIZE)
   list(APPEND validate_tests
     cli_test_critical               # a tool of Python alone
     cli_test_damaged_in_python      # cli_test_damaged_results, resume_test_damaged_working_files
-    cli_test_damaged_in_python      # a tool of Python alone
     cli_test_docs_python            # a tool of Python alone
     cli_test_effective_samples      # a tool of Python alone
+    cli_test_hard_disks_tools       # a tool of Python alone
     cli_test_package                # cli_test_package of the release build, cli_test_install
     cli_test_pictures               # a tool of Python alone
     cli_test_plot                   # cli_test_configs, cli_test_transition of the release build
@@ -74,6 +74,8 @@ if(GPUMC_SANITIZE)
     cli_test_reader                 # cli_test_damaged_results, unit_test_result_info
     cli_test_report                 # a tool of Python alone, cli_test_reports
     cli_test_same_results           # cli_test_run, cli_test_canonical_keys
+    cli_test_site                   # a tool of Python alone
+    cli_test_slowing_down           # a tool of Python alone
     cli_test_transition             # cli_test_configs, cli_test_pt_keys
     exact_test_canonical            # cli_test_configs, cli_test_canonical_keys
     exact_test_canonical_disorder
@@ -105,6 +107,7 @@ if(GPUMC_SANITIZE)
     exact_test_pa_small             # cli_test_configs, cli_test_pa_keys, statistical_test_pa_runs
     exact_test_pt_ea
     exact_test_pt_small
+    resume_test_resume_hard_disks   # resume_test_resume_canonical, exact_test_disks_kernels
     resume_test_resume_heisenberg   # resume_test_resume_clusters, exact_test_heisenberg_kernels
     statistical_test_canonical_errors
     statistical_test_critical_campaigns  # a tool of Python alone
@@ -113,6 +116,7 @@ if(GPUMC_SANITIZE)
     statistical_test_canonical_rounding
     statistical_test_canonical_trust
     statistical_test_first_example
+    statistical_test_muca_streams   # resume_test_resume_muca
     statistical_test_pa_errors      # a few runs of each kind: cli_test_configs
     statistical_test_pa_trust
     statistical_test_packed_energy  # exact_test_ising_bits

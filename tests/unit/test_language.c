@@ -162,7 +162,7 @@ static void test_identity(void **state)
   (void)state;
   char *plain = identity_of(GOOD);
   char *same = identity_of("title: other\noutput: there.h5\ngpumc: 1\nseed: 7\n"
-                           "kernel: {device: cuda:1, variant: wide, isa: x86-64-v4}\n"
+                           "kernel: {device: cuda:1, variant: wide, isa: x86-64-v3}\n"
                            "checkpoint: {every: 2 h}\n" ALGORITHM MODEL);
   char *other = identity_of("gpumc: 1\nseed: 8\noutput: out.h5\n"
                             "model: {name: chain, shape: [8], J: 0.30000000000000004}\n"
