@@ -65,7 +65,7 @@ if(GPUMC_SANITIZE)
     cli_test_damaged_in_python      # cli_test_damaged_results, resume_test_damaged_working_files
     cli_test_docs_python            # a tool of Python alone
     cli_test_effective_samples      # a tool of Python alone
-    cli_test_hard_disks_tools       # a tool of Python alone
+    cli_test_hard_disks_tools       # tools of Python; runs of gpumc: cli_test_hard_disks_profiles
     cli_test_package                # cli_test_package of the release build, cli_test_install
     cli_test_pictures               # a tool of Python alone
     cli_test_plot                   # cli_test_configs, cli_test_transition of the release build
@@ -75,7 +75,7 @@ if(GPUMC_SANITIZE)
     cli_test_report                 # a tool of Python alone, cli_test_reports
     cli_test_same_results           # cli_test_run, cli_test_canonical_keys
     cli_test_site                   # a tool of Python alone
-    cli_test_slowing_down           # a tool of Python alone
+    cli_test_slowing_down           # a tool of Python; runs of gpumc: cli_test_canonical_keys
     cli_test_transition             # cli_test_configs, cli_test_pt_keys
     exact_test_canonical            # cli_test_configs, cli_test_canonical_keys
     exact_test_canonical_disorder
@@ -107,7 +107,6 @@ if(GPUMC_SANITIZE)
     exact_test_pa_small             # cli_test_configs, cli_test_pa_keys, statistical_test_pa_runs
     exact_test_pt_ea
     exact_test_pt_small
-    resume_test_resume_hard_disks   # resume_test_resume_canonical, exact_test_disks_kernels
     resume_test_resume_heisenberg   # resume_test_resume_clusters, exact_test_heisenberg_kernels
     statistical_test_canonical_errors
     statistical_test_critical_campaigns  # a tool of Python alone

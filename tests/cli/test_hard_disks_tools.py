@@ -273,7 +273,7 @@ class Loops(unittest.TestCase):
     def test_of_a_picture(self):
         """A dashed line of equal areas between the cuts, and open symbols where results are not trusted: only there."""
         fraction = [0.69, 0.695, 0.70, 0.705, 0.71, 0.715, 0.72, 0.725, 0.73]
-        pressure = [8.955, 9.135, 9.095, 9.046, 8.945, 9.016, 9.071, 9.367, 9.656]  # of docs/tutorial-hard-disks.md
+        pressure = [8.955, 9.135, 9.095, 9.046, 8.945, 9.016, 9.071, 9.367, 9.656]  # measured
         for slope, loops in (0, 1), (200, 0):
             results = [Disks256(x, y + slope * x, trusted=x != 0.71) for x, y in zip(fraction, pressure)]
             figure, lines = draw("equation-of-state", results), disks.pressure_words(results).splitlines()

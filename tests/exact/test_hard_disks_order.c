@@ -18,7 +18,7 @@
 #include "support/disks_fixture.h"
 #include "support/status.h"
 
-enum { MOST = 150, IMAGES = 2, POINTS = MOST * (2 * IMAGES + 1) * (2 * IMAGES + 1), CIRCLE = 41 };
+enum { MOST = 150, IMAGES = 2, POINTS = MOST * (2 * IMAGES + 1) * (2 * IMAGES + 1) };
 
 struct point {
   double x, y, dx, dy; /* the inverse of the vector to a disk, and the vector */
@@ -180,13 +180,13 @@ static void order_is_by_voronoi_neighbours(void **state)
   }
 }
 
-/* Most disks on a circle around one: it has more neighbours than a polygon has edges. */
-static void a_circle_of_disks_is_around_one(void **state)
+/* Most disks on a circle around one, which then has about as many neighbours as a polygon has
+ * edges, or more. The circle begins at `turn` of its disks' distance. */
+static void measure_a_circle(size_t circle, double wide, double turn)
 {
-  enum { DISKS = CIRCLE + 3 };
-  (void)state;
+  const size_t all = circle + 3;
   struct disks disks;
-  disks_open(&(struct disks_job){.settings = {.particles = DISKS, .length = {31.0, 25.0}},
+  disks_open(&(struct disks_job){.settings = {.particles = all, .length = {31.0, 25.0}},
                                  .variant = "checkerboard",
                                  .replicas = 1,
                                  .seed = 20131402},
@@ -195,20 +195,33 @@ static void a_circle_of_disks_is_around_one(void **state)
   const double *length = hard_disks_parameters(&disks.model)->length;
   const double others[] = {15.0, 12.0, 1.5, 1.25, 29.0, 23.5};
   portable[2] = portable[3] = 0.0;
-  for (size_t i = 0; i < CIRCLE; i++) {
-    const double angle = 2.0 * M_PI * (double)i / CIRCLE, radius = 7.5 + 1e-3 * sin(9.0 * angle);
+  for (size_t i = 0; i < circle; i++) {
+    const double angle = 2.0 * M_PI * ((double)i + turn) / (double)circle,
+                 radius = wide + 1e-3 * sin(9.0 * angle);
     place[2 * i] = hard_disks_in_box(15.0 + radius * cos(angle), length[0]);
     place[2 * i + 1] = hard_disks_in_box(12.0 + radius * sin(angle), length[1]);
   }
   for (size_t i = 0; i < 6; i++)
-    place[2 * CIRCLE + i] = others[i];
+    place[2 * circle + i] = others[i];
   disks_set(&disks, (const uint8_t *)portable);
   disks_measure(&disks);
   const struct sums found = measured(&disks, 0),
                     expected = sums_of(&disks.model, portable, INFINITY);
-  expect_sums("a circle", &found, &expected, DISKS);
+  expect_sums("a circle", &found, &expected, (double)all);
   free(portable);
   disks_close(&disks);
+}
+
+static void a_circle_of_disks_is_around_one(void **state)
+{
+  enum { FEWEST = HARD_DISKS_EDGES - 6, MOST_ON_CIRCLE = 60, WIDTHS = 10, TURNS = 3 };
+  (void)state;
+  for (size_t circle = FEWEST; circle <= MOST_ON_CIRCLE; circle++)
+    for (int i = 0; i < WIDTHS * TURNS; i++) {
+      const double wide = 5.5 + 0.6 * (i / TURNS);
+      if ((double)circle < 2.0 * M_PI * wide) /* they do not overlap */
+        measure_a_circle(circle, wide, 0.2 + (double)(i % TURNS) / TURNS);
+    }
 }
 
 int main(void)

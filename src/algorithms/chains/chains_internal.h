@@ -64,8 +64,7 @@ uint32_t chains_unit(const struct chains_settings *settings, const struct gpumc_
                      size_t runs);
 /* Returns the numbers of a channel in a measurement of all runs. */
 size_t chains_values(const struct chains *chains, size_t channel);
-/* Allocates room for the channels that are asked for, no profile before a number; legal to free
- * after a failure. */
+/* Allocates room for the channels that are asked for; legal to free after a failure. */
 GPUMC_MUST_CHECK enum gpumc_status
 chains_channels_make(const struct chains *chains, const bool asked[static GPUMC_CHANNELS_MAXIMUM],
                      struct chains_channels *channels, struct gpumc_error *error);

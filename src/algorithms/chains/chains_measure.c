@@ -103,12 +103,15 @@ enum gpumc_status chains_channels_make(const struct chains *chains,
 {
   const struct gpumc_channel *channel = chains->quantities.model->ops->channels;
   size_t first[GPUMC_CHANNELS_MAXIMUM];
-  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++) {
-    const size_t values = asked[c] ? chains_values(chains, c) : 0;
-    first[c] = channels->values;
-    channels->values += values;
-    channels->profiled += asked[c] && gpumc_channel_is_profile(&channel[c]) ? values : 0;
-  }
+  for (int profiles = 0; profiles < 2; profiles++)
+    for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++) {
+      if (!asked[c] || gpumc_channel_is_profile(&channel[c]) != (profiles == 1))
+        continue;
+      const size_t values = chains_values(chains, c);
+      first[c] = channels->values;
+      channels->values += values;
+      channels->profiled += profiles == 1 ? values : 0;
+    }
   if (channels->values == 0)
     return GPUMC_OK;
   GPUMC_TRY(gpumc_device_array(chains->context.device, &channels->all_on_device, channels->values,

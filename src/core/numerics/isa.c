@@ -80,8 +80,10 @@ enum gpumc_status gpumc_isa_parse(const char *name, enum gpumc_isa *isa, struct 
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     if (strcmp(name, names[i]) != 0)
       continue;
+    if (!gpumc_isa_is_compiled(name))
+      return gpumc_error_set(error, GPUMC_DEVICE, "this build supports %s, not %s", compiled, name);
     enum gpumc_isa wanted = (enum gpumc_isa)i;
-    if (wanted > best || wanted < lowest)
+    if (wanted > best)
       return gpumc_error_set(error, GPUMC_DEVICE, "this machine supports %s, not %s", names[best],
                              name);
     *isa = wanted;

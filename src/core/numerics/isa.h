@@ -38,7 +38,7 @@ const char *gpumc_isa_compiled(void);
 bool gpumc_isa_is_compiled(const char *name);
 
 /* Returns the level of that name, or the highest for "auto". GPUMC_INVALID for a name that does not
- * exist, GPUMC_DEVICE for a level that this machine does not run. */
+ * exist, GPUMC_DEVICE for a level that this machine does not run or this build lacks. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_isa_parse(const char *name, enum gpumc_isa *isa, struct gpumc_error *error);
 

@@ -123,7 +123,7 @@ hard_disks_gap2(int32_t u, int32_t v, double width_x, double width_y)
   return x * x + y * y;
 }
 
-/* Moves the corners from `from` on by so many places. */
+/* Moves the corners from `from` on by so many places, so that there are that many more or fewer. */
 GPUMC_HOST_DEVICE static inline void
 hard_disks_polygon_move(struct hard_disks_polygon *polygon, int32_t from, int32_t by)
 {
@@ -145,7 +145,8 @@ hard_disks_polygon_move(struct hard_disks_polygon *polygon, int32_t from, int32_
  *             cut off                                cut off                 cut off
  *
  * become 0 .. out P Q in+1 .., or Q in+1 .. out P. In place, since on a GPU they are in local
- * memory. */
+ * memory. Where rounding makes more than one range of them, as of corners on the bisector, the last
+ * crossings count. */
 GPUMC_HOST_DEVICE static inline void
 hard_disks_polygon_cut(struct hard_disks_polygon *polygon, double dx, double dy)
 {
@@ -166,12 +167,12 @@ hard_disks_polygon_cut(struct hard_disks_polygon *polygon, double dx, double dy)
     return; /* all corners remain, or rounding has left none */
   out = out < 0 ? edges - 1 : out;
   in = in < 0 ? edges - 1 : in;
-  if (edges == HARD_DISKS_EDGES && in == out + 1) {
+  if (edges == HARD_DISKS_EDGES && (in - out + edges) % edges == 1) {
     polygon->full = true;
     return;
   }
   double x[2], y[2];
-  const double beyond_in[2] = {polygon->dx[in], polygon->dy[in]};
+  const double neighbour[2] = {polygon->dx[in], polygon->dy[in]};
   for (int i = 0; i < 2; i++) {
     const int32_t k = i == 0 ? out : in, next = k + 1 < edges ? k + 1 : 0;
     const double share = beyond[k] / (beyond[k] - beyond[next]);
@@ -193,8 +194,8 @@ hard_disks_polygon_cut(struct hard_disks_polygon *polygon, double dx, double dy)
   polygon->dy[p] = dy;
   polygon->x[q] = x[1];
   polygon->y[q] = y[1];
-  polygon->dx[q] = beyond_in[0];
-  polygon->dy[q] = beyond_in[1];
+  polygon->dx[q] = neighbour[0];
+  polygon->dy[q] = neighbour[1];
   hard_disks_polygon_measure(polygon);
 }
 

@@ -1,15 +1,5 @@
 /* The kernel `float` on the CPU. */
-#if defined(__GNUC__) && !defined(__clang__)
-/* Floating-point exceptions are never tested. If they counted, GCC would not vectorise loops with
- * selections before AVX-512. This changes no number. */
-#pragma GCC optimize("no-trapping-math")
-#ifndef __FMA__
-/* Without fused multiply-add, at x86-64-v2, calls of fma() take nine tenths of the time, and more
- * optimisation gains nothing but a minute of compiling. */
-#pragma GCC optimize("O1")
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#endif
+#include "models/heisenberg/heisenberg_compiled.h"
 
 #include "models/heisenberg/heisenberg_length.h"
 

@@ -1,6 +1,6 @@
 /* Channels of hard disks on a GPU: one thread per cell goes through its disks in turn, in the order
- * of hard_disks_sums.c. Pressures, measured after every sweep, and psi_6, measured rarely, have
- * kernels of their own: sums of both would not fit in the registers. */
+ * of hard_disks_sums.c. Pressures and psi_6, which most measurements
+ * leave out, have kernels of their own: what both need would not fit in the registers. */
 #include <cuda_runtime.h>
 
 #include "models/hard_disks/checkerboard/checkerboard_gpu.h"
@@ -9,6 +9,7 @@ enum {
   WARP = 32,
   THREADS = 128,
   WARPS = THREADS / WARP,
+  /* Blocks that a multiprocessor has room for: from 4 to 8 make no difference. */
   PRESSURES_AT_ONCE = 6,
   ORDERS_AT_ONCE = 5
 };
@@ -261,8 +262,8 @@ add_of_block(const int64_t (*of_thread)[THREADS], int64_t *const (&sum)[N])
   }
 }
 
-/* Makes a view of the thread's cell, in the box of its replica; returns the number of disks in it.
- * Replicas have boxes of their own, for which there is `own`, or not: NULL. */
+/* Makes a view of the thread's cell; returns the number of disks in it. own: room for the replica's
+ * own box; NULL: all share one. */
 static __device__ inline uint32_t view_of(const struct hard_disks_replicas *replicas, size_t at,
                                           uint32_t part, struct hard_disks_box *own,
                                           struct view *view)
@@ -305,7 +306,8 @@ static __global__ void __launch_bounds__(THREADS, PRESSURES_AT_ONCE)
   const size_t at = blockIdx.y * replicas->batch.capacity + replica;
   /* The sums of each thread: registers are few. */
   enum {
-    CONTACT = 1,
+    DISKS,
+    CONTACT,
     SCALING = CONTACT + HARD_DISKS_CONTACT_LEVELS,
     N = SCALING + HARD_DISKS_SCALING_LEVELS
   };
@@ -316,7 +318,7 @@ static __global__ void __launch_bounds__(THREADS, PRESSURES_AT_ONCE)
       view_of(replicas, at, blockIdx.x - replica * parts, OPEN ? &own : NULL, &view);
 #pragma unroll
   for (int i = 0; i < N; i++)
-    of_thread[i][threadIdx.x] = i == 0 ? count : 0;
+    of_thread[i][threadIdx.x] = i == DISKS ? count : 0;
   for (uint32_t slot = 0; pressed && slot < count; slot++) {
     go_to_disk(&view, slot);
     add_pressure(&measurement, &view, &of_thread[CONTACT][threadIdx.x],

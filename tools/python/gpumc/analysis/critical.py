@@ -33,7 +33,6 @@ LARGEST_SHARE = 0.5  # of a variance that is due to what is not known of correct
 FIT = 58  # columns of a fit's name in the table
 MARK = "written_by", "gpumc-critical"  # with which JSON begins
 EARLIER_BEGINNINGS = b'{\n "t_c": {', b'{\n "doubts": ['  # of JSON that versions without a mark wrote
-GLASSES_T_C = 1.4  # by which errors of T_c of glasses of 4 to 12 sites are larger than they seem, in simulated campaigns (docs/analysis.md)
 GLASSY = 0.11, 0.89  # shares of +J between which square +-J models do not order above T = 0 (the multicritical point is at 0.891)
 
 
@@ -303,11 +302,13 @@ def _average(fits, seed):
     best = min(whole, key=lambda found: found.t_c_error)
     if len(whole) > 1:
         best = _together(whole, best, seed)
-    if "overlap" in best.quantity:
-        replicates = best.replicates.copy()
-        replicates[:, 0] = best.t_c + GLASSES_T_C * (replicates[:, 0] - best.t_c)
-        best = dataclasses.replace(best, replicates=replicates, curvature=(GLASSES_T_C * best.curvature[0], *best.curvature[1:]))
     return best
+
+
+def _half_width(numbers):
+    """Of the interval of 68 % of them, in which a few that are far away do not count."""
+    low, high = np.quantile(numbers, [0.16, 0.84])
+    return max((high - low) / 2, 1e-150)
 
 
 def _together(whole, best, seed):
@@ -318,12 +319,16 @@ def _together(whole, best, seed):
     numbers, weights, drawn = corrected.together(problems, [found.points for found in whole], place, len(best.replicates), [seed, len(whole)])
     replicates, noise = best.replicates.copy(), best.corrections.noise.copy()
     replicates[:, :3] = numbers[1:]
+    # Corrections that are not independent, as of one irrelevant operator, shift T_c of all quantities alike: together they are no better than each is.
+    errors = np.array([_half_width(found.replicates[:, 0]) for found in whole])
+    least = np.sum(1 / errors) / np.sum(errors ** -2)  # the mean, by their precisions
+    replicates[:, 0] = numbers[0, 0] + max(1.0, least / _half_width(replicates[:, 0])) * (replicates[:, 0] - numbers[0, 0])
     for column, name in enumerate(("T_c", "nu", "b")):
         own = [_estimate(name, found, column) for found in whole]
         precisions = np.array([max(one.error, 1e-150) ** -2 for one in own])
         noise[:, column] = numbers[0, column] + _noise(own, precisions / precisions.sum())
     return dataclasses.replace(best, t_c=numbers[0, 0], nu=numbers[0, 1], bend=numbers[0, 2], replicates=replicates,
-                               curvature=(*np.std(numbers[1:], axis=0, ddof=1), 0.0),
+                               curvature=(*np.std(replicates[:, :3], axis=0, ddof=1), 0.0),
                                corrections=dataclasses.replace(best.corrections, weights=weights, drawn=drawn, noise=noise))
 
 
