@@ -15,27 +15,23 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import gpumc_program as gpumc  # noqa: E402
 
 MODEL = "gpumc: 1\nmodel: {{name: heisenberg, shape: {shape}, components: {components}, h: {h}}}\n"
+RUNS = """\
+kernel: {{variant: double}}
+output: "{folder}/{{seed}}.h5"
+campaign: {{seed: [{seeds}]}}
+"""
 CANONICAL = MODEL + """
 algorithm: {{name: canonical, beta: {{values: [{beta}]}}, replicas: 8, update: {update}, thermalization: 200, sweeps: {sweeps},
             norm_drift: {norm_drift}}}
-kernel: {{variant: double}}
-output: "{folder}/{{seed}}.h5"
-campaign: {{seed: [{seeds}]}}
-"""
+""" + RUNS
 ANNEALED = MODEL + """
 algorithm: {{name: pa, beta: {{from: 0, to: 2, step: 0.25}}, population: 2000, sweeps: 10, runs: 4, update: metropolis,
             norm_drift: {norm_drift}}}
-kernel: {{variant: double}}
-output: "{folder}/{{seed}}.h5"
-campaign: {{seed: [{seeds}]}}
-"""
+""" + RUNS
 TEMPERED = MODEL + """
 algorithm: {{name: pt, beta: {{from: 0.25, to: 2, count: 4}}, samples: 16, sweeps: 4096, exchange_every: 4, update: metropolis,
             norm_drift: {norm_drift}}}
-kernel: {{variant: double}}
-output: "{folder}/{{seed}}.h5"
-campaign: {{seed: [{seeds}]}}
-"""
+""" + RUNS
 
 
 class Diagnostics(unittest.TestCase):
