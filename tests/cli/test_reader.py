@@ -1,5 +1,6 @@
 """The Python reader: whose fault an error is, what it reads of a file and how often."""
 import json
+import os
 import pathlib
 import sys
 import unittest
@@ -16,6 +17,7 @@ from support.program import LONG, STOPPED, ProgramCase
 sys.path.insert(0, str(device.ROOT / "tools/python"))
 import gpumc  # noqa: E402
 from gpumc import files, probe, reader  # noqa: E402
+from gpumc.plot import sources  # noqa: E402
 
 CONFIG = """\
 gpumc: 1
@@ -114,6 +116,59 @@ class Texts(Reader):
             self.gpumc("run", "c.yaml", *keys, "--fresh")
             self.assertEqual(gpumc.read(self.result).title, title)
             self.assertEqual(json.loads(self.gpumc("info", "small.h5", "--json").out)["title"], title)
+
+
+class Vanishing(Reader):
+    """A run that ends gives its working file the final name at any moment, also while it is read."""
+
+    def read(self, act, once):
+        """Reads the working file; act(moment) is called at the first call of each function of files.py from each other one, and
+        where not `once` at every call."""
+        seen = set()
+
+        def look(frame, event, function):
+            caller = frame if event == "c_call" else frame.f_back
+            if event not in ("call", "c_call") or caller is None or caller.f_code.co_filename != files.__file__:
+                return
+            moment = (caller.f_code.co_name, function.__qualname__ if event == "c_call" else frame.f_code.co_name)
+            if moment not in seen or not once:
+                seen.add(moment)
+                act(moment)
+
+        files._known.clear()
+        quick = mock.patch.object(files, "_PROBE", "print(flush=True)")  # which dies at once
+        with quick, self.settled():
+            sys.setprofile(look)
+            try:
+                return sources.settled(str(self.working))
+            finally:
+                sys.setprofile(None)
+
+    def test_at_every_moment(self):
+        """The picture is then that of the finished result; gpumc.read() has the numbers or says that there is no such file."""
+        self.take_seal_away()  # so that the file is tried by a probe, as that of a run is
+        self.working = self.path("small.h5.partial")
+        os.rename(self.result, self.working)
+        moments = []
+        expected = self.read(moments.append, once=True)
+        self.assertGreater(len(moments), 40)
+        self.assertTrue({"_state", "_has_seal", "_try", "_follow", "_is_live"} <= {caller for caller, _ in moments})
+        for moment in moments:
+            def vanish(now, moment=moment):
+                if now == moment and self.working.exists():
+                    os.rename(self.working, self.result)
+
+            with self.subTest(moment=moment):
+                found = self.read(vanish, once=False)
+                np.testing.assert_array_equal(found.summary["energy"], expected.summary["energy"])
+                self.assertTrue(self.result.exists())
+            if self.result.exists():
+                os.rename(self.result, self.working)
+
+    def test_without_a_result(self):
+        for name in "none.h5", "none.h5.partial":
+            with self.assertRaisesRegex(gpumc.ResultError, f"{name}: No such file or directory$"):
+                gpumc.read(self.path(name))
 
 
 class Parts(Reader):

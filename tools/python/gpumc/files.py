@@ -138,7 +138,10 @@ def _sum(file, size):
 
 def _state(path):
     """Another one where the file at `path` is another or has changed; None where that could not be seen."""
-    now = os.stat(path)
+    try:
+        now = os.stat(path)
+    except OSError:  # a working file has got its final name
+        return None
     is_settled = max(now.st_mtime, now.st_ctime) + _SETTLED_SECONDS <= time.time()
     return (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns) if is_settled else None
 
@@ -186,10 +189,14 @@ def _survives(path, trial):
 
 
 def _try(path, trial):
+    try:
+        size = os.path.getsize(path)
+    except OSError as reason:
+        raise ResultError(f"{path}: {reason.strerror}") from None
     probe = subprocess.Popen([sys.executable, "-c", _PROBE, _PACKAGE, str(os.getpid()), path, *trial],
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
-        _follow(probe, path)
+        _follow(probe, path, _STEP_SECONDS + size / _STEP_BYTES)
         code = probe.wait()
     finally:
         probe.kill()  # nothing where it has ended
@@ -199,13 +206,13 @@ def _try(path, trial):
         raise ResultError(f"{path}: damaged: HDF5 crashes when it reads it (signal {-code}); {remedy(path)}")
 
 
-def _follow(probe, path):
-    """Waits for its end as long as there are signs of life: one when it begins, and one for each step."""
+def _follow(probe, path, step):
+    """Waits for its end as long as there are signs of life: one when it begins, and one for each step of `step` seconds at most."""
     limit = _BEGIN_SECONDS
     while select.select([probe.stdout], [], [], limit)[0]:
         if not os.read(probe.stdout.fileno(), 4096):
             return
-        limit = _STEP_SECONDS + os.path.getsize(path) / _STEP_BYTES
+        limit = step
     raise ResultError(f"{path}: it has no checksum, and the process that reads such files first got no further for {limit:.0f} s; "
                       f"try again, and if that does not help, {remedy(path)}")
 
