@@ -23,6 +23,8 @@
 #ifndef GPUMC_ISING_TILED_GENERATOR_H
 #define GPUMC_ISING_TILED_GENERATOR_H
 
+#include <stddef.h>
+
 #include "core/numerics/random.h"
 
 /* All but Philox are unsafe, provided to reproduce their errors. */
