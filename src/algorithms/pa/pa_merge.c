@@ -5,6 +5,7 @@
  * the summary weights runs by their estimates of the partition function as always. Energy
  * histograms, which reweighting needs, are not in results. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "algorithms/pa/pa_state.h"
 #include "core/base/memory.h"
